@@ -1,0 +1,1 @@
+"""Gradient flow and descent: the result type and the integrators."""

@@ -1,0 +1,154 @@
+"""Full-batch gradient descent of one neuron, step for step, without taking the steps one by one.
+
+While the activations do not change, k steps of size s multiply the distance to the fitted point by
+(1 - s l)^k along each eigenvector of H: a sum of exponentials in k. So the step at which the next
+datum flips is found as the flow's events are, and a stretch of any length costs one closed form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.flows import exponential_sums
+from reluflow.flows.segment import Segment, problem, segment, slopes_of
+from reluflow.flows.trajectory import Event, Trajectory
+
+_PLAIN_STEPS = 16
+"""After a flip this many steps are taken one by one, for another one often follows at once."""
+
+
+def affine_descent(
+    X: ArrayLike,
+    y: ArrayLike,
+    w0: ArrayLike,
+    step: float,
+    n_steps: int,
+    activation: str = "relu",
+) -> Trajectory:
+    """Gradient descent w <- w - step (H(w) w - q(w)), n_steps times (Lee et al. 2022, G.1).
+
+    Parameters: X (n, d), y (n,), w0 (d,), step > 0 in units of time, n_steps >= 0, activation
+    "relu" or "linear". A datum on its boundary counts as inactive, as in the paper's eq. (2).
+
+    Returns a `Trajectory` on the clock "steps": knots at the start, after every flip and at the
+    end, any step between by `at`. An event's t is the first step after which the datum has
+    changed. Status "horizon", or "diverged" where the weights overflow.
+
+    Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0.
+    """
+    X, y, w = problem(X, y, w0)
+    if not (np.isfinite(step) and step > 0):
+        raise InputError(f"step must be a positive number, not {step!r}")
+    if int(n_steps) != n_steps or n_steps < 0:
+        raise InputError(f"n_steps must be a whole number from 0 on, not {n_steps!r}")
+    if activation not in ("relu", "linear"):
+        raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
+    linear = activation == "linear"
+    k, sides = 0, X @ w > 0.0
+    knots, states, events, pieces = [0], [w], [], []
+    while k < n_steps:
+        on = np.ones(len(X), bool) if linear else sides
+        piece = _stretch(X, y, w, on, step, float(k))
+        if piece is None:  # some step * eigenvalue reaches 1: no closed form in real exponentials
+            length, w = _plain(X, y, w, on, sides, step, n_steps - k)
+        else:
+            length = min(_steps_to_flip(X, piece, sides), n_steps - k)
+            w = piece.at(np.array([k + length], float))[0]
+        pieces.append((k, states[-1], on, piece))
+        k += length
+        if not np.isfinite(w).all() or np.abs(w).max() > 1e150:
+            knots.append(k)
+            states.append(w)
+            return _trajectory(
+                X, y, step, knots, states, events, pieces, "diverged", f"overflow near step {k}"
+            )
+        now = X @ w > 0.0
+        for j in map(int, np.nonzero(now != sides)[0]):
+            events.append(Event(float(k), j, "activate" if now[j] else "deactivate"))
+        sides = now
+        knots.append(k)
+        states.append(w)
+    detail = f"stopped after {n_steps} steps"
+    return _trajectory(X, y, step, knots, states, events, pieces, "horizon", detail)
+
+
+def _stretch(X, y, w, on, step: float, k: float) -> Segment | None:
+    """The steps from number k on as a segment whose rates are per step, or None."""
+    flow = segment(X, y, w, on, np.zeros((0, len(w))), k)
+    if flow.rates.size and step * flow.rates.max() >= 1.0:
+        return None
+    return Segment(k, w, flow.V, flow.b, -np.log1p(-step * flow.rates))
+
+
+def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
+    """Number of steps after which the first datum is on the other side (a huge one if never)."""
+    never = np.iinfo(np.int64).max
+    if piece.rates.size == 0:
+        return never
+    early = np.arange(1, _PLAIN_STEPS + 1, dtype=float)
+    flipped = ((piece.at(piece.t0 + early) @ X.T > 0.0) != sides).any(axis=1)
+    if flipped.any():
+        return int(np.argmax(flipped)) + 1
+    slopes = slopes_of(X, piece)
+    rows = np.nonzero(slopes.any(axis=1))[0]
+    if rows.size == 0:
+        return never
+    start = X[rows] @ piece.w0
+    sign = np.where(sides[rows], 1.0, -1.0)
+    found = exponential_sums.zeros(start, slopes[rows], piece.rates, sign)
+    times = np.concatenate([found.crossings.ravel(), found.touches.ravel()])
+    for root in np.sort(times[np.isfinite(times)]):
+        # A visit to the other side that falls between two steps leaves no trace in descent.
+        for length in range(max(1, int(root) - 1), int(root) + 3):
+            h = X @ piece.at(np.array([piece.t0 + length]))[0]
+            if ((h > 0.0) != sides).any():
+                return length
+    return never
+
+
+def _plain(X, y, w, on, sides, step: float, most: int) -> tuple[int, NDArray]:
+    """Take steps one by one until a datum flips, `most` are done or the weights overflow."""
+    A, target = X[on], y[on]
+    for k in range(1, most + 1):
+        w = w - step * (A.T @ (A @ w - target))
+        if ((X @ w > 0.0) != sides).any() or not np.abs(w).max() <= 1e150:
+            return k, w
+    return most, w
+
+
+def _trajectory(X, y, step, knots, states, events, pieces, status, detail) -> Trajectory:
+    starts = np.array([p[0] for p in pieces]) if pieces else np.zeros(1)
+    last = states[-1]
+
+    def interpolant(t: NDArray) -> NDArray:
+        if not pieces:
+            return np.tile(last, (len(t), 1))
+        if np.any(t != np.round(t)):
+            raise ValueError("descent has whole steps only")
+        out = np.empty((len(t), len(last)))
+        which = np.clip(np.searchsorted(starts, t, side="right") - 1, 0, None)
+        for p in np.unique(which):
+            k, w, on, piece = pieces[p]
+            mine = which == p
+            if piece is not None:
+                out[mine] = piece.at(t[mine])
+                continue
+            walk, A, target = [w], X[on], y[on]
+            for _ in range(int(t[mine].max()) - k):
+                walk.append(walk[-1] - step * (A.T @ (A @ walk[-1] - target)))
+            out[mine] = np.array(walk)[t[mine].astype(int) - k]
+        return out
+
+    return Trajectory(
+        t=np.array(knots, float),
+        states=np.array(states),
+        events=tuple(events),
+        status=status,
+        clock="steps",
+        end=last,
+        detail=detail,
+        interpolant=interpolant,
+        settled=float(knots[-1]),
+    )
