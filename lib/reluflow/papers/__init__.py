@@ -1,0 +1,1 @@
+"""The papers, one package each: their theorems as functions, their settings as data."""

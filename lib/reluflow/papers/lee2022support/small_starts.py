@@ -1,0 +1,232 @@
+"""Small starts: Proposition 4.4, Lemma 4.6 and Theorem 4.7, tried on many data sets.
+
+"Infinitesimal" is a limit, so every start is tried at several shrinking norms, and a statement
+counts as broken by a data set only if it is broken at every one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import local_minima
+from reluflow.instances import Instance
+from reluflow.networks import gradient
+from reluflow.rational import rationals
+
+NORMS = (1e-4, 1e-7, 1e-10)
+"""Norms of the starts, in units of the smallest y_i / |x_i| of the data set."""
+
+
+def unit_of_norm(X: ArrayLike, y: ArrayLike) -> float:
+    """The smallest distance y_i / |x_i| of a solution hyperplane from the origin."""
+    return float(np.min(np.asarray(y) / np.linalg.norm(X, axis=1)))
+
+
+def nontrivial_direction(
+    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
+) -> tuple[NDArray | None, int]:
+    """A random unit vector (d,) with q > 0 componentwise, and how many draws it took.
+
+    Near the origin -grad L = q, so this is the hypothesis of Proposition 4.4 and Theorem 4.7.
+    Returns None after `tries` draws without one.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    for draw in range(1, tries + 1):
+        u = rng.normal(size=X.shape[1])
+        u /= np.linalg.norm(u)
+        q = np.where(X @ u > 0, y, 0.0) @ X
+        if np.all(q > 0):
+            return u, draw
+    return None, tries
+
+
+def reactivations(path: Trajectory) -> int:
+    """How many events activate a datum that an earlier event had deactivated."""
+    gone, count = set(), 0
+    for event in path.events:
+        if event.kind == "activate" and event.datum in gone:
+            count += 1
+        elif event.kind == "deactivate":
+            gone.add(event.datum)
+    return count
+
+
+def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
+    """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
+    norms = np.linalg.norm(path.at(path.grid(points)), axis=1)
+    return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))
+
+
+@dataclass(frozen=True)
+class SmallStartSurvey:
+    """Flows from small starts in the plane, against Lemma 4.6 and Theorem 4.7.
+
+    instances         data sets tried, each from one direction at all NORMS
+    rejected          draws of a direction that did not satisfy q(w0) > 0
+    flows             exact flows followed
+    deactivating      data sets whose flow deactivates something
+    reactivating      data sets whose flow re-activates a datum, at every norm
+    shrinking         data sets whose flow loses norm by more than 1e-11 of |w(inf)|, at every norm
+    largest_drop      largest relative drop of the norm seen between neighbouring points
+    disagreeing       data sets whose limits at the norms differ by more than 1e-6
+    undecided         data sets with a flow that is not unique
+    not_global        data sets whose limit is not a global minimum, at every norm
+    not_largest       data sets with a local minimum of more support vectors than the limit's
+    excess            sorted L(limit) / L(global) - 1 of those not global, global loss > 0
+    by_size           {n: (data sets, not global)}
+    """
+
+    instances: int
+    rejected: int
+    flows: int
+    deactivating: int
+    reactivating: int
+    shrinking: int
+    largest_drop: float
+    disagreeing: int
+    undecided: int
+    not_global: int
+    not_largest: int
+    excess: tuple[float, ...]
+    by_size: dict[int, tuple[int, int]]
+
+
+def survey_small_starts(instances: Iterable[Instance], seed: int) -> SmallStartSurvey:
+    """Follow the exact flow of every data set from shrinking starts in one random direction."""
+    rng = np.random.default_rng(seed)
+    count = rejected = flows = deactivating = reactivating = shrinking = 0
+    disagreeing = undecided = not_global = not_largest = 0
+    drop, excess, by_size = 0.0, [], {}
+    for item in instances:
+        u, draws = nontrivial_direction(item.X, item.y, rng)
+        rejected += draws - (u is not None)
+        if u is None:
+            continue
+        unit = unit_of_norm(item.X, item.y)
+        paths = [affine_flow(item.X, item.y, norm * unit * u) for norm in NORMS]
+        count += 1
+        flows += len(paths)
+        if any(path.status != "converged" for path in paths):
+            undecided += 1
+            continue
+        drops = [largest_norm_drop(path) for path in paths]
+        drop = max(drop, *drops)
+        shrinking += min(drops) > 1e-11
+        deactivating += any(e.kind == "deactivate" for p in paths for e in p.events)
+        reactivating += min(reactivations(path) for path in paths) > 0
+        ends = np.array([path.end for path in paths])
+        disagreeing += np.ptp(ends, axis=0).max() > 1e-6 * np.linalg.norm(ends[-1])
+        minima = local_minima(item.X, item.y)
+        best = minima[0].loss
+        losses = [_loss_at(item, path.end) for path in paths]
+        fails = min(losses) > best + 1e-9 * 0.5 * float(item.y @ item.y)
+        not_global += fails
+        if fails and best > 0:
+            excess.append(min(losses) / best - 1.0)
+        support = int(np.sum(item.X @ paths[-1].end > 0))
+        not_largest += max(len(m.support) for m in minima) > support
+        tried, failed = by_size.get(len(item.y), (0, 0))
+        by_size[len(item.y)] = (tried + 1, failed + int(fails))
+    return SmallStartSurvey(
+        count, rejected, flows, deactivating, int(reactivating), int(shrinking), drop,
+        int(disagreeing), undecided, int(not_global), int(not_largest), tuple(sorted(excess)),
+        dict(sorted(by_size.items())),
+    )  # fmt: skip
+
+
+def _loss_at(item: Instance, w: NDArray) -> float:
+    return 0.5 * float(np.sum((np.maximum(item.X @ w, 0.0) - item.y) ** 2))
+
+
+def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:
+    """The smallest component of -grad L over all starts (k, d): positive under the hypothesis."""
+    return float(min((-gradient(X, y, w)).min() for w in np.asarray(starts, float)))
+
+
+@dataclass(frozen=True)
+class PreactivationPolynomial:
+    """x_j.w(t) of the all-active flow as an exact polynomial in u = exp(-g t), rational g > 0.
+
+    limit    its value at w0 = 0, per power of u: {power: coefficient}
+    start    its change per unit of a start w0 = eps v: {power: coefficient}
+    rate     g: every eigenvalue of H is a whole multiple of it
+    """
+
+    limit: dict[int, Fraction]
+    start: dict[int, Fraction]
+    rate: Fraction
+
+    def value(self, u: Fraction) -> Fraction:
+        """x_j.w at w0 = 0 and exp(-g t) = u."""
+        return sum((c * u**p for p, c in self.limit.items()), Fraction(0))
+
+    def slope(self, u: Fraction) -> Fraction:
+        """Its derivative by u."""
+        return sum((c * p * u ** (p - 1) for p, c in self.limit.items() if p), Fraction(0))
+
+    def zeros(self, eps: Fraction) -> int:
+        """How often it vanishes for 0 < u < 1 (t > 0) from w0 = eps v, counted by Sturm's theorem."""
+        u = sympy.Symbol("u")
+        powers = set(self.limit) | set(self.start)
+        total = sum(
+            _rational(self.limit.get(p, Fraction(0)) + eps * self.start.get(p, Fraction(0))) * u**p
+            for p in powers
+        )
+        inside = sympy.Poly(total, u).count_roots(0, 1)
+        ends = sum(sympy.Poly(total, u).eval(end) == 0 for end in (0, 1))
+        return int(inside - ends)
+
+    def shift(self, u: Fraction) -> Fraction:
+        """What a start w0 = eps v adds to it at u, divided by eps."""
+        return sum((c * u**p for p, c in self.start.items()), Fraction(0))
+
+
+def preactivation_polynomial(
+    X: Sequence[Sequence[int]], y: Sequence[int], j: int, v: Sequence[Fraction]
+) -> PreactivationPolynomial:
+    """The pre-activation of datum j (from 0) along the all-active flow from eps v, exactly.
+
+    Needs integer data whose H = X^T X has rational eigenvalues: then the eigenprojections P_k are
+    rational (Lagrange's formula) and w(t) = sum_k [(1 - u^(l_k/g)) P_k q / l_k + eps u^(l_k/g) P_k v].
+    A second route to the flow in rational arithmetic. Raises ValueError for other spectra.
+    """
+    A = sympy.Matrix([[sympy.Rational(str(v)) for v in row] for row in rationals(X)])
+    labels = sympy.Matrix([sympy.Rational(str(v)) for v in rationals(y)])
+    H, q = A.T * A, A.T * labels
+    eigenvalues = sorted(H.eigenvals())
+    if not all(value.is_rational and value > 0 for value in eigenvalues):
+        raise ValueError("the eigenvalues of H are not all rational and positive")
+    g = sympy.Rational(
+        sympy.gcd_list([value.p * (sympy.ilcm(*[e.q for e in eigenvalues]) // value.q)
+                        for value in eigenvalues]),
+        sympy.ilcm(*[e.q for e in eigenvalues]),
+    )  # fmt: skip
+    limit, start = {0: Fraction(0)}, {}
+    direction = sympy.Matrix([_rational(Fraction(c)) for c in v])
+    for value in eigenvalues:
+        P = sympy.eye(H.rows)
+        for other in eigenvalues:
+            if other != value:
+                P = P * (H - other * sympy.eye(H.rows)) / (value - other)
+        power = int(value / g)
+        settled = _fraction((A[j, :] * P * q)[0] / value)
+        limit[0] += settled
+        limit[power] = -settled
+        start[power] = _fraction((A[j, :] * P * direction)[0])
+    return PreactivationPolynomial(limit, start, _fraction(g))
+
+
+def _rational(value: Fraction) -> sympy.Rational:
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def _fraction(value: sympy.Rational) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
