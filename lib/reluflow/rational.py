@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True)
 class RationalFit:
-    """The least-squares fit of some data: `w`, the neuron's `loss` there, `preactivations` of all."""
+    """A least-squares fit: its `w`, the neuron's `loss` there, the `preactivations` of all data."""
 
     w: tuple[Fraction, ...]
     loss: Fraction
@@ -48,8 +48,8 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
     Raises ValueError where those data do not determine it.
     """
     rows, targets = rationals(X), rationals(y)
-    A = sympy.Matrix([[sympy.Rational(v.numerator, v.denominator) for v in rows[i]] for i in support])
-    b = sympy.Matrix([sympy.Rational(targets[i].numerator, targets[i].denominator) for i in support])
+    A = sympy.Matrix([[_rational(v) for v in rows[i]] for i in support])
+    b = sympy.Matrix([_rational(targets[i]) for i in support])
     H = A.T * A
     if H.det() == 0:
         raise ValueError(f"data {[i + 1 for i in support]} do not determine a unique fit")
@@ -57,6 +57,10 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
     return RationalFit(w, neuron_loss(X, y, w), preactivations(X, w))
 
 
-def is_local_minimum(X: ArrayLike, y: ArrayLike, found: RationalFit, support: Sequence[int]) -> bool:
+def _rational(value: Fraction) -> sympy.Rational:
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def is_local_minimum(found: RationalFit, support: Sequence[int]) -> bool:
     """Whether the fit lies strictly inside the cell of `support`: conditions (5), strict."""
     return all((h > 0) if i in support else (h < 0) for i, h in enumerate(found.preactivations))

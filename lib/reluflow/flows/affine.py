@@ -1,8 +1,8 @@
 """Exact gradient flow of one neuron under the square loss: closed form between events.
 
-Inside an activation cell the flow dw/dt = q - H w (Lee et al. 2022, eq. 3) is affine, so w(t) is a
-constant plus a sum of exponentials, and so is every pre-activation. The next event is the first zero
-of all of them (`exponential_sums`); what happens there is decided in `boundaries`.
+Inside an activation cell the flow dw/dt = q - H w (Lee et al. 2022, eq. 3) is affine, so w(t) is
+a constant plus a sum of exponentials, and so is every pre-activation. The next event is the first
+zero of all of them (`exponential_sums`); what happens there is decided in `boundaries`.
 """
 
 from __future__ import annotations
@@ -102,10 +102,9 @@ def affine_flow(
             t = t + wait
             w = current.w0 + current.V @ (current.b * -np.expm1(-current.rates * wait))
             on_wall = on_next
-        if status != "converged" and status != "sliding":
-            if t > knots[-1]:
-                knots.append(t)
-                states.append(w)
+        if status != "converged" and status != "sliding" and t > knots[-1]:
+            knots.append(t)
+            states.append(w)
     return _assemble(segments, events, knots, states, status, detail, w)
 
 
@@ -272,7 +271,7 @@ def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajecto
                 rising = (first[j] > 0) == (k % 2 == 1)
                 events.append(Event(float(t), j, "activate" if rising else "deactivate"))
     events.sort(key=lambda e: e.t)
-    knots = [0.0] + sorted({e.t for e in events})
+    knots = [0.0, *sorted({e.t for e in events})]
     states = list(only.at(np.array(knots)))
     if np.isinf(horizon):
         status, detail, end = "converged", "the limit of a linear flow", only.limit

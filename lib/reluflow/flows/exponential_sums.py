@@ -123,7 +123,12 @@ def rolle(
         return Zeros(_single(a, b, rates, sign0), np.full((m, 0), np.inf))
     da, db, drates = _derivative(b, rates)
     keep = drates > 0.0  # equal rates merge into the constant, whose exponential is 1
-    first = np.where(da != 0.0, np.sign(da), _first_sign(db[:, keep], drates[keep]))
+    # A sum that starts at zero with its slope against sign0 starts tangentially: that slope is
+    # rounding, and left in it would make a zero out of nothing just after t = 0.
+    starts = a == 0.0
+    da = np.where(starts & (da * sign0 < 0.0), 0.0, da)
+    first = np.where(starts, sign0, _first_sign(db[:, keep], drates[keep]))
+    first = np.where(da != 0.0, np.sign(da), first)
     critical = rolle(da, db[:, keep], drates[keep], first).crossings
     values = evaluate(a, b, rates, critical)
     sign = np.where(np.isinf(critical), _final_sign(a, b, rates)[:, None], np.sign(values))
@@ -176,19 +181,20 @@ def bounds(
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
     slow, fast = rates[0], rates[-1]
-    exponents = np.arange(-6, 1 + int(np.ceil(np.log2(64 * fast / slow))))
-    edges = np.concatenate([[0.0], 2.0**exponents / fast, [np.inf]])
-    row = np.repeat(np.arange(m), len(edges) - 1)
-    lo, hi = np.tile(edges[:-1], m), np.tile(edges[1:], m)
+    final = _final_sign(a, b, rates)
+    clear = _clear_of_zero(a, b, rates, sign0)
+    row, lo, hi, edge = _suspects(a, b, rates, clear)
+    found_row, found_t, touch_row, touch_t = [], [], [], []
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     up1, down1 = up * rates, down * rates
     shifted = rates - slow
-    final = _final_sign(a, b, rates)
-    found_row, found_t, touch_row, touch_t = [], [], [], []
     best = np.inf
     while row.size:
-        keep = lo < best
-        row, lo, hi = row[keep], lo[keep], hi[keep]
+        # With `first_only` one window of time after another, else all at once.
+        now = edge == edge.min() if first_only else np.ones(len(row), bool)
+        later = ~now & (lo < best)
+        wait = row[later], lo[later], hi[later], edge[later]
+        row, lo, hi, edge = row[now], lo[now], hi[now], edge[now]
         e_lo, e_hi = -np.expm1(-rates * lo[:, None]), -np.expm1(-rates * hi[:, None])
         rise_lo, rise_hi = (e_lo * up[row]).sum(1), (e_hi * up[row]).sum(1)
         fall_lo, fall_hi = (e_lo * down[row]).sum(1), (e_hi * down[row]).sum(1)
@@ -202,7 +208,7 @@ def bounds(
             (d_lo * up1[row]).sum(1) - (d_hi * down1[row]).sum(1) < 0
         )
         value_lo, value_hi = a[row] + rise_lo - fall_lo, a[row] + rise_hi - fall_hi
-        sign_lo = np.where(lo == 0.0, sign0[row], np.sign(value_lo))
+        sign_lo = np.where(lo == clear[row], sign0[row], np.sign(value_lo))
         sign_hi = np.where(np.isinf(hi), final[row], np.sign(value_hi))
         crossing = ~free & steep & (sign_lo * sign_hi <= 0) & (sign_lo != 0)
         if crossing.any():
@@ -212,19 +218,66 @@ def bounds(
             found_t.append(roots)
             if first_only:
                 best = min(best, np.nextafter(roots.min(), np.inf))
-        split = ~free & ~steep
+        split = ~free & ~steep & (lo < best)
         tiny = split & (hi - lo <= 64 * _EPS * hi)
         if tiny.any():
             touch_row.append(row[tiny])
             touch_t.append(lo[tiny])
         split &= ~tiny
-        row, lo, hi = row[split], lo[split], hi[split]
+        row, lo, hi, edge = row[split], lo[split], hi[split], edge[split]
         middle = np.where(np.isinf(hi), 2.0 * lo, 0.5 * (lo + hi))
-        row = np.concatenate([row, row])
+        row, edge = np.concatenate([row, row]), np.concatenate([edge, edge])
         lo, hi = np.concatenate([lo, middle]), np.concatenate([middle, hi])
         lost = np.isinf(hi) & (lo * slow > 1e3)  # the tail is zero to the last bit
-        row, lo, hi = row[~lost], lo[~lost], hi[~lost]
+        row, lo, hi, edge = (
+            np.concatenate([v[~lost], w])
+            for v, w in zip((row, lo, hi, edge), wait, strict=True)
+        )
     return Zeros(_pad(m, found_row, found_t), _pad(m, touch_row, touch_t))
+
+
+def _suspects(
+    a: NDArray, b: NDArray, rates: NDArray, clear: NDArray
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """The windows of time in which sums may have a zero: row, lo, hi and number of each window.
+
+    The windows tile t > 0 and are common to all sums, so that one matrix product bounds them all.
+    """
+    slow, fast = rates[0], rates[-1]
+    exponents = np.arange(-6, 1 + int(np.ceil(np.log2(64 * fast / slow))))
+    edges = np.concatenate([[0.0], 2.0**exponents / fast, [np.inf]])
+    grown = -np.expm1(-np.outer(rates, edges))
+    rise, fall = np.maximum(b, 0.0) @ grown, np.maximum(-b, 0.0) @ grown
+    rounding = 64 * _EPS * (np.abs(a)[:, None] + rise[:, 1:] + fall[:, 1:])
+    low = a[:, None] + rise[:, :-1] - fall[:, 1:]
+    high = a[:, None] + rise[:, 1:] - fall[:, :-1]
+    suspect = (low <= rounding) & (high >= -rounding) & (edges[1:] > clear[:, None])
+    row, edge = np.nonzero(suspect)
+    return row, np.maximum(edges[edge], clear[row]), edges[edge + 1], edge
+
+
+def _clear_of_zero(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> NDArray:
+    """Times (m,) up to which the sums that start at zero (a = 0) surely keep their sign0; else 0.
+
+    The first derivative that has this sign at t = 0 keeps it for a while, hence so does the sum,
+    the derivatives before it being zero.
+    """
+    clear = np.zeros(len(a))
+    todo = np.nonzero(a == 0.0)[0]
+    power, flip = rates / rates[-1], sign0[todo]
+    for _ in range(b.shape[1]):
+        terms = flip[:, None] * b[todo] * power
+        up, down = np.maximum(terms, 0.0), np.maximum(-terms, 0.0)
+        good = terms.sum(axis=1) > 32 * _EPS * np.abs(terms).sum(axis=1)
+        reach = np.full(len(todo), 1.0 / rates[-1])
+        open_ = good.copy()
+        while open_.any():
+            decay = np.exp(-rates * reach[:, None])
+            open_ &= (up * decay).sum(axis=1) <= down.sum(axis=1)
+            reach = np.where(open_, 0.5 * reach, reach)
+        clear[todo[good]] = reach[good]
+        todo, flip, power = todo[~good], -flip[~good], power * (rates / rates[-1])
+    return clear
 
 
 def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -75,6 +76,6 @@ class Trajectory:
             return stops
         u = np.concatenate([[0.0], np.geomspace(1e-6, 0.5, points // 2)])
         u = np.concatenate([u, 1.0 - u[-2::-1]])
-        pieces = [a + (b - a) * u for a, b in zip(stops[:-1], stops[1:], strict=True)]
+        pieces = [a + (b - a) * u for a, b in itertools.pairwise(stops)]
         times = np.unique(np.concatenate(pieces))
         return np.unique(np.round(times)) if self.clock == "steps" else times

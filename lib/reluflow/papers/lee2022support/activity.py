@@ -101,7 +101,7 @@ class NormSurvey:
     excess: NDArray
 
     def interval(self, values: NDArray) -> tuple[float, float, float]:
-        """Mean over the starts of `values` (m,) with its 95 % normal interval: (mean, low, high)."""
+        """Mean of `values` (m,) with its 95 % normal interval: (mean, low, high)."""
         mean, width = values.mean(), 1.96 * values.std(ddof=1) / np.sqrt(len(values))
         return float(mean), float(mean - width), float(mean + width)
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import NDArray
 
-from reluflow.datasets import Dataset, settings
+from reluflow.datasets import Dataset, check_assumptions, select, settings
+from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import CELL_LIMIT, StationarySet, cell_bound, local_minima
 from reluflow.networks import loss
+
+
+def counts(effort: float) -> Callable[[int], int]:
+    """The rule by which `effort` scales a number of random instances: at least ten of them."""
+    return lambda base: max(10, round(base * effort))
+
+
+OWN_ITERATIONS = 200_000
+"""Steps of descent on a reader's data: as many as the paper takes in its largest run."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class Experiment:
     starts: NDArray
     step: float
     iterations: int
+    as_printed: bool
 
     @property
     def X(self) -> NDArray:
@@ -91,37 +105,53 @@ class Experiment:
         return Limit(path.states[0], path.end, value, support, rank, path.status)
 
 
-def experiment(
-    dataset: Dataset, initial_points: ArrayLike | None, step: float, seed: int
-) -> Experiment:
+def experiment(dataset: Dataset, initial_points: list | None, step: float, seed: int) -> Experiment:
     """The experiment on a data set: the paper's own one, or a reader's.
 
-    Starts are `initial_points` (k, d) if given; else those that the paper prints; else one draw
-    from its law 1e-4 U([0, 1]^d); for a reader's data a small one of that law and two large ones.
-    Raises InputError for starts that do not have the data's dimension.
+    The starts are those of `reluflow.datasets.initial_points`. Raises InputError for starts that
+    do not fit the data.
     """
-    X, y = dataset.X, dataset.y
-    rng = np.random.default_rng(seed)
-    iterations = 200_000
-    if dataset.printed:
-        printed = settings(dataset.name)
-        iterations = printed.iterations
-        starts = printed.initial_points
-        if starts is None:
-            starts = printed.initial_scale * rng.uniform(size=(1, dataset.d))
-    else:
-        scale = np.linalg.norm(np.linalg.lstsq(X, y, rcond=None)[0])
-        small = 1e-4 * rng.uniform(size=(1, dataset.d))
-        large = rng.normal(size=(2, dataset.d))
-        large *= np.array([[2.0], [10.0]]) * scale / np.linalg.norm(large, axis=1, keepdims=True)
-        starts = np.vstack([small, large])
-    if initial_points is not None:
-        starts = np.asarray(initial_points, float)
-        if starts.ndim != 2 or starts.shape[1] != dataset.d:
-            raise InputError(
-                f"initial_points must be a list of points with d = {dataset.d} numbers each"
-            )
-    return Experiment(dataset, starts, step, iterations)
+    printed = settings(dataset.name) if dataset.printed else None
+    starts = starting_points(dataset, initial_points, seed)
+    iterations = printed.iterations if printed else OWN_ITERATIONS
+    as_printed = printed is not None and initial_points is None and step == printed.step
+    return Experiment(dataset, starts, step, iterations, as_printed)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What one run of the chapter looks at: `main`, and `others` when it is the paper's three.
+
+    main    Example 5.1, or the one data set that the reader named
+    others  Examples 5.2 and 5.3 in the paper's own run, else none
+    """
+
+    main: Experiment
+    others: tuple[Experiment, ...]
+
+    def printed(self, name: str) -> Experiment | None:
+        """The paper's example of this name as printed, or None where this run changed it."""
+        for item in (self.main, *self.others):
+            if item.dataset.name == name and item.as_printed:
+                return item
+        return None
+
+
+def study(dataset: str, initial_points: list | None, step: float, seed: int) -> Study:
+    """The experiments that a run's parameters ask for.
+
+    Raises InputError for data outside A1 or A2, for starts of the wrong dimension, and for starts
+    given without saying which data set they belong to.
+    """
+    chosen = select(dataset)
+    if len(chosen) > 1 and initial_points is not None:
+        raise InputError(
+            'initial_points need one data set: give "dataset" the name of one, or a CSV file'
+        )
+    for item in chosen:
+        check_assumptions(item.X, item.y)
+    runs = tuple(experiment(item, initial_points, step, seed) for item in chosen)
+    return Study(runs[0], runs[1:])
 
 
 def path_distance(flow: Trajectory, descent: Trajectory, step: float) -> float:
@@ -147,3 +177,79 @@ def agrees_as_printed(value: float, printed: int) -> bool:
     digits = len(str(printed).rstrip("0"))
     unit = 10 ** (len(str(printed)) - digits)
     return bool(np.isfinite(value) and round(value / unit) * unit == printed)
+
+
+def limits_table(run: Experiment) -> pd.DataFrame:
+    """One row a flow: where it starts and ends, the loss there, its support and its rank."""
+    rows = [
+        {
+            "start": _point(limit.start),
+            "limit": _point(limit.w),
+            "loss": f"{limit.loss:.6f}",
+            "support vectors": _data(limit.support),
+            "rank": str(limit.rank) if limit.rank else "unknown",
+            "events": str(len(path.events)),
+            "how it ended": limit.status,
+        }
+        for limit, path in zip(run.limits, run.flows, strict=True)
+    ]
+    return pd.DataFrame(rows, index=[f"flow {k + 1}" for k in range(len(rows))])
+
+
+def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
+    """All sets of local minima by rank, `most` of them at most."""
+    shapes = {0: "point", 1: "half-line or segment", 2: "plane piece"}
+    rows = [
+        {
+            "loss": f"{m.loss:.6f}",
+            "support vectors": _data(m.support),
+            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}"),
+            "a point of it": _point(m.w),
+        }
+        for m in run.minima[:most]
+    ]
+    return pd.DataFrame(rows, index=[f"rank {m.rank}" for m in run.minima[:most]])
+
+
+def _point(w: NDArray) -> str:
+    shown = ", ".join(f"{v + 0.0:.5g}" for v in w[:4])
+    return f"({shown}, …)" if len(w) > 4 else f"({shown})"
+
+
+def _data(support: tuple[int, ...]) -> str:
+    if not support:
+        return "none"
+    if len(support) > 8:
+        return f"{len(support)} data"
+    return "{" + ", ".join(str(j + 1) for j in support) + "}"
+
+
+def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
+    """How often random starts do what the examples show: events, first event, rank of the limit.
+
+    Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d).
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in datasets:
+        scale = settings(item.name).initial_scale
+        run = Experiment(item, scale * rng.uniform(size=(draws, item.d)), step, 0, False)
+        stories = Counter(
+            ", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows
+        )
+        first = np.array([path.events[0].t for path in run.flows if path.events]) / step
+        last = np.array([path.events[-1].t for path in run.flows if path.events]) / step
+        ranks = Counter(limit.rank for limit in run.limits)
+        rows.append(
+            {
+                "starts": draws,
+                "events (share of the starts)": "; ".join(
+                    f"{story or 'none'} ({100 * k / draws:.0f} %)"
+                    for story, k in stories.most_common()
+                ),
+                "iteration of the first event": f"{first.min():.0f} to {first.max():.0f}",
+                "of the last": f"{last.min():.0f} to {last.max():.0f}",
+                "rank of the limit": ", ".join(f"{r} ({k})" for r, k in sorted(ranks.items())),
+            }
+        )
+    return pd.DataFrame(rows, index=[item.name for item in datasets])

@@ -1,4 +1,4 @@
-"""Proposition 3.3 and Theorem 3.6: where virtual minima lie, and whether support lowers the loss."""
+"""Proposition 3.3 and Theorem 3.6: where virtual minima lie, whether support lowers the loss."""
 
 from __future__ import annotations
 
@@ -106,9 +106,7 @@ def survey_virtual_minima(instances: Iterable[Instance]) -> VirtualMinimumSurvey
             conditions = bool(margins.min() > 0)
             inside += conditions
             fitted = np.linalg.norm(item.y[active])
-            violations += conditions != (
-                excess_in_cell(item.X, item.y, active) <= 1e-9 * fitted
-            )
+            violations += conditions != (excess_in_cell(item.X, item.y, active) <= 1e-9 * fitted)
     return VirtualMinimumSurvey(count, cells, inside, violations, deficient, missing, example)
 
 

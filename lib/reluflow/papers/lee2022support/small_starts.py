@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import sympy
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import differential_evolution
+from scipy.stats import binomtest
 
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
@@ -98,6 +101,31 @@ class SmallStartSurvey:
     excess: tuple[float, ...]
     by_size: dict[int, tuple[int, int]]
 
+    def table(self) -> pd.DataFrame:
+        """The survey in words and numbers."""
+        sizes = ", ".join(f"{bad} of {k} (n = {n})" for n, (k, bad) in self.by_size.items())
+        worst = f"{self.excess[-1]:.3g}" if self.excess else "none"
+        rows = {
+            "data sets": self.instances,
+            "draws of a start rejected, q > 0 not met": self.rejected,
+            "flows": self.flows,
+            "data sets with a deactivation": self.deactivating,
+            "data sets with a re-activation": self.reactivating,
+            "data sets whose norm drops": self.shrinking,
+            "data sets whose limit changes with the norm": self.disagreeing,
+            "data sets whose limit is not global": self.not_global,
+            "the same, by number of data": sizes,
+            "largest L(limit) / L(global) - 1 among them": worst,
+            "data sets with a minimum of more support vectors": self.not_largest,
+        }
+        return pd.DataFrame({"": list(map(str, rows.values()))}, index=list(rows))
+
+
+def share_interval(hits: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval for a probability, from `hits` in `trials`."""
+    interval = binomtest(hits, trials).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
+
 
 def survey_small_starts(instances: Iterable[Instance], seed: int) -> SmallStartSurvey:
     """Follow the exact flow of every data set from shrinking starts in one random direction."""
@@ -173,7 +201,7 @@ class PreactivationPolynomial:
         return sum((c * p * u ** (p - 1) for p, c in self.limit.items() if p), Fraction(0))
 
     def zeros(self, eps: Fraction) -> int:
-        """How often it vanishes for 0 < u < 1 (t > 0) from w0 = eps v, counted by Sturm's theorem."""
+        """How often it vanishes for 0 < u < 1 (all t > 0) from w0 = eps v, by Sturm's theorem."""
         u = sympy.Symbol("u")
         powers = set(self.limit) | set(self.start)
         total = sum(
@@ -195,7 +223,8 @@ def preactivation_polynomial(
     """The pre-activation of datum j (from 0) along the all-active flow from eps v, exactly.
 
     Needs integer data whose H = X^T X has rational eigenvalues: then the eigenprojections P_k are
-    rational (Lagrange's formula) and w(t) = sum_k [(1 - u^(l_k/g)) P_k q / l_k + eps u^(l_k/g) P_k v].
+    rational (Lagrange's formula) and
+    w(t) = sum_k [(1 - u^(l_k/g)) P_k q / l_k + eps u^(l_k/g) P_k v].
     A second route to the flow in rational arithmetic. Raises ValueError for other spectra.
     """
     A = sympy.Matrix([[sympy.Rational(str(v)) for v in row] for row in rationals(X)])
@@ -230,3 +259,96 @@ def _rational(value: Fraction) -> sympy.Rational:
 
 def _fraction(value: sympy.Rational) -> Fraction:
     return Fraction(int(value.p), int(value.q))
+
+
+def full_rank_along(X: ArrayLike, path: Trajectory) -> bool:
+    """Whether H(w(t)) has rank d between all events and in the limit."""
+    X = np.asarray(X, float)
+    middles = np.append(0.5 * (path.t[1:] + path.t[:-1]), path.t[-1] + 1.0)
+    states = np.vstack([path.at(middles), path.end])
+    return all(np.linalg.matrix_rank(X[X @ w > 0]) == X.shape[1] for w in states)
+
+
+@dataclass(frozen=True)
+class AgreementSurvey:
+    """Proposition 4.4 on random data: do small starts in several directions agree?
+
+    instances    data sets whose flows all have H of full rank; `rejected` the others
+    directions   starts tried on each, all with -grad L > 0
+    disagreeing  data sets with two limits farther apart than 1e-6 of their size, at every norm
+    """
+
+    instances: int
+    rejected: int
+    directions: int
+    disagreeing: int
+
+
+def survey_agreement(
+    instances: Iterable[Instance], seed: int, directions: int = 4
+) -> AgreementSurvey:
+    """Follow small starts in several directions on every data set and compare their limits."""
+    rng = np.random.default_rng(seed)
+    count = rejected = disagreeing = 0
+    for item in instances:
+        drawn = [nontrivial_direction(item.X, item.y, rng)[0] for _ in range(directions)]
+        unit = unit_of_norm(item.X, item.y)
+        if any(u is None for u in drawn):
+            rejected += 1
+            continue
+        first = [affine_flow(item.X, item.y, NORMS[1] * unit * u) for u in drawn]
+        if not all(p.status == "converged" and full_rank_along(item.X, p) for p in first):
+            rejected += 1
+            continue
+        count += 1
+        if _apart(first):
+            smaller = [affine_flow(item.X, item.y, NORMS[2] * unit * u) for u in drawn]
+            disagreeing += _apart(smaller)
+    return AgreementSurvey(count, rejected, directions, disagreeing)
+
+
+def _apart(paths: Sequence[Trajectory]) -> bool:
+    ends = np.array([path.end for path in paths])
+    return bool(np.ptp(ends, axis=0).max() > 1e-6 * np.linalg.norm(ends[0]))
+
+
+def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
+    """How far the flow from a small start stays from re-activating a datum: below 0 if it does.
+
+    Over all data that an event deactivates, the smallest later -x_j.w(t) / (|x_j| |w(t)|) in the
+    limit and at later events; where nothing is deactivated, 1 plus the smallest such cosine of an
+    active datum in the limit, so that a search is led towards deactivation.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    path = affine_flow(X, y, NORMS[1] * unit_of_norm(X, y) * np.asarray(u))
+    if reactivations(path):
+        return -1.0
+    gone = {e.datum: e.t for e in path.events if e.kind == "deactivate"}
+    cosine = (X @ path.end) / (np.linalg.norm(X, axis=1) * np.linalg.norm(path.end))
+    if not gone:
+        return 1.0 + float(np.abs(cosine).min())
+    return float(-max(cosine[j] for j in gone))
+
+
+def search_reactivation(seed: int, evaluations: int, n: int = 4) -> tuple[float, int]:
+    """Minimise `reactivation_margin` over planar data sets by differential evolution (SciPy).
+
+    The variables are the angles, log-lengths and log-labels of n data; the start points along
+    their mean. Returns the smallest margin found and the number of flows followed.
+    """
+    used = 0
+
+    def objective(z: NDArray) -> float:
+        nonlocal used
+        used += 1
+        angles, lengths, labels = z[:n], 10.0 ** z[n : 2 * n], 10.0 ** z[2 * n :]
+        X = lengths[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+        u = X.mean(axis=0)
+        return reactivation_margin(X, labels, u / np.linalg.norm(u))
+
+    box = [(0.0, np.pi / 2)] * n + [(-2.0, 2.0)] * (2 * n)
+    generations = max(1, evaluations // (3 * n * 5) - 1)
+    result = differential_evolution(
+        objective, box, maxiter=generations, popsize=5, seed=seed, polish=False, tol=0.0
+    )
+    return float(result.fun), used

@@ -1,0 +1,266 @@
+"""Data sets: the papers' printed ones, a reader's own CSV, and the points where flows start.
+
+Data are X of shape (n, d), one sample a row, and y of shape (n,).  The papers print the samples as
+the columns of a matrix; the files under `data/datasets` hold them as rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from reluflow.errors import InputError
+
+PAPER = ("example-5.1", "example-5.2", "example-5.3")
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "datasets"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """n samples x_i in R^d with one label y_i each.
+
+    name     the name in the book, or the CSV's file name without its ending
+    X        (n, d) inputs, one sample a row, read-only
+    y        (n,) labels, read-only
+    printed  whether these are the numbers that a paper prints
+    note     one phrase on where the numbers come from
+    """
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    printed: bool
+    note: str
+
+    def __post_init__(self) -> None:
+        self.X.setflags(write=False)
+        self.y.setflags(write=False)
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Dimension of the inputs, and so of weight space."""
+        return self.X.shape[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What the paper prints of an experiment besides its data.
+
+    at              where the paper prints it
+    step            learning rate of the paper's gradient descent
+    iterations      number of its steps
+    initial_points  (k, d) printed starts; None where the paper draws one from s * U([0, 1]^d)
+    initial_scale   that s; None where the starts are printed
+    small_points    (m, d) printed starts near the origin (Figure 3(b)); None elsewhere
+    """
+
+    at: str
+    step: float
+    iterations: int
+    initial_points: np.ndarray | None = field(default=None)
+    initial_scale: float | None = field(default=None)
+    small_points: np.ndarray | None = field(default=None)
+
+
+def load(name: str) -> Dataset:
+    """The data set with this name in the book, or the one in this CSV file.
+
+    name    "example-5.1", "example-5.2", "example-5.3" (Lee, Sim & Ye 2022, Appendix G), or the
+            path of a CSV file: a header, then one sample a line, the label in the last column.
+    Raises InputError, in one sentence, for an unknown name or a file that is not such a CSV.
+    """
+    if name in PAPER:
+        X, y = _read(FOLDER / f"{name}.csv")
+        at = settings(name).at
+        return Dataset(name, X, y, printed=True, note=f"as printed in {at} of Lee, Sim & Ye (2022)")
+    path = Path(name)
+    if path.suffix.lower() != ".csv" and not path.is_file():
+        close = difflib.get_close_matches(name, PAPER, n=1)
+        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(PAPER)}."
+        raise InputError(f'dataset "{name}" is neither a known name nor a CSV file: {hint}')
+    X, y = _read(path)
+    return Dataset(path.stem, X, y, printed=False, note=f"read from {path.name}")
+
+
+def select(dataset: str) -> tuple[Dataset, ...]:
+    """The data sets that a chapter shows: all three printed ones for "paper", else `load`'s one."""
+    return tuple(load(name) for name in (PAPER if dataset == "paper" else (dataset,)))
+
+
+def settings(name: str) -> Settings:
+    """The printed settings of one of the paper's examples (Lee, Sim & Ye 2022, Appendix G).
+
+    name    one of PAPER.
+    Raises InputError for any other name.
+    """
+    if name not in PAPER:
+        raise InputError(f'no paper prints settings for dataset "{name}".')
+    entry = yaml.safe_load((FOLDER / "settings.yml").read_text(encoding="utf-8"))[name]
+    points = entry.get("initial_points")
+    small = entry.get("small_initial_points")
+    return Settings(
+        at=entry["at"],
+        step=entry["step"],
+        iterations=entry["iterations"],
+        initial_points=None if points is None else np.array(points, dtype=float),
+        initial_scale=entry.get("initial_scale"),
+        small_points=None if small is None else np.array(small, dtype=float),
+    )
+
+
+def initial_points(
+    data: Dataset, given: Sequence[Sequence[float]] | None = None, seed: int = 0
+) -> np.ndarray:
+    """The points w_0 of weight space where a chapter starts its flows on `data`.
+
+    given   the reader's own points, each with d coordinates; None for the default ones:
+            the paper's printed points, or its one draw from 1e-4 * U([0, 1]^d) (Appendix G);
+            for a reader's data that same small draw, and two larger points in random non-negative
+            directions, of norm 2 r and 10 r with r the norm of the least-squares solution.
+    seed    of the draws.
+    Returns (k, d).  Raises InputError for points that are not k >= 1 lists of d finite numbers.
+    """
+    if given is not None:
+        return _parse_points(given, data)
+    rng = np.random.default_rng(seed)
+    if data.printed:
+        printed = settings(data.name)
+        if printed.initial_points is not None:
+            return printed.initial_points
+        return printed.initial_scale * rng.uniform(size=(1, data.d))
+    small = 1e-4 * rng.uniform(size=data.d)
+    radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
+    directions = rng.uniform(size=(2, data.d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    return np.vstack([small, 2 * radius * directions[0], 10 * radius * directions[1]])
+
+
+def check_assumptions(X: np.ndarray, y: np.ndarray) -> None:
+    """Refuse data outside the paper's assumptions (Lee, Sim & Ye 2022, Section 2).
+
+    A1: x_i >= 0 and x_i != 0.  A2: y_i > 0.  (A3, rank X = d, is a choice of coordinates: data
+    that span less are followed in their span, by the reduction principle, Corollary E.2.)
+    X, y    (n, d) and (n,).
+    Raises InputError naming the first assumption that fails and the row where it does.
+    """
+    for i, (x, label) in enumerate(zip(X, y, strict=True), start=1):
+        if np.any(x < 0):
+            k = int(np.argmax(x < 0))
+            raise InputError(
+                f"assumption A1 (x_i >= 0, x_i != 0) fails in {_row(i)}: "
+                f"feature {k + 1} is {x[k]:g}, below zero."
+            )
+        if not np.any(x):
+            raise InputError(
+                f"assumption A1 (x_i >= 0, x_i != 0) fails in {_row(i)}: every feature is zero."
+            )
+        if not label > 0:
+            raise InputError(f"assumption A2 (y_i > 0) fails in {_row(i)}: the label is {label:g}.")
+
+
+def _row(i: int) -> str:
+    """How every message names a row: the number that a spreadsheet without its header shows."""
+    return f"data row {i} (counted from 1 below the header)"
+
+
+def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """X (n, d) and y (n,) of a CSV file whose last column is the label."""
+    rows = _rows(path)
+    if not rows or not rows[0]:
+        raise InputError(f"{path} is empty: a header such as x1,x2,y and data rows are needed.")
+    header, body = [cell.strip() for cell in rows[0]], rows[1:]
+    if all(_is_number(cell) for cell in header):
+        raise InputError(f"{path} has no header: its first line must name the columns: x1,x2,y.")
+    if len(header) < 2:
+        raise InputError(
+            f"{path} has no feature column: it needs at least x1,y, separated by a comma."
+        )
+    labels = [k for k, name in enumerate(header, start=1) if name.lower() == "y"]
+    if labels and labels[-1] != len(header):
+        raise InputError(
+            f'{path} has its label "y" in column {labels[-1]}: the label must be the last column.'
+        )
+    if not body:
+        raise InputError(f"{path} has no data rows (n = 0): at least one is needed.")
+    table = np.empty((len(body), len(header)))
+    for i, row in enumerate(body, start=1):
+        if len(row) != len(header):
+            raise InputError(
+                f"{path}, {_row(i)}: {_count(row)} where the header has {len(header)} columns."
+            )
+        for k, cell in enumerate(row):
+            table[i - 1, k] = _number(cell, f"{path}, {_row(i)}, column {header[k]}")
+    return table[:, :-1].copy(), table[:, -1].copy()
+
+
+def _rows(path: Path) -> list[list[str]]:
+    """The lines of a CSV file as lists of cells, without empty lines at its end."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.reader(file))
+    except FileNotFoundError:
+        raise InputError(f'dataset: there is no file "{path}".') from None
+    except OSError as error:
+        raise InputError(f'dataset: "{path}" cannot be read ({error.strerror}).') from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(f'dataset: "{path}" is not a CSV text file.') from None
+    while rows and not any(cell.strip() for cell in rows[-1]):
+        rows.pop()
+    return rows
+
+
+def _count(row: list[str]) -> str:
+    if not row:
+        return "the line is empty"
+    return "there is 1 value" if len(row) == 1 else f"there are {len(row)} values"
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(cell: str, where: str) -> float:
+    """The finite number in a cell."""
+    if not _is_number(cell):
+        shown = cell if len(cell) <= 20 else cell[:20] + "…"
+        raise InputError(f'{where}: "{shown}" is not a number.')
+    value = float(cell)
+    if not np.isfinite(value):
+        raise InputError(f"{where}: {value} is not a finite number.")
+    return value
+
+
+def _parse_points(given: Any, data: Dataset) -> np.ndarray:
+    """The reader's initial points as an array (k, d)."""
+    shape = f"a list of points, each a list of d = {data.d} numbers"
+    if not isinstance(given, (list, tuple, np.ndarray)) or len(given) == 0:
+        raise InputError(f"initial_points must be {shape}.")
+    for i, point in enumerate(given, start=1):
+        if not isinstance(point, (list, tuple, np.ndarray)):
+            raise InputError(f"initial_points must be {shape}: point {i} is {point!r}.")
+        if len(point) != data.d:
+            raise InputError(
+                f"initial_points: point {i} has {len(point)} coordinates, "
+                f'but dataset "{data.name}" has d = {data.d}.'
+            )
+        for value in point:
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if not number or not np.isfinite(value):
+                raise InputError(f"initial_points: point {i} holds {value!r}, not a finite number.")
+    return np.array(given, dtype=float)

@@ -1,0 +1,231 @@
+"""One house style: sizes, fonts, colours and markers of every figure of the book.
+
+Nothing here touches matplotlib's global settings: figures come from `panels`, and every drawing
+function of `reluflow.figures` works inside `house()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+
+from reluflow.errors import InputError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+TEXT_WIDTH = 7.0  # inches; at 100 px an inch this is the text column of a Jupyter Book page
+
+RC: dict[str, object] = {
+    "figure.dpi": 160,  # shown at 100 px an inch, sharp on a dense screen
+    "savefig.dpi": "figure",
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "reluflow",
+    "font.family": "DejaVu Sans",  # shipped with matplotlib: the same letters on every machine
+    "mathtext.fontset": "dejavusans",
+    "font.size": 9.5,
+    "axes.titlesize": 10.5,
+    "axes.labelsize": 10,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "legend.handlelength": 2.4,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.titlelocation": "left",
+    "axes.unicode_minus": True,
+    "axes.formatter.useoffset": False,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+    "grid.color": "#DDDDDD",
+    "hatch.linewidth": 0.6,
+    "path.simplify": True,
+}
+
+# Data: Paul Tol's "muted" scheme, safe for the common kinds of colour blindness and apart from the
+# two flow colours below. Datum i has the colour i % 9 in every figure.
+DATUM_COLOURS = (
+    "#CC6677",
+    "#117733",
+    "#88CCEE",
+    "#AA4499",
+    "#999933",
+    "#44AA99",
+    "#882255",
+    "#DDCC77",
+    "#332288",
+)
+INK = "#222222"
+QUIET = "#777777"
+GLOBAL = "#F2B701"  # whatever belongs to the global minimum
+LOCAL = "#FFFFFF"  # the other local minima: white inside a dark edge
+
+
+@dataclass(frozen=True)
+class CurveStyle:
+    """How the curve of one kind of dynamics is drawn, and which network it belongs to."""
+
+    colour: str
+    line: str | tuple[int, tuple[float, ...]]
+    width: float
+    activation: str  # "relu" or "linear"
+    zorder: float
+
+
+# Okabe and Ito's blue and vermillion; line styles differ too, so that grey print stays readable.
+# Thin curves lie over thick ones: where two dynamics coincide, both remain visible.
+CURVES: dict[str, CurveStyle] = {
+    "ReLU flow": CurveStyle("#0072B2", "-", 2.0, "relu", 3.0),
+    "linear flow": CurveStyle("#D55E00", (0, (5.0, 2.0)), 1.8, "linear", 3.2),
+    "ReLU descent": CurveStyle("#000000", (0, (1.0, 1.8)), 1.5, "relu", 3.4),
+    "linear descent": CurveStyle("#666666", (0, (4.0, 1.5, 1.0, 1.5)), 1.3, "linear", 3.3),
+}
+
+# Markers that mean the same thing in every figure (keyword arguments of `Axes.plot`).
+MARKERS: dict[str, dict[str, object]] = {
+    "initial point": {"marker": "o", "ms": 6, "mfc": INK, "mec": "white", "mew": 0.8},
+    "event": {"marker": "D", "ms": 5.5, "mfc": QUIET, "mec": "white", "mew": 0.8},
+    "limit": {"marker": "o", "ms": 4.5, "mfc": "white", "mec": INK, "mew": 1.2},
+    "global minimum": {"marker": "*", "ms": 15, "mfc": GLOBAL, "mec": INK, "mew": 0.9},
+    "local minimum": {"marker": "s", "ms": 7.5, "mfc": LOCAL, "mec": INK, "mew": 1.2},
+}
+
+
+@contextmanager
+def house() -> Iterator[None]:
+    """Apply the house style inside a `with` block, and only there."""
+    with mpl.rc_context(RC):
+        yield
+
+
+def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
+    """Make a drawing function use the house style whatever the reader's own settings are."""
+
+    @wraps(draw)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> R:
+        with house():
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@in_house_style
+def panels(
+    rows: int = 1,
+    cols: int = 1,
+    height: float = 4.2,
+    *,
+    width: float = TEXT_WIDTH,
+    projection: str | None = None,
+    titles: Sequence[str] = (),
+    sharex: bool = False,
+    sharey: bool = False,
+) -> tuple[Figure, np.ndarray]:
+    """Make a figure of `rows` x `cols` axes whose labels are never cut off.
+
+    Parameters: `height` and `width` in inches, `projection` "3d" for weight spaces of dimension 3,
+    `titles` of the axes, row by row.
+    Returns the figure and its axes as an array of shape (rows * cols,), row by row. The figure is
+    not known to pyplot, so nothing but `show` displays it.
+    """
+    fig = Figure(figsize=(width, height), layout="constrained")
+    subplot_kw = {} if projection is None else {"projection": projection}
+    axes = fig.subplots(
+        rows, cols, squeeze=False, subplot_kw=subplot_kw, sharex=sharex, sharey=sharey
+    )
+    for ax, title in zip(axes.ravel(), titles, strict=False):
+        ax.set_title(title, loc="left")
+    return fig, axes.ravel()
+
+
+def datum_colour(i: int) -> str:
+    """Return the colour of datum i (0-based), the same in every figure."""
+    return DATUM_COLOURS[i % len(DATUM_COLOURS)]
+
+
+def datum_ink(i: int) -> str:
+    """Return the colour of datum i, darkened where it is too pale for text on white."""
+    red, green, blue = to_rgb(datum_colour(i))
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    dim = min(1.0, 0.45 / light)
+    return to_hex((dim * red, dim * green, dim * blue))
+
+
+def subscript(i: int) -> str:
+    """Write a number with subscript digits: 12 becomes ₁₂."""
+    return str(i).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def datum_name(i: int, symbol: str = "x") -> str:
+    """Return the printed name of datum i: 0-based in code, x₁ on paper."""
+    return f"{symbol}{subscript(i + 1)}"
+
+
+def curve_style(name: str, repeat: int = 0) -> CurveStyle:
+    """Return the style of a curve by the start of its name, as in "ReLU flow from (0, 8)".
+
+    Parameters: `repeat` counts the earlier curves of the same kind in the same axes; each one makes
+    the colour paler, so that several flows of one kind can be told apart.
+    Raises InputError for a name that starts with none of the known kinds.
+    """
+    kind = next((k for k in CURVES if name.startswith(k)), None)
+    if kind is None:
+        known = ", ".join(repr(k) for k in CURVES)
+        raise InputError(f"curve name {name!r} must start with one of {known}")
+    style = CURVES[kind]
+    if repeat == 0:
+        return style
+    share = min(0.32 * repeat, 0.7)
+    colour = tuple((1 - share) * c + share for c in to_rgb(style.colour))
+    return CurveStyle(to_hex(colour), style.line, style.width, style.activation, style.zorder)
+
+
+def curve_styles(names: list[str]) -> dict[str, CurveStyle]:
+    """Return the style of each named curve of one axes, equal kinds in ever paler colours."""
+    seen: dict[str, int] = {}
+    styles = {}
+    for name in names:
+        kind = next((k for k in CURVES if name.startswith(k)), name)
+        styles[name] = curve_style(name, seen.get(kind, 0))
+        seen[kind] = seen.get(kind, 0) + 1
+    return styles
+
+
+def legend_entry(ax: Axes, label: str, **line: object) -> None:
+    """Add an entry to the legend of `ax` without drawing anything (keywords as in `Axes.plot`)."""
+    if label not in ax.get_legend_handles_labels()[1]:
+        ax.add_line(Line2D([], [], label=label, **line))
+
+
+@in_house_style
+def legend_below(fig: Figure, columns: int = 3) -> Legend:
+    """Put one legend for all axes under the figure, where it hides nothing.
+
+    Equal labels are shown once, in the order in which they were drawn. `columns` is reduced until
+    the legend is no wider than the figure.
+    """
+    found: dict[str, object] = {}
+    for ax in fig.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    while True:
+        legend = fig.legend(
+            list(found.values()), list(found.keys()), loc="outside lower center", ncols=columns
+        )
+        if columns == 1 or legend.get_window_extent().width <= fig.bbox.width:
+            return legend
+        legend.remove()
+        columns -= 1

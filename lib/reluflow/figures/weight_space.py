@@ -1,0 +1,243 @@
+"""Pictures of the weight plane (d = 2): boundaries, solution lines, cells and level curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_rgb
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.figures import frame, style
+from reluflow.figures.clipping import (
+    cell_half_spaces,
+    clip_line,
+    clip_plane,
+    clip_polygon,
+    window_half_spaces,
+)
+from reluflow.figures.frame import Window
+from reluflow.figures.style import in_house_style
+from reluflow.geometry import enumerate_cells
+
+MANY_DATA = 9  # above this the lines of the data are thin and carry no names
+SOLUTION_DASHES = (0, (4.0, 2.5))
+LEVEL_COLOUR = "#9AA3AD"
+
+
+@in_house_style
+def weight_plane(ax: Axes, window: Window, *, equal: bool = False) -> None:
+    """Prepare axes as the weight plane: limits (lo_1, hi_1, lo_2, hi_2) and labels w₁ and w₂.
+
+    Call it before the other functions for d = 2, which draw inside the limits that they find.
+    `equal` gives both axes the same scale, so that right angles look right.
+    """
+    window_half_spaces(window)  # raises for an empty window
+    ax.set(xlim=window[:2], ylim=window[2:], xlabel="$w_1$", ylabel="$w_2$", autoscale_on=False)
+    if equal:
+        ax.set_aspect("equal")
+
+
+@in_house_style
+def activation_boundaries(
+    ax: Axes, X: ArrayLike, data: Iterable[int] | None = None, *, names: bool | None = None
+) -> None:
+    """Draw the lines {w : x_i.w = 0}, each in the colour of its datum and named x₁, x₂, ...
+
+    The name stands on the side where the datum is active, clear of what is drawn before it.
+
+    Parameters: X (n, 2); `data` the 0-based data to draw, default all; `names` whether to write
+    names, default for up to nine data.
+    """
+    X = _plane_data(X)
+    before = frame.obstacles(ax)
+    drawn = _datum_lines(ax, X, np.zeros(len(X)), data, "-", r"boundary  $x_i\cdot w = 0$")
+    if names if names is not None else len(drawn) <= MANY_DATA:
+        _name_lines(ax, X, drawn, before)
+
+
+@in_house_style
+def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike, data: Iterable[int] | None = None) -> None:
+    """Draw the solution lines {w : x_i.w = y_i}, dashed, each in the colour of its datum.
+
+    Parameters: X (n, 2), y (n,), `data` the 0-based data to draw, default all.
+    """
+    _datum_lines(ax, _plane_data(X), y, data, SOLUTION_DASHES, r"solution line  $x_i\cdot w = y_i$")
+
+
+@in_house_style
+def loss_levels(
+    ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None, resolution: int = 301
+) -> NDArray:
+    """Draw level curves of L(w) = 1/2 sum_i ([x_i.w]_+ - y_i)^2 and return the levels.
+
+    The levels grow geometrically (factor 2) above `floor`, the loss of the global minimum (default:
+    the lowest value on the grid). They avoid the loss 1/2 |y|^2 of the dead plateau, where no curve
+    is defined.
+
+    Parameters: X (n, 2), y (n,), `resolution` grid points along each axis.
+    """
+    X, y = _plane_data(X), np.asarray(y, float)
+    w1 = np.linspace(*ax.get_xlim(), resolution)
+    w2 = np.linspace(*ax.get_ylim(), resolution)
+    L = np.zeros((resolution, resolution))
+    for x, label in zip(X, y, strict=True):  # one datum at a time keeps memory small for large n
+        h = np.add.outer(x[1] * w2, x[0] * w1)
+        L += 0.5 * (np.maximum(h, 0.0) - label) ** 2
+    lowest = float(L.min()) if floor is None else float(floor)
+    levels = level_values(lowest, plateau=0.5 * float(y @ y), highest=float(L.max()))
+    ax.contour(w1, w2, L, levels=levels, colors=LEVEL_COLOUR, linewidths=0.7, zorder=1.0)
+    style.legend_entry(ax, "level curves of the loss $L$", color=LEVEL_COLOUR, lw=0.9)
+    return levels
+
+
+def level_values(lowest: float, plateau: float, highest: float, below: int = 7) -> NDArray:
+    """Return levels lowest + (plateau - lowest) 2^(k + 1/2), `below` of them under the plateau."""
+    height = plateau - lowest
+    if height <= 0:  # the plateau itself is the lowest
+        height = max(highest - lowest, 1.0) / 64
+    above = max(int(np.ceil(np.log2(max((highest - lowest) / height, 1.0)))), 1)
+    return lowest + height * 2.0 ** (np.arange(-below, above) + 0.5)
+
+
+@in_house_style
+def cells(
+    ax: Axes, X: ArrayLike, patterns: ArrayLike | None = None, *, names: bool | None = None
+) -> None:
+    """Shade the activation cells, darker where more data are active, and write their active sets.
+
+    Called last, it keeps the names clear of the lines already drawn; the shading lies below
+    everything in any case.
+
+    Parameters: X (n, 2); `patterns` (m, n) booleans, default all cells of X; `names` whether to
+    write active sets such as {1, 3} into the cells that are large enough in the window, default
+    for up to nine data.
+    """
+    X = _plane_data(X)
+    patterns = np.asarray(enumerate_cells(X).patterns if patterns is None else patterns, bool)
+    names = len(X) <= MANY_DATA if names is None else names
+    page = frame.page_of(ax)
+    whole = clip_plane(np.zeros(2), np.eye(2), window_half_spaces(frame.window_of(ax)))
+    shapes, shades = [], []
+    for pattern in patterns[np.lexsort(patterns.T[::-1])]:
+        corners = clip_polygon(whole, cell_half_spaces(X, pattern))
+        if len(corners) < 3:
+            continue
+        shapes.append(corners)
+        shades.append(_pale("#3B5B7A", 0.04 + 0.14 * float(pattern.mean())))
+        if names:
+            active = ", ".join(str(i + 1) for i in np.flatnonzero(pattern))
+            text = f"{{{active}}}" if active else "∅"
+            place = _place_in(page.points(corners), frame.obstacles(ax), len(text))
+            if place is not None:
+                frame.halo_text(
+                    ax, page.weights(place), text, color=style.QUIET, fontsize=8, zorder=2.2
+                )
+    ax.add_collection(PolyCollection(shapes, facecolors=shades, edgecolors="none", zorder=0.2))
+
+
+def _place_in(polygon: NDArray, before: NDArray, letters: int) -> NDArray | None:
+    """Return a place for a word inside a polygon, near its middle and clear of segments.
+
+    All lengths are in points on the page. None: the polygon is too small for the word.
+    """
+    low, high = polygon.min(axis=0), polygon.max(axis=0)
+    shares = np.stack(np.meshgrid(*[np.linspace(0.02, 0.98, 25)] * 2), axis=-1).reshape(-1, 2)
+    centre = frame.centroid(polygon)
+    grid = np.vstack([centre, low + shares * (high - low)])
+    turn = polygon - np.roll(polygon, 1, axis=0)
+    reach = grid[:, None] - polygon
+    cross = turn[:, 0] * reach[..., 1] - turn[:, 1] * reach[..., 0]
+    grid = grid[np.all(cross >= 0, axis=1) | np.all(cross <= 0, axis=1)]
+    half = np.array([2.2 * letters + 2.0, 6.0])  # half the word's width and height
+    room = frame.distances(grid / half, frame.edges(polygon) / half)
+    grid, room = grid[room >= 1.0], room[room >= 1.0]
+    if len(grid) == 0:
+        return None
+    room = np.minimum(room, frame.distances(grid / half, before / half))
+    away = np.linalg.norm(grid - centre, axis=1) / np.linalg.norm(high - low)
+    return frame.best_place(grid, np.minimum(room, 1.4) - 0.8 * away)
+
+
+def _datum_lines(
+    ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object, label: str
+) -> dict[int, NDArray]:
+    """Draw the lines x_i.w = values_i that meet the window; return their ends by datum."""
+    values = np.asarray(values, float)
+    box = window_half_spaces(frame.window_of(ax))
+    segments: dict[int, NDArray] = {}
+    for i in range(len(X)) if data is None else data:
+        foot = values[i] * X[i] / (X[i] @ X[i])
+        ends = clip_line(foot, np.array([-X[i, 1], X[i, 0]]), box)
+        if ends is not None:
+            segments[i] = ends
+    colours = [style.datum_colour(i) for i in segments]
+    if len(segments) > MANY_DATA:
+        ax.add_collection(
+            LineCollection(
+                list(segments.values()),
+                colors=colours,
+                linestyles=line,
+                lw=0.6,
+                alpha=0.6,
+                zorder=1.4,
+            )
+        )
+    else:
+        for ends, colour in zip(segments.values(), colours, strict=True):
+            ax.plot(*ends.T, color=colour, ls=line, lw=1.5, zorder=1.5)
+    style.legend_entry(ax, label, color=style.QUIET, ls=line, lw=1.5)
+    return segments
+
+
+def _name_lines(ax: Axes, X: NDArray, drawn: dict[int, NDArray], before: NDArray) -> None:
+    """Write the name of each datum beside its line, on the active side, clear of the rest.
+
+    Places near the ends of the line are preferred, near the upper end most.
+    """
+    page = frame.page_of(ax)
+    lines = {i: page.points(ends) for i, ends in drawn.items()}
+    names: list[NDArray] = []
+    for i, ends in lines.items():
+        upper, lower = ends[np.argsort(-np.round(ends[:, 1], 6), kind="stable")]
+        reach = float(np.linalg.norm(lower - upper))
+        along = (lower - upper) / reach
+        to_active = X[i] / page.scale  # across the line, as it looks on the page
+        way = np.linspace(8.0, max(0.4 * reach, 10.0), 25)[:, None]
+        places = np.vstack([upper + along * way, lower - along * way])
+        places = places + 10.0 * to_active / np.linalg.norm(to_active)
+        cost = np.concatenate([way, way + 0.1 * reach])[:, 0] / reach
+        visible = np.all((places > 8.0) & (places < page.size - 8.0), axis=1)
+        if not visible.any():
+            continue
+        places, cost = places[visible], cost[visible]
+        others = np.array([e for j, e in lines.items() if j != i]).reshape(-1, 2, 2)
+        taken = np.array([[p, p] for p in names]).reshape(-1, 2, 2)
+        walls = np.concatenate([others, before])
+        scores = np.minimum(frame.distances(places, walls), 11.0) / 11.0
+        scores += np.minimum(frame.distances(places, taken), 18.0) / 18.0
+        place = frame.best_place(places, scores - 0.8 * cost)
+        names.append(place)
+        frame.halo_text(
+            ax,
+            page.weights(place),
+            style.datum_name(i),
+            color=style.datum_ink(i),
+            fontsize=10,
+            fontweight="bold",
+            zorder=4.5,
+        )
+
+
+def _plane_data(X: ArrayLike) -> NDArray:
+    X = np.asarray(X, float)
+    if X.ndim != 2 or X.shape[1] != 2:
+        raise InputError(f"X has shape {X.shape}, but the weight plane needs data with d = 2")
+    return X
+
+
+def _pale(colour: str, share: float) -> tuple[float, ...]:
+    return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))

@@ -1,0 +1,30 @@
+"""The ledger: claims, evidence, computed verdicts, and rows that live in executed notebooks.
+
+claims = ledger.open("lee2022support")
+claims.settle("sv.ex5.1.a", [ledger.deviation("limit against the minimum", 2e-9, "|w|")], 1e-6)
+"""
+
+from reluflow.ledger.argument import Counterexample, Reading
+from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
+from reluflow.ledger.notebooks import read
+from reluflow.ledger.rows import Ledger, Row
+from reluflow.ledger.rows import open_ledger as open
+from reluflow.ledger.scoreboard import Scoreboard, scoreboard
+
+__all__ = [
+    "Counterexample",
+    "Evidence",
+    "Ledger",
+    "LedgerError",
+    "Reading",
+    "Row",
+    "Scoreboard",
+    "bound",
+    "deviation",
+    "fact",
+    "note",
+    "open",
+    "read",
+    "scoreboard",
+]

@@ -1,0 +1,230 @@
+"""Evidence: what was measured, and what the claim needs it to be.
+
+Every piece that decides has the form `value op limit`. A note only informs.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.numbers import (
+    DOWN,
+    UP,
+    Number,
+    as_context,
+    as_exact,
+    as_number,
+    decoded_number,
+    encoded,
+    printed,
+    rounded,
+)
+
+# A float below this is rounding error. Its digits differ from CPU to CPU: only that it is small is
+# recorded.
+ROUNDING_LEVEL = 1e-9
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+}
+_SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One measured value and what is asked of it; made by `deviation`, `fact`, `bound` or `note`.
+
+    `clipped` says that the value stands for anything at rounding level on its side of zero.
+    """
+
+    form: str
+    what: str
+    value: Any
+    unit: str = ""
+    op: str | None = None
+    limit: Any = None
+    clipped: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether the verdict depends on it."""
+        return self.form != "note"
+
+    @property
+    def holds(self) -> bool:
+        """Whether `value op limit`; a NaN never holds."""
+        if self.op is None or self.limit is None:
+            raise LedgerError(f"evidence {self.what!r} has nothing to be compared with")
+        return _COMPARE[self.op](self.value, self.limit)
+
+    @property
+    def is_nan(self) -> bool:
+        """Whether nothing was measured."""
+        return isinstance(self.value, float) and math.isnan(self.value)
+
+
+def deviation(what: str, value: Number, unit: str) -> Evidence:
+    """A distance from what the claim says; it holds when value <= the tolerance given to `settle`.
+
+    Parameters: `what` was measured (text), `value` >= 0, `unit` (text, "" for a pure number).
+    Raises `LedgerError` for a negative value or a text that is missing.
+    """
+    number = as_number(value, f"deviation {what!r}")
+    if number < 0:
+        raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
+    return Evidence("deviation", *_texts(what, unit, number), op="<=")
+
+
+def fact(what: str, value: Any, expect: Any, unit: str = "") -> Evidence:
+    """Something exact; it holds when value == expect.
+
+    Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
+    of them), `unit` (text).
+    Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
+    """
+    value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
+    if not _comparable(value, expect):
+        raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
+    return Evidence("fact", *_texts(what, unit, value), op="==", limit=expect)
+
+
+def bound(what: str, value: Number, op: str, limit: Number, unit: str) -> Evidence:
+    """An inequality; it holds when `value op limit`.
+
+    Parameters: `what` was measured (text), `value`, `op` (one of < <= > >=), `limit` (finite, in
+    the unit of the value), `unit` (text, "" for a pure number).
+    Raises `LedgerError` for another `op` and for a limit that is not finite.
+    """
+    if op not in _COMPARE or op == "==":
+        raise LedgerError(f"bound {what!r} needs one of < <= > >=, not {op!r}")
+    limit = as_number(limit, f"the limit of bound {what!r}")
+    if isinstance(limit, float) and not math.isfinite(limit):
+        raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
+    value = as_number(value, f"bound {what!r}")
+    return Evidence("bound", *_texts(what, unit, value), op=op, limit=limit)
+
+
+def note(what: str, value: Any, unit: str = "") -> Evidence:
+    """Context for the reader (a seed, the number of instances); it never decides."""
+    return Evidence("note", *_texts(what, unit, as_context(value, f"note {what!r}")))
+
+
+def pieces(evidence: Sequence[Evidence], where: str) -> tuple[Evidence, ...]:
+    """Check that this is a list of evidence; `where` names it in the `LedgerError`."""
+    listed = isinstance(evidence, Sequence) and not isinstance(evidence, str)
+    if not listed or not all(isinstance(item, Evidence) for item in evidence):
+        raise LedgerError(f"{where} must be a list of deviation, fact, bound and note")
+    return tuple(evidence)
+
+
+def against(evidence: tuple[Evidence, ...], tolerance: float | None) -> tuple[Evidence, ...]:
+    """Give every deviation its limit, the tolerance; a deviation without one is a `LedgerError`."""
+    for item in evidence:
+        if item.form == "deviation" and tolerance is None:
+            raise LedgerError(f"deviation {item.what!r} needs a tolerance")
+    return tuple(replace(e, limit=tolerance) if e.form == "deviation" else e for e in evidence)
+
+
+def recorded(item: Evidence) -> Evidence:
+    """Round the evidence for the record; what held still holds, and what failed still fails."""
+    if item.form not in ("deviation", "bound"):
+        return item
+    if (clipped := _clipped(item)) is not None:
+        return clipped
+    # Round to nearest; where that would change the outcome round outwards, away from the limit.
+    value_out, limit_out = (DOWN, UP) if item.holds == (item.op in ("<", "<=")) else (UP, DOWN)
+    near, out = rounded(item.value), rounded(item.value, value_out)
+    if item.form == "deviation":  # a tolerance is chosen, not computed, and stays as it is
+        choices = [(near, item.limit), (out, item.limit)]
+    else:
+        bar, bar_out = rounded(item.limit), rounded(item.limit, limit_out)
+        choices = [(near, bar), (out, bar), (out, bar_out)]
+    candidates = (replace(item, value=value, limit=limit) for value, limit in choices)
+    return next(c for c in candidates if c.holds == item.holds)
+
+
+def _clipped(item: Evidence) -> Evidence | None:
+    """Evidence that holds by a value at rounding level, with the end of that level as value."""
+    upper = item.op in ("<", "<=")
+    limit = item.limit
+    if item.form == "bound":
+        limit = rounded(limit, UP if upper else DOWN)
+    room = limit if upper else -limit
+    if not isinstance(item.value, float) or not item.holds or room <= 0:
+        return None
+    if room > ROUNDING_LEVEL:
+        level = ROUNDING_LEVEL
+    elif item.op in ("<=", ">=") and isinstance(limit, float):
+        level = room
+    else:
+        return None
+    if abs(item.value) > level:
+        return None
+    return replace(item, value=level if upper else -level, limit=limit, clipped=True)
+
+
+def to_json(item: Evidence, role: str) -> dict[str, Any]:
+    """Write recorded evidence as JSON data; `role` says what it serves."""
+    data = {"role": role, "form": item.form, "what": item.what}
+    data |= {"value": encoded(item.value), "unit": item.unit}
+    if item.decides:
+        data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}
+    if item.clipped:
+        data["clipped"] = True
+    return data
+
+
+def from_json(data: dict[str, Any]) -> Evidence:
+    """Read recorded evidence back from JSON data."""
+    form, what, value = data["form"], data["what"], data["value"]
+    if form == "note":
+        return note(what, value, data["unit"])
+    if form == "fact":
+        # Fractions are texts by now, on both sides, so there are no types left to compare.
+        value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
+        return Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
+    number, limit = (decoded_number(data[key], f"{form} {what!r}") for key in ("value", "limit"))
+    clipped = data.get("clipped", False)
+    if form == "deviation":
+        return replace(deviation(what, number, data["unit"]), limit=limit, clipped=clipped)
+    if form == "bound":
+        return replace(bound(what, number, data["op"], limit, data["unit"]), clipped=clipped)
+    raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
+
+
+def sentence(item: Evidence) -> str:
+    """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
+    text = f"{item.what}: {_around(item)}{printed(item.value)}{' ' if item.unit else ''}{item.unit}"
+    return f"{text} (needs {_SIGNS[item.op]} {printed(item.limit)})" if item.decides else text
+
+
+def _around(item: Evidence) -> str:
+    if not item.clipped:
+        return ""
+    return "at most " if item.op in ("<", "<=") else "at least "
+
+
+def _texts(what: str, unit: str, value: Any) -> tuple[str, Any, str]:
+    if not isinstance(what, str) or not what.strip():
+        raise LedgerError("evidence needs a text that says what was measured")
+    if not isinstance(unit, str):
+        raise LedgerError(f"evidence {what!r} needs its unit as a text, not {unit!r}")
+    return what, value, unit
+
+
+def _comparable(value: Any, expect: Any) -> bool:
+    """Whether both are of one type, item by item; Python itself finds that 1 == True."""
+    for kind in (bool, str, tuple):
+        if isinstance(value, kind) != isinstance(expect, kind):
+            return False
+    pairs = zip(value, expect, strict=False) if isinstance(value, tuple) else ()
+    return all(_comparable(a, b) for a, b in pairs)

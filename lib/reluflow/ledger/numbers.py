@@ -1,0 +1,117 @@
+"""Numbers as the ledger takes, records and prints them.
+
+A measured float is recorded to four significant digits, so that the row is the same on another CPU.
+Integers, fractions and the numbers of a counterexample are exact.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+import numbers
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from reluflow.ledger.errors import LedgerError
+
+DIGITS = 4
+
+Number = int | float | Fraction
+NEAREST, DOWN, UP = decimal.ROUND_HALF_EVEN, decimal.ROUND_FLOOR, decimal.ROUND_CEILING
+
+
+def as_number(value: Any, where: str) -> Number:
+    """Turn one real number of any library into an int, float or Fraction; `where` is for errors."""
+    value = _plain(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else value
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    raise LedgerError(f"{where} must be one real number, not {value!r}")
+
+
+def as_exact(value: Any, where: str) -> Any:
+    """Turn bools, ints, texts, fractions and sequences of them into tuples of plain values."""
+    value = _plain(value)
+    if isinstance(value, (bool, str)):
+        return value
+    if _is_sequence(value):
+        return tuple(as_exact(item, where) for item in value)
+    if isinstance(value, (numbers.Integral, Fraction)):
+        return as_number(value, where)
+    raise LedgerError(f"{where} must be exact (bool, int, text, fraction, tuple), not {value!r}")
+
+
+def as_instance(value: Any, where: str) -> Any:
+    """Turn a finite number, an array or a text into tuples of plain values, nothing rounded."""
+    value = _plain(value)
+    if isinstance(value, (bool, str)):
+        return value
+    if _is_sequence(value):
+        return tuple(as_instance(item, where) for item in value)
+    number = as_number(value, where)
+    if isinstance(number, float) and not math.isfinite(number):
+        raise LedgerError(f"{where} must be finite, not {number}")
+    return number
+
+
+def as_context(value: Any, where: str) -> Any:
+    """Turn a value that only informs into tuples of plain values, its floats rounded."""
+    value = _plain(value)
+    if isinstance(value, (bool, str)):
+        return value
+    if _is_sequence(value):
+        return tuple(as_context(item, where) for item in value)
+    return rounded(as_number(value, where))
+
+
+def rounded(value: Number, direction: str = NEAREST) -> Number:
+    """Round a float to `DIGITS` significant digits; exact numbers and non-finite floats stay."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    context = decimal.Context(prec=DIGITS, rounding=direction)
+    near = float(context.create_decimal_from_float(value)) + 0.0  # no -0.0
+    return near if math.isfinite(near) else value
+
+
+def encoded(value: Any) -> Any:
+    """Write a plain value as JSON data, fractions as "p/q" and non-finite floats as text."""
+    if isinstance(value, tuple):
+        return [encoded(item) for item in value]
+    if isinstance(value, Fraction) or (isinstance(value, float) and not math.isfinite(value)):
+        return str(value)
+    return value
+
+
+def decoded_number(value: Any, where: str) -> Number:
+    """Read one number back from JSON data."""
+    if not isinstance(value, str):
+        return as_number(value, where)
+    try:
+        return float(value) if value in ("nan", "inf", "-inf") else Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise LedgerError(f"{where} must be one real number, not {value!r}") from None
+
+
+def printed(value: Any) -> str:
+    """Print a plain value, or its JSON data, with the shortest digits that give it back exactly."""
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(printed(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return re.sub(r"e([+-])0(?=\d)", r"e\1", str(value)) if isinstance(value, float) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Take scalars and arrays of numpy and torch out of their library."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -1,0 +1,207 @@
+"""A settled claim, its record in a notebook, and the object that settles claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from reluflow.ledger.argument import Counterexample, Reading
+from reluflow.ledger.display import bundle
+from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.evidence import Evidence, against, from_json, note, pieces, recorded, to_json
+from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
+from reluflow.ledger.numbers import as_number
+from reluflow.ledger.verdict import NOT_APPLICABLE, OUT_OF_REACH, judge
+
+
+@dataclass(frozen=True)
+class Row:
+    """One settled claim; a notebook shows it as a card and stores its record.
+
+    `evidence` is what decided, `instead` what appeared instead, `why` the reason of a verdict that
+    needs no evidence; `chapter` and `cell` are known once the row was read from a notebook.
+    """
+
+    claim: Claim
+    verdict: str
+    evidence: tuple[Evidence, ...] = ()
+    reading: Reading | None = None
+    counterexample: Counterexample | None = None
+    instead: tuple[Evidence, ...] = ()
+    why: str | None = None
+    chapter: str = ""
+    cell: str = ""
+
+    @property
+    def all_evidence(self) -> tuple[Evidence, ...]:
+        """The evidence, what appeared instead, and the counterexample's by both routes."""
+        case = self.counterexample
+        return self.evidence + self.instead + (case.breaks + case.recheck if case else ())
+
+    def record(self) -> dict[str, Any]:
+        """Write the row as JSON data; what appeared instead, and why, stand among the evidence."""
+        evidence = [to_json(item, "measured") for item in self.evidence]
+        evidence += [to_json(item, "instead") for item in self.instead]
+        evidence += [to_json(note("why", self.why), "why")] if self.why else []
+        return {
+            "id": self.claim.id,
+            "paper": self.claim.paper,
+            "at": self.claim.at,
+            "kind": self.claim.kind,
+            "verdict": self.verdict,
+            "evidence": evidence,
+            "reading": self.reading and self.reading.to_json(),
+            "counterexample": self.counterexample and self.counterexample.to_json(),
+        }
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return bundle(self)
+
+
+def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:
+    """Read a row back from its record, and reach its verdict again from its evidence.
+
+    Parameters: `record`, as `Row.record` writes it; `claims`, the inventory by id.
+    Raises `LedgerError` when the id is unknown or the verdict does not follow from the evidence.
+    """
+    claim = claims.get(str(record.get("id")))
+    if claim is None:
+        raise LedgerError(f"row {record.get('id')!r} is in no inventory")
+    try:
+        row = _decode(record, claim)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise LedgerError(f"the row of {claim.id} cannot be read: {error!r}") from None
+    if row.why is None:
+        verdict = judge(claim, row.evidence, row.reading, row.counterexample, row.instead)
+        if verdict != row.verdict:
+            raise LedgerError(
+                f"the row of {claim.id} says {row.verdict!r}, and its evidence says {verdict!r}"
+            )
+    elif row.verdict not in (OUT_OF_REACH, NOT_APPLICABLE):
+        raise LedgerError(f"the row of {claim.id} says {row.verdict!r} and gives no evidence")
+    elif row != _without_evidence(claim, row.verdict, row.why):
+        raise LedgerError(f"the row of {claim.id} says {row.verdict!r} and gives evidence")
+    return row
+
+
+def _decode(record: Mapping[str, Any], claim: Claim) -> Row:
+    by_role: dict[str, list[Evidence]] = {"measured": [], "instead": [], "why": []}
+    for item in record["evidence"]:
+        by_role[item["role"]].append(from_json(item))
+    reading, counterexample = record["reading"], record["counterexample"]
+    return Row(
+        claim,
+        record["verdict"],
+        tuple(by_role["measured"]),
+        reading and Reading(**reading),
+        counterexample and Counterexample.from_json(counterexample),
+        tuple(by_role["instead"]),
+        by_role["why"][0].value if by_role["why"] else None,
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Ledger:
+    """The claims of one paper, and our own ones about it, while a chapter settles them."""
+
+    paper: str
+    claims: Mapping[str, Claim]
+    settled: dict[str, Row] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<ledger of {self.paper}: {len(self.settled)} of {len(self.claims)} claims settled>"
+
+    def settle(
+        self,
+        id: str,
+        evidence: Sequence[Evidence],
+        tolerance: float | None = None,
+        reading: Reading | None = None,
+        counterexample: Counterexample | None = None,
+        instead: str | Sequence[Evidence] | None = None,
+    ) -> Row:
+        """Settle one claim; the verdict is computed from the evidence (`reluflow.ledger.verdict`).
+
+        Parameters: `id` of the claim; `evidence`, a list of `deviation`, `fact`, `bound`, `note`;
+        `tolerance` of the deviations, in their units; `reading` of what the paper leaves open;
+        `counterexample` when the claim is false; `instead`, what appeared in place of the claim
+        (a text or evidence), when something other than a theorem did not come out.
+        Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
+        settled before, a tolerance wider than the inventory's, and evidence that decides nothing.
+        """
+        claim = self._open_claim(id)
+        if tolerance is not None:
+            tolerance = as_number(tolerance, f"{id}: the tolerance")
+        measured = pieces(evidence, "evidence")
+        if isinstance(instead, str):
+            appeared = (note("appeared instead", instead),) if instead.strip() else ()
+        else:
+            appeared = pieces(instead or (), "instead")
+        for value, kind in ((reading, Reading), (counterexample, Counterexample)):
+            if value is not None and not isinstance(value, kind):
+                raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
+        measured, appeared = against(measured, tolerance), against(appeared, tolerance)
+        counterexample = counterexample and counterexample.against(tolerance)
+        verdict = judge(claim, measured, reading, counterexample, appeared)
+        row = Row(
+            claim,
+            verdict,
+            tuple(map(recorded, measured)),
+            reading,
+            counterexample and counterexample.recorded(),
+            tuple(map(recorded, appeared)),
+        )
+        if tolerance is not None and not any(item.form == "deviation" for item in row.all_evidence):
+            raise LedgerError(f"{id}: a tolerance needs a deviation that is held against it")
+        return self._add(row)
+
+    def settle_with(
+        self, id: str, run: object | None, build: Callable[..., Mapping[str, Any]], *more: object
+    ) -> Row:
+        """Settle a claim about a paper's own experiment with what `build(run, *more)` measured.
+
+        `build` returns the arguments of `settle`; `run` is None where a reader's parameters put
+        something else in the experiment's place, and then the claim is not applicable.
+        """
+        if run is None:
+            return self.not_applicable(id, "this run has other data or settings than the paper's")
+        return self.settle(id, **build(run, *more))
+
+    def out_of_reach(self, id: str, why: str) -> Row:
+        """Say that no computation settles the claim, and why."""
+        return self._add(_without_evidence(self._open_claim(id), OUT_OF_REACH, why))
+
+    def not_applicable(self, id: str, why: str) -> Row:
+        """Say why the claim does not speak of the data at hand, a reader's own."""
+        return self._add(_without_evidence(self._open_claim(id), NOT_APPLICABLE, why))
+
+    def _open_claim(self, id: str) -> Claim:
+        if str(id) not in self.claims:
+            close = get_close_matches(str(id), self.claims, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise LedgerError(f"no claim {id!r} in the inventory of {self.paper}{hint}")
+        if id in self.settled:
+            raise LedgerError(f"claim {id} is settled already, and a claim is settled once")
+        return self.claims[id]
+
+    def _add(self, row: Row) -> Row:
+        self.settled[row.claim.id] = row
+        return row
+
+
+def _without_evidence(claim: Claim, verdict: str, why: str) -> Row:
+    if not isinstance(why, str) or not why.strip():
+        raise LedgerError(f"{claim.id}: {verdict} needs a text that says why")
+    return Row(claim, verdict, why=why)
+
+
+def open_ledger(paper: str) -> Ledger:
+    """Open the ledger of one paper; a name that `data/claims` does not have is a `LedgerError`."""
+    inventories = load_inventories()
+    chosen = [inventory for inventory in inventories if inventory.paper == paper]
+    if not chosen:
+        known = ", ".join(i.paper for i in inventories if not i.ours)
+        raise LedgerError(f"no paper {paper!r} in the inventory, which has {known}")
+    return Ledger(paper, claims_by_id(chosen))

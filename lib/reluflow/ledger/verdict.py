@@ -1,0 +1,79 @@
+"""The rule that turns evidence into a verdict; there is no other way to get one."""
+
+from __future__ import annotations
+
+import math
+
+from reluflow.ledger.argument import Counterexample, Reading
+from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.evidence import Evidence, sentence
+from reluflow.ledger.inventory import Claim
+
+REPRODUCED = "reproduced"
+WITH_READING = "reproduced-with-reading"
+REFUTED = "refuted"
+NOT_REPRODUCED = "not-reproduced"
+OUT_OF_REACH = "out-of-reach"
+NOT_APPLICABLE = "not-applicable"
+VERDICTS = (REPRODUCED, WITH_READING, REFUTED, NOT_REPRODUCED, OUT_OF_REACH, NOT_APPLICABLE)
+
+
+def judge(
+    claim: Claim,
+    evidence: tuple[Evidence, ...],
+    reading: Reading | None,
+    counterexample: Counterexample | None,
+    instead: tuple[Evidence, ...],
+) -> str:
+    """Compute the verdict on a claim.
+
+    All the evidence holds: `reproduced`, or `reproduced-with-reading` under a reading. Some of it
+    fails: a counterexample makes it `refuted`; for anything but a theorem, `instead` makes it
+    `not-reproduced`.
+
+    Parameters: the claim; the evidence, the counterexample's evidence and `instead` (what appeared
+    instead, empty if nothing is said), all with their limits.
+    Returns one of `VERDICTS`. Raises `LedgerError` for everything else.
+    """
+    shown = evidence + instead
+    if counterexample is not None:
+        counterexample.check()
+        shown += counterexample.breaks + counterexample.recheck
+    for item in shown:
+        _check_tolerance(claim, item)
+    deciding = [item for item in evidence if item.decides]
+    if not deciding:
+        raise LedgerError(f"{claim.id}: notes decide nothing, so give a deviation, fact or bound")
+    failed = [item for item in deciding if not item.holds]
+    if not failed:
+        if counterexample is not None:
+            raise LedgerError(f"{claim.id}: a counterexample was given, but all the evidence holds")
+        if instead:
+            raise LedgerError(f"{claim.id}: 'instead' was given, but all the evidence holds")
+        return REPRODUCED if reading is None else WITH_READING
+    first = sentence(failed[0])
+    if counterexample is not None:
+        if instead:
+            raise LedgerError(f"{claim.id}: give a counterexample or 'instead', not both")
+        return REFUTED
+    if claim.kind == "theorem":
+        raise LedgerError(f"{claim.id}: evidence fails ({first}), so give a counterexample")
+    if not instead:
+        raise LedgerError(f"{claim.id}: evidence fails ({first}), so say what appeared 'instead'")
+    for item in instead:
+        if item.decides and not item.holds:
+            raise LedgerError(f"{claim.id}: {item.what!r} did not appear instead: it does not hold")
+    return NOT_REPRODUCED
+
+
+def _check_tolerance(claim: Claim, item: Evidence) -> None:
+    if item.form != "deviation":
+        return
+    tolerance = item.limit
+    number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
+    if not number or not math.isfinite(tolerance) or tolerance < 0:
+        raise LedgerError(f"{claim.id}: tolerance {tolerance!r} is not a finite number >= 0")
+    if claim.tolerance is not None and tolerance > claim.tolerance:
+        raise LedgerError(
+            f"{claim.id}: tolerance {tolerance!r} is wider than the inventory's {claim.tolerance!r}"
+        )

@@ -1,0 +1,272 @@
+"""What surveys and counterexamples say of the paper's statements, as evidence for the ledger.
+
+Each function returns the arguments of `Ledger.settle`. A refutation is measured twice: by the
+floating-point landscape or flow, and by a route of `rational` or `bruteforce`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow import rational
+from reluflow.bruteforce import integrate, plain_descent
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry import enumerate_cells, local_minima, virtual_minimum
+from reluflow.instances import Instance
+from reluflow.ledger import Counterexample, bound, fact, note
+from reluflow.networks import loss
+from reluflow.papers.lee2022support.activity import NormSurvey, ProtectionSurvey
+from reluflow.papers.lee2022support.landscape import (
+    NestingSurvey,
+    VirtualMinimumSurvey,
+    assumptions,
+    meets_cell,
+)
+from reluflow.papers.lee2022support.small_starts import (
+    AgreementSurvey,
+    SmallStartSurvey,
+    full_rank_along,
+    preactivation_polynomial,
+    smallest_force,
+)
+
+Settlement = dict[str, Any]
+
+
+def terminology(X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[Instance]) -> Settlement:
+    """Figure 1: the stationary sets of `pairs` (n = d = 2), and six data's cells and the virtual
+    minimum of the cell of w (2,)."""
+    shapes = [sorted(m.dimension for m in local_minima(k.X, k.y)) for k in pairs]
+    own = X6 @ w > 0
+    virtual, _ = virtual_minimum(X6, y6, own)
+    return {
+        "evidence": [
+            fact("data sets with n = d = 2 whose stationary set is other than a point, two "
+                 "half-lines and a dead plateau", sum(s != [0, 1, 1, 2] for s in shapes), 0),
+            fact("cells of the six data", len(enumerate_cells(X6)), 12),
+            fact("the virtual minimum lies in its own cell",
+                 bool(np.array_equal(X6 @ virtual > 0, own)), False),
+            note("data sets with n = d = 2", len(shapes)),
+        ]
+    }  # fmt: skip
+
+
+def virtual_minima(
+    surveys: Sequence[VirtualMinimumSurvey], X: NDArray, y: NDArray, inside: NDArray
+) -> Settlement:
+    """Proposition 3.3, against surveys and the cell of the point `inside` (d,), in which the first
+    two data alone are active and the third is their difference."""
+    active = X @ inside > 0
+    fitted = rational.fit(X[:2, :2], y[:2], [0, 1])
+    value = rational.preactivations(X[2:3, :2], fitted.w)[0]
+    return {
+        "evidence": [
+            fact("rank d: cells where (5) and the constrained minimum disagree",
+                 sum(s.violations for s in surveys), 0),
+            fact("rank below d: cells without a virtual minimum inside",
+                 sum(s.missing for s in surveys), 0),
+            note("cells of rank d tried", sum(s.cells for s in surveys)),
+            note("cells of rank below d, in the plane and in space",
+                 tuple(s.deficient for s in surveys)),
+            note("of them without a virtual minimum inside", tuple(s.missing for s in surveys)),
+        ],
+        "counterexample": Counterexample(
+            instance={"X": X, "y": y, "a point of the cell": inside},
+            assumptions={
+                **assumptions(X, y),
+                "x_1 and x_2 alone are active in the cell": active.tolist()
+                == [True, True, False, False],
+                "x_3 = x_1 - x_2": bool(np.array_equal(X[2], X[0] - X[1])),
+            },
+            breaks=(fact("a virtual minimum lies in the cell (linear program)",
+                         meets_cell(X, y, active), True),),
+            recheck=(bound("x_3.w = x_1.w - x_2.w at every virtual minimum", value, "<=", 0, ""),),
+            route="both active data are fitted exactly, in rational arithmetic",
+        ),
+    }  # fmt: skip
+
+
+def nesting(survey: NestingSurvey, X: NDArray, y: NDArray) -> Settlement:
+    """Theorem 3.6, against a survey and the three data X, y, the second of which is dropped."""
+    more, fewer = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
+    found = {m.support: m.loss for m in local_minima(X, y)}
+    both = rational.is_local_minimum(more, [0, 1, 2]) and rational.is_local_minimum(fewer, [0, 2])
+    return {
+        "evidence": [
+            fact("nested pairs with L(w2) < L(w1)", survey.violations, 0),
+            note("nested pairs", survey.pairs),
+            note("data sets", survey.instances),
+            note("data sets with such a pair", survey.violated),
+            note("largest L(w1) / L(w2) - 1 met", survey.worst),
+        ],
+        "counterexample": Counterexample(
+            instance={"X": X.astype(int), "y": y.astype(int), "w1": more.w, "w2": fewer.w},
+            assumptions={**assumptions(X, y), "w1 and w2 are local minima": both},
+            breaks=(bound("L(w2) - L(w1), enumerated minima", found[(0, 2)] - found[(0, 1, 2)],
+                          ">=", 0, ""),),
+            recheck=(bound("L(w2) - L(w1), rational arithmetic", fewer.loss - more.loss,
+                           ">=", 0, ""),),
+            route="both fits and their losses in rational arithmetic",
+        ),
+    }  # fmt: skip
+
+
+def nesting_exact(survey: NestingSurvey) -> Settlement:
+    """Our repair of Theorem 3.6 where the larger support is fitted without residual."""
+    return {
+        "evidence": [
+            fact("nested pairs, S1 fitted without residual, with L(w2) < L(w1)",
+                 survey.interpolated_broken, 0),
+            note("such nested pairs", survey.interpolated),
+        ]
+    }  # fmt: skip
+
+
+def nesting_bound(survey: NestingSurvey) -> Settlement:
+    """Our bound in place of Theorem 3.6."""
+    return {
+        "evidence": [
+            fact("nested pairs that break the bound", survey.between, 0),
+            note("nested pairs", survey.pairs),
+        ]
+    }
+
+
+def no_reactivation(survey: SmallStartSurvey, margin: float, followed: int) -> Settlement:
+    """Lemma 4.6: the survey, and the smallest margin that a search found in `followed` flows."""
+    return {
+        "evidence": [
+            fact("data sets whose flow re-activates a datum", survey.reactivating, 0),
+            bound("smallest margin found by the search", margin, ">", 0.0, "cosine"),
+            note("data sets", survey.instances),
+            note("of them with a deactivation", survey.deactivating),
+            note("flows of the survey and of the search", (survey.flows, followed)),
+        ]
+    }
+
+
+def small_start_is_global(survey: SmallStartSurvey, X: NDArray, y: NDArray) -> Settlement:
+    """Theorem 4.7, against a survey and the three data X, y of Theorem 3.6's counterexample."""
+    w0 = np.array([1e-4, 1e-4])
+    end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
+    loop = plain_descent(X, y, w0, 0.01, 5000)[-1]
+    by_loop = rational.neuron_loss(X, y, rational.rationals(loop)) - best.loss
+    return {
+        "evidence": [
+            fact("data sets whose limit is not a global minimum", survey.not_global, 0),
+            fact("data sets whose norm drops on the way", survey.shrinking, 0),
+            note("data sets", survey.instances),
+        ],
+        "counterexample": Counterexample(
+            instance={"X": X.astype(int), "y": y.astype(int), "w0": w0},
+            assumptions={**assumptions(X, y), "q(w0) > 0": smallest_force(X, y, [w0]) > 0},
+            breaks=(bound("L(limit) - least loss, exact flow and enumerated minima",
+                          float(loss(X, y, end)) - local_minima(X, y)[0].loss, "<=", 0, ""),),
+            recheck=(bound("L(limit) - L(2, -1), limit by a plain descent loop", float(by_loop),
+                           "<=", 0, ""),),
+            route="5000 plain steps of descent from w0, losses in rational arithmetic",
+        ),
+    }  # fmt: skip
+
+
+def small_starts_in_the_plane(survey: SmallStartSurvey) -> Settlement:
+    """What survives of Theorem 4.7."""
+    return {
+        "evidence": [
+            fact("data sets whose flow re-activates a datum", survey.reactivating, 0),
+            bound("largest drop of the norm", survey.largest_drop, "<=", 1e-8, "of |w(inf)|"),
+            fact("data sets whose limits at the three norms differ", survey.disagreeing, 0),
+            fact("data sets with a flow that is not unique", survey.undecided, 0),
+            note("data sets", survey.instances),
+            note("flows", survey.flows),
+        ]
+    }
+
+
+def agreement_of_small_starts(
+    X: NDArray, y: NDArray, lose: ArrayLike, keep: ArrayLike
+) -> Settlement:
+    """Proposition 4.4, against integer data whose limiting flow touches the boundary of x_1.
+
+    From eps `lose` (d,) the flow loses x_1, from eps `keep` (d,) it keeps it, however small eps.
+    """
+    starts = [np.asarray(v, float) for v in (lose, keep)]
+    paths = [affine_flow(X, y, 1e-9 * v) for v in starts]
+    apart = float(np.linalg.norm(paths[0].end - paths[1].end))
+    exact = [preactivation_polynomial(X, y, 0, list(v)) for v in (lose, keep)]
+    zeros = [polynomial.zeros(Fraction(1, 10**9)) for polynomial in exact]
+    states = [integrate(X, y, 1e-3 * v, 2.0) for v in starts]
+    return {
+        "evidence": [bound("distance of the limits of two small starts", apart, "<=", 1e-6, "")],
+        "counterexample": Counterexample(
+            instance={"X": X, "y": y, "w0": f"eps {tuple(lose)} and eps {tuple(keep)}, eps > 0"},
+            assumptions={
+                **assumptions(X, y),
+                "-grad L(w0) > 0 at both": smallest_force(X, y, [1e-9 * v for v in starts]) > 0,
+                "H of full rank along both flows": all(full_rank_along(X, p) for p in paths),
+            },
+            breaks=(bound("distance of the limits, exact flows, eps = 1e-9", apart,
+                          "<=", 1e-6, ""),),
+            recheck=(
+                fact("both starts keep x_1 active, or both lose it (exact polynomials)",
+                     (zeros[0] == 0) == (zeros[1] == 0), True),
+                note("zeros of x_1.w on t > 0 from the two starts, eps = 1e-9", tuple(zeros)),
+                bound("distance at t = 2 by DOP853, eps = 1e-3",
+                      float(np.linalg.norm(states[0] - states[1])), "<=", 1e-6, ""),
+            ),
+            route="Sturm's theorem on exact polynomials in exp(-3t), and SciPy's DOP853",
+        ),
+    }  # fmt: skip
+
+
+def generic_agreement(survey: AgreementSurvey) -> Settlement:
+    """What survives of Proposition 4.4."""
+    return {
+        "evidence": [
+            fact("data sets whose small starts have different limits", survey.disagreeing, 0),
+            note("data sets", survey.instances),
+            note("starts on each", survey.directions),
+            note("data sets rejected, for want of full rank or of a start", survey.rejected),
+        ]
+    }
+
+
+def protection(survey: ProtectionSurvey) -> Settlement:
+    """Theorem 4.2."""
+    return {
+        "evidence": [
+            fact("protected data that were deactivated", survey.deactivated, 0),
+            bound("smallest slack of x_j.w(t) >= y_j - |x_j| |w_0 - w_GM|", survey.smallest,
+                  ">=", -1e-8, "of y_j"),
+            bound("all data protected: largest distance to the linear flow", survey.gap,
+                  "<=", 1e-8, "of |w_GM|"),
+            bound("all data protected: largest loss in the limit", survey.final_loss,
+                  "<=", 1e-8, "of L(0)"),
+            note("flows", survey.flows),
+            note("protected data", survey.protected),
+            note("flows with all data protected", survey.all_active),
+        ]
+    }  # fmt: skip
+
+
+def norm_of_start(survey: NormSurvey) -> Settlement:
+    """Sections 4.1 and 5: small starts gain active data, large ones lose them."""
+    gain = [survey.interval(survey.share[k] - survey.start[k]) for k in (0, -1)]
+    spread = survey.interval(survey.share[0] - survey.share[-1])
+    gaps = np.round(survey.excess.mean(axis=1)[[0, -1]], 3).tolist()
+    return {
+        "evidence": [
+            bound("smallest norm: gain of active data, lower end of the interval", gain[0][1],
+                  ">", 0, "of n"),
+            bound("largest norm: gain of active data, upper end", gain[1][2], "<", 0, "of n"),
+            bound("support at the smallest norm less that at the largest, lower end", spread[1],
+                  ">", 0, "of n"),
+            note("data sets", survey.share.shape[1]),
+            note("mean loss gap at the smallest and at the largest norm", tuple(gaps), "of L(0)"),
+        ]
+    }  # fmt: skip

@@ -1,0 +1,111 @@
+"""What a chapter's parameters cell may hold.
+
+papermill writes a reader's values into a cell after the one tagged `parameters`, and only warns of
+a name that the chapter does not know.  So the cell that follows calls `check`, which refuses
+misspelt names, wrong types and values out of range before anything is computed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, make_dataclass
+from typing import Any
+
+from reluflow.errors import InputError
+
+# Every value that papermill can write into a cell is of one of these types; what else a notebook
+# holds at that point (modules, functions, IPython's helpers) is no parameter.
+_PLAIN = (str, int, float, list, dict, tuple, type(None))
+# IPython's history, and what papermill adds with --inject-paths, share the notebook's namespace.
+_NOT_OURS = ("_", "PAPERMILL_")
+_HISTORY = frozenset({"In", "Out"})
+_WORDS = {str: "text", int: "a whole number", float: "a number", list: "a list"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a chapter.
+
+    type      str, int, float (a whole number will do) or list
+    meaning   one phrase for the reader
+    check     the condition on the value, asked once the type is right
+    rule      that condition in words, as in "must be {rule}"
+    optional  whether None is allowed, for "the chapter's own choice"
+    """
+
+    type: type
+    meaning: str
+    check: Callable[[Any], bool] = lambda value: True
+    rule: str = ""
+    optional: bool = False
+
+
+# Chapter 1 (Lee, Sim & Ye 2022).
+SUPPORT_VECTORS: Mapping[str, Parameter] = {
+    "dataset": Parameter(
+        str,
+        '"paper" for the printed data sets, the name of one of them, or the path of a CSV file',
+        bool,
+        "a name or a path, not empty",
+    ),
+    "initial_points": Parameter(
+        list,
+        "points w_0 where the flows start, each a list of d numbers; None for the chapter's own",
+        bool,
+        "a list of at least one point",
+        optional=True,
+    ),
+    "step": Parameter(
+        float, "step of the gradient descent", lambda value: value > 0, "greater than 0"
+    ),
+    "seed": Parameter(int, "seed of every random draw", lambda value: value >= 0, "at least 0"),
+    "effort": Parameter(
+        float, "scales the numbers of random instances", lambda value: value > 0, "greater than 0"
+    ),
+}
+
+
+def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
+    """The chapter's parameters, checked, as an immutable object with one attribute each.
+
+    namespace   the notebook's names, `globals()`; call this right after the parameters cell,
+                before the notebook assigns any other plain value.
+    spec        the chapter's parameters by name.
+    Returns a frozen dataclass whose fields are the names of `spec`, in that order.
+    Raises InputError for an unknown name, a missing one, a wrong type or a value out of range.
+    """
+    for name, value in namespace.items():
+        ours = not name.startswith(_NOT_OURS) and name not in _HISTORY
+        if ours and isinstance(value, _PLAIN) and name not in spec:
+            close = difflib.get_close_matches(name, spec, n=1)
+            hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(spec)}."
+            raise InputError(f'unknown parameter "{name}": {hint}')
+    for name in spec:
+        if name not in namespace:
+            raise InputError(f'parameter "{name}" is missing from the parameters cell.')
+    values = {name: _value(name, namespace[name], spec[name]) for name in spec}
+    kind = make_dataclass("Parameters", list(spec), frozen=True)
+    return kind(**values)
+
+
+def _value(name: str, value: Any, parameter: Parameter) -> Any:
+    """The value with its declared type, or InputError."""
+    if value is None and parameter.optional:
+        return None
+    # True is an int to Python, and never what a reader means by a number.
+    accepted = (int, float) if parameter.type is float else parameter.type
+    if isinstance(value, bool) or not isinstance(value, accepted):
+        words = _WORDS[parameter.type] + (" or None" if parameter.optional else "")
+        hint = ""
+        if parameter.type is list and isinstance(value, str):
+            hint = f'; with papermill, write -y "{name}: {value}"'
+        raise InputError(f'parameter "{name}" must be {words}, not {value!r}{hint}.')
+    if parameter.type is float:
+        value = float(value)
+        if not math.isfinite(value):
+            raise InputError(f'parameter "{name}" must be a finite number, not {value}.')
+    if not parameter.check(value):
+        raise InputError(f'parameter "{name}" must be {parameter.rule}, not {value!r}.')
+    return value

@@ -1,0 +1,38 @@
+"""Settings that every test shares, and how two workers divide the tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib
+import pytest
+from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
+
+# A figure is drawn for its file or its fingerprint, never for a window.  Not by an environment
+# variable: the kernels that the tests start would inherit it and show no figure.
+matplotlib.use("Agg")
+
+# The same examples on every run, and no test that fails because a machine was busy.
+settings.register_profile("book", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("book")
+
+# Long tests that share no fixture: each may go to the worker that is free.
+ALONE = ("test_notebooks.py::test_a_notebook_gives_its_outputs_again", "test_papermill.py::")
+
+
+class ByModule(LoadScopeScheduling):
+    """The tests of a module go to one worker, which makes their fixtures once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if any(name in nodeid for name in ALONE) else nodeid.split("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByModule:
+    return ByModule(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the tests that run whole chapters or builds first, so that two workers end together."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)

@@ -1,0 +1,301 @@
+"""Gradient flow of one ReLU neuron in 100-digit arithmetic: the slow second method of the tests.
+
+The flow is dw/dt = -sum over {i : w.x_i > 0} of (w.x_i - y_i) x_i. Inside a cell it is affine, with
+H = sum x_i x_i^T and q = sum y_i x_i over the active data. With the eigenvectors of H every
+pre-activation is a constant plus exponentials, h_j(s) = c_j + sum_k b_jk exp(-l_k s), where s is
+the time since the cell was entered.
+
+The next event is found by branch and bound. Each term is monotone, so on an interval its range is
+spanned by its two end values, and the sum of these ranges encloses h_j. The same holds for the
+derivative. An interval is
+  * dropped when the enclosure of h_j excludes zero,
+  * decided by the signs at its ends when the enclosure of the derivative excludes zero,
+  * cut in two otherwise.
+Intervals are visited from left to right, so the first zero found is the first zero. No step can
+jump over one. Two zeros close to each other, or a minimum that nearly touches, only cost more cuts.
+A true tangency runs out of cuts and is an error. Inputs are doubles and are taken exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from mpmath import inf, matrix, mp, mpf
+
+DIGITS = 100  # working precision; the results are good to 50 digits
+ZERO = mpf(10) ** -60  # below this, relative to the terms it is made of, a number is zero
+FLAT = mpf(10) ** -30  # below this, relative to its terms, a derivative says nothing of monotony
+TOGETHER = mpf(10) ** -50  # relative distance of two zeros that are one event
+
+
+class NotTransversal(ValueError):
+    """The flow touches a boundary without crossing it, or starts or ends on one."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Motion in one cell: w(start + s) = limit + sum_k exp(-rates[k] s) modes[k]."""
+
+    start: mpf
+    active: tuple[bool, ...]
+    limit: matrix
+    rates: tuple[mpf, ...]
+    modes: tuple[matrix, ...]
+
+    def at(self, s: mpf) -> matrix:
+        """Return w at the time s after the start of the segment."""
+        w = self.limit.copy()
+        for rate, mode in zip(self.rates, self.modes, strict=True):
+            w += mp.exp(-rate * s) * mode
+        return w
+
+
+@dataclass(frozen=True)
+class ReferenceFlow:
+    """Events in order of time (ties by datum), the segments between them, the limit of the flow."""
+
+    times: tuple[mpf, ...]
+    data: tuple[int, ...]
+    kinds: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    end: tuple[mpf, ...]
+
+    def at(self, t: mpf) -> matrix:
+        """Return w(t)."""
+        with mp.workdps(DIGITS):
+            segment = [s for s in self.segments if s.start <= t][-1]
+            return segment.at(mpf(t) - segment.start)
+
+
+def reference_flow(
+    X: np.ndarray, y: np.ndarray, w0: np.ndarray, activation: str = "relu", max_events: int = 1000
+) -> ReferenceFlow:
+    """Follow the gradient flow of 1/2 sum ([w.x_i]_+ - y_i)^2 from w0 to its limit, to 50 digits.
+
+    X has shape (n, d), y (n,), w0 (d,). With activation="linear" every datum stays active, and the
+    zeros of w.x_j are still listed. Raises NotTransversal at a tangency or a start on a boundary,
+    ValueError for labels y <= 0 or x_j = 0.
+    """
+    if activation not in ("relu", "linear"):
+        raise ValueError(f"activation must be 'relu' or 'linear', not {activation!r}")
+    if activation == "relu" and not np.all(np.asarray(y) > 0):
+        raise ValueError("the reference supports labels y > 0 only")
+    if not np.all(np.any(np.asarray(X) != 0, axis=1)):
+        raise ValueError("the reference supports data x_j != 0 only")
+    with mp.workdps(DIGITS):
+        rows = [matrix([mpf(float(v)) for v in x]) for x in X]
+        labels = [mpf(float(v)) for v in y]
+        w = matrix([mpf(float(v)) for v in w0])
+        positive = [_sign_of_product(x, w) > 0 for x in rows]
+        segments, times, data, kinds = [], [], [], []
+        t, crossed = mpf(0), ()
+        while True:
+            active = tuple(positive) if activation == "relu" else (True,) * len(rows)
+            segment = _solve_cell(rows, labels, active, w, t)
+            _check_directions(segment, rows, crossed, positive)
+            segments.append(segment)
+            s, crossed = _next_event(segment, rows, crossed)
+            if not crossed:
+                break
+            if len(times) + len(crossed) > max_events:
+                raise RuntimeError(f"more than {max_events} events")
+            t, w = t + s, segment.at(s)
+            for j in crossed:
+                positive[j] = not positive[j]
+                times.append(t)
+                data.append(j)
+                kinds.append("activate" if positive[j] else "deactivate")
+        return ReferenceFlow(
+            tuple(times), tuple(data), tuple(kinds), tuple(segments), tuple(segments[-1].limit)
+        )
+
+
+def _dot(a: Iterable[mpf], b: Iterable[mpf]) -> mpf:
+    return mp.fdot(zip(a, b, strict=True))
+
+
+def _size(a: Iterable[mpf], b: Iterable[mpf]) -> mpf:
+    """Return sum |a_k b_k|, the scale on which rounding errors of sum a_k b_k live."""
+    return mp.fsum(abs(ak * bk) for ak, bk in zip(a, b, strict=True))
+
+
+def _sign_of_product(x: matrix, w: matrix) -> int:
+    h = _dot(x, w)
+    if abs(h) <= ZERO * mp.norm(x) * mp.norm(w):
+        raise NotTransversal("w0 lies on the boundary of a datum")
+    return int(mp.sign(h))
+
+
+def _solve_cell(
+    rows: list[matrix], labels: list[mpf], active: tuple[bool, ...], w: matrix, start: mpf
+) -> Segment:
+    """Solve w' = q - H w by the eigenvectors of H.
+
+    On the null space of H nothing moves, as q is in the range of H.
+    """
+    d = len(w)
+    H, q = mp.zeros(d, d), mp.zeros(d, 1)
+    for x, label, on in zip(rows, labels, active, strict=True):
+        if on:
+            H += x * x.T
+            q += label * x
+    values, vectors = mp.eigsy(H)
+    top = max(values)
+    limit, rates, modes = w.copy(), [], []
+    for k in range(d):
+        if abs(values[k]) <= mpf(10) ** -80 * top:
+            continue
+        if values[k] < mpf(10) ** -40 * top:
+            raise ValueError("the rank of H cannot be decided")
+        v = vectors[:, k]
+        target = _dot(v, q) / values[k]
+        mode = (_dot(v, w) - target) * v
+        limit -= mode
+        rates.append(values[k])
+        modes.append(mode)
+    return Segment(start, active, limit, tuple(rates), tuple(modes))
+
+
+def _check_directions(
+    segment: Segment, rows: list[matrix], crossed: tuple[int, ...], positive: list[bool]
+) -> None:
+    """Require that the new velocity carries each crossed datum to the side where it was put."""
+    velocity = segment.at(mpf(0)) * 0
+    for rate, mode in zip(segment.rates, segment.modes, strict=True):
+        velocity -= rate * mode
+    for j in crossed:
+        speed = _dot(rows[j], velocity)
+        if abs(speed) <= ZERO * mp.norm(rows[j]) * mp.norm(velocity):
+            raise NotTransversal(f"datum {j} has no velocity on its boundary")
+        if (speed > 0) != positive[j]:
+            raise NotTransversal(f"the velocity of datum {j} turns back on its boundary")
+
+
+def _next_event(
+    segment: Segment, rows: list[matrix], crossed: tuple[int, ...]
+) -> tuple[mpf, tuple[int, ...]]:
+    """Return the time since the start of the segment and the data of the first crossing.
+
+    Without a crossing the answer is (inf, ()).
+    """
+    if not segment.rates:
+        return inf, ()
+
+    @cache
+    def decay(s: mpf) -> tuple[mpf, ...]:
+        return tuple(mp.exp(-rate * s) for rate in segment.rates)
+
+    zeros = {}
+    for j, x in enumerate(rows):
+        c = _dot(x, segment.limit)
+        b = [_dot(x, mode) for mode in segment.modes]
+        earliest = min(zeros.values(), default=inf)
+        # Look a little beyond the earliest zero so far, so that a simultaneous one is seen.
+        zero = _first_zero(c, b, segment.rates, decay, j in crossed, earliest * (1 + TOGETHER))
+        if zero < inf:
+            zeros[j] = zero
+    first = min(zeros.values(), default=inf)
+    return first, tuple(j for j, s in zeros.items() if s <= first * (1 + TOGETHER))
+
+
+def _first_zero(
+    c: mpf,
+    b: Sequence[mpf],
+    rates: Sequence[mpf],
+    decay: Callable[[mpf], tuple[mpf, ...]],
+    zero_at_start: bool,
+    horizon: mpf,
+) -> mpf:
+    """Return the first zero of c + sum_k b_k exp(-rates_k s) on [0, horizon], or inf.
+
+    zero_at_start says that s = 0 is a zero already counted; it and only it is left out.
+    """
+    slope = [-rate * bk for rate, bk in zip(rates, b, strict=True)]
+
+    def value(s: mpf) -> mpf:
+        return c + _dot(b, decay(s))
+
+    def monotone(a: mpf, z: mpf) -> bool:
+        low, high = _enclose(mpf(0), slope, decay(a), decay(z))
+        margin = FLAT * _size(slope, decay(a))
+        return low > margin or high < -margin
+
+    def excludes_zero(a: mpf, z: mpf) -> bool:
+        low, high = _enclose(c, b, decay(a), decay(z))
+        margin = ZERO * (abs(c) + _size(b, decay(a)))
+        if z < inf:  # the mean value form, tighter on short intervals
+            least, most = _enclose(mpf(0), slope, decay(a), decay(z))
+            low = max(low, value(a) + (z - a) * min(least, 0))
+            high = min(high, value(a) + (z - a) * max(most, 0))
+        return low > margin or high < -margin
+
+    scale = 1 / max(rates)
+    start = mpf(0)
+    if zero_at_start:
+        start = scale
+        while not monotone(mpf(0), start):
+            start /= 2
+            if start < ZERO * scale:
+                raise NotTransversal("a pre-activation leaves its boundary with no velocity")
+    for a, z in _intervals(start, scale):
+        if a > horizon:
+            return inf
+        pieces = [(a, z)]
+        while pieces:
+            a, z = pieces.pop()
+            if a > horizon:
+                return inf
+            if excludes_zero(a, z):
+                if z == inf:
+                    return inf
+            elif z == inf:
+                if a * min(rates) > 10**4:
+                    raise NotTransversal("the limit lies on a boundary")
+                break  # cut off another finite interval
+            elif monotone(a, z):
+                z = min(z, horizon)
+                if (value(a) > 0) != (value(z) > 0):
+                    return _bisect(value, a, z)
+            elif z - a < ZERO * scale:
+                raise NotTransversal("a pre-activation touches zero without crossing it")
+            else:
+                pieces += [((a + z) / 2, z), (a, (a + z) / 2)]
+    return inf
+
+
+def _intervals(start: mpf, scale: mpf) -> Iterator[tuple[mpf, mpf]]:
+    """Yield the finite intervals that tile [start, inf), each followed by all that comes after."""
+    a = start
+    while True:
+        z = 2 * a if a > 0 else scale
+        yield a, z
+        yield z, inf
+        a = z
+
+
+def _enclose(
+    c: mpf, b: Sequence[mpf], at_left: Sequence[mpf], at_right: Sequence[mpf]
+) -> tuple[mpf, mpf]:
+    """Return bounds of c + sum_k b_k e_k while each e_k falls from at_left to at_right."""
+    low = high = c
+    for bk, left, right in zip(b, at_left, at_right, strict=True):
+        if bk > 0:
+            low, high = low + bk * right, high + bk * left
+        else:
+            low, high = low + bk * left, high + bk * right
+    return low, high
+
+
+def _bisect(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
+    """Halve [a, z], at whose ends value has different signs, to a relative width below 1e-60."""
+    at_left = value(a) > 0
+    while z - a > ZERO * z:
+        middle = (a + z) / 2
+        if (value(middle) > 0) == at_left:
+            a = middle
+        else:
+            z = middle
+    return (a + z) / 2

@@ -1,0 +1,196 @@
+"""`affine_flow` against the 50-digit reference: events, their times, the path and its limit.
+
+Targets: 1e-12 relative on the paper's data and on well-conditioned random instances, 1e-9 at
+cond(H) = 1e8. The list of events (datum, kind) must agree exactly, its order included.
+"""
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+from reference_flow import DIGITS, ReferenceFlow, reference_flow
+from reluflow.flows.affine import affine_flow
+
+RELU_AND_LINEAR = pytest.mark.parametrize("activation", ["relu", "linear"])
+
+
+def norm(v) -> float:
+    return float(mp.norm(mp.matrix([mpf(a) for a in v])))
+
+
+def distance(actual, expected) -> float:
+    """Euclidean distance of doubles to the reference's numbers, without rounding the latter."""
+    return norm(mpf(float(a)) - e for a, e in zip(actual, expected, strict=True))
+
+
+def assert_agrees(X, y, w0, activation: str, tolerance: float) -> ReferenceFlow:
+    """Hold the library's flow against the reference, which is returned."""
+    expected = reference_flow(X, y, w0, activation)
+    flow = affine_flow(X, y, w0, activation=activation)
+    assert flow.status == "converged", flow.detail
+    assert len({e.t for e in flow.events}) == len(set(expected.times))
+    assert [(e.datum, e.kind) for e in flow.events] == list(
+        zip(expected.data, expected.kinds, strict=True)
+    )
+    with mp.workdps(DIGITS):
+        for event, t in zip(flow.events, expected.times, strict=True):
+            assert float(abs(event.t - t) / t) <= tolerance
+        assert distance(flow.end, expected.end) / norm(expected.end) <= tolerance
+        for t in [event.t for event in flow.events]:
+            # Evaluated at the double t, so that the error of the event's time does not enter.
+            w = expected.at(mpf(t))
+            scale = max(norm(w), norm(expected.end), norm(w0))
+            assert distance(flow.at(t), w) / scale <= tolerance
+    return expected
+
+
+def worst_condition(flow: ReferenceFlow) -> float:
+    """Return the largest cond(H), on the range of H, over the cells that the flow visits."""
+    return max(float(max(s.rates) / min(s.rates)) for s in flow.segments if s.rates)
+
+
+# The paper's data, typed from Appendix G of Lee, Sim & Ye (2022), independently of the library.
+
+EXAMPLE_1 = (
+    np.array(
+        [
+            [0.8858, 0.4338, 0.6739, 0.0221, 0.2322],
+            [0.0244, 0.8852, 0.0399, 0.4778, 0.8717],
+        ]
+    ).T,
+    np.array([0.6111, 0.9397, 1.8694, 2.7104, 1.3089]),
+)
+EXAMPLE_2 = (
+    np.array([[1.0, 1.0, 2.0], [0.0, 2.0, 0.0], [2.0, 0.0, 0.0]]).T,
+    np.array([0.05, 6.0, 0.5]),
+)
+EXAMPLE_3 = (
+    np.array([[1.0, 1.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0], [1.0, 1.0, 2.0, 0.0]]).T,
+    np.array([0.1, 0.2, 4.0, 0.1]),
+)
+STARTS_1 = [
+    (0.0001, 0.0001),
+    (0.0, 8.0),
+    (0.0, 45.0),
+    (-0.05, 0.15),
+    (0.1, -0.1),
+    (-0.15, 0.15),
+    (-0.25, 0.02),
+    (0.01, -0.1),
+    (0.1, -0.2),
+    (0.17, 0.1),
+]
+STARTS_2_AND_3 = [
+    (0.5e-4, 0.25e-4, 0.75e-4),
+    (0.9e-4, 0.1e-4, 0.3e-4),
+    (0.05e-4, 0.8e-4, 0.4e-4),
+    (1.0, 2.0, -1.5),
+    (-3.0, 5.0, 2.0),
+]
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("w0", STARTS_1)
+def test_example_5_1(w0, activation):
+    assert_agrees(*EXAMPLE_1, np.array(w0), activation, 1e-12)
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("w0", STARTS_2_AND_3)
+@pytest.mark.parametrize("example", [EXAMPLE_2, EXAMPLE_3], ids=["5.2", "5.3"])
+def test_examples_5_2_and_5_3(example, w0, activation):
+    assert_agrees(*example, np.array(w0), activation, 1e-12)
+
+
+# Random data, well-conditioned.
+
+
+def random_data(seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(3, 9)), int(rng.integers(2, 5))
+    return rng.normal(size=(n, d)), rng.uniform(0.2, 2.0, n), rng
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("seed", [0, 3, 4, 15, 18, 20, 24, 45, 52])
+def test_random_data(seed, size, activation):
+    X, y, rng = random_data(seed)
+    expected = assert_agrees(X, y, size * rng.normal(size=X.shape[1]), activation, 1e-12)
+    assert worst_condition(expected) < 1e3
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("seed", [4, 7, 22, 32])
+def test_a_far_start_is_forgotten(seed, activation):
+    # Late events and the limit depend on a w0 of length 1e4 only through what has decayed by then.
+    X, y, rng = random_data(seed)
+    expected = assert_agrees(X, y, 1e4 * rng.normal(size=X.shape[1]), activation, 1e-12)
+    assert len(expected.segments[-1].rates) == X.shape[1]
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("seed", [5, 14, 18, 26])
+def test_parallel_data_cross_together(seed, activation):
+    X, y, rng = random_data(seed)
+    X = np.vstack([X, 2.0 * X[0], -X[1], X[2], -0.5 * X[0]])
+    y = np.append(y, rng.uniform(0.2, 2.0, 4))
+    flow = assert_agrees(X, y, 3.0 * rng.normal(size=X.shape[1]), activation, 1e-12)
+    assert len(set(flow.times)) < len(flow.times)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_on_a_line_all_data_cross_together(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(6, 1)), rng.uniform(0.2, 2.0, 6)
+    w0 = -np.sign(y @ X) * rng.uniform(0.5, 2.0, 1)
+    flow = assert_agrees(X, y, w0, "linear", 1e-12)
+    assert (len(flow.times), len(set(flow.times))) == (6, 1)
+
+
+@pytest.mark.parametrize("power", [20, 34, 46])
+def test_a_crossing_so_slow_that_the_velocity_nearly_vanishes(power):
+    # w = (1 - exp(-t)/2, -1 + 2^-power), so x_2 is reached at the speed 2^-power. Its time depends
+    # on rounding errors through 1/speed, and is the only number with a wider tolerance.
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 1.0])
+    flow = affine_flow(X, y, np.array([0.5, -1.0 + 2.0**-power]))
+    assert flow.status == "converged"
+    ((t, j, kind),) = [(e.t, e.datum, e.kind) for e in flow.events]
+    assert (j, kind) == (1, "activate")
+    assert abs(t - (power - 1) * np.log(2.0)) <= 1e-14 + 1e-15 * 2.0**power
+    np.testing.assert_allclose(flow.end, [1.0, 0.0], rtol=0, atol=1e-12)
+
+
+# cond(H) = 1e8: X = U diag(s) V^T with s from 1 to 1e-4.
+
+
+def ill_conditioned(seed: int, labels: str) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Data with cond(H) = 1e8 and positive labels.
+
+    "generic" labels put ‖w‖ near 1e4. "residual" ones have a limit of moderate size and a residual
+    of length 1, so that errors of relative size 1e-16 in X move the limit by about 1e-8.
+    """
+    rng = np.random.default_rng(seed)
+    n, d = [(6, 3), (8, 4)][seed % 2]
+    M = rng.normal(size=(n, n))
+    M[:, 0] = rng.uniform(0.5, 1.5, n)
+    U = np.linalg.qr(M)[0]
+    U[:, 0] *= np.sign(U[0, 0])
+    V = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    X = (U[:, :d] * np.geomspace(1.0, 1e-4, d)) @ V.T
+    if labels == "generic":
+        return X, rng.uniform(0.2, 2.0, n), rng
+    residual = U[:, d:] @ rng.normal(size=n - d)
+    w = V @ np.append(3.0 * np.sqrt(n), np.ones(d - 1))
+    return X, X @ w + residual / np.linalg.norm(residual), rng
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("size", [1e-3, 1e3])
+@pytest.mark.parametrize("labels", ["generic", "residual"])
+@pytest.mark.parametrize("seed", [1, 2, 5, 7])
+def test_condition_number_of_1e8(seed, labels, size, activation):
+    X, y, rng = ill_conditioned(seed, labels)
+    w0 = size * rng.normal(size=X.shape[1])
+    w0 *= np.sign(X[0] @ w0)  # not a dead start
+    expected = assert_agrees(X, y, w0, activation, 1e-9)
+    assert worst_condition(expected) > 0.9e8

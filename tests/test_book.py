@@ -1,0 +1,154 @@
+"""The book builds without a warning and without a network, and its pages are whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+# What the build reads; the tests of a broken book copy it.
+SOURCES = ("_config.yml", "_static", "chapters/references.bib")
+REMOTE = ("http", "https", "ftp", "mailto")
+
+pytestmark = pytest.mark.long
+
+
+def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
+    """Build as `book build` does, into `output`; every proxy leads nowhere."""
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(source)]
+    return subprocess.run(
+        [*command, "--path-output", str(output), "--all", "-n", "-W", "--keep-going"],
+        env={**os.environ, **nowhere},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built pages."""
+    output = tmp_path_factory.mktemp("book")
+    run = build(ROOT, output)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return output / "_build" / "html"
+
+
+class Page(HTMLParser):
+    """What a page shows and needs: its text, its anchors, its links, and the files it loads."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self._silent = 0
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        self._silent += tag in ("script", "style")
+        self.anchors |= {attributes[key] for key in ("id", "name") if key in attributes}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        if tag in ("img", "script", "iframe", "source") and "src" in attributes:
+            self.loads.append(attributes["src"])
+        if tag == "link" and attributes.get("rel") in ("stylesheet", "preload", "icon"):
+            self.loads.append(attributes["href"])
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path) for path in sorted((site / "chapters").glob("*.html"))}
+
+
+def test_every_page_of_the_contents_is_built(site: Path) -> None:
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    listed = [contents["root"], *(entry["file"] for entry in contents["chapters"])]
+    assert [name for name in listed if not (site / f"{name}.html").is_file()] == []
+    assert (site / "index.html").is_file()
+    on_disk = {f"chapters/{p.stem}" for p in (ROOT / "chapters").glob("*.ipynb")}
+    assert on_disk <= set(listed)
+
+
+def test_the_front_page_leads_to_the_book(site: Path) -> None:
+    target = re.search(r"url=([^\"' >]+)", (site / "index.html").read_text(encoding="utf-8"))
+    assert target
+    assert (site / target.group(1)).is_file()
+
+
+def test_no_page_shows_a_failed_substitution(pages: dict[Path, Page]) -> None:
+    """A number that was not glued, or a role that nothing read, would stand in the text."""
+    failed = re.compile(r"pasted-undefined|\{(glue|cite|ref|doc|numref|eq)[:}]|<IPython\.")
+    texts = {path.name: "".join(page.text) for path, page in pages.items()}
+    found = {name: match.group() for name, text in texts.items() if (match := failed.search(text))}
+    assert found == {}
+
+
+def test_every_file_that_a_page_loads_comes_with_the_book(
+    site: Path, pages: dict[Path, Page]
+) -> None:
+    """Pictures, styles and the scripts that set the formulas: all of it works without a network."""
+    for path, page in pages.items():
+        for link in page.loads:
+            if link.startswith("data:"):
+                continue
+            assert not urlsplit(link).scheme, f"{path.name} loads {link}"
+            assert not urlsplit(link).netloc, f"{path.name} loads {link}"
+            file = (path.parent / unquote(urlsplit(link).path)).resolve()
+            assert file.is_relative_to(site.resolve())
+            assert file.is_file(), f"{path.name}: no {link}"
+
+
+def test_every_link_inside_the_book_leads_somewhere(pages: dict[Path, Page]) -> None:
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme in REMOTE or link in ("", "#"):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), f"{path.name}: {link}"
+            if parts.fragment and target in pages:
+                assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
+
+
+def test_the_chapter_shows_pictures_and_formulas(site: Path, pages: dict[Path, Page]) -> None:
+    path = site / "chapters" / "01_support_vectors.html"
+    assert [link for link in pages[path].loads if "_images/" in link]
+    assert [link for link in pages[path].loads if "mathjax/" in link]
+
+
+def test_every_fault_of_a_page_fails_the_build(tmp_path: Path) -> None:
+    """Without -W a number that was never glued would be a warning, and a hole in the text."""
+    for name in SOURCES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: chapters/index\n", encoding="utf-8")
+    page = tmp_path / "chapters" / "index.md"
+    page.write_text("# Book\n", encoding="utf-8")
+    assert build(tmp_path, tmp_path / "good").returncode == 0
+    faults = ("{glue:text}`no-number`", "{cite}`no-paper`", "[](no-page.md)", "![](no-picture.png)")
+    page.write_text("# Book\n\n" + ", ".join(faults) + "\n", encoding="utf-8")
+    run = build(tmp_path, tmp_path / "bad")
+    assert run.returncode != 0
+    for fault in ("no-number", "no-paper", "no-page", "no-picture"):
+        assert re.search(rf"WARNING: .*{fault}", run.stdout + run.stderr), fault

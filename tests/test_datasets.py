@@ -1,0 +1,251 @@
+"""The printed data, a reader's CSV, the assumptions and the initial points."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reluflow import datasets
+from reluflow.errors import InputError
+
+# Appendix G of Lee, Sim & Ye (2022), typed a second time, here with the paper's columns.
+PRINTED = {
+    "example-5.1": (
+        [[0.8858, 0.4338, 0.6739, 0.0221, 0.2322], [0.0244, 0.8852, 0.0399, 0.4778, 0.8717]],
+        [0.6111, 0.9397, 1.8694, 2.7104, 1.3089],
+    ),
+    "example-5.2": ([[1, 1, 2], [0, 2, 0], [2, 0, 0]], [0.05, 6, 0.5]),
+    "example-5.3": ([[1, 1, 1, 0], [0, 2, 0, 1], [1, 1, 2, 0]], [0.1, 0.2, 4, 0.1]),
+}
+
+
+def write(folder: Path, text: str, name: str = "my.csv") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_data(name: str) -> None:
+    columns, labels = PRINTED[name]
+    data = datasets.load(name)
+    assert data.printed
+    assert data.name == name
+    assert np.array_equal(data.X, np.array(columns, dtype=float).T)
+    assert np.array_equal(data.y, np.array(labels, dtype=float))
+    assert (data.n, data.d) == data.X.shape
+    datasets.check_assumptions(data.X, data.y)
+
+
+def test_printed_settings() -> None:
+    first, second, third = (datasets.settings(name) for name in datasets.PAPER)
+    assert (first.step, first.iterations) == (0.005, 200_000)
+    assert np.array_equal(first.initial_points, [[1e-4, 1e-4], [0, 8], [0, 45]])
+    assert first.small_points.shape == (7, 2)
+    # The paper's own words for the seven: |w0| < 0.3.
+    assert np.all(np.linalg.norm(first.small_points, axis=1) < 0.3)
+    assert np.allclose(first.small_points.sum(axis=0), [-0.07, 0.02])
+    assert (second.step, second.iterations, second.initial_scale) == (0.005, 10_000, 1e-4)
+    assert (third.step, third.iterations, third.initial_scale) == (0.005, 20_000, 1e-4)
+    with pytest.raises(InputError, match='settings for dataset "mine"'):
+        datasets.settings("mine")
+
+
+def test_data_cannot_be_changed() -> None:
+    data = datasets.load("example-5.1")
+    with pytest.raises(ValueError, match="read-only"):
+        data.X[0, 0] = 1.0
+    with pytest.raises(AttributeError):
+        data.name = "other"
+
+
+def test_select() -> None:
+    assert tuple(data.name for data in datasets.select("paper")) == datasets.PAPER
+    assert [data.name for data in datasets.select("example-5.2")] == ["example-5.2"]
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(table=arrays(float, st.tuples(st.integers(1, 8), st.integers(2, 5)), elements=finite))
+def test_csv_comes_back_exactly(
+    table: np.ndarray, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow([*(f"x{k}" for k in range(1, table.shape[1])), "y"])
+    writer.writerows([[repr(float(v)) for v in row] for row in table])
+    data = datasets.load(write(tmp_path_factory.mktemp("csv"), buffer.getvalue(), "round trip.csv"))
+    assert np.array_equal(data.X, table[:, :-1])
+    assert np.array_equal(data.y, table[:, -1])
+    assert not data.printed
+    assert data.name == "round trip"
+
+
+@given(
+    n=st.integers(1, 12),
+    place=st.floats(0, 1, exclude_max=True),
+    cell=st.sampled_from(["nan", "inf", "-inf", "", "one", "1,2", "0x1"]),
+)
+def test_the_broken_row_is_named(
+    n: int, place: float, cell: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    broken = int(place * n)
+    lines = ["x1,x2,y"] + [f"1,{cell if i == broken else 2},3" for i in range(n)]
+    path = write(tmp_path_factory.mktemp("csv"), "\n".join(lines))
+    with pytest.raises(InputError, match=rf"data row {broken + 1} \(counted from 1"):
+        datasets.load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("x1,x2,y\n", r"no data rows \(n = 0\)"),
+        ("x1,x2,y\n\n \n", r"no data rows \(n = 0\)"),
+        ("y\n1\n", "no feature column"),
+        ("x1;x2;y\n1;2;3\n", "no feature column"),
+        ("1,2,3\n4,5,6\n", "no header"),
+        ("x1,y,x2\n1,2,3\n", 'label "y" in column 2'),
+        ("x1,x2,y\n1,2,3\n1,2\n", "data row 2 .* there are 2 values where the header has 3"),
+        ("x1,x2,y\n1,2,3,4\n", "data row 1 .* there are 4 values where the header has 3"),
+        ("x1,x2,y\n1\n1,2,3\n", "data row 1 .* there is 1 value "),
+        ("x1,x2,y\n1,2,3\n\n1,2,3\n", "data row 2 .* the line is empty"),
+        ("x1,x2,y\n1,two,3\n", 'data row 1 .*, column x2: "two" is not a number'),
+        ("x1,x2,y\n1,2,3\n1,2,nan\n", "data row 2 .*, column y: nan is not a finite number"),
+        ("x1,x2,y\n1,-inf,3\n", "data row 1 .*, column x2: -inf is not a finite number"),
+        ("x1,y\n" + "9" * 40 + "z,1\n", '"9{20}…" is not a number'),
+    ],
+)
+def test_bad_csv(text: str, sentence: str, tmp_path: Path) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(InputError, match=sentence) as caught:
+        datasets.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_csv_of_a_spreadsheet(tmp_path: Path) -> None:
+    """A byte-order mark, Windows line ends, spaces and an ending in capitals do no harm."""
+    path = tmp_path / "SHEET.CSV"
+    path.write_bytes(b"\xef\xbb\xbfx1, x2, y\r\n1, 2, 3\r\n4, 5, 6\r\n\r\n")
+    data = datasets.load(str(path))
+    assert np.array_equal(data.X, [[1, 2], [4, 5]])
+    assert np.array_equal(data.y, [3, 6])
+    path.write_bytes(b"\xef\xbb\xbf1,2,3\r\n")
+    with pytest.raises(InputError, match="no header"):
+        datasets.load(str(path))
+
+
+def test_files_that_are_no_csv(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r'there is no file ".*absent\.csv"'):
+        datasets.load(str(tmp_path / "absent.csv"))
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match="cannot be read"):
+        datasets.load(str(tmp_path / "folder.csv"))
+    (tmp_path / "image.csv").write_bytes(b"\x89PNG\xff\xfe")
+    with pytest.raises(InputError, match="not a CSV text file"):
+        datasets.load(str(tmp_path / "image.csv"))
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(InputError, match=r'"example-51" is neither .* mean "example-5\.1"\?'):
+        datasets.load("example-51")
+    with pytest.raises(InputError, match=r"the names are example-5\.1, example-5\.2"):
+        datasets.load("mnist")
+
+
+def test_a_file_without_the_ending_is_read(tmp_path: Path) -> None:
+    assert datasets.load(write(tmp_path, "a,b\n1,2\n", "data.txt")).n == 1
+
+
+@given(
+    X=arrays(float, (6, 3), elements=st.floats(0.1, 10)),
+    row=st.integers(0, 5),
+    feature=st.integers(0, 2),
+)
+def test_each_assumption_is_named_with_its_row(X: np.ndarray, row: int, feature: int) -> None:
+    y = np.ones(6)
+    datasets.check_assumptions(X, y)
+
+    negative = X.copy()
+    negative[row, feature] = -0.5
+    with pytest.raises(
+        InputError, match=rf"A1 .* data row {row + 1} .*feature {feature + 1} is -0\.5"
+    ):
+        datasets.check_assumptions(negative, y)
+
+    zero = X.copy()
+    zero[row] = 0
+    with pytest.raises(InputError, match=rf"A1 .* data row {row + 1} .*every feature is zero"):
+        datasets.check_assumptions(zero, y)
+
+    for label in (0.0, -2.0):
+        labels = y.copy()
+        labels[row] = label
+        with pytest.raises(InputError, match=rf"A2 .* data row {row + 1} .*label is {label:g}"):
+            datasets.check_assumptions(X, labels)
+
+
+def test_data_that_do_not_span_the_space_are_let_pass() -> None:
+    """A3, rank X = d, is a choice of coordinates (Corollary E.2): the chapter follows such data."""
+    datasets.check_assumptions(np.array([[1.0, 2.0], [2.0, 4.0]]), np.ones(2))
+
+
+def mine(d: int) -> datasets.Dataset:
+    X = np.eye(d) + 1.0
+    return datasets.Dataset("mine", X, np.ones(d), printed=False, note="")
+
+
+def test_default_initial_points() -> None:
+    first, second, third = (datasets.load(name) for name in datasets.PAPER)
+    assert np.array_equal(datasets.initial_points(first), [[1e-4, 1e-4], [0, 8], [0, 45]])
+    for data in (second, third):
+        drawn = datasets.initial_points(data, seed=3)
+        assert drawn.shape == (1, 3)
+        assert np.all((drawn > 0) & (drawn < 1e-4))
+        assert np.array_equal(drawn, datasets.initial_points(data, seed=3))
+        assert not np.array_equal(drawn, datasets.initial_points(data, seed=4))
+
+
+@given(d=st.integers(1, 9), seed=st.integers(0, 2**32))
+def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
+    data = mine(d)
+    points = datasets.initial_points(data, seed=seed)
+    radius = np.linalg.norm(np.linalg.solve(data.X, data.y))
+    assert points.shape == (3, d)
+    assert np.all(points >= 0)
+    assert np.all(points[0] < 1e-4)
+    assert np.allclose(np.linalg.norm(points[1:], axis=1), [2 * radius, 10 * radius])
+
+
+def test_given_initial_points() -> None:
+    points = datasets.initial_points(mine(2), [[1, 2], [0, -3.5]])
+    assert np.array_equal(points, [[1, 2], [0, -3.5]])
+    assert points.dtype == float
+
+
+@pytest.mark.parametrize(
+    ("given_points", "sentence"),
+    [
+        ([], "must be a list of points"),
+        ("[[1, 2]]", "must be a list of points"),
+        ([1, 2], "point 1 is 1"),
+        ([[1, 2], [1, 2, 3]], r'point 2 has 3 coordinates, but dataset "mine" has d = 2'),
+        ([[1, float("nan")]], "point 1 holds nan"),
+        ([[1, 2], [1, float("inf")]], "point 2 holds inf"),
+        ([[1, "2"]], "point 1 holds '2'"),
+        ([[1, None]], "point 1 holds None"),
+        ([[1, True]], "point 1 holds True"),
+        ([[1, [2]]], r"point 1 holds \[2\]"),
+    ],
+)
+def test_bad_initial_points(given_points: object, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        datasets.initial_points(mine(2), given_points)

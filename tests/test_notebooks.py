@@ -1,0 +1,220 @@
+"""The committed notebooks: what they must not contain, and that a new run gives the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import pytest
+from guards import GUARDS, SCREEN, machine_paths
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from reluflow import refresh
+from reluflow.ledger.display import RECORD
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
+NAMES = [path.stem for path in NOTEBOOKS]
+
+
+def nbval(path: Path, threads: int = 1) -> subprocess.CompletedProcess[str]:
+    """Run a notebook again and compare every output but the pictures' bytes."""
+    # The outer run's settings of pytest and matplotlib are not the notebook's.
+    outer = ("PYTEST_", "MPLBACKEND", "OMP_")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
+    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
+    return subprocess.run(
+        [*command, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=600", str(path)],
+        env={**environment, "OMP_NUM_THREADS": str(threads)},
+        cwd=path.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_there_are_notebooks() -> None:
+    assert "01_support_vectors" in NAMES
+    assert "scoreboard" in NAMES
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_gives_its_outputs_again(path: Path, threads: int) -> None:
+    """Also with another number of threads, which changes the order of sums inside BLAS."""
+    run = nbval(path, threads)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_passes_the_guard(
+    path: Path, guard: Callable[[NotebookNode], list[str]]
+) -> None:
+    assert guard(nbformat.read(path, as_version=4)) == []
+
+
+def code(
+    source: str, count: int, *outputs: NotebookNode, tags: tuple[str, ...] = ()
+) -> NotebookNode:
+    metadata = {"tags": list(tags)} if tags else {}
+    return new_code_cell(source, execution_count=count, outputs=list(outputs), metadata=metadata)
+
+
+def machine(*parts: str) -> str:
+    """A path from the root of a machine; spelt so that this file holds none."""
+    return "/" + "/".join(parts)
+
+
+def good() -> NotebookNode:
+    """A notebook with nothing wrong: parameters, text, a picture with its fingerprint, a row."""
+    row = {"id": "sv.ex5.2", "verdict": "reproduced"}
+    picture = new_output("display_data", {"image/png": "aGk=", "text/plain": "<Figure fig-1>"})
+    fingerprint = new_output("display_data", {"text/plain": "fingerprint of fig-1\nfigure 6 x 4"})
+    return new_notebook(
+        cells=[
+            new_markdown_cell("See [the data](../data/my.csv) of `a/b`."),
+            code("seed = 0", 1, tags=("parameters",)),
+            code(
+                "%matplotlib inline\nprint(2)", 2, new_output("stream", name="stdout", text="2\n")
+            ),
+            code("figure()", 3, picture, fingerprint),
+            code("settle()", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+
+
+def replaced(cell: NotebookNode, position: int = 2) -> NotebookNode:
+    notebook = deepcopy(good())
+    notebook.cells[position] = cell
+    return notebook
+
+
+def with_metadata(**metadata: object) -> NotebookNode:
+    notebook = deepcopy(good())
+    notebook.metadata.update(metadata)
+    return notebook
+
+
+def with_cell_metadata(**metadata: object) -> NotebookNode:
+    notebook = deepcopy(good())
+    notebook.cells[2].metadata.update(metadata)
+    return notebook
+
+
+def html(text: str) -> NotebookNode:
+    return new_output("display_data", {"text/html": text})
+
+
+def stream(name: str, text: str) -> NotebookNode:
+    return new_output("stream", name=name, text=text)
+
+
+def shown(verdict: str) -> NotebookNode:
+    return new_output("execute_result", {RECORD: {"id": "sv.ex5.2", "verdict": verdict}})
+
+
+# For every guard, notebooks that it must refuse and that every other guard lets pass.
+PLANTED = [
+    ("unexecuted_cells", replaced(code("print(2)", None))),
+    ("cells_out_of_order", replaced(code("print(2)", 9))),
+    ("error_outputs", replaced(code("1/0", 2, new_output("error", ename="E", evalue="e")))),
+    ("stderr_outputs", replaced(code("warn()", 2, stream("stderr", "RuntimeWarning")))),
+    ("markers", replaced(code("# NBVAL_IGNORE_OUTPUT\nprint(2)", 2))),
+    ("markers", replaced(code("#NBVAL_SKIP", 2))),
+    ("markers", replaced(code("# PYTEST_VALIDATE_IGNORE_OUTPUT", 2))),
+    ("markers", replaced(code("print(2)", 2, tags=("nbval-skip",)))),
+    ("markers", replaced(code("print(2)", 2, tags=("raises-exception",)))),
+    ("machine_paths", replaced(code(f"open('{machine('home', 'me')}')", 2))),
+    ("machine_paths", replaced(new_markdown_cell(f"In {machine('root', 'book')}."), 0)),
+    (
+        "machine_paths",
+        replaced(code("f", 2, html(f">{machine('tmp', 'x')}<"))),
+    ),
+    ("machine_paths", replaced(code("f", 2, stream("stdout", machine("usr", "lib", "x.py"))))),
+    ("machine_paths", with_metadata(made_in=machine("work", "book"))),
+    ("long_cells", replaced(code("\n".join(["print(2)"] * (SCREEN + 1)), 2))),
+    ("definitions", replaced(code("def f():\n    pass", 2))),
+    ("definitions", replaced(code("%matplotlib inline\nif x:\n    class A:\n        pass", 2))),
+    ("claims_left_open", replaced(code("settle()", 4, shown("not-applicable")), 4)),
+    (
+        "figures_without_fingerprint",
+        replaced(code("fig", 3, new_output("display_data", {"image/png": "aGk="})), 3),
+    ),
+    ("leftovers", with_cell_metadata(execution={"iopub.status.busy": "2026-01-01T00:00:00Z"})),
+    ("leftovers", with_cell_metadata(tags=["injected-parameters"])),
+    ("leftovers", with_metadata(papermill={"duration": 1})),
+    ("foreign_kernel", with_metadata(kernelspec={"name": "myvenv", "display_name": "mine"})),
+]
+
+
+def test_the_good_notebook_passes_every_guard() -> None:
+    nbformat.validate(good())
+    assert {guard.__name__: guard(good()) for guard in GUARDS if guard(good())} == {}
+
+
+@pytest.mark.parametrize(("name", "notebook"), PLANTED, ids=[name for name, _ in PLANTED])
+def test_a_planted_fault_is_found_by_its_guard_alone(name: str, notebook: NotebookNode) -> None:
+    # A cell that was never run is out of order, too.
+    others = {"cells_out_of_order"} if name == "unexecuted_cells" else set()
+    fired = {guard.__name__ for guard in GUARDS if guard(notebook)}
+    assert fired - others == {name}
+
+
+def test_every_guard_has_a_planted_fault() -> None:
+    assert {name for name, _ in PLANTED} == {guard.__name__ for guard in GUARDS}
+
+
+@pytest.mark.parametrize(
+    "text", ["</div>", "/home", "../data", *(s + machine("tmp", "b") for s in ("w", "a.org", ".."))]
+)
+def test_what_only_looks_like_a_path_is_let_pass(text: str) -> None:
+    assert machine_paths(new_notebook(cells=[new_markdown_cell(text)])) == []
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small notebook, refreshed."""
+    path = tmp_path_factory.mktemp("fresh") / "small.ipynb"
+    cells = [new_code_cell("import numpy as np"), new_code_cell("print(np.arange(3))\n1 + 1")]
+    nbformat.write(new_notebook(cells=cells), path)
+    refresh.main([str(path)])
+    return path
+
+
+def test_refresh_stores_what_the_guards_want_and_nothing_of_the_machine(fresh: Path) -> None:
+    notebook = nbformat.read(fresh, as_version=4)
+    assert [complaint for guard in GUARDS for complaint in guard(notebook)] == []
+    assert "version" not in notebook.metadata.language_info
+    first = fresh.read_bytes()
+    refresh.main([str(fresh)])
+    assert fresh.read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("source", "passes"),
+    [
+        ("print(np.arange(3))\n1 + 1", True),
+        ("print(np.arange(4))\n1 + 1", False),
+        ("print(np.arange(3))\n1 + 2", False),
+        ("import sys\nprint(np.arange(3))\nprint('careful', file=sys.stderr)\n1 + 1", False),
+    ],
+    ids=["nothing", "what is printed", "what is shown", "a warning"],
+)
+def test_a_changed_result_fails_the_comparison(
+    fresh: Path, tmp_path: Path, source: str, passes: bool
+) -> None:
+    """The source changes and the stored outputs stay: what a change of the library looks like."""
+    notebook = nbformat.read(fresh, as_version=4)
+    notebook.cells[1].source = source
+    path = tmp_path / "changed.ipynb"
+    nbformat.write(notebook, path)
+    run = nbval(path)
+    assert (run.returncode == 0) is passes, run.stdout

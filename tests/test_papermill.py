@@ -1,0 +1,129 @@
+"""Chapter 1 with papermill, as in the README, on a reader's own data and on bad input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from guards import error_outputs, stderr_outputs
+from nbformat import NotebookNode
+from reluflow.ledger.display import RECORD
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTER = ROOT / "chapters" / "01_support_vectors.ipynb"
+PAPERS_OWN = ("sv.ex5.1.a", "sv.ex5.1.b", "sv.ex5.1.gd", "sv.ex5.2", "sv.ex5.3")
+GOOD = "x1,x2,y\n0.9,0.1,0.6\n0.4,0.9,0.9\n0.7,0.2,1.9\n"
+
+pytestmark = pytest.mark.long
+
+
+def papermill(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the chapter in `folder`, where the reader's CSV lies, without activating anything."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("MPLBACKEND", "VIRTUAL_ENV")}
+    command = [str(Path(sys.executable).parent / "papermill"), "--no-progress-bar"]
+    return subprocess.run(
+        [*command, str(CHAPTER), "out.ipynb", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def result(folder: Path) -> NotebookNode:
+    return nbformat.read(folder / "out.ipynb", as_version=4)
+
+
+def outputs(notebook: NotebookNode) -> list[NotebookNode]:
+    return [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
+
+
+def own_data(n: int, d: int) -> str:
+    """n random samples inside A1 and A2."""
+    rng = np.random.default_rng([n, d])
+    table = np.hstack([rng.uniform(0, 1, (n, d)), rng.uniform(0.1, 3, (n, 1))])
+    header = ",".join([*(f"x{k}" for k in range(1, d + 1)), "y"])
+    return "\n".join([header, *(",".join(f"{v:.4f}" for v in row) for row in table)]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "arguments"),
+    [
+        (60, 2, []),
+        (20, 3, ["-p", "seed", "5"]),
+        (10, 5, ["-p", "step", "0.001", "-y", "initial_points: [[0, 1, 0, 1, 0]]"]),
+    ],
+)
+def test_own_data(n: int, d: int, arguments: list[str], tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(own_data(n, d), encoding="utf-8")
+    run = papermill(tmp_path, "-p", "dataset", "my.csv", "-p", "effort", "0.1", *arguments)
+    assert run.returncode == 0, run.stderr
+    notebook = result(tmp_path)
+    assert error_outputs(notebook) == []
+    assert stderr_outputs(notebook) == []
+    shown = outputs(notebook)
+    assert any("image/png" in out.get("data", {}) for out in shown)
+    rows = [out.data[RECORD] for out in shown if RECORD in out.get("data", {})]
+    verdicts = {row["id"]: row["verdict"] for row in rows}
+    assert {id: verdicts.get(id) for id in PAPERS_OWN} == dict.fromkeys(
+        PAPERS_OWN, "not-applicable"
+    )
+
+
+EARLY = 3  # code cells: the parameters, what papermill injects, and the check
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "sentence"),
+    [
+        (GOOD, ["-p", "datset", "my.csv"], 'unknown parameter "datset": did you mean "dataset"?'),
+        (GOOD, ["-p", "step", "fast"], "parameter \"step\" must be a number, not 'fast'."),
+        (GOOD, ["-p", "seed", "-1"], 'parameter "seed" must be at least 0, not -1.'),
+        (None, ["-p", "dataset", "my.csv"], 'dataset: there is no file "my.csv".'),
+        (None, ["-p", "dataset", "example-5.4"], 'dataset "example-5.4" is neither a known name'),
+        ("x1,x2,y\n", [], "my.csv has no data rows (n = 0): at least one is needed."),
+        ("x1,x2,y\n1,2,3\n4,nan,6\n", [], "my.csv, data row 2 (counted from 1 below the header)"),
+        ("x1,x2,y\n1,2,3\n4,5\n", [], "my.csv, data row 2 (counted from 1 below the header)"),
+        ("x1,x2,y\n1,-2,3\n4,5,6\n", [], "assumption A1 (x_i >= 0, x_i != 0) fails in data row 1"),
+        ("x1,x2,y\n1,2,3\n4,5,0\n", [], "assumption A2 (y_i > 0) fails in data row 2"),
+        (GOOD, ["-y", "initial_points: [[1, 2, 3]]"], "initial_points: point 1 has 3 coordinates"),
+    ],
+)
+def test_bad_input(text: str | None, arguments: list[str], sentence: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "my.csv").write_text(text, encoding="utf-8")
+    run = papermill(tmp_path, "-p", "dataset", "my.csv", *arguments)
+    notebook = fails_with(sentence, run, tmp_path)
+    ran = [c for c in notebook.cells if c.cell_type == "code" and c.execution_count is not None]
+    assert len(ran) <= EARLY
+
+
+def test_too_many_cells(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text(own_data(300, 8), encoding="utf-8")
+    run = papermill(tmp_path, "-p", "dataset", "my.csv", "-p", "effort", "0.1")
+    fails_with("", run, tmp_path, part="cells")
+
+
+def fails_with(
+    sentence: str, run: subprocess.CompletedProcess[str], folder: Path, part: str = ""
+) -> NotebookNode:
+    """The run failed with one sentence, and no stack of the chapter's or the library's calls.
+
+    papermill puts its own stack before it, which is not ours to change; the sentence comes last.
+    """
+    assert run.returncode != 0
+    last = run.stderr.rstrip().splitlines()[-1]
+    assert last.startswith(f"InputError: {sentence}")
+    assert part in last
+    assert "Cell In[" not in run.stderr
+    assert "reluflow/" not in run.stderr.replace(str(ROOT), "")
+    notebook = result(folder)
+    errors = [out for out in outputs(notebook) if out.output_type == "error"]
+    assert [out.traceback for out in errors] == [[last]]
+    return notebook

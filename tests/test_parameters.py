@@ -1,0 +1,108 @@
+"""The check of a chapter's parameters cell, and how its errors look in a notebook."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
+from reluflow import parameters
+from reluflow.errors import InputError
+from reluflow.parameters import SUPPORT_VECTORS, Parameter
+
+DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0, "effort": 1.0}
+
+
+def test_defaults_pass() -> None:
+    checked = parameters.check(DEFAULTS, SUPPORT_VECTORS)
+    assert dataclasses.asdict(checked) == DEFAULTS
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        checked.step = 1.0
+
+
+def test_what_a_notebook_holds_besides_is_no_parameter() -> None:
+    namespace = {
+        **DEFAULTS,
+        "In": ["", "x"],
+        "Out": {},
+        "_": "",
+        "_i1": "x",
+        "__name__": "__main__",
+        "PAPERMILL_OUTPUT_PATH": "out.ipynb",
+        "math": math,
+        "check": parameters.check,
+        "Parameter": Parameter,
+    }
+    parameters.check(namespace, SUPPORT_VECTORS)
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        ({"datset": "my.csv"}, 'unknown parameter "datset": did you mean "dataset"?'),
+        ({"stepp": 0.1}, 'unknown parameter "stepp": did you mean "step"?'),
+        ({"initial_point": [[1, 2]]}, 'did you mean "initial_points"?'),
+        ({"zzz": 1}, 'unknown parameter "zzz": the names are dataset, initial_points, step'),
+        ({"dataset": 5}, 'parameter "dataset" must be text, not 5.'),
+        ({"dataset": None}, 'parameter "dataset" must be text, not None.'),
+        ({"dataset": ""}, 'parameter "dataset" must be a name or a path, not empty'),
+        ({"step": "fast"}, "parameter \"step\" must be a number, not 'fast'."),
+        ({"step": True}, 'parameter "step" must be a number, not True.'),
+        ({"step": 0.0}, 'parameter "step" must be greater than 0, not 0.0.'),
+        ({"step": -1}, 'parameter "step" must be greater than 0, not -1.0.'),
+        ({"step": math.nan}, 'parameter "step" must be a finite number, not nan.'),
+        ({"step": math.inf}, 'parameter "step" must be a finite number, not inf.'),
+        ({"step": None}, 'parameter "step" must be a number, not None.'),
+        ({"seed": -1}, 'parameter "seed" must be at least 0, not -1.'),
+        ({"seed": 1.0}, 'parameter "seed" must be a whole number, not 1.0.'),
+        ({"effort": 0}, 'parameter "effort" must be greater than 0, not 0.0.'),
+        ({"initial_points": []}, 'parameter "initial_points" must be a list of at least one point'),
+        ({"initial_points": 3}, 'parameter "initial_points" must be a list or None, not 3.'),
+        ({"initial_points": "[[1, 2]]"}, 'with papermill, write -y "initial_points: [[1, 2]]"'),
+    ],
+)
+def test_one_sentence_for_bad_values(extra: dict[str, object], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parameters.check({**DEFAULTS, **extra}, SUPPORT_VECTORS)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_parameter() -> None:
+    namespace = {name: value for name, value in DEFAULTS.items() if name != "seed"}
+    with pytest.raises(InputError, match='"seed" is missing'):
+        parameters.check(namespace, SUPPORT_VECTORS)
+
+
+plain = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.none())
+)
+
+
+@given(name=st.from_regex(r"[a-z][a-z_]{0,12}", fullmatch=True), value=plain)
+def test_any_other_name_is_refused(name: str, value: object) -> None:
+    if name not in SUPPORT_VECTORS:
+        with pytest.raises(InputError, match=f'unknown parameter "{name}"'):
+            parameters.check({**DEFAULTS, name: value}, SUPPORT_VECTORS)
+
+
+@given(value=plain)
+def test_a_value_comes_back_with_its_type_or_not_at_all(value: object) -> None:
+    for name, parameter in SUPPORT_VECTORS.items():
+        try:
+            checked = getattr(parameters.check({**DEFAULTS, name: value}, SUPPORT_VECTORS), name)
+        except InputError:
+            continue
+        assert (checked is None and parameter.optional) or type(checked) is parameter.type
+        assert checked == value
+
+
+def test_a_notebook_shows_the_sentence_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    shell = InteractiveShell()
+    shell.run_cell("from reluflow.errors import InputError")
+    shell.run_cell("def deep():\n    raise InputError('mend this.')\ndeep()")
+    shown = "".join(capsys.readouterr())
+    assert shown.strip() == "InputError: mend this."
