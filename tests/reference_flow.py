@@ -292,6 +292,11 @@ def _enclose(
 def _bisect(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
     """Halve [a, z], at whose ends value has different signs, to a relative width below 1e-60."""
     at_left = value(a) > 0
+    # A guess saves most of the halvings; it counts only if the signs around it differ.
+    guess = _false_position(value, a, z)
+    left, right = guess * (1 - TOGETHER / 10), guess * (1 + TOGETHER / 10)
+    if a < left and right < z and (value(left) > 0) == at_left != (value(right) > 0):
+        a, z = left, right
     while z - a > ZERO * z:
         middle = (a + z) / 2
         if (value(middle) > 0) == at_left:
@@ -299,3 +304,20 @@ def _bisect(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
         else:
             z = middle
     return (a + z) / 2
+
+
+def _false_position(value: Callable[[mpf], mpf], a: mpf, z: mpf) -> mpf:
+    """Return a guess at the zero of value in [a, z] by the Illinois variant of false position."""
+    at_a, at_z = value(a), value(z)
+    guess = z
+    for _ in range(25):
+        guess = z - at_z * (z - a) / (at_z - at_a)
+        at_guess = value(guess)
+        if abs(at_guess) <= ZERO * ZERO:
+            break
+        if (at_guess > 0) != (at_z > 0):
+            a, at_a = z, at_z
+        else:
+            at_a /= 2
+        z, at_z = guess, at_guess
+    return guess

@@ -218,11 +218,12 @@ def test_corners_come_in_an_order_that_does_not_depend_on_the_basis():
     rng = np.random.default_rng(3)
     plane = rng.normal(size=(3, 2))
     first = clip_plane([0.1, 0.2, 0.3], plane, box)
-    for _ in range(5):
+    for _ in range(8):
+        order = rng.permutation(6)
         again = clip_plane(
             np.array([0.1, 0.2, 0.3]) + plane @ rng.normal(size=2),
             plane @ rng.normal(size=(2, 2)),
-            box,
+            (box[0][order], box[1][order]),
         )
         np.testing.assert_allclose(again, first, atol=1e-9)
 
@@ -665,6 +666,8 @@ def test_share_points_and_bars():
     figures.share_bars(b, scale, [[1, 3], [2, 2], [0, 4]], ["none", "some"])
     heights = [[p.get_height() for p in c.patches] for c in b.containers]
     np.testing.assert_allclose(heights, [[0.25, 0.5, 0], [0.75, 0.5, 1]])
+    feet = [[p.get_y() for p in c.patches] for c in b.containers]
+    np.testing.assert_allclose(feet, [[0, 0, 0], [0.25, 0.5, 0]])
     assert [c.get_label() for c in b.containers] == ["none", "some"]
     for message, counts in [("expected \\(3, 2\\)", [[1, 2]]), ("row 1", [[1, 2], [0, 0], [1, 1]])]:
         with pytest.raises(InputError, match=message):
@@ -746,6 +749,8 @@ def test_fingerprint_notices_order_label_scale_limits_and_colour():
     base = fingerprint_with(y, x)
     assert base != fingerprint_with(y, x, label="b")
     assert base != fingerprint_with(y, x, xscale="log")
+    assert "x '' linear [" in base
+    assert "x '' log [" in fingerprint_with(y, x, xscale="log")
     assert base != fingerprint_with(y, x, limits=(0, 9))
     swap = [0, 1, 3, 2, 4, 5, 6, 7]
     assert base != fingerprint_with(y[swap], x[swap])
@@ -762,6 +767,19 @@ def test_rounding_is_stable_close_to_short_decimals(value, grain):
     short = round(value, 4)
     texts = {rounded(short + e * 1e-12 * max(abs(short), 1), grain) for e in (-1, 0, 1)}
     assert len(texts) == 1
+
+
+@pytest.mark.parametrize("span", [1.0, 10.0, 1000.0])
+def test_rounding_is_stable_for_axes_of_round_length(span):
+    texts = {Ruler("y", None, 0.0, span * (1 + e)).shown(span / 3) for e in (-1e-13, 0, 1e-13)}
+    assert len(texts) == 1
+
+
+def test_what_a_logarithmic_axis_cuts_off_does_not_count():
+    ruler = Ruler("y", LogTransform(10), 1e-3, 1.0)
+    assert ruler.summary(np.array([1, 0.1, 1e-30])) == ruler.summary(np.array([1, 0.1, 3e-31]))
+    assert ruler.summary(np.array([1, 0.1, 1e-2])) != ruler.summary(np.array([1, 0.1, 3e-3]))
+    assert ruler.summary(np.array([1, 0.1, 0.0])) == ruler.summary(np.array([1, 0.1, -1.0]))
 
 
 def test_zero_to_rounding_prints_as_zero():
@@ -866,12 +884,14 @@ def test_show_displays_picture_and_fingerprint_and_closes(capsys):
     before = plt.get_fignums()
     fig, ax = plt.subplots()
     ax.plot([1, 2], label="a & b")
-    ax.set_title("a title long enough to reach the edge if it were measured at a wrong scale")
     figures.show(fig, "fig-1", alt="A line\n  that rises.")
     assert plt.get_fignums() == before
     printed = capsys.readouterr().out
     assert printed.startswith("<Figure fig-1>\nfingerprint of fig-1\nfigure 6.4")
     assert "cut off" not in printed
+    # Drawn at the scale at which its words were measured, whatever the figure's own was.
+    assert int.from_bytes(png_bytes(plt.figure(figsize=(3, 2), dpi=50))[16:20], "big") == 480
+    plt.close()
     with pytest.raises(InputError, match="name 'Fig 1' must consist"):
         figures.show(fig, "Fig 1", alt="A line.")
     with pytest.raises(InputError, match="alt of figure 'fig-1' is empty"):

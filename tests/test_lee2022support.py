@@ -1108,11 +1108,12 @@ def test_tables(paper: examples.Study) -> None:
     assert limits["rank"].tolist() == ["3", "2", "1"]
     assert limits["support vectors"].tolist() == ["{1, 2, 3, 4, 5}", "{2, 4, 5}", "{4, 5}"]
     assert limits["events"].tolist() == ["0", "2", "3"]
-    assert limits.index.tolist() == [1, 2, 3]
+    assert limits.index.tolist() == ["flow 1", "flow 2", "flow 3"]
     assert float(limits["loss"].iloc[2]) == pytest.approx(2.375568, abs=1e-6)
     minima = lee.minima_table(paper.main)
     assert len(minima) == len(paper.main.minima)
-    assert minima["loss"].is_monotonic_increasing
+    assert minima.index.tolist() == [f"rank {m.rank}" for m in paper.main.minima]
+    assert minima["loss"].astype(float).is_monotonic_increasing
     assert minima["support vectors"].tolist()[0] == "{4, 5}"
     assert "none" in minima["support vectors"].tolist()
     assert len(lee.minima_table(paper.main, most=2)) == 2
@@ -1244,3 +1245,182 @@ def test_evidence_on_the_asymptotes(paper: examples.Study) -> None:
     # Where the data are fitted exactly the dashed lines are the asymptotes.
     exact = own(RETURNS.X, RETURNS.X @ [1.0, 0.5, 0.25], [[0.1, 0.1, 0.1]])
     assert all(verdicts(lee.caption_asymptotes(exact)).values())
+
+
+# --- Statements -----------------------------------------------------------------------------------
+
+
+def refuted_by(settlement: dict) -> tuple[list, list]:
+    """Values of the counterexample by both routes, after checking that none of them holds."""
+    found = settlement["counterexample"]
+    assert all(found.assumptions.values())
+    deciding = [[e for e in route if e.decides] for route in (found.breaks, found.recheck)]
+    assert not any(e.holds for route in deciding for e in route)
+    return tuple([e.value for e in route] for route in deciding)
+
+
+def test_statement_of_proposition_3_3() -> None:
+    survey = lee.survey_virtual_minima([MISSED])
+    inside = np.array([-1, 2, -1])
+    found = lee.virtual_minima([survey], 5, MISSED.X, MISSED.y, inside)
+    assert list(verdicts(found).values()) == [True, False]
+    assert refuted_by(found) == ([False], [1])
+    assert value(found, "seed") == 5
+    worse = [survey, replace(survey, violations=1)]
+    both = verdicts(lee.virtual_minima(worse, 5, MISSED.X, MISSED.y, inside))
+    assert list(both.values()) == [False, False]
+    # With y_1 < y_2 the virtual minima are in the cell, by both routes.
+    other = lee.virtual_minima([survey], 5, MISSED.X, np.array([2, 3, 1, 1]), inside)
+    assert all(e.holds for e in (*other["counterexample"].breaks, *other["counterexample"].recheck))
+
+
+def test_statement_of_theorem_3_6() -> None:
+    survey = lee.survey_nesting([THREE])
+    found = lee.nesting(survey, 0, THREE.X, THREE.y)
+    assert list(verdicts(found).values()) == [False]
+    (by_floats,), (exactly,) = refuted_by(found)
+    assert by_floats == pytest.approx(-1 / 6)
+    assert exactly == F(-1, 6)
+    assert all(verdicts(lee.nesting_exact(survey, 0)).values())
+    assert all(verdicts(lee.nesting_bound(survey, 0)).values())
+    assert not any(verdicts(lee.nesting_exact(replace(survey, interpolated_broken=1), 0)).values())
+    assert not any(verdicts(lee.nesting_bound(replace(survey, between=1), 0)).values())
+    assert all(verdicts(lee.nesting(replace(survey, violations=0), 0, THREE.X, THREE.y)).values())
+
+
+@pytest.fixture(scope="module")
+def started() -> small_starts.SmallStartSurvey:
+    return lee.survey_small_starts([THREE], 0)
+
+
+def test_statements_on_small_starts(started: small_starts.SmallStartSurvey) -> None:
+    found = lee.small_start_is_global(started, 0, THREE.X, THREE.y)
+    assert list(verdicts(found).values()) == [False, True]
+    (by_flow,), (by_loop,) = refuted_by(found)
+    assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
+    shrunk = replace(started, shrinking=1)
+    other = lee.small_start_is_global(shrunk, 0, THREE.X, THREE.y)
+    assert list(verdicts(other).values()) == [False, False]
+
+    assert all(verdicts(lee.no_reactivation(started, 0, 0.01, 90)).values())
+    assert not all(verdicts(lee.no_reactivation(started, 0, -1.0, 90)).values())
+    again = replace(started, reactivating=1)
+    assert not all(verdicts(lee.no_reactivation(again, 0, 0.01, 90)).values())
+
+    assert all(verdicts(lee.small_starts_in_the_plane(started, 0)).values())
+    for worse in (
+        {"reactivating": 1},
+        {"largest_drop": 1e-6},
+        {"disagreeing": 1},
+        {"undecided": 1},
+    ):
+        broken = verdicts(lee.small_starts_in_the_plane(replace(started, **worse), 0))
+        assert list(broken.values()).count(False) == 1
+
+
+def test_statement_of_proposition_4_4() -> None:
+    X, y = TANGENT.X.astype(int), TANGENT.y.astype(int)
+    found = lee.agreement_of_small_starts(X, y, (1, 1, 1), (1, 3, 3))
+    assert not any(verdicts(found).values())
+    (apart,), (same_fate, by_solver) = refuted_by(found)
+    # The limits are the exact fits without and with x_1.
+    lost, kept = (rational.fit(X, y, support).w for support in ((1, 2, 3), (0, 1, 2, 3)))
+    exact = sum((a - b) ** 2 for a, b in zip(lost, kept, strict=True))
+    assert apart == pytest.approx(float(exact) ** 0.5)
+    assert same_fate is False
+    assert by_solver > 1
+    notes = [e.value for e in found["counterexample"].recheck if not e.decides]
+    assert notes == [(2, 0)]
+
+
+def test_small_starts_with_one_fate_agree() -> None:
+    X, y = TANGENT.X.astype(int), TANGENT.y.astype(int)
+    found = lee.agreement_of_small_starts(X, y, (1, 3, 3), (1, 3, 3))
+    assert all(verdicts(found).values())
+    broken = found["counterexample"]
+    assert all(e.holds for e in (*broken.breaks, *broken.recheck) if e.decides)
+
+
+def test_statement_of_generic_agreement() -> None:
+    survey = small_starts.AgreementSurvey(10, 2, 3, 0)
+    assert all(verdicts(lee.generic_agreement(survey, 0)).values())
+    assert not any(verdicts(lee.generic_agreement(replace(survey, disagreeing=1), 0)).values())
+
+
+def test_statement_of_theorem_4_2() -> None:
+    survey = lee.survey_protection(10, 0)
+    assert list(verdicts(lee.protection(survey, 0)).values()) == [True] * 4
+    for worse in ({"deactivated": 1}, {"smallest": -0.01}, {"gap": 0.1}, {"final_loss": 0.1}):
+        broken = verdicts(lee.protection(replace(survey, **worse), 0))
+        assert list(broken.values()).count(False) == 1
+
+
+def test_statement_on_the_norm_of_the_start() -> None:
+    start = np.tile([0.5, 0.5, 0.25, 0.75], (2, 1))
+    end = np.array([[1.0, 1.0, 1.0, 1.0], [0.25, 0.25, 0.25, 0.25]])
+    survey = activity.NormSurvey(np.array([0.1, 10]), start, end, np.array([[0.0] * 4, [0.5] * 4]))
+    found = lee.norm_of_start(survey, 0)
+    assert all(verdicts(found).values())
+    half = 1.96 * np.std([0.5, 0.5, 0.75, 0.25], ddof=1) / 2
+    values = [e.value for e in found["evidence"] if e.decides]
+    assert values[0] == pytest.approx(0.5 - half)
+    assert value(found, "loss gap") == (0.0, 0.5)
+    # Were it the other way round, no clause would hold; were the norm without effect, not all.
+    other = replace(survey, share=end[::-1])
+    assert list(verdicts(lee.norm_of_start(other, 0)).values()) == [False, False, False]
+    same = replace(survey, share=np.tile([0.5, 0.6, 0.4, 0.5], (2, 1)))
+    assert list(verdicts(lee.norm_of_start(same, 0)).values()) == [False, False, False]
+
+
+def test_statement_on_the_terms() -> None:
+    """Figure 1: two data have a point, two half-lines and a plateau; six have twelve cells."""
+    angles = np.deg2rad([4, 20, 38, 55, 70, 86])
+    X = np.column_stack([np.cos(angles), np.sin(angles)])
+    y = np.array([0.4, 1.2, 0.8, 0.5, 1.4, 0.7])
+    pairs = list(draw_many(5, 2, 0, sizes=(2, 2)))
+    found = lee.terminology(X, y, np.array([-0.8, 1.4]), pairs, 0)
+    assert all(verdicts(found).values())
+    odd = lee.terminology(X[:5], y[:5], np.array([2.0, 2.0]), [*pairs, THREE], 0)
+    assert list(verdicts(odd).values())[:2] == [False, False]
+    # The virtual minimum of a cell that contains it.
+    at_home = lee.terminology(THREE.X, THREE.y, np.array([1.0, 1.0]), pairs, 0)
+    assert list(verdicts(at_home).values()) == [True, False, False]
+
+
+def test_the_table_of_a_survey(started: small_starts.SmallStartSurvey) -> None:
+    table = started.table()
+    assert table["count"]["data sets"] == "1"
+    assert table["count"]["flows"] == "3"
+    assert table["count"]["data sets whose limit is not global"] == "1"
+    assert table["count"]["… of those with n = 3"] == "1 of 1"
+    assert table["count"]["largest L(limit) / L(global) - 1 among them"] == "0.333"
+
+
+def test_wilsons_interval() -> None:
+    z = 1.959963984540054
+    for hits, trials in ((0, 10), (3, 10), (50, 100)):
+        p, shrink = hits / trials, 1 + z**2 / trials
+        middle = (p + z**2 / (2 * trials)) / shrink
+        half = z * np.sqrt(p * (1 - p) / trials + z**2 / (4 * trials**2)) / shrink
+        assert lee.share_interval(hits, trials) == pytest.approx((middle - half, middle + half))
+
+
+def test_effort_scales_counts() -> None:
+    assert [lee.counts(0.5)(base) for base in (100, 30, 7)] == [50, 15, 10]
+    assert lee.counts(2)(100) == 200
+
+
+def test_the_table_of_many_draws(paper: examples.Study) -> None:
+    data = [run.dataset for run in paper.others]
+    table = lee.draws_table(data, STEP, 4, 0)
+    assert table.index.tolist() == ["example-5.2", "example-5.3"]
+    assert table["starts"].tolist() == [4, 4]
+    events = table["events (share of the starts)"].tolist()
+    assert events == ["x_1 deactivates (100 %)", "x_4 deactivates, x_4 activates (100 %)"]
+    assert table["rank of the limit"].tolist() == ["2 (4)", "1 (4)"]
+    # In units of the step: near 156 for Example 5.2, and from near 9 to near 4031 for 5.3.
+    low, high = map(int, table["iteration of the first event"].iloc[0].split(" to "))
+    assert 150 < low <= high < 160
+    slow = lee.draws_table(data, 2 * STEP, 4, 0)["iteration of the first event"].iloc[0]
+    assert int(slow.split(" to ")[0]) == pytest.approx(low / 2, abs=1)
+    assert int(table["of the last"].iloc[1].split(" to ")[1]) == pytest.approx(4031, abs=30)

@@ -1,7 +1,8 @@
 """Activation cells of one neuron's weight space, and all stationary sets of its loss.
 
-A cell is a largest open cone of weights on which no datum changes its activation. Inside it the loss
-is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022, Section 3).
+A cell is a largest open cone of weights on which no datum changes its activation. Inside it the
+loss is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022,
+Section 3).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SURE = 1e-9
 
 @dataclass(frozen=True)
 class Cells:
-    """Activation cells: `patterns` (m, n), true where active; `witnesses` (m, d), a point of each."""
+    """Activation cells: `patterns` (m, n), true where active; `witnesses` (m, d), points inside."""
 
     patterns: NDArray
     witnesses: NDArray
@@ -95,7 +96,7 @@ def _independent(X: NDArray) -> bool:
 
 
 def _ray(X: NDArray, chosen: tuple[int, ...]) -> tuple[NDArray, NDArray]:
-    """The direction orthogonal to the chosen r-1 independent rows of X (n, r), and all signs (n,)."""
+    """The direction orthogonal to r-1 chosen independent rows of X (n, r), and all signs (n,)."""
     r = X.shape[1]
     if r == 1:
         ray = np.ones(1)

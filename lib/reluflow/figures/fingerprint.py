@@ -80,6 +80,13 @@ def png_bytes(fig: Figure) -> bytes:
     """Render a figure to PNG; equal figures give equal bytes."""
     buffer = io.BytesIO()
     with house():
-        fig.set_dpi(RC["figure.dpi"])  # also for figures that are not from `panels`
-        fig.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs=PACKED)
+        # One scale for drawing and for measuring words, also for figures not from `panels`.
+        fig.set_dpi(RC["figure.dpi"])
+        fig.savefig(
+            buffer,
+            format="png",
+            dpi=RC["figure.dpi"],
+            metadata={"Software": None},
+            pil_kwargs=PACKED,
+        )
     return buffer.getvalue()

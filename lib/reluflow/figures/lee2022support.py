@@ -106,7 +106,7 @@ def space_flows(
 ) -> Figure:  # fmt: skip
     """Figure 4: ReLU and linear flow in three dimensions, one panel each data set, with the
     activation planes of the data `planes` (from 0)."""
-    fig, axes = panels(1, len(relu), height=4.6, projection="3d", titles=titles)
+    fig, axes = panels(1, len(relu), height=5.0, projection="3d", titles=titles)
     for ax, path, line, data, shown in zip(axes, relu, linear, X, planes, strict=True):
         weight_box(ax, box_around(path, line))
         for j in shown:
@@ -132,12 +132,14 @@ def activity_curves(run: Experiment, most: int = 5) -> Figure:
     relu, linear = run.flows[0], run.linear_flows[0]
     order = [e.datum for e in (*relu.events, *linear.events)] + list(range(len(run.y)))
     data = sorted(list(dict.fromkeys(order))[:most])
-    return losses_and_preactivations(run.X, run.y, relu, linear, run.step, run.iterations, data)
+    return losses_and_preactivations(run.X, run.y, relu, linear, run.step, None, data)
 
 
 def example_curves(run: Experiment) -> Figure:
-    """Figures 12 and 13: `losses_and_preactivations` of all data of an experiment."""
-    return activity_curves(run, most=len(run.y))
+    """Figures 12 and 13: `losses_and_preactivations` of all data over the printed iterations."""
+    return losses_and_preactivations(
+        run.X, run.y, run.flows[0], run.linear_flows[0], run.step, run.iterations
+    )
 
 
 @in_house_style

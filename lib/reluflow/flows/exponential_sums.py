@@ -230,8 +230,7 @@ def bounds(
         lo, hi = np.concatenate([lo, middle]), np.concatenate([middle, hi])
         lost = np.isinf(hi) & (lo * slow > 1e3)  # the tail is zero to the last bit
         row, lo, hi, edge = (
-            np.concatenate([v[~lost], w])
-            for v, w in zip((row, lo, hi, edge), wait, strict=True)
+            np.concatenate([v[~lost], w]) for v, w in zip((row, lo, hi, edge), wait, strict=True)
         )
     return Zeros(_pad(m, found_row, found_t), _pad(m, touch_row, touch_t))
 

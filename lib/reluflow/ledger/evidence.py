@@ -155,9 +155,7 @@ def recorded(item: Evidence) -> Evidence:
 def _clipped(item: Evidence) -> Evidence | None:
     """Evidence that holds by a value at rounding level, with the end of that level as value."""
     upper = item.op in ("<", "<=")
-    limit = item.limit
-    if item.form == "bound":
-        limit = rounded(limit, UP if upper else DOWN)
+    limit = item.limit if item.form == "deviation" else rounded(item.limit)
     room = limit if upper else -limit
     if not isinstance(item.value, float) or not item.holds or room <= 0:
         return None

@@ -74,7 +74,8 @@ def rounded(value: Number, direction: str = NEAREST) -> Number:
     if not isinstance(value, float) or not math.isfinite(value):
         return value
     context = decimal.Context(prec=DIGITS, rounding=direction)
-    near = float(context.create_decimal_from_float(value)) + 0.0  # no -0.0
+    # From the shortest decimal that names the float: 1e-8 is on no side of itself.
+    near = float(context.create_decimal(repr(value))) + 0.0  # no -0.0
     return near if math.isfinite(near) else value
 
 

@@ -19,6 +19,9 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import CELL_LIMIT, StationarySet, cell_bound, local_minima
 from reluflow.networks import loss
 
+MOST_DATA = 500
+"""Up to this many data a run goes on without its cells where they are too many to enumerate."""
+
 
 def counts(effort: float) -> Callable[[int], int]:
     """The rule by which `effort` scales a number of random instances: at least ten of them."""
@@ -140,8 +143,9 @@ class Study:
 def study(dataset: str, initial_points: list | None, step: float, seed: int) -> Study:
     """The experiments that a run's parameters ask for.
 
-    Raises InputError for data outside A1 or A2, for starts of the wrong dimension, and for starts
-    given without saying which data set they belong to.
+    Raises InputError for data outside A1 or A2, for more than MOST_DATA data with too many cells to
+    enumerate, for starts of the wrong dimension, and for starts given without saying which data set
+    they belong to.
     """
     chosen = select(dataset)
     if len(chosen) > 1 and initial_points is not None:
@@ -150,6 +154,12 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
         )
     for item in chosen:
         check_assumptions(item.X, item.y)
+        if item.n > MOST_DATA and cell_bound(item.n, item.d) > CELL_LIMIT:
+            raise InputError(
+                f"n = {item.n} data in d = {item.d} dimensions can have "
+                f"{cell_bound(item.n, item.d)} activation cells, too many to enumerate "
+                f"(up to n = {MOST_DATA} the flows are followed without them)"
+            )
     runs = tuple(experiment(item, initial_points, step, seed) for item in chosen)
     return Study(runs[0], runs[1:])
 
@@ -198,6 +208,9 @@ def limits_table(run: Experiment) -> pd.DataFrame:
 
 def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
     """All sets of local minima by rank, `most` of them at most."""
+    if not run.minima:
+        bound = cell_bound(len(run.y), run.X.shape[1])
+        return pd.DataFrame({"local minima": [f"not enumerated: up to {bound} cells"]}, index=[""])
     shapes = {0: "point", 1: "half-line or segment", 2: "plane piece"}
     rows = [
         {

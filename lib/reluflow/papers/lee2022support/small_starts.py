@@ -103,8 +103,11 @@ class SmallStartSurvey:
 
     def table(self) -> pd.DataFrame:
         """The survey in words and numbers."""
-        sizes = ", ".join(f"{bad} of {k} (n = {n})" for n, (k, bad) in self.by_size.items())
         worst = f"{self.excess[-1]:.3g}" if self.excess else "none"
+        sizes = {
+            f"… of those with n = {n}": f"{bad} of {tried}"
+            for n, (tried, bad) in self.by_size.items()
+        }
         rows = {
             "data sets": self.instances,
             "draws of a start rejected, q > 0 not met": self.rejected,
@@ -114,11 +117,11 @@ class SmallStartSurvey:
             "data sets whose norm drops": self.shrinking,
             "data sets whose limit changes with the norm": self.disagreeing,
             "data sets whose limit is not global": self.not_global,
-            "the same, by number of data": sizes,
+            **sizes,
             "largest L(limit) / L(global) - 1 among them": worst,
             "data sets with a minimum of more support vectors": self.not_largest,
         }
-        return pd.DataFrame({"": list(map(str, rows.values()))}, index=list(rows))
+        return pd.DataFrame({"count": list(map(str, rows.values()))}, index=list(rows))
 
 
 def share_interval(hits: int, trials: int) -> tuple[float, float]:
