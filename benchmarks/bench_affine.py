@@ -2,11 +2,12 @@
 
     python benchmarks/bench_affine.py [--quick]
 
-One run prints one table. Every time is for the three flows together, every ratio is to
-`affine_flow` in the same run. Errors are relative, the worst of the three flows, against the
-50-digit reference of `tests/reference_flow.py`. The reference is computed before any clock starts.
-A descent run stands for the flow only up to its step, and gives event times only where they come
-for free.
+One run prints one table. Every time is for the three flows together. Every ratio is to
+`affine_flow` in the same run: of seconds by the wall clock, and of processor seconds, which a busy
+machine disturbs less (they add up over threads). Errors are relative, the worst of the three flows,
+against the 50-digit reference of `tests/reference_flow.py`, which is computed before any clock
+starts. A descent run stands for the flow only up to its step, and gives event times only where they
+come for free.
 """
 
 from __future__ import annotations
@@ -48,13 +49,19 @@ class Outcome:
     times: list[float] | None
 
 
+Seconds = tuple[float, float]
+
+
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: seconds for the three flows, and the worst errors over them."""
+    """One line of the table: times for the three flows, and the worst errors over them.
+
+    `seconds` is a pair, by the wall clock and of processor time.
+    """
 
     method: str
     setting: str
-    seconds: float
+    seconds: Seconds
     end_error: float | None
     event_error: float | None
     note: str = ""
@@ -164,15 +171,20 @@ def by_solve_ivp(
 # Measuring.
 
 
-def stopwatch(run: Callable[[np.ndarray], Outcome], repeats: int) -> list[float]:
-    """Seconds for the three flows together, once per repeat."""
+def stopwatch(run: Callable[[np.ndarray], Outcome], repeats: int) -> list[Seconds]:
+    """Wall and processor seconds for the three flows together, once per repeat."""
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        wall, processor = time.perf_counter(), time.process_time()
         for w0 in STARTS:
             run(w0)
-        seconds.append(time.perf_counter() - start)
+        seconds.append((time.perf_counter() - wall, time.process_time() - processor))
     return seconds
+
+
+def medians(seconds: list[Seconds]) -> Seconds:
+    """The median of either clock."""
+    return median(wall for wall, _ in seconds), median(processor for _, processor in seconds)
 
 
 def errors(
@@ -203,7 +215,7 @@ def fast_row(
 ) -> Row:
     """Median time of `repeats` runs, after one that warms up and gives the errors."""
     worst = errors(run, exact)
-    return Row(method, setting, median(stopwatch(run, repeats)), *worst)
+    return Row(method, setting, medians(stopwatch(run, repeats)), *worst)
 
 
 def loop_row(
@@ -221,7 +233,8 @@ def loop_row(
         outcomes[w0.tobytes()] = make(iterations)(w0)
         return outcomes[w0.tobytes()]
 
-    seconds = stopwatch(run, 1)[0] * ITERATIONS / iterations
+    wall, processor = stopwatch(run, 1)[0]
+    seconds = (wall * ITERATIONS / iterations, processor * ITERATIONS / iterations)
     if iterations < ITERATIONS:
         return Row(method, setting, seconds, None, None, f"extrapolated from {iterations} steps")
     return Row(method, setting, seconds, *errors(lambda w0: outcomes[w0.tobytes()], exact))
@@ -267,7 +280,7 @@ def measure(quick: bool) -> list[Row]:
                 print(f"  measured {name}, {label}", file=sys.stderr)
     torch.set_num_threads(default_threads)
     flow_seconds += stopwatch(by_affine_flow, repeats)
-    return [Row("affine_flow", "", median(flow_seconds), *worst), *rows]
+    return [Row("affine_flow", "", medians(flow_seconds), *worst), *rows]
 
 
 # Printing.
@@ -289,13 +302,24 @@ def table(rows: list[Row]) -> str:
     def error(value: float | None) -> str:
         return "-" if value is None else ("0" if value == 0 else f"{value:.0e}")
 
-    head = ("method", "setting", "seconds", "ratio", "end error", "event error", "")
+    unit = rows[0].seconds
+    head = (
+        "method",
+        "setting",
+        "seconds",
+        "CPU s",
+        "ratio",
+        "CPU ratio",
+        "end err",
+        "event err",
+        "",
+    )
     cells = [head] + [
         (
             row.method,
             row.setting,
-            f"{row.seconds:.4g}",
-            f"{row.seconds / rows[0].seconds:.3g}",
+            *(f"{s:.4g}" for s in row.seconds),
+            *(f"{s / u:.3g}" for s, u in zip(row.seconds, unit, strict=True)),
             error(row.end_error),
             error(row.event_error),
             row.note,
@@ -305,7 +329,7 @@ def table(rows: list[Row]) -> str:
     widths = [max(len(line[k]) for line in cells) for k in range(len(head))]
     lines = [
         "  ".join(
-            cell.rjust(width) if 2 <= k <= 5 else cell.ljust(width)
+            cell.rjust(width) if 2 <= k <= 7 else cell.ljust(width)
             for k, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in cells

@@ -320,7 +320,7 @@ def test_survey_sees_a_break_with_zero_residual(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(landscape, "local_minima", lambda X, y: lowered)
     found = lee.survey_nesting([THREE])
     # All four minima above the empty one; three of them interpolate their support.
-    assert (found.violations, found.interpolated_broken) == (4 + 1, 3)
+    assert (found.violations, found.interpolated, found.interpolated_broken) == (4 + 1, 4, 3)
 
 
 @settings(max_examples=30)
@@ -975,6 +975,20 @@ def test_data_that_span_less_are_followed_in_their_span(tmp_path: Path) -> None:
     assert (limit.rank, limit.support) == (1, (0, 1))
 
 
+def test_many_data_with_too_many_cells_are_refused(tmp_path: Path) -> None:
+    def text(n: int, d: int) -> str:
+        rows = np.random.default_rng(0).uniform(0.1, 1, (n, d + 1)).round(4)
+        names = ",".join([f"x{k}" for k in range(d)] + ["y"])
+        return names + "\n" + "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+
+    most = examples.MOST_DATA
+    with pytest.raises(InputError, match=f"n = {most + 1} data in d = 4 .* too many to enumerate"):
+        lee.study(write(tmp_path, text(most + 1, 4)), None, STEP, 0)
+    # The same number in the plane has few cells, and as many as MOST_DATA go on without theirs.
+    assert lee.study(write(tmp_path, text(most + 1, 2)), None, STEP, 0).main.y.size == most + 1
+    assert lee.study(write(tmp_path, text(most, 4)), None, STEP, 0).main.minima == ()
+
+
 def test_starts_that_do_not_fit() -> None:
     with pytest.raises(InputError, match="initial_points need one data set"):
         lee.study("paper", [[0, 1]], STEP, 0)
@@ -1119,7 +1133,8 @@ def test_tables(paper: examples.Study) -> None:
     assert len(lee.minima_table(paper.main, most=2)) == 2
     wide = own(np.random.default_rng(0).uniform(size=(30, 6)), np.ones(30), [[1e-3] * 6])
     assert lee.limits_table(wide)["rank"].tolist() == ["unknown"]
-    assert lee.minima_table(wide).empty
+    # At most 2 sum_k C(29, k) cells, k = 0..5: the table says why it is empty.
+    assert "293192" in lee.minima_table(wide).to_string()
 
 
 # --- Evidence -------------------------------------------------------------------------------------
@@ -1132,6 +1147,12 @@ def verdicts(settlement: dict) -> dict[str, bool]:
     return {
         e.what: (replace(e, limit=tolerance) if e.form == "deviation" else e).holds for e in pieces
     }
+
+
+def holds(settlement: dict, words: str) -> bool:
+    """Whether the one deciding piece that these words name holds."""
+    (found,) = (held for what, held in verdicts(settlement).items() if words in what)
+    return found
 
 
 def value(settlement: dict, words: str):
@@ -1263,21 +1284,25 @@ def test_statement_of_proposition_3_3() -> None:
     survey = lee.survey_virtual_minima([MISSED])
     inside = np.array([-1, 2, -1])
     found = lee.virtual_minima([survey], 5, MISSED.X, MISSED.y, inside)
-    assert list(verdicts(found).values()) == [True, False]
+    assert holds(found, "rank d: ")
+    assert not holds(found, "rank below d: ")
+    assert not holds(found, "the cell below")
     assert refuted_by(found) == ([False], [1])
     assert value(found, "seed") == 5
     worse = [survey, replace(survey, violations=1)]
-    both = verdicts(lee.virtual_minima(worse, 5, MISSED.X, MISSED.y, inside))
-    assert list(both.values()) == [False, False]
+    assert not holds(lee.virtual_minima(worse, 5, MISSED.X, MISSED.y, inside), "rank d: ")
+    none = [replace(survey, missing=0)]
+    assert holds(lee.virtual_minima(none, 5, MISSED.X, MISSED.y, inside), "rank below d: ")
     # With y_1 < y_2 the virtual minima are in the cell, by both routes.
     other = lee.virtual_minima([survey], 5, MISSED.X, np.array([2, 3, 1, 1]), inside)
     assert all(e.holds for e in (*other["counterexample"].breaks, *other["counterexample"].recheck))
+    assert holds(other, "the cell below")
 
 
 def test_statement_of_theorem_3_6() -> None:
     survey = lee.survey_nesting([THREE])
     found = lee.nesting(survey, 0, THREE.X, THREE.y)
-    assert list(verdicts(found).values()) == [False]
+    assert not any(verdicts(found).values())
     (by_floats,), (exactly,) = refuted_by(found)
     assert by_floats == pytest.approx(-1 / 6)
     assert exactly == F(-1, 6)
@@ -1285,7 +1310,15 @@ def test_statement_of_theorem_3_6() -> None:
     assert all(verdicts(lee.nesting_bound(survey, 0)).values())
     assert not any(verdicts(lee.nesting_exact(replace(survey, interpolated_broken=1), 0)).values())
     assert not any(verdicts(lee.nesting_bound(replace(survey, between=1), 0)).values())
-    assert all(verdicts(lee.nesting(replace(survey, violations=0), 0, THREE.X, THREE.y)).values())
+    none = replace(survey, violations=0)
+    assert holds(lee.nesting(none, 0, THREE.X, THREE.y), "nested pairs with")
+    # With y_2 = 2 the pair obeys: 2 for the smaller support, 3/2 for the larger.
+    other = lee.nesting(none, 0, THREE.X, np.array([2, 2, 1]))
+    assert all(verdicts(other).values())
+    assert value(other, "for the pair below") is True
+    routes = other["counterexample"]
+    assert [e.value for e in (*routes.breaks, *routes.recheck)] == pytest.approx([0.5, 0.5])
+    assert all(e.holds for e in (*routes.breaks, *routes.recheck))
 
 
 @pytest.fixture(scope="module")
@@ -1295,12 +1328,15 @@ def started() -> small_starts.SmallStartSurvey:
 
 def test_statements_on_small_starts(started: small_starts.SmallStartSurvey) -> None:
     found = lee.small_start_is_global(started, 0, THREE.X, THREE.y)
-    assert list(verdicts(found).values()) == [False, True]
+    assert not holds(found, "not a global minimum")
+    assert holds(found, "norm drops")
+    assert not holds(found, "data below")
     (by_flow,), (by_loop,) = refuted_by(found)
     assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
     shrunk = replace(started, shrinking=1)
-    other = lee.small_start_is_global(shrunk, 0, THREE.X, THREE.y)
-    assert list(verdicts(other).values()) == [False, False]
+    assert not holds(lee.small_start_is_global(shrunk, 0, THREE.X, THREE.y), "norm drops")
+    good = replace(started, not_global=0)
+    assert holds(lee.small_start_is_global(good, 0, THREE.X, THREE.y), "not a global minimum")
 
     assert all(verdicts(lee.no_reactivation(started, 0, 0.01, 90)).values())
     assert not all(verdicts(lee.no_reactivation(started, 0, -1.0, 90)).values())

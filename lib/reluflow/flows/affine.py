@@ -7,7 +7,7 @@ zero of all of them (`exponential_sums`); what happens there is decided in `boun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from reluflow.flows.boundaries import (
     Mode,
     Wall,
     departures,
-    multipliers,
+    holding,
     tangent_projector,
     walls,
 )
@@ -33,14 +33,20 @@ _EPS = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class _State:
-    """Where an affine flow is: `on` (n,) active data, `held` walls along which it slides."""
+    """Where an affine flow is: `on` (n,) active data, `held` walls along which it slides, and walls
+    on which it is `resting`, for they do not push."""
 
     on: NDArray
-    held: tuple[Wall, ...]
+    held: tuple[Wall, ...] = ()
+    resting: tuple[Wall, ...] = ()
+
+    @property
+    def stay(self) -> tuple[Wall, ...]:
+        return self.held + self.resting
 
     @property
     def normals(self) -> NDArray:
-        return np.array([wall.normal for wall in self.held])
+        return np.array([wall.normal for wall in self.stay])
 
 
 def affine_flow(
@@ -61,8 +67,8 @@ def affine_flow(
     boundary that attracts from both sides; "non-unique" where more than one flow goes on, with the
     path up to there; or "horizon".
 
-    Raises InputError for arrays that do not fit or are not finite, and where more than six
-    non-parallel boundaries meet in a point of the path.
+    Raises InputError for arrays that do not fit or are not finite, and where more non-parallel
+    boundaries meet in a point of the path than can be resolved.
     """
     X, y, w = problem(X, y, w0)
     if activation == "linear":
@@ -72,16 +78,18 @@ def affine_flow(
     norms = np.linalg.norm(X, axis=1)
     t = 0.0
     h = X @ w
-    state = _State(h > 0.0, ())
     # A datum counts as on its boundary when rounding alone could have put it there.
     on_wall = (np.abs(h) <= 4 * _EPS * (np.abs(X) @ np.abs(w))) & (norms > 0)
+    state = _State((h > 0.0) & ~on_wall)
+    came = np.zeros(len(X), int)
     segments: list[Segment] = []
     events: list[Event] = []
+    stalled = 0  # contacts in a row that took no time
     knots, states = [0.0], [w]
     status, detail = "", ""
     while not status:
-        if on_wall.any() or state.held:
-            choice = _leave(X, y, w, state, on_wall)
+        if on_wall.any():
+            choice = _leave(X, y, w, state, on_wall, came)
             if isinstance(choice, str):
                 status, detail = "non-unique", choice
                 break
@@ -89,7 +97,7 @@ def affine_flow(
             state = choice
         current = segment(X, y, w, state.on, state.normals, t)
         segments.append(current)
-        wait, on_next = _next_event(X, y, current, state, on_wall)
+        wait, on_next, came = _next_event(X, y, current, state, on_wall)
         if t + wait > horizon:
             t, w = horizon, current.at(np.array([horizon]))[0]
             status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
@@ -99,9 +107,12 @@ def affine_flow(
         elif len(segments) > max_events:
             status, detail = "horizon", f"stopped after {max_events} events"
         else:
+            stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
-            w = current.w0 + current.V @ (current.b * -np.expm1(-current.rates * wait))
+            w = current.after(np.array([wait]))[0]
             on_wall = on_next
+            if stalled > 2 * len(X):
+                status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
             knots.append(t)
             states.append(w)
@@ -113,8 +124,15 @@ def _ending(state: _State) -> tuple[str, str]:
         if not state.on.any():
             return "converged", "no datum is active, so the flow stays where it is"
         return "converged", "no further event: the limit lies in the closure of the last cell"
-    where = ", ".join(f"x_{j + 1}" for wall in state.held for j in wall.data)
-    return "sliding", f"converged while sliding along the activation boundary of {where}"
+    return (
+        "sliding",
+        f"converged while sliding along the activation boundary of {_names(state.held)}",
+    )
+
+
+def _names(walls_named: tuple[Wall, ...]) -> str:
+    data = [f"x_{j + 1}" for wall in walls_named for j in wall.data]
+    return ", ".join(data[:6]) + (f" and {len(data) - 6} more" if len(data) > 6 else "")
 
 
 def _leave(
@@ -123,14 +141,20 @@ def _leave(
     w: NDArray,
     state: _State,
     on_wall: NDArray,
+    came: NDArray,
 ) -> _State | str:
-    """How the flow goes on from w on some boundaries, or a sentence that says why it cannot."""
+    """How the flow goes on from w on some boundaries, or a sentence that says why it cannot.
+
+    `came` (n,) is the side of its boundary from which each datum is known to cross it, or 0.
+    """
     here = walls(X, y, np.nonzero(on_wall)[0])
+    crossed = [j for j in here[0].data if came[j]]
+    arrival = int(came[crossed[0]] * (1 if crossed[0] in here[0].plus else -1)) if crossed else 0
     strictly = state.on & ~on_wall
     # Round the point onto its walls: the modes are decided as if the contact were exact.
     P = tangent_projector(np.array([wl.normal for wl in here]), len(w))
     try:
-        modes = departures(X, y, P @ w, strictly, here)
+        modes = departures(X, y, P @ w, strictly, here, arrival)
     except ValueError as error:
         raise InputError(str(error)) from None
     if len(modes) != 1:
@@ -140,19 +164,20 @@ def _leave(
 
 def _apply(mode: Mode, here: tuple[Wall, ...], strictly: NDArray) -> _State:
     on = strictly.copy()
-    for wall, side in zip(here, mode.sides, strict=True):
+    held, resting = [], []
+    for wall, side, rests in zip(here, mode.sides, mode.resting, strict=True):
         on[list(wall.plus)], on[list(wall.minus)] = side > 0, side < 0
-    return _State(on, tuple(wl for wl, side in zip(here, mode.sides, strict=True) if side == 0))
+        if side == 0:
+            (resting if rests else held).append(wall)
+    return _State(on, tuple(held), tuple(resting))
 
 
 def _branching(modes: tuple[Mode, ...], here: tuple[Wall, ...]) -> str:
-    names = ", ".join(f"x_{j + 1}" for wall in here for j in wall.data)
+    place = f"the activation boundary of {_names(here)}"
     if not modes:
-        return f"no flow could be told to leave the activation boundary of {names}: undecided"
-    return (
-        f"{len(modes)} different flows leave this point of the activation boundary of {names}: "
-        "the flow is not unique"
-    )
+        return f"no flow could be told to leave {place}: undecided"
+    count = f"at least {len(modes)} different flows"
+    return f"{count} leave this point of {place}: the flow is not unique"
 
 
 def _changes(t: float, old: _State, new: _State, on_wall: NDArray) -> list[Event]:
@@ -173,26 +198,23 @@ def _changes(t: float, old: _State, new: _State, on_wall: NDArray) -> list[Event
 
 def _next_event(
     X: NDArray, y: NDArray, current: Segment, state: _State, on_wall: NDArray
-) -> tuple[float, NDArray]:
-    """Time until the next contact with a boundary, and the data (n,) on their boundary there."""
-    nowhere = np.zeros(len(X), bool)
-    if current.rates.size == 0:
-        return np.inf, nowhere
-    held = nowhere.copy()
-    for wall in state.held:
+) -> tuple[float, NDArray, NDArray]:
+    """Time until the next contact with a boundary, the data (n,) on their boundary there, and the
+    side (n,) from which each is crossed: 1 from where it is active, -1, or 0 if it may not be."""
+    held, nowhere = np.zeros(len(X), bool), np.zeros(len(X), int)
+    for wall in state.stay:
         held[list(wall.data)] = True
+    if current.rates.size == 0:
+        return np.inf, held, nowhere
     start = np.where(on_wall, 0.0, X @ current.w0)
     slopes = slopes_of(X, current)
     moving = ~held & slopes.any(axis=1)
     rows = np.nonzero(moving)[0]
-    sign = np.where(state.on[rows], 1.0, -1.0)
-    owners = [np.array([j]) for j in rows]
-    a, b = start[rows], slopes[rows]
-    for wall, value, slope in _rooms(X, y, current, state):
-        a, b, sign = np.append(a, value), np.vstack([b, slope]), np.append(sign, 1.0)
-        owners.append(np.array(wall.data))
+    room, room_slopes = _rooms(X, y, current, state)
+    a, b = np.append(start[rows], room), np.vstack([slopes[rows], room_slopes])
     if len(a) == 0:
-        return np.inf, nowhere
+        return np.inf, held, nowhere
+    sign = np.append(np.where(state.on[rows], 1.0, -1.0), np.ones(len(room)))
     found = exponential_sums.first_zeros(a, b, current.rates, sign)
     times = np.full(len(a), np.inf)
     for candidates in (found.crossings, found.touches):
@@ -200,33 +222,39 @@ def _next_event(
             times = np.minimum(times, candidates[:, 0])
     wait = float(times.min())
     if np.isinf(wait):
-        return np.inf, nowhere
+        return np.inf, held, nowhere
     on_next = held
-    for k in np.nonzero(times <= wait * (1 + 4 * _EPS))[0]:
-        on_next[owners[k]] = True
+    on_next[rows] |= times[: len(rows)] <= wait * (1 + 4 * _EPS)
+    came = nowhere
+    if found.crossings.shape[1]:
+        crossed = found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)
+        came[rows[crossed]] = sign[: len(rows)][crossed]
+    if times.argmin() < len(rows):
+        wait = current.polished(X[rows[times.argmin()]], wait)
     # What rounding cannot tell from a contact at the same moment is one: parallel data among them.
     grown = -np.expm1(-current.rates * wait)
     h = start + slopes @ grown
     on_next |= moving & (np.abs(h) <= 8 * _EPS * (np.abs(start) + np.abs(slopes) @ grown))
-    return wait, on_next
+    return wait, on_next, came
 
 
-def _rooms(X: NDArray, y: NDArray, current: Segment, state: _State):
-    """For each wall that holds the flow: the room that its push has left to either end.
+def _rooms(X: NDArray, y: NDArray, current: Segment, state: _State) -> tuple[NDArray, NDArray]:
+    """How far the walls that the flow is on are from letting go: values (m,), amplitudes (m, r).
 
-    Yields (wall, value at the segment's start, amplitudes (r,)); at zero the wall lets go.
+    A wall lets go where one of these sums becomes negative. Those that stay zero are left out.
     """
-    if not state.held:
-        return
+    if not state.stay:
+        return np.zeros(0), np.zeros((0, current.rates.size))
+    F, c = holding(X, state.stay)
     A, target = X[state.on], y[state.on]
-    start = multipliers(state.normals, A.T @ (target - A @ current.w0))
-    forces = -A.T @ (A @ (current.V * current.b))
-    slopes = np.stack([multipliers(state.normals, force) for force in forces.T], axis=1)
-    for k, wall in enumerate(state.held):
-        low, high = sorted(wall.push)
-        for value, slope in ((start[k] - low, slopes[k]), (high - start[k], -slopes[k])):
-            if slope.any():
-                yield wall, value, slope
+    room = c - F @ (A.T @ (target - A @ current.w0))
+    slopes = F @ (A.T @ (A @ (current.V * current.b)))
+    B = np.abs(A)
+    width = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + B @ np.abs(current.w0)))
+    room = np.where(np.abs(room) <= 1e-13 * width, 0.0, room)
+    slopes = np.where(np.abs(slopes) <= 1e-13 * width[:, None], 0.0, slopes)
+    moving = slopes.any(axis=1)
+    return room[moving], slopes[moving]
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:
@@ -257,6 +285,15 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
     )
 
 
+def _together(events: list[Event]) -> list[Event]:
+    """The events in order, those that rounding cannot tell apart at one time: parallel data."""
+    out: list[Event] = []
+    for event in sorted(events, key=lambda e: (e.t, e.datum)):
+        same = out and event.t <= out[-1].t * (1 + 16 * _EPS)
+        out.append(replace(event, t=out[-1].t) if same else event)
+    return sorted(out, key=lambda e: (e.t, e.datum))
+
+
 def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajectory:
     only = segment(X, y, w, np.ones(len(X), bool), np.zeros((0, len(w))), 0.0)
     slopes = slopes_of(X, only)
@@ -269,8 +306,9 @@ def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajecto
             times = times[times <= min(horizon, np.finfo(float).max)]
             for k, t in enumerate(times):
                 rising = (first[j] > 0) == (k % 2 == 1)
-                events.append(Event(float(t), j, "activate" if rising else "deactivate"))
-    events.sort(key=lambda e: e.t)
+                t = only.polished(X[j], float(t))
+                events.append(Event(t, j, "activate" if rising else "deactivate"))
+    events = _together(events)
     knots = [0.0, *sorted({e.t for e in events})]
     states = list(only.at(np.array(knots)))
     if np.isinf(horizon):

@@ -3,20 +3,33 @@
 On the boundary x.w = 0 the velocity jumps by y |x|^2 along x. With a label y < 0 both sides can
 push towards the boundary, and the flow slides along it (Filippov); with y > 0 both can push away,
 and more than one flow leaves. Proposition F.4 of Lee et al. 2022 says that neither happens.
+
+A flow that leaves a point runs, for a while, inside one face of the arrangement of the boundaries
+through it: on some of them, strictly to one side of the others. So the ways to leave are found by
+asking each face whether the flow that it implies stays in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import lsq_linear
+from scipy.spatial import ConvexHull
+
+from reluflow.geometry import cell_bound, enumerate_cells
 
 WALL_LIMIT = 6
-"""More non-parallel boundaries than this meeting in one point are not resolved."""
+"""The sides of at most this many boundaries are tried in all combinations."""
 
-_TOL = 1e-10
+FACE_LIMIT = 2000
+"""Boundaries through one point that may have more cells than this are not searched face by face."""
+
+_TOL = 1e-13
+"""A derivative below this, relative to the terms that it is made of, counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +56,14 @@ class Wall:
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to go on from a point: `sides` of the walls (+1, -1, or 0 for sliding)."""
+    """One way to go on from a point.
+
+    sides    of the walls: +1, -1, or 0 for staying on one
+    resting  whether it stays on the wall without a push, as an inactive datum would
+    """
 
     sides: tuple[int, ...]
-    velocity: NDArray
+    resting: tuple[bool, ...]
 
 
 def walls(X: NDArray, y: NDArray, data: NDArray) -> tuple[Wall, ...]:
@@ -70,18 +87,50 @@ def walls(X: NDArray, y: NDArray, data: NDArray) -> tuple[Wall, ...]:
     return tuple(result)
 
 
-def tangent_projector(normals: NDArray, d: int) -> NDArray:
-    """Orthogonal projector onto {v: normals v = 0}, normals (k, d)."""
+def tangent_basis(normals: NDArray, d: int) -> NDArray:
+    """Orthonormal basis (d, k) of {v: normals v = 0}, normals of unit length (m, d)."""
     if len(normals) == 0:
         return np.eye(d)
     _, s, vt = np.linalg.svd(normals)
-    rank = int(np.sum(s > 1e-12 * s[0]))
-    return np.eye(d) - vt[:rank].T @ vt[:rank]
+    return vt[int(np.sum(s > 1e-12 * s[0])) :].T
 
 
-def multipliers(normals: NDArray, velocity: NDArray) -> NDArray:
-    """The pushes p (k,) with normals (velocity + normals^T p) = 0, for independent normals."""
-    return -np.linalg.solve(normals @ normals.T, normals @ velocity)
+def tangent_projector(normals: NDArray, d: int) -> NDArray:
+    """Orthogonal projector (d, d) onto {v: normals v = 0}, normals of unit length (m, d)."""
+    Q = tangent_basis(normals, d)
+    return Q @ Q.T
+
+
+def holding(X: NDArray, stay: tuple[Wall, ...]) -> tuple[NDArray, NDArray]:
+    """Facets F (m, d), c (m,): the walls `stay` hold the flow while F v <= c.
+
+    Here v (d,) is the velocity that the data off these walls give. What the walls can add to it is
+    any mean of what they add in the cells around (Filippov), and that must cancel v's normal part.
+    """
+    N = np.array([wall.normal for wall in stay]).reshape(len(stay), X.shape[1])
+    low, high = np.sort([wall.push for wall in stay], axis=1).reshape(-1, 2).T
+    if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
+        M = np.linalg.solve(N @ N.T, N)  # the walls add -M v along their normals
+        return np.concatenate([-M, M]), np.concatenate([high, -low])
+    # Of dependent normals not every choice of sides is a cell.
+    cells = enumerate_cells(X[[wall.data[0] for wall in stay]]).patterns
+    pushes = np.array([wall.push for wall in stay])
+    sums = np.where(cells, pushes[:, 1], pushes[:, 0]) @ N
+    centre = sums.mean(axis=0)
+    _, s, vt = np.linalg.svd(sums - centre)
+    r = int(np.sum(s > 1e-12 * max(s[0], np.abs(pushes).max())))
+    flat, across = vt[:r], vt[r:]
+    points = (sums - centre) @ flat.T
+    if r >= 2:
+        hull = ConvexHull(points).equations
+    else:
+        hull = np.array([[1.0, -points.max()], [-1.0, points.min()]]) if r else np.zeros((0, 1))
+    # The tangential part of v is no push's business: only directions among the normals count.
+    across = across @ (np.eye(len(vt)) - tangent_projector(N, len(vt)))
+    across = across[np.linalg.norm(across, axis=1) > 1e-6]
+    F = np.concatenate([-hull[:, :r] @ flat, across, -across])
+    c = np.concatenate([-hull[:, r], np.zeros(2 * len(across))])
+    return F, c - F @ centre
 
 
 def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
@@ -93,96 +142,192 @@ def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
 
 
 def departures(
-    X: NDArray, y: NDArray, w: NDArray, active: NDArray, walls_here: tuple[Wall, ...]
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    active: NDArray,
+    walls_here: tuple[Wall, ...],
+    arrival: int = 0,
 ) -> tuple[Mode, ...]:
-    """All ways in which a flow can leave w, a point on the walls `walls_here`.
+    """All ways in which a flow can leave w, a point on the walls `walls_here`; at least two of them
+    where there are many.
 
-    Each wall is given each side, and sliding; a choice stands if the flow that it implies agrees
-    with it for small t > 0, decided on the first derivative that does not vanish. `active` (n,) is
-    true for the data strictly active at w. Flows that coincide count once.
+    A face stands if the flow that it implies stays in it for small t > 0, decided on the first
+    derivatives that do not vanish. `active` (n,) is true for the data strictly active at w;
+    `arrival` is the side from which a flow is known to cross a single wall, 0 where none is.
 
-    Raises ValueError if more than WALL_LIMIT walls meet at w.
+    Raises ValueError if more walls meet at w than can be resolved.
     """
-    if len(walls_here) > WALL_LIMIT:
-        raise ValueError(
-            f"{len(walls_here)} non-parallel activation boundaries meet at w = {w.tolist()}; "
-            f"at most {WALL_LIMIT} are resolved"
-        )
     if len(walls_here) == 1:
-        clear = _transversal(X, y, w, active, walls_here[0])
+        clear = _transversal(X, y, w, active, walls_here[0], arrival)
         if clear is not None:
             return clear
-    modes: list[Mode] = []
-    jets: list[NDArray] = []
-    for sides in product((1, -1, 0), repeat=len(walls_here)):
-        jet = _consistent_jet(X, y, w, active, walls_here, sides)
-        if jet is None:
-            continue
-        size = max(np.abs(jet).max(), 1e-300)
-        if any(np.abs(jet - other).max() <= _TOL * size for other in jets):
-            continue
-        modes.append(Mode(sides, jet[0]))
-        jets.append(jet)
-    return tuple(modes)
+    A, target = X[active], y[active]
+    H, v = A.T @ A, A.T @ (target - A @ w)
+    # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
+    near = active.copy()
+    near[[j for wall in walls_here for j in wall.data]] = True
+    B = np.abs(X[near])
+    scale = [B.T @ (np.abs(y[near]) + B @ np.abs(w))]
+    for _ in range(X.shape[1]):
+        scale.append(B.T @ (B @ scale[-1]))
+    found = []
+    for sides in _candidates(X, y, v, scale[0], active, walls_here):
+        mode = _consistent(X, H, v, np.array(scale), walls_here, sides)
+        if mode is not None:
+            found.append(mode)
+    return tuple(found)
 
 
-def _transversal(X, y, w, active, wall: Wall) -> tuple[Mode, ...] | None:
+def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] | None:
     """The departures from a single wall where first derivatives decide; None where they do not."""
     A, target = X[active], y[active]
     v = A.T @ (target - A @ w)
-    minus, plus = wall.push
-    before, after = v @ wall.normal + minus, v @ wall.normal + plus
     size = np.abs(A).T @ (np.abs(target) + np.abs(A) @ np.abs(w))
     common = size @ np.abs(wall.normal)
-    if abs(before) <= _TOL * (common + abs(minus)) or abs(after) <= _TOL * (common + abs(plus)):
+    signs = []
+    for push, side in zip(wall.push, (-1, 1), strict=True):
+        speed = v @ wall.normal + push
+        known = abs(speed) > _TOL * (common + abs(push))
+        # A flow that crosses moves away from where it came, however slowly.
+        signs.append(np.sign(speed) if known else -side if arrival == side else 0)
+    before, after = signs
+    if before == 0 or after == 0:
         return None
     if before > 0 and after > 0:
-        return (Mode((1,), v + plus * wall.normal),)
-    if before < 0 and after < 0:
-        return (Mode((-1,), v + minus * wall.normal),)
-    slide = Mode((0,), v - (v @ wall.normal) * wall.normal)
-    if before > 0:
-        return (slide,)
-    return (Mode((1,), v + plus * wall.normal), Mode((-1,), v + minus * wall.normal), slide)
+        sides = (1,)
+    elif before < 0 and after < 0:
+        sides = (-1,)
+    else:
+        sides = (0,) if before > 0 else (1, -1, 0)
+    return tuple(Mode((side,), (False,)) for side in sides)
 
 
-def _consistent_jet(X, y, w, active, walls_here, sides) -> NDArray | None:
-    """Derivatives of w(t) at 0 under the choice `sides`, or None if they contradict it."""
+def _candidates(X, y, v, size, active, walls_here) -> Iterator[tuple[int, ...]]:
+    """Faces of the walls, as sides, among which are all that the flow can enter."""
+    pushes = np.array([wall.push for wall in walls_here])
+    N = np.array([wall.normal for wall in walls_here])
+    rank = np.linalg.matrix_rank(N, tol=1e-12)
+    convex = pushes[:, 1] < pushes[:, 0]
+    if len(N) <= 3:
+        yield from product((1, -1, 0), repeat=len(N))
+    elif rank < len(N) and cell_bound(len(N), rank) <= FACE_LIMIT:
+        yield from _faces(X[[wall.data[0] for wall in walls_here]])
+    elif not active.any() and all(y[j] > 0 for wall in walls_here for j in wall.data):
+        yield from _from_rest(X, y, walls_here)
+    elif rank == len(N) and np.sum(~convex) <= WALL_LIMIT:
+        yield from _narrowed(N, pushes, convex, v, size)
+    else:
+        _refuse(len(N))
+
+
+def _refuse(count: int) -> None:
+    raise ValueError(
+        f"{count} non-parallel activation boundaries meet in one point of the path, "
+        "too many to tell how the flow goes on"
+    )
+
+
+def _faces(X: NDArray) -> Iterator[tuple[int, ...]]:
+    """All faces of the arrangement of the rows of X (k, d): their signs, 0 on a boundary."""
+    seen = set()
+    rank = np.linalg.matrix_rank(X)
+    for size in range(rank + 1):
+        for chosen in combinations(range(len(X)), size):
+            s, vt = np.linalg.svd(X[list(chosen)])[1:] if size else ([1.0], np.eye(X.shape[1]))
+            if s[-1] <= 1e-12 * s[0]:
+                continue
+            flat = vt[size:].T
+            rest = np.linalg.norm(X @ flat, axis=1) > 1e-10 * np.linalg.norm(X, axis=1)
+            if rest.tobytes() in seen:
+                continue
+            seen.add(rest.tobytes())
+            for pattern in enumerate_cells(X[rest] @ flat).patterns:
+                sides = np.zeros(len(X), int)
+                sides[rest] = np.where(pattern, 1, -1)
+                yield tuple(map(int, sides))
+
+
+def _from_rest(X: NDArray, y: NDArray, walls_here) -> Iterator[tuple[int, ...]]:
+    """Two faces for a flow at rest that only labels y > 0 can move: stay, and go where growth is.
+
+    With v -> sum of y_j x_j over x_j.v >= 0 the growth never falls, so that it comes to a v which
+    is the velocity of its own cell.
+    """
+    yield (0,) * len(walls_here)
+    data = [j for wall in walls_here for j in wall.data]
+    v, before = X[data[0]], None
+    while before is None or (before != (X[data] @ v >= 0)).any():
+        before = X[data] @ v >= 0
+        v = y[data][before] @ X[data][before]
+    yield tuple(1 if wall.normal @ v >= 0 else -1 for wall in walls_here)
+
+
+def _narrowed(N, pushes, convex, v, size) -> Iterator[tuple[int, ...]]:
+    """Faces with each side of the walls that can repel; for those that only attract, just the sides
+    that first derivatives leave open.
+
+    The attracting walls make the velocity the shortest that their pushes allow: a least-squares
+    problem with bounds, in place of three sides for each.
+    """
+    tolerance = _TOL * (np.linalg.norm(size) + np.abs(pushes).max())
+    for others in product((1, -1, 0), repeat=int(np.sum(~convex))):
+        sides = np.zeros(len(N), int)
+        sides[~convex] = others
+        fixed = np.where(sides > 0, pushes[:, 1], np.where(sides < 0, pushes[:, 0], 0.0))
+        free = sides == 0
+        push, velocity = np.zeros(0), v + fixed @ N
+        low = np.where(convex, pushes[:, 1], -np.inf)[free]
+        high = np.where(convex, pushes[:, 0], np.inf)[free]
+        if free.any():
+            push = lsq_linear(N[free].T, -velocity, (low, high), method="bvls", tol=1e-15).x
+            velocity = velocity + push @ N[free]
+        slope = N @ velocity
+        inside = np.zeros(len(N), bool)
+        inside[free] = (push > low + tolerance) & (push < high - tolerance)
+        moves = convex & (np.abs(slope) > tolerance)
+        sides[moves] = np.sign(slope[moves])
+        undecided = np.nonzero(convex & ~moves & ~inside)[0]
+        if len(undecided) > WALL_LIMIT:
+            _refuse(len(N))
+        for choice in product((1, -1, 0), repeat=len(undecided)):
+            sides[undecided] = choice
+            yield tuple(map(int, sides))
+
+
+def _consistent(X, H, v, scale, walls_here, sides) -> Mode | None:
+    """The mode of the face `sides`, or None if its flow does not stay in it.
+
+    H (d, d) and v (d,) are of the data strictly active; scale (d + 1, d) bounds the terms of the
+    derivatives of the velocity.
+    """
     d = X.shape[1]
-    on = active.copy()
+    stay = tuple(wl for wl, s in zip(walls_here, sides, strict=True) if s == 0)
     for wall, side in zip(walls_here, sides, strict=True):
-        on[list(wall.plus)] = side > 0
-        on[list(wall.minus)] = side < 0
-    normals = np.array([wl.normal for wl, s in zip(walls_here, sides, strict=True) if s == 0])
-    normals = normals.reshape(-1, d)
-    if len(normals) and np.linalg.matrix_rank(normals) < len(normals):
-        return None  # reached through an independent subset of the same walls
-    P = tangent_projector(normals, d)
-    H, q = X[on].T @ X[on], X[on].T @ y[on]
-    free = q - H @ w
-    jet = [P @ free]
-    size = [np.abs(X[on]).T @ (np.abs(y[on]) + np.abs(X[on]) @ np.abs(w))]
+        if side:
+            rows = X[list(wall.plus if side > 0 else wall.minus)]
+            H = H + rows.T @ rows
+            v = v + wall.push[side > 0] * wall.normal
+    N = np.array([wall.normal for wall in stay]).reshape(-1, d)
+    P = tangent_projector(N, d)
+    free, jet = [v], [P @ v]  # derivatives of q - H w(t), and of w(t)
     for _ in range(d):
-        jet.append(-P @ H @ jet[-1])
-        size.append(np.abs(H) @ size[-1])
-    scale = np.array([np.linalg.norm(s) for s in size]) + 1e-300
+        free.append(-H @ jet[-1])
+        jet.append(P @ free[-1])
+    sizes = np.linalg.norm(scale, axis=1) + 1e-300
     for wall, side in zip(walls_here, sides, strict=True):
-        if side == 0:
-            continue
-        sign = _lexicographic_sign(np.array(jet) @ wall.normal, scale)
-        # On the boundary for good, a datum counts as inactive: the paper's own convention.
-        inactive_for_good = sign == 0 and not (wall.plus if side > 0 else wall.minus)
-        if sign != side and not inactive_for_good:
+        if side and _lexicographic_sign(np.array(jet) @ wall.normal, sizes) != side:
             return None
-    if len(normals):
-        sliding = [wl for wl, s in zip(walls_here, sides, strict=True) if s == 0]
-        chain = [free] + [-H @ v for v in jet[:-1]]  # derivatives of q - H w(t)
-        pushes = np.array([multipliers(normals, v) for v in chain])
-        for k, wall in enumerate(sliding):
-            low, high = sorted(wall.push)
-            room = scale + np.append(abs(low) + abs(high), np.zeros(d))
-            below = pushes[:, k] - np.append(low, np.zeros(d))
-            above = np.append(high, np.zeros(d)) - pushes[:, k]
-            if _lexicographic_sign(below, room) < 0 or _lexicographic_sign(above, room) < 0:
-                return None
-    return np.array(jet)
+    if not stay:
+        return Mode(sides, (False,) * len(sides))
+    F, c = holding(X, stay)
+    room = np.vstack([c, np.zeros((d, len(c)))]) - np.array(free) @ F.T
+    width = scale @ np.abs(F).T + np.vstack([np.abs(c), np.zeros((d, len(c)))]) + 1e-300
+    if any(_lexicographic_sign(room[:, k], width[:, k]) < 0 for k in range(len(c))):
+        return None
+    pushes = np.array(free) @ np.linalg.pinv(N)
+    idle = np.array([_lexicographic_sign(p, sizes) == 0 for p in pushes.T])
+    one_sided = np.array([not wall.plus or not wall.minus for wall in stay])
+    resting = np.zeros(len(sides), bool)
+    resting[np.array(sides) == 0] = idle & one_sided
+    return Mode(sides, tuple(map(bool, resting)))

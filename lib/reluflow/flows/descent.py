@@ -79,7 +79,7 @@ def _stretch(X, y, w, on, step: float, k: float) -> Segment | None:
     flow = segment(X, y, w, on, np.zeros((0, len(w))), k)
     if flow.rates.size and step * flow.rates.max() >= 1.0:
         return None
-    return Segment(k, w, flow.V, flow.b, -np.log1p(-step * flow.rates))
+    return Segment(k, w, flow.V, flow.b, -np.log1p(-step * flow.rates), flow.limit)
 
 
 def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:

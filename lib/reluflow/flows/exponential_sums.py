@@ -64,7 +64,10 @@ def _final_sign(a: NDArray, b: NDArray, rates: NDArray) -> NDArray:
 
 
 def _solve(a, b, rates, lo, hi, sign_lo) -> NDArray:
-    """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
+    """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection.
+
+    Infinite where the bracket's upper end is and rounding hides the change of sign.
+    """
     root = np.where(np.isinf(hi), lo + 1.0 / rates[0], 0.5 * (lo + hi))
     open_end = np.isinf(hi)
     for _ in range(200):  # close the brackets that reach to infinity
@@ -76,7 +79,8 @@ def _solve(a, b, rates, lo, hi, sign_lo) -> NDArray:
         lo = np.where(open_end & ~beyond, root, lo)
         open_end &= ~beyond
         root = np.where(open_end, 2.0 * root, 0.5 * (lo + hi))
-    root = np.where(np.isinf(hi), lo, root)  # zero only in the limit, to rounding
+    never = np.isinf(hi)  # zero only in the limit, to rounding
+    hi = np.where(never, root, hi)
     last = np.full_like(root, np.inf)
     size_a, size_b = np.abs(a), np.abs(b)
     for _ in range(200):
@@ -96,7 +100,7 @@ def _solve(a, b, rates, lo, hi, sign_lo) -> NDArray:
         new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
         last = np.where(done, 0.0, np.abs(new - root))
         root = new
-    return root
+    return np.where(never, np.inf, root)
 
 
 def _single(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> NDArray:
@@ -180,7 +184,7 @@ def bounds(
     m, r = b.shape
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
-    slow, fast = rates[0], rates[-1]
+    slow = rates[0]
     final = _final_sign(a, b, rates)
     clear = _clear_of_zero(a, b, rates, sign0)
     row, lo, hi, edge = _suspects(a, b, rates, clear)
@@ -214,8 +218,8 @@ def bounds(
         if crossing.any():
             c = np.nonzero(crossing)[0]
             roots = _solve(a[row[c]], b[row[c]], rates, lo[c], hi[c], sign_lo[c])
-            found_row.append(row[c])
-            found_t.append(roots)
+            found_row.append(row[c][np.isfinite(roots)])
+            found_t.append(roots[np.isfinite(roots)])
             if first_only:
                 best = min(best, np.nextafter(roots.min(), np.inf))
         split = ~free & ~steep & (lo < best)
@@ -281,9 +285,9 @@ def _clear_of_zero(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> ND
 
 def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:
     """Times grouped by row, sorted and padded with inf; neighbours equal to rounding are one."""
-    if not rows:
+    row, t = np.concatenate([*rows, []]).astype(int), np.concatenate([*times, []])
+    if len(row) == 0:
         return np.full((m, 0), np.inf)
-    row, t = np.concatenate(rows), np.concatenate(times)
     order = np.lexsort((t, row))
     row, t = row[order], t[order]
     new = np.append(True, (np.diff(row) > 0) | (np.diff(t) > 1e-13 * t[1:]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.flows.boundaries import tangent_projector
+from reluflow.flows.boundaries import tangent_basis
 from reluflow.flows.compensated import refine
 
 _EPS = np.finfo(float).eps
@@ -16,23 +16,46 @@ _EPS = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class Segment:
-    """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) from t0 on; w0 (d,), V (d, r), b, rates (r,)."""
+    """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
+
+    Shapes: w0 and limit (d,), V (d, r), b and rates (r,). The first form keeps the digits early,
+    the second one late, when a far start is forgotten.
+    """
 
     t0: float
     w0: NDArray
     V: NDArray
     b: NDArray
     rates: NDArray
+    limit: NDArray
 
     def at(self, t: NDArray) -> NDArray:
         """States (k, d) at times t (k,), infinity allowed."""
-        decay = -np.expm1(-self.rates * (t - self.t0)[:, None])
-        return self.w0 + (decay * self.b) @ self.V.T
+        return self.after(t - self.t0)
 
-    @property
-    def limit(self) -> NDArray:
-        """The state (d,) that the closed form tends to."""
-        return self.w0 + self.V @ self.b
+    def after(self, s: NDArray) -> NDArray:
+        """States (k, d) at the times s (k,) from the segment's start on."""
+        left, gone = np.exp(-self.rates * s[:, None]), -np.expm1(-self.rates * s[:, None])
+        early = np.linalg.norm(self.w0) + gone @ np.abs(self.b)
+        late = np.linalg.norm(self.limit) + left @ np.abs(self.b)
+        return np.where(
+            (early <= late)[:, None],
+            self.w0 + (gone * self.b) @ self.V.T,
+            self.limit - (left * self.b) @ self.V.T,
+        )
+
+    def polished(self, x: NDArray, s: float) -> float:
+        """The zero s of x.w, known to rounding of the early form, to rounding of the late form."""
+        slopes = (x @ self.V) * self.b
+        for _ in range(2):
+            left = np.exp(-self.rates * s)
+            early = np.abs(x) @ np.abs(self.w0) + np.abs(slopes) @ (1.0 - left)
+            late = np.abs(x) @ np.abs(self.limit) + np.abs(slopes) @ left
+            value, slope = x @ self.limit - slopes @ left, slopes @ (self.rates * left)
+            if not late < early or not abs(value) < 1e-8 * abs(slope) * s:
+                break
+            s = s - value / slope
+        return float(s)
 
 
 def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
@@ -57,25 +80,32 @@ def segment(
     X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float
 ) -> Segment:
     """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d)."""
-    A, target = X[on], y[on]
-    if len(normals):
-        A = A @ tangent_projector(normals, len(w))
-    if len(A) == 0 or not A.any():
-        d = len(w)
-        return Segment(t0, w, np.zeros((d, 0)), np.zeros(0), np.zeros(0))
+    Q = tangent_basis(normals, len(w))
+    A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
+    if not A.size or not A.any():
+        return _still(w, t0)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    rank = int(np.sum(s > s[0] * max(A.shape) * _EPS))
+    # What is left of data that are orthogonal to the hyperplanes is rounding.
+    largest = max(s[0], np.linalg.norm(X[on], axis=1).max()) if len(normals) else s[0]
+    rank = int(np.sum(s > largest * max(A.shape) * _EPS))
     U, s, V = U[:, :rank], s[:rank], Vt[:rank].T
+    if rank == 0:
+        return _still(w, t0)
     rates = s**2
-    # The fitted point in w + span(V); where squaring the condition number would show, corrected.
-    best = w + V @ (U.T @ (target - A @ w) / s)
-    if s[0] > 10.0 * s[-1]:
+    # The fitted point in u + span(V); where squaring the condition number would show, corrected.
+    best = u + V @ (U.T @ (target - A @ u) / s)
+    if s[0] > 10.0 * s[-1] or np.linalg.norm(u) > 10.0 * np.linalg.norm(best):
         best = refine(A, target, best, V, rates)
     # Two routes to the amplitudes: each is exact where the other one cancels.
-    force = A.T @ (target - A @ w)
-    along, to_best = V.T @ force / rates, V.T @ (best - w)
-    closer = rates * np.linalg.norm(best - w) <= np.linalg.norm(force)
-    return Segment(t0, w, V, np.where(closer, to_best, along), rates)
+    force = A.T @ (target - A @ u)
+    along, to_best = V.T @ force / rates, V.T @ (best - u)
+    closer = rates * np.linalg.norm(best - u) <= np.linalg.norm(force)
+    limit = Q @ best + (w - Q @ u if len(normals) else 0.0)
+    return Segment(t0, w, Q @ V, np.where(closer, to_best, along), rates, limit)
+
+
+def _still(w: NDArray, t0: float) -> Segment:
+    return Segment(t0, w, np.zeros((len(w), 0)), np.zeros(0), np.zeros(0), w)
 
 
 def slopes_of(X: NDArray, current: Segment) -> NDArray:
