@@ -464,6 +464,23 @@ def test_no_relative_excess_where_the_global_loss_is_zero() -> None:
     assert found.excess == ()
 
 
+def test_small_starts_are_small_in_units_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts = []
+
+    def recorded(X, y, w0) -> Trajectory:
+        starts.append(w0)
+        return affine_flow(X, y, w0)
+
+    monkeypatch.setattr(small_starts, "affine_flow", recorded)
+    lee.survey_small_starts([instance(5 * THREE.X, 2 * THREE.y)], 0)
+    # The smallest y_i / |x_i| is that of x_3: 2 / (5 sqrt 2).
+    norms = [np.linalg.norm(w0) for w0 in starts]
+    assert norms == pytest.approx([norm * 2 / (5 * 2**0.5) for norm in lee.NORMS])
+    assert np.ptp([w0 / np.linalg.norm(w0) for w0 in starts], axis=0) == pytest.approx(0)
+    assert max(lee.NORMS) < 1e-3
+    assert len(set(lee.NORMS)) > 1
+
+
 def test_rejected_directions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(8)
     item = instance(np.eye(2), [1, 1])
@@ -800,7 +817,7 @@ def test_survey_of_protection() -> None:
 
 
 def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told that x_1 is protected just outside (6), it counts the deactivation and the room left."""
+    """Every flow is given a deactivation of x_1: it counts where x_1 is protected."""
     safe_first = []
 
     def remembered(X, y, w0, w_gm) -> NDArray:
@@ -809,7 +826,8 @@ def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPa
 
     def with_an_event(X, y, w0, activation="relu") -> Trajectory:
         path = affine_flow(X, y, w0, activation=activation)
-        return replace(path, events=(*path.events, Event(1.0, 0, "deactivate")))
+        more = (Event(1.0, 0, "activate"), Event(1.0, 0, "deactivate"))
+        return replace(path, events=(*path.events, *more))
 
     protected = activity.protected
     monkeypatch.setattr(activity, "protected", remembered)
@@ -817,6 +835,26 @@ def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPa
     found = lee.survey_protection(12, 0)
     assert found.deactivated == sum(safe_first)
     assert 0 < found.deactivated < 12
+
+
+def test_survey_of_protection_measures_the_room_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On flows from elsewhere the proof's inequality fails; the worst of the protected is kept."""
+    rooms = []
+
+    def from_elsewhere(X, y, w0, activation="relu") -> Trajectory:
+        path = affine_flow(X, y, 0.5 * w0, activation=activation)
+        if activation == "relu":
+            w_gm = np.linalg.lstsq(X, y, rcond=None)[0]
+            ball = np.linalg.norm(X, axis=1) * np.linalg.norm(w0 - w_gm)
+            rooms.append(((path.at(path.grid(60)) @ X.T - (y - ball)) / y).min(axis=0))
+        return path
+
+    monkeypatch.setattr(activity, "affine_flow", from_elsewhere)
+    monkeypatch.setattr(activity, "protected", lambda X, y, w0, w_gm: np.arange(len(y)) == 0)
+    found = lee.survey_protection(12, 0)
+    assert len(rooms) == found.with_protected == found.protected == 12
+    assert found.smallest == pytest.approx(min(room[0] for room in rooms))
+    assert min(room.min() for room in rooms) < found.smallest < -0.01
 
 
 def test_survey_of_protection_sees_what_all_data_would_need(
@@ -1030,7 +1068,11 @@ def test_ranks_of_limits_that_are_no_isolated_minimum() -> None:
     assert (dead.rank, dead.support, dead.loss) == (4, (), 2.5)
     assert (half.rank, half.support, half.loss) == (3, (0,), 2.0)
     # From x_1's own boundary two flows leave: where that one stops is no minimum.
-    assert (stuck.status, stuck.rank) == ("non-unique", 0)
+    assert (stuck.status, stuck.rank, stuck.support) == ("non-unique", 0, (1,))
+    # Not even where its loss happens to be that of a minimum, 2, with another support.
+    (level,) = own(X, y, [[0, 2 - 3**0.5]]).limits
+    assert level.loss == pytest.approx(half.loss)
+    assert (level.status, level.rank) == ("non-unique", 0)
 
 
 def test_a_limit_that_is_not_a_minimum_of_its_support_has_no_rank(paper: examples.Study) -> None:
@@ -1216,6 +1258,9 @@ def test_evidence_on_descent_for_the_flow(paper: examples.Study) -> None:
     assert all(verdicts(found).values())
     assert value(found, "left") < 1e-3
     assert value(found, "order") == 3
+    pairs = zip(paper.main.flows, paper.main.descents, strict=True)
+    apart = [lee.path_distance(flow, descent, STEP) for flow, descent in pairs]
+    assert value(found, "whole path") == max(apart) > min(apart)
     # Stopped early, or with a step too long, it does not stand for the flow.
     early = lee.descent_for_flow(replace(paper.main, iterations=500))
     assert value(early, "left") > 0.05
@@ -1393,13 +1438,14 @@ def test_statement_of_theorem_4_2() -> None:
 
 def test_statement_on_the_norm_of_the_start() -> None:
     start = np.tile([0.5, 0.5, 0.25, 0.75], (2, 1))
-    end = np.array([[1.0, 1.0, 1.0, 1.0], [0.25, 0.25, 0.25, 0.25]])
+    end = np.array([[1.0, 1.0, 1.0, 1.0], [0.25, 0.0, 0.25, 0.5]])
     survey = activity.NormSurvey(np.array([0.1, 10]), start, end, np.array([[0.0] * 4, [0.5] * 4]))
     found = lee.norm_of_start(survey, 0)
     assert all(verdicts(found).values())
+    # Gains 1/2 and -1/4 in the mean, 3/4 between the norms: the end of each interval that decides.
     half = 1.96 * np.std([0.5, 0.5, 0.75, 0.25], ddof=1) / 2
     values = [e.value for e in found["evidence"] if e.decides]
-    assert values[0] == pytest.approx(0.5 - half)
+    assert values == pytest.approx([0.5 - half, -0.25 + half, 0.75 - half])
     assert value(found, "loss gap") == (0.0, 0.5)
     # Were it the other way round, no clause would hold; were the norm without effect, not all.
     other = replace(survey, share=end[::-1])
@@ -1459,4 +1505,5 @@ def test_the_table_of_many_draws(paper: examples.Study) -> None:
     assert 150 < low <= high < 160
     slow = lee.draws_table(data, 2 * STEP, 4, 0)["iteration of the first event"].iloc[0]
     assert int(slow.split(" to ")[0]) == pytest.approx(low / 2, abs=1)
+    assert int(table["iteration of the first event"].iloc[1].split(" to ")[1]) < 20
     assert int(table["of the last"].iloc[1].split(" to ")[1]) == pytest.approx(4031, abs=30)

@@ -37,14 +37,29 @@ class Zeros:
     touches: NDArray
 
 
+def _limit(a: NDArray, b: NDArray) -> NDArray:
+    """The limits (m,) of the sums as t goes to infinity, those that are rounding alone as zero."""
+    limit, size = a + b.sum(axis=1), np.abs(a) + np.abs(b).sum(axis=1)
+    return np.where(np.abs(limit) <= 32 * _EPS * size, 0.0, limit)
+
+
+def _evaluate(a, b, rates, t) -> tuple[NDArray, NDArray]:
+    """f(t) and the size of the terms that it was added up from: its rounding is a few eps of that.
+
+    f is a + sum b_k (1 - exp(-l_k t)) = limit - sum b_k exp(-l_k t), whichever has smaller terms.
+    """
+    limit = _limit(a, b)[:, None]
+    left, gone = np.exp(-rates * t[..., None]), -np.expm1(-rates * t[..., None])
+    b, a = b[:, None, :], a[:, None]
+    early = np.abs(a) + (gone * np.abs(b)).sum(axis=-1)
+    late = np.abs(limit) + (left * np.abs(b)).sum(axis=-1)
+    value = np.where(early <= late, a + (gone * b).sum(axis=-1), limit - (left * b).sum(axis=-1))
+    return value, np.minimum(early, late)
+
+
 def evaluate(a: NDArray, b: NDArray, rates: NDArray, t: NDArray) -> NDArray:
     """f(t) for a (m,), b (m, r), rates (r,), t (m, k) or inf; shape (m, k)."""
-    return a[:, None] + (-np.expm1(-rates * t[..., None]) * b[:, None, :]).sum(axis=-1)
-
-
-def _magnitude(a: NDArray, b: NDArray, rates: NDArray, t: NDArray) -> NDArray:
-    """Sum of the absolute values of f's terms at t: its rounding error is a few eps times this."""
-    return evaluate(np.abs(a), np.abs(b), rates, t)
+    return _evaluate(a, b, rates, t)[0]
 
 
 def _derivative(b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -53,59 +68,50 @@ def _derivative(b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return slopes.sum(axis=1), -slopes[:, 1:], rates[1:] - rates[0]
 
 
-def _final_sign(a: NDArray, b: NDArray, rates: NDArray) -> NDArray:
-    """Sign of f as t goes to infinity: of its limit, or of the slowest term where that is zero."""
-    limit = a + b.sum(axis=1)
-    zero = np.abs(limit) <= 8 * _EPS * (np.abs(a) + np.abs(b).sum(axis=1))
-    sign = np.where(zero, 0.0, np.sign(limit))
-    for k in range(b.shape[1]):  # -b_k exp(-l_k t) is what is left
-        sign = np.where(sign == 0.0, -np.sign(b[:, k]), sign)
-    return sign
+def _horizon(a: NDArray, b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray]:
+    """Times (m,) after which the sums keep their sign, and these signs.
+
+    A limit that is not zero outweighs what has not faded by then. On its way to a limit of zero a
+    sum is followed until it is rounding of the terms that cancel in this limit: past that point
+    its sign cannot be told, and no zero is claimed.
+    """
+    limit, size = np.abs(_limit(a, b)), np.abs(a) + np.abs(b).sum(axis=1)
+    floor = np.where(limit > 0.0, limit / (2.0 * max(1, b.shape[1])), 32 * _EPS * size)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        faded = np.log(np.abs(b) / floor[:, None]) / rates
+    end = np.where(np.isnan(faded), 0.0, faded).max(axis=1, initial=0.0)
+    return end, np.sign(evaluate(a, b, rates, end[:, None])[:, 0])
 
 
 def _solve(a, b, rates, lo, hi, sign_lo) -> NDArray:
-    """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection.
-
-    Infinite where the bracket's upper end is and rounding hides the change of sign.
-    """
-    root = np.where(np.isinf(hi), lo + 1.0 / rates[0], 0.5 * (lo + hi))
-    open_end = np.isinf(hi)
-    for _ in range(200):  # close the brackets that reach to infinity
-        if not open_end.any():
-            break
-        value = evaluate(a, b, rates, root[:, None])[:, 0]
-        beyond = open_end & (np.sign(value) != sign_lo)
-        hi = np.where(beyond, root, hi)
-        lo = np.where(open_end & ~beyond, root, lo)
-        open_end &= ~beyond
-        root = np.where(open_end, 2.0 * root, 0.5 * (lo + hi))
-    never = np.isinf(hi)  # zero only in the limit, to rounding
-    hi = np.where(never, root, hi)
-    last = np.full_like(root, np.inf)
-    size_a, size_b = np.abs(a), np.abs(b)
-    for _ in range(200):
-        decay = np.exp(-rates * root[:, None])
-        grown = -np.expm1(-rates * root[:, None])
-        value, slope = a + (grown * b).sum(axis=1), (decay * rates * b).sum(axis=1)
+    """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
+    with np.errstate(all="ignore"):
+        tangent = -a / (b @ rates)  # a tiny start meets zero tens of decades before hi
+    early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
+    root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
+    for _ in range(1100):  # enough to halve down to the smallest number
+        value, size = (v[:, 0] for v in _evaluate(a, b, rates, root[:, None]))
+        slope = (np.exp(-rates * root[:, None]) * rates * b).sum(axis=1)
         same = np.sign(value) == sign_lo
         lo, hi = np.where(same, root, lo), np.where(same, hi, root)
-        # Done where the value is all rounding, or the step was.
-        done = np.abs(value) <= 0.5 * _EPS * (size_a + (grown * size_b).sum(axis=1))
+        # Done where the value is all rounding, or the step was or would be.
+        done = np.abs(value) <= np.maximum(0.5 * size, np.abs(slope) * root) * _EPS
         done |= last <= 2 * _EPS * root
         if done.all():
             break
-        newton = root - value / np.where(slope == 0.0, 1.0, slope)
+        with np.errstate(over="ignore"):
+            newton = root - value / np.where(slope == 0.0, 1.0, slope)
         # Bisect where Newton leaves the bracket or does not at least halve its previous step.
         good = (newton > lo) & (newton < hi) & (np.abs(newton - root) < 0.5 * last) & (slope != 0.0)
         new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
         last = np.where(done, 0.0, np.abs(new - root))
         root = new
-    return np.where(never, np.inf, root)
+    return root
 
 
 def _single(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> NDArray:
     """The zero (m, 1) of a + b (1 - exp(-l t)) in t > 0, or inf."""
-    final = _final_sign(a, b, rates)
+    final = np.sign(_limit(a, b))
     crosses = (a != 0.0) & (final * sign0 < 0) & (np.abs(a) < np.abs(b[:, 0]))
     ratio = np.where(crosses, a / np.where(b[:, 0] == 0.0, 1.0, b[:, 0]), 0.0)
     return np.where(crosses, -np.log1p(ratio) / rates[0], np.inf)[:, None]
@@ -134,19 +140,18 @@ def rolle(
     first = np.where(starts, sign0, _first_sign(db[:, keep], drates[keep]))
     first = np.where(da != 0.0, np.sign(da), first)
     critical = rolle(da, db[:, keep], drates[keep], first).crossings
-    values = evaluate(a, b, rates, critical)
-    sign = np.where(np.isinf(critical), _final_sign(a, b, rates)[:, None], np.sign(values))
-    # A sum that meets zero to rounding touches it, unless it only fades towards a limit of zero.
-    magnitude = _magnitude(a, b, rates, critical)
-    fading = evaluate(np.abs(b).sum(axis=1), -np.abs(b), rates, critical)
-    touching = (np.abs(values) <= 32 * _EPS * magnitude) & (fading > 1e4 * _EPS * magnitude)
-    sign = np.where(touching, 0.0, sign)
-    knots = np.concatenate([np.zeros((m, 1)), critical, np.full((m, 1), np.inf)], axis=1)
-    signs = np.concatenate([sign0[:, None], sign, _final_sign(a, b, rates)[:, None]], axis=1)
+    end, final = _horizon(a, b, rates)
+    critical = np.minimum(critical, end[:, None])
+    values, sizes = _evaluate(a, b, rates, critical)
+    # A sum that meets zero to rounding touches it.
+    touching = (np.abs(values) <= 32 * _EPS * sizes) & (critical < end[:, None])
+    sign = np.where(touching, 0.0, np.sign(values))
+    knots = np.concatenate([np.zeros((m, 1)), critical, end[:, None]], axis=1)
+    signs = np.concatenate([sign0[:, None], sign, final[:, None]], axis=1)
     for k in range(1, signs.shape[1]):  # a touch by itself changes nothing
         signs[:, k] = np.where(signs[:, k] == 0.0, signs[:, k - 1], signs[:, k])
     crossings = np.full((m, r), np.inf)
-    brackets = (signs[:, :-1] * signs[:, 1:] < 0) & np.isfinite(knots[:, :-1])
+    brackets = (signs[:, :-1] * signs[:, 1:] < 0) & (knots[:, :-1] < knots[:, 1:])
     if first_only and brackets.any():
         brackets &= np.cumsum(brackets, axis=1) == 1
         brackets &= knots[:, :-1] <= knots[:, 1:][brackets].min()
@@ -184,14 +189,12 @@ def bounds(
     m, r = b.shape
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
-    slow = rates[0]
-    final = _final_sign(a, b, rates)
     clear = _clear_of_zero(a, b, rates, sign0)
     row, lo, hi, edge = _suspects(a, b, rates, clear)
     found_row, found_t, touch_row, touch_t = [], [], [], []
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     up1, down1 = up * rates, down * rates
-    shifted = rates - slow
+    shifted = rates - rates[0]
     best = np.inf
     while row.size:
         # With `first_only` one window of time after another, else all at once.
@@ -199,27 +202,22 @@ def bounds(
         later = ~now & (lo < best)
         wait = row[later], lo[later], hi[later], edge[later]
         row, lo, hi, edge = row[now], lo[now], hi[now], edge[now]
-        e_lo, e_hi = -np.expm1(-rates * lo[:, None]), -np.expm1(-rates * hi[:, None])
-        rise_lo, rise_hi = (e_lo * up[row]).sum(1), (e_hi * up[row]).sum(1)
-        fall_lo, fall_hi = (e_lo * down[row]).sum(1), (e_hi * down[row]).sum(1)
-        rounding = 32 * _EPS * (np.abs(a[row]) + rise_hi + fall_hi)
-        free = (a[row] + rise_lo - fall_hi > rounding) | (a[row] + rise_hi - fall_lo < -rounding)
+        low, high, rounding = _enclosure(a[row], b[row], rates, lo, hi)
+        free = (low > rounding) | (high < -rounding)
         # exp(l_1 t) f'(t) is a difference of two decreasing sums.
-        with np.errstate(invalid="ignore"):
-            d_lo = np.exp(-shifted * lo[:, None])
-            d_hi = np.where(shifted > 0, np.exp(-shifted * hi[:, None]), 1.0)
+        d_lo, d_hi = np.exp(-shifted * lo[:, None]), np.exp(-shifted * hi[:, None])
         steep = ((d_hi * up1[row]).sum(1) - (d_lo * down1[row]).sum(1) > 0) | (
             (d_lo * up1[row]).sum(1) - (d_hi * down1[row]).sum(1) < 0
         )
-        value_lo, value_hi = a[row] + rise_lo - fall_lo, a[row] + rise_hi - fall_hi
-        sign_lo = np.where(lo == clear[row], sign0[row], np.sign(value_lo))
-        sign_hi = np.where(np.isinf(hi), final[row], np.sign(value_hi))
+        values = evaluate(a[row], b[row], rates, np.stack([lo, hi], axis=1))
+        sign_lo = np.where(lo == clear[row], sign0[row], np.sign(values[:, 0]))
+        sign_hi = np.sign(values[:, 1])
         crossing = ~free & steep & (sign_lo * sign_hi <= 0) & (sign_lo != 0)
         if crossing.any():
             c = np.nonzero(crossing)[0]
             roots = _solve(a[row[c]], b[row[c]], rates, lo[c], hi[c], sign_lo[c])
-            found_row.append(row[c][np.isfinite(roots)])
-            found_t.append(roots[np.isfinite(roots)])
+            found_row.append(row[c])
+            found_t.append(roots)
             if first_only:
                 best = min(best, np.nextafter(roots.min(), np.inf))
         split = ~free & ~steep & (lo < best)
@@ -229,14 +227,39 @@ def bounds(
             touch_t.append(lo[tiny])
         split &= ~tiny
         row, lo, hi, edge = row[split], lo[split], hi[split], edge[split]
-        middle = np.where(np.isinf(hi), 2.0 * lo, 0.5 * (lo + hi))
-        row, edge = np.concatenate([row, row]), np.concatenate([edge, edge])
-        lo, hi = np.concatenate([lo, middle]), np.concatenate([middle, hi])
-        lost = np.isinf(hi) & (lo * slow > 1e3)  # the tail is zero to the last bit
-        row, lo, hi, edge = (
-            np.concatenate([v[~lost], w]) for v, w in zip((row, lo, hi, edge), wait, strict=True)
-        )
+        middle = 0.5 * (lo + hi)
+        row, edge = (np.concatenate([v, v, w]) for v, w in ((row, wait[0]), (edge, wait[3])))
+        lo, hi = np.concatenate([lo, middle, wait[1]]), np.concatenate([middle, hi, wait[2]])
     return Zeros(_pad(m, found_row, found_t), _pad(m, touch_row, touch_t))
+
+
+def _enclosure(a, b, rates, lo, hi, common=False) -> tuple[NDArray, NDArray, NDArray]:
+    """Bounds of sums on intervals (lo, hi) and their rounding: f is a difference of two monotone
+    sums, in either of its forms; the one with smaller terms serves.
+
+    One interval for each sum, all (m,); or with `common` all sums on all k intervals, (m, k).
+    """
+
+    def total(weights: NDArray, terms: NDArray) -> NDArray:
+        return weights @ terms.T if common else (weights * terms).sum(axis=1)
+
+    limit = _limit(a.reshape(-1), b).reshape(a.shape)
+    up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
+    g_lo, g_hi = -np.expm1(-rates * lo[:, None]), -np.expm1(-rates * hi[:, None])
+    e_lo, e_hi = np.exp(-rates * lo[:, None]), np.exp(-rates * hi[:, None])
+    early = np.abs(a) + total(up, g_hi) + total(down, g_hi)
+    late = np.abs(limit) + total(up, e_lo) + total(down, e_lo)
+    low = np.where(
+        early <= late,
+        a + total(up, g_lo) - total(down, g_hi),
+        limit - total(up, e_lo) + total(down, e_hi),
+    )
+    high = np.where(
+        early <= late,
+        a + total(up, g_hi) - total(down, g_lo),
+        limit - total(up, e_hi) + total(down, e_lo),
+    )
+    return low, high, 32 * _EPS * np.minimum(early, late)
 
 
 def _suspects(
@@ -246,17 +269,15 @@ def _suspects(
 
     The windows tile t > 0 and are common to all sums, so that one matrix product bounds them all.
     """
-    slow, fast = rates[0], rates[-1]
-    exponents = np.arange(-6, 1 + int(np.ceil(np.log2(64 * fast / slow))))
-    edges = np.concatenate([[0.0], 2.0**exponents / fast, [np.inf]])
-    grown = -np.expm1(-np.outer(rates, edges))
-    rise, fall = np.maximum(b, 0.0) @ grown, np.maximum(-b, 0.0) @ grown
-    rounding = 64 * _EPS * (np.abs(a)[:, None] + rise[:, 1:] + fall[:, 1:])
-    low = a[:, None] + rise[:, :-1] - fall[:, 1:]
-    high = a[:, None] + rise[:, 1:] - fall[:, :-1]
-    suspect = (low <= rounding) & (high >= -rounding) & (edges[1:] > clear[:, None])
+    end, _ = _horizon(a, b, rates)
+    exponents = np.arange(-6, 1 + int(np.ceil(np.log2(max(1.0, end.max(initial=0.0) * rates[-1])))))
+    edges = np.append(0.0, 2.0**exponents / rates[-1])
+    low, high, rounding = _enclosure(a[:, None], b, rates, edges[:-1], edges[1:], common=True)
+    suspect = (low <= 2 * rounding) & (high >= -2 * rounding)
+    suspect &= (edges[1:] > clear[:, None]) & (edges[:-1] < end[:, None])
     row, edge = np.nonzero(suspect)
-    return row, np.maximum(edges[edge], clear[row]), edges[edge + 1], edge
+    lo, hi = np.maximum(edges[edge], clear[row]), np.minimum(edges[edge + 1], end[row])
+    return row[lo < hi], lo[lo < hi], hi[lo < hi], edge[lo < hi]
 
 
 def _clear_of_zero(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> NDArray:

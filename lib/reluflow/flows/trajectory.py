@@ -58,7 +58,7 @@ class Trajectory:
         if not self.has_limit and np.any(t > self.t[-1]):
             raise ValueError(f"t must be at most {self.t[-1]:g}: the path ended ({self.status})")
         flat = self.interpolant(t.ravel())
-        return flat.reshape(*t.shape, -1)
+        return flat.reshape(*t.shape, self.states.shape[1])
 
     @property
     def has_limit(self) -> bool:
