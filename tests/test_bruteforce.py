@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
@@ -84,6 +84,7 @@ def test_the_linear_path_turns_back() -> None:
 floats = st.floats(-2, 2).map(lambda v: round(v, 3))
 
 
+@settings(max_examples=40)
 @given(arrays(float, (4, 3), elements=floats), arrays(float, 4, elements=floats),
        arrays(float, 3, elements=floats))  # fmt: skip
 def test_a_step_follows_the_slope_of_the_loss(X: NDArray, y: NDArray, w: NDArray) -> None:
@@ -128,6 +129,7 @@ def test_the_best_of_many_starts() -> None:
     assert least == pytest.approx(3.0)
 
 
+@settings(max_examples=40)
 @given(arrays(float, (5, 2), elements=st.floats(-3, 3)))
 def test_many_starts_are_many_descents(starts: NDArray) -> None:
     X, y = THREE

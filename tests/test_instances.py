@@ -56,7 +56,6 @@ def test_a_draw_outside_the_assumptions_is_drawn_again(monkeypatch: pytest.Monke
         assert queue == []
 
 
-@pytest.mark.xfail(reason="draw(kind, n, d) with n < d draws for ever")
 def test_fewer_data_than_dimensions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their rank is never d, so drawing again would not end."""
     tries = iter(range(50))

@@ -58,7 +58,6 @@ def test_rationals_lose_no_digit(value: float) -> None:
     assert float(exact) == value
 
 
-@pytest.mark.xfail(reason="NumPy scalars in a list come back as floats")
 def test_rationals_of_numpy_scalars() -> None:
     exact = rational.rationals([np.float64(0.1), np.int64(2)])
     assert exact == (F(1, 10), F(2))
@@ -81,6 +80,7 @@ def test_neuron_loss_by_hand() -> None:
     assert rational.neuron_loss(X, [0.1, 0.2, 0.3], (F(0), F(0))) == F(7, 100)
 
 
+@settings(max_examples=40)
 @given(integer_data(), st.lists(st.fractions(-3, 3, max_denominator=9), min_size=2, max_size=2))
 def test_neuron_loss_is_the_loss(data: tuple[list, list], w: list[F]) -> None:
     X, y = data
@@ -108,7 +108,7 @@ def test_a_fit_takes_decimals_as_printed() -> None:
     assert found.loss == (F(1, 5) ** 2 + F(1, 10) ** 2) / 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(integer_data(d=3, most=6))
 def test_a_fit_solves_the_normal_equations(data: tuple[list, list]) -> None:
     X, y = data
@@ -135,7 +135,6 @@ def test_data_that_do_not_determine_a_fit() -> None:
     assert rational.fit(X, y, (0, 2)).w == (F(1), F(3))
 
 
-@pytest.mark.xfail(reason="an empty support ends in an error of zip")
 def test_no_data_do_not_determine_a_fit() -> None:
     with pytest.raises(ValueError, match=r"data \[\] do not determine a unique fit"):
         rational.fit([[1, 0], [0, 1]], [1, 1], ())
@@ -159,7 +158,7 @@ def test_a_boundary_is_not_inside() -> None:
     assert not rational.is_local_minimum(rational.fit(X, y, (0, 1)), (0, 1, 2))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(integer_data())
 def test_both_routes_find_the_same_local_minima(data: tuple[list, list]) -> None:
     """All supports of rank d whose exact fit lies in its cell are the isolated minima."""

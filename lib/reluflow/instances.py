@@ -26,9 +26,11 @@ def draw(kind: str, n: int, d: int, rng: np.random.Generator) -> Instance:
     """One random data set of this kind, drawn again until A1-A3 of Lee et al. 2022 hold.
 
     "uniform" inputs and labels in (0, 1); "directions" of random angle and length; "integers" from
-    0 to 4, ties and axis-parallel data included; "near-parallel" inputs within 1e-3 of each other;
-    "extreme" lengths and labels over six orders of magnitude.
+    0 to 4, ties and axis-parallel data included; "near-parallel" inputs a few 1e-3 apart;
+    "extreme" lengths and labels over six orders of magnitude. Raises ValueError for n < d.
     """
+    if n < d:
+        raise ValueError(f"n = {n} data cannot span d = {d} dimensions")
     while True:
         X, y = _DRAWS[kind](n, d, rng)
         if X.any(axis=1).all() and (y > 0).all() and rank(X) == d:

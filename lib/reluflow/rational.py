@@ -27,7 +27,9 @@ def rationals(values: ArrayLike) -> tuple:
     """Numbers as the decimals that they print as: 0.1 becomes 1/10, not the nearest double."""
     if isinstance(values, Sequence) or hasattr(values, "tolist"):
         items = values.tolist() if hasattr(values, "tolist") else values
-        return tuple(rationals(v) for v in items) if isinstance(items, list | tuple) else items
+        if isinstance(items, list | tuple):
+            return tuple(rationals(v) for v in items)
+        values = items  # a NumPy scalar
     return Fraction(repr(values)) if isinstance(values, float) else Fraction(values)
 
 
@@ -47,6 +49,8 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
 
     Raises ValueError where those data do not determine it.
     """
+    if not support:
+        raise ValueError("data [] do not determine a unique fit")
     rows, targets = rationals(X), rationals(y)
     A = sympy.Matrix([[_rational(v) for v in rows[i]] for i in support])
     b = sympy.Matrix([_rational(targets[i]) for i in support])

@@ -108,13 +108,13 @@ def holding(X: NDArray, stay: tuple[Wall, ...]) -> tuple[NDArray, NDArray]:
     any mean of what they add in the cells around (Filippov), and that must cancel v's normal part.
     """
     N = np.array([wall.normal for wall in stay]).reshape(len(stay), X.shape[1])
-    low, high = np.sort([wall.push for wall in stay], axis=1).reshape(-1, 2).T
+    pushes = np.array([wall.push for wall in stay]).reshape(-1, 2)
+    low, high = np.sort(pushes, axis=1).T
     if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
         M = np.linalg.solve(N @ N.T, N)  # the walls add -M v along their normals
         return np.concatenate([-M, M]), np.concatenate([high, -low])
     # Of dependent normals not every choice of sides is a cell.
     cells = enumerate_cells(X[[wall.data[0] for wall in stay]]).patterns
-    pushes = np.array([wall.push for wall in stay])
     sums = np.where(cells, pushes[:, 1], pushes[:, 0]) @ N
     centre = sums.mean(axis=0)
     _, s, vt = np.linalg.svd(sums - centre)
@@ -162,6 +162,10 @@ def departures(
         clear = _transversal(X, y, w, active, walls_here[0], arrival)
         if clear is not None:
             return clear
+    if len(walls_here) > 3 and not active.any():
+        data = [j for wall in walls_here for j in wall.data]
+        if (y[data] > 0).all():
+            return _from_rest(X[data], y[data], walls_here)
     A, target = X[active], y[active]
     H, v = A.T @ A, A.T @ (target - A @ w)
     # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
@@ -172,7 +176,7 @@ def departures(
     for _ in range(X.shape[1]):
         scale.append(B.T @ (B @ scale[-1]))
     found = []
-    for sides in _candidates(X, y, v, scale[0], active, walls_here):
+    for sides in _candidates(X, v, scale[0], walls_here):
         mode = _consistent(X, H, v, np.array(scale), walls_here, sides)
         if mode is not None:
             found.append(mode)
@@ -203,7 +207,7 @@ def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] 
     return tuple(Mode((side,), (False,)) for side in sides)
 
 
-def _candidates(X, y, v, size, active, walls_here) -> Iterator[tuple[int, ...]]:
+def _candidates(X, v, size, walls_here) -> Iterator[tuple[int, ...]]:
     """Faces of the walls, as sides, among which are all that the flow can enter."""
     pushes = np.array([wall.push for wall in walls_here])
     N = np.array([wall.normal for wall in walls_here])
@@ -213,8 +217,6 @@ def _candidates(X, y, v, size, active, walls_here) -> Iterator[tuple[int, ...]]:
         yield from product((1, -1, 0), repeat=len(N))
     elif rank < len(N) and cell_bound(len(N), rank) <= FACE_LIMIT:
         yield from _faces(X[[wall.data[0] for wall in walls_here]])
-    elif not active.any() and all(y[j] > 0 for wall in walls_here for j in wall.data):
-        yield from _from_rest(X, y, walls_here)
     elif rank == len(N) and np.sum(~convex) <= WALL_LIMIT:
         yield from _narrowed(N, pushes, convex, v, size)
     else:
@@ -248,19 +250,20 @@ def _faces(X: NDArray) -> Iterator[tuple[int, ...]]:
                 yield tuple(map(int, sides))
 
 
-def _from_rest(X: NDArray, y: NDArray, walls_here) -> Iterator[tuple[int, ...]]:
-    """Two faces for a flow at rest that only labels y > 0 can move: stay, and go where growth is.
+def _from_rest(X: NDArray, y: NDArray, walls_here) -> tuple[Mode, Mode]:
+    """Two ways to go on from rest where all data X, y are on their boundary, with labels y > 0.
 
-    With v -> sum of y_j x_j over x_j.v >= 0 the growth never falls, so that it comes to a v which
-    is the velocity of its own cell.
+    To stay is one: the support function sum y_j [x_j.v]_+ of the velocities around is never
+    negative, so zero is a mean of them. And from any x_j on, v -> sum of y_j x_j over x_j.v >= 0
+    climbs that function, until it comes to a v that is the velocity of its own cell.
     """
-    yield (0,) * len(walls_here)
-    data = [j for wall in walls_here for j in wall.data]
-    v, before = X[data[0]], None
-    while before is None or (before != (X[data] @ v >= 0)).any():
-        before = X[data] @ v >= 0
-        v = y[data][before] @ X[data][before]
-    yield tuple(1 if wall.normal @ v >= 0 else -1 for wall in walls_here)
+    v, before = X[0], None
+    while before is None or (before != (X @ v >= 0)).any():
+        before = X @ v >= 0
+        v = y[before] @ X[before]
+    k = len(walls_here)
+    stay = Mode((0,) * k, tuple(not wall.plus or not wall.minus for wall in walls_here))
+    return stay, Mode(tuple(1 if wl.normal @ v >= 0 else -1 for wl in walls_here), (False,) * k)
 
 
 def _narrowed(N, pushes, convex, v, size) -> Iterator[tuple[int, ...]]:

@@ -2,6 +2,7 @@
 
 from reluflow.papers.lee2022support.activity import (
     protected,
+    survey_lost_data,
     survey_norms,
     survey_protection,
 )
@@ -113,6 +114,7 @@ __all__ = [
     "smallest_force",
     "study",
     "survey_agreement",
+    "survey_lost_data",
     "survey_nesting",
     "survey_norms",
     "survey_protection",

@@ -86,6 +86,50 @@ def survey_protection(count: int, seed: int) -> ProtectionSurvey:
 
 
 @dataclass(frozen=True)
+class LossOfDataSurvey:
+    """The converse question to Theorem 4.2: how near to w_GM can a flow start and lose a datum?
+
+    flows     exact flows followed
+    lost      data active at the start that an event deactivates
+    smallest  the smallest |x_j| |w0 - w_GM| / y_j among them; at least 1 by the theorem
+    """
+
+    flows: int
+    lost: int
+    smallest: float
+
+
+def survey_lost_data(count: int, seed: int) -> LossOfDataSurvey:
+    """Starts built to lose a datum from as near as they can.
+
+    The shortest datum x starts just active, and the linear flow carries x.w just below zero by a
+    time t between the fast and the slow scale: with p = exp(-H t) x, w0 - w_GM is the shortest z
+    with p.z = -1.001 y and x.z = -0.999 y. The interval of losing starts so shrinks onto (6).
+    """
+    rng = np.random.default_rng(seed)
+    lost, smallest = 0, np.inf
+    for _ in range(count):
+        d = int(rng.integers(2, 6))
+        n = int(rng.integers(d, d + 5))
+        X = rng.uniform(0.0, 1.0, (n, d)) ** 2 * 10.0 ** rng.uniform(-2.0, 2.0, (n, 1))
+        w_gm = np.abs(rng.normal(size=d))
+        y = X @ w_gm
+        j = int(np.argmin(np.linalg.norm(X, axis=1)))
+        rates, E = np.linalg.eigh(X.T @ X)
+        t = 10.0 ** rng.uniform(-np.log10(rates.sum()), -np.log10(X[j] @ X[j]))
+        p = E @ (np.exp(-rates * t) * (E.T @ X[j]))
+        z = np.linalg.lstsq(np.array([p, X[j]]), -y[j] * np.array([1.001, 0.999]), rcond=None)[0]
+        path = affine_flow(X, y, w_gm + z)
+        active = X @ (w_gm + z) > 0
+        for e in path.events:
+            if e.kind == "deactivate" and active[e.datum]:
+                lost += 1
+                share = np.linalg.norm(X[e.datum]) * np.linalg.norm(z) / y[e.datum]
+                smallest = min(smallest, float(share))
+    return LossOfDataSurvey(count, lost, smallest)
+
+
+@dataclass(frozen=True)
 class NormSurvey:
     """What the norm of the start does to the limit, over random data and directions.
 

@@ -27,7 +27,7 @@ from reluflow.papers.lee2022support.small_starts import smallest_force
 Settlement = dict[str, Any]
 
 LOOP_STEPS = 20_000
-"""Plain steps of the second route: losses have settled to far below the differences in question."""
+"""Plain steps of the second route: enough to tell the losses in question apart."""
 
 
 def one_based(data: tuple[int, ...]) -> tuple[int, ...]:

@@ -160,8 +160,8 @@ def survey_small_starts(instances: Iterable[Instance], seed: int) -> SmallStartS
         losses = [_loss_at(item, path.end) for path in paths]
         fails = min(losses) > best + 1e-9 * 0.5 * float(item.y @ item.y)
         not_global += fails
-        if fails and best > 0:
-            excess.append(min(losses) / best - 1.0)
+        if fails and best > 1e-12 * 0.5 * float(item.y @ item.y):
+            excess.append(float(min(losses) / best - 1.0))
         support = int(np.sum(item.X @ paths[-1].end > 0))
         not_largest += max(len(m.support) for m in minima) > support
         tried, failed = by_size.get(len(item.y), (0, 0))
@@ -233,14 +233,12 @@ def preactivation_polynomial(
     A = sympy.Matrix([[sympy.Rational(str(v)) for v in row] for row in rationals(X)])
     labels = sympy.Matrix([sympy.Rational(str(v)) for v in rationals(y)])
     H, q = A.T * A, A.T * labels
-    eigenvalues = sorted(H.eigenvals())
-    if not all(value.is_rational and value > 0 for value in eigenvalues):
+    spectrum = H.eigenvals()
+    if not all(value.is_rational and value > 0 for value in spectrum):
         raise ValueError("the eigenvalues of H are not all rational and positive")
-    g = sympy.Rational(
-        sympy.gcd_list([value.p * (sympy.ilcm(*[e.q for e in eigenvalues]) // value.q)
-                        for value in eigenvalues]),
-        sympy.ilcm(*[e.q for e in eigenvalues]),
-    )  # fmt: skip
+    eigenvalues = sorted(spectrum)
+    common = sympy.ilcm(1, *[value.q for value in eigenvalues])
+    g = sympy.Rational(sympy.igcd(0, *[int(value * common) for value in eigenvalues]), common)
     limit, start = {0: Fraction(0)}, {}
     direction = sympy.Matrix([_rational(Fraction(c)) for c in v])
     for value in eigenvalues:
@@ -318,9 +316,9 @@ def _apart(paths: Sequence[Trajectory]) -> bool:
 def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
     """How far the flow from a small start stays from re-activating a datum: below 0 if it does.
 
-    Over all data that an event deactivates, the smallest later -x_j.w(t) / (|x_j| |w(t)|) in the
-    limit and at later events; where nothing is deactivated, 1 plus the smallest such cosine of an
-    active datum in the limit, so that a search is led towards deactivation.
+    Over all data that an event deactivates, the smallest -x_j.w / (|x_j| |w|) in the limit; where
+    nothing is deactivated, 1 plus the smallest such cosine of an active datum in the limit, so that
+    a search is led towards deactivation.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
     path = affine_flow(X, y, NORMS[1] * unit_of_norm(X, y) * np.asarray(u))

@@ -20,7 +20,7 @@ from reluflow.geometry import enumerate_cells, local_minima, virtual_minimum
 from reluflow.instances import Instance
 from reluflow.ledger import Counterexample, bound, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.activity import NormSurvey, ProtectionSurvey
+from reluflow.papers.lee2022support.activity import LossOfDataSurvey, NormSurvey, ProtectionSurvey
 from reluflow.papers.lee2022support.landscape import (
     NestingSurvey,
     VirtualMinimumSurvey,
@@ -255,8 +255,8 @@ def generic_agreement(survey: AgreementSurvey, seed: int) -> Settlement:
     }
 
 
-def protection(survey: ProtectionSurvey, seed: int) -> Settlement:
-    """Theorem 4.2."""
+def protection(survey: ProtectionSurvey, losses: LossOfDataSurvey, seed: int) -> Settlement:
+    """Theorem 4.2: starts inside the ball of (6), and starts built to lose a datum from near it."""
     return {
         "evidence": [
             fact("protected data that were deactivated", survey.deactivated, 0),
@@ -267,7 +267,10 @@ def protection(survey: ProtectionSurvey, seed: int) -> Settlement:
             bound("all data protected: largest loss in the limit", survey.final_loss,
                   "<=", 1e-8, "of L(0)"),
             note("flows", survey.flows),
+            bound("smallest |x_j| |w_0 - w_GM| / y_j of a datum that a flow loses", losses.smallest,
+                  ">=", 1.0, ""),
             note("protected data", survey.protected),
+            note("flows built to lose a datum, and data lost", (losses.flows, losses.lost)),
             note("flows with all data protected", survey.all_active),
             note("seed", seed),
         ]

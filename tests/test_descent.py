@@ -1,0 +1,221 @@
+"""Gradient descent by closed forms, against the loop that it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from reluflow.errors import InputError
+from reluflow.flows.descent import affine_descent
+
+FEW = settings(
+    derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def loop(X, y, w, step: float, n_steps: int, linear: bool = False):
+    """Every state (n_steps + 1, d) and every event (step, datum, kind) of plain descent."""
+    X, y, w = np.asarray(X, float), np.asarray(y, float), np.asarray(w, float)
+    states, events = [w], []
+    for k in range(1, n_steps + 1):
+        on = np.ones(len(y), bool) if linear else X @ w > 0
+        before = X @ w > 0
+        w = w - step * (X[on].T @ (X[on] @ w - y[on]))
+        for j in np.nonzero((X @ w > 0) != before)[0]:
+            events.append((float(k), int(j), "activate" if before[j] == 0 else "deactivate"))
+        states.append(w)
+    return np.array(states), events
+
+
+def told(path):
+    return [(e.t, e.datum, e.kind) for e in path.events]
+
+
+def agrees(X, y, w0, step, n_steps, activation="relu", tolerance=1e-12):
+    states, events = loop(X, y, w0, step, n_steps, activation == "linear")
+    path = affine_descent(X, y, w0, step, n_steps, activation)
+    assert told(path) == events
+    scale = np.maximum.accumulate(np.abs(states).max(axis=1))[:, None]
+    error = np.abs(path.at(np.arange(n_steps + 1)) - states) / scale
+    assert error.max() <= tolerance
+    np.testing.assert_allclose(path.end, states[-1], rtol=0, atol=tolerance * scale[-1, 0])
+    assert path.status == "horizon"
+    return path
+
+
+def random_case(seed: int, signs: str):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 9)), int(rng.integers(1, 5))
+    X, y = rng.normal(size=(n, d)), rng.uniform(0.2, 2.0, n)
+    if signs == "mixed":
+        y *= rng.choice([-1.0, 1.0], n)
+    return X, y, rng.normal(size=d)
+
+
+def clear_of_boundaries(X, states) -> bool:
+    """Whether rounding cannot decide an activation anywhere on the path."""
+    h = np.abs(states @ X.T)
+    size = np.linalg.norm(X, axis=1) * np.linalg.norm(states, axis=1)[:, None]
+    return bool((h > 1e-10 * size).all())
+
+
+# --- Equal to the loop ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+@FEW
+@given(seed=st.integers(0, 10**6), pace=st.sampled_from([0.01, 0.2, 0.7]))
+def test_small_steps(activation, seed, pace) -> None:
+    X, y, w0 = random_case(seed, "positive")
+    step = pace / np.linalg.norm(X, 2) ** 2
+    states, _ = loop(X, y, w0, step, 400, activation == "linear")
+    assume(clear_of_boundaries(X, states))
+    agrees(X, y, w0, step, 400, activation)
+
+
+@FEW
+@given(st.integers(0, 10**6), st.sampled_from([0.02, 0.3]))
+def test_labels_of_either_sign(seed, pace) -> None:
+    # Where the flow slides, descent zigzags: a flip every few steps.
+    X, y, w0 = random_case(seed, "mixed")
+    step = pace / np.linalg.norm(X, 2) ** 2
+    states, _ = loop(X, y, w0, step, 300)
+    assume(clear_of_boundaries(X, states))
+    agrees(X, y, w0, step, 300, tolerance=1e-9)
+
+
+@FEW
+@given(st.integers(0, 10**6), st.floats(0.9, 2.3), st.sampled_from(["relu", "linear"]))
+def test_steps_near_and_above_the_inverse_of_an_eigenvalue(seed, pace, activation) -> None:
+    X, y, w0 = random_case(seed, "positive")
+    step = pace / np.linalg.norm(X, 2) ** 2
+    states, _ = loop(X, y, w0, step, 60, activation == "linear")
+    assume(clear_of_boundaries(X, states))
+    agrees(X, y, w0, step, 60, activation, tolerance=1e-9)
+
+
+def test_a_step_that_lands_on_the_minimum() -> None:
+    # step * eigenvalue = 1 exactly, then just below it, where (1 - step l)^k is tiny.
+    for pace in (1.0, 1.0 - 2.0**-52, 1.0 - 1e-12):
+        agrees([[2.0, 0.0], [0.0, 1.0]], [6.0, 1.0], [1.0, 3.0], pace / 4, 40)
+
+
+def test_a_flip_at_the_first_step_and_at_the_last() -> None:
+    X, y = [[1.0, 0.0], [0.0, 1.0], [-1.0, 3.0]], [4.0, 1.0, 1.0]
+    path = agrees(X, y, [0.3, 0.2], 0.5, 1)
+    assert told(path) == [(1.0, 2, "deactivate")]
+    first = agrees(X, y, [0.05, 0.01], 0.01, 60).events[0].t
+    assert first > 2
+    assert agrees(X, y, [0.05, 0.01], 0.01, int(first)).events[-1].t == first
+    assert agrees(X, y, [0.05, 0.01], 0.01, int(first) - 1).events == ()
+
+
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_no_steps(activation) -> None:
+    path = affine_descent([[1.0, 2.0]], [1.0], [0.5, 0.5], 0.1, 0, activation)
+    assert (path.status, path.events, path.clock) == ("horizon", (), "steps")
+    np.testing.assert_array_equal(path.end, [0.5, 0.5])
+    np.testing.assert_array_equal(path.at(0), [0.5, 0.5])
+    np.testing.assert_array_equal(path.t, [0.0])
+
+
+def test_the_boundary_counts_as_inactive() -> None:
+    path = affine_descent([[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [0.0, 0.0], 0.1, 100)
+    np.testing.assert_array_equal(path.end, [0.0, 0.0])
+    path = agrees([[1.0, 0.0], [0.5, 1.0]], [1.0, 2.0], [0.0, 1.0], 0.1, 50)
+    assert told(path)[0] == (1.0, 0, "activate")
+
+
+def test_duplicate_parallel_and_zero_data_and_low_rank() -> None:
+    X = [[1.0, 2.0, 0.0], [1.0, 2.0, 0.0], [-2.0, -4.0, 0.0], [0.0, 0.0, 0.0], [0.5, -1.0, 0.0]]
+    path = agrees(X, [1.0, 2.0, 0.5, 1.0, 3.0], [2.0, -0.2, 7.0], 0.02, 200)
+    assert len(path.events) > len({e.t for e in path.events})
+    assert path.end[2] == pytest.approx(7.0, abs=1e-15)
+
+
+def test_a_visit_between_two_steps_leaves_no_trace() -> None:
+    # The flow's x_3.w exceeds zero for a moment (see test_affine); large steps pass over it.
+    X, y = np.array([[1.0, 0.0], [0.0, 2.0], [1e-3, -1e-3]]), np.array([1.0, 8.0, 1e-9])
+    steps = [0.001, 0.01, 0.05, 0.1, 0.15]
+    flips = [len(agrees(X, y, [9.07, 20.0], step, int(3 / step)).events) for step in steps]
+    assert flips[0] == 2
+    assert 0 in flips
+
+
+# --- Long ways ------------------------------------------------------------------------------------
+
+
+def test_a_long_way_costs_no_steps() -> None:
+    # 10^15 steps of one closed form.
+    path = affine_descent([[1.0]], [3.0], [1.0], 1e-15, 10**15)
+    assert path.end[0] == pytest.approx(3.0 - 2.0 * np.exp(-1.0), rel=1e-12)
+    half = path.at(5 * 10**14)[0]
+    assert half == pytest.approx(3.0 - 2.0 * np.exp(-0.5), rel=1e-12)
+
+
+def test_a_late_flip_is_found_to_the_step() -> None:
+    # w_2 falls as (1 - s)^k 1 + 0 while w_1 stays: x_3.w = w_2 - 0.3 changes its sign once.
+    s = 1e-7
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-3e-9, 1e-8]]), np.array([1.0, 1e-9, 1e-20])
+    path = affine_descent(X, y, [1.0, 1.0], s, 10**8)
+    (event,) = path.events
+    assert (event.datum, event.kind) == (2, "deactivate")
+    assert event.t == np.ceil(np.log((0.3 - 1e-9) / (1 - 1e-9)) / np.log1p(-s))
+    k = int(event.t)
+    assert X[2] @ path.at(k - 1) > 0 >= X[2] @ path.at(k)
+
+
+def test_the_descent_of_many_small_steps_is_the_flow() -> None:
+    from reluflow.flows.affine import affine_flow
+
+    rng = np.random.default_rng(3)
+    X, y, w0 = rng.normal(size=(12, 3)), rng.uniform(0.5, 2.0, 12), rng.normal(size=3)
+    flow, path = affine_flow(X, y, w0), affine_descent(X, y, w0, 1e-8, 10**8)
+    assert len(flow.events) > 2
+    assert [(e.datum, e.kind) for e in path.events] == [(e.datum, e.kind) for e in flow.events]
+    np.testing.assert_allclose(path.end, flow.at(1.0), atol=1e-6)
+    for one, other in zip(path.events, flow.events, strict=True):
+        assert abs(one.t * 1e-8 - other.t) < 1e-6
+
+
+# --- Overflow and errors --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_divergence_is_said(activation) -> None:
+    path = affine_descent([[2.0, 1.0]], [1.0], [3.0, 1.0], 1.0, 10**6, activation)
+    if activation == "linear":
+        assert path.status == "diverged"
+        assert "overflow" in path.detail
+        assert not path.has_limit
+        assert path.t[-1] < 1000
+    else:  # thrown over the boundary, a neuron is dead
+        assert path.status == "horizon"
+        assert told(path) == [(1.0, 0, "deactivate")]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"step": 0.0}, "step must be a positive number"),
+        ({"step": -1.0}, "step must be a positive number"),
+        ({"step": np.nan}, "step must be a positive number"),
+        ({"n_steps": -1}, "n_steps must be a whole number"),
+        ({"n_steps": 1.5}, "n_steps must be a whole number"),
+        ({"activation": "tanh"}, "activation must be"),
+        ({"w0": [1.0]}, "w0 must have shape"),
+    ],
+)
+def test_bad_input_is_named(change, words) -> None:
+    good = {"X": [[1.0, 2.0]], "y": [1.0], "w0": [1.0, 1.0], "step": 0.1, "n_steps": 5}
+    with pytest.raises(InputError, match=words):
+        affine_descent(**(good | change))
+
+
+def test_there_is_nothing_between_two_steps() -> None:
+    path = affine_descent([[1.0, 2.0]], [1.0], [1.0, 1.0], 0.1, 5)
+    with pytest.raises(ValueError, match="whole steps"):
+        path.at(1.5)
+    with pytest.raises(ValueError, match="at most 5"):
+        path.at(6)

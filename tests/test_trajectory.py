@@ -1,0 +1,115 @@
+"""The result type of every integrator."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.trajectory import Event, Trajectory
+
+
+def line(status: str = "converged", clock: str = "time", settled: float = 4.0) -> Trajectory:
+    """w(t) = (t, 2t) with knots 0, 1, 3; not an integrator's, to have every number in hand."""
+    return Trajectory(
+        t=np.array([0.0, 1.0, 3.0]),
+        states=np.array([[0.0, 0.0], [1.0, 2.0], [3.0, 6.0]]),
+        events=(Event(1.0, 0, "activate"), Event(3.0, 1, "deactivate")),
+        status=status,
+        clock=clock,
+        end=np.array([9.0, 9.0]),
+        detail="made up",
+        interpolant=lambda t: np.stack([t, 2 * t], axis=1),
+        settled=settled,
+    )
+
+
+def test_states_between_knots_have_the_shape_of_the_clock_values() -> None:
+    path = line()
+    assert path.at(0.5).shape == (2,)
+    np.testing.assert_array_equal(path.at(0.5), [0.5, 1.0])
+    assert path.at([0.5]).shape == (1, 2)
+    assert path.at([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]).shape == (2, 3, 2)
+    np.testing.assert_array_equal(path.at([[0.0, 1.0], [2.0, 3.0]])[1, 0], [2.0, 4.0])
+    assert path.at([]).shape == (0, 2)
+
+
+def test_clock_values_off_the_path_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 0"):
+        line().at(-1e-9)
+    with pytest.raises(ValueError, match="at least 0"):
+        line().at([1.0, np.nan])
+    line().at(100.0)
+    for status in ("horizon", "non-unique", "diverged"):
+        path = line(status)
+        assert not path.has_limit
+        path.at(3.0)
+        with pytest.raises(ValueError, match=rf"at most 3: the path ended \({status}\)"):
+            path.at([1.0, 3.0001])
+    assert line("sliding").has_limit
+
+
+def test_the_grid_resolves_every_stretch() -> None:
+    grid = line().grid(10)
+    assert (np.diff(grid) > 0).all()
+    assert (grid[0], grid[-1]) == (0.0, 4.0)
+    assert np.isin([0.0, 1.0, 3.0, 4.0], grid).all()
+    for a, b in ((0.0, 1.0), (1.0, 3.0), (3.0, 4.0)):
+        inside = grid[(grid > a) & (grid < b)]
+        assert 8 <= len(inside) <= 12
+        assert inside[0] - a < 1e-4 * (b - a)  # dense at both ends
+        assert b - inside[-1] < 1e-4 * (b - a)
+    assert len(line().grid(100)) > 2 * len(grid)
+    assert line(settled=3.0).grid(10)[-1] == 3.0
+    assert line(settled=0.0).grid(10)[-1] == 3.0
+
+
+def test_the_grid_of_steps_is_whole() -> None:
+    grid = line(clock="steps", settled=300.0).grid(50)
+    assert (grid == np.round(grid)).all()
+    assert (np.diff(grid) > 0).all()
+    assert (grid[0], grid[-1]) == (0.0, 300.0)
+
+
+def test_the_grid_ends_where_the_flow_is_settled() -> None:
+    flow = affine_flow([[1.0, 0.0], [0.0, 0.01]], [1.0, 1.0], [2.0, 3.0])
+    last = flow.at(flow.grid()[-1])
+    np.testing.assert_allclose(last, flow.end, rtol=1e-12)
+    half = flow.at(flow.grid()[-1] / 2)
+    assert np.linalg.norm(half - flow.end) > 1e-8  # not needlessly long
+    still = affine_flow([[1.0]], [1.0], [-1.0])
+    np.testing.assert_array_equal(still.grid(), [0.0])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        affine_flow([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5]),
+        affine_flow([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5], "linear"),
+        affine_descent([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5], 1e-2, 500),
+    ],
+)
+def test_every_integrator_fills_it_consistently(path) -> None:
+    assert len(path.events) > 0
+    assert path.t[0] == 0.0
+    assert (np.diff(path.t) > 0).all()
+    assert path.states.shape == (len(path.t), 2)
+    np.testing.assert_allclose(path.at(path.t), path.states, rtol=0, atol=1e-13)
+    assert [e.t for e in path.events] == sorted(e.t for e in path.events)
+    assert all(isinstance(e.t, float) and isinstance(e.datum, int) for e in path.events)
+    assert {e.kind for e in path.events} <= {"activate", "deactivate", "slide"}
+    assert {e.neuron for e in path.events} == {0}
+    assert path.clock == ("steps" if path.status == "horizon" else "time")
+    if path.has_limit:
+        np.testing.assert_array_equal(path.at(np.inf), path.end)
+    else:
+        np.testing.assert_array_equal(path.states[-1], path.end)
+
+
+def test_it_cannot_be_changed() -> None:
+    path = line()
+    with pytest.raises(FrozenInstanceError):
+        path.status = "diverged"
+    with pytest.raises(FrozenInstanceError):
+        path.events[0].t = 2.0
