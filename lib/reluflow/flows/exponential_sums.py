@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 TOWER_LIMIT = 6
 """Sums of more exponentials than this are isolated by bounds."""
 
+TOWER_SPAN = 1e5
+"""So are sums whose rates span more than this: over eight decades the tower can lose zeros."""
+
 _EPS = np.finfo(float).eps
 
 
@@ -319,6 +322,11 @@ def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:
     return out
 
 
+def _suits_tower(rates: NDArray) -> bool:
+    """Whether derivatives keep enough digits to separate zeros: few rates, ascending, not stiff."""
+    return len(rates) <= TOWER_LIMIT and (len(rates) == 0 or rates[-1] <= TOWER_SPAN * rates[0])
+
+
 def zeros(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> Zeros:
     """All zeros in t > 0 of f_j(t) = a_j + sum_k b_jk (1 - exp(-l_k t)), j = 1..m.
 
@@ -327,7 +335,7 @@ def zeros(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> Zeros:
     """
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]
-    if len(rates) <= TOWER_LIMIT:
+    if _suits_tower(rates):
         return rolle(a, b, rates, sign0)
     return bounds(a, b, rates, sign0, first_only=False)
 
@@ -336,6 +344,6 @@ def first_zeros(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> Zeros
     """As `zeros`, but only the earliest zero of all m sums is promised."""
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]
-    if len(rates) <= TOWER_LIMIT:
+    if _suits_tower(rates):
         return rolle(a, b, rates, sign0, first_only=True)
     return bounds(a, b, rates, sign0)
