@@ -263,8 +263,7 @@ def random_sums(seed: int, kind: str):
 @given(seed=st.integers(0, 10**6))
 def test_both_isolators_find_the_same_zeros(kind, seed) -> None:
     problem = random_sums(seed, kind)
-    # The tower alone loses zeros of stiff sums; `zeros` is what must not.
-    tower = sums.zeros(*problem) if kind == "stiff" else sums.rolle(*problem)
+    tower = sums.rolle(*problem)
     halved = sums.bounds(*problem, first_only=False)
     assert np.isinf(tower.touches).all()
     for one, other in zip(tower.crossings, halved.crossings, strict=True):
@@ -276,12 +275,55 @@ def test_both_isolators_find_the_same_zeros(kind, seed) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
-def test_stiff_sums_keep_the_zeros_that_the_tower_loses() -> None:
+def test_a_stiff_sum_keeps_its_late_zeros() -> None:
     a, b, rates, sign0 = random_sums(52, "stiff")
-    times = sums.zeros(a, b, rates, sign0).crossings[0]
-    np.testing.assert_allclose(times[np.isfinite(times)], [107.565319811, 2325.69212879])
+    for routine in (sums.zeros, sums.rolle):
+        times = routine(a, b, rates, sign0).crossings[0]
+        np.testing.assert_allclose(times[np.isfinite(times)], [107.565319811, 2325.69212879])
     values = sums.evaluate(a[:1], b[:1], rates, np.array([[100.0, 115.0, 2200.0, 2400.0]]))[0]
     assert np.sign(values).tolist() == [1.0, -1.0, -1.0, 1.0]
+
+
+def alternating_sums(decades: int, count: int, seed: int):
+    """Sums whose rates span so many decades; every other one has weights of alternating signs, so
+    that zeros are many and the limits of the derivatives small against their terms."""
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        r = int(rng.integers(2, sums.TOWER_LIMIT + 1))
+        exponents = np.sort(rng.uniform(0.0, decades, r))
+        exponents[0], exponents[-1] = 0.0, decades
+        a, b = rng.standard_normal(1), rng.standard_normal((1, r))
+        if k % 2:
+            b = np.abs(b) * rng.choice([-1.0, 1.0]) * (-1.0) ** np.arange(r)
+            a = -0.3 * np.sign(b[:, -1]) * np.abs(a)
+        yield a, b, 10.0**exponents, np.sign(a)
+
+
+@pytest.mark.parametrize("decades", range(1, 9))
+def test_tower_and_bounds_agree_however_stiff_the_sum(decades) -> None:
+    for problem in alternating_sums(decades, 30, seed=decades):
+        expected = sums.bounds(*problem, first_only=False).crossings[0]
+        found = sums.rolle(*problem).crossings[0]
+        found, expected = found[np.isfinite(found)], expected[np.isfinite(expected)]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        first = sums.rolle(*problem, first_only=True).crossings.min()
+        assert first == pytest.approx(min(expected, default=np.inf), rel=1e-6)
+
+
+def test_the_limit_of_a_derivative_is_not_drowned_by_fast_terms() -> None:
+    # The limits -0.03 and -2.3 of the two derivatives against terms of 1e9 and 1e18.
+    a, b = np.array([0.3814488]), np.array([[-0.03098588, 1.61260799, -0.94567505]])
+    rates = np.array([1.0, 1.80441991, 1e9])
+    found = sums.rolle(a, b, rates, np.array([1.0])).crossings[0]
+    np.testing.assert_allclose(found[:2], [5.1644369e-10, 0.24217319], rtol=1e-7)
+    near = found[:2] * np.array([[1.0 - 1e-6], [1.0 + 1e-6]])
+    values = [sum(b[0] * -np.expm1(-rates * t)) + a[0] for t in near.ravel()]
+    assert np.sign(values).tolist() == [1.0, -1.0, -1.0, 1.0]
+    # Past the fast term exp(t) f'(t) is -0.03 + 2.9 exp(-0.8 t): its own zero has all its digits.
+    da, db, drates, dlimit = sums._derivative(b, rates)
+    late = sums.rolle(da, db, drates, np.sign(da), limit=dlimit).crossings[0].tolist()
+    expected = log(-b[0, 1] * rates[1] / b[0, 0]) / (rates[1] - rates[0])
+    assert min(abs(t / expected - 1.0) for t in late) < 1e-12
 
 
 @settings(EXACT, max_examples=40)

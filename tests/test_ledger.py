@@ -651,6 +651,21 @@ def test_a_scoreboard_without_rows_says_so(tmp_path: Path) -> None:
     assert board.settled.text == "No claim is settled yet."
 
 
+def test_a_chapter_sums_up_its_own_claims_in_the_order_of_the_inventory() -> None:
+    claims = ledger.open("lee2022support")
+    claims.settle("sv.ours.nested.exact", [HOLDS])
+    claims.settle("sv.thm3.6", [FAILS], counterexample=CASE)
+    claims.settle("sv.fig1", [HOLDS])
+    board = ledger.summary(claims)
+    assert [row.claim.id for row in board.rows] == ["sv.fig1", "sv.thm3.6", "sv.ours.nested.exact"]
+    counts = {line.split()[0]: line.split()[1:] for line in board.totals.text.splitlines()[1:]}
+    assert counts["reproduced"] == ["1", "1", "2"]
+    assert counts["refuted"] == ["1", "0", "1"]
+    assert counts["open"][0] == "36"
+    # Its rows are on the same page.
+    assert "#claim-sv-thm3-6" in _Words(board.settled.html).links
+
+
 # The inventory
 
 

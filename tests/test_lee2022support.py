@@ -1383,6 +1383,10 @@ def test_statements_on_small_starts(started: small_starts.SmallStartSurvey) -> N
     assert not holds(found, "not a global minimum")
     assert holds(found, "norm drops")
     assert not holds(found, "data below")
+    # From (0.01, 0) the slow coordinate 0.01 / sqrt(2) e^-t outlives the gap of the fast one.
+    overshoot = next(e for e in found["evidence"] if "|w(3)|" in e.what)
+    assert not overshoot.holds
+    assert overshoot.value == pytest.approx(0.5e-4 * np.exp(-6), rel=1e-3)
     (by_flow,), (by_loop,) = refuted_by(found)
     assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
     shrunk = replace(started, shrinking=1)
@@ -1445,7 +1449,11 @@ def test_data_are_lost_from_just_outside_the_ball() -> None:
 
 def test_statement_of_theorem_4_2() -> None:
     survey, losses = lee.survey_protection(10, 0), lee.survey_lost_data(40, 0)
-    assert list(verdicts(lee.protection(survey, losses, 0)).values()) == [True] * 5
+    assert list(verdicts(lee.protection(survey, losses, 0)).values()) == [True] * 6
+    # Without a lost datum the second half of the evidence is empty, and does not pass.
+    for none in ({"lost": 0, "smallest": np.inf}, {"lost": 0, "smallest": 1.5}):
+        empty = verdicts(lee.protection(survey, replace(losses, **none), 0))
+        assert list(empty.values()).count(False) == 2
     near = replace(losses, smallest=0.99)
     assert list(verdicts(lee.protection(survey, near, 0)).values()).count(False) == 1
     for worse in ({"deactivated": 1}, {"smallest": -0.01}, {"gap": 0.1}, {"final_loss": 0.1}):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reluflow.geometry import rank
 
 KINDS = ("uniform", "directions", "integers", "near-parallel", "extreme")
+"""The kinds drawn by default."""
+
+ALL_KINDS = (*KINDS, "degenerate")
+"""Those, and data in special position."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,9 @@ def draw(kind: str, n: int, d: int, rng: np.random.Generator) -> Instance:
 
     "uniform" inputs and labels in (0, 1); "directions" of random angle and length; "integers" from
     0 to 4, ties and axis-parallel data included; "near-parallel" inputs a few 1e-3 apart;
-    "extreme" lengths and labels over six orders of magnitude. Raises ValueError for n < d.
+    "extreme" lengths and labels over six orders of magnitude; "degenerate" whole numbers in special
+    position: parallel, equal, along the axes, orthogonal or fitted without residual. Raises
+    ValueError for n < d.
     """
     if n < d:
         raise ValueError(f"n = {n} data cannot span d = {d} dimensions")
@@ -45,6 +52,111 @@ def draw_many(
     for k in range(count):
         n = int(rng.integers(max(sizes[0], d), sizes[1] + 1))
         yield draw(kinds[k % len(kinds)], n, d, rng)
+
+
+Arrays = dict[str, NDArray]
+Draws = Mapping[str, Callable[[np.random.Generator], Arrays]]
+
+
+def data_draws(d: int, sizes: tuple[int, int] = (2, 8), kinds: tuple[str, ...] = KINDS) -> Draws:
+    """Draws of {"X": (n, d), "y": (n,)} for `falsify`, one a kind, of random n in `sizes`."""
+
+    def one(kind: str) -> Callable[[np.random.Generator], Arrays]:
+        def draw_one(rng: np.random.Generator) -> Arrays:
+            item = draw(kind, int(rng.integers(max(sizes[0], d), sizes[1] + 1)), d, rng)
+            return {"X": item.X, "y": item.y}
+
+        return draw_one
+
+    return {kind: one(kind) for kind in kinds}
+
+
+def extended(draws: Draws, more: Callable[[Arrays, np.random.Generator], Arrays]) -> Draws:
+    """The draws, each instance with the arrays that `more(instance, rng)` adds or replaces."""
+
+    def one(base: Callable[[np.random.Generator], Arrays]):
+        def draw_one(rng: np.random.Generator) -> Arrays:
+            item = base(rng)
+            return {**item, **more(item, rng)}
+
+        return draw_one
+
+    return {kind: one(base) for kind, base in draws.items()}
+
+
+def small_start(item: Arrays, rng: np.random.Generator, norm: float = 1e-6) -> Arrays:
+    """For `extended`: {"w0": (d,)} in a random direction, of this norm in units of the smallest
+    |y_i| / |x_i|, the distance of the nearest solution hyperplane."""
+    unit = float(np.min(np.abs(item["y"]) / np.linalg.norm(item["X"], axis=1))) or 1.0
+    return {"w0": norm * unit * _unit(item["X"].shape[1], rng)}
+
+
+def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-6 to 1e3 of the linear fit's."""
+    size = _fit_size(item) * 10.0 ** rng.uniform(-6.0, 3.0)
+    return {"w0": size * _unit(item["X"].shape[1], rng)}
+
+
+def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: {"w0": (d,)} of any norm on the boundary of a datum, or 1e-12 to 1e-3 off it.
+
+    A third of the starts has x_j.w0 = 0, exactly so for whole numbers and else to rounding; the
+    others are equally often on either side. In one dimension the boundary is the origin.
+    """
+    X = item["X"]
+    d = X.shape[1]
+    x = X[rng.integers(len(X))]
+    w = np.where(x == 0.0, rng.normal(size=d), 0.0)
+    if d > 1:
+        a = int(rng.choice(np.nonzero(x)[0]))
+        b = int(rng.choice(np.delete(np.arange(d), a)))
+        # x_a x_b - x_b x_a = 0, and the other entries of w stand where x is zero. The scale is a
+        # power of two, here and below, for it rounds nothing.
+        scale = rng.choice([-1.0, 1.0]) * 2.0 ** -np.round(np.log2(np.abs(x).max()))
+        w[[a, b]] = scale * np.array([-x[b], x[a]])
+    side = rng.integers(-1, 2) * 10.0 ** rng.uniform(-12.0, -3.0)
+    w += side * max(float(np.linalg.norm(w)), float(d == 1)) * x / np.linalg.norm(x)
+    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-20.0, 10.0))}
+
+
+def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
+
+    The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
+    data allow one. `interpolated` is the matching `derive` of a `Statement`.
+    """
+    X = item["X"]
+    d = X.shape[1]
+    whole = np.array_equal(X, np.round(X))
+    w = rng.integers(1, 5, d).astype(float) if whole else np.abs(rng.normal(size=d)) + 1e-3
+    if rng.integers(2):
+        k = int(rng.integers(d))
+        other = w.copy()
+        other[k] = -rng.integers(1, 5) if whole else -np.abs(rng.normal())
+        w = other if np.all(X @ other > 0) else w
+    return {"y": X @ w, "w_gm": w}
+
+
+def interpolated(item: Mapping[str, NDArray]) -> Arrays:
+    """The instance with the labels y = X w_gm of its w_gm."""
+    return {**item, "y": item["X"] @ item["w_gm"]}
+
+
+@st.composite
+def readable_data(draw_value, d: int, sizes: tuple[int, int], entries: int = 4, labels: int = 6):
+    """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to `entries`, not
+    zero, and labels 1 to `labels`. Shrinks to few data and small numbers; A3 is not demanded."""
+    n = draw_value(st.integers(*sizes))
+    row = st.lists(st.integers(0, entries), min_size=d, max_size=d).filter(any)
+    X = draw_value(st.lists(row, min_size=n, max_size=n))
+    y = draw_value(st.lists(st.integers(1, labels), min_size=n, max_size=n))
+    return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
+
+
+def readable_start(data: st.SearchStrategy, d: int, entries: int = 3) -> st.SearchStrategy:
+    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to `entries`."""
+    w0 = st.lists(st.integers(-entries, entries), min_size=d, max_size=d)
+    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
 
 
 def _uniform(n, d, rng):
@@ -71,10 +183,32 @@ def _extreme(n, d, rng):
     return X, 10.0 ** rng.uniform(-3.0, 3.0, n)
 
 
+def _degenerate(n, d, rng):
+    some = rng.integers(0, 4, (d, d)) if rng.integers(2) else np.eye(d, dtype=int)
+    which = np.append(np.arange(d), rng.integers(0, d, n - d))  # every direction, for the rank
+    lengths = rng.integers(1, 4, n) if rng.integers(2) else np.ones(n, int)
+    X = (some[which] * lengths[:, None]).astype(float)
+    y = rng.integers(1, 7, n).astype(float)
+    if rng.integers(2):
+        y = X @ rng.integers(1, 4, d)
+    order = rng.permutation(n)
+    return X[order], y[order]
+
+
+def _fit_size(item):
+    return float(np.linalg.norm(np.linalg.lstsq(item["X"], item["y"], rcond=None)[0])) or 1.0
+
+
+def _unit(d, rng):
+    direction = rng.normal(size=d)
+    return direction / np.linalg.norm(direction)
+
+
 _DRAWS = {
     "uniform": _uniform,
     "directions": _directions,
     "integers": _integers,
     "near-parallel": _near_parallel,
     "extreme": _extreme,
+    "degenerate": _degenerate,
 }

@@ -157,6 +157,8 @@ def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
     Both are sums over the curve, so they do not depend on how many vertices it happens to have.
     """
     levels = np.asarray(contour.levels, float)
+    if contour.filled:  # one path a band: the band is named by its lower level
+        levels = levels[:-1]
     words = []
     for level, path in zip(levels, contour.get_paths(), strict=True):
         pieces = [p for p in path.to_polygons(closed_only=False) if len(p) > 1]

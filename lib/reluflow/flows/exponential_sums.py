@@ -6,7 +6,8 @@ relative accuracy near t = 0, where a flow from a tiny start lives.
 Two isolators. `rolle`: multiplied by exp(l_1 t), the derivative is a sum of the same kind with one
 exponential less, so zeros are found from the top of that tower down, one between any two
 neighbouring critical points (the counting argument of Lemma F.10 of Lee et al. 2022, made into an
-algorithm). `bounds`: f and its derivative are differences of two monotone functions, hence bounded
+algorithm); the limit of each derivative, b_1 l_1, is carried along, for in the sum of its terms it
+would drown. `bounds`: f and its derivative are differences of two monotone functions, hence bounded
 on any interval by their ends; intervals are halved until each is certified free of zeros or
 monotone. The tower loses digits and time when it is high, so it serves few exponentials, the bounds
 serve many. Tests hold the one against the other.
@@ -22,8 +23,8 @@ from numpy.typing import NDArray
 TOWER_LIMIT = 6
 """Sums of more exponentials than this are isolated by bounds."""
 
-TOWER_SPAN = 1e5
-"""So are sums whose rates span more than this: over eight decades the tower can lose zeros."""
+TOWER_SPAN = 1e8
+"""So are sums whose rates span more: so far the tests hold the tower against the bounds."""
 
 _EPS = np.finfo(float).eps
 
@@ -46,12 +47,13 @@ def _limit(a: NDArray, b: NDArray) -> NDArray:
     return np.where(np.abs(limit) <= 32 * _EPS * size, 0.0, limit)
 
 
-def _evaluate(a, b, rates, t) -> tuple[NDArray, NDArray]:
+def _evaluate(a, b, rates, t, limit=None) -> tuple[NDArray, NDArray]:
     """f(t) and the size of the terms that it was added up from: its rounding is a few eps of that.
 
     f is a + sum b_k (1 - exp(-l_k t)) = limit - sum b_k exp(-l_k t), whichever has smaller terms.
+    The `limit` (m,) may be known better than by adding up.
     """
-    limit = _limit(a, b)[:, None]
+    limit = (_limit(a, b) if limit is None else limit)[:, None]
     left, gone = np.exp(-rates * t[..., None]), -np.expm1(-rates * t[..., None])
     b, a = b[:, None, :], a[:, None]
     early = np.abs(a) + (gone * np.abs(b)).sum(axis=-1)
@@ -65,35 +67,42 @@ def evaluate(a: NDArray, b: NDArray, rates: NDArray, t: NDArray) -> NDArray:
     return _evaluate(a, b, rates, t)[0]
 
 
-def _derivative(b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """exp(l_1 t) f'(t) as a sum of the same kind: its a, b and rates. Rates ascend."""
+def _derivative(b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """exp(l_1 t) f'(t) as a sum of the same kind: its a, b, rates and limit. Rates ascend.
+
+    The limit is b_1 l_1: added up from a and b it would drown in the fast terms of a stiff sum.
+    """
     slopes = b * rates
-    return slopes.sum(axis=1), -slopes[:, 1:], rates[1:] - rates[0]
+    fast = rates > rates[0]  # equal rates merge into the constant, whose exponential is 1
+    limit = slopes[:, ~fast].sum(axis=1)
+    return slopes.sum(axis=1), -slopes[:, fast], rates[fast] - rates[0], limit
 
 
-def _horizon(a: NDArray, b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray]:
+def _horizon(
+    a: NDArray, b: NDArray, rates: NDArray, limit: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
     """Times (m,) after which the sums keep their sign, and these signs.
 
     A limit that is not zero outweighs what has not faded by then. On its way to a limit of zero a
     sum is followed until it is rounding of the terms that cancel in this limit: past that point
     its sign cannot be told, and no zero is claimed.
     """
-    limit, size = np.abs(_limit(a, b)), np.abs(a) + np.abs(b).sum(axis=1)
-    floor = np.where(limit > 0.0, limit / (2.0 * max(1, b.shape[1])), 32 * _EPS * size)
+    limit, size = _limit(a, b) if limit is None else limit, np.abs(a) + np.abs(b).sum(axis=1)
+    floor = np.where(limit != 0.0, np.abs(limit) / (2.0 * max(1, b.shape[1])), 32 * _EPS * size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         faded = np.log(np.abs(b) / floor[:, None]) / rates
     end = np.where(np.isnan(faded), 0.0, faded).max(axis=1, initial=0.0)
-    return end, np.sign(evaluate(a, b, rates, end[:, None])[:, 0])
+    return end, np.sign(_evaluate(a, b, rates, end[:, None], limit)[0][:, 0])
 
 
-def _solve(a, b, rates, lo, hi, sign_lo) -> NDArray:
+def _solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
     """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
     with np.errstate(all="ignore"):
         tangent = -a / (b @ rates)  # a tiny start meets zero tens of decades before hi
     early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
     root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
     for _ in range(1100):  # enough to halve down to the smallest number
-        value, size = (v[:, 0] for v in _evaluate(a, b, rates, root[:, None]))
+        value, size = (v[:, 0] for v in _evaluate(a, b, rates, root[:, None], limit))
         slope = (np.exp(-rates * root[:, None]) * rates * b).sum(axis=1)
         same = np.sign(value) == sign_lo
         lo, hi = np.where(same, root, lo), np.where(same, hi, root)
@@ -112,40 +121,48 @@ def _solve(a, b, rates, lo, hi, sign_lo) -> NDArray:
     return root
 
 
-def _single(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> NDArray:
-    """The zero (m, 1) of a + b (1 - exp(-l t)) in t > 0, or inf."""
-    final = np.sign(_limit(a, b))
-    crosses = (a != 0.0) & (final * sign0 < 0) & (np.abs(a) < np.abs(b[:, 0]))
-    ratio = np.where(crosses, a / np.where(b[:, 0] == 0.0, 1.0, b[:, 0]), 0.0)
-    return np.where(crosses, -np.log1p(ratio) / rates[0], np.inf)[:, None]
+def _single(a, b, rates, sign0, limit) -> NDArray:
+    """The zero (m, 1) of a + b (1 - exp(-l t)) = limit - b exp(-l t) in t > 0, or inf."""
+    crosses = (a != 0.0) & (np.sign(limit) * sign0 < 0) & (np.sign(limit) * b[:, 0] > 0)
+    size = np.where(crosses, b[:, 0], 1.0)
+    start, left = np.where(crosses, a / size, 0.0), np.where(crosses, limit / size, 1.0)
+    early = np.abs(start) < 0.5
+    log = np.where(early, np.log1p(np.where(early, start, 0.0)), np.log(left))
+    return np.where(crosses, -log / rates[0], np.inf)[:, None]
 
 
 def rolle(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, first_only: bool = False
+    a: NDArray,
+    b: NDArray,
+    rates: NDArray,
+    sign0: NDArray,
+    first_only: bool = False,
+    limit: NDArray | None = None,
 ) -> Zeros:
     """All zeros in t > 0 of m sums with common ascending rates, through their derivatives' zeros.
 
     Parameters: a (m,), b (m, r), rates (r,) ascending and positive, sign0 (m,) the sign of each f
     just after t = 0 (it decides where a = 0). With `first_only` the crossings hold, of each sum,
-    at most the first one, and only where it can be the earliest of all.
+    at most the first one, and only where it can be the earliest of all. `limit` (m,) is that of the
+    sums, where it is known better than by adding them up.
     """
     m, r = b.shape
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
+    limit = _limit(a, b) if limit is None else limit
     if r == 1:
-        return Zeros(_single(a, b, rates, sign0), np.full((m, 0), np.inf))
-    da, db, drates = _derivative(b, rates)
-    keep = drates > 0.0  # equal rates merge into the constant, whose exponential is 1
+        return Zeros(_single(a, b, rates, sign0, limit), np.full((m, 0), np.inf))
+    da, db, drates, dlimit = _derivative(b, rates)
     # A sum that starts at zero with its slope against sign0 starts tangentially: that slope is
     # rounding, and left in it would make a zero out of nothing just after t = 0.
     starts = a == 0.0
     da = np.where(starts & (da * sign0 < 0.0), 0.0, da)
-    first = np.where(starts, sign0, _first_sign(db[:, keep], drates[keep]))
+    first = np.where(starts, sign0, _first_sign(db, drates))
     first = np.where(da != 0.0, np.sign(da), first)
-    critical = rolle(da, db[:, keep], drates[keep], first).crossings
-    end, final = _horizon(a, b, rates)
+    critical = rolle(da, db, drates, first, limit=dlimit).crossings
+    end, final = _horizon(a, b, rates, limit)
     critical = np.minimum(critical, end[:, None])
-    values, sizes = _evaluate(a, b, rates, critical)
+    values, sizes = _evaluate(a, b, rates, critical, limit)
     # A sum that meets zero to rounding touches it.
     touching = (np.abs(values) <= 32 * _EPS * sizes) & (critical < end[:, None])
     sign = np.where(touching, 0.0, np.sign(values))
@@ -160,7 +177,8 @@ def rolle(
         brackets &= knots[:, :-1] <= knots[:, 1:][brackets].min()
     row, col = np.nonzero(brackets)
     if row.size:
-        roots = _solve(a[row], b[row], rates, knots[row, col], knots[row, col + 1], signs[row, col])
+        ends = knots[row, col], knots[row, col + 1]
+        roots = _solve(a[row], b[row], rates, *ends, signs[row, col], limit[row])
         crossings[row, col] = roots
         crossings.sort(axis=1)
     return Zeros(crossings, np.sort(np.where(touching, critical, np.inf), axis=1))
@@ -323,7 +341,7 @@ def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:
 
 
 def _suits_tower(rates: NDArray) -> bool:
-    """Whether derivatives keep enough digits to separate zeros: few rates, ascending, not stiff."""
+    """Whether the tower is low and its rates, ascending, span no more than tests vouch for."""
     return len(rates) <= TOWER_LIMIT and (len(rates) == 0 or rates[-1] <= TOWER_SPAN * rates[0])
 
 

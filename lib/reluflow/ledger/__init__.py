@@ -10,7 +10,7 @@ from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.rows import open_ledger as open
-from reluflow.ledger.scoreboard import Scoreboard, scoreboard
+from reluflow.ledger.scoreboard import Scoreboard, scoreboard, summary
 
 __all__ = [
     "Counterexample",
@@ -27,4 +27,5 @@ __all__ = [
     "open",
     "read",
     "scoreboard",
+    "summary",
 ]

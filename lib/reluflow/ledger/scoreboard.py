@@ -12,7 +12,7 @@ from reluflow.ledger.display import OPEN, PLAIN, badge
 from reluflow.ledger.evidence import sentence
 from reluflow.ledger.inventory import Claim, Inventory, load_inventories
 from reluflow.ledger.notebooks import read
-from reluflow.ledger.rows import Row
+from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.verdict import VERDICTS
 
 _CELL = "padding:.2em .45em;border-bottom:1px solid rgba(128,128,128,.45);vertical-align:top;"
@@ -102,9 +102,18 @@ def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
     return Scoreboard(load_inventories(), read(places))
 
 
+def summary(claims: Ledger) -> Scoreboard:
+    """The score of one paper's ledger, for the chapter that has just settled its claims."""
+    of_paper = tuple(i for i in load_inventories() if i.paper == claims.paper)
+    order = {claim.id: k for k, claim in enumerate(c for i in of_paper for c in i.claims)}
+    rows = sorted(claims.settled.values(), key=lambda row: order[row.claim.id])
+    return Scoreboard(of_paper, tuple(rows))
+
+
 def page(row: Row) -> str:
-    """The built book's page of the row's chapter, relative to the other chapters."""
-    return Path(row.chapter).with_suffix(".html").name
+    """The built book's page of the row's chapter, relative to the other chapters; empty for a row
+    of the chapter itself."""
+    return Path(row.chapter).with_suffix(".html").name if row.chapter else ""
 
 
 def one_line(row: Row) -> str:

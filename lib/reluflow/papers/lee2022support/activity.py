@@ -90,8 +90,9 @@ class LossOfDataSurvey:
     """The converse question to Theorem 4.2: how near to w_GM can a flow start and lose a datum?
 
     flows     exact flows followed
-    lost      data active at the start that an event deactivates
-    smallest  the smallest |x_j| |w0 - w_GM| / y_j among them; at least 1 by the theorem
+    lost      data active at the start that an event deactivates; a few are decided by rounding
+    smallest  the smallest |x_j| |w0 - w_GM| / y_j among them, at least 1 by the theorem; infinite
+              where none is lost, which says nothing
     """
 
     flows: int

@@ -1,0 +1,356 @@
+"""Theorem F.6, Lemmas F.7-F.9 and what is true instead, as evidence for the ledger.
+
+Each function returns the arguments of `Ledger.settle`. Refutations are measured twice: on exact
+flows, and by rational arithmetic that shares no code with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import sympy
+from numpy.typing import NDArray
+
+from reluflow import rational
+from reluflow.falsify import Report, falsify
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry import local_minima
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.networks import loss
+from reluflow.papers.lee2022support import norms_statements as statements
+from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.norms import (
+    conditions,
+    crossings,
+    global_misses,
+    late_sign,
+    norm_lost,
+    norm_rate,
+    rate_polynomial,
+    small_flow,
+    standstill,
+)
+from reluflow.papers.lee2022support.small_starts import NORMS, smallest_force, unit_of_norm
+
+Settlement = dict[str, Any]
+
+OVERSHOOT = (np.array([[1, 2], [2, 1]]), np.array([3, 3]), np.array([1, 0]))
+"""Two data X, y and a direction v: from w0 = eps v the norm rises above |w*| and falls back."""
+
+
+def survived(report: Report) -> list[Evidence]:
+    """That neither draws nor search broke a statement. Slacks of rounding size stay out."""
+    return [
+        fact(f"{report.says}: instances that break it", sum(report.violations.values()), 0),
+        fact(f"{report.says}: broken by the search from the worst", report.search_breaks, False),
+        note("instances tried, and drawn", (report.tried, report.drawn)),
+    ]
+
+
+Reports = Mapping[str, Report]
+"""What `try_small_starts` found, by statement."""
+
+
+def _settled(reports: Reports, *names: str) -> Settlement:
+    """Statements that must all have survived."""
+    evidence = [item for name in names for item in survived(reports[name])]
+    return {"evidence": [*evidence, note("seed", reports[names[0]].seed)]}
+
+
+def norm_subset(seed: int, count: int) -> Settlement:
+    """Lemma F.7: g is continuous, negative exactly where |w|^2 has a positive derivative, and zero
+    at local minima."""
+    rng = np.random.default_rng(seed)
+    draws = list(statements.nontrivial_draws(2, (2, 5)).values())
+    items = [draws[k % len(draws)](rng) for k in range(count // 8)]
+    worst, flat = 0.0, 0
+    for item in items:
+        X, y = item["X"], item["y"]
+        for minimum in local_minima(X, y):
+            h = np.abs(X @ minimum.w)
+            worst = max(worst, abs(float(norm_rate(X, y, minimum.w))) / float(h @ h + y @ y))
+            flat += not minimum.support
+    instance, f = standstill()
+    half = sympy.Rational(1, 2)
+    return {
+        "evidence": [
+            *survived(falsify(statements.rate_is_continuous(), seed, count)),
+            *survived(falsify(statements.rate_is_the_slope(), seed, count // 2, count // 8)),
+            bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9,
+                  "of |Xw|^2 + |y|^2"),
+            note("data sets whose minima were enumerated", len(items)),
+            note("of them with a dead plateau, g = 0 all around its points", flat),
+            note("g and its slope at t = log 2 on a flow whose norm strictly increases",
+                 (Fraction(int(f.eval(half))), Fraction(int(f.diff().eval(half))))),
+            note("labels of that flow, x = (1, 2), (2, 1)", instance["y"]),
+            note("its start", instance["w0"]),
+            note("seed", seed),
+        ],
+        "reading": Reading(
+            taken="the norm increases at a moment if its square has a positive derivative then; a "
+            "local minimum is on the boundary of the norm-increasing subset if g = 0 there, as the "
+            "statement explains it",
+            others="if to increase means to be strictly increasing near the moment, part 1 fails: "
+            "a norm can strictly increase through a moment with g = 0, and the flow above does. "
+            "If the boundary is the topological one, part 3 fails on dead plateaus: for n = d = 1, "
+            "x = y = 1 the minimum w = -1 has g = 0 in a whole neighbourhood.",
+        ),
+    }  # fmt: skip
+
+
+def no_deactivation(reports: Reports, X: NDArray, y: NDArray) -> Settlement:
+    """Lemma F.8: its limit is the all-active minimum, but need not be global. X, y the three data
+    whose second one the better minimum ignores."""
+    w0 = np.array([1e-4, 1e-4])
+    path = affine_flow(X, y, w0)
+    above = float(loss(X, y, path.end)) - local_minima(X, y)[0].loss
+    all_three, two = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
+    report = reports["global"]
+    return {
+        "evidence": [
+            *survived(reports["kept"]),
+            fact("data sets whose all-active minimum is not global",
+                 sum(report.violations.values()), 0),
+            fact("the limit is global on the data below", above <= 1e-9, True),
+            note("data sets with a minimum in the all-active cell", report.tried),
+            note("seed", report.seed),
+        ],
+        "counterexample": Counterexample(
+            instance={"X": X.astype(int), "y": y.astype(int), "w0": w0},
+            assumptions={
+                **assumptions(X, y),
+                "d = 2": X.shape[1] == 2,
+                "q(w0) > 0": smallest_force(X, y, [w0]) > 0,
+                "a stationary point in the all-active cell": rational.is_local_minimum(
+                    all_three, [0, 1, 2]
+                ),
+            },
+            breaks=(bound("L(limit) - least loss, exact flow and enumerated minima", above,
+                          "<=", 0, ""),),
+            recheck=(bound("L(w*) - L(2, -1), rational arithmetic",
+                           all_three.loss - rational.neuron_loss(X, y, two.w), "<=", 0, ""),),
+            route="both fits and their losses in rational arithmetic",
+        ),
+    }  # fmt: skip
+
+
+def all_data_kept(reports: Reports) -> Settlement:
+    """Lemma F.8 without its last clause."""
+    return _settled(reports, "kept")
+
+
+def realisable(reports: Reports) -> Settlement:
+    """Theorem 4.7 with zero-loss labels."""
+    return _settled(reports, "realisable")
+
+
+def overshoot(extra: Mapping[str, bool]) -> Counterexample:
+    """The norm drops, however small the start: two data with w* along the top eigenvector of H.
+
+    `extra` are further assumptions of the statement that it contradicts.
+    """
+    X, y, v = OVERSHOOT
+    unit = unit_of_norm(X, y)
+    w0 = statements.SEEN_NORMS[0] * unit * v
+    lost = norm_lost(affine_flow(X, y, w0)) / float(w0 @ w0)
+    polynomial, eps = rate_polynomial(X.tolist(), y.tolist(), v.tolist())
+    signs = [late_sign(polynomial, eps, Fraction(str(norm))) for norm in NORMS]
+    leading = polynomial.coeff_monomial(polynomial.gen**2)
+    return Counterexample(
+        instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},
+        assumptions={
+            **assumptions(X, y),
+            "d = 2": True,
+            "w0 in the all-active cell": bool(np.all(X @ v > 0)),
+            "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
+            **extra,
+        },
+        breaks=(bound("drop of |w|^2 on the exact flow, |w0| a hundredth of min y_i / |x_i|", lost,
+                      "<=", 0, "of |w0|^2"),),
+        recheck=(
+            fact("eps among 1e-4, 1e-7, 1e-10 with g(w(t)) > 0 at all late t (exact polynomial)",
+                 sum(sign > 0 for sign in signs), 0),
+            fact("for every eps: coefficient of exp(-2t) in g is eps^2/2 > 0",
+                 bool(sympy.simplify(leading - eps**2 / 2) == 0), False),
+        ),
+        route="g along the flow as a polynomial in exp(-t) and eps, by SymPy over the rationals",
+    )  # fmt: skip
+
+
+def norm_in_the_plane(reports: Reports) -> Settlement:
+    """Lemma F.9: the norm may drop, the cell of convergence is as stated."""
+    report = reports["drops"]
+    aligned = sum(n for kind, n in report.violations.items() if kind.startswith("aligned"))
+    other = sum(report.violations.values()) - aligned
+    X, y, v = OVERSHOOT
+    passed = affine_flow(X, y, 1e-4 * v)
+    return {
+        "evidence": [
+            fact("instances on which |w(t)| drops, at all norms tried", aligned + other, 0),
+            note("of them with labels along the top eigenvector, c_2* = 0", aligned),
+            note("instances tried", report.tried),
+            *survived(reports["first"]),
+            note("seed", report.seed),
+        ],
+        "counterexample": overshoot({"no boundary is crossed": len(passed.events) == 0}),
+    }
+
+
+def first_cell(reports: Reports) -> Settlement:
+    """Lemma F.9, its second half."""
+    return _settled(reports, "first")
+
+
+def norm_loss(reports: Reports, count: int) -> Settlement:
+    """What is true of the norm in the plane: it loses at most |w0|^2 of its square; 0 loses none.
+
+    The constant is sharp: the largest share of it seen on `count` aligned labels is recorded.
+    """
+    rng = np.random.default_rng(reports["little"].seed)
+    draws = list(statements.aligned_draws((2, 4)).values())
+    sharp = 0.0
+    for k in range(count):
+        item = draws[k % len(draws)](rng)
+        w0 = statements.start_of(item, 1e-2)
+        sharp = max(sharp, norm_lost(small_flow(item, 1e-2)) / float(w0 @ w0))
+    settled = _settled(reports, "little", "limit")
+    settled["evidence"].append(
+        bound("largest drop of |w|^2 seen on aligned labels", sharp, ">", 0.9, "of |w0|^2")
+    )
+    return settled
+
+
+@dataclass(frozen=True)
+class ConditionsSurvey:
+    """How often B1-B4 hold on small starts' flows: one row of counts for each source of data."""
+
+    rows: Mapping[str, Mapping[str, int]]
+
+    def table(self) -> pd.DataFrame:
+        """The counts, one column a source."""
+        return pd.DataFrame(self.rows)
+
+
+def survey_conditions(seed: int, count: int) -> ConditionsSurvey:
+    """Follow `count` small starts (1e-7, q > 0) in d = 2, in d = 3, and on data built to meet
+    B1-B4, and count the crossings that meet each condition."""
+    sources = {
+        "d = 2": list(statements.nontrivial_draws(2).values()),
+        "d = 3": list(statements.nontrivial_draws(3).values()),
+        "d = 2, built": [statements.built_crossings],
+    }
+    rng = np.random.default_rng(seed)
+    return ConditionsSurvey(
+        {
+            name: _count_conditions([draws[k % len(draws)](rng) for k in range(count)])
+            for name, draws in sources.items()
+        }
+    )
+
+
+def _count_conditions(items: Sequence[Mapping[str, NDArray]]) -> dict[str, int]:
+    names = ("activations", "deactivations")
+    counts = {"flows": len(items), "flows that cross a boundary": 0}
+    for name in names:
+        counts |= {name: 0} | {f"{name}: {c}": 0 for c in ("B1", "B2", "B3", "B4", "all four")}
+    counts["flows with B1-B4 at every crossing"] = 0
+    for item in items:
+        found = crossings(item["X"], small_flow(item, NORMS[1]))
+        counts["flows that cross a boundary"] += bool(found)
+        met = []
+        for step in found:
+            name = names[0] if step.activates else names[1]
+            c = conditions(item["X"], item["y"], step)
+            met.append(c.hold)
+            counts[name] += 1
+            held = {"B1": c.B1 > 0, "B2": c.B2 > 0, "B3": c.full, "B4": c.B4 > 0}
+            for key, value in {**held, "all four": c.hold}.items():
+                counts[f"{name}: {key}"] += bool(value)
+        counts["flows with B1-B4 at every crossing"] += bool(met) and all(met)
+    return counts
+
+
+def norm_theorem(survey: ConditionsSurvey, reports: Reports) -> Settlement:
+    """Theorem F.6: refuted where nothing is crossed; B1-B4 almost never hold where it is."""
+    X, y, v = OVERSHOOT
+    paths = [affine_flow(X, y, norm * unit_of_norm(X, y) * v) for norm in statements.SEEN_NORMS]
+    drops = [norm_lost(path) > 1e-13 * float(path.end @ path.end) for path in paths]
+    random = [row for name, row in survey.rows.items() if "built" not in name]
+    every, crossed = "flows with B1-B4 at every crossing", "flows that cross a boundary"
+    return {
+        "evidence": [
+            *survived(reports["strict"]),
+            fact("the norm drops on the data below, nothing crossed, at all norms",
+                 all(drops), False),
+            note("random data, d = 2 and d = 3: flows that cross a boundary",
+                 tuple(row[crossed] for row in random)),
+            note("of them with B1-B4 at every crossing", tuple(row[every] for row in random)),
+            note("data built to meet B1-B4: flows that cross, and that meet them",
+                 tuple(survey.rows["d = 2, built"][key] for key in (crossed, every))),
+            note("seed", reports["strict"].seed),
+        ],
+        "counterexample": overshoot(
+            {"B1-B4 at every crossing: there is none": not any(p.events for p in paths)}
+        ),
+    }  # fmt: skip
+
+
+def strict_after_crossing(reports: Reports) -> Settlement:
+    """Theorem F.6, repaired."""
+    return _settled(reports, "strict")
+
+
+def plane_crossings(reports: Reports) -> Settlement:
+    """In the plane B2 and B4 exclude each other where a small flow leaves the all-active cell."""
+    return _settled(reports, "leaving")
+
+
+def misses_table(sizes: Sequence[int]) -> pd.DataFrame:
+    """Our family x = (1, 0), (0, m), (m, m), y = (m, 1, 1): the small start's limit against the
+    least loss."""
+    rows = []
+    for m in sizes:
+        X, y = global_misses(m)
+        end = affine_flow(X, y, [1e-6, 1e-6]).end
+        reached, least = float(loss(X, y, end)), local_minima(X, y)[0].loss
+        rows.append({"m": m, "L(limit)": f"{reached:.4g}", "least loss": f"{least:.4g}",
+                     "ratio": f"{reached / least:.4g}",
+                     "excess / L(0)": f"{(reached - least) / (0.5 * float(y @ y)):.4f}"}
+                    )  # fmt: skip
+    return pd.DataFrame(rows).set_index("m")
+
+
+def unbounded_miss(reports: Reports, sizes: Sequence[int]) -> Settlement:
+    """The limit of a small start in the plane can be as bad as w = 0: our family, and a search."""
+    wrong, exact = 0, []
+    for m in sizes:
+        X, y = global_misses(m)
+        kept, other = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
+        sound = rational.is_local_minimum(kept, [0, 1, 2])
+        sound &= rational.is_local_minimum(other, [0, 2])
+        sound &= kept.loss == Fraction(m**4, 2 * (m**2 + 2)) and other.loss == Fraction(1, 2)
+        path = affine_flow(X, y, [1e-6, 1e-6])
+        near = np.allclose(path.end, [float(v) for v in kept.w], rtol=1e-6)
+        wrong += not (sound and near and not path.events)
+        start = rational.neuron_loss(X, y, (Fraction(0), Fraction(0)))
+        exact.append((kept.loss / other.loss, (kept.loss - other.loss) / start))
+    ratios, shares = zip(*exact, strict=True)
+    report = reports["half"]
+    return {
+        "evidence": [
+            fact("members of the family where minima, losses or flow are other than said",
+                 wrong, 0),
+            bound("largest L(limit) / L(m, 1/m - m), rational arithmetic", ratios[-1], ">", 1000,
+                  ""),
+            bound("largest (L(limit) - L(m, 1/m - m)) / L(0)", shares[-1], ">",
+                  Fraction(99, 100), ""),
+            fact("a search over data sets passes 1/2 of L(0)", not report.survives, True),
+            note("members, by m", tuple(sizes)),
+            note("seed", report.seed),
+        ]
+    }  # fmt: skip

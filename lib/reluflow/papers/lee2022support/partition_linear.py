@@ -1,0 +1,102 @@
+"""Theorem 3.4: the least losses of the ReLU and the linear neuron, as statements to falsify."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.falsify import Instance, Statement
+from reluflow.geometry import local_minima
+from reluflow.instances import Draws, extended, readable_data
+from reluflow.papers.lee2022support.partitions import in_dimensions
+
+
+def linear_fit(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, float]:
+    """The fitted values X w (n,) of the linear neuron's least-squares fit, and its loss L_l."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    h = X @ np.linalg.lstsq(X, y, rcond=None)[0]
+    return h, 0.5 * float(np.sum((h - y) ** 2))
+
+
+def gain_of_relu(item: Instance) -> float:
+    """How far the ReLU neuron's least loss is below the linear neuron's, in units of |y|^2 / 2."""
+    X, y = item["X"], item["y"]
+    least = least_relu_loss(X, y)
+    return (linear_fit(X, y)[1] - least) / (0.5 * float(y @ y))
+
+
+def least_relu_loss(X: ArrayLike, y: ArrayLike) -> float:
+    """The least loss of the ReLU neuron, from the enumeration of all its local minima."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    return _least_relu_loss(X.tobytes(), y.tobytes(), X.shape)
+
+
+@lru_cache(maxsize=4096)
+def _least_relu_loss(X: bytes, y: bytes, shape: tuple[int, int]) -> float:
+    """Kept, because the statements below are tried on the same draws."""
+    return local_minima(np.frombuffer(X).reshape(shape), np.frombuffer(y))[0].loss
+
+
+def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape, p=[0.2, 0.8])}
+
+
+def _unequal(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    return {"y": 10.0 ** rng.uniform(-2.0, 1.0, len(item["y"]))}
+
+
+def _under_A2(largest: int) -> Draws:
+    """A1-A3 in dimensions 1 to 3, labels of one size or not, and inputs with entries below zero."""
+    kinds = ("uniform", "directions", "integers")
+    plain = in_dimensions((1, 2, 3), largest, kinds)
+    signed = extended(in_dimensions((2,), largest, kinds), _signed)
+    unequal = extended(in_dimensions((2, 3), largest, kinds[:2]), _unequal)
+    more = {"signed": signed, "labels unequal": unequal}
+    return plain | {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
+
+
+def relu_below_linear(largest: int = 5) -> Statement:
+    """Theorem 3.4 as printed: under A2 the least loss of the ReLU neuron is smaller."""
+    return Statement(
+        says="the ReLU neuron's least loss is smaller",
+        draws=_under_A2(largest),
+        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
+        slack=gain_of_relu,
+        strict=True,
+        tolerance=1e-12,
+        readable=readable_data(1, (1, 3)),
+        fixed=("X", "y"),
+    )
+
+
+def relu_not_above_linear(largest: int = 5) -> Statement:
+    """Ours, in place of Theorem 3.4: under A2 it is smaller or equal."""
+    return Statement(
+        says="the ReLU neuron's least loss is at most the linear one's",
+        draws=_under_A2(largest),
+        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
+        slack=gain_of_relu,
+        tolerance=1e-12,
+    )
+
+
+def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
+    """Ours, in place of Theorem 3.4: under A2, data not zero, it is smaller as soon as the linear
+    fit is not positive on all data."""
+
+    def not_positive(item: Instance) -> bool:
+        h, _ = linear_fit(item["X"], item["y"])
+        return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
+
+    return Statement(
+        says="it is smaller where the linear fit is not positive on all data",
+        draws=_under_A2(largest),
+        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
+                    "data not zero": lambda item: bool(np.all(item["X"].any(axis=1))),
+                    "the linear fit is not positive on all data": not_positive},
+        slack=gain_of_relu,
+        strict=True,
+        tolerance=1e-12,
+    )  # fmt: skip

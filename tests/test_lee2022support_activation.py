@@ -1,0 +1,246 @@
+"""Propositions 3.1, 4.1, F.4, Theorem 4.3, Lemma F.5, Example 3.5 and Figure 2."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow import datasets, ledger
+from reluflow.bruteforce import plain_descent
+from reluflow.falsify import falsify
+from reluflow.figures import cut_off
+from reluflow.figures import lee2022support_activation as pictures
+from reluflow.flows.affine import affine_flow
+from reluflow.instances import draw_many
+from reluflow.networks import gradient
+from reluflow.papers.lee2022support import activation as ac
+from reluflow.papers.lee2022support import activation_evidence as evidence
+from reluflow.papers.lee2022support import activation_starts as starts
+from scipy.linalg import expm
+
+X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
+X3, Y3 = np.array([[1, 0], [0, 1], [1, 1]]), np.array([4, 1, 1])
+
+
+def settle(id, **found):
+    return ledger.open("lee2022support").settle(id, **found)
+
+
+@pytest.mark.parametrize(
+    ("h", "sides"),
+    [(0.5, (1,)), (2.0, (-1, 0, 1)), (4.0, (-1,))],
+)
+def test_three_cases_on_a_boundary(h, sides):
+    w = (h, -h)
+    assert ac.normal_rates(X2, Y2, w, 0) == (h - 1, 2)
+    assert ac.departing_sides(X2, Y2, w, 0) == sides
+    below, above = ac.displaced_sides(X2, Y2, w, 0)
+    assert (below > 0) == (h < 1)
+    assert (above > 0) == (h < 3)
+
+
+def test_rates_are_those_of_the_gradient_beside_the_boundary():
+    for item in draw_many(20, 3, 0):
+        w = ac._on_boundary({"X": item.X, "y": item.y}, np.random.default_rng(1))["w"]
+        x = item.X[0]
+        s, top = ac.normal_rates(item.X, item.y, w, 0)
+        step = 1e-7 * np.linalg.norm(w) * x / np.linalg.norm(x)
+        scale = np.abs(item.X @ x) @ (np.abs(item.X @ w) + item.y)
+        for point, rate in ((w - step, s), (w + step, s - top)):
+            if np.all((item.X[1:] @ point > 0) == (item.X[1:] @ w > 0)):
+                assert abs(gradient(item.X, item.y, point) @ x - rate) < 1e-5 * scale
+
+
+def test_a_flow_touches_the_boundary_and_turns_back():
+    """At s = y|x|^2, w = (3, -3): the path of the active side never leaves that side."""
+    w, H = np.array([3.0, -3.0]), X2.T @ X2
+    target = np.linalg.solve(H, X2.T @ Y2)
+    times = np.linspace(-0.05, 0.05, 41)
+    path = np.array([target + expm(-H * t) @ (w - target) for t in times])
+    assert ac.normal_rates(X2, Y2, w, 0) == (2.0, 2.0)
+    assert np.allclose(np.gradient(path, times, axis=0)[1:-1], Y2 @ X2 - path[1:-1] @ H, atol=1e-3)
+    assert np.argmin(path @ X2[0]) == 20
+    assert np.all(np.delete(path @ X2[0], 20) > 1e-7)
+    assert abs(path[20] @ X2[0]) < 1e-12
+
+
+def test_printed_deactivation_rule_breaks_and_the_repair_does_not():
+    printed = falsify(ac.deactivation_printed(), 1, 60, 0)
+    repaired = falsify(ac.deactivation_repaired(), 1, 60, 0)
+    assert printed.violations
+    assert repaired.survives
+    assert repaired.tried > 20
+    assert ac.deactivation_printed().broken_by(printed.counterexample)
+
+
+def test_a_wrong_threshold_is_found(monkeypatch):
+    right = ac.normal_rates
+    monkeypatch.setattr(ac, "normal_rates", lambda *a: (right(*a)[0], 0.5 * right(*a)[1]))
+    assert falsify(replace(ac.deactivation_repaired(), readable=None), 1, 60, 0).violations
+
+
+def test_branching_points():
+    tried, hits = ac.branching_points(60, 0)
+    assert 0 < hits < tried <= 60
+
+
+def test_alpha_star_by_hand():
+    X, y, w0 = [[1], [-1]], [1, 1], [1]
+    assert ac.alpha_star(X, y, w0, 1) == 1
+    assert ac.slope_along(X, y, w0, 1, Fraction(2)) == -1
+    assert ac.alpha_star(np.eye(2), [1, 1], [1, -1], 1) is None
+    item = next(iter(draw_many(1, 3, 2)))
+    w0 = np.array([0.3, -0.2, 0.5])
+    slope = ac.slope_along(item.X, item.y, w0, 0, Fraction(3, 2))
+    assert np.isclose(float(slope), gradient(item.X, item.y, 1.5 * w0) @ item.X[0])
+    star = ac.alpha_star(item.X, item.y, w0, 0)
+    assert ac.slope_along(item.X, item.y, w0, 0, star) == 0
+
+
+def test_alpha_needs_the_sign_of_its_denominator():
+    printed = falsify(ac.alpha_statement(nonnegative=False), 0, 30, 0)
+    assert printed.violations
+    assert len(printed.counterexample["X"]) <= 2
+    assert falsify(ac.alpha_statement(nonnegative=True), 0, 30, 0).survives
+
+
+def test_limits_lie_outside_the_ball():
+    assert falsify(starts.limits_outside(), 3, 45, 9).survives
+    assert starts.starts_at_equality(15, 0) == (15, 0)
+    survey = starts.survey_exclusion(30, 0)
+    assert survey.pairs == 30
+    assert survey.reached > 0
+    assert survey.contradicted == 0
+
+
+def test_a_larger_ball_is_contradicted():
+    """The limit's data off must not be promised twice the distance."""
+    right = starts.limits_outside()
+    wrong = replace(right, slack=lambda i: (1.0 + right.slack(i)) / 2.0 - 1.0)
+    assert falsify(wrong, 3, 45, 0).violations
+
+
+def test_equality_survey_sees_a_lost_datum(monkeypatch):
+    behind = {"X": np.eye(2), "w_gm": np.ones(2), "w0": np.array([-1e-3, 1.0])}
+    monkeypatch.setattr(starts, "_at_equality", lambda rng: behind)
+    assert starts.starts_at_equality(2, 0) == (2, 2)
+
+
+def test_random_starts_flow_uniquely():
+    report = falsify(starts.unique_flow(nonnegative=False), 0, 20, 0)
+    assert report.survives
+    assert report.tried == 20
+    slack = starts.unique_flow().slack
+    assert slack({"X": X2.astype(float), "y": Y2.astype(float), "w0": np.array([2.0, -2.0])}) < 0
+    assert starts.sliding_flows(20, 0) > 0
+
+
+def test_entered_agrees_with_a_plain_loop():
+    five = datasets.load("example-5.1")
+    for w0 in ([-0.2, 0.02], [-0.4, 0.02], [-0.3, 0.3], [0.1, 0.1], [0.2, -0.1], [0.5, -0.1]):
+        path = plain_descent(five.X, five.y, w0, 0.01, 3000)
+        loop = bool(np.any((path @ five.X.T > 0).all(axis=1)))
+        assert starts.entered(five.X, affine_flow(five.X, five.y, w0)) == loop
+
+
+def test_guaranteed_radius_by_hand():
+    """X the identity, y = (1, 1): q = (1, 1) on the only cell with q > 0, a = 1, Lambda = 1."""
+    root = np.sqrt(2.0)
+    expected = 1 + root - np.sqrt(2 + 2 * root)
+    assert np.isclose(starts.guaranteed_radius(np.eye(2), np.ones(2)), expected)
+
+
+def test_guaranteed_radius_takes_the_worst_cell_and_datum():
+    X, y = np.array([[1.0, 0.1], [0.1, 1.0]]), np.array([1.0, 2.0])
+    a = min(X[j] @ q / np.linalg.norm(X[j]) for q in (X[0], 2 * X[1], y @ X) for j in (0, 1))
+    Q, top = np.linalg.norm(y @ X), np.linalg.norm(X, 2) ** 2
+    assert np.isclose(starts.guaranteed_radius(X, y), (a + Q - np.sqrt(Q**2 + 2 * a * Q)) / top)
+
+
+def test_starts_within_the_radius_enter_and_far_ones_need_not():
+    assert falsify(starts.entry_within(), 1, 15, 0).survives
+    assert falsify(starts.entry_printed(), 1, 15, 0).survives
+    far = replace(starts.entry_within(1e4), readable=None)
+    assert falsify(far, 1, 30, 0).violations
+
+
+def test_entry_radius_against_a_scan():
+    """Two data in the plane: directions and norms on a plain grid, each flow by a plain loop."""
+    X, y = np.array([[1.0, 0.3], [0.3, 1.0]]), np.array([1.0, 0.5])
+    found = starts.largest_entry_radius(X, y, inside=3, halvings=8)
+    assert found.guarantee < found.radius
+    inside, outside = (
+        np.any((plain_descent(X, y, k * found.radius * found.direction, 0.01, 3000) @ X.T > 0)
+               .all(axis=1)) for k in (0.98, 1.02)
+    )  # fmt: skip
+    assert inside
+    assert not outside
+    angles = np.linspace(0, 2 * np.pi, 49)
+    for u in np.column_stack([np.cos(angles), np.sin(angles)]):
+        if np.all(np.where(X @ u > 0, y, 0.0) @ X > 0):
+            path = plain_descent(X, y, 0.95 * found.radius * u, 0.02, 1000)
+            assert np.any((path @ X.T > 0).all(axis=1))
+
+
+def test_every_claim_is_settled_as_found():
+    printed = falsify(ac.deactivation_printed(), 0, 40, 0)
+    Z, z = np.array([[1, 1], [-1, -1], [1, 0]]), (0.5, -0.5)
+    row = settle("sv.prop3.1", **evidence.deactivation_rule(printed, X2, Y2, (2, -2), Z, z))
+    assert row.verdict == "refuted"
+    assert [item.holds for item in row.evidence if item.decides].count(False) >= 3
+    any_sign = falsify(ac.alpha_statement(nonnegative=False), 0, 15, 0)
+    row = settle("sv.prop4.1", **evidence.scaling(any_sign, [[1], [-1]], [1, 1], (1,), 2))
+    assert row.verdict == "refuted"
+    ill = evidence.well_posedness(
+        ac.branching_points(30, 0), (20, starts.sliding_flows(20, 0)),
+        np.array([[1, 0], [1, 1]]), np.array([-2, 2]), (0, 1), 0,
+    )  # fmt: skip
+    row = settle("sv.propF.4", **ill)
+    assert row.verdict == "refuted"
+    assert not any(item.holds for item in row.evidence if item.decides)
+    row = settle("sv.ex3.5", **evidence.must_deactivate(X3, Y3, 1, (0.1, 100.0), 8, 0))
+    assert row.verdict == "reproduced-with-reading"
+
+
+def test_other_data_do_not_pass_for_the_examples():
+    printed = falsify(ac.deactivation_printed(), 0, 40, 0)
+    Z, z = np.array([[1, 1], [-1, -1], [1, 0]]), (0.5, -0.5)
+    crossed = evidence.deactivation_rule(printed, X2, Y2, (4, -4), Z, z)
+    with pytest.raises(ledger.LedgerError):  # a point that is crossed breaks nothing
+        settle("sv.prop3.1", **crossed)
+    kept = evidence.must_deactivate(X3, [2, 1, 1], 1, (0.1, 100.0), 4, 0)
+    with pytest.raises(ledger.LedgerError):  # these flows lose nothing
+        settle("sv.ex3.5", **kept)
+
+
+def test_entry_radius_evidence():
+    five = datasets.load("example-5.1")
+    radius = starts.largest_entry_radius(five.X, five.y)
+    within = falsify(starts.entry_within(), 0, 5, 0)
+    row = settle("sv.ours.delta", **evidence.entry_radius(within, radius, five.X, five.y))
+    assert row.verdict == "reproduced"
+    assert abs(radius.radius - 0.286) < 5e-4
+    wrong = replace(radius, radius=1.1 * radius.radius)
+    found = evidence.entry_radius(within, wrong, five.X, five.y)
+    with pytest.raises(ledger.LedgerError):
+        settle("sv.ours.delta", **found)
+
+
+def test_figures_show_what_they_say():
+    w0 = np.array([-1.0, 1.0])
+    paths = [affine_flow(X3, Y3, a * w0) for a in (0.5, 2.0)]
+    fig = pictures.training_dynamics(
+        (X3, Y3, affine_flow(X3, Y3, [0.2, 0.4]), (-1.0, 5.0, -3.8, 2.6)),
+        (np.array([[1.0, 0.5], [0.75, 1.0], [0.0, 2.0]]), np.array([4.0, 3.0, 0.5]), w0, paths,
+         (-3.3, 1.7, -0.9, 4.4)),
+    )  # fmt: skip
+    assert not cut_off(fig)
+    stars = [tuple(np.round([line.get_xdata()[0], line.get_ydata()[0]], 6))
+             for line in fig.axes[0].lines if line.get_marker() == "*"]  # fmt: skip
+    assert (round(8 / 3, 6), round(-1 / 3, 6)) in stars
+    assert (4.0, -3.0) in stars
+    marks = [line.get_xdata()[0] for line in fig.axes[1].lines
+             if line.get_marker() == "D" and len(line.get_xdata())]  # fmt: skip
+    assert np.allclose(sorted(marks), [-1.838, -1.295, -0.941], atol=1e-3)
+    points = [(h, -h) for h in (0.5, 2.0, 4.0)]
+    assert not cut_off(pictures.boundary_cases(X2, Y2, points, 0.1, (-0.3, 5.0, -4.8, 0.6)))

@@ -1,0 +1,322 @@
+"""Appendices D and E, Lemma F.10, Theorem F.11: the statements hold, false ones are caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from reluflow import figures, ledger
+from reluflow.bruteforce import integrate
+from reluflow.falsify import Statement, falsify
+from reluflow.figures import lee2022support_linear as pictures
+from reluflow.flows.affine import affine_flow
+from reluflow.papers.lee2022support import (
+    crossings,
+    crossings_evidence,
+    crossings_exact,
+    linear,
+    linear_evidence,
+    linear_exact,
+    linear_limits,
+    linear_reduction,
+)
+
+RING = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+FOUR = np.array([[1, 0, 0, 0], [4, 9, 2, 9], [0, 6, 4, 9], [2, 2, 2, 3], [8, 4, 0, 3]])
+FOUR_LABELS = np.array([5, 22, 26, 20, 2])
+
+
+def broken(statement: Statement, count: int = 20) -> bool:
+    return not falsify(statement, 0, count).survives
+
+
+@pytest.mark.parametrize(
+    ("false", "count"),
+    [
+        (linear.rectangle_in_subset(3), 40),
+        (linear_limits.norm_grows_from_zero(start=0.1), 20),
+        (crossings_exact.points_of_zeros(zero_exponent=True), 10),
+        (crossings.crossings_bound(3, prescribed=True, most=2), 20),
+        (crossings.boundary_crossings_bound(3, most=1), 150),
+    ],
+    ids=lambda value: getattr(value, "says", ""),
+)
+def test_a_false_variant_is_found(false: Statement, count: int) -> None:
+    assert broken(false, count)
+
+
+def negated(statement: Statement) -> Statement:
+    return replace(statement, slack=lambda item: -statement.slack(item))
+
+
+def with_instance(statement: Statement, **change) -> Statement:
+    """The statement on instances of which some arrays were replaced by functions of themselves."""
+
+    def slack(item):
+        return statement.slack({**item, **{name: f(item[name]) for name, f in change.items()}})
+
+    return replace(statement, slack=slack)
+
+
+def test_wrong_parts_of_proposition_d4_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert broken(negated(linear.norm_grows_inside(3)))
+    outside = {"place": lambda place: 1.02 * place}
+    assert broken(with_instance(linear.rectangle_is_invariant(3), **outside))
+    assert broken(with_instance(linear.rectangle_in_ellipsoid(3), **outside))
+    right = linear.neuron
+
+    def turned(item):
+        net = right(item)
+        return replace(net, axes=net.axes @ np.linalg.qr(np.vander([1.0, 2.0, 3.0]))[0])
+
+    monkeypatch.setattr(linear, "neuron", turned)
+    assert broken(linear.subset_is_ellipsoid(3))
+
+
+def test_a_wrong_ellipsoid_is_found_although_its_axes_are_right(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        linear.LinearNeuron, "g", lambda net, w: np.sum((w @ net.axes) ** 4, axis=-1) - net.height
+    )
+    assert broken(linear.subset_is_ellipsoid(2))
+
+
+def test_neuron_of_an_instance_has_the_prescribed_spectrum_and_minimum() -> None:
+    rng = np.random.default_rng(1)
+    for draw in linear.spectral_draws(3, lambda d, rng: {}).values():
+        item = draw(rng)
+        net = linear.neuron(item)
+        values = np.linalg.svd(net.X, compute_uv=False) ** 2
+        assert np.allclose(np.sort(values), np.sort(item["s"]), rtol=1e-6)
+        assert np.allclose(np.linalg.lstsq(net.X, net.y, rcond=None)[0], net.minimum, atol=1e-6)
+        assert np.allclose(net.X.T @ net.X @ net.axes, net.axes * net.eigenvalues, atol=1e-8)
+
+
+def test_linear_neuron_of_data() -> None:
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]]), np.array([3.0, -1.0, 2.0])
+    for labels in (y, -y, y[::-1]):
+        net = linear.linear_neuron(X, labels)
+        assert np.all(net.c >= 0)
+        assert np.allclose(net.minimum, np.linalg.lstsq(X, labels, rcond=None)[0])
+        assert np.allclose(net.vertices[[0, 3]], [np.zeros(2), net.minimum])
+        assert np.allclose(net.g(net.vertices), 0.0, atol=1e-12)
+        assert net.g(0.5 * net.minimum) == pytest.approx(-net.height)
+    with pytest.raises(ValueError, match="rank d"):
+        linear.linear_neuron(X[:1], y[:1])
+
+
+def test_exact_checks_of_appendix_d_hold() -> None:
+    assert linear_exact.manifolds_that_differ(1, 60) == 0
+    assert linear_exact.norm_turns(1, 8) == 0
+    found = linear_exact.exact_rectangles(1, 12)
+    assert (found.off, found.outside, found.lopsided) == (0, 0, 0)
+    assert found.entering == found.others > 0
+    assert found.points > 0
+
+
+def test_exact_norm_check_needs_all_eigenvalues() -> None:
+    F = np.vectorize(Fraction, otypes=[object])
+    H, q = F(np.diag([4, 1])), F(np.array([4, 1]))
+    assert linear_exact._grows(H, q, [1, 4])
+    with pytest.raises(ArithmeticError):
+        linear_exact._grows(H, q, [4])
+
+
+def test_small_but_nonzero_starts_overshoot_the_norm_of_the_minimum() -> None:
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([3.0, 3.0])
+    for eps in (1e-1, 1e-2, 1e-3):
+        t = np.linspace(0.0, 6.0, 400)
+        along, across = (
+            np.sqrt(2) - np.exp(-9 * t) * (np.sqrt(2) - eps / np.sqrt(2)),
+            eps * np.exp(-t) / np.sqrt(2),
+        )
+        by_hand = (along**2 + across**2).max() - 2.0
+        W = affine_flow(X, y, [eps, 0.0], "linear").at(t)
+        assert 0.0 < by_hand < eps**2
+        assert (W**2).sum(axis=1).max() - 2.0 == pytest.approx(by_hand, rel=1e-6)
+    assert not broken(linear_limits.norm_grows_from_zero())
+
+
+def test_late_states_agree_with_the_flow_at_any_rank() -> None:
+    rng = np.random.default_rng(3)
+    for full in (True, False):
+        for draw in linear_limits.factored_draws(full).values():
+            item = draw(rng)
+            X, y = linear_limits.data_of(item)
+            assert (np.linalg.matrix_rank(X) == X.shape[1]) == full
+            state = linear_limits.late(X, y, item["w0"], decays=2.0)
+            slowest = np.linalg.svd(X, compute_uv=False)[np.linalg.matrix_rank(X) - 1] ** 2
+            path = affine_flow(X, y, item["w0"], "linear")
+            assert np.allclose(path.at(2.0 / slowest), state, atol=1e-8)
+
+
+def test_reduced_relu_flow_agrees_with_an_ode_solver_in_the_whole_space() -> None:
+    y, w0 = np.array([1.0, 0.3, 2.0, 0.4]), np.array([0.4, -0.3, 0.2, 0.1])
+    B = np.linalg.svd(RING)[2][:3].T
+    state = integrate(RING, y, w0, 0.7)
+    reduced = affine_flow(RING @ B, y, B.T @ w0).at(0.7)
+    assert np.allclose(B.T @ state, reduced, atol=1e-9)
+    assert np.allclose(state - B @ reduced, w0 - B @ (B.T @ w0), atol=1e-9)
+
+
+def test_reduction_statements_are_caught_where_the_span_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = linear_reduction.basis_of_span
+    monkeypatch.setattr(linear_reduction, "basis_of_span", lambda item: np.roll(right(item), 1, 0))
+    for activation in ("linear", "relu"):
+        assert broken(linear_reduction.loss_is_constant_across(activation), 20)
+        assert broken(linear_reduction.flow_stays_along_span(activation), 20)
+        assert broken(linear_reduction.flow_is_reduced_flow(activation), 20)
+
+
+def test_the_ring_has_no_nonnegative_coordinates_and_smaller_data_have() -> None:
+    assert linear_reduction.search_nonnegative(RING, 0, 2000).smallest < -0.05
+    assert not linear_reduction.supports_exist(RING, 3)
+    assert linear_reduction.supports_exist(RING, 4)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        three = rng.uniform(0.05, 1.0, (3, 5))
+        assert linear_reduction.search_nonnegative(three, 0, 2000).smallest >= 0.0
+    X = np.array([[1.0, 0, 1, 0], [0, 1.0, 0, 1], [1, 2, 1, 2]])
+    found = linear_reduction.search_nonnegative(X, 0, 500)
+    assert np.allclose(found.coordinates @ found.coordinates.T, X @ X.T)
+    assert found.smallest == pytest.approx(0.0, abs=1e-4)
+    with pytest.raises(ValueError, match="rank 4"):
+        linear_reduction.search_nonnegative(np.eye(4), 0, 10)
+
+
+def test_coordinates_in_the_plane_keep_products_and_signs() -> None:
+    X = np.array([[1.0, 0, 1, 0, 2], [0, 1.0, 0, 1, 0], [1, 3, 1, 3, 2]])
+    Z = linear_reduction.plane_coordinates(X)
+    assert np.allclose(Z @ Z.T, X @ X.T)
+    assert Z.min() >= -1e-12
+    assert not broken(linear_reduction.plane_keeps_sign(6))
+    rotated = lambda A: A @ np.array([[1.0, 0.0], [-0.4, 1.0]])  # noqa: E731
+    assert broken(with_instance(linear_reduction.plane_keeps_sign(6), A=rotated))
+
+
+def test_zeros_of_known_exponential_equations() -> None:
+    def equation(a, b, c):
+        return crossings_exact.ExponentialEquation(tuple(map(Fraction, a)), b, Fraction(c))
+
+    touching = equation([1, -4], (2, 1), -4)  # (u - 2)^2
+    assert touching.zeros() == crossings_exact.zeros_by_isolation(touching) == 1
+    both = equation([1, 1], (1, -1), Fraction(5, 2))  # u + 1/u = 5/2 at u = 1/2 and 2
+    assert both.zeros() == crossings_exact.zeros_by_isolation(both) == 2
+    assert both.zeros(Fraction(1, 2), Fraction(3)) == 1
+    assert both.zeros(Fraction(1, 3), Fraction(2)) == 1
+    assert both.slope(Fraction(2)) == Fraction(3, 2)
+    assert equation([1], (1,), -1).zeros() == 0
+    identity = equation([1], (0,), 1)
+    assert identity.is_identity
+    with pytest.raises(ValueError, match="identity"):
+        identity.zeros()
+    with pytest.raises(ValueError, match="singular"):
+        crossings_exact.fitted((1, 1), [Fraction(1), Fraction(2)])
+
+
+def test_fitted_equations_have_the_zeros_they_were_fitted_to() -> None:
+    points = [Fraction(1, 3), Fraction(1), Fraction(5, 2)]
+    for b in ((1, 2, 3), (-2, 4, 1), (-1, -2, -3)):
+        equation = crossings_exact.fitted(b, points)
+        assert all(equation.value(u) == 0 for u in points)
+        assert equation.zeros() == 3
+        assert equation.zeros(Fraction(1, 3), Fraction(5, 2)) == 1
+
+
+def test_alternation_agrees_with_all_choices_of_values() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        f, k = rng.normal(size=7), int(rng.integers(1, 5))
+        slow = {
+            first: max(
+                min(first * (-1) ** step * v for step, v in enumerate(chosen))
+                for chosen in combinations(f, k)
+            )
+            for first in (1, -1)
+        }
+        slow[None] = max(slow.values())
+        for first, depth in slow.items():
+            found = crossings.alternation(f, k, first)
+            assert found == depth if depth > 0.0 else found <= 0.0
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_diagonal_example_is_crossed_where_it_should_be(d: int) -> None:
+    equation, v = crossings.diagonal_example(d)
+    k = np.arange(1.0, d + 1)
+    path = affine_flow(np.diag(k), k, np.zeros(d), "linear")
+    times = np.log(2.0) * np.arange(1, d + 1)
+    normal = np.array([float(c) for c in v])
+    assert np.allclose(path.at(times) @ normal, 1.0, atol=1e-9)
+    assert equation.zeros(Fraction(0), Fraction(1)) == d
+    t = np.linspace(0.05, 0.7 * (d + 1), 500)
+    assert crossings.alternation(path.at(t) @ normal - 1.0, d + 1) > 0.0
+
+
+def test_spectrum_is_the_linear_flow() -> None:
+    rng = np.random.default_rng(2)
+    X, y, w0 = rng.uniform(size=(4, 3)), rng.uniform(size=4), rng.normal(size=3)
+    t = np.array([0.0, 0.3, 2.0, 50.0])
+    assert np.allclose(
+        crossings.spectrum(X, y, w0).at(t), affine_flow(X, y, w0, "linear").at(t), atol=1e-9
+    )
+
+
+def test_signs_with_many_digits_agree_with_the_flow() -> None:
+    times = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10)]
+    exact = crossings.exact_signs(FOUR, FOUR_LABELS, 0, times)
+    path = affine_flow(FOUR, FOUR_LABELS, np.zeros(4), "linear")
+    assert exact == (1, -1, 1, -1)
+    assert np.array_equal(np.sign(path.at([float(t) for t in times]) @ FOUR[0]), exact)
+    assert [e.kind for e in path.events if e.datum == 0] == ["deactivate", "activate", "deactivate"]
+
+
+def test_hyperplanes_through_points_of_the_path_are_crossed_there() -> None:
+    assert crossings.hyperplanes_that_fail(1, 20) == 0
+
+
+def test_claims_get_their_verdicts() -> None:
+    seed = 7
+    claims = ledger.open("lee2022support")
+    four = (FOUR, FOUR_LABELS, 0, ("1/1000", "1/10", "1", "10"))
+    parts = linear_evidence.try_ellipsoid(seed, 10)
+    rows = {
+        "sv.propD.1": linear_evidence.stationary_manifold(seed, 12),
+        "sv.propD.4": linear_evidence.ellipsoid(parts, seed, 15),
+        "sv.thmD.5": linear_evidence.shortest_minimum(seed, 12),
+        "sv.thmE.1": linear_evidence.reduction(linear_evidence.try_reduction(seed, 4)),
+        "sv.ours.reduction.positive": linear_evidence.reduction_keeps_sign(RING, seed, 500),
+        "sv.ours.reduction.plane": linear_evidence.plane_reduction(seed, 20),
+        "sv.lemF.10": crossings_evidence.zeros_of_exponentials(seed, 30),
+        "sv.thmF.11": crossings_evidence.hyperplanes(
+            crossings_evidence.try_hyperplanes(seed, 8), (1, 2, 3)
+        ),
+        "sv.ours.linear.hyperplane": crossings_evidence.hyperplanes_attained(seed, 10),
+        "sv.ours.linear.boundary": crossings_evidence.boundaries_attained(seed, 8, [four]),
+    }
+    verdicts = {id: claims.settle(id, **row).verdict for id, row in rows.items()}
+    with_reading = {"sv.propD.1", "sv.propD.4", "sv.thmE.1", "sv.lemF.10", "sv.thmF.11"}
+    for id, verdict in verdicts.items():
+        expected = "reproduced-with-reading" if id in with_reading else "reproduced"
+        assert verdict == ("refuted" if id == "sv.ours.reduction.positive" else expected)
+
+
+def test_figures_show_everything() -> None:
+    space = linear.linear_neuron(np.eye(3) + 0.3, [1.0, 2.0, 0.5])
+    plane = linear.linear_neuron([[2.0, 1.0], [0.5, 1.5]], [1.0, 2.5])
+    X, y = np.array([[2.0, 0.5, 0.5], [0.2, 1.0, 0.6]]), np.array([2.0, 1.5])
+    drawn = {
+        "hyperrectangle of $H$": pictures.hyperrectangles(space, plane),
+        "line of minima": pictures.reduction(X, y, [[-0.5, 0.2, 0.3], [0.5, 0.2, 1.0]]),
+        "crossing of the boundary": pictures.boundary_crossings({"d = 4": (FOUR, FOUR_LABELS)}),
+    }
+    for word, fig in drawn.items():
+        text = figures.fingerprint_of(fig)
+        assert word in text
+        assert "cut off" not in text

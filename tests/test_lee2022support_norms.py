@@ -1,0 +1,271 @@
+"""Norms along the flow: g, crossings and B1-B4, and the statements on small starts in the plane."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from reluflow.bruteforce import integrate, plain_descent
+from reluflow.falsify import falsify
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry import local_minima
+from reluflow.instances import draw_many, readable_data
+from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support import norms, norms_evidence, norms_statements
+from reluflow.rational import fit, is_local_minimum
+
+THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
+RNG = np.random.default_rng
+
+
+def test_rate_is_the_quadratic_form_of_the_active_data():
+    rng = RNG(0)
+    for item in draw_many(20, 3, 1):
+        w = rng.normal(size=3)
+        H, q = np.zeros((3, 3)), np.zeros(3)
+        for x, label in zip(item.X, item.y, strict=True):
+            if x @ w > 0:
+                H += np.outer(x, x)
+                q += label * x
+        assert norms.norm_rate(item.X, item.y, w) == pytest.approx(w @ (H @ w - q))
+
+
+def test_norm_lost_compares_all_pairs_of_times():
+    X, y = np.eye(2), np.array([1.0, 1.0])
+    path = affine_flow(X, y, [2.0, 0.1])  # c_1 falls from 2 to 1, c_2 rises from 0.1 to 1
+    t = np.linspace(0.0, 40.0, 4001)
+    squares = (path.at(t) ** 2).sum(axis=1)
+    slow = max(squares[i] - squares[i:].min() for i in range(0, len(t), 10))
+    assert norms.norm_lost(path) == pytest.approx(slow, rel=1e-2)
+    assert norms.norm_lost(path, since=20.0) < 1e-6
+
+
+def test_crossings_flip_one_datum_and_lie_on_its_boundary():
+    for item in draw_many(30, 2, 4):
+        path = affine_flow(item.X, item.y, 1e-5 * item.X.T @ item.y + [-1e-6, 2e-6])
+        for step in norms.crossings(item.X, path):
+            flipped = np.nonzero(step.before != step.after)[0]
+            assert flipped.tolist() == [step.datum]
+            size = np.linalg.norm(item.X[step.datum]) * np.linalg.norm(step.w)
+            assert abs(item.X[step.datum] @ step.w) < 1e-9 * size
+            later = path.at(step.t * (1 + 1e-9))
+            assert step.activates == (item.X[step.datum] @ later > 0)
+
+
+def slow_conditions(X, y, step):
+    """B1-B4 as the paper prints them, entry by entry, eigenvectors matched by order."""
+    H = sum(np.outer(X[i], X[i]) for i in np.nonzero(step.before)[0])
+    K = sum(np.outer(X[i], X[i]) for i in np.nonzero(step.after)[0])
+    old = np.linalg.inv(H) @ sum(y[i] * X[i] for i in np.nonzero(step.before)[0])
+    new = np.linalg.inv(K) @ sum(y[i] * X[i] for i in np.nonzero(step.after)[0])
+    (l, E), (_, F) = np.linalg.eigh(H), np.linalg.eigh(K)  # noqa: E741
+    x, w0 = X[step.datum], step.w
+    b1, b2 = [], []
+    for k in range(len(l)):
+        e = E[:, k] if E[:, k] @ old >= 0 else -E[:, k]
+        change = min(np.linalg.norm(F[:, k] - e), np.linalg.norm(F[:, k] + e))
+        c, target = e @ w0, e @ old
+        b1.append(l.min() / l.max() * c / np.linalg.norm(w0) - change)
+        ratio = np.linalg.norm(new - w0) / np.linalg.norm(w0)
+        b2.append(((target / c - 1) / l[k] - ratio / l.max()) * c * l[k] ** 2)
+    right = x @ old + (1 - x @ np.linalg.inv(H) @ x) / np.linalg.norm(x) * min(b2)
+    return min(b1), right - y[step.datum], x @ old
+
+
+def test_conditions_against_their_printed_form():
+    seen, rng = 0, RNG(5)
+    for _ in range(25):
+        item = norms_statements.built_crossings(rng)
+        path = norms.small_flow(item, 1e-3)
+        for step in norms.crossings(item["X"], path):
+            found = norms.conditions(item["X"], item["y"], step)
+            b1, b2, at = slow_conditions(item["X"], item["y"], step)
+            assert found.full
+            assert pytest.approx(b1, abs=1e-9) == found.B1
+            assert found.B2 * item["y"][step.datum] == pytest.approx(b2, rel=1e-6, abs=1e-9)
+            assert (found.B4 > 0) == (at < 0)
+            assert found.hold == (b1 > 0 and b2 > 0 and at < 0)
+            seen += found.hold
+    assert seen >= 3
+
+
+def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
+    X, y = np.array([[1.0, 0.0], [0.0, 1.1], [0.5, 0.0]]), np.ones(3)
+    before, after = np.array([True, True, False]), np.array([True, True, True])
+    step = norms.Crossing(0.0, 2, np.array([0.3, 0.3]), before, after)
+    assert norms.conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
+    flat = norms.Crossing(0.0, 1, np.array([0.3, 0.0]), np.array([True, True, True]),
+                          np.array([True, False, True]))  # fmt: skip
+    assert not norms.conditions(X, y, flat).full
+    assert not norms.conditions(X, y, flat).hold
+
+
+def test_least_planar_loss_against_the_enumeration():
+    for item in draw_many(40, 2, 8):
+        best = local_minima(item.X, item.y)[0].loss
+        found, scale = norms.least_planar_loss(item.X, item.y), 0.5 * float(item.y @ item.y)
+        assert found <= best + 1e-9 * scale
+        if item.kind != "extreme":  # there the enumeration drops minima that rounding may own
+            assert found == pytest.approx(best, abs=1e-9 * scale)
+
+
+def test_first_resting_cell_counts_from_the_start():
+    X, y = THREE
+    assert norms.first_resting_cell(X, y, affine_flow(X, y, [1e-4, 1e-4])) == (0, 0)
+    path = affine_flow(X, np.array([4.0, 1.0, 1.0]), [1e-4, 1e-4])
+    assert [e.datum for e in path.events] == [1]
+    assert norms.first_resting_cell(X, np.array([4.0, 1.0, 1.0]), path) == (1, 1)
+    on = np.array([True, False, True])
+    assert norms.resting_places(X, y, [on, ~on, on]) == (0, 2)
+    assert norms.resting_places(X, np.array([1.0, 4.0, 1.0]), [np.ones(3, bool)]) == (-1, 0)
+
+
+def test_overshoot_by_three_routes():
+    X, y, v = norms_evidence.OVERSHOOT
+    polynomial, eps = norms.rate_polynomial(X.tolist(), y.tolist(), v.tolist())
+    assert polynomial.coeff_monomial(polynomial.gen**2) == eps**2 / 2
+    path, t = affine_flow(X, y, 0.01 * v), np.array([0.3, 1.0, 3.0])
+    value = sympy.lambdify((polynomial.gen, eps), polynomial.as_expr())
+    assert norms.norm_rate(X, y, path.at(t)) == pytest.approx(value(np.exp(-t), 0.01), rel=1e-6)
+    early, late = (np.linalg.norm(integrate(X, y, 0.1 * v, s)) for s in (1.2, 2.2))
+    assert early > late > np.sqrt(2.0)
+    assert norms.late_sign(polynomial, eps, Fraction(1, 10**10)) == 1
+    # A start on the axis of w* overshoots nothing.
+    along, _ = norms.rate_polynomial(X.tolist(), y.tolist(), [1, 1])
+    assert norms.late_sign(along, eps, Fraction(1, 10**10)) == -1
+
+
+def test_standstill_is_a_double_zero_and_the_norm_increases():
+    instance, f = norms.standstill()
+    half = sympy.Rational(1, 2)
+    assert f.eval(half) == 0
+    assert f.diff().eval(half) == 0
+    assert f.count_roots(0, 1) == 1
+    assert f.eval(0) > 0
+    assert f.eval(1) > 0
+    X, y, w0 = (np.array(instance[k], float) for k in ("X", "y", "w0"))
+    path = affine_flow(X, y, w0)
+    u = np.array([0.2, 0.5, 0.9])
+    expected = -2.0 * u * np.array([float(f.eval(sympy.Rational(str(v)))) for v in u])
+    assert norms.norm_rate(X, y, path.at(-np.log(u))) == pytest.approx(expected, abs=1e-12)
+    assert path.events == ()
+    assert norms.norm_lost(path) < 1e-12
+
+
+@pytest.mark.parametrize("m", [2, 3, 7])
+def test_family_that_misses_the_global_minimum(m):
+    X, y = norms.global_misses(m)
+    kept, other = fit(X, y, [0, 1, 2]), fit(X, y, [0, 2])
+    assert is_local_minimum(kept, [0, 1, 2])
+    assert is_local_minimum(other, [0, 2])
+    assert kept.w == (Fraction(2 * m, m * m + 2), Fraction(2, m * (m * m + 2)))
+    assert kept.loss == Fraction(m**4, 2 * (m * m + 2))
+    assert other.loss == Fraction(1, 2)
+    end = plain_descent(X, y, [1e-3, 1e-3], 0.2 / m**2, 4000)[-1]
+    assert float(loss(X, y, end)) == pytest.approx(float(kept.loss), rel=1e-3)
+
+
+TRUE = {
+    "kept": norms_statements.keeps_all_data,
+    "realisable": norms_statements.realisable_is_global,
+    "little": norms_statements.norm_drops_little,
+    "limit": norms_statements.limit_flow_never_drops,
+    "first": norms_statements.converges_in_first_resting_cell,
+    "leaving": norms_statements.plane_never_meets_B2,
+    "strict": norms_statements.strict_under_conditions,
+    "continuous": norms_statements.rate_is_continuous,
+    "slope": norms_statements.rate_is_the_slope,
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_true_statements_survive(name):
+    report = falsify(TRUE[name](), 11, 30, evaluations=6)
+    assert report.survives
+    assert report.tried >= 5
+    assert report.undecided <= 3
+
+
+def test_batches_say_what_single_flows_say():
+    rng = RNG(3)
+    for make in (norms_statements.keeps_all_data, norms_statements.realisable_is_global,
+                 norms_statements.norm_never_drops, norms_statements.limit_flow_never_drops,
+                 norms_statements.converges_in_first_resting_cell,
+                 lambda: norms_statements.share_is_at_most(0.5)):  # fmt: skip
+        statement = make()
+        items = [one(rng) for one in statement.draws.values() for _ in range(2)]
+        items = [item for item in items if statement.unmet(item) is None]
+        together = statement.batch(items)
+        alone = [statement.slack(item) for item in items]
+        sure = ~np.isnan(together)
+        assert sure.mean() > 0.7
+        assert np.array(alone)[sure] == pytest.approx(together[sure], abs=1e-7)
+
+
+def test_false_statements_fall():
+    drops = falsify(norms_statements.norm_never_drops(), 0, 60, evaluations=0)
+    assert drops.violations
+    assert all(kind.startswith("aligned") for kind in drops.violations)
+    half = falsify(norms_statements.share_is_at_most(0.5), 0, 60, evaluations=30)
+    assert not half.survives
+    best = replace(norms_statements.all_active_is_global(),
+                   readable=readable_data(2, (3, 3), 1, 2))  # fmt: skip
+    found = falsify(best, 0, 40, evaluations=0).counterexample
+    assert sorted(map(tuple, found["X"].tolist())) == [(0, 1), (1, 0), (1, 1)]
+
+
+def test_false_variants_of_true_statements_fall():
+    little = norms_statements.norm_drops_little()
+    tight = replace(little, slack=lambda item: little.slack(item) - 0.2)  # 0.8 |w0|^2
+    assert not falsify(tight, 0, 60, evaluations=0).survives
+    kept = norms_statements.keeps_all_data()
+    loose = {k: v for k, v in kept.hypotheses.items() if "minimum" not in k}
+    assert not falsify(replace(kept, hypotheses=loose), 0, 40, evaluations=0).survives
+    real = norms_statements.realisable_is_global()
+    noisy = replace(real, derive=None, draws=norms_statements.nontrivial_draws(2))
+    assert not falsify(noisy, 0, 20, evaluations=0).survives
+    first = norms_statements.converges_in_first_resting_cell()
+    anywhere = replace(first, hypotheses={}, draws=norms_statements.nontrivial_draws(2))
+    assert not falsify(anywhere, 0, 40, evaluations=0).survives
+    leaving = norms_statements.plane_never_meets_B2()
+    alone = replace(leaving, slack=lambda item: -norms_statements.first_deactivation(item, 1e-7).B4)
+    assert not falsify(alone, 0, 10, evaluations=0).survives
+
+
+def test_the_gradient_itself_is_not_continuous():
+    steady = norms_statements.rate_is_continuous()
+
+    def slack(item):
+        X, y, w, v = item["X"], item["y"], item["w"], item["v"]
+        jump = np.linalg.norm(gradient(X, y, w + v) - gradient(X, y, w - v))
+        return 1e3 * np.linalg.norm(X, 2) ** 2 * np.linalg.norm(v) - jump
+
+    assert falsify(replace(steady, slack=slack), 0, 60, evaluations=0).violations
+
+
+def test_evidence_reaches_the_expected_verdicts():
+    reports = norms_statements.try_small_starts(0, 30)
+    survey = norms_evidence.survey_conditions(0, 10)
+    for settled in (
+        norms_evidence.no_deactivation(reports, *THREE),
+        norms_evidence.norm_in_the_plane(reports),
+        norms_evidence.norm_theorem(survey, reports),
+    ):
+        settled["counterexample"].check()
+        assert not all(item.holds for item in settled["evidence"] if item.decides)
+    for settled in (
+        norms_evidence.norm_subset(0, 40),
+        norms_evidence.all_data_kept(reports),
+        norms_evidence.realisable(reports),
+        norms_evidence.first_cell(reports),
+        norms_evidence.norm_loss(reports, 30),
+        norms_evidence.plane_crossings(reports),
+        norms_evidence.strict_after_crossing(reports),
+        norms_evidence.unbounded_miss(reports, (2, 40)),
+    ):
+        assert all(item.holds for item in settled["evidence"] if item.decides)
+    rows = survey.rows["d = 2"]
+    assert rows["deactivations: B2"] == 0
+    assert survey.rows["d = 2, built"]["flows with B1-B4 at every crossing"] > 0
+    assert norms_evidence.misses_table((2,)).loc[2, "ratio"] == "2.667"
