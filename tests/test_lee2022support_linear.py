@@ -76,6 +76,25 @@ def test_wrong_parts_of_proposition_d4_are_found(monkeypatch: pytest.MonkeyPatch
     assert broken(linear.subset_is_ellipsoid(3))
 
 
+def test_axes_that_are_no_eigenvectors_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = linear.neuron
+
+    def turned(item):  # the same minimum, so the same centre
+        net = right(item)
+        axes = net.axes @ np.linalg.qr(np.vander([1.0, 2.0, 3.0]))[0]
+        return replace(net, axes=axes, c=axes.T @ net.minimum)
+
+    monkeypatch.setattr(linear, "neuron", turned)
+    assert broken(linear.subset_is_ellipsoid(3))
+
+
+def test_a_norm_that_does_not_follow_g_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = linear.LinearNeuron.g
+    shifted = lambda net, w: right(net, w) + 0.1 * net.height  # noqa: E731
+    monkeypatch.setattr(linear.LinearNeuron, "g", shifted)
+    assert broken(linear.norm_grows_inside(3), 60)
+
+
 def test_a_wrong_ellipsoid_is_found_although_its_axes_are_right(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -218,6 +237,16 @@ def test_zeros_of_known_exponential_equations() -> None:
         identity.zeros()
     with pytest.raises(ValueError, match="singular"):
         crossings_exact.fitted((1, 1), [Fraction(1), Fraction(2)])
+
+
+def test_signs_of_determinants_agree_with_numpy() -> None:
+    rng = np.random.default_rng(4)
+    for n in (1, 2, 3, 4):
+        for _ in range(10):
+            M = rng.integers(-3, 4, (n, n))
+            rows = [[Fraction(int(v)) for v in row] for row in M]
+            found = crossings_exact._sign_of_determinant(rows)
+            assert found == np.sign(round(np.linalg.det(M)))
 
 
 def test_fitted_equations_have_the_zeros_they_were_fitted_to() -> None:

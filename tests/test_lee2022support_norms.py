@@ -269,3 +269,13 @@ def test_evidence_reaches_the_expected_verdicts():
     assert rows["deactivations: B2"] == 0
     assert survey.rows["d = 2, built"]["flows with B1-B4 at every crossing"] > 0
     assert norms_evidence.misses_table((2,)).loc[2, "ratio"] == "2.667"
+
+
+def test_a_small_flow_may_end_on_a_boundary_and_not_in_a_minimum() -> None:
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    path = affine_flow(X, y, [1e-6, 1e-6])
+    assert path.events == ()
+    assert path.end == pytest.approx([2.0, 0.0], abs=1e-9)
+    assert not any(m.dimension == 0 and np.allclose(m.w, path.end) for m in local_minima(X, y))
+    assert not norms_statements.off_boundaries({"X": X, "y": y})
+    assert norms_statements.off_boundaries({"X": X, "y": np.array([2.0, 1.0, 1.0])})

@@ -182,6 +182,12 @@ def overshoot(extra: Mapping[str, bool]) -> Counterexample:
     )  # fmt: skip
 
 
+def _ends_in_a_minimum() -> bool:
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    end = affine_flow(X, y, np.array([1e-6, 1e-6])).end
+    return any(m.dimension == 0 and np.allclose(m.w, end) for m in local_minima(X, y))
+
+
 def norm_in_the_plane(reports: Reports) -> Settlement:
     """Lemma F.9: the norm may drop, the cell of convergence is as stated."""
     report = reports["drops"]
@@ -195,6 +201,12 @@ def norm_in_the_plane(reports: Reports) -> Settlement:
             note("of them with labels along the top eigenvector, c_2* = 0", aligned),
             note("instances tried", report.tried),
             *survived(reports["first"]),
+            fact(
+                "the limit from 1e-6 (1, 1) on x = (1, 0), (0, 1), (1, 1), y = (3, 1, 1) is a "
+                "local minimum",
+                _ends_in_a_minimum(),
+                True,
+            ),
             note("seed", report.seed),
         ],
         "counterexample": overshoot({"no boundary is crossed": len(passed.events) == 0}),
