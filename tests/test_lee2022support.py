@@ -1513,7 +1513,7 @@ def test_wilsons_interval() -> None:
 
 
 def test_effort_scales_counts() -> None:
-    assert [lee.counts(0.5)(base) for base in (100, 30, 7)] == [50, 15, 10]
+    assert [lee.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 10]
     assert lee.counts(2)(100) == 200
 
 
