@@ -1512,11 +1512,6 @@ def test_wilsons_interval() -> None:
         assert lee.share_interval(hits, trials) == pytest.approx((middle - half, middle + half))
 
 
-def test_effort_scales_counts() -> None:
-    assert [lee.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 10]
-    assert lee.counts(2)(100) == 200
-
-
 def test_the_table_of_many_draws(paper: examples.Study) -> None:
     data = [run.dataset for run in paper.others]
     table = lee.draws_table(data, STEP, 4, 0)

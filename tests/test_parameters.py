@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from reluflow import parameters
 from reluflow.errors import InputError
-from reluflow.parameters import SUPPORT_VECTORS, Parameter
+from reluflow.parameters import MAGNITUDE_ANGLE, SUPPORT_VECTORS, Parameter
 
 DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0, "effort": 1.0}
 
@@ -106,3 +106,49 @@ def test_a_notebook_shows_the_sentence_alone(capsys: pytest.CaptureFixture[str])
     shell.run_cell("def deep():\n    raise InputError('mend this.')\ndeep()")
     shown = "".join(capsys.readouterr())
     assert shown.strip() == "InputError: mend this."
+
+
+SECOND = {
+    "layers": [1, 2, 3],
+    "norms": [0.1, 1, 2],
+    "d": 100,
+    "n": 10_000,
+    "steps": 100_000,
+    "learning_rate": None,
+    "data": "empirical",
+    "seed": 0,
+    "effort": 1.0,
+}
+
+
+def test_the_second_chapters_parameters() -> None:
+    assert dataclasses.asdict(parameters.check(SECOND, MAGNITUDE_ANGLE)) == SECOND
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"layers": []}, '"layers" must be a list of different whole numbers from 1 on'),
+        ({"layers": [0, 1]}, '"layers" must be a list of different whole numbers'),
+        ({"layers": [1, 1]}, '"layers" must be a list of different whole numbers'),
+        ({"layers": [1.5]}, '"layers" must be a list of different whole numbers'),
+        ({"layers": 2}, '"layers" must be a list, not 2'),
+        ({"norms": [0.0]}, '"norms" must be a list of different numbers greater than 0'),
+        ({"norms": [True]}, '"norms" must be a list of different numbers greater than 0'),
+        ({"norms": [math.inf]}, '"norms" must be a list of different numbers greater than 0'),
+        ({"d": 1}, '"d" must be at least 2'),
+        ({"n": 0}, '"n" must be at least 1'),
+        ({"steps": 9}, '"steps" must be at least 10'),
+        ({"learning_rate": [-1]}, '"learning_rate" must be a list of numbers greater than 0'),
+        ({"learning_rate": 0.1}, '"learning_rate" must be a list or None, not 0.1'),
+        ({"data": "mnist"}, '"data" must be "empirical" or "population"'),
+    ],
+)
+def test_the_second_chapter_refuses(change: dict[str, object], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
+        parameters.check({**SECOND, **change}, MAGNITUDE_ANGLE)
+
+
+def test_effort_scales_counts() -> None:
+    assert [parameters.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 10]
+    assert parameters.counts(2)(100) == 200

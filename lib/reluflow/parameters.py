@@ -66,6 +66,49 @@ SUPPORT_VECTORS: Mapping[str, Parameter] = {
     ),
 }
 
+# Chapter 2 (Lee, Sim & Ye 2023).
+MAGNITUDE_ANGLE: Mapping[str, Parameter] = {
+    "layers": Parameter(
+        list,
+        "numbers of layers m + 1 of the networks of Figures 1 and 2",
+        lambda value: bool(value) and all(_whole(v) and v >= 1 for v in value) and _distinct(value),
+        "a list of different whole numbers from 1 on",
+    ),
+    "norms": Parameter(
+        list,
+        "scale of the start over scale of the target, k / k*, one column of the figures each",
+        lambda value: bool(value) and all(_number(v) and v > 0 for v in value) and _distinct(value),
+        "a list of different numbers greater than 0",
+    ),
+    "d": Parameter(int, "dimension of the data", lambda value: value >= 2, "at least 2"),
+    "n": Parameter(int, "number of data", lambda value: value >= 1, "at least 1"),
+    "steps": Parameter(int, "steps of descent", lambda value: value >= 10, "at least 10"),
+    "learning_rate": Parameter(
+        list,
+        "learning rates, one for each entry of layers; None for the paper's",
+        lambda value: bool(value) and all(_number(v) and v > 0 for v in value),
+        "a list of numbers greater than 0",
+        optional=True,
+    ),
+    "data": Parameter(
+        str,
+        '"empirical" for n drawn data, "population" for the Gaussian law itself',
+        lambda value: value in ("empirical", "population"),
+        '"empirical" or "population"',
+    ),
+    "seed": SUPPORT_VECTORS["seed"],
+    "effort": SUPPORT_VECTORS["effort"],
+}
+
+
+def counts(effort: float) -> Callable[[int], int]:
+    """The rule by which a chapter's `effort` scales a number of random instances.
+
+    A low effort leaves at least 30 where the default has more: fewer would not tell a claim that
+    survives from one whose hypotheses were never met. At least ten in any case.
+    """
+    return lambda base: max(10, min(30, base), round(base * effort))
+
 
 def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     """The chapter's parameters, checked, as an immutable object with one attribute each.
@@ -88,6 +131,18 @@ def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     values = {name: _value(name, namespace[name], spec[name]) for name in spec}
     kind = make_dataclass("Parameters", list(spec), frozen=True)
     return kind(**values)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _distinct(values: list) -> bool:
+    return len(set(values)) == len(values)
 
 
 def _value(name: str, value: Any, parameter: Parameter) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,15 +21,6 @@ from reluflow.networks import loss
 
 MOST_DATA = 500
 """Up to this many data a run goes on without its cells where they are too many to enumerate."""
-
-
-def counts(effort: float) -> Callable[[int], int]:
-    """The rule by which `effort` scales a number of random instances.
-
-    A low effort leaves at least 30 where the default has more: fewer would not tell a claim that
-    survives from one whose hypotheses were never met. At least ten in any case.
-    """
-    return lambda base: max(10, min(30, base), round(base * effort))
 
 
 OWN_ITERATIONS = 200_000
