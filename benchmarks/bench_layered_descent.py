@@ -1,6 +1,6 @@
 """Full-batch descent of one neuron: the active set's H and q against loops over all the data.
 
-    python benchmarks/bench_layered_descent.py [--quick] [--full]
+    python benchmarks/bench_layered_descent.py [--quick] [--full 1 2 3]
 
 One run prints one table. The problem is that of Lee et al. 2023, Section 5 and D.3: Gaussian data,
 a teacher's labels, 100 000 steps. `neuron_descent` takes all of them, for its early steps, on which
@@ -8,7 +8,8 @@ data flip, cost more than its late ones; a loop takes the same time for every st
 stand for all, half of them timed before and half after. The ratio is the loop's time per step over
 `neuron_descent`'s, by the wall clock and in processor time (which adds up over threads).
 
-With --full the NumPy loop takes all steps as well, and the two paths are compared on every one.
+With --full the NumPy loop takes all steps as well, for the numbers of layers named, and the two
+paths are compared on every one. The last line is the largest memory that the run held.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -173,10 +176,10 @@ def measure(label: str, p: Problem, steps: int, chunk: int) -> list[tuple[str, .
 
 def full_comparison(p: Problem, steps: int) -> str:
     """Both paths on every step: the largest relative difference, and whether the flips agree."""
-    path = neuron_descent(p.X, p.y, p.w0, p.step, steps, p.v0)
+    ours, path = stopwatch(lambda: neuron_descent(p.X, p.y, p.w0, p.step, steps, p.v0))
     flips: list[tuple[int, int]] = []
     gap_w = gap_v = 0.0
-    before = None
+    before, start = None, time.process_time()
     for k, (w, v, on) in enumerate(numpy_states(p, steps)):
         length = np.linalg.norm(w)
         gap_w = max(gap_w, float(np.linalg.norm(path.states[k] - w) / length))
@@ -185,9 +188,11 @@ def full_comparison(p: Problem, steps: int) -> str:
         if before is not None:
             flips += [(k, int(j)) for j in np.nonzero(on != before)[0]]
         before = on
+    plain = time.process_time() - start
     agree = flips == [(int(e.t), e.datum) for e in path.events]
     return (
-        f"{steps} steps: largest relative difference {gap_w:.1e} in w, {gap_v:.1e} in v; "
+        f"{steps} steps, {ours[1]:.1f} s against {plain:.1f} s of processor time; "
+        f"largest relative difference {gap_w:.1e} in w, {gap_v:.1e} in v; "
         f"{len(flips)} flips, {'the same data at the same steps' if agree else 'NOT THE SAME'}"
     )
 
@@ -220,7 +225,15 @@ def cpu_name() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the loops' steps")
-    parser.add_argument("--full", action="store_true", help="compare with the loop on all steps")
+    parser.add_argument(
+        "--full",
+        type=int,
+        nargs="+",
+        default=[],
+        choices=[m + 1 for m in RATES],
+        metavar="LAYERS",
+        help="compare with the NumPy loop on all steps",
+    )
     options = parser.parse_args()
     chunk = 20 if options.quick else 200
     print(f"{cpu_name()}, {os.cpu_count()} cores, Python {platform.python_version()}")
@@ -235,11 +248,12 @@ def main() -> None:
     for n, d, m, start in cases:
         label = f"n = {n}, d = {d}, layers {m + 1}, start {start:g}"
         lines += measure(label, problem(n, d, m, start), STEPS, chunk)
-        print("\n".join("  ".join(line) for line in lines[-1 - len(loops()) :]), flush=True)
-    print(table(lines))
-    if options.full:
-        for m in RATES:
-            print(f"layers {m + 1}, {full_comparison(problem(10_000, 100, m, 1.0), STEPS)}")
+        print("  ".join(lines[-1 - len(loops())]), file=sys.stderr, flush=True)
+    print(table(lines), flush=True)
+    for layers in options.full:
+        text = full_comparison(problem(10_000, 100, layers - 1, 1.0), STEPS)
+        print(f"layers {layers}, {text}", flush=True)
+    print(f"memory at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
 
 if __name__ == "__main__":

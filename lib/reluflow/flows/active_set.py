@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dger
+from scipy.linalg.blas import daxpy, dger
 
 _EPS = np.finfo(float).eps
 _FLIPS = 256
@@ -44,11 +44,12 @@ class ActiveSet:
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
         self._X, self._y = X, y
         self._norms = _norms(X)
+        self._sizes = np.stack([self._norms**2, np.abs(y) * self._norms])
         # A computed margin, a drift and a product w.x are wrong by at most 2d + 8, d + 8 and d
         # half epsilons (sums of d products, a root, a division). What beats the drift by all of
         # them fixes the sign even of the computed w.x.
         self._slack = 4.0 * (X.shape[1] + 8) * _EPS
-        self._near_count = min(len(X), max(32, len(X) // 16))
+        self._near_count = min(len(X), max(32, len(X) // 32))
         self.reset(w)
 
     def reset(self, w: NDArray) -> None:
@@ -87,9 +88,8 @@ class ActiveSet:
         """Flip the activations of `data` (f,), and H and q with them."""
         self.on[data] ^= True
         self._near_on = self.on[self._near]
-        rows, norms = self._X[data], self._norms[data]
-        signs = np.where(self.on[data], 1.0, -1.0)
-        self._size += np.array([signs @ norms**2, signs @ (np.abs(self._y[data]) * norms)])
+        signs = 2.0 * self.on[data] - 1.0
+        self._size += self._sizes[:, data] @ signs
         self._most = np.maximum(self._most, self._size)
         self._flips += len(data)
         # What leaves a sum leaves its rounding behind, so no more than half of it may have left.
@@ -97,21 +97,22 @@ class ActiveSet:
         if faded or self._flips > max(_FLIPS, len(self._X) // 8):
             self._sum()
             return
-        for sign, x, target in zip(signs, rows, self._y[data], strict=True):
+        for sign, x, target in zip(signs, self._X[data], self._y[data], strict=True):
             self.H = dger(sign, x, x, a=self.H, overwrite_a=1)
-            self.q += (sign * target) * x
+            self.q = daxpy(x, self.q, a=sign * target)
 
     def _look(self, W: NDArray) -> tuple[int, NDArray]:
         """`follow` for states (k, d) on which the drift is below the reach."""
         k, start, end = len(W), self._h, self._rows @ W[-1]
-        chord = np.multiply.outer(np.arange(1, k + 1) / k, W[-1] - self._w) + self._w
+        bend = np.multiply.outer(np.arange(1, k + 1) / k, W[-1] - self._w)
+        bend += self._w
+        bend -= W
         # sqrt(d) times the largest entry bounds a length, and neither overflows nor underflows.
         size = max(np.abs(W).max(), np.abs(self._w).max())
-        off = np.sqrt(W.shape[1]) * (np.abs(W - chord).max() + self._slack * size)
-        off = off * self._near_norms
-        least = np.minimum(np.abs(start), np.abs(end))
-        doubtful = np.nonzero(((end > 0.0) != self._near_on) | ~(least > off))[0]
-        pace = (end - start) / k
+        off = np.sqrt(W.shape[1]) * (np.abs(bend).max() + self._slack * size)
+        safe = np.minimum(np.abs(start), np.abs(end)) > off * self._near_norms
+        safe &= (end > 0.0) == self._near_on
+        doubtful = np.nonzero(~safe)[0]
         kept, flipped = k, np.zeros(0, int)
         if doubtful.size:
             changed = (self._rows[doubtful] @ W.T > 0.0) != self._near_on[doubtful, None]
@@ -121,15 +122,16 @@ class ActiveSet:
                 flipped = self._near[doubtful[changed[:, kept]]]
         self._w = W[min(kept, k - 1)].copy()
         self._h = end if kept >= k - 1 else self._rows @ self._w
+        # At the walk's mean pace h turns zero after k h / (start - end) steps.
         with np.errstate(divide="ignore", invalid="ignore"):
-            ahead = -self._h / pace
-        self.calm = float(np.min(ahead, where=ahead > 0.0, initial=np.inf))
+            nearest = float(np.fmax.reduce((start - end) / self._h, initial=0.0))
+        self.calm = k / nearest if nearest > 0.0 else np.inf
         return kept, flipped
 
     def _sum(self) -> None:
-        rows, norms = self._X[self.on], self._norms[self.on]
+        rows = self._X[self.on]
         self.H, self.q = np.asfortranarray(rows.T @ rows), self._y[self.on] @ rows
-        self._size = np.array([norms @ norms, np.abs(self._y[self.on]) @ norms])
+        self._size = self._sizes @ self.on
         self._most, self._flips = self._size.copy(), 0
 
     def _refer(self, w: NDArray, h: NDArray) -> None:
@@ -156,13 +158,13 @@ class ActiveSet:
         """|u - u_ref| for the directions u of W (k, d), shape (k,); nan for w = 0."""
         with np.errstate(invalid="ignore", divide="ignore"):
             U = W / np.abs(W).max(axis=1, keepdims=True)
-            U /= np.sqrt(np.einsum("ij,ij->i", U, U))[:, None]
+            U /= np.sqrt(np.vecdot(U, U))[:, None]
         U -= self._direction
-        return np.sqrt(np.einsum("ij,ij->i", U, U))
+        return np.sqrt(np.vecdot(U, U))
 
 
 def _norms(X: NDArray) -> NDArray:
     """Lengths of the rows of X (n, d), free of overflow and underflow inside, shape (n,)."""
     largest = np.abs(X).max(axis=1)
     scaled = X / np.where(largest > 0.0, largest, 1.0)[:, None]
-    return largest * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    return largest * np.sqrt(np.vecdot(scaled, scaled))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
-from reluflow.flows.segment import Segment, problem, segment, slopes_of
+from reluflow.flows.segment import Segment, check_steps, problem, segment, slopes_of
 from reluflow.flows.trajectory import Event, Trajectory
 
 _PLAIN_STEPS = 16
@@ -36,13 +36,12 @@ def affine_descent(
     end, any step between by `at`. An event's t is the first step after which the datum has
     changed. Status "horizon", or "diverged" where the weights overflow.
 
+    For n much larger than d, for very many flips, or for layers there is `neuron_descent`.
+
     Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0.
     """
     X, y, w = problem(X, y, w0)
-    if not (np.isfinite(step) and step > 0):
-        raise InputError(f"step must be a positive number, not {step!r}")
-    if int(n_steps) != n_steps or n_steps < 0:
-        raise InputError(f"n_steps must be a whole number from 0 on, not {n_steps!r}")
+    check_steps(step, n_steps)
     if activation not in ("relu", "linear"):
         raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
     linear = activation == "linear"

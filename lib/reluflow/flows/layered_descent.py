@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
 
 from reluflow.errors import InputError
 from reluflow.flows.active_set import ActiveSet
-from reluflow.flows.segment import problem
+from reluflow.flows.segment import check_steps, problem
 from reluflow.flows.trajectory import Event, Trajectory
 
 _BLOCK = 128
@@ -73,8 +76,9 @@ def neuron_descent(
     with the number of steps done, some hundred times. A datum with w.x = 0 is inactive.
 
     Returns a `LayeredTrajectory` on the clock "steps"; an event's t is the first step after which
-    the datum has changed. Equal to the plain loop to rounding. Memory: the states recorded, 8 n d
-    bytes twice and little else. Status "horizon", or "diverged" where w or v passes 1e150.
+    the datum has changed. Equal to the plain loop to rounding, and the same for any number of BLAS
+    threads: the process has one while this runs. Memory: the states recorded, 8 n d bytes twice and
+    little else. Status "horizon", or "diverged" where w or v passes 1e150.
 
     Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0 or every
     < 1.
@@ -83,17 +87,25 @@ def neuron_descent(
     v = np.asarray(v0, float)
     if v.ndim != 1 or not np.isfinite(v).all():
         raise InputError(f"v0 must be a list of finite numbers, not {v0!r}")
-    if not (np.isfinite(step) and step > 0):
-        raise InputError(f"step must be a positive number, not {step!r}")
-    if int(n_steps) != n_steps or n_steps < 0:
-        raise InputError(f"n_steps must be a whole number from 0 on, not {n_steps!r}")
+    check_steps(step, n_steps)
     if int(every) != every or every < 1:
         raise InputError(f"every must be a whole number from 1 on, not {every!r}")
     X, n_steps, step = np.ascontiguousarray(X), int(n_steps), float(step)
     record = _Record(w, v, n_steps, int(every))
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+    with _one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sound = _descend(X, y, w, v.tolist(), step, n_steps, record, progress)
     return record.trajectory(X, y, step, sound)
+
+
+def _one_thread() -> AbstractContextManager:
+    """BLAS on one thread: a second one slows d^2 products, and may change their last digits."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's and SciPy's BLAS, found once: to find them takes longer than a short run."""
+    return ThreadpoolController()
 
 
 def _descend(X, y, w, v, step, n_steps, record: _Record, progress) -> bool:
@@ -134,24 +146,21 @@ def _descend(X, y, w, v, step, n_steps, record: _Record, progress) -> bool:
 
 def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None:
     """Fill W (k, d) and V (k, m) with the next k states while H and q stay what they are."""
-    g = np.empty_like(w)
-    if not v:
-        for row in W:
-            np.dot(H, w, out=g)
-            g -= q
-            g *= step
-            w = np.subtract(w, g, out=row)
-        return
-    for k, row in enumerate(W):
+    g, product, factors = np.empty_like(w), H.dot, []
+    for row in W:
         p = math.prod(v)
-        np.dot(H, w, out=g)
-        pull = step * (p * float(w @ g) - float(q @ w))
-        g *= p
+        product(w, g)
+        if v:
+            g *= p
         g -= q
+        if v:
+            pull = step * float(w.dot(g))
+            v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
+            factors.append(v)
         g *= step * p
-        v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
-        w = np.subtract(w, g, out=row)
-        V[k] = v
+        w = np.subtract(w, g, row)
+    if v:
+        V[:] = factors
 
 
 def _plain_step(X, y, w, v: list[float], step: float) -> tuple[NDArray, list[float]]:
@@ -184,12 +193,9 @@ class _Record:
 
     def add(self, W: NDArray, V: NDArray) -> bool:
         """Append states (k, d) and factors (k, m); false, and cut there, at one that overflows."""
-        largest = np.abs(W).max(axis=1)
-        if V.shape[1]:
-            largest = np.maximum(largest, np.abs(V).max(axis=1))
-        good = largest <= _OVERFLOW
-        sound = bool(good.all())
+        sound = bool(np.abs(W).max() <= _OVERFLOW and np.abs(V).max(initial=0.0) <= _OVERFLOW)
         if not sound:
+            good = (np.abs(np.hstack([W, V])) <= _OVERFLOW).all(axis=1)
             W, V = W[: np.argmin(good) + 1], V[: np.argmin(good) + 1]
         first, self.done = self.done + 1, self.done + len(W)
         self._layers[first : self.done + 1] = V
@@ -222,13 +228,14 @@ class _Record:
             wanted = wanted.astype(int)
             knot = np.searchsorted(t, wanted, "right") - 1
             out = states[knot]
-            for k in np.unique(knot[t[knot] != wanted]):
-                w, v, mine = states[k], layers[t[k]].tolist(), knot == k
-                walk = [w]
-                for _ in range(int(wanted[mine].max()) - t[k]):
-                    w, v = _plain_step(X, y, w, v, step)
-                    walk.append(w)
-                out[mine] = np.array(walk)[wanted[mine] - t[k]]
+            with _one_thread():
+                for k in np.unique(knot[t[knot] != wanted]):
+                    w, v, mine = states[k], layers[t[k]].tolist(), knot == k
+                    walk = [w]
+                    for _ in range(int(wanted[mine].max()) - t[k]):
+                        w, v = _plain_step(X, y, w, v, step)
+                        walk.append(w)
+                    out[mine] = np.array(walk)[wanted[mine] - t[k]]
             return out
 
         return LayeredTrajectory(

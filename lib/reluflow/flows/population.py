@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 
 from reluflow.errors import InputError
+from reluflow.flows.segment import check_steps
 
 _LINEAR = 1e-12
 """Below it pi - phi and rho follow the flow's linear part, to as many digits."""
@@ -166,10 +167,7 @@ def population_descent(
     Returns the path at the steps 0, ..., n_steps. Raises InputError as `population_flow` does.
     """
     _check(psi0, rho0, m, target)
-    if not (np.isfinite(step) and step > 0):
-        raise InputError(f"step must be a positive number, not {step!r}")
-    if int(n_steps) != n_steps or n_steps < 0:
-        raise InputError(f"n_steps must be a whole number from 0 on, not {n_steps!r}")
+    check_steps(step, n_steps)
     length = target * math.exp(rho0)
     v = [length] * m if v0 is None else [float(a) for a in np.asarray(v0, float)]
     if len(v) != m:

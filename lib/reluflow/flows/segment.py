@@ -76,6 +76,14 @@ def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray
     return X, y, w0
 
 
+def check_steps(step: float, n_steps: int) -> None:
+    """Raise InputError for a step of descent that is not positive, or n_steps not in 0, 1, ..."""
+    if not (np.isfinite(step) and step > 0):
+        raise InputError(f"step must be a positive number, not {step!r}")
+    if int(n_steps) != n_steps or n_steps < 0:
+        raise InputError(f"n_steps must be a whole number from 0 on, not {n_steps!r}")
+
+
 def segment(
     X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float
 ) -> Segment:
