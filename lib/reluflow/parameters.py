@@ -77,17 +77,19 @@ MAGNITUDE_ANGLE: Mapping[str, Parameter] = {
     "norms": Parameter(
         list,
         "scale of the start over scale of the target, k / k*, one column of the figures each",
-        lambda value: bool(value) and all(_number(v) and v > 0 for v in value) and _distinct(value),
-        "a list of different numbers greater than 0",
+        lambda value: (
+            bool(value) and all(_number(v) and v >= 1e-6 for v in value) and _distinct(value)
+        ),
+        "a list of different numbers from 1e-6 on",
     ),
     "d": Parameter(int, "dimension of the data", lambda value: value >= 2, "at least 2"),
     "n": Parameter(int, "number of data", lambda value: value >= 1, "at least 1"),
     "steps": Parameter(int, "steps of descent", lambda value: value >= 10, "at least 10"),
     "learning_rate": Parameter(
-        list,
-        "learning rates, one for each entry of layers; None for the paper's",
-        lambda value: bool(value) and all(_number(v) and v > 0 for v in value),
-        "a list of numbers greater than 0",
+        float,
+        "learning rate of every panel; None for the paper's",
+        lambda value: value > 0,
+        "greater than 0",
         optional=True,
     ),
     "data": Parameter(
@@ -104,10 +106,10 @@ MAGNITUDE_ANGLE: Mapping[str, Parameter] = {
 def counts(effort: float) -> Callable[[int], int]:
     """The rule by which a chapter's `effort` scales a number of random instances.
 
-    A low effort leaves at least 30 where the default has more: fewer would not tell a claim that
-    survives from one whose hypotheses were never met. At least ten in any case.
+    A low effort leaves at least 30, or the default where that is less: fewer would not tell a
+    claim that survives from one whose hypotheses were never met.
     """
-    return lambda base: max(10, min(30, base), round(base * effort))
+    return lambda base: max(min(30, base), round(base * effort))
 
 
 def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:

@@ -1,0 +1,87 @@
+"""Proposition C.1: the cosine of two independent Gaussian vectors, its exact tail and its bounds.
+
+The cosine c of independent u, v ~ N(0, I) in R^d has density proportional to (1 - c^2)^((d-3)/2),
+so (1 + c)/2 has the law Beta((d-1)/2, (d-1)/2); for d = 1 it is 1 or -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, betaincinv
+
+from reluflow.errors import InputError
+
+
+def upper_tail(eps: ArrayLike, d: ArrayLike) -> NDArray:
+    """P(u.v / (|u||v|) >= eps) = 1/2 I_(1 - eps^2)((d-1)/2, 1/2), I the regularised incomplete beta
+    function; eps > 0 and d >= 1 broadcast. It is 0 for eps > 1, and 1/2 for d = 1, eps <= 1."""
+    eps, d = _checked(eps, d)
+    inside = np.clip((1.0 - eps) * (1.0 + eps), 0.0, 1.0)
+    tail = 0.5 * betainc(np.maximum(d - 1.0, 1.0) / 2.0, 0.5, inside)
+    return np.where(d == 1.0, np.where(eps <= 1.0, 0.5, 0.0), tail)
+
+
+def printed_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
+    """2 exp(-d eps^2 / 2), which Proposition C.1 puts above the tail P(... >= eps)."""
+    eps, d = _checked(eps, d)
+    return 2.0 * np.exp(-0.5 * d * eps**2)
+
+
+def half_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
+    """1/2 exp(-d eps^2 / 2), four times smaller; at eps = 0 it is the tail itself."""
+    return 0.25 * printed_bound(eps, d)
+
+
+def proof_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
+    """(1 - eps^2)^(d/2), 0 for eps > 1, which the proof puts above P(... > eps)."""
+    eps, d = _checked(eps, d)
+    return np.clip((1.0 - eps) * (1.0 + eps), 0.0, 1.0) ** (d / 2.0)
+
+
+def sampled_cosines(d: int, n: int, rng: np.random.Generator) -> NDArray:
+    """Cosines of n independent pairs of Gaussian vectors in R^d, shape (n,)."""
+    u, v = rng.normal(size=(2, n, d))
+    return np.sum(u * v, axis=1) / np.linalg.norm(u, axis=1) / np.linalg.norm(v, axis=1)
+
+
+def sampled_shares(
+    levels: Sequence[float], dimensions: ArrayLike, n: int, seed: int
+) -> dict[float, NDArray]:
+    """{eps: shares (k,)} of n sampled pairs of vectors with cosine >= eps, in every dimension."""
+    rng = np.random.default_rng(seed)
+    cosines = [sampled_cosines(int(d), n, rng) for d in np.asarray(dimensions)]
+    return {eps: np.array([np.mean(c >= eps) for c in cosines]) for eps in levels}
+
+
+def sampled_tail_gap(d: int, levels: ArrayLike, n: int, rng: np.random.Generator) -> float:
+    """Largest distance of sampled shares with cosine >= eps from `upper_tail`, in standard errors
+    of a share; levels (k,) are values of eps."""
+    levels = np.asarray(levels, float)
+    share = np.mean(sampled_cosines(d, n, rng)[:, None] >= levels, axis=0)
+    tail = upper_tail(levels, d)
+    return float(np.max(np.abs(share - tail) / np.sqrt(np.maximum(tail, 1.0 / n) / n)))
+
+
+def vacuous_until(d: int) -> float:
+    """The eps below which the bound of Proposition C.1 exceeds 1 and says nothing."""
+    return float(np.sqrt(2.0 * np.log(2.0) / d))
+
+
+def central_angles(d: int, share: float) -> tuple[float, float]:
+    """The angles, in degrees, between which the angle of u and v lies with probability `share`."""
+    if not 0.0 < share < 1.0 or d < 2:
+        raise InputError(f"share = {share} must lie between 0 and 1, and d = {d} be 2 or more")
+    half = np.degrees(np.arcsin(np.sqrt(1.0 - betaincinv((d - 1) / 2.0, 0.5, 1.0 - share))))
+    return float(90.0 - half), float(90.0 + half)
+
+
+def _checked(eps: ArrayLike, d: ArrayLike) -> tuple[NDArray, NDArray]:
+    eps, d = np.asarray(eps, float), np.asarray(d, float)
+    if np.any(d < 1.0) or np.any(d != np.round(d)):
+        raise InputError("d must be a whole number from 1 on")
+    if np.any(eps < 0.0):
+        raise InputError("eps must not be negative")
+    return eps, d

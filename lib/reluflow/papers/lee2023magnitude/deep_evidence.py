@@ -1,0 +1,282 @@
+"""Section 5.2, Figures 3 and 4 and Appendices D.1 and D.2 of Lee et al. 2023, as evidence.
+
+Each function returns the arguments of `Ledger.settle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reluflow.figures.shares import wilson
+from reluflow.ledger import Reading, bound, fact, note
+from reluflow.papers.lee2023magnitude.deep_networks import (
+    SHOWN,
+    DeepRun,
+    Overshoots,
+    curvature_against_step,
+    flow_against_descent,
+    turned_back,
+)
+from reluflow.papers.lee2023magnitude.restarts import BoundSurvey, Restarts
+from reluflow.papers.lee2023magnitude.turning import RISING, TURNING, ShapeSurvey, said_of
+
+Settlement = dict[str, Any]
+
+
+def two_phases(
+    trained: ShapeSurvey, flows: ShapeSurvey, data: ShapeSurvey, variance: ShapeSurvey
+) -> Settlement:
+    """Section 5.2 by panels: the runs of Figures 1 and 2, population flows, descents on few data;
+    `variance` is the one-layer panel of small norm where k is a variance."""
+    first = int(variance.counts[0].sum() - variance.count(1, 0.1, RISING))
+    low, high = (float(end[0]) for end in wilson([first], [variance.trials]))
+    return {
+        "evidence": [
+            *(fact(f"{name}: starts of another shape than Section 5.2 says, of {kind} norm",
+                   _strays(survey, small), 0)
+              for name, survey in (("population", flows), ("data", data), ("Figure 2", trained))
+              for small, kind in ((True, "small"), (False, "middle and large"))),
+            fact("population flows whose shape up to the last step is another", flows.strays, 0),
+            bound("latest mean step of a turn, population", float(np.nanmax(flows.turns)), "<",
+                  flows.panels[0].steps, "steps"),
+            note("starts per panel: population, data", (flows.trials, data.trials)),
+            note("least lower end of the share's 95 % interval over the panels, population",
+                 round(min(flows.least_share(s.norm, said_of(s)) for s in flows.panels), 3)),
+            note("if k is a variance, one layer, small norm: starts that fall first", first),
+            note("their share's 95 % interval", f"{low:.2f} to {high:.2f}"),
+            note("data of a descent on few data", data.panels[0].n),
+        ],
+        "reading": Reading(
+            taken="k of N(0, k I) is a standard deviation, so that small, middle and large norm "
+            "are 0.1, 1 and 2 times |w*|; on data a fall or rise by less than 0.001 |w*|, which "
+            "Figure 2 cannot show, is none",
+            others="if k is a variance, the small norm is 0.32 |w*|, about the value below which "
+            "|w| rises at the start for one layer, and many starts fall first; Section 5.2 is then "
+            "false of panel 1L-SN",
+        ),
+    }  # fmt: skip
+
+
+def _strays(survey: ShapeSurvey, small: bool) -> int:
+    """Starts of small norm (or of the others) that have another shape than the paper says."""
+    shape = RISING if small else TURNING
+    panels = [s for s in survey.panels if (said_of(s) == RISING) == small]
+    return sum(_trials(survey, s) - survey.count(s.layers, s.norm, shape) for s in panels)
+
+
+def _trials(survey: ShapeSurvey, setting: Any) -> int:
+    at = survey.panels.index(setting)
+    return int(survey.counts[at].sum())
+
+
+def bounds_restarted(
+    drawn: Sequence[Restarts], population: Sequence[Restarts], small: Sequence[Restarts]
+) -> Settlement:
+    """Figure 3: `drawn` are its two panels, on data; `population` many starts of middle and large
+    norm, and `small` two of small norm, on the population."""
+    falling = [bool((np.diff(panel.gaps) < 0.0).all()) for panel in population]
+    turned = [panel.falls_and_rises for panel in population]
+    evidence = []
+    for panel in drawn:
+        name, gaps = f"{panel.setting.layers}L", panel.gaps
+        early, late = sides(panel)
+        evidence += [
+            fact(f"{name}: |w| falls, then rises", panel.falls_and_rises, True),
+            fact(
+                f"{name}: the gap of the bounds shrinks at each restart",
+                bool((np.diff(gaps) < 0.0).all()),
+                True,
+            ),
+            note(f"{name}: last gap over the first", f"{gaps[-1] / gaps[0]:.2g}"),
+            bound(
+                f"{name}: a restarted bound outside of the one before, at most",
+                panel.inside,
+                "<=",
+                1e-9,
+                "|w*|",
+            ),
+            fact(
+                f"{name}: restarts after which the lower bound is the nearer one at first",
+                early,
+                len(panel.points),
+            ),
+            fact(
+                f"{name}: restarts after which the upper bound is the nearer one at the end",
+                late,
+                len(panel.points),
+            ),
+            bound(
+                f"{name}: |w| outside of its bounds, at most",
+                float(panel.breaches.max()),
+                "<=",
+                0.01,
+                "|w*|",
+            ),
+        ]
+    return {
+        "evidence": [
+            *evidence,
+            fact("population: starts whose gaps do not shrink", falling.count(False), 0),
+            fact("population: starts that do not fall and rise", turned.count(False), 0),
+            bound("population: a restarted bound outside of the one before, at most",
+                  max(panel.inside for panel in population), "<=", 1e-9, "|w*|"),
+            note("population: starts", len(population)),
+            note("small norm: starts that fall and rise, of two",
+                 sum(panel.falls_and_rises for panel in small)),
+        ],
+        "reading": Reading(
+            taken="the starts, whose norm D.3 does not give here, are of middle norm, k = k*: |w| "
+            "falls and rises, and turns between the restarts, as Appendix D.1 describes it",
+            others="large norm, k = 2 k*, has the same features (table); small norm is excluded, "
+            "for |w| never falls",
+        ),
+    }  # fmt: skip
+
+
+def sides(panel: Restarts) -> tuple[int, int]:
+    """Restarts after which |w| is nearer to its lower bound over the next hundredth of the steps,
+    and restarts after which it is nearer to the upper one at the last step."""
+    early = late = 0
+    near = max(2, len(panel.T) // 100)
+    for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
+        below, above = panel.v[at:] - low, high - panel.v[at:]
+        early += bool(np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean())
+        late += bool(abs(below[-1]) >= abs(above[-1]))
+    return early, late
+
+
+def nested_bounds(survey: BoundSurvey) -> Settlement:
+    """Ours: for the flow every restarted bound lies inside the ones before it."""
+    low, high = survey.nested.max(axis=0)
+    return {
+        "evidence": [
+            bound("largest distance of a restarted lower bound below the first", float(low), "<=",
+                  1e-9, "|w*|"),
+            bound("largest distance of a restarted upper bound above the first", float(high), "<=",
+                  1e-9, "|w*|"),
+            note("random starts, one restart each, one to four layers", len(survey.nested)),
+        ]
+    }  # fmt: skip
+
+
+def bent_bounds(survey: BoundSurvey) -> Settlement:
+    """Ours: where the bounds of the flow are convex and where they are concave."""
+    return {
+        "evidence": [
+            fact("second differences of another sign", survey.bent, 0),
+            bound("second differences looked at", survey.looked, ">", 0, ""),
+            bound("lower bounds that start below their end, where D.1's 'convex' fails",
+                  survey.convex, ">", 0, ""),
+            note("of them with v_0 > (1 - eps_0) v*, where D.1 says that convexity holds",
+                 survey.between),
+        ]
+    }  # fmt: skip
+
+
+def deep_magnitude(
+    small: DeepRun, large: DeepRun, starts: Overshoots, seed: int, checked: int
+) -> Settlement:
+    """Figure 4: its two panels, the first steps of (b) from many starts, and the flow against
+    `checked` plain steps of descent, from the middle of each run."""
+    up, down = turned_back(small.norms[:, 0], 1), turned_back(large.norms[:, 0], -1)
+    slow, fast = small.arrived(0.9), large.arrived(0.9)
+    if large.diverged:
+        return {
+            "evidence": [fact("(b) descent at the paper's rate diverges", True, False)],
+            "instead": "From this start the first steps of (b) overshoot so far that they diverge.",
+        }
+    gaps = [flow_against_descent(run, seed, checked, 1e-3) for run in (small, large)]
+    edges = [curvature_against_step(run, seed, (1, 3)) for run in (small, large)]
+    back = {
+        (panel, name): turned_back(values, sign)
+        for panel, run, sign in (("a", small, 1), ("b", large, -1))
+        for name, values in run.magnitudes.items()
+    }
+    evidence = [
+        bound("(a) small start: share of the way of |W_1| that goes down", round(up, 4), "<=",
+              SHOWN, ""),
+        bound("(b) large start: share of the way of |W_1| that goes up", round(down, 4), "<=",
+              SHOWN, ""),
+        bound("(a) growth of |W_1| over the run", _growth(small), ">", 1.0, "times"),
+        bound("(b) growth of |W_1| over the run", _growth(large), "<", 1.0, "times"),
+        bound("steps to nine tenths of the way: small over large",
+              float(f"{slow / max(fast, 1.0):.1g}"), ">", 1.0, ""),
+        bound("time eta T to nine tenths of the way: small over large",
+              float(f"{slow * small.setting.step / max(fast, 1.0) / large.setting.step:.1g}"),
+              ">", 1.0, ""),
+        bound(f"flow against {checked} plain steps, at most", float(f"{max(gaps):.2g}"), "<=",
+              0.1, "of the way"),
+        bound("eta lambda where the flow takes over and at the end, at most",
+              float(f"{max(map(max, edges)):.1g}"), "<", 2.0, ""),
+        bound("(b) share of starts whose |W_1| falls at each of the first ten steps",
+              float(starts.fell.mean()), ">", 0.5, ""),
+        note("(b) these starts, and all", (int(starts.fell.sum()), len(starts.fell))),
+        note("(b) 95 % interval of their share", _interval(starts.fell)),
+        *(note(f"({panel}) share of the way back, {name}", _digits(value))
+          for (panel, name), value in back.items()),
+        note("data of (a), (b)", (small.setting.n, large.setting.n)),
+        note("loss at the end over the zero function's, (a) and (b)",
+             tuple(f"{run.losses[-1] / run.labels:.2g}" for run in (small, large))),
+        note("seed", seed),
+    ]  # fmt: skip
+    reading = Reading(
+        taken="k is a standard deviation; the magnitude is |W_1|, the analogue of |w|; the "
+        "teacher, whose scale D.3 does not give here, has k* = 0.22, so that 0.44 = 2 k* as "
+        "in Figure 1; monotone up to a hundredth of the way; slower in the magnitude, in "
+        "steps and in time",
+        others="k a variance: panel (b) diverges at once. All weights together: in (b) the "
+        "overshooting first steps raise their norm for part of the starts. The product of the "
+        "layers' norms rises first in (b). By the loss the large start is the earlier one as "
+        "well, but it may end at a larger loss than the small one",
+    )
+    if all(item.holds for item in evidence if item.decides):
+        return {"evidence": evidence, "reading": reading}
+    return {
+        "evidence": evidence,
+        "instead": "From this start the first steps of (b) throw the weights too far, or the data "
+        "are too few, and the magnitude is not monotone to a hundredth of its way.",
+    }
+
+
+def _interval(hits: NDArray) -> str:
+    """Wilson's 95 % interval for the share of hits (k,)."""
+    low, high = (float(end[0]) for end in wilson([int(hits.sum())], [len(hits)]))
+    return f"{low:.2f} to {high:.2f}"
+
+
+def _growth(run: DeepRun) -> float:
+    return float(run.norms[-1, 0] / run.norms[0, 0])
+
+
+def _digits(value: float) -> str:
+    """Two digits, or that it is less than 0.0001."""
+    return "below 0.0001" if value < 1e-4 else f"{value:.2g}"
+
+
+def unstable_start(starts: Overshoots, readings: pd.DataFrame) -> Settlement:
+    """Ours: the first steps of Figure 4 (b) are beyond the stability of descent."""
+    outcome, many = dict(readings["descent"]), len(starts.fell)
+    beyond = int((starts.unstable > 2.0).sum())
+    return {
+        "evidence": [
+            bound("share of starts with eta lambda above 2", beyond / many, ">", 0.5, ""),
+            bound("share of starts whose |W_1| falls at each of ten steps",
+                  float(starts.fell.mean()), ">", 0.5, ""),
+            fact("k a variance", outcome["(b) k a variance"], "diverges"),
+            fact("loss a sum over the data", outcome["(b) loss a sum over the data"], "diverges"),
+            bound("share of starts that do not diverge as taken", float(starts.survived.mean()),
+                  ">", 0.5, ""),
+            note("starts with eta lambda above 2, and all", (beyond, many)),
+            note("95 % interval of their share", _interval(starts.unstable > 2.0)),
+            note("starts that do not diverge", int(starts.survived.sum())),
+            note("median of eta lambda", f"{np.median(starts.unstable):.2g}"),
+            note("starts whose loss rises at step 1 or 2", int(starts.jumped.sum())),
+            note("starts whose norm of all weights is larger after ten steps",
+                 int(starts.rose.sum())),
+        ]
+    }  # fmt: skip

@@ -1,0 +1,130 @@
+"""Proposition B.2 for laws with a density: mixtures of uniform laws on triangles, exactly.
+
+On a triangle with corners a, b, c of area S, E xx^T restricted to it is S/12 (aa^T + bb^T + cc^T +
+ss^T) with s = a + b + c. Half-planes through 0 cut triangles into triangles, so every moment of
+this file is a rational number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from reluflow.papers.lee2023magnitude.minimiser import Vector, dot
+from reluflow.rational import rationals
+
+Triangle = tuple[Vector, Vector, Vector]
+Moment = tuple[Fraction, Fraction, Fraction]
+"""E x_1^2, E x_1 x_2 and E x_2^2."""
+
+
+@dataclass(frozen=True)
+class TriangleLaw:
+    """A mixture of uniform laws on triangles of the plane.
+
+    triangles   k triples of rational corners
+    weights     k positive rationals of sum 1
+    """
+
+    triangles: tuple[Triangle, ...]
+    weights: Vector
+
+    @property
+    def has_zero_mean(self) -> bool:
+        """Whether E x = 0, exactly."""
+        pairs = list(zip(self.weights, self.triangles, strict=True))
+        return all(sum(p * sum(c[i] for c in t) for p, t in pairs) == 0 for i in range(2))
+
+
+def triangle_law(triangles: Sequence, weights: Sequence | None = None) -> TriangleLaw:
+    """The mixture of the triangles (k, 3, 2), of equal weights unless weights (k,) are given."""
+    triangles = rationals(triangles)
+    k = len(triangles)
+    return TriangleLaw(triangles, (Fraction(1, k),) * k if weights is None else rationals(weights))
+
+
+def active_moment(law: TriangleLaw, *normals: Sequence) -> Moment:
+    """E xx^T over the part of the plane where w.x > 0 for all w among `normals`, exactly."""
+    total = [Fraction(0)] * 3
+    for p, triangle in zip(law.weights, law.triangles, strict=True):
+        whole = area(triangle)
+        polygon = list(triangle)
+        for w in normals:
+            polygon = _cut(polygon, rationals(w))
+        for k in range(1, len(polygon) - 1):
+            piece = (polygon[0], polygon[k], polygon[k + 1])
+            share = p * area(piece) / whole / 12
+            vectors = [*piece, tuple(sum(c[i] for c in piece) for i in range(2))]
+            for slot, (i, j) in enumerate(((0, 0), (0, 1), (1, 1))):
+                total[slot] += share * sum(v[i] * v[j] for v in vectors)
+    return tuple(total)
+
+
+def density_loss(law: TriangleLaw, w: Sequence, target: Sequence) -> Fraction:
+    """L(w) of eq. (13), exactly: (w - w*).x squared where both are active, w.x or w*.x squared
+    where one is."""
+    w, target = rationals(w), rationals(target)
+    both = active_moment(law, w, target)
+    difference = tuple(a - b for a, b in zip(w, target, strict=True))
+    total = form(both, difference)
+    for v in (w, target):
+        total += form(active_moment(law, v), v) - form(both, v)
+    return total / 2
+
+
+def form(moment: Moment, v: Vector) -> Fraction:
+    """v.Mv."""
+    return moment[0] * v[0] ** 2 + 2 * moment[1] * v[0] * v[1] + moment[2] * v[1] ** 2
+
+
+def determinant(moment: Moment) -> Fraction:
+    """det M, which is positive exactly if the law spans the plane there."""
+    return moment[0] * moment[2] - moment[1] ** 2
+
+
+def area(triangle: Sequence[Vector]) -> Fraction:
+    """The area of a triangle."""
+    a, b, c = triangle
+    return abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
+
+
+def smeared(points: Sequence, size: Fraction) -> TriangleLaw:
+    """The uniform law on the points (n, 2), each spread over a triangle around it of extent size.
+
+    The corners are the point + size (1, 0), size (0, 1), size (-1, -1), so its mean stays.
+    """
+    corners = [(1, 0), (0, 1), (-1, -1)]
+    return triangle_law(
+        [[tuple(a + size * c for a, c in zip(x, corner, strict=True)) for corner in corners]
+         for x in rationals(points)]
+    )  # fmt: skip
+
+
+def random_triangle_law(rng: np.random.Generator, k: int) -> TriangleLaw:
+    """k random triangles of whole corners and one more, around the point that makes E x = 0."""
+    triangles = []
+    while len(triangles) < k:
+        triangle = rationals(rng.integers(-4, 5, (3, 2)))
+        if area(triangle) > 0:
+            triangles.append(triangle)
+    centre = [-sum(c[i] for t in triangles for c in t) / 3 for i in range(2)]
+    size = Fraction(1, int(rng.integers(1, 50)))
+    last = [[c + size * a for c, a in zip(centre, corner, strict=True)]
+            for corner in ((1, 0), (0, 1), (-1, -1))]  # fmt: skip
+    return triangle_law([*triangles, rationals(last)])
+
+
+def _cut(polygon: list[Vector], w: Vector) -> list[Vector]:
+    """The part of a convex polygon where w.x >= 0."""
+    out: list[Vector] = []
+    for a, b in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+        ha, hb = dot(w, a), dot(w, b)
+        if ha >= 0:
+            out.append(a)
+        if ha * hb < 0:
+            s = ha / (ha - hb)
+            out.append(tuple(p + s * (q - p) for p, q in zip(a, b, strict=True)))
+    return out

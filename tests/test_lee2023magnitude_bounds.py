@@ -1,0 +1,455 @@
+"""Bounds of Lee, Sim & Ye 2023, Section 3: formulas, comparison solutions, orbits, statements."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reluflow.errors import InputError
+from reluflow.falsify import falsify
+from reluflow.figures import fingerprint_of
+from reluflow.figures import lee2023magnitude_bounds as pictures
+from reluflow.flows.population import population_flow
+from reluflow.ledger.inventory import Claim
+from reluflow.ledger.rows import Ledger
+from reluflow.papers.lee2023magnitude import bounds, comparison, orbit
+from reluflow.papers.lee2023magnitude import bounds_evidence as evidence
+from reluflow.papers.lee2023magnitude import bounds_statements as statements
+from reluflow.papers.lee2023magnitude import comparison_evidence as more
+from scipy.integrate import solve_ivp
+
+FEW = settings(max_examples=12)
+TIMES = np.array([0.0, 0.01, 0.7, 4.0, 30.0])
+
+
+def pulled(phi: float) -> mp.mpf:
+    return (mp.sin(phi) - phi * mp.cos(phi)) / mp.pi
+
+
+# --- The formulas ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("phi0", [0.01, 1.0, 3.1])
+@pytest.mark.parametrize(("v0", "target"), [(0.3, 2.0), (1e6, 0.5), (1e-6, 1.0)])
+def test_magnitude_bounds_are_the_papers(phi0, v0, target) -> None:
+    one, two = (
+        bounds.magnitude_bounds(TIMES, phi0, v0, target),
+        bounds.two_layer_magnitude_bounds(TIMES, phi0, v0, target),
+    )
+    small = bounds.small_magnitude_bounds(TIMES, phi0, target)
+    with mp.workdps(40):
+        for side, kappa in enumerate((pulled(mp.mpf(phi0)), mp.mpf(1))):
+            for k, t in enumerate(map(mp.mpf, TIMES)):
+                gone = 1 - mp.exp(-t / 2)
+                left = v0 * mp.exp(-t / 2)
+                assert one[side][k] == pytest.approx(float(kappa * gone * target + left), rel=1e-13)
+                assert small[side][k] == pytest.approx(float(kappa * gone * target), rel=1e-13)
+                inside = 1 - (1 - kappa * (mp.mpf(target) / v0) ** 2) * mp.exp(
+                    -kappa * mp.mpf(target) ** 2 * t
+                )
+                value = target * mp.sqrt(kappa / inside)
+                assert two[side][k] == pytest.approx(float(value), rel=1e-13)
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 4])
+@pytest.mark.parametrize("phi0", [0.2, 1.5, 3.0])
+def test_angle_bounds_are_the_papers(m, phi0) -> None:
+    r, R, target = 0.3, 1.7, 1.3
+    lower, upper = bounds.angle_bounds(TIMES, phi0, r, R, target, m)
+    least, most = bounds.gap_bounds(TIMES, phi0, r, R, target, m)
+    cot = 1 / math.tan(phi0 / 2)
+    for k, t in enumerate(TIMES):
+        if m == 0:
+            p, q = target * phi0 / (2 * math.pi * R), target / (2 * r)
+        else:
+            p = phi0 / (2 * math.pi) * r ** (m - 1) * target ** (m + 1)
+            q = 0.5 * R ** (m - 1) * target ** (m + 1)
+        assert lower[k] == pytest.approx(math.pi - 2 * cot * math.exp(-p * t), rel=1e-12)
+        gap = 2 * cot * math.exp(-q * t) - 2 / 3 * cot**3 * math.exp(-3 * q * t)
+        assert upper[k] == pytest.approx(math.pi - gap, rel=1e-12)
+        assert (math.pi - upper[k], math.pi - lower[k]) == pytest.approx((least[k], most[k]))
+    special = bounds.small_angle_bounds(TIMES, phi0)
+    np.testing.assert_allclose(
+        special[0], bounds.angle_bounds(TIMES, phi0, 0.01, 1.0, 1.0, 0)[0], rtol=1e-14
+    )
+    np.testing.assert_array_equal(special[1], math.pi)
+
+
+def test_layered_bounds_contain_the_explicit_ones() -> None:
+    for v0 in (0.2, 5.0):
+        for m, explicit in ((0, bounds.magnitude_bounds), (1, bounds.two_layer_magnitude_bounds)):
+            found = bounds.layered_magnitude_bounds(TIMES, 1.0, v0, 1.5, m)
+            np.testing.assert_allclose(found, explicit(TIMES, 1.0, v0, 1.5), rtol=1e-13)
+            assert found[0][0] == pytest.approx(v0, rel=1e-15)
+
+
+# --- The comparison equation ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("y0", [0.3, 0.999999, 1.0, 1.000001, 6.0])
+def test_comparison_solves_its_equation(m, y0) -> None:
+    a, t = 0.8, np.array([0.0, 0.02, 1.0, 6.0])
+    u = comparison.comparison(t, a * y0, a, m)
+    path = solve_ivp(
+        lambda _, x: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1)),
+        (0.0, 6.0),
+        [a * y0],
+        "DOP853",
+        t,
+        rtol=1e-12,
+        atol=1e-15,
+        first_step=1e-12,
+    )
+    np.testing.assert_allclose(u, path.y[0], rtol=1e-10)
+    # Near the rest point the distance to it keeps its digits too.
+    if y0 != 1.0 and m > 0:
+        rate = 0.5 * (m + 1) * a ** (2 * m)
+        late = comparison.comparison([8.0, 9.0], a * y0, a, m) - a
+        if 1e-9 < abs(late[1]) < 1e-3:
+            assert math.log(late[0] / late[1]) == pytest.approx(rate, rel=1e-2)
+
+
+@pytest.mark.parametrize("m", [0, 1, 3])
+def test_comparison_without_pull(m) -> None:
+    u = comparison.comparison(TIMES, 2.0, 0.0, m)
+    near = comparison.comparison(TIMES, 2.0, 1e-13, m)
+    np.testing.assert_allclose(u, near, rtol=1e-5)
+    slope = np.diff(comparison.comparison([1.0, 1.0 + 1e-6], 2.0, 0.0, m))[0] / 1e-6
+    v = comparison.comparison([1.0], 2.0, 0.0, m)[0]
+    assert slope == pytest.approx(-0.5 * v ** (2 * m + 1), rel=1e-5)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 12])
+@pytest.mark.parametrize("y", [1e-4, 0.4, 0.97, 1 - 1e-7, 1 + 1e-7, 1.2, 40.0])
+def test_clock_is_the_integral_of_time(m, y) -> None:
+    with mp.workdps(30):
+        y = mp.mpf(y)
+        z = y ** (m + 1)
+        if y < 1:
+            b = mp.mpf(1 - m) / (m + 1)
+            exact = -2 * y ** (1 - m) / (m - 1) * mp.hyp2f1(1, b, 1 + b, z)
+        else:
+            c = mp.mpf(2 * m) / (m + 1)
+            exact = y ** (-2 * m) / m * mp.hyp2f1(1, c, 1 + c, 1 / z)
+        slope = mp.diff(
+            lambda x: -2 * x ** (1 - m) / (m - 1) * mp.hyp2f1(1, mp.mpf(1 - m) / (m + 1),
+                                                             mp.mpf(2) / (m + 1), x ** (m + 1)),
+            mp.mpf(0.6),
+        )  # fmt: skip
+        assert slope * mp.mpf(0.6) ** m * (1 - mp.mpf(0.6) ** (m + 1)) / 2 == pytest.approx(1.0)
+        odds = comparison.log_odds(float(y), m)
+        found = float(comparison.clock(odds, m, bool(y > 1)))
+        assert found == pytest.approx(float(exact), rel=1e-8 if abs(y - 1) < 1e-6 else 1e-12)
+
+
+@FEW
+@given(st.integers(2, 9), st.floats(-30.0, 30.0), st.booleans())
+def test_the_clock_is_inverted(m, log_y, above) -> None:
+    log_y = abs(log_y) + 1e-6 if above else -abs(log_y) - 1e-6
+    odds = comparison.log_odds(math.exp(log_y), m)
+    assert math.log(comparison.ratio(odds, m, above)) == pytest.approx(log_y, rel=1e-8)
+    s = comparison.clock(odds, m, above)
+    found = comparison.odds_at(np.array([s, s]), m, above)[1]
+    assert found == pytest.approx(float(odds), rel=1e-9, abs=0 if above else 1e-9)
+
+
+@pytest.mark.parametrize("b", [-11 / 13, -0.5, -1 / 3, 4 / 3, 1.5, 24 / 13])
+@pytest.mark.parametrize("z", [0.0, 1e-9, 0.4999, 0.5001, 0.9, 0.999, 1 - 1e-9])
+def test_hypergeometric_against_mpmath(b, z) -> None:
+    exact = mp.hyp2f1(1, mp.mpf(b), 1 + mp.mpf(b), mp.mpf(z))
+    found = comparison.unit_hypergeometric(b, z, np.log1p(-z))
+    assert float(found) == pytest.approx(float(exact), rel=1e-13, abs=1e-13)
+
+
+def test_the_table_of_special_functions_says_who_is_right() -> None:
+    shown = more.hypergeometric_table(2, (0.5, 0.999))
+    assert list(shown["as used here"]) == ["agrees", "agrees"]
+    assert shown["SciPy"].iloc[0] == "agrees"
+    assert list(shown["mpmath"]) == ["1.451", "8.629"]
+
+
+# --- The printed formula --------------------------------------------------------------------------
+
+
+def test_the_printed_formula_as_printed() -> None:
+    phi0, v0, m = math.pi / 2, 0.5, 3
+    share = 1 / mp.pi
+
+    def left(u: mp.mpf, rest: mp.mpf) -> mp.mpf:
+        """m = 3, where F(1, -1/2; 1/2; z) = 1 - sqrt(z) artanh sqrt(z)."""
+        root = u**2 / mp.sqrt(rest)
+        return (1 - root * mp.atanh(root)) / (2 * u**2 * rest)
+
+    found = bounds.implicit_printed([0.0, 3.0], phi0, v0, 1.0, m, 1.0)
+    for u, t in zip(found, (0, 3), strict=True):
+        exact = mp.findroot(lambda x, t=t: left(x, 1) - left(mp.mpf(v0), share) + mp.mpf(t) / 2, u)
+        assert u == pytest.approx(float(exact), rel=1e-12)
+    # With its own eps the printed formula is right.
+    own = bounds.implicit_printed(TIMES, phi0, v0, 1.0, m, float(share))
+    np.testing.assert_allclose(
+        own, bounds.layered_magnitude_bounds(TIMES, phi0, v0, 1.0, m)[0], rtol=1e-11
+    )
+    assert np.isnan(bounds.implicit_printed(TIMES, phi0, 0.8, 1.0, m, 1.0)).all()
+    with pytest.raises(InputError, match="m of at least 2"):
+        bounds.implicit_printed(TIMES, phi0, v0, 1.0, 1, 1.0)
+
+
+def test_the_printed_formula_scales_with_the_target() -> None:
+    one = bounds.implicit_printed(TIMES, 2.0, 0.4, 1.0, 2, 0.9)
+    big = bounds.implicit_printed(TIMES / 3.0**4, 2.0, 1.2, 3.0, 2, 0.9)
+    np.testing.assert_allclose(big, 3.0 * one, rtol=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 3, 6])
+def test_on_the_cut_the_imaginary_part_is_constant(m) -> None:
+    b = mp.mpf(1 - m) / (m + 1)
+    parts = [
+        mp.im(u ** (1 - m) * mp.hyp2f1(1, b, 1 + b, u ** (m + 1)))
+        for u in (mp.mpf(1.1), mp.mpf(2), mp.mpf(7))
+    ]
+    assert parts[0] != 0
+    assert [float(x / parts[0]) for x in parts] == pytest.approx([1.0] * 3, rel=1e-10)
+
+
+# --- Orbits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("psi0", "rho0", "m"),
+    [(0.0, -3.0, 0), (-4.0, 1.0, 0), (0.5, 2.0, 1), (2.0, -1.0, 2), (-1.0, 0.0, 3), (0.0, 3.0, 6)],
+)
+def test_orbits_are_the_flow(psi0, rho0, m) -> None:
+    path = orbit.orbits(psi0, rho0, m)
+    assert (path.s[0, 0], path.psi[0, 0]) == (0.0, psi0)
+    assert path.rho[0, 0] == pytest.approx(rho0, abs=1e-14)
+    assert path.psi[0, -1] >= max(psi0, 0.0) + 14.0
+    chosen = np.flatnonzero(path.psi[0] < max(psi0, 0.0) + 4.0)[1::3]
+    flow = population_flow(psi0, rho0, m, path.s[0, chosen])
+    np.testing.assert_allclose(path.psi[0, chosen], flow.psi, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(path.rho[0, chosen], flow.rho, rtol=0, atol=1e-11)
+
+
+def test_orbits_of_many_starts_at_once() -> None:
+    psi0, rho0, m = [-2.0, 0.0, 3.0], [1.0, -6.0, 5.0], [0, 2, 4]
+    many = orbit.orbits(psi0, rho0, m)
+    for k in range(3):
+        one = orbit.orbits(psi0[k], rho0[k], m[k])
+        n = min(one.s.shape[1], many.s.shape[1])
+        for name in ("s", "psi", "rho"):
+            np.testing.assert_allclose(
+                getattr(many, name)[k, :n], getattr(one, name)[0, :n], rtol=1e-11, atol=1e-13
+            )
+
+
+@FEW
+@given(st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
+def test_one_layer_in_closed_form(psi0, rho0) -> None:
+    path = orbit.orbits(psi0, rho0, 0)
+    psi, rho = orbit.one_layer(path.s[0], psi0, rho0)
+    np.testing.assert_allclose(psi, path.psi[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(rho, path.rho[0], rtol=1e-9, atol=1e-9)
+    assert (psi[0], rho[0]) == pytest.approx((psi0, rho0), abs=1e-12)
+
+
+@pytest.mark.parametrize(("rho0", "m"), [(0.0, 0), (0.0, 2), (1.0, 1), (2.0, 3), (-2.0, 1)])
+def test_the_range_of_the_magnitude(rho0, m) -> None:
+    item = {"psi0": 0.2, "rho0": rho0, "target": 1.7, "m": m}
+    flow = statements.flows([item])[0]
+    t = np.geomspace(1e-4, 60.0, 400) / 1.7 ** (2 * m)
+    v = population_flow(0.2, rho0, m, t, 1.7).length
+    assert flow.smallest <= v.min() * (1 + 1e-9)
+    assert flow.smallest > 0.995 * min(v.min(), flow.v0)
+    assert flow.largest >= v.max() * (1 - 1e-9)
+    assert flow.largest == max(flow.v0, 1.7)
+
+
+# --- The statements -------------------------------------------------------------------------------
+
+TRUE = {
+    "magnitude": statements.magnitude,
+    "small magnitude": statements.small_magnitude_lower,
+    "two layers": statements.two_layers,
+    "layered": statements.layered,
+    "angle": statements.one_layer_angle,
+    "small angle": statements.small_angle,
+    "layered angle": statements.layered_angle,
+    "printed lower": lambda: statements.printed("lower"),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_true_statements_survive(name) -> None:
+    report = falsify(TRUE[name](), 1, 24, 6)
+    assert report.survives
+    assert report.tried >= 5
+    assert np.isfinite(report.smallest)
+
+
+def test_the_printed_upper_bound_does_not() -> None:
+    report = falsify(statements.printed("upper"), 1, 24, 0)
+    assert not report.survives
+    assert report.rejected
+
+
+def _wrong_angle(factor: float, side: int):
+    right = bounds.angle_rates
+
+    def rates(*args):
+        found = list(right(*args))
+        found[side] *= factor
+        return tuple(found)
+
+    return rates
+
+
+@pytest.mark.parametrize(("factor", "side"), [(1.2, 0), (0.8, 1)])
+@pytest.mark.parametrize("name", ["angle", "layered angle"])
+def test_faster_and_slower_rates_are_refuted(name, factor, side, monkeypatch) -> None:
+    monkeypatch.setattr(bounds, "angle_rates", _wrong_angle(factor, side))
+    assert falsify(TRUE[name](), 1, 30, 0).violations
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("magnitude", "magnitude_bounds"),
+        ("two layers", "two_layer_magnitude_bounds"),
+        ("layered", "layered_magnitude_bounds"),
+    ],
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_tighter_magnitudes_are_refuted(name, function, side, monkeypatch) -> None:
+    right = getattr(bounds, function)
+
+    def tighter(*args):
+        found = list(right(*args))
+        found[side] = 0.7 * found[side] + 0.3 * found[1 - side]
+        return tuple(found)
+
+    monkeypatch.setattr(bounds, function, tighter)
+    assert falsify(TRUE[name](), 1, 12, 0).violations
+
+
+def test_the_special_case_of_the_angle_needs_small_norms() -> None:
+    loose = replace(statements.small_angle(), draws=statements.starts((0,)), hypotheses={})
+    assert falsify(loose, 1, 24, 0).violations
+
+
+def test_rounding_decides_nothing() -> None:
+    v = np.array([1.0, 1.0])
+    assert np.isnan(statements.enclosed(v, v - 1e-15, v + 1e-15))
+    assert statements.enclosed(v, v - [0.1, 1e-15], v + 0.1) == pytest.approx(0.5)
+    assert statements.enclosed(v, v + 0.1, v + 0.3) == pytest.approx(-0.5)
+
+
+# --- Lemma C.2 ------------------------------------------------------------------------------------
+
+
+def pair(below: int, u0: float, v0: float) -> dict:
+    return {
+        "waves": np.array([[0.5, -1.0, 0.3], [1.0, 2.0, 0.5], [0.2, 0.1, 1.0]]),
+        "gap": np.array([0.1, 0.3]),
+        "root": np.array(0.7),
+        "at": np.array(0.2),
+        "u0": np.array(u0),
+        "v0": np.array(v0),
+        "below": np.array(below),
+    }
+
+
+@pytest.mark.parametrize("below", [0, 1])
+def test_compared_equations_are_integrated(below) -> None:
+    item = pair(below, -0.3, 0.4)
+    size, pace, turn = item["waves"]
+
+    def smooth(x: float, t: float) -> float:
+        return sum(
+            s * math.sin(p * x + q * (1 + t)) for s, p, q in zip(size, pace, turn, strict=True)
+        )
+
+    def extra(x: float) -> float:
+        return 0.7 * math.sqrt(abs(x - 0.2)) + 0.1 + 0.3 * math.sin(x) ** 2
+
+    def rates(t: float, x: np.ndarray) -> list[float]:
+        f = smooth(x[0], t) - (extra(x[0]) if below else 0.0)
+        return [f, smooth(x[1], t) + (0.0 if below else extra(x[1]))]
+
+    times = np.linspace(0.01, 2.0, 200)
+    path = solve_ivp(rates, (0.0, 2.0), [-0.3, 0.4], "RK45", times, rtol=1e-8, atol=1e-10)
+    lead = float((path.y[1] - path.y[0]).min())
+    found = more.least_lead([item, pair(below, 0.0, 0.0)])
+    assert found[0] == pytest.approx(lead, abs=1e-4)
+    assert found.shape == (2,)
+
+
+def test_the_comparison_needs_its_hypothesis() -> None:
+    statement = more.compared()
+    assert falsify(statement, 3, 40, 10).survives
+    assert statement.unmet(pair(0, 1.0, 0.0)) is not None
+    assert statement.slack(pair(0, 1.0, 0.0)) < 0.0
+
+
+# --- Evidence -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return evidence.try_bounds(2, 18)
+
+
+def verdict(settlement) -> str:
+    ledger = Ledger("x", {"x.y": Claim("x.y", "x", "here", "theorem", "something")})
+    return ledger.settle("x.y", **settlement).verdict
+
+
+def test_verdicts(reports) -> None:
+    angles = [1.0, 1.8, 2.0, 2.6]
+    assert verdict(evidence.magnitude_theorem(reports)) == "reproduced-with-reading"
+    assert verdict(evidence.small_printed(2.4, 1.0, (0.1, 0.01))) == "refuted"
+    assert verdict(evidence.small_limit(angles, 1.0)) == "reproduced"
+    assert verdict(evidence.closed_form(1, 5)) == "reproduced"
+    assert verdict(evidence.angle_theorem(reports)) == "reproduced-with-reading"
+    assert verdict(evidence.layered_angle_theorem(reports)) == "reproduced-with-reading"
+    assert verdict(evidence.silent_bounds(1, 20)) == "reproduced"
+    assert verdict(more.two_layer_theorem(reports)) == "reproduced-with-reading"
+    assert verdict(more.implicit_theorem(reports, math.pi / 2, 0.5, 3, 1.0)) == "refuted"
+    assert verdict(more.implicit_repaired(reports, (2, 4))) == "reproduced"
+    assert verdict(more.comparison_lemma()) == "refuted"
+    assert verdict(more.comparison_repaired(1, 16)) == "reproduced"
+
+
+def test_small_norms_below_the_threshold_keep_to_equation_8() -> None:
+    assert evidence.excess(1.5, 1.0, 1e-3) > 0.0 > evidence.excess(2.0, 1.0, 1e-3)
+    assert pytest.approx(math.pi - math.atan(math.pi)) == evidence.THRESHOLD
+    assert float(evidence._passed_exactly(1.5, 1.0, 1e-3)) < 0.0
+
+
+def test_when_bounds_begin_to_speak() -> None:
+    lower, upper = evidence.silent_until(math.pi / 2, 0.25, 0.5)
+    assert lower == pytest.approx(4.0 * math.log(4.0 / math.pi))
+    assert upper == 0.0
+    table = evidence.silence((30, 90), (0, 1), 1.0)
+    assert list(table.columns) == ["m = 0, lower", "m = 0, upper", "m = 1, lower", "m = 1, upper"]
+    # m = 1 by hand: the angle's equation is autonomous, p = 1/4 at a right angle.
+    path = population_flow(0.0, 0.0, 1, np.linspace(0.0, 20.0, 2001))
+    end = path.t[np.argmax(path.theta < math.pi / 200)]
+    assert table.loc["90°", "m = 1, lower"] == f"{100 * lower / end:.0f} %"
+
+
+# --- Figures --------------------------------------------------------------------------------------
+
+
+def test_figures_show_what_they_say() -> None:
+    text = fingerprint_of(pictures.comparison_solutions(math.pi / 2, 3, 0.5, 2.0, 3.0))
+    assert text.count("printed'") == 1
+    assert "no real value" in text
+    assert "cut off" not in text
+    text = fingerprint_of(pictures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
+    assert "cut off" not in text
+    assert "(8) fails" in text
