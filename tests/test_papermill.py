@@ -1,4 +1,4 @@
-"""Chapter 1 with papermill, as in the README, on a reader's own data and on bad input."""
+"""The chapters with papermill, as in the README, on a reader's own input and on bad input."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from reluflow.ledger.display import RECORD
 
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = ROOT / "chapters" / "01_support_vectors.ipynb"
+SECOND = ROOT / "chapters" / "02_magnitude_angle.ipynb"
 PAPERS_OWN = ("sv.ex5.1.a", "sv.ex5.1.b", "sv.ex5.1.gd", "sv.ex5.2", "sv.ex5.3")
 GOOD = "x1,x2,y\n0.9,0.1,0.6\n0.4,0.9,0.9\n0.7,0.2,1.9\n"
 
 pytestmark = pytest.mark.long
 
 
-def papermill(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the chapter in `folder`, where the reader's CSV lies, without activating anything."""
+def papermill(
+    folder: Path, *arguments: str, chapter: Path = CHAPTER
+) -> subprocess.CompletedProcess[str]:
+    """Run a chapter in `folder`, where the reader's CSV lies, without activating anything."""
     environment = {k: v for k, v in os.environ.items() if k not in ("MPLBACKEND", "VIRTUAL_ENV")}
     command = [str(Path(sys.executable).parent / "papermill"), "--no-progress-bar"]
     return subprocess.run(
-        [*command, str(CHAPTER), "out.ipynb", *arguments],
+        [*command, str(chapter), "out.ipynb", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -114,6 +117,13 @@ def test_bad_input(text: str | None, arguments: list[str], sentence: str, tmp_pa
     if text is not None:
         (tmp_path / "my.csv").write_text(text, encoding="utf-8")
     run = papermill(tmp_path, "-p", "dataset", "my.csv", *arguments)
+    assert_refused(run, result(tmp_path), sentence)
+
+
+def assert_refused(
+    run: subprocess.CompletedProcess[str], notebook: NotebookNode, sentence: str
+) -> None:
+    """The run failed early, with one sentence and no stack of ours."""
     assert run.returncode != 0
     # papermill puts its own stack first, which is not ours to change; the sentence comes last.
     last = run.stderr.rstrip().splitlines()[-1]
@@ -122,8 +132,40 @@ def test_bad_input(text: str | None, arguments: list[str], sentence: str, tmp_pa
     # No stack of the chapter's or the library's calls, neither here nor in the notebook.
     assert "Cell In[" not in run.stderr
     assert f"reluflow{os.sep}" not in run.stderr.replace(str(ROOT), "")
-    notebook = result(tmp_path)
     errors = [out for out in outputs(notebook) if out.output_type == "error"]
     assert [out.traceback for out in errors] == [[last]]
     ran = [c for c in notebook.cells if c.cell_type == "code" and c.execution_count is not None]
     assert len(ran) <= EARLY
+
+
+OWN_FIGURES = ("ma.fig1", "ma.fig2", "ma.text.twophase", "ma.ours.run.step")
+SHORT = "{layers: [4], norms: [0.5], n: 500, d: 5, steps: 1000, effort: 0.1}"
+POPULATION = "{layers: [1, 3], norms: [1], steps: 500, data: population, seed: 3, effort: 0.1}"
+
+
+@pytest.mark.parametrize("values", [SHORT, POPULATION], ids=["data", "population"])
+def test_own_network(values: str, tmp_path: Path) -> None:
+    run = papermill(tmp_path, "-y", values, chapter=SECOND)
+    assert run.returncode == 0, run.stderr
+    notebook = result(tmp_path)
+    assert error_outputs(notebook) == []
+    assert stderr_outputs(notebook) == []
+    rows = [out.data[RECORD] for out in outputs(notebook) if RECORD in out.get("data", {})]
+    verdicts = {row["id"]: row["verdict"] for row in rows}
+    assert {id: verdicts.get(id) for id in OWN_FIGURES} == dict.fromkeys(
+        OWN_FIGURES, "not-applicable"
+    )
+    assert verdicts["ma.thmA.3"] == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ("{layer: [1]}", 'unknown parameter "layer": did you mean "layers"?'),
+        ("{layers: [0]}", 'parameter "layers" must be a list of different whole numbers'),
+        ("{data: mnist}", 'parameter "data" must be "empirical" or "population", not'),
+    ],
+    ids=["misspelt name", "no layer", "unknown law"],
+)
+def test_bad_network(values: str, sentence: str, tmp_path: Path) -> None:
+    assert_refused(papermill(tmp_path, "-y", values, chapter=SECOND), result(tmp_path), sentence)
