@@ -144,11 +144,15 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
     for check in checks:
         mine = check.breaches[check.trained]
         word = {"empirical": "data", "population": "population"}[check.trained]
-        row: dict[str, object] = {"panel": check.panel, "theorem": check.bound, "side": check.side}
+        row: dict[str, object] = {
+            "panel": _unbroken(check.panel),
+            "theorem": check.bound,
+            "side": check.side,
+        }
         row[f"{word}: steps"] = mine.count
         row["first"] = int(mine.steps[0]) if mine.count else "–"
         row["last"] = int(mine.steps[-1]) if mine.count else "–"
-        row["by at most"] = f"{mine.excess:.1e}" if mine.count else "–"
+        row["by at most"] = _unbroken(f"{mine.excess:.1e}") if mine.count else "–"
         for name in ("population", "flow"):
             if name != check.trained:
                 row[f"{name}: steps"] = check.breaches[name].count
@@ -160,6 +164,11 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
             del row["r < |w| < R"]
     index = ["panel", "theorem", "side"]
     return pd.DataFrame(rows, columns=list(rows[0]) if rows else index).set_index(index)
+
+
+def _unbroken(text: str) -> str:
+    """The text with hyphens at which no line is broken."""
+    return text.replace("-", "\u2011")
 
 
 def _angle(run: Run) -> list[Check]:
