@@ -190,7 +190,10 @@ def _diverged(setting: Setting) -> InputError:
 
 
 class _Shown:
-    """A notebook's line that says how many steps are done; at the end always the same line."""
+    """A notebook's line that says how many steps are done.
+
+    It ends as it began: what compares a run with an earlier one may see the first text or the last.
+    """
 
     def __init__(self, total: int, quiet: bool) -> None:
         self._total, self._last = total, 0
@@ -203,7 +206,8 @@ class _Shown:
             self._last = done
 
     def _text(self, done: int) -> str:
-        return f"{done:,} of {self._total:,} steps".replace(",", " ")
+        whole = f"{self._total:,} steps".replace(",", " ")
+        return f"{whole}, {done / self._total:.0%} done" if 0 < done < self._total else whole
 
 
 class _Line(str):
