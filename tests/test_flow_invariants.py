@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from reluflow.bruteforce import best_of_many, integrate, plain_descent
 from reluflow.errors import InputError
@@ -27,11 +27,15 @@ def draw(seed: int, signed: bool = False):
 
 
 @given(seeds)
+@example(1001)
 @steady
 def test_the_loss_never_increases(seed):
     X, y, w0, _ = draw(seed, signed=True)
     path = affine_flow(X, y, w0)
-    assert path.status in ("converged", "sliding")
+    if path.status == "non-unique":  # with a label below 0 a slide may end at 0: flows begin there
+        assert np.linalg.norm(path.end) <= 1e-12 * np.linalg.norm(w0)
+    else:
+        assert path.status in ("converged", "sliding")
     values = loss(X, y, path.at(path.grid(40)))
     assert np.all(np.diff(values) <= 1e-12 * values[0])
 
