@@ -160,29 +160,49 @@ class Report:
         """Whether neither a draw nor the search contradicts the statement."""
         return not self.violations and not self.search_breaks
 
-    def evidence(self, name: str | None = None) -> list[Evidence]:
-        """The report as evidence for the ledger; `name` stands for the statement's own phrase.
+    def checks(self, name: str | None = None) -> list[Evidence]:
+        """What decides, and on how many instances; `name` stands for the statement's own phrase.
 
-        The search's slack is chaotic in the last digits, so only its sign is recorded; of a drawn
-        slack at rounding level, that it is zero.
+        The search's slack is chaotic in the last digits, so only its sign is recorded. A search
+        that was not made decides nothing.
         """
         says = self.says if name is None else name
-        items = [
-            fact(f"{says}: instances that break it", sum(self.violations.values()), 0),
-            fact(f"{says}: broken by the search from the worst", self.search_breaks, False),
-            note("instances tried, and drawn", (self.tried, self.drawn)),
-        ]
+        items = [fact(f"{says}: instances that break it", sum(self.violations.values()), 0)]
+        if self.evaluations:
+            broken = self.search_breaks
+            items.append(fact(f"{says}: broken by the search from the worst", broken, False))
+        items.append(note("instances tried, and drawn", (self.tried, self.drawn)))
         if self.undecided:
             items.append(note("instances that could not be decided", self.undecided))
-        if np.isfinite(self.smallest):
-            small = abs(self.smallest) < ROUNDING_LEVEL
-            value = 0.0 if small else float(f"{self.smallest:.1e}")
-            items.append(note("smallest slack of those", value))
         if self.vacuous:
             says = "share of the draws that meet the hypotheses and test the claim"
             share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
             items.append(bound(says, float(f"{share:.2g}"), ">=", RARE, ""))
+        return items
+
+    def evidence(self, name: str | None = None) -> list[Evidence]:
+        """The report as evidence for the ledger: its checks, its smallest slack and its seed.
+
+        Of a slack at rounding level it is recorded that it is zero.
+        """
+        items = self.checks(name)
+        if np.isfinite(self.smallest):
+            small = abs(self.smallest) < ROUNDING_LEVEL
+            value = 0.0 if small else float(f"{self.smallest:.1e}")
+            items.append(note("smallest slack of those", value))
         return [*items, note("seed", self.seed)]
+
+
+def survived(*reports: Report) -> list[Evidence]:
+    """Evidence that several statements survive, without their slacks; drawn with one seed."""
+    if len(reports) == 1:
+        return [*reports[0].checks(), note("seed", reports[0].seed)]
+    return [
+        *(item for report in reports for item in report.checks() if item.decides),
+        note("instances tried", tuple(report.tried for report in reports)),
+        note("instances drawn", tuple(report.drawn for report in reports)),
+        note("seed", reports[0].seed),
+    ]
 
 
 def table(reports: Iterable[Report]) -> pd.DataFrame:

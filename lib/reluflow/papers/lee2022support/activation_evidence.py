@@ -15,21 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
 from reluflow.bruteforce import integrate, plain_descent
-from reluflow.falsify import Report
+from reluflow.falsify import Report, survived
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.activation import alpha_star, departing_sides, normal_rates
 from reluflow.papers.lee2022support.activation_starts import EntryRadius, ExclusionSurvey
 from reluflow.papers.lee2022support.landscape import assumptions
 
 Settlement = dict[str, Any]
-
-
-def _found(report: Report) -> list[Evidence]:
-    """The report's evidence without its smallest slack, which is a sign or a rounding error."""
-    return [item for item in report.evidence() if item.what != "smallest slack of those"]
 
 
 def _rows(values: ArrayLike) -> NDArray:
@@ -50,7 +45,7 @@ def deactivation_rule(
     s, top = normal_rates(X, y, w0, 0)
     return {
         "evidence": [
-            *_found(report),
+            *survived(report),
             fact("x = y = 1, w0 = 0, grad L(w0).x = 0: the flow w(t) = 0 deactivates x",
                  0 not in departing_sides([[1.0]], [1.0], [0.0], 0), True),
             fact("data (1,1), (-1,-1), (1,0), y = 1, from (1/2,-1/2): "
@@ -79,7 +74,7 @@ def deactivation_rule(
 
 def deactivation_ranges(report: Report) -> Settlement:
     """Our repair of Proposition 3.1, against Euler steps and the exact departures."""
-    return {"evidence": _found(report)}
+    return {"evidence": survived(report)}
 
 
 def scaling(report: Report, X: NDArray, y: NDArray, w0: ArrayLike, alpha: int) -> Settlement:
@@ -94,7 +89,7 @@ def scaling(report: Report, X: NDArray, y: NDArray, w0: ArrayLike, alpha: int) -
     inside = all(h != 0 for v in (at, up, down) for h in rational.preactivations(X, v))
     return {
         "evidence": [
-            *_found(report),
+            *survived(report),
             fact("alpha_2* is defined for x = (1,0), (0,1), w0 = (1,-1), as A1 allows",
                  alpha_star(np.eye(2), np.ones(2), [1.0, -1.0], 1) is not None, True),
         ],
@@ -113,7 +108,7 @@ def scaling(report: Report, X: NDArray, y: NDArray, w0: ArrayLike, alpha: int) -
 
 def scaling_repaired(report: Report) -> Settlement:
     """Our repair of Proposition 4.1."""
-    return {"evidence": _found(report)}
+    return {"evidence": survived(report)}
 
 
 def excluded_minima(
@@ -123,7 +118,7 @@ def excluded_minima(
     flows, off = at_equality
     return {
         "evidence": [
-            *_found(report),
+            *survived(report),
             fact("starts at equality in (7) whose limit lacks the datum", off, 0),
             fact("minima excluded by (7) and reached", survey.contradicted, 0),
             note("starts at equality", flows),
@@ -181,12 +176,12 @@ def well_posedness(
 
 def unique_at_random(reports: Sequence[Report]) -> Settlement:
     """Our repair of Proposition F.4."""
-    return {"evidence": [item for report in reports for item in _found(report)]}
+    return {"evidence": survived(*reports)}
 
 
 def entry(report: Report) -> Settlement:
     """Lemma F.5, at shrinking norms."""
-    return {"evidence": _found(report)}
+    return {"evidence": survived(report)}
 
 
 def entry_radius(report: Report, found: EntryRadius, X: NDArray, y: NDArray) -> Settlement:
@@ -197,7 +192,7 @@ def entry_radius(report: Report, found: EntryRadius, X: NDArray, y: NDArray) -> 
         loops.append(bool(np.any((path @ np.asarray(X).T > 0).all(axis=1))))
     return {
         "evidence": [
-            *_found(report),
+            *survived(report),
             bound("delta_0 / delta*, Example 5.1", found.guarantee / found.radius, "<=", 1.0, ""),
             fact("plain descent enters from 0.99 delta*, from 1.01 delta*", tuple(loops),
                  (True, False)),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reluflow.falsify import Report, falsify
+from reluflow.falsify import Report, falsify, survived
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import Reading, fact, note
 from reluflow.papers.lee2022support.crossings import (
@@ -27,7 +27,6 @@ from reluflow.papers.lee2022support.crossings_exact import (
     random_equation,
     zeros_by_isolation,
 )
-from reluflow.papers.lee2022support.linear_evidence import decided
 
 Settlement = dict[str, Any]
 
@@ -52,7 +51,7 @@ def zeros_of_exponentials(seed: int, count: int) -> Settlement:
     stuck = fitted((0, 1, 2), [Fraction(1), Fraction(2), Fraction(4)])
     return {
         "evidence": [
-            *decided([report]),
+            *survived(report),
             fact("equations with more than n zeros (Sturm)",
                  sum(k > len(e.a) for k, e in zip(counts, equations, strict=True)), 0),
             fact("equations whose zeros the flow's own isolation counts differently",
@@ -96,7 +95,7 @@ def hyperplanes(reports: Sequence[Report], dimensions: Sequence[int]) -> Settlem
         turning.append(all(equation.value(u) == 0 and equation.slope(u) != 0 for u in zeros))
     return {
         "evidence": [
-            *decided(reports),
+            *survived(*reports),
             fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
                  tuple(found), tuple(dimensions)),
             fact("each of them changes the sign", all(turning), True),
@@ -140,7 +139,7 @@ def boundaries_attained(
         flows.append({sum(e.datum == j and e.t > 1e-6 for e in path.events) for path in near})
     return {
         "evidence": [
-            *decided(reports),
+            *survived(*reports),
             fact("sign changes of x_j.w at the given times, 60 digits", tuple(exact),
                  tuple(wanted)),
             fact("crossings of the exact flows from 0 and from 1e-9 (1, ..., 1)",

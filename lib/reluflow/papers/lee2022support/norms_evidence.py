@@ -17,10 +17,10 @@ import sympy
 from numpy.typing import NDArray
 
 from reluflow import rational
-from reluflow.falsify import Report, falsify
+from reluflow.falsify import Report, falsify, survived
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.ledger import Counterexample, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import norms_statements as statements
 from reluflow.papers.lee2022support.landscape import assumptions
@@ -43,23 +43,13 @@ OVERSHOOT = (np.array([[1, 2], [2, 1]]), np.array([3, 3]), np.array([1, 0]))
 """Two data X, y and a direction v: from w0 = eps v the norm rises above |w*| and falls back."""
 
 
-def survived(report: Report) -> list[Evidence]:
-    """That neither draws nor search broke a statement. Slacks of rounding size stay out."""
-    return [
-        fact(f"{report.says}: instances that break it", sum(report.violations.values()), 0),
-        fact(f"{report.says}: broken by the search from the worst", report.search_breaks, False),
-        note("instances tried, and drawn", (report.tried, report.drawn)),
-    ]
-
-
 Reports = Mapping[str, Report]
 """What `try_small_starts` found, by statement."""
 
 
 def _settled(reports: Reports, *names: str) -> Settlement:
     """Statements that must all have survived."""
-    evidence = [item for name in names for item in survived(reports[name])]
-    return {"evidence": [*evidence, note("seed", reports[names[0]].seed)]}
+    return {"evidence": survived(*(reports[name] for name in names))}
 
 
 def norm_subset(seed: int, count: int) -> Settlement:
@@ -79,8 +69,8 @@ def norm_subset(seed: int, count: int) -> Settlement:
     half = sympy.Rational(1, 2)
     return {
         "evidence": [
-            *survived(falsify(statements.rate_is_continuous(), seed, count)),
-            *survived(falsify(statements.rate_is_the_slope(), seed, count // 2, count // 8)),
+            *falsify(statements.rate_is_continuous(), seed, count).checks(),
+            *falsify(statements.rate_is_the_slope(), seed, count // 2, count // 8).checks(),
             bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9,
                   "of |Xw|^2 + |y|^2"),
             note("data sets whose minima were enumerated", len(items)),
@@ -113,7 +103,7 @@ def no_deactivation(reports: Reports, X: NDArray, y: NDArray) -> Settlement:
     report = reports["global"]
     return {
         "evidence": [
-            *survived(reports["kept"]),
+            *reports["kept"].checks(),
             fact("data sets whose all-active minimum is not global",
                  sum(report.violations.values()), 0),
             fact("the limit is global on the data below", above <= 1e-9, True),
@@ -200,7 +190,7 @@ def norm_in_the_plane(reports: Reports) -> Settlement:
             fact("instances on which |w(t)| drops, at all norms tried", aligned + other, 0),
             note("of them with labels along the top eigenvector, c_2* = 0", aligned),
             note("instances tried", report.tried),
-            *survived(reports["first"]),
+            *reports["first"].checks(),
             fact(
                 "the limit from 1e-6 (1, 1) on x = (1, 0), (0, 1), (1, 1), y = (3, 1, 1) is a "
                 "local minimum",
@@ -299,7 +289,7 @@ def norm_theorem(survey: ConditionsSurvey, reports: Reports) -> Settlement:
     every, crossed = "flows with B1-B4 at every crossing", "flows that cross a boundary"
     return {
         "evidence": [
-            *survived(reports["strict"]),
+            *reports["strict"].checks(),
             fact("the norm drops on the data below, nothing crossed, at all norms",
                  all(drops), False),
             note("random data, d = 2 and d = 3: flows that cross a boundary",

@@ -17,7 +17,7 @@ from reluflow import rational
 from reluflow.falsify import Report
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.instances import draw_many
-from reluflow.ledger import Counterexample, Evidence, Reading, fact, note
+from reluflow.ledger import Counterexample, Reading, fact, note
 from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.partition_linear import least_relu_loss, linear_fit
 from reluflow.papers.lee2022support.partition_minima import cells_with_minima
@@ -25,12 +25,6 @@ from reluflow.papers.lee2022support.partition_order import quadrant_cells
 from reluflow.papers.lee2022support.partitions import adjacent_pairs
 
 Settlement = dict[str, Any]
-
-
-def evidence_of(report: Report) -> list[Evidence]:
-    """The report's evidence, less what it says of a search if none was made."""
-    items = report.evidence()
-    return [e for e in items if report.evaluations or "broken by the search" not in e.what]
 
 
 def adjacent_cells(report: Report) -> Settlement:
@@ -41,7 +35,7 @@ def adjacent_cells(report: Report) -> Settlement:
     active = [{i for i, x in enumerate(line) if x * w > 0} for w in (-2, -1, 1, 2)]
     steps = [len(a ^ b) for a, b in pairwise(active) if a != b]
     return {
-        "evidence": evidence_of(report),
+        "evidence": report.evidence(),
         "counterexample": Counterexample(
             instance={"X": X.astype(int), "y": y.astype(int)},
             assumptions={**assumptions(X, y), "no two data are equal": len(set(line)) == len(line)},
@@ -55,7 +49,7 @@ def adjacent_cells(report: Report) -> Settlement:
 
 def survived(report: Report) -> Settlement:
     """A statement that nothing else is asked of than to survive its report."""
-    return {"evidence": evidence_of(report)}
+    return {"evidence": report.evidence()}
 
 
 def count_of_cells(report: Report, X: NDArray) -> Settlement:
@@ -64,7 +58,7 @@ def count_of_cells(report: Report, X: NDArray) -> Settlement:
     patterns = {tuple(x * w > 0 for x in values) for w in (-1, 0, 1)}
     return {
         "evidence": [
-            *evidence_of(report),
+            *report.evidence(),
             note(f"without A1, x = {values}: patterns, and the bound",
                  (len(patterns), cell_bound(len(values), 1))),
         ]
@@ -73,7 +67,7 @@ def count_of_cells(report: Report, X: NDArray) -> Settlement:
 
 def cones_and_minima(cones: Report, convex: Report, minima: Report) -> Settlement:
     """Proposition F.3: its two halves and the sentence between them."""
-    return {"evidence": [*evidence_of(cones), *evidence_of(convex), *evidence_of(minima)]}
+    return {"evidence": [*cones.evidence(), *convex.evidence(), *minima.evidence()]}
 
 
 def count_of_minima(report: Report, X: NDArray, y: NDArray) -> Settlement:
@@ -83,7 +77,7 @@ def count_of_minima(report: Report, X: NDArray, y: NDArray) -> Settlement:
     attained = sum(_holds_minimum(X, y, cell) for cell in cells)
     return {
         "evidence": [
-            *evidence_of(report),
+            *report.evidence(),
             fact("data below: cells that hold a local minimum (enumeration)",
                  cells_with_minima(X, y), cell_bound(*X.shape)),
             fact("data below: cells that hold a local minimum (rational arithmetic)",
@@ -113,7 +107,7 @@ def nested_quadrants(report: Report, X: NDArray) -> Settlement:
     chains = [sorted(map(len, quadrant_cells(X, quadrant))) for quadrant in (2, 4)]
     return {
         "evidence": [
-            *evidence_of(report),
+            *report.evidence(),
             fact("cells of the figure's four data", len(enumerate_cells(X)), 8),
             note("active data of its cells in the 2nd and in the 4th quadrant", tuple(chains)),
         ]
@@ -125,7 +119,7 @@ def not_on_boundary(report: Report, seed: int, count: int) -> Settlement:
     tried, wrong = exact_falls(seed, count)
     return {
         "evidence": [
-            *evidence_of(report),
+            *report.evidence(),
             fact("boundary points of integer data that no exact step leaves downwards", wrong, 0),
             note("such points, and steps on each", (tried, 3)),
         ],
@@ -170,7 +164,7 @@ def relu_not_smaller(report: Report) -> Settlement:
     linear = sum((h - v) ** 2 for h, v in zip(exact.preactivations, rational.rationals(y),
                                               strict=True)) / 2  # fmt: skip
     return {
-        "evidence": evidence_of(report),
+        "evidence": report.evidence(),
         "counterexample": Counterexample(
             instance={"X": X.astype(int), "y": y.astype(int)},
             assumptions={**assumptions(X, y), "n = 1": len(y) == 1},
@@ -189,7 +183,7 @@ def relu_smaller(report: Report, X: NDArray, y: NDArray) -> Settlement:
     without = rational.fit(X, y, [i for i in range(len(y)) if i != 1])
     return {
         "evidence": [
-            *evidence_of(report),
+            *report.evidence(),
             fact("data below: value of the linear fit on x_2 (rational)",
                  line.preactivations[1], Fraction(0)),
             fact("data below: a smaller loss without x_2 (rational)",

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from reluflow.falsify import Report, falsify
 from reluflow.flows.population import PopulationPath, population_flow
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import bounds
 from reluflow.papers.lee2023magnitude import bounds_statements as statements
 from reluflow.papers.lee2023magnitude.orbit import one_layer, orbits
@@ -47,15 +47,6 @@ def try_bounds(seed: int, count: int) -> dict[str, Report]:
     return {name: falsify(one, seed, count, count // 4) for name, one in tried.items()}
 
 
-def survived(report: Report) -> list[Evidence]:
-    """That neither draws nor search broke a statement; slacks of rounding size stay out."""
-    return [
-        fact(f"{report.says}: starts that break it", sum(report.violations.values()), 0),
-        fact(f"{report.says}: broken by the search from the worst", report.search_breaks, False),
-        note("starts tried, and drawn", (report.tried, report.drawn)),
-    ]
-
-
 def magnitude_theorem(reports: Reports) -> Settlement:
     """Theorem 3.3, with eq. (8) as a limit."""
     size, t = 1e-6, np.array([0.1, 1.0, 10.0])
@@ -66,8 +57,8 @@ def magnitude_theorem(reports: Reports) -> Settlement:
     )
     return {
         "evidence": [
-            *survived(reports["magnitude"]),
-            *survived(reports["small magnitude"]),
+            *reports["magnitude"].checks(),
+            *reports["small magnitude"].checks(),
             deviation("|w(t)| from the upper bound of (8), |w_0| = 1e-6 |w*|, t = 0.1, 1, 10",
                       apart, "of |w*|"),
             note("seed", reports["magnitude"].seed),
@@ -246,8 +237,8 @@ def angle_theorem(reports: Reports) -> Settlement:
     room = np.log((np.pi - bounds.small_angle_bounds(t, 0.5 * np.pi)[0]) / theta)
     return {
         "evidence": [
-            *survived(reports["angle"]),
-            *survived(reports["small angle"]),
+            *reports["angle"].checks(),
+            *reports["small angle"].checks(),
             note("the special case from |w_0| = 3 |w*|, φ_0 = π/2: least logarithm of "
                  "(π - its lower bound) / (π - φ), which fails where negative", float(room.min())),
             note("seed", reports["angle"].seed),
@@ -265,7 +256,7 @@ def angle_theorem(reports: Reports) -> Settlement:
 def layered_angle_theorem(reports: Reports) -> Settlement:
     """Theorem 3.9."""
     return {
-        "evidence": [*survived(reports["layered angle"]), note("seed", reports["angle"].seed)],
+        "evidence": [*reports["layered angle"].checks(), note("seed", reports["angle"].seed)],
         "reading": Reading(
             taken="0 < φ₀ < π, as in Theorem 3.7",
             others="at φ₀ = π all three terms are π, at φ₀ = 0 the cotangent has no value",

@@ -20,7 +20,6 @@ from scipy.special import hyp2f1
 from reluflow.falsify import Draw, Report, Statement, falsify
 from reluflow.flows.population import population_flow, pull
 from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude.bounds_evidence import survived
 from reluflow.papers.lee2023magnitude.comparison import (
     comparison,
     implicit_printed,
@@ -35,7 +34,7 @@ Item = Mapping[str, NDArray]
 def two_layer_theorem(reports: Reports) -> Settlement:
     """Theorem 3.8, m = 1."""
     return {
-        "evidence": [*survived(reports["two layers"]), note("seed", reports["two layers"].seed)],
+        "evidence": [*reports["two layers"].checks(), note("seed", reports["two layers"].seed)],
         "reading": Reading(
             taken="t > 0 and 0 < φ₀ < π, as in Theorem 3.7",
             others="at t = 0 the three terms are equal; at φ₀ = 0 the lower bound is 0/0, and its "
@@ -53,8 +52,8 @@ def implicit_theorem(reports: Reports, phi0: float, v0: float, m: int, t: float)
     beyond = sum(upper.rejected.values())
     return {
         "evidence": [
-            *survived(lower),
-            *survived(upper),
+            *lower.checks(),
+            *upper.checks(),
             note("of the draws: starts whose argument is beyond 1, where no real value exists",
                  beyond),
             note("u(0; 0) as printed for the start below, where v_0 = 1/2", float(u[0])),
@@ -128,7 +127,7 @@ def implicit_repaired(reports: Reports, layers: Sequence[int]) -> Settlement:
             special = max(special, max(_error(b, z)[1] for z in (0.3, 0.6, 0.99, 1 - 1e-9)))
     return {
         "evidence": [
-            *survived(reports["layered"]),
+            *reports["layered"].checks(),
             deviation("u(t) from the integrated (15), sign corrected", by_ode, "relative"),
             deviation("time to u(t) from the integral of 2 du / (u^m (u^(m+1) - a^(m+1))), mpmath",
                       by_integral, "relative"),
@@ -275,4 +274,4 @@ def least_lead(items: Sequence[Item]) -> NDArray:
 def comparison_repaired(seed: int, count: int) -> Settlement:
     """Lemma C.2 where one of the two is Lipschitz."""
     report = falsify(compared(), seed, count, count // 8)
-    return {"evidence": [*survived(report), note("seed", seed)]}
+    return {"evidence": [*report.checks(), note("seed", seed)]}

@@ -15,7 +15,7 @@ import mpmath
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from reluflow.falsify import Report, falsify
+from reluflow.falsify import Report, falsify, survived
 from reluflow.flows.population import population_descent
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import descent_exact as exact
@@ -77,18 +77,6 @@ def try_descent(seed: int, count: int) -> dict[str, Report]:
     return found | {name: falsify(item, seed, count, 0) for name, item in failing.items()}
 
 
-def _survived(reports: Reports, *names: str) -> list[Evidence]:
-    """That neither draws nor search broke these statements."""
-    out = []
-    for report in (reports[name] for name in names):
-        out += [
-            fact(f"{report.says}: instances that break it", sum(report.violations.values()), 0),
-            fact(f"{report.says}: broken by the search", report.search_breaks, False),
-            note("instances tried, and drawn", (report.tried, report.drawn)),
-        ]
-    return [*out, note("seed", reports[names[0]].seed)]
-
-
 def _broken(reports: Reports, name: str) -> list[Evidence]:
     """How many draws broke a statement, and at which smallness of the step."""
     report = reports[name]
@@ -112,7 +100,7 @@ def magnitude_descent(reports: Reports, count: int) -> Settlement:
             ties += not lower < path[T].length < upper
     return {
         "evidence": [
-            *_survived(reports, "A.1", "A.1 small"),
+            *survived(reports["A.1"], reports["A.1 small"]),
             fact("steps T = 1..5 of exact vector descent outside the strict bounds", ties, 0),
             note("starts of exact descent", count),
         ],
@@ -143,7 +131,7 @@ def one_layer_angle_descent(reports: Reports, count: int) -> Settlement:
             ties += not (inside and below < path[T].theta < above)
     return {
         "evidence": [
-            *_survived(reports, "A.2 lower", "A.2 upper", "A.2 small"),
+            *survived(reports["A.2 lower"], reports["A.2 upper"], reports["A.2 small"]),
             fact("steps T = 0..5 of exact vector descent outside the strict bounds", ties, 0),
             note("starts of exact descent", count),
         ],
@@ -287,22 +275,22 @@ def two_layer_descent(reports: Reports) -> Settlement:
 
 def corrected_angle_bounds(reports: Reports) -> Settlement:
     """Theorems 4.2 and A.2 with corrected factors."""
-    return {"evidence": _survived(reports, "4.2 corrected")}
+    return {"evidence": survived(reports["4.2 corrected"])}
 
 
 def euler_angle_bounds(reports: Reports) -> Settlement:
     """Theorem 4.2 for explicit Euler steps of (9)-(10)."""
-    return {"evidence": _survived(reports, "4.2 euler")}
+    return {"evidence": survived(reports["4.2 euler"])}
 
 
 def corrected_iterations(reports: Reports) -> Settlement:
     """Corollary 4.3 with the corrected factor."""
-    return {"evidence": _survived(reports, "4.3 corrected")}
+    return {"evidence": survived(reports["4.3 corrected"])}
 
 
 def corrected_two_layer_bounds(reports: Reports) -> Settlement:
     """Theorem A.3 with the corrected step below, and for v_1 above."""
-    return {"evidence": _survived(reports, "A.3 corrected")}
+    return {"evidence": survived(reports["A.3 corrected"])}
 
 
 def balance_bounded(reports: Reports) -> Settlement:
@@ -316,7 +304,7 @@ def balance_bounded(reports: Reports) -> Settlement:
     flow = solve_ivp(_lost_in_flow, (0.0, 40.0), [math.pi / 2, 1.0, 0.0], rtol=1e-10, atol=1e-12)
     return {
         "evidence": [
-            *_survived(reports, "balance"),
+            *survived(reports["balance"]),
             bound("least (|w(T)| - v*)/step at the end, from phi0 = pi/2, |w0| = v_1 = v* = 1",
                   float((above / steps).min()), ">", 0.01, ""),
             bound("least (v* - v_1(T))/step there", float((below / steps).min()), ">", 0.01, ""),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Report, falsify
 from reluflow.flows.population import coordinates, population_flow, population_gradient
-from reluflow.ledger import Evidence, deviation, fact, note
+from reluflow.ledger import deviation, fact, note
 from reluflow.papers.lee2023magnitude.derivation import identities, turning_of_field
 from reluflow.papers.lee2023magnitude.dynamics import (
     angle_rate,
@@ -32,19 +32,6 @@ Settlement = dict[str, Any]
 
 TOLERANCE = 1e-8
 """Two ways to one number agree to this; both are good to ten digits."""
-
-
-def tried(report: Report, name: str = "") -> list[Evidence]:
-    """That no draw broke a statement, and no search from the worst draws if one was run, and that
-    the draws could have. `name` is put before the statement's own phrase."""
-    says = f"{name}: {report.says}" if name else report.says
-    items = [fact(f"{says}: instances that break it", sum(report.violations.values()), 0)]
-    if report.evaluations:
-        broken = report.search_breaks
-        items.append(fact(f"{says}: broken by the search from the worst", broken, False))
-    if report.vacuous:
-        items.append(fact(f"{says}: the draws hardly test it", True, False))
-    return [*items, note("instances tried, and drawn", (report.tried, report.drawn))]
 
 
 def upwards(value: float, unit: float = 1e-6) -> float:
@@ -204,7 +191,7 @@ def global_convergence(seed: int, count: int, layers: Sequence[int]) -> Settleme
     found = try_convergence(seed, count, layers)
     return {
         "evidence": [
-            *tried(found.report),
+            *found.report.checks(),
             deviation("integrated flow against the orbit by quadrature, in psi and rho",
                       found.gap, "(1 + s (v/v*)^(m-1))"),
             note("kinds of starts", "; ".join(starts(layers))),

@@ -21,7 +21,6 @@ from reluflow.papers.lee2023magnitude.dynamics import angle_rate, magnitude_rate
 from reluflow.papers.lee2023magnitude.dynamics_evidence import (
     TOLERANCE,
     Settlement,
-    tried,
     upwards,
 )
 from reluflow.papers.lee2023magnitude.dynamics_statements import (
@@ -71,8 +70,8 @@ def falling_region(seed: int, count: int) -> Settlement:
     rate = sp.simplify(-(v**k) * (v ** (k + 1) - v ** (k + 1) * pull) / 2)
     return {
         "evidence": [
-            *tried(sign),
-            *tried(flat),
+            *sign.checks(),
+            *flat.checks(),
             note("m, of the second statement", DEPTHS),
             note("kinds of starts that break it", ", ".join(flat.violations)),
             note("seed", seed),
@@ -121,7 +120,7 @@ def phases_of_depth(seed: int, count: int) -> Settlement:
         wrong += not (turns == int(expected.kind != "rising") and signs[-1] > 0 and near)
     return {
         "evidence": [
-            *tried(report),
+            *report.checks(),
             fact("integrated flows whose turns or least |w| are other than the orbit's", wrong, 0),
             note("flows integrated", len(checked)),
             note("seed", seed),
@@ -144,7 +143,7 @@ def falling_for_ever(seed: int, count: int) -> Settlement:
     right = [phases(_psi(math.pi / 2), math.log(r), 0).kind for r in (10.0, 1e3, 1e5)]
     return {
         "evidence": [
-            *tried(report),
+            *report.checks(),
             fact("integrated flows 1 % above the threshold that fall to the end", int(above),
                  len(angles)),
             fact("integrated flows 1 % below it that end below |w*|", int(below), len(angles)),
@@ -190,7 +189,7 @@ def dip_and_depth(seed: int, count: int) -> Settlement:
         least_share = min(least_share, deep / (1.0 - floor))
     return {
         "evidence": [
-            *tried(report),
+            *report.checks(),
             fact("angles at which the dip of |w| does not shrink with m", wrong[0], 0),
             fact("angles at which the dip of v_1...v_m |w| does not grow with m, or passes ε0",
                  wrong[1], 0),
@@ -267,7 +266,9 @@ def try_orders(seed: int, count: int) -> Mapping[str, Report]:
 
 
 def _orders(orders: Mapping[str, Report]) -> list[Evidence]:
-    return [item for name, report in orders.items() for item in tried(report, name)]
+    return [
+        item for name, report in orders.items() for item in report.checks(f"{name}: {report.says}")
+    ]
 
 
 def initial_scale(orders: Mapping[str, Report]) -> Settlement:
