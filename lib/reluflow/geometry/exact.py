@@ -112,29 +112,28 @@ def over(value: int, exponent: int) -> float:
     return value / (1 << exponent) if exponent >= 0 else float(value << -exponent)
 
 
-def nearest(value: Fraction) -> float:
+def nearest(value: Fraction | fmpq) -> float:
     """The nearest double; infinite where it is too large for one."""
     try:
-        return float(value)
+        return float(fraction(value))
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
 
 
-def fraction(value: fmpq) -> Fraction:
-    """A number of the exact arithmetic as Python's."""
-    value = fmpq(value)
-    return Fraction(int(value.p), int(value.q))
+def fraction(value: Fraction | fmpq) -> Fraction:
+    """A number of FLINT's as Python's."""
+    return value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
 
 
-def orthogonal(vectors: Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
+def orthogonal(vectors: Sequence[Sequence[fmpq]]) -> list[list[fmpq]]:
     """Orthogonal basis of the span of independent vectors (Gram and Schmidt, exactly)."""
-    basis: list[list[Fraction]] = []
+    basis: list[list[fmpq]] = []
     for v in vectors:
         basis.append(without(v, basis))
     return basis
 
 
-def without(v: Sequence[Fraction], basis: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+def without(v: Sequence[fmpq], basis: Sequence[Sequence[fmpq]]) -> list[fmpq]:
     """A vector less its parts along an orthogonal basis."""
     rest = list(v)
     for b in basis:
@@ -143,23 +142,21 @@ def without(v: Sequence[Fraction], basis: Sequence[Sequence[Fraction]]) -> list[
     return rest
 
 
-def dot(a: Sequence, b: Sequence):
+def dot(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
     """Sum of products."""
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+    return sum((x * y for x, y in zip(a, b, strict=True)), fmpq(0))
 
 
-def unit_vectors(basis: Sequence[Sequence[Fraction]], d: int) -> NDArray:
+def unit_vectors(basis: Sequence[Sequence[fmpq]], d: int) -> NDArray:
     """Vectors (d,) as columns (d, k) of length one, rounded."""
     out = np.zeros((d, len(basis)))
     for k, v in enumerate(basis):
         largest = max(abs(a) for a in v)
-        out[:, k] = [float(a / largest) for a in v]
+        out[:, k] = [nearest(a / largest) for a in v]
     return out / np.linalg.norm(out, axis=0)
 
 
-def deepest(
-    a: Sequence[Sequence], b: Sequence, size: Sequence, reach
-) -> tuple[fmpq, list[fmpq]]:
+def deepest(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[fmpq, list[fmpq]]:
     """The largest t <= reach, and a v, with a_i.v + b_i + size_i t <= 0 for all i: exactly.
 
     How deep a point v can lie inside half-spaces; they have an inner point if and only if t > 0,
@@ -170,8 +167,7 @@ def deepest(
     k = len(a[0]) if len(a) else 0
     # Slacks as functions of the variables that are zero: first v and t, which have no sign.
     table = [
-        [-fmpq(c), *(-fmpq(v) for v in row), -fmpq(s)]
-        for row, c, s in zip(a, b, size, strict=True)
+        [-fmpq(c), *(-fmpq(v) for v in row), -fmpq(s)] for row, c, s in zip(a, b, size, strict=True)
     ]
     table.append([fmpq(reach), *[fmpq(0)] * k, fmpq(-1)])
     zero, owner = list(range(k + 1)), list(range(k + 1, k + 2 + len(a)))

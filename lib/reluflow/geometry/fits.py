@@ -18,7 +18,6 @@ from reluflow.geometry.exact import (
     Rows,
     column_exponents,
     deepest,
-    fraction,
     integer_columns,
     matrix,
     nearest,
@@ -38,24 +37,25 @@ class Problem(NamedTuple):
     """Data X = Z diag(s) and labels y = t u, all exact; a weight w of X is W_c = s_c w_c / u."""
 
     rows: Rows
-    scale: list
+    scale: list[fmpq]
     labels: list[int]
-    unit: object
+    unit: fmpq
 
-    def weight(self, W: Sequence) -> list:
+    def weight(self, W: Sequence[fmpq]) -> list[fmpq]:
         """The weight of X that belongs to one of Z."""
-        return [fraction(v) * self.unit / s for v, s in zip(W, self.scale, strict=True)]
+        return [v * self.unit / s for v, s in zip(W, self.scale, strict=True)]
 
-    def span(self, N: fmpz_mat) -> list[list]:
+    def span(self, N: fmpz_mat) -> list[list[fmpq]]:
         """Orthogonal basis, in weights of X, of the span of columns (d, k) in weights of Z."""
         d, columns = len(self.scale), N.transpose().tolist()
-        return orthogonal([[int(v[c]) / self.scale[c] for c in range(d)] for v in columns])
+        return orthogonal([[v[c] / self.scale[c] for c in range(d)] for v in columns])
 
 
 def problem(X: NDArray, y: NDArray) -> Problem:
     """Read data X (n, d) and labels y (n,)."""
     rows, scale = integer_columns(X)
     labels, unit = integer_columns(y[:, None])
+    scale, unit = ([fmpq(s.numerator, s.denominator) for s in many] for many in (scale, unit))
     return Problem(rows, scale, [t for (t,) in labels], unit[0])
 
 
@@ -148,8 +148,8 @@ def placed(
 def interior_minima(
     rows: Rows, labels: Sequence[int], k: int
 ) -> Iterator[tuple[fmpq_mat, fmpz_mat, NDArray]]:
-    """Virtual minima inside their open cells, of rows (n, k): (point (k, 1), free directions (k, f),
-    active (n,))."""
+    """Virtual minima inside their open cells, for rows (n, k), as `placed` gives them, each with
+    the active data (n,)."""
     patterns = cells_of(rows)[0]
     X = scaled_floats(rows, normalise=False)
     largest = 1 << max((abs(t) for t in labels), default=0).bit_length()

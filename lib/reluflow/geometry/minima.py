@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpq_mat
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.geometry.cells import check_enumerable
-from reluflow.geometry.exact import matrix, nearest, unit_vectors
+from reluflow.geometry.exact import fraction, matrix, nearest, unit_vectors
 from reluflow.geometry.fits import Problem, interior_minima, problem
 from reluflow.geometry.kinks import kink_minima, minima_on_flats
 
-SAME = Fraction(1, 10**10)
+SAME = 1e-10
 """Losses that differ by less than this share of 1/2 |y|^2 have the same rank."""
 
 
@@ -62,6 +61,7 @@ def local_minima(X: ArrayLike, y: ArrayLike) -> tuple[StationarySet, ...]:
     X, y = np.asarray(X, float), np.asarray(y, float)
     check_enumerable(X)
     data = problem(X, y)
+    unit = fraction(data.unit)
     nowhere, d = np.zeros(len(y), bool), X.shape[1]
     found = [(w, N, on, nowhere) for w, N, on in interior_minima(data.rows, data.labels, d)]
     found += kink_minima(data.rows, data.labels, d)
@@ -72,7 +72,7 @@ def local_minima(X: ArrayLike, y: ArrayLike) -> tuple[StationarySet, ...]:
     sets = [
         StationarySet(
             w=np.array([nearest(v) for v in data.weight(w.entries())]),
-            loss=nearest(value * data.unit**2),
+            loss=nearest(value * unit**2),
             support=_members(on),
             dimension=N.ncols(),
             directions=unit_vectors(data.span(N), d),
