@@ -16,7 +16,7 @@ from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import CELL_LIMIT, StationarySet, cell_bound, local_minima
+from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.networks import loss
 
 MOST_DATA = 500
@@ -78,8 +78,7 @@ class Experiment:
     @cached_property
     def minima(self) -> tuple[StationarySet, ...]:
         """All local minima, or none where there are too many cells to enumerate."""
-        n, d = self.X.shape
-        return local_minima(self.X, self.y) if cell_bound(n, d) <= CELL_LIMIT else ()
+        return local_minima(self.X, self.y) if enumerable(*self.X.shape) else ()
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
@@ -149,7 +148,7 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
         )
     for item in chosen:
         check_assumptions(item.X, item.y)
-        if item.n > MOST_DATA and cell_bound(item.n, item.d) > CELL_LIMIT:
+        if item.n > MOST_DATA and not enumerable(item.n, item.d):
             raise InputError(
                 f"n = {item.n} data in d = {item.d} dimensions can have "
                 f"{cell_bound(item.n, item.d)} activation cells, too many to enumerate "
