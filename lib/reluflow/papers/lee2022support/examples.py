@@ -189,7 +189,7 @@ def limits_table(run: Experiment) -> pd.DataFrame:
         {
             "start": _point(limit.start),
             "limit": _point(limit.w),
-            "loss": f"{limit.loss:.6f}",
+            "loss": _loss(limit.loss, run.y),
             "support vectors": _data(limit.support),
             "rank": str(limit.rank) if limit.rank else "unknown",
             "events": str(len(path.events)),
@@ -208,7 +208,7 @@ def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
     shapes = {0: "point", 1: "half-line or segment", 2: "plane piece"}
     rows = [
         {
-            "loss": f"{m.loss:.6f}",
+            "loss": _loss(m.loss, run.y),
             "support vectors": _data(m.support),
             "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}"),
             "a point of it": _point(m.w),
@@ -216,6 +216,14 @@ def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
         for m in run.minima[:most]
     ]
     return pd.DataFrame(rows, index=[f"rank {m.rank}" for m in run.minima[:most]])
+
+
+def _loss(value: float, y: NDArray) -> str:
+    """Six decimals; for labels of another order six digits, and 0 for what is rounding of L(0)."""
+    unit = 0.5 * float(y @ y)
+    if 1e-2 <= unit <= 1e6:
+        return f"{value:.6f}"
+    return f"{value:.6g}" if value > 1e-9 * unit else "0"
 
 
 def _point(w: NDArray) -> str:
