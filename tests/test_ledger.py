@@ -606,8 +606,8 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "reluflow.ledger", "--json", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
     objects = json.loads(done.stdout)
-    keys = ["id", "paper", "at", "kind", "verdict", "evidence", "reading", "counterexample"]
-    keys += ["chapter", "cell"]
+    keys = ["id", "paper", "at", "kind", "verdict", "known", "evidence", "reading"]
+    keys += ["counterexample", "chapter", "cell"]
     assert [list(item) for item in objects] == [keys] * 6
     by_id = {item["id"]: item for item in objects}
     assert by_id["sv.thm4.7"]["counterexample"]["instance"] == [{"name": "X", "value": [[1, 0]]}]

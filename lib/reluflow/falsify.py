@@ -167,7 +167,8 @@ class Report:
         that was not made decides nothing.
         """
         says = self.says if name is None else name
-        items = [fact(f"{says}: instances that break it", sum(self.violations.values()), 0)]
+        broken = sum(self.violations.values())
+        items = [fact(f"{says}: instances that break it", broken, 0, tried=self.tried)]
         if self.evaluations:
             broken = self.search_breaks
             items.append(fact(f"{says}: broken by the search from the worst", broken, False))

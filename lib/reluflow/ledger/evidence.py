@@ -43,7 +43,8 @@ _SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
 class Evidence:
     """One measured value and what is asked of it; made by `deviation`, `fact`, `bound` or `note`.
 
-    `clipped` says that the value stands for anything at rounding level on its side of zero.
+    `clipped` says that the value stands for anything at rounding level on its side of zero; `tried`
+    is the number of instances on which a fact was tried, 0 where it is not about instances.
     """
 
     form: str
@@ -53,6 +54,7 @@ class Evidence:
     op: str | None = None
     limit: Any = None
     clipped: bool = False
+    tried: int = 0
 
     @property
     def decides(self) -> bool:
@@ -84,17 +86,18 @@ def deviation(what: str, value: Number, unit: str) -> Evidence:
     return Evidence("deviation", *_texts(what, unit, number), op="<=")
 
 
-def fact(what: str, value: Any, expect: Any, unit: str = "") -> Evidence:
+def fact(what: str, value: Any, expect: Any, unit: str = "", tried: int = 0) -> Evidence:
     """Something exact; it holds when value == expect.
 
     Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
-    of them), `unit` (text).
+    of them), `unit` (text), `tried`, the number of instances that could have broken it.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
     if not _comparable(value, expect):
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
-    return Evidence("fact", *_texts(what, unit, value), op="==", limit=expect)
+    tried = int(as_number(tried, f"the instances of fact {what!r}"))
+    return Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
 
 
 def bound(what: str, value: Number, op: str, limit: Number, unit: str) -> Evidence:
@@ -178,6 +181,8 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
         data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}
     if item.clipped:
         data["clipped"] = True
+    if item.tried:
+        data["tried"] = item.tried
     return data
 
 
@@ -189,7 +194,8 @@ def from_json(data: dict[str, Any]) -> Evidence:
     if form == "fact":
         # Fractions are texts by now, on both sides, so there are no types left to compare.
         value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
-        return Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
+        found = Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
+        return replace(found, tried=data.get("tried", 0))
     number, limit = (decoded_number(data[key], f"{form} {what!r}") for key in ("value", "limit"))
     clipped = data.get("clipped", False)
     if form == "deviation":
