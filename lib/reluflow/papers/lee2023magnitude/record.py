@@ -156,7 +156,9 @@ def main(names: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     for panel in names or PANELS:
         text = json.dumps(record_of(panel, PANELS[panel], 0))
-        file_of(panel).write_text(text.replace(', "', ',\n"').replace('], [', '],\n[') + "\n", "utf-8")
+        file_of(panel).write_text(
+            text.replace(', "', ',\n"').replace("], [", "],\n[") + "\n", "utf-8"
+        )
 
 
 if __name__ == "__main__":
