@@ -175,14 +175,6 @@ def first_iteration(path: Trajectory, datum: int, kind: str, step: float) -> flo
     return float("nan")
 
 
-def agrees_as_printed(value: float, printed: int) -> bool:
-    """Whether a value rounds to a printed number at the digits that the paper prints of it:
-    "near 500" has one digit, "near 8500" has two."""
-    digits = len(str(printed).rstrip("0"))
-    unit = 10 ** (len(str(printed)) - digits)
-    return bool(np.isfinite(value) and round(value / unit) * unit == printed)
-
-
 def limits_table(run: Experiment) -> pd.DataFrame:
     """One row a flow: where it starts and ends, the loss there, its support and its rank."""
     rows = [
