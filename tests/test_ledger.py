@@ -677,7 +677,7 @@ def test_the_inventory_is_whole() -> None:
         "lee2022support": 38,
         "lee2023magnitude": 29,
         "min2024early": 67,
-        "phuong2021inductive": 43,
+        "phuong2021inductive": 45,
         "vardi2022margin": 63,
     }
     claims = claims_by_id(inventories)
