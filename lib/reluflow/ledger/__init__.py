@@ -7,6 +7,7 @@ claims.settle("sv.ex5.1.a", [ledger.deviation("limit against the minimum", 2e-9,
 from reluflow.ledger.argument import Counterexample, Reading
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
+from reluflow.ledger.known import Known, computed, exact, exhausted, proved
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.rows import open_ledger as open
@@ -15,16 +16,21 @@ from reluflow.ledger.scoreboard import Scoreboard, scoreboard, summary
 __all__ = [
     "Counterexample",
     "Evidence",
+    "Known",
     "Ledger",
     "LedgerError",
     "Reading",
     "Row",
     "Scoreboard",
     "bound",
+    "computed",
     "deviation",
+    "exact",
+    "exhausted",
     "fact",
     "note",
     "open",
+    "proved",
     "read",
     "scoreboard",
     "summary",

@@ -6,6 +6,7 @@ compared with what the notebook shows.
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,12 @@ def badge(verdict: str) -> str:
     )
 
 
+def mathematics(words: str) -> str:
+    """Words as HTML, with what stands between dollars set as a formula by the page's MathJax."""
+    formula = r'<span class="math notranslate nohighlight">\(\1\)</span>'
+    return re.sub(r"\$([^$]+)\$", formula, escape(words, quote=False))
+
+
 def text(row: Row) -> str:
     """The row as lines of text."""
     lines = [f"{row.claim.id} | {row.claim.at} | {row.verdict}"]
@@ -79,13 +86,15 @@ def card(row: Row) -> str:
         'padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;overflow-x:auto">'
         f'<div><code style="{PLAIN}">{claim.id}</code> '
         f"{escape(claim.at)} {badge(row.verdict)}</div>"
-        f'<div style="margin:.2em 0">{escape(claim.says)}</div>{"".join(parts)}</div>'
+        f'<div style="margin:.2em 0">{mathematics(claim.says)}</div>{"".join(parts)}</div>'
     )
 
 
 def _parts(row: Row) -> list[tuple[str, list[str]]]:
     """Title and lines of each part of the row, in reading order; the first has no title."""
     parts = [("", [_marked(item) for item in row.evidence])] if row.evidence else []
+    if row.known:
+        parts.append(("how it is known", [str(way) for way in row.known]))
     if row.why:
         parts.append(("why", [row.why]))
     if row.reading:

@@ -12,6 +12,7 @@ from reluflow.ledger.display import bundle
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, against, from_json, note, pieces, recorded, to_json
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
+from reluflow.ledger.known import COMPUTED, COUNTEREXAMPLE, SAID, Known, survival
 from reluflow.ledger.numbers import as_number
 from reluflow.ledger.verdict import NOT_APPLICABLE, OUT_OF_REACH, judge
 
@@ -21,7 +22,8 @@ class Row:
     """One settled claim; a notebook shows it as a card and stores its record.
 
     `evidence` is what decided, `instead` what appeared instead, `why` the reason of a verdict that
-    needs no evidence; `chapter` and `cell` are known once the row was read from a notebook.
+    needs no evidence; `said` is how the claim is known, where that is more than its evidence tells;
+    `chapter` and `cell` are known once the row was read from a notebook.
     """
 
     claim: Claim
@@ -31,6 +33,7 @@ class Row:
     counterexample: Counterexample | None = None
     instead: tuple[Evidence, ...] = ()
     why: str | None = None
+    said: Known | None = None
     chapter: str = ""
     cell: str = ""
 
@@ -39,6 +42,16 @@ class Row:
         """The evidence, what appeared instead, and the counterexample's by both routes."""
         case = self.counterexample
         return self.evidence + self.instead + (case.breaks + case.recheck if case else ())
+
+    @property
+    def known(self) -> tuple[Known, ...]:
+        """How the claim is known, the strongest way first; nothing for a row without evidence."""
+        if self.why:
+            return ()
+        if self.counterexample is not None:
+            return (Known(COUNTEREXAMPLE, self.counterexample.route),)
+        ways = tuple(way for way in (self.said, survival(self.evidence)) if way)
+        return ways or (Known(COMPUTED),)
 
     def record(self) -> dict[str, Any]:
         """Write the row as JSON data; what appeared instead, and why, stand among the evidence."""
@@ -51,6 +64,7 @@ class Row:
             "at": self.claim.at,
             "kind": self.claim.kind,
             "verdict": self.verdict,
+            "known": [way.to_json() for way in self.known],
             "evidence": evidence,
             "reading": self.reading and self.reading.to_json(),
             "counterexample": self.counterexample and self.counterexample.to_json(),
@@ -83,6 +97,8 @@ def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> R
         raise LedgerError(f"the row of {claim.id} says {row.verdict!r} and gives no evidence")
     elif row != _without_evidence(claim, row.verdict, row.why):
         raise LedgerError(f"the row of {claim.id} says {row.verdict!r} and gives evidence")
+    if row.record()["known"] != record["known"]:
+        raise LedgerError(f"the row of {claim.id} is not known in the way that it says")
     return row
 
 
@@ -91,6 +107,7 @@ def _decode(record: Mapping[str, Any], claim: Claim) -> Row:
     for item in record["evidence"]:
         by_role[item["role"]].append(from_json(item))
     reading, counterexample = record["reading"], record["counterexample"]
+    said = [Known(**way) for way in record["known"] if way["how"] in SAID and way["text"]]
     return Row(
         claim,
         record["verdict"],
@@ -99,6 +116,7 @@ def _decode(record: Mapping[str, Any], claim: Claim) -> Row:
         counterexample and Counterexample.from_json(counterexample),
         tuple(by_role["instead"]),
         by_role["why"][0].value if by_role["why"] else None,
+        said[0] if said else None,
     )
 
 
@@ -121,13 +139,16 @@ class Ledger:
         reading: Reading | None = None,
         counterexample: Counterexample | None = None,
         instead: str | Sequence[Evidence] | None = None,
+        known: Known | None = None,
     ) -> Row:
         """Settle one claim; the verdict is computed from the evidence (`reluflow.ledger.verdict`).
 
         Parameters: `id` of the claim; `evidence`, a list of `deviation`, `fact`, `bound`, `note`;
         `tolerance` of the deviations, in their units; `reading` of what the paper leaves open;
         `counterexample` when the claim is false; `instead`, what appeared in place of the claim
-        (a text or evidence), when something other than a theorem did not come out.
+        (a text or evidence), when something other than a theorem did not come out; `known`, made by
+        `proved`, `exhausted`, `exact` or `computed`, where the claim is known by more than its
+        instances (a refuted claim is known by its counterexample).
         Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
         settled before, a tolerance wider than the inventory's, and evidence that decides nothing.
         """
@@ -139,12 +160,15 @@ class Ledger:
             appeared = (note("appeared instead", instead),) if instead.strip() else ()
         else:
             appeared = pieces(instead or (), "instead")
-        for value, kind in ((reading, Reading), (counterexample, Counterexample)):
+        given = ((reading, Reading), (counterexample, Counterexample), (known, Known))
+        for value, kind in given:
             if value is not None and not isinstance(value, kind):
                 raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
         measured, appeared = against(measured, tolerance), against(appeared, tolerance)
         counterexample = counterexample and counterexample.against(tolerance)
         verdict = judge(claim, measured, reading, counterexample, appeared)
+        if known is not None and (known.how not in SAID or counterexample is not None):
+            raise LedgerError(f"{id}: that it is known as {known.how!r} cannot be said here")
         row = Row(
             claim,
             verdict,
@@ -152,6 +176,7 @@ class Ledger:
             reading,
             counterexample and counterexample.recorded(),
             tuple(map(recorded, appeared)),
+            said=known,
         )
         if tolerance is not None and not any(item.form == "deviation" for item in row.all_evidence):
             raise LedgerError(f"{id}: a tolerance needs a deviation that is held against it")

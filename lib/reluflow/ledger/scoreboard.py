@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.display import OPEN, PLAIN, badge
+from reluflow.ledger.display import OPEN, PLAIN, badge, mathematics
 from reluflow.ledger.evidence import sentence
 from reluflow.ledger.inventory import Claim, Inventory, load_inventories
 from reluflow.ledger.notebooks import read
@@ -60,13 +60,15 @@ class Scoreboard:
         """Every settled claim, linked to the cell that settles it."""
         if not self.rows:
             return View("<p>No claim is settled yet.</p>", "No claim is settled yet.")
-        rows = [["claim", "verdict", "where", "chapter"]]
-        cells = [["claim", "verdict", "where", "what it says"]]
+        rows = [["claim", "verdict", "how it is known", "where", "chapter"]]
+        cells = [["claim", "verdict", "how it is known", "where", "what it says"]]
         for row in self.rows:
-            rows.append([row.claim.id, row.verdict, row.claim.at, row.chapter])
+            known = row.known[0].how if row.known else ""
+            rows.append([row.claim.id, row.verdict, known, row.claim.at, row.chapter])
             target = f"{escape(page(row))}#{row.claim.anchor}"
             link = f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
-            cells.append([link, badge(row.verdict), escape(row.claim.at), escape(row.claim.says)])
+            says = mathematics(row.claim.says)
+            cells.append([link, badge(row.verdict), known, escape(row.claim.at), says])
         return View(_html_table(cells), aligned(rows))
 
     @property
