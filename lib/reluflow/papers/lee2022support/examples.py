@@ -24,6 +24,10 @@ MOST_DATA = 500
 """Up to this many data a run goes on without its cells where they are too many to enumerate."""
 
 
+ROUNDED = 1e-14
+"""A minimum with a smaller margin exists, or not, by the last digits of the data."""
+
+
 OWN_ITERATIONS = 200_000
 """Steps of descent on a reader's data: as many as the paper takes in its largest run."""
 
@@ -203,7 +207,8 @@ def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
         {
             "loss": _loss(m.loss, run.y),
             "support vectors": _data(m.support),
-            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}"),
+            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}")
+            + (", by the last digits of the data" if m.margin < ROUNDED else ""),
             "a point of it": _point(m.w),
         }
         for m in run.minima[:most]
