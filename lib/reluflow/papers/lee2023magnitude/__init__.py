@@ -55,6 +55,7 @@ from reluflow.papers.lee2023magnitude.deep_networks import (
 )
 from reluflow.papers.lee2023magnitude.descent_counterexamples import (
     angle_violations,
+    failing_gap_table,
     iteration_table,
     two_layer_violations,
 )
@@ -182,6 +183,7 @@ __all__ = [
     "dip_and_depth",
     "dips",
     "experiment",
+    "failing_gap_table",
     "falling_for_ever",
     "falling_region",
     "fates",
