@@ -5,8 +5,11 @@ from reluflow.papers.lee2023magnitude.angles import (
 )
 from reluflow.papers.lee2023magnitude.approximation_evidence import (
     SHOWN,
+    approximation_converse,
+    approximation_first,
     approximation_repaired,
-    approximation_theorem,
+    approximation_uniform,
+    escape_table,
     order_table,
 )
 from reluflow.papers.lee2023magnitude.bounds_evidence import (
@@ -164,8 +167,10 @@ __all__ = [
     "angle_theorem",
     "angle_times",
     "angle_violations",
+    "approximation_converse",
+    "approximation_first",
     "approximation_repaired",
-    "approximation_theorem",
+    "approximation_uniform",
     "balance_bounded",
     "balance_lost",
     "bent_bounds",
@@ -182,6 +187,7 @@ __all__ = [
     "descent_shapes",
     "dip_and_depth",
     "dips",
+    "escape_table",
     "experiment",
     "failing_gap_table",
     "falling_for_ever",
