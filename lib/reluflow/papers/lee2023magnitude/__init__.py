@@ -81,6 +81,7 @@ from reluflow.papers.lee2023magnitude.dynamics_evidence import (
     one_layer_system,
 )
 from reluflow.papers.lee2023magnitude.gaps import (
+    far_steps,
     first_steps,
     gap_law,
     gap_table,
@@ -123,6 +124,7 @@ from reluflow.papers.lee2023magnitude.runs_evidence import (
     balance_lost,
     figure_1,
     figure_2,
+    large_norm,
     loss_scale,
     norm_scale,
     sample_gap,
@@ -192,6 +194,7 @@ __all__ = [
     "failing_gap_table",
     "falling_for_ever",
     "falling_region",
+    "far_steps",
     "fates",
     "figure_1",
     "figure_2",
@@ -210,6 +213,7 @@ __all__ = [
     "iteration_table",
     "iterations",
     "labels_kept",
+    "large_norm",
     "late_rates",
     "layered_angle_theorem",
     "layered_system",
