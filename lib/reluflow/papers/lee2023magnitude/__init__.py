@@ -5,8 +5,11 @@ from reluflow.papers.lee2023magnitude.angles import (
 )
 from reluflow.papers.lee2023magnitude.approximation_evidence import (
     SHOWN,
+    approximation_converse,
+    approximation_first,
     approximation_repaired,
-    approximation_theorem,
+    approximation_uniform,
+    escape_table,
     order_table,
 )
 from reluflow.papers.lee2023magnitude.bounds_evidence import (
@@ -55,6 +58,7 @@ from reluflow.papers.lee2023magnitude.deep_networks import (
 )
 from reluflow.papers.lee2023magnitude.descent_counterexamples import (
     angle_violations,
+    failing_gap_table,
     iteration_table,
     two_layer_violations,
 )
@@ -77,6 +81,7 @@ from reluflow.papers.lee2023magnitude.dynamics_evidence import (
     one_layer_system,
 )
 from reluflow.papers.lee2023magnitude.gaps import (
+    far_steps,
     first_steps,
     gap_law,
     gap_table,
@@ -119,6 +124,7 @@ from reluflow.papers.lee2023magnitude.runs_evidence import (
     balance_lost,
     figure_1,
     figure_2,
+    large_norm,
     loss_scale,
     norm_scale,
     sample_gap,
@@ -163,8 +169,10 @@ __all__ = [
     "angle_theorem",
     "angle_times",
     "angle_violations",
+    "approximation_converse",
+    "approximation_first",
     "approximation_repaired",
-    "approximation_theorem",
+    "approximation_uniform",
     "balance_bounded",
     "balance_lost",
     "bent_bounds",
@@ -181,9 +189,12 @@ __all__ = [
     "descent_shapes",
     "dip_and_depth",
     "dips",
+    "escape_table",
     "experiment",
+    "failing_gap_table",
     "falling_for_ever",
     "falling_region",
+    "far_steps",
     "fates",
     "figure_1",
     "figure_2",
@@ -202,6 +213,7 @@ __all__ = [
     "iteration_table",
     "iterations",
     "labels_kept",
+    "large_norm",
     "late_rates",
     "layered_angle_theorem",
     "layered_system",
