@@ -58,7 +58,7 @@ def terminology(X2: NDArray, y2: NDArray, X6: NDArray, y6: NDArray, cell: ArrayL
 
 
 def window_of_interest(
-    minima: Sequence[StationarySet], paths: Sequence[Trajectory], pad: float = 0.22
+    minima: Sequence[StationarySet], paths: Sequence[Trajectory], pad: float = 0.3
 ) -> Window:
     """A window on the origin, the isolated minima and the ends of the paths, with room around."""
     points = [np.zeros(2), *(m.w for m in minima if m.dimension == 0), *(p.end for p in paths)]
@@ -112,7 +112,7 @@ def space_flows(
     """Figure 4: ReLU and linear flow in three dimensions, one panel each data set, with the
     activation planes of the data `planes` (from 0). Diamonds are the ReLU flow's switches,
     triangles the changes of sign along the linear flow."""
-    fig, axes = panels(1, len(relu), height=5.0, projection="3d", titles=titles)
+    fig, axes = panels(1, len(relu), height=5.6, projection="3d", titles=titles)
     for ax, path, line, data, shown in zip(axes, relu, linear, X, planes, strict=True):
         weight_box(ax, box_around(path, line))
         for j in shown:

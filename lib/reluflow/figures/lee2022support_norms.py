@@ -107,7 +107,7 @@ def cell_dynamics(
     `cases` are (X, y, k) for the three panels: P is entered at crossing k (from 0) of the flow.
     """
     titles = ("(a) flows in $P$", "(b) $w_P^*$ in $P$", "(c) $w_P^*$ outside $P$")
-    fig, axes = panels(1, 3, height=4.3, titles=titles)
+    fig, axes = panels(1, 3, height=4.15, titles=titles, sharey=True)
     for ax, (X, y, k), window in zip(axes, cases, windows, strict=True):
         weight_plane(ax, window, equal=True)
         path = affine_flow(X, y, 1e-9 * X.T @ y)
@@ -118,7 +118,6 @@ def cell_dynamics(
         ax.plot(*slow, color=style.QUIET, ls=":", lw=1.4, zorder=2,
                 label=fresh(ax, "line through $w_P^*$ along $e_2$"))  # fmt: skip
         _virtual(ax, w, OLD, "virtual minimum $w_P^*$")
-        activation_boundaries(ax, X, _edges(X, step.after))
         if ax is axes[0]:
             length = 0.2 * (window[1] - window[0])
             _arrows(ax, np.array([window[0] + 1.4 * length, window[2] + 0.6 * length]), E, length,
@@ -128,6 +127,9 @@ def cell_dynamics(
             _ellipse(ax, w, E, rates)
             _rectangle(ax, w, E, OLD, "hyperrectangle of $P$")
         flow(ax, path, "ReLU flow", arrows=1)
+        activation_boundaries(ax, X, _edges(X, step.after))
+    for ax in axes[1:]:
+        ax.set_ylabel("")
     legend_below(fig)
     return fig
 

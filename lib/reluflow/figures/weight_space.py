@@ -158,9 +158,6 @@ def _place_in(polygon: NDArray, before: NDArray, letters: int) -> NDArray | None
     if len(grid) == 0:
         return None
     room = np.minimum(room, frame.distances(grid / half, before / half))
-    grid, room = grid[room >= 0.75], room[room >= 0.75]  # no name is better than one in the way
-    if len(grid) == 0:
-        return None
     away = np.linalg.norm(grid - centre, axis=1) / np.linalg.norm(high - low)
     return frame.best_place(grid, np.minimum(room, 1.4) - 0.8 * away)
 
