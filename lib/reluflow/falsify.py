@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.ledger.evidence import ROUNDING_LEVEL
 
 Instance = Mapping[str, NDArray]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
@@ -170,15 +169,15 @@ class Report:
         broken = sum(self.violations.values())
         items = [fact(f"{says}: instances that break it", broken, 0, tried=self.tried)]
         if self.evaluations:
-            broken = self.search_breaks
-            items.append(fact(f"{says}: broken by the search from the worst", broken, False))
+            search = f"a search of {self.evaluations} evaluations from the worst"
+            items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))
         items.append(note("instances tried, and drawn", (self.tried, self.drawn)))
         if self.undecided:
             items.append(note("instances that could not be decided", self.undecided))
         if self.vacuous:
             says = "share of the draws that meet the hypotheses and test the claim"
             share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
-            items.append(bound(says, float(f"{share:.2g}"), ">=", RARE, ""))
+            items.append(bound(says, share, ">=", RARE, "", digits=2))
         return items
 
     def evidence(self, name: str | None = None) -> list[Evidence]:
@@ -188,9 +187,7 @@ class Report:
         """
         items = self.checks(name)
         if np.isfinite(self.smallest):
-            small = abs(self.smallest) < ROUNDING_LEVEL
-            value = 0.0 if small else float(f"{self.smallest:.1e}")
-            items.append(note("smallest slack of those", value))
+            items.append(note("smallest slack of those", float(self.smallest), digits=2))
         return [*items, note("seed", self.seed)]
 
 
@@ -215,7 +212,11 @@ def table(reports: Iterable[Report]) -> pd.DataFrame:
             "hypotheses met": f"{100 * report.rate:.3g} %",
             "tried": report.tried,
             "broken by": sum(report.violations.values()),
-            "search": "breaks it" if report.search_breaks else "does not",
+            "search": "none"
+            if not report.evaluations
+            else "breaks it"
+            if report.search_breaks
+            else f"does not, in {report.evaluations}",
         }
         for report in reports
     ]
