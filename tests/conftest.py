@@ -36,3 +36,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByModule:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start the tests that run whole chapters or builds first, so that two workers end together."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how near the notebooks' outputs came to their tolerances, on each machine."""
+    reports = [r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])]
+    for report in reports:
+        for name, lines in getattr(report, "user_properties", []):
+            for line in lines if name == "nearness" and report.when == "call" else []:
+                terminalreporter.write_line(line)

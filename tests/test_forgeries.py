@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
+from machines import NATIVE, nbval
 from matplotlib.image import imsave
 from nbformat.v4 import new_code_cell, new_notebook
 from pictures import BLOCK, alike
@@ -47,23 +45,9 @@ def test_pictures_descriptions_and_names_are_compared(tmp_path: Path) -> None:
     low, high = (output.metadata["scrapbook"] for output in glued.outputs)
     low["name"], high["name"] = high["name"], low["name"]
     nbformat.write(notebook, path)
-    run = compared(path)
+    run = nbval(path, NATIVE)
     assert run.returncode == 1
     assert "3 failed, 2 passed" in run.stdout, run.stdout
-
-
-def compared(path: Path) -> subprocess.CompletedProcess[str]:
-    outer = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "MPLBACKEND"))}
-    folders = [str(Path(__file__).parent), *filter(None, [outer.get("PYTHONPATH")])]
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
-    return subprocess.run(
-        [*command, "-p", "nbval_numbers", "--nbval", "--nbval-current-env", str(path)],
-        env={**outer, "PYTHONPATH": os.pathsep.join(folders)},
-        cwd=path.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def encoded(pixels: np.ndarray) -> str:

@@ -287,6 +287,32 @@ def test_alternation_agrees_with_all_choices_of_values() -> None:
             assert found == depth if depth > 0.0 else found <= 0.0
 
 
+def test_rounding_is_no_crossing() -> None:
+    # q is an eigenvector of H, so the flow from 0 is a straight line, and the hyperplane through
+    # two of its points contains it: v.w(t) - c is nothing but rounding.
+    line = {"X": np.array([[2.0, 3.0], [1.0, 0.0], [2.0, 0.0]]), "y": np.array([5.0, 1.0, 2.0]),
+            "w0": np.zeros(2), "places": np.array([0.2, 0.7]), "free": np.ones(3)}  # fmt: skip
+    flow = crossings.spectrum(line["X"], line["y"], line["w0"])
+    v, c = crossings.through(flow.at(np.array([0.01, 1.0])))
+    f = flow.at(flow.times(300)) @ v - c
+    assert 0.0 < np.abs(f).max() <= flow.rounding(v, c) < 1e-13
+    statement = crossings.crossings_bound(2, True)
+    assert np.isnan(statement.slack(line))
+    assert not statement.broken_by(line)
+    # One sign change less than the limit is found all the same, on a flow that is bent.
+    bent = {**line, "y": np.array([5.0, 1.0, 6.0])}
+    assert crossings.crossings_bound(2, True, most=1).broken_by(bent)
+    assert not statement.broken_by(bent)
+
+
+def test_alternation_is_asked_of_what_has_a_sign() -> None:
+    f = np.array([1.0, -0.25, 0.5, -1e-3, 1.0])
+    assert crossings.share_of_alternation(f, 1e-2, 3) == 0.25
+    assert crossings.share_of_alternation(f, 1e-2, 4) <= 0.0
+    assert crossings.share_of_alternation(f, 1e-4, 5) == 1e-3
+    assert np.isnan(crossings.share_of_alternation(f, 1.0, 2))
+
+
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_diagonal_example_is_crossed_where_it_should_be(d: int) -> None:
     equation, v = crossings.diagonal_example(d)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import io
 import os
@@ -15,6 +16,7 @@ import nbformat
 import numpy as np
 import pytest
 from guards import DPI, GUARDS, SCREEN, machine_paths
+from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
 from matplotlib.image import imsave
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -26,20 +28,9 @@ NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 
 
-def nbval(path: Path, threads: int = 1) -> subprocess.CompletedProcess[str]:
-    """Run a notebook again and compare every output but the pictures' bytes."""
-    # The outer run's settings of pytest and matplotlib are not the notebook's.
-    outer = ("PYTEST_", "MPLBACKEND", "OMP_")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
-    return subprocess.run(
-        [*command, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=600", str(path)],
-        env={**environment, "OMP_NUM_THREADS": str(threads)},
-        cwd=path.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+MACHINES = machines(numpy_levels())
+# The machine itself and the one that is farthest from it, on every run; the others on demand.
+ALWAYS = ("native", "far")
 
 
 def test_there_are_notebooks() -> None:
@@ -47,13 +38,61 @@ def test_there_are_notebooks() -> None:
     assert "scoreboard" in NAMES
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in ALWAYS else pytest.mark.matrix)
+        for name in MACHINES
+    ],
+)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_a_notebook_gives_its_outputs_again(path: Path, threads: int) -> None:
-    """Also with another number of threads, which changes the order of sums inside BLAS."""
-    run = nbval(path, threads)
+def test_a_notebook_gives_its_outputs_again(
+    path: Path, name: str, record_property: Callable[[str, object], None]
+) -> None:
+    """On this machine and on others; `bash book test -m matrix` takes all the others."""
+    if reason := why_not(name):
+        pytest.skip(reason)
+    run = nbval(path, MACHINES[name])
+    record_property("nearness", [f"{path.stem}, {name}: {line}" for line in nearness(run)])
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def found_by(machine: dict[str, str]) -> tuple[set[str], set[str]]:
+    """The kernels that a Python on this machine loads: OpenBLAS's, and NumPy's levels."""
+    code = (
+        "import numpy, scipy.linalg, machines, threadpoolctl as t; print({d['architecture'] for d "
+        "in t.threadpool_info() if 'architecture' in d}, set(machines.numpy_levels()), sep='|')"
+    )
+    outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
+    command = [sys.executable, "-c", code]
+    told = subprocess.check_output(
+        command, env=outer | machine, cwd=Path(__file__).parent, text=True
+    )
+    return tuple(ast.literal_eval(part.replace("set()", "()")) for part in told.split("|"))
+
+
+def test_the_far_machine_is_another_one() -> None:
+    if reason := why_not("far"):
+        pytest.skip(reason)
+    (blas, levels), (far_blas, far_levels) = (found_by(MACHINES[name]) for name in ALWAYS)
+    assert list(levels) == [] or sorted(levels) == sorted(numpy_levels())
+    assert not far_levels
+    assert far_blas.isdisjoint(blas) or not levels
+
+
+def test_machines_by_the_levels_of_a_cpu() -> None:
+    """On a CPU without any of the newer instructions there is nothing to be switched off."""
+    assert machines([])["far"]["NPY_DISABLE_CPU_FEATURES"] == ""
+    told = machines(["X86_V3", "X86_V4"])
+    assert told["NumPy's least but one"]["NPY_DISABLE_CPU_FEATURES"] == "X86_V4"
+    assert told["far"]["NPY_DISABLE_CPU_FEATURES"] == "X86_V3 X86_V4"
+    assert told["native"].keys() == {"OMP_NUM_THREADS"}
+
+
+def test_on_another_architecture_one_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("machines.platform.machine", lambda: "aarch64")
+    assert why_not("far") == "far: other CPUs are emulated on x86-64 only, and this is aarch64"
+    assert why_not("native") == why_not("one thread") == ""
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
@@ -303,5 +342,5 @@ def test_a_changed_result_fails_the_comparison(
     notebook.cells[1].source = source
     path = tmp_path / "changed.ipynb"
     nbformat.write(notebook, path)
-    run = nbval(path)
+    run = nbval(path, MACHINES["native"])
     assert (run.returncode == 0) is passes, run.stdout

@@ -17,6 +17,7 @@ import sympy
 from numpy.typing import NDArray
 
 from reluflow import rational
+from reluflow.approx import approx
 from reluflow.falsify import Report, falsify, survived
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
@@ -187,7 +188,7 @@ def norm_increases(passed: str) -> Settlement:
             bound("largest drop of |w|^2 on the data below, from 1e-2 (1, 0)",
                   norm_lost(paths[0]), "<=", 0, ""),
             note(f"drop of |w|^2 over eps^(18/7), eps = {', '.join(f'{e:g}' for e in sizes)}",
-                 tuple(round(k, 4) for k in scaled)),
+                 tuple(scaled)),
         ],
         "counterexample": overshoot({passed: not any(path.events for path in paths)}),
     }  # fmt: skip
@@ -226,7 +227,7 @@ def end_on_boundary() -> Settlement:
         "evidence": [
             fact("data below: some cell that the flow meets contains a stationary point",
                  first >= 0, True),
-            note("data below: limit of the flow", tuple(round(float(c), 6) + 0.0 for c in path.end)),
+            note("data below: limit of the flow", tuple(map(float, path.end))),
             note("data below: the limit is a local minimum", held),
         ],
         "counterexample": Counterexample(
@@ -376,9 +377,9 @@ def misses_table(sizes: Sequence[int]) -> pd.DataFrame:
         X, y = global_misses(m)
         end = affine_flow(X, y, [1e-6, 1e-6]).end
         reached, least = float(loss(X, y, end)), local_minima(X, y)[0].loss
-        rows.append({"m": m, "L(limit)": f"{reached:.4g}", "least loss": f"{least:.4g}",
-                     "ratio": f"{reached / least:.4g}",
-                     "excess / L(0)": f"{(reached - least) / (0.5 * float(y @ y)):.4f}"}
+        rows.append({"m": m, "L(limit)": approx(reached), "least loss": approx(least),
+                     "ratio": approx(reached / least),
+                     "excess / L(0)": approx((reached - least) / (0.5 * float(y @ y)))}
                     )  # fmt: skip
     return pd.DataFrame(rows).set_index("m")
 

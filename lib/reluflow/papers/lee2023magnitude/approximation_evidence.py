@@ -14,6 +14,7 @@ import sympy
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from reluflow.approx import approx, on_grain
 from reluflow.falsify import Statement, falsify
 from reluflow.flows.population import pull
 from reluflow.ledger import Counterexample, bound, note
@@ -68,10 +69,10 @@ def order_table() -> pd.DataFrame:
         largest = largest_errors(profile, 1.0, STEPS, SPAN)
         rows.append({
             "g": f"{name}: {profile.name}",
-            "order at T = 3": f"{order(STEPS, errors_at(profile, 1.0, STEPS, 3)):.1f}",
-            "order, all T": f"{abs(order(STEPS, largest)):.2f}",
-            "growth over T eta^2": f"{growth(profile):.3g}",
-            "largest error, c eta = 1e-4": f"{largest[-1]:.2g}",
+            "order at T = 3": on_grain(order(STEPS, errors_at(profile, 1.0, STEPS, 3)), 0.1),
+            "order, all T": on_grain(abs(order(STEPS, largest)), 0.01),
+            "growth over T eta^2": approx(growth(profile), 3),
+            "largest error, c eta = 1e-4": approx(largest[-1], 2),
         })  # fmt: skip
     return pd.DataFrame(rows).set_index("g")
 
@@ -149,7 +150,7 @@ def approximation_theorem(seed: int, count: int) -> Settlement:
             note("g' = 0 at x = 1/2: order of the largest error",
                  f"{order(STEPS, largest_errors(flat_inside(), 1.0, STEPS, SPAN)):.2f}"),
             note("g = x - 0.45 x^2, c eta = 1/10: largest error over the proof's "
-                 "c eta max|g''|/(2 (2 - c eta))", f"{_over_proof():.3g}"),
+                 "c eta max|g''|/(2 (2 - c eta))", _over_proof(), digits=3),
             note("seed", seed),
         ],
         "counterexample": Counterexample(

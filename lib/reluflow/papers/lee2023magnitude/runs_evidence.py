@@ -194,7 +194,7 @@ def norm_scale(seed: int, draws: int) -> Settlement:
                 spread[VARIANCE],
                 "",
             ),
-            note("large norm: share of draws with |w₀| > 2|w*|", round(share, 2)),
+            note("large norm: share of draws with |w₀| > 2|w*|", share, digits=2),
             note("seed", seed),
         ],
         "reading": Reading(
@@ -276,7 +276,7 @@ def sample_gap(law: GapLaw) -> Settlement:
             bound(f"{power}, lower end of a 99.9 % interval", low, "<", -0.5 + SLOPE, ""),
             bound(f"{power}, upper end", high, ">", -0.5 - SLOPE, ""),
             bound(f"{power}, upper end once more", high, "<", 0.0, ""),
-            note(power, round(float(law.slopes[:, which].mean()), 2)),
+            note(power, float(law.slopes[:, which].mean()), digits=2),
         ]
     evidence.append(note("numbers of data", tuple(int(k) for k in law.n)))
     evidence.append(note("draws for each", law.draws))
