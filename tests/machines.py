@@ -67,7 +67,7 @@ def why_not(name: str) -> str:
 def nbval(
     notebook: os.PathLike[str], machine: Mapping[str, str], *options: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a notebook again on a machine and compare every output but the pictures' bytes."""
+    """Run a notebook again on a machine and compare every output, pictures coarsely."""
     outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
     tests = os.path.dirname(os.path.abspath(__file__))
     path = os.pathsep.join(part for part in (tests, outer.get("PYTHONPATH")) if part)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import base64
+import io
 import os
 import subprocess
 import sys
@@ -11,9 +13,11 @@ from copy import deepcopy
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
-from guards import GUARDS, SCREEN, machine_paths
+from guards import DPI, GUARDS, SCREEN, machine_paths
 from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
+from matplotlib.image import imsave
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reluflow import refresh
@@ -113,29 +117,68 @@ def machine(*parts: str) -> str:
     return "/" + "/".join(parts)
 
 
+GLUED = "application/papermill.record/"
+
+
+def name_of(glued: str) -> dict[str, object]:
+    return {"scrapbook": {"name": glued, "mime_prefix": GLUED}}
+
+
+def png(width: int, height: int) -> str:
+    """A white picture with a black bar, in base64."""
+    pixels = np.full((height, width), 255, np.uint8)
+    pixels[: height // 2, : width // 4] = 0
+    file = io.BytesIO()
+    imsave(file, pixels, cmap="gray", format="png")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def figure(picture: str, name: str = "fig-1") -> NotebookNode:
+    return new_output("display_data", {"image/png": picture, "text/plain": f"<Figure {name}>"})
+
+
+TOLD = f"fingerprint of fig-1\nfigure {96 / DPI:g} x {64 / DPI:g} in"
+FINGERPRINT = new_output("display_data", {"text/plain": TOLD})
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """With the digest that a run would store."""
+    notebook.metadata["reluflow"] = {"cells": refresh.cells_digest(notebook)}
+    return notebook
+
+
 def good() -> NotebookNode:
     """A notebook with nothing wrong: parameters, text, a picture with its fingerprint, a row."""
     row = {"id": "sv.ex5.2", "verdict": "reproduced"}
-    picture = new_output("display_data", {"image/png": "aGk=", "text/plain": "<Figure fig-1>"})
-    fingerprint = new_output("display_data", {"text/plain": "fingerprint of fig-1\nfigure 6 x 4"})
-    return new_notebook(
-        cells=[
-            new_markdown_cell("See [the data](../data/my.csv) of `a/b`."),
-            code("seed = 0", 1, tags=("parameters",)),
-            code(
-                "%matplotlib inline\nprint(2)", 2, new_output("stream", name="stdout", text="2\n")
-            ),
-            code("figure()", 3, picture, fingerprint),
-            code("settle()", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    picture = figure(png(96, 64))
+    glued = new_output("display_data", {f"{GLUED}text/plain": "0.5"}, metadata=name_of("half"))
+    return sealed(
+        new_notebook(
+            cells=[
+                new_markdown_cell(
+                    "See [the data](../data/my.csv) of `a/b`: {glue:text}`half:.1f`."
+                ),
+                code("seed = 0", 1, tags=("parameters",)),
+                code(
+                    "%matplotlib inline\nprint(2)",
+                    2,
+                    new_output("stream", name="stdout", text="2\n"),
+                ),
+                code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT),
+                code(
+                    "settle()", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})
+                ),
+                code("glue('half', 0.5)", 5, glued),
+            ],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
     )
 
 
 def replaced(cell: NotebookNode, position: int = 2) -> NotebookNode:
     notebook = deepcopy(good())
     notebook.cells[position] = cell
-    return notebook
+    return sealed(notebook)
 
 
 def with_metadata(**metadata: object) -> NotebookNode:
@@ -147,7 +190,24 @@ def with_metadata(**metadata: object) -> NotebookNode:
 def with_cell_metadata(**metadata: object) -> NotebookNode:
     notebook = deepcopy(good())
     notebook.cells[2].metadata.update(metadata)
+    return sealed(notebook)
+
+
+def edited(position: int, source: str) -> NotebookNode:
+    """The good notebook after a change by hand: its digest is that of the run."""
+    notebook = deepcopy(good())
+    notebook.cells[position].source = source
     return notebook
+
+
+def without(position: int) -> NotebookNode:
+    notebook = deepcopy(good())
+    del notebook.cells[position]
+    return notebook
+
+
+def pictured(*outputs: NotebookNode) -> NotebookNode:
+    return replaced(code("figure()", 3, *outputs), 3)
 
 
 def html(text: str) -> NotebookNode:
@@ -174,7 +234,10 @@ PLANTED = [
     ("markers", replaced(code("print(2)", 2, tags=("nbval-skip",)))),
     ("markers", replaced(code("print(2)", 2, tags=("raises-exception",)))),
     ("machine_paths", replaced(code(f"open('{machine('home', 'me')}')", 2))),
-    ("machine_paths", replaced(new_markdown_cell(f"In {machine('root', 'book')}."), 0)),
+    (
+        "machine_paths",
+        replaced(new_markdown_cell(f"{{glue:text}}`half` in {machine('root', 'book')}."), 0),
+    ),
     (
         "machine_paths",
         replaced(code("f", 2, html(f">{machine('tmp', 'x')}<"))),
@@ -187,8 +250,18 @@ PLANTED = [
     ("claims_left_open", replaced(code("settle()", 4, shown("not-applicable")), 4)),
     (
         "figures_without_fingerprint",
-        replaced(code("fig", 3, new_output("display_data", {"image/png": "aGk="})), 3),
+        replaced(code("fig", 3, new_output("display_data", {"image/png": png(96, 64)})), 3),
     ),
+    ("figures_without_fingerprint", pictured(FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure("aGk="), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(png(96, 65)), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(png(96, 64), "fig-2"), FINGERPRINT)),
+    ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3), 3)),
+    ("hidden_outputs", replaced(code('if False:\n    show(fig, "fig-1", alt="")', 3), 3)),
+    ("glued_for_nothing", replaced(new_markdown_cell("It is 0.5."), 0)),
+    ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
+    ("edited_by_hand", without(5)),
+    ("edited_by_hand", edited(4, "settle( )")),
     ("leftovers", with_cell_metadata(execution={"iopub.status.busy": "2026-01-01T00:00:00Z"})),
     ("leftovers", with_cell_metadata(tags=["injected-parameters"])),
     ("leftovers", with_metadata(papermill={"duration": 1})),
@@ -211,6 +284,20 @@ def test_a_planted_fault_is_found_by_its_guard_alone(name: str, notebook: Notebo
 
 def test_every_guard_has_a_planted_fault() -> None:
     assert {name for name, _ in PLANTED} == {guard.__name__ for guard in GUARDS}
+
+
+def test_the_inventory_is_the_one_that_the_scoreboard_was_made_with() -> None:
+    """Also where a claim is open, so that no page shows its statement or its check."""
+    board = nbformat.read(ROOT / "chapters" / "scoreboard.ipynb", as_version=4)
+    assert board.metadata.get("reluflow", {}).get("claims") == refresh.claims_digest()
+
+
+def test_the_readme_shows_a_figure_of_the_first_chapter() -> None:
+    """`refresh` copies it, so that it is the figure which the tests draw again."""
+    notebook = nbformat.read(ROOT / "chapters" / refresh.README_SHOWS[0], as_version=4)
+    assert refresh.picture(notebook, refresh.README_SHOWS[1]) == refresh.README_PICTURE.read_bytes()
+    link = f"]({refresh.README_PICTURE.relative_to(ROOT)})"
+    assert link in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
