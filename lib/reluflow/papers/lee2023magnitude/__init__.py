@@ -2,6 +2,7 @@
 
 from reluflow.papers.lee2023magnitude.angles import (
     sampled_shares,
+    second_turn,
 )
 from reluflow.papers.lee2023magnitude.approximation_evidence import (
     SHOWN,
@@ -152,6 +153,9 @@ from reluflow.papers.lee2023magnitude.text_evidence import (
     monotone_conclusion,
     monotone_tendency,
 )
+from reluflow.papers.lee2023magnitude.times import (
+    late_error,
+)
 from reluflow.papers.lee2023magnitude.turning import (
     descent_shapes,
     flow_shapes,
@@ -214,6 +218,7 @@ __all__ = [
     "iterations",
     "labels_kept",
     "large_norm",
+    "late_error",
     "late_rates",
     "layered_angle_theorem",
     "layered_system",
@@ -244,6 +249,7 @@ __all__ = [
     "run_shapes",
     "sample_gap",
     "sampled_shares",
+    "second_turn",
     "sector_moments",
     "sign_paths",
     "signs_kept",
