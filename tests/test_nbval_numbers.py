@@ -31,6 +31,7 @@ from reluflow.ledger.rows import open_ledger, row_from_record
         (-1, 2, "≈-1.0"),
         (373.65, 4, "≈373.6"),
         (99999.9, 4, "≈1.000e5"),
+        (12346.0, 4, "≈1.235e4"),
         (0.00099996, 4, "≈0.001000"),
         (8.4291e-5, 4, "≈8.429e-5"),
         (2e-5, 1, "≈2e-5"),
@@ -119,6 +120,7 @@ def test_words_counts_and_digits_must_be_the_same(test: str, passes: bool) -> No
 def test_what_is_beyond_is_left_alone_and_the_rest_is_not() -> None:
     """So that nbval shows the one number that failed."""
     assert reconciled_text("a ≈1.01 b ≈2.09", "a ≈1.02 b ≈2.00") == "a ≈1.02 b ≈2.09"
+    assert reconciled_text("less ≈1.01", "loss ≈1.02") == "less ≈1.01"
 
 
 ROW = {"what": "gap", "value": [0.5601, 3, "≈1.20"], "digits": 4, "limit": 0.1, "holds": True}
