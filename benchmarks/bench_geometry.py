@@ -53,10 +53,6 @@ LARGE = [
     (447, 3, "decimals", decimals),
     (7000, 2, "general", general),
 ]
-    (447, 3, "general", general),
-    (447, 3, "decimals", decimals),
-    (7000, 2, "general", general),
-]
 
 
 def processor_seconds(work: Callable) -> tuple[object, float, float]:
