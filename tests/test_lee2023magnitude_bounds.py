@@ -18,7 +18,7 @@ from reluflow.flows.population import population_flow
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.rows import Ledger
-from reluflow.papers.lee2023magnitude import bounds, comparison, orbit
+from reluflow.papers.lee2023magnitude import bounds, comparison, comparison_evidence, orbit
 from reluflow.papers.lee2023magnitude import bounds_evidence as evidence
 from reluflow.papers.lee2023magnitude import bounds_statements as statements
 from reluflow.papers.lee2023magnitude import comparison_evidence as more
@@ -469,3 +469,22 @@ def test_figures_show_what_they_say() -> None:
     text = fingerprint_of(pictures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
     assert "cut off" not in text
     assert "(8) fails" in text
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+@pytest.mark.parametrize(
+    ("name", "wrong", "what"),
+    [
+        ("comparison", lambda f, off: lambda *a: f(*a) * (1.0 + off), "u(t) from"),
+        ("_time_error", lambda f, off: lambda v0, u, a, m, t: f(v0, u, a, m, t + off), "time to"),
+        ("_pace", lambda f, off: lambda m, sign: f(m, sign) + off, "d/dt of the implicit"),
+        ("unit_hypergeometric", lambda f, off: lambda *a: f(*a) + off, "F(1, b; 1 + b; z)"),
+    ],
+    ids=["ode", "integral", "sign", "special"],
+)
+def test_the_repair_is_compared_both_ways(reports, name, wrong, what, off, monkeypatch) -> None:
+    """Too large and too small are both errors; one of them once passed unnoticed."""
+    monkeypatch.setattr(comparison_evidence, name, wrong(getattr(comparison_evidence, name), off))
+    found = comparison_evidence.implicit_repaired(reports, (2,))
+    (item,) = [i for i in found["evidence"] if i.form == "deviation" and i.what.startswith(what)]
+    assert item.value > found["tolerance"]

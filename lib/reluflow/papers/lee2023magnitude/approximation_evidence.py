@@ -14,6 +14,7 @@ import sympy
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from reluflow.approx import approx, on_grain
 from reluflow.falsify import Statement, falsify
 from reluflow.flows.population import pull
 from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
@@ -68,10 +69,10 @@ def order_table() -> pd.DataFrame:
         largest = largest_errors(profile, 1.0, STEPS, SPAN)
         rows.append({
             "g": f"{name}: {profile.name}",
-            "order at T = 3": f"{order(STEPS, errors_at(profile, 1.0, STEPS, 3)):.1f}",
-            "order, all T": f"{abs(order(STEPS, largest)):.2f}",
-            "growth over T eta^2": f"{growth(profile):.3g}",
-            "largest error, c eta = 1e-4": f"{largest[-1]:.2g}",
+            "order at T = 3": on_grain(order(STEPS, errors_at(profile, 1.0, STEPS, 3)), 0.1),
+            "order, all T": on_grain(abs(order(STEPS, largest)), 0.01),
+            "growth over T eta^2": approx(growth(profile), 3),
+            "largest error, c eta = 1e-4": approx(largest[-1], 2),
         })  # fmt: skip
     return pd.DataFrame(rows).set_index("g")
 
@@ -164,8 +165,8 @@ def escape_table() -> pd.DataFrame:
     for step in ESCAPES:
         T, worst = escape(step)
         rows.append({"step": str(step), "error above 1 at T =": T,
-                     "T eta^2": f"{T * float(step) ** 2:.2g}",
-                     "error/(T eta^2), at most": f"{worst:.3g}"})  # fmt: skip
+                     "T eta^2": approx(T * float(step) ** 2, 2),
+                     "error/(T eta^2), at most": approx(float(worst), 3)})  # fmt: skip
     return pd.DataFrame(rows).set_index("step")
 
 
@@ -215,9 +216,9 @@ def approximation_first() -> Settlement:
             fact("(1 - x)^2 is such a g, and its flow solves w' = 2 (sqrt(w) - w), not alone",
                  solves and allowed, True),
             note("g' = 0 at x = 1/2: order of the largest error",
-                 f"{order(STEPS, largest_errors(flat_inside(), 1.0, STEPS, SPAN)):.2f}"),
+                 order(STEPS, largest_errors(flat_inside(), 1.0, STEPS, SPAN)), digits=2),
             note("g = e^(-1/x): T eta^2 at the first error above 1, eta = 1/10, 1/20, 1/50, 1/100",
-                 tuple(float(f"{escape(s)[0] * float(s) ** 2:.2g}") for s in ESCAPES)),
+                 tuple(escape(s)[0] * float(s) ** 2 for s in ESCAPES), digits=2),
         ],
         "reading": Reading(
             taken="as stated: g is one-to-one and in C^2([0, 1]), and nothing is asked of g'",
@@ -254,8 +255,8 @@ def approximation_uniform(seed: int, count: int) -> Settlement:
             bound("least order in the step of the error at T = 3", min(fixed), ">=", 1.7, ""),
             bound("largest growth of error/(T eta^2), eta to eta/10", max(grown), "<=", 1.5, ""),
             note("g = x - 0.45 x^2, c eta = 1/10: largest error over the proof's "
-                 "c eta max|g''|/(2 (2 - c eta))", f"{_over_proof():.3g}"),
-            note("functions g", count),
+                 "c eta max|g''|/(2 (2 - c eta))", _over_proof(), digits=3),
+             note("functions g", count),
             note("seed", seed),
         ],
     }  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reluflow.approx import approx
 from reluflow.figures.shares import wilson
 from reluflow.ledger import Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.deep_networks import (
@@ -102,7 +103,7 @@ def bounds_restarted(
                 bool((np.diff(gaps) < 0.0).all()),
                 True,
             ),
-            note(f"{name}: last gap over the first", f"{gaps[-1] / gaps[0]:.2g}"),
+            note(f"{name}: last gap over the first", gaps[-1] / gaps[0], digits=2),
             bound(
                 f"{name}: a restarted bound outside of the one before, at most",
                 panel.inside,
@@ -209,20 +210,20 @@ def deep_magnitude(
     }
     evidence = [
         bound("(a) small start: share of the way of |W_1| that goes down", round(up, 4), "<=",
-              SHOWN, ""),
+              SHOWN, "", digits=1),
         bound("(b) large start: share of the way of |W_1| that goes up", round(down, 4), "<=",
-              SHOWN, ""),
+              SHOWN, "", digits=1),
         bound("(a) growth of |W_1| over the run", _growth(small), ">", 1.0, "times"),
         bound("(b) growth of |W_1| over the run", _growth(large), "<", 1.0, "times"),
         bound("steps to nine tenths of the way: small over large",
-              float(f"{slow / max(fast, 1.0):.1g}"), ">", 1.0, ""),
+              slow / max(fast, 1.0), ">", 1.0, "", digits=1),
         bound("time eta T to nine tenths of the way: small over large",
-              float(f"{slow * small.setting.step / max(fast, 1.0) / large.setting.step:.1g}"),
-              ">", 1.0, ""),
-        bound(f"flow against {checked} plain steps, at most", float(f"{max(gaps):.2g}"), "<=",
-              0.1, "of the way"),
+              slow * small.setting.step / max(fast, 1.0) / large.setting.step,
+              ">", 1.0, "", digits=1),
+        bound(f"flow against {checked} plain steps, at most", float(max(gaps)), "<=",
+              0.1, "of the way", digits=2),
         bound("eta lambda where the flow takes over and at the end, at most",
-              float(f"{max(map(max, edges)):.1g}"), "<", 2.0, ""),
+              float(max(map(max, edges))), "<", 2.0, "", digits=1),
         bound("(b) share of starts whose |W_1| falls at each of the first ten steps",
               float(starts.fell.mean()), ">", 0.5, ""),
         note("(b) these starts, and all", (int(starts.fell.sum()), len(starts.fell))),
@@ -231,7 +232,7 @@ def deep_magnitude(
           for (panel, name), value in back.items()),
         note("data of (a), (b)", (small.setting.n, large.setting.n)),
         note("loss at the end over the zero function's, (a) and (b)",
-             tuple(f"{run.losses[-1] / run.labels:.2g}" for run in (small, large))),
+             tuple(run.losses[-1] / run.labels for run in (small, large)), digits=2),
         note("seed", seed),
     ]  # fmt: skip
     reading = Reading(
@@ -265,7 +266,7 @@ def _growth(run: DeepRun) -> float:
 
 def _digits(value: float) -> str:
     """Two digits, or that it is less than 0.0001."""
-    return "below 0.0001" if value < 1e-4 else f"{value:.2g}"
+    return "below 0.0001" if value < 1e-4 else approx(value, 1)
 
 
 def unstable_start(starts: Overshoots, readings: pd.DataFrame) -> Settlement:
@@ -284,7 +285,7 @@ def unstable_start(starts: Overshoots, readings: pd.DataFrame) -> Settlement:
             note("starts with eta lambda above 2, and all", (beyond, many)),
             note("95 % interval of their share", _interval(starts.unstable > 2.0)),
             note("starts that do not diverge", int(starts.survived.sum())),
-            note("median of eta lambda", f"{np.median(starts.unstable):.2g}"),
+            note("median of eta lambda", float(np.median(starts.unstable)), digits=2),
             note("starts whose loss rises at step 1 or 2", int(starts.jumped.sum())),
             note("starts whose norm of all weights is larger after ten steps",
                  int(starts.rose.sum())),

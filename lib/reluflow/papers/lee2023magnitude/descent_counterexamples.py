@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
+from reluflow.approx import approx, on_grain
 from reluflow.flows.population import PopulationPath, population_descent
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.descent_bounds import (
@@ -55,7 +56,7 @@ def angle_violations(T: Sequence[int], share: float = 1.0) -> pd.DataFrame:
             path = chain_descent(theta0, v0, 1, step, max(T))
             limit = gap_bounds_from(float(theta0), path.t, 1.0, 1.0, 1.0, float(step), 1)[side]
             out = (path.theta - limit if side else limit - path.theta) / path.theta
-            row |= {f"{name}, T = {k}": f"{out[k]:.2g}" for k in T}
+            row |= {f"{name}, T = {k}": approx(out[k], 2) for k in T}
         rows.append(row)
     return pd.DataFrame(rows).set_index("step")
 
@@ -80,8 +81,8 @@ def failing_gap(step: float, v0: float = 0.01) -> float:
 def failing_gap_table() -> pd.DataFrame:
     """`failing_gap` at the three steps of Theorem 4.2, and our estimate of it."""
     rows = [
-        {"step": str(step), "fails up to pi - phi0 =": f"{failing_gap(float(step)):.3f}",
-         "(3/2 pi step^2)^(1/3)": f"{(1.5 * math.pi * float(step) ** 2) ** (1 / 3):.3f}"}
+        {"step": str(step), "fails up to pi - phi0 =": on_grain(failing_gap(float(step)), 1e-3),
+         "(3/2 pi step^2)^(1/3)": on_grain((1.5 * math.pi * float(step) ** 2) ** (1 / 3), 1e-3)}
         for step in ANGLE_STEPS
     ]  # fmt: skip
     return pd.DataFrame(rows).set_index("step")
@@ -148,9 +149,9 @@ def two_layer_violations() -> pd.DataFrame:
         path, lower, _ = two_layer_run(step)
         rows.append({
             "step": str(step),
-            "(lower - |w|)/step^2, T = 1": f"{(lower[1] - path.length[1]) / float(step)**2:.4f}",
-            "(lower - v_1)/step^2, T = 1": f"{(lower[1] - path.layers[1, 0]) / float(step)**2:.4f}",
-            "(|w| - v*)/step, T = 20/step": f"{(path.length[-1] - 1.0) / float(step):.4f}",
+            "(lower - |w|)/step^2, T = 1": approx((lower[1] - path.length[1]) / float(step)**2),
+            "(lower - v_1)/step^2, T = 1": approx((lower[1] - path.layers[1, 0]) / float(step)**2),
+            "(|w| - v*)/step, T = 20/step": approx((path.length[-1] - 1.0) / float(step)),
         })  # fmt: skip
     return pd.DataFrame(rows).set_index("step")
 

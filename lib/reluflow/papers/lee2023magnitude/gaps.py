@@ -14,6 +14,7 @@ from scipy.stats import norm, sem
 from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
+from reluflow.approx import approx
 from reluflow.flows.population import (
     PopulationPath,
     coordinates,
@@ -49,7 +50,7 @@ def gap_table(runs: Sequence[Run]) -> pd.DataFrame:
             sample = distance(run.empirical, run.population)
         for name, values in (("sample", sample), ("step", step)):
             for what, value in zip(("angle", "|w|/|w*|"), values, strict=True):
-                row[f"{name}: {what}"] = "–" if math.isnan(value) else f"{value:.1e}"
+                row[f"{name}: {what}"] = "–" if math.isnan(value) else approx(value, 2)
         rows.append(row)
     return pd.DataFrame(rows).set_index("panel")
 

@@ -182,7 +182,7 @@ def unique_minimiser(seed: int, count: int) -> Settlement:
                 "E xx^T has full rank": law.has_full_rank,
             },
             breaks=(bound("width along w_1 of the set of minimisers, by linear programming",
-                          float(f"{high - low:.6g}"), "<=", 0, ""),),
+                          high - low, "<=", 0, ""),),
             recheck=(fact("of (-2, 0), (-3/2, -1/2) and (0, -2), those with L = 0", zero, 0),),
             route="the loss (13) itself, summed in rational arithmetic",
         ),
@@ -277,8 +277,8 @@ def minimiser_of_densities(seed: int, count: int) -> Settlement:
             bound("the three points spread over triangles of size 1/100: L(-2, 0)", losses[-1],
                   ">", 0, ""),
             note("the same at size 1/2, 1/10, 1/100",
-                 tuple(float(f"{float(value):.4g}") for value in losses)),
-            note("least L/size^2 of the laws drawn", float(f"{float(min(least)):.2g}")),
+                 tuple(map(float, losses))),
+            note("least L/size^2 of the laws drawn", float(min(least)), digits=2),
             note("seed", seed),
         ]
     }  # fmt: skip
@@ -362,12 +362,12 @@ def angle_concentration(seed: int, count: int) -> Settlement:
             bound("sampled tails, d = 1, ..., 100, from the exact ones", max(sampled), "<=",
                   STANDARD_ERRORS, "standard errors"),
             note("eps up to which the bound says nothing, d = 100",
-                 float(f"{angles.vacuous_until(100):.4g}")),
+                 float(angles.vacuous_until(100))),
             note("bound and exact tail at d = 100, eps = 0.2",
-                 tuple(float(f"{float(f(0.2, 100)):.4g}")
+                 tuple(float(f(0.2, 100))
                        for f in (angles.printed_bound, angles.upper_tail))),
             note("tail over the proof's (1 - eps^2)^(d/2) at d = 2, eps = 0.99",
-                 float(f"{in_proof:.4g}")),
+                 float(in_proof)),
         ],
         "tolerance": 1e-9,
     }  # fmt: skip

@@ -228,9 +228,9 @@ def large_norm(seed: int, draws: int) -> Settlement:
         "instead": [
             note("share of the draws, its 95 % interval", f"{low:.2f} to {high:.2f}"),
             note("probability, if k is a standard deviation",
-                 round(float(exceeds(DEVIATION, large, 2.0)), 3)),
+                 float(exceeds(DEVIATION, large, 2.0)), digits=3),
             note("probability, if k is a variance",
-                 float(f"{exceeds(VARIANCE, large, 2.0):.1g}")),
+                 float(exceeds(VARIANCE, large, 2.0)), digits=1),
         ],
     }  # fmt: skip
 
@@ -283,7 +283,7 @@ def tangent_bounds(printed: FirstSteps, far: FarSteps) -> Settlement:
               max(abs(power - 2.0) for power in powers), "<", 0.05, ""),
         bound(f"{says}, lower end of an interval of {SURE} standard deviations", low, "<", 0.5, ""),
         bound(f"{says}, upper end", high, ">", 0.5, ""),
-        note(f"{says}, of {printed.total}", round(hits / printed.total, 2)),
+        note(f"{says}, of {printed.total}", hits / printed.total, digits=2),
     ]  # fmt: skip
     for size, below, expected in zip(far.n, far.below, far.expected, strict=True):
         low, high = (float(v) for v in wilson(int(below), far.draws, SURE))
@@ -291,7 +291,7 @@ def tangent_bounds(printed: FirstSteps, far: FarSteps) -> Settlement:
         evidence += [
             bound(f"{says}, lower end", low, "<", float(expected), ""),
             bound(f"{says}, upper end", high, ">", float(expected), ""),
-            note(f"{says}, and as expected", (round(below / far.draws, 2), round(expected, 3))),
+            note(f"{says}, and as expected", (below / far.draws, float(expected)), digits=2),
         ]
     evidence += [
         bound("η = 1/10, largest n: the share, upper end", high, "<", 0.5, ""),
@@ -309,7 +309,7 @@ def sample_gap(law: GapLaw) -> Settlement:
         evidence += [
             bound(f"{power}, lower end of a 99.9 % interval", low, ">", -0.5 - SLOPE, ""),
             bound(f"{power}, upper end", high, "<", -0.5 + SLOPE, ""),
-            note(power, round(float(law.slopes[:, which].mean()), 2)),
+            note(power, float(law.slopes[:, which].mean()), digits=2),
         ]
     evidence.append(note("numbers of data", tuple(int(k) for k in law.n)))
     evidence.append(note("draws for each", law.draws))

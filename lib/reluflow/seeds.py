@@ -1,0 +1,110 @@
+"""`python -m reluflow.seeds NOTEBOOK --seeds 1-40 --effort 0.05`: what changes with the seed.
+
+Runs the code cells of one notebook in this process, once for each seed, without its figures, and
+compares the verdicts with those of the first seed. A maintainers' command: a page must finish with
+every seed, and a verdict that changes with the seed is a matter of luck.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import nbformat
+import yaml
+
+from reluflow import ledger
+
+
+class _Blank:
+    """In place of what draws figures: whatever is asked of it or called on it does nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self
+
+
+def run(notebook: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """Run the code cells with these parameters injected, figures left out.
+
+    Returns {claim: verdict} and one line for every cell that raised an exception; names that a
+    failed cell did not define are not reported again.
+    """
+    names: dict[str, Any] = {"__name__": "__main__"}
+    failed: list[str] = []
+    with contextlib.chdir(notebook.parent):
+        for cell in nbformat.read(notebook.name, as_version=4).cells:
+            if cell.cell_type != "code":
+                continue
+            try:
+                exec(compile(cell.source, f"cell {cell.id}", "exec"), names)
+            except Exception as error:
+                if not (failed and isinstance(error, NameError)):
+                    last = traceback.extract_tb(error.__traceback__)[-1]
+                    where = f"{Path(last.filename).name}, line {last.lineno}"
+                    failed.append(f"cell {cell.id}: {type(error).__name__} in {where}: {error}")
+            if "parameters" in cell.metadata.get("tags", []):
+                names.update(values)
+            names.update({name: _Blank() for name, value in names.items() if _draws(value)})
+    ledgers = [value for value in names.values() if isinstance(value, ledger.Ledger)]
+    return {id: row.verdict for each in ledgers for id, row in each.settled.items()}, failed
+
+
+def _draws(value: Any) -> bool:
+    room = value.__name__ if isinstance(value, ModuleType) else ""
+    room = value.__module__ if isinstance(value, FunctionType) else room
+    return room.startswith("reluflow.figures")
+
+
+def compared(first: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
+    """One line for every claim whose verdict is other than the first seed's, or is missing."""
+    for id in sorted({*first, *found}):
+        before, now = first.get(id, "open"), found.get(id, "open")
+        if before != now:
+            yield f"{id}: {now}, and {before} with the first seed"
+
+
+def _seeds(text: str) -> list[int]:
+    """The numbers of a list such as 1-40 or 1,2,7."""
+    pairs = [part.split("-") for part in text.split(",")]
+    return [
+        seed for first, *last in pairs for seed in range(int(first), int([first, *last][-1]) + 1)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run and compare; 1 where a seed raises an exception or changes a verdict, else 0."""
+    parser = argparse.ArgumentParser(prog="reluflow.seeds", description=__doc__)
+    parser.add_argument("notebook", type=Path)
+    parser.add_argument("--seeds", type=_seeds, default=[0], help="such as 1-40 or 1,2,7")
+    parser.add_argument("--effort", type=float, default=1.0)
+    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "YAML"),
+                        help="one more parameter of the notebook")  # fmt: skip
+    given = parser.parse_args(arguments)
+    notebook = given.notebook.resolve()
+    first: dict[str, str] = {}
+    more = {name: yaml.safe_load(value) for name, value in given.p}
+    changed = 0
+    for seed in given.seeds:
+        began = time.perf_counter()
+        found, lines = run(notebook, {"seed": seed, "effort": given.effort, **more})
+        first = first or found
+        lines += compared(first, found)
+        changed += bool(lines)
+        spent = time.perf_counter() - began
+        print(f"seed {seed}: {len(found)} claims, {spent:.0f} s", *lines, sep="\n  ", flush=True)
+    print(f"{changed} of {len(given.seeds)} seeds raise an exception or change a verdict")
+    return int(changed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
