@@ -22,7 +22,7 @@ from reluflow import ledger
 from reluflow.ledger import Counterexample, LedgerError, Reading, bound, deviation, fact, note
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.display import COLOURS, RECORD, mathematics
-from reluflow.ledger.evidence import from_json, recorded, sentence, to_json
+from reluflow.ledger.evidence import against, from_json, recorded, sentence, to_json
 from reluflow.ledger.inventory import CHAPTERS, Claim, claims_by_id, load_inventories
 from reluflow.ledger.numbers import as_instance, printed
 from reluflow.ledger.rows import Ledger, Row, row_from_record
@@ -835,3 +835,42 @@ def test_the_scoreboard_page_is_up_to_date() -> None:
     board = ledger.scoreboard(CHAPTERS)
     views = [board.totals, board.settled, board.open]
     assert shown == [view._repr_mimebundle_() for view in views]
+
+
+# --- digits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "data"),
+    [
+        (deviation("gap", 3.312e-5, "", digits=1), "≈3e-5", {"value": 3e-5, "digits": 1}),
+        (deviation("gap", 0.0256, ""), "≈0.02560", {"value": 0.0256, "digits": 4}),
+        (bound("gap", 0.01, "<=", 0.02, "", digits=2), "≈0.010", {"value": 0.01, "digits": 2}),
+        (bound("gap", 3, "<=", 4, ""), "3", {"value": 3}),
+        (bound("gap", 0.0, "<=", 0.0, ""), "0", {"value": 0.0}),
+        (note("gap", (0.5, 2, 1e-12)), "[≈0.5000, 2, 0]", {"value": [0.5, 2, 0.0], "digits": 4}),
+        (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
+        (note("seed", 7), "7", {"value": 7}),
+    ],
+)
+def test_evidence_says_to_how_many_digits_it_was_measured(
+    item: ledger.Evidence, text: str, data: dict
+) -> None:
+    """What is exact, and what is at rounding level, declares none."""
+    (kept,) = map(recorded, against((item,), 0.03 if item.form == "deviation" else None))
+    assert f": {text}" in sentence(kept)
+    written = to_json(kept, "measured")
+    assert {key: written[key] for key in ("value", "digits") if key in written} == data
+    assert from_json(json.loads(json.dumps(written))) == kept
+
+
+@given(finite, st.sampled_from(["<", "<=", ">", ">="]), finite, st.integers(1, 4))
+def test_few_digits_change_no_outcome(value: float, op: str, limit: float, digits: int) -> None:
+    item = bound("gap", value, op, limit, "", digits)
+    assert recorded(item).holds == item.holds
+
+
+@pytest.mark.parametrize("digits", [0, 5, 2.0, True])
+def test_digits_are_one_to_four(digits: object) -> None:
+    with pytest.raises(LedgerError, match="the digits of deviation 'gap' must be 1 to 4"):
+        deviation("gap", 0.1, "", digits)

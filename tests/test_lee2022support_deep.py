@@ -352,7 +352,7 @@ def test_every_claim_gets_its_verdict(measured) -> None:
     both = deep_evidence.layers_and_neurons(m["neurons"], m["layers"])
     assert verdict("sv.appB", both) == "reproduced"
     refuted = deep_evidence.printed_gradient(m["printed"])
-    assert verdict("sv.ours.appB.gradient", refuted) == "refuted"
+    assert verdict("sv.appB.gradient", refuted) == "refuted"
     kept = deep_evidence.with_indicator(m["neurons"])
     assert verdict("sv.ours.appB.indicator", kept) == "reproduced"
     figure = deep_evidence.back_propagation(m["hidden"], WHOLE, X1[0], Y1[0])

@@ -41,7 +41,9 @@ def test_there_are_notebooks() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.long if name in ALWAYS else pytest.mark.matrix)
+        pytest.param(
+            name, marks=[pytest.mark.matrix, *([pytest.mark.long] if name in ALWAYS else [])]
+        )
         for name in MACHINES
     ],
 )

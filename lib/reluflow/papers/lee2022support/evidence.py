@@ -186,16 +186,16 @@ def caption_iteration(run: Experiment, datum: int, kind: str, printed: int) -> S
     once, n = first_iteration(run.flows[0], datum, kind, run.step), len(run.y)
     losses = {"eq. (1), 1/2 of the sum": once, "1/(2n) of the sum": n * once,
               "1/n of the sum, PyTorch's mean": n * once / 2}  # fmt: skip
-    nearest = min(losses.values(), key=lambda k: abs(k - printed))
-    return {
+    apart = min(abs(k / printed - 1.0) for k in losses.values())
+    settlement = {
         "evidence": [
             deviation("iteration of the event under the nearest of three normalisations, against "
-                      f"the printed {printed}", abs(nearest / printed - 1.0), "of it"),
+                      f"the printed {printed}", apart, "of it"),
         ],
         "tolerance": 0.05,
-        "instead": [note(f"iteration if the loss is {name}", round(k))
-                    for name, k in losses.items()],
     }  # fmt: skip
+    counts = [note(f"iteration if the loss is {name}", round(k)) for name, k in losses.items()]
+    return settlement | ({} if apart <= 0.05 else {"instead": counts})
 
 
 def caption_asymptotes(run: Experiment) -> Settlement:

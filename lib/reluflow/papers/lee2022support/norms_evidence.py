@@ -257,25 +257,19 @@ def first_cell(reports: Reports) -> Settlement:
     return _settled(reports, "first")
 
 
-def norm_loss(reports: Reports, count: int) -> Settlement:
+def norm_loss(reports: Reports) -> Settlement:
     """What is true of the norm in the plane: it loses at most |w0|^2 of its square; 0 loses none.
 
-    The constant is sharp: the largest share of it seen on `count` aligned labels is recorded. Draws
-    outside A2 are left out.
+    That the constant is best shows on two nearly parallel data, with a start almost along e_2.
     """
-    rng = np.random.default_rng(reports["little"].seed)
-    draws = list(statements.aligned_draws((2, 4)).values())
-    sharp = 0.0
-    for k in range(count):
-        item = draws[k % len(draws)](rng)
-        if not np.all(item["y"] > 0.0):  # a datum across e_1 gets the label 0: A2 fails
-            continue
-        w0 = statements.start_of(item, 1e-2)
-        sharp = max(sharp, norm_lost(small_flow(item, 1e-2)) / float(w0 @ w0))
+    X, y = np.array([[100.0, 101.0], [101.0, 100.0]]), np.array([201.0, 201.0])
+    w0 = 1e-3 * np.array([1.0, -0.98])
+    share = norm_lost(affine_flow(X, y, w0)) / float(w0 @ w0)
     settled = _settled(reports, "little", "limit")
     settled["evidence"].append(
-        bound("largest drop of |w|^2 seen on aligned labels", sharp, ">", 0.9, "of |w0|^2")
-    )
+        bound("drop of |w|^2, (100, 101), (101, 100), y = (201, 201), from 1e-3 (1, -0.98)",
+              share, ">", 0.95, "of |w0|^2")
+    )  # fmt: skip
     return settled
 
 
@@ -408,7 +402,7 @@ def unbounded_miss(reports: Reports, sizes: Sequence[int]) -> Settlement:
                   ""),
             bound("largest (L(limit) - L(m, 1/m - m)) / L(0)", shares[-1], ">",
                   Fraction(99, 100), ""),
-            fact("a search over data sets passes 1/2 of L(0)", not report.survives, True),
+            note("a search over random data sets passes 1/2 of L(0)", not report.survives),
             note("members, by m", tuple(sizes)),
             note("seed", report.seed),
         ]
