@@ -465,6 +465,7 @@ def test_cells_and_minima_are_those_of_brute_force(seed) -> None:
         # One unit in the last place away from 0.3, and a number with no simple fraction near.
         (0.1 + 0.2, Fraction(0.1 + 0.2)),
         (np.pi, Fraction(np.pi)),
+        (0.123456789, Fraction(0.123456789)),
     ],
 )
 def test_numbers_are_read_as_simple_fractions(value, meant) -> None:
