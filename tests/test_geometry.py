@@ -598,6 +598,22 @@ def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
         assert geometry.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
 
 
+def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:
+    # w = (1, 1, s) fits the first two data; the others want s < -1 and s > -1. Their cell is open.
+    X, y = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, -1, -1]]), [1, 1, 1, 1]
+    active = [True, True, False, False]
+    assert active in enumerate_cells(X).patterns.tolist()
+    assert geometry.meets_cell(X, y, active)
+    assert (0, 1) not in [m.support for m in local_minima(X, y)]
+    assert (0, 1) in [m.support for m in local_minima(X, [1, 1.01, 1, 1])]
+    assert not geometry.meets_cell(X, [1, 0.99, 1, 1], active)
+
+
+def test_losses_that_differ_by_rounding_share_a_rank() -> None:
+    assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-13])] == [1, 2, 2, 3]
+    assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-7])] == [1, 2, 3, 4]
+
+
 def test_deepest_point_by_hand() -> None:
     t, v = exact.deepest([[1, 0], [0, 1]], [1, 1], [1, 1], 5)
     assert t == 5
