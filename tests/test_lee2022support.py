@@ -1130,7 +1130,7 @@ def read(shown: str) -> float:
 
 
 def test_small_labels_have_small_losses_with_all_their_digits(paper: examples.Study) -> None:
-    """Labels in another unit: the losses are the old ones times its square, and none is 0.000000."""
+    """Labels in another unit: losses are the old ones times its square, none is 0.000000."""
     unit = 2.0**-20
     small = replace(paper.main.dataset, y=unit * paper.main.dataset.y, printed=False)
     run = examples.experiment(small, (unit * paper.main.starts).tolist(), 0.005, 0)
