@@ -15,6 +15,7 @@ from reluflow.falsify import falsify
 from reluflow.figures import fingerprint_of
 from reluflow.figures import lee2023magnitude_bounds as pictures
 from reluflow.flows.population import population_flow
+from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.rows import Ledger
 from reluflow.papers.lee2023magnitude import bounds, comparison, comparison_evidence, orbit
@@ -418,10 +419,25 @@ def test_verdicts(reports) -> None:
     assert verdict(evidence.layered_angle_theorem(reports)) == "reproduced-with-reading"
     assert verdict(evidence.silent_bounds(1, 20)) == "reproduced"
     assert verdict(more.two_layer_theorem(reports)) == "reproduced-with-reading"
-    assert verdict(more.implicit_theorem(reports, math.pi / 2, 0.5, 3, 1.0)) == "refuted"
+    assert verdict(evidence.small_lower(reports)) == "reproduced-with-reading"
+    assert verdict(evidence.small_angle_theorem(reports)) == "reproduced-with-reading"
+    assert verdict(more.implicit_lower(reports)) == "reproduced-with-reading"
+    assert verdict(more.implicit_upper(reports, math.pi / 2, 0.5, 3, 1.0)) == "refuted"
+    assert verdict(more.implicit_defined(reports, math.pi / 2, 2.0)) == "refuted"
     assert verdict(more.implicit_repaired(reports, (2, 4))) == "reproduced"
     assert verdict(more.comparison_lemma()) == "refuted"
     assert verdict(more.comparison_repaired(1, 16)) == "reproduced"
+
+
+def test_the_printed_formula_is_real_below_the_branch_only(reports) -> None:
+    with pytest.raises(LedgerError, match="does not satisfy"):
+        more.implicit_defined(reports, math.pi / 2, 0.7)
+    kappa = 1.0 / math.pi
+    below, beyond = (
+        mp.im(more._printed_left(v0, 3, kappa)) for v0 in (0.74, 0.76)
+    )  # the branch is at (1/pi)^(1/4) = 0.751
+    assert below == 0
+    assert abs(beyond) > 1.0
 
 
 def test_small_norms_below_the_threshold_keep_to_equation_8() -> None:
