@@ -108,6 +108,7 @@ from reluflow.papers.lee2022support.linear_evidence import (
 )
 from reluflow.papers.lee2022support.norms_evidence import (
     all_data_kept,
+    at_rest,
     first_cell,
     misses_table,
     no_deactivation,
@@ -159,20 +160,24 @@ from reluflow.papers.lee2022support.partitions_evidence import (
     relu_smaller,
     survived,
 )
+from reluflow.papers.lee2022support.small_plane import (
+    survey_plane,
+)
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     full_rank_along,
     largest_norm_drop,
-    nontrivial_direction,
     preactivation_polynomial,
     reactivation_margin,
     reactivations,
     search_reactivation,
     share_interval,
     smallest_force,
-    survey_agreement,
-    survey_small_starts,
     unit_of_norm,
+)
+from reluflow.papers.lee2022support.small_statements import (
+    never_reactivates,
+    one_limit,
 )
 from reluflow.papers.lee2022support.statements import (
     agreement_of_small_starts,
@@ -184,7 +189,6 @@ from reluflow.papers.lee2022support.statements import (
     norm_of_start,
     protection,
     small_start_is_global,
-    small_starts_in_the_plane,
     terminology,
     virtual_minima,
 )
@@ -200,6 +204,7 @@ __all__ = [
     "all_data_kept",
     "alpha_statement",
     "assumptions",
+    "at_rest",
     "back_propagation",
     "balance",
     "balanced_layers",
@@ -260,10 +265,10 @@ __all__ = [
     "nesting",
     "nesting_bound",
     "nesting_exact",
+    "never_reactivates",
     "no_deactivation",
     "no_minimum_on_boundaries",
     "no_reactivation",
-    "nontrivial_direction",
     "norm_in_the_plane",
     "norm_loss",
     "norm_of_start",
@@ -273,6 +278,7 @@ __all__ = [
     "one_based",
     "one_class_between_cells",
     "one_datum_between_cells",
+    "one_limit",
     "path_distance",
     "plane_crossings",
     "plane_reduction",
@@ -299,13 +305,11 @@ __all__ = [
     "shortest_minimum",
     "sliding_flows",
     "small_start_is_global",
-    "small_starts_in_the_plane",
     "smallest_force",
     "starts_at_equality",
     "stationary_manifold",
     "strict_after_crossing",
     "study",
-    "survey_agreement",
     "survey_balance",
     "survey_conditions",
     "survey_exclusion",
@@ -314,8 +318,8 @@ __all__ = [
     "survey_lost_data",
     "survey_nesting",
     "survey_norms",
+    "survey_plane",
     "survey_protection",
-    "survey_small_starts",
     "survey_virtual_minima",
     "survived",
     "terminology",

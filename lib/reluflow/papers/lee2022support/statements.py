@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
 from reluflow.bruteforce import integrate, plain_descent
+from reluflow.falsify import Report, survived
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import enumerate_cells, local_minima, virtual_minimum
 from reluflow.instances import Instance
-from reluflow.ledger import Counterexample, bound, fact, note
+from reluflow.ledger import Counterexample, bound, fact, note, proved
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.activity import LossOfDataSurvey, NormSurvey, ProtectionSurvey
 from reluflow.papers.lee2022support.landscape import (
@@ -27,9 +28,8 @@ from reluflow.papers.lee2022support.landscape import (
     assumptions,
     meets_cell,
 )
+from reluflow.papers.lee2022support.small_plane import PlanarSurvey
 from reluflow.papers.lee2022support.small_starts import (
-    AgreementSurvey,
-    SmallStartSurvey,
     full_rank_along,
     preactivation_polynomial,
     smallest_force,
@@ -147,24 +147,25 @@ def nesting_bound(survey: NestingSurvey, seed: int) -> Settlement:
 
 
 def no_reactivation(
-    survey: SmallStartSurvey, seed: int, margin: float, followed: int
+    report: Report, survey: PlanarSurvey, margin: float, followed: int
 ) -> Settlement:
-    """Lemma 4.6: the survey, and the smallest margin that a search found in `followed` flows."""
+    """Lemma 4.6: starts in any direction, the survey, and the smallest margin that a search found
+    in `followed` flows."""
     return {
         "evidence": [
-            fact("data sets whose flow re-activates a datum", survey.reactivating, 0),
+            *survived(report),
+            fact("flows of the survey that re-activate a datum",
+                 sum(survey.reactivating.values()), 0),
             bound("smallest margin found by the search", margin, ">", 0.0, "cosine"),
-            note("data sets", survey.instances),
-            note("of them with a deactivation", survey.deactivating),
-            note("flows of the survey and of the search", (survey.flows, followed)),
-            note("seed", seed),
-        ]
-    }
+            note("flows of the survey", sum(survey.flows.values())),
+            note("of them with a deactivation", sum(survey.deactivating.values())),
+            note("flows of the search", followed),
+        ],
+        "known": proved("'Why it holds', under Theorem 4.7"),
+    }  # fmt: skip
 
 
-def small_start_is_global(
-    survey: SmallStartSurvey, seed: int, X: NDArray, y: NDArray
-) -> Settlement:
+def small_start_is_global(survey: PlanarSurvey, seed: int, X: NDArray, y: NDArray) -> Settlement:
     """Theorem 4.7, against a survey and the three data X, y of Theorem 3.6's counterexample."""
     w0 = np.array([1e-4, 1e-4])
     end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
@@ -175,12 +176,11 @@ def small_start_is_global(
     overshoot = float(np.sum(mirrored.at(3.0) ** 2) - np.sum(mirrored.end**2))
     return {
         "evidence": [
-            fact("data sets whose limit is not a global minimum", survey.not_global, 0),
-            fact("random data sets whose norm drops on the way", survey.shrinking, 0),
+            fact("data sets whose limit is not a global minimum", sum(survey.missed.values()), 0),
             bound("|w(3)|^2 - |w(inf)|^2 on x = (1, 2), (2, 1), y = (3, 3), from (0.01, 0)",
                   overshoot, "<=", 0, ""),
             fact("the limit is global on the data below", above <= 1e-9, True),
-            note("data sets", survey.instances),
+            note("data sets", sum(survey.sets.values())),
             note("seed", seed),
         ],
         "counterexample": Counterexample(
@@ -193,21 +193,6 @@ def small_start_is_global(
             route="5000 plain steps of descent from w0, losses in rational arithmetic",
         ),
     }  # fmt: skip
-
-
-def small_starts_in_the_plane(survey: SmallStartSurvey, seed: int) -> Settlement:
-    """What survives of Theorem 4.7."""
-    return {
-        "evidence": [
-            fact("data sets whose flow re-activates a datum", survey.reactivating, 0),
-            bound("largest drop of the norm", survey.largest_drop, "<=", 1e-8, "of |w(inf)|"),
-            fact("data sets whose limits at the three norms differ", survey.disagreeing, 0),
-            fact("data sets with a flow that is not unique", survey.undecided, 0),
-            note("data sets", survey.instances),
-            note("flows", survey.flows),
-            note("seed", seed),
-        ]
-    }
 
 
 def agreement_of_small_starts(
@@ -246,17 +231,9 @@ def agreement_of_small_starts(
     }  # fmt: skip
 
 
-def generic_agreement(survey: AgreementSurvey, seed: int) -> Settlement:
+def generic_agreement(report: Report) -> Settlement:
     """What survives of Proposition 4.4."""
-    return {
-        "evidence": [
-            fact("data sets whose small starts have different limits", survey.disagreeing, 0),
-            note("data sets", survey.instances),
-            note("starts on each", survey.directions),
-            note("data sets rejected, for want of full rank or of a start", survey.rejected),
-            note("seed", seed),
-        ]
-    }
+    return {"evidence": survived(report), "known": proved("this section")}
 
 
 def protection(survey: ProtectionSurvey, losses: LossOfDataSurvey, seed: int) -> Settlement:
