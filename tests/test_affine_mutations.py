@@ -37,6 +37,21 @@ def test_the_amplitude_of_a_far_start_comes_from_its_limit() -> None:
     assert late == pytest.approx(1.0 + np.exp(-1.0), rel=1e-9)
 
 
+def test_a_start_near_a_boundary_is_on_its_side_of_it() -> None:
+    """Twenty roundings off: one side flows to the fit, the other is inactive and stays."""
+    x, off = np.array([[1.0, -1.0]]), 20 * np.finfo(float).eps
+    assert np.allclose(affine_flow(x, [1.0], [1.0, 1.0 - off]).end, [1.5, 0.5])
+    silent = affine_flow(x, [1.0], [1.0, 1.0 + off])
+    assert np.array_equal(silent.end, [1.0, 1.0 + off])
+
+
+def test_a_datum_that_rests_on_its_boundary_does_not_slide() -> None:
+    """The first datum's boundary is followed without a push, as an inactive datum allows."""
+    path = affine_flow(np.eye(2), [-1.0, 2.0], [0.0, 1.0])
+    assert np.allclose(path.end, [0.0, 2.0])
+    assert path.status == "converged"
+
+
 def names(path) -> list[tuple[int, str]]:
     return [(e.datum, e.kind) for e in path.events]
 

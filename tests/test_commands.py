@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,16 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYTHON = """#!/bin/sh
 echo "$@" >>"$LOG"
 case "$*" in
+*flock*) exec "$REAL" "$@" ;;
 *ensurepip*) exit ${NO_VENV:-0} ;;
 *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python && cp "$TOOL" .venv/bin/jupyter-book ;;
-*"-m pip install"*) exit ${NO_PIP:-0} ;;
+*"-m pip install"*)
+    # Two at once would find the other's mark.
+    mkdir installing || { echo "two at once" >>"$LOG"; exit 1; }
+    sleep ${SLOW:-0}
+    rmdir installing
+    [ -z "${NO_PIP-}" ] || printf 'Trying\\nERROR: No matching distribution\\n  trace\\n' >&2
+    exit ${NO_PIP:-0} ;;
 *"-m pytest"*) exit ${FAILING:-0} ;;
 esac
 """
@@ -29,7 +37,19 @@ echo "jupyter-book $*" >>"$LOG"
 echo building
 exit ${FAILING:-0}
 """
-COMMANDS = ("bash", "cat", "cp", "dirname", "head", "id", "mkdir", "sh")
+COMMANDS = (
+    "bash",
+    "cat",
+    "cp",
+    "dirname",
+    "head",
+    "id",
+    "mkdir",
+    "readlink",
+    "rmdir",
+    "sh",
+    "sleep",
+)
 
 
 class Clone:
@@ -53,18 +73,27 @@ class Clone:
         path.write_text(text, encoding="utf-8")
         path.chmod(0o755)
 
-    def book(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        self.log.write_text("", encoding="utf-8")
+    def start(
+        self, *arguments: str, script: Path | None = None, **environment: str
+    ) -> subprocess.Popen[str]:
         known = {"PATH": self.programs, "LOG": self.log, "TOOL": self.programs / "tool"}
-        return subprocess.run(
-            ["bash", str(self.folder / "book"), *arguments],
-            env={**{k: str(v) for k, v in known.items()}, **environment},
+        return subprocess.Popen(
+            ["bash", str(script or self.folder / "book"), *arguments],
+            env={**{k: str(v) for k, v in known.items()}, "REAL": sys.executable, **environment},
             cwd=self.folder.parent,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
+
+    def book(
+        self, *arguments: str, script: Path | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        self.log.write_text("", encoding="utf-8")
+        process = self.start(*arguments, script=script, **environment)
+        stdout, stderr = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
 
     @property
     def calls(self) -> str:
@@ -110,8 +139,12 @@ def test_requirements_are_installed_when_they_change_and_not_else(clone: Clone) 
 
 
 def test_a_failed_installation_is_tried_again(clone: Clone) -> None:
-    assert clone.book("test", NO_PIP="1").returncode != 0
+    run = clone.book("test", NO_PIP="1")
+    assert run.returncode != 0
     assert "pytest" not in clone.calls
+    # pip's reason, and not its trace.
+    assert "install requirements.txt (No matching distribution)" in run.stderr.splitlines()[-1]
+    assert "trace" not in run.stderr
     assert clone.book("test").returncode == 0
     assert "-m pip install" in clone.calls
 
@@ -121,6 +154,41 @@ def test_a_moved_clone_makes_its_environment_again(clone: Clone) -> None:
     clone.folder = clone.folder.rename(clone.folder.parent / "moved")
     assert clone.book("test").returncode == 0
     assert "-m venv" in clone.calls
+
+
+def test_both_commands_at_once_make_one_environment(clone: Clone) -> None:
+    """The second waits for the first, finds the environment made and goes on."""
+    clone.log.write_text("", encoding="utf-8")
+    running = [clone.start(name, SLOW="1") for name in ("build", "test", "test")]
+    ended = [process.communicate(timeout=60) for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], ended
+    assert clone.calls.count("-m venv") == clone.calls.count("-m pip install") == 1
+    assert clone.calls.count("-m pytest") == 2
+    assert sum("waiting" in stderr for _, stderr in ended) == 2
+
+
+def test_a_command_that_was_killed_leaves_no_lock(clone: Clone) -> None:
+    clone.log.write_text("", encoding="utf-8")
+    process = clone.start("build", SLOW="1")
+    while "-m pip install" not in clone.calls:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()  # also the stand-in for pip, which holds the output open, is gone then
+    assert clone.book("test").returncode == 0
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["script", "folder"])
+def test_a_symbolic_link_leads_to_the_same_environment(
+    clone: Clone, folder: bool, tmp_path: Path
+) -> None:
+    clone.book("test")
+    link = tmp_path / "link"
+    link.symlink_to(clone.folder if folder else clone.folder / "book")
+    run = clone.book("test", script=link / "book" if folder else link)
+    assert run.returncode == 0, run.stderr
+    assert "-m pytest" in clone.calls
+    assert "install" not in clone.calls
+    assert "-m venv" not in clone.calls
 
 
 def test_without_python_one_sentence(clone: Clone) -> None:

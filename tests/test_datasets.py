@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -70,10 +71,10 @@ def test_select() -> None:
     assert [data.name for data in datasets.select("example-5.2")] == ["example-5.2"]
 
 
-finite = st.floats(allow_nan=False, allow_infinity=False)
+usable = st.just(0.0) | st.floats(1e-30, 1e30) | st.floats(-1e30, -1e-30)
 
 
-@given(table=arrays(float, st.tuples(st.integers(1, 8), st.integers(2, 5)), elements=finite))
+@given(table=arrays(float, st.tuples(st.integers(1, 8), st.integers(2, 5)), elements=usable))
 def test_csv_comes_back_exactly(
     table: np.ndarray, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -91,7 +92,23 @@ def test_csv_comes_back_exactly(
 @given(
     n=st.integers(1, 12),
     place=st.floats(0, 1, exclude_max=True),
-    cell=st.sampled_from(["nan", "inf", "-inf", "", "one", "1,2", "0x1"]),
+    cell=st.sampled_from(
+        [
+            "nan",
+            "inf",
+            "-inf",
+            "",
+            "one",
+            "1,2",
+            "0x1",
+            "1_000",
+            "٣",
+            "１",
+            "1e300",
+            "1e-300",
+            "1e999",
+        ]
+    ),
 )
 def test_the_broken_row_is_named(
     n: int, place: float, cell: str, tmp_path_factory: pytest.TempPathFactory
@@ -122,6 +139,15 @@ def test_the_broken_row_is_named(
         ("x1,x2,y\n1,2,3\n1,2,nan\n", "data row 2 .*, column y: nan is not a finite number"),
         ("x1,x2,y\n1,-inf,3\n", "data row 1 .*, column x2: -inf is not a finite number"),
         ("x1,y\n" + "9" * 40 + "z,1\n", '"9{20}…" is not a number'),
+        ("y,x1,y\n1,2,3\n", 'label "y" in column 1: the label must be the last'),
+        ("Label,x1,x2\n1,2,3\n", 'label "Label" in column 1: the label must be the last'),
+        ("x1,x1,y\n1,2,3\n", 'two columns with the name "x1"'),
+        (",x1,y\n0,2,3\n", "no name for column 1"),
+        ("x1,x2,y\n1,2,3\n1,1_000,3\n", 'data row 2 .*, column x2: "1_000" is not a number'),
+        ("x1,x2,y\n1,٣,3\n", 'data row 1 .*, column x2: "٣" is not a number'),
+        ("x1,x2,y\n1e300,2,3\n", r"data row 1 .*, column x1: 1e\+300 is too large; .* 1e-30 and"),
+        ("x1,x2,y\n1,2,1e300\n", r"data row 1 .*, column y: 1e\+300 is too large"),
+        ("x1,x2,y\n1,2,3\n1,1e-300,3\n", "data row 2 .*, column x2: 1e-300 is too small"),
     ],
 )
 def test_bad_csv(text: str, sentence: str, tmp_path: Path) -> None:
@@ -154,10 +180,29 @@ def test_files_that_are_no_csv(tmp_path: Path) -> None:
         datasets.load(str(tmp_path / "image.csv"))
 
 
+def test_names_that_no_file_can_have() -> None:
+    """The system's own errors for such names say nothing of a data set."""
+    for name in ("n" * 300, "a\0b", "n" * 300 + ".csv"):
+        with pytest.raises(InputError, match=r"neither a known name|there is no file"):
+            datasets.load(name)
+    with pytest.raises(InputError) as caught:
+        datasets.load("a\0b.csv")
+    assert "\0" not in str(caught.value)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="is a pipe or a device"):
+        datasets.load(str(path))
+
+
 def test_unknown_name() -> None:
+    with pytest.raises(InputError, match='did you mean "paper"'):
+        datasets.load("Paper")
     with pytest.raises(InputError, match=r'"example-51" is neither .* mean "example-5\.1"\?'):
         datasets.load("example-51")
-    with pytest.raises(InputError, match=r"the names are example-5\.1, example-5\.2"):
+    with pytest.raises(InputError, match=r"the names are paper, example-5\.1, example-5\.2"):
         datasets.load("mnist")
 
 
@@ -221,8 +266,17 @@ def test_default_initial_points_for_own_data(d: int, seed: int) -> None:
     radius = np.linalg.norm(np.linalg.solve(data.X, data.y))
     assert points.shape == (3, d)
     assert np.all(points >= 0)
-    assert np.all(points[0] < 1e-4)
+    assert np.all(points[0] < 1e-4 * radius)
     assert np.allclose(np.linalg.norm(points[1:], axis=1), [2 * radius, 10 * radius])
+
+
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40])
+def test_default_initial_points_follow_the_unit_of_the_data(unit: float) -> None:
+    """X and y -> unit X and y: all weights, and so the starts, are the old ones over the unit."""
+    data = mine(3)
+    scaled = datasets.Dataset("mine", unit * data.X, data.y, printed=False, note="")
+    points, others = (datasets.initial_points(d, seed=2) for d in (data, scaled))
+    assert np.allclose(unit * others, points, rtol=1e-12, atol=0.0)
 
 
 def test_given_initial_points() -> None:
@@ -238,12 +292,15 @@ def test_given_initial_points() -> None:
         ("[[1, 2]]", "must be a list of points"),
         ([1, 2], "point 1 is 1"),
         ([[1, 2], [1, 2, 3]], r'point 2 has 3 coordinates, but dataset "mine" has d = 2'),
-        ([[1, float("nan")]], "point 1 holds nan"),
-        ([[1, 2], [1, float("inf")]], "point 2 holds inf"),
+        ([[1, float("nan")]], "point 1: nan is not a finite"),
+        ([[1, 2], [1, float("inf")]], "point 2: inf is not a finite"),
         ([[1, "2"]], "point 1 holds '2'"),
         ([[1, None]], "point 1 holds None"),
         ([[1, True]], "point 1 holds True"),
         ([[1, [2]]], r"point 1 holds \[2\]"),
+        ([[1, 2], [1, 1e300]], r"point 2: 1e\+300 is too large"),
+        ([[1, -1e-300]], "point 1: -1e-300 is too small"),
+        ([[1, 10**400]], "point 1: a number is too large"),
     ],
 )
 def test_bad_initial_points(given_points: object, sentence: str) -> None:

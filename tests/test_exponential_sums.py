@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from math import log
+from math import comb, expm1, log
 
 import numpy as np
 import pytest
@@ -431,3 +431,15 @@ def test_what_only_the_second_sum_has_is_found_in_its_row() -> None:
         found = routine(a, b, np.array([1.0, 2.0]), np.ones(2)).crossings
         assert np.isinf(found[0]).all()
         assert np.isfinite(found[1]).sum() == 1
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_the_sign_just_after_the_start_is_that_of_the_first_derivative_left(order, sign) -> None:
+    """(1 - e^-t)^k, whose derivatives below the k-th vanish at t = 0; in exact rationals."""
+    rates = np.arange(1.0, 4.0)
+    # (1 - q)^k = sum_j c_j q^j with c_0 = 1, so it is sum_j (-c_j) (1 - q^j).
+    b = np.array([-float(comb(order, j) * (-1) ** j) for j in (1, 2, 3)])
+    early = sum(c * -expm1(-rate * 0.01) for c, rate in zip(b, rates, strict=True))
+    assert early == pytest.approx((-expm1(-0.01)) ** order, rel=1e-6)
+    assert sums._first_sign(sign * b[None], rates).tolist() == [sign]

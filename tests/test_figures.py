@@ -21,10 +21,13 @@ from matplotlib.figure import Figure
 from matplotlib.scale import LogTransform
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from nbclient import NotebookClient
+from nbval_numbers import reconciled_text
 from reluflow import figures
+from reluflow.approx import on_grain
 from reluflow.errors import InputError
 from reluflow.figures import style
-from reluflow.figures.artists import numbers
+from reluflow.figures.artists import curves as curves_line
+from reluflow.figures.artists import describe, numbers
 from reluflow.figures.book import AlternativeText
 from reluflow.figures.clipping import (
     both,
@@ -36,7 +39,7 @@ from reluflow.figures.clipping import (
     window_half_spaces,
 )
 from reluflow.figures.fingerprint import Fingerprint, Picture, png_bytes
-from reluflow.figures.rounding import Ruler, rounded
+from reluflow.figures.rounding import Ruler
 from reluflow.figures.sampling import drawing_times
 from reluflow.figures.weight_flow import arrow_heads
 from reluflow.figures.weight_space import level_values
@@ -687,9 +690,18 @@ def summary(values, scale="linear"):
     x = np.linspace(0.1, 3, len(y))
     log = LogTransform(10) if scale == "log" else None
     pad = 0.05 * np.ptp(y)
-    return numbers(
-        [x, y], [Ruler("x", log, 0.1, 3.0), Ruler("y", None, y.min() - pad, y.max() + pad)]
-    )
+    rulers = [Ruler("x", log, 0.1, 3.0), Ruler("y", None, y.min() - pad, y.max() + pad)]
+    return curves_line([np.column_stack([x, y])], rulers)
+
+
+def same(test, ref):
+    """Whether the comparison of outputs takes one fingerprint for the other."""
+    return reconciled_text(test, ref) == ref
+
+
+def plain(text):
+    """The fingerprint without the marks of measured numbers."""
+    return text.replace("≈", "")
 
 
 def fingerprint_with(y, x=None, *, label="a", xscale="linear", limits=None):
@@ -709,10 +721,9 @@ def test_fingerprint_survives_rounding_noise(values, seed, scale):
     y = np.array(values)
     noise = np.random.default_rng(seed).uniform(-1, 1, len(y))
     shaken = y + 1e-12 * np.abs(y).max() * noise
-    assert summary(y, scale) == summary(shaken, scale)
-    assert numbers([y], [Ruler("y", None, -1e3, 1e3)]) == numbers(
-        [shaken], [Ruler("y", None, -1e3, 1e3)]
-    )
+    assert same(summary(shaken, scale), summary(y, scale))
+    ruler = [Ruler("y", None, -1e3, 1e3)]
+    assert same(numbers([shaken], ruler), numbers([y], ruler))
 
 
 @given(curves, st.data())
@@ -721,7 +732,12 @@ def test_fingerprint_notices_one_moved_point(values, data):
     k = data.draw(st.integers(0, len(y) - 1))
     moved = y.copy()
     moved[k] += 0.02 * np.ptp(y) * data.draw(st.sampled_from([-1, 1]))
-    assert summary(y) != summary(moved)
+    pad = 0.1 * np.ptp(y)  # the axes do not move with the point
+    window = Ruler("x", None, 0.1, 3.0), Ruler("y", None, y.min() - pad, y.max() + pad)
+    x = np.linspace(0.1, 3, len(y))
+    texts = [curves_line([np.column_stack([x, v])], window) for v in (moved, y)]
+    assert not same(*texts)
+    assert not same(numbers([moved], window[1:]), numbers([y], window[1:]))
 
 
 def test_noise_and_changes_in_a_whole_figure():
@@ -729,8 +745,8 @@ def test_noise_and_changes_in_a_whole_figure():
     noise = 1e-12 * np.random.default_rng(0).uniform(-1, 1, 50)
     moved = y.copy()
     moved[20] += 0.02
-    assert fingerprint_with(y) == fingerprint_with(y + noise)
-    assert fingerprint_with(y) != fingerprint_with(moved)
+    assert same(fingerprint_with(y + noise), fingerprint_with(y))
+    assert not same(fingerprint_with(moved), fingerprint_with(y))
 
 
 @pytest.mark.parametrize("n", [30, 900, 6000])
@@ -740,7 +756,59 @@ def test_fingerprint_notices_one_moved_point_of_many(n):
     for k in (0, n // 3, n - 2):
         moved = y.copy()
         moved[k] += 0.02
-        assert summary(y) != summary(moved)
+        assert not same(summary(moved), summary(y))
+
+
+@pytest.mark.parametrize("change", [lambda u: u, lambda u: u**1.4, lambda u: u**0.7])
+def test_a_curve_is_described_wherever_it_was_sampled(change):
+    """In weight space and over time; a cusp and a vertical stretch included."""
+    rulers = [Ruler("x", None, -1.0, 1.0), Ruler("y", None, -1.0, 1.0)]
+
+    def drawn(u):
+        spiral = np.column_stack([np.cos(7 * u), np.sin(7 * u)]) * np.exp(-u)[:, None]
+        graph = np.column_stack([u, np.abs(u - 0.4)])
+        return [curves_line([c], rulers) for c in (spiral, graph)]
+
+    even = np.append(np.linspace(0, 1, 400), 0.4)
+    other = np.append(change(np.linspace(0, 1, 1001)), 0.4)
+    for test, ref in zip(drawn(np.sort(other)), drawn(np.sort(even)), strict=True):
+        assert same(test, ref)
+        assert "n=" not in ref
+
+
+def test_what_a_curve_says_of_itself():
+    rulers = [Ruler("x", None, 0.0, 10.0), Ruler("y", None, 0.0, 1.0)]
+    t = np.linspace(0, 10, 11)
+    line = plain(curves_line([np.column_stack([t, t / 10])], rulers))
+    assert line.startswith(
+        "length 1.414; x [0.000, 10.000]; y [0.0000, 1.0000]; mean (5.000, 0.5000)"
+    )
+    assert line.endswith("(10.000, 1.0000)")
+    gap = np.where(np.arange(11) == 5, np.nan, t / 10)
+    assert plain(curves_line([np.column_stack([t, gap])], rulers)).startswith("length 1.131")
+    far = np.where(np.arange(11) > 5, 1e9, t / 10)  # so far off, only that it leaves is seen
+    farther = np.where(np.arange(11) > 5, 2e9, t / 10)
+    lines = [curves_line([np.column_stack([t, y])], rulers) for y in (far, farther)]
+    assert lines[0] == lines[1]
+    point = np.full((9, 2), 0.5)
+    assert plain(curves_line([point], rulers)) == "at (0.500, 0.5000)"
+    assert curves_line([point * np.nan], rulers) == "x nowhere y nowhere"
+
+
+def test_a_closed_outline_may_or_may_not_repeat_its_first_corner():
+    rulers = [Ruler("x", None, -1.0, 1.0), Ruler("y", None, -1.0, 1.0)]
+
+    def polygon(corners):
+        fig = Figure()
+        ax = fig.subplots()
+        patch = ax.fill(*corners.T)[0]
+        patch.set_xy(corners)
+        return describe(patch, ax, rulers)
+
+    u = np.linspace(0, 2 * np.pi, 361)
+    circle = np.column_stack([np.cos(u), np.sin(u)])
+    assert circle[0].tolist() != circle[-1].tolist()
+    assert same(polygon(circle), polygon(circle[:-1]))
 
 
 def test_fingerprint_notices_order_label_scale_limits_and_colour():
@@ -765,7 +833,7 @@ def test_fingerprint_notices_order_label_scale_limits_and_colour():
 @given(st.floats(-1e6, 1e6), st.sampled_from([1e-3, 1.0, 100.0]))
 def test_rounding_is_stable_close_to_short_decimals(value, grain):
     short = round(value, 4)
-    texts = {rounded(short + e * 1e-12 * max(abs(short), 1), grain) for e in (-1, 0, 1)}
+    texts = {on_grain(short + e * 1e-12 * max(abs(short), 1), grain) for e in (-1, 0, 1)}
     assert len(texts) == 1
 
 
@@ -784,7 +852,7 @@ def test_what_a_logarithmic_axis_cuts_off_does_not_count():
 
 def test_zero_to_rounding_prints_as_zero():
     ruler = Ruler("y", None, -1.0, 1.0)
-    assert ruler.shown(-1e-17) == ruler.shown(0.0) == ruler.shown(-0.0) == "0"
+    assert ruler.shown(-1e-17) == ruler.shown(0.0) == ruler.shown(-0.0) == "≈0.0000"
     noise = np.random.default_rng(0).normal(size=50) * 1e-16
     assert ruler.summary(noise) == ruler.summary(-noise)
     assert "-0" not in ruler.summary(noise)
@@ -810,16 +878,16 @@ def test_fingerprint_speaks_of_every_kind_of_artist():
     axes[1, 1].pcolormesh(np.eye(4))
     axes[1, 1].legend()
     fig.suptitle("all of it")
-    text = figures.fingerprint_of(fig)
+    text = plain(figures.fingerprint_of(fig))
     for part in [
         "'all of it'",
         "contour",
-        "9: none",
+        "9.0000: none",
         "quiver",
         "line 'level' #1f77b4 solid (x in shares)",
         "endless line",
         "scatter 'cloud'",
-        "polygon 'triangle' #1f77b4 / (0, 0)",
+        "polygon 'triangle' #1f77b4 / (0.0000, 0.0000)",
         "region",
         "note arrow 'peak' (0.5",
         "image (3, 3)",
@@ -832,7 +900,7 @@ def test_fingerprint_speaks_of_every_kind_of_artist():
     ]:
         assert part in text, part
     axes[0, 0].collections[1].set_UVC(g, -g)
-    assert figures.fingerprint_of(fig) != text
+    assert plain(figures.fingerprint_of(fig)) != text
 
 
 def test_fingerprint_of_space():
@@ -848,7 +916,7 @@ def test_fingerprint_of_space():
     base = draw()
     for part in ["axes3d 1 view 22 -60", "scatter3d", "line3d", "faces 2", "text3d '$w_3$'"]:
         assert part in base
-    assert draw(shift=1e-13) == base
+    assert same(draw(shift=1e-13), base)
     assert draw(shift=0.02) != base
     assert draw(azimuth=-50) != base
     assert draw(alpha=0.3) != base
@@ -862,8 +930,9 @@ def test_contour_fingerprint_does_not_count_vertices():
         ax.contour(g, g, np.add.outer(g**2, g**2), levels=[1.0])
         return figures.fingerprint_of(fig).splitlines()[-1]
 
-    assert "1: 1.571 at (0, 0)" in draw(401)  # the unit circle, in widths of the axes
-    assert draw(401) == draw(397)
+    # The unit circle, in widths of the axes.
+    assert "1.0000: 1.571 at (0.0000, 0.0000)" in plain(draw(401))
+    assert same(draw(401), draw(397))
 
 
 def test_cut_off_words_are_reported():
@@ -923,7 +992,9 @@ def test_alternative_text_reaches_the_page():
 
 SETUP = """\
 import numpy as np
+from nbval_numbers import reconciled_text
 from reluflow import figures
+from reluflow.approx import on_grain
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 

@@ -388,7 +388,7 @@ def test_the_quick_look_at_cells_drops_none() -> None:
     rng = np.random.default_rng(2)
     X, y = np.abs(rng.normal(size=(25, 3))), rng.uniform(0.5, 2.0, 25)
     patterns = enumerate_cells(X).patterns
-    plausible = geometry._plausible(X, y, patterns)
+    plausible = geometry.fits.plausible(X, y, patterns)
     inside = []
     for on in patterns:
         w, _ = virtual_minimum(X, y, on)

@@ -1230,6 +1230,9 @@ def test_evidence_on_the_three_starts(paper: examples.Study) -> None:
     # With the starts in reverse order the same claim would hold, and have no counterexample.
     reverse = lee.three_starts(replace(paper.main, starts=paper.main.starts[::-1]))
     assert list(verdicts(reverse).values()) == [True, True, True, True, True]
+    # The second start's limit may not be the global minimum, either.
+    exchanged = lee.three_starts(replace(paper.main, starts=paper.main.starts[[0, 2, 1]]))
+    assert list(verdicts(exchanged).values())[2:4] == [False, True]
     mended = reverse["counterexample"]
     assert all(piece.holds for piece in (*mended.breaks, *mended.recheck))
 
@@ -1257,6 +1260,9 @@ def test_evidence_on_the_seven_starts(
     assert value(other, "ranks") == (1, 3)
     assert value(other, "spread") > 1
     assert value(other, "largest norm") == 45
+    # The worst of the losses counts, although one of the limits is the least.
+    losses = {m.rank: m.loss for m in paper.main.minima}
+    assert value(other, "loss above the least") == pytest.approx(losses[3] - losses[1])
     assert sum(verdicts(other).values()) < sum(verdicts(found).values())
 
 

@@ -409,3 +409,42 @@ def test_the_figure_carries_the_computed_values() -> None:
     # Arrows from outputs to labels, none for the inactive unit.
     assert "arrow (2.0000, -4.000) from (2.0000, 2.000)" in text
     assert text.count("note arrow") == 5
+
+
+# --- An error of either sign is an error: each of these checks was once one-sided unnoticed ------
+
+
+@pytest.mark.parametrize("off", [1e-3, -1e-3])
+@pytest.mark.parametrize("name", ["gradient", "loss"])
+def test_a_layer_is_compared_both_ways(name, off, monkeypatch) -> None:
+    right = getattr(deep, name)
+    monkeypatch.setattr(deep, name, lambda X, y, w: right(X, y, w) + off)
+    report = falsify(deep.independent_neurons(), seed=0, count=30, evaluations=0)
+    assert sum(report.violations.values()) == report.tried
+
+
+@pytest.mark.parametrize("off", [1e-3, -1e-3])
+def test_labels_are_compared_both_ways(off, monkeypatch) -> None:
+    right = deep.gradient
+    monkeypatch.setattr(deep, "gradient", lambda *arguments: right(*arguments) + off)
+    report = falsify(deep.label_backpropagation(), seed=0, count=30, evaluations=0)
+    assert sum(report.violations.values()) == report.tried
+
+
+@pytest.mark.parametrize("off", [1e-3, -1e-3])
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("units", [False, True])
+def test_balance_is_compared_both_ways(units, layer, off, monkeypatch) -> None:
+    """A gradient with a part along W adds or takes |w|^2, in every unit."""
+    right = deep.autograd
+
+    def wrong(W, X, Y):
+        value, gradients = right(W, X, Y)
+        gradients = [
+            g + off * w * (k == layer) for k, (g, w) in enumerate(zip(gradients, W, strict=True))
+        ]
+        return value, gradients
+
+    monkeypatch.setattr(deep, "autograd", wrong)
+    report = falsify(deep.balance(units), seed=0, count=30, evaluations=0)
+    assert sum(report.violations.values()) == report.tried

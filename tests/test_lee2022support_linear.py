@@ -104,6 +104,18 @@ def test_a_wrong_ellipsoid_is_found_although_its_axes_are_right(
     assert broken(linear.subset_is_ellipsoid(2))
 
 
+@pytest.mark.parametrize("off", [1e-3, -1e-3])
+def test_an_ellipsoid_about_another_centre_is_found(
+    off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A linear part moves the centre and keeps the curvature; it is seen from either side."""
+    right = linear.LinearNeuron.g
+    moved = lambda net, w: right(net, w) + off * (np.asarray(w) @ net.axes.sum(axis=1))  # noqa: E731
+    monkeypatch.setattr(linear.LinearNeuron, "g", moved)
+    report = falsify(linear.subset_is_ellipsoid(1), 0, 20, 0)
+    assert sum(report.violations.values()) == report.tried
+
+
 def test_neuron_of_an_instance_has_the_prescribed_spectrum_and_minimum() -> None:
     rng = np.random.default_rng(1)
     for draw in linear.spectral_draws(3, lambda d, rng: {}).values():

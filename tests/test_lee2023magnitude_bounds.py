@@ -17,7 +17,7 @@ from reluflow.figures import lee2023magnitude_bounds as pictures
 from reluflow.flows.population import population_flow
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.rows import Ledger
-from reluflow.papers.lee2023magnitude import bounds, comparison, orbit
+from reluflow.papers.lee2023magnitude import bounds, comparison, comparison_evidence, orbit
 from reluflow.papers.lee2023magnitude import bounds_evidence as evidence
 from reluflow.papers.lee2023magnitude import bounds_statements as statements
 from reluflow.papers.lee2023magnitude import comparison_evidence as more
@@ -453,3 +453,23 @@ def test_figures_show_what_they_say() -> None:
     text = fingerprint_of(pictures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
     assert "cut off" not in text
     assert "(8) fails" in text
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+@pytest.mark.parametrize(
+    ("name", "wrong", "what"),
+    [
+        ("comparison", lambda f, off: lambda *a: f(*a) * (1.0 + off), "u(t) from"),
+        ("comparison", lambda f, off: lambda *a: f(*a) * (1.0 + off), "time to u(t)"),
+        ("_pace", lambda f, off: lambda m, sign: f(m, sign) + off, "corrected"),
+        ("unit_hypergeometric", lambda f, off: lambda *a: f(*a) + off, "as used"),
+    ],
+    ids=["ode", "integral", "sign", "special"],
+)
+def test_the_repair_is_compared_both_ways(reports, name, wrong, what, off, monkeypatch) -> None:
+    """Too large and too small are both errors; one of them once passed unnoticed."""
+    monkeypatch.setattr(comparison_evidence, name, wrong(getattr(comparison_evidence, name), off))
+    found = comparison_evidence.implicit_repaired(reports, (2,))
+    items = [i for i in found["evidence"] if what in i.what and i.form == "deviation"]
+    assert items
+    assert max(i.value for i in items) > found["tolerance"]

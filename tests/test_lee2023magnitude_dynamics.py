@@ -314,6 +314,16 @@ def test_false_variants_are_found() -> None:
     assert not falsify(statements.order_of_times([1], 1.0), 0, 12, 4).survives
 
 
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+def test_times_are_equal_and_neither_longer_nor_shorter(off, monkeypatch) -> None:
+    right = statements.time_to_angle
+    monkeypatch.setattr(
+        statements, "time_to_angle", lambda p, rho, m, q: right(p, rho, m, q) * (1.0 + off * rho)
+    )
+    report = falsify(statements.equal_times(), 0, 12, 0)
+    assert sum(report.violations.values()) == report.tried
+
+
 def test_wrong_nullcline_and_threshold_are_found(monkeypatch) -> None:
     monkeypatch.setattr(statements, "nullcline", lambda phi, m: nullcline(phi, m + 1))
     assert not falsify(statements.falls_above_nullcline(), 0, 63, 0).survives

@@ -427,6 +427,35 @@ def test_claims_of_the_paper():
     }
 
 
+class Enlarged:
+    """A law whose matrix of a sector has too large, or too small, a trace."""
+
+    def __init__(self, law, off):
+        self.law, self.off = law, off
+
+    def matrix(self, u, v):
+        return self.law.matrix(u, v) + self.off * np.eye(len(u))
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+@pytest.mark.parametrize(
+    ("name", "wrong", "what"),
+    [
+        ("printed_sector_moment", lambda f, off: lambda u, v: f(u, v) + off, "largest error of an"),
+        ("relu_correlation", lambda f, off: lambda theta: f(theta) + off, "s(u.x) s(v.x)"),
+        ("gaussian_sector", lambda f, off: lambda theta: Enlarged(f(theta), off), "I/2"),
+        ("sector_moment", lambda f, off: lambda u, v: f(u, v) + off, "continued"),
+    ],
+    ids=["entry", "product", "halves", "limit"],
+)
+def test_sector_moments_are_compared_both_ways(name, wrong, what, off, monkeypatch):
+    """Too large and too small are both errors; each was once one-sided unnoticed."""
+    monkeypatch.setattr(laws, name, wrong(getattr(laws, name), off))
+    found = laws_evidence.sector_moments(1, 30)
+    (item,) = [item for item in found["evidence"] if what in item.what]
+    assert item.value > found["tolerance"]
+
+
 @pytest.mark.parametrize(
     ("build", "count"),
     [

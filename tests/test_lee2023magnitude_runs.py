@@ -250,6 +250,15 @@ def test_a_shifted_path_breaks_its_bound(small: tuple[Run, ...]) -> None:
     assert angle_checks([run])[1].breaches["empirical"].count == 0
 
 
+def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> None:
+    run = small[1]
+    lost = replace(run.flow, rho=np.where(run.flow.t > run.flow.t[7], np.nan, run.flow.rho))
+    for check in magnitude_checks([replace(run, flow=lost)]):
+        breach = check.breaches["flow"]
+        assert breach.count == len(run.flow.t) - 8
+        assert breach.steps[0] == 8
+
+
 def check_of(data: list[int], descent: list[int], flow: list[int], applies: bool = True) -> Check:
     breaches = {
         name: Breach(np.array(steps, int), 0.1, 1)
@@ -345,6 +354,15 @@ def test_the_sample_gap_law_can_fail() -> None:
     assert all(item.holds for item in runs_evidence.sample_gap(law)["evidence"] if item.decides)
     flat = replace(law, n=law.n[::-1])
     assert not all(i.holds for i in runs_evidence.sample_gap(flat)["evidence"] if i.decides)
+
+
+@pytest.mark.parametrize(("order", "holds"), [(0.9, False), (1.0, True), (1.1, False)])
+def test_descent_is_of_order_one_and_of_no_other(
+    small: tuple[Run, ...], order: float, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs_evidence, "step_orders", lambda layers: np.full(2, order))
+    found = runs_evidence.step_gap(small)["evidence"]
+    assert next(item for item in found if "orders" in item.what).holds is holds
 
 
 @pytest.mark.parametrize("m", [0, 1])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import difflib
+import errno
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,12 @@ from reluflow.errors import InputError
 
 PAPER = ("example-5.1", "example-5.2", "example-5.3")
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "datasets"
+# Products of four such numbers, as in a loss times a squared norm, neither overflow nor vanish.
+LEAST, LARGEST = 1e-30, 1e30
+# What a spreadsheet writes. Python's own `float` also takes 1_000 and the digits of every script.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_LABELS = ("y", "label", "labels", "target")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +94,11 @@ def load(name: str) -> Dataset:
         at = settings(name).at
         return Dataset(name, X, y, printed=True, note=f"as printed in {at} of Lee, Sim & Ye (2022)")
     path = Path(name)
-    if path.suffix.lower() != ".csv" and not path.is_file():
-        close = difflib.get_close_matches(name, PAPER, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(PAPER)}."
-        raise InputError(f'dataset "{name}" is neither a known name nor a CSV file: {hint}')
+    if path.suffix.lower() != ".csv" and not _exists(path):
+        names = ("paper", *PAPER)
+        close = difflib.get_close_matches(name.lower(), names, n=1)
+        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(names)}."
+        raise InputError(f'dataset "{_short(name)}" is neither a known name nor a CSV file: {hint}')
     X, y = _read(path)
     return Dataset(path.stem, X, y, printed=False, note=f"read from {path.name}")
 
@@ -127,8 +136,8 @@ def initial_points(
 
     given   the reader's own points, each with d coordinates; None for the default ones:
             the paper's printed points, or its one draw from 1e-4 * U([0, 1]^d) (Appendix G);
-            for a reader's data that same small draw, and two larger points in random non-negative
-            directions, of norm 2 r and 10 r with r the norm of the least-squares solution.
+            for a reader's data that draw times r, the norm of the least-squares solution, and two
+            larger points in random non-negative directions, of norm 2 r and 10 r.
     seed    of the draws.
     Returns (k, d).  Raises InputError for points that are not k >= 1 lists of d finite numbers.
     """
@@ -140,8 +149,8 @@ def initial_points(
         if printed.initial_points is not None:
             return printed.initial_points
         return printed.initial_scale * rng.uniform(size=(1, data.d))
-    small = 1e-4 * rng.uniform(size=data.d)
     radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
+    small = 1e-4 * radius * rng.uniform(size=data.d)
     directions = rng.uniform(size=(2, data.d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     return np.vstack([small, 2 * radius * directions[0], 10 * radius * directions[1]])
@@ -187,11 +196,16 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(
             f"{path} has no feature column: it needs at least x1,y, separated by a comma."
         )
-    labels = [k for k, name in enumerate(header, start=1) if name.lower() == "y"]
-    if labels and labels[-1] != len(header):
-        raise InputError(
-            f'{path} has its label "y" in column {labels[-1]}: the label must be the last column.'
-        )
+    for k, name in enumerate(header[:-1], start=1):
+        if name.lower() in _LABELS:
+            raise InputError(
+                f'{path} has its label "{name}" in column {k}: the label must be the last column.'
+            )
+    for k, name in enumerate(header, start=1):
+        if not name:
+            raise InputError(f"{path} has no name for column {k}: give every column a name.")
+        if name in header[: k - 1]:
+            raise InputError(f'{path} has two columns with the name "{_short(name)}".')
     if not body:
         raise InputError(f"{path} has no data rows (n = 0): at least one is needed.")
     table = np.empty((len(body), len(header)))
@@ -207,15 +221,18 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def _rows(path: Path) -> list[list[str]]:
     """The lines of a CSV file as lists of cells, without empty lines at its end."""
+    shown = _short(str(path))
+    if not _exists(path):
+        raise InputError(f'dataset: there is no file "{shown}".')
     try:
+        if not (path.is_file() or path.is_dir()):  # reading would wait without end
+            raise InputError(f'dataset: "{shown}" is a pipe or a device, not a file.')
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.reader(file))
-    except FileNotFoundError:
-        raise InputError(f'dataset: there is no file "{path}".') from None
     except OSError as error:
-        raise InputError(f'dataset: "{path}" cannot be read ({error.strerror}).') from None
+        raise InputError(f'dataset: "{shown}" cannot be read ({error.strerror}).') from None
     except (UnicodeDecodeError, csv.Error):
-        raise InputError(f'dataset: "{path}" is not a CSV text file.') from None
+        raise InputError(f'dataset: "{shown}" is not a CSV text file.') from None
     while rows and not any(cell.strip() for cell in rows[-1]):
         rows.pop()
     return rows
@@ -227,22 +244,43 @@ def _count(row: list[str]) -> str:
     return "there is 1 value" if len(row) == 1 else f"there are {len(row)} values"
 
 
-def _is_number(cell: str) -> bool:
+def _exists(path: Path) -> bool:
+    """Whether there is anything by this name, also where the system does not let us look."""
     try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        return path.exists()
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+
+
+def _short(text: str) -> str:
+    """A reader's own text as a message shows it: printable, and not longer than a line."""
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return shown if len(shown) <= 60 else f"{shown[:29]}…{shown[-30:]}"
+
+
+def _is_number(cell: str) -> bool:
+    cell = cell.strip()
+    return bool(_NUMBER.fullmatch(cell) or _NOT_FINITE.fullmatch(cell))
 
 
 def _number(cell: str, where: str) -> float:
-    """The finite number in a cell."""
+    """The number in a cell, finite and of a size that can be computed with."""
     if not _is_number(cell):
         shown = cell if len(cell) <= 20 else cell[:20] + "…"
         raise InputError(f'{where}: "{shown}" is not a number.')
-    value = float(cell)
+    return _sized(float(cell), where)
+
+
+def _sized(value: float, where: str) -> float:
+    """The value, or InputError where it is not finite or its powers leave the range of floats."""
     if not np.isfinite(value):
         raise InputError(f"{where}: {value} is not a finite number.")
+    if value != 0.0 and not LEAST <= abs(value) <= LARGEST:
+        size = "large" if abs(value) > LARGEST else "small"
+        raise InputError(
+            f"{where}: {value:g} is too {size}; what is not 0 must lie between {LEAST:g} and "
+            f"{LARGEST:g} in size, so choose another unit."
+        )
     return value
 
 
@@ -261,6 +299,10 @@ def _parse_points(given: Any, data: Dataset) -> np.ndarray:
             )
         for value in point:
             number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if not number or not np.isfinite(value):
-                raise InputError(f"initial_points: point {i} holds {value!r}, not a finite number.")
+            if not number:
+                raise InputError(f"initial_points: point {i} holds {value!r}, not a number.")
+            try:
+                _sized(float(value), f"initial_points, point {i}")
+            except OverflowError:  # a whole number of more than 308 digits
+                raise InputError(f"initial_points, point {i}: a number is too large.") from None
     return np.array(given, dtype=float)

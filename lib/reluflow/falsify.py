@@ -170,8 +170,8 @@ class Report:
         broken = sum(self.violations.values())
         items = [fact(f"{says}: instances that break it", broken, 0, tried=self.tried)]
         if self.evaluations:
-            broken = self.search_breaks
-            items.append(fact(f"{says}: broken by the search from the worst", broken, False))
+            search = f"a search of {self.evaluations} evaluations from the worst"
+            items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))
         items.append(note("instances tried, and drawn", (self.tried, self.drawn)))
         if self.undecided:
             items.append(note("instances that could not be decided", self.undecided))
@@ -215,7 +215,11 @@ def table(reports: Iterable[Report]) -> pd.DataFrame:
             "hypotheses met": f"{100 * report.rate:.3g} %",
             "tried": report.tried,
             "broken by": sum(report.violations.values()),
-            "search": "breaks it" if report.search_breaks else "does not",
+            "search": "none"
+            if not report.evaluations
+            else "breaks it"
+            if report.search_breaks
+            else f"does not, in {report.evaluations}",
         }
         for report in reports
     ]

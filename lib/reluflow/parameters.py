@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, make_dataclass
 from typing import Any
@@ -18,9 +19,12 @@ from reluflow.errors import InputError
 # Every value that papermill can write into a cell is of one of these types; what else a notebook
 # holds at that point (modules, functions, IPython's helpers) is no parameter.
 _PLAIN = (str, int, float, list, dict, tuple, type(None))
-# IPython's history, and what papermill adds with --inject-paths, share the notebook's namespace.
-_NOT_OURS = ("_", "PAPERMILL_")
-_HISTORY = frozenset({"In", "Out"})
+# IPython's history, Python's own names and what papermill adds with --inject-paths share the
+# notebook's namespace. Any other name is a reader's, also one that begins with an underscore.
+_NOT_OURS = re.compile(r"__\w+__|_+|_i{1,3}|_i?[0-9]+|_[ido]h|_exit_code|PAPERMILL_\w+")
+_HISTORY = {"In": "_ih", "Out": "_oh"}  # each is the same object under two names
+_MOST_EFFORT = 1000
+_EXPONENT = re.compile(r"([+-]?[0-9]+\.?[0-9]*)[eE]([+-]?[0-9]+)")
 _WORDS = {str: "text", int: "a whole number", float: "a number", list: "a list"}
 
 
@@ -58,11 +62,17 @@ SUPPORT_VECTORS: Mapping[str, Parameter] = {
         optional=True,
     ),
     "step": Parameter(
-        float, "step of the gradient descent", lambda value: value > 0, "greater than 0"
+        float,
+        "step of the gradient descent",
+        lambda value: 1e-12 <= value <= 1e12,
+        "from 1e-12 to 1e12",
     ),
     "seed": Parameter(int, "seed of every random draw", lambda value: value >= 0, "at least 0"),
     "effort": Parameter(
-        float, "scales the numbers of random instances", lambda value: value > 0, "greater than 0"
+        float,
+        "scales the numbers of random instances",
+        lambda value: 0 < value <= _MOST_EFFORT,
+        f"greater than 0 and at most {_MOST_EFFORT}",
     ),
 }
 
@@ -122,7 +132,7 @@ def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     Raises InputError for an unknown name, a missing one, a wrong type or a value out of range.
     """
     for name, value in namespace.items():
-        ours = not name.startswith(_NOT_OURS) and name not in _HISTORY
+        ours = not _NOT_OURS.fullmatch(name) and not _is_history(name, namespace)
         if ours and isinstance(value, _PLAIN) and name not in spec:
             close = difflib.get_close_matches(name, spec, n=1)
             hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(spec)}."
@@ -133,6 +143,23 @@ def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:
     values = {name: _value(name, namespace[name], spec[name]) for name in spec}
     kind = make_dataclass("Parameters", list(spec), frozen=True)
     return kind(**values)
+
+
+def _is_history(name: str, namespace: Mapping[str, Any]) -> bool:
+    """Whether this is IPython's `In` or `Out`, and not a value that a reader gave that name."""
+    other = _HISTORY.get(name)
+    return other is not None and namespace[name] is namespace.get(other)
+
+
+def _yaml_hint(text: str) -> str:
+    """How YAML 1.1 wants a number such as 1e-3, which it takes for text; empty for other text."""
+    parts = _EXPONENT.fullmatch(text)
+    if parts is None:
+        return ""
+    mantissa, exponent = parts.groups()
+    mantissa += "" if "." in mantissa else ".0"
+    exponent = exponent if exponent[0] in "+-" else f"+{exponent}"
+    return f"; YAML takes {text} for text, so write {mantissa}e{exponent}"
 
 
 def _whole(value: Any) -> bool:
@@ -158,6 +185,8 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
         hint = ""
         if parameter.type is list and isinstance(value, str):
             hint = f'; with papermill, write -y "{name}: {value}"'
+        if parameter.type is float and isinstance(value, str):
+            hint = _yaml_hint(value)
         raise InputError(f'parameter "{name}" must be {words}, not {value!r}{hint}.')
     if parameter.type is float:
         value = float(value)

@@ -27,6 +27,8 @@ from mpl_toolkits.mplot3d.art3d import (
 )
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.approx import approx, on_grain
+from reluflow.figures.outlines import closed, outline
 from reluflow.figures.rounding import Ruler
 
 NO_NUMBERS = "no points"
@@ -50,26 +52,28 @@ def describe(artist: Artist | BarContainer, ax: Axes, rulers: Rulers) -> str:
 
 def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
     """Return what an artist is, its colours and line style, and where its points lie."""
+    place = rulers[0].place
     match artist:
         case Text3D():
             return "text3d", repr(artist.get_text()), _place(artist.get_position_3d(), rulers)
         case Annotation():
             arrow = " arrow" if artist.arrow_patch is not None else ""
-            place = _place(artist.xy, rulers)
+            where = _place(artist.xy, rulers)
             if artist.anncoords == "data":
-                place += " from " + _place(artist.get_position(), rulers)
-            return f"note{arrow}", repr(artist.get_text()) if artist.get_text() else "", place
+                where += " from " + _place(artist.get_position(), rulers)
+            return f"note{arrow}", repr(artist.get_text()) if artist.get_text() else "", where
         case Text():
             return "text", repr(artist.get_text()), _place(artist.get_position(), rulers)
         case Line3D():
-            return "line3d", _line_look(artist), numbers(artist.get_data_3d(), rulers)
+            return "line3d", _line_look(artist), _line(artist, artist.get_data_3d(), rulers)
         case AxLine():
             there = artist.get_xy2()
-            end = f"slope {artist.get_slope():.5g}" if there is None else _place(there, rulers)
+            end = (
+                f"slope {approx(artist.get_slope(), 5)}" if there is None else _place(there, rulers)
+            )
             return "endless line", _line_look(artist), f"{_place(artist.get_xy1(), rulers)} {end}"
         case Line2D():
-            data = numbers(np.asarray(artist.get_xydata(), float).T, rulers)
-            return "line", _line_look(artist), data
+            return "line", _line_look(artist), _line(artist, artist.get_xydata().T, rulers)
         case ContourSet():
             return "contour", _colours(artist.get_edgecolor()), _contour_numbers(artist, rulers)
         case Quiver():
@@ -78,46 +82,52 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
             return (
                 "quiver",
                 _colours(artist.get_facecolor()),
-                f"{data}; {_values(u, 'u')}" + (f"; {_values(v, 'v')}"),
+                f"{data}; {_values(u, 'u', place)}; {_values(v, 'v', place)}",
             )
         case Path3DCollection():
             data = numbers([np.ma.filled(c, np.nan) for c in artist._offsets3d], rulers)
-            return "scatter3d", _colours(artist.get_facecolor()), data + _mapped(artist)
+            return "scatter3d", _colours(artist.get_facecolor()), data + _mapped(artist, place)
         case Poly3DCollection():
             faces = np.asarray(artist._faces, float)
             used = ~np.broadcast_to(artist._invalid_vertices, faces.shape[:2])
-            points = faces[used]
-            data = numbers(points.T, rulers)
+            edges = [closed(face[kept]) for face, kept in zip(faces, used, strict=True)]
+            data = curves(edges, rulers)
             return f"faces {len(artist._faces)}", _colours(artist.get_facecolor()), data
         case Line3DCollection():
-            points = np.concatenate([np.asarray(s, float) for s in artist._segments3d])
-            return "lines3d", _colours(artist.get_edgecolor()), numbers(points.T, rulers)
+            segments = [np.asarray(s, float) for s in artist._segments3d]
+            return "lines3d", _colours(artist.get_edgecolor()), curves(segments, rulers)
         case QuadMesh():
             corners = np.asarray(artist.get_coordinates(), float).reshape(-1, 2)
-            return "mesh", "", numbers(corners.T, rulers) + _mapped(artist)
+            return "mesh", "", numbers(corners.T, rulers) + _mapped(artist, place)
         case PathCollection():
             data = numbers(np.asarray(artist.get_offsets(), float).T, rulers)
-            return "scatter", _colours(artist.get_facecolor()), data + _mapped(artist)
+            return "scatter", _colours(artist.get_facecolor()), data + _mapped(artist, place)
         case LineCollection():
             segments = [np.asarray(s, float) for s in artist.get_segments()]
-            data = numbers(np.concatenate(segments).T, rulers) if segments else NO_NUMBERS
+            data = curves(segments, rulers)
             return f"lines of {len(segments)}", _colours(artist.get_edgecolor()), data
         case Collection():
-            points = [p.vertices for p in artist.get_paths() if len(p.vertices)]
-            data = numbers(np.concatenate(points).T, rulers) if points else NO_NUMBERS
-            return "region", _colours(artist.get_facecolor()), data + _mapped(artist)
+            edges = [e for p in artist.get_paths() for e in p.to_polygons(closed_only=False)]
+            data = curves([closed(e) for e in edges if len(e)], rulers)
+            return "region", _colours(artist.get_facecolor()), data + _mapped(artist, place)
         case AxesImage():
             values = np.asarray(artist.get_array(), float)
             left, right, bottom, top = artist.get_extent()
             extent = numbers([[left, right], [bottom, top]], rulers)
-            return f"image {values.shape}", "", f"{_values(values.ravel(), 'c')}; {extent}"
+            return f"image {values.shape}", "", f"{_values(values.ravel(), 'c', place)}; {extent}"
         case Patch():
             corners = artist.get_patch_transform().transform(artist.get_path().vertices)
-            if len(corners) > 1 and np.array_equal(corners[0], corners[-1]):
+            spans = [r.span for r in rulers]
+            if len(corners) > 1 and np.allclose(
+                corners[0] / spans, corners[-1] / spans, rtol=0, atol=1e-9
+            ):
                 corners = corners[:-1]
             hatch = f" {artist.get_hatch()}" if artist.get_hatch() else ""
             look = _colours(artist.get_facecolor()) + hatch
-            return type(artist).__name__.lower(), look, numbers(corners.T, rulers)
+            data = numbers(corners.T, rulers)
+            if len(corners) > FEW:
+                data = outline([closed(corners)], rulers)
+            return type(artist).__name__.lower(), look, data
     return type(artist).__name__.lower(), "", ""
 
 
@@ -134,12 +144,12 @@ def _bars(bars: BarContainer, rulers: Rulers) -> str:
 
 
 def numbers(coordinates: ArrayLike, rulers: Rulers) -> str:
-    """Summarise points in the order in which they are drawn.
+    """Summarise points that are there one by one, in the order in which they are drawn.
 
     Up to six points are listed. For more the line gives their number and of each coordinate the
     range, the mean, the first and last value and the way (how far it goes up and down in all). A
-    point moved by 2 % of the axis changes the mean, kept to 1e-6 of the axis, however many points
-    there are; another order, or another pairing of the coordinates, changes the way.
+    point moved by 2 % of the axis changes the mean of a thousand, kept to 1e-5 of the axis; another
+    order, or another pairing of the coordinates, changes the way.
     """
     columns = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in coordinates]
     n = len(columns[0]) if columns else 0
@@ -149,6 +159,26 @@ def numbers(coordinates: ArrayLike, rulers: Rulers) -> str:
         return " ".join(_place(point, rulers) for point in zip(*columns, strict=True))
     summaries = (ruler.summary(c) for ruler, c in zip(rulers, columns, strict=True))
     return "; ".join([f"n={n}", *summaries])
+
+
+def curves(pieces: Sequence[NDArray], rulers: Rulers) -> str:
+    """Summarise curves (k, d); up to six corners in all are listed.
+
+    How many points a curve of more is drawn with is no property of the curve, and is left out.
+    """
+    corners = sum(map(len, pieces))
+    if corners <= FEW:
+        return numbers(np.concatenate(pieces).T, rulers) if corners else NO_NUMBERS
+    return outline(pieces, rulers)
+
+
+def _line(line: Line2D, data: ArrayLike, rulers: Rulers) -> str:
+    """Describe a line as a curve, or as points where only its markers show."""
+    columns = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
+    if not _has_line(line) or len(columns[0]) <= FEW:
+        return numbers(columns, rulers)
+    points = f"n={len(columns[0])}; " if _marker(line) else ""
+    return points + outline([np.column_stack(columns)], rulers)
 
 
 def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
@@ -163,7 +193,7 @@ def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
     for level, path in zip(levels, contour.get_paths(), strict=True):
         pieces = [p for p in path.to_polygons(closed_only=False) if len(p) > 1]
         if not pieces:
-            words.append(f"{level:.5g}: none")
+            words.append(f"{approx(level, 5)}: none")
             continue
         spans = np.array([r.span for r in rulers])
         length, moment = 0.0, np.zeros(2)
@@ -172,7 +202,7 @@ def _contour_numbers(contour: ContourSet, rulers: Rulers) -> str:
             length += steps.sum()
             moment += steps @ (0.5 * (p[1:] + p[:-1]))
         centre = _place(moment / length, rulers) if length > 0 else ""
-        words.append(f"{level:.5g}: {length:.3f} at {centre}")
+        words.append(f"{approx(level, 5)}: {on_grain(length, 10 * rulers[0].place)} at {centre}")
     return " | ".join(words)
 
 
@@ -181,30 +211,37 @@ def _place(point: Iterable[float], rulers: Rulers) -> str:
     return f"({', '.join(r.shown(v) for r, v in zip(rulers, point, strict=True))})"
 
 
-def _values(values: NDArray, name: str) -> str:
+def _values(values: NDArray, name: str, place: float) -> str:
     """Summarise numbers that are not positions, on a ruler of their own size."""
     finite = values[np.isfinite(values)]
     size = float(np.max(np.abs(finite), initial=0.0)) or 1.0
-    return Ruler(name, None, -size, size).summary(values)
+    return Ruler(name, None, -size, size, place).summary(values)
 
 
-def _mapped(collection: Collection) -> str:
+def _mapped(collection: Collection, place: float) -> str:
     """Describe the values behind a colour map, if there are any."""
     array = collection.get_array()
     if array is None:
         return ""
-    return "; " + _values(np.ma.filled(np.ma.asarray(array, float), np.nan).ravel(), "c")
+    return "; " + _values(np.ma.filled(np.ma.asarray(array, float), np.nan).ravel(), "c", place)
+
+
+def _has_line(line: Line2D) -> bool:
+    return line.get_linestyle() not in ("None", "none", " ", "")
+
+
+def _marker(line: Line2D) -> str:
+    marker = line.get_marker()
+    return "" if marker in ("None", "none", " ", "", None) else str(marker)
 
 
 def _line_look(line: Line2D) -> str:
-    dash = line.get_linestyle()
-    has_line = dash not in ("None", "none", " ", "")
-    marker = line.get_marker()
+    has_line = _has_line(line)
     look = [to_hex(line.get_color())] if has_line else [to_hex(line.get_markerfacecolor())]
     if has_line:
         unscaled = getattr(line, "_unscaled_dash_pattern", (0, None))[1]
         look.append("dashed " + " ".join(f"{d:g}" for d in unscaled) if unscaled else "solid")
-    if marker not in ("None", "none", " ", "", None):
+    if marker := _marker(line):
         look.append(f"marker {marker}")
     return " ".join(look)
 

@@ -3,8 +3,9 @@
 nbval ignores pictures. The fingerprint lists for every axes its title, labels, scales and limits,
 and for every artist its kind, its label, its colours, how many points it has and where they lie.
 
-Numbers are rounded to a fixed share of the axis, never to a number of digits of their own: a value
-that is zero to rounding prints as 0, and noise of one part in 10^12 changes nothing.
+Positions are rounded to a fixed share of the axis, never to a number of digits of their own, so a
+value that is zero to rounding prints as zero. They carry the mark of a measured number
+(`reluflow.approx`): on another CPU the last digit may be its neighbour, and a comparison lets it.
 """
 
 from __future__ import annotations
@@ -25,16 +26,19 @@ from mpl_toolkits.mplot3d import Axes3D, proj3d
 from mpl_toolkits.mplot3d.art3d import Text3D
 
 from reluflow.figures.artists import describe, legend_line
-from reluflow.figures.rounding import Ruler
+from reluflow.figures.rounding import PLACE, Ruler
 
 
-def fingerprint_of(fig: Figure) -> str:
-    """Return the text that describes everything drawn in a figure, one line an artist."""
+def fingerprint_of(fig: Figure, place: float = PLACE) -> str:
+    """Return the text that describes everything drawn in a figure, one line an artist.
+
+    Positions are written to the share `place` of their axis.
+    """
     fig.draw_without_rendering()  # limits, layout and legends settle when a figure is drawn
-    return describe_drawn(fig)
+    return describe_drawn(fig, place)
 
 
-def describe_drawn(fig: Figure) -> str:
+def describe_drawn(fig: Figure, place: float = PLACE) -> str:
     """Return the fingerprint of a figure that has been drawn before and not changed since."""
     width, height = fig.get_size_inches()
     lines = [f"figure {width:g} x {height:g} in"]
@@ -46,12 +50,12 @@ def describe_drawn(fig: Figure) -> str:
     lines += [f"  {legend_line(legend)}" for legend in fig.legends if legend.get_visible()]
     shown = (ax for ax in fig.axes if ax.get_visible())
     for number, ax in enumerate(shown, start=1):
-        lines += _axes(ax, number)
+        lines += _axes(ax, number, place)
     lines += [f"cut off: {text!r}" for text in _beyond_the_edge(fig)]
     return "\n".join(lines)
 
 
-def _axes(ax: Axes, number: int) -> list[str]:
+def _axes(ax: Axes, number: int, place: float) -> list[str]:
     """Describe one axes: a headline, one line per axis of coordinates, one line per artist."""
     kind = "axes3d" if isinstance(ax, Axes3D) else "axes"
     titles = [ax.get_title(loc=loc) for loc in ("left", "center", "right")]
@@ -61,7 +65,7 @@ def _axes(ax: Axes, number: int) -> list[str]:
     if not ax.axison and not isinstance(ax, Axes3D):
         head += " without frame"
     lines = [head]
-    rulers = _rulers(ax)
+    rulers = _rulers(ax, place)
     for ruler, axis in zip(rulers, _coordinate_axes(ax), strict=True):
         scale = axis.get_scale() if hasattr(axis, "get_scale") else "linear"
         low, high = axis.get_view_interval() if isinstance(ax, Axes3D) else _limits(ax, axis)
@@ -85,13 +89,14 @@ def _limits(ax: Axes, axis: Axis) -> tuple[float, float]:
     return ax.get_xlim() if axis is ax.xaxis else ax.get_ylim()
 
 
-def _rulers(ax: Axes) -> list[Ruler]:
+def _rulers(ax: Axes, place: float) -> list[Ruler]:
     names = "xyz"
     return [
         Ruler(
             names[k],
             axis.get_transform(),
             *(axis.get_view_interval() if isinstance(ax, Axes3D) else _limits(ax, axis)),
+            place,
         )
         for k, axis in enumerate(_coordinate_axes(ax))
     ]

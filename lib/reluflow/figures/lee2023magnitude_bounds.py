@@ -14,7 +14,7 @@ from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.flows.population import population_flow, pull
 from reluflow.papers.lee2023magnitude import bounds
-from reluflow.papers.lee2023magnitude.bounds_evidence import THRESHOLD, excess
+from reluflow.papers.lee2023magnitude.bounds_evidence import excess
 from reluflow.papers.lee2023magnitude.bounds_statements import Flow
 from reluflow.papers.lee2023magnitude.comparison import level
 
@@ -75,12 +75,20 @@ def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figur
     f = _flow(phi0, norms[0], 0, t)
     lower, upper = bounds.angle_bounds(t, phi0, f.smallest, f.largest, 1.0)
     _enclosed(axes[1], t, f.phi, lower, np.minimum(upper, np.pi))
-    axes[1].fill_between(t, phi0 - 0.6, phi0, where=lower <= phi0, color=style.QUIET, alpha=0.25,
-                         lw=0, label="lower bound says less than $\\phi_0 < \\phi$")  # fmt: skip
+    axes[1].fill_between(
+        t,
+        phi0 - 0.6,
+        phi0,
+        where=lower <= phi0,
+        color=style.QUIET,
+        lw=0,
+        alpha=0.25,
+        label="lower bound says less than $\\varphi_0 < \\varphi$",
+    )
     axes[1].axhline(np.pi, color=style.QUIET, ls=":", lw=1.0)
     axes[1].annotate(r"$\pi$", (until, np.pi), (-2, 3), textcoords="offset points", ha="right",
                      color=style.QUIET)  # fmt: skip
-    axes[1].set(xlabel="time $t$", ylabel=r"$\phi(t)$", xlim=(0.0, until),
+    axes[1].set(xlabel="time $t$", ylabel=r"$\varphi(t)$", xlim=(0.0, until),
                 ylim=(phi0 - 0.6, np.pi + 0.25))  # fmt: skip
     _first_order(axes[2])
     legend_below(fig, columns=3)
@@ -98,12 +106,13 @@ def _first_order(ax: Axes, t: float = 1.0) -> None:
     """((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t against phi_0, and its limit."""
     phi = np.linspace(0.8, 3.1, 120)
     ax.plot(phi, (np.sin(phi) + np.pi * np.cos(phi)) / phi, color=style.INK, lw=1.3,
-            label=r"$(\sin\phi_0 + \pi\cos\phi_0)/\phi_0$")  # fmt: skip
+            label=r"$(\sin\varphi_0 + \pi\cos\varphi_0)/\varphi_0$")  # fmt: skip
     at = np.linspace(1.0, 3.0, 6)
     for v0, colour, mark in zip((0.3, 0.1, 0.001), SIZES, "osD", strict=True):
         ax.plot(at, [excess(phi0, t, v0) for phi0 in at], ls="", marker=mark, ms=5, color=colour,
                 label=f"flow, $|w_0| = {v0:g}\\,|w^*|$")  # fmt: skip
     ax.axhline(0.0, color=style.QUIET, lw=0.8)
-    ax.axvspan(THRESHOLD, 3.2, color=PRINTED, alpha=0.12, lw=0)
-    ax.text(0.5 * (THRESHOLD + 3.2), 2.0, "(8) fails", color=PRINTED, ha="center")
-    ax.set(xlabel=r"$\phi_0$", xlim=(0.8, 3.2), ylabel="scaled room below (8)")
+    ax.axhspan(-1.25, 0.0, color=PRINTED, alpha=0.12, lw=0)
+    ax.text(0.85, -0.6, "(8) fails", color=PRINTED, va="center")
+    ax.set(xlabel=r"$\varphi_0$", xlim=(0.8, 3.2), ylim=(-1.25, None),
+           ylabel="scaled room below (8)")  # fmt: skip

@@ -21,6 +21,7 @@ from reluflow.papers.lee2023magnitude import angles
 from reluflow.papers.lee2023magnitude.signs import ChainPath
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
+_SAMPLED = {"ls": "", "marker": "o", "ms": 4.5, "mec": "white", "mew": 0.6}
 
 
 @in_house_style
@@ -49,7 +50,7 @@ def _landscape(
         flow(ax, affine_flow(X, y, w0), "ReLU flow", arrows=1, events=False)
     ax.plot(*target, ls="", marker="x", ms=8, mew=2.0, color=style.INK, zorder=7,
             label=fresh(ax, "teacher $w^*$"))  # fmt: skip
-    activation_boundaries(ax, X, range(drawn), names=False)  # opposites share theirs
+    activation_boundaries(ax, X, range(drawn))  # opposites share theirs
 
 
 @in_house_style
@@ -70,14 +71,18 @@ def angle_tails(
     for eps, colour in zip(levels, COLOURS, strict=False):
         left.plot(every, angles.upper_tail(eps, every), color=colour, lw=1.8,
                   label=rf"exact tail, $\varepsilon = {eps:g}$")  # fmt: skip
-        left.plot(every, angles.printed_bound(eps, every), color=colour, lw=1.3, ls="--",
-                  label=fresh(left, r"$2\,e^{-d\varepsilon^2/2}$, printed"))  # fmt: skip
-        left.plot(every, angles.half_bound(eps, every), color=colour, lw=1.3, ls=":",
-                  label=fresh(left, r"$\frac{1}{2}\,e^{-d\varepsilon^2/2}$, ours"))  # fmt: skip
+        left.plot(every, angles.printed_bound(eps, every), color=colour, lw=1.3, ls="--")
+        left.plot(every, angles.half_bound(eps, every), color=colour, lw=1.3, ls=":")
         share = np.asarray(samples[eps], float)
         seen = share > 0.0
-        left.plot(d[seen], share[seen], ls="", marker="o", ms=4.5, color=colour, mec="white",
-                  mew=0.6, label=fresh(left, "sampled share"))  # fmt: skip
+        left.plot(d[seen], share[seen], color=colour, **_SAMPLED)
+    # The colour tells eps, the line what is drawn.
+    for what, line in (
+        (r"$2\,e^{-d\varepsilon^2/2}$, printed", {"ls": "--", "lw": 1.3}),
+        (r"$\frac{1}{2}\,e^{-d\varepsilon^2/2}$, ours", {"ls": ":", "lw": 1.3}),
+        ("sampled share", _SAMPLED),
+    ):
+        style.legend_entry(left, what, color=style.QUIET, **line)
     left.axhline(1.0, color=style.INK, lw=0.8)
     left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
              ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip
@@ -97,9 +102,9 @@ def factor_signs(negative: ChainPath, positive: ChainPath) -> Figure:
     """Proposition 3.5: the factors v_1, v_2 and |w| over time for (a) a target of negative and (b)
     one of positive output; a diamond is where a factor reaches 0 and the chain falls silent, dotted
     what it stays at."""
-    fig, axes = panels(
-        1, 2, height=3.7, titles=("(a) target $-[x]_+$", "(b) target $[x]_+$"), sharey=True
-    )
+    titles = ("(a) target $-[x]_+$", "(b) target $[x]_+$")
+    fig, axes = panels(1, 2, height=3.7, titles=titles, sharex=True, sharey=True)
+    until = max(negative.t[-1], positive.t[-1])
     for ax, path in zip(axes, (negative, positive), strict=True):
         sizes = np.column_stack([path.v, np.linalg.norm(path.w, axis=1)])
         names = [*(f"$v_{k + 1}$" for k in range(path.v.shape[1])), r"$|w|$"]
@@ -107,12 +112,14 @@ def factor_signs(negative: ChainPath, positive: ChainPath) -> Figure:
         for values, name, colour in zip(sizes.T, names, COLOURS, strict=True):
             ax.plot(path.t, values, color=colour, label=fresh(ax, name))
             if path.factor:
-                ax.plot([end, 1.6 * end], [values[-1]] * 2, color=colour, lw=1.2, ls=":")
+                ax.plot([end, until], [values[-1]] * 2, color=colour, lw=1.2, ls=":")
         if path.factor:
             ax.plot(path.zero, 0.0, ls="", marker="D", ms=7, color=style.INK, zorder=5,
                     clip_on=False, label="a factor reaches 0")  # fmt: skip
         ax.axhline(0.0, color=style.INK, lw=0.9)
-        ax.set(xlabel="time $t$", xlim=(0.0, 1.6 * end if path.factor else end))
+        ax.set(xlabel="time $t$", xlim=(0.0, until))
+        ax.locator_params(axis="x", nbins=5)
+        ax.xaxis.set_major_formatter("{x:g}")
     axes[0].set_ylabel("factors and magnitude")
     legend_below(fig, columns=4)
     return fig

@@ -9,10 +9,9 @@ import numpy as np
 from matplotlib.transforms import Transform
 from numpy.typing import ArrayLike, NDArray
 
-# The edges between two rounded values must not lie where computed values like to lie. Values such
-# as 0.5 or the mean of two printed numbers sit exactly on an edge of decimal rounding, and noise
-# in the last bit would throw them either way; a tiny shift moves the edges off all short decimals.
-SHIFT = 0.0137293
+from reluflow.approx import on_grain
+
+PLACE = 1e-4  # positions are written to about this share of the axis
 
 
 @dataclass(frozen=True)
@@ -23,11 +22,17 @@ class Ruler:
     transform: Transform | None  # from data to the axis's own scale, say log10; None is linear
     low: float
     high: float
+    place: float = PLACE
 
     @property
     def nonlinear(self) -> bool:
         """Whether positions are read on a logarithmic or other curved scale."""
         return self.transform is not None and not self.transform.is_affine
+
+    @property
+    def title(self) -> str:
+        """The axis's name, with a word on how it is read."""
+        return self.name + (" (log)" if self.nonlinear else "")
 
     def on_axis(self, values: ArrayLike) -> NDArray:
         """Read values on the axis's scale; off a curved axis they count as its end."""
@@ -39,6 +44,11 @@ class Ruler:
         ends = np.sort(np.asarray(self.transform.transform(np.array([self.low, self.high])), float))
         return np.clip(read, *ends)
 
+    def in_reach(self, values: ArrayLike) -> NDArray:
+        """Read values on the axis's scale; farther than its length off it they count as there."""
+        low, high = np.sort(self.on_axis([self.low, self.high]))
+        return np.clip(self.on_axis(values), low - self.span, high + self.span)
+
     @property
     def span(self) -> float:
         """The length of the axis on its own scale."""
@@ -47,7 +57,19 @@ class Ruler:
 
     def shown(self, value: float) -> str:
         """Write one position, to about a ten-thousandth of the axis."""
-        return rounded(float(self.on_axis(value)[0]), self._grain(1e-4, abs(value)))
+        return self.written(float(self.on_axis(value)[0]))
+
+    def written(self, read: float) -> str:
+        """Write a position that was read on the axis's scale."""
+        return on_grain(read, self._grain(self.place, abs(read)))
+
+    def extent(self, values: NDArray) -> str:
+        """Write the name and the range of positions (on the axis's scale, none of them NaN)."""
+        reach = float(np.max(np.abs(values)))
+        low, high = (
+            on_grain(v, self._grain(self.place, reach)) for v in (values.min(), values.max())
+        )
+        return f"{self.title} [{low}, {high}]"
 
     def summary(self, values: ArrayLike) -> str:
         """Summarise positions in their order: range, mean, first and last, and the way between."""
@@ -57,23 +79,13 @@ class Ruler:
             return f"{self.name} nowhere"
         reach = float(np.max(np.abs(kept)))
         way = float(np.sum(np.abs(np.diff(kept))))
-        coarse, fine = self._grain(1e-4, reach), self._grain(1e-6, reach)
-        low, high, first, last = (
-            rounded(u, coarse) for u in (kept.min(), kept.max(), kept[0], kept[-1])
-        )
-        name = self.name + (" (log)" if self.nonlinear else "")
-        words = f"{name} [{low}, {high}] mean {rounded(kept.mean(), fine)} ends {first} {last}"
-        words += f" way {rounded(way, self._grain(1e-3, max(reach, way)))}"
+        coarse, fine = self._grain(self.place, reach), self._grain(self.place / 10, reach)
+        words = f"{self.extent(kept)} mean {on_grain(kept.mean(), fine)}"
+        words += f" ends {on_grain(kept[0], coarse)} {on_grain(kept[-1], coarse)}"
+        words += f" way {on_grain(way, self._grain(10 * self.place, max(reach, way)))}"
         return words if len(kept) == len(v) else f"{words} gaps {len(v) - len(kept)}"
 
     def _grain(self, share: float, reach: float) -> float:
         """The step of rounding: a power of ten near `share` of the axis, well above noise."""
         wanted = max(share * self.span, 1e-9 * reach)
         return 10.0 ** math.floor(math.log10(wanted * (1.0 + 1e-6)))
-
-
-def rounded(value: float, grain: float) -> str:
-    """Write a value rounded to multiples of `grain` (a power of ten), never as "-0"."""
-    places = max(0, -round(math.log10(grain)))
-    units = math.floor(float(value) / grain + 0.5 + SHIFT)
-    return f"{units * grain:.{places}f}" if units else "0"

@@ -11,16 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reluflow.approx import DIGITS
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.numbers import (
     DOWN,
+    NEAREST,
     UP,
     Number,
     as_context,
+    as_digits,
     as_exact,
     as_number,
     decoded_number,
     encoded,
+    has_floats,
     printed,
     rounded,
 )
@@ -44,7 +48,9 @@ class Evidence:
     """One measured value and what is asked of it; made by `deviation`, `fact`, `bound` or `note`.
 
     `clipped` says that the value stands for anything at rounding level on its side of zero; `tried`
-    is the number of instances on which a fact was tried, 0 where it is not about instances.
+    is the number of instances on which a fact was tried, 0 where it is not about instances;
+    `digits` is to how many significant digits floats among the value were measured: on another CPU
+    the last of them may be its neighbour. None is for a value that is exact.
     """
 
     form: str
@@ -55,6 +61,11 @@ class Evidence:
     limit: Any = None
     clipped: bool = False
     tried: int = 0
+    digits: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.clipped or not has_floats(self.value):
+            object.__setattr__(self, "digits", None)
 
     @property
     def decides(self) -> bool:
@@ -74,16 +85,19 @@ class Evidence:
         return isinstance(self.value, float) and math.isnan(self.value)
 
 
-def deviation(what: str, value: Number, unit: str) -> Evidence:
+def deviation(what: str, value: Number, unit: str, digits: int = DIGITS) -> Evidence:
     """A distance from what the claim says; it holds when value <= the tolerance given to `settle`.
 
-    Parameters: `what` was measured (text), `value` >= 0, `unit` (text, "" for a pure number).
+    Parameters: `what` was measured (text), `value` >= 0, `unit` (text, "" for a pure number),
+    `digits`, how many significant digits of a float are the same on every CPU, but for the last:
+    fewer than four for what a long or an ill-conditioned computation leaves.
     Raises `LedgerError` for a negative value or a text that is missing.
     """
+    digits = as_digits(digits, f"deviation {what!r}")
     number = as_number(value, f"deviation {what!r}")
     if number < 0:
         raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
-    return Evidence("deviation", *_texts(what, unit, number), op="<=")
+    return Evidence("deviation", *_texts(what, unit, number), op="<=", digits=digits)
 
 
 def fact(what: str, value: Any, expect: Any, unit: str = "", tried: int = 0) -> Evidence:
@@ -100,11 +114,13 @@ def fact(what: str, value: Any, expect: Any, unit: str = "", tried: int = 0) -> 
     return Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
 
 
-def bound(what: str, value: Number, op: str, limit: Number, unit: str) -> Evidence:
+def bound(
+    what: str, value: Number, op: str, limit: Number, unit: str, digits: int = DIGITS
+) -> Evidence:
     """An inequality; it holds when `value op limit`.
 
     Parameters: `what` was measured (text), `value`, `op` (one of < <= > >=), `limit` (finite, in
-    the unit of the value), `unit` (text, "" for a pure number).
+    the unit of the value), `unit` (text, "" for a pure number), `digits` as for `deviation`.
     Raises `LedgerError` for another `op` and for a limit that is not finite.
     """
     if op not in _COMPARE or op == "==":
@@ -113,12 +129,18 @@ def bound(what: str, value: Number, op: str, limit: Number, unit: str) -> Eviden
     if isinstance(limit, float) and not math.isfinite(limit):
         raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
     value = as_number(value, f"bound {what!r}")
-    return Evidence("bound", *_texts(what, unit, value), op=op, limit=limit)
+    digits = as_digits(digits, f"bound {what!r}")
+    return Evidence("bound", *_texts(what, unit, value), op=op, limit=limit, digits=digits)
 
 
-def note(what: str, value: Any, unit: str = "") -> Evidence:
-    """Context for the reader (a seed, the number of instances); it never decides."""
-    return Evidence("note", *_texts(what, unit, as_context(value, f"note {what!r}")))
+def note(what: str, value: Any, unit: str = "", digits: int | None = DIGITS) -> Evidence:
+    """Context for the reader (a seed, the number of instances); it never decides.
+
+    Parameters: `digits` as for `deviation`, None for floats that were chosen and not measured.
+    """
+    digits = as_digits(digits, f"note {what!r}")
+    value = as_context(value, f"note {what!r}", digits)
+    return Evidence("note", *_texts(what, unit, value), digits=digits)
 
 
 def pieces(evidence: Sequence[Evidence], where: str) -> tuple[Evidence, ...]:
@@ -145,11 +167,11 @@ def recorded(item: Evidence) -> Evidence:
         return clipped
     # Round to nearest; where that would change the outcome round outwards, away from the limit.
     value_out, limit_out = (DOWN, UP) if item.holds == (item.op in ("<", "<=")) else (UP, DOWN)
-    near, out = rounded(item.value), rounded(item.value, value_out)
+    near, out = (rounded(item.value, item.digits, way) for way in (NEAREST, value_out))
     if item.form == "deviation":  # a tolerance is chosen, not computed, and stays as it is
         choices = [(near, item.limit), (out, item.limit)]
     else:
-        bar, bar_out = rounded(item.limit), rounded(item.limit, limit_out)
+        bar, bar_out = rounded(item.limit), rounded(item.limit, direction=limit_out)
         choices = [(near, bar), (out, bar), (out, bar_out)]
     candidates = (replace(item, value=value, limit=limit) for value, limit in choices)
     return next(c for c in candidates if c.holds == item.holds)
@@ -179,6 +201,8 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
     data |= {"value": encoded(item.value), "unit": item.unit}
     if item.decides:
         data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}
+    if item.digits:
+        data["digits"] = item.digits
     if item.clipped:
         data["clipped"] = True
     if item.tried:
@@ -188,26 +212,31 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
 
 def from_json(data: dict[str, Any]) -> Evidence:
     """Read recorded evidence back from JSON data."""
-    form, what, value = data["form"], data["what"], data["value"]
+    form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
+    if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
+        value = float(value)
     if form == "note":
-        return note(what, value, data["unit"])
+        return note(what, value, data["unit"], digits)
     if form == "fact":
         # Fractions are texts by now, on both sides, so there are no types left to compare.
         value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
         found = Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
         return replace(found, tried=data.get("tried", 0))
-    number, limit = (decoded_number(data[key], f"{form} {what!r}") for key in ("value", "limit"))
+    number, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, data["limit"]))
     clipped = data.get("clipped", False)
     if form == "deviation":
-        return replace(deviation(what, number, data["unit"]), limit=limit, clipped=clipped)
+        found = deviation(what, number, data["unit"], digits)
+        return replace(found, limit=limit, clipped=clipped)
     if form == "bound":
-        return replace(bound(what, number, data["op"], limit, data["unit"]), clipped=clipped)
+        found = bound(what, number, data["op"], limit, data["unit"], digits)
+        return replace(found, clipped=clipped)
     raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
 
 
 def sentence(item: Evidence) -> str:
     """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
-    text = f"{item.what}: {_around(item)}{printed(item.value)}{' ' if item.unit else ''}{item.unit}"
+    value = _around(item) + printed(item.value, item.digits)
+    text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
     return f"{text} (needs {_SIGNS[item.op]} {printed(item.limit)})" if item.decides else text
 
 

@@ -1,7 +1,8 @@
 """Numbers as the ledger takes, records and prints them.
 
-A measured float is recorded to four significant digits, so that the row is the same on another CPU.
-Integers, fractions and the numbers of a counterexample are exact.
+A measured float is recorded to four significant digits, or to as few as its evidence says, and is
+printed with the mark of `reluflow.approx`: on another CPU its last digit may be the neighbour.
+Integers, fractions, limits and the numbers of a counterexample are exact.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from reluflow.approx import DIGITS, approx
 from reluflow.ledger.errors import LedgerError
-
-DIGITS = 4
 
 Number = int | float | Fraction
 NEAREST, DOWN, UP = decimal.ROUND_HALF_EVEN, decimal.ROUND_FLOOR, decimal.ROUND_CEILING
@@ -59,21 +59,29 @@ def as_instance(value: Any, where: str) -> Any:
     return number
 
 
-def as_context(value: Any, where: str) -> Any:
+def as_context(value: Any, where: str, digits: int | None) -> Any:
     """Turn a value that only informs into tuples of plain values, its floats rounded."""
     value = _plain(value)
     if isinstance(value, (bool, str)):
         return value
     if _is_sequence(value):
-        return tuple(as_context(item, where) for item in value)
-    return rounded(as_number(value, where))
+        return tuple(as_context(item, where, digits) for item in value)
+    return rounded(as_number(value, where), digits)
 
 
-def rounded(value: Number, direction: str = NEAREST) -> Number:
-    """Round a float to `DIGITS` significant digits; exact numbers and non-finite floats stay."""
-    if not isinstance(value, float) or not math.isfinite(value):
+def as_digits(digits: int | None, where: str) -> int | None:
+    """Check a number of significant digits; None stands for a number that is exact."""
+    whole = isinstance(digits, int) and not isinstance(digits, bool)
+    if digits is not None and not (whole and 1 <= digits <= DIGITS):
+        raise LedgerError(f"the digits of {where} must be 1 to {DIGITS}, not {digits!r}")
+    return digits
+
+
+def rounded(value: Number, digits: int | None = DIGITS, direction: str = NEAREST) -> Number:
+    """Round a float to significant digits; exact numbers and non-finite floats stay."""
+    if digits is None or not isinstance(value, float) or not math.isfinite(value):
         return value
-    context = decimal.Context(prec=DIGITS, rounding=direction)
+    context = decimal.Context(prec=digits, rounding=direction)
     # From the shortest decimal that names the float: 1e-8 is on no side of itself.
     near = float(context.create_decimal(repr(value))) + 0.0  # no -0.0
     return near if math.isfinite(near) else value
@@ -98,10 +106,22 @@ def decoded_number(value: Any, where: str) -> Number:
         raise LedgerError(f"{where} must be one real number, not {value!r}") from None
 
 
-def printed(value: Any) -> str:
-    """Print a plain value, or its JSON data, with the shortest digits that give it back exactly."""
+def has_floats(value: Any) -> bool:
+    """Whether a plain value holds a float that has digits: neither zero nor infinite nor NaN."""
+    if isinstance(value, tuple):
+        return any(map(has_floats, value))
+    return isinstance(value, float) and value != 0.0 and math.isfinite(value)
+
+
+def printed(value: Any, digits: int | None = None) -> str:
+    """Print a plain value, or its JSON data: measured floats to `digits` and with their mark.
+
+    Without `digits` floats have the shortest digits that give them back exactly.
+    """
     if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(printed(item) for item in value) + "]"
+        return "[" + ", ".join(printed(item, digits) for item in value) + "]"
+    if digits is not None and has_floats(value):
+        return approx(value, digits)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:

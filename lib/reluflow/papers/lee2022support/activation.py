@@ -123,21 +123,22 @@ def branching_points(count: int, seed: int) -> tuple[int, int]:
     return len(items), sum(len(sides) > 1 for sides in left)
 
 
-def deactivation_printed() -> Statement:
-    """Proposition 3.1 at a point on the boundary of x_1 alone: every flow that leaves the point
-    deactivates x_1 if and only if grad L(w).x_1 >= 0."""
+def deactivates_if() -> Statement:
+    """Proposition 3.1, if, at a point on the boundary of x_1 alone: where grad L(w).x_1 >= 0, every
+    flow that leaves the point deactivates x_1."""
 
     def slack(item: Instance) -> float:
-        X, y, w = item["X"], item["y"], _foot(item)
-        s, _ = normal_rates(X, y, w, 0)
-        return min(1.0 if (side < 0) == (s >= 0.0) else -1.0
-                   for side in departing_sides(X, y, w, 0))  # fmt: skip
+        sides = departing_sides(item["X"], item["y"], _foot(item), 0)
+        return 1.0 if all(side < 0 for side in sides) else -1.0
+
+    def pushed(item: Instance) -> bool:
+        return normal_rates(item["X"], item["y"], _foot(item), 0)[0] >= 0.0
 
     return Statement(
-        says="deactivated iff grad L(w).x ≥ 0",
+        says="deactivated where grad L(w).x ≥ 0",
         draws=extended(MIXED, _on_boundary),
         slack=slack,
-        hypotheses={"no other datum on its boundary": _others_off},
+        hypotheses={"no other datum on its boundary": _others_off, "grad L(w).x ≥ 0": pushed},
         readable=_readable_point(),
     )
 
@@ -197,31 +198,13 @@ def _dot(a: list[Fraction], b: list[Fraction]) -> Fraction:
     return sum((u * v for u, v in zip(a, b, strict=True)), Fraction(0))
 
 
-def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    sign = rng.choice([-1.0, 1.0], size=item["X"].shape)
-    return {"X": sign * item["X"], "w0": rng.normal(size=item["X"].shape[1])}
-
-
 def _any_start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"w0": rng.normal(size=item["X"].shape[1])}
 
 
-@st.composite
-def _readable_signed(draw_value):
-    d = draw_value(st.integers(1, 2))
-    rows = st.lists(st.integers(-3, 3), min_size=d, max_size=d).filter(any)
-    X = draw_value(st.lists(rows, min_size=1, max_size=3))
-    y = draw_value(st.lists(st.integers(1, 3), min_size=len(X), max_size=len(X)))
-    w0 = draw_value(st.lists(st.integers(-3, 3), min_size=d, max_size=d))
-    return {"X": np.array(X, float), "y": np.array(y, float), "w0": np.array(w0, float)}
-
-
-def alpha_statement(nonnegative: bool) -> Statement:
-    """Proposition 4.1 for x_1, at alpha below, at and above alpha_1*, in rational arithmetic.
-
-    `nonnegative`: our repair, under A1 and with x_1 not orthogonal to all active data; else as
-    printed, inputs of either sign, undecided where alpha_1* is not defined.
-    """
+def alpha_statement() -> Statement:
+    """Proposition 4.1 for x_1 under A1, at alpha below, at and above alpha_1*, in rational
+    arithmetic; alpha_1* is defined if x_1 is not orthogonal to all active data."""
 
     def slack(item: Instance) -> float:
         star = alpha_star(item["X"], item["y"], item["w0"], 0)
@@ -233,12 +216,9 @@ def alpha_statement(nonnegative: bool) -> Statement:
                   for a in tried]  # fmt: skip
         return 1.0 if all(agrees) else -1.0
 
-    def touched(item: Instance) -> bool:
+    def defined(item: Instance) -> bool:
         on = item["X"] @ item["w0"] > 0
         return bool(np.any(item["X"][on] @ item["X"][0] > 0))
 
-    if not nonnegative:
-        return Statement("printed, inputs of either sign", extended(MIXED, _signed), slack,
-                         readable=_readable_signed())  # fmt: skip
-    return Statement("A1, x_j not orthogonal to all active data", extended(MIXED, _any_start),
-                     slack, {"x_1 not orthogonal to all active data": touched})  # fmt: skip
+    return Statement("grad L(α w0).x_j ≥ 0 iff α ≥ α_j*", extended(MIXED, _any_start), slack,
+                     {"α_j* is defined": defined})  # fmt: skip

@@ -20,55 +20,80 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
 from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
-from reluflow.papers.lee2022support.activation import alpha_star, departing_sides, normal_rates
+from reluflow.papers.lee2022support.activation import (
+    alpha_star,
+    departing_sides,
+    normal_rates,
+    slope_along,
+)
 from reluflow.papers.lee2022support.activation_starts import EntryRadius, ExclusionSurvey
+from reluflow.papers.lee2022support.departures import first_departures
 from reluflow.papers.lee2022support.landscape import assumptions
 
 Settlement = dict[str, Any]
 
 
-def _rows(values: ArrayLike) -> NDArray:
-    values = np.asarray(values, float)
-    return values.astype(int) if np.all(values == np.rint(values)) else values
-
-
-def deactivation_rule(
-    report: Report, X: NDArray, y: NDArray, w0: ArrayLike, Z: NDArray, z: ArrayLike
-) -> Settlement:
-    """Proposition 3.1: the start w0 on the boundary of x_1 that two flows leave; and, against
-    "only if", data Z with labels 1 and a point z where -x_1 is a datum, too."""
-    X, y, w0, Z, z = (np.asarray(v, float) for v in (X, y, w0, Z, z))
+def deactivation_if(report: Report, X: NDArray, y: NDArray, w0: ArrayLike) -> Settlement:
+    """Proposition 3.1, "if": refuted by x = y = 1 at w = 0, where nothing deactivates the datum;
+    and a start w0 on the boundary of x_1 of X, y, from which one of two flows activates it."""
+    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
     unit = 1e-6 * X[0] / np.linalg.norm(X[0])
     later = [float(X[0] @ integrate(X, y, w0 + k * unit, 0.1)) for k in (-1, 1)]
     sides = departing_sides(X, y, w0, 0)
-    other, _ = normal_rates(Z, np.ones(len(Z)), z, 0)
     s, top = normal_rates(X, y, w0, 0)
+    one = np.ones((1, 1))
+    slope = float((gradient(one, one[0], np.zeros(1)) @ one.T)[0])
+    loops = [float(plain_descent(one, one[0], [start], 1e-2, 1000).min()) for start in (0.0, 1e-9)]
     return {
         "evidence": [
             *survived(report),
-            fact("x = y = 1, w0 = 0, grad L(w0).x = 0: the flow w(t) = 0 deactivates x",
-                 0 not in departing_sides([[1.0]], [1.0], [0.0], 0), True),
-            fact("data (1,1), (-1,-1), (1,0), y = 1, from (1/2,-1/2): "
-                 "some flow deactivates x_1 though grad L(w0).x_1 < 0",
-                 -1 in departing_sides(Z, np.ones(len(Z)), z, 0) and other < 0.0, False),
+            fact("x = y = 1, w = 0: some flow deactivates x",
+                 -1 in departing_sides(one, one[0], [0.0], 0), True),
+            fact("(1,1), (1,0), y = 1, from (2,-2), where the boundary repels: every flow "
+                 "deactivates x_1", sides == (-1,), True),
+            note("there: grad L(w0).x_1, and y_1 |x_1|^2", (s, top)),
+            note("there: x_1.w(0.1) from either side of the boundary, by DOP853",
+                 tuple(round(v, 4) for v in later)),
         ],
         "counterexample": Counterexample(
-            instance={"X": _rows(X), "y": _rows(y), "w0": _rows(w0), "s": 0},
+            instance={"X": [[1]], "y": [1], "w(s)": [0]},
             assumptions={
-                **assumptions(X, y),
-                "x_1.w0 = 0": float(X[0] @ w0) == 0.0,
-                "grad L(w0).x_1 > 0": s > 0.0,
+                **assumptions(one, one[0]),
+                "x.w(s) = 0": True,
+                "grad L(w(s)).x >= 0": slope >= 0.0,
             },
             breaks=(
-                fact("some flow from w0 activates x_1 (exact departures)", 1 in sides, False),
+                fact("some flow from w(s) has x.w < 0 afterwards (exact departures)",
+                     -1 in departing_sides(one, one[0], [0.0], 0), True),
             ),
             recheck=(
-                bound("x_1.w(0.1) from w0 + 1e-6 x_1/|x_1|, by DOP853", later[1], "<", 0.0, ""),
-                note("x_1.w(0.1) from w0 - 1e-6 x_1/|x_1|", round(later[0], 4)),
-                note("grad L(w0).x_1, and y_1 |x_1|^2", (s, top)),
+                bound("least x.w of 1000 plain steps from 0, the solution w = 0 of (3)", loops[0],
+                      "<", 0.0, ""),
+                bound("the same from 1e-9, near the solution 1 - exp(-t)", loops[1],
+                      "<", 0.0, ""),
             ),
-            route="SciPy's DOP853, from starts displaced to either side of the boundary",
+            route="plain steps of descent; for w < 0 eq. (3) says w' = 0, so nothing gets there",
         ),
+    }  # fmt: skip
+
+
+def deactivation_only_if(report: Report) -> Settlement:
+    """Proposition 3.1, "only if", under A1 and A2; and what happens without either of them."""
+    without_A1 = ([[1, 1], [-1, -1], [1, 0]], [1, 1, 1], [0.5, -0.5])
+    without_A2 = ([[1, 0, 0], [1, 1, 0], [0.5, 2, 1]], [1, -1, 2], [0, 0, 1])
+    lost = [
+        any(not on[0] and np.array(X)[0] @ v < 0.0 for on, v in first_departures(X, y, w))
+        and normal_rates(X, y, w, 0)[0] < 0.0
+        for X, y, w in (without_A1, without_A2)
+    ]
+    return {
+        "evidence": [
+            *survived(report),
+            fact("A1 is needed: (1,1), (-1,-1), (1,0), y = 1, at (1/2,-1/2): some flow deactivates "
+                 "x_1 though grad L.x_1 < 0", lost[0], True),
+            fact("A2 is needed: (1,0,0), (1,1,0), (1/2,2,1), y = (1,-1,2), at (0,0,1): likewise",
+                 lost[1], True),
+        ]
     }  # fmt: skip
 
 
@@ -77,38 +102,49 @@ def deactivation_ranges(report: Report) -> Settlement:
     return {"evidence": survived(report)}
 
 
-def scaling(report: Report, X: NDArray, y: NDArray, w0: ArrayLike, alpha: int) -> Settlement:
-    """Proposition 4.1 for the second of the data X, y, whose inequality is reversed; and whether
-    alpha_j* is defined for x_1 = (1, 0), x_2 = (0, 1), w0 = (1, -1), which A1 allows."""
-    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
-    star, step = alpha_star(X, y, w0, 1), Fraction(1, 1000)
-    at = [alpha * v for v in rational.rationals(w0)]
-    up, down = ([a + k * step * b for a, b in zip(at, rational.rationals(X[1]), strict=True)]
-                for k in (1, -1))  # fmt: skip
-    quotient = (rational.neuron_loss(X, y, up) - rational.neuron_loss(X, y, down)) / (2 * step)
-    inside = all(h != 0 for v in (at, up, down) for h in rational.preactivations(X, v))
+def scaling(report: Report) -> Settlement:
+    """Proposition 4.1, for the data x_j for which alpha_j* is defined."""
+    undefined = alpha_star([[1, 0], [0, 1]], [1, 1], [1, -1], 1) is None
+    opposite = [slope_along([[1], [-1]], [1, 1], [1], 1, Fraction(a)) for a in (1, 2)]
     return {
-        "evidence": [
-            *survived(report),
-            fact("alpha_2* is defined for x = (1,0), (0,1), w0 = (1,-1), as A1 allows",
-                 alpha_star(np.eye(2), np.ones(2), [1.0, -1.0], 1) is not None, True),
-        ],
+        "evidence": survived(report),
+        "reading": Reading(
+            taken="alpha > 0, and x_j is not orthogonal to all data active at w0; then x_j.H w0 > "
+            "0 by A1",
+            others="If x_j is orthogonal to all active data, alpha_j* is 0/0 and grad L.x_j = 0 "
+            f"for all alpha, as for x = (1,0), (0,1), w0 = (1,-1), j = 2 ({_yes(undefined)}). "
+            "Without A1 the denominator can be negative, which reverses the inequality: for x = 1, "
+            f"-1, y = (1,1), w0 = 1, alpha_2* = 1 but grad L(2 w0).x_2 = {opposite[1]} "
+            f"({_yes(opposite[0] == 0 > opposite[1])}).",
+        ),
+    }
+
+
+def _yes(value: bool) -> str:
+    return "checked" if value else "not so"
+
+
+def scaling_ends() -> Settlement:
+    """Proposition 4.1, the strict corollary of its proof: for x = y = w0 = 1 it is an equality at
+    alpha = min alpha_j*."""
+    X, y, w0 = np.ones((1, 1), int), np.ones(1, int), np.ones(1, int)
+    star, step = alpha_star(X, y, w0, 0), Fraction(1, 1000)
+    loss_at = [rational.neuron_loss(X, y, [star + k * step]) for k in (-1, 1)]
+    slope = (loss_at[1] - loss_at[0]) / (2 * step)
+    force = -float(gradient(X, y, float(star) * w0)[0])
+    return {
+        "evidence": [fact("x = y = w0 = 1: -grad L(alpha w0).x > 0 at alpha = min alpha_j*",
+                          force > 0, True)],
         "counterexample": Counterexample(
-            instance={"X": _rows(X), "y": _rows(y), "w0": _rows(w0), "j": 2, "alpha": alpha},
-            assumptions={"w0 lies inside a cell": inside, "alpha_2* is defined": star is not None,
-                         "alpha >= alpha_2*": star is not None and alpha >= star},
-            breaks=(bound("grad L(alpha w0).x_2", float(gradient(X, y, alpha * w0) @ X[1]),
-                          ">=", 0, ""),),
-            recheck=(bound("difference quotient of L at alpha w0 along x_2", quotient,
-                           ">=", 0, ""),),
+            instance={"X": X, "y": y, "w0": w0, "alpha": star},
+            assumptions={**assumptions(X, y), "0 < alpha <= min_j alpha_j*": star > 0,
+                         "all alpha_j* are defined": star is not None},
+            breaks=(bound("-grad L(alpha w0).x_1", force, ">", 0, ""),),
+            recheck=(bound("difference quotient of -L at alpha w0 along x_1", -slope,
+                           ">", 0, ""),),
             route="losses in rational arithmetic; the central quotient of a quadratic is exact",
         ),
     }  # fmt: skip
-
-
-def scaling_repaired(report: Report) -> Settlement:
-    """Our repair of Proposition 4.1."""
-    return {"evidence": survived(report)}
 
 
 def excluded_minima(
@@ -131,14 +167,29 @@ def excluded_minima(
     }  # fmt: skip
 
 
-def well_posedness(
-    points: tuple[int, int], slides: tuple[int, int], X: NDArray, y: NDArray, w0: ArrayLike,
-    seed: int,
-) -> Settlement:  # fmt: skip
-    """Proposition F.4: branching at `points` on boundaries (tried, hits) and for x = y = 1 from 0;
-    and data X, y with a label below zero whose start w0 on the boundary of x_1 nothing leaves."""
-    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
+def existence(report: Report, slides: tuple[int, int]) -> Settlement:
+    """Proposition F.4, existence: departures from points under A2; and what labels below zero do,
+    for (1, 0), (1, 1), y = (-2, 2) at (0, 1) and at random (`slides`: tried, those that slide)."""
+    X, y, w0 = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.0, 1.0])
     s, top = normal_rates(X, y, w0, 0)
+    chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())
+               for h in (1e-2, 1e-3)]  # fmt: skip
+    return {
+        "evidence": [
+            *survived(report),
+            fact("A2 is needed: (1,0), (1,1), y = (-2,2): some flow leaves (0,1), or may stay",
+                 not (-s > 0.0 > top - s), False),
+            note("there: x_1.w' on the inactive and on the active side", (-s, top - s)),
+            note("there: largest |x_1.w| up to t = 1/2 of Euler polygons, steps 0.01 and 0.001",
+                 tuple(round(v, 4) for v in chatter)),
+            note("flows with labels of either sign, and those that come to slide", slides),
+        ]
+    }  # fmt: skip
+
+
+def uniqueness(points: tuple[int, int], seed: int) -> Settlement:
+    """Proposition F.4, uniqueness: branching at `points` on boundaries (tried, hits), and for
+    x = y = 1 from 0."""
     t = sympy.Symbol("t", positive=True)
     grows = 1 - sympy.exp(-t)
     slope = sympy.diff(grows, t)
@@ -146,19 +197,10 @@ def well_posedness(
     solves = sympy.simplify(slope - (1 - grows)) == 0 and bool(slope.is_positive)
     solves = solves and grows.subs(t, 0) == 0
     one = affine_flow([[1.0]], [1.0], [0.0]).status
-    chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())
-               for h in (1e-2, 1e-3)]  # fmt: skip
     return {
         "evidence": [
             fact("points on a boundary that more than one flow leaves", points[1], 0),
-            fact("flows that come to slide, labels of either sign", slides[1], 0),
-            fact("some flow leaves the start of the second example, or may stay by (3)",
-                 not (-s > 0.0 > top - s), True),
             note("points on a boundary tried", points[0]),
-            note("flows with labels of either sign", slides[0]),
-            note("second example: x_1.w' on the inactive and on the active side", (-s, top - s)),
-            note("second example: largest |x_1.w| up to t = 1/2 of Euler polygons, "
-                 "steps 0.01 and 0.001", tuple(round(v, 4) for v in chatter)),
             note("seed", seed),
         ],
         "counterexample": Counterexample(
@@ -174,9 +216,9 @@ def well_posedness(
     }  # fmt: skip
 
 
-def unique_at_random(reports: Sequence[Report]) -> Settlement:
-    """Our repair of Proposition F.4."""
-    return {"evidence": survived(*reports)}
+def unique_at_random(reports: Sequence[Report], jumps: Report) -> Settlement:
+    """Our repair of Proposition F.4: random starts, and the jump of |w'|^2 that its proof uses."""
+    return {"evidence": survived(*reports, jumps)}
 
 
 def entry(report: Report) -> Settlement:

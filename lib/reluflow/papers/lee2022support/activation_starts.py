@@ -158,6 +158,33 @@ def unique_flow(nonnegative: bool = True) -> Statement:
     return Statement(f"{says}: one flow", extended(MIXED, start), slack)
 
 
+def speed_jumps(d: int = 2) -> Statement:
+    """What rules out endless switching: at every event of an exact flow |w'|^2 jumps up by at least
+    y_j^2 |x_j|^2, j the datum that switches (the velocities on either side, from eq. 3)."""
+
+    def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        u = rng.normal(size=d)
+        length = unit_of_norm(item["X"], item["y"]) * 10.0 ** rng.uniform(-3.0, 2.0)
+        return {"w0": length * u / np.linalg.norm(u)}
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        path = affine_flow(X, y, item["w0"])
+        on, least = X @ item["w0"] > 0, np.inf
+        for event in path.events:
+            w = path.at(event.t)
+            after = on.copy()
+            after[event.datum] = event.kind == "activate"
+            before, new = ((y - X @ w)[row] @ X[row] for row in (on, after))
+            jump = (y[event.datum] * np.linalg.norm(X[event.datum])) ** 2
+            least = min(least, float((new @ new - before @ before) / jump - 1.0))
+            on = after
+        return least
+
+    return Statement("|w'|² jumps up by y_j²|x_j|² or more at every event",
+                     extended(data_draws(d), start), slack, tolerance=1e-6)  # fmt: skip
+
+
 def sliding_flows(count: int, seed: int) -> int:
     """How many of `count` flows from random starts, with labels of either sign, come to slide."""
     rng, draws = np.random.default_rng(seed), list(MIXED.values())

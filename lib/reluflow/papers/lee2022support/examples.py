@@ -16,7 +16,7 @@ from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import CELL_LIMIT, StationarySet, cell_bound, local_minima
+from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.networks import loss
 
 MOST_DATA = 500
@@ -78,8 +78,7 @@ class Experiment:
     @cached_property
     def minima(self) -> tuple[StationarySet, ...]:
         """All local minima, or none where there are too many cells to enumerate."""
-        n, d = self.X.shape
-        return local_minima(self.X, self.y) if cell_bound(n, d) <= CELL_LIMIT else ()
+        return local_minima(self.X, self.y) if enumerable(*self.X.shape) else ()
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
@@ -149,7 +148,7 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
         )
     for item in chosen:
         check_assumptions(item.X, item.y)
-        if item.n > MOST_DATA and cell_bound(item.n, item.d) > CELL_LIMIT:
+        if item.n > MOST_DATA and not enumerable(item.n, item.d):
             raise InputError(
                 f"n = {item.n} data in d = {item.d} dimensions can have "
                 f"{cell_bound(item.n, item.d)} activation cells, too many to enumerate "
@@ -176,21 +175,13 @@ def first_iteration(path: Trajectory, datum: int, kind: str, step: float) -> flo
     return float("nan")
 
 
-def agrees_as_printed(value: float, printed: int) -> bool:
-    """Whether a value rounds to a printed number at the digits that the paper prints of it:
-    "near 500" has one digit, "near 8500" has two."""
-    digits = len(str(printed).rstrip("0"))
-    unit = 10 ** (len(str(printed)) - digits)
-    return bool(np.isfinite(value) and round(value / unit) * unit == printed)
-
-
 def limits_table(run: Experiment) -> pd.DataFrame:
     """One row a flow: where it starts and ends, the loss there, its support and its rank."""
     rows = [
         {
             "start": _point(limit.start),
             "limit": _point(limit.w),
-            "loss": f"{limit.loss:.6f}",
+            "loss": _loss(limit.loss, run.y),
             "support vectors": _data(limit.support),
             "rank": str(limit.rank) if limit.rank else "unknown",
             "events": str(len(path.events)),
@@ -209,7 +200,7 @@ def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
     shapes = {0: "point", 1: "half-line or segment", 2: "plane piece"}
     rows = [
         {
-            "loss": f"{m.loss:.6f}",
+            "loss": _loss(m.loss, run.y),
             "support vectors": _data(m.support),
             "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}"),
             "a point of it": _point(m.w),
@@ -217,6 +208,14 @@ def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
         for m in run.minima[:most]
     ]
     return pd.DataFrame(rows, index=[f"rank {m.rank}" for m in run.minima[:most]])
+
+
+def _loss(value: float, y: NDArray) -> str:
+    """Six decimals; for labels of another order six digits, and 0 for what is rounding of L(0)."""
+    unit = 0.5 * float(y @ y)
+    if 1e-2 <= unit <= 1e6:
+        return f"{value:.6f}"
+    return f"{value:.6g}" if value > 1e-9 * unit else "0"
 
 
 def _point(w: NDArray) -> str:

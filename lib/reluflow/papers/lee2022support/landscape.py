@@ -7,39 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog, nnls
+from scipy.optimize import nnls
 
 from reluflow.geometry import (
     StationarySet,
     enumerate_cells,
     local_minima,
+    meets_cell,
     rank,
     virtual_minimum,
 )
 from reluflow.instances import Instance
-
-
-def meets_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> bool:
-    """Whether some virtual minimum of the cell lies in the cell, boundary as in conditions (5).
-
-    Decided by a linear program over the affine set of virtual minima: x_i.w > 0 for the active data
-    (their fitted values are the same on the whole set), x_i.w <= 0 for the others.
-    """
-    X, active = np.asarray(X, float), np.asarray(active, bool)
-    w, N = virtual_minimum(X, y, active)
-    if not np.all(X[active] @ w > 1e-12 * np.linalg.norm(X[active], axis=1) * np.linalg.norm(w)):
-        return False
-    off = X[~active]
-    if N.shape[1] == 0 or len(off) == 0:
-        return bool(np.all(off @ w <= 1e-12 * np.linalg.norm(off, axis=1) * np.linalg.norm(w)))
-    unit = off / np.maximum(np.linalg.norm(off, axis=1, keepdims=True), 1e-300)
-    result = linprog(
-        np.zeros(N.shape[1]),
-        A_ub=unit @ N,
-        b_ub=-unit @ w,
-        bounds=[(None, None)] * N.shape[1],
-    )
-    return result.status == 0
 
 
 def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Statement
-from reluflow.geometry import local_minima
+from reluflow.geometry import restricted_minima
 from reluflow.instances import Draws, extended
 from reluflow.papers.lee2022support.partitions import in_dimensions
 
@@ -35,30 +32,6 @@ def fall_from_boundary(
         size = max(size, float(np.abs(terms).sum()))
     promise = 0.5 * eps * (y[j] * float(X[j] @ X[j]) - eps * float(turn @ turn))
     return max(falls), promise, size
-
-
-def restricted_minima(X: ArrayLike, y: ArrayLike) -> Iterator[tuple[NDArray, NDArray]]:
-    """Every point that could be a minimum of L on a boundary: (point (d,), data on it (n,) bool).
-
-    For each intersection of boundaries, a flat, the minima of L restricted to it that lie on no
-    further boundary, one point of each set of them. A minimum of L on a boundary is one of these,
-    so the list is complete without Lemma 3.2. X (n, d) without zero rows.
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    n, d = X.shape
-    seen = set()
-    for k in range(1, d + 1):
-        for chosen in map(list, combinations(range(n), min(k, n))):
-            N = np.linalg.svd(X[chosen])[2][np.linalg.matrix_rank(X[chosen]) :].T
-            on = np.linalg.norm(X @ N, axis=1) <= 1e-12 * np.linalg.norm(X, axis=1)
-            if on.tobytes() in seen:
-                continue
-            seen.add(on.tobytes())
-            if N.shape[1] == 0 or on.all():
-                yield np.zeros(d), on
-                continue
-            for found in local_minima(X[~on] @ N, y[~on]):
-                yield N @ found.w, on
 
 
 def boundary_points(largest: int = 6) -> Draws:

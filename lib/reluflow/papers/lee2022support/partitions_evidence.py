@@ -17,7 +17,7 @@ from reluflow import rational
 from reluflow.falsify import Report
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.instances import draw_many
-from reluflow.ledger import Counterexample, Reading, fact, note
+from reluflow.ledger import Counterexample, fact, note
 from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.partition_linear import least_relu_loss, linear_fit
 from reluflow.papers.lee2022support.partition_minima import cells_with_minima
@@ -123,13 +123,7 @@ def not_on_boundary(report: Report, seed: int, count: int) -> Settlement:
             fact("boundary points of integer data that no exact step leaves downwards", wrong, 0),
             note("such points, and steps on each", (tried, 3)),
         ],
-        "reading": Reading(
-            taken="The data are not zero, as A1 demands of all data in Section 2; the lemma itself "
-            "lists A2 only.",
-            others="If x_i = 0 is allowed, its boundary is the whole of weight space, so every "
-            "minimiser lies on it, and the lemma is false.",
-        ),
-    }
+    }  # fmt: skip
 
 
 def exact_falls(seed: int, count: int) -> tuple[int, int]:

@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Statement
-from reluflow.flows.affine import affine_flow
 from reluflow.flows.planar import PlanarFlows, planar_flows_of
-from reluflow.flows.trajectory import Trajectory
-from reluflow.instances import any_start, data_draws, extended, near_boundary_start
+from reluflow.instances import data_draws, extended
 from reluflow.papers.lee2022support.norms import small_flows, starts_of
 from reluflow.papers.lee2022support.small_plane import NEAR, resting_point
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     forced,
-    full_rank_along,
     guaranteed_radius,
     reactivations,
     start_direction,
@@ -28,12 +25,6 @@ from reluflow.papers.lee2022support.small_starts import (
 
 Item = Mapping[str, NDArray]
 Draws = Mapping[str, Callable[[np.random.Generator], dict[str, NDArray]]]
-
-TINY = (1e-2, 1e-5, 1e-8)
-"""Norms of starts in any direction, in units of delta_0: Lemma 4.6 names no radius."""
-
-ROOM = 1e-3
-"""What counts as clear of a boundary, as a cosine, or as crossing it, relative to the speed."""
 
 
 def nontrivial_draws(d: int, sizes: tuple[int, int] = (2, 8)) -> Draws:
@@ -108,27 +99,6 @@ def keeps_all_data() -> Statement:
                     gone=True)  # fmt: skip
 
 
-def never_reactivates() -> Statement:
-    """Lemma 4.6: d = 2, any small start, q(w0) > 0 or not: no datum is taken back."""
-
-    def slack(item: Item) -> float:
-        return -float(min(reactivations(path) for path in small_flows(item, TINY)))
-
-    def batch(items: Sequence[Item]) -> NDArray:
-        found = [
-            np.where(flows.decided, -flows.reactivations().astype(float), np.nan)
-            for flows in flows_of(items, TINY)
-        ]
-        return np.max(found, axis=0)
-
-    def anywhere(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
-        start = near_boundary_start if rng.integers(2) else any_start
-        return {"u": start(item, rng)["w0"]}
-
-    return Statement("no small flow takes a datum back", extended(data_draws(2), anywhere), slack,
-                     ASSUMED, batch=batch, fixed=("u",))  # fmt: skip
-
-
 def flows_of(
     items: Sequence[Item],
     norms: Sequence[float],
@@ -140,53 +110,3 @@ def flows_of(
         planar_flows_of([{**i, "w0": w[k]} for i, w in zip(items, starts, strict=True)])
         for k in range(len(norms))
     ]
-
-
-def _off_zero(item: Item) -> Trajectory:
-    """The flow that leaves 0, from a start too small to matter."""
-    X, y = item["X"], item["y"]
-    return affine_flow(X, y, starts_of({"X": X, "y": y}, [1e-9])[0])
-
-
-def crosses_cleanly(item: Item) -> bool:
-    """Whether the flow from 0 crosses every boundary with speed, comes near no other, and ends away
-    from all of them, the active data of full rank there.
-
-    A near touch between the points looked at would be missed: it could only break the statement.
-    """
-    X, path = item["X"], _off_zero(item)
-    if path.status != "converged" or not full_rank_along(X, path):
-        return False
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    for event in path.events:
-        w = path.at(event.t)
-        gap = 1e-6 * max(event.t, 1e-300)
-        moved = path.at(event.t + gap) - path.at(event.t - gap)
-        if abs(unit[event.datum] @ moved) < ROOM * np.linalg.norm(moved):
-            return False
-        near = np.abs(unit @ w) < ROOM * np.linalg.norm(w)
-        if np.any(near & (np.abs(unit @ unit[event.datum]) < 1.0 - 1e-12)):
-            return False
-    states = np.vstack([path.at(path.grid(40)[1:]), path.end])
-    cosine = np.abs(states @ unit.T) / np.linalg.norm(states, axis=1, keepdims=True)
-    dips = (cosine[1:-1] < cosine[:-2]) & (cosine[1:-1] < cosine[2:]) & (cosine[1:-1] < ROOM)
-    switched = {event.datum for event in path.events}
-    kept = [j for j in range(len(X)) if j not in switched]
-    return bool(cosine[-1].min() > ROOM and not dips[:, kept].any())
-
-
-def one_limit() -> Statement:
-    """Proposition 4.4, repaired: where the flow from 0 crosses cleanly, small starts with q > 0 all
-    end where it ends. Broken where that fails at all of `TINY`."""
-
-    def slack(item: Item) -> float:
-        end = _off_zero(item).end
-        paths = small_flows(item, TINY)
-        away = min(np.linalg.norm(path.end - end) for path in paths)
-        return float(NEAR - away / np.linalg.norm(end))
-
-    return Statement("small starts with q > 0 end where the flow from 0 ends",
-                     nontrivial_draws(3, (3, 7)), slack,
-                     {**ASSUMED, "q(w0) > 0": nontrivial,
-                      "the flow from 0 crosses cleanly": crosses_cleanly},
-                     fixed=("u",))  # fmt: skip

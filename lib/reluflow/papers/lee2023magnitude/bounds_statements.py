@@ -187,6 +187,10 @@ def layered() -> Statement:
     )
 
 
+BELOW_BRANCH = "the formula's argument at v_0 is below 1"
+"""The hypothesis of Theorem 3.8 as printed: elsewhere it has no real value."""
+
+
 def _below_branch(item: Item) -> bool:
     phi0 = 2.0 * np.arctan(np.exp(item["psi0"]))
     return bool(np.exp(item["rho0"]) < level(pull(phi0), 1.0, int(item["m"])))
@@ -205,7 +209,7 @@ def printed(side: str) -> Statement:
         f"Theorem 3.8 as printed, {side} bound",
         (2, 3, 4, 6),
         slack,
-        hypotheses={"the formula's argument at v_0 is below 1": _below_branch},
+        hypotheses={BELOW_BRANCH: _below_branch},
     )
 
 

@@ -27,7 +27,7 @@ SHOWN = 0.01
 """A way back of a curve by less than this share of all its ways is not seen in Figure 4."""
 
 
-_BLOCK = 1000
+_BLOCK = 500
 _LARGE = 1e6
 """Weights from which on descent counts as diverged."""
 
@@ -62,59 +62,66 @@ LARGE = DeepSetting(start=0.44, teacher=TEACHER, step=0.0001, n_steps=30000, pla
 
 
 class DeepProblem:
-    """The loss of a setting's network on its data, and its gradient by hand, in double precision.
+    """The loss of a setting's network on its data, and its gradient by hand.
 
     Parameters: the setting and the seed, which fixes the data, the teacher's directions and the
-    start's; two settings with one seed, n and architecture share them, up to their scales.
+    start's; two settings with one seed, n and architecture share them, up to their scales. `dtype`
+    is the precision of the network's arithmetic: weights, sums over the data and steps are in
+    double precision with either.
 
     size   number of weights p; the weights are one vector (p,), W_1 first, row by row
     start  (p,) the weights w_0
     """
 
-    def __init__(self, setting: DeepSetting, seed: int) -> None:
+    def __init__(self, setting: DeepSetting, seed: int, dtype: torch.dtype = torch.float64) -> None:
         rng = np.random.default_rng(seed)
         self.shapes = setting.shapes
         self._sizes = [a * b for a, b in self.shapes]
         self.size = sum(self._sizes)
         teacher, start = (torch.tensor(rng.standard_normal(self.size)) for _ in range(2))
         self.X = torch.tensor(rng.standard_normal((setting.n, setting.d)))
-        self.y = self._forward(setting.teacher * teacher, self.X)[1]
+        self.y = self._forward(self.layers(setting.teacher * teacher), self.X.T)[1]
         self.start = setting.start * start
+        pieces = zip(self.X.to(dtype).split(_BLOCK), self.y.to(dtype).split(_BLOCK), strict=True)
+        self._pieces = [(X.T.contiguous(), y) for X, y in pieces]
+        """The data in pieces (d, b) whose hidden layers fit into a processor's cache."""
 
     def layers(self, w: Tensor) -> list[Tensor]:
         """W_1, ..., W_depth of the weights (p,)."""
         pieces = torch.split(w, self._sizes)
         return [piece.view(shape) for piece, shape in zip(pieces, self.shapes, strict=True)]
 
-    def _forward(self, w: Tensor, X: Tensor) -> tuple[list[Tensor], Tensor]:
-        """What goes into each layer for the data X (b, d), and f(X) (b,)."""
-        *hidden, last = self.layers(w)
+    def _forward(self, W: Sequence[Tensor], X: Tensor) -> tuple[list[Tensor], Tensor]:
+        """What goes into each layer for the data X (d, b), a column each, and f (b,)."""
         outputs = [X]
-        for W in hidden:
-            outputs.append(torch.mm(outputs[-1], W.T).clamp_(min=0.0))
-        return outputs, torch.mv(outputs[-1], last[0])
-
-    def _blocks(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """The data in pieces whose hidden layers fit into a processor's cache."""
-        yield from zip(self.X.split(_BLOCK), self.y.split(_BLOCK), strict=True)
+        for layer in W[:-1]:
+            outputs.append(torch.mm(layer, outputs[-1]).clamp_(min=0.0))
+        return outputs, torch.mv(outputs[-1].T, W[-1][0])
 
     def loss(self, w: Tensor) -> float:
         """L = 1/(2n) sum_i (f(x_i) - y_i)^2."""
-        squares = [float((self._forward(w, X)[1] - y).square().sum()) for X, y in self._blocks()]
-        return 0.5 * sum(squares) / len(self.y)
+        return self.loss_and_direction(w)[0]
 
     def descent_direction(self, w: Tensor) -> Tensor:
         """- grad L at the weights (p,); the derivative of the ReLU at 0 is 0."""
-        W, total = self.layers(w), torch.zeros_like(w)
-        for X, y in self._blocks():
-            outputs, f = self._forward(w, X)
-            delta = ((y - f) / len(self.y))[:, None]
-            found = [torch.mm(delta.T, outputs[-1])]
+        return self.loss_and_direction(w)[1]
+
+    def loss_and_direction(self, w: Tensor) -> tuple[float, Tensor]:
+        """L and - grad L at the weights (p,)."""
+        W = self.layers(w.to(self._pieces[0][1].dtype))
+        squares, total = torch.zeros((), dtype=w.dtype), torch.zeros_like(w)
+        for X, y in self._pieces:
+            outputs, f = self._forward(W, X)
+            missing = y - f
+            squares += missing.to(w.dtype).square().sum()
+            delta = missing[None]
+            found = [torch.mm(delta, outputs[-1].T)]
             for k in range(len(W) - 1, 0, -1):
-                delta = torch.mm(delta, W[k]).mul_(outputs[k] > 0.0)
-                found.append(torch.mm(delta.T, outputs[k - 1]))
+                delta = torch.mm(W[k].T, delta).mul_(outputs[k] > 0.0)
+                found.append(torch.mm(delta, outputs[k - 1].T))
             total += torch.cat([G.reshape(-1) for G in reversed(found)])
-        return total
+        n = len(self.y)
+        return 0.5 * float(squares) / n, total / n
 
     def norms(self, w: Tensor) -> NDArray:
         """The Frobenius norms |W_1|, ..., |W_depth|, shape (depth,)."""
@@ -150,11 +157,7 @@ class DeepRun:
     @property
     def magnitudes(self) -> dict[str, NDArray]:
         """The magnitudes that Figure 4 may show, each (k,)."""
-        return {
-            "first layer |W_1|": self.norms[:, 0],
-            "all weights": np.sqrt((self.norms**2).sum(axis=1)),
-            "product of all |W_k|": self.norms.prod(axis=1),
-        }
+        return magnitudes(self.norms)
 
     @property
     def diverged(self) -> bool:
@@ -166,6 +169,15 @@ class DeepRun:
         left = np.abs(self.norms[:, 0] - self.norms[-1, 0])
         away = np.nonzero(left > (1.0 - share) * abs(self.norms[-1, 0] - self.norms[0, 0]))[0]
         return float(self.steps[away[-1] + 1]) if away.size else 0.0
+
+
+def magnitudes(norms: NDArray) -> dict[str, NDArray]:
+    """The magnitudes (k,) that Figure 4 may show, of the norms of the layers (k, depth)."""
+    return {
+        "first layer |W_1|": norms[:, 0],
+        "all weights": np.sqrt((norms**2).sum(axis=1)),
+        "product of all |W_k|": norms.prod(axis=1),
+    }
 
 
 def turned_back(values: NDArray, sign: int) -> float:

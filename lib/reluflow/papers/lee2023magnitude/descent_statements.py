@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,38 @@ def angle(layers: tuple[int, ...], side: int, says: str) -> Statement:
     )
 
 
+FAR = 0.3
+"""A start is away from the goal if pi - phi0 is at least this."""
+
+_AWAY = (-3.0, -math.log(math.tan(0.5 * FAR)))
+
+
+def _is_away(item: Item) -> bool:
+    return gap_of(item) >= FAR
+
+
+def angle_away() -> Statement:
+    """Theorem 4.2, both bounds, from starts away from phi0 = pi."""
+    statement = angle((1, 2, 3), 0, f"4.2: both bounds of phi(T), pi - phi0 >= {FAR}")
+    return replace(
+        statement,
+        draws=draws((1, 2, 3), limit_guess, psi=_AWAY),
+        slack=lambda item: float(min(side.min() for side in angle_slacks(item))),
+        hypotheses={**statement.hypotheses, f"pi - phi0 >= {FAR}": _is_away},
+    )
+
+
+def steps_away() -> Statement:
+    """Corollary 4.3 from starts away from phi0 = pi."""
+    statement = steps(corrected=False)
+    return replace(
+        statement,
+        says=f"4.3: phi(T) > pi - eps after T steps, pi - phi0 >= {FAR}",
+        draws=_eps_draws((1, 2, 3), _AWAY),
+        hypotheses={**statement.hypotheses, f"pi - phi0 >= {FAR}": _is_away},
+    )
+
+
 def small_angle() -> Statement:
     """Theorem A.2, the special case, for all |w0| <= |w*|."""
 
@@ -140,7 +173,7 @@ def small_angle() -> Statement:
     )  # fmt: skip
 
 
-def _eps_draws(layers: tuple[int, ...]) -> Draws:
+def _eps_draws(layers: tuple[int, ...], psi: tuple[float, float] = (-3.0, 9.0)) -> Draws:
     def with_eps(draw: Callable) -> Callable:
         def drawn(rng: np.random.Generator) -> dict[str, NDArray]:
             item = draw(rng)
@@ -149,7 +182,7 @@ def _eps_draws(layers: tuple[int, ...]) -> Draws:
 
         return drawn
 
-    return {name: with_eps(draw) for name, draw in draws(layers, limit_guess).items()}
+    return {name: with_eps(draw) for name, draw in draws(layers, limit_guess, psi).items()}
 
 
 def steps(corrected: bool) -> Statement:

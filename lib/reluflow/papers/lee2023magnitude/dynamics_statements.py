@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance, Statement
 from reluflow.flows.population import PopulationPath, population_flow, pull
-from reluflow.papers.lee2023magnitude.dynamics import magnitude_rate
+from reluflow.papers.lee2023magnitude.dynamics import quadrature_gradient
 from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.phases import (
     FALLING,
@@ -122,39 +122,62 @@ def converges(layers: Sequence[int], seen: list[float] | None = None) -> Stateme
 def falls_above_nullcline() -> Statement:
     """Eq. (11), its first line: dv/dt < 0 if and only if v > v* (1 - eps)^(1/(m+1)).
 
-    Magnitudes on the nullcline to within 1e-9 are left out: rounding decides their sign.
+    The sign of dv/dt is that of the loss's own gradient by quadrature, in all parameters. Starts on
+    the nullcline to within 1e-6 are left out: rounding decides their sign.
     """
 
     def slack(item: Instance) -> float:
         phi, m = angle_of(item), int(item["m"])
         v = math.exp(float(item["start"][1]))
-        falls = float(magnitude_rate(v, phi, 1.0, m)) < 0.0
+        w = v * np.array([math.sin(phi), -math.cos(phi)])
+        slope, slopes = quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
+        rates = np.array([-float(slope @ w) / v, *(-slopes)])
         above = v > float(nullcline(phi, m))
-        return 1.0 if falls == above else -1.0
+        return 1.0 if np.all((rates < 0.0) == above) else -1.0
 
     def off(item: Instance) -> bool:
         ratio = float(nullcline(angle_of(item), int(item["m"]))) * math.exp(-item["start"][1])
-        return abs(ratio - 1.0) > 1e-9
+        return abs(ratio - 1.0) > 1e-6
 
     return Statement(
-        says="|w| falls exactly where v > v* (1 - ε)^(1/(m+1))",
+        says="|w| and all v_k fall exactly where v > v* (1 - ε)^(1/(m+1))",
         draws={"near the nullcline": _beside(range(6)), **starts(range(6), edge=3.5)},
         slack=slack,
-        hypotheses={"off the nullcline by more than 1e-9": off},
+        hypotheses={"off the nullcline by more than 1e-6": off},
         fixed=("m",),
     )
 
 
 def _beside(layers: Sequence[int]) -> Draw:
-    """Starts off the nullcline by a relative 1e-8 to 0.1, to either side."""
+    """Starts off the nullcline by a relative 1e-6 to 0.1, to either side."""
 
     def draw(rng: np.random.Generator) -> Instance:
         psi, m = rng.uniform(-2.0, 2.0), int(rng.choice(layers))
         rho = math.log(float(nullcline(2.0 * math.atan(math.exp(psi)), m)))
-        rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-8.0, -1.0)
+        rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-5.9, -1.0)
         return {"start": np.array([psi, rho]), "m": np.array(m)}
 
     return draw
+
+
+def nearly_monotone(layers: Sequence[int]) -> Statement:
+    """The text after eq. (11), as it can be meant: of its fall and its rise, |w(t)| makes one by
+    less than |w*| (1 - (1 - eps_0)^(1/(m+1))), which tends to 0 as m grows; m >= 1."""
+
+    def slack(item: Instance) -> float:
+        m, found = int(item["m"]), phases(*item["start"], int(item["m"]))
+        if found.kind != TURNING:
+            return math.inf
+        part = min(math.exp(item["start"][1]), 1.0) - found.least
+        return 1.0 - float(nullcline(angle_of(item), m)) - part
+
+    return Statement(
+        says="|w| is monotone but for less than 1 - (1 - ε0)^(1/(m+1)) of |w*|",
+        draws=_followed(layers),
+        slack=slack,
+        strict=True,
+        fixed=("m",),
+    )
 
 
 def monotone(layers: Sequence[int]) -> Statement:
@@ -219,6 +242,18 @@ def threshold() -> Statement:
         draws={"just below": near(-1.0), "just above": near(1.0), **_followed([0])},
         slack=slack,
         hypotheses={"off the threshold by more than 1e-6": told},
+        fixed=("m",),
+    )
+
+
+def always_turns(layers: Sequence[int]) -> Statement:
+    """Section 5.2's conjecture: from |w_0| > 2 |w*| the magnitude falls, and then rises."""
+    psi, rho = (-3.5, 3.0), (math.log(2.0) + 1e-9, 6.0)
+    return Statement(
+        says="from |w0| > 2 |w*| the magnitude falls and then rises",
+        draws={"any angle": _drawn(layers, psi, rho)},
+        slack=lambda item: 1.0 if phases(*item["start"], int(item["m"])).kind == TURNING else -1.0,
+        hypotheses={"|w0| > 2 |w*|": lambda item: item["start"][1] > math.log(2.0)},
         fixed=("m",),
     )
 

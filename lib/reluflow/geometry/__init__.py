@@ -1,0 +1,39 @@
+"""Activation cells of one neuron's weight space, and all stationary sets of its loss.
+
+A cell is a largest open cone of weights on which no datum changes its activation. Inside it the
+loss is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022,
+Section 3).
+
+exact   how data are read as rational numbers, and what is decided with them
+cells   the cells of an arrangement
+fits    virtual minima, and whether they lie in their cells
+kinks   minima on boundaries, where labels are negative
+minima  the sets of all local minima
+"""
+
+from reluflow.geometry.cells import (
+    CELL_LIMIT,
+    ENTRY_LIMIT,
+    Cells,
+    cell_bound,
+    enumerable,
+    enumerate_cells,
+)
+from reluflow.geometry.exact import rank
+from reluflow.geometry.fits import meets_cell, virtual_minimum
+from reluflow.geometry.minima import StationarySet, local_minima, restricted_minima
+
+__all__ = [
+    "CELL_LIMIT",
+    "ENTRY_LIMIT",
+    "Cells",
+    "StationarySet",
+    "cell_bound",
+    "enumerable",
+    "enumerate_cells",
+    "local_minima",
+    "meets_cell",
+    "rank",
+    "restricted_minima",
+    "virtual_minimum",
+]

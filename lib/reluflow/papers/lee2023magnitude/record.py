@@ -1,0 +1,165 @@
+"""`python -m reluflow.papers.lee2023magnitude.record [a | b]`: Figure 4 at the paper's full scale.
+
+Every plain step of descent on all 10000 data, 100000 of them in (a) and 30000 in (b), with the
+chapter's default seed: half an hour on one core. The network's arithmetic is in single precision;
+weights, steps and the sums over the data are in double. The record says how far the same steps in
+double precision lead elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import platform
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from reluflow.papers.lee2023magnitude.deep_networks import (
+    LARGE,
+    SMALL,
+    DeepProblem,
+    DeepSetting,
+    magnitudes,
+    one_thread,
+)
+
+FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
+PANELS = {"a": SMALL, "b": LARGE}
+EVERY = 100
+"""Steps between two that are recorded."""
+SLICE = 50
+"""Steps at the start, and from the checkpoint half-way, of which every one is recorded."""
+_PIECES = 30
+
+
+def record_of(panel: str, setting: DeepSetting, seed: int) -> dict[str, Any]:
+    """Take every step of a panel; returns the record, made of what JSON knows."""
+    clock, cpu = time.perf_counter(), time.process_time()
+    with one_thread():
+        exact = DeepProblem(setting, seed)
+        fast = DeepProblem(setting, seed, torch.float32)
+        half = setting.n_steps // 2
+        norms, losses, w = descend(fast, exact.start, setting.step, half, panel)
+        kept = w.float()
+        # The run goes on from the weights that the record keeps.
+        late, after, w = descend(fast, kept.double(), setting.step, setting.n_steps - half, panel)
+        norms, losses = np.concatenate([norms[:-1], late]), np.concatenate([losses[:-1], after])
+        gaps = [precision_gap(exact, fast, at, setting.step) for at in (exact.start, kept.double())]
+        unstable = [setting.step * exact.curvature(at) for at in (exact.start, kept.double(), w)]
+    shown = recorded_steps(setting.n_steps)
+    return {
+        "what": f"Lee, Sim & Ye 2023, Figure 4 ({panel}): every plain step of descent",
+        "command": f"python -m reluflow.papers.lee2023magnitude.record {panel}",
+        "setting": asdict(setting),
+        "seed": seed,
+        "arithmetic": "network in float32; weights, steps and sums over the data in float64",
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "torch": torch.__version__,
+        },
+        "wall_s": round(time.perf_counter() - clock),
+        "cpu_s": round(time.process_time() - cpu),
+        "checksums": checksums(exact),
+        "labels": 0.5 * float(exact.y.square().mean()),
+        "float32_against_float64": {"start": _short(gaps[0]), "half": _short(gaps[1])},
+        "eta_lambda": dict(zip(("start", "half", "end"), map(_short, unstable), strict=True)),
+        "monotone": {name: pieces(values) for name, values in magnitudes(norms).items()}
+        | {"loss": pieces(losses)},
+        "least_move_of_W_1": float(np.abs(np.diff(norms[:, 0])).min()),
+        "steps": shown,
+        "norms": [[float(f"{v:.10g}") for v in norms[k]] for k in shown],
+        "losses": [float(f"{losses[k]:.8g}") for k in shown],
+        "half": half,
+        "weights_half": base64.b64encode(kept.numpy().astype("<f4").tobytes()).decode(),
+    }
+
+
+def descend(
+    problem: DeepProblem, w: Tensor, step: float, n_steps: int, name: str = ""
+) -> tuple[NDArray, NDArray, Tensor]:
+    """Plain descent from w (p,): the norms of the layers (n_steps + 1, depth) and the losses
+    (n_steps + 1,) at every step, and the last weights. A name is for reports of progress."""
+    norms, losses = np.empty((n_steps + 1, len(problem.shapes))), np.empty(n_steps + 1)
+    for k in range(n_steps + 1):
+        losses[k], direction = problem.loss_and_direction(w)
+        norms[k] = problem.norms(w)
+        if k < n_steps:
+            w = w + step * direction
+        if name and k % 1000 == 0:
+            print(f"({name}) step {k}: loss {losses[k]:.6g}", file=sys.stderr, flush=True)
+    return norms, losses, w
+
+
+def precision_gap(exact: DeepProblem, fast: DeepProblem, w: Tensor, step: float) -> float:
+    """How far SLICE steps in either precision end from another, relative to their way."""
+    double, single = (descend(problem, w, step, SLICE)[2] for problem in (exact, fast))
+    return float((double - single).norm() / (double - w).norm())
+
+
+def recorded_steps(n_steps: int) -> list[int]:
+    """The steps of which a record has norms and loss."""
+    half = n_steps // 2
+    every = {*range(SLICE + 1), *range(half, half + SLICE + 1), *range(0, n_steps + 1, EVERY)}
+    return sorted(k for k in {*every, n_steps} if k <= n_steps)
+
+
+def pieces(values: NDArray) -> dict[str, Any]:
+    """Where values (k,) rise and where they fall, over all their steps.
+
+    Returns the numbers of steps that rise and that fall, the number of monotone pieces, and the
+    first of them, each with its first and last step and the values there.
+    """
+    signs = np.sign(np.diff(values))
+    starts = [0, *(np.nonzero(np.diff(signs))[0] + 1).tolist()]
+    ends = [*starts[1:], len(signs)]
+    listed = [[a, b, float(values[a]), float(values[b])] for a, b in zip(starts, ends, strict=True)]
+    return {
+        "rises": int((signs > 0).sum()),
+        "falls": int((signs < 0).sum()),
+        "pieces": len(listed),
+        "first": listed[:_PIECES],
+        "way_up": float(np.diff(values).clip(min=0.0).sum()),
+        "way_down": float((-np.diff(values)).clip(min=0.0).sum()),
+    }
+
+
+def checksums(problem: DeepProblem) -> dict[str, float]:
+    """Sums that tell whether data, labels and start were drawn as for the record."""
+    ramp = torch.linspace(-1.0, 1.0, problem.X.numel(), dtype=torch.float64).view_as(problem.X)
+    return {
+        "data": float((problem.X * ramp).sum()),
+        "labels": float((problem.y * ramp[:, 0]).sum()),
+        "start": float((problem.start * ramp.reshape(-1)[: problem.size]).sum()),
+    }
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def file_of(panel: str) -> Path:
+    """Where the record of a panel lies."""
+    return FOLDER / f"lee2023magnitude-figure-4{panel}.json"
+
+
+def main(names: list[str]) -> None:
+    """Make the records of the panels named, or of both, with seed 0."""
+    FOLDER.mkdir(exist_ok=True)
+    for panel in names or PANELS:
+        text = json.dumps(record_of(panel, PANELS[panel], 0))
+        file_of(panel).write_text(
+            text.replace(', "', ',\n"').replace("], [", "],\n[") + "\n", "utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
