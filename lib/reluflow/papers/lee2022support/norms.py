@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import rank
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.landscape import meets_cell
 from reluflow.papers.lee2022support.small_starts import (
@@ -114,17 +115,19 @@ def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
     X, y = np.asarray(X, float), np.asarray(y, float)
     before, after = X[crossing.before], X[crossing.after]
     d, w0 = X.shape[1], crossing.w
-    if np.linalg.matrix_rank(before) < d or np.linalg.matrix_rank(after) < d:
+    if rank(before) < d or rank(after) < d:
         return Conditions(np.nan, np.nan, False, np.nan, np.nan)
-    H, old = before.T @ before, np.linalg.lstsq(before, y[crossing.before], rcond=None)[0]
-    new = np.linalg.lstsq(after, y[crossing.after], rcond=None)[0]
-    rates, E = np.linalg.eigh(H)
+    old = np.linalg.lstsq(before, y[crossing.before], rcond=0)[0]
+    new = np.linalg.lstsq(after, y[crossing.after], rcond=0)[0]
+    # From the data, not from H, whose small eigenvalues rounding would hide.
+    roots, E = (v[::-1].T for v in np.linalg.svd(before, full_matrices=False)[1:])
+    rates = roots**2
     E = E * np.where(E.T @ old < 0.0, -1.0, 1.0)
-    turned = np.linalg.eigh(after.T @ after)[1]
+    turned = np.linalg.svd(after, full_matrices=False)[2][::-1].T
     c, target, size = E.T @ w0, E.T @ old, np.linalg.norm(w0)
     room = rates[0] / rates[-1] * c / size
     x, label = X[crossing.datum], y[crossing.datum]
-    inner = 1.0 - float(x @ np.linalg.solve(H, x))
+    inner = 1.0 - float(np.sum((x @ E / roots) ** 2))
     # The bracket of B2 times c_k, so that c_k = 0 needs no division.
     bracket = (target - c) / rates - np.linalg.norm(new - w0) / size / rates[-1] * c
     right = x @ old + inner / np.linalg.norm(x) * float(np.min(bracket * rates**2))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Statement
 from reluflow.flows.planar import PlanarFlows, planar_flows_of
+from reluflow.geometry import rank
 from reluflow.instances import data_draws, extended
 from reluflow.papers.lee2022support.norms import small_flows, starts_of
 from reluflow.papers.lee2022support.small_plane import NEAR, resting_point
@@ -40,7 +41,7 @@ def _positive_labels(item: Item) -> bool:
 
 
 def _spans(item: Item) -> bool:
-    return np.linalg.matrix_rank(item["X"]) == item["X"].shape[1]
+    return rank(item["X"]) == item["X"].shape[1]
 
 
 def nontrivial(item: Item) -> bool:
