@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.planar import planar_flows_of, virtual_minima
+from reluflow.geometry import rank
 from reluflow.instances import KINDS, ORDINARY, draw_many
 from reluflow.papers.lee2022support.small_starts import (
     random_direction,
@@ -50,6 +51,31 @@ def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
         flat = flat[:-1]
         w = _fit(rows, labels, flat)
     return np.isin(np.arange(len(rows)), flat), np.array([float(v) for v in w])
+
+
+def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is.
+
+    Data within SURE of their boundary may count on either side. Where rates differ by more than
+    double precision holds, a path in doubles can stop short of its limit; here that shows.
+    """
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    rows = [(Fraction(p), Fraction(q)) for p, q in X.tolist()]
+    for on in (h > SURE * units, h >= -SURE * units):
+        if on.any() and rank(X[on]) == 2:
+            fitted = _fit(rows, [Fraction(v) for v in y.tolist()], np.nonzero(on)[0])
+            if any(
+                (1 if active else -1) * _dot(x, fitted) < 0
+                for x, active in zip(rows, on, strict=True)
+            ):
+                continue
+            fit = np.array([float(v) for v in fitted])
+        else:
+            fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
+        if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
+            return True
+    return False
 
 
 def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:

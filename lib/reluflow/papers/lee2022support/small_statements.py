@@ -15,7 +15,7 @@ from reluflow.flows.planar import PlanarFlows, planar_flows_of
 from reluflow.geometry import rank
 from reluflow.instances import data_draws, extended
 from reluflow.papers.lee2022support.norms import small_flows, starts_of
-from reluflow.papers.lee2022support.small_plane import NEAR, resting_point
+from reluflow.papers.lee2022support.small_plane import NEAR, has_settled, resting_point
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     forced,
@@ -70,8 +70,10 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
             sum(e.kind == "deactivate" for e in path.events) if gone else reactivations(path)
             for path in paths
         ]
-        if any(path.status == "non-unique" for path in paths):
-            return np.nan  # rounding cannot tell a state from a boundary
+        if not all(
+            path.has_limit and has_settled(item["X"], item["y"], path.end) for path in paths
+        ):
+            return np.nan  # rounding could not tell a state from a boundary
         return min(slack(item, path.end, n) for path, n in zip(paths, faults, strict=True))
 
     def batch(items: Sequence[Item]) -> NDArray:
