@@ -17,6 +17,7 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
+from reluflow.approx import approx
 from reluflow.falsify import Report, falsify, survived
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
@@ -158,9 +159,9 @@ def at_rest(report: Report, survey: PlanarSurvey, X: NDArray, y: NDArray, w0: Ar
             *survived(report),
             fact("flows of the survey that end elsewhere", sum(survey.elsewhere.values()), 0),
             fact("of them that take a datum back", sum(survey.reactivating.values()), 0),
-            note("flows of the survey", sum(survey.flows.values())),
+            note("flows of the survey", float(sum(survey.flows.values()))),
             note("|w0| / delta_0 of the start below, whose flow ends elsewhere",
-                 float(f"{np.linalg.norm(w0) / guaranteed_radius(X, y):.2g}")),
+                 float(np.linalg.norm(w0) / guaranteed_radius(X, y))),
             fact("it does end elsewhere",
                  bool(np.linalg.norm(end - rest) > 1e-3 * np.linalg.norm(rest)), True),
         ],
@@ -219,7 +220,7 @@ def norm_increases(passed: str) -> Settlement:
             bound("largest drop of |w|^2 on the data below, from 1e-2 (1, 0)",
                   norm_lost(paths[0]), "<=", 0, ""),
             note(f"drop of |w|^2 over eps^(18/7), eps = {', '.join(f'{e:g}' for e in sizes)}",
-                 tuple(round(k, 4) for k in scaled)),
+                 tuple(scaled)),
         ],
         "counterexample": overshoot({passed: not any(path.events for path in paths)}),
     }  # fmt: skip
@@ -258,7 +259,7 @@ def end_on_boundary() -> Settlement:
         "evidence": [
             fact("data below: some cell that the flow meets contains a stationary point",
                  first >= 0, True),
-            note("data below: limit of the flow", tuple(np.round(path.end, 6) + 0.0)),
+            note("data below: limit of the flow", tuple(map(float, path.end))),
             note("data below: the limit is a local minimum", held),
         ],
         "counterexample": Counterexample(
@@ -409,9 +410,9 @@ def misses_table(sizes: Sequence[int]) -> pd.DataFrame:
         X, y = global_misses(m)
         end = affine_flow(X, y, [1e-6, 1e-6]).end
         reached, least = float(loss(X, y, end)), local_minima(X, y)[0].loss
-        rows.append({"m": m, "L(limit)": f"{reached:.4g}", "least loss": f"{least:.4g}",
-                     "ratio": f"{reached / least:.4g}",
-                     "excess / L(0)": f"{(reached - least) / (0.5 * float(y @ y)):.4f}"}
+        rows.append({"m": m, "L(limit)": approx(reached), "least loss": approx(least),
+                     "ratio": approx(reached / least),
+                     "excess / L(0)": approx((reached - least) / (0.5 * float(y @ y)))}
                     )  # fmt: skip
     return pd.DataFrame(rows).set_index("m")
 

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.approx import approx, on_grain
 from reluflow.flows.planar import planar_flows_of, virtual_minima
 from reluflow.geometry import rank
 from reluflow.instances import KINDS, ORDINARY, draw_many
@@ -212,13 +213,15 @@ class PlanarSurvey:
         groups = {kind: (kind,) for kind in self.sets} | {"the first five together": ORDINARY}
         rows = {}
         for name, kinds in groups.items():
-            part, low, high = (100.0 * v for v in self.share(kinds))
+            part, low, high = (on_grain(100.0 * v, 0.1) for v in self.share(kinds))
             rows[name] = {
                 "data sets": sum(self.sets[kind] for kind in kinds),
-                "flows": sum(self.flows[kind] for kind in kinds),
-                "give up a datum": sum(self.deactivating[kind] for kind in kinds),
-                "miss the global minimum": f"{part:.1f} % ({low:.1f} to {high:.1f})",
-                "another minimum has more support": sum(self.not_largest[kind] for kind in kinds),
+                "flows": approx(sum(self.flows[kind] for kind in kinds), 3),
+                "give up a datum": approx(sum(self.deactivating[kind] for kind in kinds), 3),
+                "miss the global minimum": f"{part} % ({low} to {high})",
+                "another minimum has more support": approx(
+                    sum(self.not_largest[kind] for kind in kinds), 3
+                ),
             }
         return pd.DataFrame.from_dict(rows, orient="index")
 

@@ -2,11 +2,15 @@
 
 from reluflow.papers.lee2023magnitude.angles import (
     sampled_shares,
+    second_turn,
 )
 from reluflow.papers.lee2023magnitude.approximation_evidence import (
     SHOWN,
+    approximation_converse,
+    approximation_first,
     approximation_repaired,
-    approximation_theorem,
+    approximation_uniform,
+    escape_table,
     order_table,
 )
 from reluflow.papers.lee2023magnitude.bounds_evidence import (
@@ -55,6 +59,7 @@ from reluflow.papers.lee2023magnitude.deep_networks import (
 )
 from reluflow.papers.lee2023magnitude.descent_counterexamples import (
     angle_violations,
+    failing_gap_table,
     iteration_table,
     two_layer_violations,
 )
@@ -77,6 +82,7 @@ from reluflow.papers.lee2023magnitude.dynamics_evidence import (
     one_layer_system,
 )
 from reluflow.papers.lee2023magnitude.gaps import (
+    far_steps,
     first_steps,
     gap_law,
     gap_table,
@@ -119,6 +125,7 @@ from reluflow.papers.lee2023magnitude.runs_evidence import (
     balance_lost,
     figure_1,
     figure_2,
+    large_norm,
     loss_scale,
     norm_scale,
     sample_gap,
@@ -146,6 +153,9 @@ from reluflow.papers.lee2023magnitude.text_evidence import (
     monotone_conclusion,
     monotone_tendency,
 )
+from reluflow.papers.lee2023magnitude.times import (
+    late_error,
+)
 from reluflow.papers.lee2023magnitude.turning import (
     descent_shapes,
     flow_shapes,
@@ -163,8 +173,10 @@ __all__ = [
     "angle_theorem",
     "angle_times",
     "angle_violations",
+    "approximation_converse",
+    "approximation_first",
     "approximation_repaired",
-    "approximation_theorem",
+    "approximation_uniform",
     "balance_bounded",
     "balance_lost",
     "bent_bounds",
@@ -181,9 +193,12 @@ __all__ = [
     "descent_shapes",
     "dip_and_depth",
     "dips",
+    "escape_table",
     "experiment",
+    "failing_gap_table",
     "falling_for_ever",
     "falling_region",
+    "far_steps",
     "fates",
     "figure_1",
     "figure_2",
@@ -202,6 +217,8 @@ __all__ = [
     "iteration_table",
     "iterations",
     "labels_kept",
+    "large_norm",
+    "late_error",
     "late_rates",
     "layered_angle_theorem",
     "layered_system",
@@ -232,6 +249,7 @@ __all__ = [
     "run_shapes",
     "sample_gap",
     "sampled_shares",
+    "second_turn",
     "sector_moments",
     "sign_paths",
     "signs_kept",
