@@ -13,10 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.geometry import local_minima
 from reluflow.instances import data_draws, extended
 from reluflow.papers.lee2022support.activation import MIXED
-from reluflow.papers.lee2022support.small_starts import NORMS, nontrivial_direction, unit_of_norm
+from reluflow.papers.lee2022support.small_starts import (
+    NORMS,
+    guaranteed_radius,
+    start_direction,
+    unit_of_norm,
+)
 
 
 def _interpolated(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
@@ -205,22 +210,6 @@ def entered(X: ArrayLike, path: Trajectory) -> bool:
     return False
 
 
-def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
-    """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
-
-    a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
-    Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist).
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
-    q = q[(q > 0).all(axis=1)]
-    a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())
-    size = float(np.linalg.norm(y @ X))
-    top = float(np.linalg.eigvalsh(X.T @ X)[-1])
-    # The same root in the form without cancellation.
-    return a**2 / (top * (a + size + np.sqrt(size**2 + 2.0 * a * size)))
-
-
 def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
     """Largest value, over the path, of min_j x_j.w / |x_j|, in units of |w0|."""
     path = affine_flow(X, y, w0)
@@ -229,8 +218,7 @@ def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
 
 
 def _forced_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    u, _ = nontrivial_direction(item["X"], item["y"], rng)
-    return {"u": np.ones(item["X"].shape[1]) if u is None else u}
+    return {"u": start_direction(item["X"], item["y"], rng)}
 
 
 def _forced(item: Instance) -> bool:
@@ -246,7 +234,7 @@ def entry_printed() -> Statement:
     that fails at all of `NORMS`."""
 
     def slack(item: Instance) -> float:
-        length = unit_of_norm(item["X"], item["y"]) / np.linalg.norm(item["u"])
+        length = guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
         margin = -np.inf
         for norm in NORMS:
             if margin <= 0.0:  # one norm at which they enter will do
