@@ -108,10 +108,10 @@ def test_sizes_of_many(d: int, sizes: tuple[int, int], met) -> None:
 
 
 def test_the_kinds_come_in_turn() -> None:
-    assert [item.kind for item in draw_many(11, 2, 0)] == [*KINDS, *KINDS[:2]]
+    assert [item.kind for item in draw_many(12, 2, 0)] == [*KINDS, *KINDS[:2]]
     some = draw_many(5, 2, 0, kinds=("integers", "extreme"))
     assert Counter(item.kind for item in some) == {"integers": 3, "extreme": 2}
-    assert len(set(KINDS)) == 9
+    assert len(set(KINDS)) == 10
     assert KINDS[:5] == ORDINARY
 
 
@@ -219,6 +219,14 @@ def test_extreme_aspects() -> None:
     assert lengths.min() < 1e-5
     assert lengths.max() > 1e5
     assert max(item.y.max() / item.y.min() for item in many("decades")) > 1e9
+
+
+def test_near_the_axes() -> None:
+    for item in many("near-axes", n=5, d=3):
+        unit = item.X / np.linalg.norm(item.X, axis=1, keepdims=True)
+        assert np.all(np.sort(unit, axis=1)[:, 1] < 0.01)
+        assert set(unit.argmax(axis=1)) == {0, 1, 2}
+        assert np.all(item.X > 0)
 
 
 def test_parallel_to_a_billionth() -> None:

@@ -231,7 +231,7 @@ def test_batches_say_what_single_flows_say():
         together = statement.batch(items)
         alone = [statement.slack(item) for item in items]
         sure = ~np.isnan(together)
-        assert sure.mean() > 0.7
+        assert sure.mean() > 0.5
         assert np.array(alone)[sure] == pytest.approx(together[sure], abs=1e-7)
 
 

@@ -82,7 +82,7 @@ def test_a_stop_short_of_the_limit_is_told() -> None:
 
 def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
     rng = np.random.default_rng(0)
-    for item in draw_many(54, 2, 8):
+    for item in draw_many(60, 2, 8):
         told = batch_of(item)
         radius = small_starts.guaranteed_radius(item.X, item.y)
         assert told.radius[0] == pytest.approx(radius, rel=1e-7)

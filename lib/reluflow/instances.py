@@ -14,7 +14,7 @@ from reluflow.geometry import rank
 ORDINARY = ("uniform", "directions", "integers", "near-parallel", "extreme")
 """Kinds of moderate aspect."""
 
-KINDS = (*ORDINARY, "units", "decades", "parallel", "degenerate")
+KINDS = (*ORDINARY, "units", "decades", "parallel", "near-axes", "degenerate")
 """The kinds drawn by default: those, data of extreme aspect, and data in special position."""
 
 
@@ -34,8 +34,9 @@ def draw(kind: str, n: int, d: int, rng: np.random.Generator) -> Instance:
     0 to 4, ties and axis-parallel data included; "near-parallel" inputs a few 1e-3 apart;
     "extreme" lengths and labels over six orders of magnitude; "units" coordinates, each in a unit
     of its own, and "decades" lengths and labels, over twelve; "parallel" inputs 1e-9 to 1e-3 beside
-    one of d directions; "degenerate" whole numbers in special position: parallel, equal, along the
-    axes, orthogonal or fitted without residual. Raises ValueError for n < d.
+    one of d directions, "near-axes" the same beside the axes; "degenerate" whole numbers
+    in special position: parallel, equal, along the axes, orthogonal or fitted without residual.
+    Raises ValueError for n < d.
     """
     if n < d:
         raise ValueError(f"n = {n} data cannot span d = {d} dimensions")
@@ -212,6 +213,13 @@ def _parallel(n, d, rng):
     return np.abs(X), rng.uniform(0.1, 2.0, n)
 
 
+def _near_axes(n, d, rng):
+    which = np.append(np.arange(d), rng.integers(0, d, n - d))
+    X = 10.0 ** rng.uniform(-9.0, -3.0, (n, 1)) * np.abs(rng.normal(size=(n, d)))
+    X[np.arange(n), which] = 1.0
+    return X * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1)), rng.uniform(0.1, 2.0, n)
+
+
 def _degenerate(n, d, rng):
     some = rng.integers(0, 4, (d, d)) if rng.integers(2) else np.eye(d, dtype=int)
     which = np.append(np.arange(d), rng.integers(0, d, n - d))  # every direction, for the rank
@@ -242,5 +250,6 @@ _DRAWS = {
     "units": _units,
     "decades": _decades,
     "parallel": _parallel,
+    "near-axes": _near_axes,
     "degenerate": _degenerate,
 }

@@ -14,8 +14,7 @@ from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima
-from reluflow.instances import data_draws, extended
-from reluflow.papers.lee2022support.activation import MIXED
+from reluflow.instances import ORDINARY, data_draws, extended
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     guaranteed_radius,
@@ -141,6 +140,14 @@ def survey_exclusion(count: int, seed: int) -> ExclusionSurvey:
     return ExclusionSurvey(pairs, holding, small, small_holding, reached, contradicted)
 
 
+TOLD = {
+    f"{kind}, d = {d}": draw
+    for d in (2, 3)
+    for kind, draw in data_draws(d, kinds=(*ORDINARY, "degenerate")).items()
+}
+"""Draws for Proposition F.4: at extreme aspect doubles cannot tell a state from a boundary."""
+
+
 def unique_flow(nonnegative: bool = True) -> Statement:
     """Proposition F.4 for random starts under A2: the flow never comes to a point that more than
     one flow leaves. `nonnegative`: inputs as in A1, else of either sign."""
@@ -155,7 +162,7 @@ def unique_flow(nonnegative: bool = True) -> Statement:
         return 1.0 if affine_flow(item["X"], item["y"], item["w0"]).status == "converged" else -1.0
 
     says = "A2, random start" + ("" if nonnegative else ", inputs of either sign")
-    return Statement(f"{says}: one flow", extended(MIXED, start), slack)
+    return Statement(f"{says}: one flow", extended(TOLD, start), slack)
 
 
 def speed_jumps(d: int = 2) -> Statement:
@@ -187,7 +194,7 @@ def speed_jumps(d: int = 2) -> Statement:
 
 def sliding_flows(count: int, seed: int) -> int:
     """How many of `count` flows from random starts, with labels of either sign, come to slide."""
-    rng, draws = np.random.default_rng(seed), list(MIXED.values())
+    rng, draws = np.random.default_rng(seed), list(TOLD.values())
     hits = 0
     for k in range(count):
         item = draws[k % len(draws)](rng)

@@ -124,7 +124,9 @@ def rate_is_the_slope() -> Statement:
         step = np.minimum(1e-6 * size / fastest, times)
         late, early = times + step, times - step  # as rounded: late times are coarse
         ahead, behind = path.at(late), path.at(early)
-        gap = np.where(step > 1e-11 * times, late - early, np.inf)
+        # Neither late times nor the first moments leave digits for a difference.
+        seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
+        gap = np.where(seen, late - early, np.inf)
         slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
         allowed = 1e-4 * size * fastest
         apart = np.abs(slope + norm_rate(X, y, W))[np.isfinite(gap)] / allowed[np.isfinite(gap)]
