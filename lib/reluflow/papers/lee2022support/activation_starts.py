@@ -17,6 +17,7 @@ from reluflow.geometry import local_minima
 from reluflow.instances import ORDINARY, data_draws, extended
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
+    forced,
     guaranteed_radius,
     start_direction,
     unit_of_norm,
@@ -232,7 +233,7 @@ def _forced_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDA
 
 
 def _forced(item: Instance) -> bool:
-    return bool(np.all(np.where(item["X"] @ item["u"] > 0, item["y"], 0.0) @ item["X"] > 0))
+    return forced(item["X"], item["y"], item["u"])
 
 
 ENTRY = {f"{kind}, d = {d}": draw for d in (2, 3, 4) for kind, draw in data_draws(d).items()}
