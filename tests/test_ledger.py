@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -573,13 +574,29 @@ def test_a_reason_does_not_stand_in_for_failed_evidence() -> None:
             row_from_record(record | {"verdict": verdict}, book().claims)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}'])
+NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("content", NO_NOTEBOOKS, ids=lambda text: text[:9])
 def test_files_that_are_no_notebooks_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "a.ipynb").write_text(content)
     with pytest.raises(LedgerError, match=r"a\.ipynb is not a notebook"):
         ledger.read(tmp_path)
     with pytest.raises(LedgerError, match="no notebook or folder"):
         ledger.read(tmp_path / "b.ipynb")
+
+
+def test_a_folder_without_notebooks_has_no_claims_to_list(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="no notebook in the folder"):
+        ledger.read(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"\x80\x00", b"paper: \xff", b"[" * 10_000, b"\x00"])
+def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.yml").write_bytes(content)
+    with pytest.raises(LedgerError, match=r"a\.yml is not YAML") as caught:
+        load_inventories(tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 # The command and the scoreboard
@@ -622,6 +639,38 @@ def test_the_command_fails_where_there_is_nothing(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("ledger: no notebook or folder")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["", "--json"])
+def test_a_full_device_is_one_sentence(tmp_path: Path, option: str) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} >/dev/full'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ledger: the output cannot be written (No space")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_who_has_read_enough_sees_no_stack() -> None:
+    """As `head -n 1`, which leaves more in the pipe than it holds."""
+    printing = "import reluflow.ledger.__main__ as m; raise SystemExit(m._written('x\\n' * 99_999))"
+    command = f'"{sys.executable}" -c "{printing}" | head -n 1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "x\n", "")
+
+
+def test_the_command_speaks_ascii_where_nothing_else_is_understood(tmp_path: Path) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    for option in ([], ["--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "reluflow.ledger", *option, str(tmp_path)],
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        text = done.stdout.decode("ascii")
+        assert done.stderr == b""
+    assert json.loads(text)[0]["paper"] == "lee2022support"
 
 
 def test_the_scoreboard_counts_every_claim_and_links_every_row(tmp_path: Path) -> None:
