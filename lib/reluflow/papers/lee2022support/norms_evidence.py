@@ -303,8 +303,8 @@ def norm_loss(reports: Reports) -> Settlement:
         lost.append(norm_lost(affine_flow(X, y, [float(v) for v in w0])) / size)
     settled = _settled(reports, "little", "limit")
     settled["evidence"] += [
-        bound("drop of |w|^2 on our family, m = 60, rational arithmetic", exact[-1], ">",
-              Fraction(98, 100), "of |w0|^2"),
+        bound("drop of |w|^2 on our family, m = 60, rational arithmetic", float(exact[-1]), ">",
+              0.98, "of |w0|^2"),
         fact("exact flows of the family lose at least what rational arithmetic says, at most 1",
              all(float(e) - 1e-6 <= v <= 1.0 for e, v in zip(exact, lost, strict=True)), True),
         note("members of the family, m", tuple(m for m, _ in SHARP)),
