@@ -104,7 +104,7 @@ from reluflow.papers.lee2022support.linear import (
     linear_neuron,
 )
 from reluflow.papers.lee2022support.linear_evidence import (
-    ellipsoid,
+    ellipsoid_parts,
     plane_reduction,
     reduction,
     reduction_keeps_sign,
@@ -164,7 +164,6 @@ from reluflow.papers.lee2022support.partitions import (
 )
 from reluflow.papers.lee2022support.partitions_evidence import (
     adjacent_cells,
-    cones_and_minima,
     count_of_cells,
     count_of_minima,
     nested_quadrants,
@@ -231,7 +230,6 @@ __all__ = [
     "caption_asymptotes",
     "caption_iteration",
     "cells_are_cones",
-    "cones_and_minima",
     "count_of_cells",
     "count_of_minima",
     "deactivates_if",
@@ -245,7 +243,7 @@ __all__ = [
     "descent_for_flow",
     "diagonal_crossings",
     "draws_table",
-    "ellipsoid",
+    "ellipsoid_parts",
     "end_on_boundary",
     "ends_at_rest",
     "entry",
