@@ -219,7 +219,7 @@ def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
     a search is led towards deactivation.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    path = affine_flow(X, y, NORMS[1] * guaranteed_radius(X, y) * np.asarray(u))
+    path = affine_flow(X, y, 1e-6 * guaranteed_radius(X, y) * np.asarray(u))
     if reactivations(path):
         return -1.0
     gone = {e.datum: e.t for e in path.events if e.kind == "deactivate"}
