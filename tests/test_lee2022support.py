@@ -1053,6 +1053,27 @@ def test_tables(paper: examples.Study) -> None:
     assert "293192" in lee.minima_table(wide).to_string()
 
 
+def test_a_minimum_that_rounding_makes_is_marked() -> None:
+    # 3 * 0.1 is not 0.3: what was parallel before it was computed is fitted far away.
+    starts = [[1e-3, 1e-3]]
+    computed = own(np.array([[0.1, 0.3], [3 * 0.1, 0.9]]), np.ones(2), starts)
+    shapes = lee.minima_table(computed)["shape"].tolist()
+    assert shapes[0] == "point, by the last digits of the data"
+    printed = own(np.array([[0.1, 0.3], [0.3, 0.9]]), np.ones(2), starts)
+    assert not any("digits" in shape for shape in lee.minima_table(printed)["shape"])
+    assert lee.limits_table(printed)["rank"].tolist() == ["1"]
+
+
+@pytest.mark.parametrize("ratio", [1e6, 1e12])
+def test_limits_are_named_where_columns_have_different_units(ratio: float) -> None:
+    X = np.array([[0.31, 0.72], [0.9, 0.05], [0.44, 0.48], [0.07, 0.66]])
+    units = np.array([1.0, ratio])
+    for y in ([1.2, 0.7, 2.5, 0.9], [0.5, 3.0, 0.8, 1.9]):
+        one, other = (own(X * u, np.array(y), [(1e-4 / u).tolist()]) for u in (np.ones(2), units))
+        assert [m.support for m in one.minima] == [m.support for m in other.minima]
+        assert other.limits[0].rank > 0
+
+
 # --- Evidence -------------------------------------------------------------------------------------
 
 
