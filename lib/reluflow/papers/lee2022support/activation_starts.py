@@ -219,8 +219,8 @@ def entered(X: ArrayLike, path: Trajectory) -> bool:
 
 
 def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
-    """Largest value, over the path, of min_j x_j.w / |x_j|, in units of |w0|; NaN if the path is not
-    unique, as from a start that is on a boundary to rounding."""
+    """Largest value, over the path, of min_j x_j.w / |x_j|, in units of |w0|; NaN if the path is
+    not unique, as from a start that is on a boundary to rounding."""
     path = affine_flow(X, y, w0)
     if path.status != "converged":
         return np.nan
