@@ -382,9 +382,11 @@ def test_away_from_the_goal_theorem_42_holds_and_nearer_it_fails():
     for step in (1e-3, 1e-2):
         border = (1.5 * math.pi * step**2) ** (1 / 3)
         assert cases.failing_gap(step) == pytest.approx(border, rel=0.2)
-    near = cases.chain_descent(Fraction(3, 10), Fraction(1, 100), 1, Fraction(1, 15), 40)
-    limit = bounds.gap_bounds_from(0.3, near.t, 1.0, 1.0, 1.0, 1 / 15, 1)[1]
-    assert (near.theta > limit).any()
+    for share, fails in ((0.98, True), (1.02, False)):
+        gap = share * cases.failing_gap(1 / 15)
+        path = cases.chain_descent(gap, Fraction(1, 100), 1, Fraction(1, 15), 200)
+        limit = bounds.gap_bounds_from(gap, path.t, 1.0, 1.0, 1.0, 1 / 15, 1)[1]
+        assert (path.theta[1:] > limit[1:]).any() == fails
     reading = evidence._small_steps(falsify(statements.angle_away(), 1, 40, 0))
     assert "0 of" in reading.others
 
