@@ -1129,6 +1129,16 @@ def read(shown: str) -> float:
     return float(shown.removeprefix(MARK))
 
 
+def test_small_labels_have_small_losses_with_all_their_digits(paper: examples.Study) -> None:
+    """Labels in another unit: losses are the old ones times its square, none is 0.000000."""
+    unit = 2.0**-20
+    small = replace(paper.main.dataset, y=unit * paper.main.dataset.y, printed=False)
+    run = examples.experiment(small, (unit * paper.main.starts).tolist(), 0.005, 0)
+    for table in (lee.limits_table, lee.minima_table):
+        losses, others = (table(r)["loss"].map(read) for r in (run, paper.main))
+        assert (losses / unit**2).tolist() == pytest.approx(others.tolist(), rel=1e-5)
+
+
 def test_tables(paper: examples.Study) -> None:
     limits = lee.limits_table(paper.main)
     assert limits["rank"].tolist() == ["3", "2", "1"]
