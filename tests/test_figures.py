@@ -796,6 +796,17 @@ def test_what_a_curve_says_of_itself():
     assert curves_line([point * np.nan], rulers) == "x nowhere y nowhere"
 
 
+def test_a_point_moved_along_a_steep_stretch_is_noticed():
+    """It hardly changes the curve's way, but the area under it."""
+    x = np.linspace(0, 1, 61)
+    y = np.abs((x * 6) % 2 - 1)
+    moved = y.copy()
+    moved[25] += 0.02
+    rulers = [Ruler("x", None, 0.0, 1.0), Ruler("y", None, 0.0, 1.0)]
+    texts = [curves_line([np.column_stack([x, v])], rulers) for v in (moved, y)]
+    assert not same(*texts)
+
+
 def test_a_figure_declares_how_finely_its_places_are_known():
     fig = Figure()
     ax = fig.subplots()

@@ -166,7 +166,7 @@ def _layer_flow(X: NDArray, Y: NDArray, W: NDArray, until: float) -> NDArray:
         H = X @ flat.reshape(W.shape).T
         return (np.where(H > 0.0, Y - H, 0.0).T @ X).ravel()
 
-    found = solve_ivp(velocity, (0.0, until), W.ravel(), method="DOP853", rtol=1e-10, atol=1e-12)
+    found = solve_ivp(velocity, (0.0, until), W.ravel(), method="DOP853", rtol=1e-12, atol=1e-14)
     return found.y[:, -1].reshape(W.shape)
 
 
