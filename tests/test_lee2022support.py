@@ -1497,7 +1497,7 @@ def test_the_table_of_a_survey(started: small_starts.SmallStartSurvey) -> None:
     assert table["count"]["flows"] == "3"
     assert table["count"]["data sets whose limit is not global"] == "1"
     assert table["count"]["… of those with n = 3"] == "1 of 1"
-    assert table["count"]["largest L(limit) / L(global) - 1 among them"] == "0.333"
+    assert table["count"]["largest L(limit) / L(global) - 1 among them"] == "≈0.333"
 
 
 def test_wilsons_interval() -> None:
