@@ -465,6 +465,7 @@ def test_cells_and_minima_are_those_of_brute_force(seed) -> None:
         # One unit in the last place away from 0.3, and a number with no simple fraction near.
         (0.1 + 0.2, Fraction(0.1 + 0.2)),
         (np.pi, Fraction(np.pi)),
+        (0.123456789, Fraction(0.123456789)),
     ],
 )
 def test_numbers_are_read_as_simple_fractions(value, meant) -> None:
@@ -595,6 +596,22 @@ def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
     for tilt, inside in ((0.0, True), (2.0**-50, False), (-(2.0**-50), True)):
         X = [[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]]
         assert geometry.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
+
+
+def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:
+    # w = (1, 1, s) fits the first two data; the others want s < -1 and s > -1. Their cell is open.
+    X, y = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, -1, -1]]), [1, 1, 1, 1]
+    active = [True, True, False, False]
+    assert active in enumerate_cells(X).patterns.tolist()
+    assert geometry.meets_cell(X, y, active)
+    assert (0, 1) not in [m.support for m in local_minima(X, y)]
+    assert (0, 1) in [m.support for m in local_minima(X, [1, 1.01, 1, 1])]
+    assert not geometry.meets_cell(X, [1, 0.99, 1, 1], active)
+
+
+def test_losses_that_differ_by_rounding_share_a_rank() -> None:
+    assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-13])] == [1, 2, 2, 3]
+    assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-7])] == [1, 2, 3, 4]
 
 
 def test_deepest_point_by_hand() -> None:

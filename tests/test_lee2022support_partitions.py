@@ -116,7 +116,9 @@ def test_integer_rows_are_exact_directions():
     ]
     a, b = partitions.integer_rows([[0.1, 0.3], [0.2, 0.6]])
     assert a == b  # doubling is exact
-    c, d = partitions.integer_rows([[0.1, 0.3], [0.3, 0.9]])
+    a, b = partitions.integer_rows([[0.1, 0.3], [0.3, 0.9]])
+    assert a == b  # as printed
+    c, d = partitions.integer_rows([[0.1, 0.3], [3 * 0.1, 0.9]])
     assert c != d  # 3 * 0.1 is not the double 0.3
 
 
