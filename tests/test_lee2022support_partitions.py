@@ -503,8 +503,9 @@ def test_every_settlement_settles():
             partition_minima.few_minima,
         )
     ]
-    row = claims.settle("sv.propF.3", **partitions_evidence.cones_and_minima(*reports))
+    row = claims.settle("sv.propF.3.2", **partitions_evidence.survived(*reports))
     assert row.verdict == "reproduced"
+    assert sum("break it" in item.what for item in row.evidence) == 3
     assert claims.settle("sv.ours.adjacent", **partitions_evidence.survived(cells)).verdict
 
 
