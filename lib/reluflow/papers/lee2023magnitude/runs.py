@@ -101,7 +101,9 @@ def train(experiment: Experiment, workers: int = 2, quiet: bool = False) -> tupl
             finished, left = wait(left, GLANCE, "FIRST_EXCEPTION")
             shown(sum(done))
             if any(task.exception() for task in finished):
+                # A panel that is cancelled here never counts as finished: do not wait for it.
                 pool.shutdown(cancel_futures=True)
+                raise next(task.exception() for task in finished if task.exception())
         return tuple(task.result() for task in waiting)
 
 
