@@ -305,6 +305,21 @@ def overshoots(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> Ov
     return Overshoots(*(np.array(column) for column in zip(*found, strict=True)))
 
 
+def falls_first(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> NDArray:
+    """Whether the flow's |W_1| falls at first, from `count` starts on n data each; (count,).
+
+    Its slope has the sign of <W_1, - dL/dW_1> = 1/n sum_i (y_i - f(x_i)) f(x_i).
+    """
+    found = []
+    with one_thread():
+        for k in range(count):
+            problem = DeepProblem(replace(setting, n=n), seed + k)
+            slope = problem.descent_direction(problem.start)
+            first, down = problem.layers(problem.start)[0], problem.layers(slope)[0]
+            found.append(float((first * down).sum()) < 0.0)
+    return np.array(found)
+
+
 READINGS: dict[str, tuple[DeepSetting, int]] = {
     "(a) as taken": (SMALL, 100),
     "(a) k a variance": (replace(SMALL, start=0.04**0.5, teacher=TEACHER**0.5), 10),
