@@ -105,6 +105,16 @@ from reluflow.papers.lee2023magnitude.phases_evidence import (
     phases_of_depth,
     try_orders,
 )
+from reluflow.papers.lee2023magnitude.record import (
+    load,
+)
+from reluflow.papers.lee2023magnitude.record_evidence import (
+    converges,
+    large_start,
+    recorded_numbers,
+    slower,
+    small_start,
+)
 from reluflow.papers.lee2023magnitude.restarts import (
     restart_run,
     restart_setting,
@@ -174,6 +184,7 @@ __all__ = [
     "comparison_repaired",
     "compliance_table",
     "conjecture",
+    "converges",
     "convexity",
     "dead_direction",
     "deep_run",
@@ -202,9 +213,11 @@ __all__ = [
     "iteration_table",
     "iterations",
     "labels_kept",
+    "large_start",
     "late_rates",
     "layered_angle_theorem",
     "layered_system",
+    "load",
     "loss_readings",
     "loss_scale",
     "loss_table",
@@ -226,6 +239,7 @@ __all__ = [
     "overshoots",
     "phases_of_depth",
     "radial_moments",
+    "recorded_numbers",
     "restart_run",
     "restart_setting",
     "restart_table",
@@ -237,6 +251,7 @@ __all__ = [
     "signs_kept",
     "silence",
     "silent_bounds",
+    "slower",
     "small_angle_descent",
     "small_angle_theorem",
     "small_laws_table",
@@ -244,6 +259,7 @@ __all__ = [
     "small_lower",
     "small_magnitude_descent",
     "small_printed",
+    "small_start",
     "sphere_moments",
     "step_gap",
     "survey_bounds",

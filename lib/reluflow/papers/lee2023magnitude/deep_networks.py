@@ -2,8 +2,9 @@
 
 The network is f(x) = W_5 [W_4 [... [W_1 x]_+ ...]_+]_+, fully connected, without bias, 50 units in
 every hidden layer; the teacher is another one. L = 1/(2n) sum_i (f(x_i) - y_i)^2, weights from
-N(0, k I). Descent of 100000 steps costs an hour, so where its step eta is small against 2 / lambda
-(lambda the largest curvature) the gradient flow is followed to t = eta * steps in its place.
+N(0, k I). All 100000 steps take half an hour (`record.py` has them). A page takes fewer
+data and, where the step eta is small against 2 / lambda (lambda the largest curvature), follows the
+gradient flow to t = eta * steps in their place.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from reluflow.papers.lee2023magnitude.deep_flow import spectral_radius, stabilised_flow
 
-TOLERANCE = 1e-2
+TOLERANCE = 1e-3
 """Error of a step of the flow, relative to the size of all weights."""
 SHOWN = 0.01
 """A way back of a curve by less than this share of all its ways is not seen in Figure 4."""
@@ -180,13 +181,6 @@ def magnitudes(norms: NDArray) -> dict[str, NDArray]:
     }
 
 
-def turned_back(values: NDArray, sign: int) -> float:
-    """How much of the way `values` (k,) went against `sign`, as a share of all its ways: 0 for a
-    monotone curve of that direction, 1 for one of the other."""
-    ways = np.diff(values)
-    return float(np.abs(ways[sign * ways < 0.0]).sum() / np.abs(ways).sum())
-
-
 def deep_descent(setting: DeepSetting, seed: int, n_steps: int) -> DeepRun:
     """The first `n_steps` plain steps of descent of a setting; it ends early where they diverge."""
     with one_thread():
@@ -211,20 +205,6 @@ def deep_run(setting: DeepSetting, seed: int, tolerance: float = TOLERANCE) -> D
         )
         steps += [setting.plain + t / setting.step for t in flow.t[1:]]
         return _run(setting, problem, steps, states + flow.states[1:], flow.evaluations)
-
-
-def flow_against_descent(
-    run: DeepRun, seed: int, n_steps: int, tolerance: float = TOLERANCE
-) -> float:
-    """From the run's halfway state on: plain descent at the paper's step, `n_steps` of it, and the
-    flow over the same time. Returns their distance at the end relative to the descent's own way."""
-    with one_thread():
-        problem, start = DeepProblem(run.setting, seed), run.states[2]
-        eta = run.setting.step
-        _, plain = _descend(problem, start, eta, n_steps)
-        flow = stabilised_flow(problem.descent_direction, start, n_steps * eta, tolerance, eta)
-        way = (plain[-1] - start).norm()
-        return float((plain[-1] - flow.states[-1]).norm() / way)
 
 
 def curvature_against_step(run: DeepRun, seed: int, at: Sequence[int]) -> list[float]:
