@@ -142,8 +142,7 @@ class DeepRun:
     losses  (k,) the loss there
     norms   (k, depth) |W_1|, ..., |W_depth| there
     labels  mean of y^2 / 2, the loss of the zero function
-    states  a few of the states: at the start, where the flow takes over, where the loss first is
-            below half of `labels` if it is above before (else as before), at the end
+    states  the first state and the last
     gradients  how many gradients it took
     """
 
@@ -208,7 +207,7 @@ def deep_run(setting: DeepSetting, seed: int, tolerance: float = TOLERANCE) -> D
 
 
 def curvature_against_step(run: DeepRun, seed: int, at: Sequence[int]) -> list[float]:
-    """eta lambda at some of the run's four states; plain descent is stable below 2."""
+    """eta lambda at some of the run's two states; plain descent is stable below 2."""
     with one_thread():
         problem = DeepProblem(run.setting, seed)
         return [run.setting.step * problem.curvature(run.states[k]) for k in at]
@@ -236,16 +235,14 @@ def _run(
 ) -> DeepRun:
     losses = np.array([problem.loss(w) for w in states])
     labels = 0.5 * float(problem.y.square().mean())
-    taken_over = min(setting.plain, len(states) - 1)
-    halfway = taken_over + int(np.argmax(losses[taken_over:] < 0.5 * labels))
     return DeepRun(
         setting=setting,
         steps=np.array(steps),
         losses=losses,
         norms=np.array([problem.norms(w) for w in states]),
         labels=labels,
-        states=(states[0], states[taken_over], states[halfway], states[-1]),
-        gradients=evaluations + taken_over,
+        states=(states[0], states[-1]),
+        gradients=evaluations + min(setting.plain, len(states) - 1),
     )
 
 

@@ -37,7 +37,7 @@ FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 PANELS = {
     "a": SMALL,
     "b": LARGE,
-    # 0.04 = 0.1 k*, which D.3 calls small; the loss is at rounding level long before the end.
+    # The beginning of (a) where 0.04 = 0.1 k*, which D.3 calls small.
     "a-teacher-0.4": replace(SMALL, teacher=0.4, n_steps=12000),
 }
 EVERY = 100
