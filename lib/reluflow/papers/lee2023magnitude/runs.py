@@ -101,9 +101,11 @@ def train(experiment: Experiment, workers: int = 2, quiet: bool = False) -> tupl
             finished, left = wait(left, GLANCE, "FIRST_EXCEPTION")
             shown(sum(done))
             if any(task.exception() for task in finished):
-                # A panel that is cancelled here never counts as finished: do not wait for it.
+                # What is cancelled here never counts as finished. Panels begin in their order, so
+                # the first one that fails is the same on any machine.
                 pool.shutdown(cancel_futures=True)
-                raise next(task.exception() for task in finished if task.exception())
+                begun = [task for task in waiting if task.done() and not task.cancelled()]
+                raise next(task.exception() for task in begun if task.exception())
         return tuple(task.result() for task in waiting)
 
 
