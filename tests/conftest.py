@@ -33,6 +33,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByModule:
     return ByModule(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the tests that run whole chapters or builds first, so that two workers end together."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Start the tests that run whole chapters or builds first, so that two workers end together.
+
+    The notebooks run on all emulated machines only when `-m matrix` asks for it.
+    """
+    if "matrix" not in config.option.markexpr:
+        kept = [item for item in items if not _on_demand(item)]
+        config.hook.pytest_deselected(items=[item for item in items if _on_demand(item)])
+        items[:] = kept
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def _on_demand(item: pytest.Item) -> bool:
+    marks = {mark.name for mark in item.iter_markers()}
+    return "matrix" in marks and "long" not in marks
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how near the notebooks' outputs came to their tolerances, on each machine."""
+    reports = [r for key in ("passed", "failed") for r in terminalreporter.stats.get(key, [])]
+    for report in reports:
+        for name, lines in getattr(report, "user_properties", []):
+            for line in lines if name == "nearness" and report.when == "call" else []:
+                terminalreporter.write_line(line)

@@ -11,10 +11,14 @@ from collections.abc import Callable, Iterator
 
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
+from pictures import grey
+from reluflow.figures.style import RC
 from reluflow.ledger.display import RECORD
 from reluflow.ledger.verdict import NOT_APPLICABLE
+from reluflow.refresh import cells_digest
 
 SCREEN = 25  # lines
+DPI = RC["figure.dpi"]
 
 # Cells whose output nbval may leave uncompared: cell id -> why.  Only timings belong here.
 ALLOWED_MARKERS: dict[str, str] = {}
@@ -22,6 +26,7 @@ ALLOWED_MARKERS: dict[str, str] = {}
 # nbval's own markers, as comments or as tags, and the tags that nbclient and papermill heed.
 MARKER = re.compile(r"(NBVAL|PYTEST_VALIDATE)_[A-Z_]+")
 MARKER_TAG = re.compile(r"(nbval|pytest-validate)-|raises-exception|skip-execution")
+HIDING = re.compile(r"%%capture|capture_output|clear_output|redirect_std\w+")
 MACHINE_PATH = re.compile(
     r"(?<![\w.~/:-])/(root|work|tmp|home|mnt|opt|var|srv|usr|Users|private)/[\w.-]+"
     r"|\b[A-Za-z]:\\\\?[Uu]sers\b"
@@ -118,15 +123,61 @@ def claims_left_open(notebook: NotebookNode) -> list[str]:
 
 
 def figures_without_fingerprint(notebook: NotebookNode) -> list[str]:
-    """nbval ignores pictures, so each is followed by its description in text."""
+    """Each picture is followed by its description in text, of its name and its size."""
     complaints = []
     for i, cell in _code(notebook):
-        plain = [output.get("data", {}).get("text/plain", "") for output in cell.outputs]
-        for k, output in enumerate(cell.outputs):
-            picture = any(kind.startswith("image/") for kind in output.get("data", {}))
-            if picture and not "".join(plain[k + 1 : k + 2]).startswith("fingerprint of "):
-                complaints.append(f"cell {i} shows a picture without its fingerprint")
+        data = [output.get("data", {}) for output in cell.outputs]
+        plain = ["".join(d.get("text/plain", "")) for d in data]
+        shown = [k for k, d in enumerate(data) if any(kind.startswith("image/") for kind in d)]
+        told = [k for k, text in enumerate(plain) if text.startswith("fingerprint of ")]
+        if told != [k + 1 for k in shown]:
+            complaints.append(f"cell {i}: pictures and fingerprints do not come in pairs")
+            continue
+        for k in shown:
+            name = plain[k].removeprefix("<Figure ").removesuffix(">")
+            words = re.match(r"fingerprint of (\S+)\nfigure (\S+) x (\S+) in", plain[k + 1])
+            size = grey(data[k].get("image/png", ""))
+            if not words or words[1] != name or size is None:
+                complaints.append(f"cell {i}: the picture {name} is not what its fingerprint says")
+            elif size.shape != tuple(round(DPI * float(words[n])) for n in (3, 2)):
+                complaints.append(f"cell {i}: the picture {name} has another size than it says")
     return complaints
+
+
+def hidden_outputs(notebook: NotebookNode) -> list[str]:
+    """What a cell shows is stored: nothing swallows it, and every figure that it names is there."""
+    complaints = []
+    for i, cell in _code(notebook):
+        complaints += [f"cell {i} hides its output: {m}" for m in HIDING.findall(cell.source)]
+        shown = {str(output.get("data", {}).get("text/plain")) for output in cell.outputs}
+        for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
+            called = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "show"
+            named = node.args[1:2] if called else []
+            for name in (a.value for a in named if isinstance(a, ast.Constant)):
+                if f"<Figure {name}>" not in shown:
+                    complaints.append(f"cell {i} does not show its figure {name}")
+    return complaints
+
+
+def glued_for_nothing(notebook: NotebookNode) -> list[str]:
+    """A number that was glued stands in the text by its name; a typed one would not follow it."""
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    pasted = set(re.findall(r"\{glue:\w*\}`([\w.-]+)", prose))
+    return [
+        f"cell {i} glues {name}, which the text does not use"
+        for i, output in _outputs(notebook)
+        if (name := output.get("metadata", {}).get("scrapbook", {}).get("name"))
+        and name not in pasted
+    ]
+
+
+def edited_by_hand(notebook: NotebookNode) -> list[str]:
+    """After the run that stored the outputs no cell was changed, neither its words nor what it
+    shows: `python -m reluflow.refresh` stores a digest of both."""
+    stored = notebook.metadata.get("reluflow", {}).get("cells")
+    if stored == cells_digest(notebook):
+        return []
+    return ["a cell was changed after the run: run python -m reluflow.refresh again"]
 
 
 def leftovers(notebook: NotebookNode) -> list[str]:
@@ -160,6 +211,9 @@ GUARDS: tuple[Callable[[NotebookNode], list[str]], ...] = (
     definitions,
     claims_left_open,
     figures_without_fingerprint,
+    hidden_outputs,
+    glued_for_nothing,
+    edited_by_hand,
     leftovers,
     foreign_kernel,
 )

@@ -179,7 +179,8 @@ class Laboratory:
         """Whether one of these tests, all of which pass without it, fails with the fault."""
         new = [test for test in tests if test not in self.sound]
         if new and not self.passes(new):
-            sys.exit("mutate: tests fail without a fault, mend that first: pytest -m 'not long'")
+            names = ", ".join(test.name for test in new)
+            sys.exit(f"mutate: without a fault, too, a test fails in {names}: mend that first.")
         self.sound.update(new)
         module = self.root / fault.module.relative_to(ROOT)
         module.write_text(fault.planted(), encoding="utf-8")

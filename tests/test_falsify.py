@@ -705,7 +705,7 @@ def test_evidence() -> None:
     says = {item.what: item.value for item in good.evidence("mine")}
     assert says == {
         "mine: instances that break it": 0,
-        "mine: broken by the search from the worst": False,
+        "mine: broken by a search of 20 evaluations from the worst": False,
         "instances tried, and drawn": (40, 40),
         "smallest slack of those": 0.12,
         "seed": 7,
@@ -727,7 +727,9 @@ def test_table() -> None:
     ]
     shown = table(reports)
     assert shown.index.tolist() == ["good", "bad"]
-    assert shown["search"].tolist() == ["does not", "breaks it"]
+    assert shown["search"].tolist() == ["does not, in 20", "breaks it"]
+    unsearched = falsify(Statement("bad", floats(), lambda i: -1.0), 0, 40, 0)
+    assert table([unsearched])["search"].tolist() == ["none"]
     assert shown["broken by"].tolist() == [0, reports[1].tried]
     assert shown["hypotheses met"].tolist() == ["100 %", f"{100 * reports[1].rate:.3g} %"]
     assert len(table([])) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import subprocess
 import sys
@@ -20,8 +21,8 @@ from nbclient import NotebookClient
 from reluflow import ledger
 from reluflow.ledger import Counterexample, LedgerError, Reading, bound, deviation, fact, note
 from reluflow.ledger.__main__ import main
-from reluflow.ledger.display import COLOURS, RECORD
-from reluflow.ledger.evidence import from_json, recorded, sentence, to_json
+from reluflow.ledger.display import COLOURS, RECORD, mathematics
+from reluflow.ledger.evidence import against, from_json, recorded, sentence, to_json
 from reluflow.ledger.inventory import CHAPTERS, Claim, claims_by_id, load_inventories
 from reluflow.ledger.numbers import as_instance, printed
 from reluflow.ledger.rows import Ledger, Row, row_from_record
@@ -314,8 +315,8 @@ def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
 
 def test_unknown_names_are_refused_with_the_nearest_one() -> None:
     claims = ledger.open("lee2022support")
-    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.77'.*did you mean 'sv.thm4.7'"):
-        claims.settle("sv.thm4.77", [HOLDS])
+    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33'.*did you mean 'sv.thm4.3'"):
+        claims.settle("sv.thm4.33", [HOLDS])
     with pytest.raises(LedgerError, match=r"no claim 'ma.thm3.2' in the inventory of lee2022"):
         claims.settle("ma.thm3.2", [HOLDS])
     with pytest.raises(LedgerError, match="no paper 'lee2022'"):
@@ -429,16 +430,16 @@ class _Words(HTMLParser):
 def test_a_row_shows_claim_verdict_evidence_and_counterexample() -> None:
     claims = ledger.open("lee2022support")
     evidence = [deviation("distance", 0.2, "in w"), note("seed", 7)]
-    row = claims.settle("sv.thm4.7", evidence, 1e-6, READING, CASE)
+    row = claims.settle("sv.thm4.3", evidence, 1e-6, READING, CASE)
     shown = row._repr_mimebundle_()
     assert set(shown) == {"text/plain", "text/html", RECORD}
     page = _Words(shown["text/html"])
-    assert page.ids == ["claim-sv-thm4-7"]
-    assert row.claim.says in page.words
+    assert page.ids == ["claim-sv-thm4-3"]
+    assert _Words(mathematics(row.claim.says)).words in page.words
     for text in (shown["text/plain"], page.words):
         for part in (
-            "sv.thm4.7",
-            "Theorem 4.7",
+            "sv.thm4.3",
+            "Theorem 4.3",
             "refuted",
             "✗ distance: ≈0.2000 in w (needs ≤ 1e-6)",
             "· seed: 7",
@@ -488,9 +489,9 @@ def settled() -> list[Row]:
     return [
         claims.settle("sv.ex5.1.a", [deviation("distance", 2e-8, "in w")], 1e-6),
         claims.settle("sv.prop4.4", [HOLDS], reading=READING),
-        claims.settle("sv.thm4.7", [FAILS], counterexample=CASE),
+        claims.settle("sv.thm4.3", [FAILS], counterexample=CASE),
         claims.settle("sv.fig1", [FAILS], instead="five components"),
-        claims.out_of_reach("sv.propF.4", "a proof"),
+        claims.out_of_reach("sv.lemF.5", "a proof"),
         claims.not_applicable("sv.ex5.2", "own data"),
     ]
 
@@ -504,7 +505,7 @@ def test_rows_are_read_from_notebooks_with_chapter_and_cell(tmp_path: Path) -> N
     assert len(found) == len(rows)
     for row in rows:
         assert found[row.claim.id].record() == json.loads(json.dumps(row.record()))
-    assert (found["sv.thm4.7"].chapter, found["sv.thm4.7"].cell) == ("02_two.ipynb", "cell-1")
+    assert (found["sv.thm4.3"].chapter, found["sv.thm4.3"].cell) == ("02_two.ipynb", "cell-1")
     both = [tmp_path / "02_two.ipynb", tmp_path]
     assert len(ledger.read(both)) == len(rows)
     assert len(ledger.read(str(tmp_path / "01_one.ipynb"))) == 2
@@ -530,8 +531,8 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
         ("needs ≤ 1e-6", "needs ≤ 1e-3", "edited by hand"),
         ('"holds": true', '"holds": false', "edited by hand"),
         ('"kind": "theorem"', '"kind": "text"', "edited by hand"),
-        ('"id": "sv.thm4.7"', '"id": "sv.thm4.77"', "'sv.thm4.77' is in no inventory"),
-        ('"id": "sv.thm4.7"', '"id": "sv.prop4.4"', "sv.prop4.4"),
+        ('"id": "sv.thm4.3"', '"id": "sv.thm4.33"', "'sv.thm4.33' is in no inventory"),
+        ('"id": "sv.thm4.3"', '"id": "sv.prop4.4"', "sv.prop4.4"),
         ('"route": "a plain loop"', '"route": ""', "needs a recheck and the route"),
         ('"met": true', '"met": false', "does not satisfy"),
         ('"form": "deviation"', '"form": "guess"', "unknown form"),
@@ -573,13 +574,29 @@ def test_a_reason_does_not_stand_in_for_failed_evidence() -> None:
             row_from_record(record | {"verdict": verdict}, book().claims)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}'])
+NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("content", NO_NOTEBOOKS, ids=lambda text: text[:9])
 def test_files_that_are_no_notebooks_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "a.ipynb").write_text(content)
     with pytest.raises(LedgerError, match=r"a\.ipynb is not a notebook"):
         ledger.read(tmp_path)
     with pytest.raises(LedgerError, match="no notebook or folder"):
         ledger.read(tmp_path / "b.ipynb")
+
+
+def test_a_folder_without_notebooks_has_no_claims_to_list(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="no notebook in the folder"):
+        ledger.read(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"\x80\x00", b"paper: \xff", b"[" * 10_000, b"\x00"])
+def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.yml").write_bytes(content)
+    with pytest.raises(LedgerError, match=r"a\.yml is not YAML") as caught:
+        load_inventories(tmp_path)
+    assert "\n" not in str(caught.value)
 
 
 # The command and the scoreboard
@@ -610,9 +627,9 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
     keys += ["counterexample", "chapter", "cell"]
     assert [list(item) for item in objects] == [keys] * 6
     by_id = {item["id"]: item for item in objects}
-    assert by_id["sv.thm4.7"]["counterexample"]["instance"] == [{"name": "X", "value": [[1, 0]]}]
+    assert by_id["sv.thm4.3"]["counterexample"]["instance"] == [{"name": "X", "value": [[1, 0]]}]
     assert by_id["sv.prop4.4"]["reading"]["taken"] == READING.taken
-    assert by_id["sv.propF.4"]["evidence"][0]["value"] == "a proof"
+    assert by_id["sv.lemF.5"]["evidence"][0]["value"] == "a proof"
     assert by_id["sv.fig1"]["chapter"] == "01_one.ipynb"
 
 
@@ -622,6 +639,38 @@ def test_the_command_fails_where_there_is_nothing(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("ledger: no notebook or folder")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["", "--json"])
+def test_a_full_device_is_one_sentence(tmp_path: Path, option: str) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} >/dev/full'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ledger: the output cannot be written (No space")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_who_has_read_enough_sees_no_stack() -> None:
+    """As `head -n 1`, which leaves more in the pipe than it holds."""
+    printing = "import reluflow.ledger.__main__ as m; raise SystemExit(m._written('x\\n' * 99_999))"
+    command = f'"{sys.executable}" -c "{printing}" | head -n 1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "x\n", "")
+
+
+def test_the_command_speaks_ascii_where_nothing_else_is_understood(tmp_path: Path) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    for option in ([], ["--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "reluflow.ledger", *option, str(tmp_path)],
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        text = done.stdout.decode("ascii")
+        assert done.stderr == b""
+    assert json.loads(text)[0]["paper"] == "lee2022support"
 
 
 def test_the_scoreboard_counts_every_claim_and_links_every_row(tmp_path: Path) -> None:
@@ -637,7 +686,7 @@ def test_the_scoreboard_counts_every_claim_and_links_every_row(tmp_path: Path) -
     assert int(counts["all"][-1]) == len(claims)
     assert "Lee, Sim & Ye 2022" in _Words(board.totals.html).words
     links = _Words(board.settled.html).links
-    assert "01_one.html#claim-sv-thm4-7" in links
+    assert "01_one.html#claim-sv-thm4-3" in links
     anchors = {a for row in settled() for a in _Words(row._repr_mimebundle_()["text/html"]).ids}
     assert {link.split("#")[1] for link in links} <= anchors
     assert len(links) == 5
@@ -661,7 +710,8 @@ def test_a_chapter_sums_up_its_own_claims_in_the_order_of_the_inventory() -> Non
     counts = {line.split()[0]: line.split()[1:] for line in board.totals.text.splitlines()[1:]}
     assert counts["reproduced"] == ["1", "1", "2"]
     assert counts["refuted"] == ["1", "0", "1"]
-    assert counts["open"][0] == "36"
+    paper = next(i for i in load_inventories() if i.paper == "lee2022support" and not i.ours)
+    assert counts["open"][0] == str(len(paper.claims) - 2)
     # Its rows are on the same page.
     assert "#claim-sv-thm3-6" in _Words(board.settled.html).links
 
@@ -674,17 +724,18 @@ def test_the_inventory_is_whole() -> None:
     papers = {i.paper: i for i in inventories if not i.ours}
     sizes = {paper: len(inventory.claims) for paper, inventory in papers.items()}
     assert sizes == {
-        "lee2022support": 38,
-        "lee2023magnitude": 29,
+        "lee2022support": 53,
+        "lee2023magnitude": 47,
         "min2024early": 67,
-        "phuong2021inductive": 43,
+        "phuong2021inductive": 45,
         "vardi2022margin": 63,
     }
     claims = claims_by_id(inventories)
     assert len({claim.anchor for claim in claims.values()}) == len(claims)
     tolerances = {i: claims[i].tolerance for i in claims if claims[i].tolerance is not None}
-    printed_runs = {"sv.ex5.1.a": 1e-6, "sv.ex5.1.b": 1e-6, "sv.ex5.2": 0.05, "sv.ex5.3": 0.05}
-    expected = printed_runs | {"sv.ex5.1.gd": 0.05}
+    runs = {"sv.ex5.1.a": 1e-6, "sv.ex5.1.b": 1e-6, "sv.ex5.1.gd": 0.05}
+    captions = {"sv.fig12.iteration": 0.05, "sv.fig13.iteration": 0.05, "sv.fig13.asymptotes": 0.01}
+    expected = runs | captions
     assert {i: t for i, t in tolerances.items() if ".ours." not in i} == expected
 
 
@@ -784,3 +835,42 @@ def test_the_scoreboard_page_is_up_to_date() -> None:
     board = ledger.scoreboard(CHAPTERS)
     views = [board.totals, board.settled, board.open]
     assert shown == [view._repr_mimebundle_() for view in views]
+
+
+# --- digits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "data"),
+    [
+        (deviation("gap", 3.312e-5, "", digits=1), "≈3e-5", {"value": 3e-5, "digits": 1}),
+        (deviation("gap", 0.0256, ""), "≈0.02560", {"value": 0.0256, "digits": 4}),
+        (bound("gap", 0.01, "<=", 0.02, "", digits=2), "≈0.010", {"value": 0.01, "digits": 2}),
+        (bound("gap", 3, "<=", 4, ""), "3", {"value": 3}),
+        (bound("gap", 0.0, "<=", 0.0, ""), "0", {"value": 0.0}),
+        (note("gap", (0.5, 2, 1e-12)), "[≈0.5000, 2, 0]", {"value": [0.5, 2, 0.0], "digits": 4}),
+        (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
+        (note("seed", 7), "7", {"value": 7}),
+    ],
+)
+def test_evidence_says_to_how_many_digits_it_was_measured(
+    item: ledger.Evidence, text: str, data: dict
+) -> None:
+    """What is exact, and what is at rounding level, declares none."""
+    (kept,) = map(recorded, against((item,), 0.03 if item.form == "deviation" else None))
+    assert f": {text}" in sentence(kept)
+    written = to_json(kept, "measured")
+    assert {key: written[key] for key in ("value", "digits") if key in written} == data
+    assert from_json(json.loads(json.dumps(written))) == kept
+
+
+@given(finite, st.sampled_from(["<", "<=", ">", ">="]), finite, st.integers(1, 4))
+def test_few_digits_change_no_outcome(value: float, op: str, limit: float, digits: int) -> None:
+    item = bound("gap", value, op, limit, "", digits)
+    assert recorded(item).holds == item.holds
+
+
+@pytest.mark.parametrize("digits", [0, 5, 2.0, True])
+def test_digits_are_one_to_four(digits: object) -> None:
+    with pytest.raises(LedgerError, match="the digits of deviation 'gap' must be 1 to 4"):
+        deviation("gap", 0.1, "", digits)

@@ -16,6 +16,7 @@ from reluflow.networks import gradient
 from reluflow.papers.lee2022support import activation as ac
 from reluflow.papers.lee2022support import activation_evidence as evidence
 from reluflow.papers.lee2022support import activation_starts as starts
+from reluflow.papers.lee2022support import departures as dp
 from scipy.linalg import expm
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])
@@ -65,12 +66,47 @@ def test_a_flow_touches_the_boundary_and_turns_back():
 
 
 def test_printed_deactivation_rule_breaks_and_the_repair_does_not():
-    printed = falsify(ac.deactivation_printed(), 1, 60, 0)
+    printed = falsify(ac.deactivates_if(), 1, 60, 0)
     repaired = falsify(ac.deactivation_repaired(), 1, 60, 0)
     assert printed.violations
     assert repaired.survives
     assert repaired.tried > 20
-    assert ac.deactivation_printed().broken_by(printed.counterexample)
+    assert ac.deactivates_if().broken_by(printed.counterexample)
+
+
+def test_first_departures_are_the_exact_ones():
+    """On one boundary they leave to the sides of `departing_sides`; at 0 into cells whose q agrees;
+    and with a negative label nothing may leave."""
+    for h, sides in ((0.5, {1}), (2.0, {-1, 1}), (4.0, {-1})):
+        found = dp.first_departures(X2, Y2, (h, -h))
+        assert {1 if active[0] else -1 for active, _ in found} == sides
+        for active, v in found:
+            residual = np.where(active, Y2 - X2 @ (h, -h), 0.0)
+            assert v == pytest.approx(residual @ X2)
+    found = dp.first_departures(X3, Y3, np.zeros(2))
+    assert [active.tolist() for active, _ in found] == [[True] * 3]
+    assert dp.first_departures([[1, 0], [1, 1]], [-2, 2], [0, 1]) == []
+
+
+def test_statements_on_departures_can_fall():
+    assert falsify(dp.some_flow_leaves(), 2, 40, 0).survives
+    assert falsify(dp.deactivates_only_if(), 2, 40, 10).survives
+    minus = {"some": np.array([0]), "z": np.array([0.0, 1.0])}
+    slide = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.array([-2.0, 2.0]), **minus}
+    assert dp.some_flow_leaves().broken_by(slide)
+    Z = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 0.0]])
+    opposite = {"X": Z, "y": np.ones(3), "some": np.array([0]), "z": np.array([0.5, -0.5])}
+    assert dp.deactivates_only_if().broken_by(opposite)
+
+
+def test_speed_jumps_at_events_only_under_A2():
+    assert falsify(starts.speed_jumps(), 4, 30, 0).survives
+    items = [draw(np.random.default_rng(k)) for k in range(40)
+             for draw in starts.speed_jumps().draws.values()]  # fmt: skip
+    slack = starts.speed_jumps().slack
+    assert min(slack(item) for item in items) < 1.0  # not far above what is promised
+    wrong = {"X": np.array([[1.0, 0], [1, 1]]), "y": np.array([-1.0, 8]), "w0": np.array([-1.0, 2])}
+    assert slack(wrong) < -0.5
 
 
 def test_a_wrong_threshold_is_found(monkeypatch):
@@ -98,10 +134,12 @@ def test_alpha_star_by_hand():
 
 
 def test_alpha_needs_the_sign_of_its_denominator():
-    printed = falsify(ac.alpha_statement(nonnegative=False), 0, 30, 0)
-    assert printed.violations
-    assert len(printed.counterexample["X"]) <= 2
-    assert falsify(ac.alpha_statement(nonnegative=True), 0, 30, 0).survives
+    along = ac.alpha_statement()
+    assert falsify(along, 0, 30, 0).survives
+    reversed_by = {"X": np.array([[-1.0], [1.0]]), "y": np.ones(2), "w0": np.ones(1)}
+    assert along.fails(along.slack(reversed_by))  # without A1
+    apart = {"X": np.eye(2), "y": np.ones(2), "w0": np.array([-1.0, 1.0])}
+    assert along.unmet(apart) == "α_j* is defined"
 
 
 def test_limits_lie_outside_the_ball():
@@ -183,19 +221,22 @@ def test_entry_radius_against_a_scan():
 
 
 def test_every_claim_is_settled_as_found():
-    printed = falsify(ac.deactivation_printed(), 0, 40, 0)
-    Z, z = np.array([[1, 1], [-1, -1], [1, 0]]), (0.5, -0.5)
-    row = settle("sv.prop3.1", **evidence.deactivation_rule(printed, X2, Y2, (2, -2), Z, z))
+    printed = falsify(ac.deactivates_if(), 0, 40, 0)
+    row = settle("sv.prop3.1.1", **evidence.deactivation_if(printed, X2, Y2, (2, -2)))
     assert row.verdict == "refuted"
     assert [item.holds for item in row.evidence if item.decides].count(False) >= 3
-    any_sign = falsify(ac.alpha_statement(nonnegative=False), 0, 15, 0)
-    row = settle("sv.prop4.1", **evidence.scaling(any_sign, [[1], [-1]], [1, 1], (1,), 2))
-    assert row.verdict == "refuted"
-    ill = evidence.well_posedness(
-        ac.branching_points(30, 0), (20, starts.sliding_flows(20, 0)),
-        np.array([[1, 0], [1, 1]]), np.array([-2, 2]), (0, 1), 0,
-    )  # fmt: skip
-    row = settle("sv.propF.4", **ill)
+    only_if = falsify(dp.deactivates_only_if(), 0, 20, 0)
+    row = settle("sv.prop3.1.2", **evidence.deactivation_only_if(only_if))
+    assert row.verdict == "reproduced"
+    along = falsify(ac.alpha_statement(), 0, 15, 0)
+    row = settle("sv.prop4.1.1", **evidence.scaling(along))
+    assert row.verdict == "reproduced-with-reading"
+    assert "not so" not in row.reading.others
+    assert settle("sv.prop4.1.2", **evidence.scaling_ends()).verdict == "refuted"
+    leaving = falsify(dp.some_flow_leaves(), 0, 20, 0)
+    found = evidence.existence(leaving, (20, starts.sliding_flows(20, 0)))
+    assert settle("sv.propF.4.1", **found).verdict == "reproduced"
+    row = settle("sv.propF.4.2", **evidence.uniqueness(ac.branching_points(30, 0), 0))
     assert row.verdict == "refuted"
     assert not any(item.holds for item in row.evidence if item.decides)
     row = settle("sv.ex3.5", **evidence.must_deactivate(X3, Y3, 1, (0.1, 100.0), 8, 0))
@@ -203,11 +244,10 @@ def test_every_claim_is_settled_as_found():
 
 
 def test_other_data_do_not_pass_for_the_examples():
-    printed = falsify(ac.deactivation_printed(), 0, 40, 0)
-    Z, z = np.array([[1, 1], [-1, -1], [1, 0]]), (0.5, -0.5)
-    crossed = evidence.deactivation_rule(printed, X2, Y2, (4, -4), Z, z)
-    with pytest.raises(ledger.LedgerError):  # a point that is crossed breaks nothing
-        settle("sv.prop3.1", **crossed)
+    printed = falsify(ac.deactivates_if(), 0, 40, 0)
+    crossed = evidence.deactivation_if(printed, X2, Y2, (4, -4))["evidence"]
+    sure = next(item for item in crossed if "(2,-2)" in item.what)
+    assert sure.holds  # a point that is crossed breaks nothing
     kept = evidence.must_deactivate(X3, [2, 1, 1], 1, (0.1, 100.0), 4, 0)
     with pytest.raises(ledger.LedgerError):  # these flows lose nothing
         settle("sv.ex3.5", **kept)
@@ -240,7 +280,7 @@ def test_figures_show_what_they_say():
     assert (round(8 / 3, 6), round(-1 / 3, 6)) in stars
     assert (4.0, -3.0) in stars
     marks = [line.get_xdata()[0] for line in fig.axes[1].lines
-             if line.get_marker() == "D" and len(line.get_xdata())]  # fmt: skip
+             if line.get_marker() == "^" and len(line.get_xdata())]  # fmt: skip
     assert np.allclose(sorted(marks), [-1.838, -1.295, -0.941], atol=1e-3)
     points = [(h, -h) for h in (0.5, 2.0, 4.0)]
     assert not cut_off(pictures.boundary_cases(X2, Y2, points, 0.1, (-0.3, 5.0, -4.8, 0.6)))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import ledger, networks
+from reluflow.approx import MARK
 from reluflow.falsify import falsify
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.figures.lee2022support_deep import label_backpropagation
@@ -352,7 +353,7 @@ def test_every_claim_gets_its_verdict(measured) -> None:
     both = deep_evidence.layers_and_neurons(m["neurons"], m["layers"])
     assert verdict("sv.appB", both) == "reproduced"
     refuted = deep_evidence.printed_gradient(m["printed"])
-    assert verdict("sv.ours.appB.gradient", refuted) == "refuted"
+    assert verdict("sv.appB.gradient", refuted) == "refuted"
     kept = deep_evidence.with_indicator(m["neurons"])
     assert verdict("sv.ours.appB.indicator", kept) == "reproduced"
     figure = deep_evidence.back_propagation(m["hidden"], WHOLE, X1[0], Y1[0])
@@ -399,7 +400,7 @@ def test_every_survey_can_fail_its_claim(measured) -> None:
 
 def test_the_figure_carries_the_computed_values() -> None:
     fig = label_backpropagation(WHOLE, X1[0], Y1[0])
-    text = fingerprint_of(fig)
+    text = fingerprint_of(fig).replace(MARK, "")
     assert not cut_off(fig)
     for m, units in enumerate(([(-2, 3), (6, -4), (0, 0)], [(4, -1), (-2, 3)], [(2, 3)]), start=1):
         for delta, label in units:

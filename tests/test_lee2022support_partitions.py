@@ -433,7 +433,7 @@ def test_theorem_34_falls_on_one_datum():
     assert report.counterexample["X"].tolist() == [[1.0]]
     assert report.counterexample["y"].tolist() == [1.0]
     row = ledger.open("lee2022support").settle(
-        "sv.thm3.4", **partitions_evidence.relu_not_smaller(report)
+        "sv.thm3.4.1", **partitions_evidence.relu_not_smaller(report)
     )
     assert row.verdict == "refuted"
 
@@ -492,7 +492,7 @@ def test_every_settlement_settles():
     assert row.verdict == "reproduced"
     here = falsify(partition_boundaries.no_minimum_on_boundaries(), 0, 7, 0)
     row = claims.settle("sv.lem3.2", **partitions_evidence.not_on_boundary(here, 0, 3))
-    assert row.verdict == "reproduced-with-reading"
+    assert row.verdict == "reproduced"
     reports = [
         falsify(statement(), 0, 18, 0)
         for statement in (

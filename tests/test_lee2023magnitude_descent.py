@@ -1,6 +1,7 @@
 """Section 4 and Appendix A of Lee, Sim & Ye 2023: descent, its bounds and their repairs."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -226,6 +227,7 @@ def test_euler_path_is_the_plain_loop():
 HOLDING = (
     "A.1", "A.1 small", "A.2 lower", "A.2 upper", "A.2 small", "4.2 corrected", "4.2 euler",
     "4.3 corrected", "A.3 corrected", "balance", "A.3: v_1(T) below the upper bound",
+    "4.2 away", "4.3 away",
 )  # fmt: skip
 
 
@@ -360,17 +362,63 @@ def _verdict(settlement) -> str:
 
 def test_verdicts(reports):
     assert _verdict(evidence.magnitude_descent(reports, 4)) == "holds"
-    assert _verdict(evidence.one_layer_angle_descent(reports, 4)) == "holds"
+    assert _verdict(evidence.small_magnitude_descent(reports)) == "holds"
+    assert _verdict(evidence.one_layer_angle_descent(reports, 4, "lower")) == "holds"
+    assert _verdict(evidence.one_layer_angle_descent(reports, 4, "upper")) == "holds"
+    assert _verdict(evidence.small_angle_descent(reports)) == "holds"
     assert _verdict(evidence.angle_descent(reports)) == "refuted"
     assert _verdict(evidence.iterations(reports)) == "refuted"
-    assert _verdict(evidence.two_layer_descent(reports)) == "refuted"
-    assert _verdict(approx_evidence.approximation_theorem(0, 2)) == "refuted"
+    assert _verdict(evidence.two_layer_lower(reports)) == "refuted"
+    assert _verdict(evidence.two_layer_upper(reports)) == "refuted"
+    assert _verdict(approx_evidence.approximation_first()) == "refuted"
+    assert _verdict(approx_evidence.approximation_uniform(0, 2)) == "holds"
     assert _verdict(approx_evidence.approximation_repaired(0, 20)) == "holds"
-    for settle in (
-        evidence.corrected_angle_bounds, evidence.euler_angle_bounds, evidence.balance_bounded,
-        evidence.corrected_iterations, evidence.corrected_two_layer_bounds,
-    ):  # fmt: skip
-        assert _verdict(settle(reports)) == "holds"
+    assert _verdict(evidence.balance_bounded(reports)) == "holds"
+
+
+def test_away_from_the_goal_theorem_42_holds_and_nearer_it_fails():
+    # 3/2 pi eta^2 = (pi - phi0)^3 is the border for a small norm and step.
+    for step in (1e-3, 1e-2):
+        border = (1.5 * math.pi * step**2) ** (1 / 3)
+        assert cases.failing_gap(step) == pytest.approx(border, rel=0.2)
+    near = cases.chain_descent(Fraction(3, 10), Fraction(1, 100), 1, Fraction(1, 15), 40)
+    limit = bounds.gap_bounds_from(0.3, near.t, 1.0, 1.0, 1.0, 1 / 15, 1)[1]
+    assert (near.theta > limit).any()
+    reading = evidence._small_steps(falsify(statements.angle_away(), 1, 40, 0))
+    assert "0 of" in reading.others
+
+
+def test_a_huge_norm_outside_of_r_and_R_is_left_out():
+    item = {name: np.array([value]) for name, value in
+            {"psi": 1.0, "rho": 0.73, "target": 1.185, "step": 0.0273, "steps": 100, "m": 2,
+             "smallness": 10}.items()}  # fmt: skip
+    item["loose"] = np.array([1.02, 1.07])
+    assert statements.angle_away().unmet(item) == "r < |w0| < R"
+
+
+def test_descent_escapes_from_a_unique_flow():
+    T, worst = approx_evidence.escape(Fraction(1, 10))
+    assert T == 44
+    assert float(approx_evidence._escape_exactly(Fraction(1, 10))) == pytest.approx(worst, rel=1e-9)
+    quotients = [approx_evidence.escape(step)[1] for step in approx_evidence.ESCAPES]
+    assert np.all(np.diff(quotients) > 0.0)
+    assert all(approx_evidence._unique_flow().values())
+
+
+def test_the_converse_can_fail(monkeypatch):
+    def items(settled):
+        limit = settled["tolerance"]
+        return [i.value <= limit if i.form == "deviation" else i.holds
+                for i in settled["evidence"] if i.decides]  # fmt: skip
+
+    assert all(items(approx_evidence.approximation_converse(0, 2)))
+    right = approx.bent
+
+    def wrong(beta, power):
+        return replace(right(beta, power), slope=lambda x: 1.01 * right(beta, power).slope(x))
+
+    monkeypatch.setattr(approx_evidence, "bent", wrong)
+    assert not all(items(approx_evidence.approximation_converse(0, 2)))
 
 
 def test_tables():

@@ -16,7 +16,7 @@ from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.figures import lee2023magnitude_dynamics as pictures
 from reluflow.flows.population import population_flow, pull, shortfall
-from reluflow.papers.lee2023magnitude import derivation, phases_evidence
+from reluflow.papers.lee2023magnitude import derivation, phases_evidence, text_evidence
 from reluflow.papers.lee2023magnitude import dynamics_evidence as evidence
 from reluflow.papers.lee2023magnitude import dynamics_statements as statements
 from reluflow.papers.lee2023magnitude.dynamics import (
@@ -375,7 +375,11 @@ def test_settlements_hold() -> None:
         phases_evidence.falling_for_ever(1, 9),
         phases_evidence.dip_and_depth(1, 7),
         phases_evidence.late_rates(1, 6),
-        phases_evidence.initial_scale(orders),
+        phases_evidence.initial_scale(orders, (0,)),
+        phases_evidence.initial_scale(orders, (1,)),
+        phases_evidence.initial_scale(orders, (2, 3, 4)),
+        text_evidence.falling_region(1, 18),
+        text_evidence.monotone_tendency(1, 14),
         phases_evidence.angle_times(orders, 1, 12),
         phases_evidence.loss_times(1, 16),
     ):
@@ -383,10 +387,35 @@ def test_settlements_hold() -> None:
 
 
 def test_monotone_at_large_depth_is_refuted() -> None:
-    settled = phases_evidence.falling_region(0, 28)
+    settled = text_evidence.monotone_conclusion(0, 28)
     assert failing(settled) == ["|w(t)| is monotone: instances that break it"]
     case = settled["counterexample"]
     assert not any(item.holds for item in case.breaks + case.recheck)
+
+
+def test_the_conjecture_and_the_remark_on_convexity_are_refuted() -> None:
+    settled = text_evidence.conjecture(0, 40)
+    assert [what.split(":")[0] for what in failing(settled)] == ["one layer"]
+    settled["counterexample"].check()
+    settled = text_evidence.convexity()
+    assert len(failing(settled)) == 3
+    settled["counterexample"].check()
+    level, ours = next(i.value for i in settled["evidence"] if "that level" in i.what)
+    assert level == pytest.approx(ours, abs=1e-3)
+
+
+def test_the_region_of_eq_11_is_seen_by_the_gradient(monkeypatch) -> None:
+    def other(w, target, v=(), target_v=()):
+        slope, slopes = quadrature_gradient(w, target, v, target_v)
+        return slope - 1e-3 * np.asarray(w), slopes
+
+    monkeypatch.setattr(statements, "quadrature_gradient", other)
+    assert not falsify(statements.falls_above_nullcline(), 0, 63, 0).survives
+
+
+def test_flows_that_wait_too_long_are_left_out() -> None:
+    item = {"start": np.array([-11.0, -11.0]), "m": np.array(3)}
+    assert "floats still tell" in statements.converges([3]).unmet(item)
 
 
 @pytest.mark.parametrize(

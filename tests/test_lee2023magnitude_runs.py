@@ -337,7 +337,7 @@ def test_steps_on_a_sum_are_stable_where_curvature_says_so() -> None:
 
 
 def test_sample_gaps_are_those_of_the_engine() -> None:
-    law = gaps.gap_law(5, 24, layers=(2,), n=(300, 600))
+    law = gaps.gap_law(5, 24, layers=(2,), n=(300, 600), steps=60, fewest=24)
     assert law.gaps.shape == (1, 2, 24, 2)
     rng = np.random.default_rng([5, 300])
     X = rng.standard_normal((24, 300, 5))[0]
@@ -356,10 +356,12 @@ def test_sample_gaps_are_those_of_the_engine() -> None:
 
 
 def test_the_sample_gap_law_can_fail() -> None:
-    law = gaps.gap_law(0, 24, layers=(1,), n=(300, 2700))
+    law = gaps.gap_law(0, 200, layers=(1,), n=(100, 800, 6400))
     assert all(item.holds for item in runs_evidence.sample_gap(law)["evidence"] if item.decides)
-    flat = replace(law, n=law.n[::-1])
-    assert not all(i.holds for i in runs_evidence.sample_gap(flat)["evidence"] if i.decides)
+    for n in (law.n[::-1], law.n**1.4, law.n**0.7):
+        wrong = runs_evidence.sample_gap(replace(law, n=n))
+        assert not all(i.holds for i in wrong["evidence"] if i.decides)
+        assert wrong["instead"].startswith("with this seed")
 
 
 @pytest.mark.parametrize(("order", "holds"), [(0.9, False), (1.0, True), (1.1, False)])
@@ -387,9 +389,29 @@ def test_first_steps_are_decided_by_the_sample() -> None:
         found.append(check.breaches["empirical"].count == 1)
         assert gaps._breaks_at_once(panel, panel.data()) == found[-1]
     assert len(set(found)) == 2
+    far = gaps.far_steps(3, 200)
+    assert all(i.holds for i in runs_evidence.tangent_bounds(first, far)["evidence"] if i.decides)
     never = gaps.FirstSteps(dict.fromkeys(first.broken, 0), 12)
-    items = runs_evidence.tangent_bounds(first, never)["evidence"]
-    assert not all(item.holds for item in items if item.decides)
+    coin = replace(far, below=np.full(3, far.draws // 2))
+    for wrong in ((never, far), (first, coin)):
+        items = runs_evidence.tangent_bounds(*wrong)["evidence"]
+        assert not all(item.holds for item in items if item.decides)
+
+
+def test_the_share_of_first_steps_falls_with_eta_sqrt_n() -> None:
+    assert gaps.below_probability(1, 1e-9) == pytest.approx(0.5)
+    assert gaps.below_probability(100, 0.1) == pytest.approx(gaps.below_probability(10_000, 0.01))
+    # The variance of the force by sampling: the residual's part along w_0.
+    x, y = np.random.default_rng(0).standard_normal((2, 400_000))
+    force = np.where(x > 0.0, x - np.maximum(y, 0.0), 0.0) * x
+    expected = 0.5 * math.erfc(0.1 * 100.0 * 0.25**2 / 2 / force.std() / math.sqrt(2.0))
+    assert gaps.below_probability(10_000, 0.1) == pytest.approx(expected, rel=2e-3)
+
+
+def test_a_large_norm_is_a_coin_toss() -> None:
+    settled = runs_evidence.large_norm(1, 100)
+    assert [item.holds for item in settled["evidence"] if item.decides] == [False]
+    assert settled["instead"][1].value == 0.5
 
 
 def test_imbalance_is_the_turning_of_w() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import base64
+import io
 import os
 import subprocess
 import sys
@@ -10,8 +13,11 @@ from copy import deepcopy
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
-from guards import GUARDS, SCREEN, machine_paths
+from guards import DPI, GUARDS, SCREEN, machine_paths
+from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
+from matplotlib.image import imsave
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reluflow import refresh
@@ -22,20 +28,9 @@ NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
 NAMES = [path.stem for path in NOTEBOOKS]
 
 
-def nbval(path: Path, threads: int = 1) -> subprocess.CompletedProcess[str]:
-    """Run a notebook again and compare every output but the pictures' bytes."""
-    # The outer run's settings of pytest and matplotlib are not the notebook's.
-    outer = ("PYTEST_", "MPLBACKEND", "OMP_")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(outer)}
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
-    return subprocess.run(
-        [*command, "--nbval", "--nbval-current-env", "--nbval-cell-timeout=600", str(path)],
-        env={**environment, "OMP_NUM_THREADS": str(threads)},
-        cwd=path.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+MACHINES = machines(numpy_levels())
+# The machine itself and the one that is farthest from it, on every run; the others on demand.
+ALWAYS = ("native", "far")
 
 
 def test_there_are_notebooks() -> None:
@@ -43,13 +38,63 @@ def test_there_are_notebooks() -> None:
     assert "scoreboard" in NAMES
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.matrix, *([pytest.mark.long] if name in ALWAYS else [])]
+        )
+        for name in MACHINES
+    ],
+)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_a_notebook_gives_its_outputs_again(path: Path, threads: int) -> None:
-    """Also with another number of threads, which changes the order of sums inside BLAS."""
-    run = nbval(path, threads)
+def test_a_notebook_gives_its_outputs_again(
+    path: Path, name: str, record_property: Callable[[str, object], None]
+) -> None:
+    """On this machine and on others; `bash book test -m matrix` takes all the others."""
+    if reason := why_not(name):
+        pytest.skip(reason)
+    run = nbval(path, MACHINES[name])
+    record_property("nearness", [f"{path.stem}, {name}: {line}" for line in nearness(run)])
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def found_by(machine: dict[str, str]) -> tuple[set[str], set[str]]:
+    """The kernels that a Python on this machine loads: OpenBLAS's, and NumPy's levels."""
+    code = (
+        "import numpy, scipy.linalg, machines, threadpoolctl as t; print({d['architecture'] for d "
+        "in t.threadpool_info() if 'architecture' in d}, set(machines.numpy_levels()), sep='|')"
+    )
+    outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
+    command = [sys.executable, "-c", code]
+    told = subprocess.check_output(
+        command, env=outer | machine, cwd=Path(__file__).parent, text=True
+    )
+    return tuple(ast.literal_eval(part.replace("set()", "()")) for part in told.split("|"))
+
+
+def test_the_far_machine_is_another_one() -> None:
+    if reason := why_not("far"):
+        pytest.skip(reason)
+    (blas, levels), (far_blas, far_levels) = (found_by(MACHINES[name]) for name in ALWAYS)
+    assert list(levels) == [] or sorted(levels) == sorted(numpy_levels())
+    assert not far_levels
+    assert far_blas.isdisjoint(blas) or not levels
+
+
+def test_machines_by_the_levels_of_a_cpu() -> None:
+    """On a CPU without any of the newer instructions there is nothing to be switched off."""
+    assert machines([])["far"]["NPY_DISABLE_CPU_FEATURES"] == ""
+    told = machines(["X86_V3", "X86_V4"])
+    assert told["NumPy's least but one"]["NPY_DISABLE_CPU_FEATURES"] == "X86_V4"
+    assert told["far"]["NPY_DISABLE_CPU_FEATURES"] == "X86_V3 X86_V4"
+    assert told["native"].keys() == {"OMP_NUM_THREADS"}
+
+
+def test_on_another_architecture_one_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("machines.platform.machine", lambda: "aarch64")
+    assert why_not("far") == "far: other CPUs are emulated on x86-64 only, and this is aarch64"
+    assert why_not("native") == why_not("one thread") == ""
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
@@ -72,29 +117,68 @@ def machine(*parts: str) -> str:
     return "/" + "/".join(parts)
 
 
+GLUED = "application/papermill.record/"
+
+
+def name_of(glued: str) -> dict[str, object]:
+    return {"scrapbook": {"name": glued, "mime_prefix": GLUED}}
+
+
+def png(width: int, height: int) -> str:
+    """A white picture with a black bar, in base64."""
+    pixels = np.full((height, width), 255, np.uint8)
+    pixels[: height // 2, : width // 4] = 0
+    file = io.BytesIO()
+    imsave(file, pixels, cmap="gray", format="png")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def figure(picture: str, name: str = "fig-1") -> NotebookNode:
+    return new_output("display_data", {"image/png": picture, "text/plain": f"<Figure {name}>"})
+
+
+TOLD = f"fingerprint of fig-1\nfigure {96 / DPI:g} x {64 / DPI:g} in"
+FINGERPRINT = new_output("display_data", {"text/plain": TOLD})
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """With the digest that a run would store."""
+    notebook.metadata["reluflow"] = {"cells": refresh.cells_digest(notebook)}
+    return notebook
+
+
 def good() -> NotebookNode:
     """A notebook with nothing wrong: parameters, text, a picture with its fingerprint, a row."""
     row = {"id": "sv.ex5.2", "verdict": "reproduced"}
-    picture = new_output("display_data", {"image/png": "aGk=", "text/plain": "<Figure fig-1>"})
-    fingerprint = new_output("display_data", {"text/plain": "fingerprint of fig-1\nfigure 6 x 4"})
-    return new_notebook(
-        cells=[
-            new_markdown_cell("See [the data](../data/my.csv) of `a/b`."),
-            code("seed = 0", 1, tags=("parameters",)),
-            code(
-                "%matplotlib inline\nprint(2)", 2, new_output("stream", name="stdout", text="2\n")
-            ),
-            code("figure()", 3, picture, fingerprint),
-            code("settle()", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
-        ],
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    picture = figure(png(96, 64))
+    glued = new_output("display_data", {f"{GLUED}text/plain": "0.5"}, metadata=name_of("half"))
+    return sealed(
+        new_notebook(
+            cells=[
+                new_markdown_cell(
+                    "See [the data](../data/my.csv) of `a/b`: {glue:text}`half:.1f`."
+                ),
+                code("seed = 0", 1, tags=("parameters",)),
+                code(
+                    "%matplotlib inline\nprint(2)",
+                    2,
+                    new_output("stream", name="stdout", text="2\n"),
+                ),
+                code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT),
+                code(
+                    "settle()", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})
+                ),
+                code("glue('half', 0.5)", 5, glued),
+            ],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
     )
 
 
 def replaced(cell: NotebookNode, position: int = 2) -> NotebookNode:
     notebook = deepcopy(good())
     notebook.cells[position] = cell
-    return notebook
+    return sealed(notebook)
 
 
 def with_metadata(**metadata: object) -> NotebookNode:
@@ -106,7 +190,24 @@ def with_metadata(**metadata: object) -> NotebookNode:
 def with_cell_metadata(**metadata: object) -> NotebookNode:
     notebook = deepcopy(good())
     notebook.cells[2].metadata.update(metadata)
+    return sealed(notebook)
+
+
+def edited(position: int, source: str) -> NotebookNode:
+    """The good notebook after a change by hand: its digest is that of the run."""
+    notebook = deepcopy(good())
+    notebook.cells[position].source = source
     return notebook
+
+
+def without(position: int) -> NotebookNode:
+    notebook = deepcopy(good())
+    del notebook.cells[position]
+    return notebook
+
+
+def pictured(*outputs: NotebookNode) -> NotebookNode:
+    return replaced(code("figure()", 3, *outputs), 3)
 
 
 def html(text: str) -> NotebookNode:
@@ -133,7 +234,10 @@ PLANTED = [
     ("markers", replaced(code("print(2)", 2, tags=("nbval-skip",)))),
     ("markers", replaced(code("print(2)", 2, tags=("raises-exception",)))),
     ("machine_paths", replaced(code(f"open('{machine('home', 'me')}')", 2))),
-    ("machine_paths", replaced(new_markdown_cell(f"In {machine('root', 'book')}."), 0)),
+    (
+        "machine_paths",
+        replaced(new_markdown_cell(f"{{glue:text}}`half` in {machine('root', 'book')}."), 0),
+    ),
     (
         "machine_paths",
         replaced(code("f", 2, html(f">{machine('tmp', 'x')}<"))),
@@ -146,8 +250,18 @@ PLANTED = [
     ("claims_left_open", replaced(code("settle()", 4, shown("not-applicable")), 4)),
     (
         "figures_without_fingerprint",
-        replaced(code("fig", 3, new_output("display_data", {"image/png": "aGk="})), 3),
+        replaced(code("fig", 3, new_output("display_data", {"image/png": png(96, 64)})), 3),
     ),
+    ("figures_without_fingerprint", pictured(FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure("aGk="), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(png(96, 65)), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(png(96, 64), "fig-2"), FINGERPRINT)),
+    ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3), 3)),
+    ("hidden_outputs", replaced(code('if False:\n    show(fig, "fig-1", alt="")', 3), 3)),
+    ("glued_for_nothing", replaced(new_markdown_cell("It is 0.5."), 0)),
+    ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
+    ("edited_by_hand", without(5)),
+    ("edited_by_hand", edited(4, "settle( )")),
     ("leftovers", with_cell_metadata(execution={"iopub.status.busy": "2026-01-01T00:00:00Z"})),
     ("leftovers", with_cell_metadata(tags=["injected-parameters"])),
     ("leftovers", with_metadata(papermill={"duration": 1})),
@@ -170,6 +284,20 @@ def test_a_planted_fault_is_found_by_its_guard_alone(name: str, notebook: Notebo
 
 def test_every_guard_has_a_planted_fault() -> None:
     assert {name for name, _ in PLANTED} == {guard.__name__ for guard in GUARDS}
+
+
+def test_the_inventory_is_the_one_that_the_scoreboard_was_made_with() -> None:
+    """Also where a claim is open, so that no page shows its statement or its check."""
+    board = nbformat.read(ROOT / "chapters" / "scoreboard.ipynb", as_version=4)
+    assert board.metadata.get("reluflow", {}).get("claims") == refresh.claims_digest()
+
+
+def test_the_readme_shows_a_figure_of_the_first_chapter() -> None:
+    """`refresh` copies it, so that it is the figure which the tests draw again."""
+    notebook = nbformat.read(ROOT / "chapters" / refresh.README_SHOWS[0], as_version=4)
+    assert refresh.picture(notebook, refresh.README_SHOWS[1]) == refresh.README_PICTURE.read_bytes()
+    link = f"]({refresh.README_PICTURE.relative_to(ROOT)})"
+    assert link in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -216,5 +344,5 @@ def test_a_changed_result_fails_the_comparison(
     notebook.cells[1].source = source
     path = tmp_path / "changed.ipynb"
     nbformat.write(notebook, path)
-    run = nbval(path)
+    run = nbval(path, MACHINES["native"])
     assert (run.returncode == 0) is passes, run.stdout

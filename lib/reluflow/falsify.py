@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.ledger.evidence import ROUNDING_LEVEL
 
 Instance = Mapping[str, NDArray]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
@@ -178,7 +177,7 @@ class Report:
         if self.vacuous:
             says = "share of the draws that meet the hypotheses and test the claim"
             share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
-            items.append(bound(says, float(f"{share:.2g}"), ">=", RARE, ""))
+            items.append(bound(says, share, ">=", RARE, "", digits=2))
         return items
 
     def evidence(self, name: str | None = None) -> list[Evidence]:
@@ -188,9 +187,7 @@ class Report:
         """
         items = self.checks(name)
         if np.isfinite(self.smallest):
-            small = abs(self.smallest) < ROUNDING_LEVEL
-            value = 0.0 if small else float(f"{self.smallest:.1e}")
-            items.append(note("smallest slack of those", value))
+            items.append(note("smallest slack of those", float(self.smallest), digits=2))
         return [*items, note("seed", self.seed)]
 
 

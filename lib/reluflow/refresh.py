@@ -2,18 +2,30 @@
 
 What is stored depends on the sources alone: no times of execution, no versions of the machine's
 Python, so that a new run of an unchanged chapter changes no byte but those of its pictures.
+
+A digest of every cell, sources and outputs, is stored with them, and one of the claims' inventory.
+They prove nothing, for anybody can compute them. They tell the tests of a change by hand after the
+run: of a word, a picture, or the statement of a claim that no page has settled yet.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+from reluflow.ledger.inventory import CLAIMS
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
+README_PICTURE = CHAPTERS / "images" / "readme.png"
+README_SHOWS = ("01_support_vectors.ipynb", "<Figure figure-3a>")
 # The kernel that comes with the Python that runs this, under the name that every Jupyter knows.
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"}
@@ -33,10 +45,34 @@ def refresh(path: Path) -> None:
         resources={"metadata": {"path": str(path.parent)}},
     )
     client.execute()
-    notebook.metadata = nbformat.NotebookNode(kernelspec=KERNEL, language_info=LANGUAGE)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+    digests = {"cells": cells_digest(notebook), "claims": claims_digest()}
+    notebook.metadata = NotebookNode(
+        kernelspec=KERNEL, language_info=LANGUAGE, reluflow=NotebookNode(digests)
+    )
     nbformat.write(notebook, path)
+    if path.resolve() == CHAPTERS / README_SHOWS[0]:
+        README_PICTURE.write_bytes(picture(notebook, README_SHOWS[1]))
+
+
+def cells_digest(notebook: NotebookNode) -> str:
+    """The SHA-256 of all cells as JSON, in hexadecimal."""
+    return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
+
+
+def claims_digest() -> str:
+    """The SHA-256 of all inventories, one after the other in the order of their names."""
+    texts = [path.read_bytes() for path in sorted(CLAIMS.glob("*.yml"))]
+    return hashlib.sha256(b"".join(texts)).hexdigest()
+
+
+def picture(notebook: NotebookNode, name: str) -> bytes:
+    """The PNG of the output that shows itself in text as `name`; KeyError where there is none."""
+    for output in (o for cell in notebook.cells for o in cell.get("outputs", [])):
+        if output.get("data", {}).get("text/plain") == name:
+            return base64.b64decode(output.data["image/png"])
+    raise KeyError(f"the notebook shows no {name}")
 
 
 def main(arguments: Sequence[str]) -> None:

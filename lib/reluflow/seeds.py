@@ -76,7 +76,9 @@ def compared(first: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str
 def _seeds(text: str) -> list[int]:
     """The numbers of a list such as 1-40 or 1,2,7."""
     pairs = [part.split("-") for part in text.split(",")]
-    return [seed for first, *last in pairs for seed in range(int(first), int([first, *last][-1]) + 1)]
+    return [
+        seed for first, *last in pairs for seed in range(int(first), int([first, *last][-1]) + 1)
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

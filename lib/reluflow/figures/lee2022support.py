@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import style
 from reluflow.figures.curves import loss_curves, preactivations
-from reluflow.figures.frame import Window
+from reluflow.figures.frame import Window, fresh
 from reluflow.figures.shares import share_points
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.figures.weight_flow import annotate_minima, flow, stationary_sets
+from reluflow.figures.weight_flow import EVENT_WORDS, annotate_minima, flow, stationary_sets
 from reluflow.figures.weight_space import (
     activation_boundaries,
     cells,
@@ -58,7 +58,7 @@ def terminology(X2: NDArray, y2: NDArray, X6: NDArray, y6: NDArray, cell: ArrayL
 
 
 def window_of_interest(
-    minima: Sequence[StationarySet], paths: Sequence[Trajectory], pad: float = 0.22
+    minima: Sequence[StationarySet], paths: Sequence[Trajectory], pad: float = 0.3
 ) -> Window:
     """A window on the origin, the isolated minima and the ends of the paths, with room around."""
     points = [np.zeros(2), *(m.w for m in minima if m.dimension == 0), *(p.end for p in paths)]
@@ -83,15 +83,20 @@ def plane_flows(
     minima: Sequence[StationarySet],
     paths: Sequence[Trajectory],
     window: Window | None = None,
-    height: float = 5.4,
+    circles: Mapping[str, float] | None = None,
 ) -> Figure:
-    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane."""
-    fig, (ax,) = panels(1, 1, height=height)
-    weight_plane(ax, window or window_of_interest(minima, paths))
+    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
+    `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
+    fig, (ax,) = panels(1, 1, height=6.4 if circles else 5.4)
+    weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(circles))
     loss_levels(ax, X, y, floor=minima[0].loss if minima else None)
     stationary_sets(ax, minima, X)
     for path in paths:
         flow(ax, path)
+    turn = np.linspace(0.0, 2.0 * np.pi, 361)
+    for (name, radius), line in zip((circles or {}).items(), ("--", ":"), strict=False):
+        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color="#C62828", ls=line, lw=1.4,
+                label=name, zorder=2.9)  # fmt: skip
     activation_boundaries(ax, X)
     cells(ax, X)
     annotate_minima(ax, minima, lambda m: f"$L = {m.loss:.3f}$")
@@ -105,13 +110,21 @@ def space_flows(
     planes: Sequence[Sequence[int]], titles: Sequence[str] = (),
 ) -> Figure:  # fmt: skip
     """Figure 4: ReLU and linear flow in three dimensions, one panel each data set, with the
-    activation planes of the data `planes` (from 0)."""
-    fig, axes = panels(1, len(relu), height=5.0, projection="3d", titles=titles)
+    activation planes of the data `planes` (from 0). Diamonds are the ReLU flow's switches,
+    triangles the changes of sign along the linear flow."""
+    fig, axes = panels(1, len(relu), height=5.6, projection="3d", titles=titles)
     for ax, path, line, data, shown in zip(axes, relu, linear, X, planes, strict=True):
         weight_box(ax, box_around(path, line))
         for j in shown:
             plane(ax, data[j], datum=j)
-        flow3d(ax, line, "linear flow")
+        flow3d(ax, line, "linear flow", events=False)
+        for event in line.events:
+            falls = event.kind == "deactivate"
+            label = EVENT_WORDS["linear"][event.kind].replace("_i", f"_{{{event.datum + 1}}}")
+            ax.plot(*line.at(np.array([event.t])).T, ls="", marker="v" if falls else "^", ms=7.5,
+                    mfc=style.CURVES["linear flow"].colour if falls else "white",
+                    mec=style.CURVES["linear flow"].colour, zorder=5.0,
+                    label=fresh(ax, label))  # fmt: skip
         flow3d(ax, path, "ReLU flow")
     legend_below(fig)
     return fig
@@ -128,8 +141,10 @@ def weight_space(run: Experiment) -> Figure:
 
 
 def activity_curves(run: Experiment, most: int = 5) -> Figure:
-    """Loss and x_i.w along the first start's flows: the data with events first, `most` of them."""
-    relu, linear = run.flows[0], run.linear_flows[0]
+    """Loss and x_i.w along the flows from the start whose ReLU flow has most events: the data with
+    events first, `most` of them."""
+    k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
+    relu, linear = run.flows[k], run.linear_flows[k]
     order = [e.datum for e in (*relu.events, *linear.events)] + list(range(len(run.y)))
     data = sorted(list(dict.fromkeys(order))[:most])
     return losses_and_preactivations(run.X, run.y, relu, linear, run.step, None, data)
@@ -209,7 +224,8 @@ def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) 
             ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
         ax.axhline(0.0, color=style.INK, lw=0.9)
         ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
-    left.set(ylim=(-120, 60), title="(a) the whole flow")
+    left.set_yscale("symlog", linthresh=30.0)
+    left.set(ylim=(-1000, 300), title="(a) the whole flow, linear below 30")
     right.set(ylim=(-0.6, 0.3), title="(b) near the touch")
     legend_below(fig, columns=2)
     return fig

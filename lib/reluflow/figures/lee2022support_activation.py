@@ -73,9 +73,9 @@ def _along_ray(ax, X, y, w0, paths: Sequence[Trajectory], window: Window) -> Non
               color="#C62828", width=0.006, zorder=4.2)  # fmt: skip
     style.legend_entry(ax, r"$-\nabla L(\alpha w_0)$", color="#C62828", lw=1.5)
     for j, star in enumerate(stars):
-        ax.plot(*(star * np.asarray(w0)), ls="", marker="D", ms=6, mfc=datum_colour(j),
+        ax.plot(*(star * np.asarray(w0)), ls="", marker="^", ms=8, mfc=datum_colour(j),
                 mec=style.INK, mew=0.8, zorder=5.8)  # fmt: skip
-    style.legend_entry(ax, r"$\alpha_j^*$, in the colour of $x_j$", ls="", marker="D", ms=6,
+    style.legend_entry(ax, r"$\alpha_j^* w_0$, in the colour of $x_j$", ls="", marker="^", ms=8,
                        mfc=style.QUIET, mec=style.INK, mew=0.8)  # fmt: skip
     activation_boundaries(ax, X)
     cells(ax, X)

@@ -65,7 +65,7 @@ def _rectangle_in_space(ax: Axes3D, net: LinearNeuron) -> None:
         ax.text(*(1.12 * tip), f"$e_{k + 1}$", color=AXES, fontsize=10, ha="center", zorder=6)
     path = affine_flow(net.X, net.y, np.zeros(3), "linear")
     flow3d(ax, path, "linear flow", events=False)
-    ax.plot(*net.minimum[:, None], ls="", zorder=6.0, label="minimum $w^*$",
+    ax.plot(*net.minimum[:, None], ls="", zorder=5.0, label="minimum $w^*$",
             **style.MARKERS["global minimum"])  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
         ax.plot(*ends.T, color=AXES, lw=1.2, ls=(0, (1.0, 1.2)), label="eigenvector $e_k$ of $H$")
     ax.plot(*(0.5 * net.minimum), ls="", marker="x", color=style.INK, ms=7, label="centre $w^*/2$")
     flow(ax, affine_flow(net.X, net.y, np.zeros(2), "linear"), "linear flow", events=False)
-    ax.plot(*net.minimum, ls="", zorder=6.0, **style.MARKERS["global minimum"])
+    ax.plot(*net.minimum, ls="", zorder=5.0, **style.MARKERS["global minimum"])
 
 
 @in_house_style

@@ -16,11 +16,12 @@ from reluflow.figures.weight_flow import flow
 from reluflow.figures.weight_space import activation_boundaries, weight_plane
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import virtual_minimum
+from reluflow.geometry import enumerate_cells, virtual_minimum
 from reluflow.papers.lee2022support.norms import Crossing, crossings
 
 OLD, NEW, RATE = "#009E73", "#CC79A7", "#E69F00"
-VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 6, "ls": ""}
+VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": ""}
+"""Below the end of a path, which may lie on it."""
 
 
 def _eigenbasis(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -106,7 +107,7 @@ def cell_dynamics(
     `cases` are (X, y, k) for the three panels: P is entered at crossing k (from 0) of the flow.
     """
     titles = ("(a) flows in $P$", "(b) $w_P^*$ in $P$", "(c) $w_P^*$ outside $P$")
-    fig, axes = panels(1, 3, height=4.3, titles=titles)
+    fig, axes = panels(1, 3, height=4.15, titles=titles, sharey=True)
     for ax, (X, y, k), window in zip(axes, cases, windows, strict=True):
         weight_plane(ax, window, equal=True)
         path = affine_flow(X, y, 1e-9 * X.T @ y)
@@ -117,8 +118,6 @@ def cell_dynamics(
         ax.plot(*slow, color=style.QUIET, ls=":", lw=1.4, zorder=2,
                 label=fresh(ax, "line through $w_P^*$ along $e_2$"))  # fmt: skip
         _virtual(ax, w, OLD, "virtual minimum $w_P^*$")
-        walls = sorted({step.datum, *_next(X, path, k)})
-        activation_boundaries(ax, X, walls)
         if ax is axes[0]:
             length = 0.2 * (window[1] - window[0])
             _arrows(ax, np.array([window[0] + 1.4 * length, window[2] + 0.6 * length]), E, length,
@@ -128,13 +127,18 @@ def cell_dynamics(
             _ellipse(ax, w, E, rates)
             _rectangle(ax, w, E, OLD, "hyperrectangle of $P$")
         flow(ax, path, "ReLU flow", arrows=1)
+        activation_boundaries(ax, X, _edges(X, step.after))
+    for ax in axes[1:]:
+        ax.set_ylabel("")
     legend_below(fig)
     return fig
 
 
-def _next(X: NDArray, path: Trajectory, k: int) -> list[int]:
-    """The datum of the crossing after the k-th, if there is one."""
-    return [step.datum for step in crossings(X, path)[k + 1 : k + 2]]
+def _edges(X: NDArray, active: NDArray) -> list[int]:
+    """The data on whose boundaries the cell ends, no two of them parallel."""
+    cells = {tuple(row) for row in enumerate_cells(X).patterns.tolist()}
+    across = active ^ np.eye(len(active), dtype=bool)
+    return [j for j, row in enumerate(across.tolist()) if tuple(row) in cells]
 
 
 def _other_flows(ax: Axes, X: NDArray, y: NDArray, step: Crossing) -> None:
@@ -173,6 +177,9 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
         most.append(np.max((path.at(path.grid(400)) ** 2).sum(axis=1)) - path.end @ path.end)
     right.loglog(many, most, color=style.INK, label="largest $|w(t)|^2 - |w^*|^2$")
     right.loglog(many, many**2, color=style.QUIET, ls="--", label="$|w_0|^2 = \\varepsilon^2$")
+    law = 7.0 / 18.0 * 36.0 ** (-2.0 / 7.0)
+    right.loglog(many, law * many ** (18.0 / 7.0), color="#D55E00", ls=":", lw=2.6,
+                 label=f"${law:.2f}\\,\\varepsilon^{{18/7}}$")  # fmt: skip
     right.set(xlabel="$\\varepsilon$")
     legend_below(fig, columns=3)
     return fig

@@ -1,9 +1,10 @@
 """Data as exact numbers, and the linear algebra that decides ranks, signs and feasibility.
 
-A number is read as the fraction with a small denominator that rounds to it, times a power of two,
-where there is one: 0.1 is a tenth, and 0.3 is three times as much. Any other number is the binary
-fraction that it is. So data that are parallel as printed are parallel, data that only a rounding
-keeps apart are apart, and a factor of two anywhere changes nothing.
+A number is read as the decimal of up to six digits, or that divided by a small odd number, which
+rounds to it, times any power of two, where there is one: 0.1 is a tenth, 0.3 is three times as
+much, and 1/3 is a third. Any other number is the binary fraction that it is. So data that are
+parallel as printed are parallel, data that a rounding in a computation keeps apart are apart, and a
+factor of two anywhere changes nothing.
 """
 
 from __future__ import annotations
@@ -18,21 +19,35 @@ from numpy.typing import ArrayLike, NDArray
 
 Rows = list[list[int]]
 
-SIMPLE = 10**6
-"""Up to this denominator a fraction in [1/2, 1) is recognised; no two such round to one double."""
+_BITS = 20
+_FACTORS = [Fraction(5) ** k for k in sorted(range(-22, 23), key=abs)] + [
+    Fraction(q) for q in range(3, 100, 2) if q % 5
+]
+"""A number is simple if one of these makes it a whole number of `_BITS` bits, but for a power of
+two. Hardly any other number rounds to the same double as a simple one."""
 
-_EPS = float(np.finfo(float).eps)
+
+def read(values: ArrayLike) -> list[Fraction]:
+    """The numbers meant by doubles (m,): simple ones that round to them, or their binary values."""
+    values = np.asarray(values, float)
+    mantissas, exponents = np.frexp(values)
+    whole, shifts = np.frexp(np.multiply.outer(mantissas, [float(f) for f in _FACTORS]))
+    whole = whole * 2.0**_BITS
+    near = np.abs(whole - np.rint(whole)) <= 1e-9  # a few units in the last place
+    found = [Fraction(v) for v in values.tolist()]
+    for i in np.nonzero(near.any(axis=1))[0]:
+        given = Fraction(float(mantissas[i]))
+        for k in np.nonzero(near[i])[0]:
+            simple = Fraction(round(whole[i, k])) / _FACTORS[k] * _two(int(shifts[i, k]) - _BITS)
+            if abs(simple - given) <= Fraction(1, 2**54):
+                found[i] = simple * _two(int(exponents[i]))
+                break
+    return found
 
 
-def read(value: float) -> Fraction:
-    """The number meant by a double: a simple fraction that rounds to it, or its binary value."""
-    mantissa, exponent = np.frexp(value)
-    mantissa, power = float(mantissa), Fraction(2) ** int(exponent)
-    if (mantissa * 2**20).is_integer():
-        return Fraction(mantissa) * power
-    simple = Fraction(mantissa).limit_denominator(SIMPLE)
-    rounds = abs(simple - Fraction(mantissa)) <= Fraction(1, 2**54)
-    return (simple if rounds else Fraction(mantissa)) * power
+def _two(power: int) -> Fraction:
+    """A power of two."""
+    return Fraction(1 << power) if power >= 0 else Fraction(1, 1 << -power)
 
 
 def integer_columns(X: NDArray) -> tuple[Rows, list[Fraction]]:
@@ -41,8 +56,8 @@ def integer_columns(X: NDArray) -> tuple[Rows, list[Fraction]]:
     So Z stays the same when a column of X is multiplied by a power of two.
     """
     columns, scale = [], []
-    for column in X.T.tolist():
-        exact = [read(v) for v in column]
+    for column in X.T:
+        exact = read(column)
         below = lcm(*(v.denominator for v in exact))
         whole = [v.numerator * (below // v.denominator) for v in exact]
         common = gcd(*whole) or 1

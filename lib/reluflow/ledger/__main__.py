@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,14 +33,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
-    print(as_json(board.rows) if options.json else as_table(board))
-    return 0
+    encoding = sys.stdout.encoding or "ascii"
+    utf = encoding.lower().startswith("utf")
+    text = as_json(board.rows, not utf) if options.json else as_table(board)
+    return _written(text.encode(encoding, "replace").decode(encoding))
 
 
-def as_json(rows: Sequence[Row]) -> str:
-    """The rows as a JSON list."""
+def _written(text: str) -> int:
+    """Print a text; return the exit status."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever reads has read enough, as `head` does
+        status = 1
+    except OSError as error:
+        print(f"ledger: the output cannot be written ({error.strerror})", file=sys.stderr)
+        status = 1
+    else:
+        return 0
+    # What is left in the buffer has nowhere to go, and Python would say so at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status
+
+
+def as_json(rows: Sequence[Row], ascii_only: bool = False) -> str:
+    """The rows as a JSON list; `ascii_only` writes every other letter as an escape."""
     objects = [row.record() | {"chapter": row.chapter, "cell": row.cell} for row in rows]
-    return json.dumps(objects, indent=2, ensure_ascii=False)
+    return json.dumps(objects, indent=2, ensure_ascii=ascii_only)
 
 
 def as_table(board: Scoreboard) -> str:

@@ -16,6 +16,7 @@ from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.numbers import (
     DOWN,
     NEAREST,
+    ROUNDING_LEVEL,
     UP,
     Number,
     as_context,
@@ -28,10 +29,6 @@ from reluflow.ledger.numbers import (
     printed,
     rounded,
 )
-
-# A float below this is rounding error. Its digits differ from CPU to CPU: only that it is small is
-# recorded.
-ROUNDING_LEVEL = 1e-9
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,

@@ -100,7 +100,7 @@ def claims_by_id(inventories: list[Inventory] | tuple[Inventory, ...]) -> dict[s
 def _load(file: Path) -> Inventory:
     try:
         content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise LedgerError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from None
     for field in ("paper", "title"):
         if not isinstance(content, Mapping) or not isinstance(content.get(field), str):

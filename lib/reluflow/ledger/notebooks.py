@@ -19,8 +19,9 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
 
     Parameters: `places`, a notebook, a folder of notebooks, or several of both.
     Returns the rows, each with its `chapter` (file name) and `cell` (id).
-    Raises `LedgerError` for a place that is not there, a file that is no notebook, an id that is in
-    no inventory, a claim settled twice, and a row that its evidence or its display contradicts.
+    Raises `LedgerError` for a place that is not there or holds no notebook, a file that is none, an
+    id that is in no inventory, a claim settled twice, and a row that its evidence or its display
+    contradicts.
     """
     claims = claims_by_id(load_inventories())
     found: dict[str, Row] = {}
@@ -44,7 +45,10 @@ def _notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
     for place in [places] if isinstance(places, (str, Path)) else places:
         path = Path(place)
         if path.is_dir():
-            files += sorted(path.glob("*.ipynb"))
+            inside = sorted(path.glob("*.ipynb"))
+            if not inside:
+                raise LedgerError(f"no notebook in the folder {str(place)!r}")
+            files += inside
         elif path.is_file():
             files.append(path)
         else:
@@ -60,7 +64,7 @@ def _recorded_outputs(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         outputs = [(cell, output) for cell in cells for output in cell["outputs"]]
         carrying = [(c, o["data"]) for c, o in outputs if RECORD in o.get("data", {})]
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
         raise LedgerError(f"{file.name} is not a notebook") from None
     for cell, data in carrying:
         name = cell.get("id", f"number {cells.index(cell) + 1}")

@@ -18,6 +18,10 @@ from typing import Any
 from reluflow.approx import DIGITS, approx
 from reluflow.ledger.errors import LedgerError
 
+# A float below this is rounding error. Its digits differ from CPU to CPU: only that it is small is
+# recorded.
+ROUNDING_LEVEL = 1e-9
+
 Number = int | float | Fraction
 NEAREST, DOWN, UP = decimal.ROUND_HALF_EVEN, decimal.ROUND_FLOOR, decimal.ROUND_CEILING
 
@@ -60,13 +64,18 @@ def as_instance(value: Any, where: str) -> Any:
 
 
 def as_context(value: Any, where: str, digits: int | None) -> Any:
-    """Turn a value that only informs into tuples of plain values, its floats rounded."""
+    """Turn a value that only informs into tuples of plain values, its floats rounded.
+
+    A measured float at rounding level is 0: its digits differ from CPU to CPU.
+    """
     value = _plain(value)
     if isinstance(value, (bool, str)):
         return value
     if _is_sequence(value):
         return tuple(as_context(item, where, digits) for item in value)
-    return rounded(as_number(value, where), digits)
+    number = rounded(as_number(value, where), digits)
+    noise = digits is not None and isinstance(number, float) and abs(number) < ROUNDING_LEVEL
+    return 0.0 if noise else number
 
 
 def as_digits(digits: int | None, where: str) -> int | None:

@@ -53,7 +53,7 @@ def deactivation_if(report: Report, X: NDArray, y: NDArray, w0: ArrayLike) -> Se
                  "deactivates x_1", sides == (-1,), True),
             note("there: grad L(w0).x_1, and y_1 |x_1|^2", (s, top)),
             note("there: x_1.w(0.1) from either side of the boundary, by DOP853",
-                 tuple(round(v, 4) for v in later)),
+                 tuple(later)),
         ],
         "counterexample": Counterexample(
             instance={"X": [[1]], "y": [1], "w(s)": [0]},
@@ -181,7 +181,7 @@ def existence(report: Report, slides: tuple[int, int]) -> Settlement:
                  not (-s > 0.0 > top - s), False),
             note("there: x_1.w' on the inactive and on the active side", (-s, top - s)),
             note("there: largest |x_1.w| up to t = 1/2 of Euler polygons, steps 0.01 and 0.001",
-                 tuple(round(v, 4) for v in chatter)),
+                 tuple(chatter), digits=2),
             note("flows with labels of either sign, and those that come to slide", slides),
         ]
     }  # fmt: skip
@@ -238,8 +238,8 @@ def entry_radius(report: Report, found: EntryRadius, X: NDArray, y: NDArray) -> 
             bound("delta_0 / delta*, Example 5.1", found.guarantee / found.radius, "<=", 1.0, ""),
             fact("plain descent enters from 0.99 delta*, from 1.01 delta*", tuple(loops),
                  (True, False)),
-            note("delta* of Example 5.1", round(found.radius, 3)),
-            note("delta_0 of Example 5.1", float(f"{found.guarantee:.3g}")),
+            note("delta* of Example 5.1", found.radius, digits=3),
+            note("delta_0 of Example 5.1", found.guarantee, digits=3),
         ]
     }  # fmt: skip
 

@@ -35,6 +35,15 @@ def alternation(f: ArrayLike, k: int, first: int | None = None) -> float:
     return float(best[-1])
 
 
+def share_of_alternation(f: NDArray, rounding: float, k: int) -> float:
+    """The `alternation` of f (m,) as a share of its largest size; what is no larger than
+    `rounding` has no sign. NaN where that is all of f."""
+    top = np.abs(f).max()
+    if top <= rounding:
+        return float("nan")
+    return alternation(np.where(np.abs(f) <= rounding, 0.0, f / top), k)
+
+
 @dataclass(frozen=True)
 class Spectrum:
     """The linear flow from w0 in its eigenbasis: v.w(t) - c = v.w0 - c + sum_k (...)_k.
@@ -50,6 +59,13 @@ class Spectrum:
     def at(self, t: NDArray) -> NDArray:
         """States (k, d)."""
         return self.w0 + (-np.expm1(-self.rates * t[:, None]) * self.gap) @ self.axes.T
+
+    def rounding(self, v: NDArray, c: float = 0.0) -> float:
+        """How far v.at(t) - c, a constant and d exponentials, can be off by rounding at any t: that
+        of its terms and of their sums (Higham 2002, ch. 3). Errors of rates, axes and gap only make
+        it another constant and other exponentials."""
+        terms = np.abs(self.w0) + np.abs(self.axes) @ np.abs(self.gap)
+        return float(8 * (len(v) + 2) * np.finfo(float).eps * (np.abs(v) @ terms + abs(c)))
 
     def times(self, points: int) -> NDArray:
         """Times that resolve every rate, dense in the logarithm."""
@@ -85,9 +101,9 @@ def _starts(d: int) -> Mapping[str, Callable[[np.random.Generator], Instance]]:
     return extended(data_draws(d, (d, d + 3), _KINDS), more)
 
 
-def _residue(instance: Instance, prescribed: bool) -> NDArray:
-    """v.w(t) - c on sampled times, of a hyperplane through d points of the path or a random one
-    through one point, in units of its largest value."""
+def _crossings(instance: Instance, prescribed: bool, k: int) -> float:
+    """How deeply v.w(t) - c alternates k times, for a hyperplane through d points of the path or a
+    random one through one point; NaN where the flow stays in it, as far as doubles tell."""
     flow = spectrum(instance["X"], instance["y"], instance["w0"])
     span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
     at = 0.1 / flow.rates[-1] * np.exp(np.sort(instance["places"]) * span)
@@ -97,8 +113,7 @@ def _residue(instance: Instance, prescribed: bool) -> NDArray:
         v = instance["free"][:-1]
         c = float(v @ flow.at(at[:1])[0])
     t = np.sort(np.append(flow.times(300), np.sqrt(at[1:] * at[:-1])))
-    f = flow.at(t) @ v - c
-    return f / np.abs(f).max()
+    return share_of_alternation(flow.at(t) @ v - c, flow.rounding(v, c), k)
 
 
 def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
@@ -108,7 +123,7 @@ def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statem
         says=f"d = {d}: at most {limit} crossings of a hyperplane "
         + ("through d points of the path" if prescribed else "through one point"),
         draws=_starts(d),
-        slack=lambda instance: -alternation(_residue(instance, prescribed), limit + 2),
+        slack=lambda instance: -_crossings(instance, prescribed, limit + 2),
         hypotheses={"singular values of X within a factor 1000": _well_spread},
         tolerance=1e-9,
     )
@@ -155,7 +170,10 @@ def boundary_crossings_bound(d: int, most: int | None = None) -> Statement:
     def slack(instance: Instance) -> float:
         flow = spectrum(instance["X"], instance["y"], np.zeros(d))
         h = flow.at(flow.times(200)) @ instance["X"].T
-        return -max(alternation(f / np.abs(f).max(), limit + 2) for f in h.T)
+        return -max(
+            share_of_alternation(f, flow.rounding(x), limit + 2)
+            for f, x in zip(h.T, instance["X"], strict=True)
+        )
 
     return Statement(
         says=f"d = {d}, from 0: at most {limit} crossings of a datum's boundary after t = 0",

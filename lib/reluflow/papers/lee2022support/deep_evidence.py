@@ -120,7 +120,7 @@ def _ends(what: str, intervals: Sequence[tuple[float, float, float]]) -> list:
     """Notes of the mean and its 95 % interval at the first and at the last look, in per cent."""
     names = ("before training", "after training")
     return [
-        note(f"{what}, {name}: mean and 95 % interval", tuple(round(100 * v, 1) for v in ends), "%")
+        note(f"{what}, {name}: mean and 95 % interval", tuple(100 * v for v in ends), "%", 3)
         for name, ends in zip(names, intervals, strict=True)
     ]
 
@@ -139,8 +139,8 @@ def balanced_layers(report: Report, survey: BalanceSurvey) -> Settlement:
                   ">=", 1.8, ""),
             bound("largest such factor", max(factors), "<=", 2.2, ""),
             bound("largest drift of a flow by DOP853", survey.flow, "<=", 1e-9, unit),
-            note("steps", survey.steps),
-            note("mean drift of descent", tuple(float(f"{v:.2g}") for v in drift), unit),
+            note("steps", survey.steps, "", None),
+            note("mean drift of descent", tuple(drift), unit, digits=2),
             note("networks, and those whose descent changes an activation",
                  (survey.drift.shape[1], survey.flips)),
             note("flows, and those stopped by a change of activation",

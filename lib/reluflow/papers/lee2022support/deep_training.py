@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from reluflow.approx import on_grain
 from reluflow.networks import backpropagate
 
 
@@ -79,7 +80,9 @@ class LabelSurvey:
         }
         rows = [
             {
-                name: "{:.1f} % ({:.1f} to {:.1f})".format(*(100 * v for v in self.interval(at[k])))
+                name: "{} % ({} to {})".format(
+                    *(on_grain(100 * v, 0.1) for v in self.interval(at[k]))
+                )
                 for name, at in columns.items()
             }
             for k in range(len(self.steps))

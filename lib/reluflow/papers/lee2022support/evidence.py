@@ -45,7 +45,7 @@ def three_starts(run: Experiment) -> Settlement:
             fact("the limit from (0, 45) is not global", large.rank > 1, True),
             deviation("loss of the small start's limit above the least loss",
                       small.loss - run.minima[0].loss, ""),
-            note("losses of the three limits", tuple(round(v.loss, 4) for v in run.limits)),
+            note("losses of the three limits", tuple(v.loss for v in run.limits)),
             note("their support vectors", tuple(one_based(v.support) for v in run.limits)),
             note("their ranks", tuple(v.rank for v in run.limits)),
         ],
@@ -148,7 +148,7 @@ def deactivation(run: Experiment) -> Settlement:
             fact("global minima of the ReLU loss", len(zero), 1),
             fact("the global minimum has all data active",
                  len(zero[0].support) == n and zero[0].dimension == 0, True),
-            note("loss of the ReLU limit", round(limit.loss, 6)),
+            note("loss of the ReLU limit", limit.loss),
         ],
     }  # fmt: skip
 
@@ -186,16 +186,16 @@ def caption_iteration(run: Experiment, datum: int, kind: str, printed: int) -> S
     once, n = first_iteration(run.flows[0], datum, kind, run.step), len(run.y)
     losses = {"eq. (1), 1/2 of the sum": once, "1/(2n) of the sum": n * once,
               "1/n of the sum, PyTorch's mean": n * once / 2}  # fmt: skip
-    nearest = min(losses.values(), key=lambda k: abs(k - printed))
-    return {
+    apart = min(abs(k / printed - 1.0) for k in losses.values())
+    settlement = {
         "evidence": [
             deviation("iteration of the event under the nearest of three normalisations, against "
-                      f"the printed {printed}", abs(nearest / printed - 1.0), "of it"),
+                      f"the printed {printed}", apart, "of it"),
         ],
         "tolerance": 0.05,
-        "instead": [note(f"iteration if the loss is {name}", round(k))
-                    for name, k in losses.items()],
     }  # fmt: skip
+    counts = [note(f"iteration if the loss is {name}", round(k)) for name, k in losses.items()]
+    return settlement | ({} if apart <= 0.05 else {"instead": counts})
 
 
 def caption_asymptotes(run: Experiment) -> Settlement:
@@ -208,7 +208,7 @@ def caption_asymptotes(run: Experiment) -> Settlement:
         ],
         "tolerance": 0.01,
         "instead": [
-            note("limits of h_i", tuple(round(float(v), 4) for v in h)),
-            note("labels y_i", tuple(float(v) for v in run.y)),
+            note("limits of h_i", tuple(map(float, h))),
+            note("labels y_i", tuple(float(v) for v in run.y), "", None),
         ],
     }  # fmt: skip

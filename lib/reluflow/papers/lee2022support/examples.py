@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reluflow.approx import approx, on_grain
 from reluflow.datasets import Dataset, check_assumptions, select, settings
 from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
@@ -21,6 +22,10 @@ from reluflow.networks import loss
 
 MOST_DATA = 500
 """Up to this many data a run goes on without its cells where they are too many to enumerate."""
+
+
+ROUNDED = 1e-14
+"""A minimum with a smaller margin exists, or not, by the last digits of the data."""
 
 
 OWN_ITERATIONS = 200_000
@@ -179,7 +184,7 @@ def limits_table(run: Experiment) -> pd.DataFrame:
     """One row a flow: where it starts and ends, the loss there, its support and its rank."""
     rows = [
         {
-            "start": _point(limit.start),
+            "start": _point(limit.start, "{:.5g}".format),
             "limit": _point(limit.w),
             "loss": _loss(limit.loss, run.y),
             "support vectors": _data(limit.support),
@@ -202,7 +207,8 @@ def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
         {
             "loss": _loss(m.loss, run.y),
             "support vectors": _data(m.support),
-            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}"),
+            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}")
+            + (", by the last digits of the data" if m.margin < ROUNDED else ""),
             "a point of it": _point(m.w),
         }
         for m in run.minima[:most]
@@ -214,12 +220,14 @@ def _loss(value: float, y: NDArray) -> str:
     """Six decimals; for labels of another order six digits, and 0 for what is rounding of L(0)."""
     unit = 0.5 * float(y @ y)
     if 1e-2 <= unit <= 1e6:
-        return f"{value:.6f}"
-    return f"{value:.6g}" if value > 1e-9 * unit else "0"
+        return on_grain(value, 1e-6)
+    return approx(value, 6) if value > 1e-9 * unit else "0"
 
 
-def _point(w: NDArray) -> str:
-    shown = ", ".join(f"{v + 0.0:.5g}" for v in w[:4])
+def _point(w: NDArray, written: Callable[[float], str] = lambda v: approx(v, 5)) -> str:
+    """Up to four coordinates; one that is small beside the others is 0."""
+    size = float(np.max(np.abs(w), initial=0.0))
+    shown = ", ".join(written(v if abs(v) > 1e-9 * size else 0.0) for v in w[:4])
     return f"({shown}, …)" if len(w) > 4 else f"({shown})"
 
 
@@ -229,6 +237,10 @@ def _data(support: tuple[int, ...]) -> str:
     if len(support) > 8:
         return f"{len(support)} data"
     return "{" + ", ".join(str(j + 1) for j in support) + "}"
+
+
+def _range(iterations: NDArray) -> str:
+    return " to ".join(on_grain(float(end), 1.0) for end in (iterations.min(), iterations.max()))
 
 
 def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
@@ -254,8 +266,8 @@ def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int)
                     f"{story or 'none'} ({100 * k / draws:.0f} %)"
                     for story, k in stories.most_common()
                 ),
-                "iteration of the first event": f"{first.min():.0f} to {first.max():.0f}",
-                "of the last": f"{last.min():.0f} to {last.max():.0f}",
+                "iteration of the first event": _range(first),
+                "of the last": _range(last),
                 "rank of the limit": ", ".join(f"{r} ({k})" for r, k in sorted(ranks.items())),
             }
         )

@@ -117,7 +117,14 @@ def shortest_minimum(seed: int, count: int) -> Settlement:
 
 def reduction(reports: Sequence[Report]) -> Settlement:
     """Theorem E.1."""
-    return {"evidence": survived(*reports)}
+    return {
+        "evidence": survived(*reports),
+        "reading": Reading(
+            taken="part 1 says L(w) = L(w + v), as its proof does",
+            others="It is printed as L(w) = L(w' + v) with a w' of the span, for which w is not "
+            "said; for a w of its own it is false.",
+        ),
+    }
 
 
 def reduction_of_relu(reports: Sequence[Report]) -> Settlement:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import differential_evolution
 from scipy.stats import binomtest
 
+from reluflow.approx import approx
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima
@@ -103,7 +104,7 @@ class SmallStartSurvey:
 
     def table(self) -> pd.DataFrame:
         """The survey in words and numbers."""
-        worst = f"{self.excess[-1]:.3g}" if self.excess else "none"
+        worst = approx(self.excess[-1], 3) if self.excess else "none"
         sizes = {
             f"… of those with n = {n}": f"{bad} of {tried}"
             for n, (tried, bad) in self.by_size.items()

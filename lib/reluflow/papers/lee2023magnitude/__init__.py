@@ -2,11 +2,15 @@
 
 from reluflow.papers.lee2023magnitude.angles import (
     sampled_shares,
+    second_turn,
 )
 from reluflow.papers.lee2023magnitude.approximation_evidence import (
     SHOWN,
+    approximation_converse,
+    approximation_first,
     approximation_repaired,
-    approximation_theorem,
+    approximation_uniform,
+    escape_table,
     order_table,
 )
 from reluflow.papers.lee2023magnitude.bounds_evidence import (
@@ -55,6 +59,7 @@ from reluflow.papers.lee2023magnitude.deep_networks import (
 )
 from reluflow.papers.lee2023magnitude.descent_counterexamples import (
     angle_violations,
+    failing_gap_table,
     iteration_table,
     two_layer_violations,
 )
@@ -77,6 +82,7 @@ from reluflow.papers.lee2023magnitude.dynamics_evidence import (
     one_layer_system,
 )
 from reluflow.papers.lee2023magnitude.gaps import (
+    far_steps,
     first_steps,
     gap_law,
     gap_table,
@@ -129,6 +135,7 @@ from reluflow.papers.lee2023magnitude.runs_evidence import (
     balance_lost,
     figure_1,
     figure_2,
+    large_norm,
     loss_scale,
     norm_scale,
     sample_gap,
@@ -156,6 +163,9 @@ from reluflow.papers.lee2023magnitude.text_evidence import (
     monotone_conclusion,
     monotone_tendency,
 )
+from reluflow.papers.lee2023magnitude.times import (
+    late_error,
+)
 from reluflow.papers.lee2023magnitude.turning import (
     descent_shapes,
     flow_shapes,
@@ -173,8 +183,10 @@ __all__ = [
     "angle_theorem",
     "angle_times",
     "angle_violations",
+    "approximation_converse",
+    "approximation_first",
     "approximation_repaired",
-    "approximation_theorem",
+    "approximation_uniform",
     "balance_bounded",
     "balance_lost",
     "bent_bounds",
@@ -191,10 +203,13 @@ __all__ = [
     "descent_shapes",
     "dip_and_depth",
     "dips",
+    "escape_table",
     "experiment",
+    "failing_gap_table",
     "falling_for_ever",
     "falling_region",
     "falls_first",
+    "far_steps",
     "fates",
     "figure_1",
     "figure_2",
@@ -213,7 +228,9 @@ __all__ = [
     "iteration_table",
     "iterations",
     "labels_kept",
+    "large_norm",
     "large_start",
+    "late_error",
     "late_rates",
     "layered_angle_theorem",
     "layered_system",
@@ -246,6 +263,7 @@ __all__ = [
     "run_shapes",
     "sample_gap",
     "sampled_shares",
+    "second_turn",
     "sector_moments",
     "sign_paths",
     "signs_kept",

@@ -6,10 +6,12 @@ so (1 + c)/2 has the law Beta((d-1)/2, (d-1)/2); for d = 1 it is 1 or -1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
 from reluflow.errors import InputError
@@ -85,3 +87,17 @@ def _checked(eps: ArrayLike, d: ArrayLike) -> tuple[NDArray, NDArray]:
     if np.any(eps < 0.0):
         raise InputError("eps must not be negative")
     return eps, d
+
+
+def second_turn() -> float:
+    """For d = 2: `half_bound` less `upper_tail` at its second turn, its least value inside (0, 1).
+
+    There its derivative has the sign of -log(pi) - 1/2 log(1 - e^2) - log(e) + e^2, which falls up
+    to e^2 = 1 - 1/sqrt(2) and rises from there.
+    """
+
+    def sign(eps: float) -> float:
+        return -math.log(math.pi * eps) - 0.5 * math.log1p(-(eps**2)) + eps**2
+
+    eps = brentq(sign, math.sqrt(1.0 - math.sqrt(0.5)), 0.99)
+    return float(half_bound(eps, 2) - upper_tail(eps, 2))

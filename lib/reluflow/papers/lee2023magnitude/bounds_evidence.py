@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
+from reluflow.approx import on_grain
 from reluflow.falsify import Report, falsify, survived
 from reluflow.flows.population import PopulationPath, population_flow
 from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
@@ -87,9 +88,9 @@ def small_printed(phi0: float, t: float, sizes: Sequence[float]) -> Settlement:
         "evidence": [
             fact("norms |w_0| / |w*| at which |w(t)| passes the upper bound of (8)",
                  sum(p > 1e-9 for p in passed), 0),
-            note("norms tried", tuple(sizes)),
+            note("norms tried", tuple(sizes), "", None),
             note("|w(t)| from the bound, |w_0| = 1e-6 |w*|, t = 0.1, 1, 10, at most",
-                 _two_digits(apart), "of |w*|"),
+                 apart, "of |w*|", digits=2),
         ],
         "reading": Reading(
             taken="strict inequalities for positive norms, as printed, at any fixed t > 0",
@@ -146,20 +147,16 @@ def small_limit(angles: Sequence[float], t: float) -> Settlement:
     return {
         "evidence": [
             deviation("coefficient of |w_0| e^(-t/2) at |w_0| = 1e-5 |w*| from "
-                      "(sin φ₀ + π cos φ₀)/φ₀", _two_digits(errors[:, 1].max()), ""),
+                      "(sin φ₀ + π cos φ₀)/φ₀", float(errors[:, 1].max()), "",
+                      digits=2),
             bound("smallest factor by which that distance falls from |w_0| = 1e-3 to 1e-5",
-                  _two_digits((errors[:, 0] / errors[:, 1]).min()), ">", 10, ""),
+                  float((errors[:, 0] / errors[:, 1]).min()), ">", 10, "", digits=2),
             deviation("root of sin φ + π cos φ from π - arctan π", abs(change - THRESHOLD), ""),
             fact("angles on which the sign of (8)'s error is other than said", int(wrong), 0),
             note("angles φ₀, in degrees", tuple(round(float(np.degrees(a))) for a in angles)),
         ],
         "tolerance": 0.01,
     }  # fmt: skip
-
-
-def _two_digits(value: float) -> float:
-    """Differences of nearly equal magnitudes keep few digits."""
-    return float(f"{value:.1e}")
 
 
 def closed_form(seed: int, count: int) -> Settlement:
@@ -304,8 +301,8 @@ def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.Da
             for a in degrees
         ]
         shares = [_silent_shares(f) for f in statements.flows(items)]
-        rows[f"m = {m}, lower"] = [f"{100 * share[0]:.0f} %" for share in shares]
-        rows[f"m = {m}, upper"] = [f"{100 * share[1]:.0f} %" for share in shares]
+        rows[f"m = {m}, lower"] = [f"{on_grain(100 * share[0], 1.0)} %" for share in shares]
+        rows[f"m = {m}, upper"] = [f"{on_grain(100 * share[1], 1.0)} %" for share in shares]
     return pd.DataFrame(rows, index=pd.Index([f"{a}°" for a in degrees], name="φ₀"))
 
 

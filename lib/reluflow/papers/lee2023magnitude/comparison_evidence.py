@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.special import hyp2f1
 
+from reluflow.approx import approx
 from reluflow.falsify import Draw, Report, Statement, falsify, survived
 from reluflow.flows.population import population_flow, pull
 from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
@@ -111,7 +112,7 @@ def implicit_defined(reports: Reports, phi0: float, v0: float) -> Settlement:
                  upper.rejected.get(BELOW_BRANCH, 0), 0),
             note("starts drawn", upper.drawn),
             note("F at v₀ = (1 − 1e-3, 1 − 1e-6, 1 − 1e-9) ℓ, ℓ = (1 − ε₀)^(1/4) v*",
-                 tuple(float(f"{float(value):.3g}") for value in near)),
+                 tuple(map(float, near)), digits=3),
             note("seed", upper.seed),
         ],
         "reading": Reading(
@@ -194,7 +195,7 @@ def implicit_repaired(reports: Reports, layers: Sequence[int]) -> Settlement:
                       sign, ""),
             bound("the same along (15) as printed", wrong_sign, ">", 0.1, ""),
             deviation("F(1, b; 1 + b; z) as used, from mpmath", special, "relative"),
-            note("m, and v_0 as a multiple of the rest point", (tuple(layers), starts)),
+            note("m, and v_0 as a multiple of the rest point", (tuple(layers), starts), "", None),
             note("seed", reports["layered"].seed),
         ],
         "tolerance": 1e-9,
@@ -227,7 +228,7 @@ def hypergeometric_table(m: int, arguments: Sequence[float]) -> pd.DataFrame:
     for z in arguments:
         scipy_error, ours = _error(c, z)
         true = mpmath.hyp2f1(1, mpmath.mpf(c), 1 + mpmath.mpf(c), mpmath.mpf(z))
-        rows.append({"1 - z": f"{1.0 - z:.0e}", "mpmath": f"{float(true):.4g}",
+        rows.append({"1 - z": f"{1.0 - z:.0e}", "mpmath": approx(true),
                      "SciPy": "agrees" if scipy_error < 1e-10 else "wrong",
                      "as used here": "agrees" if ours < 1e-10 else "wrong"})  # fmt: skip
     return pd.DataFrame(rows).set_index("1 - z")

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reluflow.approx import approx
 from reluflow.flows.population import PopulationPath
 from reluflow.papers.lee2023magnitude.bounds import (
     gap_bounds,
@@ -152,7 +153,7 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
         row[f"{word}: steps"] = mine.count
         row["first"] = int(mine.steps[0]) if mine.count else "–"
         row["last"] = int(mine.steps[-1]) if mine.count else "–"
-        row["by at most"] = _unbroken(f"{mine.excess:.1e}") if mine.count else "–"
+        row["by at most"] = _unbroken(approx(mine.excess, 2)) if mine.count else "–"
         for name in ("population", "flow"):
             if name != check.trained:
                 row[f"{name}: steps"] = check.breaches[name].count

@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from reluflow.approx import approx
 from reluflow.papers.lee2023magnitude.deep_flow import spectral_radius, stabilised_flow
 
 TOLERANCE = 1e-3
@@ -325,10 +326,10 @@ def fates(seed: int, n: int = 500) -> pd.DataFrame:
         rows.append(
             {
                 "reading": name,
-                "eta lambda": f"{unstable:.2g}",
+                "eta lambda": approx(unstable, 2),
                 "descent": fate(run),
                 "steps": len(run.steps) - 1,
-                "|W_1| moves": "" if run.diverged else f"{way:+.2g}",
+                "|W_1| moves": "" if run.diverged else approx(way, 2),
             }
         )
     return pd.DataFrame(rows).set_index("reading")

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from reluflow.papers.lee2023magnitude.minimiser import Vector, dot
 from reluflow.rational import rationals
 
@@ -80,11 +78,6 @@ def form(moment: Moment, v: Vector) -> Fraction:
     return moment[0] * v[0] ** 2 + 2 * moment[1] * v[0] * v[1] + moment[2] * v[1] ** 2
 
 
-def determinant(moment: Moment) -> Fraction:
-    """det M, which is positive exactly if the law spans the plane there."""
-    return moment[0] * moment[2] - moment[1] ** 2
-
-
 def area(triangle: Sequence[Vector]) -> Fraction:
     """The area of a triangle."""
     a, b, c = triangle
@@ -101,20 +94,6 @@ def smeared(points: Sequence, size: Fraction) -> TriangleLaw:
         [[tuple(a + size * c for a, c in zip(x, corner, strict=True)) for corner in corners]
          for x in rationals(points)]
     )  # fmt: skip
-
-
-def random_triangle_law(rng: np.random.Generator, k: int) -> TriangleLaw:
-    """k random triangles of whole corners and one more, around the point that makes E x = 0."""
-    triangles = []
-    while len(triangles) < k:
-        triangle = rationals(rng.integers(-4, 5, (3, 2)))
-        if area(triangle) > 0:
-            triangles.append(triangle)
-    centre = [-sum(c[i] for t in triangles for c in t) / 3 for i in range(2)]
-    size = Fraction(1, int(rng.integers(1, 50)))
-    last = [[c + size * a for c, a in zip(centre, corner, strict=True)]
-            for corner in ((1, 0), (0, 1), (-1, -1))]  # fmt: skip
-    return triangle_law([*triangles, rationals(last)])
 
 
 def _cut(polygon: list[Vector], w: Vector) -> list[Vector]:

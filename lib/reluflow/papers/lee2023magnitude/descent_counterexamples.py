@@ -12,7 +12,9 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
+from reluflow.approx import approx, on_grain
 from reluflow.flows.population import PopulationPath, population_descent
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.descent_bounds import (
@@ -54,8 +56,35 @@ def angle_violations(T: Sequence[int], share: float = 1.0) -> pd.DataFrame:
             path = chain_descent(theta0, v0, 1, step, max(T))
             limit = gap_bounds_from(float(theta0), path.t, 1.0, 1.0, 1.0, float(step), 1)[side]
             out = (path.theta - limit if side else limit - path.theta) / path.theta
-            row |= {f"{name}, T = {k}": f"{out[k]:.2g}" for k in T}
+            row |= {f"{name}, T = {k}": approx(out[k], 2) for k in T}
         rows.append(row)
+    return pd.DataFrame(rows).set_index("step")
+
+
+def failing_gap(step: float, v0: float = 0.01) -> float:
+    """The largest gap = pi - phi0 from which the lower bound of Theorem 4.2 fails at some T from 1
+    to 15/gap, for m = v* = 1 and |w0| = v0; near (3/2 pi eta^2)^(1/3) for small v0 and eta.
+
+    While v grows from a small v0 a step falls short of the bound by h^2, h = eta/2, relatively, and
+    gains h^2 T gap/pi: in all it is short by pi h^2 / (2 gap), against a slack of gap^2/12.
+    """
+
+    def least(gap: float) -> float:
+        psi = -math.log(math.tan(0.5 * gap))
+        path = population_descent(psi, math.log(v0), 1, step, math.ceil(15.0 / gap))
+        limit = gap_bounds_from(gap, path.t, 1.0, 1.0, 1.0, step, 1)[1]
+        return float(((limit - path.theta) / path.theta)[1:].min())
+
+    return float(brentq(least, step, 1.0, xtol=1e-6))
+
+
+def failing_gap_table() -> pd.DataFrame:
+    """`failing_gap` at the three steps of Theorem 4.2, and our estimate of it."""
+    rows = [
+        {"step": str(step), "fails up to pi - phi0 =": on_grain(failing_gap(float(step)), 1e-3),
+         "(3/2 pi step^2)^(1/3)": on_grain((1.5 * math.pi * float(step) ** 2) ** (1 / 3), 1e-3)}
+        for step in ANGLE_STEPS
+    ]  # fmt: skip
     return pd.DataFrame(rows).set_index("step")
 
 
@@ -120,9 +149,9 @@ def two_layer_violations() -> pd.DataFrame:
         path, lower, _ = two_layer_run(step)
         rows.append({
             "step": str(step),
-            "(lower - |w|)/step^2, T = 1": f"{(lower[1] - path.length[1]) / float(step)**2:.4f}",
-            "(lower - v_1)/step^2, T = 1": f"{(lower[1] - path.layers[1, 0]) / float(step)**2:.4f}",
-            "(|w| - v*)/step, T = 20/step": f"{(path.length[-1] - 1.0) / float(step):.4f}",
+            "(lower - |w|)/step^2, T = 1": approx((lower[1] - path.length[1]) / float(step)**2),
+            "(lower - v_1)/step^2, T = 1": approx((lower[1] - path.layers[1, 0]) / float(step)**2),
+            "(|w| - v*)/step, T = 20/step": approx((path.length[-1] - 1.0) / float(step)),
         })  # fmt: skip
     return pd.DataFrame(rows).set_index("step")
 

@@ -119,35 +119,41 @@ def angle(layers: tuple[int, ...], side: int, says: str) -> Statement:
     )
 
 
-FAR = 0.3
+AWAY = 0.5
 """A start is away from the goal if pi - phi0 is at least this."""
 
-_AWAY = (-3.0, -math.log(math.tan(0.5 * FAR)))
+_AWAY = {"psi": (-3.0, -math.log(math.tan(0.5 * AWAY))), "rho": (-8.0, 1.5)}
 
 
-def _is_away(item: Item) -> bool:
-    return gap_of(item) >= FAR
+def _away(statement: Statement, says: str, **other: object) -> Statement:
+    """The statement for starts away from phi0 = pi, the norm of which is between r and R as well:
+    the printed condition is on T > 0 only, and |w0| far above R makes a first step too long."""
+
+    def within(item: Item) -> bool:
+        r, R = norm_range(item)
+        return r < start_of(item)[1] < R
+
+    more = {f"pi - phi0 >= {AWAY}": lambda item: gap_of(item) >= AWAY, "r < |w0| < R": within}
+    return replace(statement, says=says, hypotheses={**statement.hypotheses, **more}, **other)
 
 
 def angle_away() -> Statement:
-    """Theorem 4.2, both bounds, from starts away from phi0 = pi."""
-    statement = angle((1, 2, 3), 0, f"4.2: both bounds of phi(T), pi - phi0 >= {FAR}")
-    return replace(
-        statement,
-        draws=draws((1, 2, 3), limit_guess, psi=_AWAY),
-        slack=lambda item: float(min(side.min() for side in angle_slacks(item))),
-        hypotheses={**statement.hypotheses, f"pi - phi0 >= {FAR}": _is_away},
+    """Theorem 4.2, both bounds, away from phi0 = pi."""
+    return _away(
+        angle((1, 2, 3), 0, ""),
+        f"4.2: both bounds of phi(T), T >= 1, pi - phi0 >= {AWAY}, r < |w0| < R",
+        draws=draws((1, 2, 3), limit_guess, **_AWAY),
+        # At T = 0 the slack depends on phi0 alone, and would be all that a search lowers.
+        slack=lambda item: float(min(side[1:].min() for side in angle_slacks(item))),
     )
 
 
 def steps_away() -> Statement:
-    """Corollary 4.3 from starts away from phi0 = pi."""
-    statement = steps(corrected=False)
-    return replace(
-        statement,
-        says=f"4.3: phi(T) > pi - eps after T steps, pi - phi0 >= {FAR}",
-        draws=_eps_draws((1, 2, 3), _AWAY),
-        hypotheses={**statement.hypotheses, f"pi - phi0 >= {FAR}": _is_away},
+    """Corollary 4.3 away from phi0 = pi."""
+    return _away(
+        steps(corrected=False),
+        f"4.3: phi(T) > pi - eps after T steps, pi - phi0 >= {AWAY}, r < |w0|",
+        draws=_eps_draws((1, 2, 3), **_AWAY),
     )
 
 
@@ -173,7 +179,7 @@ def small_angle() -> Statement:
     )  # fmt: skip
 
 
-def _eps_draws(layers: tuple[int, ...], psi: tuple[float, float] = (-3.0, 9.0)) -> Draws:
+def _eps_draws(layers: tuple[int, ...], **start: tuple[float, float]) -> Draws:
     def with_eps(draw: Callable) -> Callable:
         def drawn(rng: np.random.Generator) -> dict[str, NDArray]:
             item = draw(rng)
@@ -182,7 +188,7 @@ def _eps_draws(layers: tuple[int, ...], psi: tuple[float, float] = (-3.0, 9.0)) 
 
         return drawn
 
-    return {name: with_eps(draw) for name, draw in draws(layers, limit_guess, psi).items()}
+    return {name: with_eps(draw) for name, draw in draws(layers, limit_guess, **start).items()}
 
 
 def steps(corrected: bool) -> Statement:

@@ -195,7 +195,7 @@ def global_convergence(seed: int, count: int, layers: Sequence[int]) -> Settleme
             deviation("integrated flow against the orbit by quadrature, in psi and rho",
                       found.gap, "(1 + s (v/v*)^(m-1))"),
             note("kinds of starts", "; ".join(starts(layers))),
-            note("w* counts as reached when |w - w*| is below", REACHED, "|w*|"),
+            note("w* counts as reached when |w - w*| is below", REACHED, "|w*|", None),
             note("m", tuple(layers)),
             note("seed", seed),
         ],
@@ -234,9 +234,9 @@ def dead_direction(seed: int, layers: Sequence[int] = (0, 1, 2, 3, 4)) -> Settle
             deviation("distance from the ray of -w*, φ0 = 0, m = 0..4", off_ray, "|w*|"),
             deviation("|w(t)| against its formula, φ0 = 0", off_length, "|w*|"),
             *(deviation(f"m = {m}: exponent of the time in φ0 (m = 0: per unit of log φ0)",
-                        upwards(abs(found - known)), "")
+                        upwards(abs(found - known)), "", digits=2)
               for m, found, known in zip(layers, measured, expected_slopes, strict=True)),
-            note("exponents expected", tuple(round(v, 4) for v in expected_slopes)),
+            note("exponents expected", tuple(expected_slopes)),
             note("seed", seed),
         ],
         "tolerance": 1e-4,

@@ -29,6 +29,9 @@ from reluflow.papers.lee2023magnitude.times import time_to_angle
 REACHED = 1e-6
 """A flow has come to w* when |w - w*| is below this share of |w*|."""
 
+PATIENCE = 1e10
+"""A flow that waits longer before it moves cannot be integrated in time."""
+
 _AFTER = np.array([12.0, 26.0])
 """Further times s, past the orbit's end, by which the error has shrunk by e^-13."""
 
@@ -113,6 +116,9 @@ def converges(layers: Sequence[int], seen: list[float] | None = None) -> Stateme
         hypotheses={
             "0 < phi0 < pi": lambda item: 0.0 < angle_of(item) < math.pi,
             "|w0| > 0": lambda item: math.exp(item["start"][1]) > 0.0,
+            f"the flow arrives by s = {PATIENCE:g}, where floats still tell times apart": (
+                lambda item: float(orbits(*item["start"], int(item["m"])).s[0, -1]) < PATIENCE
+            ),
         },
         strict=True,
         fixed=("m",),

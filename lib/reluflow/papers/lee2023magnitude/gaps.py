@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.integrate import simpson
-from scipy.stats import sem
+from scipy.stats import norm, sem
 from scipy.stats import t as student
 from threadpoolctl import threadpool_limits
 
+from reluflow.approx import approx
 from reluflow.flows.population import (
     PopulationPath,
     coordinates,
@@ -28,8 +29,8 @@ from reluflow.papers.lee2023magnitude.descent_bounds import (
 from reluflow.papers.lee2023magnitude.runs import Run
 from reluflow.papers.lee2023magnitude.settings import DATA, Setting, experiment
 
-FEWEST = 24
-"""Draws for a fitted power of n."""
+FEWEST = 200
+"""Draws for a fitted power of n, and for a share of first steps."""
 
 
 def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
@@ -49,7 +50,7 @@ def gap_table(runs: Sequence[Run]) -> pd.DataFrame:
             sample = distance(run.empirical, run.population)
         for name, values in (("sample", sample), ("step", step)):
             for what, value in zip(("angle", "|w|/|w*|"), values, strict=True):
-                row[f"{name}: {what}"] = "–" if math.isnan(value) else f"{value:.1e}"
+                row[f"{name}: {what}"] = "–" if math.isnan(value) else approx(value, 2)
         rows.append(row)
     return pd.DataFrame(rows).set_index("panel")
 
@@ -87,17 +88,18 @@ def gap_law(
     seed: int,
     draws: int,
     layers: Sequence[int] = (1, 2, 3),
-    n: Sequence[int] = (500, 2000, 8000),
+    n: Sequence[int] = (125, 1000, 8000),
     d: int = 5,
-    steps: int = 60,
+    steps: int = 30,
+    fewest: int = FEWEST,
 ) -> GapLaw:
     """Descend at several numbers of data and compare with the population, from |w_0| = |w*|.
 
     The rate makes eta T |w*|^(2m) = 20 with |w*| = 1, as far as D.3's runs go. Target and start of
     a draw are the same for all n and depths. The descents are plain loops over all the data. Fewer
-    than 24 draws are made 24: they would not tell a power from none.
+    draws than `fewest` are made so many: they would not tell a power from its neighbours.
     """
-    draws = max(draws, FEWEST)
+    draws = max(draws, fewest)
     gaps = np.empty((len(layers), len(n), draws, 2))
     for i, size in enumerate(n):
         rng = np.random.default_rng([seed, size])
@@ -192,6 +194,48 @@ def _breaks_at_once(panel: Setting, X: NDArray) -> bool:
     bounds = magnitude_descent_bounds if m == 0 else two_layer_descent_bounds
     lower, _ = bounds([1.0], phi0, v0, target, panel.rate)
     return bool(np.linalg.norm(after) < lower[0])
+
+
+@dataclass(frozen=True)
+class FarSteps:
+    """First steps of size 1/10 of one layer, |w_0| = |w*|, phi_0 = pi/2, on n data of the plane.
+
+    n         (k,) numbers of data
+    below     (k,) samples on which |w(1)| is below the lower bound of A.1
+    draws     samples for each n
+    expected  (k,) the probability of it by the central limit theorem, `below_probability`
+    """
+
+    n: NDArray
+    below: NDArray
+    draws: int
+    expected: NDArray
+
+
+def far_steps(seed: int, draws: int, n: Sequence[int] = (1000, 10_000, 100_000)) -> FarSteps:
+    """Count them on new samples; fewer than FEWEST draws are made so many."""
+    rng, step, draws = np.random.default_rng(seed), 0.1, max(draws, FEWEST)
+    lower = float(magnitude_descent_bounds([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
+    below = np.zeros(len(n), int)
+    for k, size in enumerate(n):
+        for _ in range(draws):
+            x, y = rng.standard_normal((2, size))  # along w_0 and along w*
+            residual = np.where(x > 0.0, x - np.maximum(y, 0.0), 0.0)
+            after = math.hypot(1.0 - step * float(residual @ x) / size,
+                               step * float(residual @ y) / size)  # fmt: skip
+            below[k] += after < lower
+    return FarSteps(np.array(n), below, draws, np.array([below_probability(k, step) for k in n]))
+
+
+def below_probability(n: int, step: float) -> float:
+    """Phi(-eta sqrt(n) tau^2 / (2 sigma)) for |w_0| = |w*| = 1, phi_0 = pi/2, where the flow turns
+    at the speed tau = phi_0 sin(phi_0) / (2 pi) and sigma^2 is the variance of one datum's force
+    along w_0: the step across w_0 adds eta^2 tau^2 / 2 to |w|, the sample eta sigma / sqrt(n)."""
+    tau = 0.25
+    angle = np.linspace(-0.5 * math.pi, 0.5 * math.pi, 20_001)
+    force = (np.cos(angle) - np.maximum(np.sin(angle), 0.0)) * np.cos(angle)
+    mean, square = (k * simpson(force**p, x=angle) / (2.0 * math.pi) for p, k in ((1, 2), (2, 8)))
+    return float(norm.cdf(-step * math.sqrt(n) * tau**2 / 2.0 / math.sqrt(square - mean**2)))
 
 
 def tangency(m: int, psi0: float, rho0: float) -> float:

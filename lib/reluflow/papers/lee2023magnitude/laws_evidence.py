@@ -24,8 +24,8 @@ Settlement = dict[str, Any]
 ANGLES = (1e-6, 1e-3, 0.3, 1.0, math.pi / 2, 2.0, 3.0, math.pi - 1e-3, math.pi - 1e-6)
 """Angles between u and v: the two ends, where the printed formula cancels, and between."""
 
-STANDARD_ERRORS = 5.0
-"""A sampled mean may be this far off; of 1000 entries that are right, one in 1700 runs has more."""
+STANDARD_ERRORS = 7.0
+"""A sampled mean may be this far off: of 1000 entries that are right none is, whatever the seed."""
 
 MERCEDES = ((1, 0), (0, 1), (-1, -1))
 """Three points of mean zero that span the plane: the smallest law with several minimisers."""
@@ -182,7 +182,7 @@ def unique_minimiser(seed: int, count: int) -> Settlement:
                 "E xx^T has full rank": law.has_full_rank,
             },
             breaks=(bound("width along w_1 of the set of minimisers, by linear programming",
-                          float(f"{high - low:.6g}"), "<=", 0, ""),),
+                          high - low, "<=", 0, ""),),
             recheck=(fact("of (-2, 0), (-3/2, -1/2) and (0, -2), those with L = 0", zero, 0),),
             route="the loss (13) itself, summed in rational arithmetic",
         ),
@@ -252,33 +252,57 @@ def minimiser_of_finite_laws(seed: int, count: int) -> Settlement:
 
 
 def minimiser_of_densities(seed: int, count: int) -> Settlement:
-    """Laws that give no hyperplane through 0 any mass: mixtures of triangles, exactly."""
-    rng = np.random.default_rng(seed)
-    flat = zero = 0
+    """Laws that give no hyperplane through 0 any mass: laws on points with several minimisers, each
+    point spread over a triangle, are tried at an old minimiser, exactly."""
+    rng, zero, least = np.random.default_rng(seed), 0, []
     for _ in range(count):
-        law = densities.random_triangle_law(rng, int(rng.integers(1, 4)))
-        target, w = rng.integers(-3, 4, (2, 2))
-        if not target.any() or not law.has_zero_mean:
-            continue
-        flat += densities.determinant(densities.active_moment(law, target)) <= 0
-        zero += not np.array_equal(w, target) and densities.density_loss(law, w, target) == 0
+        points, target, other = _several_minimisers(rng)
+        size = Fraction(1, int(rng.integers(2, 200)))
+        law = densities.smeared(points, size)
+        loss = densities.density_loss(law, other, target)
+        zero += loss == 0 or not law.has_zero_mean
+        least.append(loss / size**2)
+    spread = densities.smeared([(-3, 1), (-2, -1), (-4, 0)], Fraction(1, 10))
+    dead = densities.density_loss(spread, (2, 0), (1, 0))
     losses = [
         densities.density_loss(densities.smeared(MERCEDES, size), (-2, 0), TEACHER)
         for size in (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
     ]
     return {
         "evidence": [
-            fact("mixtures of uniform laws on triangles, E x = 0: those with det E[1{w*.x > 0} "
-                 "xx^T] = 0", flat, 0),
-            fact("of them, those with L(w) = 0 at another random w", zero, 0),
+            fact("laws on points with several minimisers, each point spread over a triangle: those "
+                 "with L = 0 at another old minimiser", zero, 0, tried=count),
+            fact("the same for a law of mean other than 0, all on the silent side of w*: L(2 w*)",
+                 dead, 0),
             bound("the three points spread over triangles of size 1/100: L(-2, 0)", losses[-1],
                   ">", 0, ""),
             note("the same at size 1/2, 1/10, 1/100",
-                 tuple(float(f"{float(value):.4g}") for value in losses)),
-            note("mixtures drawn", count),
+                 tuple(map(float, losses))),
+            note("least L/size^2 of the laws drawn", float(min(least)), digits=2),
             note("seed", seed),
         ]
     }  # fmt: skip
+
+
+def _several_minimisers(rng: np.random.Generator) -> tuple[list[Any], Any, Any]:
+    """Points (k, 2) of mean 0 that span the plane, a teacher that is active on one line of them
+    alone, and another minimiser, all rational: w* + s v with v orthogonal to the active points."""
+    while True:
+        points = [
+            tuple(int(a) for a in x) for x in rng.integers(-3, 4, (int(rng.integers(2, 5)), 2))
+        ]
+        points.append(tuple(-sum(x[i] for x in points) for i in range(2)))
+        target = tuple(int(a) for a in rng.integers(-3, 4, 2))
+        heights = [minimiser.dot(x, target) for x in points]
+        active = [x for x, h in zip(points, heights, strict=True) if h > 0]
+        if not active or np.linalg.matrix_rank(active) > 1 or np.linalg.matrix_rank(points) < 2:
+            continue
+        across = (-active[0][1], active[0][0])
+        steep = [(minimiser.dot(x, across), h) for x, h in zip(points, heights, strict=True)]
+        limits = [Fraction(-h, up) for up, h in steep if h <= 0 and up > 0]
+        share = min([Fraction(2), *limits]) / 2
+        if share > 0:
+            return points, target, tuple(a + share * b for a, b in zip(target, across, strict=True))
 
 
 def _angle_draws(least: int) -> dict[str, Any]:
@@ -338,12 +362,12 @@ def angle_concentration(seed: int, count: int) -> Settlement:
             bound("sampled tails, d = 1, ..., 100, from the exact ones", max(sampled), "<=",
                   STANDARD_ERRORS, "standard errors"),
             note("eps up to which the bound says nothing, d = 100",
-                 float(f"{angles.vacuous_until(100):.4g}")),
+                 float(angles.vacuous_until(100))),
             note("bound and exact tail at d = 100, eps = 0.2",
-                 tuple(float(f"{float(f(0.2, 100)):.4g}")
+                 tuple(float(f(0.2, 100))
                        for f in (angles.printed_bound, angles.upper_tail))),
             note("tail over the proof's (1 - eps^2)^(d/2) at d = 2, eps = 0.99",
-                 float(f"{in_proof:.4g}")),
+                 float(in_proof)),
         ],
         "tolerance": 1e-9,
     }  # fmt: skip

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from reluflow.approx import on_grain
 from reluflow.falsify import Report, falsify
 from reluflow.flows.population import population_flow, shortfall
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
@@ -111,10 +112,10 @@ def dips(phi0: float, depths: Sequence[int]) -> pd.DataFrame:
         found = dip_from_teacher_norm(phi0, m)
         rows.append({
             "m": m,
-            "|w| falls by": f"{100 * found.dip:.2f} %",
-            "at most": f"{100 * -math.expm1(math.log1p(-eps) / (m + 1)):.2f} %",
-            "v_1...v_m|w| falls by": f"{100 * (1.0 - found.least ** (m + 1)):.2f} %",
-            "at φ": f"{math.degrees(2.0 * math.atan(math.exp(found.psi))):.1f}°",
+            "|w| falls by": f"{on_grain(100 * found.dip, 0.01)} %",
+            "at most": f"{on_grain(-100 * math.expm1(math.log1p(-eps) / (m + 1)), 0.01)} %",
+            "v_1...v_m|w| falls by": f"{on_grain(100 * (1.0 - found.least ** (m + 1)), 0.01)} %",
+            "at φ": f"{on_grain(math.degrees(2.0 * math.atan(math.exp(found.psi))), 0.1)}°",
         })  # fmt: skip
     return pd.DataFrame(rows).set_index("m")
 
@@ -179,7 +180,7 @@ def late_rates(seed: int, count: int) -> Settlement:
     return {
         "evidence": [
             *(deviation(f"m = {m}: rate of θ against 1/2", gap, "") for m, gap in enumerate(angle)),
-            *(deviation(f"m = {m}: log(|w|/|w*|) against {name}", gap, "")
+            *(deviation(f"m = {m}: log(|w|/|w*|) against {name}", gap, "", digits=1)
               for m, (gap, name) in enumerate(zip(constants, names, strict=True))),
             note("starts for each m", count),
             note("seed", seed),
@@ -226,10 +227,10 @@ def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> Settle
     name = "m = " + ", ".join(map(str, layers))
     evidence = [
         *(deviation(f"m = {m}: exponent of |w0| in the time to an angle, against {1 - m}",
-                    upwards(float(np.abs(found[k] - (1 - m)).max())), "")
+                    upwards(float(np.abs(found[k] - (1 - m)).max())), "", digits=2)
           for k, m in enumerate(layers)),
         *(deviation(f"m = {m}: exponent of |w0| in the time to a small loss, against {1 - m}",
-                    upwards(abs(_loss_exponent(sizes, m) - (1 - m))), "")
+                    upwards(abs(_loss_exponent(sizes, m) - (1 - m))), "", digits=2)
           for m in layers if m in (2, 3)),
         *orders[name].checks(f"{name}: {orders[name].says}"),
         note("sizes |w0|, in |w*|, of the exponents", "0.0001 and 0.001"),
@@ -297,19 +298,19 @@ def loss_times(seed: int, count: int) -> Settlement:
             deviation("m = 0: e^(t/2) |w - w*| at t = 32 against K(φ0, |w0|)", upwards(max(gaps)),
                       "of K"),
             deviation("m = 0: norm of least K, found by minimising it, against its formula",
-                      upwards(max(least)), "|w*|"),
+                      upwards(max(least)), "|w*|", digits=2),
             deviation("m = 0, φ0 = π/2: lead of |w0| -> 0 over |w0| = |w*| against 2 log K",
                       upwards(abs(lead - 2.0 * math.log(float(late_error(0.5 * math.pi, 1.0))))),
                       ""),
             bound("m = 0, angle(w0, w*) = π/4: lead of the best norm over |w0| -> 0",
                   float(late[0] - late[1]), ">", 0.1, ""),
             deviation("m = 1: time gained per unit of log|w0|, against 2",
-                      upwards(abs(single + 2.0)), ""),
+                      upwards(abs(single + 2.0)), "", digits=2),
             *(deviation(f"m = {m}: exponent of |w0| in the time to a loss, against {1 - m}",
-                        upwards(abs(power - (1 - m))), "")
+                        upwards(abs(power - (1 - m))), "", digits=2)
               for m, power in zip((2, 3), powers, strict=True)),
-            note("m = 0, φ0 = π/2: that lead, 2 log K", round(lead, 3)),
-            note("best norm at angle(w0, w*) = π/4", round(moderate, 4), "|w*|"),
+            note("m = 0, φ0 = π/2: that lead, 2 log K", lead),
+            note("best norm at angle(w0, w*) = π/4", moderate, "|w*|"),
             note("seed", seed),
         ],
         "tolerance": 0.01,

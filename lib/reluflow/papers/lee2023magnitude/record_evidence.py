@@ -194,7 +194,7 @@ def _run(record: Record) -> list[Evidence]:
         note("torch, numpy", (facts["versions"]["torch"], facts["versions"]["numpy"])),
         note("seed", facts["seed"]),
         bound(f"{_AGAIN} steps from the start and from half-way again, in double precision: "
-              "difference of a norm over its way, at most", gap, "<=", 0.01, ""),
+              "difference of a norm over its way, at most", gap, "<=", 0.01, "", digits=2),
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reluflow.approx import approx
 from reluflow.flows.layered_descent import neuron_descent
 from reluflow.flows.population import (
     PopulationPath,
@@ -155,15 +156,15 @@ def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
     """Per panel: where |w| turns, mean gap of the four bounds, how far |w| leaves them."""
     rows = []
     for panel in panels:
-        gaps = ", ".join(f"{100 * g:.3g} %" for g in panel.gaps)
+        gaps = ", ".join(f"{approx(100 * g, 3)} %" for g in panel.gaps)
         rows.append(
             {
                 "panel": f"{panel.setting.layers}L-{NORMS.get(panel.setting.norm, '?')}",
-                "|w0|/|w*|": f"{panel.v[0] / panel.target:.2f}",
-                "least |w|/|w*|": f"{panel.v.min() / panel.target:.3f}",
+                "|w0|/|w*|": approx(panel.v[0] / panel.target, 3),
+                "least |w|/|w*|": approx(panel.v.min() / panel.target, 3),
                 "at step": panel.turn,
                 "mean gap of the bounds, over |w*|": gaps,
-                "|w| outside, at most": f"{100 * panel.breaches.max():.2g} %",
+                "|w| outside, at most": f"{approx(100 * panel.breaches.max(), 2)} %",
             }
         )
     return pd.DataFrame(rows).set_index("panel")

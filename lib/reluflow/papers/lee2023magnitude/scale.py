@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import f as f_law
 
+from reluflow.approx import approx
 from reluflow.flows.population import population_descent, population_flow
 from reluflow.papers.lee2023magnitude.descent_bounds import gap_descent_bounds
 from reluflow.papers.lee2023magnitude.settings import (
@@ -68,10 +69,12 @@ def norm_table() -> pd.DataFrame:
         row: dict[str, object] = {"k is the": reading}
         for norm, name in NORMS.items():
             target, length = sizes(reading, 1, norm)
-            row[name] = f"{length / target:.3g}"
-        row["LN above 2: probability"] = f"{exceeds(reading, max(NORMS), 2.0):.1g}"
+            row[name] = approx(length / target, 3)
+        row["LN above 2: probability"] = approx(exceeds(reading, max(NORMS), 2.0), 1)
         for layers in RATES:
-            row[f"ηT|w*|²ᵐ, {layers} layers"] = f"{progress(reading, 'half the mean', layers):.3g}"
+            row[f"ηT|w*|²ᵐ, {layers} layers"] = approx(
+                progress(reading, "half the mean", layers), 3
+            )
         rows.append(row)
     return pd.DataFrame(rows).set_index("k is the")
 

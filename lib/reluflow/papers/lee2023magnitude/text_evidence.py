@@ -121,7 +121,7 @@ def conjecture(seed: int, count: int) -> Settlement:
             *deep.checks(f"m >= 1: {deep.says}"),
             note("m, of the second", DEPTHS),
             note("probability that a random direction in d = 100 is so near to w* that one layer "
-                 "has a threshold norm at all", float(f"{near:.2g}")),
+                 "has a threshold norm at all", near, digits=2),
             note("seed", seed),
         ],
         "reading": Reading(
@@ -179,20 +179,20 @@ def convexity() -> Settlement:
     return {
         "evidence": [
             bound("second derivative at t = 1 of the lower bound of Theorem 3.3 from |w0| = 1/10, "
-                  "by differences", round(lower, 5), ">=", 0, "|w*|"),
-            bound("the same of the upper bound", round(upper, 5), ">=", 0, "|w*|"),
+                  "by differences", lower, ">=", 0, "|w*|"),
+            bound("the same of the upper bound", upper, ">=", 0, "|w*|"),
             bound("two layers, |w0| = 1/10: distance of the level at which the lower bound bends "
                   "from (1 - ε0) |w*|", round(abs(level - share), 4), "<=", 0.001, "|w*|"),
             note("that level, and its value (1 - ε0)^(1/2) / 3^(1/2) by our formula",
-                 (round(level, 4), round(math.sqrt(share / 3.0), 4))),
+                 (level, math.sqrt(share / 3.0))),
         ],
         "counterexample": Counterexample(
             instance={"φ0": "π/2", "|w0|": "1/10", "|w*|": 1, "t": 1},
             assumptions={"0 < φ0 < π": True, "|w0| > 0": v0 > 0.0},
             breaks=(
-                bound("second difference of the lower bound, over h², h = 1/100", round(lower, 5),
+                bound("second difference of the lower bound, over h², h = 1/100", lower,
                       ">=", 0, ""),
-                bound("second difference of the upper bound, over h², h = 1/100", round(upper, 5),
+                bound("second difference of the upper bound, over h², h = 1/100", upper,
                       ">=", 0, ""),
             ),
             recheck=tuple(

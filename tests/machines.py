@@ -1,0 +1,92 @@
+"""Other machines, emulated on this one by the environment that a notebook's kernel starts with.
+
+The kernels of BLAS, NumPy, libm and PyTorch are chosen when they are loaded, by the CPU that they
+find; each has a variable that makes it find a lesser one. Together with the number of threads they
+change the order of sums, and with it the last digits.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+EMULATED = ("x86_64", "AMD64")
+NO_FUSED = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"
+# Settings of the run around them are not the notebooks': pytest's, matplotlib's, and all that these
+# machines set. Native is what is found without any of them.
+OUTER = ("PYTEST_", "MPLBACKEND", "OMP_", "OPENBLAS_", "MKL_", "NPY_", "ATEN_", "GLIBC_TUNABLES")
+NATIVE = {"OMP_NUM_THREADS": "2"}
+
+
+def numpy_levels() -> list[str]:
+    """The levels for which NumPy has kernels and this CPU runs them, least first."""
+    return [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
+
+
+def machines(levels: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the variables of each machine by name: `native`, `far`, and all between.
+
+    Parameters: `levels` of this CPU, as `numpy_levels` gives them.
+    """
+    one = {"OMP_NUM_THREADS": "1"}
+    newest, all_of_them = " ".join(levels[1:]), " ".join(levels)
+    far = {
+        "OPENBLAS_CORETYPE": "Prescott",
+        "NPY_DISABLE_CPU_FEATURES": all_of_them,
+        "GLIBC_TUNABLES": NO_FUSED,
+        "ATEN_CPU_CAPABILITY": "default",
+        "MKL_CBWR": "COMPATIBLE",
+    }
+    between = {
+        "one thread": {},
+        "OpenBLAS Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+        "OpenBLAS Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
+        "NumPy's least but one": {"NPY_DISABLE_CPU_FEATURES": newest},
+        "NumPy's least": {"NPY_DISABLE_CPU_FEATURES": all_of_them},
+        "libm without FMA": {"GLIBC_TUNABLES": NO_FUSED},
+        "PyTorch's least": {"ATEN_CPU_CAPABILITY": "default"},
+        "MKL for every CPU": {"MKL_CBWR": "COMPATIBLE"},
+        "MKL for AVX2": {"MKL_CBWR": "AVX2"},
+        "far, two threads": far | NATIVE,
+    }
+    return {"native": NATIVE, "far": far | one} | {k: one | v for k, v in between.items()}
+
+
+def why_not(name: str) -> str:
+    """Why this machine cannot be emulated here; empty if it can."""
+    if name in ("native", "one thread") or platform.machine() in EMULATED:
+        return ""
+    return f"{name}: other CPUs are emulated on x86-64 only, and this is {platform.machine()}"
+
+
+def nbval(
+    notebook: os.PathLike[str], machine: Mapping[str, str], *options: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a notebook again on a machine and compare every output, pictures coarsely."""
+    outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
+    tests = os.path.dirname(os.path.abspath(__file__))
+    path = os.pathsep.join(part for part in (tests, outer.get("PYTHONPATH")) if part)
+    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
+    command += ["-p", "nbval_numbers", "--nbval", "--nbval-current-env"]
+    return subprocess.run(
+        [*command, "--nbval-cell-timeout=600", *options, os.path.basename(notebook)],
+        env={**outer, **machine, "PYTHONPATH": path},
+        cwd=os.path.dirname(os.path.abspath(notebook)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def nearness(run: subprocess.CompletedProcess[str]) -> list[str]:
+    """What the run says of how near its outputs came to their tolerances."""
+    lines = run.stdout.splitlines()
+    first = next((k for k, line in enumerate(lines) if "measured numbers compared" in line), None)
+    if first is None:
+        return []
+    return [lines[first], *(line for line in lines[first + 1 :] if line.startswith("  "))]
