@@ -36,13 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "reluflow"
 WHERE = ("flows", "geometry*", "ledger", "falsify*", "papers")
 # Tests that run chapters or builds, and those of style, are no unit tests.
-NOT_ASKED = (
-    "test_notebooks.py",
-    "test_papermill.py",
-    "test_book.py",
-    "test_style.py",
-    "test_commands.py",
-)
+NOT_ASKED = {f"test_{name}.py" for name in ["notebooks", "papermill", "book", "style", "commands"]}
 # One operator stands for another of its family: of another one, it would only raise a TypeError.
 FAMILIES = (
     {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"},
@@ -132,10 +126,8 @@ def faults(modules: Sequence[Path]) -> dict[tuple[Path, tuple[int, int]], list[F
 def _in_hint(node: NodeOrLeaf) -> bool:
     """Whether the node is part of a type hint: nothing evaluates those."""
     while (above := node.parent) is not None:
-        hint = {"annassign": 1, "tfpdef": 2}.get(above.type)
-        if hint is not None and node is above.children[hint]:
-            return True
-        if above.type == "funcdef" and node is above.annotation:
+        hints = {"annassign": above.children[1:2], "tfpdef": above.children[2:]}.get(above.type, [])
+        if any(node is hint for hint in [*hints, getattr(above, "annotation", None)]):
             return True
         node = above
     return False

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from reluflow import instances
 from reluflow.instances import (
-    ALL_KINDS,
     KINDS,
+    ORDINARY,
     Instance,
     any_start,
     data_draws,
@@ -39,7 +39,7 @@ def many(kind: str, n: int = 6, d: int = 3, count: int = 100, seed: int = 5) -> 
     return [draw(kind, n, d, rng) for _ in range(count)]
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=30)
 @given(d=st.integers(1, 4), more=st.integers(0, 4), seed=st.integers(0, 2**32 - 1))
 def test_every_draw_satisfies_the_assumptions(kind: str, d: int, more: int, seed: int) -> None:
@@ -108,10 +108,11 @@ def test_sizes_of_many(d: int, sizes: tuple[int, int], met) -> None:
 
 
 def test_the_kinds_come_in_turn() -> None:
-    assert [item.kind for item in draw_many(7, 2, 0)] == [*KINDS, *KINDS[:2]]
+    assert [item.kind for item in draw_many(12, 2, 0)] == [*KINDS, *KINDS[:2]]
     some = draw_many(5, 2, 0, kinds=("integers", "extreme"))
     assert Counter(item.kind for item in some) == {"integers": 3, "extreme": 2}
-    assert len(set(KINDS)) == 5
+    assert len(set(KINDS)) == 10
+    assert KINDS[:5] == ORDINARY
 
 
 def test_uniform() -> None:
@@ -175,13 +176,12 @@ def test_an_instance_cannot_be_changed() -> None:
 def test_the_default_kinds_draw_what_they_drew() -> None:
     """Printed numbers depend on it: a new kind must not move the old ones."""
     drawn = list(draw_many(5, 2, 0))
-    assert [item.kind for item in drawn] == list(KINDS)
+    assert [item.kind for item in drawn] == list(ORDINARY)
     sums = [(len(item.y), round(float(item.X.sum() + item.y.sum()), 6)) for item in drawn]
     assert sums == [(7, 9.762679), (6, 31.175592), (3, 21.0), (4, 8.108323), (3, 968.151273)]
 
 
 def test_degenerate_data_are_in_special_position() -> None:
-    assert (*KINDS, "degenerate") == ALL_KINDS
     drawn = many("degenerate", n=5, d=3, count=200)
     for item in drawn:
         assert np.array_equal(item.X, np.round(item.X))
@@ -208,6 +208,38 @@ def test_degenerate_data_are_in_special_position() -> None:
     assert len({tuple(item.X[:3].argmax(axis=1)) for item in drawn}) > 6
 
 
+def test_extreme_aspects() -> None:
+    columns = [np.ptp(np.log10(item.X.max(axis=0))) for item in many("units")]
+    assert max(columns) > 8
+    assert np.median(columns) > 3
+    # In its own units a data set is of whole numbers, or uniform: parallels stay parallel.
+    pairs = [item.X / np.exp2(np.floor(np.log2(item.X.max(axis=0)))) for item in many("units", d=2)]
+    assert sum(len(np.unique(X * 8 % 1)) == 1 for X in pairs) > 30
+    lengths = np.array([np.linalg.norm(item.X, axis=1) for item in many("decades")])
+    assert lengths.min() < 1e-5
+    assert lengths.max() > 1e5
+    assert max(item.y.max() / item.y.min() for item in many("decades")) > 1e9
+
+
+def test_near_the_axes() -> None:
+    for item in many("near-axes", n=5, d=3):
+        unit = item.X / np.linalg.norm(item.X, axis=1, keepdims=True)
+        assert np.all(np.sort(unit, axis=1)[:, 1] < 0.01)
+        assert set(unit.argmax(axis=1)) == {0, 1, 2}
+        assert np.all(item.X > 0)
+
+
+def test_parallel_to_a_billionth() -> None:
+    gaps = []
+    for item in many("parallel", n=6, d=2):
+        unit = item.X / np.linalg.norm(item.X, axis=1, keepdims=True)
+        cross = np.abs(unit[:, None, 0] * unit[:, 1] - unit[:, None, 1] * unit[:, 0])
+        gaps.append(cross[np.triu_indices(6, 1)].min())
+        assert np.sum(cross[np.triu_indices(6, 1)] < 0.02) >= 4  # two directions, six data
+    assert min(gaps) < 1e-8
+    assert max(gaps) < 1e-2
+
+
 def test_degenerate_in_the_smallest_sizes() -> None:
     rng = np.random.default_rng(0)
     for n, d in ((1, 1), (4, 1), (2, 2), (3, 3)):
@@ -216,15 +248,15 @@ def test_degenerate_in_the_smallest_sizes() -> None:
             assert exact_rank(item.X) == d
 
 
-def started(start, kinds=ALL_KINDS, d: int = 2, count: int = 120, seed: int = 3, base=None):
+def started(start, kinds=KINDS, d: int = 2, count: int = 120, seed: int = 3, base=None):
     draws = extended(base or data_draws(d, kinds=kinds), start)
     rng = np.random.default_rng(seed)
     return [draws[kinds[k % len(kinds)]](rng) for k in range(count)]
 
 
 def test_draws_for_statements() -> None:
-    draws = data_draws(3, (2, 5), ALL_KINDS)
-    assert list(draws) == list(ALL_KINDS)
+    draws = data_draws(3, (2, 5))
+    assert list(draws) == list(KINDS)
     rng = np.random.default_rng(0)
     sizes = set()
     for _ in range(40):
@@ -259,9 +291,9 @@ def test_starts_of_any_size() -> None:
     for item in started(any_start):
         fit = np.linalg.lstsq(item["X"], item["y"], rcond=None)[0]
         sizes.append(np.log10(np.linalg.norm(item["w0"]) / np.linalg.norm(fit)))
-    assert -6 <= min(sizes) < -5
-    assert 2 < max(sizes) <= 3
-    assert np.mean(sizes) == pytest.approx(-1.5, abs=0.8)
+    assert -12 <= min(sizes) < -10
+    assert 4 < max(sizes) <= 6
+    assert np.mean(sizes) == pytest.approx(-3.0, abs=1.6)
 
 
 @pytest.mark.parametrize("d", [2, 3])

@@ -724,7 +724,7 @@ def test_the_inventory_is_whole() -> None:
     papers = {i.paper: i for i in inventories if not i.ours}
     sizes = {paper: len(inventory.claims) for paper, inventory in papers.items()}
     assert sizes == {
-        "lee2022support": 53,
+        "lee2022support": 57,
         "lee2023magnitude": 47,
         "min2024early": 67,
         "phuong2021inductive": 45,

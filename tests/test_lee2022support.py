@@ -32,6 +32,7 @@ from reluflow.papers.lee2022support import (
     evidence,
     examples,
     landscape,
+    small_plane,
     small_starts,
     statements,
 )
@@ -376,31 +377,36 @@ def test_unit_of_norm_by_hand() -> None:
     assert lee.unit_of_norm([[3, 4], [1, 0]], [10, 1]) == 1.0
 
 
-def test_a_nontrivial_direction_has_a_positive_force() -> None:
+def test_a_direction_has_a_positive_force() -> None:
     rng = np.random.default_rng(0)
-    taken = []
-    for item in draw_many(20, 3, 0, kinds=("uniform", "integers")):
-        u, draws = lee.nontrivial_direction(item.X, item.y, rng)
-        assert np.linalg.norm(u) == pytest.approx(1.0)
-        active = item.X @ u > 0
-        assert np.all((item.y[active, None] * item.X[active]).sum(axis=0) > 0)
-        taken.append(draws)
-    assert min(taken) == 1
-    assert max(taken) > 1
+    near = 0
+    for item in draw_many(45, 3, 0):
+        for draw_one in (small_starts.random_direction, small_starts.start_direction):
+            u = draw_one(item.X, item.y, rng)
+            assert np.linalg.norm(u) == pytest.approx(1.0)
+            active = item.X @ u > 0
+            assert np.all((item.y[active, None] * item.X[active]).sum(axis=0) > 0)
+        near += np.min(np.abs(item.X @ u) / np.linalg.norm(item.X, axis=1)) < 1e-3
+    assert near > 10
 
 
 def test_directions_are_rejected_until_one_satisfies_the_hypothesis() -> None:
     """Along the axes q > 0 needs both data active, so a direction of the first quadrant."""
-    X, y = np.eye(2), np.ones(2)
+    X, y = np.eye(2), np.array([3.0, 4.0])
     draws = np.random.default_rng(8)
     expected = next(k for k in range(1, 100) if np.all(draws.normal(size=2) > 0))
-    u, taken = lee.nontrivial_direction(X, y, np.random.default_rng(8))
-    assert taken == expected > 1
+    assert expected > 1
+    u = small_starts.random_direction(X, y, np.random.default_rng(8))
     assert np.all(u > 0)
-    assert lee.nontrivial_direction(X, y, np.random.default_rng(8), tries=expected - 1) == (
-        None,
-        expected - 1,
-    )
+    known = small_starts.random_direction(X, y, np.random.default_rng(8), tries=expected - 1)
+    assert known == pytest.approx([0.6, 0.8])
+
+
+def test_a_datum_within_rounding_of_its_boundary_counts_as_inactive() -> None:
+    X, y = np.eye(2), np.ones(2)
+    assert small_starts.forced(X, y, [1.0, 1e-9])
+    assert not small_starts.forced(X, y, [1.0, 1e-14])
+    assert not small_starts.forced(X, y, [1.0, 0.0])
 
 
 def test_smallest_force_by_hand() -> None:
@@ -441,118 +447,6 @@ def test_the_largest_drop_of_the_norm() -> None:
     assert lee.largest_norm_drop(affine_flow([[1]], [1], [-2])) == 0.0
     # A large start in the plane: the flow first loses norm.
     assert lee.largest_norm_drop(affine_flow(FIVE.X, FIVE.y, [0, 45])) > 0.1
-
-
-def test_small_starts_of_the_three_data_miss_the_global_minimum() -> None:
-    found = lee.survey_small_starts([THREE], 0)
-    assert (found.instances, found.flows) == (1, 3)
-    assert (found.not_global, found.not_largest, found.deactivating) == (1, 0, 0)
-    assert found.excess == pytest.approx((1 / 3,))
-    assert found.by_size == {3: (1, 1)}
-    assert (found.shrinking, found.undecided, found.disagreeing) == (0, 0, 0)
-    # By the plain loop, from a small start too.
-    end = plain_descent(THREE.X, THREE.y, [1e-6, 1e-6], 0.05, 2000)[-1]
-    assert loss(THREE.X, THREE.y, end) == pytest.approx(2 / 3)
-
-
-def test_small_starts_in_three_dimensions_are_counted() -> None:
-    """Example 5.3 re-activates; Example 5.2 ends with fewer data than another minimum has."""
-    found = lee.survey_small_starts([RETURNS, LEAVES, THREE], 1)
-    assert (found.instances, found.flows) == (3, 9)
-    assert (found.deactivating, found.reactivating) == (2, 1)
-    assert (found.not_global, found.not_largest) == (2, 1)
-    assert found.by_size == {3: (2, 2), 4: (1, 0)}
-    assert list(found.by_size) == [3, 4]
-
-
-def test_no_relative_excess_where_the_global_loss_is_zero() -> None:
-    # Example 5.2 has a minimum that fits all data, found with a loss of rounding size.
-    found = lee.survey_small_starts([LEAVES], 0)
-    assert found.not_global == 1
-    assert found.excess == ()
-
-
-def test_small_starts_are_small_in_units_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = []
-
-    def recorded(X, y, w0) -> Trajectory:
-        starts.append(w0)
-        return affine_flow(X, y, w0)
-
-    monkeypatch.setattr(small_starts, "affine_flow", recorded)
-    lee.survey_small_starts([instance(5 * THREE.X, 2 * THREE.y)], 0)
-    # The smallest y_i / |x_i| is that of x_3: 2 / (5 sqrt 2).
-    norms = [np.linalg.norm(w0) for w0 in starts]
-    assert norms == pytest.approx([norm * 2 / (5 * 2**0.5) for norm in lee.NORMS])
-    assert np.ptp([w0 / np.linalg.norm(w0) for w0 in starts], axis=0) == pytest.approx(0)
-    assert max(lee.NORMS) < 1e-3
-    assert len(set(lee.NORMS)) > 1
-
-
-def test_rejected_directions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(8)
-    item = instance(np.eye(2), [1, 1])
-    _, draws = lee.nontrivial_direction(item.X, item.y, rng)
-    assert lee.survey_small_starts([item], 8).rejected == draws - 1 > 0
-    monkeypatch.setattr(small_starts, "nontrivial_direction", lambda X, y, rng: (None, 100))
-    none = lee.survey_small_starts([item, THREE], 8)
-    assert (none.instances, none.flows, none.rejected) == (0, 0, 200)
-
-
-def test_a_survey_of_large_starts_sees_shrinking_norms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_starts, "NORMS", (100.0, 200.0, 300.0))
-    found = lee.survey_small_starts([FIVE], 0)
-    assert (found.shrinking, found.deactivating) == (1, 1)
-    assert found.largest_drop > 0.01
-
-
-def test_a_survey_of_norms_apart_sees_disagreeing_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The norm 1 in 1e5 counts as small only in company: broken means broken at every norm."""
-    monkeypatch.setattr(small_starts, "NORMS", (1e-4, 1e-3, 1e5))
-    found = lee.survey_small_starts([FIVE], 2)
-    assert (found.disagreeing, found.shrinking, found.reactivating) == (1, 0, 0)
-    assert found.largest_drop > 1e-3
-    # Its small starts end in the third best minimum, its large one elsewhere above the best:
-    # the excess is that of the norm that did best.
-    unit = lee.unit_of_norm(FIVE.X, FIVE.y)
-    u, _ = lee.nontrivial_direction(FIVE.X, FIVE.y, np.random.default_rng(2))
-    ends = [affine_flow(FIVE.X, FIVE.y, norm * unit * u).end for norm in (1e-4, 1e-3, 1e5)]
-    losses = [float(loss(FIVE.X, FIVE.y, end)) for end in ends]
-    assert np.ptp(losses) > 0.1
-    best = local_minima(FIVE.X, FIVE.y)[0].loss
-    assert found.excess == pytest.approx((min(losses) / best - 1,))
-
-
-def test_one_good_norm_is_no_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A data set counts as broken only if no norm reaches the global minimum."""
-    monkeypatch.setattr(small_starts, "NORMS", (1e-4, 45.0 / lee.unit_of_norm(FIVE.X, FIVE.y)))
-    up = np.array([0.0, 1.0])
-    monkeypatch.setattr(small_starts, "nontrivial_direction", lambda X, y, rng: (up, 1))
-    found = lee.survey_small_starts([FIVE], 0)
-    assert (found.disagreeing, found.not_global, found.by_size) == (1, 0, {5: (1, 0)})
-    # The limit from (0, 45) has two support vectors; another minimum has five.
-    assert found.not_largest == 1
-
-
-def test_flows_that_are_not_unique_are_set_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    def undecided(X, y, w0) -> Trajectory:
-        path = affine_flow(X, y, w0)
-        return replace(path, status="non-unique") if np.linalg.norm(w0) < 1e-9 else path
-
-    monkeypatch.setattr(small_starts, "affine_flow", undecided)
-    found = lee.survey_small_starts([THREE], 0)
-    assert (found.instances, found.undecided, found.not_global, found.by_size) == (1, 1, 0, {})
-
-
-def test_small_starts_of_random_planar_data() -> None:
-    drawn = list(draw_many(8, 2, 3, kinds=("uniform", "directions"), sizes=(2, 5)))
-    found = lee.survey_small_starts(drawn, 4)
-    assert (found.instances, found.flows, found.undecided) == (8, 24, 0)
-    # Lemma 4.6, Proposition 4.4 and the norm's growth.
-    assert (found.reactivating, found.disagreeing, found.shrinking) == (0, 0, 0)
-    assert sum(tried for tried, _ in found.by_size.values()) == 8
-    assert sum(failed for _, failed in found.by_size.values()) == found.not_global
-    assert found == lee.survey_small_starts(iter(drawn), 4)
 
 
 def test_full_rank_along_a_path() -> None:
@@ -1129,6 +1023,16 @@ def read(shown: str) -> float:
     return float(shown.removeprefix(MARK))
 
 
+def test_small_labels_have_small_losses_with_all_their_digits(paper: examples.Study) -> None:
+    """Labels in another unit: losses are the old ones times its square, none is 0.000000."""
+    unit = 2.0**-20
+    small = replace(paper.main.dataset, y=unit * paper.main.dataset.y, printed=False)
+    run = examples.experiment(small, (unit * paper.main.starts).tolist(), 0.005, 0)
+    for table in (lee.limits_table, lee.minima_table):
+        losses, others = (table(r)["loss"].map(read) for r in (run, paper.main))
+        assert (losses / unit**2).tolist() == pytest.approx(others.tolist(), rel=1e-5)
+
+
 def test_tables(paper: examples.Study) -> None:
     limits = lee.limits_table(paper.main)
     assert limits["rank"].tolist() == ["3", "2", "1"]
@@ -1147,6 +1051,27 @@ def test_tables(paper: examples.Study) -> None:
     assert lee.limits_table(wide)["rank"].tolist() == ["unknown"]
     # At most 2 sum_k C(29, k) cells, k = 0..5: the table says why it is empty.
     assert "293192" in lee.minima_table(wide).to_string()
+
+
+def test_a_minimum_that_rounding_makes_is_marked() -> None:
+    # 3 * 0.1 is not 0.3: what was parallel before it was computed is fitted far away.
+    starts = [[1e-3, 1e-3]]
+    computed = own(np.array([[0.1, 0.3], [3 * 0.1, 0.9]]), np.ones(2), starts)
+    shapes = lee.minima_table(computed)["shape"].tolist()
+    assert shapes[0] == "point, by the last digits of the data"
+    printed = own(np.array([[0.1, 0.3], [0.3, 0.9]]), np.ones(2), starts)
+    assert not any("digits" in shape for shape in lee.minima_table(printed)["shape"])
+    assert lee.limits_table(printed)["rank"].tolist() == ["1"]
+
+
+@pytest.mark.parametrize("ratio", [1e6, 1e12])
+def test_limits_are_named_where_columns_have_different_units(ratio: float) -> None:
+    X = np.array([[0.31, 0.72], [0.9, 0.05], [0.44, 0.48], [0.07, 0.66]])
+    units = np.array([1.0, ratio])
+    for y in ([1.2, 0.7, 2.5, 0.9], [0.5, 3.0, 0.8, 1.9]):
+        one, other = (own(X * u, np.array(y), [(1e-4 / u).tolist()]) for u in (np.ones(2), units))
+        assert [m.support for m in one.minima] == [m.support for m in other.minima]
+        assert other.limits[0].rank > 0
 
 
 # --- Evidence -------------------------------------------------------------------------------------
@@ -1355,35 +1280,34 @@ def test_statement_of_theorem_3_6() -> None:
 
 
 @pytest.fixture(scope="module")
-def started() -> small_starts.SmallStartSurvey:
-    return lee.survey_small_starts([THREE], 0)
+def started() -> small_plane.PlanarSurvey:
+    return lee.survey_plane(0, 30)
 
 
-def test_statements_on_small_starts(started: small_starts.SmallStartSurvey) -> None:
+def test_statements_on_small_starts(started: small_plane.PlanarSurvey) -> None:
     found = lee.small_start_is_global(started, 0, THREE.X, THREE.y)
-    assert not any(verdicts(found).values())
+    assert not holds(found, "not a global minimum")
+    assert not holds(found, "data below")
     (by_flow,), (by_loop,) = refuted_by(found)
     assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
-    good = replace(started, not_global=0)
+    good = replace(started, missed={"uniform": 0})
     assert holds(lee.small_start_is_global(good, 0, THREE.X, THREE.y), "not a global minimum")
 
     kept = falsify(lee.never_reactivates(), 0, 10, 0)
     assert all(verdicts(lee.no_reactivation(started, kept, 0.01, 90)).values())
     assert not all(verdicts(lee.no_reactivation(started, kept, -1.0, 90)).values())
-    again = replace(started, reactivating=1)
+    again = replace(started, reactivating={"uniform": 1})
     assert not all(verdicts(lee.no_reactivation(again, kept, 0.01, 90)).values())
     broken = replace(kept, violations={"planted": 1})
     assert not all(verdicts(lee.no_reactivation(started, broken, 0.01, 90)).values())
 
-    assert all(verdicts(lee.small_starts_in_the_plane(started, 0)).values())
-    for worse in (
-        {"reactivating": 1},
-        {"largest_drop": 1e-6},
-        {"disagreeing": 1},
-        {"undecided": 1},
-    ):
-        broken = verdicts(lee.small_starts_in_the_plane(replace(started, **worse), 0))
-        assert list(broken.values()).count(False) == 1
+    far = np.array([[1e5, 1.0], [0.0, 1.0]]), np.array([1e5, 1.0])
+    assert all(verdicts(lee.at_rest(kept, started, *far, (1e-8, -9e-5))).values())
+    assert not all(verdicts(lee.at_rest(kept, started, *far, (1e-11, -1e-11))).values())
+    for worse in ("elsewhere", "reactivating"):
+        broken = replace(started, **{worse: {"units": 1}})
+        assert list(verdicts(lee.at_rest(kept, broken, *far, (1e-8, -9e-5))).values()).count(
+            False) == 1  # fmt: skip
 
 
 def test_statement_of_proposition_4_4() -> None:
@@ -1479,15 +1403,6 @@ def test_statement_on_the_terms() -> None:
     # The virtual minimum of a cell that contains it.
     at_home = lee.terminology(THREE.X, THREE.y, np.array([1.0, 1.0]), pairs, 0)
     assert list(verdicts(at_home).values()) == [True, False, False]
-
-
-def test_the_table_of_a_survey(started: small_starts.SmallStartSurvey) -> None:
-    table = started.table()
-    assert table["count"]["data sets"] == "1"
-    assert table["count"]["flows"] == "3"
-    assert table["count"]["data sets whose limit is not global"] == "1"
-    assert table["count"]["… of those with n = 3"] == "1 of 1"
-    assert table["count"]["largest L(limit) / L(global) - 1 among them"] == "0.333"
 
 
 def test_wilsons_interval() -> None:

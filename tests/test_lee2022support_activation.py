@@ -284,3 +284,22 @@ def test_figures_show_what_they_say():
     assert np.allclose(sorted(marks), [-1.838, -1.295, -0.941], atol=1e-3)
     points = [(h, -h) for h in (0.5, 2.0, 4.0)]
     assert not cut_off(pictures.boundary_cases(X2, Y2, points, 0.1, (-0.3, 5.0, -4.8, 0.6)))
+
+
+def test_starts_lie_as_far_from_the_fit_as_theorem_4_3_asks() -> None:
+    """Anywhere: past the largest y_j/|x_j|; at equality: as far as one of them; past a boundary:
+    just beyond that of one datum, which is off there."""
+    rng = np.random.default_rng(5)
+    draws = starts.limits_outside().draws
+    for name, draw in draws.items():
+        for item in (draw(rng) for _ in range(40)):
+            X, w, w0 = item["X"], item["w_gm"], item["w0"]
+            radii = X @ w / np.linalg.norm(X, axis=1)
+            shares = np.linalg.norm(w0 - w) / radii
+            if name == "anywhere":
+                assert 1.0 - 1e-12 <= shares.min() <= 10.0**1.5 + 1e-9
+            elif name == "at equality":
+                assert np.isclose(shares, 1.0, rtol=1e-12, atol=0.0).any()
+            else:
+                assert (X @ w0 < 0).any()
+                assert shares[X @ w0 < 0].max() > 1.0

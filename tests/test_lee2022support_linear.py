@@ -355,7 +355,10 @@ def test_claims_get_their_verdicts() -> None:
     parts = linear_evidence.try_ellipsoid(seed, 10)
     rows = {
         "sv.propD.1": linear_evidence.stationary_manifold(seed, 12),
-        "sv.propD.4": linear_evidence.ellipsoid(parts, seed, 15),
+        **{
+            f"sv.propD.4.{k}": part
+            for k, part in enumerate(linear_evidence.ellipsoid_parts(parts, seed, 15), start=1)
+        },
         "sv.thmD.5": linear_evidence.shortest_minimum(seed, 12),
         "sv.thmE.1": linear_evidence.reduction(linear_evidence.try_reduction("linear", seed, 4)),
         "sv.corE.2": linear_evidence.reduction_of_relu(
@@ -371,7 +374,8 @@ def test_claims_get_their_verdicts() -> None:
     }
     verdicts = {id: claims.settle(id, **row).verdict for id, row in rows.items()}
     appendix_f = {"sv.lemF.10", "sv.thmF.11.1", "sv.thmF.11.2"}
-    with_reading = {"sv.propD.1", "sv.propD.4", "sv.thmE.1", "sv.corE.2"} | appendix_f
+    with_reading = {"sv.propD.1", "sv.thmE.1", "sv.corE.2"} | appendix_f
+    with_reading |= {f"sv.propD.4.{k}" for k in (1, 2, 4)}
     for id, verdict in verdicts.items():
         expected = "reproduced-with-reading" if id in with_reading else "reproduced"
         assert verdict == ("refuted" if id == "sv.reduction.positive" else expected)

@@ -116,7 +116,9 @@ def test_integer_rows_are_exact_directions():
     ]
     a, b = partitions.integer_rows([[0.1, 0.3], [0.2, 0.6]])
     assert a == b  # doubling is exact
-    c, d = partitions.integer_rows([[0.1, 0.3], [0.3, 0.9]])
+    a, b = partitions.integer_rows([[0.1, 0.3], [0.3, 0.9]])
+    assert a == b  # as printed
+    c, d = partitions.integer_rows([[0.1, 0.3], [3 * 0.1, 0.9]])
     assert c != d  # 3 * 0.1 is not the double 0.3
 
 
@@ -501,8 +503,9 @@ def test_every_settlement_settles():
             partition_minima.few_minima,
         )
     ]
-    row = claims.settle("sv.propF.3", **partitions_evidence.cones_and_minima(*reports))
+    row = claims.settle("sv.propF.3.2", **partitions_evidence.survived(*reports))
     assert row.verdict == "reproduced"
+    assert sum("break it" in item.what for item in row.evidence) == 3
     assert claims.settle("sv.ours.adjacent", **partitions_evidence.survived(cells)).verdict
 
 

@@ -172,7 +172,7 @@ def test_the_table_of_special_functions_says_who_is_right() -> None:
     shown = more.hypergeometric_table(2, (0.5, 0.999))
     assert list(shown["as used here"]) == ["agrees", "agrees"]
     assert shown["SciPy"].iloc[0] == "agrees"
-    assert list(shown["mpmath"]) == ["1.451", "8.629"]
+    assert list(shown["mpmath"]) == ["≈1.451", "≈8.629"]
 
 
 # --- The printed formula --------------------------------------------------------------------------
@@ -455,7 +455,7 @@ def test_when_bounds_begin_to_speak() -> None:
     # m = 1 by hand: the angle's equation is autonomous, p = 1/4 at a right angle.
     path = population_flow(0.0, 0.0, 1, np.linspace(0.0, 20.0, 2001))
     end = path.t[np.argmax(path.theta < math.pi / 200)]
-    assert table.loc["90°", "m = 1, lower"] == f"{100 * lower / end:.0f} %"
+    assert table.loc["90°", "m = 1, lower"] == f"≈{100 * lower / end:.0f} %"
 
 
 # --- Figures --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.falsify import Statement, falsify
 from reluflow.figures import cut_off
@@ -423,11 +424,11 @@ def test_the_converse_can_fail(monkeypatch):
 
 def test_tables():
     table = cases.angle_violations((1,))
-    assert [float(v) > 0 for row in table.to_numpy() for v in row] == [True] * 6
+    assert [written(v) > 0 for row in table.to_numpy() for v in row] == [True] * 6
     table = cases.iteration_table()
     assert (table["short by"] >= 6).all()
     assert (table["short by"] <= math.log(1000) + 1).all()
-    late = cases.two_layer_violations().iloc[:, 2].astype(float)
+    late = cases.two_layer_violations().iloc[:, 2].map(written)
     assert np.ptp(late) < 0.001
 
 

@@ -449,8 +449,8 @@ def test_each_measure_of_the_loss_is_its_own(monkeypatch) -> None:
 
 def test_table_of_dips() -> None:
     rows = phases_evidence.dips(math.pi / 2, (0, 2))
-    assert rows.loc[0, "at most"] == "68.17 %"  # 1 - 1/pi
-    assert rows.loc[2, "|w| falls by"] == "17.42 %"
+    assert rows.loc[0, "at most"] == "≈68.17 %"  # 1 - 1/pi
+    assert rows.loc[2, "|w| falls by"] == "≈17.42 %"
 
 
 def test_figures_draw_what_they_say() -> None:

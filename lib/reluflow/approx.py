@@ -32,6 +32,11 @@ def approx(value: float, digits: int = DIGITS) -> str:
     return f"{MARK}{mantissa}e{int(exponent)}"
 
 
+def written(text: str) -> float:
+    """Return a number that was written with or without the mark."""
+    return float(text.removeprefix(MARK))
+
+
 def on_grain(value: float, grain: float) -> str:
     """Write a measured number as a multiple of `grain` (a power of ten), and the mark.
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from reluflow.geometry import rank
 
-KINDS = ("uniform", "directions", "integers", "near-parallel", "extreme")
-"""The kinds drawn by default."""
+ORDINARY = ("uniform", "directions", "integers", "near-parallel", "extreme")
+"""Kinds of moderate aspect."""
 
-ALL_KINDS = (*KINDS, "degenerate")
-"""Those, and data in special position."""
+KINDS = (*ORDINARY, "units", "decades", "parallel", "near-axes", "degenerate")
+"""The kinds drawn by default: those, data of extreme aspect, and data in special position."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,28 @@ def draw(kind: str, n: int, d: int, rng: np.random.Generator) -> Instance:
 
     "uniform" inputs and labels in (0, 1); "directions" of random angle and length; "integers" from
     0 to 4, ties and axis-parallel data included; "near-parallel" inputs a few 1e-3 apart;
-    "extreme" lengths and labels over six orders of magnitude; "degenerate" whole numbers in special
-    position: parallel, equal, along the axes, orthogonal or fitted without residual. Raises
-    ValueError for n < d.
+    "extreme" lengths and labels over six orders of magnitude; "units" coordinates, each in a unit
+    of its own, and "decades" lengths and labels, over twelve; "parallel" inputs 1e-9 to 1e-3 beside
+    one of d directions, "near-axes" the same beside the axes; "degenerate" whole numbers
+    in special position: parallel, equal, along the axes, orthogonal or fitted without residual.
+    Raises ValueError for n < d.
     """
     if n < d:
         raise ValueError(f"n = {n} data cannot span d = {d} dimensions")
     while True:
         X, y = _DRAWS[kind](n, d, rng)
-        if X.any(axis=1).all() and (y > 0).all() and rank(X) == d:
+        if X.any(axis=1).all() and (y > 0).all() and _spans(X):
             return Instance(X, y, kind)
+
+
+def _spans(X: NDArray) -> bool:
+    """Whether the rank of X (n, d), nonzero rows, is d; exactly where floats may not tell."""
+    size = np.abs(X).max(axis=0)
+    if not size.all():
+        return False
+    scaled = X * 2.0 ** -np.round(np.log2(size))  # powers of two round nothing, and keep the rank
+    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+    return bool(np.linalg.svd(scaled, compute_uv=False)[-1] > 1e-6) or rank(X) == X.shape[1]
 
 
 def draw_many(
@@ -92,8 +104,8 @@ def small_start(item: Arrays, rng: np.random.Generator, norm: float = 1e-6) -> A
 
 
 def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
-    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-6 to 1e3 of the linear fit's."""
-    size = _fit_size(item) * 10.0 ** rng.uniform(-6.0, 3.0)
+    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
+    size = _fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)
     return {"w0": size * _unit(item["X"].shape[1], rng)}
 
 
@@ -116,7 +128,7 @@ def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
         w[[a, b]] = scale * np.array([-x[b], x[a]])
     side = rng.integers(-1, 2) * 10.0 ** rng.uniform(-12.0, -3.0)
     w += side * max(float(np.linalg.norm(w)), float(d == 1)) * x / np.linalg.norm(x)
-    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-20.0, 10.0))}
+    return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-40.0, 20.0))}
 
 
 def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
@@ -183,6 +195,31 @@ def _extreme(n, d, rng):
     return X, 10.0 ** rng.uniform(-3.0, 3.0, n)
 
 
+def _units(n, d, rng):
+    X, y = (_uniform if rng.integers(2) else _integers)(n, d, rng)
+    # Powers of two round nothing: parallel data stay parallel.
+    return X * 2.0 ** rng.integers(-20, 21, d), y * 2.0 ** rng.integers(-10, 11)
+
+
+def _decades(n, d, rng):
+    X = np.abs(rng.normal(size=(n, d))) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
+    return X, 10.0 ** rng.uniform(-6.0, 6.0, n)
+
+
+def _parallel(n, d, rng):
+    which = np.append(np.arange(d), rng.integers(0, d, n - d))  # every direction, for the rank
+    beside = 1.0 + 10.0 ** rng.uniform(-9.0, -3.0, (n, 1)) * rng.normal(size=(n, d))
+    X = rng.uniform(0.2, 1.0, (d, d))[which] * beside * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
+    return np.abs(X), rng.uniform(0.1, 2.0, n)
+
+
+def _near_axes(n, d, rng):
+    which = np.append(np.arange(d), rng.integers(0, d, n - d))
+    X = 10.0 ** rng.uniform(-9.0, -3.0, (n, 1)) * np.abs(rng.normal(size=(n, d)))
+    X[np.arange(n), which] = 1.0
+    return X * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1)), rng.uniform(0.1, 2.0, n)
+
+
 def _degenerate(n, d, rng):
     some = rng.integers(0, 4, (d, d)) if rng.integers(2) else np.eye(d, dtype=int)
     which = np.append(np.arange(d), rng.integers(0, d, n - d))  # every direction, for the rank
@@ -210,5 +247,9 @@ _DRAWS = {
     "integers": _integers,
     "near-parallel": _near_parallel,
     "extreme": _extreme,
+    "units": _units,
+    "decades": _decades,
+    "parallel": _parallel,
+    "near-axes": _near_axes,
     "degenerate": _degenerate,
 }

@@ -103,6 +103,15 @@ def _cells(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[_Cells, NDA
     return _Cells(w, V, rates, d, limit), turned, error
 
 
+def virtual_minima(X: NDArray, y: NDArray, on: NDArray) -> tuple[NDArray, NDArray]:
+    """The least-squares fits w (..., 2) of the data `on` (..., n), and the eigenvalues of their H.
+
+    X (..., n, 2), y (..., n); the shortest fit where H has rank one, its second eigenvalue then 0.
+    """
+    cells, _, _ = _cells(X, y, np.zeros((*on.shape[:-1], 2)), on)
+    return cells.limit, cells.rates
+
+
 def _turned(p: NDArray, q: NDArray, c: NDArray, s: NDArray) -> tuple[NDArray, NDArray]:
     """p c + q s, and q c - p s to rounding of the difference itself, however it cancels."""
     (high, low), (minus, less) = two_product(q, c), two_product(p, s)

@@ -7,6 +7,7 @@ is decided in rational arithmetic, for the data as `exact.read` takes them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -134,15 +135,25 @@ def placed(
     if N.ncols() == 0 or not off:
         inside = all(h[i] < 0 or (closed and h[i] == 0) for i in off)
         return (w, N) if inside else None
-    units = [fmpq(1, 1 << e) for e in column_exponents(rows)]
-    size = [sum((abs(v) * u for v, u in zip(rows[i], units, strict=True)), fmpq(0)) for i in off]
-    spread = sum((abs(v) / u for v, u in zip(w.entries(), units, strict=True)), fmpq(0))
-    reach = spread + (1 << max(abs(t) for t in labels).bit_length())
+    # Columns divided by their powers of two; the reach grows with the least fit and the labels.
+    exponents = column_exponents(rows)
+    top = max(exponents)
+    shifts = [top - e for e in exponents]
+    size = [fmpq(_length(rows[i], shifts) + 1, 1 << top) for i in off]
+    units = [fmpq(1 << e) for e in exponents]
+    free = [[v * u for v, u in zip(c, units, strict=True)] for c in N.transpose().tolist()]
+    least = without([v * u for v, u in zip(w.entries(), units, strict=True)], orthogonal(free))
+    reach = sum(map(abs, least), fmpq(1 << max(abs(t) for t in labels).bit_length(), 4))
     slopes = (matrix([rows[i] for i in off], k) * N).tolist()
     depth, v = deepest(slopes, [fmpq(h[i], denominator) for i in off], size, reach)
     if depth < 0 or (depth == 0 and not closed):
         return None
     return w + fmpq_mat(N) * fmpq_mat([[x] for x in v]), N
+
+
+def _length(vector: Sequence[int], shifts: Sequence[int]) -> int:
+    """Length of a whole vector whose entries are multiplied by powers of two, rounded down."""
+    return isqrt(sum((v << shift) ** 2 for v, shift in zip(vector, shifts, strict=True)))
 
 
 def interior_minima(

@@ -104,7 +104,7 @@ from reluflow.papers.lee2022support.linear import (
     linear_neuron,
 )
 from reluflow.papers.lee2022support.linear_evidence import (
-    ellipsoid,
+    ellipsoid_parts,
     plane_reduction,
     reduction,
     reduction_keeps_sign,
@@ -119,6 +119,7 @@ from reluflow.papers.lee2022support.norms_conditions import (
 )
 from reluflow.papers.lee2022support.norms_evidence import (
     all_active_not_global,
+    at_rest,
     end_on_boundary,
     first_cell,
     inner_from_conditions,
@@ -163,7 +164,6 @@ from reluflow.papers.lee2022support.partitions import (
 )
 from reluflow.papers.lee2022support.partitions_evidence import (
     adjacent_cells,
-    cones_and_minima,
     count_of_cells,
     count_of_minima,
     nested_quadrants,
@@ -176,19 +176,23 @@ from reluflow.papers.lee2022support.small_limits import (
     never_reactivates,
     small_starts_agree,
 )
+from reluflow.papers.lee2022support.small_plane import (
+    survey_plane,
+)
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     full_rank_along,
     largest_norm_drop,
-    nontrivial_direction,
     preactivation_polynomial,
     reactivation_margin,
     reactivations,
     search_reactivation,
     share_interval,
     smallest_force,
-    survey_small_starts,
     unit_of_norm,
+)
+from reluflow.papers.lee2022support.small_statements import (
+    ends_at_rest,
 )
 from reluflow.papers.lee2022support.statements import (
     agreement_of_small_starts,
@@ -202,7 +206,6 @@ from reluflow.papers.lee2022support.statements import (
     norm_of_start,
     protection,
     small_start_is_global,
-    small_starts_in_the_plane,
     terminology,
 )
 
@@ -216,6 +219,7 @@ __all__ = [
     "all_active_not_global",
     "alpha_statement",
     "assumptions",
+    "at_rest",
     "back_propagation",
     "balance",
     "balanced_layers",
@@ -226,7 +230,6 @@ __all__ = [
     "caption_asymptotes",
     "caption_iteration",
     "cells_are_cones",
-    "cones_and_minima",
     "count_of_cells",
     "count_of_minima",
     "deactivates_if",
@@ -240,8 +243,9 @@ __all__ = [
     "descent_for_flow",
     "diagonal_crossings",
     "draws_table",
-    "ellipsoid",
+    "ellipsoid_parts",
     "end_on_boundary",
+    "ends_at_rest",
     "entry",
     "entry_printed",
     "entry_radius",
@@ -289,7 +293,6 @@ __all__ = [
     "no_deactivation",
     "no_minimum_on_boundaries",
     "no_reactivation",
-    "nontrivial_direction",
     "norm_in_the_plane",
     "norm_increases",
     "norm_loss",
@@ -328,7 +331,6 @@ __all__ = [
     "sliding_flows",
     "small_start_is_global",
     "small_starts_agree",
-    "small_starts_in_the_plane",
     "smallest_force",
     "some_flow_leaves",
     "speed_jumps",
@@ -343,8 +345,8 @@ __all__ = [
     "survey_lost_data",
     "survey_nesting",
     "survey_norms",
+    "survey_plane",
     "survey_protection",
-    "survey_small_starts",
     "survey_virtual_minima",
     "survived",
     "terminology",

@@ -13,10 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import enumerate_cells, local_minima
-from reluflow.instances import data_draws, extended
-from reluflow.papers.lee2022support.activation import MIXED
-from reluflow.papers.lee2022support.small_starts import NORMS, nontrivial_direction, unit_of_norm
+from reluflow.geometry import local_minima
+from reluflow.instances import ORDINARY, data_draws, extended
+from reluflow.papers.lee2022support.small_starts import (
+    NORMS,
+    forced,
+    guaranteed_radius,
+    start_direction,
+    unit_of_norm,
+)
 
 
 def _interpolated(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
@@ -136,6 +141,14 @@ def survey_exclusion(count: int, seed: int) -> ExclusionSurvey:
     return ExclusionSurvey(pairs, holding, small, small_holding, reached, contradicted)
 
 
+TOLD = {
+    f"{kind}, d = {d}": draw
+    for d in (2, 3)
+    for kind, draw in data_draws(d, kinds=(*ORDINARY, "degenerate")).items()
+}
+"""Draws for Proposition F.4: at extreme aspect doubles cannot tell a state from a boundary."""
+
+
 def unique_flow(nonnegative: bool = True) -> Statement:
     """Proposition F.4 for random starts under A2: the flow never comes to a point that more than
     one flow leaves. `nonnegative`: inputs as in A1, else of either sign."""
@@ -150,7 +163,7 @@ def unique_flow(nonnegative: bool = True) -> Statement:
         return 1.0 if affine_flow(item["X"], item["y"], item["w0"]).status == "converged" else -1.0
 
     says = "A2, random start" + ("" if nonnegative else ", inputs of either sign")
-    return Statement(f"{says}: one flow", extended(MIXED, start), slack)
+    return Statement(f"{says}: one flow", extended(TOLD, start), slack)
 
 
 def speed_jumps(d: int = 2) -> Statement:
@@ -182,7 +195,7 @@ def speed_jumps(d: int = 2) -> Statement:
 
 def sliding_flows(count: int, seed: int) -> int:
     """How many of `count` flows from random starts, with labels of either sign, come to slide."""
-    rng, draws = np.random.default_rng(seed), list(MIXED.values())
+    rng, draws = np.random.default_rng(seed), list(TOLD.values())
     hits = 0
     for k in range(count):
         item = draws[k % len(draws)](rng)
@@ -205,36 +218,22 @@ def entered(X: ArrayLike, path: Trajectory) -> bool:
     return False
 
 
-def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
-    """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
-
-    a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
-    Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist).
-    """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
-    q = q[(q > 0).all(axis=1)]
-    a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())
-    size = float(np.linalg.norm(y @ X))
-    top = float(np.linalg.eigvalsh(X.T @ X)[-1])
-    # The same root in the form without cancellation.
-    return a**2 / (top * (a + size + np.sqrt(size**2 + 2.0 * a * size)))
-
-
 def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
-    """Largest value, over the path, of min_j x_j.w / |x_j|, in units of |w0|."""
+    """Largest value, over the path, of min_j x_j.w / |x_j|, in units of |w0|; NaN if the path is not
+    unique, as from a start that is on a boundary to rounding."""
     path = affine_flow(X, y, w0)
+    if path.status != "converged":
+        return np.nan
     cosines = path.at(path.grid(16)) @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T
     return float(cosines.min(axis=1).max() / np.linalg.norm(w0))
 
 
 def _forced_direction(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-    u, _ = nontrivial_direction(item["X"], item["y"], rng)
-    return {"u": np.ones(item["X"].shape[1]) if u is None else u}
+    return {"u": start_direction(item["X"], item["y"], rng)}
 
 
 def _forced(item: Instance) -> bool:
-    return bool(np.all(np.where(item["X"] @ item["u"] > 0, item["y"], 0.0) @ item["X"] > 0))
+    return forced(item["X"], item["y"], item["u"])
 
 
 ENTRY = {f"{kind}, d = {d}": draw for d in (2, 3, 4) for kind, draw in data_draws(d).items()}
@@ -246,7 +245,7 @@ def entry_printed() -> Statement:
     that fails at all of `NORMS`."""
 
     def slack(item: Instance) -> float:
-        length = unit_of_norm(item["X"], item["y"]) / np.linalg.norm(item["u"])
+        length = guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
         margin = -np.inf
         for norm in NORMS:
             if margin <= 0.0:  # one norm at which they enter will do

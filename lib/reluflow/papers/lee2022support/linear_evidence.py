@@ -72,27 +72,39 @@ def stationary_manifold(seed: int, count: int) -> Settlement:
     }  # fmt: skip
 
 
-def ellipsoid(reports: Sequence[Report], seed: int, count: int) -> Settlement:
-    """Proposition D.4: four statements tried in floating point, and exact rectangles."""
+def ellipsoid_parts(reports: Sequence[Report], seed: int, count: int) -> tuple[Settlement, ...]:
+    """Proposition D.4, its four parts: each tried in floating point, the last exactly, too."""
     exact: ExactRectangles = exact_rectangles(seed, max(5, count // 3))
-    return {
-        "evidence": [
-            fact("vertices with g different from 0 (exact)", exact.off, 0),
-            fact("other points of hyperrectangles with g >= 0 (exact)", exact.outside, 0),
-            fact("points not mirrored in w*/2 by g (exact)", exact.lopsided, 0),
-            note("exact neurons, vertices and other points",
-                 (exact.neurons, exact.vertices, exact.points)),
-            *survived(*reports),
-        ],
-        "reading": Reading(
-            taken="w* is not 0; the ellipsoid of part 4 is closed; the norm increases at an "
-            "instant if its derivative is positive",
-            others="For w* = 0 the subset is empty, and no ellipsoid (A1 and A2 exclude it). The "
-            "set g < 0 as defined is open and misses the vertices, so it does not contain the "
-            f"hyperrectangle. From {exact.entering} of the {exact.others} vertices other than w*, "
-            "w0 = 0 among them, the norm increases from t = 0 on although g = 0 there.",
+    readings = (
+        Reading(
+            taken="the norm increases at an instant if its derivative is positive",
+            others=f"From {exact.entering} of the {exact.others} vertices other than w*, w0 = 0 "
+            "among them, the norm increases from t = 0 on although g = 0 there.",
         ),
-    }  # fmt: skip
+        Reading(
+            taken="w* is not 0",
+            others="For w* = 0 the subset is empty, and no ellipsoid (A1 and A2 exclude it).",
+        ),
+        None,
+        Reading(
+            taken="the ellipsoid is the closed one",
+            others="The set g < 0 as defined is open and misses the vertices, so it does not "
+            "contain the hyperrectangle.",
+        ),
+    )
+    exactly = [
+        fact("vertices with g different from 0 (exact)", exact.off, 0),
+        fact("other points of hyperrectangles with g >= 0 (exact)", exact.outside, 0),
+        fact("points not mirrored in w*/2 by g (exact)", exact.lopsided, 0),
+        note("exact neurons, vertices and other points",
+             (exact.neurons, exact.vertices, exact.points)),
+    ]  # fmt: skip
+    parts = [{"evidence": survived(report)} for report in reports]
+    parts[-1]["evidence"] = exactly + parts[-1]["evidence"]
+    return tuple(
+        part | ({} if reading is None else {"reading": reading})
+        for part, reading in zip(parts, readings, strict=True)
+    )
 
 
 def shortest_minimum(seed: int, count: int) -> Settlement:

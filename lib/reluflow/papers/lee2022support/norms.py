@@ -3,7 +3,7 @@ small starts in the plane go (Theorem F.6, Lemmas F.8 and F.9)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -14,9 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import rank
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.landscape import meets_cell
-from reluflow.papers.lee2022support.small_starts import preactivation_polynomial, unit_of_norm
+from reluflow.papers.lee2022support.small_starts import (
+    guaranteed_radius,
+    preactivation_polynomial,
+)
 
 
 def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
@@ -111,17 +115,19 @@ def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
     X, y = np.asarray(X, float), np.asarray(y, float)
     before, after = X[crossing.before], X[crossing.after]
     d, w0 = X.shape[1], crossing.w
-    if np.linalg.matrix_rank(before) < d or np.linalg.matrix_rank(after) < d:
+    if rank(before) < d or rank(after) < d:
         return Conditions(np.nan, np.nan, False, np.nan, np.nan)
-    H, old = before.T @ before, np.linalg.lstsq(before, y[crossing.before], rcond=None)[0]
-    new = np.linalg.lstsq(after, y[crossing.after], rcond=None)[0]
-    rates, E = np.linalg.eigh(H)
+    old = np.linalg.lstsq(before, y[crossing.before], rcond=0)[0]
+    new = np.linalg.lstsq(after, y[crossing.after], rcond=0)[0]
+    # From the data, not from H, whose small eigenvalues rounding would hide.
+    roots, E = (v[::-1].T for v in np.linalg.svd(before, full_matrices=False)[1:])
+    rates = roots**2
     E = E * np.where(E.T @ old < 0.0, -1.0, 1.0)
-    turned = np.linalg.eigh(after.T @ after)[1]
+    turned = np.linalg.svd(after, full_matrices=False)[2][::-1].T
     c, target, size = E.T @ w0, E.T @ old, np.linalg.norm(w0)
     room = rates[0] / rates[-1] * c / size
     x, label = X[crossing.datum], y[crossing.datum]
-    inner = 1.0 - float(x @ np.linalg.solve(H, x))
+    inner = 1.0 - float(np.sum((x @ E / roots) ** 2))
     # The bracket of B2 times c_k, so that c_k = 0 needs no division.
     bracket = (target - c) / rates - np.linalg.norm(new - w0) / size / rates[-1] * c
     right = x @ old + inner / np.linalg.norm(x) * float(np.min(bracket * rates**2))
@@ -245,13 +251,38 @@ def global_misses(m: int) -> tuple[NDArray, NDArray]:
     return np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
 
 
-def start_of(item: Mapping[str, NDArray], norm: float) -> NDArray:
-    """The start (d,): `norm` units of norm along the instance's "u", by default along X^T y."""
+def sharp_instance(m: int, eps: Fraction) -> tuple[NDArray, NDArray, tuple[Fraction, Fraction]]:
+    """x = (m, m + 1), (m + 1, m), y = (2m + 1)(1, 1) and w0 = eps (m + 2, -m), in the all-active
+    cell: an overshoot of nearly |w0|^2. The eigenvalues are N = (2m + 1)^2 and 1, and w* = (1, 1).
+    """
+    X = np.array([[m, m + 1], [m + 1, m]])
+    return X, np.full(2, 2 * m + 1), (eps * (m + 2), -eps * m)
+
+
+def sharp_share(m: int, eps: Fraction, u: Fraction) -> Fraction:
+    """(|w|^2 - |w*|^2) / |w0|^2 of `sharp_instance` where exp(-t) = u, exactly:
+    w = (1 - (1 - eps) u^N) (1, 1) + eps (m + 1) u (1, -1)."""
+    along = 1 - (1 - eps) * u ** (2 * m + 1) ** 2
+    return (along**2 + (eps * (m + 1) * u) ** 2 - 1) / (eps**2 * (1 + (m + 1) ** 2))
+
+
+def starts_of(
+    item: Mapping[str, NDArray],
+    norms: Sequence[float],
+    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+) -> list[NDArray]:
+    """The starts (d,) of these norms, in units of the radius of the data, along the instance's "u",
+    by default along X^T y."""
     X, y = item["X"], item["y"]
     u = np.asarray(item.get("u", X.T @ y), float)
-    return norm * unit_of_norm(X, y) * u / np.linalg.norm(u)
+    u = u / np.abs(u).max()  # its square must not underflow
+    return [norm * radius(X, y) * u / np.linalg.norm(u) for norm in norms]
 
 
-def small_flow(item: Mapping[str, NDArray], norm: float) -> Trajectory:
-    """The exact flow of an instance from `start_of`."""
-    return affine_flow(item["X"], item["y"], start_of(item, norm))
+def small_flows(
+    item: Mapping[str, NDArray],
+    norms: Sequence[float],
+    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+) -> list[Trajectory]:
+    """The exact flows of an instance from `starts_of`."""
+    return [affine_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]

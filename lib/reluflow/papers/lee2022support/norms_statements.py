@@ -6,14 +6,13 @@ An instance is a data set "X" (n, d), "y" (n,), a direction "u" (d,) of the star
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Report, Statement, falsify
-from reluflow.flows.planar import planar_flows_of
 from reluflow.geometry import enumerate_cells, virtual_minimum
 from reluflow.instances import data_draws, extended
 from reluflow.networks import loss
@@ -28,36 +27,33 @@ from reluflow.papers.lee2022support.norms import (
     norm_lost,
     norm_rate,
     resting_places,
-    small_flow,
-    start_of,
+    small_flows,
+    starts_of,
 )
+from reluflow.papers.lee2022support.small_plane import resting_point
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
+    gentle_radius,
+    guaranteed_radius,
     largest_norm_drop,
-    nontrivial_direction,
+    start_direction,
+)
+from reluflow.papers.lee2022support.small_statements import (
+    ASSUMED,
+    Draws,
+    Item,
+    flows_of,
+    keeps_all,
+    keeps_all_data,
+    nontrivial,
+    nontrivial_draws,
 )
 
-Item = Mapping[str, NDArray]
-Draws = Mapping[str, Callable[[np.random.Generator], dict[str, NDArray]]]
-
-SEEN_NORMS = (1e-2, 1e-3, 1e-4)
-"""Norms of starts, in units of `unit_of_norm`, whose squares rounding does not hide."""
+ORIGIN = 1e-6
+"""Norm of the starts, in units of delta_0, that stand for the flow that leaves 0 itself."""
 
 ROUNDING = 1e-11
 """A loss of |w|^2 below this share of |w(inf)|^2 is rounding."""
-
-INSIDE = 1e-6
-"""A virtual minimum counts as inside its cell if all cosines with the data exceed this."""
-
-
-def nontrivial_draws(d: int, sizes: tuple[int, int] = (2, 8)) -> Draws:
-    """Data sets, each with a random direction u for which q > 0 (else u along X^T y)."""
-
-    def more(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
-        u, _ = nontrivial_direction(item["X"], item["y"], rng)
-        return {"u": item["X"].T @ item["y"] if u is None else u}
-
-    return extended(data_draws(d, sizes), more)
 
 
 def all_active_draws(sizes: tuple[int, int] = (2, 8)) -> Draws:
@@ -76,38 +72,21 @@ def aligned_draws(sizes: tuple[int, int] = (2, 8)) -> Draws:
     return {f"aligned, {kind}": one for kind, one in base.items()}
 
 
-def leaving_draws(sizes: tuple[int, int] = (3, 8), d: int = 2, tries: int = 200) -> Draws:
-    """Data sets drawn again until the all-active cell does not hold its minimum."""
+def leaving_draws(sizes: tuple[int, int] = (3, 8), tries: int = 40) -> Draws:
+    """Planar data sets drawn again until the all-active cell does not hold its minimum."""
 
     def outside(base):
         def one(rng: np.random.Generator) -> dict[str, NDArray]:
             drawn = (base(rng) for _ in range(tries))
-            return next((item for item in drawn if not _ends_inside(item)), base(rng))
+            return next((item for item in drawn if not keeps_all(item)), base(rng))
 
         return one
 
-    return {kind: outside(base) for kind, base in data_draws(d, sizes).items()}
+    return {kind: outside(base) for kind, base in data_draws(2, sizes).items()}
 
 
 def _all_active(item: Item) -> bool:
-    return bool(np.all(item["X"] @ np.asarray(start_of(item, 1.0)) > 0.0))
-
-
-def _positive_labels(item: Item) -> bool:
-    return bool(np.all(item["y"] > 0.0))
-
-
-def _spans(item: Item) -> bool:
-    return np.linalg.matrix_rank(item["X"]) == item["X"].shape[1]
-
-
-def _nontrivial(item: Item) -> bool:
-    active = item["X"] @ start_of(item, 1.0) > 0.0
-    return bool(np.all(np.where(active, item["y"], 0.0) @ item["X"] > 0.0))
-
-
-ASSUMED = {"A2: y > 0": _positive_labels, "A3: rank X = d": _spans}
-"""What the draws guarantee and the search could lose; A1 it keeps, for it keeps signs."""
+    return bool(np.all(item["X"] @ item["u"] > 0.0))
 
 
 def rate_is_continuous() -> Statement:
@@ -137,7 +116,7 @@ def rate_is_the_slope() -> Statement:
 
     def slack(item: Item) -> float:
         X, y = item["X"], item["y"]
-        path = small_flow(item, float(item["norm"]))
+        path = small_flows(item, [float(item["norm"])])[0]
         times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
         W, stiff = path.at(times), np.linalg.norm(X, 2)
         size = np.linalg.norm(W, axis=1)
@@ -145,62 +124,18 @@ def rate_is_the_slope() -> Statement:
         step = np.minimum(1e-6 * size / fastest, times)
         late, early = times + step, times - step  # as rounded: late times are coarse
         ahead, behind = path.at(late), path.at(early)
-        gap = np.where(step > 1e-11 * times, late - early, np.inf)
+        # Neither late times nor the first moments leave digits for a difference.
+        seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
+        gap = np.where(seen, late - early, np.inf)
         slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
         allowed = 1e-4 * size * fastest
         apart = np.abs(slope + norm_rate(X, y, W))[np.isfinite(gap)] / allowed[np.isfinite(gap)]
         return 1.0 - float(np.max(apart, initial=0.0))
 
     draws = extended(
-        nontrivial_draws(2), lambda item, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 1))}
+        nontrivial_draws(2), lambda item, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 3))}
     )
     return Statement("-g is half the derivative of |w|^2", draws, slack, fixed=("u",))
-
-
-def _ends_inside(item: Item) -> bool:
-    w, _ = virtual_minimum(item["X"], item["y"], np.ones(len(item["y"]), bool))
-    size = np.linalg.norm(item["X"], axis=1) * np.linalg.norm(w)
-    return bool(np.all(item["X"] @ w > INSIDE * size))
-
-
-def keeps_all_data() -> Statement:
-    """Lemma F.8 without its last clause: where the all-active cell holds its virtual minimum, small
-    starts with q > 0 deactivate nothing and converge to it."""
-
-    def one(item: Item, norm: float) -> float:
-        path = small_flow(item, norm)
-        return _kept(item, path.end, any(e.kind == "deactivate" for e in path.events))
-
-    def batch(items: Sequence[Item]) -> NDArray:
-        best = np.full(len(items), -np.inf)
-        for norm in NORMS:
-            flows = _flows(items, norm)
-            fell = flows.deactivations() > 0
-            kept = [_kept(*row) for row in zip(items, flows.ends, fell, strict=True)]
-            best = np.fmax(best, np.where(flows.decided, kept, np.nan))
-        return best
-
-    return Statement(
-        "all data kept, limit is the all-active minimum",
-        nontrivial_draws(2),
-        lambda item: max(one(item, norm) for norm in NORMS),
-        {
-            **ASSUMED,
-            "q(w0) > 0": _nontrivial,
-            "the all-active cell holds its minimum": _ends_inside,
-        },
-        batch=batch,
-        fixed=("u",),
-    )
-
-
-def _kept(item: Item, end: NDArray, fell: bool) -> float:
-    w, _ = virtual_minimum(item["X"], item["y"], np.ones(len(item["y"]), bool))
-    return -1.0 if fell else float(1e-6 - np.linalg.norm(end - w) / np.linalg.norm(w))
-
-
-def _flows(items: Sequence[Item], norm: float):
-    return planar_flows_of([{**item, "w0": start_of(item, norm)} for item in items])
 
 
 def _excess(item: Item, end: NDArray) -> float:
@@ -209,36 +144,29 @@ def _excess(item: Item, end: NDArray) -> float:
     return float(loss(X, y, end) - least_planar_loss(X, y)) / (0.5 * float(y @ y))
 
 
+def _excess_at_rest(item: Item) -> float:
+    return _excess(item, resting_point(item["X"], item["y"])[1])
+
+
 def all_active_is_global() -> Statement:
     """The last clause of Lemma F.8: that limit is a global minimum."""
     return Statement(
         "the all-active minimum is global",
         data_draws(2),
-        lambda item: (
-            1e-9
-            - _excess(item, virtual_minimum(item["X"], item["y"], np.ones(len(item["y"]), bool))[0])
-        ),
-        {**ASSUMED, "the all-active cell holds its minimum": _ends_inside},
+        lambda item: 1e-9 - _excess_at_rest(item),
+        {**ASSUMED, "the all-active cell holds its minimum": keeps_all},
     )
 
 
 def share_is_at_most(limit: float) -> Statement:
     """(L(limit) - least loss) / L(0) <= `limit` for small starts in the plane."""
-
-    def slack(item: Item) -> float:
-        return limit - min(_excess(item, small_flow(item, norm).end) for norm in NORMS[1:])
-
-    def batch(items: Sequence[Item]) -> NDArray:
-        flows = _flows(items, NORMS[1])
-        pairs = zip(items, flows.ends, flows.decided, strict=True)
-        return np.array([limit - _excess(i, e) if ok else np.nan for i, e, ok in pairs])
-
     return Statement(f"the limit's excess loss is at most {limit:g} L(0)", data_draws(2, (3, 5)),
-                     slack, ASSUMED, batch=batch)  # fmt: skip
+                     lambda item: limit - _excess_at_rest(item), ASSUMED)  # fmt: skip
 
 
 def realisable_is_global() -> Statement:
-    """Theorem 4.7 restored: with labels y = X w_GM > 0, small starts reach a minimum of loss 0."""
+    """Theorem 4.7 restored: with labels y = X w_GM > 0, starts with q > 0 and |w0| < delta_0 reach
+    a minimum of loss 0."""
 
     def derive(item: Item) -> dict[str, NDArray]:
         return {**item, "y": item["X"] @ item["w_GM"]}
@@ -246,58 +174,59 @@ def realisable_is_global() -> Statement:
     def more(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
         w = all_active_direction(item["X"], rng) * 10.0 ** rng.uniform(-1.0, 1.0)
         new = derive({**item, "w_GM": w})
-        u, _ = nontrivial_direction(new["X"], new["y"], rng)
-        return {**new, "u": new["X"].T @ new["y"] if u is None else u}
+        return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
 
     def share(item: Item, end: NDArray) -> float:
         return 1e-9 - float(loss(item["X"], item["y"], end)) / (0.5 * float(item["y"] @ item["y"]))
 
     def batch(items: Sequence[Item]) -> NDArray:
-        flows = _flows(items, NORMS[1])
-        pairs = zip(items, flows.ends, flows.decided, strict=True)
-        return np.array([share(i, e) if ok else np.nan for i, e, ok in pairs])
+        found = [
+            np.where(flows.decided, [share(*v) for v in zip(items, flows.ends, strict=True)],
+                     np.nan)
+            for flows in flows_of(items, NORMS)
+        ]  # fmt: skip
+        return np.min(found, axis=0)
 
     return Statement(
         "labels y = X w_GM: the limit has loss zero",
         extended(data_draws(2), more),
-        lambda item: max(share(item, small_flow(item, norm).end) for norm in NORMS),
-        {**ASSUMED, "q(w0) > 0": _nontrivial},
+        lambda item: min(share(item, path.end) for path in small_flows(item, NORMS)),
+        {**ASSUMED, "q(w0) > 0": nontrivial},
         batch=batch,
         fixed=("y", "u"),
         derive=derive,
     )
 
 
-def _lost(item: Item, norm: float) -> tuple[float, float, float]:
-    path = small_flow(item, norm)
-    return norm_lost(path), float(path.end @ path.end), float(start_of(item, norm) @ start_of(
-        item, norm))  # fmt: skip
-
-
-def _drop(item: Item, norms: Sequence[float]) -> float:
+def _drop(item: Item, norms: Sequence[float], radius: Callable) -> float:
     """The drop of |w(t)| between neighbours of a grid, least over the norms, of |w(inf)|."""
-    return min(largest_norm_drop(small_flow(item, norm)) for norm in norms)
+    return min(largest_norm_drop(path) for path in small_flows(item, norms, radius))
 
 
-def _drops(items: Sequence[Item], norms: Sequence[float]) -> NDArray:
-    return np.min([_flows(items, norm).norm_drop() for norm in norms], axis=0)
+def _drops(items: Sequence[Item], norms: Sequence[float], radius: Callable) -> NDArray:
+    return np.min([flows.norm_drop() for flows in flows_of(items, norms, radius)], axis=0)
 
 
 def norm_never_drops() -> Statement:
     """Lemma F.9, first half, with the coincidence c_2^* = 0 among the draws: |w(t)| never drops."""
 
     return Statement("the norm never drops", {**all_active_draws(), **aligned_draws()},
-                     lambda item: -_drop(item, SEEN_NORMS),
+                     lambda item: -_drop(item, NORMS, gentle_radius),
                      {**ASSUMED, "w0 in the all-active cell": _all_active}, tolerance=ROUNDING,
-                     batch=lambda items: -_drops(items, SEEN_NORMS))  # fmt: skip
+                     batch=lambda items: -_drops(items, NORMS, gentle_radius))  # fmt: skip
 
 
 def norm_drops_little() -> Statement:
-    """What is true instead: |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t, w0 small and all-active."""
+    """What is true instead, for w0 in the all-active cell, |w0| < rho (`gentle_radius`):
+    |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t."""
 
     def slack(item: Item) -> float:
-        seen = [_lost(item, norm) for norm in SEEN_NORMS[:2]]
-        return max(1.0 - (lost - ROUNDING * size) / start for lost, size, start in seen)
+        starts = starts_of(item, NORMS, gentle_radius)
+        paths = small_flows(item, NORMS, gentle_radius)
+        return min(
+            1.0 - (norm_lost(path) - ROUNDING * float(path.end @ path.end)) / float(w0 @ w0)
+            for w0, path in zip(starts, paths, strict=True)
+        )
 
     return Statement("the square of the norm drops by at most |w0|^2",
                      {**all_active_draws(), **aligned_draws()}, slack,
@@ -306,11 +235,12 @@ def norm_drops_little() -> Statement:
 
 
 def limit_flow_never_drops() -> Statement:
-    """The flow that leaves 0 itself: its norm never drops. Started at 1e-10 along X^T y."""
-
+    """The flow that leaves 0 itself: its norm never drops. Started at `ORIGIN` along X^T y."""
+    norms = (ORIGIN,)
     return Statement("the flow from 0 never loses norm", data_draws(2, (3, 8)),
-                     lambda item: -_drop(item, NORMS[-1:]), ASSUMED, tolerance=ROUNDING,
-                     batch=lambda items: -_drops(items, NORMS[-1:]))  # fmt: skip
+                     lambda item: -_drop(item, norms, guaranteed_radius), ASSUMED,
+                     tolerance=ROUNDING,
+                     batch=lambda items: -_drops(items, norms, guaranteed_radius))  # fmt: skip
 
 
 def off_boundaries(item: Item) -> bool:
@@ -335,11 +265,12 @@ def converges_in_first_resting_cell() -> Statement:
     """
 
     def slack(item: Item) -> float:
-        places = [first_resting_cell(item["X"], item["y"], small_flow(item, n)) for n in NORMS[:2]]
-        return max(1.0 if first == last else -1.0 for first, last in places)
+        path = small_flows(item, NORMS[:1], gentle_radius)[0]
+        first, last = first_resting_cell(item["X"], item["y"], path)
+        return 1.0 if first == last else -1.0
 
     def batch(items: Sequence[Item]) -> NDArray:
-        flows = _flows(items, NORMS[1])
+        flows = flows_of(items, NORMS[:1], gentle_radius)[0]
         out = np.full(len(items), np.nan)
         for k in np.nonzero(flows.decided)[0]:
             X, y = items[k]["X"], items[k]["y"]
@@ -361,8 +292,7 @@ def converges_in_first_resting_cell() -> Statement:
 
 def first_deactivation(item: Item, norm: float) -> Conditions | None:
     """B1-B4 where a small start's flow first leaves the all-active cell, or None if it does not."""
-    path = small_flow(item, norm)
-    for step in crossings(item["X"], path):
+    for step in crossings(item["X"], small_flows(item, [norm])[0]):
         if step.before.all():
             return conditions(item["X"], item["y"], step)
     return None
@@ -383,7 +313,7 @@ def plane_never_meets_B2() -> Statement:
     return Statement("B2 and B4 fail where the flow leaves the all-active cell",
                      leaving_draws((3, 6)), slack,
                      {**ASSUMED, "the all-active cell does not hold its minimum":
-                      lambda item: not _ends_inside(item)})  # fmt: skip
+                      lambda item: not keeps_all(item)})  # fmt: skip
 
 
 def built_crossings(rng: np.random.Generator) -> dict[str, Any]:
@@ -408,12 +338,12 @@ def built_crossings(rng: np.random.Generator) -> dict[str, Any]:
 
 def all_crossings_meet(item: Item, norm: float = NORMS[1]) -> bool:
     """Whether a small start's flow crosses a boundary, and meets B1-B4 at every one it crosses."""
-    found = crossings(item["X"], small_flow(item, norm))
+    found = crossings(item["X"], small_flows(item, [norm])[0])
     return bool(found) and all(conditions(item["X"], item["y"], c).hold for c in found)
 
 
 def _inner_positive(item: Item) -> bool:
-    found = crossings(item["X"], small_flow(item, NORMS[1]))
+    found = crossings(item["X"], small_flows(item, NORMS[1:2])[0])
     return all(conditions(item["X"], item["y"], c).inner > 0.0 for c in found)
 
 
@@ -421,7 +351,8 @@ def strict_under_conditions() -> Statement:
     """Theorem F.6 repaired: among flows that do cross boundaries, with B1-B4 and
     x_0.H^-1 x_0 < 1 at each, the norm never drops."""
     return Statement("under B1-B4 at one crossing or more the norm never drops",
-                     {"built": built_crossings}, lambda item: -_drop(item, NORMS),
+                     {"built": built_crossings},
+                     lambda item: -_drop(item, NORMS, guaranteed_radius),
                      {**ASSUMED, "crosses, with B1-B4 at every crossing": all_crossings_meet,
                       "x_0.H^-1 x_0 < 1 at every crossing": _inner_positive},
                      tolerance=ROUNDING)  # fmt: skip

@@ -8,7 +8,6 @@ partitions and the open cells are as many, and have the same patterns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from itertools import combinations
 from math import gcd, lcm
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Statement
 from reluflow.geometry import cell_bound, enumerate_cells, rank
+from reluflow.geometry.exact import read
 from reluflow.instances import Draws, data_draws, extended, readable_data
 
 Vector = tuple[int, ...]
@@ -71,8 +71,8 @@ def _nonzero(X: NDArray, rng: np.random.Generator) -> NDArray:
 def integer_rows(X: ArrayLike) -> list[Vector]:
     """The data X (n, d) as directions: each row the coprime integers of which it is a multiple."""
     rows = []
-    for x in np.asarray(X, float).tolist():
-        exact = [Fraction(v) for v in x]
+    for x in np.asarray(X, float):
+        exact = read(x)
         scale = lcm(*(v.denominator for v in exact))
         whole = [int(v * scale) for v in exact]
         common = gcd(*whole) or 1

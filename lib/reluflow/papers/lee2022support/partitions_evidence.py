@@ -47,9 +47,9 @@ def adjacent_cells(report: Report) -> Settlement:
     }  # fmt: skip
 
 
-def survived(report: Report) -> Settlement:
+def survived(*reports: Report) -> Settlement:
     """A statement that nothing else is asked of than to survive its report."""
-    return {"evidence": report.evidence()}
+    return {"evidence": [item for report in reports for item in report.evidence()]}
 
 
 def count_of_cells(report: Report, X: NDArray) -> Settlement:
@@ -63,11 +63,6 @@ def count_of_cells(report: Report, X: NDArray) -> Settlement:
                  (len(patterns), cell_bound(len(values), 1))),
         ]
     }  # fmt: skip
-
-
-def cones_and_minima(cones: Report, convex: Report, minima: Report) -> Settlement:
-    """Proposition F.3: its two halves and the sentence between them."""
-    return {"evidence": [*cones.evidence(), *convex.evidence(), *minima.evidence()]}
 
 
 def count_of_minima(report: Report, X: NDArray, y: NDArray) -> Settlement:

@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from reluflow.falsify import Statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.instances import data_draws, extended
-from reluflow.papers.lee2022support.activation_starts import guaranteed_radius
+from reluflow.instances import data_draws, extended, near_boundary_start
 from reluflow.papers.lee2022support.norms_statements import leaving_draws
-from reluflow.papers.lee2022support.small_starts import nontrivial_direction, reactivations
+from reluflow.papers.lee2022support.small_starts import (
+    forced,
+    guaranteed_radius,
+    reactivations,
+    start_direction,
+)
 
 Item = Mapping[str, NDArray]
 
@@ -39,7 +43,9 @@ def never_reactivates() -> Statement:
         return any(e.kind == "deactivate" for e in _paths(item, item["u"])[1].events)
 
     def towards(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
-        u = rng.normal(size=2)  # away from the dead cell, where nothing moves
+        near = bool(rng.integers(2))
+        u = near_boundary_start(item, rng)["w0"] if near else rng.normal(size=2)
+        # Away from the dead cell, where nothing moves.
         return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
 
     def margin(item: Item, path: Trajectory) -> float:
@@ -91,9 +97,8 @@ def small_starts_agree(d: int, directions: int = 3) -> Statement:
     directions, all with q(w0) > 0, end where it ends. Broken if not so at all three norms."""
 
     def more(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
-        drawn = [nontrivial_direction(item["X"], item["y"], rng)[0] for _ in range(directions)]
-        known = item["y"] @ item["X"]
-        return {"U": np.array([known if u is None else u for u in drawn])}
+        drawn = [start_direction(item["X"], item["y"], rng) for _ in range(directions)]
+        return {"U": np.array(drawn)}
 
     def slack(item: Item) -> float:
         paths = [_paths(item, u) for u in (item["y"] @ item["X"], *item["U"])]
@@ -102,8 +107,7 @@ def small_starts_agree(d: int, directions: int = 3) -> Statement:
         return float(1e-6 - (apart / np.linalg.norm(ends[0], axis=1)).min())
 
     def positive(item: Item) -> bool:
-        X, y = item["X"], item["y"]
-        return all(np.all(np.where(X @ u > 0.0, y, 0.0) @ X > 0.0) for u in item["U"])
+        return all(forced(item["X"], item["y"], u) for u in item["U"])
 
     return Statement(
         f"small starts agree where the flow from 0 crosses at speed, d = {d}",

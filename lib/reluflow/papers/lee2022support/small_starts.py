@@ -1,32 +1,31 @@
-"""Small starts: Proposition 4.4, Lemma 4.6 and Theorem 4.7, tried on many data sets.
+"""Small starts: how small they have to be, their directions, and Proposition 4.4.
 
-"Infinitesimal" is a limit, so every start is tried at several shrinking norms, and a statement
+Lemma F.5 has an explicit radius, delta_0, and what this book says of small starts in the plane
+holds at that radius. A statement that names no radius is tried at shrinking shares of delta_0, and
 counts as broken by a data set only if it is broken at every one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import sympy
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import differential_evolution
 from scipy.stats import binomtest
 
-from reluflow.approx import approx
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import local_minima
-from reluflow.instances import Instance
+from reluflow.geometry import enumerate_cells
+from reluflow.instances import near_boundary_start
 from reluflow.networks import gradient
 from reluflow.rational import rationals
 
-NORMS = (1e-4, 1e-7, 1e-10)
-"""Norms of the starts, in units of the smallest y_i / |x_i| of the data set."""
+NORMS = (0.9, 1e-2, 1e-4)
+"""Norms of the starts, in units of `guaranteed_radius`."""
 
 
 def unit_of_norm(X: ArrayLike, y: ArrayLike) -> float:
@@ -34,22 +33,66 @@ def unit_of_norm(X: ArrayLike, y: ArrayLike) -> float:
     return float(np.min(np.asarray(y) / np.linalg.norm(X, axis=1)))
 
 
-def nontrivial_direction(
-    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
-) -> tuple[NDArray | None, int]:
-    """A random unit vector (d,) with q > 0 componentwise, and how many draws it took.
+def forced(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+    """Whether q(w) > 0 componentwise; data within rounding of their boundary count as inactive.
 
     Near the origin -grad L = q, so this is the hypothesis of Proposition 4.4 and Theorem 4.7.
-    Returns None after `tries` draws without one.
+    """
+    X, w = np.asarray(X, float), np.asarray(w, float)
+    on = X @ w > 1e-13 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    return bool(np.all(np.where(on, y, 0.0) @ X > 0.0))
+
+
+def random_direction(
+    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
+) -> NDArray:
+    """A random unit vector (d,) with q > 0; that of X^T y, which activates all data, where `tries`
+    draws gave none."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    drawn = (rng.normal(size=X.shape[1]) for _ in range(tries))
+    u = next((u for u in drawn if forced(X, y, u)), y @ X)
+    return u / np.linalg.norm(u)
+
+
+def start_direction(
+    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
+) -> NDArray:
+    """A unit vector (d,) with q > 0: of random direction, or as often near a datum's boundary."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    if rng.integers(2):
+        drawn = (near_boundary_start({"X": X, "y": y}, rng)["w0"] for _ in range(tries))
+        w = next((w for w in drawn if forced(X, y, w)), None)
+        if w is not None:
+            return w / np.linalg.norm(w)
+    return random_direction(X, y, rng, tries)
+
+
+def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
+    """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
+
+    a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
+    Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist).
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    for draw in range(1, tries + 1):
-        u = rng.normal(size=X.shape[1])
-        u /= np.linalg.norm(u)
-        q = np.where(X @ u > 0, y, 0.0) @ X
-        if np.all(q > 0):
-            return u, draw
-    return None, tries
+    q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
+    q = q[(q > 0).all(axis=1)]
+    a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())
+    top = float(np.linalg.svd(X, compute_uv=False)[0]) ** 2
+    return float(root_radius(a, np.linalg.norm(y @ X), top))
+
+
+def root_radius(a: ArrayLike, Q: ArrayLike, top: ArrayLike) -> NDArray:
+    """(a + Q - sqrt(Q^2 + 2 a Q)) / top, in the form without cancellation."""
+    a, Q = np.asarray(a, float), np.asarray(Q, float)
+    return a / np.asarray(top) * (a / (a + Q + np.sqrt(Q) * np.sqrt(Q + 2.0 * a)))
+
+
+def gentle_radius(X: ArrayLike, y: ArrayLike) -> float:
+    """rho = min_j x_j.q / |x_j| / Lambda, q and Lambda of all data: at all-active points of smaller
+    norm every x_j.w increases, for x_j.(q - H w) / |x_j| >= x_j.q / |x_j| - Lambda |w|."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    top = float(np.linalg.svd(X, compute_uv=False)[0]) ** 2
+    return float((X @ (y @ X) / np.linalg.norm(X, axis=1)).min()) / top
 
 
 def reactivations(path: Trajectory) -> int:
@@ -69,113 +112,10 @@ def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
     return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))
 
 
-@dataclass(frozen=True)
-class SmallStartSurvey:
-    """Flows from small starts in the plane, against Lemma 4.6 and Theorem 4.7.
-
-    instances         data sets tried, each from one direction at all NORMS
-    rejected          draws of a direction that did not satisfy q(w0) > 0
-    flows             exact flows followed
-    deactivating      data sets whose flow deactivates something
-    reactivating      data sets whose flow re-activates a datum, at every norm
-    shrinking         data sets whose flow loses norm by more than 1e-11 of |w(inf)|, at every norm
-    largest_drop      largest relative drop of the norm seen between neighbouring points
-    disagreeing       data sets whose limits at the norms differ by more than 1e-6
-    undecided         data sets with a flow that is not unique
-    not_global        data sets whose limit is not a global minimum, at every norm
-    not_largest       data sets with a local minimum of more support vectors than the limit's
-    excess            sorted L(limit) / L(global) - 1 of those not global, global loss > 0
-    by_size           {n: (data sets, not global)}
-    """
-
-    instances: int
-    rejected: int
-    flows: int
-    deactivating: int
-    reactivating: int
-    shrinking: int
-    largest_drop: float
-    disagreeing: int
-    undecided: int
-    not_global: int
-    not_largest: int
-    excess: tuple[float, ...]
-    by_size: dict[int, tuple[int, int]]
-
-    def table(self) -> pd.DataFrame:
-        """The survey in words and numbers."""
-        worst = approx(self.excess[-1], 3) if self.excess else "none"
-        sizes = {
-            f"… of those with n = {n}": f"{bad} of {tried}"
-            for n, (tried, bad) in self.by_size.items()
-        }
-        rows = {
-            "data sets": self.instances,
-            "draws of a start rejected, q > 0 not met": self.rejected,
-            "flows": self.flows,
-            "data sets with a deactivation": self.deactivating,
-            "data sets with a re-activation": self.reactivating,
-            "data sets whose norm drops": self.shrinking,
-            "data sets whose limit changes with the norm": self.disagreeing,
-            "data sets whose limit is not global": self.not_global,
-            **sizes,
-            "largest L(limit) / L(global) - 1 among them": worst,
-            "data sets with a minimum of more support vectors": self.not_largest,
-        }
-        return pd.DataFrame({"count": list(map(str, rows.values()))}, index=list(rows))
-
-
 def share_interval(hits: int, trials: int) -> tuple[float, float]:
     """Wilson's 95 % interval for a probability, from `hits` in `trials`."""
     interval = binomtest(hits, trials).proportion_ci(method="wilson")
     return float(interval.low), float(interval.high)
-
-
-def survey_small_starts(instances: Iterable[Instance], seed: int) -> SmallStartSurvey:
-    """Follow the exact flow of every data set from shrinking starts in one random direction."""
-    rng = np.random.default_rng(seed)
-    count = rejected = flows = deactivating = reactivating = shrinking = 0
-    disagreeing = undecided = not_global = not_largest = 0
-    drop, excess, by_size = 0.0, [], {}
-    for item in instances:
-        u, draws = nontrivial_direction(item.X, item.y, rng)
-        rejected += draws - (u is not None)
-        if u is None:
-            continue
-        unit = unit_of_norm(item.X, item.y)
-        paths = [affine_flow(item.X, item.y, norm * unit * u) for norm in NORMS]
-        count += 1
-        flows += len(paths)
-        if any(path.status != "converged" for path in paths):
-            undecided += 1
-            continue
-        drops = [largest_norm_drop(path) for path in paths]
-        drop = max(drop, *drops)
-        shrinking += min(drops) > 1e-11
-        deactivating += any(e.kind == "deactivate" for p in paths for e in p.events)
-        reactivating += min(reactivations(path) for path in paths) > 0
-        ends = np.array([path.end for path in paths])
-        disagreeing += np.ptp(ends, axis=0).max() > 1e-6 * np.linalg.norm(ends[-1])
-        minima = local_minima(item.X, item.y)
-        best = minima[0].loss
-        losses = [_loss_at(item, path.end) for path in paths]
-        fails = min(losses) > best + 1e-9 * 0.5 * float(item.y @ item.y)
-        not_global += fails
-        if fails and best > 1e-12 * 0.5 * float(item.y @ item.y):
-            excess.append(float(min(losses) / best - 1.0))
-        support = int(np.sum(item.X @ paths[-1].end > 0))
-        not_largest += max(len(m.support) for m in minima) > support
-        tried, failed = by_size.get(len(item.y), (0, 0))
-        by_size[len(item.y)] = (tried + 1, failed + int(fails))
-    return SmallStartSurvey(
-        count, rejected, flows, deactivating, int(reactivating), int(shrinking), drop,
-        int(disagreeing), undecided, int(not_global), int(not_largest), tuple(sorted(excess)),
-        dict(sorted(by_size.items())),
-    )  # fmt: skip
-
-
-def _loss_at(item: Instance, w: NDArray) -> float:
-    return 0.5 * float(np.sum((np.maximum(item.X @ w, 0.0) - item.y) ** 2))
 
 
 def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:
@@ -271,49 +211,6 @@ def full_rank_along(X: ArrayLike, path: Trajectory) -> bool:
     return all(np.linalg.matrix_rank(X[X @ w > 0]) == X.shape[1] for w in states)
 
 
-@dataclass(frozen=True)
-class AgreementSurvey:
-    """Proposition 4.4 on random data: do small starts in several directions agree?
-
-    instances    data sets whose flows all have H of full rank; `rejected` the others
-    directions   starts tried on each, all with -grad L > 0
-    disagreeing  data sets with two limits farther apart than 1e-6 of their size, at every norm
-    """
-
-    instances: int
-    rejected: int
-    directions: int
-    disagreeing: int
-
-
-def survey_agreement(
-    instances: Iterable[Instance], seed: int, directions: int = 4
-) -> AgreementSurvey:
-    """Follow small starts in several directions on every data set and compare their limits."""
-    rng = np.random.default_rng(seed)
-    count = rejected = disagreeing = 0
-    for item in instances:
-        drawn = [nontrivial_direction(item.X, item.y, rng)[0] for _ in range(directions)]
-        unit = unit_of_norm(item.X, item.y)
-        if any(u is None for u in drawn):
-            rejected += 1
-            continue
-        first = [affine_flow(item.X, item.y, NORMS[1] * unit * u) for u in drawn]
-        if not all(p.status == "converged" and full_rank_along(item.X, p) for p in first):
-            rejected += 1
-            continue
-        count += 1
-        if _apart(first):
-            smaller = [affine_flow(item.X, item.y, NORMS[2] * unit * u) for u in drawn]
-            disagreeing += _apart(smaller)
-    return AgreementSurvey(count, rejected, directions, disagreeing)
-
-
-def _apart(paths: Sequence[Trajectory]) -> bool:
-    ends = np.array([path.end for path in paths])
-    return bool(np.ptp(ends, axis=0).max() > 1e-6 * np.linalg.norm(ends[0]))
-
-
 def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
     """How far the flow from a small start stays from re-activating a datum: below 0 if it does.
 
@@ -322,7 +219,7 @@ def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
     a search is led towards deactivation.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    path = affine_flow(X, y, NORMS[1] * unit_of_norm(X, y) * np.asarray(u))
+    path = affine_flow(X, y, NORMS[1] * guaranteed_radius(X, y) * np.asarray(u))
     if reactivations(path):
         return -1.0
     gone = {e.datum: e.t for e in path.events if e.kind == "deactivate"}

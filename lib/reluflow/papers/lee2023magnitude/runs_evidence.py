@@ -122,8 +122,8 @@ def figure_1(runs: Sequence[Run]) -> Settlement:
             ],
             "reading": Reading(
                 SETTINGS,
-                "With a mean in place of half the mean the two-layer angle overtakes the upper bound "
-                "drawn; with a sum descent at D.3's rates jumps about or diverges.",
+                "With a mean in place of half the mean the two-layer angle overtakes the upper "
+                "bound drawn; with a sum descent at D.3's rates jumps about or diverges.",
             ),
         }
     )
@@ -177,8 +177,8 @@ def figure_2(runs: Sequence[Run]) -> Settlement:
             ],
             "tolerance": LINE,
             "reading": Reading(
-                f"A bound is respected if no curve leaves it by more than the width of the drawn line, "
-                f"{LINE:g}|w*|; {SETTINGS}.",
+                "A bound is respected if no curve leaves it by more than the width of the drawn "
+                f"line, {LINE:g}|w*|; {SETTINGS}.",
                 "At every step and to the last digit neither the run on data nor descent on the "
                 "population respects all bounds; the table says which, when and why.",
             ),

@@ -1,0 +1,272 @@
+"""Small starts in the plane: where they end, told from the data alone (Lemma 4.6, Theorem 4.7).
+
+Under A1-A3 every cell of the plane with active data keeps the first k or the last k of the data in
+the order of their angles (Lemma 4.5). A flow from |w0| < delta_0 with q(w0) > 0 keeps all data, or
+gives up the steepest ones, or the flattest ones, class by class, until a cell holds its own virtual
+minimum, boundary included; there it ends. The chapter proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.approx import approx, on_grain
+from reluflow.flows.planar import planar_flows_of, virtual_minima
+from reluflow.geometry import rank
+from reluflow.instances import KINDS, ORDINARY, draw_many
+from reluflow.papers.lee2022support.small_starts import (
+    random_direction,
+    root_radius,
+    share_interval,
+)
+
+SURE = 1e-9
+"""A cosine below this is decided in rational arithmetic."""
+
+NEAR = 1e-6
+"""Limits count as equal up to this share of their norm."""
+
+MISSED = 1e-9
+"""A limit whose loss is above the least loss by more than this share of L(0) is not global."""
+
+
+def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """The data (n,) active where small starts end, and that point (2,), in rational arithmetic.
+
+    X (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
+    there counts as active, for no event has switched it off.
+    """
+    rows = [(Fraction(p), Fraction(q)) for p, q in np.asarray(X, float).tolist()]
+    labels = [Fraction(v) for v in np.asarray(y, float).tolist()]
+    flat = sorted(range(len(rows)), key=lambda j: Fraction(rows[j][1], sum(rows[j])))
+    w = _fit(rows, labels, flat)
+    if _dot(rows[flat[0]], w) < 0:
+        flat = flat[::-1]  # the flattest are given up, in place of the steepest
+    while _dot(rows[flat[-1]], w) < 0:
+        flat = flat[:-1]
+        w = _fit(rows, labels, flat)
+    return np.isin(np.arange(len(rows)), flat), np.array([float(v) for v in w])
+
+
+def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is.
+
+    Data within SURE of their boundary may count on either side. Where rates differ by more than
+    double precision holds, a path in doubles can stop short of its limit; here that shows.
+    """
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    rows = [(Fraction(p), Fraction(q)) for p, q in X.tolist()]
+    for on in (h > SURE * units, h >= -SURE * units):
+        if on.any() and rank(X[on]) == 2:
+            fitted = _fit(rows, [Fraction(v) for v in y.tolist()], np.nonzero(on)[0])
+            if any(
+                (1 if active else -1) * _dot(x, fitted) < 0
+                for x, active in zip(rows, on, strict=True)
+            ):
+                continue
+            fit = np.array([float(v) for v in fitted])
+        else:
+            fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
+        if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
+            return True
+    return False
+
+
+def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    return a[0] * b[0] + a[1] * b[1]
+
+
+def _fit(rows: Sequence, labels: Sequence, kept: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """The least-squares fit of data that span the plane, by Cramer's rule."""
+    a, b, c = (sum(rows[j][i] * rows[j][k] for j in kept) for i, k in ((0, 0), (0, 1), (1, 1)))
+    s, t = (sum(labels[j] * rows[j][i] for j in kept) for i in (0, 1))
+    det = a * c - b * b
+    return (c * s - b * t) / det, (a * t - b * s) / det
+
+
+@dataclass(frozen=True)
+class PlanarData:
+    """What B data sets of the plane tell of the flows from small starts.
+
+    radius   (B,) delta_0, by a route that enumerates no cells
+    limit    (B, 2) where small starts end
+    support  (B,) number of data active there
+    loss     (B,) the loss there, and `least` (B,) the least loss of all
+    most     (B,) the largest number of data active at any local minimum
+    """
+
+    radius: NDArray
+    limit: NDArray
+    support: NDArray
+    loss: NDArray
+    least: NDArray
+    most: NDArray
+
+
+def planar_data(X: NDArray, y: NDArray) -> PlanarData:
+    """`PlanarData` of X (B, n, 2), zero rows standing for no datum, and y (B, n), under A1-A3."""
+    real = X.any(axis=2)
+    angle = np.where(real, np.arctan2(X[..., 1], X[..., 0]), np.inf)
+    order = np.argsort(angle, axis=1, kind="stable")
+    X, y = np.take_along_axis(X, order[..., None], 1), np.take_along_axis(y, order, 1)
+    real = np.take_along_axis(real, order, 1)
+    y = np.where(real, y, 0.0)
+    B, n = y.shape
+    rows, last = np.arange(B), real.sum(axis=1) - 1
+    lower = np.tri(n, dtype=bool)
+    # Patterns 0 .. n-1 keep the flattest k+1 data, patterns n .. 2n-1 the data from k on.
+    on = np.concatenate([lower, lower.T])[None] & real[:, None, :]
+    same = X[:, :, None, 0] * X[:, None, :, 1] == X[:, :, None, 1] * X[:, None, :, 0]
+    on = (on[:, :, :, None] & same[:, None] & real[:, None, None, :]).any(axis=2)
+    w, rates = virtual_minima(X[:, None], y[:, None], on)
+    h = (X[:, None] * w[:, :, None, :]).sum(axis=3)
+    size = np.hypot(X[..., 0], X[..., 1])
+    units = size[:, None] * np.linalg.norm(w, axis=2)[..., None]
+    losses = 0.5 * ((np.maximum(h, 0.0) - y[:, None]) ** 2).sum(axis=2)
+    zero = 0.5 * (y**2).sum(axis=1)
+    k = _resting_pattern(h, units, last)
+    for b in np.nonzero(np.isnan(k))[0]:
+        kept, _ = resting_point(X[b, : last[b] + 1], y[b, : last[b] + 1])
+        k[b] = kept.sum() - 1 if kept[0] else n + np.argmax(kept)
+    k = k.astype(int)
+    inside = np.where(on, h > 0, h <= 0) | ~real[:, None]
+    holds = inside.all(axis=2) | (rates[..., 1] == 0.0)
+    q = (on * y[:, None])[..., None] * X[:, None]
+    q = q.sum(axis=2)
+    ahead = (X[:, None] * q[:, :, None, :]).sum(axis=3) / np.where(real, size, 1.0)[:, None]
+    ahead = np.where((q > 0).all(axis=2)[..., None] & real[:, None], ahead, np.inf)
+    full = q[rows, last]
+    return PlanarData(
+        radius=root_radius(ahead.min(axis=(1, 2)), np.linalg.norm(full, axis=1),
+                           rates[rows, last, 0]),
+        limit=w[rows, k],
+        support=on[rows, k].sum(axis=1),
+        loss=losses[rows, k],
+        least=np.minimum(losses.min(axis=1), zero),
+        most=np.where(holds, on.sum(axis=2), 0).max(axis=1),
+    )  # fmt: skip
+
+
+def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
+    """Which pattern (B,) of `planar_data` holds its own minimum first; NaN where that is not sure.
+
+    h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms.
+    """
+    B, n = h.shape[0], h.shape[2]
+    rows, at = np.arange(B), np.arange(n)
+    cosine = np.divide(h, units, out=np.zeros_like(h), where=units > 0)
+    steep = cosine[:, at, at]  # the steepest of the k + 1 flattest
+    flat = cosine[:, n + at, at]  # the flattest of the data from k on
+    up = cosine[rows, last, last] < 0
+    down = cosine[rows, last, 0] < 0
+    steep = np.where(at <= last[:, None], steep, -1.0)
+    flat = np.where(at <= last[:, None], flat, -1.0)
+    first = n - 1 - np.argmax(steep[:, ::-1] >= 0, axis=1)
+    then = np.argmax(flat >= 0, axis=1)
+    k = np.where(up, first, np.where(down, n + then, last)).astype(float)
+    passed = np.where(up[:, None], (at >= first[:, None]) & (at <= last[:, None]), False)
+    doubt = (passed & (np.abs(steep) < SURE)).any(axis=1)
+    passed = np.where(down[:, None], at <= then[:, None], False)
+    doubt |= (passed & (np.abs(flat) < SURE)).any(axis=1)
+    edges = np.minimum(np.abs(cosine[rows, last, last]), np.abs(cosine[rows, last, 0]))
+    return np.where(doubt | (edges < SURE), np.nan, k)
+
+
+@dataclass(frozen=True)
+class PlanarSurvey:
+    """Small starts on planar data sets, by kind of data: {kind: count}, in the order of KINDS.
+
+    sets          data sets
+    flows         of them with a flow, from 1e-3 to 1 of delta_0, that plain doubles decide
+    elsewhere     flows that do not end in `resting_point`
+    deactivating  flows that give up a datum, and `reactivating` those that take one back
+    missed        data sets whose resting point is not a global minimum
+    not_largest   data sets with a local minimum of more support vectors than the resting point has
+    excess        the largest L(limit) / L(global) - 1, least loss above 1e-12 of L(0)
+    by_size       {n: (data sets, missed)}, ordinary kinds
+    """
+
+    sets: Mapping[str, int]
+    flows: Mapping[str, int]
+    elsewhere: Mapping[str, int]
+    deactivating: Mapping[str, int]
+    reactivating: Mapping[str, int]
+    missed: Mapping[str, int]
+    not_largest: Mapping[str, int]
+    excess: Mapping[str, float]
+    by_size: Mapping[int, tuple[int, int]]
+
+    def share(self, kinds: Sequence[str] = ORDINARY) -> tuple[float, float, float]:
+        """The share of the data sets of these kinds that miss, and its 95 % interval (Wilson)."""
+        hits, trials = (sum(count[kind] for kind in kinds) for count in (self.missed, self.sets))
+        return (hits / trials, *share_interval(hits, trials))
+
+    def table(self) -> pd.DataFrame:
+        """One row a kind: data sets, how many give up a datum, and the share that misses."""
+        groups = {kind: (kind,) for kind in self.sets} | {"the first five together": ORDINARY}
+        rows = {}
+        for name, kinds in groups.items():
+            part, low, high = (on_grain(100.0 * v, 0.1) for v in self.share(kinds))
+            rows[name] = {
+                "data sets": sum(self.sets[kind] for kind in kinds),
+                "flows": approx(sum(self.flows[kind] for kind in kinds), 3),
+                "give up a datum": approx(sum(self.deactivating[kind] for kind in kinds), 3),
+                "miss the global minimum": f"{part} % ({low} to {high})",
+                "another minimum has more support": approx(
+                    sum(self.not_largest[kind] for kind in kinds), 3
+                ),
+            }
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def survey_plane(seed: int, count: int) -> PlanarSurvey:
+    """Follow one small start on each of `count` data sets of every kind, and tell from the data
+    where it should end and which minimum is global."""
+    rng = np.random.default_rng([seed, 1])
+    items = list(draw_many(count * len(KINDS), 2, seed))
+    kinds = np.array([item.kind for item in items])
+    n = max(len(item.y) for item in items)
+    X, y = np.zeros((len(items), n, 2)), np.zeros((len(items), n))
+    for k, item in enumerate(items):
+        X[k, : len(item.y)], y[k, : len(item.y)] = item.X, item.y
+    data = [planar_data(X[k : k + 2000], y[k : k + 2000]) for k in range(0, len(items), 2000)]
+    told = {name: np.concatenate([getattr(part, name) for part in data])
+            for name in PlanarData.__dataclass_fields__}  # fmt: skip
+    units = np.array([random_direction(item.X, item.y, rng) for item in items])
+    norms = told["radius"] * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
+    starts = [
+        {"X": item.X, "y": item.y, "w0": w0}
+        for item, w0 in zip(items, norms[:, None] * units, strict=True)
+    ]
+    flows = planar_flows_of(starts)
+    zero = 0.5 * (y**2).sum(axis=1)
+    missed = told["loss"] > told["least"] + MISSED * zero
+    away = np.linalg.norm(flows.ends - told["limit"], axis=1)
+    ratio = np.divide(told["loss"], told["least"], out=np.ones(len(items)),
+                      where=missed & (told["least"] > 1e-12 * zero))  # fmt: skip
+    sizes, usual = X.any(axis=2).sum(axis=1), np.isin(kinds, ORDINARY)
+
+    def counted(marks: NDArray) -> dict[str, int]:
+        return {kind: int(marks[kinds == kind].sum()) for kind in KINDS}
+
+    return PlanarSurvey(
+        sets=counted(np.ones(len(items), bool)),
+        flows=counted(flows.decided),
+        elsewhere=counted(away > NEAR * np.linalg.norm(told["limit"], axis=1)),
+        deactivating=counted(flows.deactivations() > 0),
+        reactivating=counted(flows.reactivations() > 0),
+        missed=counted(missed),
+        not_largest=counted(told["most"] > told["support"]),
+        excess={kind: float(ratio[kinds == kind].max() - 1.0) for kind in KINDS},
+        by_size={
+            int(k): (int((usual & (sizes == k)).sum()), int((usual & (sizes == k) & missed).sum()))
+            for k in np.unique(sizes)
+        },
+    )

@@ -1,0 +1,59 @@
+"""The faults that `mutate.py` plants: they fit, they change something, and hints have none."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import mutate
+import pytest
+
+SOURCE = """
+from __future__ import annotations
+import numpy as np
+
+def size(x: list | None, most: int | float = 3) -> int | None:
+    kept: list | None = x
+    return max(abs(v) for v in kept) + np.abs(x).max() - most
+"""
+
+
+@pytest.fixture
+def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Every faulty version of the module."""
+    module = tmp_path / "module.py"
+    module.write_text(SOURCE, encoding="utf-8")
+    return {f.planted() for kinds in mutate.faults([module]).values() for f in kinds}
+
+
+def test_every_fault_is_a_program_and_another_one(planted: set[str]) -> None:
+    assert len(planted) > 15
+    trees = {ast.dump(ast.parse(text)) for text in planted}
+    assert ast.dump(ast.parse(SOURCE)) not in trees
+    assert len(trees) == len(planted)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("max(abs(v)", "min(abs(v)"),
+        ("max(abs(v)", "max((v)"),
+        ("np.abs(x)", "np.positive(x)"),
+        (".max()", ".min()"),
+        ("+ np", "- np"),
+        ("= 3", "= 4"),
+    ],
+)
+def test_faults_of_numerical_code_are_among_them(planted: set[str], old: str, new: str) -> None:
+    assert SOURCE.replace(old, new) in planted
+
+
+def test_hints_are_left_alone(planted: set[str]) -> None:
+    for hint in ("x: list | None", "most: int | float", "-> int | None", "kept: list | None"):
+        assert all(hint in text for text in planted)
+
+
+def test_the_room_of_a_module_is_where_it_is_spoken_of() -> None:
+    found = sorted((mutate.ROOT / "tests").glob("test_*.py"))
+    for module, room in (("flows/planar.py", "planar"), ("falsify.py", "falsify")):
+        assert mutate.rooms(mutate.PACKAGE / module, found)[0].name == f"test_{room}.py"
