@@ -184,6 +184,12 @@ def test_divergence_is_one_sentence(workers: int) -> None:
         train(panels, workers=workers)
 
 
+def test_divergence_does_not_wait_for_the_panels_that_were_not_begun() -> None:
+    panels = experiment(layers=[1, 2], norms=[0.5, 1, 2], d=4, n=50, steps=300, learning_rate=5.0)
+    with pytest.raises(InputError, match=r"1L-0.5k\* diverges at learning rate 5: choose"):
+        train(panels, workers=2)
+
+
 def test_the_population_alone_needs_no_data() -> None:
     (run,) = train(experiment([2], [1.0], d=5, n=10, steps=50, data="population"), workers=1)
     assert run.empirical is None

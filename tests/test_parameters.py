@@ -135,21 +135,31 @@ def test_the_second_chapters_parameters() -> None:
     assert dataclasses.asdict(parameters.check(SECOND, MAGNITUDE_ANGLE)) == SECOND
 
 
+_NORMS = '"norms" must be a list of one to six different numbers from 1e-6 to 1000'
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"layers": []}, '"layers" must be a list of different whole numbers from 1 on'),
-        ({"layers": [0, 1]}, '"layers" must be a list of different whole numbers'),
-        ({"layers": [1, 1]}, '"layers" must be a list of different whole numbers'),
-        ({"layers": [1.5]}, '"layers" must be a list of different whole numbers'),
+        ({"layers": []}, '"layers" must be a list of one to six different whole numbers'),
+        ({"layers": [0, 1]}, '"layers" must be a list of one to six different whole numbers'),
+        ({"layers": [1, 1]}, '"layers" must be a list of one to six different whole numbers'),
+        ({"layers": [1.5]}, '"layers" must be a list of one to six different whole numbers'),
         ({"layers": 2}, '"layers" must be a list, not 2'),
-        ({"norms": [0.0]}, '"norms" must be a list of different numbers from 1e-6 on'),
-        ({"norms": [True]}, '"norms" must be a list of different numbers from 1e-6 on'),
-        ({"norms": [math.inf]}, '"norms" must be a list of different numbers from 1e-6 on'),
-        ({"d": 1}, '"d" must be at least 2'),
-        ({"n": 0}, '"n" must be at least 1'),
-        ({"steps": 9}, '"steps" must be at least 10'),
-        ({"learning_rate": -1}, '"learning_rate" must be greater than 0, not -1.0'),
+        ({"norms": [0.0]}, _NORMS),
+        ({"norms": [True]}, _NORMS),
+        ({"norms": [math.inf]}, _NORMS),
+        ({"norms": [1e308]}, _NORMS),
+        ({"norms": [k / 10 for k in range(1, 13)]}, _NORMS),
+        ({"norms": [[1.0]]}, _NORMS),
+        ({"layers": [1000]}, "whole numbers from 1 to 12, not"),
+        ({"n": 10**12}, '"n" must be from 1 to 100 000, not 1000000000000'),
+        ({"steps": 10**12}, '"steps" must be from 10 to 1 000 000'),
+        ({"learning_rate": 5e-324}, '"learning_rate" must be from 1e-12 to 1 000, not 5e-324'),
+        ({"d": 1}, '"d" must be from 2 to 1 000'),
+        ({"n": 0}, '"n" must be from 1 to 100 000'),
+        ({"steps": 9}, '"steps" must be from 10 to 1 000 000'),
+        ({"learning_rate": -1}, '"learning_rate" must be from 1e-12 to 1 000, not -1.0'),
         (
             {"learning_rate": [0.1]},
             '"learning_rate" must be a number or None, not [0.1]'.replace("[", r"\["),

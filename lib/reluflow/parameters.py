@@ -46,6 +46,11 @@ class Parameter:
     optional: bool = False
 
 
+def _between(least: float, most: float) -> tuple[Callable[[Any], bool], str]:
+    """A condition on a number, and the condition in words."""
+    return lambda value: least <= value <= most, f"from {least} to {most:_}".replace("_", " ")
+
+
 # Chapter 1 (Lee, Sim & Ye 2022).
 SUPPORT_VECTORS: Mapping[str, Parameter] = {
     "dataset": Parameter(
@@ -81,25 +86,22 @@ MAGNITUDE_ANGLE: Mapping[str, Parameter] = {
     "layers": Parameter(
         list,
         "numbers of layers m + 1 of the networks of Figures 1 and 2",
-        lambda value: bool(value) and all(_whole(v) and v >= 1 for v in value) and _distinct(value),
-        "a list of different whole numbers from 1 on",
+        lambda value: _few(value, lambda v: _whole(v) and 1 <= v <= 12),
+        "a list of one to six different whole numbers from 1 to 12",
     ),
     "norms": Parameter(
         list,
         "scale of the start over scale of the target, k / k*, one column of the figures each",
-        lambda value: (
-            bool(value) and all(_number(v) and v >= 1e-6 for v in value) and _distinct(value)
-        ),
-        "a list of different numbers from 1e-6 on",
+        lambda value: _few(value, lambda v: _number(v) and 1e-6 <= v <= 1000),
+        "a list of one to six different numbers from 1e-6 to 1000",
     ),
-    "d": Parameter(int, "dimension of the data", lambda value: value >= 2, "at least 2"),
-    "n": Parameter(int, "number of data", lambda value: value >= 1, "at least 1"),
-    "steps": Parameter(int, "steps of descent", lambda value: value >= 10, "at least 10"),
+    "d": Parameter(int, "dimension of the data", *_between(2, 1000)),
+    "n": Parameter(int, "number of data", *_between(1, 100_000)),
+    "steps": Parameter(int, "steps of descent", *_between(10, 1_000_000)),
     "learning_rate": Parameter(
         float,
         "learning rate of every panel; None for the paper's",
-        lambda value: value > 0,
-        "greater than 0",
+        *_between(1e-12, 1000),
         optional=True,
     ),
     "data": Parameter(
@@ -170,8 +172,9 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _distinct(values: list) -> bool:
-    return len(set(values)) == len(values)
+def _few(values: list, fits: Callable[[Any], bool]) -> bool:
+    """Whether one to six values fit, all different: a figure has a row or a column for each."""
+    return 1 <= len(values) <= 6 and all(map(fits, values)) and len(set(values)) == len(values)
 
 
 def _value(name: str, value: Any, parameter: Parameter) -> Any:

@@ -17,6 +17,7 @@ from reluflow.papers.lee2023magnitude.restarts import Restarts
 TRAINED, LOWER, UPPER = "#0072B2", "#009E73", "#E69F00"
 LAYERS = ("one layer", "two layers")
 MAGNITUDE_COLOURS = ("#0072B2", "#D55E00", "#CC79A7")
+_SMALLER = {"lw": 1.1, "ls": (0, (4.0, 2.0))}
 
 
 @in_house_style
@@ -51,12 +52,16 @@ def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
 
 
 @in_house_style
-def deep_magnitudes(small: DeepRun, large: DeepRun) -> Figure:
+def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Figure:
     """Figure 4: magnitudes of a network of depth 5 in training, relative to their start, above;
-    the loss over the zero function's below."""
+    the loss over the zero function's below.
+
+    Parameters: the runs (a) and (b) at full scale, solid, and smaller ones, dashed; of these one
+    that diverges is left out.
+    """
     titles = ("(a) small start, $k = 0.04$", "(b) large start, $k = 0.44$", "", "")
     fig, axes = panels(2, 2, height=6.4, titles=titles)
-    for column, run in enumerate((small, large)):
+    for column, (run, other) in enumerate(zip(recorded, drawn, strict=True)):
         top, bottom = axes[column], axes[2 + column]
         colours = dict(zip(run.magnitudes, MAGNITUDE_COLOURS, strict=True))
         for name, values in run.magnitudes.items():
@@ -64,10 +69,16 @@ def deep_magnitudes(small: DeepRun, large: DeepRun) -> Figure:
                 top.plot(run.steps, values / values[0], color=colours[name], label=_tex(name))
         bottom.plot(run.steps, run.losses / run.labels, color=style.INK, lw=1.5,
                     label="loss over that of $f = 0$")  # fmt: skip
+        if not other.diverged:
+            first = other.norms[:, 0] / other.norms[0, 0]
+            top.plot(other.steps, first, color=MAGNITUDE_COLOURS[0], **_SMALLER,
+                     label=r"$\|W_1\|$, flow on fewer data")  # fmt: skip
+            bottom.plot(other.steps, other.losses / other.labels, color=style.INK, **_SMALLER,
+                        label="its loss")  # fmt: skip
         bottom.set_yscale("log")
         bottom.set_xlabel("step $T$")
         for ax in (top, bottom):
-            _steps_axis(ax, run, logarithmic=run is large)
+            _steps_axis(ax, run, logarithmic=column == 1)
     axes[0].set_ylabel("magnitude over its start")
     axes[2].set_ylabel("loss")
     legend_below(fig)

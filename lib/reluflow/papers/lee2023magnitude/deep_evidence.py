@@ -1,4 +1,4 @@
-"""Section 5.2, Figures 3 and 4 and Appendices D.1 and D.2 of Lee et al. 2023, as evidence.
+"""Section 5.2, Figure 3 and the start of Figure 4 (b) of Lee et al. 2023, as evidence.
 
 Each function returns the arguments of `Ledger.settle`.
 """
@@ -10,19 +10,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from reluflow.approx import approx
 from reluflow.figures.shares import wilson
 from reluflow.ledger import Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.deep_networks import (
-    SHOWN,
-    DeepRun,
-    Overshoots,
-    curvature_against_step,
-    flow_against_descent,
-    turned_back,
-)
+from reluflow.papers.lee2023magnitude.deep_networks import Overshoots
+from reluflow.papers.lee2023magnitude.record_evidence import interval
 from reluflow.papers.lee2023magnitude.restarts import BoundSurvey, Restarts
 from reluflow.papers.lee2023magnitude.runs_evidence import or_instead
 from reluflow.papers.lee2023magnitude.turning import RISING, TURNING, ShapeSurvey, said_of
@@ -189,86 +181,6 @@ def bent_bounds(survey: BoundSurvey) -> Settlement:
     }  # fmt: skip
 
 
-def deep_magnitude(
-    small: DeepRun, large: DeepRun, starts: Overshoots, seed: int, checked: int
-) -> Settlement:
-    """Figure 4: its two panels, the first steps of (b) from many starts, and the flow against
-    `checked` plain steps of descent, from the middle of each run."""
-    up, down = turned_back(small.norms[:, 0], 1), turned_back(large.norms[:, 0], -1)
-    slow, fast = small.arrived(0.9), large.arrived(0.9)
-    if large.diverged:
-        return {
-            "evidence": [fact("(b) descent at the paper's rate diverges", True, False)],
-            "instead": "From this start the first steps of (b) overshoot so far that they diverge.",
-        }
-    gaps = [flow_against_descent(run, seed, checked, 1e-3) for run in (small, large)]
-    edges = [curvature_against_step(run, seed, (1, 3)) for run in (small, large)]
-    back = {
-        (panel, name): turned_back(values, sign)
-        for panel, run, sign in (("a", small, 1), ("b", large, -1))
-        for name, values in run.magnitudes.items()
-    }
-    evidence = [
-        bound("(a) small start: share of the way of |W_1| that goes down", round(up, 4), "<=",
-              SHOWN, "", digits=1),
-        bound("(b) large start: share of the way of |W_1| that goes up", round(down, 4), "<=",
-              SHOWN, "", digits=1),
-        bound("(a) growth of |W_1| over the run", _growth(small), ">", 1.0, "times"),
-        bound("(b) growth of |W_1| over the run", _growth(large), "<", 1.0, "times"),
-        bound("steps to nine tenths of the way: small over large",
-              slow / max(fast, 1.0), ">", 1.0, "", digits=1),
-        bound("time eta T to nine tenths of the way: small over large",
-              slow * small.setting.step / max(fast, 1.0) / large.setting.step,
-              ">", 1.0, "", digits=1),
-        bound(f"flow against {checked} plain steps, at most", float(max(gaps)), "<=",
-              0.1, "of the way", digits=2),
-        bound("eta lambda where the flow takes over and at the end, at most",
-              float(max(map(max, edges))), "<", 2.0, "", digits=1),
-        bound("(b) share of starts whose |W_1| falls at each of the first ten steps",
-              float(starts.fell.mean()), ">", 0.5, ""),
-        note("(b) these starts, and all", (int(starts.fell.sum()), len(starts.fell))),
-        note("(b) 95 % interval of their share", _interval(starts.fell)),
-        *(note(f"({panel}) share of the way back, {name}", _digits(value))
-          for (panel, name), value in back.items()),
-        note("data of (a), (b)", (small.setting.n, large.setting.n)),
-        note("loss at the end over the zero function's, (a) and (b)",
-             tuple(run.losses[-1] / run.labels for run in (small, large)), digits=2),
-        note("seed", seed),
-    ]  # fmt: skip
-    reading = Reading(
-        taken="k is a standard deviation; the magnitude is |W_1|, the analogue of |w|; the "
-        "teacher, whose scale D.3 does not give here, has k* = 0.22, so that 0.44 = 2 k* as "
-        "in Figure 1; monotone up to a hundredth of the way; slower in the magnitude, in "
-        "steps and in time",
-        others="k a variance: panel (b) diverges at once. All weights together: in (b) the "
-        "overshooting first steps raise their norm for part of the starts. The product of the "
-        "layers' norms rises first in (b). By the loss the large start is the earlier one as "
-        "well, but it may end at a larger loss than the small one",
-    )
-    if all(item.holds for item in evidence if item.decides):
-        return {"evidence": evidence, "reading": reading}
-    return {
-        "evidence": evidence,
-        "instead": "From this start the first steps of (b) throw the weights too far, or the data "
-        "are too few, and the magnitude is not monotone to a hundredth of its way.",
-    }
-
-
-def _interval(hits: NDArray) -> str:
-    """Wilson's 95 % interval for the share of hits (k,)."""
-    low, high = (float(end[0]) for end in wilson([int(hits.sum())], [len(hits)]))
-    return f"{low:.2f} to {high:.2f}"
-
-
-def _growth(run: DeepRun) -> float:
-    return float(run.norms[-1, 0] / run.norms[0, 0])
-
-
-def _digits(value: float) -> str:
-    """Two digits, or that it is less than 0.0001."""
-    return "below 0.0001" if value < 1e-4 else approx(value, 1)
-
-
 def unstable_start(starts: Overshoots, readings: pd.DataFrame) -> Settlement:
     """Ours: the first steps of Figure 4 (b) are beyond the stability of descent."""
     outcome, many = dict(readings["descent"]), len(starts.fell)
@@ -283,7 +195,7 @@ def unstable_start(starts: Overshoots, readings: pd.DataFrame) -> Settlement:
             bound("share of starts that do not diverge as taken", float(starts.survived.mean()),
                   ">", 0.5, ""),
             note("starts with eta lambda above 2, and all", (beyond, many)),
-            note("95 % interval of their share", _interval(starts.unstable > 2.0)),
+            note("95 % interval of their share", interval(starts.unstable > 2.0)),
             note("starts that do not diverge", int(starts.survived.sum())),
             note("median of eta lambda", float(np.median(starts.unstable)), digits=2),
             note("starts whose loss rises at step 1 or 2", int(starts.jumped.sum())),

@@ -2,8 +2,9 @@
 
 The network is f(x) = W_5 [W_4 [... [W_1 x]_+ ...]_+]_+, fully connected, without bias, 50 units in
 every hidden layer; the teacher is another one. L = 1/(2n) sum_i (f(x_i) - y_i)^2, weights from
-N(0, k I). Descent of 100000 steps costs an hour, so where its step eta is small against 2 / lambda
-(lambda the largest curvature) the gradient flow is followed to t = eta * steps in its place.
+N(0, k I). All 100000 steps take half an hour (`record.py` has them). A page takes fewer
+data and, where the step eta is small against 2 / lambda (lambda the largest curvature), follows the
+gradient flow to t = eta * steps in their place.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from torch import Tensor
 from reluflow.approx import approx
 from reluflow.papers.lee2023magnitude.deep_flow import spectral_radius, stabilised_flow
 
-TOLERANCE = 1e-2
+TOLERANCE = 1e-3
 """Error of a step of the flow, relative to the size of all weights."""
 SHOWN = 0.01
 """A way back of a curve by less than this share of all its ways is not seen in Figure 4."""
@@ -142,8 +143,7 @@ class DeepRun:
     losses  (k,) the loss there
     norms   (k, depth) |W_1|, ..., |W_depth| there
     labels  mean of y^2 / 2, the loss of the zero function
-    states  a few of the states: at the start, where the flow takes over, where the loss first is
-            below half of `labels` if it is above before (else as before), at the end
+    states  the first state and the last
     gradients  how many gradients it took
     """
 
@@ -181,13 +181,6 @@ def magnitudes(norms: NDArray) -> dict[str, NDArray]:
     }
 
 
-def turned_back(values: NDArray, sign: int) -> float:
-    """How much of the way `values` (k,) went against `sign`, as a share of all its ways: 0 for a
-    monotone curve of that direction, 1 for one of the other."""
-    ways = np.diff(values)
-    return float(np.abs(ways[sign * ways < 0.0]).sum() / np.abs(ways).sum())
-
-
 def deep_descent(setting: DeepSetting, seed: int, n_steps: int) -> DeepRun:
     """The first `n_steps` plain steps of descent of a setting; it ends early where they diverge."""
     with one_thread():
@@ -214,22 +207,8 @@ def deep_run(setting: DeepSetting, seed: int, tolerance: float = TOLERANCE) -> D
         return _run(setting, problem, steps, states + flow.states[1:], flow.evaluations)
 
 
-def flow_against_descent(
-    run: DeepRun, seed: int, n_steps: int, tolerance: float = TOLERANCE
-) -> float:
-    """From the run's halfway state on: plain descent at the paper's step, `n_steps` of it, and the
-    flow over the same time. Returns their distance at the end relative to the descent's own way."""
-    with one_thread():
-        problem, start = DeepProblem(run.setting, seed), run.states[2]
-        eta = run.setting.step
-        _, plain = _descend(problem, start, eta, n_steps)
-        flow = stabilised_flow(problem.descent_direction, start, n_steps * eta, tolerance, eta)
-        way = (plain[-1] - start).norm()
-        return float((plain[-1] - flow.states[-1]).norm() / way)
-
-
 def curvature_against_step(run: DeepRun, seed: int, at: Sequence[int]) -> list[float]:
-    """eta lambda at some of the run's four states; plain descent is stable below 2."""
+    """eta lambda at some of the run's two states; plain descent is stable below 2."""
     with one_thread():
         problem = DeepProblem(run.setting, seed)
         return [run.setting.step * problem.curvature(run.states[k]) for k in at]
@@ -257,16 +236,14 @@ def _run(
 ) -> DeepRun:
     losses = np.array([problem.loss(w) for w in states])
     labels = 0.5 * float(problem.y.square().mean())
-    taken_over = min(setting.plain, len(states) - 1)
-    halfway = taken_over + int(np.argmax(losses[taken_over:] < 0.5 * labels))
     return DeepRun(
         setting=setting,
         steps=np.array(steps),
         losses=losses,
         norms=np.array([problem.norms(w) for w in states]),
         labels=labels,
-        states=(states[0], states[taken_over], states[halfway], states[-1]),
-        gradients=evaluations + taken_over,
+        states=(states[0], states[-1]),
+        gradients=evaluations + min(setting.plain, len(states) - 1),
     )
 
 
@@ -304,6 +281,21 @@ def overshoots(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> Ov
             )
         )
     return Overshoots(*(np.array(column) for column in zip(*found, strict=True)))
+
+
+def falls_first(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> NDArray:
+    """Whether the flow's |W_1| falls at first, from `count` starts on n data each; (count,).
+
+    Its slope has the sign of <W_1, - dL/dW_1> = 1/n sum_i (y_i - f(x_i)) f(x_i).
+    """
+    found = []
+    with one_thread():
+        for k in range(count):
+            problem = DeepProblem(replace(setting, n=n), seed + k)
+            slope = problem.descent_direction(problem.start)
+            first, down = problem.layers(problem.start)[0], problem.layers(slope)[0]
+            found.append(float((first * down).sum()) < 0.0)
+    return np.array(found)
 
 
 READINGS: dict[str, tuple[DeepSetting, int]] = {

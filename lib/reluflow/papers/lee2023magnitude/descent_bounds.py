@@ -19,8 +19,9 @@ Bounds = tuple[NDArray, NDArray]
 
 
 def _powers(rate: float, step: float, T: ArrayLike) -> NDArray:
-    """(1 - rate eta)^T."""
-    return (1.0 - rate * step) ** np.asarray(T, float)
+    """(1 - rate eta)^T; where rate eta > 2, far from the theorems' small eta, it may overflow."""
+    with np.errstate(over="ignore"):
+        return (1.0 - rate * step) ** np.asarray(T, float)
 
 
 def magnitude_descent_bounds(
@@ -78,7 +79,8 @@ def gap_bounds_from(
     of it; k = tan(theta0/2)."""
     slow, fast = angle_rates(math.pi - theta0, r, R, target, m)
     k = math.tan(0.5 * theta0)
-    below = 2.0 * k * _powers(fast, step, T) - 2.0 / 3.0 * k**3 * _powers(3.0 * fast, step, T)
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN where both powers overflow: no bound
+        below = 2.0 * k * _powers(fast, step, T) - 2.0 / 3.0 * k**3 * _powers(3.0 * fast, step, T)
     return below, 2.0 * k * _powers(slow, step, T)
 
 

@@ -1,7 +1,8 @@
-"""`python -m reluflow.papers.lee2023magnitude.record [a | b]`: Figure 4 at the paper's full scale.
+"""`python -m reluflow.papers.lee2023magnitude.record [PANEL ...]`: Figure 4 at full scale.
 
 Every plain step of descent on all 10000 data, 100000 of them in (a) and 30000 in (b), with the
-chapter's default seed: half an hour on one core. The network's arithmetic is in single precision;
+chapter's default seed: half an hour on one core. D.3 does not give the teacher's scale; the panel
+a-teacher-0.4 begins (a) with another. The network's arithmetic is in single precision;
 weights, steps and the sums over the data are in double. The record says how far the same steps in
 double precision lead elsewhere.
 """
@@ -13,7 +14,7 @@ import json
 import platform
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,88 @@ from reluflow.papers.lee2023magnitude.deep_networks import (
     LARGE,
     SMALL,
     DeepProblem,
+    DeepRun,
     DeepSetting,
     magnitudes,
     one_thread,
 )
 
 FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
-PANELS = {"a": SMALL, "b": LARGE}
+PANELS = {
+    "a": SMALL,
+    "b": LARGE,
+    # The beginning of (a) where 0.04 = 0.1 k*, which D.3 calls small.
+    "a-teacher-0.4": replace(SMALL, teacher=0.4, n_steps=12000),
+}
 EVERY = 100
 """Steps between two that are recorded."""
 SLICE = 50
 """Steps at the start, and from the checkpoint half-way, of which every one is recorded."""
 _PIECES = 30
+
+
+@dataclass(frozen=True)
+class Record:
+    """A panel as it was recorded: the curves at the recorded steps, and the file's other facts."""
+
+    run: DeepRun
+    facts: dict[str, Any]
+
+    @property
+    def seed(self) -> int:
+        """The seed of data, teacher and start."""
+        return self.facts["seed"]
+
+    def start(self, half: bool) -> tuple[int, Tensor]:
+        """The step and the weights (p,) from which SLICE steps are all recorded: step 0, or the
+        checkpoint half-way."""
+        if not half:
+            return 0, DeepProblem(self.run.setting, self.seed).start
+        raw = np.frombuffer(base64.b64decode(self.facts["weights_half"]), "<f4")
+        return self.facts["half"], torch.tensor(raw, dtype=torch.float64)
+
+    def share_of_way(self, since: float) -> float:
+        """How much of its whole way |W_1| goes after the share `since` of the steps."""
+        values = self.run.norms[:, 0]
+        at = np.interp(since * self.run.setting.n_steps, self.run.steps, values)
+        return float((values[-1] - at) / (values[-1] - values[0]))
+
+    def back(self, magnitude: str, sign: int) -> float:
+        """How much of all its ways, over all steps, a magnitude goes against `sign`."""
+        ways = self.facts["monotone"][magnitude]
+        return ways["way_down" if sign > 0 else "way_up"] / (ways["way_up"] + ways["way_down"])
+
+    def first_below(self, level: float) -> float:
+        """The first recorded step from which on the loss is at most `level`."""
+        above = np.nonzero(self.run.losses > level)[0]
+        return float(self.run.steps[above[-1] + 1]) if above.size else 0.0
+
+
+def load(panel: str) -> Record:
+    """Read the record of a panel, "a" or "b"."""
+    facts = json.loads(file_of(panel).read_text(encoding="utf-8"))
+    run = DeepRun(
+        setting=DeepSetting(**facts["setting"]),
+        steps=np.array(facts.pop("steps"), float),
+        losses=np.array(facts.pop("losses")),
+        norms=np.array(facts.pop("norms")),
+        labels=facts["labels"],
+        states=(),
+        gradients=facts["setting"]["n_steps"],
+    )
+    return Record(run, facts)
+
+
+def again(record: Record, n_steps: int, half: bool) -> float:
+    """Take recorded steps again, in double precision: the largest difference of a layer's norm from
+    the record's, over the longest way of a norm."""
+    with one_thread():
+        at, w = record.start(half)
+        problem = DeepProblem(record.run.setting, record.seed)
+        norms = descend(problem, w, record.run.setting.step, n_steps)[0]
+    first = int(np.searchsorted(record.run.steps, at))
+    kept = record.run.norms[first : first + n_steps + 1]
+    return float(np.abs(norms - kept).max() / np.abs(kept - kept[0]).max())
 
 
 def record_of(panel: str, setting: DeepSetting, seed: int) -> dict[str, Any]:

@@ -101,7 +101,11 @@ def train(experiment: Experiment, workers: int = 2, quiet: bool = False) -> tupl
             finished, left = wait(left, GLANCE, "FIRST_EXCEPTION")
             shown(sum(done))
             if any(task.exception() for task in finished):
+                # What is cancelled here never counts as finished. Panels begin in their order, so
+                # the first one that fails is the same on any machine.
                 pool.shutdown(cancel_futures=True)
+                begun = [task for task in waiting if task.done() and not task.cancelled()]
+                raise next(task.exception() for task in begun if task.exception())
         return tuple(task.result() for task in waiting)
 
 

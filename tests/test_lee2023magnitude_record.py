@@ -1,0 +1,179 @@
+"""The record of Figure 4 of Lee et al. 2023 at full scale: it comes out again, and its evidence can
+fail."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reluflow.papers.lee2023magnitude import deep_networks as deep
+from reluflow.papers.lee2023magnitude import record as records
+from reluflow.papers.lee2023magnitude import record_evidence as evidence
+
+TINY = deep.DeepSetting(start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4)
+MANY = np.array([True, False] * 20)
+
+
+@pytest.fixture(scope="module")
+def full():
+    return {panel: records.load(panel) for panel in records.PANELS}
+
+
+@pytest.mark.parametrize(
+    ("panel", "half"),
+    [("a", False), ("a", True), ("b", False), ("b", True), ("a-teacher-0.4", False)],
+)
+def test_recorded_steps_come_out_again(full, panel, half):
+    assert records.again(full[panel], 30, half) < 1e-3
+
+
+def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
+    for panel, record in full.items():
+        assert record.run.setting == records.PANELS[panel]
+        assert record.seed == 0
+        problem = deep.DeepProblem(record.run.setting, 0)
+        for name, value in records.checksums(problem).items():
+            assert record.facts["checksums"][name] == pytest.approx(value, rel=1e-9)
+        assert record.run.labels == pytest.approx(0.5 * float(problem.y.square().mean()))
+        assert record.run.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
+        at, w = record.start(half=True)
+        kept = record.run.norms[record.run.steps == at][0]
+        np.testing.assert_allclose(problem.norms(w), kept, rtol=1e-8)
+
+
+def test_what_is_said_of_all_steps_fits_the_recorded_ones(full):
+    for record in full.values():
+        run, said = record.run, record.facts["monotone"]
+        assert set(said) == {*run.magnitudes, "loss"}
+        for name, values in {**run.magnitudes, "loss": run.losses}.items():
+            ways = said[name]
+            assert ways["way_up"] - ways["way_down"] == pytest.approx(
+                values[-1] - values[0], rel=1e-6
+            )
+            assert ways["way_up"] >= np.diff(values).clip(min=0.0).sum() - 1e-6 * values.max()
+            assert ways["rises"] + ways["falls"] <= run.setting.n_steps
+            for first, last, begin, end in ways["first"]:
+                for step, value in ((first, begin), (last, end)):
+                    assert run.steps.min() <= step <= run.steps.max()
+                    if step in run.steps:
+                        seen = values[run.steps == step][0]
+                        assert value == pytest.approx(seen, rel=1e-6)
+
+
+def slow_pieces(values):
+    """Monotone pieces one step at a time."""
+    found = []
+    for k in range(1, len(values)):
+        sign = np.sign(values[k] - values[k - 1])
+        if found and found[-1][2] == sign:
+            found[-1][1] = k
+        else:
+            found.append([k - 1, k, sign])
+    return found
+
+
+def test_pieces():
+    values = np.array([0.0, 1, 3, 2, 2, 5, 4, 3])
+    ways = records.pieces(values)
+    assert (ways["rises"], ways["falls"], ways["way_up"], ways["way_down"]) == (3, 3, 6.0, 3.0)
+    assert [piece[:2] for piece in ways["first"]] == [piece[:2] for piece in slow_pieces(values)]
+    assert ways["pieces"] == 5
+    assert ways["first"][0] == [0, 2, 0.0, 3.0]
+
+
+def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    monkeypatch.setattr(records, "PANELS", {"tiny": TINY})
+    records.main(["tiny"])
+    record = records.load("tiny")
+    plain = deep.deep_descent(TINY, 0, TINY.n_steps)
+    shown = records.recorded_steps(TINY.n_steps)
+    assert shown == [*range(51), 100, *range(150, 201), 300]
+    assert record.run.steps.tolist() == shown
+    np.testing.assert_allclose(record.run.norms, plain.norms[shown], rtol=1e-4)
+    np.testing.assert_allclose(record.run.losses, plain.losses[shown], rtol=1e-3)
+    assert records.again(record, 50, False) < 1e-4
+    assert records.again(record, 50, True) < 1e-4
+    said = record.facts["monotone"][evidence.FIRST]
+    assert [piece[:2] for piece in said["first"]] == [
+        piece[:2] for piece in slow_pieces(plain.norms[:, 0])
+    ]
+    assert set(record.facts["eta_lambda"]) == {"start", "half", "end"}
+    assert max(record.facts["float32_against_float64"].values()) < 1e-4
+    assert json.loads(records.file_of("tiny").read_text())["seed"] == 0
+
+
+def fails(settlement):
+    return [item.what for item in settlement["evidence"] if item.decides and not item.holds]
+
+
+def altered(record, **ways):
+    said = record.facts["monotone"]
+    changed = said | {evidence.FIRST: said[evidence.FIRST] | ways}
+    return replace(record, facts=record.facts | {"monotone": changed})
+
+
+def scaled(record, norms):
+    return replace(record, run=replace(record.run, norms=norms))
+
+
+def starts(count=40):
+    yes = np.ones(count, bool)
+    return deep.Overshoots(np.full(count, 5.0), yes, yes, yes, yes)
+
+
+def test_panel_a_can_fail(full):
+    a, wide = full["a"], full["a-teacher-0.4"]
+    assert not fails(evidence.small_start(a, wide, MANY))
+    assert len(fails(evidence.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
+    turned = scaled(a, a.run.norms[::-1])
+    assert len(fails(evidence.small_start(turned, wide, MANY))) == 2  # and it comes out otherwise
+    forged = a.run.norms.copy()
+    forged[5] *= 1.0 + 1e-6
+    assert len(fails(evidence.small_start(scaled(a, forged), wide, MANY))) == 1
+
+
+def test_panel_b_can_fail(full):
+    b = full["b"]
+    assert not fails(evidence.large_start(b, starts()))
+    assert len(fails(evidence.large_start(altered(b, falls=29999), starts()))) == 1
+    assert len(fails(evidence.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 2
+
+
+def test_convergence_and_speed_can_come_out_either_way(full):
+    a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
+    found = evidence.converges(a, wide, b)
+    assert len(fails(found)) == 1
+    assert "of (a) still" in found["instead"]
+    late = scaled(b, np.linspace(b.run.norms[0], b.run.norms[-1], len(b.run.steps)))
+    assert "of (a) and (b) still" in evidence.converges(a, wide, late)["instead"]
+    assert not fails(evidence.converges(b, wide, b))
+    assert "instead" not in evidence.converges(b, wide, b)
+    assert not fails(evidence.slower(a, b))
+    assert len(fails(evidence.slower(b, a))) == 2
+
+
+def test_shares_and_levels():
+    run = deep.DeepRun(
+        TINY, np.array([0.0, 100, 200, 300]), np.array([4.0, 1, 2, 0.5]),
+        np.array([[0.0], [5], [9], [10]]), 1.0, (), 3,
+    )  # fmt: skip
+    record = records.Record(run, {})
+    assert record.share_of_way(0.5) == pytest.approx(0.3)
+    assert record.first_below(2.0) == 100.0
+    assert record.first_below(1.5) == 300.0
+    assert record.first_below(9.0) == 0.0
+    said = {"m": {"way_up": 3.0, "way_down": 1.0}}
+    record = records.Record(run, {"monotone": said})
+    assert (record.back("m", 1), record.back("m", -1)) == (0.25, 0.75)
+
+
+def test_the_numbers_of_the_text(full):
+    a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
+    numbers = evidence.recorded_numbers(a, wide, b)
+    norms = a.run.norms[:, 0]
+    assert numbers["fig4_a_growth"] == f"{norms[-1] / norms[0]:.3f}"
+    assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][evidence.FIRST]["rises"] == 100000
+    assert numbers["fig4_b_steps"] == "30000"
