@@ -190,7 +190,8 @@ def speed_jumps(d: int = 2) -> Statement:
         return least
 
     return Statement("|w'|² jumps up by y_j²|x_j|² or more at every event",
-                     extended(data_draws(d), start), slack, tolerance=1e-6)  # fmt: skip
+                     extended(data_draws(d, kinds=(*ORDINARY, "degenerate")), start), slack,
+                     tolerance=1e-6)  # fmt: skip
 
 
 def sliding_flows(count: int, seed: int) -> int:
