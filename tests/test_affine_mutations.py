@@ -75,3 +75,10 @@ def test_a_datum_that_lets_go_in_space_does_not_stall() -> None:
     path = affine_flow(X, np.array([-0.2, 0.5, 1.8]), 0.3 * np.array([-0.98, 0.77, 0.0]))
     assert path.status == "converged"
     assert names(path) == [(0, "activate"), (0, "slide"), (0, "deactivate")]
+
+
+def test_many_data_on_one_boundary_are_counted() -> None:
+    """Eight equal data, on whose boundary the flow may stay or leave: six are named."""
+    path = affine_flow(np.tile([1.0, 0.0], (8, 1)), np.ones(8), [0.0, 1.0])
+    assert path.status == "non-unique"
+    assert "x_1, x_2, x_3, x_4, x_5, x_6 and 2 more" in path.detail

@@ -451,6 +451,12 @@ def test_table_of_dips() -> None:
     rows = phases_evidence.dips(math.pi / 2, (0, 2))
     assert rows.loc[0, "at most"] == "≈68.17 %"  # 1 - 1/pi
     assert rows.loc[2, "|w| falls by"] == "≈17.42 %"
+    # |w| is least where it is at rest: on the nullcline v^(m+1) = (sin φ - φ cos φ)/π.
+    for m, row in rows.iterrows():
+        phi = math.radians(float(row["at φ"].strip("≈°")))
+        resting = ((math.sin(phi) - phi * math.cos(phi)) / math.pi) ** (1.0 / (m + 1))
+        fall = float(row["|w| falls by"].strip("≈ %")) / 100.0
+        assert resting == pytest.approx(1.0 - fall, abs=2e-3)
 
 
 def test_figures_draw_what_they_say() -> None:
