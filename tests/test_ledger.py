@@ -696,7 +696,7 @@ def test_the_scoreboard_counts_every_claim_and_links_every_row(tmp_path: Path) -
 
 
 def test_a_scoreboard_without_rows_says_so(tmp_path: Path) -> None:
-    board = ledger.scoreboard(tmp_path)
+    board = ledger.scoreboard(notebook(tmp_path / "01_one.ipynb", []))
     assert board.settled.text == "No claim is settled yet."
 
 
@@ -725,7 +725,7 @@ def test_the_inventory_is_whole() -> None:
     sizes = {paper: len(inventory.claims) for paper, inventory in papers.items()}
     assert sizes == {
         "lee2022support": 57,
-        "lee2023magnitude": 47,
+        "lee2023magnitude": 50,
         "min2024early": 67,
         "phuong2021inductive": 45,
         "vardi2022margin": 63,

@@ -143,7 +143,8 @@ def test_a_survey_by_kind(survey: small_plane.PlanarSurvey) -> None:
     assert list(survey.sets) == list(KINDS)
     assert set(survey.sets.values()) == {120}
     assert sum(survey.elsewhere.values()) == sum(survey.reactivating.values()) == 0
-    assert all(survey.flows[kind] > 60 for kind in KINDS)
+    # Doubles follow about half of the flows near the axes, and no fewer of any other kind.
+    assert all(survey.flows[kind] > 40 for kind in KINDS)
     assert all(survey.flows[kind] > 115 for kind in ORDINARY[:4])
     assert survey.missed["degenerate"] < survey.missed["near-parallel"] + 6
     assert survey.missed["extreme"] > 15
