@@ -140,7 +140,7 @@ def assert_refused(
     assert len(ran) <= EARLY
 
 
-OWN_FIGURES = ("ma.fig1", "ma.fig2", "ma.text.twophase", "ma.ours.run.step")
+OWN_FIGURES = ("ma.fig1", "ma.fig2", "ma.text.twophase.1", "ma.ours.run.step")
 SHORT = "{layers: [4], norms: [0.5], n: 500, d: 5, steps: 1000, effort: 0.1}"
 POPULATION = "{layers: [1, 3], norms: [1], steps: 500, data: population, seed: 3, effort: 0.1}"
 
@@ -157,14 +157,17 @@ def test_own_network(values: str, tmp_path: Path) -> None:
     assert {id: verdicts.get(id) for id in OWN_FIGURES} == dict.fromkeys(
         OWN_FIGURES, "not-applicable"
     )
-    assert verdicts["ma.thmA.3"] == "refuted"
+    assert verdicts["ma.thmA.3.1"] == "refuted"
 
 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
         ("{layer: [1]}", 'unknown parameter "layer": did you mean "layers"?'),
-        ("{layers: [0]}", 'parameter "layers" must be a list of different whole numbers'),
+        (
+            "{layers: [0]}",
+            'parameter "layers" must be a list of one to six different whole numbers',
+        ),
         ("{data: mnist}", 'parameter "data" must be "empirical" or "population", not'),
     ],
     ids=["misspelt name", "no layer", "unknown law"],
