@@ -725,3 +725,12 @@ def test_a_segment_solves_its_equation() -> None:
         slopes = slopes_of(X, piece)
         h = X @ w0 + slopes @ -np.expm1(-piece.rates * 0.7)
         np.testing.assert_allclose(h, X @ piece.after(np.array([0.7]))[0], atol=1e-13)
+
+
+def test_what_doubles_cannot_tell_is_one_clear_sentence(monkeypatch) -> None:
+    def singular(*_):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr("reluflow.flows.affine.departures", singular)
+    with pytest.raises(InputError, match="boundaries of x_1 meet at angles too small to tell"):
+        affine_flow([[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [0.0, 1.0])

@@ -111,7 +111,7 @@ def holding(X: NDArray, stay: tuple[Wall, ...]) -> tuple[NDArray, NDArray]:
     pushes = np.array([wall.push for wall in stay]).reshape(-1, 2)
     low, high = np.sort(pushes, axis=1).T
     if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
-        M = np.linalg.solve(N @ N.T, N)  # the walls add -M v along their normals
+        M = np.linalg.pinv(N).T  # the walls add -M v along their normals
         return np.concatenate([-M, M]), np.concatenate([high, -low])
     # Of dependent normals not every choice of sides is a cell.
     cells = enumerate_cells(X[[wall.data[0] for wall in stay]]).patterns
