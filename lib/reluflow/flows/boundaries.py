@@ -193,8 +193,9 @@ def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] 
     for push, side in zip(wall.push, (-1, 1), strict=True):
         speed = v @ wall.normal + push
         known = abs(speed) > _TOL * (common + abs(push))
-        # A flow that crosses moves away from where it came, however slowly.
-        signs.append(np.sign(speed) if known else -side if arrival == side else 0)
+        # A flow that crosses moves away from where it came, however slowly: also where the rounding
+        # of w, which `known` does not count, turns that speed around.
+        signs.append(-side if arrival == side else np.sign(speed) if known else 0)
     before, after = signs
     if before == 0 or after == 0:
         return None
