@@ -16,6 +16,7 @@ from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import segment, slopes_of
 from reluflow.networks import gradient, loss
+from reluflow.rational import fit
 from scipy.integrate import solve_ivp
 from scipy.optimize import lsq_linear
 
@@ -700,6 +701,40 @@ def test_too_many_boundaries_in_one_point_are_refused() -> None:
     X, y = rng.normal(size=(60, 5)), rng.choice([-1.0, 1.0], 60)
     with pytest.raises(InputError, match="60 non-parallel activation boundaries meet"):
         affine_flow(X, y, np.zeros(5))
+
+
+def test_what_doubles_cannot_tell_is_one_clear_sentence(monkeypatch) -> None:
+    def singular(*_):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr("reluflow.flows.affine.departures", singular)
+    with pytest.raises(InputError, match="boundaries of x_1 meet at angles too small to tell"):
+        affine_flow([[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [0.0, 1.0])
+
+
+def test_a_slow_crossing_is_not_taken_for_a_branching_by_rounding() -> None:
+    """Data within 1e-5 of one direction: the flow crosses the boundary of x_3 so slowly that the
+    rounding of w turns its speed there around. It must end at the fit of the other data."""
+    X = np.array([
+        [6.6264606328757735e-07, 1.6532569183766072e-01],
+        [1.3328162243344255e-06, 4.2111506849585578e-01],
+        [3.8444337089133199e-08, 3.2543804235585228e-03],
+        [1.6317279103586043e-06, 4.4310537485864082e-01],
+        [5.5264560491941896e-07, 2.9660067524814160e-01],
+        [2.3035583752888456e-07, 1.1302550439714953e-01],
+        [1.4072343507977163e-07, 1.2925669999067640e-01],
+        [4.3464898093057395e-08, 1.8462512400455722e-01],
+    ])  # fmt: skip
+    y = np.array([0.0486082931350761, 0.08160392283644792, 0.11088663525915018,
+                  0.04191033024269614, 0.11784418244036579, 0.03987158293416976,
+                  0.05085433627343769, 0.06945219802773978])  # fmt: skip
+    others = [0, 1, 3, 4, 5, 6, 7]
+    path = affine_flow(X, y, 1e-8 * np.array([0.98, 0.18]))
+    assert [(e.datum, e.kind) for e in path.events] == [(2, "deactivate")]
+    assert path.status == "converged"
+    fitted = fit(X, y, others)
+    assert fitted.preactivations[2] < 0 < min(fitted.preactivations[j] for j in others)
+    assert path.end == pytest.approx([float(v) for v in fitted.w], rel=1e-4)
 
 
 # --- One segment ----------------------------------------------------------------------------------

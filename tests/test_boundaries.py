@@ -242,6 +242,17 @@ def test_too_many_walls() -> None:
 # --- What walls can hold --------------------------------------------------------------------------
 
 
+def test_walls_at_a_tiny_angle_hold_what_they_push() -> None:
+    # Their Gram matrix is singular in doubles, for its entries differ by the angle's square.
+    X, y = np.array([[1.0, 0.0], [1.0, 1e-9]]), np.array([-1.0, -2.0])
+    here = walls(X, y, np.arange(2))
+    assert len(here) == 2
+    F, c = holding(X, here)
+    for shares, holds in (((0.5, 0.5), True), ((0.9, 0.1), True), ((1.5, 0.5), False)):
+        v = -(np.array(shares) * y) @ X
+        assert bool(np.all(F @ v <= c + 1e-6)) == holds
+
+
 @FEW
 @given(st.integers(0, 10**6), st.sampled_from([(2, 3), (3, 3), (3, 2), (4, 3), (5, 2)]))
 def test_what_walls_can_hold(seed, shape) -> None:

@@ -256,6 +256,12 @@ def test_cells_within_rounding_of_equality_are_left_out() -> None:
     )
 
 
+def test_the_flattest_cells_do_not_look_like_violations() -> None:
+    # Lengths over twelve orders of magnitude: L_P hardly feels where the short data lie.
+    found = lee.survey_virtual_minima(list(draw_many(30, 2, 6))[26:27])
+    assert (found.violations, found.cells) == (0, 8)
+
+
 # --- Landscape: Theorem 3.6 -----------------------------------------------------------------------
 
 

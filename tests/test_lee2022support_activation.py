@@ -99,6 +99,15 @@ def test_statements_on_departures_can_fall():
     assert dp.deactivates_only_if().broken_by(opposite)
 
 
+@pytest.mark.parametrize("seed", [13, 20])
+def test_draws_for_the_only_if_make_flows_deactivate(seed):
+    """As few as a low effort makes; with points of any length these seeds drew no such flow."""
+    report = falsify(dp.deactivates_only_if(), seed, 30, 0)
+    assert report.tried >= 5
+    assert not report.vacuous
+    assert report.survives
+
+
 def test_speed_jumps_at_events_only_under_A2():
     assert falsify(starts.speed_jumps(), 4, 30, 0).survives
     items = [draw(np.random.default_rng(k)) for k in range(40)

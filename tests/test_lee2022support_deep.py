@@ -317,6 +317,18 @@ def test_balance_drifts_with_the_step_and_not_along_the_flow() -> None:
     assert 0 < survey.opposed <= 20
 
 
+def test_a_network_whose_steps_are_too_long_does_not_hide_the_order() -> None:
+    # With seed 17 one network oscillates at the largest step and makes up most of the mean drift.
+    survey = deep_training.survey_balance(30, seed=17)
+    means = survey.drift.mean(axis=1)
+    assert means[0] / means[1] > 3
+    report = falsify(deep.balance(), 17, 10, 0)
+    decides = [e for e in deep_evidence.balanced_layers(report, survey)["evidence"] if e.decides]
+    assert all(item.holds for item in decides)
+    least, largest = (e.value for e in decides if "factor" in e.what)
+    assert 1.95 < least <= largest < 2.05
+
+
 def test_descent_with_wrong_gradients_owes_another_drift(monkeypatch) -> None:
     true = networks.backpropagate
 

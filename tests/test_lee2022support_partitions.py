@@ -470,6 +470,13 @@ def test_the_least_relu_loss_agrees_with_many_descents():
         assert partition_linear.least_relu_loss(X, y) == pytest.approx(least, abs=1e-4)
 
 
+def test_draws_of_unfit_data_are_unfit_even_where_few():
+    """As few as a low effort makes; without labels made for it seed 16 drew none of 30."""
+    report = falsify(partition_linear.relu_below_linear_where_unfit(), 16, 30, 0)
+    assert report.tried >= 5
+    assert report.survives
+
+
 def test_a_fit_of_exactly_zero_is_strict():
     report = falsify(partition_linear.relu_below_linear_where_unfit(), 0, 60, 0)
     evidence = partitions_evidence.relu_smaller(report, THREE, np.array([3.0, 1.0, 1.0]))

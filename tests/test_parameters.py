@@ -175,3 +175,4 @@ def test_the_second_chapter_refuses(change: dict[str, object], sentence: str) ->
 def test_effort_scales_counts() -> None:
     assert [parameters.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 7]
     assert parameters.counts(2)(100) == 200
+    assert [parameters.counts(0.05)(base, least=80) for base in (40, 80, 4000)] == [40, 80, 200]

@@ -115,13 +115,14 @@ MAGNITUDE_ANGLE: Mapping[str, Parameter] = {
 }
 
 
-def counts(effort: float) -> Callable[[int], int]:
+def counts(effort: float) -> Callable[..., int]:
     """The rule by which a chapter's `effort` scales a number of random instances.
 
-    A low effort leaves at least 30, or the default where that is less: fewer would not tell a
-    claim that survives from one whose hypotheses were never met.
+    A low effort leaves at least `least`, or the default where that is less: fewer than 30 would not
+    tell a claim that survives from one whose hypotheses were never met, and a mean needs so many
+    that its interval is narrower than the effect.
     """
-    return lambda base: max(min(30, base), round(base * effort))
+    return lambda base, least=30: max(min(least, base), round(base * effort))
 
 
 def check(namespace: Mapping[str, Any], spec: Mapping[str, Parameter]) -> Any:

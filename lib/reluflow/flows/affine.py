@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
@@ -155,6 +156,11 @@ def _leave(
     P = tangent_projector(np.array([wl.normal for wl in here]), len(w))
     try:
         modes = departures(X, y, P @ w, strictly, here, arrival)
+    except (np.linalg.LinAlgError, QhullError):
+        raise InputError(
+            f"the activation boundaries of {_names(here)} meet at angles too small to tell in "
+            "double precision how the flow goes on from there"
+        ) from None
     except ValueError as error:
         raise InputError(str(error)) from None
     if len(modes) != 1:

@@ -111,7 +111,7 @@ def holding(X: NDArray, stay: tuple[Wall, ...]) -> tuple[NDArray, NDArray]:
     pushes = np.array([wall.push for wall in stay]).reshape(-1, 2)
     low, high = np.sort(pushes, axis=1).T
     if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
-        M = np.linalg.solve(N @ N.T, N)  # the walls add -M v along their normals
+        M = np.linalg.pinv(N).T  # the walls add -M v along their normals
         return np.concatenate([-M, M]), np.concatenate([high, -low])
     # Of dependent normals not every choice of sides is a cell.
     cells = enumerate_cells(X[[wall.data[0] for wall in stay]]).patterns
@@ -193,8 +193,9 @@ def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] 
     for push, side in zip(wall.push, (-1, 1), strict=True):
         speed = v @ wall.normal + push
         known = abs(speed) > _TOL * (common + abs(push))
-        # A flow that crosses moves away from where it came, however slowly.
-        signs.append(np.sign(speed) if known else -side if arrival == side else 0)
+        # A flow that crosses moves away from where it came, however slowly: also where the rounding
+        # of w, which `known` does not count, turns that speed around.
+        signs.append(-side if arrival == side else np.sign(speed) if known else 0)
     before, after = signs
     if before == 0 or after == 0:
         return None

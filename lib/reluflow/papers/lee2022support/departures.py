@@ -76,19 +76,44 @@ def some_flow_leaves() -> Statement:
                      strict=True, fixed=("some",))  # fmt: skip
 
 
+def _forced(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """The direction z or -z, at a length from a tenth to ten times that at which the forces of the
+    active data outweigh y_j |x_j|^2 for some x_j of the point's boundaries: beyond, x_j leaves."""
+    X, y, some = item["X"], item["y"], item["some"]
+    best = np.inf
+    for z in (item["z"], -item["z"]):
+        w = _point({**item, "z": z})
+        h, length = X @ w, np.linalg.norm(X, axis=1)
+        active = np.where(np.abs(h) > ON * length * np.linalg.norm(w), np.maximum(h, 0.0), 0.0)
+        grows = active @ X @ X[some].T
+        held = (y * (active > 0.0)) @ X @ X[some].T + y[some] * length[some] ** 2
+        needed = np.min(held / np.where(grows > 0.0, grows, np.nan), initial=np.inf,
+                        where=grows > 0.0)  # fmt: skip
+        if needed < best:
+            best, chosen = needed, z
+    return {} if np.isinf(best) else {"z": chosen * best * 10.0 ** rng.uniform(-1.0, 1.0)}
+
+
+def _leaving(item: Instance) -> tuple[NDArray, list[NDArray]]:
+    """The data (n,) on whose boundary the point is, and those that each departure deactivates."""
+    X, w = item["X"], _point(item)
+    on = np.abs(X @ w) <= ON * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    off = [on & ~active for active, _ in first_departures(X, item["y"], w)]
+    return on, [some for some in off if some.any()]
+
+
 def deactivates_only_if() -> Statement:
     """Proposition 3.1, only if: grad L(w).x_j >= 0 wherever a flow deactivates x_j, on one boundary
     or on several at once. A1 and A2."""
 
     def slack(item: Instance) -> float:
-        X, y, w = item["X"], item["y"], _point(item)
-        h, length = X @ w, np.linalg.norm(X, axis=1)
-        on = np.abs(h) <= ON * length * np.linalg.norm(w)
+        X, y = item["X"], item["y"]
+        h, (on, off) = X @ _point(item), _leaving(item)
         force = np.where(on, 0.0, np.maximum(h, 0.0) - y * (h > 0.0)) @ X
-        size = length * (np.linalg.norm(force) + 1e-300)
-        off = [on & ~active for active, _ in first_departures(X, y, w)]
-        return min((float(np.min((X @ force / size)[row], initial=np.inf)) for row in off),
-                   default=np.inf)  # fmt: skip
+        size = np.linalg.norm(X, axis=1) * (np.linalg.norm(force) + 1e-300)
+        return min(float(np.min((X @ force / size)[some])) for some in off)
 
-    return Statement("grad L(w).x >= 0 where a flow deactivates x", extended(MIXED, _several),
-                     slack, tolerance=1e-9, fixed=("some",))  # fmt: skip
+    return Statement("grad L(w).x >= 0 where a flow deactivates x",
+                     extended(extended(MIXED, _several), _forced), slack,
+                     {"some flow deactivates a datum": lambda item: bool(_leaving(item)[1])},
+                     tolerance=1e-9, fixed=("some",))  # fmt: skip

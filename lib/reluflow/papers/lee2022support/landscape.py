@@ -43,6 +43,9 @@ def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:
 ROOM = 1e7
 """Data of a larger condition number leave the second route to Proposition 3.3 too few digits."""
 
+SEEN = 1e-9
+"""Up to this share of the active labels' length the second route takes a distance for rounding."""
+
 
 @dataclass(frozen=True)
 class VirtualMinimumSurvey:
@@ -67,7 +70,8 @@ def survey_virtual_minima(instances: Iterable[Instance]) -> VirtualMinimumSurvey
 
     Full rank: (5) should hold if and only if the minimum of L_P over the closed cell is w_P*.
     Cells in which a condition of (5) is within rounding of equality are left out, and cells whose
-    data are too ill-conditioned for the least-distance problem in doubles.
+    data are too ill-conditioned for the least-distance problem in doubles: too much so altogether,
+    or too flat for L_P to tell a point that violates (5) as little as w_P* from one that does not.
     """
     count = cells = inside = violations = deficient = missing = 0
     example = None
@@ -83,13 +87,17 @@ def survey_virtual_minima(instances: Iterable[Instance]) -> VirtualMinimumSurvey
                     example = example or (item, tuple(map(int, np.nonzero(active)[0])))
                 continue
             margins = np.where(active, item.X @ w, -(item.X @ w)) / (length * np.linalg.norm(w))
-            if np.abs(margins).min() < 1e-6 or np.linalg.cond(item.X[active]) > ROOM:
+            s, fitted = np.linalg.svd(item.X[active])[1], np.linalg.norm(item.y[active])
+            if np.abs(margins).min() < 1e-6 or s[0] > ROOM * s[-1]:
+                continue
+            # So far is w_P* from a point on the other side of that condition, as L_P sees it.
+            least = s[-1] * np.linalg.norm(w) * abs(margins.min())
+            if least < 10 * SEEN * fitted:
                 continue
             cells += 1
             conditions = bool(margins.min() > 0)
             inside += conditions
-            fitted = np.linalg.norm(item.y[active])
-            violations += conditions != (excess_in_cell(item.X, item.y, active) <= 1e-9 * fitted)
+            violations += conditions != (excess_in_cell(item.X, item.y, active) <= SEEN * fitted)
     return VirtualMinimumSurvey(count, cells, inside, violations, deficient, missing, example)
 
 

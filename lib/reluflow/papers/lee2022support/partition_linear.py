@@ -47,6 +47,18 @@ def _unequal(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"y": 10.0 ** rng.uniform(-2.0, 1.0, len(item["y"]))}
 
 
+def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """Labels whose linear fit is negative on a datum, where some labels do that: h = P y with the
+    projector P onto the columns of X, and y_k is so large that P_jk < 0 decides the sign of h_j."""
+    X, y = item["X"], item["y"].copy()
+    P = X @ np.linalg.pinv(X)
+    j, k = np.unravel_index(np.argmin(P), P.shape)
+    if P[j, k] < -1e-3:
+        y[k] = 0.0
+        y[k] = max(P[j] @ y / -P[j, k], y.max()) * 10.0 ** rng.uniform(0.1, 1.0)
+    return {"y": y}
+
+
 def _under_A2(largest: int) -> Draws:
     """A1-A3 in dimensions 1 to 3, labels of one size or not, and inputs with entries below zero."""
     kinds = ("uniform", "directions", "integers")
@@ -90,9 +102,11 @@ def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
         h, _ = linear_fit(item["X"], item["y"])
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
+    draws = _under_A2(largest)
+    unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
     return Statement(
         says="it is smaller where the linear fit is not positive on all data",
-        draws=_under_A2(largest),
+        draws=draws | {kind: one for kind, one in unfit.items() if "d = 1" not in kind},
         hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
                     "data not zero": lambda item: bool(np.all(item["X"].any(axis=1))),
                     "the linear fit is not positive on all data": not_positive},
