@@ -42,6 +42,7 @@ from reluflow.figures.clipping import (
 from reluflow.figures.fingerprint import Fingerprint, Picture, png_bytes
 from reluflow.figures.rounding import Ruler
 from reluflow.figures.sampling import drawing_times
+from reluflow.figures.time_axis import clock_values
 from reluflow.figures.weight_flow import arrow_heads
 from reluflow.figures.weight_space import level_values
 from reluflow.flows.affine import affine_descent, affine_flow
@@ -572,6 +573,15 @@ def test_logarithmic_time_starts_where_it_is_told():
     t = curve(ax, label="ReLU flow").get_xdata()
     assert t[0] == pytest.approx(0.01)
     assert ax.get_xscale() == "log"
+
+
+def test_a_logarithmic_axis_begins_before_the_first_event() -> None:
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0])
+    path = affine_flow(X, y, np.array([-1e-5, 1.0]))
+    assert 0 < path.events[0].t < 1e-4
+    t = clock_values({"flow": path}, None, "log", None, None, 50)["flow"]
+    assert t[0] < path.events[0].t
+    assert clock_values({"flow": path}, None, "log", 0.5, None, 50)["flow"][0] == 0.5
 
 
 def test_paths_without_limit_are_drawn_to_their_last_knot_only():

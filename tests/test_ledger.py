@@ -142,6 +142,12 @@ def test_rounding_errors_leave_the_same_record(one: float, other: float) -> None
     assert "at least -1e-9" in sentence(low[0])
 
 
+def test_a_tick_never_stands_beside_needs_false() -> None:
+    assert sentence(fact("x leaves", False, False)) == "x leaves: false, as it must be"
+    assert sentence(fact("x leaves", True, True)) == "x leaves: true, as it must be"
+    assert sentence(fact("x leaves", True, False)) == "x leaves: true (must be false)"
+
+
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize("limit", [1e-9, 1.23406e-12, 1.23404e-12])
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99999, 1.0])

@@ -51,7 +51,7 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
         else:
             ax.text(0.97, 0.93, "printed formula: no real value", color=PRINTED, ha="right",
                     va="top", transform=ax.transAxes)  # fmt: skip
-        for height, name in ((rest, "$a$"), (1.0, "$v^*$")):
+        for height, name in ((rest, r"$\ell$"), (1.0, "$v^*$")):
             ax.axhline(height, color=style.QUIET, ls=":", lw=1.0, zorder=0.5)
             ax.annotate(name, (until, height), (4, 0), textcoords="offset points", va="center",
                         color=style.QUIET)  # fmt: skip

@@ -63,7 +63,7 @@ def clock_values(
             last = min(end, float(path.t[-1]) / unit(path, step))
         extra = np.linspace(0.0, last, points)
         if xscale == "log":
-            first = _log_start(end, start)
+            first = _log_start(paths, step, end, start)
             extra = np.geomspace(first, max(last, first), points)
             own = own[own > first]
         if path.clock == "steps":
@@ -90,13 +90,16 @@ def _settled(paths: Paths, native: Mapping[str, NDArray], step: float | None) ->
     return float(np.ceil(end / grain) * grain)
 
 
-def _log_start(end: float, start: float | None) -> float:
-    """Where a logarithmic axis begins: as asked for, else four decades before its end."""
+def _log_start(paths: Paths, step: float | None, end: float, start: float | None) -> float:
+    """Where a logarithmic axis begins: as asked for, else four decades before its end, or where
+    needed up to eight, so that the first event is on it."""
     if start is not None:
         if not start > 0:
             raise InputError(f"start must be positive on a logarithmic axis, got {start!r}")
         return float(start)
-    return end * 1e-4
+    events = (event.t / unit(path, step) for path in paths.values() for event in path.events)
+    first = min((t for t in events if t > 0), default=end)
+    return max(end * 1e-8, min(end * 1e-4, first / 2))
 
 
 def time_axis(

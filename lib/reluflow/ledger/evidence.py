@@ -234,7 +234,11 @@ def sentence(item: Evidence) -> str:
     """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
     value = _around(item) + printed(item.value, item.digits)
     text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
-    return f"{text} (needs {_SIGNS[item.op]} {printed(item.limit)})" if item.decides else text
+    if not item.decides:
+        return text
+    if isinstance(item.limit, bool):  # "false (needs = false)" reads like a failure
+        return f"{text}, as it must be" if item.holds else f"{text} (must be {printed(item.limit)})"
+    return f"{text} (needs {_SIGNS[item.op]} {printed(item.limit)})"
 
 
 def _around(item: Evidence) -> str:

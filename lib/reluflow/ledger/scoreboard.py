@@ -61,14 +61,15 @@ class Scoreboard:
         if not self.rows:
             return View("<p>No claim is settled yet.</p>", "No claim is settled yet.")
         rows = [["claim", "verdict", "how it is known", "where", "chapter"]]
-        cells = [["claim", "verdict", "how it is known", "where", "what it says"]]
+        cells = [["claim", "verdict", "how it is known", "where"]]
         for row in self.rows:
             known = row.known[0].how if row.known else ""
             rows.append([row.claim.id, row.verdict, known, row.claim.at, row.chapter])
             target = f"{escape(page(row))}#{row.claim.anchor}"
             link = f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
-            says = mathematics(row.claim.says)
-            cells.append([link, badge(row.verdict), known, escape(row.claim.at), says])
+            # Formulas do not break, so the words have the width of the page for themselves.
+            cells += [[link, badge(row.verdict), known, escape(row.claim.at)]]
+            cells += [[mathematics(row.claim.says)]]
         return View(_html_table(cells), aligned(rows))
 
     @property
@@ -135,12 +136,16 @@ def _named(claim: Claim) -> str:
 
 
 def _html_table(rows: list[list[str]], numbers: bool = False) -> str:
-    """A table of cells that are HTML already; the first row is its head."""
+    """A table of cells that are HTML already; the first row is its head, a lone cell spans all."""
 
     def cells(tag: str, row: list[str]) -> str:
+        if len(row) == 1:
+            span = f'colspan="{len(rows[0])}" style="{_CELL}padding-bottom:.6em"'
+            return f"<{tag} {span}>{row[0]}</{tag}>"
+        line = "" if numbers else "border-bottom:0;"
         aligns = ["left"] + ["right" if numbers else "left"] * (len(row) - 1)
         styled = zip(aligns, row, strict=True)
-        return "".join(f'<{tag} style="{_CELL}text-align:{a}">{c}</{tag}>' for a, c in styled)
+        return "".join(f'<{tag} style="{_CELL}{line}text-align:{a}">{c}</{tag}>' for a, c in styled)
 
     head, *body = rows
     lines = "".join(f"<tr>{cells('td', row)}</tr>" for row in body)

@@ -159,7 +159,7 @@ def reduction_keeps_sign(X: ArrayLike, seed: int, count: int) -> Settlement:
     found = search_nonnegative(X, seed, count)
     y = np.ones(len(X), int)
     zero = orthogonal_pairs(X)
-    apart = [f"x_{i + 1}, x_{j + 1}" for i, j in zip(*np.nonzero(np.triu(zero)), strict=True)]
+    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in zip(*np.nonzero(np.triu(zero)), strict=True)]
     return {
         "evidence": [
             fact("the data below have nonnegative orthonormal coordinates of their span",
@@ -181,8 +181,8 @@ def reduction_keeps_sign(X: ArrayLike, seed: int, count: int) -> Settlement:
                 note("orthogonal pairs of data", tuple(apart)),
                 note("such supports among four coordinates exist", supports_exist(X, 4)),
             ),
-            route="Nonnegative vectors are orthogonal exactly if their supports are disjoint: all "
-            "families of supports are tried, no number is computed.",
+            route="nonnegative vectors are orthogonal exactly if their supports are disjoint; all "
+            "families of supports are tried, no number is computed",
         ),
     }  # fmt: skip
 

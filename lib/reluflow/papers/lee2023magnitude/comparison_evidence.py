@@ -189,7 +189,7 @@ def implicit_repaired(reports: Reports, layers: Sequence[int]) -> Settlement:
         "evidence": [
             *reports["layered"].checks(),
             deviation("u(t) from the integrated (15), sign corrected", by_ode, "relative"),
-            deviation("time to u(t) from the integral of 2 du / (u^m (u^(m+1) - a^(m+1))), mpmath",
+            deviation("time to u(t) from the integral of 2 du / (u^m (u^(m+1) - ℓ^(m+1))), mpmath",
                       by_integral, "relative"),
             deviation("d/dt of the implicit formula's left side from -1/2, sign of (15) corrected",
                       sign, ""),

@@ -233,10 +233,10 @@ def dead_direction(seed: int, layers: Sequence[int] = (0, 1, 2, 3, 4)) -> Settle
         "evidence": [
             deviation("distance from the ray of -w*, φ0 = 0, m = 0..4", off_ray, "|w*|"),
             deviation("|w(t)| against its formula, φ0 = 0", off_length, "|w*|"),
-            *(deviation(f"m = {m}: exponent of the time in φ0 (m = 0: per unit of log φ0)",
+            *(deviation(f"m = {m}: {'exponent' if m else 'rise per unit of log φ0'} of the time to "
+                        f"φ = π/2, against {known:.4g}",
                         upwards(abs(found - known)), "", digits=2)
               for m, found, known in zip(layers, measured, expected_slopes, strict=True)),
-            note("exponents expected", tuple(expected_slopes)),
             note("seed", seed),
         ],
         "tolerance": 1e-4,

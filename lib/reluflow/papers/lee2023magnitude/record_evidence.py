@@ -189,7 +189,7 @@ def _run(record: Record) -> list[Evidence]:
     facts, setting = record.facts, record.run.setting
     gap = max(again(record, _AGAIN, half) for half in (False, True))
     return [
-        note("plain steps of descent, all recorded in part; data", (setting.n_steps, setting.n)),
+        note("plain steps of descent, all taken; data", (setting.n_steps, setting.n)),
         note("minutes of one core", round(facts["cpu_s"] / 60)),
         note("torch, numpy", (facts["versions"]["torch"], facts["versions"]["numpy"])),
         note("seed", facts["seed"]),

@@ -137,7 +137,7 @@ def conjecture(seed: int, count: int) -> Settlement:
                 bound("least |w(t)|/|w*| - 1, 0 <= t <= 20, of the integrated flow, which would "
                       "have to go below 0 to rise to its limit 0", float(np.expm1(path.rho).min()),
                       "<", 0, ""),
-                fact("times among 200 at which it has risen", int((np.diff(path.rho) >= 0).sum())
+                fact("it rises between two of 200 times", int((np.diff(path.rho) >= 0).sum())
                      > 0, True),
             ),
             recheck=(bound("least |w(t)|/|w*| - 1 at t = 1, ..., 20, by the closed form, 30 digits",
