@@ -299,11 +299,22 @@ def test_the_flow_up_to_a_flip_is_the_limit_of_descent_and_stops_at_the_flip() -
         stopped.append(reached)
         if reached:
             h = X[k] @ end[0].T
-            assert np.abs(h).min() < 1e-8
+            assert np.abs(h).min() < 1e-7
         else:
             for a, b in zip(end, fine, strict=True):
                 np.testing.assert_allclose(a, b[k], atol=4e-4)
     assert {True, False} == set(stopped)
+
+
+def test_a_flow_that_comes_to_slide_is_stopped_there() -> None:
+    """The second network of seed 39 slides along the boundary of a unit from t = 0.1189 on."""
+    weights, X, Y = deep_training.side_by_side(30, (3, 5, 4, 2), 4, np.random.default_rng(39))
+    layers = [W[1] for W in weights]
+    end, stopped = deep_training.flow_to_flip(layers, X[1], Y[1], 0.2)
+    first = X[1] @ end[0].T
+    second = np.maximum(first, 0.0) @ end[1].T
+    assert stopped
+    assert min(np.abs(first).min(), np.abs(second).min()) < 1e-7
 
 
 def test_balance_drifts_with_the_step_and_not_along_the_flow() -> None:

@@ -206,7 +206,9 @@ def flow_to_flip(
 ) -> tuple[list[NDArray], bool]:
     """The gradient flow of one network by DOP853, up to the first change of an activation.
 
-    Returns the weights there, or at t = `until`, and whether a change came first.
+    Returns the weights there, or at t = `until`, and whether a change came first. A change comes
+    where a pre-activation is down to 1e-8 of the largest: a flow can also come to slide along the
+    boundary, and there the solver would go on in ever smaller steps.
     """
     ends = np.cumsum([W.size for W in weights])[:-1]
 
@@ -222,12 +224,16 @@ def flow_to_flip(
         return np.concatenate(found, axis=1)
 
     start = np.concatenate([W.ravel() for W in weights])
-    sides = np.sign(hidden(start))
+    sides, size = np.sign(hidden(start)), float(np.abs(hidden(start)).max())
 
     def margin(_: float, flat: NDArray) -> float:
-        return float((sides * hidden(flat)).min())
+        # A unit behind a dead layer is at zero until a unit of that layer changes.
+        off = np.min(sides * hidden(flat), initial=size, where=sides != 0.0)
+        return float(off) - 1e-8 * size
 
     margin.terminal = True
+    if margin(0.0, start) < 0.0:
+        return list(weights), True
 
     def velocity(_: float, flat: NDArray) -> NDArray:
         found = backpropagate(layers(flat), X, Y).gradients
