@@ -186,6 +186,13 @@ def convexity() -> Settlement:
             note("that level, and its value (1 - ε0)^(1/2) / 3^(1/2) by our formula",
                  (level, math.sqrt(share / 3.0))),
         ],
+        "reading": Reading(
+            taken="convex as functions of time, and the convexity changes where the curve bends",
+            others="if the level is that of the start, a bound of one layer is convex from above "
+            "it and concave from below, as the remark says; then not all bounds are convex, and "
+            "for two layers the levels are (1 - ε0)^(1/2) |w*| and that over 3^(1/2), not "
+            "(1 - ε0) |w*|",
+        ),
         "counterexample": Counterexample(
             instance={"φ0": "π/2", "|w0|": "1/10", "|w*|": 1, "t": 1},
             assumptions={"0 < φ0 < π": True, "|w0| > 0": v0 > 0.0},
