@@ -117,6 +117,17 @@ def test_least_planar_loss_against_the_enumeration():
             assert found == pytest.approx(best, abs=1e-9 * scale)
 
 
+def test_a_flow_that_doubles_cannot_follow_is_undecided(monkeypatch):
+    first = norms_statements.converges_in_first_resting_cell()
+    item = {"X": np.eye(2), "y": np.array([1.0, 2.0]), "u": np.array([0.6, 0.8])}
+    assert first.slack(item) == 1.0
+    real = norms_statements.small_flows
+    lost = lambda *given: [replace(path, status="non-unique") for path in real(*given)]  # noqa: E731
+    monkeypatch.setattr(norms_statements, "small_flows", lost)
+    assert np.isnan(first.slack(item))
+    assert not first.broken_by(item)
+
+
 def test_first_resting_cell_counts_from_the_start():
     X, y = THREE
     assert norms.first_resting_cell(X, y, affine_flow(X, y, [1e-4, 1e-4])) == (0, 0)

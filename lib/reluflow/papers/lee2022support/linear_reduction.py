@@ -81,7 +81,9 @@ def flow_is_reduced_flow(activation: str) -> Statement:
         B = basis_of_span(instance)
         path = affine_flow(X, y, instance["w0"], activation)
         shadow = affine_flow(X @ B, y, B.T @ instance["w0"], activation)
-        happened = [[(e.datum, e.kind) for e in p.events] for p in (path, shadow)]
+        # Datum by datum: parallel data change at one moment, in an order that rounding decides.
+        events = [sorted(p.events, key=lambda e: e.datum) for p in (path, shadow)]
+        happened = [[(e.datum, e.kind) for e in some] for some in events]
         if happened[0] != happened[1]:
             return -1.0
         t = np.union1d(path.grid(20), shadow.grid(20))
