@@ -104,7 +104,8 @@ class _Path:
     def hidden(self, z: NDArray) -> NDArray:
         """All pre-activations (n, units), each layer's in units of its largest, layer by layer."""
         layers = self.chart.preactivations(z, self.X)
-        return np.concatenate([h / (np.abs(h).max(initial=0.0) or 1.0) for h in layers], axis=1)
+        scaled = [h / (np.abs(h).max(initial=0.0) or 1.0) for h in layers]
+        return np.concatenate([np.zeros((len(self.X), 0)), *scaled], axis=1)
 
     def split(self, flat: NDArray) -> list[NDArray]:
         """A pattern (n, units) as one array for each hidden layer."""
@@ -170,7 +171,7 @@ class _Path:
                 z = self.chart.restored(dense(found))
                 h = side * self.hidden(z)
                 near = (np.abs(h) <= _TIE) & (side * self.moving(z, active) < 0.0)
-                near |= h == h[self.culprit]  # the one that was located, whatever rounding says
+                near[self.culprit] = True  # whatever rounding says
                 return found, z, near, ""
             self.pieces.append((a, b, dense))
         return solver.t, self.chart.restored(solver.y), none, "horizon"

@@ -59,7 +59,12 @@ class Network:
 
     @property
     def layers(self) -> int:
-        """Number of layers with an activation: all, or all but the last."""
+        """Number of layers with a ReLU: none, all, or all but the last."""
+        return self._behind if self.activation == "relu" else 0
+
+    @property
+    def _behind(self) -> int:
+        """Number of layers behind which s stands."""
         return self.degree - 1 + self.rectified
 
     @property
@@ -102,10 +107,7 @@ class Network:
 
     def patterns(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
         """Which hidden unit is active on which datum; a unit at 0 is not (s'(0) = 0)."""
-        hidden = self.preactivations(theta, X)
-        if self.activation == "linear":
-            return [np.ones(h.shape, bool) for h in hidden]
-        return [h > 0.0 for h in hidden]
+        return [h > 0.0 for h in self.preactivations(theta, X)]
 
     def output(self, theta: ArrayLike, X: ArrayLike, patterns: Patterns | None = None) -> NDArray:
         """f(theta; x_i), shape (..., n), for theta (..., p) and X (n, d).
@@ -121,7 +123,7 @@ class Network:
         """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
         W = self.weights(theta)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before[: self.layers], patterns)
+        masks = self._masks(before[: self._behind], patterns)
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
         found: list[NDArray] = []
@@ -145,7 +147,7 @@ class Network:
         """
         W, V = self.weights(theta), self.weights(v)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
-        masks = self._masks(before[: self.layers], patterns)
+        masks = self._masks(before[: self._behind], patterns)
         moved = [np.zeros_like(inputs[0])]
         for layer in range(self.degree - 1):
             turn = moved[-1] @ np.swapaxes(W[layer], -1, -2)
@@ -165,7 +167,7 @@ class Network:
 
     def _masks(self, hidden: Patterns, patterns: Patterns | None) -> Patterns:
         if self.activation == "linear":
-            return [np.ones(h.shape) for h in hidden]
+            return [np.ones(1)] * self.degree
         return [h > 0.0 for h in hidden] if patterns is None else patterns
 
     def _forward(
@@ -176,7 +178,7 @@ class Network:
         inputs, before = [np.broadcast_to(X, (*lead, *X.shape))], []
         for layer, matrix in enumerate(W):
             before.append(inputs[-1] @ np.swapaxes(matrix, -1, -2))
-            if layer < self.layers:
+            if layer < self._behind:
                 given = None if patterns is None else [patterns[layer]]
                 inputs.append(before[-1] * self._masks([before[-1]], given)[0])
         return inputs, before
