@@ -1,0 +1,190 @@
+"""Charts: coordinates of a network's parameters that stay well scaled along the flow.
+
+A chart turns the flow d theta / dt = -grad L into a flow of its own coordinates z (k,), on the
+clock "time" or on the clock "log(1/loss)", whose value is tau = log(1/L). The network is only ever
+evaluated at parameters of moderate size; the size itself is a logarithm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.losses import Loss
+from reluflow.networks.indexed import Network, Patterns
+
+TIME, LOG_LOSS = "time", "log(1/loss)"
+
+_FAR = 300.0
+"""Exponents are cut here: no flow gets there, but the trial step of an integrator may."""
+
+
+class Chart(Protocol):
+    """What `integrate` asks of a chart; X is (n, d), y (n,), z (k,) and patterns fixes activity."""
+
+    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+        """The network's outputs (n,), 0 where they are too small for a float."""
+
+    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        """The hidden units' inputs (n, h_l), each layer in a unit of its own (signs are exact)."""
+
+    def velocity(
+        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+    ) -> NDArray:
+        """dz/dt or dz/dtau, shape (k,)."""
+
+    def restored(self, z: NDArray) -> NDArray:
+        """z with its directions made unit vectors again, from which an integrator drifts."""
+
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        """A stretch of time over which the velocity v (k,) is a fair prediction of the sizes."""
+
+
+def _exp(x: NDArray) -> NDArray:
+    return np.exp(np.clip(x, None, _FAR))
+
+
+def _reach(log_sizes: NDArray, rates: NDArray) -> float:
+    """Half of the way, at this rate, to the first size 1, and never less than one e-folding."""
+    rates = np.maximum(rates, 1e-200)
+    return float(np.min(np.maximum(-0.5 * log_sizes, 1.0) / rates))
+
+
+def _slopes(z: NDArray, y: NDArray, loss: Loss, clock: str) -> NDArray:
+    return loss.relative_pull(z, y) if clock == LOG_LOSS else loss.pull(z, y)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """z = theta."""
+
+    network: Network
+
+    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+        return self.network.output(z, X, patterns)
+
+    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        return self.network.preactivations(z, X)
+
+    def velocity(
+        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+    ) -> NDArray:
+        c = _slopes(self.outputs(z, X, patterns), y, loss, clock)
+        G = self.network.gradient(z, X, c, patterns)
+        return G / (G @ G) if clock == LOG_LOSS else G
+
+    def restored(self, z: NDArray) -> NDArray:
+        return z
+
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        return np.inf
+
+
+@dataclass(frozen=True)
+class Polar:
+    """z = (u, rho) with u = theta / |theta| and rho = log |theta|, for a network of degree m.
+
+    With G = grad_u sum_i c_i f(u; x_i), c_i = -dl/dz_i at the outputs e^(m rho) f(u; x_i):
+
+        du/dt = e^((m-2) rho) (G - <G,u> u),    d rho/dt = e^((m-2) rho) <G,u>;
+
+    on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2.
+    """
+
+    network: Network
+
+    def coordinates(self, theta: ArrayLike, log_scale: float = 0.0) -> NDArray:
+        """z of the parameters e^log_scale theta, theta (p,) not 0."""
+        theta = np.asarray(theta, float)
+        size = np.linalg.norm(theta)
+        if not size > 0.0:
+            raise InputError("theta = 0 has no direction.")
+        return np.append(theta / size, np.log(size) + log_scale)
+
+    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+        return _exp(self.network.degree * z[-1]) * self.network.output(z[:-1], X, patterns)
+
+    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        return self.network.preactivations(z[:-1], X)
+
+    def velocity(
+        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+    ) -> NDArray:
+        u, rho, m = z[:-1], z[-1], self.network.degree
+        c = _slopes(self.outputs(z, X, patterns), y, loss, clock)
+        G = self.network.gradient(u, X, c, patterns)
+        factor = _exp(-m * rho) / (G @ G) if clock == LOG_LOSS else _exp((m - 2) * rho)
+        along = (G @ u) / (u @ u)
+        return factor * np.append(G - along * u, along)
+
+    def restored(self, z: NDArray) -> NDArray:
+        return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])
+
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        return _reach(z[-1:], v[-1:])
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """Two layers of balanced ReLU neurons, f(x) = sum_j v_j [w_j.x]_+, |v_j| = |w_j|.
+
+    z holds the unit directions u_j (h, d), row by row, and then R_j = log |w_j| (h,); the signs
+    s_j of v_j never change. With g_j = sum over the data active at u_j of c_i x_i,
+
+        du_j/dt = s_j (g_j - <g_j,u_j> u_j),    dR_j/dt = s_j <g_j,u_j>,
+
+    in which no scale occurs: R_j = -1e5 is an ordinary number. On the clock tau = log(1/L) both are
+    divided by sum_j e^(2 R_j) (|g_j|^2 + <g_j,u_j>^2).
+    """
+
+    signs: NDArray
+    d: int
+
+    def coordinates(self, directions: ArrayLike, log_norms: ArrayLike) -> NDArray:
+        """z of neurons along `directions` (h, d), of norm e^log_norms (h,) or a number."""
+        U = np.asarray(directions, float)
+        if U.shape != (len(self.signs), self.d):
+            raise InputError(f"directions has shape {U.shape}, not {(len(self.signs), self.d)}.")
+        sizes = np.linalg.norm(U, axis=1)
+        if not np.all(sizes > 0.0):
+            raise InputError(f"neuron {int(np.argmin(sizes))} is 0 and has no direction.")
+        R = np.broadcast_to(np.asarray(log_norms, float), sizes.shape)
+        return np.concatenate([(U / sizes[:, None]).ravel(), R])
+
+    def split(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        """Directions (..., h, d) and log norms (..., h) of coordinates z (..., k)."""
+        h = len(self.signs)
+        return z[..., : h * self.d].reshape(*z.shape[:-1], h, self.d), z[..., h * self.d :]
+
+    def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
+        U, R = self.split(z)
+        before = X @ U.T
+        active = before > 0.0 if patterns is None else patterns[0]
+        return (before * active) @ (self.signs * _exp(2.0 * R))
+
+    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        return [X @ self.split(z)[0].T]
+
+    def velocity(
+        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+    ) -> NDArray:
+        U, R = self.split(z)
+        c = _slopes(self.outputs(z, X, patterns), y, loss, clock)
+        g = (patterns[0] * c[:, None]).T @ X
+        along = (g * U).sum(axis=1) / (U * U).sum(axis=1)
+        turn = self.signs[:, None] * (g - along[:, None] * U)
+        rate = np.concatenate([turn.ravel(), self.signs * along])
+        if clock == LOG_LOSS:
+            rate = rate / np.sum(_exp(2.0 * R) * ((g * g).sum(axis=1) + along**2))
+        return rate
+
+    def restored(self, z: NDArray) -> NDArray:
+        U, R = self.split(z)
+        return np.concatenate([(U / np.linalg.norm(U, axis=1)[:, None]).ravel(), R])
+
+    def reach(self, z: NDArray, v: NDArray) -> float:
+        return _reach(self.split(z)[1], self.split(v)[1])

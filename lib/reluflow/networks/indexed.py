@@ -1,0 +1,205 @@
+"""Networks of any depth whose weights are parameters under index maps (Vardi et al. 2022, class N).
+
+Layer l has the matrix W_ab = theta_k with k = g_l(a, b): k = 0 is a missing weight, and a k that
+occurs twice is a shared one. So fully connected, diagonal, convolutional and randomly sparse
+networks are instances, and so are a single neuron and a chain of neurons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+
+Patterns = Sequence[NDArray]
+"""Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l)."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """f(x) = W_m s(W_(m-1) ... s(W_1 x)), with s ReLU or the identity, and one output.
+
+    maps        g_l, whole numbers (h_l, h_(l-1)); the parameters of layer l are numbered 1, 2, ...
+                without a gap, and theta (p,) holds those of layer 1 first
+    activation  "relu" or "linear"
+    rectified   whether s is applied to the output too, as in the single neuron [w.x]_+
+    Raises InputError for maps that do not fit together or leave a number out.
+    """
+
+    maps: tuple[NDArray, ...]
+    activation: str = "relu"
+    rectified: bool = False
+
+    def __post_init__(self) -> None:
+        if self.activation not in ("relu", "linear"):
+            raise InputError(f'activation must be "relu" or "linear", not {self.activation!r}.')
+        object.__setattr__(self, "maps", tuple(np.asarray(g) for g in self.maps))
+        before = None
+        for number, g in enumerate(self.maps, start=1):
+            if g.ndim != 2 or g.dtype.kind not in "iu":
+                raise InputError(f"map {number} must be a matrix of whole numbers.")
+            if before is not None and g.shape[1] != before:
+                raise InputError(f"map {number} has {g.shape[1]} columns for {before} inputs.")
+            if set(np.unique(g)) - {0} != set(range(1, int(g.max(initial=0)) + 1)):
+                raise InputError(f"map {number} must number its parameters 1, 2, ... without gap.")
+            before = g.shape[0]
+        if before != 1:
+            raise InputError("the last map must have one row: a network has one output.")
+
+    @property
+    def degree(self) -> int:
+        """The depth m: f(c theta; x) = c^m f(theta; x) for c >= 0."""
+        return len(self.maps)
+
+    @property
+    def layers(self) -> int:
+        """Number of layers with a ReLU: none, all, or all but the last."""
+        return self._behind if self.activation == "relu" else 0
+
+    @property
+    def _behind(self) -> int:
+        """Number of layers behind which s stands."""
+        return self.degree - 1 + self.rectified
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of parameters of each layer."""
+        return tuple(int(g.max(initial=0)) for g in self.maps)
+
+    @property
+    def size(self) -> int:
+        """Number of parameters p."""
+        return sum(self.sizes)
+
+    @cached_property
+    def _gather(self) -> tuple[NDArray, ...]:
+        """Positions in (theta, 0) of every weight, one array (h_l, h_(l-1)) a layer."""
+        starts = np.cumsum([0, *self.sizes[:-1]])
+        pairs = zip(self.maps, starts, strict=True)
+        return tuple(np.where(g > 0, g - 1 + first, self.size) for g, first in pairs)
+
+    def weights(self, theta: ArrayLike) -> list[NDArray]:
+        """The matrices W_l (..., h_l, h_(l-1)) of parameters theta (..., p)."""
+        theta = np.asarray(theta, float)
+        padded = np.concatenate([theta, np.zeros((*theta.shape[:-1], 1))], axis=-1)
+        return [padded[..., where] for where in self._gather]
+
+    def parameters(self, matrices: Sequence[NDArray]) -> NDArray:
+        """Sums of matrix entries (..., h_l, h_(l-1)) over the weights that share a parameter.
+
+        The adjoint of `weights`: returns shape (..., p).
+        """
+        lead = matrices[0].shape[:-2]
+        out = np.zeros((*lead, self.size + 1))
+        for where, M in zip(self._gather, matrices, strict=True):
+            np.add.at(out, (..., where), M)
+        return out[..., :-1]
+
+    def preactivations(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
+        """The inputs of the units with an activation, one array (..., n, h_l) for each layer."""
+        return self._forward(self.weights(theta), np.asarray(X, float), None)[1][: self.layers]
+
+    def patterns(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
+        """Which hidden unit is active on which datum; a unit at 0 is not (s'(0) = 0)."""
+        return [h > 0.0 for h in self.preactivations(theta, X)]
+
+    def output(self, theta: ArrayLike, X: ArrayLike, patterns: Patterns | None = None) -> NDArray:
+        """f(theta; x_i), shape (..., n), for theta (..., p) and X (n, d).
+
+        With `patterns` the network is the polynomial in theta that has these units active.
+        """
+        inputs, before = self._forward(self.weights(theta), np.asarray(X, float), patterns)
+        return (inputs[-1] if self.rectified else before[-1])[..., 0]
+
+    def gradient(
+        self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, patterns: Patterns | None = None
+    ) -> NDArray:
+        """grad_theta sum_i c_i f(theta; x_i), shape (..., p), for c (..., n)."""
+        W = self.weights(theta)
+        inputs, before = self._forward(W, np.asarray(X, float), patterns)
+        masks = self._masks(before[: self._behind], patterns)
+        delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
+        delta = delta * masks[-1] if self.rectified else delta
+        found: list[NDArray] = []
+        for layer in range(self.degree - 1, -1, -1):
+            found.append(np.swapaxes(delta, -1, -2) @ inputs[layer])
+            if layer:
+                delta = (delta @ W[layer]) * masks[layer - 1]
+        return self.parameters(found[::-1])
+
+    def hessian_product(
+        self,
+        theta: ArrayLike,
+        X: ArrayLike,
+        c: ArrayLike,
+        v: ArrayLike,
+        patterns: Patterns | None = None,
+    ) -> NDArray:
+        """Hessian of sum_i c_i f(theta; x_i) times v (..., p), the units' activity held fixed.
+
+        Forward differentiation of `gradient`, layer by layer. Returns shape (..., p).
+        """
+        W, V = self.weights(theta), self.weights(v)
+        inputs, before = self._forward(W, np.asarray(X, float), patterns)
+        masks = self._masks(before[: self._behind], patterns)
+        moved = [np.zeros_like(inputs[0])]
+        for layer in range(self.degree - 1):
+            turn = moved[-1] @ np.swapaxes(W[layer], -1, -2)
+            moved.append((turn + inputs[layer] @ np.swapaxes(V[layer], -1, -2)) * masks[layer])
+        delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
+        delta = delta * masks[-1] if self.rectified else delta
+        change = np.zeros_like(delta)
+        found: list[NDArray] = []
+        for layer in range(self.degree - 1, -1, -1):
+            first = np.swapaxes(change, -1, -2) @ inputs[layer]
+            found.append(first + np.swapaxes(delta, -1, -2) @ moved[layer])
+            if layer:
+                mask = masks[layer - 1]
+                change = (change @ W[layer] + delta @ V[layer]) * mask
+                delta = (delta @ W[layer]) * mask
+        return self.parameters(found[::-1])
+
+    def _masks(self, hidden: Patterns, patterns: Patterns | None) -> Patterns:
+        if self.activation == "linear":
+            return [np.ones(1)] * self.degree
+        return [h > 0.0 for h in hidden] if patterns is None else patterns
+
+    def _forward(
+        self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        """Inputs of every layer, and its pre-activations; the last of these is the output."""
+        lead = W[0].shape[:-2]
+        inputs, before = [np.broadcast_to(X, (*lead, *X.shape))], []
+        for layer, matrix in enumerate(W):
+            before.append(inputs[-1] @ np.swapaxes(matrix, -1, -2))
+            if layer < self._behind:
+                given = None if patterns is None else [patterns[layer]]
+                inputs.append(before[-1] * self._masks([before[-1]], given)[0])
+        return inputs, before
+
+
+def fully_connected(widths: Sequence[int], activation: str = "relu") -> Network:
+    """The network of layers widths[0] (inputs), widths[1], ..., each weight a parameter; one output
+    is added behind the last width."""
+    sizes = [*widths, 1]
+    maps = [1 + np.arange(b * a).reshape(b, a) for a, b in pairwise(sizes)]
+    return Network(tuple(maps), activation)
+
+
+def diagonal(d: int, depth: int, activation: str = "relu") -> Network:
+    """Depth-m diagonal network: m - 1 diagonal layers of d units, then a row of d weights."""
+    eye = np.diag(np.arange(1, d + 1))
+    return Network((*[eye] * (depth - 1), np.arange(1, d + 1)[None]), activation)
+
+
+def convolutional(width: int, patches: int, activation: str = "relu") -> Network:
+    """Depth 2: one filter of `width` weights on each of the disjoint patches, and a row of weights,
+    one for each patch (Vardi et al. 2022, Theorem 4.4)."""
+    first = np.kron(np.eye(patches, dtype=int), np.arange(1, width + 1)[None])
+    return Network((first, np.arange(1, patches + 1)[None]), activation)

@@ -1,0 +1,119 @@
+"""Networks of class N: against automatic differentiation, and what their maps may be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from reluflow.errors import InputError
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+
+SHARED = Network(
+    (np.array([[1, 2, 0], [0, 1, 3], [2, 0, 0]]), np.array([[1, 2, 3], [0, 4, 1]]), [[1, 2]])
+)
+NETWORKS = {
+    "shared": SHARED,
+    "linear": Network(SHARED.maps, "linear"),
+    "rectified": Network(SHARED.maps, rectified=True),
+    "neuron": Network((np.array([[1, 2, 3]]),), rectified=True),
+    "full": fully_connected([3, 4, 2]),
+    "diagonal": diagonal(3, 4),
+    "filters": convolutional(1, 3, "linear"),
+}
+
+
+def by_torch(network: Network, theta: torch.Tensor, X: NDArray) -> torch.Tensor:
+    """The network's outputs, its matrices written entry by entry."""
+    out, first = torch.tensor(X), 0
+    for layer, g in enumerate(network.maps, start=1):
+        zero = torch.zeros((), dtype=theta.dtype)
+        rows = [[theta[first + k - 1] if k else zero for k in row] for row in g.tolist()]
+        out = out @ torch.stack([torch.stack(row) for row in rows]).T
+        if network.activation == "relu" and (layer < network.degree or network.rectified):
+            out = torch.relu(out)
+        first += int(g.max())
+    return out[:, 0]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("seed", range(3))
+def test_output_gradient_and_hessian_are_those_of_autograd(name: str, seed: int) -> None:
+    network, rng = NETWORKS[name], np.random.default_rng(seed)
+    theta, v = rng.normal(size=(2, network.size))
+    X, c = rng.normal(size=(6, 3)), rng.normal(size=6)
+    at = torch.tensor(theta, requires_grad=True)
+    out = by_torch(network, at, X)
+    (slope,) = torch.autograd.grad((out * torch.tensor(c)).sum(), at, create_graph=True)
+    (turn,) = torch.autograd.grad((slope * torch.tensor(v)).sum(), at, allow_unused=True)
+    turned = np.zeros(network.size) if turn is None else turn.numpy()
+    np.testing.assert_allclose(network.output(theta, X), out.detach(), atol=1e-14)
+    np.testing.assert_allclose(network.gradient(theta, X, c), slope.detach(), atol=1e-13)
+    np.testing.assert_allclose(network.hessian_product(theta, X, c, v), turned, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_many_parameters_at_once_give_what_each_gives(name: str) -> None:
+    network, rng = NETWORKS[name], np.random.default_rng(1)
+    thetas, X, c = (
+        rng.normal(size=(2, 3, network.size)),
+        rng.normal(size=(5, 3)),
+        rng.normal(size=5),
+    )
+    out, slopes = network.output(thetas, X), network.gradient(thetas, X, c)
+    turns = network.hessian_product(thetas, X, c, thetas[::-1])
+    for k in np.ndindex(2, 3):
+        np.testing.assert_allclose(out[k], network.output(thetas[k], X), atol=1e-14)
+        np.testing.assert_allclose(slopes[k], network.gradient(thetas[k], X, c), atol=1e-14)
+        one = network.hessian_product(thetas[k], X, c, thetas[::-1][k])
+        np.testing.assert_allclose(turns[k], one, atol=1e-14)
+
+
+@given(seed=st.integers(0, 10**6), scale=st.floats(0.1, 8.0), name=st.sampled_from(list(NETWORKS)))
+def test_a_network_is_homogeneous_of_its_depth(seed: int, scale: float, name: str) -> None:
+    """Euler: theta . grad f = m f."""
+    network, rng = NETWORKS[name], np.random.default_rng(seed)
+    theta, X = rng.normal(size=network.size), rng.normal(size=(1, 3))
+    f = network.output(theta, X)[0]
+    grown = network.output(scale * theta, X)[0]
+    assert grown == pytest.approx(scale**network.degree * f, rel=1e-10, abs=1e-300)
+    inner = theta @ network.gradient(theta, X, np.ones(1))
+    assert inner == pytest.approx(network.degree * f, rel=1e-10, abs=1e-12)
+
+
+def test_a_pattern_makes_the_network_a_polynomial() -> None:
+    """With the activity held, outputs and gradients do not care for signs."""
+    rng = np.random.default_rng(2)
+    theta, X = rng.normal(size=SHARED.size), rng.normal(size=(4, 3))
+    own = SHARED.patterns(theta, X)
+    np.testing.assert_array_equal(SHARED.output(theta, X, own), SHARED.output(theta, X))
+    all_on = [np.ones_like(p) for p in own]
+    linear = Network(SHARED.maps, "linear")
+    np.testing.assert_allclose(SHARED.output(theta, X, all_on), linear.output(theta, X))
+    off = [np.zeros_like(p) for p in own]
+    assert not SHARED.gradient(theta, X, np.ones(4), off).any()
+
+
+def test_a_unit_at_zero_is_inactive() -> None:
+    network = fully_connected([2, 1])
+    theta = np.array([1.0, -1.0, 1.0])
+    assert not network.patterns(theta, [[1.0, 1.0]])[0].any()
+    assert not network.gradient(theta, [[1.0, 1.0]], [1.0]).any()
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"),
+    [
+        (([[1, 2]], [[1, 2]]), "2 columns for 1"),
+        (([[1, 3]],), "without gap"),
+        (([[1], [2]],), "one output"),
+        (([[0.5]],), "whole numbers"),
+    ],
+)
+def test_maps_that_make_no_network_are_refused(maps: tuple, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Network(tuple(np.array(g) for g in maps))
+    with pytest.raises(InputError, match="activation"):
+        Network((np.array([[1]]),), "tanh")

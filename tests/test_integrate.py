@@ -1,0 +1,225 @@
+"""The flow of any network: against closed forms, another chart, another solver, and invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from reluflow.bruteforce import integrate as brute
+from reluflow.errors import InputError
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
+from reluflow.flows.integrate import NetworkTrajectory, integrate
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
+from reluflow.networks.indexed import Network, diagonal, fully_connected
+from scipy.integrate import quad
+from scipy.optimize import minimize
+
+DECADE = np.log(10.0)
+# Vardi et al. 2022, Theorem 3.2: one neuron active on both data, the other on none.
+APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
+TWO = fully_connected([2, 2])
+THETA = np.array([0.1, 1.0, 0.05, -1.0, 1.0, 0.3])
+
+
+def neuron(d: int) -> Network:
+    """One ReLU neuron, x -> [w.x]_+."""
+    return Network((1 + np.arange(d)[None],), rectified=True)
+
+
+def neuron_flow(X: NDArray, y: NDArray, w0: NDArray, until: float) -> NetworkTrajectory:
+    return integrate(Plain(neuron(X.shape[1])), SQUARE, X, y, w0, TIME, until, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_neuron_follows_its_exact_flow_with_the_same_events(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y, w0 = rng.uniform(0, 1, (5, 3)), rng.uniform(0, 1, 5), rng.normal(size=3)
+    exact = affine_flow(X, y, w0)
+    path = neuron_flow(X, y, w0, 5.0)
+    times = np.linspace(0.0, 5.0, 23)
+    np.testing.assert_allclose(path.at(times), exact.at(times), atol=1e-7)
+    events = [(e.datum, e.kind) for e in exact.events if e.t < 4.9]
+    assert [(e.datum, e.kind) for e in path.events if e.t < 4.9] == events
+    here = [e.t for e in path.events if e.t < 4.9]
+    np.testing.assert_allclose(here, [e.t for e in exact.events if e.t < 4.9], atol=1e-6)
+    np.testing.assert_allclose(path.end, brute(X, y, w0, 5.0), atol=1e-5)
+
+
+def test_a_neuron_that_loses_all_data_rests() -> None:
+    """x = 1, y = -1: from w = 1 the flow w = 2 e^-t - 1 comes to 0 and stays there."""
+    path = neuron_flow(np.array([[1.0]]), np.array([-1.0]), np.array([1.0]), 9.0)
+    assert path.status == "converged"
+    assert [(e.datum, e.kind) for e in path.events] == [(0, "deactivate")]
+    assert path.t[-1] == pytest.approx(np.log(2.0), abs=1e-8)
+    np.testing.assert_allclose(path.end, 0.0, atol=1e-9)
+
+
+def test_a_flow_that_slides_says_so() -> None:
+    """The second label is negative: both sides push the flow onto its datum's boundary."""
+    X, y, w0 = np.array([[-1.0, 1.0], [2.0, 0.0]]), np.array([2.0, -3.0]), np.array([2.0, 3.0])
+    (event,) = affine_flow(X, y, w0).events
+    path = neuron_flow(X, y, w0, 20.0)
+    assert path.status == "sliding"
+    assert [(e.datum, e.kind) for e in path.events] == [(1, "slide")]
+    assert path.t[-1] == pytest.approx(event.t, abs=1e-7)
+
+
+def test_parallel_data_switch_together() -> None:
+    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [0.3, 1.0]]), np.array([1.0, 1.0, 3.0])
+    path = neuron_flow(X, y, np.array([-0.4, 0.5]), 3.0)
+    first = [e for e in path.events if e.t == path.events[0].t]
+    assert {(e.datum, e.kind) for e in first} == {(0, "activate"), (1, "activate")}
+    np.testing.assert_allclose(path.end, brute(X, y, np.array([-0.4, 0.5]), 3.0), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_two_linear_layers_come_to_the_widest_margin(loss) -> None:
+    """Ji & Telgarsky 2020: the predictor's direction; it is found here by a quadratic program."""
+    rng = np.random.default_rng(0)
+    network = fully_connected([2, 3], "linear")
+    X = rng.normal(size=(6, 2)) + np.array([2.0, 1.0])
+    y = np.ones(6)
+    chart = Polar(network)
+    start = chart.coordinates(0.5 * np.abs(rng.normal(size=network.size)))
+    path = integrate(chart, loss, X, y, start, LOG_LOSS, 1e4 * DECADE, rtol=1e-8)
+    first, second = network.weights(path.end[:-1])
+    beta = (second @ first)[0]
+    rows = [{"type": "ineq", "fun": lambda v, x=x: x @ v - 1.0, "jac": lambda v, x=x: x} for x in X]
+    best = minimize(lambda v: v @ v, np.ones(2), jac=lambda v: 2 * v, constraints=rows, tol=1e-14).x
+    cosine = beta @ best / np.linalg.norm(beta) / np.linalg.norm(best)
+    assert (path.status, path.events) == ("horizon", ())
+    assert np.sqrt(2.0 - 2.0 * cosine) < 2e-4  # of the order of 1 / log(1/L)
+    assert path.log_loss[-1] == pytest.approx(-1e4 * DECADE, rel=1e-6)
+
+
+def test_the_two_neuron_example_goes_to_a_loss_of_one_over_ten_to_the_ten_thousand() -> None:
+    """By symmetry the limit is w_1 = (0, 1), v_1 = 1; the idle neuron keeps its weights."""
+    chart = Polar(TWO)
+    path = integrate(
+        chart, EXPONENTIAL, APART, np.ones(2), chart.coordinates(THETA), LOG_LOSS, 1e4 * DECADE
+    )
+    u, rho = path.end[:-1], path.end[-1]
+    np.testing.assert_allclose(u[[0, 1, 4]], np.array([0, 1, 1]) / np.sqrt(2), atol=1e-5)
+    np.testing.assert_allclose(np.exp(rho) * u[[2, 3, 5]], [0.05, -1.0, 0.3], rtol=1e-4)
+    # 1/4 |w_1| |v_1| is the margin, so log(1/L) = |theta|^2 / 8 - log 2 but for the idle part.
+    assert np.exp(2 * rho) / 8 == pytest.approx(1e4 * DECADE, rel=1e-3)
+
+
+def separable(rng: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
+    """Orthogonally separable data in the plane: positive ones in a quadrant, negative opposite."""
+    y = np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    return np.abs(rng.normal(size=(n, 2))) * y[:, None], y
+
+
+@pytest.mark.parametrize("clock", [TIME, LOG_LOSS])
+def test_charts_agree(clock: str) -> None:
+    """Plain and polar coordinates, on data that change the neurons' activity."""
+    X = np.array([[2.0, 0.2], [0.2, 2.0], [-2.0, -0.2], [-0.2, -2.0]])
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    # One neuron for each label, active on one of its data, which teaches it the other.
+    theta = np.array([1.0, -1.0, -1.0, 0.8, 1.0, -1.0])
+    until = 3.0 if clock == TIME else 30.0
+    plain, polar = Plain(TWO), Polar(TWO)
+    one = integrate(plain, LOGISTIC, X, y, theta, clock, until)
+    two = integrate(polar, LOGISTIC, X, y, polar.coordinates(theta), clock, until)
+    assert one.events
+    assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
+        (e.datum, e.neuron, e.kind) for e in two.events
+    ]
+    times = np.linspace(max(one.t[0], two.t[0]), until, 9)
+    back = np.exp(two.at(times)[:, -1:]) * two.at(times)[:, :-1]
+    np.testing.assert_allclose(back, one.at(times), atol=1e-6)
+
+
+def test_balanced_neurons_agree_with_the_plain_chart() -> None:
+    rng = np.random.default_rng(4)
+    X, y = separable(rng, 6)
+    signs, U = np.array([1.0, -1.0, 1.0]), rng.normal(size=(3, 2))
+    U /= np.linalg.norm(U, axis=1)[:, None]
+    chart, plain = Neurons(signs, 2), Plain(fully_connected([2, 3]))
+    size = np.exp(-3.0)
+    theta = np.concatenate([size * U.ravel(), size * signs])
+    one = integrate(plain, EXPONENTIAL, X, y, theta, TIME, 2.0)
+    two = integrate(chart, EXPONENTIAL, X, y, chart.coordinates(U, -3.0), TIME, 2.0)
+    V, R = chart.split(two.end)
+    np.testing.assert_allclose(np.exp(R)[:, None] * V, one.end[:6].reshape(3, 2), atol=1e-6)
+    np.testing.assert_allclose(signs * np.exp(R), one.end[6:], atol=1e-6)
+    assert [(e.datum, e.neuron) for e in one.events] == [(e.datum, e.neuron) for e in two.events]
+
+
+def test_alignment_from_a_size_that_no_float_holds() -> None:
+    """ln eps = -1e5: all living neurons point along their cone before the loss moves; then on."""
+    rng = np.random.default_rng(5)
+    X, y = separable(rng, 8)
+    chart = Neurons(np.where(np.arange(10) < 5, 1.0, -1.0), 2)
+    start = chart.coordinates(rng.normal(size=(10, 2)), -1e5)
+    early = integrate(
+        chart, EXPONENTIAL, X, y, start, TIME, 1e9,
+        stop=lambda _, z: -5.0 - chart.split(z)[1].max(), rtol=1e-7,
+    )  # fmt: skip
+    assert early.status == "stopped"
+    U, R = chart.split(early.end)
+    living = R > -9e4
+    # While the outputs are 0 the pull on a neuron is the sum of the labelled data of its own cone.
+    cones = {1.0: X[y > 0].sum(axis=0), -1.0: X[y < 0].sum(axis=0)}
+    assert living.any()
+    for u, s in zip(U[living], chart.signs[living], strict=True):
+        aim = cones[s] / np.linalg.norm(cones[s])
+        np.testing.assert_allclose(u, aim, atol=1e-4)
+    late = integrate(chart, EXPONENTIAL, X, y, early.end, LOG_LOSS, 300 * DECADE, rtol=1e-7)
+    assert late.status == "horizon"
+    assert late.log_loss[-1] == pytest.approx(-300 * DECADE, rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_balance_of_layers_is_kept(seed: int) -> None:
+    """|W_l|_F^2 - |W_(l+1)|_F^2 is constant along the flow of a network without sharing."""
+    rng = np.random.default_rng(seed)
+    network = fully_connected([2, 3, 2])
+    X, y = rng.normal(size=(4, 2)), np.array([1.0, -1.0, 1.0, 1.0])
+    theta = rng.normal(size=network.size)
+    path = integrate(Plain(network), LOGISTIC, X, y, theta, TIME, 2.0)
+    norms = np.array(
+        [[(W**2).sum() for W in network.weights(z)] for z in path.at(np.linspace(0, path.t[-1], 7))]
+    )
+    np.testing.assert_allclose(np.diff(norms) - np.diff(norms)[0], 0.0, atol=1e-6)
+
+
+def test_a_tighter_tolerance_is_nearer_to_the_truth() -> None:
+    """One datum, diagonal depth 2: L = e^-(uv), so that u = v obeys u' = u e^(-u^2)."""
+    network, X = diagonal(1, 2, "linear"), np.array([[1.0]])
+    truth = integrate(Plain(network), EXPONENTIAL, X, [1.0], [0.5, 0.5], TIME, 4.0, rtol=1e-12).end
+    gaps = [
+        np.abs(
+            integrate(Plain(network), EXPONENTIAL, X, [1.0], [0.5, 0.5], TIME, 4.0, rtol=r).end
+            - truth
+        ).max()
+        for r in (1e-4, 1e-6, 1e-8)
+    ]
+    assert gaps[0] > 3 * gaps[1] > 9 * gaps[2]
+    # and t is the integral of e^(u^2) / u.
+    time = quad(lambda u: np.exp(u * u) / u, 0.5, truth[0], epsabs=1e-13)[0]
+    assert time == pytest.approx(4.0, abs=1e-9)
+
+
+def test_input_that_cannot_be_integrated_is_refused() -> None:
+    arguments = (Plain(TWO), EXPONENTIAL, APART, np.ones(2))
+    with pytest.raises(InputError, match="clock"):
+        integrate(*arguments, THETA, "steps", 1.0)
+    with pytest.raises(InputError, match="finite"):
+        integrate(*arguments, np.full(6, np.nan), TIME, 1.0)
+    with pytest.raises(InputError, match="not after the start"):
+        integrate(*arguments, THETA, LOG_LOSS, -50.0)
+    with pytest.raises(InputError, match="no direction"):
+        Polar(TWO).coordinates(np.zeros(6))
+    with pytest.raises(InputError, match="neuron 1"):
+        Neurons(np.ones(2), 2).coordinates([[1, 0], [0, 0]], 0.0)
+    with pytest.raises(InputError, match="shape"):
+        Neurons(np.ones(2), 2).coordinates([[1, 0]], 0.0)
+
+
+def test_a_budget_of_steps_ends_as_stiff() -> None:
+    path = integrate(Plain(TWO), EXPONENTIAL, APART, np.ones(2), THETA, TIME, 1e6, max_steps=5)
+    assert path.status == "stiff"
+    assert "no progress" in path.detail

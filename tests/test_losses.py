@@ -1,0 +1,62 @@
+"""The losses, plain and in the log domain."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
+
+LOSSES = (SQUARE, EXPONENTIAL, LOGISTIC)
+PLAIN = {
+    "square": lambda z, y: (z - y) ** 2 / 2,
+    "exponential": lambda z, y: mpmath.exp(-y * z),
+    "logistic": lambda z, y: mpmath.log1p(mpmath.exp(-y * z)),
+}
+numbers = st.lists(st.floats(-30.0, 30.0), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@given(z=numbers, positive=st.booleans())
+def test_value_and_slopes_are_those_of_the_formula(
+    loss: Loss, z: list[float], positive: bool
+) -> None:
+    y = np.full(len(z), 1.0 if positive else -1.0)
+    terms = [PLAIN[loss.name](mpmath.mpf(a), b) for a, b in zip(z, y, strict=True)]
+    assert loss.value(np.array(z), y) == pytest.approx(float(sum(terms)), rel=1e-12, abs=1e-300)
+    with mpmath.workdps(40):
+        slopes = [
+            -float(mpmath.diff(lambda s, b=b: PLAIN[loss.name](s, b), mpmath.mpf(a)))
+            for a, b in zip(z, y, strict=True)
+        ]
+    np.testing.assert_allclose(loss.pull(np.array(z), y), slopes, rtol=1e-10, atol=1e-25)
+    if all(terms):
+        relative = np.array(slopes) / float(sum(terms))
+        found = loss.relative_pull(np.array(z), y)
+        np.testing.assert_allclose(found, relative, rtol=1e-9, atol=1e-20)
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_losses_that_no_float_can_hold_keep_their_logarithm(loss: Loss) -> None:
+    z, y = np.array([1e6, -2e6, 1e6 + 1.0]), np.array([1.0, -1.0, 1.0])
+    assert loss.value(z, y) == 0.0
+    assert loss.log_value(z, y) == pytest.approx(-1e6 + np.log1p(np.exp(-1.0)), rel=1e-15)
+    shares = np.array([1.0, 0.0, np.exp(-1.0)]) / (1.0 + np.exp(-1.0))
+    np.testing.assert_allclose(loss.relative_pull(z, y), shares, rtol=1e-9)
+
+
+def test_the_logistic_loss_has_no_seam() -> None:
+    """Its logarithm changes formula at a margin of 30."""
+    z = np.array([[29.999999999], [30.000000001]])
+    below, above = LOGISTIC.log_value(z, np.ones(1))
+    assert above - below == pytest.approx(-2e-9, rel=1e-4)
+
+
+def test_many_networks_at_once() -> None:
+    z, y = np.random.default_rng(0).normal(size=(3, 4, 5)), np.array([1.0, -1, 1, -1, 1])
+    for loss in LOSSES:
+        one = [[loss.log_value(z[a, b], y) for b in range(4)] for a in range(3)]
+        np.testing.assert_allclose(loss.log_value(z, y), one, rtol=1e-14)
+        assert loss.relative_pull(z, y).shape == z.shape
