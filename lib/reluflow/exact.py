@@ -46,6 +46,23 @@ def determinant(A: Matrix) -> Fraction:
     return _fraction(_flint(A).det())
 
 
+def null_vectors(rows: Matrix, d: int) -> list[tuple[Fraction, ...]]:
+    """A basis of {v : v.x = 0 for all rows x (d,)}."""
+    if d == 0:
+        return []
+    if len(rows) == 0:
+        return [tuple(Fraction(int(i == j)) for j in range(d)) for i in range(d)]
+    R, rank = _flint(rows).rref()
+    lead = [next(c for c in range(d) if R[k, c] != 0) for k in range(rank)]
+    basis = []
+    for free in (c for c in range(d) if c not in lead):
+        v = [Fraction(int(c == free)) for c in range(d)]
+        for k, c in enumerate(lead):
+            v[c] = -_fraction(R[k, free])
+        basis.append(tuple(v))
+    return basis
+
+
 def eigenprojections(H: NDArray, eigenvalues: Sequence[Rational]) -> dict[Rational, NDArray]:
     """The projections P_k (d, d) onto the eigenspaces of a symmetric H (d, d), sum_k P_k = I.
 
