@@ -157,7 +157,7 @@ def half_on_the_line() -> Evidence:
 
 
 def tails(seed: int, count: int) -> list[Evidence]:
-    """The exact tail against closed forms and samples, and how sharp Proposition C.1's bounds are."""
+    """The exact tail against closed forms and samples, and how sharp the bounds are."""
     rng = np.random.default_rng(seed)
     eps = np.linspace(0.0, 1.0, 201)
     known = max(

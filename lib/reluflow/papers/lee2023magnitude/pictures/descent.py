@@ -13,14 +13,14 @@ from reluflow.figures import style
 from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.flows.population import population_descent
-from reluflow.papers.lee2023magnitude.approximation import (
-    Profile,
-    approximation_errors,
-    largest_errors,
-)
 from reluflow.papers.lee2023magnitude.descent_bounds import (
     gap_bounds_from,
     two_layer_descent_bounds,
+)
+from reluflow.papers.lee2023magnitude.profiles import (
+    Profile,
+    approximation_errors,
+    largest_errors,
 )
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
