@@ -156,30 +156,7 @@ def initial_points(
     return np.vstack([small, 2 * radius * directions[0], 10 * radius * directions[1]])
 
 
-def check_assumptions(X: np.ndarray, y: np.ndarray) -> None:
-    """Refuse data outside the paper's assumptions (Lee, Sim & Ye 2022, Section 2).
-
-    A1: x_i >= 0 and x_i != 0.  A2: y_i > 0.  (A3, rank X = d, is a choice of coordinates: data
-    that span less are followed in their span, by the reduction principle, Corollary E.2.)
-    X, y    (n, d) and (n,).
-    Raises InputError naming the first assumption that fails and the row where it does.
-    """
-    for i, (x, label) in enumerate(zip(X, y, strict=True), start=1):
-        if np.any(x < 0):
-            k = int(np.argmax(x < 0))
-            raise InputError(
-                f"assumption A1 (x_i >= 0, x_i != 0) fails in {_row(i)}: "
-                f"feature {k + 1} is {x[k]:g}, below zero."
-            )
-        if not np.any(x):
-            raise InputError(
-                f"assumption A1 (x_i >= 0, x_i != 0) fails in {_row(i)}: every feature is zero."
-            )
-        if not label > 0:
-            raise InputError(f"assumption A2 (y_i > 0) fails in {_row(i)}: the label is {label:g}.")
-
-
-def _row(i: int) -> str:
+def data_row(i: int) -> str:
     """How every message names a row: the number that a spreadsheet without its header shows."""
     return f"data row {i} (counted from 1 below the header)"
 
@@ -212,10 +189,10 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
     for i, row in enumerate(body, start=1):
         if len(row) != len(header):
             raise InputError(
-                f"{path}, {_row(i)}: {_count(row)} where the header has {len(header)} columns."
+                f"{path}, {data_row(i)}: {_count(row)} where the header has {len(header)} columns."
             )
         for k, cell in enumerate(row):
-            table[i - 1, k] = _number(cell, f"{path}, {_row(i)}, column {header[k]}")
+            table[i - 1, k] = _number(cell, f"{path}, {data_row(i)}, column {header[k]}")
     return table[:, :-1].copy(), table[:, -1].copy()
 
 

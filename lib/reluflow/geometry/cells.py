@@ -228,6 +228,25 @@ def extreme_ray(core: Rows, chosen: tuple[int, ...]) -> fmpz_mat | None:
     return fmpz_mat([[N[i, 0]] for i in range(N.nrows())]) if count == 1 else None
 
 
+def extreme_rays(rows: Rows) -> Iterator[tuple[list[int], list[int]]]:
+    """One of each two opposite extreme rays of rows (k, d), not zero, and its products with them.
+
+    Where the rows do not span the space a ray lies in the span of some coordinates.
+    """
+    if not rows:
+        return
+    columns = pivots(matrix(rows, len(rows[0])))
+    core = [[row[c] for c in columns] for row in rows]
+    whole = matrix(core, len(columns))
+    for chosen in combinations(range(len(core)), len(columns) - 1):
+        ray = extreme_ray(core, chosen) if chosen else fmpz_mat([[1]])
+        if ray is not None:
+            full = [0] * len(rows[0])
+            for c, v in zip(columns, ray.entries(), strict=True):
+                full[c] = int(v)
+            yield full, [int(v) for v in (whole * ray).entries()]
+
+
 def _rounded(ray: fmpz_mat, exponents: list[int]) -> NDArray:
     """A whole vector as doubles of length one, for columns divided by powers of two."""
     entries = [int(v) << e for v, e in zip(ray.entries(), exponents, strict=True)]

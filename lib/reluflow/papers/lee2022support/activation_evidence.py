@@ -27,8 +27,8 @@ from reluflow.papers.lee2022support.activation import (
     slope_along,
 )
 from reluflow.papers.lee2022support.activation_starts import EntryRadius, ExclusionSurvey
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.departures import first_departures
-from reluflow.papers.lee2022support.landscape import assumptions
 
 Settlement = dict[str, Any]
 
