@@ -8,7 +8,9 @@ import pytest
 import sympy
 from reluflow.bruteforce import integrate, plain_descent
 from reluflow.falsify import falsify
+from reluflow.flows.activity import Crossing, crossings
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import norm_lost
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many, readable_data
 from reluflow.networks import gradient, loss
@@ -44,14 +46,14 @@ def test_norm_lost_compares_all_pairs_of_times():
     t = np.linspace(0.0, 40.0, 4001)
     squares = (path.at(t) ** 2).sum(axis=1)
     slow = max(squares[i] - squares[i:].min() for i in range(0, len(t), 10))
-    assert norms.norm_lost(path) == pytest.approx(slow, rel=1e-2)
-    assert norms.norm_lost(path, since=20.0) < 1e-6
+    assert norm_lost(path) == pytest.approx(slow, rel=1e-2)
+    assert norm_lost(path, since=20.0) < 1e-6
 
 
 def test_crossings_flip_one_datum_and_lie_on_its_boundary():
     for item in draw_many(30, 2, 4):
         path = affine_flow(item.X, item.y, 1e-5 * item.X.T @ item.y + [-1e-6, 2e-6])
-        for step in norms.crossings(item.X, path):
+        for step in crossings(item.X, path):
             flipped = np.nonzero(step.before != step.after)[0]
             assert flipped.tolist() == [step.datum]
             size = np.linalg.norm(item.X[step.datum]) * np.linalg.norm(step.w)
@@ -85,7 +87,7 @@ def test_conditions_against_their_printed_form():
     for _ in range(25):
         item = norms_statements.built_crossings(rng)
         path = norms.small_flows(item, [0.9])[0]
-        for step in norms.crossings(item["X"], path):
+        for step in crossings(item["X"], path):
             found = norms.conditions(item["X"], item["y"], step)
             b1, b2, at = slow_conditions(item["X"], item["y"], step)
             assert found.full
@@ -100,9 +102,9 @@ def test_conditions_against_their_printed_form():
 def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
     X, y = np.array([[1.0, 0.0], [0.0, 1.1], [0.5, 0.0]]), np.ones(3)
     before, after = np.array([True, True, False]), np.array([True, True, True])
-    step = norms.Crossing(0.0, 2, np.array([0.3, 0.3]), before, after)
+    step = Crossing(0.0, 2, np.array([0.3, 0.3]), before, after)
     assert norms.conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
-    flat = norms.Crossing(0.0, 1, np.array([0.3, 0.0]), np.array([True, True, True]),
+    flat = Crossing(0.0, 1, np.array([0.3, 0.0]), np.array([True, True, True]),
                           np.array([True, False, True]))  # fmt: skip
     assert not norms.conditions(X, y, flat).full
     assert not norms.conditions(X, y, flat).hold
@@ -163,7 +165,7 @@ def test_overshoot_follows_its_law():
     for eps, accuracy in ((1e-2, 3e-3), (1e-3, 3e-4)):
         by_hand = 2 * (1 - (1 - eps / 2) * u**9) ** 2 + eps**2 * u**2 / 2 - 2
         assert by_hand.max() / eps ** (18 / 7) == pytest.approx(law, rel=accuracy)
-        lost = norms.norm_lost(affine_flow(X, y, eps * v), 2000)
+        lost = norm_lost(affine_flow(X, y, eps * v), 2000)
         assert lost / eps ** (18 / 7) == pytest.approx(law, rel=1e-2)
 
 
@@ -193,7 +195,7 @@ def test_standstill_is_a_double_zero_and_the_norm_increases():
     expected = -2.0 * u * np.array([float(f.eval(sympy.Rational(str(v)))) for v in u])
     assert norms.norm_rate(X, y, path.at(-np.log(u))) == pytest.approx(expected, abs=1e-12)
     assert path.events == ()
-    assert norms.norm_lost(path) < 1e-12
+    assert norm_lost(path) < 1e-12
 
 
 @pytest.mark.parametrize("m", [2, 3, 7])

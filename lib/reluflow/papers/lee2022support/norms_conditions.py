@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, Statement
-from reluflow.papers.lee2022support.norms import Conditions, Crossing, conditions
+from reluflow.flows.activity import Crossing
+from reluflow.papers.lee2022support.norms import Conditions, conditions
 
 
 def _draw(kind: str):

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sympy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reluflow import rational
 from reluflow.approx import approx
 from reluflow.falsify import Draw, Report, falsify, survived
+from reluflow.flows.activity import crossings
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import norm_lost
 from reluflow.geometry import local_minima
 from reluflow.ledger import Counterexample, Reading, bound, fact, note, proved
 from reluflow.ledger.evidence import ROUNDING_LEVEL
@@ -29,26 +31,22 @@ from reluflow.papers.lee2022support import norms_statements as statements
 from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norms import (
     conditions,
-    crossings,
     first_resting_cell,
     global_misses,
     late_sign,
-    norm_lost,
     norm_rate,
     rate_polynomial,
     sharp_instance,
     sharp_share,
-    small_flows,
     standstill,
 )
-from reluflow.papers.lee2022support.small_plane import PlanarSurvey, resting_point
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
-    guaranteed_radius,
-    preactivation_polynomial,
+    small_flows,
     smallest_force,
     unit_of_norm,
 )
+from reluflow.rational import preactivation_polynomial
 
 Settlement = dict[str, Any]
 
@@ -148,26 +146,6 @@ def all_active_not_global(reports: Reports, X: NDArray, y: NDArray) -> Settlemen
                            all_three.loss - rational.neuron_loss(X, y, two.w), "<=", 0, ""),),
             route="both fits and their losses in rational arithmetic",
         ),
-    }  # fmt: skip
-
-
-def at_rest(report: Report, survey: PlanarSurvey, X: NDArray, y: NDArray, w0: ArrayLike
-            ) -> Settlement:  # fmt: skip
-    """Theorem 4.7, repaired: where small starts end. From w0 on the data X, y the flow ends
-    elsewhere: q(w0) > 0, but |w0| exceeds delta_0."""
-    end, (_, rest) = affine_flow(X, y, w0).end, resting_point(X, y)
-    return {
-        "evidence": [
-            *survived(report),
-            fact("flows of the survey that end elsewhere", sum(survey.elsewhere.values()), 0),
-            fact("of them that take a datum back", sum(survey.reactivating.values()), 0),
-            note("flows of the survey", float(sum(survey.flows.values()))),
-            note("|w0| / delta_0 of the start below, whose flow ends elsewhere",
-                 float(np.linalg.norm(w0) / guaranteed_radius(X, y))),
-            fact("it does end elsewhere",
-                 bool(np.linalg.norm(end - rest) > 1e-3 * np.linalg.norm(rest)), True),
-        ],
-        "known": proved("this section, 'Why it holds'"),
     }  # fmt: skip
 
 

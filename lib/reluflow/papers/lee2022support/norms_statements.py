@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Report, Statement, falsify
+from reluflow.falsify import Instance, Report, Statement, falsify
+from reluflow.flows.activity import crossings
+from reluflow.flows.trajectory import largest_norm_drop, norm_lost
 from reluflow.geometry import enumerate_cells, virtual_minimum
 from reluflow.instances import data_draws, extended
 from reluflow.networks import loss
@@ -21,32 +23,29 @@ from reluflow.papers.lee2022support.norms import (
     aligned_labels,
     all_active_direction,
     conditions,
-    crossings,
     first_resting_cell,
     least_planar_loss,
-    norm_lost,
     norm_rate,
     resting_places,
-    small_flows,
-    starts_of,
+)
+from reluflow.papers.lee2022support.small_ends import (
+    ASSUMED,
+    Draws,
+    keeps_all,
+    keeps_all_data,
+    nontrivial_draws,
 )
 from reluflow.papers.lee2022support.small_plane import resting_point
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
+    flows_of,
     gentle_radius,
     guaranteed_radius,
-    largest_norm_drop,
-    start_direction,
-)
-from reluflow.papers.lee2022support.small_statements import (
-    ASSUMED,
-    Draws,
-    Item,
-    flows_of,
-    keeps_all,
-    keeps_all_data,
     nontrivial,
-    nontrivial_draws,
+    norm_drops,
+    small_flows,
+    start_direction,
+    starts_of,
 )
 
 ORIGIN = 1e-6
@@ -85,7 +84,7 @@ def leaving_draws(sizes: tuple[int, int] = (3, 8), tries: int = 40) -> Draws:
     return {kind: outside(base) for kind, base in data_draws(2, sizes).items()}
 
 
-def _all_active(item: Item) -> bool:
+def _all_active(item: Instance) -> bool:
     return bool(np.all(item["X"] @ item["u"] > 0.0))
 
 
@@ -93,13 +92,13 @@ def rate_is_continuous() -> Statement:
     """Lemma F.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i), with w on
     the boundary of the first datum and v of any size."""
 
-    def more(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
+    def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         p, q = item["X"][0]
         w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
         v = rng.normal(size=2) * 10.0 ** rng.uniform(-9.0, 0.0) * np.linalg.norm(w)
         return {"w": w, "v": v}
 
-    def slack(item: Item) -> float:
+    def slack(item: Instance) -> float:
         X, y, w, v = item["X"], item["y"], item["w"], item["v"]
         moved, h = np.abs(X @ v), np.abs(X @ w)
         allowed = float(moved @ (2.0 * h + moved + y))
@@ -114,7 +113,7 @@ def rate_is_continuous() -> Statement:
 def rate_is_the_slope() -> Statement:
     """Lemma F.7, part 1: -g(w(t)) is the derivative of |w|^2 / 2 at every t, events included."""
 
-    def slack(item: Item) -> float:
+    def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
         path = small_flows(item, [float(item["norm"])])[0]
         times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
@@ -138,13 +137,13 @@ def rate_is_the_slope() -> Statement:
     return Statement("-g is half the derivative of |w|^2", draws, slack, fixed=("u",))
 
 
-def _excess(item: Item, end: NDArray) -> float:
+def _excess(item: Instance, end: NDArray) -> float:
     """L(end) less the least loss, in units of L(0)."""
     X, y = item["X"], item["y"]
     return float(loss(X, y, end) - least_planar_loss(X, y)) / (0.5 * float(y @ y))
 
 
-def _excess_at_rest(item: Item) -> float:
+def _excess_at_rest(item: Instance) -> float:
     return _excess(item, resting_point(item["X"], item["y"])[1])
 
 
@@ -168,18 +167,18 @@ def realisable_is_global() -> Statement:
     """Theorem 4.7 restored: with labels y = X w_GM > 0, starts with q > 0 and |w0| < delta_0 reach
     a minimum of loss 0."""
 
-    def derive(item: Item) -> dict[str, NDArray]:
+    def derive(item: Instance) -> dict[str, NDArray]:
         return {**item, "y": item["X"] @ item["w_GM"]}
 
-    def more(item: Item, rng: np.random.Generator) -> dict[str, NDArray]:
+    def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         w = all_active_direction(item["X"], rng) * 10.0 ** rng.uniform(-1.0, 1.0)
         new = derive({**item, "w_GM": w})
         return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
 
-    def share(item: Item, end: NDArray) -> float:
+    def share(item: Instance, end: NDArray) -> float:
         return 1e-9 - float(loss(item["X"], item["y"], end)) / (0.5 * float(item["y"] @ item["y"]))
 
-    def batch(items: Sequence[Item]) -> NDArray:
+    def batch(items: Sequence[Instance]) -> NDArray:
         found = [
             np.where(flows.decided, [share(*v) for v in zip(items, flows.ends, strict=True)],
                      np.nan)
@@ -198,13 +197,13 @@ def realisable_is_global() -> Statement:
     )
 
 
-def _drop(item: Item, norms: Sequence[float], radius: Callable) -> float:
+def _drop(item: Instance, norms: Sequence[float], radius: Callable) -> float:
     """The drop of |w(t)| between neighbours of a grid, least over the norms, of |w(inf)|."""
     return min(largest_norm_drop(path) for path in small_flows(item, norms, radius))
 
 
-def _drops(items: Sequence[Item], norms: Sequence[float], radius: Callable) -> NDArray:
-    return np.min([flows.norm_drop() for flows in flows_of(items, norms, radius)], axis=0)
+def _drops(items: Sequence[Instance], norms: Sequence[float], radius: Callable) -> NDArray:
+    return np.min([norm_drops(flows) for flows in flows_of(items, norms, radius)], axis=0)
 
 
 def norm_never_drops() -> Statement:
@@ -220,7 +219,7 @@ def norm_drops_little() -> Statement:
     """What is true instead, for w0 in the all-active cell, |w0| < rho (`gentle_radius`):
     |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t."""
 
-    def slack(item: Item) -> float:
+    def slack(item: Instance) -> float:
         starts = starts_of(item, NORMS, gentle_radius)
         paths = small_flows(item, NORMS, gentle_radius)
         return min(
@@ -243,7 +242,7 @@ def limit_flow_never_drops() -> Statement:
                      batch=lambda items: -_drops(items, norms, guaranteed_radius))  # fmt: skip
 
 
-def off_boundaries(item: Item) -> bool:
+def off_boundaries(item: Instance) -> bool:
     """Whether no cell of full rank has its virtual minimum on the boundary of a datum.
 
     Where one has, a flow can converge to that boundary, to a point that is no local minimum.
@@ -264,14 +263,14 @@ def converges_in_first_resting_cell() -> Statement:
     needs it.
     """
 
-    def slack(item: Item) -> float:
+    def slack(item: Instance) -> float:
         path = small_flows(item, NORMS[:1], gentle_radius)[0]
         if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
             return np.nan
         first, last = first_resting_cell(item["X"], item["y"], path)
         return 1.0 if first == last else -1.0
 
-    def batch(items: Sequence[Item]) -> NDArray:
+    def batch(items: Sequence[Instance]) -> NDArray:
         flows = flows_of(items, NORMS[:1], gentle_radius)[0]
         out = np.full(len(items), np.nan)
         for k in np.nonzero(flows.decided)[0]:
@@ -292,7 +291,7 @@ def converges_in_first_resting_cell() -> Statement:
                      batch=batch)  # fmt: skip
 
 
-def first_deactivation(item: Item, norm: float) -> Conditions | None:
+def first_deactivation(item: Instance, norm: float) -> Conditions | None:
     """B1-B4 where a small start's flow first leaves the all-active cell, or None if it does not."""
     for step in crossings(item["X"], small_flows(item, [norm])[0]):
         if step.before.all():
@@ -304,11 +303,11 @@ def plane_never_meets_B2() -> Statement:
     """Ours: d = 2, small starts. Where the flow leaves the all-active cell, B2 and B4 do not both
     hold."""
 
-    def at(item: Item, norm: float) -> float:
+    def at(item: Instance, norm: float) -> float:
         found = first_deactivation(item, norm)
         return -min(found.B2, found.B4) if found is not None and found.full else np.nan
 
-    def slack(item: Item) -> float:
+    def slack(item: Instance) -> float:
         value = at(item, NORMS[1])
         return value if not value <= 0.0 else max(at(item, norm) for norm in NORMS)
 
@@ -338,13 +337,13 @@ def built_crossings(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def all_crossings_meet(item: Item, norm: float = NORMS[1]) -> bool:
+def all_crossings_meet(item: Instance, norm: float = NORMS[1]) -> bool:
     """Whether a small start's flow crosses a boundary, and meets B1-B4 at every one it crosses."""
     found = crossings(item["X"], small_flows(item, [norm])[0])
     return bool(found) and all(conditions(item["X"], item["y"], c).hold for c in found)
 
 
-def _inner_positive(item: Item) -> bool:
+def _inner_positive(item: Instance) -> bool:
     found = crossings(item["X"], small_flows(item, NORMS[1:2])[0])
     return all(conditions(item["X"], item["y"], c).inner > 0.0 for c in found)
 
