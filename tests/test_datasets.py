@@ -198,6 +198,14 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         datasets.load(str(path))
 
 
+def test_drawn_points_follow_the_law() -> None:
+    law = datasets.settings("example-5.2")
+    points = law.drawn_points(5, 3, np.random.default_rng(2))
+    assert np.array_equal(points, 1e-4 * np.random.default_rng(2).uniform(size=(5, 3)))
+    with pytest.raises(ValueError, match="prints its starts"):
+        datasets.settings("example-5.1").drawn_points(1, 2, np.random.default_rng(0))
+
+
 def test_unknown_name() -> None:
     with pytest.raises(InputError, match='did you mean "paper"'):
         datasets.load("Paper")

@@ -255,6 +255,8 @@ TRUE = [
 def test_true_claims_survive(statement: Statement) -> None:
     report = falsify(statement, 0, budget(statement) // 2)
     assert report.survives
+    with pytest.raises(ValueError, match="no instance was found"):
+        _ = report.shrunk
     assert not report.vacuous
     assert report.counterexample is None
     assert report.evaluations == budget(statement) // 4
@@ -295,7 +297,7 @@ def test_the_smallest_counterexample_to_theorem_3_6() -> None:
     """Data (1, 0), (1, 1), (0, 1) with labels 2, 1, 1, up to order and to the exchange of axes."""
     report = falsify(NESTING, 0, 40)
     assert sum(report.violations.values()) > 1
-    small = report.counterexample
+    small = report.shrunk
     data = sorted([*map(int, x), int(t)] for x, t in zip(small["X"], small["y"], strict=True))
     swapped = sorted([b, a, t] for a, b, t in data)
     assert [[0, 1, 1], [1, 0, 2], [1, 1, 1]] in (data, swapped)

@@ -81,6 +81,12 @@ class Settings:
     initial_scale: float | None = field(default=None)
     small_points: np.ndarray | None = field(default=None)
 
+    def drawn_points(self, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Starts (count, d) by the law s U([0, 1]^d). Raises ValueError where they are printed."""
+        if self.initial_scale is None:
+            raise ValueError(f"{self.at} prints its starts, and draws none")
+        return self.initial_scale * rng.uniform(size=(count, d))
+
 
 def load(name: str) -> Dataset:
     """The data set with this name in the book, or the one in this CSV file.
@@ -148,7 +154,7 @@ def initial_points(
         printed = settings(data.name)
         if printed.initial_points is not None:
             return printed.initial_points
-        return printed.initial_scale * rng.uniform(size=(1, data.d))
+        return printed.drawn_points(1, data.d, rng)
     radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
     small = 1e-4 * radius * rng.uniform(size=data.d)
     directions = rng.uniform(size=(2, data.d))

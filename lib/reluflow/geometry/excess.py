@@ -15,7 +15,7 @@ def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:
     (Lawson & Hanson 1974, ch. 23), which does not look at the conditions (5). H of full rank.
     """
     X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
-    R = np.linalg.qr(X[active], mode="r")
+    R = np.asarray(np.linalg.qr(X[active], mode="r"))
     w = np.linalg.lstsq(X[active], y[active], rcond=None)[0]
     G = X * np.where(active, 1.0, -1.0)[:, None]  # the closed cell is G w >= 0
     G = G[G.any(axis=1)]

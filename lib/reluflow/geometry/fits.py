@@ -56,8 +56,8 @@ def problem(X: NDArray, y: NDArray) -> Problem:
     """Read data X (n, d) and labels y (n,)."""
     rows, scale = integer_columns(X)
     labels, unit = integer_columns(y[:, None])
-    scale, unit = ([fmpq(s.numerator, s.denominator) for s in many] for many in (scale, unit))
-    return Problem(rows, scale, [t for (t,) in labels], unit[0])
+    s, u = ([fmpq(v.numerator, v.denominator) for v in many] for many in (scale, unit))
+    return Problem(rows, s, [t for (t,) in labels], u[0])
 
 
 def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -125,7 +125,7 @@ def placed(
     on their boundaries.
     """
     whole = matrix(rows, k)
-    active = np.nonzero(on)[0]
+    active = np.flatnonzero(on).tolist()
     w, N = fit(matrix([rows[i] for i in active], k), [labels[i] for i in active])
     numerators, denominator = w.numer_denom()
     h = (whole * numerators).entries()

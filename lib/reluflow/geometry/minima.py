@@ -99,7 +99,7 @@ def restricted_minima(X: ArrayLike, y: ArrayLike) -> Iterator[tuple[NDArray, NDA
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
     data = problem(X, y)
-    live = list(np.nonzero(X.any(axis=1))[0])
+    live = np.flatnonzero(X.any(axis=1)).tolist()
     for w, _, _, inside in minima_on_flats(data.rows, data.labels, X.shape[1], live):
         yield np.array([nearest(v) for v in data.weight(w.entries())]), inside
 

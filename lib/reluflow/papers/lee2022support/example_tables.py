@@ -89,8 +89,8 @@ def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int)
     rng = np.random.default_rng(seed)
     rows = []
     for item in datasets:
-        scale = settings(item.name).initial_scale
-        run = Experiment(item, scale * rng.uniform(size=(draws, item.d)), step, 0, False)
+        starts = settings(item.name).drawn_points(draws, item.d, rng)
+        run = Experiment(item, starts, step, 0, False)
         stories = Counter(
             ", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows
         )

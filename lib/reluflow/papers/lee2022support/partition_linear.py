@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,14 +31,7 @@ def gain_of_relu(item: Instance) -> float:
 
 def least_relu_loss(X: ArrayLike, y: ArrayLike) -> float:
     """The least loss of the ReLU neuron, from the enumeration of all its local minima."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    return _least_relu_loss(X.tobytes(), y.tobytes(), X.shape)
-
-
-@lru_cache(maxsize=4096)
-def _least_relu_loss(X: bytes, y: bytes, shape: tuple[int, int]) -> float:
-    """Kept, because the statements below are tried on the same draws."""
-    return local_minima(np.frombuffer(X).reshape(shape), np.frombuffer(y))[0].loss
+    return local_minima(X, y)[0].loss
 
 
 def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -69,7 +61,8 @@ def _under_A2(largest: int) -> Draws:
     signed = extended(in_dimensions((2,), largest, kinds), _signed)
     unequal = extended(in_dimensions((2, 3), largest, kinds[:2]), _unequal)
     more = {"signed": signed, "labels unequal": unequal}
-    return plain | {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
+    extra = {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
+    return {**plain, **extra}
 
 
 def relu_below_linear(largest: int = 5) -> Statement:
@@ -88,7 +81,7 @@ def relu_below_linear(largest: int = 5) -> Statement:
 
 def zero_linear_loss(report: Report) -> Counterexample:
     """Against Theorem 3.4 as printed, the smallest data that `report` found."""
-    X, y = report.counterexample["X"], report.counterexample["y"]
+    X, y = report.shrunk["X"], report.shrunk["y"]
     gain = linear_fit(X, y)[1] - least_relu_loss(X, y)
     exact = rational.fit(X, y, range(len(y)))
     linear = sum((h - v) ** 2 for h, v in zip(exact.preactivations, rational.rationals(y),
@@ -127,7 +120,7 @@ def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
     unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
     return Statement(
         says="it is smaller where the linear fit is not positive on all data",
-        draws=draws | {kind: one for kind, one in unfit.items() if "d = 1" not in kind},
+        draws={**draws, **{kind: one for kind, one in unfit.items() if "d = 1" not in kind}},
         hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
                     "data not zero": lambda item: bool(np.all(item["X"].any(axis=1))),
                     "the linear fit is not positive on all data": not_positive},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,15 +17,7 @@ def cells_with_minima(X: ArrayLike, y: ArrayLike) -> int:
 
     The active data are the same at all points of one set of minima, boundary points included.
     """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    return _cells_with_minima(X.tobytes(), y.tobytes(), X.shape)
-
-
-@lru_cache(maxsize=4096)
-def _cells_with_minima(X: bytes, y: bytes, shape: tuple[int, int]) -> int:
-    """Kept, because the statements below are tried on the same draws."""
-    found = local_minima(np.frombuffer(X).reshape(shape), np.frombuffer(y))
-    return len({m.support for m in found})
+    return len({m.support for m in local_minima(X, y)})
 
 
 def mixed_labels(largest: int = 5) -> Draws:

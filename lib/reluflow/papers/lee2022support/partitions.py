@@ -74,7 +74,7 @@ def _distinct(item: Instance) -> bool:
 
 def on_a_line(report: Report) -> Counterexample:
     """Against Lemma F.1, the smallest data on a line that `report` found."""
-    X, y = report.counterexample["X"], report.counterexample["y"]
+    X, y = report.shrunk["X"], report.shrunk["y"]
     differ = max(int(np.sum(a != b)) for a, b in adjacent_pairs(X))
     line = [int(v) for v in X[:, 0]]
     active = [{i for i, x in enumerate(line) if x * w > 0} for w in (-2, -1, 1, 2)]
