@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.geometry.cells import enumerate_cells, extreme_rays
-from reluflow.geometry.exact import integer_columns, integer_rows, matrix
+from reluflow.geometry.exact import integer_columns, integer_rows, matrix, normal
 
 
 def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
     """The data X (n, d), not zero, grouped by boundary: x_i and x_j together if parallel."""
     classes: dict[tuple[int, ...], set[int]] = {}
     for i, row in enumerate(integer_rows(X)):
-        turned = tuple(-v for v in row)
-        classes.setdefault(max(row, turned), set()).add(i)
+        classes.setdefault(normal(row), set()).add(i)
     return [frozenset(c) for c in classes.values()]
 
 

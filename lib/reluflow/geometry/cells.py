@@ -20,6 +20,7 @@ from reluflow.geometry.exact import (
     integer_columns,
     matrix,
     nearest,
+    normal,
     over,
     pivots,
     scaled_floats,
@@ -106,11 +107,9 @@ def cells_of(rows: Rows) -> tuple[NDArray, NDArray, list[int], list[int]]:
     of, side = np.zeros(len(rows), int), np.zeros(len(rows), np.int8)
     for i, row in enumerate(rows):
         if any(row):
-            normal = direction(row)
-            turned = next(v for v in normal if v) < 0
-            normal = tuple(-v for v in normal) if turned else normal
-            of[i] = planes.setdefault(normal, len(planes))
-            side[i] = -1 if turned else 1
+            boundary = normal(row)
+            of[i] = planes.setdefault(boundary, len(planes))
+            side[i] = 1 if boundary == direction(row) else -1
     if not planes:
         return np.zeros((1, len(rows)), bool), np.zeros((1, 0)), [], []
     normals = [list(p) for p in planes]

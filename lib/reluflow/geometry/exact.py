@@ -108,6 +108,12 @@ def direction(row: Sequence[int]) -> tuple[int, ...]:
     return tuple(v // common for v in row)
 
 
+def normal(row: Sequence[int]) -> tuple[int, ...]:
+    """The direction of a row up to sign, which names its boundary: its first entry not 0 is > 0."""
+    found = direction(row)
+    return max(found, tuple(-v for v in found))
+
+
 def column_exponents(rows: Rows) -> list[int]:
     """Bits of the largest entry of every column."""
     return [max((v.bit_length() for v in column), default=0) for column in zip(*rows, strict=True)]

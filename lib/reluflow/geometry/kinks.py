@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
 from reluflow.geometry.cells import extreme_rays
-from reluflow.geometry.exact import Rows, direction, matrix, null_vectors
+from reluflow.geometry.exact import Rows, matrix, normal, null_vectors
 from reluflow.geometry.fits import interior_minima
 
 FlatMinimum = tuple[fmpq_mat, fmpz_mat, NDArray, NDArray]
@@ -64,11 +64,11 @@ def attracting(rows: Rows, labels: Sequence[int]) -> list[int]:
     first: dict[tuple[int, ...], int] = {}
     for j, row in enumerate(rows):
         if any(row):
-            normal = max(direction(row), direction([-v for v in row]))
-            size = max(abs(v) for v in row) // max(abs(v) for v in normal)
-            force[normal] = force.get(normal, 0) + labels[j] * size
-            first.setdefault(normal, j)
-    return [first[normal] for normal, total in force.items() if total <= 0]
+            boundary = normal(row)
+            size = max(abs(v) for v in row) // max(abs(v) for v in boundary)
+            force[boundary] = force.get(boundary, 0) + labels[j] * size
+            first.setdefault(boundary, j)
+    return [first[boundary] for boundary, total in force.items() if total <= 0]
 
 
 def _is_minimum(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -99,12 +100,12 @@ def zero_linear_loss(report: Report) -> Counterexample:
 
 def relu_not_above_linear(largest: int = 5) -> Statement:
     """sv.thm3.4.2: under A2 the least loss of the ReLU neuron is smaller or equal."""
-    return Statement(
+    return replace(
+        relu_below_linear(largest),
         says="the ReLU neuron's least loss is at most the linear one's",
-        draws=_under_A2(largest),
-        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
-        slack=gain_of_relu,
-        tolerance=1e-12,
+        strict=False,
+        fixed=(),
+        readable=None,
     )
 
 
@@ -116,17 +117,18 @@ def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
         h, _ = linear_fit(item["X"], item["y"])
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
-    draws = _under_A2(largest)
+    printed = relu_below_linear(largest)
+    draws = {kind: one for kind, one in _under_A2(largest).items() if "d = 1" not in kind}
     unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
-    return Statement(
+    return replace(
+        printed,
         says="it is smaller where the linear fit is not positive on all data",
-        draws={**draws, **{kind: one for kind, one in unfit.items() if "d = 1" not in kind}},
-        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
+        draws={**printed.draws, **unfit},
+        hypotheses={**printed.hypotheses,
                     "data not zero": lambda item: bool(np.all(item["X"].any(axis=1))),
                     "the linear fit is not positive on all data": not_positive},
-        slack=gain_of_relu,
-        strict=True,
-        tolerance=1e-12,
+        fixed=(),
+        readable=None,
     )  # fmt: skip
 
 
