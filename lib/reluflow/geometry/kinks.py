@@ -39,7 +39,7 @@ def minima_on_flats(
                 continue
             seen.add(inside.tobytes())
             others = np.flatnonzero(~inside)
-            free_rows = [[int(v) for v in rest[i]] for i in others]
+            free_rows = [[int(v) for v in rest[i]] for i in others.tolist()]
             found = interior_minima(free_rows, [labels[i] for i in others.tolist()], d - k)
             for u, free, on in found:
                 active = np.zeros(n, bool)
