@@ -19,7 +19,8 @@ from reluflow.papers.lee2022support import (
     norms_conditions,
     norms_evidence,
     norms_statements,
-    small_statements,
+    small_ends,
+    small_starts,
 )
 from reluflow.papers.lee2022support.norms_conditions import inner_from_B1
 from reluflow.rational import fit, is_local_minimum
@@ -86,7 +87,7 @@ def test_conditions_against_their_printed_form():
     seen, rng = 0, RNG(5)
     for _ in range(25):
         item = norms_statements.built_crossings(rng)
-        path = norms.small_flows(item, [0.9])[0]
+        path = small_starts.small_flows(item, [0.9])[0]
         for step in crossings(item["X"], path):
             found = norms.conditions(item["X"], item["y"], step)
             b1, b2, at = slow_conditions(item["X"], item["y"], step)
@@ -212,7 +213,7 @@ def test_family_that_misses_the_global_minimum(m):
 
 
 TRUE = {
-    "kept": small_statements.keeps_all_data,
+    "kept": small_ends.keeps_all_data,
     "realisable": norms_statements.realisable_is_global,
     "little": norms_statements.norm_drops_little,
     "limit": norms_statements.limit_flow_never_drops,
@@ -234,7 +235,7 @@ def test_true_statements_survive(name):
 
 def test_batches_say_what_single_flows_say():
     rng = RNG(3)
-    for make in (small_statements.keeps_all_data, norms_statements.realisable_is_global,
+    for make in (small_ends.keeps_all_data, norms_statements.realisable_is_global,
                  norms_statements.norm_never_drops, norms_statements.limit_flow_never_drops,
                  norms_statements.converges_in_first_resting_cell):  # fmt: skip
         statement = make()
@@ -263,14 +264,14 @@ def test_false_variants_of_true_statements_fall():
     little = norms_statements.norm_drops_little()
     tight = replace(little, slack=lambda item: little.slack(item) - 0.2)  # 0.8 |w0|^2
     assert not falsify(tight, 0, 60, evaluations=0).survives
-    kept = small_statements.keeps_all_data()
+    kept = small_ends.keeps_all_data()
     loose = {k: v for k, v in kept.hypotheses.items() if "minimum" not in k}
     assert not falsify(replace(kept, hypotheses=loose), 0, 40, evaluations=0).survives
     real = norms_statements.realisable_is_global()
-    noisy = replace(real, derive=None, draws=small_statements.nontrivial_draws(2))
+    noisy = replace(real, derive=None, draws=small_ends.nontrivial_draws(2))
     assert not falsify(noisy, 0, 20, evaluations=0).survives
     first = norms_statements.converges_in_first_resting_cell()
-    anywhere = replace(first, hypotheses={}, draws=small_statements.nontrivial_draws(2))
+    anywhere = replace(first, hypotheses={}, draws=small_ends.nontrivial_draws(2))
     assert not falsify(anywhere, 0, 40, evaluations=0).survives
     leaving = norms_statements.plane_never_meets_B2()
     alone = replace(leaving, slack=lambda item: -norms_statements.first_deactivation(item, 1e-7).B4)
