@@ -56,7 +56,7 @@ def never_reactivates() -> Statement:
 
     def towards(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         near = bool(rng.integers(2))
-        u = near_boundary_start(item, rng)["w0"] if near else rng.normal(size=2)
+        u = near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
         # Away from the dead cell, where nothing moves.
         return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
 
