@@ -25,7 +25,7 @@ from reluflow.papers.lee2022support import (
     small_plane,
     small_starts,
 )
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from scipy.integrate import solve_ivp
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

@@ -14,6 +14,7 @@ from reluflow.falsify import Instance, Statement
 from reluflow.instances import extended, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import gradient
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.boundary_points import (
     MIXED,
     common_point,
@@ -23,7 +24,6 @@ from reluflow.papers.lee2022support.boundary_points import (
     on_several,
     others_off,
 )
-from reluflow.papers.lee2022support.landscape import assumptions
 
 
 def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:

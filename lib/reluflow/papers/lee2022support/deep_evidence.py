@@ -17,9 +17,9 @@ from reluflow import rational
 from reluflow.falsify import Report
 from reluflow.ledger import Counterexample, bound, fact, note
 from reluflow.networks import backpropagate, gradient
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.deep import LayerSurvey, autograd
 from reluflow.papers.lee2022support.deep_training import BalanceSurvey, LabelSurvey
-from reluflow.papers.lee2022support.landscape import assumptions
 
 Settlement = dict[str, Any]
 

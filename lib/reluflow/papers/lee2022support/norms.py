@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.activity import Crossing, visited_cells
 from reluflow.flows.trajectory import Trajectory
-from reluflow.geometry import rank
+from reluflow.geometry import meets_cell, rank
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.landscape import meets_cell
 from reluflow.rational import preactivation_polynomial
 
 

@@ -28,7 +28,7 @@ from reluflow.ledger import Counterexample, Reading, bound, fact, note, proved
 from reluflow.ledger.evidence import ROUNDING_LEVEL
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import norms_statements as statements
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norms import (
     conditions,
     first_resting_cell,

@@ -20,7 +20,7 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import rank
 from reluflow.instances import data_draws, extended, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norms_statements import leaving_draws
 from reluflow.papers.lee2022support.small_starts import (
     forced,

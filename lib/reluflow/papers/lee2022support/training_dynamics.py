@@ -16,8 +16,8 @@ from reluflow.geometry import virtual_minimum
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.boundary_points import MIXED
-from reluflow.papers.lee2022support.landscape import assumptions
 
 
 def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | None:
