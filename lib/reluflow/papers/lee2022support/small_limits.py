@@ -12,7 +12,7 @@ from reluflow.falsify import Statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.instances import data_draws, extended, near_boundary_start
-from reluflow.papers.lee2022support.norms_statements import leaving_draws
+from reluflow.papers.lee2022support.crossing_conditions import leaving_draws
 from reluflow.papers.lee2022support.small_starts import (
     forced,
     guaranteed_radius,
