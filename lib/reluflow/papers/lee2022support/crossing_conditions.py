@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Draw, Instance, Statement
+from reluflow.flows.activity import Crossing, crossings
 from reluflow.geometry import rank
 from reluflow.instances import Arrays, Draws, data_draws
-from reluflow.papers.lee2022support.norms import Crossing, crossings, small_flows
-from reluflow.papers.lee2022support.small_starts import NORMS
-from reluflow.papers.lee2022support.small_statements import ASSUMED, keeps_all
+from reluflow.papers.lee2022support.small_ends import ASSUMED, keeps_all
+from reluflow.papers.lee2022support.small_starts import NORMS, small_flows
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Theorem F.6: a flow that crosses boundaries under conditions B1-B4 gains norm. And how often these
+"""Theorem F.6: a flow that crosses boundaries under conditions B1-B4 gains norm. How often these
 conditions hold."""
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import pandas as pd
 
 from reluflow.falsify import Draw, Instance, Statement
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import norm_lost
 from reluflow.instances import Arrays
 from reluflow.ledger import Evidence, Reading, note
 from reluflow.ledger.evidence import ROUNDING_LEVEL
 from reluflow.papers.lee2022support.crossing_conditions import at_crossings
 from reluflow.papers.lee2022support.norm_loss import OVERSHOOT, SMALL, never_drops
-from reluflow.papers.lee2022support.norms import norm_lost
+from reluflow.papers.lee2022support.small_ends import ASSUMED, nontrivial_draws
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
-from reluflow.papers.lee2022support.small_statements import ASSUMED, nontrivial_draws
-
 
 WHICH = ("B1", "B2", "B3", "B4", "all four")
 

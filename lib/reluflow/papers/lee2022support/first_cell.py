@@ -11,18 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
 from reluflow.falsify import Instance, Statement
+from reluflow.flows.activity import visited_cells
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.ledger import Counterexample, Evidence, fact, note
 from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.norm_loss import STARTED, all_active_draws
-from reluflow.papers.lee2022support.norms import small_flows, visited_cells
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
+    flows_of,
     gentle_radius,
-    preactivation_polynomial,
+    small_flows,
 )
-from reluflow.papers.lee2022support.small_statements import flows_of
+from reluflow.rational import preactivation_polynomial
 
 
 def first_resting(X: ArrayLike, y: ArrayLike, cells: Sequence[NDArray]) -> int:
@@ -52,24 +54,18 @@ def converges_in_first_resting_cell() -> Statement:
     needs it.
     """
 
-    def told(item: Instance, cells: Sequence[NDArray]) -> float:
+    def told(item: Instance, path: Trajectory) -> float:
+        if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
+            return np.nan
+        cells = visited_cells(item["X"], path)
         return 1.0 if first_resting(item["X"], item["y"], cells) == len(cells) - 1 else -1.0
 
     def slack(item: Instance) -> float:
-        path = small_flows(item, NORMS[:1], gentle_radius)[0]
-        if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
-            return np.nan
-        return told(item, visited_cells(item["X"], path))
+        return told(item, small_flows(item, NORMS[:1], gentle_radius)[0])
 
     def batch(items: Sequence[Instance]) -> NDArray:
         flows = flows_of(items, NORMS[:1], gentle_radius)[0]
-        out = np.full(len(items), np.nan)
-        for k in np.nonzero(flows.decided)[0]:
-            m, n = flows.count[k], len(items[k]["y"])
-            last = np.append(np.diff(flows.times[k, :m]) > 0.0, True)[:m]  # of those at one time
-            cells = [flows.patterns[k, 0], *flows.patterns[k, 1 : m + 1][last]]
-            out[k] = told(items[k], [on[:n] for on in cells])
-        return out
+        return np.array([told(item, flows[k]) for k, item in enumerate(items)])
 
     return Statement("converges in the first cell with a stationary point",
                      all_active_draws((3, 8)), slack,

@@ -20,14 +20,14 @@ from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.norm_loss import all_active_direction
-from reluflow.papers.lee2022support.norms import small_flows
+from reluflow.papers.lee2022support.small_ends import ASSUMED, keeps_all
 from reluflow.papers.lee2022support.small_plane import resting_point
-from reluflow.papers.lee2022support.small_starts import NORMS, start_direction
-from reluflow.papers.lee2022support.small_statements import (
-    ASSUMED,
+from reluflow.papers.lee2022support.small_starts import (
+    NORMS,
     flows_of,
-    keeps_all,
     nontrivial,
+    small_flows,
+    start_direction,
 )
 
 

@@ -15,20 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Report, Statement
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import largest_norm_drop, norm_lost
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial, sharp_share
-from reluflow.papers.lee2022support.norms import norm_lost, small_flows, starts_of
+from reluflow.papers.lee2022support.small_ends import ASSUMED
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
+    flows_of,
     gentle_radius,
     guaranteed_radius,
-    largest_norm_drop,
+    norm_drops,
+    small_flows,
     smallest_force,
+    starts_of,
     unit_of_norm,
 )
-from reluflow.papers.lee2022support.small_statements import ASSUMED, flows_of
 
 ROUNDING = 1e-11
 """A loss of |w|^2 below this share of |w(inf)|^2 is rounding."""
@@ -78,7 +81,7 @@ def never_drops(
     """|w(t)| never drops from starts of these norms, in units of the radius of the data."""
 
     def batch(items: Sequence[Instance]) -> NDArray:
-        return -np.min([flows.norm_drop() for flows in flows_of(items, norms, radius)], axis=0)
+        return -np.min([norm_drops(flows) for flows in flows_of(items, norms, radius)], axis=0)
 
     return Statement(
         says,

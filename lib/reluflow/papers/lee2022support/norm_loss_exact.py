@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import sympy
 
-from reluflow.papers.lee2022support.small_starts import preactivation_polynomial
+from reluflow.rational import preactivation_polynomial
 
 
 def rate_polynomial(

@@ -13,8 +13,8 @@ from reluflow.geometry import local_minima
 from reluflow.instances import Arrays, data_draws, extended
 from reluflow.ledger import Evidence, Reading, bound, note
 from reluflow.networks import gradient
-from reluflow.papers.lee2022support.norms import small_flows
-from reluflow.papers.lee2022support.small_statements import nontrivial_draws
+from reluflow.papers.lee2022support.small_ends import nontrivial_draws
+from reluflow.papers.lee2022support.small_starts import small_flows
 
 
 def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:

@@ -8,32 +8,22 @@ minimum, boundary included; there it ends. The chapter proves it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.approx import approx, on_grain
-from reluflow.flows.planar import planar_flows_of, virtual_minima
+from reluflow.flows.planar_cells import virtual_minima
 from reluflow.geometry import rank
-from reluflow.instances import KINDS, ORDINARY, draw_many
-from reluflow.papers.lee2022support.small_starts import (
-    random_direction,
-    root_radius,
-)
-from reluflow.statistics import wilson
+from reluflow.papers.lee2022support.small_starts import root_radius
 
 SURE = 1e-9
 """A cosine below this is decided in rational arithmetic."""
 
 NEAR = 1e-6
 """Limits count as equal up to this share of their norm."""
-
-MISSED = 1e-9
-"""A limit whose loss is above the least loss by more than this share of L(0) is not global."""
 
 
 def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -177,96 +167,3 @@ def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
     doubt |= (passed & (np.abs(flat) < SURE)).any(axis=1)
     edges = np.minimum(np.abs(cosine[rows, last, last]), np.abs(cosine[rows, last, 0]))
     return np.where(doubt | (edges < SURE), np.nan, k)
-
-
-@dataclass(frozen=True)
-class PlanarSurvey:
-    """Small starts on planar data sets, by kind of data: {kind: count}, in the order of KINDS.
-
-    sets          data sets
-    flows         of them with a flow, from 1e-3 to 1 of delta_0, that plain doubles decide
-    elsewhere     flows that do not end in `resting_point`
-    deactivating  flows that give up a datum, and `reactivating` those that take one back
-    missed        data sets whose resting point is not a global minimum
-    not_largest   data sets with a local minimum of more support vectors than the resting point has
-    excess        the largest L(limit) / L(global) - 1, least loss above 1e-12 of L(0)
-    by_size       {n: (data sets, missed)}, ordinary kinds
-    """
-
-    sets: Mapping[str, int]
-    flows: Mapping[str, int]
-    elsewhere: Mapping[str, int]
-    deactivating: Mapping[str, int]
-    reactivating: Mapping[str, int]
-    missed: Mapping[str, int]
-    not_largest: Mapping[str, int]
-    excess: Mapping[str, float]
-    by_size: Mapping[int, tuple[int, int]]
-
-    def share(self, kinds: Sequence[str] = ORDINARY) -> tuple[float, float, float]:
-        """The share of the data sets of these kinds that miss, and its 95 % interval (Wilson)."""
-        hits, trials = (sum(count[kind] for kind in kinds) for count in (self.missed, self.sets))
-        return (hits / trials, *map(float, wilson(hits, trials)))
-
-    def table(self) -> pd.DataFrame:
-        """One row a kind: data sets, how many give up a datum, and the share that misses."""
-        groups = {kind: (kind,) for kind in self.sets} | {"the first five together": ORDINARY}
-        rows = {}
-        for name, kinds in groups.items():
-            part, low, high = (on_grain(100.0 * v, 0.1) for v in self.share(kinds))
-            rows[name] = {
-                "data sets": sum(self.sets[kind] for kind in kinds),
-                "flows": approx(sum(self.flows[kind] for kind in kinds), 3),
-                "give up a datum": approx(sum(self.deactivating[kind] for kind in kinds), 3),
-                "miss the global minimum": f"{part} % ({low} to {high})",
-                "another minimum has more support": approx(
-                    sum(self.not_largest[kind] for kind in kinds), 3
-                ),
-            }
-        return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def survey_plane(seed: int, count: int) -> PlanarSurvey:
-    """Follow one small start on each of `count` data sets of every kind, and tell from the data
-    where it should end and which minimum is global."""
-    rng = np.random.default_rng([seed, 1])
-    items = list(draw_many(count * len(KINDS), 2, seed))
-    kinds = np.array([item.kind for item in items])
-    n = max(len(item.y) for item in items)
-    X, y = np.zeros((len(items), n, 2)), np.zeros((len(items), n))
-    for k, item in enumerate(items):
-        X[k, : len(item.y)], y[k, : len(item.y)] = item.X, item.y
-    data = [planar_data(X[k : k + 2000], y[k : k + 2000]) for k in range(0, len(items), 2000)]
-    told = {name: np.concatenate([getattr(part, name) for part in data])
-            for name in PlanarData.__dataclass_fields__}  # fmt: skip
-    units = np.array([random_direction(item.X, item.y, rng) for item in items])
-    norms = told["radius"] * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
-    starts = [
-        {"X": item.X, "y": item.y, "w0": w0}
-        for item, w0 in zip(items, norms[:, None] * units, strict=True)
-    ]
-    flows = planar_flows_of(starts)
-    zero = 0.5 * (y**2).sum(axis=1)
-    missed = told["loss"] > told["least"] + MISSED * zero
-    away = np.linalg.norm(flows.ends - told["limit"], axis=1)
-    ratio = np.divide(told["loss"], told["least"], out=np.ones(len(items)),
-                      where=missed & (told["least"] > 1e-12 * zero))  # fmt: skip
-    sizes, usual = X.any(axis=2).sum(axis=1), np.isin(kinds, ORDINARY)
-
-    def counted(marks: NDArray) -> dict[str, int]:
-        return {kind: int(marks[kinds == kind].sum()) for kind in KINDS}
-
-    return PlanarSurvey(
-        sets=counted(np.ones(len(items), bool)),
-        flows=counted(flows.decided),
-        elsewhere=counted(away > NEAR * np.linalg.norm(told["limit"], axis=1)),
-        deactivating=counted(flows.deactivations() > 0),
-        reactivating=counted(flows.reactivations() > 0),
-        missed=counted(missed),
-        not_largest=counted(told["most"] > told["support"]),
-        excess={kind: float(ratio[kinds == kind].max() - 1.0) for kind in KINDS},
-        by_size={
-            int(k): (int((usual & (sizes == k)).sum()), int((usual & (sizes == k) & missed).sum()))
-            for k in np.unique(sizes)
-        },
-    )

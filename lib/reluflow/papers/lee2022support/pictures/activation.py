@@ -21,7 +21,7 @@ from reluflow.figures.weight_space import (
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import virtual_minimum
 from reluflow.networks import gradient
-from reluflow.papers.lee2022support.activation import alpha_star
+from reluflow.papers.lee2022support.training_dynamics import alpha_star
 
 VIRTUAL = ("#E69F00", "#F0E442")
 """Colours of the two virtual minima, as in the paper: orange and yellow."""
