@@ -328,7 +328,7 @@ def test_conditions_are_counted_by_source():
     assert counts.loc["deactivations: B2", "d = 2"] == 0
     assert counts.loc["flows with B1-B4 at every crossing", "d = 2, built"] > 0
     # The same by a loop over flows.
-    draws, rng = list(crossing_theorem.sources()["d = 2"]), RNG(0)
+    draws, rng = list(crossing_theorem.sources()["d = 2"].values()), RNG(0)
     drawn = (draws[k % 2](rng) for k in range(100))
     apart = (
         i for i in drawn if (abs(i["X"] @ i["u"]) > 1e-6 * np.linalg.norm(i["X"], axis=1)).all()

@@ -39,7 +39,7 @@ def flow_to_flip(
         off = np.min(sides * hidden(flat), initial=size, where=sides != 0.0)
         return float(off) - 1e-8 * size
 
-    margin.terminal = True
+    margin.terminal = True  # type: ignore[attr-defined]
     if margin(0.0, start) < 0.0:
         return list(weights), True
 

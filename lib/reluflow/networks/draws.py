@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.instances import Arrays, Draws
+Arrays = dict[str, NDArray]
+Draws = Mapping[str, Callable[[np.random.Generator], Arrays]]
 
 Entries = Callable[[tuple[int, int]], NDArray]
 """A matrix of this shape."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -94,14 +95,16 @@ def at_crossings(item: Instance, norm: float = NORMS[1]) -> list[tuple[Crossing,
 def leaving_draws(sizes: tuple[int, int] = (3, 8), tries: int = 40) -> Draws:
     """Planar data sets drawn again until the all-active cell does not hold its minimum."""
 
-    def outside(base: Draw) -> Draw:
-        def one(rng: np.random.Generator) -> Instance:
-            drawn = (base(rng) for _ in range(tries))
-            return next((item for item in drawn if not keeps_all(item)), base(rng))
+    base = data_draws(2, sizes)
+
+    def outside(kind: str) -> Callable[[np.random.Generator], Arrays]:
+        def one(rng: np.random.Generator) -> Arrays:
+            drawn = (base[kind](rng) for _ in range(tries))
+            return next((item for item in drawn if not keeps_all(item)), base[kind](rng))
 
         return one
 
-    return {kind: outside(base) for kind, base in data_draws(2, sizes).items()}
+    return {kind: outside(kind) for kind in base}
 
 
 def first_deactivation(item: Instance, norm: float) -> Conditions | None:

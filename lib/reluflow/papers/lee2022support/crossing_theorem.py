@@ -4,15 +4,15 @@ conditions hold."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import count, islice
+from itertools import cycle, islice
 
 import numpy as np
 import pandas as pd
 
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import norm_lost
-from reluflow.instances import Arrays
+from reluflow.instances import Arrays, Draws
 from reluflow.ledger import Evidence, Reading, note
 from reluflow.ledger.evidence import ROUNDING_LEVEL
 from reluflow.papers.lee2022support.crossing_conditions import at_crossings
@@ -60,11 +60,11 @@ def strict_under_conditions() -> Statement:
                         "x_0.H^-1 x_0 < 1 at every crossing": inner})  # fmt: skip
 
 
-def sources() -> dict[str, list[Draw]]:
+def sources() -> dict[str, Draws]:
     """Random data in general position, d = 2 and 3, with small starts; data built to meet B1-B4."""
     generic = ("uniform", "directions")
-    random = {f"d = {d}": [nontrivial_draws(d)[kind] for kind in generic] for d in (2, 3)}
-    return {**random, "d = 2, built": [built_crossings]}
+    random = {f"d = {d}": {k: nontrivial_draws(d)[k] for k in generic} for d in (2, 3)}
+    return {**random, "d = 2, built": {"built": built_crossings}}
 
 
 def met_by_source(seed: int, flows: int) -> dict[str, pd.DataFrame]:
@@ -77,7 +77,7 @@ def met_by_source(seed: int, flows: int) -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(seed)
     found = {}
     for name, draws in sources().items():
-        items = (draws[k % len(draws)](rng) for k in count())
+        items = (draw(rng) for draw in cycle(draws.values()))
         found[name] = _met(list(islice(filter(_off_boundaries, items), flows)))
     return found
 

@@ -83,7 +83,7 @@ def end_on_boundary() -> Counterexample:
     X, y, v = INTO_A_BOUNDARY
     first = first_resting(X, y, visited_cells(X, affine_flow(X, y, 1e-6 * v)))
     fitted = rational.fit(X, y, [0, 1, 2])
-    exact = preactivation_polynomial(X, y, 1, [Fraction(int(c)) for c in v])
+    exact = preactivation_polynomial(X.tolist(), y.tolist(), 1, [Fraction(c) for c in v.tolist()])
     zeros = [exact.zeros(Fraction(1, 10**k)) for k in (4, 7, 10)]
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (1, 1), eps > 0"},

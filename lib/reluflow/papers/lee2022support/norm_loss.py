@@ -7,7 +7,7 @@ the start, by default along X^T y, which activates all data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -74,7 +74,7 @@ STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
 def never_drops(
     says: str,
     draws: Draws,
-    hypotheses: dict[str, Callable[[Instance], bool]],
+    hypotheses: Mapping[str, Callable[[Instance], bool]],
     norms: Sequence[float] = NORMS,
     radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
 ) -> Statement:

@@ -33,14 +33,14 @@ def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) ->
     network = fig.add_subplot(rows[0, :])
     network.set_title("(a) the network on one datum")
     _network(network, weights, x, found, labels)
-    first = None
+    axes: list[Axes] = []
     for m in range(layers):
-        ax = fig.add_subplot(rows[1, m], sharey=first)
-        first = first or ax
+        ax = fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None)
+        axes.append(ax)
         kind = "ReLU" if m < layers - 1 else "linear"
         ax.set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
         _layer(ax, found, labels, m)
-    first.set_ylabel("value")
+    axes[0].set_ylabel("value")
     legend_below(fig)
     return fig
 
@@ -58,7 +58,7 @@ def _network(
             ax.plot(*ends.T, color=style.QUIET if used else IDLE, lw=1.0 if used else 0.6,
                     ls="-" if used else ":", zorder=1)  # fmt: skip
             at = ends[0] + (0.33 + 0.16 * (k % 2)) * (ends[1] - ends[0])
-            ax.text(*at, _number(W[j, k]), ha="center", va="center", fontsize=8, zorder=2,
+            ax.text(*at, _number(float(W[j, k])), ha="center", va="center", fontsize=8, zorder=2,
                     color=style.INK if used else style.QUIET,
                     bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
     for m, (column, heights) in enumerate(zip(columns, places, strict=True)):
