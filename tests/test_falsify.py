@@ -26,9 +26,13 @@ from reluflow.instances import (
 )
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import landscape
-from reluflow.papers.lee2022support.norms import small_flows
-from reluflow.papers.lee2022support.small_starts import unit_of_norm
-from reluflow.papers.lee2022support.small_statements import flows_of, nontrivial, nontrivial_draws
+from reluflow.papers.lee2022support.small_ends import nontrivial_draws
+from reluflow.papers.lee2022support.small_starts import (
+    flows_of,
+    nontrivial,
+    small_flows,
+    unit_of_norm,
+)
 
 COUNT, FLOWS = 400, 80
 """Draws of an instance, and of one that an exact flow is followed from: about a second each."""
