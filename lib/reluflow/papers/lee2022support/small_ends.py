@@ -102,8 +102,8 @@ def ends_at_rest() -> Statement:
 
 
 def keeps_all_data() -> Statement:
-    """Lemma F.8 without its last clause: where the all-active cell holds its virtual minimum,
-    starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
+    """sv.lemF.8.1: Lemma F.8 without its last clause. Where the all-active cell holds its virtual
+    minimum, starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
     return _at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
                     {"q(w0) > 0": nontrivial, "the all-active cell holds its minimum": keeps_all},
                     gone=True)  # fmt: skip

@@ -21,7 +21,7 @@ from reluflow.geometry import rank
 from reluflow.instances import data_draws, extended, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.assumptions import assumptions
-from reluflow.papers.lee2022support.norms_statements import leaving_draws
+from reluflow.papers.lee2022support.crossing_conditions import leaving_draws
 from reluflow.papers.lee2022support.small_starts import (
     forced,
     guaranteed_radius,
