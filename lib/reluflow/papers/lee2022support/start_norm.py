@@ -32,8 +32,8 @@ def _flows(
             yield {
                 "norm": norm,
                 "data set": k,
-                "start": np.mean(X @ u > 0),
-                "share": np.mean(X @ end > 0),
+                "start": float(np.mean(X @ u > 0)),
+                "share": float(np.mean(X @ end > 0)),
                 "excess": (loss(X, y, end) - least) / (0.5 * y @ y),
             }
 
