@@ -19,13 +19,15 @@ from reluflow.instances import KINDS, ORDINARY, draw_many
 from reluflow.ledger import Counterexample, Evidence
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import (
-    norms,
+    global_limits,
+    norm_loss,
     small_ends,
     small_limits,
     small_plane,
     small_starts,
 )
 from reluflow.papers.lee2022support.assumptions import assumptions
+from reluflow.papers.lee2022support.norm_loss_exact import sharp_share
 from scipy.integrate import solve_ivp
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -117,7 +119,7 @@ def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
         assert np.linalg.norm(told.limit[0] - w) <= 1e-6 * np.linalg.norm(w)
         assert told.support[0] == on.sum()
         zero = 0.5 * float(item.y @ item.y)
-        assert told.least[0] == pytest.approx(norms.least_planar_loss(item.X, item.y),
+        assert told.least[0] == pytest.approx(global_limits.least_planar_loss(item.X, item.y),
                                               abs=1e-9 * zero)  # fmt: skip
         assert told.loss[0] == pytest.approx(float(loss(item.X, item.y, w)), abs=1e-6 * zero)
         if item.kind in ("uniform", "directions", "integers"):
@@ -153,7 +155,7 @@ def test_below_the_gentle_radius_everything_increases() -> None:
     for item in draw_many(45, 2, 5):
         radius = small_starts.gentle_radius(item.X, item.y)
         assert radius >= small_starts.guaranteed_radius(item.X, item.y)
-        u = norms.all_active_direction(item.X, rng)
+        u = norm_loss.all_active_direction(item.X, rng)
         w = 0.999 * radius * u
         rise = item.X @ (item.y @ item.X - item.X.T @ (item.X @ w)) / np.linalg.norm(item.X, axis=1)
         assert rise.min() > 0
@@ -206,13 +208,13 @@ def test_small_starts_end_where_the_data_say() -> None:
 @pytest.mark.parametrize(("m", "u"), [(3, Fraction(9, 10)), (20, Fraction(99, 100))])
 def test_the_sharp_family_against_its_flow(m: int, u: Fraction) -> None:
     eps = Fraction(1, 100)
-    X, y, w0 = norms.sharp_instance(m, eps)
+    X, y, w0 = norm_loss.sharp_instance(m, eps)
     start = np.array([float(v) for v in w0])
     assert np.all(X @ start > 0)
     path = affine_flow(X, y, start)
     (w,) = path.at(np.array([-np.log(float(u))]))
     share = (w @ w - 2.0) / (start @ start)
-    assert float(norms.sharp_share(m, eps, u)) == pytest.approx(share, rel=1e-6)
+    assert float(sharp_share(m, eps, u)) == pytest.approx(share, rel=1e-6)
 
 
 def test_unit_of_norm_by_hand() -> None:

@@ -86,10 +86,9 @@ class Trajectory:
         return np.unique(np.round(times)) if self.clock == "steps" else times
 
 
-def norm_lost(path: Trajectory, points: int = 60, since: float = 0.0) -> float:
-    """The largest |w(s)|^2 - |w(t)|^2 over s < t, s at least `since`, on the path's own grid."""
-    times = path.grid(points)
-    states = np.vstack([path.at(times[times >= since]), path.end])
+def norm_lost(path: Trajectory, points: int = 60) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t on the path's own grid."""
+    states = np.vstack([path.at(path.grid(points)), path.end])
     squares = (states**2).sum(axis=1)
     return float(np.max(np.maximum.accumulate(squares) - squares))
 

@@ -19,7 +19,7 @@ from reluflow.flows.activity import deactivated, reactivations
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.planar import planar_flows_of
 from reluflow.geometry import local_minima, rank
-from reluflow.instances import KINDS, ORDINARY, data_draws, draw_many, extended
+from reluflow.instances import KINDS, ORDINARY, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.assumptions import assumptions
@@ -41,8 +41,6 @@ from reluflow.papers.lee2022support.small_starts import (
     smallest_force,
 )
 from reluflow.statistics import wilson
-
-Draws = Mapping[str, Callable[[np.random.Generator], dict[str, NDArray]]]
 
 MISSED = 1e-9
 """A limit whose loss is above the least loss by more than this share of L(0) is not global."""
@@ -102,8 +100,8 @@ def ends_at_rest() -> Statement:
 
 
 def keeps_all_data() -> Statement:
-    """Lemma F.8 without its last clause: where the all-active cell holds its virtual minimum,
-    starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
+    """sv.lemF.8.1: Lemma F.8 without its last clause. Where the all-active cell holds its virtual
+    minimum, starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
     return _at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
                     {"q(w0) > 0": nontrivial, "the all-active cell holds its minimum": keeps_all},
                     gone=True)  # fmt: skip

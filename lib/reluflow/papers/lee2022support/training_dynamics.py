@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
+from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, survey
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
@@ -22,7 +23,7 @@ from reluflow.papers.lee2022support.boundary_points import MIXED
 
 def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | None:
     """x_j.q / x_j.H w0 on the cell of w0, exactly; None where the denominator is zero."""
-    X, y, w = _exact(X), _exact(y), _exact(w0)
+    X, y, w = fractions(X), fractions(y), fractions(w0)
     h = X @ w
     along = (X @ X[j]) * (h > 0)
     return y @ along / (h @ along) if h @ along else None
@@ -30,14 +31,9 @@ def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | 
 
 def slope_along(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, alpha: Fraction) -> Fraction:
     """grad L(alpha w).x_j, exactly, as in eq. (2)."""
-    X, y, point = _exact(X), _exact(y), alpha * _exact(w)
+    X, y, point = fractions(X), fractions(y), alpha * fractions(w)
     h = X @ point
     return ((h - y) * (h > 0)) @ X @ X[j]
-
-
-def _exact(values: ArrayLike) -> NDArray:
-    """The array's numbers as fractions."""
-    return np.vectorize(Fraction, otypes=[object])(np.asarray(values, object))
 
 
 def alpha_statement() -> Statement:
@@ -93,7 +89,8 @@ def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
     For x = y = w0 = 1 it is an equality at alpha = min alpha_j*.
     """
     X, y, w0 = np.ones((1, 1), int), np.ones(1, int), np.ones(1, int)
-    star, step = alpha_star(X, y, w0, 0), Fraction(1, 1000)
+    stars, step = [alpha_star(X, y, w0, j) for j in range(len(y))], Fraction(1, 1000)
+    star = min(value for value in stars if value is not None)
     loss_at = [rational.neuron_loss(X, y, [star + k * step]) for k in (-1, 1)]
     slope = (loss_at[1] - loss_at[0]) / (2 * step)
     force = -float(gradient(X, y, float(star) * w0)[0])
@@ -101,7 +98,7 @@ def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
     return [fact(above, force > 0, True)], Counterexample(
         instance={"X": X, "y": y, "w0": w0, "alpha": star},
         assumptions={**assumptions(X, y), "0 < alpha <= min_j alpha_j*": star > 0,
-                     "all alpha_j* are defined": star is not None},
+                     "all alpha_j* are defined": None not in stars},
         breaks=(bound("-grad L(alpha w0).x_1", force, ">", 0, ""),),
         recheck=(bound("difference quotient of -L at alpha w0 along x_1", -slope, ">", 0, ""),),
         route="losses in rational arithmetic; the central quotient of a quadratic is exact",

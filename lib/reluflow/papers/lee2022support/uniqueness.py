@@ -55,7 +55,7 @@ def some_flow_leaves() -> Statement:
 
     plain = extended(MIXED, on_several)
     signed = {f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}
-    return Statement("from points on boundaries some flow leaves", plain | signed, slack,
+    return Statement("from points on boundaries some flow leaves", {**plain, **signed}, slack,
                      strict=True, fixed=("some",))  # fmt: skip
 
 
