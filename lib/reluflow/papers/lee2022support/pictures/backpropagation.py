@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below
-from reluflow.networks import BackPropagation, backpropagate
+from reluflow.networks.layered import Passes, backpropagate
+from reluflow.papers.lee2022support.backpropagation import labels_of
 
 FORWARD, BACKWARD, LABEL = "#0072B2", "#D55E00", "#117733"
 IDLE = "#BBBBBB"
@@ -25,25 +26,28 @@ def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) ->
     Parameters: weights W^(m) (h_m, h_{m-1}), x (d,), y (h_l,).
     """
     found = backpropagate(weights, x[None], y[None])
+    labels = [of_layer[0] for of_layer in labels_of(found, y[None])]
     layers = len(weights)
     fig = Figure(figsize=(style.TEXT_WIDTH, 6.6), layout="constrained")
     rows = fig.add_gridspec(2, layers, height_ratios=(3.4, 2.6))
     network = fig.add_subplot(rows[0, :])
     network.set_title("(a) the network on one datum")
-    _network(network, weights, x, found)
-    first = None
+    _network(network, weights, x, found, labels)
+    axes: list[Axes] = []
     for m in range(layers):
-        ax = fig.add_subplot(rows[1, m], sharey=first)
-        first = first or ax
+        ax = fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None)
+        axes.append(ax)
         kind = "ReLU" if m < layers - 1 else "linear"
         ax.set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
-        _layer(ax, found, m, m < layers - 1)
-    first.set_ylabel("value")
+        _layer(ax, found, labels, m)
+    axes[0].set_ylabel("value")
     legend_below(fig)
     return fig
 
 
-def _network(ax: Axes, weights: Sequence[NDArray], x: NDArray, found: BackPropagation) -> None:
+def _network(
+    ax: Axes, weights: Sequence[NDArray], x: NDArray, found: Passes, labels: Sequence[NDArray]
+) -> None:
     """Units in columns, one a layer, with the weights on the edges between them."""
     columns = [x, *(o[0] for o in found.outputs)]
     places = [_heights(len(column)) for column in columns]
@@ -54,7 +58,7 @@ def _network(ax: Axes, weights: Sequence[NDArray], x: NDArray, found: BackPropag
             ax.plot(*ends.T, color=style.QUIET if used else IDLE, lw=1.0 if used else 0.6,
                     ls="-" if used else ":", zorder=1)  # fmt: skip
             at = ends[0] + (0.33 + 0.16 * (k % 2)) * (ends[1] - ends[0])
-            ax.text(*at, _number(W[j, k]), ha="center", va="center", fontsize=8, zorder=2,
+            ax.text(*at, _number(float(W[j, k])), ha="center", va="center", fontsize=8, zorder=2,
                     color=style.INK if used else style.QUIET,
                     bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
     for m, (column, heights) in enumerate(zip(columns, places, strict=True)):
@@ -66,7 +70,7 @@ def _network(ax: Axes, weights: Sequence[NDArray], x: NDArray, found: BackPropag
             ax.text(m, height, _number(value), ha="center", va="center", zorder=4,
                     color=style.QUIET if idle else FORWARD, fontweight="bold")  # fmt: skip
             if m > 0:
-                delta, label = found.deltas[m - 1][0, j], found.labels[m - 1][0, j]
+                delta, label = found.deltas[m - 1][0, j], labels[m - 1][j]
                 ax.text(m, height - 0.33, rf"$\delta = {_number(delta)}$", ha="center", va="center",
                         color=BACKWARD, zorder=4)  # fmt: skip
                 ax.text(m, height - 0.53, rf"$y = {_number(label)}$", ha="center", va="center",
@@ -84,26 +88,27 @@ def _network(ax: Axes, weights: Sequence[NDArray], x: NDArray, found: BackPropag
     ax.axis("off")
 
 
-def _layer(ax: Axes, found: BackPropagation, m: int, hidden: bool) -> None:
+def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
     """Outputs and labels of one layer, an arrow of length -delta from the one to the other."""
-    outputs, labels = found.outputs[m][0], found.labels[m][0]
-    lowest = min(float(v.min()) for v in (*found.labels, *found.outputs)) - 1.0
-    if hidden:
+    outputs = found.outputs[m][0]
+    values = np.concatenate([*labels, *(o[0] for o in found.outputs)])
+    lowest = float(values.min()) - 1.0
+    if m < len(labels) - 1:
         ax.axhspan(lowest, 0.0, color="#EEEEEE", lw=0, zorder=0, label="out of reach of a ReLU")
     units = np.arange(1, len(outputs) + 1)
-    for unit, o, label in zip(units, outputs, labels, strict=True):
+    for unit, o, label in zip(units, outputs, labels[m], strict=True):
         if o != label:
             ax.annotate("", (unit, label), (unit, o), zorder=2,
                         arrowprops={"arrowstyle": "-|>", "color": BACKWARD, "lw": 1.6,
                                     "shrinkA": 4, "shrinkB": 4})  # fmt: skip
     ax.plot(units, outputs, ls="", marker="o", ms=8, mfc="white", mec=FORWARD, mew=1.8, zorder=3,
             label="output $o$")  # fmt: skip
-    ax.plot(units, labels, ls="", marker="D", ms=5.5, color=LABEL, zorder=4,
+    ax.plot(units, labels[m], ls="", marker="D", ms=5.5, color=LABEL, zorder=4,
             label="back-propagated label $y = o - \\delta$")  # fmt: skip
     ax.plot([], [], color=BACKWARD, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
     ax.set_xticks(units, [f"unit {k}" for k in units])
     ax.set_xlim(0.4, len(units) + 0.6)
-    ax.set_ylim(lowest, max(float(v.max()) for v in (*found.labels, *found.outputs)) + 1.0)
+    ax.set_ylim(lowest, float(values.max()) + 1.0)
     inputs = ", ".join(_number(v) for v in found.inputs[m][0])
     ax.set_xlabel(rf"data $x^{{({m + 1})}} = ({inputs})$")
 
