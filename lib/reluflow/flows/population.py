@@ -53,12 +53,12 @@ class PopulationPath:
     @property
     def phi(self) -> NDArray:
         """The angle pi - angle(w, w*), shape (k,)."""
-        return 2.0 * np.arctan(np.exp(np.minimum(self.psi, _LARGE)))
+        return angle(self.psi)
 
     @property
     def theta(self) -> NDArray:
         """The angle between w and w*, shape (k,), with all its digits where it is small."""
-        return 2.0 * np.arctan(np.exp(np.minimum(-self.psi, _LARGE)))
+        return angle(-self.psi)
 
     @property
     def length(self) -> NDArray:
@@ -78,6 +78,19 @@ def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
     with np.errstate(divide="ignore"):
         psi = np.log(np.linalg.norm(u + best, axis=-1)) - np.log(np.linalg.norm(u - best, axis=-1))
     return psi, np.log(length) - np.log(size)
+
+
+def angle(psi: ArrayLike) -> NDArray:
+    """phi = 2 arctan(e^psi), the angle with log tan(phi/2) = psi; of -psi it is pi - phi.
+
+    Parameters: psi (...). Returns that shape, with all digits near 0.
+    """
+    return 2.0 * np.arctan(np.exp(np.minimum(psi, _LARGE)))
+
+
+def log_half_tangent(phi: ArrayLike) -> NDArray:
+    """psi = log tan(phi/2), phi (...) in (0, pi); the inverse of `angle`."""
+    return np.log(np.tan(0.5 * np.asarray(phi, float)))
 
 
 def pull(phi: ArrayLike) -> NDArray:
@@ -110,7 +123,7 @@ def population_gradient(
     best = float(np.prod(target_v))
     length, size = np.linalg.norm(w), np.linalg.norm(target)
     psi, _ = coordinates(w, target)
-    phi = 2.0 * np.arctan(np.exp(psi))
+    phi = angle(psi)
     toward = (phi * target + np.sin(phi) * size / length * w) / (2.0 * np.pi)
     rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
     common = 0.5 * factor * length**2 - 0.5 * best * length * size * pull(phi)
