@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 
 from reluflow.errors import InputError
+from reluflow.flows.half_angles import angle
 from reluflow.flows.segment import check_steps
 
 _LINEAR = 1e-12
@@ -53,12 +54,12 @@ class PopulationPath:
     @property
     def phi(self) -> NDArray:
         """The angle pi - angle(w, w*), shape (k,)."""
-        return angle(self.psi)
+        return angle(np.minimum(self.psi, _LARGE))
 
     @property
     def theta(self) -> NDArray:
         """The angle between w and w*, shape (k,), with all its digits where it is small."""
-        return angle(-self.psi)
+        return angle(np.minimum(-self.psi, _LARGE))
 
     @property
     def length(self) -> NDArray:
@@ -78,19 +79,6 @@ def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
     with np.errstate(divide="ignore"):
         psi = np.log(np.linalg.norm(u + best, axis=-1)) - np.log(np.linalg.norm(u - best, axis=-1))
     return psi, np.log(length) - np.log(size)
-
-
-def angle(psi: ArrayLike) -> NDArray:
-    """phi = 2 arctan(e^psi), the angle with log tan(phi/2) = psi; of -psi it is pi - phi.
-
-    Parameters: psi (...). Returns that shape, with all digits near 0.
-    """
-    return 2.0 * np.arctan(np.exp(np.minimum(psi, _LARGE)))
-
-
-def log_half_tangent(phi: ArrayLike) -> NDArray:
-    """psi = log tan(phi/2), phi (...) in (0, pi); the inverse of `angle`."""
-    return np.log(np.tan(0.5 * np.asarray(phi, float)))
 
 
 def pull(phi: ArrayLike) -> NDArray:

@@ -14,13 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reluflow.falsify import Draw, Instance
-from reluflow.flows.population import (
-    PopulationPath,
-    angle,
-    log_half_tangent,
-    population_descent,
-    population_flow,
-)
+from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.population import PopulationPath, population_descent, population_flow
 
 Range = tuple[float, float]
 
@@ -42,12 +37,12 @@ class Start:
     @classmethod
     def at(cls, phi: float, v: float, m: int, target: float = 1.0) -> Start:
         """The start with phi_0 = phi in (0, pi) and |w_0| = v > 0."""
-        return cls(float(log_half_tangent(phi)), math.log(v / target), m, target)
+        return cls(float(log_tan(phi)), math.log(v / target), m, target)
 
     @classmethod
     def near(cls, theta: float, v: float, m: int, target: float = 1.0) -> Start:
         """The start with pi - phi_0 = theta, however small, in (0, pi), and |w_0| = v > 0."""
-        return cls(-float(log_half_tangent(theta)), math.log(v / target), m, target)
+        return cls(-float(log_tan(theta)), math.log(v / target), m, target)
 
     @classmethod
     def of(cls, item: Instance) -> Start:
