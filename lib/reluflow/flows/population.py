@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 
 from reluflow.errors import InputError
+from reluflow.flows.half_angles import angle
 from reluflow.flows.segment import check_steps
 
 _LINEAR = 1e-12
@@ -53,12 +54,12 @@ class PopulationPath:
     @property
     def phi(self) -> NDArray:
         """The angle pi - angle(w, w*), shape (k,)."""
-        return 2.0 * np.arctan(np.exp(np.minimum(self.psi, _LARGE)))
+        return angle(np.minimum(self.psi, _LARGE))
 
     @property
     def theta(self) -> NDArray:
         """The angle between w and w*, shape (k,), with all its digits where it is small."""
-        return 2.0 * np.arctan(np.exp(np.minimum(-self.psi, _LARGE)))
+        return angle(np.minimum(-self.psi, _LARGE))
 
     @property
     def length(self) -> NDArray:
@@ -110,7 +111,7 @@ def population_gradient(
     best = float(np.prod(target_v))
     length, size = np.linalg.norm(w), np.linalg.norm(target)
     psi, _ = coordinates(w, target)
-    phi = 2.0 * np.arctan(np.exp(psi))
+    phi = angle(psi)
     toward = (phi * target + np.sin(phi) * size / length * w) / (2.0 * np.pi)
     rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
     common = 0.5 * factor * length**2 - 0.5 * best * length * size * pull(phi)
