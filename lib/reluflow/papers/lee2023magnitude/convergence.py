@@ -1,13 +1,12 @@
 """Theorems 3.2 and 3.7: the flow comes to w* from every start off the edge phi_0 = 0, and how fast.
 
-An instance is a start "start" (2,) = (psi_0, rho_0), where psi = log tan(phi/2) and
-rho = log(|w|/|w*|), and the depth "m" () (factors besides w).
+Instances are starts, see `Start`; psi = log tan(phi/2) and rho = log(|w|/|w*|).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from reluflow.falsify import Draw, Instance, Statement, falsify
 from reluflow.flows.gaussian import parameter_flow
 from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.passage_times import time_to_angle
-from reluflow.flows.population import PopulationPath, population_flow
+from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, deviation, note
 from reluflow.papers.lee2023magnitude.orbit import orbits
+from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 REACHED = 1e-6
 """A flow has come to w* when |w - w*| is below this share of |w*|."""
@@ -39,44 +39,22 @@ def upwards(value: float, unit: float = 1e-6) -> float:
     return math.ceil(value / unit) * unit
 
 
-# --- Starts ---------------------------------------------------------------------------------------
-
-
-def starts(layers: Sequence[int], edge: float = 12.0) -> Mapping[str, Draw]:
+def starts(layers: Sequence[int], edge: float = 12.0) -> dict[str, Draw]:
     """Starts of every kind that might be special: moderate ones, phi_0 near 0 and near pi, tiny and
     huge norms, and both at once. `edge` is the largest |psi_0| and |rho_0|."""
     middle, low, high = (-2.0, 2.0), (-edge, -2.0), (2.0, edge)
+    moderate, tiny, huge = (-1.0, 1.0), (-edge, -3.0), (3.0, edge)
     kinds = {
-        "moderate": (middle, (-1.0, 1.0)),
-        "phi0 near 0": (low, (-1.0, 1.0)),
-        "phi0 near pi": (high, (-1.0, 1.0)),
-        "tiny norm": (middle, (-edge, -3.0)),
-        "huge norm": (middle, (3.0, edge)),
-        "phi0 near 0, tiny norm": (low, (-edge, -3.0)),
-        "phi0 near 0, huge norm": (low, (3.0, edge)),
-        "phi0 near pi, huge norm": (high, (3.0, edge)),
+        "moderate": (middle, moderate),
+        "phi0 near 0": (low, moderate),
+        "phi0 near pi": (high, moderate),
+        "tiny norm": (middle, tiny),
+        "huge norm": (middle, huge),
+        "phi0 near 0, tiny norm": (low, tiny),
+        "phi0 near 0, huge norm": (low, huge),
+        "phi0 near pi, huge norm": (high, huge),
     }
-    return {name: start_between(layers, *ranges) for name, ranges in kinds.items()}
-
-
-def start_between(
-    layers: Sequence[int], psi: tuple[float, float], rho: tuple[float, float]
-) -> Draw:
-    """Starts with psi_0 and rho_0 in these ranges and m in `layers`."""
-
-    def draw(rng: np.random.Generator) -> Instance:
-        start = np.array([rng.uniform(*psi), rng.uniform(*rho)])
-        return {"start": start, "m": np.array(rng.choice(layers))}
-
-    return draw
-
-
-def angle_of(item: Instance) -> float:
-    """phi_0 of an instance."""
-    return float(angle(item["start"][0]))
-
-
-# --- Convergence ----------------------------------------------------------------------------------
+    return drawn(layers, kinds)
 
 
 def distance_to_teacher(path: PopulationPath) -> NDArray:
@@ -85,21 +63,20 @@ def distance_to_teacher(path: PopulationPath) -> NDArray:
     return np.hypot(np.expm1(path.rho), around)
 
 
-def deviation_from_orbit(item: Instance) -> tuple[PopulationPath, float]:
+def deviation_from_orbit(start: Start) -> tuple[PopulationPath, float]:
     """The integrated flow at points of the orbit and later, and its largest distance from the
     orbit, in psi and in rho.
 
     The distance is divided by 1 + s (v/v*)^(m-1): where a flow waits long before it moves, the
     rounding of the time s itself moves its state by that many units in the last place.
     """
-    (psi0, rho0), m = item["start"], int(item["m"])
-    orbit = orbits(psi0, rho0, m)
-    steps = np.floor((orbit.psi[0] - psi0) / _APART)
+    orbit = orbits(start.psi, start.rho, start.m)
+    steps = np.floor((orbit.psi[0] - start.psi) / _APART)
     kept = np.concatenate([[True], steps[1:] >= steps[:-1] + 1.0])
     s, psi, rho = orbit.s[0, kept], orbit.psi[0, kept], orbit.rho[0, kept]
-    path = population_flow(psi0, rho0, m, np.concatenate([s, s[-1] + _AFTER]))
+    path = start.flow(np.concatenate([s, s[-1] + _AFTER]))
     gap = np.hypot(path.psi[: len(s)] - psi, path.rho[: len(s)] - rho)
-    return path, float(np.max(gap / (1.0 + s * np.exp((m - 1) * rho))))
+    return path, float(np.max(gap / (1.0 + s * np.exp((start.m - 1) * rho))))
 
 
 def converges(layers: Sequence[int], gaps: list[float] | None = None) -> Statement:
@@ -112,22 +89,24 @@ def converges(layers: Sequence[int], gaps: list[float] | None = None) -> Stateme
     """
 
     def slack(item: Instance) -> float:
-        path, gap = deviation_from_orbit(item)
+        path, gap = deviation_from_orbit(Start.of(item))
         if gaps is not None:
             gaps.append(gap)
         left = distance_to_teacher(path)[-1]
         return float(min(np.diff(path.psi).min(), 1.0 - left / REACHED))
+
+    def arrives(item: Instance) -> bool:
+        start = Start.of(item)
+        return float(orbits(start.psi, start.rho, start.m).s[0, -1]) < PATIENCE
 
     return Statement(
         says="phi strictly increases to π and w goes to w*",
         draws=starts(layers),
         slack=slack,
         hypotheses={
-            "0 < phi0 < pi": lambda item: 0.0 < angle_of(item) < math.pi,
-            "|w0| > 0": lambda item: math.exp(item["start"][1]) > 0.0,
-            f"the flow arrives by s = {PATIENCE:g}, where floats still tell times apart": (
-                lambda item: float(orbits(*item["start"], int(item["m"])).s[0, -1]) < PATIENCE
-            ),
+            "0 < phi0 < pi": lambda item: 0.0 < Start.of(item).phi < math.pi,
+            "|w0| > 0": lambda item: Start.of(item).v > 0.0,
+            f"the flow arrives by s = {PATIENCE:g}, where floats still tell times apart": arrives,
         },
         strict=True,
         fixed=("m",),

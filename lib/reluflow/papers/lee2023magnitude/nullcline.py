@@ -19,8 +19,9 @@ from reluflow.flows.half_angles import angle
 from reluflow.flows.phases import TURNING, Phases, dip_from_teacher_norm, nullcline, phases
 from reluflow.flows.population import pull, shortfall
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.convergence import angle_of, start_between, starts
+from reluflow.papers.lee2023magnitude.convergence import starts
 from reluflow.papers.lee2023magnitude.nullcline_exact import euler, rate_at_teacher_norm
+from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 DEPTHS = (1, 2, 3, 5, 10, 20)
 """The numbers m of factors besides w on which eq. (11)'s text is tried."""
@@ -31,6 +32,11 @@ DEEP = 100
 """A depth at which the output's dip is near its limit."""
 
 
+def resting(start: Start) -> float:
+    """The norm on the nullcline at a start's angle, |w*| = 1."""
+    return float(nullcline(start.phi, start.m))
+
+
 def beside_nullcline(layers: Sequence[int]) -> Draw:
     """Starts off the nullcline by a relative 1e-6 to 0.1, to either side."""
 
@@ -38,12 +44,12 @@ def beside_nullcline(layers: Sequence[int]) -> Draw:
         psi, m = rng.uniform(-2.0, 2.0), int(rng.choice(layers))
         rho = math.log(float(nullcline(angle(psi), m)))
         rho += rng.choice([-1.0, 1.0]) * 10.0 ** rng.uniform(-5.9, -1.0)
-        return {"start": np.array([psi, rho]), "m": np.array(m)}
+        return {"psi": np.array(psi), "rho": np.array(rho), "m": np.array(m)}
 
     return draw
 
 
-def followed(layers: Sequence[int]) -> Mapping[str, Draw]:
+def followed(layers: Sequence[int]) -> dict[str, Draw]:
     """Starts whose turn can be followed: not within 0.1 of the teacher's direction."""
     low, high = (-3.5, -2.0), (1.0, 3.0)
     kinds = {
@@ -55,7 +61,7 @@ def followed(layers: Sequence[int]) -> Mapping[str, Draw]:
         "huge norm": ((-1.0, 1.0), (3.0, 6.0)),
         "phi0 near pi, huge norm": (high, (3.0, 6.0)),
     }
-    return {name: start_between(layers, *ranges) for name, ranges in kinds.items()}
+    return drawn(layers, kinds)
 
 
 # --- Statements -----------------------------------------------------------------------------------
@@ -69,17 +75,16 @@ def falls_above_nullcline() -> Statement:
     """
 
     def slack(item: Instance) -> float:
-        phi, m = angle_of(item), int(item["m"])
-        v = math.exp(float(item["start"][1]))
-        w = v * np.array([math.sin(phi), -math.cos(phi)])
+        start = Start.of(item)
+        m, v = start.m, start.v
+        w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
         slope, slopes = quadrature_gradient(w, [0.0, 1.0], np.full(m, v), np.ones(m))
         rates = np.array([-float(slope @ w) / v, *(-slopes)])
-        above = v > float(nullcline(phi, m))
-        return 1.0 if np.all((rates < 0.0) == above) else -1.0
+        return 1.0 if np.all((rates < 0.0) == (v > resting(start))) else -1.0
 
     def off(item: Instance) -> bool:
-        ratio = float(nullcline(angle_of(item), int(item["m"]))) * math.exp(-item["start"][1])
-        return abs(ratio - 1.0) > 1e-6
+        start = Start.of(item)
+        return abs(resting(start) / start.v - 1.0) > 1e-6
 
     return Statement(
         says="|w| and all v_k fall exactly where v > v* (1 - ε)^(1/(m+1))",
@@ -93,15 +98,15 @@ def falls_above_nullcline() -> Statement:
 def about_phases(
     says: str,
     draws: Mapping[str, Draw],
-    slack: Callable[[Phases, float, float, int], float],
+    slack: Callable[[Phases, Start], float],
     hypotheses: Mapping[str, Callable[[Instance], bool]] | None = None,
     strict: bool = False,
 ) -> Statement:
-    """A statement with a slack(phases, |w_0|/|w*|, phi_0, m) of how |w(t)| moves from a start."""
+    """A statement whose slack is a function of a start and of how |w(t)| moves from it."""
 
     def of(item: Instance) -> float:
-        r, m = math.exp(item["start"][1]), int(item["m"])
-        return slack(phases(*item["start"], m), r, angle_of(item), m)
+        start = Start.of(item)
+        return slack(phases(start.psi, start.rho, start.m), start)
 
     return Statement(says, draws, of, hypotheses or {}, strict, fixed=("m",))
 
@@ -116,9 +121,9 @@ def nearly_monotone(layers: Sequence[int]) -> Statement:
     |w*| (1 - (1 - eps_0)^(1/(m+1))), which tends to 0 as m grows; m >= 1 (the text after eq. (11),
     as it can be meant)."""
 
-    def slack(found: Phases, r: float, phi: float, m: int) -> float:
-        part = min(r, 1.0) - found.least if found.kind == TURNING else -math.inf
-        return 1.0 - float(nullcline(phi, m)) - part
+    def slack(found: Phases, start: Start) -> float:
+        part = min(start.v, 1.0) - found.least if found.kind == TURNING else -math.inf
+        return 1.0 - resting(start) - part
 
     says = "|w| is monotone but for less than 1 - (1 - ε0)^(1/(m+1)) of |w*|"
     return about_phases(says, followed(layers), slack, strict=True)
@@ -127,19 +132,19 @@ def nearly_monotone(layers: Sequence[int]) -> Statement:
 def dip_bound(layers: Sequence[int]) -> Statement:
     """From |w_0| >= |w*|, m >= 1: v falls below v*, but not below v* (1 - eps_0)^(1/(m+1))."""
 
-    def slack(found: Phases, r: float, phi: float, m: int) -> float:
+    def slack(found: Phases, start: Start) -> float:
         if found.kind != TURNING:
             return -1.0
         below = float(pull(angle(-found.psi)))  # 0 only at the teacher
-        return min(below, found.least - float(nullcline(phi, m)))
+        return min(below, found.least - resting(start))
 
     return about_phases(
         "from |w0| >= |w*| the magnitude dips below |w*|, by no more than (11) allows",
         followed(layers),
         slack,
         {
-            "|w0| >= |w*|": lambda item: item["start"][1] >= 0.0,
-            "phi0 at least 0.1 from pi": lambda item: item["start"][0] <= 3.0,
+            "|w0| >= |w*|": lambda item: bool(item["rho"] >= 0.0),
+            "phi0 at least 0.1 from pi": lambda item: bool(item["psi"] <= 3.0),
         },
         strict=True,
     )
@@ -151,7 +156,7 @@ def dip_bound(layers: Sequence[int]) -> Statement:
 def falls_from_teacher_norm() -> Counterexample:
     """From |w_0| = |w*| at a right angle |w| falls first, at every depth."""
     m, right = 10, 0.5 * math.pi
-    early, late = euler(right, 1.0, m, (0.25, 20.0))
+    (_, early), (_, late) = euler(right, 1.0, m, (0.25, 20.0))
     return Counterexample(
         instance={"m": m, "φ0": "π/2", "|w0| = v_1 = ... = v_m": 1, "|w*| = v_k*": 1},
         assumptions={"0 < φ0 < π": 0.0 < right < math.pi, "w0 not 0": True,

@@ -8,16 +8,19 @@ from collections.abc import Sequence
 import sympy as sp
 
 
-def euler(phi: float, v: float, m: int, times: Sequence[float], step: float = 1e-3) -> list[float]:
-    """v at `times`, by plain Euler steps of (9)-(10) with v* = 1."""
-    found, steps = [], 0
+def euler(
+    phi: float, v: float, m: int, times: Sequence[float], step: float = 1e-3
+) -> list[tuple[float, float]]:
+    """phi and v at each of `times`, by plain Euler steps of (9)-(10) with v* = 1."""
+    found: list[tuple[float, float]] = []
+    steps = 0
     for t in times:
         while steps < round(t / step):
             pull = (math.sin(phi) - phi * math.cos(phi)) / math.pi
             dv = -0.5 * v**m * (v ** (m + 1) - pull)
             dphi = v ** (m - 1) * phi * math.sin(phi) / (2.0 * math.pi)
             phi, v, steps = phi + step * dphi, v + step * dv, steps + 1
-        found.append(v)
+        found.append((phi, v))
     return found
 
 

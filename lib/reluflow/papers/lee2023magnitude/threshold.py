@@ -1,6 +1,6 @@
 """The two phases of |w(t)|: from where it falls before it rises, and from where it falls for ever.
 
-Instances are those of `convergence`: a start (psi_0, rho_0) and a depth m.
+Instances are starts, see `Start`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from reluflow.flows.phases import (
     RISING,
     TURNING,
     Phases,
-    nullcline,
     phases,
     threshold_norm,
 )
-from reluflow.flows.population import population_flow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.angles import upper_tail
-from reluflow.papers.lee2023magnitude.convergence import angle_of, start_between
 from reluflow.papers.lee2023magnitude.nullcline import (
     DEPTHS,
     about_phases,
     beside_nullcline,
     followed,
+    resting,
 )
 from reluflow.papers.lee2023magnitude.orbit_exact import one_layer_length
+from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 # --- Statements -----------------------------------------------------------------------------------
 
@@ -41,8 +40,8 @@ def two_phases(layers: Sequence[int]) -> Statement:
     """ma.ours.phases: for m >= 1, v only rises if v_0 <= v* (1 - eps_0)^(1/(m+1)), else it falls
     once and rises."""
 
-    def slack(found: Phases, r: float, phi: float, m: int) -> float:
-        expected = RISING if r <= float(nullcline(phi, m)) else TURNING
+    def slack(found: Phases, start: Start) -> float:
+        expected = RISING if start.v <= resting(start) else TURNING
         return 1.0 if found.flips <= 1 and found.kind == expected else -1.0
 
     draws = {"near the nullcline": beside_nullcline(layers), **followed(layers)}
@@ -53,9 +52,9 @@ def threshold() -> Statement:
     """ma.ours.threshold: for m = 0, |w| falls for ever if and only if |w_0| / |w*| is at least
     `threshold_norm`."""
 
-    def slack(found: Phases, r: float, phi: float, m: int) -> float:
-        expected = FALLING if r >= float(threshold_norm(phi)) else TURNING
-        if r <= float(nullcline(phi, m)):
+    def slack(found: Phases, start: Start) -> float:
+        expected = FALLING if start.v >= float(threshold_norm(start.phi)) else TURNING
+        if start.v <= resting(start):
             expected = RISING
         return 1.0 if found.flips <= 1 and found.kind == expected else -1.0
 
@@ -64,13 +63,13 @@ def threshold() -> Statement:
             phi = rng.uniform(math.pi - math.atan(math.pi) + 0.01, 3.0)
             rho = math.log(float(threshold_norm(phi)))
             rho += side * 10.0 ** rng.uniform(-5.0, -1.0)
-            return {"start": np.array([log_tan(phi), rho]), "m": np.array(0)}
+            return {"psi": log_tan(phi), "rho": np.array(rho), "m": np.array(0)}
 
         return draw
 
     def told(item: Instance) -> bool:
-        ratio = math.exp(item["start"][1]) / float(threshold_norm(angle_of(item)))
-        return abs(ratio - 1.0) > 1e-6
+        start = Start.of(item)
+        return abs(start.v / float(threshold_norm(start.phi)) - 1.0) > 1e-6
 
     return about_phases(
         "one layer: |w| falls for ever exactly beyond the threshold norm",
@@ -85,9 +84,9 @@ def always_turns(layers: Sequence[int]) -> Statement:
     of Section 5.2)."""
     return about_phases(
         "from |w0| > 2 |w*| the magnitude falls and then rises",
-        {"any angle": start_between(layers, (-3.5, 3.0), (math.log(2.0) + 1e-9, 6.0))},
+        drawn(layers, {"any angle": ((-3.5, 3.0), (math.log(2.0) + 1e-9, 6.0))}),
         lambda found, *_: 1.0 if found.kind == TURNING else -1.0,
-        {"|w0| > 2 |w*|": lambda item: item["start"][1] > math.log(2.0)},
+        {"|w0| > 2 |w*|": lambda item: bool(item["rho"] > math.log(2.0))},
     )
 
 
@@ -96,20 +95,20 @@ def always_turns(layers: Sequence[int]) -> Statement:
 
 def phases_of_depth(seed: int, count: int) -> list[Evidence]:
     """What becomes of `two_phases`, and integrated flows beside the orbit's phases."""
-    starts = [(m, r) for m in (1, 2) for r in (0.5, 1.0, 3.0)]
+    starts = [Start(0.3, math.log(r), m) for m in (1, 2) for r in (0.5, 1.0, 3.0)]
     return [
         *survived(falsify(two_phases((*DEPTHS, 4, 8)), seed, count, 0)),
         fact("integrated flows whose turns or least |w| are other than the orbit's",
-             sum(not _moves_as_told(0.3, math.log(r), m) for m, r in starts), 0),
+             sum(not _moves_as_told(start) for start in starts), 0),
         note("flows integrated", len(starts)),
     ]  # fmt: skip
 
 
-def _moves_as_told(psi0: float, rho0: float, m: int) -> bool:
+def _moves_as_told(start: Start) -> bool:
     """Whether the integrated flow turns as often as `phases` tells, with the same least |w|."""
-    told = phases(psi0, rho0, m)
+    told = phases(start.psi, start.rho, start.m)
     t = np.concatenate([np.linspace(0.0, 8.0, 1601), [20.0, 25.0]])
-    rho = population_flow(psi0, rho0, m, t).rho
+    rho = start.flow(t).rho
     signs = np.sign(np.diff(rho))
     turns = int(np.sum(signs[1:] != signs[:-1]))
     near = abs(math.exp(rho.min()) - told.least) < 1e-4
@@ -120,8 +119,7 @@ def falling_for_ever(seed: int, count: int) -> list[Evidence]:
     """What becomes of `threshold`, and integrated flows just beyond it and just below."""
     angles, t = (2.0, 2.5, 3.0), np.linspace(0.0, 30.0, 61)
     higher, lower = (
-        [population_flow(log_tan(phi), math.log(k * threshold_norm(phi)), 0, t).rho
-         for phi in angles]
+        [Start.at(phi, k * float(threshold_norm(phi)), 0).flow(t).rho for phi in angles]
         for k in (1.01, 0.99)
     )  # fmt: skip
     right = [phases(0.0, math.log(r), 0).kind for r in (10.0, 1e3, 1e5)]
@@ -164,7 +162,7 @@ CONJECTURE = Reading(
 def near_the_teacher() -> Counterexample:
     """From 3 |w*| at 45 degrees from w* the magnitude of one layer falls for ever."""
     phi0, large = 0.75 * math.pi, 3.0
-    rho = population_flow(log_tan(phi0), math.log(large), 0, np.linspace(0.0, 20.0, 201)).rho
+    rho = Start.at(phi0, large, 0).flow(np.linspace(0.0, 20.0, 201)).rho
     with mpmath.workdps(30):
         exact = min(one_layer_length(phi0, large, k) for k in range(1, 21)) - 1
     return Counterexample(

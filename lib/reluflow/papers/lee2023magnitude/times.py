@@ -17,9 +17,9 @@ from scipy.optimize import minimize_scalar
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify
 from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.passage_times import time_to_angle, time_to_loss
-from reluflow.flows.population import population_flow
 from reluflow.ledger import Evidence, Reading, bound, deviation, note
 from reluflow.papers.lee2023magnitude.convergence import distance_to_teacher, upwards
+from reluflow.papers.lee2023magnitude.starts import Start
 
 RIGHT, NEAR = 0.0, float(log_tan(0.75 * math.pi))
 """psi_0 at a right angle to w*, and at 45 degrees from it."""
@@ -211,8 +211,7 @@ def loss_times(seed: int, count: int) -> list[Evidence]:
     gaps, least = [], []
     for _ in range(max(count // 8, 2)):
         phi, r = rng.uniform(0.5, 2.8), math.exp(rng.uniform(-2.0, 1.0))
-        path = population_flow(log_tan(phi), math.log(r), 0, [32.0])
-        error = float(distance_to_teacher(path)[0]) * math.exp(16.0)
+        error = float(distance_to_teacher(Start.at(phi, r, 0).flow([32.0]))[0]) * math.exp(16.0)
         gaps.append(abs(error / float(late_error(phi, r)) - 1.0))
     for phi in np.linspace(0.4, 2.9, 11):
         found = minimize_scalar(lambda r, at=phi: float(late_error(at, r)), bounds=(0.0, 3.0),
