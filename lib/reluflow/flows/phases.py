@@ -24,6 +24,8 @@ from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.population import pull, shortfall
 
 RISING, TURNING, FALLING = "rising", "falling, then rising", "falling"
+OTHER = "other"
+SHAPES = (RISING, TURNING, FALLING, OTHER)
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _WIDTH = 0.25
@@ -106,6 +108,33 @@ def phases(psi0: float, rho0: float, m: int) -> Phases:
 def dip_from_teacher_norm(phi0: float, m: int) -> Phases:
     """The phases of the start with |w_0| = |w*| at the angle phi0 in (0, pi)."""
     return phases(float(log_tan(phi0)), 0.0, m)
+
+
+def shape_of(values: NDArray, least: float) -> tuple[str, int]:
+    """The shape of a curve (k,), and where it turns (0 without a turn).
+
+    A curve is cut into falls and rises at its extremes; excursions below `least` do not count. One
+    that stays within `least` of its start rises or falls as its end lies above the start or not.
+    """
+    ways, turn, high, low, at = [], 0, values[0], values[0], 0
+    for k, value in enumerate(values.tolist()):
+        direction = ways[-1] if ways else 0
+        if direction >= 0 and value > high:
+            high, at = value, (k if direction > 0 else at)
+        if direction <= 0 and value < low:
+            low, at = value, (k if direction < 0 else at)
+        if direction <= 0 and value > low + least:
+            ways, turn = [*ways, 1], (at if direction else turn)
+            high, at = value, k
+        elif direction >= 0 and value < high - least:
+            ways = [*ways, -1]
+            low, at = value, k
+    if len(ways) > 1 and ways != [-1, 1]:
+        return OTHER, 0
+    if ways == [-1, 1]:
+        return TURNING, turn
+    up = ways == [1] or (not ways and values[-1] > values[0])
+    return (RISING if up else FALLING), 0
 
 
 def _eps(psi: NDArray) -> NDArray:

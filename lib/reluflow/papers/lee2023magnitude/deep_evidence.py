@@ -16,65 +16,8 @@ from reluflow.papers.lee2023magnitude.deep_networks import Overshoots
 from reluflow.papers.lee2023magnitude.record_evidence import interval
 from reluflow.papers.lee2023magnitude.restarts import BoundSurvey, Restarts
 from reluflow.papers.lee2023magnitude.runs_evidence import or_instead
-from reluflow.papers.lee2023magnitude.turning import RISING, TURNING, ShapeSurvey, said_of
-from reluflow.statistics import wilson
 
 Settlement = dict[str, Any]
-
-USUAL = 0.75
-"""What Section 5.2 describes is usual if this share of the random starts shows it, surely."""
-
-
-def two_phases(
-    trained: ShapeSurvey, flows: ShapeSurvey, data: ShapeSurvey, variance: ShapeSurvey
-) -> Settlement:
-    """Section 5.2 by panels: the runs of Figures 1 and 2, population flows, descents on few data;
-    `variance` is the one-layer panel of small norm where k is a variance."""
-    first = int(variance.counts[0].sum() - variance.count(1, 0.1, RISING))
-    low, high = (float(end[0]) for end in wilson([first], [variance.trials]))
-    shares = [flows.least_share(s.norm, said_of(s)) for s in flows.panels]
-    runs = [_trials(data, s) for s in data.panels]
-    hits = [data.count(s.layers, s.norm, said_of(s)) for s in data.panels]
-    seen = float(wilson([sum(hits)], [sum(runs)])[0][0])
-    return or_instead({
-        "evidence": [
-            bound("population: least lower end, over the panels, of the 95 % interval of the share "
-                  "that Section 5.2 describes", round(min(shares), 3), ">=", USUAL, ""),
-            bound("data: the lower end, over all panels", round(seen, 3), ">=", USUAL, ""),
-            *(fact(f"Figure 2: starts of another shape than Section 5.2 says, of {kind} norm",
-                   _strays(trained, small), 0)
-              for small, kind in ((True, "small"), (False, "middle and large"))),
-            fact("population flows whose shape up to the last step is another", flows.strays, 0),
-            bound("latest mean step of a turn, population", float(np.nanmax(flows.turns)), "<",
-                  flows.panels[0].steps, "steps"),
-            note("starts per panel: population, data", (flows.trials, data.trials)),
-            note("starts of another shape: population, data",
-                 tuple(_strays(survey, True) + _strays(survey, False) for survey in (flows, data))),
-            note("if k is a variance, one layer, small norm: starts that fall first", first),
-            note("their share's 95 % interval", f"{low:.2f} to {high:.2f}"),
-            note("data of a descent on few data", data.panels[0].n),
-        ],
-        "reading": Reading(
-            taken="k of N(0, k I) is a standard deviation, so that small, middle and large norm "
-            "are 0.1, 1 and 2 times |w*|; on data a fall or rise by less than 0.001 |w*|, which "
-            f"Figure 2 cannot show, is none; random starts do so with a share of {USUAL} or more",
-            others="if k is a variance, the small norm is 0.32 |w*|, about the value below which "
-            "|w| rises at the start for one layer, and many starts fall first; Section 5.2 is then "
-            "false of panel 1L-SN",
-        ),
-    })  # fmt: skip
-
-
-def _strays(survey: ShapeSurvey, small: bool) -> int:
-    """Starts of small norm (or of the others) that have another shape than the paper says."""
-    shape = RISING if small else TURNING
-    panels = [s for s in survey.panels if (said_of(s) == RISING) == small]
-    return sum(_trials(survey, s) - survey.count(s.layers, s.norm, shape) for s in panels)
-
-
-def _trials(survey: ShapeSurvey, setting: Any) -> int:
-    at = survey.panels.index(setting)
-    return int(survey.counts[at].sum())
 
 
 def bounds_restarted(

@@ -28,14 +28,6 @@ from reluflow.papers.lee2023magnitude.gaps import (
     tangency,
 )
 from reluflow.papers.lee2023magnitude.runs import Run
-from reluflow.papers.lee2023magnitude.scale import (
-    DEVIATION,
-    VARIANCE,
-    LossReading,
-    exceeds,
-    progress,
-    ratios,
-)
 from reluflow.papers.lee2023magnitude.settings import NORMS, RATES, STEPS, experiment
 from reluflow.statistics import wilson
 
@@ -186,87 +178,6 @@ def figure_2(runs: Sequence[Run]) -> Settlement:
             ),
         }
     )
-
-
-def norm_scale(seed: int, draws: int) -> Settlement:
-    """D.3: k = 0.1 k*, k*, 2 k* as standard deviations give small, middle and large norm."""
-    drawn = ratios(seed, draws, DEVIATION)
-    ordered = int(((drawn[:, 0] < drawn[:, 1]) & (drawn[:, 1] < drawn[:, 2])).sum())
-    large = max(NORMS)
-    likelier = exceeds(DEVIATION, large, 2.0) / exceeds(VARIANCE, large, 2.0)
-    paces = {r: [progress(r, "half the mean", k) for k in RATES] for r in (DEVIATION, VARIANCE)}
-    spread = {r: max(values) / min(values) for r, values in paces.items()}
-    middle = np.exp(np.abs(np.log(drawn[:, 1])).max())
-    return or_instead({
-        "evidence": [
-            fact(f"draws with small < middle < large, of {draws}", ordered, draws),
-            bound("small norm: largest |w₀|/|w*| drawn", float(drawn[:, 0].max()), "<", 0.2, ""),
-            bound("middle norm: largest of |w₀|/|w*| and its inverse drawn", float(middle), "<",
-                  2.0, ""),
-            bound("|w₀| > 2|w*| for large norm: how much likelier than under a variance",
-                  likelier, ">", 20.0, ""),
-            bound("ηT|w*|²ᵐ of the three depths: largest over smallest", spread[DEVIATION], "<",
-                  spread[VARIANCE], ""),
-            note("seed", seed),
-        ],
-        "reading": Reading(
-            "k is a standard deviation: |w₀|/|w*| is about 0.1, 1 and 2",
-            "k a variance: |w₀|/|w*| is about 0.32, 1 and 1.41. The bounds of Figure 1 hold all "
-            "the same.",
-        ),
-    })  # fmt: skip
-
-
-def large_norm(seed: int, draws: int) -> Settlement:
-    """Section 5.1: a large norm exceeds 2 |w*|."""
-    large = max(NORMS)
-    above = int((ratios(seed, draws, DEVIATION)[:, 2] > 2.0).sum())
-    low, high = (float(v) for v in wilson(above, draws))
-    return {
-        "evidence": [
-            fact(f"draws of a large norm with |w₀| > 2|w*|, of {draws}", above, draws),
-            note("seed", seed),
-        ],
-        "instead": [
-            note("share of the draws, its 95 % interval", f"{low:.2f} to {high:.2f}"),
-            note("probability, if k is a standard deviation",
-                 float(exceeds(DEVIATION, large, 2.0)), digits=3),
-            note("probability, if k is a variance",
-                 float(exceeds(VARIANCE, large, 2.0)), digits=1),
-        ],
-    }  # fmt: skip
-
-
-def loss_scale(readings: Sequence[LossReading]) -> Settlement:
-    """D.3's rates belong to half the mean of squares, whatever k is."""
-    half = [item for item in readings if item.loss == "half the mean"]
-    means = [item for item in readings if item.loss == "mean"]
-    sums = [item for item in readings if item.loss in ("half the sum", "sum")]
-    nine = len(RATES) * len(NORMS)
-    return {
-        "evidence": [
-            fact(
-                "half the mean: all nine panels arrive and respect both bounds",
-                all(item.fits for item in half),
-                True,
-            ),
-            bound(
-                "mean: most panels that respect the upper bound, of 9",
-                max(item.upper for item in means),
-                "<",
-                nine,
-                "",
-            ),
-            bound(
-                "sums: most panels in which descent arrives, of 9",
-                max(item.arrive for item in sums),
-                "<",
-                nine,
-                "",
-            ),
-            fact("sums: panels that respect the upper bound", sum(item.upper for item in sums), 0),
-        ]
-    }
 
 
 def tangent_bounds(printed: FirstSteps, far: FarSteps) -> Settlement:
