@@ -24,7 +24,7 @@ from reluflow.instances import (
     realisable,
 )
 from reluflow.networks import gradient, loss
-from reluflow.papers import lee2022support as lee
+from reluflow.papers.lee2022support import landscape
 from reluflow.papers.lee2022support.norms import small_flows
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
 from reluflow.papers.lee2022support.small_statements import flows_of, nontrivial, nontrivial_draws
@@ -124,7 +124,7 @@ def fall_of_loss(item) -> float:
 
 
 def nesting(item) -> float:
-    pairs = lee.nested_pairs(local_minima(item["X"], item["y"]))
+    pairs = landscape.nested_pairs(local_minima(item["X"], item["y"]))
     scale = 0.5 * item["y"] @ item["y"]
     return min([(fewer.loss - more.loss) / scale for more, fewer in pairs], default=np.inf)
 
@@ -300,7 +300,7 @@ def test_the_smallest_counterexample_to_theorem_3_6() -> None:
     swapped = sorted([b, a, t] for a, b, t in data)
     assert [[0, 1, 1], [1, 0, 2], [1, 1, 1]] in (data, swapped)
     X, y = small["X"], small["y"]
-    pairs = [(a.support, b.support) for a, b in lee.nested_pairs(local_minima(X, y))]
+    pairs = [(a.support, b.support) for a, b in landscape.nested_pairs(local_minima(X, y))]
     assert any(breaks_by_loops(X, y, *pair) for pair in pairs if len(pair[1]) == 2)
 
 

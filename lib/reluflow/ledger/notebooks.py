@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.display import RECORD, bundle
+from reluflow.ledger.display import RECORD
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.rows import Row, row_from_record
@@ -79,7 +79,7 @@ def _believed(data: dict[str, Any], claims: dict[str, Claim]) -> Row:
         raise LedgerError("a row's record is not a mapping")
     row = row_from_record(data[RECORD], claims)
     shown = {key: "".join(v) if isinstance(v, list) else v for key, v in data.items()}
-    if shown != bundle(row):
+    if shown != row._repr_mimebundle_():
         raise LedgerError(
             f"the row of {row.claim.id} was edited by hand or is out of date: execute the notebook"
         )
