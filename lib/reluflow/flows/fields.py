@@ -44,8 +44,8 @@ class Field(Protocol):
         """z without what an integrator's drift has spoiled."""
         return z
 
-    def reach(self, z: NDArray, v: NDArray) -> float:
-        """The longest step that may be taken with velocity v (k,)."""
+    def reach(self, z: NDArray, active: NDArray) -> float:
+        """The longest step that may be taken from z."""
         return np.inf
 
 
@@ -92,8 +92,10 @@ class GradientFlow(Field):
     def restored(self, z: NDArray) -> NDArray:
         return self.chart.restored(z)
 
-    def reach(self, z: NDArray, v: NDArray) -> float:
-        return self.chart.reach(z, v) if self.clock == TIME else np.inf
+    def reach(self, z: NDArray, active: NDArray) -> float:
+        if self.clock == LOG_LOSS:
+            return np.inf
+        return self.chart.reach(z, self.velocity(z, active))
 
     def _layers(self, active: NDArray) -> list[NDArray]:
         """(n, units) as one array for each layer with a ReLU."""

@@ -93,7 +93,9 @@ def integrate(
     if not t < until:
         raise InputError(f"until = {until:g} is not after the start, at {t:g} on this clock.")
     options = {"atol": 1e-3 * rtol, "rtol": rtol, **options}
-    return _Path(field, until, stop, at_zero, method, options, max_steps).followed(t, z)
+    path = _Path(field, until, stop, at_zero, method, options, max_steps)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a step too far, which is rejected
+        return path.followed(t, z)
 
 
 def then(path: FlowPath, field: GradientFlow, until: float, **options: object) -> FlowPath:
@@ -163,13 +165,9 @@ class _Path:
             self.states.append(z)
         return self.result(status)
 
-    def rate(self, z: NDArray, active: NDArray) -> NDArray:
-        with np.errstate(over="ignore", invalid="ignore"):  # a step too far, which is rejected
-            return self.field.velocity(z, active)
-
     def turns(self, z: NDArray, active: NDArray) -> NDArray:
         """Signs (n, units) of the rates of the surfaces' functions under one side's formula."""
-        v = self.rate(z, active)
+        v = self.field.velocity(z, active)
         size = np.abs(v).max(initial=0.0)
         if not 0.0 < size < np.inf:
             return np.zeros(active.shape)
@@ -199,19 +197,21 @@ class _Path:
         is empty at a crossing.
         """
         none, side = np.zeros(active.shape, bool), np.where(active > 0.0, 1.0, -1.0)
-        v = self.rate(z, active)
+        v = self.field.velocity(z, active)
         if not np.any(v):
             return t, z, none, "converged"
         if not np.isfinite(v).all():
             return t, z, none, self.failure(v)
-        solver = self.method(lambda _, at: self.rate(at, active), t, z, self.until, **self.options)
+        solver = self.method(
+            lambda _, at: self.field.velocity(at, active), t, z, self.until, **self.options
+        )
         while solver.status == "running":
-            solver.max_step = self.field.reach(solver.y, self.rate(solver.y, active))
+            solver.max_step = self.field.reach(solver.y, active)
             solver.step()
             self.left -= 1
             if solver.status == "failed" or self.left < 0:
                 end = self.field.restored(solver.y)
-                return solver.t, end, none, self.failure(self.rate(end, active))
+                return solver.t, end, none, self.failure(self.field.velocity(end, active))
             dense, a, b = solver.dense_output(), solver.t_old, solver.t
             found, culprit = self.first_crossing(dense, a, b, side)
             halt = self.halt(dense, a, min(b, found))
