@@ -10,7 +10,8 @@ from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate, then
+from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.legs import then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
 from reluflow.networks.indexed import diagonal, fully_connected, neuron
 from scipy.integrate import quad

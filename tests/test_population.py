@@ -244,7 +244,7 @@ def test_it_is_a_trajectory() -> None:
     assert len(population_flow(0.2, 0.1, 1, []).psi) == 0
     steps = population_descent(0.2, 0.1, 1, 0.1, 5)
     np.testing.assert_array_equal(steps.at([5.0, 2.0]), steps.states[[5, 2]])
-    with pytest.raises(ValueError, match="at its steps only"):
+    with pytest.raises(ValueError, match="at its knots only"):
         steps.at(2.5)
 
 

@@ -3,13 +3,13 @@
 Between switching surfaces the field is smooth. `integrate` follows the smooth flow of one side,
 finds where it comes to a surface, and goes on behind it if the field leads away there. Where the
 field pushes back, the flow slides along the surface; where it leads away on both sides, two flows
-leave. The integration ends there and says so. `then` goes on in another chart or on another clock.
+leave. The integration ends there and says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from dataclasses import field as made
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import LOG_LOSS
-from reluflow.flows.fields import Field, GradientFlow
+from reluflow.flows.fields import Field
 from reluflow.flows.trajectory import Event, Trajectory
 
 _ZERO = 1e-15
@@ -45,7 +45,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class FlowPath(Trajectory):
-    """A trajectory in the coordinates of `field`; one that `then` composed lists its `legs`."""
+    """A trajectory in the coordinates of `field`; one of several `legs` lists them."""
 
     field: Field
     legs: tuple[FlowPath, ...] = ()
@@ -98,44 +98,22 @@ def integrate(
         return path.followed(t, z)
 
 
-def then(path: FlowPath, field: GradientFlow, until: float, **options: object) -> FlowPath:
-    """Go on from the end of `path` with another chart or clock: one trajectory of several legs.
+@dataclass(frozen=True)
+class _Pieces:
+    """The integrator's own polynomials (start, end, states) between the knots."""
 
-    Parameters: a path that came to its horizon or was stopped (any other one is returned as it
-    is); the field to follow, `until` on its own clock, and the options of `integrate`. The clock
-    runs on: the last leg's own clock value is t - t_switch + its value at the switch. States are
-    in the coordinates of the last chart.
-    """
-    if path.status not in ("horizon", "stopped"):
-        return path
-    here = path.field.chart
+    pieces: tuple[tuple[float, float, DenseOutput], ...]
+    last: float
+    end: NDArray
 
-    def carried(z: NDArray) -> NDArray:
-        return z if here is field.chart else field.chart.coordinates(*here.parameters(z))
-
-    leg = integrate(field, carried(path.end), until, **options)
-    switch, shift = path.t[-1], path.t[-1] - leg.t[0]
-    legs = (*(path.legs or (path,)), leg)
-    clocks = dict.fromkeys(one.field.clock for one in legs)
-
-    def interpolant(t: NDArray) -> NDArray:
-        early = t < switch
-        out = np.empty((len(t), leg.states.shape[1]))
-        for k in np.nonzero(early)[0]:
-            out[k] = carried(path.interpolant(t[k : k + 1])[0])
-        out[~early] = leg.interpolant(t[~early] - shift)
+    def __call__(self, t: NDArray) -> NDArray:
+        out = np.tile(self.end, (len(t), 1))
+        starts, inside = [a for a, _, _ in self.pieces], t < self.last
+        piece = np.where(inside, np.searchsorted(starts, t, side="right") - 1, -1)
+        for k in np.unique(piece[inside]):
+            _, end, dense = self.pieces[k]
+            out[piece == k] = dense(np.minimum(t[piece == k], end)).T
         return out
-
-    return replace(
-        leg,
-        t=np.append(path.t, leg.t[1:] + shift),
-        states=np.array([*map(carried, path.states[:-1]), *leg.states]),
-        events=(*path.events, *(replace(e, t=e.t + shift) for e in leg.events)),
-        clock=", then ".join(clocks),
-        interpolant=interpolant,
-        settled=leg.settled + shift,
-        legs=legs,
-    )
 
 
 @dataclass
@@ -213,18 +191,19 @@ class _Path:
                 end = self.field.restored(solver.y)
                 return solver.t, end, none, self.failure(self.field.velocity(end, active))
             dense, a, b = solver.dense_output(), solver.t_old, solver.t
-            found, culprit = self.first_crossing(dense, a, b, side)
+            found, culprits = self.first_crossing(dense, a, b, side)
             halt = self.halt(dense, a, min(b, found))
             end = min(b, found) if halt is None else halt
-            self.pieces.append((a, end, dense))
             z = self.field.restored(dense(end))
+            if end > a:
+                self.pieces.append((a, end, dense))
             if halt is not None:
                 return end, z, none, "stopped"
-            if culprit is not None:
+            if culprits.any():
                 toward = side * self.turns(z, active) < 0.0
-                near = (np.abs(self.field.surfaces(z)) <= _TIE) & toward
-                near[culprit] = True  # whatever rounding says
-                return end, z, near, ""
+                h = np.abs(self.field.surfaces(z))
+                near = (h > 0.0) & (h <= _TIE) & toward  # a 0 may have no input at all
+                return end, z, near | culprits, ""
         return solver.t, self.field.restored(solver.y), none, "horizon"
 
     def failure(self, v: NDArray) -> str:
@@ -241,11 +220,17 @@ class _Path:
 
     def first_crossing(
         self, dense: DenseOutput, a: float, b: float, side: NDArray
-    ) -> tuple[float, tuple[int, int] | None]:
-        """The first clock value in (a, b] at which a surface is crossed, and which one it is."""
+    ) -> tuple[float, NDArray]:
+        """The first clock value in (a, b] at which a surface is crossed, and which (n, units).
+
+        It is a where the flow has left on the other side of a surface than was supposed: a unit
+        of layer 2 whose inputs were all 0 before has no side until one of them comes to life.
+        """
+        culprits = np.zeros(side.shape, bool)
         if not side.size:
-            return np.inf, None
-        before, last = side * self.field.surfaces(dense(a)), a
+            return np.inf, culprits
+        start = side * self.field.surfaces(dense(a))
+        before, last = start, a
         for t in np.linspace(a, b, _INSIDE + 2)[1:]:
             h = side * self.field.surfaces(dense(t))
             found = [
@@ -253,9 +238,12 @@ class _Path:
                 for k in map(tuple, np.argwhere((h < 0.0) & (before > 0.0)).tolist())
             ]
             if found:
-                return min(found)
+                first, k = min(found)
+                culprits[k] = True
+                return first, culprits
             before, last = np.where(before > 0.0, h, np.maximum(h, before)), t
-        return np.inf, None
+        astray = (before <= 0.0) & (h < -_TIE)
+        return (a, astray) if astray.any() else (np.inf, culprits)
 
     def switched(
         self, t: float, z: NDArray, active: NDArray, crossed: NDArray
@@ -281,17 +269,7 @@ class _Path:
         return bool(np.any(back & on))
 
     def result(self, status: str) -> FlowPath:
-        states, starts = np.array(self.states), [a for a, _, _ in self.pieces]
-
-        def interpolant(t: NDArray) -> NDArray:
-            out = np.tile(states[-1], (len(t), 1))
-            inside = t < self.knots[-1]
-            piece = np.where(inside, np.searchsorted(starts, t, side="right") - 1, -1)
-            for k in np.unique(piece[inside]):
-                _, end, dense = self.pieces[k]
-                out[piece == k] = dense(np.minimum(t[piece == k], end)).T
-            return out
-
+        states = np.array(self.states)
         return FlowPath(
             t=np.array(self.knots),
             states=states,
@@ -300,7 +278,7 @@ class _Path:
             clock=self.field.clock,
             end=states[-1],
             detail=f"{WORDS[status]}, at {self.knots[-1]:g}",
-            interpolant=interpolant,
+            interpolant=_Pieces(tuple(self.pieces), self.knots[-1], states[-1]),
             settled=self.knots[-1],
             field=self.field,
         )

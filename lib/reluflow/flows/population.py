@@ -26,6 +26,7 @@ from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field
 from reluflow.flows.integrate import integrate
+from reluflow.flows.population_path import PopulationPath, recorded_path
 from reluflow.flows.segment import check_steps
 from reluflow.flows.trajectory import Trajectory
 
@@ -34,71 +35,6 @@ _LINEAR = 1e-12
 _LARGE = 700.0
 """Where exp is about to overflow."""
 _TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 12)]
-
-
-@dataclass(frozen=True)
-class PopulationPath(Trajectory):
-    """A path of angle and magnitude; its states (k, 2) are (psi, rho).
-
-    t       (k,) times, or steps where `clock` is "steps"
-    layers  (k, m) the factors v_1, ..., v_m; in the flow all are |w|
-    target  |w*|
-    """
-
-    layers: NDArray
-    target: float
-
-    @property
-    def psi(self) -> NDArray:
-        """log tan(phi/2), shape (k,)."""
-        return self.states[:, 0]
-
-    @property
-    def rho(self) -> NDArray:
-        """log(|w| / |w*|), shape (k,)."""
-        return self.states[:, 1]
-
-    @property
-    def phi(self) -> NDArray:
-        """The angle pi - angle(w, w*), shape (k,)."""
-        return 2.0 * np.arctan(np.exp(np.minimum(self.psi, _LARGE)))
-
-    @property
-    def theta(self) -> NDArray:
-        """The angle between w and w*, shape (k,), with all its digits where it is small."""
-        return 2.0 * np.arctan(np.exp(np.minimum(-self.psi, _LARGE)))
-
-    @property
-    def length(self) -> NDArray:
-        """The magnitude |w|, shape (k,)."""
-        return self.target * np.exp(self.rho)
-
-
-def recorded_path(
-    t: NDArray, psi: NDArray, rho: NDArray, layers: NDArray, target: float, clock: str
-) -> PopulationPath:
-    """A path that is known at its knots t (k,) only: psi and rho (k,), layers (k, m), |w*|."""
-    states = np.column_stack([psi, rho])
-
-    def interpolant(wanted: NDArray) -> NDArray:
-        knot = np.searchsorted(t, wanted)
-        if not np.isin(wanted, t).all():
-            raise ValueError(f"the path is known at its {clock} only")
-        return states[knot]
-
-    return PopulationPath(
-        t=t,
-        states=states,
-        events=(),
-        status="horizon",
-        clock=clock,
-        end=states[-1],
-        detail=f"stopped after {t[-1]:g} ({clock})",
-        interpolant=interpolant,
-        settled=float(t[-1]),
-        layers=layers,
-        target=float(target),
-    )
 
 
 def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -206,14 +142,7 @@ def population_flow(
     if path.status not in ("horizon", "stopped"):
         raise ArithmeticError(f"the population flow: {path.detail}")
 
-    def interpolant(t: NDArray) -> NDArray:
-        s = t * pace
-        late = s > path.t[-1]
-        out = path.at(np.minimum(s, path.t[-1]))
-        if late.any():
-            out[late] = _linear_part(path.end, s[late] - path.t[-1], m)
-        return out
-
+    interpolant = _Continued(path, m, pace)
     states = interpolant(t)
     return PopulationPath(
         t=t,
@@ -228,6 +157,22 @@ def population_flow(
         layers=np.tile(target * np.exp(states[:, 1:]), (1, m)),
         target=float(target),
     )
+
+
+@dataclass(frozen=True)
+class _Continued:
+    """The path in s = pace t, and behind it the flow's linear part."""
+
+    path: Trajectory
+    m: int
+    pace: float
+
+    def __call__(self, t: NDArray) -> NDArray:
+        s, last = t * self.pace, self.path.t[-1]
+        out, late = self.path.at(np.minimum(s, last)), s > last
+        if late.any():
+            out[late] = _linear_part(self.path.end, s[late] - last, self.m)
+        return out
 
 
 def population_descent(

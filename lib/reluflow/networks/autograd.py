@@ -43,12 +43,15 @@ class Autograd:
         return [h.numpy() for h in self._outputs(X, None)(_tensor(theta))[1:]]
 
     def cosines(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
-        """The pre-activations of layer l over |x_i| |theta|^l, which care for no scale."""
-        X, size = np.asarray(X, float), float(np.linalg.norm(theta)) or 1.0
+        """The pre-activations in units that care for no scale: each datum's largest in its layer,
+        or |x_i| |theta|^l for a layer l of a single unit."""
+        X, size = np.asarray(X, float), float(np.linalg.norm(theta))
         rows = np.linalg.norm(X.reshape(len(X), -1), axis=1)[:, None]
-        rows = np.where(rows > 0.0, rows, 1.0)
-        layers = self.preactivations(theta, X)
-        return [h / (rows * size**order) for order, h in enumerate(layers, start=1)]
+        found = []
+        for order, h in enumerate(self.preactivations(theta, X), start=1):
+            unit = np.abs(h).max(axis=1, keepdims=True) if h.shape[1] > 1 else rows * size**order
+            found.append(np.divide(h, unit, out=np.zeros_like(h), where=unit > 0.0))
+        return found
 
     def rates(
         self, theta: ArrayLike, X: ArrayLike, v: ArrayLike, patterns: Patterns | None = None
