@@ -82,8 +82,7 @@ def test_two_linear_layers_come_to_the_widest_margin(loss) -> None:
     path = integrate(GradientFlow(chart, loss, X, y, LOG_LOSS), start, 1e4 * DECADE, rtol=1e-8)
     first, second = network.weights(path.end[:-1])
     beta = (second @ first)[0]
-    rows = [{"type": "ineq", "fun": lambda v, x=x: x @ v - 1.0, "jac": lambda v, x=x: x} for x in X]
-    best = minimize(lambda v: v @ v, np.ones(2), jac=lambda v: 2 * v, constraints=rows, tol=1e-14).x
+    best = widest_margin(X)
     cosine = beta @ best / np.linalg.norm(beta) / np.linalg.norm(best)
     assert (path.status, path.events) == ("horizon", ())
     assert np.sqrt(2.0 - 2.0 * cosine) < 2e-4  # of the order of 1 / log(1/L)
@@ -100,6 +99,34 @@ def test_the_two_neuron_example_goes_to_a_loss_of_one_over_ten_to_the_ten_thousa
     np.testing.assert_allclose(np.exp(rho) * u[[2, 3, 5]], [0.05, -1.0, 0.3], rtol=1e-4)
     # 1/4 |w_1| |v_1| is the margin, so log(1/L) = |theta|^2 / 8 - log 2 but for the idle part.
     assert np.exp(2 * rho) / 8 == pytest.approx(1e4 * DECADE, rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_linear_logistic_regression_comes_to_the_widest_margin(loss) -> None:
+    """Soudry et al. 2018: w / |w| goes to the hard-margin direction like 1 / log(1/L)."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(8, 2)) + np.array([2.0, 1.0])
+    y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
+    X *= y[:, None]
+    chart = Polar(neuron(2, "linear"))
+    flow = GradientFlow(chart, loss, X, y, LOG_LOSS)
+    path = integrate(flow, chart.coordinates([0.3, -0.2]), 1e4 * DECADE, rtol=1e-7)
+    best = widest_margin(X * y[:, None])
+    gaps = [
+        np.linalg.norm(path.at(tau)[:2] - best / np.linalg.norm(best))
+        for tau in (1e3 * DECADE, 1e4 * DECADE)
+    ]
+    assert path.status == "horizon"
+    assert gaps[1] < 1e-3
+    assert 8.0 < gaps[0] / gaps[1] < 12.0
+
+
+def widest_margin(Z: NDArray) -> NDArray:
+    """The shortest w with w.z >= 1 for all rows z of Z (n, d), by a quadratic program."""
+    rows = {"type": "ineq", "fun": lambda v: Z @ v - 1.0, "jac": lambda v: Z}
+    return minimize(
+        lambda v: v @ v, np.ones(Z.shape[1]), jac=lambda v: 2 * v, constraints=rows, tol=1e-14
+    ).x
 
 
 def separable(rng: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
@@ -150,10 +177,8 @@ def test_alignment_from_a_size_that_no_float_holds() -> None:
     X, y = separable(rng, 8)
     chart = Neurons(np.where(np.arange(10) < 5, 1.0, -1.0), 2)
     start = chart.along(rng.normal(size=(10, 2)), -1e5)
-    early = integrate(
-        GradientFlow(chart, EXPONENTIAL, X, y), start, 1e9,
-        stop=lambda _, z: -5.0 - chart.split(z)[1].max(), rtol=1e-7,
-    )  # fmt: skip
+    time, late = (GradientFlow(chart, EXPONENTIAL, X, y, clock) for clock in (TIME, LOG_LOSS))
+    early = integrate(time, start, 1e9, stop=lambda _, z: -5.0 - chart.split(z)[1].max(), rtol=1e-7)
     assert early.status == "stopped"
     U, R = chart.split(early.end)
     living = R > -9e4
@@ -163,9 +188,45 @@ def test_alignment_from_a_size_that_no_float_holds() -> None:
     for u, s in zip(U[living], chart.signs[living], strict=True):
         aim = cones[s] / np.linalg.norm(cones[s])
         np.testing.assert_allclose(u, aim, atol=1e-4)
-    late = then(early, GradientFlow(chart, EXPONENTIAL, X, y, LOG_LOSS), 300 * DECADE, rtol=1e-7)
-    assert late.status == "horizon"
-    assert late.log_loss[-1] == pytest.approx(-300 * DECADE, rel=1e-5)
+    path = then(early, late, 300 * DECADE, rtol=1e-7)
+    assert (path.status, path.clock) == ("horizon", "time, then log(1/loss)")
+    assert path.log_loss[-1] == pytest.approx(-300 * DECADE, rel=1e-5)
+    assert path.t[0] == 0.0
+    assert path.t[-1] - early.t[-1] == pytest.approx(300 * DECADE + early.log_loss[-1])
+    moments = np.linspace(0.0, path.t[-1], 9)
+    np.testing.assert_allclose(path.at(early.t[-1]), early.end, atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(chart.split(path.at(moments))[0], axis=-1), 1.0, atol=1e-4
+    )
+
+
+def test_charts_and_clocks_change_on_the_way() -> None:
+    """Balanced neurons, then polar, then plain coordinates give what plain ones give throughout."""
+    rng = np.random.default_rng(4)
+    X, y = separable(rng, 6)
+    signs, U = np.array([1.0, -1.0, 1.0]), rng.normal(size=(3, 2))
+    network = fully_connected([2, 3])
+    charts = Neurons(signs, 2), Polar(network), Plain(network)
+    flows = [GradientFlow(chart, LOGISTIC, X, y) for chart in charts]
+    start = charts[0].along(U, [-3.0, -2.0, -2.5])
+    path = integrate(flows[0], start, 0.8)
+    path = then(then(path, flows[1], 0.7), flows[2], 0.9)
+    theta, scale = charts[0].parameters(start)
+    whole = integrate(flows[2], charts[2].coordinates(theta, scale), 2.4)
+    assert (len(path.legs), path.clock, path.status) == (3, "time", "horizon")
+    assert path.t[-1] == pytest.approx(2.4)
+    times = np.linspace(0.0, 2.4, 13)
+    np.testing.assert_allclose(path.at(times), whole.at(times), atol=1e-7)
+    np.testing.assert_allclose(path.states, whole.at(np.minimum(path.t, 2.4)), atol=1e-7)
+    assert whole.events
+    assert [(e.datum, e.neuron) for e in path.events] == [(e.datum, e.neuron) for e in whole.events]
+    np.testing.assert_allclose([e.t for e in path.events], [e.t for e in whole.events], atol=1e-6)
+    # Back to balanced neurons, which these still are.
+    back = charts[0].coordinates(path.end)
+    assert charts[0].parameters(back)[1] == pytest.approx(back[6:].max())
+    # A path that cannot go on is returned as it is.
+    rest = integrate(GradientFlow(Plain(neuron(1)), SQUARE, np.ones((1, 1)), np.ones(1)), [1.0], 2)
+    assert then(rest, rest.field, 5.0) is rest
 
 
 @pytest.mark.parametrize("seed", range(3))

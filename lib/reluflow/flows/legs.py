@@ -59,5 +59,5 @@ class _Joined:
         for k in np.nonzero(early)[0]:
             z = self.path.interpolant(t[k : k + 1])[0]
             out[k] = _carried(z, self.path.field, self.leg.field)
-        out[~early] = self.leg.interpolant(t[~early] - self.shift)
+        out[~early] = self.leg.interpolant(np.maximum(t[~early] - self.shift, self.leg.t[0]))
         return out
