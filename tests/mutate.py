@@ -1,8 +1,9 @@
 """`python tests/mutate.py --sample 100 --seed S`: plants faults in the library, one at a time.
 
-Each fault is put into a copy of the project and tried by the unit tests, those that speak most of
-the faulty module first. A fault that no test notices is printed as a difference: read it, and write
-the test that was missing, or see that the fault changes nothing.
+Each fault is put into a copy of the project and tried by the tests: first the unit tests that speak
+most of the faulty module, then the stored outputs of the chapters that it serves, then all other
+unit tests. A fault that nothing notices is printed as a difference: read it, and write the test
+that was missing, or see that the fault changes nothing.
 
 Cosmic Ray makes the faults; `Renamed` adds those of numerical code, such as a dropped `abs`. The
 sample is drawn from the places where a fault fits, and then from the faults that fit there, so that
@@ -37,6 +38,7 @@ PACKAGE = ROOT / "lib" / "reluflow"
 WHERE = ("flows", "geometry*", "ledger", "falsify*", "papers")
 # Tests that run chapters or builds, and those of style, are no unit tests.
 NOT_ASKED = {f"test_{name}.py" for name in ["notebooks", "papermill", "book", "style", "commands"]}
+CHAPTERS = {"lee2022support": "01_*", "lee2023magnitude": "02_*"}
 # One operator stands for another of its family: of another one, it would only raise a TypeError.
 FAMILIES = (
     {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"},
@@ -154,14 +156,21 @@ class Laboratory:
         self.sound: set[Path] = set()  # tests that were seen to pass
 
     def passes(self, tests: Sequence[Path]) -> bool:
-        """Whether these tests pass; a test that takes longer than `hang` seconds does not."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", *map(str, tests)]
-        options = ["addopts=", f"faulthandler_timeout={self.hang}"]
-        options.append("faulthandler_exit_on_timeout=true")
+        """Whether these tests or notebooks pass; a unit test of over `hang` seconds does not."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        if tests[0].suffix == ".ipynb":
+            command += ["--nbval", "--nbval-current-env", "-p", "nbval_numbers"]
+            command += [f"--nbval-cell-timeout={self.hang}"]
+            options = []
+        else:
+            command += ["-m", "not long"]
+            options = [f"faulthandler_timeout={self.hang}", "faulthandler_exit_on_timeout=true"]
+        command += [part for o in ["addopts=", *options] for part in ("-o", o)]
+        paths = (str(self.root / folder) for folder in ("lib", "tests"))
         run = subprocess.run(
-            [*command, "-p", "no:cacheprovider", *(part for o in options for part in ("-o", o))],
+            [*command, *map(str, tests)],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root / "lib"), "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
             capture_output=True,
             check=False,
         )
@@ -184,8 +193,13 @@ class Laboratory:
     def survives(self, fault: Fault, everywhere: bool) -> bool:
         """Whether no test of its room notices the fault and, `everywhere`, no other either."""
         order = rooms(fault.module, self.tests)
-        stages = [order[:FIRST], order[FIRST:]] if everywhere else [order[:FIRST]]
-        return not any(self.notices(fault, tests) for tests in stages)
+        stages = [order[:FIRST], self.chapters(fault.module), order[FIRST:]]
+        return not any(self.notices(fault, tests) for tests in stages[: 3 if everywhere else 1])
+
+    def chapters(self, module: Path) -> list[Path]:
+        """The notebooks whose outputs the module may change."""
+        served = [p for room, p in CHAPTERS.items() if room in module.parts] or CHAPTERS.values()
+        return [path for p in served for path in sorted((self.root / "chapters").glob(p))]
 
 
 def main() -> int:
