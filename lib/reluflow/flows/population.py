@@ -25,6 +25,7 @@ from scipy.integrate import DOP853
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field
+from reluflow.flows.half_angles import angle
 from reluflow.flows.integrate import integrate
 from reluflow.flows.population_path import PopulationPath, recorded_path
 from reluflow.flows.segment import check_steps
@@ -81,7 +82,7 @@ def population_gradient(
     best = float(np.prod(target_v))
     length, size = np.linalg.norm(w), np.linalg.norm(target)
     psi, _ = coordinates(w, target)
-    phi = 2.0 * np.arctan(np.exp(psi))
+    phi = angle(psi)
     toward = (phi * target + np.sin(phi) * size / length * w) / (2.0 * np.pi)
     rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
     common = 0.5 * factor * length**2 - 0.5 * best * length * size * pull(phi)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow.flows.half_angles import angle
 from reluflow.flows.trajectory import Trajectory
 
 _LARGE = 700.0
@@ -38,12 +39,12 @@ class PopulationPath(Trajectory):
     @property
     def phi(self) -> NDArray:
         """The angle pi - angle(w, w*), shape (k,)."""
-        return 2.0 * np.arctan(np.exp(np.minimum(self.psi, _LARGE)))
+        return angle(np.minimum(self.psi, _LARGE))
 
     @property
     def theta(self) -> NDArray:
         """The angle between w and w*, shape (k,), with all its digits where it is small."""
-        return 2.0 * np.arctan(np.exp(np.minimum(-self.psi, _LARGE)))
+        return angle(np.minimum(-self.psi, _LARGE))
 
     @property
     def length(self) -> NDArray:
