@@ -139,8 +139,9 @@ class _Path:
             t, z, crossed, status = self.smooth(t, z, active)
             if crossed.any():
                 active, status = self.switched(t, z, active, crossed)
-            self.knots.append(t)
-            self.states.append(z)
+            if t > self.knots[-1]:
+                self.knots.append(t)
+                self.states.append(z)
         return self.result(status)
 
     def turns(self, z: NDArray, active: NDArray) -> NDArray:
