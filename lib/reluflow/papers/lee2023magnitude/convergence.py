@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from reluflow.falsify import Draw, Instance, Statement, falsify
 from reluflow.flows.gaussian import parameter_flow
 from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.orbit import orbits
 from reluflow.flows.passage_times import time_to_angle
 from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, deviation, note
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 REACHED = 1e-6

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicHermiteSpline
 from reluflow.figures import style
 from reluflow.figures.frame import fresh, halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.flows.orbit import orbits
 from reluflow.flows.passage_times import time_to_angle, time_to_loss
 from reluflow.flows.phases import (
     dip_from_teacher_norm,
@@ -25,7 +26,6 @@ from reluflow.flows.phases import (
     threshold_norm,
 )
 from reluflow.flows.population import pull
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.times import best_norm
 
 FLOW, NULLCLINE, SEPARATRIX, TURN = "#0072B2", "#D55E00", "#117733", "#AA4499"
