@@ -30,7 +30,7 @@ def quadrature_gradient(
     Parameters: w (d,) not 0, target (d,) not 0, v (m,), target_v (any number of factors,). Returns
     the gradient in w (d,) and in v (m,).
     """
-    w, target, v = (np.asarray(a, float) for a in (w, target, v))
+    w, target, v = np.asarray(w, float), np.asarray(target, float), np.asarray(v, float)
     size, length = float(np.linalg.norm(target)), float(np.linalg.norm(w))
     first = target / size
     across = w - (w @ first) * first
@@ -38,7 +38,7 @@ def quadrature_gradient(
     second = across / away if away > 0.0 else np.zeros_like(first)
     theta = math.atan2(away, float(w @ first))
     angles, weights = _arcs((theta - 0.5 * np.pi, 0.5 * np.pi, theta + 0.5 * np.pi))
-    factor, best = float(np.prod(v)), float(np.prod(target_v))
+    factor, best = float(np.prod(v)), float(np.prod(np.asarray(target_v, float)))
     student = length * np.cos(angles - theta)
     residual = factor * student - best * size * np.maximum(np.cos(angles), 0.0)
     share = weights * residual / np.pi

@@ -10,8 +10,6 @@ So a larger start is slower for m = 0, as fast for m = 1 and faster for m >= 2, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -20,8 +18,6 @@ from reluflow.flows.half_angles import angle
 from reluflow.flows.orbit import Orbit, orbits
 from reluflow.flows.population import shortfall
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-_NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 _HALVINGS = 50
 _STAGES = 4
 """Orbits end when the angle is small; a tiny start's magnitude may come later, some orbits on."""
@@ -47,7 +43,7 @@ def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLik
     path = orbits(psi0, rho0, m)
     if np.any(psi1 < psi0) or np.any(psi1 > path.psi[:, -1]):
         raise InputError("psi1 must lie between the start's psi0 and the orbit's end")
-    return _within(path, m, np.sum(path.psi <= psi1[:, None], axis=1) - 1)(psi1)[0]
+    return path.at(psi1)[0]
 
 
 def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLike) -> NDArray:
@@ -62,60 +58,25 @@ def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLik
         losses = relative_loss(path.psi, path.rho, m[:, None])
         if np.all(losses[:, -1] <= level):
             break
-        path = _continued(path, m)
+        path = _continued(path)
     else:
         raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
     k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)
-    at = _within(path, m, k)
-    rows = np.arange(len(k))
-    low, high = path.psi[rows, k], path.psi[rows, k + 1]
+    low, high = (path.psi[np.arange(len(k)), at] for at in (k, k + 1))
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        above = relative_loss(middle, at(middle)[1], m) > level
+        above = relative_loss(middle, path.at(middle)[1], m) > level
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(losses[:, 0] <= level, 0.0, at(0.5 * (low + high))[0])
+    return np.where(losses[:, 0] <= level, 0.0, path.at(0.5 * (low + high))[0])
 
 
 def _columns(*given: ArrayLike) -> list[NDArray]:
     return [np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(*given)]
 
 
-def _continued(path: Orbit, m: NDArray) -> Orbit:
+def _continued(path: Orbit) -> Orbit:
     """The orbits, and those that start at their ends."""
-    more = orbits(path.psi[:, -1], path.rho[:, -1], m)
-    s = path.s[:, -1:] + more.s[:, 1:]
-    return Orbit(
-        np.hstack([path.s, s]),
-        np.hstack([path.psi, more.psi[:, 1:]]),
-        np.hstack([path.rho, more.rho[:, 1:]]),
-    )
-
-
-def _within(path: Orbit, m: NDArray, k: NDArray) -> Callable[[NDArray], tuple[NDArray, NDArray]]:
-    """Time and rho as functions of psi (rows,) in panel k (rows,) of every orbit.
-
-    From the panel's first point Z = (v*/v)^(m+1) solves the orbit's equation,
-    Z = (Z_0 + (m + 1) pi int grown / phi dpsi) / grown with grown = (g(phi)/g(phi_0))^(m+1).
-    """
-    rows, p = np.arange(len(k)), m + 1.0
-    s, psi0, Z0 = path.s[rows, k], path.psi[rows, k], np.exp(-p * path.rho[rows, k])
-    start = angle(psi0) * np.cosh(psi0)
-
-    def grown(psi: NDArray, axes: tuple[int, ...]) -> NDArray:
-        base, power = np.expand_dims(start, axes), np.expand_dims(p, axes)
-        return (angle(psi) * np.cosh(psi) / base) ** power
-
-    def odd(psi: NDArray) -> NDArray:
-        """Z at psi (rows, j), by Gauss-Legendre from the panel's start to each."""
-        width = psi - psi0[:, None]
-        inner = psi0[:, None, None] + width[:, :, None] * _NODES
-        gain = (grown(inner, (1, 2)) / angle(inner)) @ _WEIGHTS
-        return (Z0[:, None] + np.pi * p[:, None] * width * gain) / grown(psi, (1,))
-
-    def at(psi: NDArray) -> tuple[NDArray, NDArray]:
-        width = (psi - psi0)[:, None]
-        nodes = psi0[:, None] + width * _NODES
-        pace = 2.0 * np.pi * odd(nodes) ** (1.0 - 2.0 / p[:, None]) / angle(nodes)
-        return s + width[:, 0] * (pace @ _WEIGHTS), -np.log(odd(psi[:, None])[:, 0]) / p
-
-    return at
+    more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
+    pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
+    s, psi, rho = (np.hstack([first, then[:, 1:]]) for first, then in pairs)
+    return Orbit(s, psi, rho, path.m)

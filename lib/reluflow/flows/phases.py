@@ -116,7 +116,8 @@ def shape_of(values: NDArray, least: float) -> tuple[str, int]:
     A curve is cut into falls and rises at its extremes; excursions below `least` do not count. One
     that stays within `least` of its start rises or falls as its end lies above the start or not.
     """
-    ways, turn, high, low, at = [], 0, values[0], values[0], 0
+    ways: list[int] = []
+    turn, high, low, at = 0, values[0], values[0], 0
     for k, value in enumerate(values.tolist()):
         direction = ways[-1] if ways else 0
         if direction >= 0 and value > high:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,7 +71,7 @@ def equal_times() -> Statement:
 
 
 def _of_times(
-    says: str, layers: Sequence[int], slack: Callable[[NDArray, NDArray], NDArray], **more: float
+    says: str, layers: Sequence[int], slack: Callable[[NDArray, NDArray], NDArray], **more: Any
 ) -> Statement:
     """A statement on the times (k,) that a smaller and a larger start take to one angle."""
 
