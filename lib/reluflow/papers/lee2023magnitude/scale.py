@@ -16,6 +16,7 @@ from scipy.stats import f as f_law
 
 from reluflow.approx import approx
 from reluflow.flows.population import population_descent, population_flow
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.descent_bounds import gap_descent_bounds
 from reluflow.papers.lee2023magnitude.settings import (
     DATA,
@@ -26,6 +27,7 @@ from reluflow.papers.lee2023magnitude.settings import (
     STEPS,
     constants,
 )
+from reluflow.statistics import share_interval
 
 DEVIATION, VARIANCE = "standard deviation", "variance"
 """What k in N(0, k I) may be."""
@@ -186,3 +188,62 @@ def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, b
         ).theta
     below, above = gap_descent_bounds(T, *given, rate, m)
     return bool((theta < above).all()), bool((theta > below).all())
+
+
+DEVIATION_READING = Reading(
+    "k is a standard deviation: |w₀|/|w*| is about 0.1, 1 and 2",
+    "k a variance: |w₀|/|w*| is about 0.32, 1 and 1.41. The bounds of Figure 1 hold all the same.",
+)
+
+
+def norm_scale(seed: int, draws: int) -> list[Evidence]:
+    """ma.text.scaleconv.1: D.3's k = 0.1 k*, k*, 2 k* as standard deviations give small, middle and
+    large norm."""
+    drawn = ratios(seed, draws, DEVIATION)
+    ordered = int(((drawn[:, 0] < drawn[:, 1]) & (drawn[:, 1] < drawn[:, 2])).sum())
+    large = max(NORMS)
+    likelier = exceeds(DEVIATION, large, 2.0) / exceeds(VARIANCE, large, 2.0)
+    paces = {r: [progress(r, "half the mean", k) for k in RATES] for r in (DEVIATION, VARIANCE)}
+    spread = {r: max(values) / min(values) for r, values in paces.items()}
+    middle = np.exp(np.abs(np.log(drawn[:, 1])).max())
+    return [
+        fact(f"draws with small < middle < large, of {draws}", ordered, draws),
+        bound("small norm: largest |w₀|/|w*| drawn", float(drawn[:, 0].max()), "<", 0.2, ""),
+        bound("middle norm: largest of |w₀|/|w*| and its inverse drawn", float(middle), "<",
+              2.0, ""),
+        bound("|w₀| > 2|w*| for large norm: how much likelier than under a variance",
+              likelier, ">", 20.0, ""),
+        bound("ηT|w*|²ᵐ of the three depths: largest over smallest", spread[DEVIATION], "<",
+              spread[VARIANCE], ""),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+def large_norm(seed: int, draws: int) -> tuple[list[Evidence], list[Evidence]]:
+    """ma.text.scaleconv.2: a large norm exceeds 2 |w*| (Section 5.1). Returns what it needs, and
+    what appeared instead."""
+    large = max(NORMS)
+    above = int((ratios(seed, draws, DEVIATION)[:, 2] > 2.0).sum())
+    says = f"draws of a large norm with |w₀| > 2|w*|, of {draws}"
+    return [fact(says, above, draws), note("seed", seed)], [
+        note("share of the draws, its 95 % interval", share_interval(above, draws)),
+        *(note(f"probability, if k is a {reading}", exceeds(reading, large, 2.0), digits=digits)
+          for reading, digits in ((DEVIATION, 3), (VARIANCE, 1))),
+    ]  # fmt: skip
+
+
+def loss_scale(readings: Sequence[LossReading]) -> list[Evidence]:
+    """ma.ours.run.loss: D.3's rates belong to half the mean of squares, whatever k is."""
+    half = [item for item in readings if item.loss == "half the mean"]
+    means = [item for item in readings if item.loss == "mean"]
+    sums = [item for item in readings if item.loss in ("half the sum", "sum")]
+    nine = len(RATES) * len(NORMS)
+    return [
+        fact("half the mean: all nine panels arrive and respect both bounds",
+             all(item.fits for item in half), True),
+        bound("mean: most panels that respect the upper bound, of 9",
+              max(item.upper for item in means), "<", nine, ""),
+        bound("sums: most panels in which descent arrives, of 9",
+              max(item.arrive for item in sums), "<", nine, ""),
+        fact("sums: panels that respect the upper bound", sum(item.upper for item in sums), 0),
+    ]  # fmt: skip

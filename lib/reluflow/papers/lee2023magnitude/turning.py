@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from reluflow.flows.layered_descent import neuron_descent
 from reluflow.flows.population import coordinates, population_flow
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.phases import FALLING, RISING, TURNING, phases
 from reluflow.papers.lee2023magnitude.runs import Run
 from reluflow.papers.lee2023magnitude.settings import Setting
-from reluflow.statistics import wilson
+from reluflow.statistics import share_interval, wilson
 
 OTHER = "other"
 SHAPES = (RISING, TURNING, FALLING, OTHER)
@@ -185,3 +186,51 @@ def shape_of(values: NDArray, least: float) -> tuple[str, int]:
         return TURNING, turn
     up = ways == [1] or (not ways and values[-1] > values[0])
     return (RISING if up else FALLING), 0
+
+
+USUAL = 0.75
+"""What Section 5.2 describes is usual if this share of the random starts shows it, surely."""
+READING = Reading(
+    taken="k of N(0, k I) is a standard deviation, so that small, middle and large norm "
+    "are 0.1, 1 and 2 times |w*|; on data a fall or rise by less than 0.001 |w*|, which "
+    f"Figure 2 cannot show, is none; random starts do so with a share of {USUAL} or more",
+    others="if k is a variance, the small norm is 0.32 |w*|, about the value below which "
+    "|w| rises at the start for one layer, and many starts fall first; Section 5.2 is then "
+    "false of panel 1L-SN",
+)
+
+
+def two_phases(
+    trained: ShapeSurvey, flows: ShapeSurvey, data: ShapeSurvey, variance: ShapeSurvey
+) -> list[Evidence]:
+    """ma.text.twophase.1: the magnitude falls and then rises, from a small norm it rises only
+    (Section 5.2), by panels: the runs of Figures 1 and 2, population flows, descents on few data;
+    `variance` is the one-layer panel of small norm where k is a variance."""
+    first = variance.trials - variance.count(1, 0.1, RISING)
+    shares = [flows.least_share(s.norm, said_of(s)) for s in flows.panels]
+    hits = sum(data.count(s.layers, s.norm, said_of(s)) for s in data.panels)
+    seen = float(wilson(hits, data.counts.sum())[0])
+    return [
+        bound("population: least lower end, over the panels, of the 95 % interval of the share "
+              "that Section 5.2 describes", round(min(shares), 3), ">=", USUAL, ""),
+        bound("data: the lower end, over all panels", round(seen, 3), ">=", USUAL, ""),
+        fact("Figure 2: starts of another shape than Section 5.2 says, of small norm",
+             _strays(trained, RISING), 0),
+        fact("Figure 2: starts of another shape than Section 5.2 says, of middle and large norm",
+             _strays(trained, TURNING), 0),
+        fact("population flows whose shape up to the last step is another", flows.strays, 0),
+        bound("latest mean step of a turn, population", float(np.nanmax(flows.turns)), "<",
+              flows.panels[0].steps, "steps"),
+        note("starts per panel: population, data", (flows.trials, data.trials)),
+        note("starts of another shape: population, data",
+             tuple(_strays(found, RISING) + _strays(found, TURNING) for found in (flows, data))),
+        note("if k is a variance, one layer, small norm: starts that fall first", first),
+        note("their share's 95 % interval", share_interval(first, variance.trials)),
+        note("data of a descent on few data", data.panels[0].n),
+    ]  # fmt: skip
+
+
+def _strays(found: ShapeSurvey, said: str) -> int:
+    """Starts of another shape in the panels of which the paper says this one."""
+    rows = [said_of(setting) == said for setting in found.panels]
+    return int(np.delete(found.counts[rows], SHAPES.index(said), axis=1).sum())
