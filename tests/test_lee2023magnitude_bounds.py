@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.figures import fingerprint_of
+from reluflow.flows import orbit
 from reluflow.flows.population import population_flow
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.rows import Ledger
-from reluflow.papers.lee2023magnitude import bounds, comparison, comparison_evidence, orbit
+from reluflow.papers.lee2023magnitude import bounds, comparison, comparison_evidence
 from reluflow.papers.lee2023magnitude import bounds_evidence as evidence
 from reluflow.papers.lee2023magnitude import bounds_statements as statements
 from reluflow.papers.lee2023magnitude import comparison_evidence as more

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from reluflow.errors import InputError
 from reluflow.figures.description import fingerprint_of
-from reluflow.flows.population import PopulationPath, population_gradient
+from reluflow.flows.population import population_gradient, recorded_path
+from reluflow.flows.population_path import PopulationPath
 from reluflow.ledger import Evidence
 from reluflow.papers.lee2023magnitude import compliance, first_steps, gaps, scale
 from reluflow.papers.lee2023magnitude import runs as runs_module
@@ -67,6 +69,13 @@ def theirs(setting: Setting) -> tuple[np.ndarray, np.ndarray]:
         states.append(w)
         layers.append(v)
     return np.array(states), np.array(layers)
+
+
+def moved(path: PopulationPath, psi: ArrayLike = 0.0, rho: ArrayLike = 0.0) -> PopulationPath:
+    """The path with other states."""
+    return recorded_path(
+        path.t, path.psi + psi, path.rho + rho, path.layers, path.target, path.clock
+    )
 
 
 def test_the_nine_panels_are_those_of_d3() -> None:
@@ -248,7 +257,7 @@ def test_restarted_bounds_begin_on_the_path(small: tuple[Run, ...]) -> None:
 
 def test_a_shifted_path_breaks_its_bound(small: tuple[Run, ...]) -> None:
     run = small[1]
-    bent = replace(run.empirical, psi=run.empirical.psi + np.where(run.empirical.t > 20, 6.0, 0.0))
+    bent = moved(run.empirical, np.where(run.empirical.t > 20, 6.0, 0.0))
     lower, upper = angle_checks([replace(run, empirical=bent)])
     assert lower.breaches["empirical"].count == 0
     assert upper.breaches["empirical"].count > 0
@@ -259,7 +268,7 @@ def test_a_shifted_path_breaks_its_bound(small: tuple[Run, ...]) -> None:
 
 def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> None:
     run = small[1]
-    lost = replace(run.flow, rho=np.where(run.flow.t > run.flow.t[7], np.nan, run.flow.rho))
+    lost = moved(run.flow, rho=np.where(run.flow.t > run.flow.t[7], np.nan, 0.0))
     for check in magnitude_checks([replace(run, flow=lost)]):
         breach = check.breaches["flow"]
         assert breach.count == len(run.flow.t) - 8
@@ -285,8 +294,8 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     setting = Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
-    flow = PopulationPath(0.1 * T, 0.3 * T, np.minimum(rho, -0.01), np.ones((4, 1)), 2.0, "time")
+    path = recorded_path(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
+    flow = recorded_path(0.1 * T, 0.3 * T, np.minimum(rho, -0.01), np.ones((4, 1)), 2.0, "time")
     run = Run(setting, 0.0, 1.6, 2.0, path, path, flow)
     check = angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}
@@ -313,13 +322,13 @@ def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.Mo
     run, said = small[0], "of 18 bounds, passed "
     drawn = {f"{said}at some step by the run on data", f"{said}by descent on the population"}
     assert set(fails(figure_1(small))) <= drawn
-    bent = replace(run, flow=replace(run.flow, psi=run.flow.psi + 6.0))
+    bent = replace(run, flow=moved(run.flow, 6.0))
     assert f"{said}by the population's flow" in fails(figure_1([bent, *small[1:]]))
-    slow = replace(run, empirical=replace(run.empirical, psi=0.0 * run.empirical.psi))
+    slow = replace(run, empirical=moved(run.empirical, -run.empirical.psi))
     assert "one layer: small norm halves its angle first" in fails(figure_1([slow, *small[1:]]))
     assert "panels" in fails(figure_1([*small, run]))
     away = [item for item in figure_2(small) if item.form == "deviation"]
-    far = replace(run, empirical=replace(run.empirical, rho=run.empirical.rho + 1.0))
+    far = replace(run, empirical=moved(run.empirical, rho=1.0))
     worse = [item for item in figure_2([far, *small[1:]]) if item.form == "deviation"]
     assert worse[0].value > 0.5 > away[0].value
     assert "panels" in fails(item for item in figure_2(small[1:]) if item.form != "deviation")

@@ -18,11 +18,11 @@ from scipy.optimize import brentq
 
 from reluflow.approx import on_grain
 from reluflow.falsify import Report, falsify, survived
+from reluflow.flows.orbit import one_layer, orbits
 from reluflow.flows.population import PopulationPath, population_flow
 from reluflow.ledger import Counterexample, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import bounds
 from reluflow.papers.lee2023magnitude import bounds_statements as statements
-from reluflow.papers.lee2023magnitude.orbit import one_layer, orbits
 
 Settlement = dict[str, Any]
 Reports = Mapping[str, Report]

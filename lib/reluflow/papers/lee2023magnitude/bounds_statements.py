@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from reluflow.falsify import Draw, Statement
+from reluflow.flows.orbit import Orbit, orbits
 from reluflow.flows.population import pull
 from reluflow.papers.lee2023magnitude import bounds
 from reluflow.papers.lee2023magnitude.comparison import implicit_printed, level
-from reluflow.papers.lee2023magnitude.orbit import Orbit, orbits
 
 Item = Mapping[str, NDArray]
 

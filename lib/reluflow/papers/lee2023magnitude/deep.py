@@ -18,8 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from reluflow.flows.stabilised import spectral_radius, stabilised_flow
 from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
-from reluflow.papers.lee2023magnitude.deep_flow import spectral_radius, stabilised_flow
 
 TOLERANCE = 1e-3
 """Error of a step of the flow, relative to the size of all weights."""

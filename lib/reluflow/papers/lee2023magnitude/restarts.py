@@ -21,6 +21,7 @@ from reluflow.flows.population import (
     coordinates,
     population_descent,
     pull,
+    recorded_path,
 )
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.descent_bounds import (
@@ -153,7 +154,7 @@ def _on_data(setting: Setting, w0: NDArray, target: NDArray) -> PopulationPath:
     factors = [float(np.linalg.norm(w0))] * setting.m
     path = neuron_descent(X, y, w0, setting.rate / setting.n, setting.steps, factors)
     psi, rho = coordinates(path.states, target)
-    return PopulationPath(path.t, psi, rho, path.layers, size, "steps")
+    return recorded_path(path.t, psi, rho, path.layers, size, "steps")
 
 
 def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:

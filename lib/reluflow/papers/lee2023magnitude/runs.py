@@ -25,6 +25,7 @@ from reluflow.flows.population import (
     coordinates,
     population_descent,
     population_flow,
+    recorded_path,
 )
 from reluflow.papers.lee2023magnitude.settings import Experiment, Setting, experiment
 from reluflow.progress import progress
@@ -143,7 +144,7 @@ def _empirical(setting: Setting, w: NDArray, best: NDArray, target: float) -> Po
         w, v = path.end, path.layers[-1]
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
-    return PopulationPath(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
+    return recorded_path(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
 
 
 def _explodes(rho: NDArray, rho0: float) -> bool:
