@@ -22,10 +22,6 @@ from reluflow.flows.population import (
     population_flow,
 )
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
-from reluflow.papers.lee2023magnitude.descent_bounds import (
-    magnitude_descent_bounds,
-    two_layer_descent_bounds,
-)
 from reluflow.papers.lee2023magnitude.runs import Run
 from reluflow.papers.lee2023magnitude.settings import DATA, Setting, experiment
 
@@ -191,7 +187,7 @@ def _breaks_at_once(panel: Setting, X: NDArray) -> bool:
     h = X @ w
     residual = np.where(h > 0.0, v0**m * h - target**m * np.maximum(X @ best, 0.0), 0.0)
     after = w - panel.rate / len(X) * v0**m * (residual @ X)
-    bounds = magnitude_descent_bounds if m == 0 else two_layer_descent_bounds
+    bounds = magnitude_bounds if m == 0 else two_layer_magnitude_bounds
     lower, _ = bounds([1.0], phi0, v0, target, panel.rate)
     return bool(np.linalg.norm(after) < lower[0])
 
@@ -215,7 +211,7 @@ class FarSteps:
 def far_steps(seed: int, draws: int, n: Sequence[int] = (1000, 10_000, 100_000)) -> FarSteps:
     """Count them on new samples; fewer than FEWEST draws are made so many."""
     rng, step, draws = np.random.default_rng(seed), 0.1, max(draws, FEWEST)
-    lower = float(magnitude_descent_bounds([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
+    lower = float(magnitude_bounds([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
     below = np.zeros(len(n), int)
     for k, size in enumerate(n):
         for _ in range(draws):
