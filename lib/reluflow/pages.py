@@ -63,17 +63,24 @@ def needed(cells: Sequence[NotebookNode], last: int) -> list[NotebookNode]:
 
     Only names are followed. A cell that calls a method of an object is no definition of it.
     """
-    wanted: set[str] = set()
-    chosen = []
-    for k in range(last, -1, -1):
-        names = [n for n in ast.walk(ast.parse(cells[k].source)) if isinstance(n, ast.Name)]
-        imports = [n for n in ast.walk(ast.parse(cells[k].source)) if isinstance(n, ast.alias)]
-        given = {n.id for n in names if isinstance(n.ctx, ast.Store)}
-        given |= {(n.asname or n.name).split(".")[0] for n in imports}
-        if k == last or given & wanted or _is_parameters(cells[k]):
-            wanted |= {n.id for n in names if isinstance(n.ctx, ast.Load)}
-            chosen.append(cells[k])
-    return chosen[::-1]
+    read, given = zip(*(_names(cell.source) for cell in cells[: last + 1]), strict=True)
+    chosen = {last, *(k for k in range(last) if _is_parameters(cells[k]))}
+    while True:
+        wanted = set().union(*(read[k] for k in chosen))
+        more = {k for k in range(last) if given[k] & wanted} - chosen
+        if not more:
+            return [cells[k] for k in sorted(chosen)]
+        chosen |= more
+
+
+def _names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell reads, and those that it defines."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [n for n in nodes if isinstance(n, ast.Name)]
+    given = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    given |= {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    given |= {(n.asname or n.name).split(".")[0] for n in nodes if isinstance(n, ast.alias)}
+    return {n.id for n in names if isinstance(n.ctx, ast.Load)}, given
 
 
 def _is_parameters(cell: NotebookNode) -> bool:

@@ -130,7 +130,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if value is None and parameter.optional:
         return None
     # True is an int to Python, and never what a reader means by a number.
-    accepted = (int, float) if parameter.type is float else parameter.type
+    accepted: Any = (int, float) if parameter.type is float else parameter.type
     if isinstance(value, bool) or not isinstance(value, accepted):
         words = _WORDS[parameter.type] + (" or None" if parameter.optional else "")
         hint = ""

@@ -43,8 +43,9 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
     search.lower(worst(decided, STARTS), budget)
     counterexample, examples = None, max(_EXAMPLES, count)
     if failing or search.lowest < -statement.tolerance:
-        at = failing[0].instance if failing else search.at
-        counterexample = shrink(statement, at, seed, examples)
+        lowest = failing[0].instance if failing else search.at
+        assert lowest is not None  # an infinite slack does not fail
+        counterexample = shrink(statement, lowest, seed, examples)
     elif statement.fails(search.lowest):
         counterexample = readable(statement, seed, examples)
     broken = Counter(item.kind for item in failing)

@@ -28,8 +28,8 @@ def shrink(statement: Statement, found: Instance, seed: int, examples: int = 300
     best = found
     for names in (list(found), *([name] for name in found)):
         for digits in range(1, 17):
-            rounded = {**best, **{name: _significant(best[name], digits) for name in names}}
-            rounded = statement.derived(rounded)
+            shorter = {name: _significant(best[name], digits) for name in names}
+            rounded = statement.derived({**best, **shorter})
             if statement.broken_by(rounded):
                 best = rounded
                 break

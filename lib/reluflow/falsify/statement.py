@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
-Instance = Mapping[str, NDArray]
+Instance = Mapping[str, Any]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
 
 Draw = Callable[[np.random.Generator], Instance]
@@ -64,7 +65,7 @@ class Statement:
         values = np.array(self.batch(instances), float)
         if values.shape != (len(instances),):
             raise ValueError(f"batch gave shape {values.shape} for {len(instances)} instances")
-        for k in np.nonzero(np.isnan(values) | [self.fails(v) for v in values])[0]:
+        for k in np.flatnonzero(np.isnan(values) | [self.fails(v) for v in values]).tolist():
             values[k] = self.slack(instances[k])
         return values
 

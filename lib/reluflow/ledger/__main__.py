@@ -19,6 +19,7 @@ from reluflow import pages
 from reluflow.ledger.addresses import addresses
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import CHAPTERS, claims_by_id, load_inventories
+from reluflow.ledger.notebooks import notebooks
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, page, scoreboard
 from reluflow.ledger.verdict import VERDICTS
@@ -39,20 +40,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="ID or PATH",
         help="claims, or notebooks or folders (the book's own)",
     )
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     try:
         known = claims_by_id(load_inventories())
         ids = [place for place in options.places if _is_id(place, known)]
+        if options.rerun and not ids:
+            raise LedgerError("--rerun needs the id of a claim")
         paths = [place for place in options.places if place not in ids]
         board = scoreboard(paths or [CHAPTERS])
         rows = _chosen(board, ids)
         if options.rerun:
-            rows = [rerun(row) for row in rows]
+            files = {file.name: file for file in notebooks(paths or [CHAPTERS])}
+            rows = [rerun(row, files[row.chapter]) for row in rows]
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
-    if options.rerun and not ids:
-        parser.error("--rerun needs the id of a claim")
     encoding = sys.stdout.encoding or "ascii"
     utf = encoding.lower().startswith("utf")
     if options.json:
@@ -80,12 +82,9 @@ def _chosen(board: Scoreboard, ids: Sequence[str]) -> list[Row]:
     return [rows[id] for id in ids] if ids else list(board.rows)
 
 
-def rerun(row: Row) -> Row:
-    """The row of a claim settled again: its cell, and the cells that it needs, run in this process.
-
-    Raises LedgerError where a cell fails.
-    """
-    notebook = CHAPTERS / row.chapter
+def rerun(row: Row, notebook: Path) -> Row:
+    """The row of a claim settled again: its cell of the notebook, and the cells that this needs,
+    run in this process. Raises LedgerError where a cell fails."""
     cells = pages.code_cells(notebook)
     last = [cell.id for cell in cells].index(row.cell)
     names, failed = pages.run(pages.needed(cells, last), notebook.parent, {})

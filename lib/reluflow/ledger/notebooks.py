@@ -25,7 +25,7 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
     """
     claims = claims_by_id(load_inventories())
     found: dict[str, Row] = {}
-    for file in _notebooks(places):
+    for file in notebooks(places):
         for cell, data in _recorded_outputs(file):
             where = f"{file.name}, cell {cell}"
             try:
@@ -40,7 +40,8 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
     return tuple(found[id] for id in claims if id in found)
 
 
-def _notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
+def notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The notebook files of several places, each once; LedgerError for a place without one."""
     files: list[Path] = []
     for place in [places] if isinstance(places, (str, Path)) else places:
         path = Path(place)

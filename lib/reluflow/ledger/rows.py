@@ -22,7 +22,7 @@ from reluflow.ledger.evidence import (
 )
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.known import COMPUTED, COUNTEREXAMPLE, SAID, Known, survival
-from reluflow.ledger.numbers import as_number
+from reluflow.ledger.numbers import Number, as_number
 from reluflow.ledger.verdict import NOT_APPLICABLE, OUT_OF_REACH, judge
 
 
@@ -184,7 +184,7 @@ class Ledger:
         self,
         id: str,
         evidence: Sequence[Evidence],
-        tolerance: float | None = None,
+        tolerance: Number | None = None,
         reading: Reading | None = None,
         counterexample: Counterexample | None = None,
         instead: str | Sequence[Evidence] | None = None,
@@ -206,9 +206,8 @@ class Ledger:
             tolerance = as_number(tolerance, f"{id}: the tolerance")
         measured = pieces(evidence, "evidence")
         if isinstance(instead, str):
-            appeared = (note("appeared instead", instead),) if instead.strip() else ()
-        else:
-            appeared = pieces(instead or (), "instead")
+            instead = [note("appeared instead", instead)] if instead.strip() else ()
+        appeared = pieces(instead or (), "instead")
         given = ((reading, Reading), (counterexample, Counterexample), (known, Known))
         for value, kind in given:
             if value is not None and not isinstance(value, kind):
