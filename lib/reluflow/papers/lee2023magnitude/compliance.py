@@ -23,11 +23,6 @@ from reluflow.papers.lee2023magnitude.bounds import (
     magnitude_bounds,
     two_layer_magnitude_bounds,
 )
-from reluflow.papers.lee2023magnitude.descent_bounds import (
-    gap_descent_bounds,
-    magnitude_descent_bounds,
-    two_layer_descent_bounds,
-)
 from reluflow.papers.lee2023magnitude.runs import Run, printed_panels
 from reluflow.papers.lee2023magnitude.settings import NORMS, RATES, STEPS, constants
 
@@ -125,20 +120,16 @@ def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Chec
 def angle_curves(run: Run, path: PopulationPath) -> tuple[NDArray, NDArray]:
     """Figure 1's bounds on pi - phi at every step of a path of the run, by its own version."""
     r, R = constants(run.v0, run.target)
-    given = (run.phi0, r, R, run.target)
-    if path.clock == "steps":
-        return gap_descent_bounds(path.t, *given, run.setting.rate, run.setting.m)
-    return gap_bounds(path.t, *given, run.setting.m)
+    step = run.setting.rate if path.clock == "steps" else None
+    return gap_bounds(path.t, run.psi0, r, R, run.target, run.setting.m, step)
 
 
 def magnitude_curves(run: Run, path: PopulationPath, start: int) -> tuple[NDArray, NDArray]:
     """Figure 2's bounds on |w| at the steps start, start + 1, ... of a path of the run."""
     phi, v = (run.phi0, run.v0) if start == 0 else (path.phi[start], path.length[start])
     t, target, m = path.t[start:] - path.t[start], run.target, run.setting.m
-    if path.clock == "steps":
-        bounds = magnitude_descent_bounds if m == 0 else two_layer_descent_bounds
-        return bounds(t, phi, v, target, run.setting.rate)
-    return (magnitude_bounds if m == 0 else two_layer_magnitude_bounds)(t, phi, v, target)
+    step = run.setting.rate if path.clock == "steps" else None
+    return (magnitude_bounds if m == 0 else two_layer_magnitude_bounds)(t, phi, v, target, step)
 
 
 def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:

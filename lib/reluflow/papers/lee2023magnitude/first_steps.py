@@ -22,10 +22,6 @@ from reluflow.falsify import survey
 from reluflow.flows.population import coordinates, population_flow
 from reluflow.ledger import Evidence, bound, note
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
-from reluflow.papers.lee2023magnitude.descent_bounds import (
-    magnitude_descent_bounds,
-    two_layer_descent_bounds,
-)
 from reluflow.papers.lee2023magnitude.gaps import FEWEST
 from reluflow.papers.lee2023magnitude.settings import DATA, NORMS, Setting, experiment
 from reluflow.statistics import wilson
@@ -81,7 +77,7 @@ def breaks_at_once(panel: Setting, X: NDArray) -> bool:
     h = X @ w
     residual = np.where(h > 0.0, v0**m * h - target**m * np.maximum(X @ best, 0.0), 0.0)
     after = w - panel.rate / len(X) * v0**m * (residual @ X)
-    bounds = magnitude_descent_bounds if m == 0 else two_layer_descent_bounds
+    bounds = magnitude_bounds if m == 0 else two_layer_magnitude_bounds
     lower, _ = bounds([1.0], phi0, v0, target, panel.rate)
     return bool(np.linalg.norm(after) < lower[0])
 
@@ -95,7 +91,7 @@ def far_steps(
     all; and the probability by the central limit theorem, `below_probability`.
     """
     rng, draws = np.random.default_rng(seed), max(draws, FEWEST)
-    lower = float(magnitude_descent_bounds([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
+    lower = float(magnitude_bounds([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
 
     def length(size: int) -> float:
         x, y = rng.standard_normal((2, size))  # along w_0 and along w*

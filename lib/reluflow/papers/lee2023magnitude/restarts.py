@@ -24,10 +24,7 @@ from reluflow.flows.population import (
     recorded_path,
 )
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.descent_bounds import (
-    magnitude_descent_bounds,
-    two_layer_descent_bounds,
-)
+from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
 from reluflow.papers.lee2023magnitude.settings import DATA, DIMENSION, NORMS, Setting
 
 SCALE = 1.2
@@ -140,7 +137,7 @@ def restart_run(setting: Setting, data: str = "empirical") -> Restarts:
 def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> Restarts:
     """The bounds of a trained path, restarted at the steps `points`."""
     v, phi, T = path.length, path.phi, path.t
-    law = magnitude_descent_bounds if setting.m == 0 else two_layer_descent_bounds
+    law = magnitude_bounds if setting.m == 0 else two_layer_magnitude_bounds
     bounds = tuple(
         law(T[at:] - at, float(phi[at]), float(v[at]), path.target, setting.rate) for at in points
     )

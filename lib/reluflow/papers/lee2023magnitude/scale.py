@@ -17,7 +17,7 @@ from scipy.stats import f as f_law
 from reluflow.approx import approx
 from reluflow.flows.population import population_descent, population_flow
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.descent_bounds import gap_descent_bounds
+from reluflow.papers.lee2023magnitude.bounds import gap_bounds
 from reluflow.papers.lee2023magnitude.settings import (
     DATA,
     DIMENSION,
@@ -170,7 +170,7 @@ def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, b
     """
     target, length = sizes(reading, layers, norm)
     m, rate = layers - 1, RATES[layers]
-    given = (0.5 * math.pi, *constants(length, target), target)
+    given = (0.0, *constants(length, target), target, m)
     if LOSSES[loss] > 2.0:
         T = np.arange(1.0, PROBE + 1.0)
         try:
@@ -186,7 +186,7 @@ def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, b
         theta = population_flow(
             0.0, math.log(length / target), m, LOSSES[loss] * rate * T, target
         ).theta
-    below, above = gap_descent_bounds(T, *given, rate, m)
+    below, above = gap_bounds(T, *given, rate)
     return bool((theta < above).all()), bool((theta > below).all())
 
 
