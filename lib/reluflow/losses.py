@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, logsumexp
+from scipy.special import log_expit
 
 Pointwise = Callable[[NDArray, NDArray], NDArray]
 
@@ -34,7 +34,7 @@ class Loss:
 
     def log_value(self, z: NDArray, y: NDArray) -> NDArray:
         """log L, shape (...), for outputs z (..., n) and labels y (n,)."""
-        return logsumexp(self.log_terms(z, y), axis=-1)
+        return np.logaddexp.reduce(self.log_terms(z, y), axis=-1)
 
     def value(self, z: NDArray, y: NDArray) -> NDArray:
         """L, shape (...); 0 where it is too small for a float."""

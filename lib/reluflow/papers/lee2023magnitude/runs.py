@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from IPython import get_ipython
-from IPython.display import display
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -28,14 +27,13 @@ from reluflow.flows.population import (
     population_flow,
     recorded_path,
 )
-from reluflow.papers.lee2023magnitude.settings import Experiment, Setting
+from reluflow.papers.lee2023magnitude.settings import Experiment, Setting, experiment
+from reluflow.progress import progress
 
 PIECE = 10_000
 """Steps between which the weights themselves are let go: 8 MB a worker at d = 100."""
 EXPLODED = np.log(1e3)
 """A descent whose |w| grows by more diverges: one that converges hardly passes its bounds."""
-GLANCE = 0.25
-"""Seconds between two looks at how far the workers are."""
 
 
 @dataclass(frozen=True)
@@ -74,45 +72,26 @@ class Run:
         return known if self.empirical is None else {"empirical": self.empirical, **known}
 
 
-def train(experiment: Experiment, workers: int = 2, quiet: bool = False) -> tuple[Run, ...]:
-    """Train every panel of the experiment.
+def train(experiment: Experiment, workers: int = 2) -> tuple[Run, ...]:
+    """Train every panel of the experiment, and show meanwhile how many panels are done.
 
     Panels are shared out to `workers` processes, 1 for none but this one; with one thread of linear
     algebra each, which is faster on products this small and makes the digits the same on one core
-    and on many. Unless `quiet`, a notebook shows meanwhile how many steps are done.
+    and on many.
 
-    Raises InputError for a panel that diverges, or one whose start is along the target.
+    Raises InputError for the first panel that diverges, or whose start is along the target.
     """
-    settings, data = experiment.settings, experiment.data == "empirical"
-    total = sum(s.steps for s in settings)
-    shown = _Shown(total, quiet)
+    settings = experiment.settings
+    run = partial(train_one, data=experiment.data == "empirical")
     if min(workers, len(settings)) == 1:
-        done = [0] * len(settings)
-        runs = []
-        for k, setting in enumerate(settings):
-            runs.append(train_one(setting, data, _Counter(done, k, lambda: shown(sum(done)))))
-        return tuple(runs)
+        return tuple(progress(map(run, settings), len(settings), "panels"))
     # A forked worker is there at once, with everything imported; its linear algebra has one thread.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    done = context.Array("q", len(settings), lock=False)
-    with ProcessPoolExecutor(workers, context, _share, (done,)) as pool:
-        waiting = [pool.submit(_worker, k, setting, data) for k, setting in enumerate(settings)]
-        left = set(waiting)
-        while left:
-            finished, left = wait(left, GLANCE, "FIRST_EXCEPTION")
-            shown(sum(done))
-            if any(task.exception() for task in finished):
-                # What is cancelled here never counts as finished. Panels begin in their order, so
-                # the first one that fails is the same on any machine.
-                pool.shutdown(cancel_futures=True)
-                begun = [task for task in waiting if task.done() and not task.cancelled()]
-                raise next(task.exception() for task in begun if task.exception())
-        return tuple(task.result() for task in waiting)
+    with ProcessPoolExecutor(workers, context) as pool:
+        return tuple(progress(pool.map(run, settings), len(settings), "panels"))
 
 
-def train_one(
-    setting: Setting, data: bool = True, progress: Callable[[int], None] | None = None
-) -> Run:
+def train_one(setting: Setting, data: bool = True) -> Run:
     """Train one panel, without the descent on data if `data` is false."""
     with threadpool_limits(1):
         w, best = setting.start(), setting.target()
@@ -120,21 +99,19 @@ def train_one(
         if not np.isfinite(psi0):
             raise InputError(f"{setting.name}: the start lies along the target; take another seed")
         target = float(np.sqrt(np.sum(best**2)))
-        empirical = _empirical(setting, w, best, target, progress) if data else None
-        step, steps, m = setting.rate, setting.steps, setting.m
-        times = step * np.arange(steps + 1.0)
+        empirical = _empirical(setting, w, best, target) if data else None
         with np.errstate(all="ignore"):
             population = _population(setting, psi0, rho0, target)
-        flow = population_flow(psi0, rho0, m, times, target)
-        if progress is not None:
-            progress(steps)
+        times = setting.rate * np.arange(setting.steps + 1.0)
+        flow = population_flow(psi0, rho0, setting.m, times, target)
         v0 = target * float(np.exp(rho0))
         return Run(setting, psi0, v0, target, empirical, population, flow)
 
 
-def restarted(run: Run, path: PopulationPath, at: int) -> tuple[float, float]:
-    """phi(T) and |w(T)| at the step T = `at` of one of the run's paths, from which bounds start."""
-    return float(path.phi[at]), float(path.length[at])
+def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """D.3's panels among the runs, in the figure's order."""
+    wanted = experiment(seed=runs[0].setting.seed).settings
+    return tuple(run for run in runs if run.setting in wanted)
 
 
 def _population(setting: Setting, psi0: float, rho0: float, target: float) -> PopulationPath:
@@ -147,13 +124,7 @@ def _population(setting: Setting, psi0: float, rho0: float, target: float) -> Po
     return path
 
 
-def _empirical(
-    setting: Setting,
-    w: NDArray,
-    best: NDArray,
-    target: float,
-    progress: Callable[[int], None] | None,
-) -> PopulationPath:
+def _empirical(setting: Setting, w: NDArray, best: NDArray, target: float) -> PopulationPath:
     """Coordinates of the descent on data at every step; the weights are kept for a piece only."""
     X = setting.data()
     length = float(np.sqrt(np.sum(w**2)))
@@ -164,14 +135,7 @@ def _empirical(
     v = np.full(setting.m, length)
     for done in range(0, setting.steps, PIECE):
         piece = min(PIECE, setting.steps - done)
-
-        def told(count: int, done: int = done) -> None:
-            if progress is not None:
-                progress(done + count)
-
-        path = neuron_descent(
-            X, y, w, setting.rate / setting.n, piece, v, progress=told if progress else None
-        )
+        path = neuron_descent(X, y, w, setting.rate / setting.n, piece, v)
         if path.status == "diverged":
             raise _diverged(setting)
         here = slice(done, done + piece + 1)
@@ -192,54 +156,3 @@ def _diverged(setting: Setting) -> InputError:
     return InputError(
         f"{setting.name} diverges at learning rate {setting.rate:g}: choose a smaller learning_rate"
     )
-
-
-class _Shown:
-    """A notebook's line that says how many steps are done.
-
-    It ends as it began: what compares a run with an earlier one may see the first text or the last.
-    """
-
-    def __init__(self, total: int, quiet: bool) -> None:
-        self._total, self._last = total, 0
-        notebook = get_ipython() is not None and not quiet
-        self._handle = display(_Line(self._text(0)), display_id=True) if notebook else None
-
-    def __call__(self, done: int) -> None:
-        if self._handle is not None and done > self._last:
-            self._handle.update(_Line(self._text(done)))
-            self._last = done
-
-    def _text(self, done: int) -> str:
-        whole = f"{self._total:,} steps".replace(",", " ")
-        return f"{whole}, {done / self._total:.0%} done" if 0 < done < self._total else whole
-
-
-class _Line(str):
-    """A text that is displayed without quotation marks."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class _Counter:
-    """Notes how many steps panel k has done in a list that others can read."""
-
-    def __init__(self, done: list[int], k: int, tell: Callable[[], None] = lambda: None) -> None:
-        self._done, self._k, self._tell = done, k, tell
-
-    def __call__(self, steps: int) -> None:
-        self._done[self._k] = steps
-        self._tell()
-
-
-_progress: list = []
-
-
-def _share(done: list[int]) -> None:
-    """Give this worker the numbers that it shares with the process that shows them."""
-    _progress[:] = [done]
-
-
-def _worker(k: int, setting: Setting, data: bool) -> Run:
-    return train_one(setting, data, _Counter(_progress[0], k))

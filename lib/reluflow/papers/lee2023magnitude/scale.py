@@ -19,7 +19,7 @@ from reluflow.approx import approx
 from reluflow.falsify import survey
 from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.descent_bounds import gap_descent_bounds
+from reluflow.papers.lee2023magnitude.bounds import gap_bounds
 from reluflow.papers.lee2023magnitude.settings import (
     DATA,
     DIMENSION,
@@ -30,7 +30,7 @@ from reluflow.papers.lee2023magnitude.settings import (
     constants,
 )
 from reluflow.papers.lee2023magnitude.starts import Start
-from reluflow.statistics import wilson
+from reluflow.statistics import share_interval
 
 DEVIATION, VARIANCE = "standard deviation", "variance"
 """What k in N(0, k I) may be."""
@@ -155,8 +155,8 @@ def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, b
     else:
         T = np.unique(np.round(np.geomspace(1.0, STEPS, 120)))
         theta = start.flow(LOSSES[loss] * rate * T).theta
-    given = (start.phi, *constants(start.v, start.target), start.target)
-    below, above = gap_descent_bounds(T, *given, rate, start.m)
+    ranges = (*constants(start.v, start.target), start.target)
+    below, above = gap_bounds(T, start.psi, *ranges, start.m, rate)
     return bool((theta < above).all()), bool((theta > below).all())
 
 
@@ -194,13 +194,12 @@ DEVIATION_READING = Reading(
 def large_norm(seed: int, draws: int) -> tuple[list[Evidence], list[Evidence]]:
     """ma.text.scaleconv.2: a large norm exceeds 2 |w*| (Section 5.1). And how often it does."""
     above = int((ratios(seed, draws, DEVIATION)[:, 2] > 2.0).sum())
-    low, high = (float(v) for v in wilson(above, draws))
     measured = [
         fact(f"draws of a large norm with |w₀| > 2|w*|, of {draws}", above, draws),
         note("seed", seed),
     ]
     return measured, [
-        note("share of the draws, its 95 % interval", f"{low:.2f} to {high:.2f}"),
+        note("share of the draws, its 95 % interval", share_interval(above, draws)),
         *(note(f"probability, if k is a {reading}", exceeds(reading, max(NORMS), 2.0),
                digits=digits)
           for reading, digits in ((DEVIATION, 3), (VARIANCE, 1))),

@@ -23,6 +23,7 @@ from reluflow.flows.phases import (
 )
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.angles import upper_tail
+from reluflow.papers.lee2023magnitude.bounds_exact import one_layer_length
 from reluflow.papers.lee2023magnitude.nullcline import (
     DEPTHS,
     about_phases,
@@ -30,7 +31,6 @@ from reluflow.papers.lee2023magnitude.nullcline import (
     followed,
     resting,
 )
-from reluflow.papers.lee2023magnitude.orbit_exact import one_layer_length
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 # --- Statements -----------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.runs import Run
 from reluflow.papers.lee2023magnitude.settings import Setting
 from reluflow.papers.lee2023magnitude.starts import Start
-from reluflow.statistics import wilson
+from reluflow.statistics import share_interval, wilson
 
 VISIBLE = 1e-3
 """A fall or rise of the magnitude by less than this share of |w*| is not seen in Figure 2."""
@@ -154,7 +154,6 @@ def two_phases(
     small = trained["panel"].map(said_of) == RISING
     strays = ~as_said(trained)
     first = variance["shape"] != RISING
-    low, high = (float(end) for end in wilson(int(first.sum()), len(first)))
     return [
         bound("population: least lower end, over the panels, of the 95 % interval of the share "
               "that Section 5.2 describes", round(float(shares.min()), 3), ">=", USUAL, ""),
@@ -172,7 +171,7 @@ def two_phases(
         note("starts of another shape: population, data",
              tuple(int((~as_said(found)).sum()) for found in (flows, data))),
         note("if k is a variance, one layer, small norm: starts that fall first", int(first.sum())),
-        note("their share's 95 % interval", f"{low:.2f} to {high:.2f}"),
+        note("their share's 95 % interval", share_interval(int(first.sum()), len(first))),
         note("data of a descent on few data", data["panel"][0].n),
     ]  # fmt: skip
 

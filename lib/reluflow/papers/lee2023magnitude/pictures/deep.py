@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.papers.lee2023magnitude.deep_networks import DeepRun
+from reluflow.papers.lee2023magnitude.deep import DeepRun
 from reluflow.papers.lee2023magnitude.restarts import Restarts
 
 TRAINED, LOWER, UPPER = "#0072B2", "#009E73", "#E69F00"
@@ -67,13 +67,13 @@ def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Fi
         for name, values in run.magnitudes.items():
             if not name.startswith("product"):
                 top.plot(run.steps, values / values[0], color=colours[name], label=_tex(name))
-        bottom.plot(run.steps, run.losses / run.labels, color=style.INK, lw=1.5,
+        bottom.plot(run.steps, run.losses / run.zero, color=style.INK, lw=1.5,
                     label="loss over that of $f = 0$")  # fmt: skip
         if not other.diverged:
             first = other.norms[:, 0] / other.norms[0, 0]
             top.plot(other.steps, first, color=MAGNITUDE_COLOURS[0], **_SMALLER,
                      label=r"$\|W_1\|$, flow on fewer data")  # fmt: skip
-            bottom.plot(other.steps, other.losses / other.labels, color=style.INK, **_SMALLER,
+            bottom.plot(other.steps, other.losses / other.zero, color=style.INK, **_SMALLER,
                         label="its loss")  # fmt: skip
         bottom.set_yscale("log")
         bottom.set_xlabel("step $T$")
