@@ -19,7 +19,6 @@ from reluflow.flows.population import PopulationPath, pull
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, note
 from reluflow.papers.lee2023magnitude import bounds
-from reluflow.papers.lee2023magnitude.comparison import implicit_printed, level
 from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
@@ -160,13 +159,13 @@ def printed(side: str) -> Statement:
 
     def slack(start: Start, path: PopulationPath) -> float:
         kappa = float(pull(start.phi)) if side == "lower" else 1.0
-        u = implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
+        u = bounds.implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
         v = path.length
         return enclosed(v, u, 2.0 * v) if side == "lower" else enclosed(v, 0.0 * u, u)
 
     def below_branch(item: Instance) -> bool:
         start = Start.of(item)
-        return bool(math.exp(start.rho) < level(pull(start.phi), 1.0, start.m))
+        return bool(math.exp(start.rho) < bounds.level(pull(start.phi), 1.0, start.m))
 
     says = f"Theorem 3.8 as printed, {side} bound"
     return _statement(says, (2, 3, 4, 6), slack, {BELOW_BRANCH: below_branch})
