@@ -14,6 +14,7 @@ from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.figures import fingerprint_of
 from reluflow.flows import balanced_chain as chain
+from reluflow.flows import orbit
 from reluflow.flows.population import population_flow
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import against
@@ -24,7 +25,6 @@ from reluflow.papers.lee2023magnitude import (
     comparison_lemma,
     flow_bounds,
     implicit,
-    orbit,
     silent_bounds,
     small_norms,
 )

@@ -12,21 +12,14 @@ import pandas as pd
 import pytest
 import sympy
 import torch
-from numpy.polynomial.chebyshev import Chebyshev
 from reluflow.figures import fingerprint_of
-from reluflow.flows.population import PopulationPath, population_flow, pull
+from reluflow.flows.population import population_flow, pull, recorded_path
 from reluflow.papers.lee2023magnitude import deep_evidence as evidence
 from reluflow.papers.lee2023magnitude import deep_networks as deep
 from reluflow.papers.lee2023magnitude import turning
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
-from reluflow.papers.lee2023magnitude.deep_flow import (
-    chebyshev_step,
-    spectral_radius,
-    stabilised_flow,
-)
 from reluflow.papers.lee2023magnitude.pictures import deep as pictures
 from reluflow.papers.lee2023magnitude.settings import Setting, experiment
-from scipy.integrate import solve_ivp
 
 # The module, even where the package exports a function of the same name.
 restarts = import_module("reluflow.papers.lee2023magnitude.restarts")
@@ -38,67 +31,6 @@ TINY = deep.DeepSetting(
 
 def tensor(values):
     return torch.tensor(values, dtype=torch.float64)
-
-
-# The stabilised method
-
-
-@pytest.mark.parametrize("stages", [2, 3, 7, 30])
-def test_a_step_is_its_stability_polynomial(stages):
-    z, h = np.array([0.0, 0.3, 2.0, 11.0, 100.0]), 0.1
-    w = tensor(np.ones(5))
-    found = chebyshev_step(lambda u: -tensor(z) * u, w, -tensor(z), h, stages)
-    T, w0 = Chebyshev.basis(stages), 1.0 + 2.0 / 13.0 / stages**2
-    w1 = T.deriv()(w0) / T.deriv(2)(w0)
-    b = T.deriv(2)(w0) / T.deriv()(w0) ** 2
-    np.testing.assert_allclose(found, 1.0 + b * (T(w0 - w1 * h * z) - T(w0)), rtol=1e-9, atol=1e-9)
-
-
-def test_a_step_is_stable_as_far_as_said_and_of_second_order():
-    for stages in (5, 20, 60):
-        z = np.linspace(0.0, 0.65 * stages**2, 400)
-        end = chebyshev_step(
-            lambda u, z=z: -tensor(z) * u, tensor(np.ones(400)), -tensor(z), 1.0, stages
-        )
-        assert float(end.abs().max()) <= 1.0 + 1e-9
-    errors = [
-        float(chebyshev_step(lambda u: -u, tensor([1.0]), tensor([-1.0]), h, 4)[0]) - math.exp(-h)
-        for h in (0.1, 0.05)
-    ]
-    assert 6.5 < errors[0] / errors[1] < 9.5  # h^3 in one step
-
-
-def test_the_flow_of_a_stiff_equation():
-    rates = np.geomspace(0.01, 2000.0, 12)
-
-    def f(t, w):
-        return -rates * w + np.sin(w[::-1])
-
-    exact = solve_ivp(f, (0.0, 3.0), np.ones(12), method="Radau", rtol=1e-10, atol=1e-12).y[:, -1]
-    errors = []
-    for tolerance in (1e-2, 1e-4):
-        path = stabilised_flow(
-            lambda w: tensor(f(0.0, w.numpy())), tensor(np.ones(12)), 3.0, tolerance
-        )
-        errors.append(float(np.abs(path.states[-1].numpy() - exact).max()))
-        assert path.t[-1] == 3.0
-        assert path.evaluations < 1500  # Euler's method needs 3000
-    assert errors[0] < 0.1
-    assert errors[1] < 1e-3
-
-
-def test_a_step_too_long_is_refused():
-    path = stabilised_flow(lambda w: -(w**3), tensor([1.0]), 10.0, 1e-5, first=10.0)
-    assert path.refused > 0
-    assert float(path.states[-1][0]) == pytest.approx(21.0**-0.5, rel=1e-3)
-
-
-def test_the_spectral_radius_has_its_margin():
-    A = np.diag([-50.0, -3.0, -0.1])
-    ones = tensor(np.ones(3))
-    radius, lead = spectral_radius(lambda w: tensor(A) @ w, ones, tensor(A) @ ones, ones)
-    assert radius == pytest.approx(60.0, rel=0.02)
-    assert abs(float(lead[0])) == pytest.approx(1.0, abs=1e-3)
 
 
 # Deep networks
@@ -398,7 +330,7 @@ def setting_steps(panel):
 
 def made_path(v, phi, target=1.0):
     k = len(v)
-    return PopulationPath(
+    return recorded_path(
         np.arange(float(k)), np.log(np.tan(0.5 * np.asarray(phi))), np.log(np.asarray(v) / target),
         np.zeros((k, 0)), target, "steps",
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reluflow.errors import InputError
 from reluflow.figures.description import fingerprint_of
-from reluflow.flows.population import PopulationPath, population_gradient
+from reluflow.flows.population import population_gradient, recorded_path
 from reluflow.papers.lee2023magnitude import gaps, runs_evidence, scale
 from reluflow.papers.lee2023magnitude import runs as runs_module
 from reluflow.papers.lee2023magnitude.compliance import (
@@ -284,8 +284,8 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     setting = Setting(2, 1.0, 1.0, 0.1, 4, 10, 3, 0)
     T = np.arange(4.0)
     rho = np.log([0.8, 0.9, 0.95, 1.001])
-    path = PopulationPath(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
-    flow = PopulationPath(0.1 * T, 0.3 * T, np.minimum(rho, -0.01), np.ones((4, 1)), 2.0, "time")
+    path = recorded_path(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
+    flow = recorded_path(0.1 * T, 0.3 * T, np.minimum(rho, -0.01), np.ones((4, 1)), 2.0, "time")
     run = Run(setting, 0.0, 1.6, 2.0, path, path, flow)
     check = angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}

@@ -85,7 +85,8 @@ def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float
 
         du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
 
-    which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target > 0, m >= 0.
+    which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target
+    > 0, m >= 0.
     """
     below = float(level(pull(phi0), target, m))
     return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reluflow.approx import approx
-from reluflow.papers.lee2023magnitude.deep_flow import spectral_radius, stabilised_flow
+from reluflow.flows.stabilised import spectral_radius, stabilised_flow
 
 TOLERANCE = 1e-3
 """Error of a step of the flow, relative to the size of all weights."""
@@ -204,7 +204,8 @@ def deep_run(setting: DeepSetting, seed: int, tolerance: float = TOLERANCE) -> D
             problem.descent_direction, states[-1], rest, tolerance, first=setting.step
         )
         steps += [setting.plain + t / setting.step for t in flow.t[1:]]
-        return _run(setting, problem, steps, states + flow.states[1:], flow.evaluations)
+        states += map(torch.from_numpy, flow.states[1:])
+        return _run(setting, problem, steps, states, flow.evaluations)
 
 
 def curvature_against_step(run: DeepRun, seed: int, at: Sequence[int]) -> list[float]:

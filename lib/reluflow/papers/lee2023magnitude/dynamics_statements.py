@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance, Statement
+from reluflow.flows.orbit import orbits
 from reluflow.flows.population import PopulationPath, population_flow, pull
 from reluflow.papers.lee2023magnitude.dynamics import quadrature_gradient
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.phases import (
     FALLING,
     RISING,

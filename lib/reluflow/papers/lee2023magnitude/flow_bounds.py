@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify
-from reluflow.flows.population import PopulationPath, pull
+from reluflow.flows.charts import TIME
+from reluflow.flows.orbit import orbits
+from reluflow.flows.population import PopulationPath, pull, recorded_path
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, note
 from reluflow.papers.lee2023magnitude import bounds
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 NOISE = 1e-11
@@ -49,8 +50,7 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     for k, start in enumerate(starts):
         t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
         layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
-        path = PopulationPath(t, paths.psi[k, 1:], rho, layers, start.target, "time")
-        found.append(path)
+        found.append(recorded_path(t, paths.psi[k, 1:], rho, layers, start.target, TIME))
     return found
 
 

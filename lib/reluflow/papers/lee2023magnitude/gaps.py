@@ -20,6 +20,7 @@ from reluflow.flows.population import (
     coordinates,
     population_descent,
     population_flow,
+    recorded_path,
 )
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
 from reluflow.papers.lee2023magnitude.runs import Run
@@ -125,7 +126,7 @@ def _plain_gaps(X: NDArray, w: NDArray, best: NDArray, m: int, step: float, step
     for k, states in enumerate(np.stack(path, axis=1)):
         psi, rho = coordinates(states, best[k])
         t, none = np.arange(steps + 1.0), np.empty((steps + 1, 0))
-        mine = PopulationPath(t, psi, rho, none, 1.0, "steps")
+        mine = recorded_path(t, psi, rho, none, 1.0, "steps")
         found.append(distance(mine, population_descent(psi0[k], rho0[k], m, step, steps)))
     return np.array(found)
 

@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 
 from reluflow.approx import on_grain
 from reluflow.falsify import Report, falsify
+from reluflow.flows.orbit import orbits
 from reluflow.flows.population import population_flow, shortfall
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.dynamics_evidence import (
@@ -30,7 +31,6 @@ from reluflow.papers.lee2023magnitude.dynamics_statements import (
     threshold,
     two_phases,
 )
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.phases import dip_from_teacher_norm, phases, threshold_norm
 from reluflow.papers.lee2023magnitude.times import (
     best_norm,

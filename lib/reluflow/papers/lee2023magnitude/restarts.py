@@ -22,6 +22,7 @@ from reluflow.flows.population import (
     population_descent,
     population_flow,
     pull,
+    recorded_path,
 )
 from reluflow.papers.lee2023magnitude.bounds import (
     layered_magnitude_bounds,
@@ -149,7 +150,7 @@ def _on_data(setting: Setting, w0: NDArray, target: NDArray) -> PopulationPath:
     factors = [float(np.linalg.norm(w0))] * setting.m
     path = neuron_descent(X, y, w0, setting.rate / setting.n, setting.steps, factors)
     psi, rho = coordinates(path.states, target)
-    return PopulationPath(path.t, psi, rho, path.layers, size, "steps")
+    return recorded_path(path.t, psi, rho, path.layers, size, "steps")
 
 
 def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:

@@ -26,6 +26,7 @@ from reluflow.flows.population import (
     coordinates,
     population_descent,
     population_flow,
+    recorded_path,
 )
 from reluflow.papers.lee2023magnitude.settings import Experiment, Setting
 
@@ -179,7 +180,7 @@ def _empirical(
         w, v = path.end, path.layers[-1]
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
-    return PopulationPath(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
+    return recorded_path(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
 
 
 def _explodes(rho: NDArray, rho0: float) -> bool:

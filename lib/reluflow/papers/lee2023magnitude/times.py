@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
+from reluflow.flows.orbit import Orbit, orbits
 from reluflow.flows.population import shortfall
-from reluflow.papers.lee2023magnitude.orbit import Orbit, orbits
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS

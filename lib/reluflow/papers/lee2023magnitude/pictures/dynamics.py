@@ -17,8 +17,8 @@ from scipy.interpolate import CubicHermiteSpline
 from reluflow.figures import style
 from reluflow.figures.frame import fresh, halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.flows.orbit import orbits
 from reluflow.flows.population import pull
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.phases import (
     dip_from_teacher_norm,
     nullcline,

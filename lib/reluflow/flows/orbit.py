@@ -24,6 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.flows.half_angles import angle
+
 _NODES = 12
 _SPAN = 14.0
 """An orbit ends where psi is this much above its start and above 0."""
@@ -46,9 +48,9 @@ class Orbit:
 def one_layer(t: ArrayLike, psi0: float, rho0: float) -> tuple[NDArray, NDArray]:
     """psi and rho of the one-layer flow (6)-(7) at times t (k,), by its closed form."""
     t = np.asarray(t, float)
-    start = _arc(psi0) * np.cosh(psi0)
+    start = angle(psi0) * np.cosh(psi0)
     psi = np.arcsinh(np.sinh(psi0) + start / np.pi * np.exp(-rho0) * np.expm1(0.5 * t))
-    return psi, rho0 - 0.5 * t + np.log(_arc(psi) * np.cosh(psi)) - np.log(start)
+    return psi, rho0 - 0.5 * t + np.log(angle(psi) * np.cosh(psi)) - np.log(start)
 
 
 def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
@@ -63,27 +65,22 @@ def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
     nodes, weights, inner = _legendre()
     odd = np.exp(-p[:, 0] * rho)  # Z = (v*/v)^(m+1)
     s = np.zeros(len(psi))
-    width = 1e-3 * np.minimum(cap, _arc(psi) * odd / (np.pi * p[:, 0]))
+    width = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p[:, 0]))
     path = [(s, psi, odd)]
     finish = np.maximum(psi, 0.0) + _SPAN
     while np.any(psi < finish):
         at = psi[:, None] + width[:, None] * nodes
-        arc, end = _arc(at), psi + width
-        grown = (arc * np.cosh(at) / (_arc(psi) * np.cosh(psi))[:, None]) ** p
+        arc, end = angle(at), psi + width
+        grown = (arc * np.cosh(at) / (angle(psi) * np.cosh(psi))[:, None]) ** p
         rate = p * np.pi * grown / arc
         Z = (odd[:, None] + width[:, None] * (rate @ inner.T)) / grown
         s = s + width * ((2.0 * np.pi * Z ** (1.0 - 2.0 / p) / arc) @ weights)
-        last = (_arc(end) * np.cosh(end) / (_arc(psi) * np.cosh(psi))) ** p[:, 0]
+        last = (angle(end) * np.cosh(end) / (angle(psi) * np.cosh(psi))) ** p[:, 0]
         odd = (odd + width * (rate @ weights)) / last
         psi, width = end, np.minimum(2.0 * width, cap)
         path.append((s, psi, odd))
     s, psi, odd = (np.stack(column, axis=1) for column in zip(*path, strict=True))
     return Orbit(s, psi, -np.log(odd) / p)
-
-
-def _arc(psi: ArrayLike) -> NDArray:
-    """phi = 2 arctan(e^psi)."""
-    return 2.0 * np.arctan(np.exp(psi))
 
 
 def _legendre() -> tuple[NDArray, NDArray, NDArray]:

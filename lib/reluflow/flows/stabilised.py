@@ -14,7 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
 from torch import Tensor
+
+from reluflow.flows.trajectory import Trajectory
 
 _DAMPING = 2.0 / 13.0
 _REACH = 0.653
@@ -24,11 +30,12 @@ _AFRESH = 15
 
 
 @dataclass(frozen=True)
-class StabilisedPath:
-    """Times (k,) as a list, states there, and what it took: evaluations of f, steps refused."""
+class StabilisedPath(Trajectory):
+    """A trajectory with a knot at every step, and what it took: evaluations of f, steps refused.
 
-    t: list[float]
-    states: list[Tensor]
+    Between knots it is the cubic of the states and slopes at both ends.
+    """
+
     evaluations: int
     refused: int
 
@@ -44,8 +51,8 @@ def stabilised_flow(
     """Integrate dw/dt = f(w) from t = 0 by Runge-Kutta-Chebyshev steps of controlled error.
 
     Parameters: f of a state (p,), the start (p,), until > 0, the tolerance of a step's error
-    relative to |w|, the first step tried, the most stages of a step. Returns the path at all steps.
-    Raises ArithmeticError where no step is small enough.
+    relative to |w|, the first step tried, the most stages of a step. Raises ArithmeticError where
+    no step is small enough.
     """
     count = 0
 
@@ -57,7 +64,7 @@ def stabilised_flow(
     t, h, w = 0.0, min(first, until), start
     slope = counted(w)
     radius, lead = spectral_radius(counted, w, slope, slope)
-    times, states, age, refused = [0.0], [w], 0, 0
+    times, states, slopes, age, refused = [0.0], [w], [slope], 0, 0
     while t < until:
         if age >= _AFRESH:
             radius, lead = spectral_radius(counted, w, slope, lead)
@@ -73,6 +80,7 @@ def stabilised_flow(
             t, w, slope, age = (until if last else t + h), new, new_slope, age + 1
             times.append(t)
             states.append(w)
+            slopes.append(slope)
         else:
             refused += 1
             if not error < 100.0:  # the radius has grown, and the step was not stable
@@ -81,7 +89,24 @@ def stabilised_flow(
             raise ArithmeticError(f"the flow stopped at t = {t:g}: no step is small enough")
         good = math.isfinite(error) and error > 0.0
         h *= min(4.0, max(0.1, 0.8 * error ** (-1.0 / 3.0))) if good else (0.1 if error else 4.0)
-    return StabilisedPath(times, states, count, refused)
+    knots, values = np.array(times), _rows(states)
+    return StabilisedPath(
+        t=knots,
+        states=values,
+        events=(),
+        status="horizon",
+        clock="time",
+        end=values[-1],
+        detail=f"the clock came to its end, at {until:g}",
+        interpolant=CubicHermiteSpline(knots, values, _rows(slopes)),
+        settled=until,
+        evaluations=count,
+        refused=refused,
+    )
+
+
+def _rows(states: list[Tensor]) -> NDArray:
+    return torch.stack(states).numpy()
 
 
 def chebyshev_step(
