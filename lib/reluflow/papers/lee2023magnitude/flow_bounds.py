@@ -70,7 +70,7 @@ def norm_range(start: Start, path: PopulationPath) -> tuple[float, float]:
         return low, high
     ends = slice(turn[0], turn[0] + 2)
     dip = CubicHermiteSpline(psi[ends], rho[ends], -np.pi / phi[ends] * excess[ends])
-    least = float(dip(np.linspace(*psi[ends], 65)).min())
+    least = float(dip(np.linspace(psi[turn[0]], psi[turn[0] + 1], 65)).min())
     return min(low, 0.998 * start.target * math.exp(least)), high
 
 
