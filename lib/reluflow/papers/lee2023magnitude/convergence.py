@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance, Statement, falsify
+from reluflow.flows.balanced_chain import balanced_chain
 from reluflow.flows.gaussian import parameter_flow
 from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.orbit import orbits
@@ -146,10 +147,9 @@ def dead_direction(seed: int, layers: Sequence[int] = (0, 1, 2, 3, 4)) -> list[E
         target /= np.linalg.norm(target)
         r = float(np.exp(rng.uniform(-0.5, 1.0)))
         w, _ = parameter_flow(-r * target, target, np.full(m, r), np.ones(m), t)
-        expected = r * np.exp(-0.5 * t) if m == 0 else (r ** (-2.0 * m) + m * t) ** (-0.5 / m)
         length = np.linalg.norm(w, axis=1)
         off_ray.append(float(np.abs(w + length[:, None] * target).max()))
-        off_length.append(float(np.abs(length - expected).max()))
+        off_length.append(float(np.abs(length - balanced_chain(t, r, 0.0, m)).max()))
         times = time_to_angle(log_tan(near), 0.0, m, 0.0)
         gain = np.diff(np.log(times) if m else times)[0] / np.diff(np.log(near))[0]
         what = "exponent" if m else "rise per unit of log φ0"
