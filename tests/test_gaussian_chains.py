@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.flows.gaussian import imbalance, parameter_flow, quadrature_gradient
 from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.orbit import orbits
 from reluflow.flows.passage_times import relative_loss, time_to_angle, time_to_loss
 from reluflow.flows.phases import (
     FALLING,
@@ -160,6 +161,23 @@ def test_deeper_is_shallower_in_w_and_deeper_in_the_output() -> None:
 def test_too_late_a_turn_is_refused() -> None:
     with pytest.raises(InputError, match="too late"):
         phases(6.0, 3.0, 1)
+
+
+# --- Orbits ---------------------------------------------------------------------------------------
+
+
+def test_an_orbit_is_known_between_its_points() -> None:
+    psi0, rho0, m = [-1.0, 0.5, 0.0], [0.3, -2.0, 1.0], [0, 3, 1]
+    path, psi = orbits(psi0, rho0, m), np.array([0.2, 2.0, 7.0])
+    s, rho = path.at(psi)
+    for k in range(3):
+        flow = population_flow(psi0[k], rho0[k], m[k], [s[k]])
+        assert flow.psi[0] == pytest.approx(psi[k], abs=1e-9)
+        assert flow.rho[0] == pytest.approx(rho[k], abs=1e-9)
+    for k in (0, 9, path.psi.shape[1] - 1):
+        s, rho = path.at(path.psi[:, k])
+        np.testing.assert_allclose(s, path.s[:, k], rtol=1e-14)
+        np.testing.assert_allclose(rho, path.rho[:, k], atol=1e-14)
 
 
 # --- Times ----------------------------------------------------------------------------------------

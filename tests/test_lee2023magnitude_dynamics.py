@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import figures
 from reluflow.falsify import falsify, survived
+from reluflow.flows.balanced_chain import balanced_chain
 from reluflow.flows.gaussian import quadrature_gradient
 from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.orbit import orbits
 from reluflow.flows.passage_times import time_to_angle, time_to_loss
-from reluflow.flows.phases import dip_from_teacher_norm, nullcline, threshold_norm
-from reluflow.flows.population import coordinates
+from reluflow.flows.phases import dip_from_teacher_norm, nullcline, phases, threshold_norm
+from reluflow.flows.population import coordinates, shortfall
 from reluflow.papers.lee2023magnitude import (
     convergence,
     convexity,
@@ -206,21 +208,34 @@ def test_flows_that_wait_too_long_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "wrong", "run"),
+    ("module", "name", "wrong", "run", "limit"),
     [
         (dynamics, "vector_rate", lambda w, t, m=0: 1.0001 * vector_rate(w, t, m),
-         lambda: dynamics.one_layer_system(0, 4)),
+         lambda: dynamics.one_layer_system(0, 4), dynamics.TOLERANCE),
         (dynamics, "magnitude_rate", lambda v, p, t, m=0: magnitude_rate(v, p, t, m) + 1e-6,
-         lambda: dynamics.layered_system(0, 4, (1,))),
+         lambda: dynamics.layered_system(0, 4, (1,)), dynamics.TOLERANCE),
         (dynamics, "angle_rate", lambda v, p, t, m=0: angle_rate(v, p, t, m + 1),
-         lambda: dynamics.layered_system(0, 4, (2,))),
+         lambda: dynamics.layered_system(0, 4, (2,)), dynamics.TOLERANCE),
+        (convergence, "balanced_chain", lambda t, r, a, m: balanced_chain(t, r, a, m + 1),
+         lambda: convergence.dead_direction(0, (0, 2)), 1e-4),
+        (convergence, "time_to_angle", lambda *start: 1.001 * time_to_angle(*start),
+         lambda: convergence.dead_direction(0, (0, 2)), 1e-4),
+        (convergence, "orbits", lambda psi, rho, m: orbits(psi, rho, m + 1),
+         lambda: convergence.late_rates(0, 6), 0.02),
+        (eq11, "shortfall", lambda theta: 0.9 * shortfall(theta),
+         lambda: eq11.dip_and_depth(0, 7), None),
+        (threshold, "phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
+         lambda: threshold.phases_of_depth(0, 8), None),
         (threshold, "threshold_norm", lambda p: 1.02 * threshold_norm(p),
-         lambda: threshold.falling_for_ever(0, 9)),
+         lambda: threshold.falling_for_ever(0, 9), None),
+        (times, "time_to_loss", lambda psi, rho, m, level: time_to_loss(psi, 1.02 * rho, m, level),
+         lambda: times.loss_times(0, 16), 0.01),
     ],
 )  # fmt: skip
-def test_evidence_can_fail(monkeypatch, module, name, wrong, run) -> None:
+def test_evidence_can_fail(monkeypatch, module, name, wrong, run, limit) -> None:
+    assert failing(run(), limit) == []
     monkeypatch.setattr(module, name, wrong)
-    assert failing(run(), dynamics.TOLERANCE)
+    assert failing(run(), limit)
 
 
 def test_each_measure_of_the_loss_is_its_own(monkeypatch) -> None:

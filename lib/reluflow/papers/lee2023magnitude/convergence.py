@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow.approx import upwards
 from reluflow.falsify import Draw, Instance, Statement, falsify
 from reluflow.flows.balanced_chain import balanced_chain
 from reluflow.flows.gaussian import parameter_flow
@@ -32,12 +33,6 @@ _AFTER = np.array([12.0, 26.0])
 
 _APART = 0.5
 """Rises of psi are measured between points at least this far apart."""
-
-
-def upwards(value: float, unit: float = 1e-6) -> float:
-    """A deviation, rounded up to a multiple of `unit`: what is below it is rounding of the way it
-    was computed."""
-    return math.ceil(value / unit) * unit
 
 
 def starts(layers: Sequence[int], edge: float = 12.0) -> dict[str, Draw]:

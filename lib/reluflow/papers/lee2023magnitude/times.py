@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
+from reluflow.approx import upwards
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify
 from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.passage_times import time_to_angle, time_to_loss
 from reluflow.ledger import Evidence, Reading, bound, deviation, note
-from reluflow.papers.lee2023magnitude.convergence import distance_to_teacher, upwards
+from reluflow.papers.lee2023magnitude.convergence import distance_to_teacher
 from reluflow.papers.lee2023magnitude.starts import Start
 
 RIGHT, NEAR = 0.0, float(log_tan(0.75 * math.pi))
