@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.figures import fingerprint_of
+from reluflow.flows import balanced_chain as chain
+from reluflow.flows import orbit
 from reluflow.flows.population import population_flow
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import against
@@ -20,11 +22,9 @@ from reluflow.papers.lee2023magnitude import (
     bounds,
     bounds_exact,
     closed_form,
-    comparison,
     comparison_lemma,
     flow_bounds,
     implicit,
-    orbit,
     silent_bounds,
     small_norms,
 )
@@ -114,7 +114,7 @@ def test_layered_bounds_contain_the_explicit_ones() -> None:
 @pytest.mark.parametrize("y0", [0.3, 0.999999, 1.0, 1.000001, 6.0])
 def test_comparison_solves_its_equation(m, y0) -> None:
     a, t = 0.8, np.array([0.0, 0.02, 1.0, 6.0])
-    u = comparison.comparison(t, a * y0, a, m)
+    u = chain.balanced_chain(t, a * y0, a, m)
     path = solve_ivp(
         lambda _, x: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1)),
         (0.0, 6.0),
@@ -129,18 +129,18 @@ def test_comparison_solves_its_equation(m, y0) -> None:
     # Near the rest point the distance to it keeps its digits too.
     if y0 != 1.0 and m > 0:
         rate = 0.5 * (m + 1) * a ** (2 * m)
-        late = comparison.comparison([8.0, 9.0], a * y0, a, m) - a
+        late = chain.balanced_chain([8.0, 9.0], a * y0, a, m) - a
         if 1e-9 < abs(late[1]) < 1e-3:
             assert math.log(late[0] / late[1]) == pytest.approx(rate, rel=1e-2)
 
 
 @pytest.mark.parametrize("m", [0, 1, 3])
 def test_comparison_without_pull(m) -> None:
-    u = comparison.comparison(TIMES, 2.0, 0.0, m)
-    near = comparison.comparison(TIMES, 2.0, 1e-13, m)
+    u = chain.balanced_chain(TIMES, 2.0, 0.0, m)
+    near = chain.balanced_chain(TIMES, 2.0, 1e-13, m)
     np.testing.assert_allclose(u, near, rtol=1e-5)
-    slope = np.diff(comparison.comparison([1.0, 1.0 + 1e-6], 2.0, 0.0, m))[0] / 1e-6
-    v = comparison.comparison([1.0], 2.0, 0.0, m)[0]
+    slope = np.diff(chain.balanced_chain([1.0, 1.0 + 1e-6], 2.0, 0.0, m))[0] / 1e-6
+    v = chain.balanced_chain([1.0], 2.0, 0.0, m)[0]
     assert slope == pytest.approx(-0.5 * v ** (2 * m + 1), rel=1e-5)
 
 
@@ -162,8 +162,8 @@ def test_clock_is_the_integral_of_time(m, y) -> None:
             mp.mpf(0.6),
         )  # fmt: skip
         assert slope * mp.mpf(0.6) ** m * (1 - mp.mpf(0.6) ** (m + 1)) / 2 == pytest.approx(1.0)
-        odds = comparison.log_odds(float(y), m)
-        found = float(comparison.clock(odds, m, bool(y > 1)))
+        odds = chain.log_odds(float(y), m)
+        found = float(chain.clock(odds, m, bool(y > 1)))
         assert found == pytest.approx(float(exact), rel=1e-8 if abs(y - 1) < 1e-6 else 1e-12)
 
 
@@ -171,10 +171,10 @@ def test_clock_is_the_integral_of_time(m, y) -> None:
 @given(st.integers(2, 9), st.floats(-30.0, 30.0), st.booleans())
 def test_the_clock_is_inverted(m, log_y, above) -> None:
     log_y = abs(log_y) + 1e-6 if above else -abs(log_y) - 1e-6
-    odds = comparison.log_odds(math.exp(log_y), m)
-    assert math.log(comparison.ratio(odds, m, above)) == pytest.approx(log_y, rel=1e-8)
-    s = comparison.clock(odds, m, above)
-    found = comparison.odds_at(np.array([s, s]), m, above)[1]
+    odds = chain.log_odds(math.exp(log_y), m)
+    assert math.log(chain.ratio(odds, m, above)) == pytest.approx(log_y, rel=1e-8)
+    s = chain.clock(odds, m, above)
+    found = chain.odds_at(np.array([s, s]), m, above)[1]
     assert found == pytest.approx(float(odds), rel=1e-9, abs=0 if above else 1e-9)
 
 
@@ -182,7 +182,7 @@ def test_the_clock_is_inverted(m, log_y, above) -> None:
 @pytest.mark.parametrize("z", [0.0, 1e-9, 0.4999, 0.5001, 0.9, 0.999, 1 - 1e-9])
 def test_hypergeometric_against_mpmath(b, z) -> None:
     exact = mp.hyp2f1(1, mp.mpf(b), 1 + mp.mpf(b), mp.mpf(z))
-    found = comparison.unit_hypergeometric(b, z, np.log1p(-z))
+    found = chain.unit_hypergeometric(b, z, np.log1p(-z))
     assert float(found) == pytest.approx(float(exact), rel=1e-13, abs=1e-13)
 
 
@@ -205,23 +205,23 @@ def test_the_printed_formula_as_printed() -> None:
         root = u**2 / mp.sqrt(rest)
         return (1 - root * mp.atanh(root)) / (2 * u**2 * rest)
 
-    found = comparison.implicit_printed([0.0, 3.0], phi0, v0, 1.0, m, 1.0)
+    found = bounds.implicit_printed([0.0, 3.0], phi0, v0, 1.0, m, 1.0)
     for u, t in zip(found, (0, 3), strict=True):
         exact = mp.findroot(lambda x, t=t: left(x, 1) - left(mp.mpf(v0), share) + mp.mpf(t) / 2, u)
         assert u == pytest.approx(float(exact), rel=1e-12)
     # With its own eps the printed formula is right.
-    own = comparison.implicit_printed(TIMES, phi0, v0, 1.0, m, float(share))
+    own = bounds.implicit_printed(TIMES, phi0, v0, 1.0, m, float(share))
     np.testing.assert_allclose(
         own, bounds.layered_magnitude_bounds(TIMES, phi0, v0, 1.0, m)[0], rtol=1e-11
     )
-    assert np.isnan(comparison.implicit_printed(TIMES, phi0, 0.8, 1.0, m, 1.0)).all()
+    assert np.isnan(bounds.implicit_printed(TIMES, phi0, 0.8, 1.0, m, 1.0)).all()
     with pytest.raises(InputError, match="m of at least 2"):
-        comparison.implicit_printed(TIMES, phi0, v0, 1.0, 1, 1.0)
+        bounds.implicit_printed(TIMES, phi0, v0, 1.0, 1, 1.0)
 
 
 def test_the_printed_formula_scales_with_the_target() -> None:
-    one = comparison.implicit_printed(TIMES, 2.0, 0.4, 1.0, 2, 0.9)
-    big = comparison.implicit_printed(TIMES / 3.0**4, 2.0, 1.2, 3.0, 2, 0.9)
+    one = bounds.implicit_printed(TIMES, 2.0, 0.4, 1.0, 2, 0.9)
+    big = bounds.implicit_printed(TIMES / 3.0**4, 2.0, 1.2, 3.0, 2, 0.9)
     np.testing.assert_allclose(big, 3.0 * one, rtol=1e-12)
 
 
@@ -512,7 +512,7 @@ def test_figures_show_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "what"),
     [
-        ((implicit, "comparison"), lambda f, off: lambda *a: f(*a) * (1.0 + off), "u(t) from"),
+        ((implicit, "balanced_chain"), lambda f, off: lambda *a: f(*a) * (1.0 + off), "u(t) from"),
         ((bounds_exact, "time_between"), lambda f, off: lambda *a: f(*a) * (1.0 + off), "time to"),
         ((bounds_exact, "printed_pace"), lambda f, off: lambda *a: f(*a) + off, "d/dt of the imp"),
         ((implicit, "unit_hypergeometric"), lambda f, off: lambda *a: f(*a) + off, "F(1, b; 1 +"),

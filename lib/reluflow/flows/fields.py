@@ -32,6 +32,10 @@ class Field(Protocol):
         """The clock's value at a start z."""
         return 0.0
 
+    def log_loss(self, z: NDArray) -> float:
+        """log L at z (k,); NaN for a field of no loss."""
+        return np.nan
+
     def surfaces(self, z: NDArray) -> NDArray:
         """Functions (n, units) of a moderate size on whose zeros the velocity jumps."""
         return np.zeros((0, 0))
@@ -71,7 +75,6 @@ class GradientFlow(Field):
         object.__setattr__(self, "y", np.asarray(self.y, float))
 
     def log_loss(self, z: NDArray) -> float:
-        """log L at z (k,)."""
         return float(self.loss.log_value(self.chart.outputs(z, self.X), self.y))
 
     def begin(self, z: NDArray) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import field as made
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,7 +71,7 @@ def integrate(
     rtol: float = 1e-9,
     max_steps: int = 200_000,
     method: type[OdeSolver] = BDF,
-    **options: object,
+    **options: Any,
 ) -> FlowPath:
     """Follow `field` from coordinates `start` (k,) to the clock value `until`.
 
@@ -96,6 +97,10 @@ def integrate(
     path = _Path(field, until, stop, at_zero, method, options, max_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # of a step too far, which is rejected
         return path.followed(t, z)
+
+
+def _root(f: Callable[[float], float], a: float, b: float) -> float:
+    return float(brentq(f, a, b))
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,7 @@ class _Path:
     stop: Stop | None
     at_zero: float | None
     method: type[OdeSolver]
-    options: dict[str, object]
+    options: dict[str, Any]
     left: int
     knots: list[float] = made(default_factory=list)
     states: list[NDArray] = made(default_factory=list)
@@ -189,9 +194,9 @@ class _Path:
             solver.step()
             self.left -= 1
             if solver.status == "failed" or self.left < 0:
-                end = self.field.restored(solver.y)
-                return solver.t, end, none, self.failure(self.field.velocity(end, active))
-            dense, a, b = solver.dense_output(), solver.t_old, solver.t
+                z = self.field.restored(solver.y)
+                return solver.t, z, none, self.failure(self.field.velocity(z, active))
+            dense, a, b = solver.dense_output(), float(solver.t_old), float(solver.t)
             found, culprits = self.first_crossing(dense, a, b, side)
             halt = self.halt(dense, a, min(b, found))
             end = min(b, found) if halt is None else halt
@@ -217,7 +222,7 @@ class _Path:
         stop = self.stop
         if stop is None or stop(b, dense(b)) > 0.0:
             return None
-        return brentq(lambda s: stop(s, dense(s)), a, b) if stop(a, dense(a)) > 0.0 else a
+        return _root(lambda s: stop(s, dense(s)), a, b) if stop(a, dense(a)) > 0.0 else a
 
     def first_crossing(
         self, dense: DenseOutput, a: float, b: float, side: NDArray
@@ -230,19 +235,20 @@ class _Path:
         culprits = np.zeros(side.shape, bool)
         if not side.size:
             return np.inf, culprits
-        start = side * self.field.surfaces(dense(a))
-        before, last = start, a
+
+        def crossed(k: tuple[int, int]) -> float:
+            return _root(lambda s: float(self.field.surfaces(dense(s))[k]), last, float(t))
+
+        before, last = side * self.field.surfaces(dense(a)), a
         for t in np.linspace(a, b, _INSIDE + 2)[1:]:
             h = side * self.field.surfaces(dense(t))
-            found = [
-                (brentq(lambda s, k=k: self.field.surfaces(dense(s))[k], last, t), k)
-                for k in map(tuple, np.argwhere((h < 0.0) & (before > 0.0)).tolist())
-            ]
+            left = np.argwhere((h < 0.0) & (before > 0.0)).tolist()
+            found = [(crossed((datum, unit)), (datum, unit)) for datum, unit in left]
             if found:
                 first, k = min(found)
                 culprits[k] = True
                 return first, culprits
-            before, last = np.where(before > 0.0, h, np.maximum(h, before)), t
+            before, last = np.where(before > 0.0, h, np.maximum(h, before)), float(t)
         astray = (before <= 0.0) & (h < -_TIE)
         return (a, astray) if astray.any() else (np.inf, culprits)
 

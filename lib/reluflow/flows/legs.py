@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.flows.fields import GradientFlow
+from reluflow.errors import InputError
+from reluflow.flows.fields import Field, GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate
 
 
-def then(path: FlowPath, field: GradientFlow, until: float, **options: object) -> FlowPath:
+def then(path: FlowPath, field: GradientFlow, until: float, **options: Any) -> FlowPath:
     """Go on from the end of `path` with another chart or clock: one trajectory of several legs.
 
     Parameters: a path that came to its horizon or was stopped (any other one is returned as it
@@ -38,8 +40,10 @@ def then(path: FlowPath, field: GradientFlow, until: float, **options: object) -
     )
 
 
-def _carried(z: NDArray, here: GradientFlow, there: GradientFlow) -> NDArray:
+def _carried(z: NDArray, here: Field, there: Field) -> NDArray:
     """Coordinates z (k,) of one field's chart in another one's."""
+    if not (isinstance(here, GradientFlow) and isinstance(there, GradientFlow)):
+        raise InputError("only the gradient flow of a network has a chart to change.")
     if here.chart is there.chart:
         return z
     return there.chart.coordinates(*here.chart.parameters(z))

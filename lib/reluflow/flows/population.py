@@ -79,7 +79,7 @@ def population_gradient(
     """
     w, target = np.asarray(w, float), np.asarray(target, float)
     v, factor = np.asarray(v, float), float(np.prod(v))
-    best = float(np.prod(target_v))
+    best = float(np.prod(np.asarray(target_v, float)))
     length, size = np.linalg.norm(w), np.linalg.norm(target)
     psi, _ = coordinates(w, target)
     phi = angle(psi)

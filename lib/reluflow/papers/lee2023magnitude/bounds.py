@@ -13,9 +13,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.errors import InputError
+from reluflow.flows.balanced_chain import balanced_chain, clock, log_odds, odds_at, ratio
 from reluflow.flows.half_angles import angle
 from reluflow.flows.population import pull
-from reluflow.papers.lee2023magnitude.comparison import comparison, level
 
 Bounds = tuple[NDArray, NDArray]
 
@@ -74,15 +75,45 @@ def two_layer_magnitude_bounds(
     return printed(float(pull(phi0))), printed(1.0)
 
 
+def level(pull: ArrayLike, target: float, m: int) -> NDArray:
+    """a = v* (1 - eps)^(1/(m+1)), where the comparison equation (15) rests, for pull = 1 - eps."""
+    return target * np.asarray(pull, float) ** (1.0 / (m + 1))
+
+
 def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float, m: int) -> Bounds:
     """Theorem 3.8 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
 
-        du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0.
+        du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
 
-    Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target > 0, m >= 0.
+    which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target
+    > 0, m >= 0.
     """
     below = float(level(pull(phi0), target, m))
-    return comparison(t, v0, below, m), comparison(t, v0, target, m)
+    return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
+
+
+def implicit_printed(
+    t: ArrayLike, phi0: float, v0: float, target: float, m: int, kappa: float
+) -> NDArray:
+    """u(t; eps) of Theorem 3.8 exactly as printed, NaN where the formula has no real value.
+
+    With F(u; e) = u^(1-m) / ((m-1) v*^(m+1) (1-e)) 2F1(1, (1-m)/(m+1); 2/(m+1); u^(m+1) / ((1-e)
+    v*^(m+1))) the theorem says F(u; eps) - F(v0; eps_0) = -t/2, with eps_0 in the constant whatever
+    eps is. For arguments beyond 1 the hypergeometric function is on its branch cut.
+
+    Parameters: t (k,) times, phi0 in (0, pi), v0 > 0, target > 0, m >= 2, and kappa = 1 - eps in
+    (0, 1], whose digits count where it is small. Returns u (k,). Raises InputError for m < 2, where
+    the formula divides by m - 1 = 0 or is not meant.
+    """
+    if m < 2:
+        raise InputError(f"the implicit formula needs m of at least 2, not {m}")
+    t = np.asarray(t, float)
+    a, a0 = float(level(kappa, target, m)), float(level(pull(phi0), target, m))
+    if v0 >= a0:
+        return np.full(t.shape, np.nan)
+    # F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e).
+    started = float(clock(log_odds(v0 / a0, m), m, False)) / a0 ** (2 * m)
+    return a * ratio(odds_at(a ** (2 * m) * (started + t), m, False), m, False)
 
 
 def angle_rates(phi0: float, r: float, R: float, target: float, m: int) -> tuple[float, float]:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import survey
+from reluflow.flows.orbit import one_layer, orbits
 from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, deviation, fact, note
 from reluflow.papers.lee2023magnitude import closed_form_exact as exact
 from reluflow.papers.lee2023magnitude.flow_bounds import RANGES
-from reluflow.papers.lee2023magnitude.orbit import one_layer, orbits
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 LAYERS = (0, 1, 2, 3, 5)

@@ -10,7 +10,9 @@ for every F with F(c x) = c^2 F(x), c > 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import mpmath
 from mpmath import mpf
@@ -39,7 +41,7 @@ class Place:
             return mpmath.hypot(self.along, self.across)
 
 
-def balanced(theta0: object, v0: object, m: int) -> Place:
+def balanced(theta0: Any, v0: Any, m: int) -> Place:
     """The start with angle theta0 to the teacher and v_1 = ... = v_m = |w| = v0; both numbers, or
     texts that mpmath reads."""
     with mpmath.workdps(DIGITS):
@@ -47,7 +49,7 @@ def balanced(theta0: object, v0: object, m: int) -> Place:
         return Place(size * mpmath.cos(angle), size * mpmath.sin(angle), (size,) * m)
 
 
-def quadrature_step(place: Place, target: object, step: object) -> Place:
+def quadrature_step(place: Place, target: Any, step: Any) -> Place:
     """One step of descent; every expectation is an integral over the arc on which w.x > 0."""
     with mpmath.workdps(DIGITS):
         target, step = mpf(target), mpf(step)
@@ -58,7 +60,7 @@ def quadrature_step(place: Place, target: object, step: object) -> Place:
         own = [middle - half, middle, middle + half]
         both = sorted([max(own[0], -half), min(own[2], half)])
 
-        def mean(weight):
+        def mean(weight: Callable[[Any], Any]) -> mpf:
             """E 1{w.x > 0} (f - f*) weight(x) for a linear weight."""
             mine = mpmath.quad(
                 lambda a: p * (place.along * mpmath.cos(a) + place.across * mpmath.sin(a))
@@ -75,7 +77,7 @@ def quadrature_step(place: Place, target: object, step: object) -> Place:
         )
 
 
-def vector_descent(place: Place, target: object, step: object, n_steps: int) -> list[Place]:
+def vector_descent(place: Place, target: Any, step: Any, n_steps: int) -> list[Place]:
     """`n_steps` steps of descent by the vector form of Proposition 3.6, p = v_1...v_m:
 
     -dL/dw = -p^2 w / 2 + p v*^m (phi w* + sin(phi) |w*| u) / (2 pi),
@@ -96,9 +98,7 @@ def vector_descent(place: Place, target: object, step: object, n_steps: int) -> 
         return out
 
 
-def angle_gap_bounds(
-    T: int, theta0: object, slow: object, fast: object, step: object
-) -> tuple[mpf, mpf]:
+def angle_gap_bounds(T: int, theta0: Any, slow: Any, fast: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorems 4.2 and A.2 for pi - phi(T), from the two rates: k = tan(theta0/2),
     2 k (1 - fast eta)^T - 2/3 k^3 (1 - 3 fast eta)^T and 2 k (1 - slow eta)^T."""
     with mpmath.workdps(DIGITS):
@@ -107,9 +107,7 @@ def angle_gap_bounds(
         return below, 2 * k * (1 - slow * step) ** T
 
 
-def two_layer_bounds(
-    T: int, theta0: object, v0: object, target: object, step: object
-) -> tuple[mpf, mpf]:
+def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorem A.3's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
@@ -121,9 +119,7 @@ def two_layer_bounds(
         return found[0], found[1]
 
 
-def magnitude_bounds_at(
-    T: int, theta0: object, v0: object, target: object, step: object
-) -> tuple[mpf, mpf]:
+def magnitude_bounds_at(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorem A.1's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)

@@ -28,13 +28,15 @@ from scipy.optimize import brentq
 
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Report, Statement, survey
+from reluflow.falsify import Instance, Report, Statement, survey
 from reluflow.flows.population import PopulationPath
+from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Reading, bound, fact
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.bounds import gap_bounds, step_limit
 from reluflow.papers.lee2023magnitude.descent_one_layer import angle, angle_slacks
 from reluflow.papers.lee2023magnitude.descents import (
+    ON_THE_ANGLE,
     SMALLNESS,
     Descent,
     Ranges,
@@ -42,7 +44,7 @@ from reluflow.papers.lee2023magnitude.descents import (
     limit_guess,
     statement,
 )
-from reluflow.papers.lee2023magnitude.starts import Range, Start
+from reluflow.papers.lee2023magnitude.starts import Start
 
 STEPS = tuple(Fraction(2, 3) / k for k in SMALLNESS)
 """A tenth, a hundredth and a thousandth of 2/3, the limit of Theorem 4.2 for m = 1, v* = 1."""
@@ -53,10 +55,7 @@ LOWER_START, UPPER_START = Fraction(1, 2), Fraction(2)
 AWAY = 0.5
 """A start is away from the goal if pi - phi0 is at least this."""
 
-AWAY_RANGES: dict[str, Range] = {
-    "psi": (-3.0, -math.log(math.tan(0.5 * AWAY))),
-    "rho": (-8.0, 1.5),
-}
+AWAY_DRAWS = draws((1, 2, 3), psi=(-3.0, -math.log(math.tan(0.5 * AWAY))), rho=(-8.0, 1.5))
 
 
 def corrected_factors(
@@ -95,20 +94,20 @@ def euler_path(start: Start, step: float, n_steps: int) -> tuple[NDArray, NDArra
     return out[0], out[1]
 
 
-def away(found: Statement, says: str, draws: Mapping[str, Draw]) -> Statement:
+def away(found: Statement, says: str, draws: Draws) -> Statement:
     """The statement for starts away from phi0 = pi, the norm of which is between r and R as well:
     the printed condition is on T > 0 only, and |w0| far above R makes a first step too long."""
 
-    def within(run: Descent) -> bool:
+    def far(item: Instance) -> bool:
+        return Descent.of(item).start.theta >= AWAY
+
+    def within(item: Instance) -> bool:
+        run = Descent.of(item)
         r, R = run.norm_range()
         return r < run.start.v < R
 
-    hypotheses = {
-        **found.hypotheses,
-        f"pi - phi0 >= {AWAY}": lambda item: Descent.of(item).start.theta >= AWAY,
-        "r < |w0| < R": lambda item: within(Descent.of(item)),
-    }
-    return replace(found, says=says, draws=draws, hypotheses=hypotheses)
+    more = {f"pi - phi0 >= {AWAY}": far, "r < |w0| < R": within}
+    return replace(found, says=says, draws=draws, hypotheses={**found.hypotheses, **more})
 
 
 def angle_away() -> Statement:
@@ -118,7 +117,7 @@ def angle_away() -> Statement:
         away(
             angle((1, 2, 3), 0, ""),
             f"4.2: both bounds of phi(T), T >= 1, pi - phi0 >= {AWAY}, r < |w0| < R",
-            draws((1, 2, 3), **AWAY_RANGES),
+            AWAY_DRAWS,
         ),
         slack=lambda item: float(np.min([side[1:] for side in angle_slacks(Descent.of(item))])),
     )
@@ -128,18 +127,17 @@ def corrected_angle() -> Statement:
     """ma.ours.descent.angle: tan((pi - phi)/2) shrinks a step by a factor between q_1 and q_2 of
     `corrected_factors`."""
 
+    def factors(run: Descent) -> tuple[float, float]:
+        start = run.start
+        return corrected_factors(start.phi, run.ranges(), start.target, run.step, start.m)
+
     def slack(run: Descent) -> float:
-        start, path = run.start, run.path
-        factors = corrected_factors(start.phi, run.ranges(), start.target, run.step, start.m)
-        fast, slow = np.log(factors)
+        path, (fast, slow) = run.path, np.log(factors(run))
         log_tan, T = path.psi[0] - path.psi[1:], path.t[1:]
         return float(np.minimum(slow * T - log_tan, log_tan - fast * T).min())
 
     def steep(run: Descent) -> bool:
-        known = run.ranges()
-        keep = 1.0 - 0.5 * run.step * known.product**2
-        fast = 0.5 * run.start.target ** (run.start.m + 1) * run.step * known.high
-        return keep > 0.0 and fast < keep
+        return run.step * run.ranges().product ** 2 < 2.0 and factors(run)[0] > 0.0
 
     return statement(
         "both corrected bounds of phi(T)",
@@ -159,8 +157,8 @@ def euler_angle() -> Statement:
         return theta, float(low) / run.loose[0], float(high) * run.loose[1]
 
     def slack(run: Descent) -> float:
-        theta, *within = followed(run)
-        given = (*within, run.start.target, run.start.m, run.step)
+        theta, r, R = followed(run)
+        given = (r, R, run.start.target, run.start.m, run.step)
         below, above = gap_bounds(np.arange(len(theta)), run.start.psi, *given)
         return float((np.minimum(above - theta, theta - below) / theta).min())
 
@@ -173,11 +171,7 @@ def euler_angle() -> Statement:
         "4.2 for Euler steps of (9)-(10)",
         draws((1, 2, 3)),
         slack,
-        {
-            "no step overshoots": Descent.is_gentle,
-            "r < v(T) < R": Descent.is_loose,
-            "step small enough": fine,
-        },
+        {**ON_THE_ANGLE, "step small enough": fine},
     )
 
 

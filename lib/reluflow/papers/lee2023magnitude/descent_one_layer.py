@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Instance, Statement
-from reluflow.instances import extended
+from reluflow.falsify import Statement
+from reluflow.instances import Arrays, extended
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.bounds import (
@@ -17,7 +17,7 @@ from reluflow.papers.lee2023magnitude.bounds import (
     magnitude_bounds,
     step_limit,
 )
-from reluflow.papers.lee2023magnitude.descents import Descent, draws, statement
+from reluflow.papers.lee2023magnitude.descents import ON_THE_ANGLE, Descent, draws, statement
 
 
 def small_norm(phi0: float, target: float, step: float) -> float:
@@ -53,7 +53,7 @@ def small_magnitude() -> Statement:
     def limit(run: Descent) -> float:
         return small_norm(run.start.phi, run.start.target, run.step)
 
-    def near(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    def near(item: Arrays, rng: np.random.Generator) -> Arrays:
         run = Descent.of(item)
         share = limit(run) / run.start.target * rng.uniform(0.0, 1.0)
         return {"rho": np.array(math.log(max(share, 1e-300)))}
@@ -84,11 +84,7 @@ def angle(layers: tuple[int, ...], side: int, says: str) -> Statement:
         says,
         draws(layers),
         lambda run: float(angle_slacks(run)[side].min()),
-        {
-            "no step overshoots": Descent.is_gentle,
-            "r < |w(T)| < R": Descent.is_loose,
-            "step small enough": Descent.is_fine,
-        },
+        ON_THE_ANGLE,
     )
 
 

@@ -9,21 +9,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Instance, Statement, survey
-from reluflow.instances import extended
+from reluflow.falsify import Statement, survey
+from reluflow.instances import Arrays, extended
 from reluflow.ledger import Counterexample, bound, fact
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.bounds import angle_rates, enough_steps
 from reluflow.papers.lee2023magnitude.descent_layers import (
     AWAY,
-    AWAY_RANGES,
+    AWAY_DRAWS,
     away,
     corrected_factors,
 )
-from reluflow.papers.lee2023magnitude.descents import SMALLNESS, Descent, draws, statement
-from reluflow.papers.lee2023magnitude.starts import Range, Start
+from reluflow.papers.lee2023magnitude.descents import (
+    ON_THE_ANGLE,
+    SMALLNESS,
+    Descent,
+    draws,
+    statement,
+)
+from reluflow.papers.lee2023magnitude.starts import Start
 
 STEPS = tuple(Fraction(2, k) for k in SMALLNESS)
 """A tenth, a hundredth and a thousandth of about 2, the limit of Corollary 4.3 for m = v* = 1."""
@@ -32,13 +37,9 @@ SMALL = Fraction(1, 1000)
 """|w0| = v_1 from which Corollary 4.3 fails: the fewer steps it counts the smaller this is."""
 
 
-def _draws(**ranges: Range) -> dict[str, Draw]:
-    """Descents, and a number of steps to ask the corollary for."""
-
-    def asked(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"asked": np.array(int(rng.integers(1, 1 + item["steps"])))}
-
-    return extended(draws((1, 2, 3), **ranges), asked)
+def asked(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: a number of steps to ask the corollary for."""
+    return {"asked": np.array(int(rng.integers(1, 1 + item["steps"])))}
 
 
 def printed_factor(run: Descent) -> float:
@@ -66,20 +67,16 @@ def steps(corrected: bool) -> Statement:
 
     return statement(
         f"4.3{' corrected' if corrected else ''}: phi(T) > pi - eps after T steps",
-        _draws(),
+        extended(draws((1, 2, 3)), asked),
         slack,
-        {
-            "no step overshoots": Descent.is_gentle,
-            "r < |w(T)|": Descent.is_loose,
-            "step small enough": Descent.is_fine,
-        },
+        ON_THE_ANGLE,
     )
 
 
 def steps_away() -> Statement:
     """Corollary 4.3 away from phi0 = pi."""
     says = f"4.3: phi(T) > pi - eps after T steps, pi - phi0 >= {AWAY}, r < |w0|"
-    return away(steps(corrected=False), says, _draws(**AWAY_RANGES))
+    return away(steps(corrected=False), says, extended(AWAY_DRAWS, asked))
 
 
 def needed() -> pd.DataFrame:

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from reluflow.approx import approx
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Statement
 from reluflow.flows.population import PopulationPath, pull
-from reluflow.instances import extended
+from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.bounds import two_layer_magnitude_bounds
@@ -58,11 +58,11 @@ def corrected_lower(T: ArrayLike, phi0: float, v0: float, target: float, step: f
     return two_layer_magnitude_bounds(T, phi0, v0, target, moved)[0]
 
 
-def _draws() -> dict[str, Draw]:
+def _draws() -> Draws:
     """Two layers; long runs last until |w| has settled, 30 / (eta v*^2) steps, at X/10 only."""
     found = draws((1,), lambda start: 1.0 / max(start.v, start.target) ** 2)
 
-    def prolonged(item: Instance, _: np.random.Generator) -> dict[str, NDArray]:
+    def prolonged(item: Arrays, _: np.random.Generator) -> Arrays:
         pace = float(item["step"] * item["target"] ** 2)
         return {"steps": np.array(min(2000, math.ceil(30.0 / pace)))}
 
@@ -108,11 +108,7 @@ def corrected_two_layers() -> Statement:
         "A.3 corrected: lower bound of |w| and v_1, upper bound of v_1",
         _draws(),
         slack,
-        {
-            "eta max(v0, v*)^2 <= 1/10": lambda run: (
-                run.step * max(run.start.v, run.start.target) ** 2 <= 0.1
-            )
-        },
+        {"eta max(v0, v*)^2 <= 1/10": lambda run: run.overshoot() <= 0.1},
     )
 
 
@@ -128,14 +124,11 @@ def imbalance() -> Statement:
         spare = np.minimum(lost, most - lost).min() / path.length.max() ** 2
         return float(spare) if equal else -1.0
 
-    def small(run: Descent) -> bool:
-        return run.step * max(run.start.v, run.start.target) ** (2 * run.start.m) <= 0.1
-
     return statement(
         "0 <= |w|^2 - v_k^2 <= eta (R v*)^(m+1) / 2",
         draws((1, 2, 3), psi=(-3.0, 3.0)),
         slack,
-        {"eta max(v0, v*)^(2m) <= 1/10": small},
+        {"eta max(v0, v*)^(2m) <= 1/10": lambda run: run.overshoot() <= 0.1},
     )
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Instance, Report, Statement
+from reluflow.falsify import Instance, Report, Statement
 from reluflow.flows.population import PopulationPath, pull
+from reluflow.instances import Arrays, Draws
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.lee2023magnitude.bounds import step_limit
 from reluflow.papers.lee2023magnitude.starts import Range, Start
@@ -85,6 +85,10 @@ class Descent:
         ratio = product / self.path.length
         return Ranges(float(ratio.min()), float(ratio.max()), float(product.max()))
 
+    def overshoot(self) -> float:
+        """eta max(v0, v*)^(2m)."""
+        return self.step * max(self.start.v, self.start.target) ** (2 * self.start.m)
+
     def is_below(self, limit: float) -> bool:
         """Whether the step is at most the limit over 10, 100 or 1000."""
         return self.step * self.smallness <= limit
@@ -94,16 +98,22 @@ class Descent:
         return min(self.loose) > 1.0
 
     def is_gentle(self) -> bool:
-        """No step overshoots: eta times the squared product of the factors and the target is below
-        1. The theorems do not ask for it where they let v0 be large; it leaves out runs that
-        diverge."""
-        size = max(self.start.v, self.start.target)
-        return self.step * size ** (2 * self.start.m) <= 1.0
+        """No step overshoots: eta max(v0, v*)^(2m) <= 1. The theorems do not ask for it where they
+        let v0 be large; it leaves out runs that diverge."""
+        return self.overshoot() <= 1.0
 
     def is_fine(self) -> bool:
         """Whether the step is small against the limit of Theorems 4.2 and A.2."""
         start = self.start
         return self.is_below(step_limit(start.phi, *self.norm_range(), start.target, start.m))
+
+
+ON_THE_ANGLE = {
+    "no step overshoots": Descent.is_gentle,
+    "r < |w(T)| < R": Descent.is_loose,
+    "step small enough": Descent.is_fine,
+}
+"""What Theorems 4.2 and A.2 suppose."""
 
 
 @lru_cache(maxsize=4)
@@ -124,12 +134,12 @@ def draws(
     limit: Callable[[Start], float] = limit_guess,
     psi: Range = (-3.0, 9.0),
     rho: Range = (-3.0, 1.5),
-) -> dict[str, Draw]:
+) -> Draws:
     """Starts with psi and rho in these ranges; the step is a tenth, hundredth or thousandth of
     about limit(start)."""
 
-    def kind(share: int) -> Draw:
-        def draw(rng: np.random.Generator) -> dict[str, NDArray]:
+    def kind(share: int) -> Callable[[np.random.Generator], Arrays]:
+        def draw(rng: np.random.Generator) -> Arrays:
             m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
             start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
             return {
@@ -150,7 +160,7 @@ def draws(
 
 def statement(
     says: str,
-    draws: Mapping[str, Draw],
+    draws: Draws,
     slack: Callable[[Descent], float],
     hypotheses: Mapping[str, Callable[[Descent], bool]],
 ) -> Statement:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify
-from reluflow.flows.population import PopulationPath, pull
+from reluflow.flows.charts import TIME
+from reluflow.flows.orbit import orbits
+from reluflow.flows.population import PopulationPath, pull, recorded_path
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, note
 from reluflow.papers.lee2023magnitude import bounds
-from reluflow.papers.lee2023magnitude.comparison import implicit_printed, level
-from reluflow.papers.lee2023magnitude.orbit import orbits
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
 
 NOISE = 1e-11
@@ -50,8 +50,7 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
     for k, start in enumerate(starts):
         t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
         layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
-        path = PopulationPath(t, paths.psi[k, 1:], rho, layers, start.target, "time")
-        found.append(path)
+        found.append(recorded_path(t, paths.psi[k, 1:], rho, layers, start.target, TIME))
     return found
 
 
@@ -71,7 +70,7 @@ def norm_range(start: Start, path: PopulationPath) -> tuple[float, float]:
         return low, high
     ends = slice(turn[0], turn[0] + 2)
     dip = CubicHermiteSpline(psi[ends], rho[ends], -np.pi / phi[ends] * excess[ends])
-    least = float(dip(np.linspace(*psi[ends], 65)).min())
+    least = float(dip(np.linspace(psi[turn[0]], psi[turn[0] + 1], 65)).min())
     return min(low, 0.998 * start.target * math.exp(least)), high
 
 
@@ -160,13 +159,13 @@ def printed(side: str) -> Statement:
 
     def slack(start: Start, path: PopulationPath) -> float:
         kappa = float(pull(start.phi)) if side == "lower" else 1.0
-        u = implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
+        u = bounds.implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
         v = path.length
         return enclosed(v, u, 2.0 * v) if side == "lower" else enclosed(v, 0.0 * u, u)
 
     def below_branch(item: Instance) -> bool:
         start = Start.of(item)
-        return bool(math.exp(start.rho) < level(pull(start.phi), 1.0, start.m))
+        return bool(math.exp(start.rho) < bounds.level(pull(start.phi), 1.0, start.m))
 
     says = f"Theorem 3.8 as printed, {side} bound"
     return _statement(says, (2, 3, 4, 6), slack, {BELOW_BRANCH: below_branch})

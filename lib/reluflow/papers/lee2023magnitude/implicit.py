@@ -13,14 +13,11 @@ from scipy.special import hyp2f1
 
 from reluflow.approx import approx
 from reluflow.falsify import Report
+from reluflow.flows.balanced_chain import balanced_chain, unit_hypergeometric
 from reluflow.flows.population import pull
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import bounds_exact as exact
-from reluflow.papers.lee2023magnitude.comparison import (
-    comparison,
-    implicit_printed,
-    unit_hypergeometric,
-)
+from reluflow.papers.lee2023magnitude.bounds import implicit_printed
 from reluflow.papers.lee2023magnitude.flow_bounds import BELOW_BRANCH
 from reluflow.papers.lee2023magnitude.starts import Start
 
@@ -109,7 +106,7 @@ def repaired(layers: Sequence[int]) -> list[Evidence]:
     times, starts, a = np.array([0.05, 0.5, 5.0]), (0.2, 0.8, 1.3, 4.0), 0.9
     by_ode, by_integral = [], []
     for m, y0 in product(layers, starts):
-        u = comparison(times, a * y0, a, m)
+        u = balanced_chain(times, a * y0, a, m)
         path = solve_ivp(
             lambda _, x, m=m: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1)),
             (0.0, times[-1]), [a * y0], "DOP853", times, rtol=1e-12, atol=1e-14,

@@ -14,7 +14,6 @@ from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.flows.population import pull
 from reluflow.papers.lee2023magnitude import bounds
-from reluflow.papers.lee2023magnitude.comparison import implicit_printed, level
 from reluflow.papers.lee2023magnitude.flow_bounds import norm_range
 from reluflow.papers.lee2023magnitude.small_norms import room
 from reluflow.papers.lee2023magnitude.starts import Start
@@ -32,7 +31,7 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
     titles = (f"(a) below the branch, $v_0 = {below:g}$", f"(b) above it, $v_0 = {above:g}$")
     fig, axes = panels(1, 2, height=3.9, titles=titles)
     t = np.linspace(0.0, until, 301)
-    rest = float(level(pull(phi0), 1.0, m))
+    rest = float(bounds.level(pull(phi0), 1.0, m))
     for ax, v0 in zip(axes, (below, above), strict=True):
         v = Start.at(phi0, v0, m).flow(t).length
         lower, upper = bounds.layered_magnitude_bounds(t, phi0, v0, 1.0, m)
@@ -40,7 +39,7 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
         ax.plot(t, upper, color=UPPER, label=fresh(ax, "$u(t; 0)$, right"))
         ax.plot(t, v, color=FLOW, lw=2.2, label=fresh(ax, "$v(t)$, flow"))
         ax.plot(t, lower, color=LOWER, label=fresh(ax, r"$u(t; \varepsilon_0)$, right"))
-        printed = implicit_printed(t, phi0, v0, 1.0, m, 1.0)
+        printed = bounds.implicit_printed(t, phi0, v0, 1.0, m, 1.0)
         if np.isfinite(printed).all():
             ax.plot(t, printed, color=PRINTED, ls="--", label=fresh(ax, "$u(t; 0)$, printed"))
         else:

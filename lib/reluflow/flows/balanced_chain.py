@@ -1,6 +1,4 @@
-"""The comparison equation (15) of Theorem 3.8, with its sign corrected, and its implicit solution.
-
-With a = v* (1 - eps)^(1/(m+1)) the equation of the proof has to read
+"""The gradient flow of a balanced chain: m + 1 equal scalars u, the loss (u^(m+1) - a^(m+1))^2 / 4,
 
     du/dt = -1/2 u^m (u^(m+1) - a^(m+1)).
 
@@ -19,25 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, hyp2f1
 
-from reluflow.errors import InputError
-from reluflow.flows.population import pull
-
 _TERMS = 60
 """Of the series around z = 1, used for |1 - z| <= 1/2 only."""
 
 _ROUNDS, _CLOSE = 100, 3e-14
 
 
-def level(pull: ArrayLike, target: float, m: int) -> NDArray:
-    """a = v* (1 - eps)^(1/(m+1)), where the comparison equation rests, for pull = 1 - eps."""
-    return target * np.asarray(pull, float) ** (1.0 / (m + 1))
-
-
-def comparison(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
-    """u(t) of du/dt = -1/2 u^m (u^(m+1) - a^(m+1)), u(0) = v0, eq. (15) with its sign corrected.
-
-    Explicit for m = 0 (Theorem 3.3), m = 1 (Theorem 3.8, m = 1) and a = 0; for m >= 2 the inverse
-    of `clock`.
+def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
+    """u(t) from u(0) = v0, explicit for m = 0, m = 1 and a = 0; for m >= 2 the inverse of `clock`.
 
     Parameters: t (k,) times >= 0, v0 > 0, a >= 0 and m >= 0. Returns u (k,).
     """
@@ -82,8 +69,7 @@ def clock(odds: ArrayLike, m: int, above: bool) -> NDArray:
         below, z < 1:   -2 y^(1-m)/(m-1) F(1, b; 1+b; z),
         above, z > 1:   y^(-2m)/m F(1, c; 1+c; 1/z).
 
-    The first is the paper's formula, whose argument must not pass 1; the second is what it becomes
-    beyond. Parameters: l (...), m >= 2, the side. Returns s (...).
+    Parameters: l (...), m >= 2, the side. Returns s (...).
     """
     odds = np.asarray(odds, float)
     if above:
@@ -146,27 +132,3 @@ def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
         if close:
             break
     return at
-
-
-def implicit_printed(
-    t: ArrayLike, phi0: float, v0: float, target: float, m: int, kappa: float
-) -> NDArray:
-    """u(t; eps) of Theorem 3.8 exactly as printed, NaN where the formula has no real value.
-
-    With F(u; e) = u^(1-m) / ((m-1) v*^(m+1) (1-e)) 2F1(1, (1-m)/(m+1); 2/(m+1); u^(m+1) / ((1-e)
-    v*^(m+1))) the theorem says F(u; eps) - F(v0; eps_0) = -t/2, with eps_0 in the constant whatever
-    eps is. For arguments beyond 1 the hypergeometric function is on its branch cut.
-
-    Parameters: t (k,) times, phi0 in (0, pi), v0 > 0, target > 0, m >= 2, and kappa = 1 - eps in
-    (0, 1], whose digits count where it is small. Returns u (k,). Raises InputError for m < 2, where
-    the formula divides by m - 1 = 0 or is not meant.
-    """
-    if m < 2:
-        raise InputError(f"the implicit formula needs m of at least 2, not {m}")
-    t = np.asarray(t, float)
-    a, a0 = float(level(kappa, target, m)), float(level(pull(phi0), target, m))
-    if v0 >= a0:
-        return np.full(t.shape, np.nan)
-    # F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e).
-    started = float(clock(log_odds(v0 / a0, m), m, False)) / a0 ** (2 * m)
-    return a * ratio(odds_at(a ** (2 * m) * (started + t), m, False), m, False)
