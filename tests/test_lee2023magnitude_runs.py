@@ -247,7 +247,8 @@ def test_restarted_bounds_begin_on_the_path(small: tuple[Run, ...]) -> None:
 
 def test_a_shifted_path_breaks_its_bound(small: tuple[Run, ...]) -> None:
     run = small[1]
-    bent = replace(run.empirical, psi=run.empirical.psi + np.where(run.empirical.t > 20, 6.0, 0.0))
+    shift = np.outer(run.empirical.t > 20, [6.0, 0.0])
+    bent = replace(run.empirical, states=run.empirical.states + shift)
     lower, upper = angle_checks([replace(run, empirical=bent)])
     assert lower.breaches["empirical"].count == 0
     assert upper.breaches["empirical"].count > 0
@@ -258,7 +259,8 @@ def test_a_shifted_path_breaks_its_bound(small: tuple[Run, ...]) -> None:
 
 def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> None:
     run = small[1]
-    lost = replace(run.flow, rho=np.where(run.flow.t > run.flow.t[7], np.nan, run.flow.rho))
+    late = run.flow.t > run.flow.t[7]
+    lost = replace(run.flow, states=np.where(np.outer(late, [0, 1]), np.nan, run.flow.states))
     for check in magnitude_checks([replace(run, flow=lost)]):
         breach = check.breaches["flow"]
         assert breach.count == len(run.flow.t) - 8
