@@ -348,7 +348,7 @@ def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:
 
     def elsewhere(psi0, rho0, m, t, target=1.0):
         path = population_flow(psi0, rho0, m, t, target)
-        return replace(path, rho=path.rho + 1e-5)
+        return replace(path, states=np.add(path.states, [0.0, 1e-5]))
 
     monkeypatch.setattr(statements, "population_flow", elsewhere)
     assert not evidence.try_convergence(0, 2, [1]).report.survives

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.half_angles import angle
+from reluflow.flows.population_path import PopulationPath, recorded_path
 
 _NODES = 12
 _SPAN = 14.0
@@ -43,6 +44,11 @@ class Orbit:
     s: NDArray
     psi: NDArray
     rho: NDArray
+
+    def __getitem__(self, k: int) -> PopulationPath:
+        """Orbit k as a path of the flow with v* = 1, known at its points; without its factors."""
+        none = np.zeros((self.s.shape[1], 0))
+        return recorded_path(self.s[k], self.psi[k], self.rho[k], none, 1.0, "time")
 
 
 def one_layer(t: ArrayLike, psi0: float, rho0: float) -> tuple[NDArray, NDArray]:

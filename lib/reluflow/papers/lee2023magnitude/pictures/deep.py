@@ -40,8 +40,8 @@ def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
         few = _few(len(panel.path.t))
         ax.plot(panel.path.t[few], panel.v[few] / panel.target, color=TRAINED, lw=2.2,
                 label=r"$\|w(T)\|$, descent on data")  # fmt: skip
-        at = list(panel.points)  # t is the number of the step
-        ax.plot(at, panel.v[at] / panel.target, ls="", marker="o", ms=5.5, mec="white",
+        again = list(panel.points)  # t is the number of the step
+        ax.plot(again, panel.v[again] / panel.target, ls="", marker="o", ms=5.5, mec="white",
                 color=style.INK, zorder=5, label="points of restart")  # fmt: skip
         ax.set_xlabel("step $T$")
         ax.set_xlim(0, panel.path.t[-1])
