@@ -12,13 +12,12 @@ import pytest
 import sympy
 import torch
 from reluflow.figures import fingerprint_of
-from reluflow.flows.population import population_flow, pull, recorded_path
+from reluflow.flows.population import pull, recorded_path
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.networks.dense import one_thread
-from reluflow.papers.lee2023magnitude import deep, deep_starts, nested_bounds, restarts, turning
+from reluflow.papers.lee2023magnitude import deep, deep_starts, nested_bounds, restarts
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
 from reluflow.papers.lee2023magnitude.pictures import deep as pictures
-from reluflow.papers.lee2023magnitude.settings import Setting, experiment
 
 TINY = deep.DeepSetting(
     start=0.5, teacher=0.7, step=0.01, n_steps=400, plain=10, n=37, d=4, width=5, depth=4
@@ -177,114 +176,6 @@ def test_overshoots_tell_stable_steps_from_unstable_ones():
     assert wild.jumped.all()
 
 
-# Shapes
-
-
-@pytest.mark.parametrize(
-    ("values", "shape", "turn"),
-    [
-        ([0, 1, 2, 3], turning.RISING, 0),
-        ([3, 2, 1, 0], turning.FALLING, 0),
-        ([3, 2, 1, 0, 2, 5], turning.TURNING, 3),
-        ([0, 2, 1, 0], turning.OTHER, 0),
-        ([3, 0, 2, 1], turning.OTHER, 0),
-        ([3, 0, 2, 1.95, 4], turning.TURNING, 1),
-        ([0, -0.05, 3], turning.RISING, 0),
-        ([3, 3.05, 2, 0.95, 1, 2], turning.TURNING, 3),
-        ([0, 0.01], turning.RISING, 0),
-        ([0, 0.05, -0.01], turning.FALLING, 0),
-        ([0, 0.06, 0.0, 1], turning.RISING, 0),
-        ([1, 0.5, 0.55, 0.45, 0.52, 0.3], turning.FALLING, 0),
-    ],
-)
-def test_shapes_of_curves(values, shape, turn):
-    assert turning.shape_of(np.array(values, float), 0.1) == (shape, turn)
-
-
-def plain_shape(values, least):
-    """The same by all pairs: a fall is a pair with a drop above `least`, likewise a rise."""
-    v = np.asarray(values)
-    rises = [(i, j) for i in range(len(v)) for j in range(i) if v[i] - v[j] > least]
-    falls = [(i, j) for i in range(len(v)) for j in range(i) if v[j] - v[i] > least]
-    if not rises and not falls:
-        return turning.RISING if v[-1] > v[0] else turning.FALLING
-    if not falls:
-        return turning.RISING
-    if not rises:
-        return turning.FALLING
-    first_rise = min(i for i, _ in rises)
-    late = v[first_rise:]
-    after = any(late[j] - late[i] > least for i in range(len(late)) for j in range(i))
-    early = not any(i < first_rise for i, _ in falls)
-    return turning.OTHER if after or early else turning.TURNING
-
-
-def test_shapes_of_random_curves():
-    rng = np.random.default_rng(0)
-    seen = set()
-    for _ in range(400):
-        values = np.cumsum(rng.standard_normal(8) + rng.choice([-1.0, 0.0, 1.0]))
-        if rng.random() < 0.4:
-            values = np.abs(values - rng.uniform(-3, 3))
-        least = float(rng.choice([0.0, 0.3, 1.0]))
-        found = turning.shape_of(values, least)[0]
-        assert found == plain_shape(values, least)
-        seen.add(found)
-    assert seen == set(turning.SHAPES)
-
-
-def test_flows_have_the_shape_of_their_equations():
-    panels = experiment(layers=(1, 2), norms=(0.1, 2.0)).settings
-    survey = turning.flow_shapes(panels, 3, 4, follow=2)
-    assert (survey.trials, survey.followed, survey.strays) == (4, 2, 0)
-    for row, panel in enumerate(panels):
-        setting = replace(panel, seed=3)
-        psi, rho = turning.start_of(setting)
-        falls = np.exp((panel.m + 1) * rho) > pull(2.0 * np.arctan(np.exp(psi)))
-        assert bool(falls) == (panel.norm == 2.0)
-        assert survey.counts[row].sum() == 4
-        size = panel.scale * math.sqrt(panel.d)
-        steps = np.arange(0.0, panel.steps, 500.0)
-        path = population_flow(psi, rho, panel.m, panel.rate * steps, size)
-        least = steps[np.argmin(path.rho)]
-        if falls:
-            other = replace(panel, seed=4)
-            again = population_flow(*turning.start_of(other), panel.m, panel.rate * steps, size)
-            mean = 0.5 * (least + steps[np.argmin(again.rho)])
-            assert survey.turns[row] == pytest.approx(mean, abs=600)
-        else:
-            assert np.isnan(survey.turns[row])
-
-
-def test_a_variance_gives_the_roots_of_the_ratios():
-    setting = experiment(layers=(1,), norms=(0.1,)).settings[0]
-    (psi, rho), (same, larger) = turning.start_of(setting), turning.start_of(setting, variance=True)
-    assert same == pytest.approx(psi)
-    assert larger - rho == pytest.approx(-0.5 * math.log(0.1))
-    edge = turning.flow_shapes([setting], 0, 40, variance=True)
-    assert 5 < edge.count(1, 0.1, turning.TURNING) < 35
-
-
-def test_descent_on_data_is_a_plain_loop():
-    setting = Setting(2, 1.0, 0.5, 8e-4, 6, 40, 600, 2)
-    length, size = turning._lengths(setting, 10)
-    X, target, w = setting.data(), setting.target(), setting.start()
-    assert size == pytest.approx(np.linalg.norm(target))
-    y = size * np.maximum(X @ target, 0.0)
-    v, lengths = np.linalg.norm(w), [np.linalg.norm(w)]
-    for _ in range(60):
-        error = np.where(X @ w > 0.0, v * (X @ w) - y, 0.0) / 40
-        w, v = w - 8e-3 * v * (error @ X), v - 8e-3 * float(error @ np.maximum(X @ w, 0.0))
-        lengths.append(np.linalg.norm(w))
-    np.testing.assert_allclose(length, lengths, rtol=1e-10)
-    survey = turning.descent_shapes([setting], 2, 1, n=40, hurry=10)
-    shape, turn = turning.shape_of(np.array(lengths), 1e-3 * size)
-    assert survey.count(2, 1.0, shape) == 1
-    assert survey.panels[0].n == 40
-    if shape == turning.TURNING:
-        assert survey.turns[0] == 10.0 * turn
-
-
 # Restarts
 
 
@@ -388,33 +279,6 @@ def fails(evidence):
     return [item.what for item in evidence if item.decides and not item.holds]
 
 
-def surveys():
-    panels = experiment(layers=(1, 2)).settings
-    counts = np.zeros((6, 4), int)
-    for row, panel in enumerate(panels):
-        counts[row, turning.SHAPES.index(turning.said_of(panel))] = 40
-    return turning.ShapeSurvey(panels, counts, np.full(6, 9000.0), 40, 0)
-
-
-def test_two_phases_can_fail():
-    good = surveys()
-    assert not fails(turning.two_phases(good, good, good, good))
-    stray = replace(good, counts=np.full((6, 4), 10))
-    for k in range(3):
-        args = [good] * 3
-        args[k] = stray
-        assert len(fails(turning.two_phases(*args, good))) == (2 if k == 0 else 1)
-    # One start in forty of another shape is luck, and no reason to judge otherwise.
-    lucky = good.counts.copy()
-    lucky[0, :2] = [39, 1]
-    assert not fails(turning.two_phases(good, replace(good, counts=lucky), good, good))
-    assert fails(turning.two_phases(good, replace(good, strays=1), good, good))
-    late = replace(good, turns=np.full(6, 2e5))
-    assert fails(turning.two_phases(good, late, good, good))
-    assert good.table().loc["1L-SN", "rising"] == 40
-    assert good.least_share(0.1, turning.RISING) < 1.0
-
-
 @pytest.fixture(scope="module")
 def third():
     drawn = [restarts.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
@@ -494,16 +358,6 @@ def test_the_unstable_start_can_fail():
         bad = table.copy()
         bad.iloc[row, 0] = other
         assert fails(deep_starts.unstable_start(starts(), bad))
-
-
-def test_runs_are_read_like_any_curve():
-    class Made:
-        setting, target = experiment().settings[1], 1.0
-        trained = made_path([1.0, 0.5, 0.8], [2.0, 2.1, 2.2])
-
-    survey = turning.run_shapes([Made])
-    assert survey.count(1, 1.0, turning.TURNING) == 1
-    assert survey.turns[0] == 1
 
 
 def test_figures_fit_the_page(third):

@@ -35,7 +35,6 @@ from reluflow.papers.lee2023magnitude.imbalance import balance_lost, imbalance, 
 from reluflow.papers.lee2023magnitude.pictures import runs as pictures
 from reluflow.papers.lee2023magnitude.runs import Run, train, train_one
 from reluflow.papers.lee2023magnitude.settings import (
-    NORMS,
     Experiment,
     Setting,
     constants,
@@ -333,39 +332,6 @@ def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.Mo
     worse = [item for item in figure_2([far, *small[1:]]) if item.form == "deviation"]
     assert worse[0].value > 0.5 > away[0].value
     assert "panels" in fails(item for item in figure_2(small[1:]) if item.form != "deviation")
-
-
-def test_readings_of_k() -> None:
-    assert scale.sizes(scale.DEVIATION, 2, 2.0) == pytest.approx((5.0, 10.0))
-    assert scale.sizes(scale.VARIANCE, 2, 2.0) == pytest.approx((math.sqrt(50), 10.0))
-    assert scale.exceeds(scale.DEVIATION, 2.0, 2.0) == pytest.approx(0.5)
-    drawn = scale.ratios(0, 20_000, scale.VARIANCE)[:, 2] * 1.25
-    share = float((drawn > 2.0).mean())  # 1.25 sqrt 2: often enough for a count
-    assert scale.exceeds(scale.VARIANCE, 2.0, 1.6) == pytest.approx(share, abs=0.01)
-    assert scale.ratios(1, 500, scale.DEVIATION).mean(axis=0) == pytest.approx(
-        list(NORMS), rel=0.03
-    )
-
-
-def test_progress_is_the_flows_own_time() -> None:
-    assert scale.progress(scale.DEVIATION, "half the mean", 3) == pytest.approx(0.2 * 81)
-    assert scale.progress(scale.VARIANCE, "mean", 2) == pytest.approx(2 * 0.8 * 50)
-
-
-def test_only_half_the_mean_fits() -> None:
-    readings = scale.loss_readings()
-    assert [r.loss for r in readings if r.fits] == ["half the mean"] * 2
-    assert {r.arrive for r in readings if r.loss == "sum"} == {0}
-    assert all(r.upper < 9 for r in readings if r.loss != "half the mean")
-    # A false settlement is noticed.
-    swapped = [replace(r, loss="mean" if r.loss == "half the mean" else r.loss) for r in readings]
-    assert not all(item.holds for item in scale.loss_scale(swapped))
-
-
-def test_steps_on_a_sum_are_stable_where_curvature_says_so() -> None:
-    # One layer: w -> (1 - step/2) w + ..., which comes to rest for a step below 4 only.
-    assert scale.arrives(scale.DEVIATION, "half the sum", 1, 1.0)  # step 3
-    assert not scale.arrives(scale.DEVIATION, "sum", 1, 1.0)  # step 6
 
 
 def test_sample_gaps_are_those_of_the_engine() -> None:
