@@ -182,16 +182,14 @@ def test_overshoots_tell_stable_steps_from_unstable_ones():
 def test_restarted_bounds_start_at_the_path():
     setting = restarts.restart_setting(2, 1.0, 0, n=60, d=8)
     panel = restarts.restart_run(setting)
-    for at, v, phi, (low, high) in zip(
-        panel.points, panel.v_at, panel.phi_at, panel.bounds, strict=True
-    ):
+    for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
+        v, phi = panel.v[at], panel.path.phi[at]
         assert low[0] == pytest.approx(v)
         assert high[0] == pytest.approx(v)
-        assert len(low) == len(panel.T) - at
+        assert len(low) == len(panel.v) - at
         eta, a = setting.rate, float(pull(phi)) * panel.target**2  # the level, squared
         after = np.sqrt(a / (1.0 - (1.0 - a / v**2) * (1.0 - a * eta) ** 300))
         assert low[300] == pytest.approx(after)
-    np.testing.assert_allclose(panel.levels, panel.target * np.sqrt(pull(panel.phi_at)))
 
 
 def test_population_restarts_have_a_rising_least_and_nested_bounds():
@@ -203,7 +201,7 @@ def test_population_restarts_have_a_rising_least_and_nested_bounds():
         assert (np.diff(panel.gaps) < 0.0).all()
         last = points[-1]
         means = [
-            np.mean([high[T - at] - low[T - at] for T in range(last + 1, setting_steps(panel))])
+            np.mean([high[T - at] - low[T - at] for T in range(last + 1, len(v))])
             for at, (low, high) in zip(points, panel.bounds, strict=True)
         ]
         np.testing.assert_allclose(panel.gaps, np.array(means) / panel.target)
@@ -214,10 +212,6 @@ def test_population_restarts_have_a_rising_least_and_nested_bounds():
             for T in range(1, len(low))
         )
         assert panel.breaches.max() == pytest.approx(outside / panel.target)
-
-
-def setting_steps(panel):
-    return len(panel.T)
 
 
 def made_path(v, phi, target=1.0):

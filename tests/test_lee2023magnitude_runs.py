@@ -40,6 +40,7 @@ from reluflow.papers.lee2023magnitude.settings import (
     constants,
     experiment,
 )
+from reluflow.papers.lee2023magnitude.starts import Start
 
 
 @pytest.fixture(scope="module")
@@ -152,11 +153,11 @@ def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
     assert np.allclose(run.empirical.length, length, rtol=1e-11)
     assert np.allclose(run.empirical.phi, np.pi - np.arccos(cosine), rtol=0, atol=1e-10)
     assert np.allclose(run.empirical.layers, factors, rtol=1e-11)
-    assert run.v0 == pytest.approx(length[0])
-    assert run.phi0 == pytest.approx(np.pi - np.arccos(cosine[0]))
+    assert run.start.v == pytest.approx(length[0])
+    assert run.start.phi == pytest.approx(np.pi - np.arccos(cosine[0]))
     for path in (run.population, run.flow):
-        assert path.phi[0] == pytest.approx(run.phi0)
-        assert path.length[0] == pytest.approx(run.v0)
+        assert path.phi[0] == pytest.approx(run.start.phi)
+        assert path.length[0] == pytest.approx(run.start.v)
         assert len(path.t) == 61
     assert run.flow.t[-1] == pytest.approx(60 * 0.05)
 
@@ -229,11 +230,11 @@ def test_checks_find_what_a_plain_loop_finds(small: tuple[Run, ...]) -> None:
 def test_angle_bounds_are_curves_around_phi(small: tuple[Run, ...]) -> None:
     for run in small:
         below, above = angle_curves(run, run.population)
-        r, R = constants(run.v0, run.target)
-        k, v = 1.0 / math.tan(run.phi0 / 2), run.target
+        r, R = constants(run.start.v, run.target)
+        k, v = 1.0 / math.tan(run.start.phi / 2), run.target
         eta, m, T = run.setting.rate, run.setting.m, 37
-        slow = run.phi0 * v / (2 * math.pi * R) if m == 0 else (
-            run.phi0 / (2 * math.pi) * r ** (m - 1) * v ** (m + 1))  # fmt: skip
+        slow = run.start.phi * v / (2 * math.pi * R) if m == 0 else (
+            run.start.phi / (2 * math.pi) * r ** (m - 1) * v ** (m + 1))  # fmt: skip
         assert above[T] == pytest.approx(2 * k * (1 - slow * eta) ** T)
         assert (below < above)[1:].all()
 
@@ -295,7 +296,7 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     rho = np.log([0.8, 0.9, 0.95, 1.001])
     path = recorded_path(T, 0.3 * T, rho, np.ones((4, 1)), 2.0, "steps")
     flow = recorded_path(0.1 * T, 0.3 * T, np.minimum(rho, -0.01), np.ones((4, 1)), 2.0, "time")
-    run = Run(setting, 0.0, 1.6, 2.0, path, path, flow)
+    run = Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
     check = angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}
 

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.half_angles import angle
+from reluflow.flows.population_path import PopulationPath, recorded_path
 
 _NODES = 12
 _SPAN = 14.0
@@ -53,6 +54,11 @@ class Orbit:
         s, start, rho = (row[np.arange(len(psi)), last] for row in (self.s, self.psi, self.rho))
         s, _, odd = _panel(s, start, np.exp(-(self.m + 1.0) * rho), psi - start, self.m)
         return s, -np.log(odd) / (self.m + 1.0)
+
+    def __getitem__(self, k: int) -> PopulationPath:
+        """Orbit k as a path of the flow with v* = 1, known at its points; without its factors."""
+        none = np.zeros((self.s.shape[1], 0))
+        return recorded_path(self.s[k], self.psi[k], self.rho[k], none, 1.0, "time")
 
 
 def one_layer(t: ArrayLike, psi0: float, rho0: float) -> tuple[NDArray, NDArray]:

@@ -119,14 +119,14 @@ def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Chec
 
 def angle_curves(run: Run, path: PopulationPath) -> tuple[NDArray, NDArray]:
     """Figure 1's bounds on pi - phi at every step of a path of the run, by its own version."""
-    r, R = constants(run.v0, run.target)
+    r, R = constants(run.start.v, run.target)
     step = run.setting.rate if path.clock == "steps" else None
-    return gap_bounds(path.t, run.psi0, r, R, run.target, run.setting.m, step)
+    return gap_bounds(path.t, run.start.psi, r, R, run.target, run.setting.m, step)
 
 
 def magnitude_curves(run: Run, path: PopulationPath, start: int) -> tuple[NDArray, NDArray]:
     """Figure 2's bounds on |w| at the steps start, start + 1, ... of a path of the run."""
-    phi, v = (run.phi0, run.v0) if start == 0 else (path.phi[start], path.length[start])
+    phi, v = (run.start.phi, run.start.v) if start == 0 else (path.phi[start], path.length[start])
     t, target, m = path.t[start:] - path.t[start], run.target, run.setting.m
     step = run.setting.rate if path.clock == "steps" else None
     return (magnitude_bounds if m == 0 else two_layer_magnitude_bounds)(t, phi, v, target, step)
@@ -159,7 +159,7 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
 
 
 def _angle(run: Run) -> list[Check]:
-    r, R = constants(run.v0, run.target)
+    r, R = constants(run.start.v, run.target)
     excess, applies = {}, {}
     for name, path in run.paths.items():
         below, above = angle_curves(run, path)  # an upper bound of pi - phi is a lower one of phi

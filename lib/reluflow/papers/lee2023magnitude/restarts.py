@@ -8,23 +8,17 @@ place of eps_0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow.approx import approx
-from reluflow.flows.layered_descent import neuron_descent
-from reluflow.flows.population import (
-    PopulationPath,
-    coordinates,
-    population_descent,
-    pull,
-    recorded_path,
-)
+from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
+from reluflow.papers.lee2023magnitude.runs import descent_on_data, drawn_start
 from reluflow.papers.lee2023magnitude.settings import DATA, DIMENSION, NORMS, Setting
 
 SCALE = 1.2
@@ -40,26 +34,26 @@ class Restarts:
     """A panel of Figure 3 for one start.
 
     setting  the panel
-    T, v     (k,) every step and |w| there
-    target   |w*|
-    points   the steps T_j of restart, in order; phi and v there in `phi_at`, `v_at`
+    path     its training, at every step
+    points   the steps T_j of restart, in order
     bounds   of each restart j the lower and the upper bound at the steps T_j, ..., of length
              k - T_j each
     """
 
     setting: Setting
-    T: NDArray
-    v: NDArray
-    target: float
+    path: PopulationPath
     points: tuple[int, ...]
-    phi_at: NDArray
-    v_at: NDArray
     bounds: tuple[tuple[NDArray, NDArray], ...]
 
     @property
-    def levels(self) -> NDArray:
-        """Where the lower bounds end, |w*| (1 - eps_j)^(1/(m+1)), shape (points,)."""
-        return self.target * pull(self.phi_at) ** (1.0 / (self.setting.m + 1))
+    def v(self) -> NDArray:
+        """|w| at every step (k,)."""
+        return self.path.length
+
+    @property
+    def target(self) -> float:
+        """|w*|."""
+        return self.path.target
 
     @property
     def gaps(self) -> NDArray:
@@ -119,39 +113,27 @@ def restart_setting(
     return Setting(layers, norm, SCALE, RATES[layers], d, n, STEPS[layers], seed)
 
 
-def restart_run(setting: Setting, data: str = "empirical") -> Restarts:
-    """Train a panel of Figure 3 and restart the bounds of its magnitude at D.3's four points.
+def restart_run(setting: Setting) -> Restarts:
+    """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
+    return restarted(setting, descent_on_data(setting), POINTS[setting.layers])
 
-    Parameters: the setting, `data` "empirical" or "population".
-    """
-    w0, target = setting.start(), setting.target()
-    psi0, rho0 = (float(c) for c in coordinates(w0, target))
-    size = float(np.linalg.norm(target))
-    if data == "population":
-        path = population_descent(psi0, rho0, setting.m, setting.rate, setting.steps, size)
-    else:
-        path = _on_data(setting, w0, target)
-    return restarted(setting, path, POINTS[setting.layers])
+
+def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
+    """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
+    panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
+    paths = [drawn_start(panel).descent(panel.rate, panel.steps) for panel in panels]
+    return [restarted(q, path, POINTS[layers]) for q, path in zip(panels, paths, strict=True)]
 
 
 def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> Restarts:
     """The bounds of a trained path, restarted at the steps `points`."""
-    v, phi, T = path.length, path.phi, path.t
     law = magnitude_bounds if setting.m == 0 else two_layer_magnitude_bounds
-    bounds = tuple(
-        law(T[at:] - at, float(phi[at]), float(v[at]), path.target, setting.rate) for at in points
+    v, phi = path.length, path.phi
+    bounds = (
+        law(path.t[at:] - at, float(phi[at]), float(v[at]), path.target, setting.rate)
+        for at in points
     )
-    at = list(points)
-    return Restarts(setting, T, v, path.target, tuple(points), phi[at], v[at], bounds)
-
-
-def _on_data(setting: Setting, w0: NDArray, target: NDArray) -> PopulationPath:
-    X, size = setting.data(), float(np.linalg.norm(target))
-    y = size**setting.m * np.maximum(X @ target, 0.0)
-    factors = [float(np.linalg.norm(w0))] * setting.m
-    path = neuron_descent(X, y, w0, setting.rate / setting.n, setting.steps, factors)
-    psi, rho = coordinates(path.states, target)
-    return recorded_path(path.t, psi, rho, path.layers, size, "steps")
+    return Restarts(setting, path, tuple(points), tuple(bounds))
 
 
 def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
@@ -170,12 +152,6 @@ def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).set_index("panel")
-
-
-def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
-    """The population's descent of a panel from `count` starts."""
-    setting = restart_setting(layers, norm, seed)
-    return [restart_run(replace(setting, seed=seed + k), "population") for k in range(count)]
 
 
 READING = Reading(
@@ -227,7 +203,7 @@ def sides(panel: Restarts) -> tuple[int, int]:
     """Restarts after which |w| is nearer to its lower bound over the next hundredth of the steps,
     and restarts after which it is nearer to the upper one at the last step."""
     early = late = 0
-    near = max(2, len(panel.T) // 100)
+    near = max(2, len(panel.v) // 100)
     for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
         below, above = panel.v[at:] - low, high - panel.v[at:]
         early += bool(np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean())

@@ -20,14 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from reluflow.errors import InputError
 from reluflow.flows.layered_descent import neuron_descent
-from reluflow.flows.population import (
-    PopulationPath,
-    coordinates,
-    population_descent,
-    population_flow,
-    recorded_path,
-)
+from reluflow.flows.population import PopulationPath, coordinates, recorded_path
 from reluflow.papers.lee2023magnitude.settings import Experiment, Setting, experiment
+from reluflow.papers.lee2023magnitude.starts import Start
 from reluflow.progress import progress
 
 PIECE = 10_000
@@ -40,30 +35,27 @@ EXPLODED = np.log(1e3)
 class Run:
     """One panel's three paths, each at every step 0, ..., T (the flow at times eta T).
 
-    setting     the panel
-    psi0, v0    log tan(phi_0/2) and |w_0| of the start, target = |w*|
+    setting     the panel, and the start that it drew
     empirical   descent on the data; None where only the population was asked for
     population  descent on the population loss
     flow        the population's gradient flow
     """
 
     setting: Setting
-    psi0: float
-    v0: float
-    target: float
+    start: Start
     empirical: PopulationPath | None
     population: PopulationPath
     flow: PopulationPath
 
     @property
+    def target(self) -> float:
+        """|w*|."""
+        return self.start.target
+
+    @property
     def trained(self) -> PopulationPath:
         """The path that the panel is about: empirical, or the population's where there is none."""
         return self.population if self.empirical is None else self.empirical
-
-    @property
-    def phi0(self) -> float:
-        """The angle pi - angle(w_0, w*)."""
-        return 2.0 * float(np.arctan(np.exp(self.psi0)))
 
     @property
     def paths(self) -> dict[str, PopulationPath]:
@@ -94,40 +86,28 @@ def train(experiment: Experiment, workers: int = 2) -> tuple[Run, ...]:
 def train_one(setting: Setting, data: bool = True) -> Run:
     """Train one panel, without the descent on data if `data` is false."""
     with threadpool_limits(1):
-        w, best = setting.start(), setting.target()
-        psi0, rho0 = (float(value) for value in coordinates(w, best))
-        if not np.isfinite(psi0):
-            raise InputError(f"{setting.name}: the start lies along the target; take another seed")
-        target = float(np.sqrt(np.sum(best**2)))
-        empirical = _empirical(setting, w, best, target) if data else None
+        start = drawn_start(setting)
+        empirical = descent_on_data(setting) if data else None
         with np.errstate(all="ignore"):
-            population = _population(setting, psi0, rho0, target)
-        times = setting.rate * np.arange(setting.steps + 1.0)
-        flow = population_flow(psi0, rho0, setting.m, times, target)
-        v0 = target * float(np.exp(rho0))
-        return Run(setting, psi0, v0, target, empirical, population, flow)
+            population = _population(setting, start)
+        flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
+        return Run(setting, start, empirical, population, flow)
 
 
-def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """D.3's panels among the runs, in the figure's order."""
-    wanted = experiment(seed=runs[0].setting.seed).settings
-    return tuple(run for run in runs if run.setting in wanted)
+def drawn_start(setting: Setting) -> Start:
+    """The start of a panel; InputError where it is along the target."""
+    best = setting.target()
+    psi, rho = (float(value) for value in coordinates(setting.start(), best))
+    if not np.isfinite(psi):
+        raise InputError(f"{setting.name}: the start lies along the target; take another seed")
+    return Start(psi, rho, setting.m, float(np.sqrt(np.sum(best**2))))
 
 
-def _population(setting: Setting, psi0: float, rho0: float, target: float) -> PopulationPath:
-    try:
-        path = population_descent(psi0, rho0, setting.m, setting.rate, setting.steps, target)
-    except OverflowError:
-        raise _diverged(setting) from None
-    if _explodes(path.rho, rho0):
-        raise _diverged(setting)
-    return path
-
-
-def _empirical(setting: Setting, w: NDArray, best: NDArray, target: float) -> PopulationPath:
-    """Coordinates of the descent on data at every step; the weights are kept for a piece only."""
-    X = setting.data()
-    length = float(np.sqrt(np.sum(w**2)))
+def descent_on_data(setting: Setting) -> PopulationPath:
+    """Coordinates of a panel's descent on data at every step; the weights are kept for PIECE steps
+    only."""
+    X, w, best = setting.data(), setting.start(), setting.target()
+    length, target = (float(np.sqrt(np.sum(weights**2))) for weights in (w, best))
     # The target's factors are |w*| each, as balance asks of the network's.
     y = target**setting.m * np.maximum(X @ best, 0.0)
     psi, rho = np.empty(setting.steps + 1), np.empty(setting.steps + 1)
@@ -145,6 +125,22 @@ def _empirical(setting: Setting, w: NDArray, best: NDArray, target: float) -> Po
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
     return recorded_path(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
+
+
+def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """D.3's panels among the runs, in the figure's order."""
+    wanted = experiment(seed=runs[0].setting.seed).settings
+    return tuple(run for run in runs if run.setting in wanted)
+
+
+def _population(setting: Setting, start: Start) -> PopulationPath:
+    try:
+        path = start.descent(setting.rate, setting.steps)
+    except OverflowError:
+        raise _diverged(setting) from None
+    if _explodes(path.rho, start.rho):
+        raise _diverged(setting)
+    return path
 
 
 def _explodes(rho: NDArray, rho0: float) -> bool:
