@@ -12,6 +12,7 @@ import pytest
 from reluflow.flows.phases import FALLING, OTHER, RISING, SHAPES, TURNING, shape_of
 from reluflow.flows.population import pull
 from reluflow.papers.lee2023magnitude import turning
+from reluflow.papers.lee2023magnitude.runs import descent_on_data
 from reluflow.papers.lee2023magnitude.settings import Setting, experiment
 
 
@@ -109,16 +110,17 @@ def test_a_variance_gives_the_roots_of_the_ratios():
 
 def test_descent_on_data_is_a_plain_loop():
     setting = Setting(2, 1.0, 0.5, 8e-4, 6, 40, 600, 2)
-    length, size = turning._lengths(setting, 10)
+    path = descent_on_data(replace(setting, rate=8e-3, steps=60))
     X, target, w = setting.data(), setting.target(), setting.start()
-    assert size == pytest.approx(np.linalg.norm(target))
+    size = np.linalg.norm(target)
+    assert path.target == pytest.approx(size)
     y = size * np.maximum(X @ target, 0.0)
     v, lengths = np.linalg.norm(w), [np.linalg.norm(w)]
     for _ in range(60):
         error = np.where(X @ w > 0.0, v * (X @ w) - y, 0.0) / 40
         w, v = w - 8e-3 * v * (error @ X), v - 8e-3 * float(error @ np.maximum(X @ w, 0.0))
         lengths.append(np.linalg.norm(w))
-    np.testing.assert_allclose(length, lengths, rtol=1e-10)
+    np.testing.assert_allclose(path.length, lengths, rtol=1e-10)
     found = turning.descent_shapes([setting], 2, 1, n=40, hurry=10).iloc[0]
     shape, turn = shape_of(np.array(lengths), 1e-3 * size)
     assert found["shape"] == shape

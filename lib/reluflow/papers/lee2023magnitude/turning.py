@@ -20,14 +20,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from reluflow.falsify import survey
-from reluflow.flows.layered_descent import neuron_descent
 from reluflow.flows.phases import RISING, SHAPES, TURNING, phases, shape_of
-from reluflow.flows.population import coordinates
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.runs import Run
+from reluflow.papers.lee2023magnitude.runs import Run, descent_on_data, drawn_start
 from reluflow.papers.lee2023magnitude.settings import Setting
 from reluflow.papers.lee2023magnitude.starts import Start
 from reluflow.statistics import share_interval, wilson
@@ -45,11 +42,11 @@ def said_of(setting: Setting) -> str:
 
 
 def start_of(setting: Setting, variance: bool = False) -> Start:
-    """A panel's start, whose k is a standard deviation; a variance if so, and then the norms have
-    the ratio sqrt(k/k*) in place of k/k*."""
-    w0, target = setting.start(), setting.target()
-    psi, rho = coordinates(w0 / math.sqrt(setting.norm) if variance else w0, target)
-    return Start(float(psi), float(rho), setting.m, setting.scale * math.sqrt(setting.d))
+    """A panel's start under a teacher of the typical size; k is a standard deviation, or a variance
+    if so, and then the norms have the ratio sqrt(k/k*) in place of k/k*."""
+    start = drawn_start(setting)
+    rho = start.rho - 0.5 * math.log(setting.norm) if variance else start.rho
+    return replace(start, rho=rho, target=setting.scale * math.sqrt(setting.d))
 
 
 # --- Surveys --------------------------------------------------------------------------------------
@@ -86,8 +83,9 @@ def descent_shapes(
 
     def moves(at: tuple[Setting, int]) -> dict[str, Any]:
         panel, k = at
-        length, size = _lengths(replace(panel, seed=seed + k, n=n), hurry)
-        shape, turn = shape_of(length, VISIBLE * size)
+        rate, steps = hurry * panel.rate, panel.steps // hurry
+        path = descent_on_data(replace(panel, seed=seed + k, n=n, rate=rate, steps=steps))
+        shape, turn = shape_of(path.length, VISIBLE * path.target)
         return _row(replace(panel, n=n), shape, turn * hurry)
 
     return survey(product(panels, range(count)), moves)
@@ -105,17 +103,6 @@ def run_shapes(runs: Sequence[Run]) -> pd.DataFrame:
 def _row(panel: Setting, shape: str, turn: float = math.nan) -> dict[str, Any]:
     turn = float(turn) if shape == TURNING else math.nan
     return {"panel": panel, "shape": shape, "turn": turn, "stray": False}
-
-
-def _lengths(setting: Setting, hurry: int) -> tuple[NDArray, float]:
-    """|w(T)| at every step of the hurried descent, and |w*|."""
-    X, target, w0 = setting.data(), setting.target(), setting.start()
-    size, length = float(np.linalg.norm(target)), float(np.linalg.norm(w0))
-    y = size**setting.m * np.maximum(X @ target, 0.0)
-    path = neuron_descent(
-        X, y, w0, hurry * setting.rate / setting.n, setting.steps // hurry, [length] * setting.m
-    )
-    return np.linalg.norm(path.states, axis=1), size
 
 
 def as_said(found: pd.DataFrame) -> pd.Series:
