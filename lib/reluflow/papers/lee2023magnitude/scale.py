@@ -69,19 +69,18 @@ def ratios(seed: int, draws: int, reading: str) -> NDArray:
 def norm_table() -> pd.DataFrame:
     """By reading of k: the typical |w_0|/|w*| of the three norms, how often it is above 2, and the
     progress eta T |w*|^(2m) that D.3's three depths make."""
-    rows = []
-    for reading in (DEVIATION, VARIANCE):
-        row: dict[str, object] = {"k is the": reading}
-        for norm, name in NORMS.items():
-            target, length = sizes(reading, 1, norm)
-            row[name] = approx(length / target, 3)
-        row["LN above 2: probability"] = approx(exceeds(reading, max(NORMS), 2.0), 1)
-        for layers in RATES:
-            row[f"ηT|w*|²ᵐ, {layers} layers"] = approx(
-                progress(reading, "half the mean", layers), 3
-            )
-        rows.append(row)
-    return pd.DataFrame(rows).set_index("k is the")
+
+    def of(reading: str) -> dict[str, str]:
+        typical = {name: sizes(reading, 1, norm) for norm, name in NORMS.items()}
+        paces = {layers: progress(reading, "half the mean", layers) for layers in RATES}
+        return {
+            "k is the": reading,
+            **{name: approx(length / target, 3) for name, (target, length) in typical.items()},
+            "LN above 2: probability": approx(exceeds(reading, max(NORMS), 2.0), 1),
+            **{f"ηT|w*|²ᵐ, {layers} layers": approx(pace, 3) for layers, pace in paces.items()},
+        }
+
+    return survey((DEVIATION, VARIANCE), of).set_index("k is the")
 
 
 def progress(reading: str, loss: str, layers: int) -> float:
