@@ -160,6 +160,9 @@ def test_surfaces_of_the_second_layer_are_found(seed: int) -> None:
         for f in (network, twin)
     )
     assert any(e.neuron >= 3 for e in one.events)
+    if seed == 26:  # layer 2 has no input from datum 2 any more, and no surface of its own there
+        found = [(e.datum, e.neuron, e.kind) for e in one.events]
+        assert found == [(3, 4, "deactivate"), (2, 0, "deactivate"), (2, 2, "slide")]
     assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
         (e.datum, e.neuron, e.kind) for e in two.events
     ]
