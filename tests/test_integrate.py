@@ -62,12 +62,14 @@ def test_a_flow_that_slides_says_so() -> None:
     assert path.t[-1] == pytest.approx(event.t, abs=1e-7)
 
 
-def test_parallel_data_switch_together() -> None:
-    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [0.3, 1.0]]), np.array([1.0, 1.0, 3.0])
-    path = neuron_flow(X, y, np.array([-0.4, 0.5]), 3.0)
+# In the second case the first datum alone would push the flow back; both together do not.
+@pytest.mark.parametrize("y", [[1.0, 1.0, 3.0], [-2.0, 1.0, 3.0]], ids=str)
+def test_parallel_data_switch_together(y: list[float]) -> None:
+    X, start = np.array([[1.0, 0.0], [2.0, 0.0], [0.3, 1.0]]), np.array([-0.4, 0.5])
+    path = neuron_flow(X, np.array(y), start, 3.0)
     first = [e for e in path.events if e.t == path.events[0].t]
     assert {(e.datum, e.kind) for e in first} == {(0, "activate"), (1, "activate")}
-    np.testing.assert_allclose(path.end, brute(X, y, np.array([-0.4, 0.5]), 3.0), atol=1e-5)
+    np.testing.assert_allclose(path.end, brute(X, np.array(y), start, 3.0), atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)

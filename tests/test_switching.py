@@ -143,6 +143,23 @@ def test_neurons_of_very_different_sizes_do_not_cross_together() -> None:
     assert abs(one.t - two.t) > 0.01
 
 
+@pytest.mark.parametrize("seed", [1004, 1032])
+def test_a_neuron_that_rests_is_not_woken_by_rounding(seed: int) -> None:
+    """A neuron dies and lies on its last datum's boundary; the others go on."""
+    rng = np.random.default_rng(seed)
+    network = fully_connected([2, 4])
+    X = rng.normal(size=(6, 2))
+    y, theta = np.where(X[:, 0] > 0, 1.0, -1.0), 0.5 * rng.normal(size=network.size)
+    plain, polar = (GradientFlow(c(network), LOGISTIC, X, y) for c in (Plain, Polar))
+    one = integrate(plain, theta, 1.0, rtol=1e-7)
+    two = integrate(polar, polar.chart.coordinates(theta), 1.0, rtol=1e-7)
+    assert one.events
+    assert one.status == two.status
+    assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
+        (e.datum, e.neuron, e.kind) for e in two.events
+    ]
+
+
 # Draws on which the activity of one and of three pairs of layer 2 changes, and of two of layer 1.
 @pytest.mark.parametrize("seed", [10, 26, 124])
 def test_surfaces_of_the_second_layer_are_found(seed: int) -> None:
@@ -160,6 +177,9 @@ def test_surfaces_of_the_second_layer_are_found(seed: int) -> None:
         for f in (network, twin)
     )
     assert any(e.neuron >= 3 for e in one.events)
+    if seed == 26:  # layer 2 has no input from datum 2 any more, and no surface of its own there
+        found = [(e.datum, e.neuron, e.kind) for e in one.events]
+        assert found == [(3, 4, "deactivate"), (2, 0, "deactivate"), (2, 2, "slide")]
     assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
         (e.datum, e.neuron, e.kind) for e in two.events
     ]

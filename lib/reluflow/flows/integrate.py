@@ -27,6 +27,8 @@ _ZERO = 1e-15
 """A surface's function this small at the start is 0."""
 _TIE = 1e-9
 """Surfaces' functions, or rates, this small cross together with the first one, or are 0."""
+_NOISE = 1e-12
+"""A unit that rests on a surface strays from it by less than this."""
 _INSIDE = 6
 """Places within a step at which a crossing is looked for, so that a short visit is not missed."""
 _STALLED = 1e-6
@@ -77,7 +79,8 @@ def integrate(
 
     stop       a function of (clock value, z); the path ends where it comes down to 0
     at_zero    the derivative of the ReLU at 0 in [0, 1], which picks one flow where several leave
-               a start on a switching surface; None for all of Clarke's, which pick none
+               a start on a switching surface; None for all of Clarke's, which pick none. A unit
+               that comes to rest where it dies stays there (Min et al. 2024, Definition 1)
     rtol       relative tolerance of the integrator; the absolute one is a thousandth of it
     max_steps  steps after which the integration gives up
     method     an integrator of SciPy, `options` are its own
@@ -242,7 +245,7 @@ class _Path:
         before, last = side * self.field.surfaces(dense(a)), a
         for t in np.linspace(a, b, _INSIDE + 2)[1:]:
             h = side * self.field.surfaces(dense(t))
-            left = np.argwhere((h < 0.0) & (before > 0.0)).tolist()
+            left = np.argwhere((h < -_NOISE) & (before > 0.0)).tolist()
             found = [(crossed((datum, unit)), (datum, unit)) for datum, unit in left]
             if found:
                 first, k = min(found)
