@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
+from reluflow.flows.orbit import orbits
 from reluflow.flows.population import (
     _scalar_pull,
     coordinates,
@@ -225,6 +226,14 @@ def test_extreme_starts(m) -> None:
     (rho,) = population_flow(-9.0, 7.0, m, [s]).rho
     alone = 7.0 - s / 2 if m == 0 else -math.log(math.exp(-14.0 * m) + m * s) / (2 * m)
     assert rho == pytest.approx(alone, rel=1e-9, abs=0)
+
+
+def test_an_orbit_of_a_batch_is_a_path() -> None:
+    many = orbits([-2.0, 0.5], [1.0, -1.0], [0, 2])
+    path = many[1]
+    flow = population_flow(0.5, -1.0, 2, path.t[5:40])
+    np.testing.assert_allclose(path.states[5:40], flow.states, atol=1e-10)
+    np.testing.assert_array_equal(path.at(path.t[7]), path.states[7])
 
 
 def test_it_is_a_trajectory() -> None:

@@ -12,7 +12,7 @@ that meets a choice too fine for this arithmetic is left undecided: `affine_flow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.compensated import two_product
+from reluflow.flows.trajectory import Event, Trajectory
 
 _EPS = np.finfo(float).eps
 
@@ -146,6 +147,27 @@ class PlanarFlows:
 
     def __len__(self) -> int:
         return len(self.decided)
+
+    def __getitem__(self, k: int) -> Trajectory:
+        """Flow k as a trajectory, from `affine_flow` where it is undecided here."""
+        if not self.decided[k]:
+            return affine_flow(self.X[k], self.y[k], self.states[k, 0])
+        values = {f.name: getattr(self, f.name)[k : k + 1] for f in fields(self)}
+        one, m = replace(self, **values), int(self.count[k])
+        kinds = np.where(self.rising[k], "activate", "deactivate").tolist()
+        changes = zip(self.times[k].tolist(), self.datum[k].tolist(), kinds, strict=True)
+        t, knots = np.unique(np.append(0.0, self.times[k, :m]), return_index=True)
+        return Trajectory(
+            t=t,
+            states=self.states[k, knots],
+            events=tuple(Event(*change) for change in changes if change[1] >= 0),
+            status="converged",
+            clock="time",
+            end=self.ends[k],
+            detail="the last cell's flow goes to its limit",
+            interpolant=lambda t: one.at(t)[0],
+            settled=float(one.grid(2)[0, -1]),
+        )
 
     def deactivations(self) -> NDArray:
         """Number (B,) of events at which a datum ceases to be active."""

@@ -1,9 +1,9 @@
-"""Where the magnitude of the balanced flow (9) turns: eq. (11), its two phases and its dip.
+"""Where the magnitude of a balanced chain turns under a Gaussian teacher: its phases and its dip.
 
-By (11) v = |w| falls exactly where v > v* (1 - eps)^(1/(m+1)), the nullcline. As eps only falls, a
-flow that reaches the nullcline is overtaken by it: v turns at most once, from falling to rising.
-Whether and where is told by delta = (v*/v)^(m+1) - 1. With g = phi / sin(phi) and
-psi = log tan(phi/2), for which dphi = sin(phi) dpsi, (9)-(10) are
+v = |w| of `reluflow.flows.population` falls exactly where v > v* (1 - eps)^(1/(m+1)), the
+nullcline. As eps only falls, a flow that reaches the nullcline is overtaken by it: v turns at most
+once, from falling to rising. Whether and where is told by delta = (v*/v)^(m+1) - 1. With
+g = phi / sin(phi) and psi = log tan(phi/2), for which dphi = sin(phi) dpsi, the equations are
 
     d/dpsi [g^(m+1) delta] = (m + 1) pi eps g^(m+1) / phi,
 
@@ -20,9 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
+from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.population import pull, shortfall
 
 RISING, TURNING, FALLING = "rising", "falling, then rising", "falling"
+OTHER = "other"
+SHAPES = (RISING, TURNING, FALLING, OTHER)
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _WIDTH = 0.25
@@ -52,7 +55,7 @@ class Phases:
 
 
 def nullcline(phi: ArrayLike, m: int) -> NDArray:
-    """v/v* = (1 - eps)^(1/(m+1)) of eq. (11), where dv/dt = 0. Parameters: phi (...) in [0, pi]."""
+    """v/v* = (1 - eps)^(1/(m+1)), where dv/dt = 0. Parameters: phi (...) in [0, pi]."""
     return pull(phi) ** (1.0 / (m + 1))
 
 
@@ -61,7 +64,7 @@ def threshold_norm(phi: ArrayLike) -> NDArray:
 
         phi / -(sin(phi) + pi cos(phi)),  infinite unless angle(w, w*) = pi - phi < arctan(pi).
 
-    The closed form of (6)-(7) is |w|/|w*| = phi / (C sin(phi) - pi cos(phi)) with a constant C, and
+    The flow's closed form is |w|/|w*| = phi / (C sin(phi) - pi cos(phi)) with a constant C, and
     near phi = pi it is 1 - (1 + C)(pi - phi)/pi + ...: from above for C <= -1.
 
     Parameters: phi (...) in (0, pi). Returns values of the same shape.
@@ -99,26 +102,50 @@ def phases(psi0: float, rho0: float, m: int) -> Phases:
         return float(_rise(scaled[k] + gain, np.array([psi]), psi0, m)[0])
 
     psi = float(brentq(rise, edges[k], edges[k + 1], xtol=1e-13))
-    return Phases(TURNING, flips, psi, float(nullcline(_phi(psi), m)))
+    return Phases(TURNING, flips, psi, float(nullcline(angle(psi), m)))
 
 
 def dip_from_teacher_norm(phi0: float, m: int) -> Phases:
     """The phases of the start with |w_0| = |w*| at the angle phi0 in (0, pi)."""
-    return phases(math.log(math.tan(0.5 * phi0)), 0.0, m)
+    return phases(float(log_tan(phi0)), 0.0, m)
 
 
-def _phi(psi: ArrayLike) -> NDArray:
-    return 2.0 * np.arctan(np.exp(psi))
+def shape_of(values: NDArray, least: float) -> tuple[str, int]:
+    """The shape of a curve (k,), and where it turns (0 without a turn).
+
+    A curve is cut into falls and rises at its extremes; excursions below `least` do not count. One
+    that stays within `least` of its start rises or falls as its end lies above the start or not.
+    """
+    ways: list[int] = []
+    turn, high, low, at = 0, values[0], values[0], 0
+    for k, value in enumerate(values.tolist()):
+        direction = ways[-1] if ways else 0
+        if direction >= 0 and value > high:
+            high, at = value, (k if direction > 0 else at)
+        if direction <= 0 and value < low:
+            low, at = value, (k if direction < 0 else at)
+        if direction <= 0 and value > low + least:
+            ways, turn = [*ways, 1], (at if direction else turn)
+            high, at = value, k
+        elif direction >= 0 and value < high - least:
+            ways = [*ways, -1]
+            low, at = value, k
+    if len(ways) > 1 and ways != [-1, 1]:
+        return OTHER, 0
+    if ways == [-1, 1]:
+        return TURNING, turn
+    up = ways == [1] or (not ways and values[-1] > values[0])
+    return (RISING if up else FALLING), 0
 
 
 def _eps(psi: NDArray) -> NDArray:
-    return shortfall(2.0 * np.arctan(np.exp(-psi)))
+    return shortfall(angle(-psi))
 
 
 def _log_g(psi: ArrayLike) -> NDArray:
     """log(phi / sin(phi)), sin(phi) = 1 / cosh(psi)."""
     psi = np.asarray(psi, float)
-    return np.log(_phi(psi)) + np.logaddexp(psi, -psi) - math.log(2.0)
+    return np.log(angle(psi)) + np.logaddexp(psi, -psi) - math.log(2.0)
 
 
 def _growth(psi: NDArray, psi0: float, m: int) -> NDArray:
@@ -130,7 +157,7 @@ def _gains(low: NDArray, high: NDArray, psi0: float, m: int) -> NDArray:
     """int (m + 1) pi eps growth / phi dpsi over the panels (low, high), each (k,)."""
     half = 0.5 * (high - low)[:, None]
     psi = low[:, None] + half * (_NODES + 1.0)
-    values = (m + 1) * np.pi * _eps(psi) * _growth(psi, psi0, m) / _phi(psi)
+    values = (m + 1) * np.pi * _eps(psi) * _growth(psi, psi0, m) / angle(psi)
     return (half * values) @ _WEIGHTS
 
 
