@@ -292,8 +292,8 @@ def test_a_start_has_all_its_digits() -> None:
     start = Start.near(1e-9, 3.0, 2, 1.5)
     assert start.theta == pytest.approx(1e-9, rel=1e-14)
     assert (start.phi, start.v) == pytest.approx((math.pi - 1e-9, 3.0), rel=1e-15)
-    same = Start.at(1.0, 0.5, 1)
-    assert (same.phi, same.v, same.target) == pytest.approx((1.0, 0.5, 1.0), rel=1e-15)
+    same = Start.at(1.0, 0.5, 1, 2.0)
+    assert (same.phi, same.v, same.target) == pytest.approx((1.0, 0.5, 2.0), rel=1e-15)
     draw = drawn((3,), {"one": ((0.5, 0.5), (-1.0, -1.0))}, (0.0, 0.0))["one"]
     assert Start.of(draw(np.random.default_rng(0))) == Start(0.5, -1.0, 3, 1.0)
     t = np.array([0.0, 0.4])

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.flows.balanced_chain import balanced_chain, clock, log_odds, odds_at, ratio
 from reluflow.flows.half_angles import angle
+from reluflow.flows.phases import nullcline
 from reluflow.flows.population import pull
 
 Bounds = tuple[NDArray, NDArray]
@@ -75,11 +76,6 @@ def two_layer_magnitude_bounds(
     return printed(float(pull(phi0))), printed(1.0)
 
 
-def level(pull: ArrayLike, target: float, m: int) -> NDArray:
-    """a = v* (1 - eps)^(1/(m+1)), where the comparison equation (15) rests, for pull = 1 - eps."""
-    return target * np.asarray(pull, float) ** (1.0 / (m + 1))
-
-
 def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float, m: int) -> Bounds:
     """Theorem 3.8 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
 
@@ -88,7 +84,7 @@ def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float
     which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target
     > 0, m >= 0.
     """
-    below = float(level(pull(phi0), target, m))
+    below = target * float(nullcline(phi0, m))
     return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
 
 
@@ -108,7 +104,7 @@ def implicit_printed(
     if m < 2:
         raise InputError(f"the implicit formula needs m of at least 2, not {m}")
     t = np.asarray(t, float)
-    a, a0 = float(level(kappa, target, m)), float(level(pull(phi0), target, m))
+    a, a0 = target * kappa ** (1.0 / (m + 1)), target * float(nullcline(phi0, m))
     if v0 >= a0:
         return np.full(t.shape, np.nan)
     # F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e).

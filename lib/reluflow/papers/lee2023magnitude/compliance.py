@@ -19,19 +19,22 @@ from reluflow.approx import approx
 from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, Reading, deviation, fact, note
 from reluflow.papers.lee2023magnitude.bounds import (
+    Bounds,
     gap_bounds,
+    layered_magnitude_bounds,
     magnitude_bounds,
     two_layer_magnitude_bounds,
 )
 from reluflow.papers.lee2023magnitude.runs import Run, printed_panels
-from reluflow.papers.lee2023magnitude.settings import NORMS, RATES, STEPS, constants
+from reluflow.papers.lee2023magnitude.settings import NORMS, RATES, STEPS, Setting, constants
 
+PRINTED = magnitude_bounds, two_layer_magnitude_bounds
+"""The bounds of the magnitude by m."""
 ROUNDING = 1e-12
 """A bound passed by less, in radians or in units of |w*|, is not told from one that is met."""
 SAMPLE, STEP, STATEMENT, HYPOTHESIS = "finite sample", "finite step", "statement", "r, R"
 """Causes of a breach; the last that |w(T)| leaves the theorem's interval (r, R)."""
-NO_BREAK = "\u2011"
-"""A hyphen at which no line is broken."""
+NO_BREAK = "\u2011"  # a hyphen at which no line is broken
 ANGLES = ("A.2", "4.2")
 """The theorems on the angle, which suppose that r < |w(T)| < R."""
 
@@ -117,19 +120,24 @@ def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Chec
     )
 
 
-def angle_curves(run: Run, path: PopulationPath) -> tuple[NDArray, NDArray]:
+def angle_curves(run: Run, path: PopulationPath) -> Bounds:
     """Figure 1's bounds on pi - phi at every step of a path of the run, by its own version."""
     r, R = constants(run.start.v, run.target)
     step = run.setting.rate if path.clock == "steps" else None
     return gap_bounds(path.t, run.start.psi, r, R, run.target, run.setting.m, step)
 
 
-def magnitude_curves(run: Run, path: PopulationPath, start: int) -> tuple[NDArray, NDArray]:
-    """Figure 2's bounds on |w| at the steps start, start + 1, ... of a path of the run."""
-    phi, v = (run.start.phi, run.start.v) if start == 0 else (path.phi[start], path.length[start])
-    t, target, m = path.t[start:] - path.t[start], run.target, run.setting.m
-    step = run.setting.rate if path.clock == "steps" else None
-    return (magnitude_bounds if m == 0 else two_layer_magnitude_bounds)(t, phi, v, target, step)
+def magnitude_curves(setting: Setting, path: PopulationPath, start: int = 0) -> Bounds:
+    """Figures 2's and 3's bounds on |w| of a path, from its own w(start) on, at every later step.
+
+    Theorem A.1 or A.3, for the flow 3.3 or 3.8; for more layers 3.8 in its right form, at the times
+    eta T.
+    """
+    t, step = path.t[start:] - path.t[start], setting.rate if path.clock == "steps" else None
+    given = float(path.phi[start]), float(path.length[start]), path.target
+    if setting.layers > 2:
+        return layered_magnitude_bounds(t * (step or 1.0), *given, setting.m)
+    return PRINTED[setting.m](t, *given, step)
 
 
 def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
@@ -171,11 +179,11 @@ def _angle(run: Run) -> list[Check]:
 def _magnitude(run: Run, start: int) -> list[Check]:
     excess = {}
     for name, path in run.paths.items():
-        lower, upper = magnitude_curves(run, path, start)
+        lower, upper = magnitude_curves(run.setting, path, start)
         length = path.length[start:]
         excess[name] = (lower - length) / run.target, (length - upper) / run.target
-    theorem = ("A.1", "A.3")[run.setting.m]
-    return _sides(run, theorem, start, excess, dict.fromkeys(run.paths, True))
+    everywhere = dict.fromkeys(run.paths, True)
+    return _sides(run, ("A.1", "A.3")[run.setting.m], start, excess, everywhere)
 
 
 def _sides(
@@ -285,8 +293,8 @@ def _nearer(run: Run) -> tuple[bool, bool, bool]:
     """Whether the lower bound is the nearer one after 1 % of the steps, the upper one at the end,
     and restarted bounds are closer together at every step."""
     start, soon, length = run.setting.restart, run.setting.steps // 100, run.trained.length
-    lower, upper = magnitude_curves(run, run.trained, 0)
-    new_lower, new_upper = magnitude_curves(run, run.trained, start)
+    lower, upper = magnitude_curves(run.setting, run.trained)
+    new_lower, new_upper = magnitude_curves(run.setting, run.trained, start)
     down, up = np.abs(length - lower), np.abs(upper - length)
     closer = bool((new_upper - new_lower < (upper - lower)[start:]).all())
     return bool(down[soon] < up[soon]), bool(up[-1] < down[-1]), closer

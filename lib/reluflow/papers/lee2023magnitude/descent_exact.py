@@ -17,6 +17,8 @@ from typing import Any
 import mpmath
 from mpmath import mpf
 
+from reluflow.papers.lee2023magnitude.bounds_exact import pull
+
 DIGITS = 30
 
 
@@ -69,11 +71,11 @@ def quadrature_step(place: Place, target: Any, step: Any) -> Place:
             return (mine - theirs) / mpmath.pi
 
         east, north = mean(mpmath.cos), mean(mpmath.sin)
-        pull = place.along * east + place.across * north
+        radial = place.along * east + place.across * north
         return Place(
             place.along - step * p * east,
             place.across - step * p * north,
-            tuple(a - step * (p / a) * pull for a in place.v),
+            tuple(a - step * (p / a) * radial for a in place.v),
         )
 
 
@@ -93,8 +95,8 @@ def vector_descent(place: Place, target: Any, step: Any, n_steps: int) -> list[P
             scale = p * target ** (len(v) + 1) / (2 * mpmath.pi)
             gx = -(p**2) * x / 2 + scale * (phi + mpmath.sin(phi) * x / r)
             gy = -(p**2) * y / 2 + scale * mpmath.sin(phi) * y / r
-            pull = x * gx + y * gy
-            out.append(Place(x + step * gx, y + step * gy, tuple(a + step * pull / a for a in v)))
+            radial = x * gx + y * gy
+            out.append(Place(x + step * gx, y + step * gy, tuple(a + step * radial / a for a in v)))
         return out
 
 
@@ -111,9 +113,8 @@ def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tu
     """Theorem A.3's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-        phi = mpmath.pi - theta0
         found = []
-        for a in ((mpmath.sin(phi) - phi * mpmath.cos(phi)) / mpmath.pi, mpf(1)):
+        for a in (pull(mpmath.pi - theta0), mpf(1)):
             left = (1 - a * (target / v0) ** 2) * (1 - a * target**2 * step) ** T
             found.append(target * mpmath.sqrt(a / (1 - left)))
         return found[0], found[1]
@@ -123,7 +124,5 @@ def magnitude_bounds_at(T: int, theta0: Any, v0: Any, target: Any, step: Any) ->
     """Theorem A.1's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-        phi = mpmath.pi - theta0
         q = (1 - step / 2) ** T
-        inner = (mpmath.sin(phi) - phi * mpmath.cos(phi)) / mpmath.pi
-        return inner * (1 - q) * target + v0 * q, (1 - q) * target + v0 * q
+        return pull(mpmath.pi - theta0) * (1 - q) * target + v0 * q, (1 - q) * target + v0 * q

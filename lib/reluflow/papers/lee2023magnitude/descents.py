@@ -17,7 +17,8 @@ from functools import lru_cache
 import numpy as np
 
 from reluflow.falsify import Instance, Report, Statement
-from reluflow.flows.population import PopulationPath, pull
+from reluflow.flows.phases import nullcline
+from reluflow.flows.population import PopulationPath
 from reluflow.instances import Arrays, Draws
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.lee2023magnitude.bounds import step_limit
@@ -74,7 +75,7 @@ class Descent:
         """
         path, m, target = self.path, self.start.m, self.start.target
         length = path.length[1:]
-        rest = target * float(pull(path.phi[-1])) ** (1.0 / (m + 1))
+        rest = target * float(nullcline(path.phi[-1], m))
         top = target * (1.0 + self.step * target ** (2 * m)) if m else target
         low, high = float(min(length.min(), rest)), float(max(length.max(), top))
         return low / self.loose[0], high * self.loose[1]

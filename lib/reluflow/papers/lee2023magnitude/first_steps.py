@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 from reluflow.falsify import survey
 from reluflow.flows.population import coordinates, population_flow
 from reluflow.ledger import Evidence, bound, note
-from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
-from reluflow.papers.lee2023magnitude.gaps import FEWEST
+from reluflow.papers.lee2023magnitude.compliance import PRINTED
 from reluflow.papers.lee2023magnitude.settings import DATA, NORMS, Setting, experiment
 from reluflow.statistics import wilson
 
@@ -38,8 +37,7 @@ def tangency(m: int, psi0: float, rho0: float) -> float:
     """
     t = np.array([1e-3, 2e-3])
     path = population_flow(psi0, rho0, m, t)
-    bounds = magnitude_bounds if m == 0 else two_layer_magnitude_bounds
-    lower, _ = bounds(t, 2.0 * math.atan(math.exp(psi0)), math.exp(rho0), 1.0)
+    lower, _ = PRINTED[m](t, 2.0 * math.atan(math.exp(psi0)), math.exp(rho0), 1.0)
     early, late = path.length - lower
     return math.log2(late / early)
 
@@ -77,8 +75,7 @@ def breaks_at_once(panel: Setting, X: NDArray) -> bool:
     h = X @ w
     residual = np.where(h > 0.0, v0**m * h - target**m * np.maximum(X @ best, 0.0), 0.0)
     after = w - panel.rate / len(X) * v0**m * (residual @ X)
-    bounds = magnitude_bounds if m == 0 else two_layer_magnitude_bounds
-    lower, _ = bounds([1.0], phi0, v0, target, panel.rate)
+    lower, _ = PRINTED[m]([1.0], phi0, v0, target, panel.rate)
     return bool(np.linalg.norm(after) < lower[0])
 
 
@@ -87,11 +84,11 @@ def far_steps(
 ) -> pd.DataFrame:
     """First steps of size 1/10 of one layer, |w_0| = |w*|, phi_0 = pi/2, on n data of the plane.
 
-    For every n the number of samples, at least FEWEST, with |w(1)| below the lower bound of A.1;
-    all; and the probability by the central limit theorem, `below_probability`.
+    For every n the number of samples with |w(1)| below the lower bound of A.1; of all `draws`; and
+    the probability by the central limit theorem, `below_probability`.
     """
-    rng, draws = np.random.default_rng(seed), max(draws, FEWEST)
-    lower = float(magnitude_bounds([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
+    rng = np.random.default_rng(seed)
+    lower = float(PRINTED[0]([1.0], 0.5 * math.pi, 1.0, 1.0, step)[0][0])
 
     def length(size: int) -> float:
         x, y = rng.standard_normal((2, size))  # along w_0 and along w*

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicHermiteSpline
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify
 from reluflow.flows.charts import TIME
 from reluflow.flows.orbit import orbits
+from reluflow.flows.phases import nullcline
 from reluflow.flows.population import PopulationPath, pull, recorded_path
 from reluflow.instances import extended
 from reluflow.ledger import Evidence, note
@@ -165,7 +166,7 @@ def printed(side: str) -> Statement:
 
     def below_branch(item: Instance) -> bool:
         start = Start.of(item)
-        return bool(math.exp(start.rho) < bounds.level(pull(start.phi), 1.0, start.m))
+        return bool(math.exp(start.rho) < nullcline(start.phi, start.m))
 
     says = f"Theorem 3.8 as printed, {side} bound"
     return _statement(says, (2, 3, 4, 6), slack, {BELOW_BRANCH: below_branch})

@@ -22,8 +22,6 @@ from reluflow.ledger import Evidence, bound, note
 from reluflow.papers.lee2023magnitude.runs import Run
 from reluflow.statistics import student_interval
 
-FEWEST = 200
-"""Draws for a fitted power of n, and for a share of first steps."""
 SLOPE = 0.1
 """How near to -1/2 the interval of a fitted power has to stay."""
 
@@ -75,15 +73,12 @@ def gap_law(
     n: Sequence[int] = (125, 1000, 8000),
     d: int = 5,
     steps: int = 30,
-    fewest: int = FEWEST,
 ) -> GapLaw:
     """Descend at several numbers of data and compare with the population, from |w_0| = |w*|.
 
     The rate makes eta T |w*|^(2m) = 20 with |w*| = 1, as far as D.3's runs go. Target and start of
-    a draw are the same for all n and depths. The descents are plain loops over all the data. Fewer
-    draws than `fewest` are made so many: they would not tell a power from its neighbours.
+    a draw are the same for all n and depths. The descents are plain loops over all the data.
     """
-    draws = max(draws, fewest)
     gaps = np.empty((len(layers), len(n), draws, 2))
     for i, size in enumerate(n):
         rng = np.random.default_rng([seed, size])

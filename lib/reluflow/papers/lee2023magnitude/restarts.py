@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reluflow.approx import approx
 from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
+from reluflow.papers.lee2023magnitude.compliance import magnitude_curves
 from reluflow.papers.lee2023magnitude.runs import descent_on_data, drawn_start
 from reluflow.papers.lee2023magnitude.settings import DATA, DIMENSION, NORMS, Setting
 
@@ -127,13 +127,8 @@ def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts
 
 def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> Restarts:
     """The bounds of a trained path, restarted at the steps `points`."""
-    law = magnitude_bounds if setting.m == 0 else two_layer_magnitude_bounds
-    v, phi = path.length, path.phi
-    bounds = (
-        law(path.t[at:] - at, float(phi[at]), float(v[at]), path.target, setting.rate)
-        for at in points
-    )
-    return Restarts(setting, path, tuple(points), tuple(bounds))
+    bounds = tuple(magnitude_curves(setting, path, at) for at in points)
+    return Restarts(setting, path, tuple(points), bounds)
 
 
 def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:

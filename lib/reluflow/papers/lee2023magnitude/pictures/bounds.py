@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reluflow.figures import style
 from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.flows.population import pull
+from reluflow.flows.phases import nullcline
 from reluflow.papers.lee2023magnitude import bounds
 from reluflow.papers.lee2023magnitude.flow_bounds import norm_range
 from reluflow.papers.lee2023magnitude.small_norms import room
@@ -31,7 +31,7 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
     titles = (f"(a) below the branch, $v_0 = {below:g}$", f"(b) above it, $v_0 = {above:g}$")
     fig, axes = panels(1, 2, height=3.9, titles=titles)
     t = np.linspace(0.0, until, 301)
-    rest = float(bounds.level(pull(phi0), 1.0, m))
+    rest = float(nullcline(phi0, m))
     for ax, v0 in zip(axes, (below, above), strict=True):
         v = Start.at(phi0, v0, m).flow(t).length
         lower, upper = bounds.layered_magnitude_bounds(t, phi0, v0, 1.0, m)
