@@ -14,7 +14,6 @@ import torch
 from reluflow.figures import fingerprint_of
 from reluflow.flows.population import pull, recorded_path
 from reluflow.flows.stabilised import stabilised_flow
-from reluflow.networks.dense import one_thread
 from reluflow.papers.lee2023magnitude import deep, deep_starts, nested_bounds, restarts
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
 from reluflow.papers.lee2023magnitude.pictures import deep as pictures
@@ -38,16 +37,6 @@ def plain_gradient(weights, X, y):
         h = torch.relu(h @ W.T)
     loss = 0.5 * ((h @ weights[-1].T)[:, 0] - y).square().mean()
     return float(loss.detach()), torch.autograd.grad(loss, weights)
-
-
-@pytest.mark.parametrize("n", [37, 1000, 2050])
-def test_the_gradient_is_torchs_own(n):
-    problem = deep.DeepProblem(replace(TINY, n=n), 3)
-    loss, expected = plain_gradient(problem.layers(problem.start), problem.X, problem.y)
-    found = problem.layers(problem.descent_direction(problem.start))
-    assert problem.loss(problem.start) == pytest.approx(loss, rel=1e-12)
-    for G, E in zip(found, expected, strict=True):
-        np.testing.assert_allclose(G, -E, rtol=1e-10, atol=1e-13)
 
 
 def test_the_setting_is_the_papers():
@@ -133,16 +122,6 @@ def test_the_curvature_is_the_hessians():
     assert problem.curvature(w) == pytest.approx(largest, rel=0.1)
     found = deep_starts.overshoots(TINY, 1, 1, n=TINY.n)
     assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)
-
-
-def test_threads_are_given_back():
-    before = torch.get_num_threads()
-    with one_thread():
-        assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == before
-    with pytest.raises(RuntimeError, match="inside"), one_thread():
-        raise RuntimeError("inside")
-    assert torch.get_num_threads() == before
 
 
 def run_with(norms, steps=None, losses=None, setting=TINY):
