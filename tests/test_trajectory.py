@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 from reluflow import datasets
-from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory, largest_norm_drop
 
 
@@ -81,31 +81,6 @@ def test_the_grid_ends_where_the_flow_is_settled() -> None:
     assert np.linalg.norm(half - flow.end) > 1e-8  # not needlessly long
     still = affine_flow([[1.0]], [1.0], [-1.0])
     np.testing.assert_array_equal(still.grid(), [0.0])
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        affine_flow([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5]),
-        affine_flow([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5], "linear"),
-        affine_descent([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5], 1e-2, 500),
-    ],
-)
-def test_every_integrator_fills_it_consistently(path) -> None:
-    assert len(path.events) > 0
-    assert path.t[0] == 0.0
-    assert (np.diff(path.t) > 0).all()
-    assert path.states.shape == (len(path.t), 2)
-    np.testing.assert_allclose(path.at(path.t), path.states, rtol=0, atol=1e-13)
-    assert [e.t for e in path.events] == sorted(e.t for e in path.events)
-    assert all(isinstance(e.t, float) and isinstance(e.datum, int) for e in path.events)
-    assert {e.kind for e in path.events} <= {"activate", "deactivate", "slide"}
-    assert {e.neuron for e in path.events} == {0}
-    assert path.clock == ("steps" if path.status == "horizon" else "time")
-    if path.has_limit:
-        np.testing.assert_array_equal(path.at(np.inf), path.end)
-    else:
-        np.testing.assert_array_equal(path.states[-1], path.end)
 
 
 def test_it_cannot_be_changed() -> None:

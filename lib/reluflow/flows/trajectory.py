@@ -30,8 +30,8 @@ class Trajectory:
     t        (m,) knots: the start and every event (or the last step); the clock's unit is `clock`
     states   (m, d) weights at the knots
     events   changes of activation in the order in which they happen
-    status   "converged", "sliding" (converged along a boundary), "horizon", "non-unique",
-             "diverged"
+    status   "converged", "sliding" (along a boundary; of `affine_flow`: converged there),
+             "horizon", "stopped", "non-unique", "stalled", "stiff", "diverged"
     clock    "time", "steps" or "log(1/loss)"
     end      (d,) the limit where the path has one, else the last state
     detail   one sentence on how the path ended
