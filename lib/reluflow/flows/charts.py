@@ -8,14 +8,16 @@ evaluated at parameters of moderate size; the size itself is a logarithm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.networks.indexed import Patterns
-from reluflow.networks.objective import Model
+from reluflow.networks.indexed import Network, Patterns
+
+if TYPE_CHECKING:  # torch takes long to load
+    from reluflow.networks.autograd import Autograd
 
 TIME, LOG_LOSS = "time", "log(1/loss)"
 
@@ -83,7 +85,7 @@ def _reach(log_sizes: NDArray, rates: NDArray) -> float:
 class Plain:
     """z = theta."""
 
-    network: Model
+    network: Network | Autograd
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -128,7 +130,7 @@ class Polar:
     on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2.
     """
 
-    network: Model
+    network: Network | Autograd
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.losses import Loss
-from reluflow.networks.indexed import Patterns
+from reluflow.networks.indexed import Network, Patterns
 
-
-class Model(Protocol):
-    """What a loss and a chart ask of a network; `networks.indexed` says what each one means."""
-
-    @property
-    def size(self) -> int: ...
-    @property
-    def degree(self) -> int: ...
-    @property
-    def widths(self) -> tuple[int, ...]: ...
-    def output(
-        self, theta: ArrayLike, X: ArrayLike, patterns: Patterns | None = ...
-    ) -> NDArray: ...
-    def cosines(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]: ...
-    def rates(
-        self, theta: ArrayLike, X: ArrayLike, v: ArrayLike, patterns: Patterns | None = ...
-    ) -> tuple[list[NDArray], NDArray]: ...
-    def gradient(
-        self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, patterns: Patterns | None = ...
-    ) -> NDArray: ...
-    def hessian_product(
-        self,
-        theta: ArrayLike,
-        X: ArrayLike,
-        c: ArrayLike,
-        v: ArrayLike,
-        patterns: Patterns | None = ...,
-    ) -> NDArray: ...
+if TYPE_CHECKING:  # torch takes long to load
+    from reluflow.networks.autograd import Autograd
 
 
 @dataclass(frozen=True)
@@ -48,7 +22,7 @@ class Objective:
     With `relative`, derivatives are those of log L, which no size of L spoils.
     """
 
-    network: Model
+    network: Network | Autograd
     loss: Loss
     X: NDArray
     y: NDArray
