@@ -23,8 +23,9 @@ from reluflow.flows.boundaries import (
     tangent_projector,
     walls,
 )
+from reluflow.flows.contacts import first_contact
 from reluflow.flows.descent import affine_descent
-from reluflow.flows.segment import Segment, problem, segment, slopes_of
+from reluflow.flows.segment import Segment, opening, problem, segment, slopes_of
 from reluflow.flows.trajectory import Event, Trajectory
 
 __all__ = ["affine_descent", "affine_flow"]
@@ -96,9 +97,22 @@ def affine_flow(
                 break
             events += _changes(t, state, choice, on_wall)
             state = choice
-        current = segment(X, y, w, state.on, state.normals, t)
+        held = np.zeros(len(X), bool)
+        for wall in state.stay:
+            held[list(wall.data)] = True
+        sides = np.where(held, 0.0, np.where(state.on, 1.0, -1.0))
+        values = np.where(on_wall, 0.0, h)
+        contact = None
+        if not state.stay:
+            current, length = opening(X, y, h, w, state.on, t)
+            rooms = np.zeros(0), np.zeros((0, current.rates.size))
+            contact = first_contact(X, norms, values, sides, current, rooms, length)
+        if contact is None:
+            current = segment(X, y, w, state.on, state.normals, t)
+            rooms = _rooms(X, y, current, state)
+            contact = first_contact(X, norms, values, sides, current, rooms)
         segments.append(current)
-        wait, on_next, came = _next_event(X, y, current, state, on_wall)
+        wait = np.inf if contact is None else contact.wait
         if t + wait > horizon:
             t, w = horizon, current.at(np.array([horizon]))[0]
             status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
@@ -110,8 +124,8 @@ def affine_flow(
         else:
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
-            w = current.after(np.array([wait]))[0]
-            on_wall = on_next
+            w, on_wall, came = contact.w, contact.data | held, contact.came
+            h = X @ w
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
@@ -200,48 +214,6 @@ def _changes(t: float, old: _State, new: _State, on_wall: NDArray) -> list[Event
         elif not new.on[j] and (j in before or old.on[j]):
             changes.append(Event(t, j, "deactivate"))
     return changes
-
-
-def _next_event(
-    X: NDArray, y: NDArray, current: Segment, state: _State, on_wall: NDArray
-) -> tuple[float, NDArray, NDArray]:
-    """Time until the next contact with a boundary, the data (n,) on their boundary there, and the
-    side (n,) from which each is crossed: 1 from where it is active, -1, or 0 if it may not be."""
-    held, nowhere = np.zeros(len(X), bool), np.zeros(len(X), int)
-    for wall in state.stay:
-        held[list(wall.data)] = True
-    if current.rates.size == 0:
-        return np.inf, held, nowhere
-    start = np.where(on_wall, 0.0, X @ current.w0)
-    slopes = slopes_of(X, current)
-    moving = ~held & slopes.any(axis=1)
-    rows = np.nonzero(moving)[0]
-    room, room_slopes = _rooms(X, y, current, state)
-    a, b = np.append(start[rows], room), np.vstack([slopes[rows], room_slopes])
-    if len(a) == 0:
-        return np.inf, held, nowhere
-    sign = np.append(np.where(state.on[rows], 1.0, -1.0), np.ones(len(room)))
-    found = exponential_sums.first_zeros(a, b, current.rates, sign)
-    times = np.full(len(a), np.inf)
-    for candidates in (found.crossings, found.touches):
-        if candidates.shape[1]:
-            times = np.minimum(times, candidates[:, 0])
-    wait = float(times.min())
-    if np.isinf(wait):
-        return np.inf, held, nowhere
-    on_next = held
-    on_next[rows] |= times[: len(rows)] <= wait * (1 + 4 * _EPS)
-    came = nowhere
-    if found.crossings.shape[1]:
-        crossed = found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)
-        came[rows[crossed]] = sign[: len(rows)][crossed]
-    if times.argmin() < len(rows):
-        wait = current.polished(X[rows[times.argmin()]], wait)
-    # What rounding cannot tell from a contact at the same moment is one: parallel data among them.
-    grown = -np.expm1(-current.rates * wait)
-    h = start + slopes @ grown
-    on_next |= moving & (np.abs(h) <= 8 * _EPS * (np.abs(start) + np.abs(slopes) @ grown))
-    return wait, on_next, came
 
 
 def _rooms(X: NDArray, y: NDArray, current: Segment, state: _State) -> tuple[NDArray, NDArray]:

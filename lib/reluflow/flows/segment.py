@@ -19,7 +19,7 @@ class Segment:
     """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
 
     Shapes: w0 and limit (d,), V (d, r), b and rates (r,). The first form keeps the digits early,
-    the second one late, when a far start is forgotten.
+    the second one late, when a far start is forgotten. An `opening` knows no limit (it is inf).
     """
 
     t0: float
@@ -44,8 +44,14 @@ class Segment:
             self.limit - (left * self.b) @ self.V.T,
         )
 
+    def velocity(self, s: float) -> NDArray:
+        """dw/dt (d,) at the time s from the segment's start on."""
+        return self.V @ (self.b * self.rates * np.exp(-self.rates * s))
+
     def polished(self, x: NDArray, s: float) -> float:
         """The zero s of x.w, known to rounding of the early form, to rounding of the late form."""
+        if np.isinf(self.limit[0]):
+            return s
         slopes = (x @ self.V) * self.b
         for _ in range(2):
             left = np.exp(-self.rates * s)
@@ -110,6 +116,29 @@ def segment(
     closer = rates * np.linalg.norm(best - u) <= np.linalg.norm(force)
     limit = Q @ best + (w - Q @ u if len(normals) else 0.0)
     return Segment(t0, w, Q @ V, np.where(closer, to_best, along), rates, limit)
+
+
+def opening(
+    X: NDArray, y: NDArray, h: NDArray, w: NDArray, on: NDArray, t0: float
+) -> tuple[Segment, float]:
+    """The first stretch of `segment` without hyperplanes, and its length, which may be zero.
+
+    While l_max s < 100 the force tells the amplitudes to rounding, however small the other rates.
+    So there is no need for the limit, whose digits are dear. Needs h = X w (n,).
+    """
+    A = X[on]
+    if not A.size or not A.any():
+        return _still(w, t0), np.inf
+    s, Vt = np.linalg.svd(np.linalg.qr(A, mode="r"))[1:]
+    rank = int(np.sum(s > s[0] * max(A.shape) * _EPS))
+    rates, V = s[:rank] ** 2, Vt[:rank].T
+    b = V.T @ (np.where(on, y - h, 0.0) @ X) / rates
+    length = 100.0 / rates[0]
+    left = np.exp(-rates * length)
+    early = np.linalg.norm(w) + (1.0 - left) @ np.abs(b)
+    late = np.linalg.norm(w + V @ b) + left @ np.abs(b)
+    # Where a far start is forgotten on the way, the limit is needed for the digits.
+    return Segment(t0, w, V, b, rates, np.full(len(w), np.inf)), length if early <= 4 * late else 0.0
 
 
 def _still(w: NDArray, t0: float) -> Segment:
