@@ -23,8 +23,9 @@ from reluflow.flows.boundaries import (
     tangent_projector,
     walls,
 )
-from reluflow.flows.contacts import first_contact
+from reluflow.flows.contacts import Contact, first_contact
 from reluflow.flows.descent import affine_descent
+from reluflow.flows.factor import Factor
 from reluflow.flows.segment import Segment, opening, problem, segment, slopes_of
 from reluflow.flows.trajectory import Event, Trajectory
 
@@ -86,6 +87,7 @@ def affine_flow(
     came = np.zeros(len(X), int)
     segments: list[Segment] = []
     events: list[Event] = []
+    factor = Factor(X)
     stalled = 0  # contacts in a row that took no time
     knots, states = [0.0], [w]
     status, detail = "", ""
@@ -97,20 +99,8 @@ def affine_flow(
                 break
             events += _changes(t, state, choice, on_wall)
             state = choice
-        held = np.zeros(len(X), bool)
-        for wall in state.stay:
-            held[list(wall.data)] = True
-        sides = np.where(held, 0.0, np.where(state.on, 1.0, -1.0))
-        values = np.where(on_wall, 0.0, h)
-        contact = None
-        if not state.stay:
-            current, length = opening(X, y, h, w, state.on, t)
-            rooms = np.zeros(0), np.zeros((0, current.rates.size))
-            contact = first_contact(X, norms, values, sides, current, rooms, length)
-        if contact is None:
-            current = segment(X, y, w, state.on, state.normals, t)
-            rooms = _rooms(X, y, current, state)
-            contact = first_contact(X, norms, values, sides, current, rooms)
+        h[on_wall] = 0.0
+        current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
         wait = np.inf if contact is None else contact.wait
         if t + wait > horizon:
@@ -124,8 +114,9 @@ def affine_flow(
         else:
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
-            w, on_wall, came = contact.w, contact.data | held, contact.came
-            h = X @ w
+            w, h, on_wall, came = contact.w, contact.h, contact.data, contact.came
+            for wall in state.stay:
+                on_wall[list(wall.data)] = True
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
@@ -216,13 +207,36 @@ def _changes(t: float, old: _State, new: _State, on_wall: NDArray) -> list[Event
     return changes
 
 
+def _course(
+    X: NDArray,
+    y: NDArray,
+    norms: NDArray,
+    factor: Factor,
+    w: NDArray,
+    h: NDArray,
+    state: _State,
+    t: float,
+) -> tuple[Segment, Contact | None]:
+    """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
+    sides = 2.0 * state.on - 1.0
+    if not state.stay:
+        factor.follow(state.on)
+        current, length = opening(factor, (state.on * (y - h)) @ X, w, t)
+        contact = first_contact(X, norms, h, sides, current, length)
+        if contact is not None:
+            return current, contact
+    for wall in state.stay:
+        sides[list(wall.data)] = 0.0
+    current = segment(X, y, w, state.on, state.normals, t)
+    rooms = _rooms(X, y, current, state) if state.stay else None
+    return current, first_contact(X, norms, h, sides, current, rooms=rooms)
+
+
 def _rooms(X: NDArray, y: NDArray, current: Segment, state: _State) -> tuple[NDArray, NDArray]:
     """How far the walls that the flow is on are from letting go: values (m,), amplitudes (m, r).
 
     A wall lets go where one of these sums becomes negative. Those that stay zero are left out.
     """
-    if not state.stay:
-        return np.zeros(0), np.zeros((0, current.rates.size))
     F, c = holding(X, state.stay)
     A, target = X[state.on], y[state.on]
     room = c - F @ (A.T @ (target - A @ current.w0))

@@ -33,13 +33,15 @@ _EPS = np.finfo(float).eps
 class Contact:
     """The flow meets boundaries after the time `wait`, in the state w (d,).
 
-    data  (n,) those that are on their boundary there
+    h     (n,) the data's x.w there
+    data  (n,) those that are on their boundary
     came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
           not be
     """
 
     wait: float
     w: NDArray
+    h: NDArray
     data: NDArray
     came: NDArray
 
@@ -50,8 +52,8 @@ def first_contact(
     h: NDArray,
     sides: NDArray,
     flow: Segment,
-    rooms: tuple[NDArray, NDArray],
     until: float = np.inf,
+    rooms: tuple[NDArray, NDArray] | None = None,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
@@ -61,16 +63,18 @@ def first_contact(
     """
     if flow.rates.size == 0:
         return None
-    free = sides != 0.0
-    lo, near = 0.0, np.where(free, sides * h, np.inf)
+    lo, near = 0.0, sides * h
     while lo < until:
         hi = min(until, _window(X, flow, sides, near, lo))
-        w = flow.after(np.array([hi]))[0]
-        far = np.where(free, sides * (X @ w), np.inf)
-        rows, slopes = _suspects(X, norms, flow, np.minimum(near, far), lo, hi)
-        a, b = np.append(h[rows], rooms[0]), np.vstack([slopes, rooms[1]])
+        far = sides * (X @ flow.after(np.array([hi]))[0])
+        rows, slopes = _suspects(X, norms, flow, sides, np.minimum(near, far), lo, hi)
+        a, sign = h[rows], sides[rows]
+        if rooms is not None:
+            a, b = np.append(a, rooms[0]), np.vstack([slopes, rooms[1]])
+            sign = np.append(sign, np.ones(len(rooms[0])))
+        else:
+            b = slopes
         if len(a):
-            sign = np.append(sides[rows], np.ones(len(rooms[0])))
             found = exponential_sums.first_zeros(a, b, flow.rates, sign, hi)
             contact = _contact(X, norms, h, sides, flow, rows, found)
             if contact is not None:
@@ -80,7 +84,7 @@ def first_contact(
 
 
 def _window(X: NDArray, flow: Segment, sides: NDArray, near: NDArray, lo: float) -> float:
-    """Where a window from lo on should end: just behind the next contact, if speeds stay as they are."""
+    """Where a window from lo on should end: behind the next contact, if speeds stay as they are."""
     if lo * flow.rates.min() > 1.0:
         return np.inf
     fastest = flow.rates.max()
@@ -91,46 +95,60 @@ def _window(X: NDArray, flow: Segment, sides: NDArray, near: NDArray, lo: float)
 
 
 def _suspects(
-    X: NDArray, norms: NDArray, flow: Segment, closest: NDArray, lo: float, hi: float
+    X: NDArray,
+    norms: NDArray,
+    flow: Segment,
+    sides: NDArray,
+    closest: NDArray,
+    lo: float,
+    hi: float,
 ) -> tuple[NDArray, NDArray]:
     """The data that may meet their boundary from lo to hi, and their amplitudes (see `slopes_of`).
 
     `closest` (n,) are their distances to it at the nearer end of the window, negative across it.
     """
-    way = np.exp(-flow.rates * lo) * -np.expm1(-flow.rates * (hi - lo))
-    bend = way * np.minimum(1.0, flow.rates * (hi - lo) / 8.0)
-    size = np.linalg.norm(flow.w0) + np.abs(flow.b) @ -np.expm1(-flow.rates * hi)
-    rounding = 4.0 * (X.shape[1] + 8) * _EPS * size
-    rows = np.nonzero(~(closest > (np.linalg.norm(bend * flow.b) + rounding) * norms))[0]
+    share = np.exp(-flow.rates * lo) * -np.expm1(-flow.rates * (hi - lo))
+    share *= np.minimum(1.0, flow.rates * (hi - lo) / 8.0)
+    bend, rounding = share * flow.b, _rounding(flow, hi)
+    rows = np.nonzero(~(closest > (np.sqrt(bend @ bend) + rounding) * norms))[0]
+    rows = rows[sides[rows] != 0.0]
     slopes = slopes_of(X[rows], flow)
     # The same bound with each datum's own amplitudes, where slow eigenvectors hardly count.
-    keep = ~(closest[rows] > np.abs(slopes) @ bend + rounding * norms[rows]) & slopes.any(axis=1)
+    keep = ~(closest[rows] > np.abs(slopes) @ share + rounding * norms[rows])
+    keep &= slopes.any(axis=1)
     return rows[keep], slopes[keep]
+
+
+def _rounding(flow: Segment, s: float) -> float:
+    """A bound on the rounding of x.w(s) for x of length one."""
+    size = np.sqrt(flow.w0 @ flow.w0) - np.abs(flow.b) @ np.expm1(-flow.rates * s)
+    return 4.0 * (len(flow.w0) + 8) * _EPS * size
 
 
 def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     """The earliest of the zeros `found` of the data `rows`, and of walls that let go after them."""
-    times = np.full(len(found.crossings), np.inf)
-    for candidates in (found.crossings, found.touches):
-        if candidates.shape[1]:
-            times = np.minimum(times, candidates[:, 0])
-    wait = float(times.min())
+    times = found.crossings.min(axis=1, initial=np.inf)
+    if found.touches.size:
+        times = np.minimum(times, found.touches.min(axis=1))
+    first = times.argmin()
+    wait = times[first]
     if np.isinf(wait):
         return None
     data, came = np.zeros(len(X), bool), np.zeros(len(X), int)
     data[rows] = times[: len(rows)] <= wait * (1 + 4 * _EPS)
-    if found.crossings.shape[1]:
+    if found.crossings.size:
         crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
         came[crossed] = sides[crossed]
-    if times.argmin() < len(rows):
-        wait = flow.polished(X[rows[times.argmin()]], wait)
+    if first < len(rows):
+        wait = flow.polished(X[rows[first]], wait)
     w = flow.after(np.array([wait]))[0]
+    ahead = X @ w
     # What rounding cannot tell from a contact at the same moment is one: parallel data among them.
-    grown = -np.expm1(-flow.rates * wait)
-    size = np.linalg.norm(flow.w0) + np.abs(flow.b) @ grown
-    close = np.abs(X @ w) <= 4.0 * (X.shape[1] + 8) * _EPS * size * norms
-    maybe = np.nonzero(close & (sides != 0.0))[0]
-    slopes = slopes_of(X[maybe], flow)
-    value, terms = h[maybe] + slopes @ grown, np.abs(h[maybe]) + np.abs(slopes) @ grown
-    data[maybe] |= slopes.any(axis=1) & (np.abs(value) <= 8 * _EPS * terms)
-    return Contact(wait, w, data, came)
+    close = (np.abs(ahead) <= _rounding(flow, wait) * norms) & ~data
+    maybe = np.nonzero(close)[0]
+    if maybe.size:
+        slopes, grown = slopes_of(X[maybe], flow), -np.expm1(-flow.rates * wait)
+        value, terms = h[maybe] + slopes @ grown, np.abs(h[maybe]) + np.abs(slopes) @ grown
+        moving = (sides[maybe] != 0.0) & slopes.any(axis=1)
+        data[maybe] = moving & (np.abs(value) <= 8 * _EPS * terms)
+    return Contact(float(wait), w, ahead, data, came)

@@ -56,9 +56,9 @@ def _evaluate(a, b, rates, t, limit=None) -> tuple[NDArray, NDArray]:
     limit = (_limit(a, b) if limit is None else limit)[:, None]
     left, gone = np.exp(-rates * t[..., None]), -np.expm1(-rates * t[..., None])
     b, a = b[:, None, :], a[:, None]
-    early = np.abs(a) + (gone * np.abs(b)).sum(axis=-1)
-    late = np.abs(limit) + (left * np.abs(b)).sum(axis=-1)
-    value = np.where(early <= late, a + (gone * b).sum(axis=-1), limit - (left * b).sum(axis=-1))
+    size = np.abs(b)
+    early, late = np.abs(a) + np.vecdot(gone, size), np.abs(limit) + np.vecdot(left, size)
+    value = np.where(early <= late, a + np.vecdot(gone, b), limit - np.vecdot(left, b))
     return value, np.minimum(early, late)
 
 
@@ -97,13 +97,17 @@ def _horizon(
 
 def _solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
     """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
+    limit, bends = _limit(a, b) if limit is None else limit, np.abs(b) * rates**2
     with np.errstate(all="ignore"):
         tangent = -a / (b @ rates)  # a tiny start meets zero tens of decades before hi
+        parabola = tangent * (1.0 + 0.5 * tangent * (b @ rates**2) / (b @ rates))
+        tangent = np.where(np.abs(parabola - tangent) < 0.1 * tangent, parabola, tangent)
     early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
     root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
     for _ in range(1100):  # enough to halve down to the smallest number
         value, size = (v[:, 0] for v in _evaluate(a, b, rates, root[:, None], limit))
-        slope = (np.exp(-rates * root[:, None]) * rates * b).sum(axis=1)
+        left = np.exp(-rates * root[:, None])
+        slope = np.vecdot(left, rates * b)
         same = np.sign(value) == sign_lo
         lo, hi = np.where(same, root, lo), np.where(same, hi, root)
         # Done where the value is all rounding, or the step was or would be.
@@ -117,7 +121,12 @@ def _solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
         good = (newton > lo) & (newton < hi) & (np.abs(newton - root) < 0.5 * last) & (slope != 0.0)
         new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
         last = np.where(done, 0.0, np.abs(new - root))
+        # A step of Newton's leaves an error of its square.
+        sure = good & (np.vecdot(left, bends) * last**2 <= _EPS * np.abs(slope) * root)
+        last = np.where(sure, 0.0, last)
         root = new
+        if (done | sure).all():
+            break
     return root
 
 
@@ -381,20 +390,22 @@ def first_zeros(
 
 def _monotone(a, b, rates, sign0, until: float) -> NDArray | None:
     """The zeros (m, 1) up to `until` of sums that are certainly monotone there; else None."""
-    slopes = b * rates
-    up = np.maximum(slopes, 0.0)
-    down = up - slopes
-    # exp(l_1 t) f'(t) is a difference of two decreasing sums.
+    # Towards zero and away from it, exp(l_1 t) f'(t) is a difference of two decreasing sums.
+    away = sign0[:, None] * b * rates
+    back = np.maximum(-away, 0.0)
+    away = away + back
     faded = np.exp(-(rates - rates[0]) * until)
-    rising, falling = up @ faded > down.sum(axis=1), down @ faded > up.sum(axis=1)
-    towards = np.where(sign0 > 0.0, falling, rising)
+    falls, rises = back @ faded > away.sum(axis=1), away @ faded > back.sum(axis=1)
     # A sum that starts at zero with its slope against sign0 starts tangentially.
-    if not (towards & (a != 0.0) | np.where(sign0 > 0.0, rising, falling)).all():
+    if not (rises | falls & (a != 0.0)).all():
         return None
+    limit = _limit(a, b)
+    end = np.full(len(a), until)
     crossings = np.full((len(a), 1), np.inf)
-    end = np.full((len(a), 1), until)
-    row = np.nonzero(towards & (evaluate(a, b, rates, end)[:, 0] * sign0 <= 0.0))[0]
+    final = _evaluate(a, b, rates, end[:, None], limit)[0][:, 0]
+    row = np.nonzero(falls & (final * sign0 <= 0.0))[0]
     if row.size:
-        hi = end[row, 0]
-        crossings[row, 0] = _solve(a[row], b[row], rates, 0.0 * hi, hi, sign0[row])
+        start = np.zeros(len(row))
+        roots = _solve(a[row], b[row], rates, start, end[row], sign0[row], limit[row])
+        crossings[row, 0] = roots
     return crossings

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.flows.boundaries import tangent_basis
 from reluflow.flows.compensated import refine
+from reluflow.flows.factor import Factor
 
 _EPS = np.finfo(float).eps
 
@@ -35,7 +36,10 @@ class Segment:
 
     def after(self, s: NDArray) -> NDArray:
         """States (k, d) at the times s (k,) from the segment's start on."""
-        left, gone = np.exp(-self.rates * s[:, None]), -np.expm1(-self.rates * s[:, None])
+        gone = -np.expm1(-self.rates * s[:, None])
+        if np.isinf(self.limit[0]):
+            return self.w0 + (gone * self.b) @ self.V.T
+        left = np.exp(-self.rates * s[:, None])
         early = np.linalg.norm(self.w0) + gone @ np.abs(self.b)
         late = np.linalg.norm(self.limit) + left @ np.abs(self.b)
         return np.where(
@@ -118,27 +122,23 @@ def segment(
     return Segment(t0, w, Q @ V, np.where(closer, to_best, along), rates, limit)
 
 
-def opening(
-    X: NDArray, y: NDArray, h: NDArray, w: NDArray, on: NDArray, t0: float
-) -> tuple[Segment, float]:
+def opening(factor: Factor, force: NDArray, w: NDArray, t0: float) -> tuple[Segment, float]:
     """The first stretch of `segment` without hyperplanes, and its length, which may be zero.
 
-    While l_max s < 100 the force tells the amplitudes to rounding, however small the other rates.
-    So there is no need for the limit, whose digits are dear. Needs h = X w (n,).
+    While l_max s < 100 the force A^T (y - A w) tells the amplitudes to rounding, however small the
+    other rates. So there is no need for the limit, whose digits are dear.
     """
-    A = X[on]
-    if not A.size or not A.any():
+    rates = factor.s**2
+    if rates.size == 0:
         return _still(w, t0), np.inf
-    s, Vt = np.linalg.svd(np.linalg.qr(A, mode="r"))[1:]
-    rank = int(np.sum(s > s[0] * max(A.shape) * _EPS))
-    rates, V = s[:rank] ** 2, Vt[:rank].T
-    b = V.T @ (np.where(on, y - h, 0.0) @ X) / rates
-    length = 100.0 / rates[0]
+    b = force @ factor.V / rates
+    length, limit = 100.0 / rates[0], w + factor.V @ b
     left = np.exp(-rates * length)
-    early = np.linalg.norm(w) + (1.0 - left) @ np.abs(b)
-    late = np.linalg.norm(w + V @ b) + left @ np.abs(b)
+    early = np.sqrt(w @ w) + (1.0 - left) @ np.abs(b)
+    late = np.sqrt(limit @ limit) + left @ np.abs(b)
+    start = Segment(t0, w, factor.V, b, rates, np.full(len(w), np.inf))
     # Where a far start is forgotten on the way, the limit is needed for the digits.
-    return Segment(t0, w, V, b, rates, np.full(len(w), np.inf)), length if early <= 4 * late else 0.0
+    return start, length if early <= 4.0 * late else 0.0
 
 
 def _still(w: NDArray, t0: float) -> Segment:
