@@ -48,6 +48,8 @@ class Factor:
 
     def _update(self, j: int, on: NDArray) -> bool:
         """Add or remove the datum j; false where that would cost digits."""
+        if self.s.size == 0:
+            return False
         sign, x = (1.0, self._X[j]) if on[j] else (-1.0, self._X[j])
         p = self._U @ (x @ self.V / self.s)
         back = p @ self._M
