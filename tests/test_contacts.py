@@ -21,7 +21,7 @@ SEEDS = st.integers(0, 10**6)
 
 
 def random_flow(seed: int):
-    """Data, their sides, x.w at the start, and the flow from there: many data, few or many rates."""
+    """Data, labels, x.w at a start, sides and the flow: many data, few or many rates."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 80)), int(rng.integers(1, 13))
     X = rng.random((n, d)) if seed % 2 else rng.normal(size=(n, d))
@@ -109,7 +109,7 @@ def test_a_room_that_ends_first_is_a_contact_of_no_datum() -> None:
 @FEW
 @given(SEEDS)
 def test_an_opening_is_the_segment_while_it_lasts(seed) -> None:
-    X, y, h, sides, flow = random_flow(seed)
+    X, y, h, _, flow = random_flow(seed)
     factor = Factor(X)
     factor.follow(h > 0)
     start, length = opening(factor, np.where(h > 0, y - h, 0.0) @ X, flow.w0, 0.0)
