@@ -1,8 +1,9 @@
 """`python tests/mutate.py --sample 100 --seed S`: plants faults in the library, one at a time.
 
-Each fault is put into a copy of the project and tried by the unit tests, those that speak most of
-the faulty module first. A fault that no test notices is printed as a difference: read it, and write
-the test that was missing, or see that the fault changes nothing.
+The unit tests run once to see which of them runs which line. Then each fault is put into a copy of
+the project and tried by the tests that run its line, those that speak most of its module first, and
+by the stored outputs of the chapters that it serves. A fault that nothing notices is printed as a
+difference: read it, and write the test that was missing, or see that the fault changes nothing.
 
 Cosmic Ray makes the faults; `Renamed` adds those of numerical code, such as a dropped `abs`. The
 sample is drawn from the places where a fault fits, and then from the faults that fit there, so that
@@ -12,6 +13,7 @@ the eleven operators that can stand for a plus do not outweigh the rest.
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import os
 import random
@@ -26,6 +28,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import coverage
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
@@ -37,6 +40,7 @@ PACKAGE = ROOT / "lib" / "reluflow"
 WHERE = ("flows", "geometry*", "ledger", "falsify*", "papers")
 # Tests that run chapters or builds, and those of style, are no unit tests.
 NOT_ASKED = {f"test_{name}.py" for name in ["notebooks", "papermill", "book", "style", "commands"]}
+CHAPTERS = {"lee2022support": "01_*", "lee2023magnitude": "02_*"}
 # One operator stands for another of its family: of another one, it would only raise a TypeError.
 FAMILIES = (
     {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"},
@@ -44,7 +48,8 @@ FAMILIES = (
     {"Lt", "LtE", "Gt", "GtE", "Eq", "NotEq"},
     {"Is", "IsNot"},
 )
-FIRST = 2  # test files that make a room
+PYTEST = ["pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
+UNIT = [*PYTEST, "-m", "not long and not matrix"]
 # A name that is called, and what is called in its place.
 OPPOSITES = {"max": "min", "argmax": "argmin", "maximum": "minimum", "fmax": "fmin", "any": "all",
              "cos": "sin", "floor": "ceil", "zeros": "ones", "hstack": "vstack"}  # fmt: skip
@@ -141,6 +146,23 @@ def rooms(module: Path, tests: Sequence[Path]) -> list[Path]:
     return sorted(tests, key=lambda test: -len(names.intersection(words[test])))
 
 
+def lines_of(source: str, line: int) -> range:
+    """The lines that run with the statement of `line`: all of the function where `line` is in its
+    head, all of the module where it runs on import."""
+    statements = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.stmt)]
+    around = [n for n in statements if _first(n) <= line <= (n.end_lineno or 0)]
+    around.sort(key=lambda n: (_first(n), -(n.end_lineno or 0)))
+    if not any(isinstance(n, ast.FunctionDef) for n in around):
+        return range(1, source.count("\n") + 1)
+    inner = around[-1]
+    body = [] if isinstance(inner, ast.FunctionDef) else getattr(inner, "body", [])
+    return range(_first(inner), body[0].lineno if body else (inner.end_lineno or line) + 1)
+
+
+def _first(node: ast.stmt) -> int:
+    return min(part.lineno for part in [node, *getattr(node, "decorator_list", [])])
+
+
 class Laboratory:
     """A copy of the project, in which one module at a time is faulty."""
 
@@ -151,41 +173,58 @@ class Laboratory:
         shutil.copytree(ROOT, self.root, ignore=unneeded)
         found = sorted((self.root / "tests").glob("test_*.py"))
         self.tests = [path for path in found if path.name not in NOT_ASKED]
-        self.sound: set[Path] = set()  # tests that were seen to pass
+        self.seen = coverage.CoverageData(str(self.root / ".coverage"))
 
-    def passes(self, tests: Sequence[Path]) -> bool:
-        """Whether these tests pass; a test that takes longer than `hang` seconds does not."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", *map(str, tests)]
-        options = ["addopts=", f"faulthandler_timeout={self.hang}"]
-        options.append("faulthandler_exit_on_timeout=true")
-        run = subprocess.run(
-            [*command, "-p", "no:cacheprovider", *(part for o in options for part in ("-o", o))],
+    def run(self, *command: str) -> subprocess.CompletedProcess:
+        """`python -m` this command, in the copy and with its library."""
+        paths = (str(self.root / folder) for folder in ("lib", "tests"))
+        return subprocess.run(
+            [sys.executable, "-m", *command],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root / "lib"), "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
             capture_output=True,
+            text=True,
             check=False,
         )
-        return run.returncode == 0
 
-    def notices(self, fault: Fault, tests: Sequence[Path]) -> bool:
-        """Whether one of these tests, all of which pass without it, fails with the fault."""
-        new = [test for test in tests if test not in self.sound]
-        if new and not self.passes(new):
-            names = ", ".join(test.name for test in new)
-            sys.exit(f"mutate: without a fault, too, a test fails in {names}: mend that first.")
-        self.sound.update(new)
-        module = self.root / fault.module.relative_to(ROOT)
+    def watch(self) -> None:
+        """Run all unit tests and note which test runs which line; exit where one fails."""
+        measure = ["coverage", "run", f"--source={self.root / 'lib'}", "-m"]
+        done = self.run(*measure, *UNIT, "-p", "who_runs", *map(str, self.tests))
+        if done.returncode:
+            sys.exit(f"mutate: without a fault, too, a test fails: mend that first.\n{done.stdout}")
+        self.seen.read()
+
+    def asked(self, fault: Fault) -> list[str]:
+        """The tests that run the faulty line, those first that speak most of its module."""
+        source = fault.module.read_text(encoding="utf-8")
+        by_line = self.seen.contexts_by_lineno(str(self.root / fault.module.relative_to(ROOT)))
+        tests = {t for k in lines_of(source, fault.line) for t in by_line.get(k, []) if t}
+        whole = {t for t in tests if "::" not in t}
+        tests = {t for t in tests if t.split("::")[0] not in whole} | whole
+        order = [str(path.relative_to(self.root)) for path in rooms(fault.module, self.tests)]
+        return sorted(tests, key=lambda test: (order.index(test.split("::")[0]), test))
+
+    def chapters(self, fault: Fault) -> list[str]:
+        """The notebooks whose outputs the module may change."""
+        served = [p for room, p in CHAPTERS.items() if room in fault.module.parts]
+        found = [sorted((self.root / "chapters").glob(p)) for p in served or CHAPTERS.values()]
+        return [str(path) for paths in found for path in paths]
+
+    def survives(self, fault: Fault, unit_only: bool) -> bool:
+        """Whether no unit test notices the fault, and no stored output."""
+        module, tests = self.root / fault.module.relative_to(ROOT), self.asked(fault)
+        hang = f"faulthandler_timeout={self.hang}"
+        hangs = ["-o", hang, "-o", "faulthandler_exit_on_timeout=true"]
         module.write_text(fault.planted(), encoding="utf-8")
         try:
-            return not self.passes(tests)
+            if tests and self.run(*UNIT, *hangs, *tests).returncode:
+                return False
+            nbval = ["--nbval", "--nbval-current-env", "-p", "nbval_numbers"]
+            nbval += [f"--nbval-cell-timeout={self.hang}"]
+            return unit_only or not self.run(*PYTEST, *nbval, *self.chapters(fault)).returncode
         finally:
             shutil.copy(fault.module, module)
-
-    def survives(self, fault: Fault, everywhere: bool) -> bool:
-        """Whether no test of its room notices the fault and, `everywhere`, no other either."""
-        order = rooms(fault.module, self.tests)
-        stages = [order[:FIRST], order[FIRST:]] if everywhere else [order[:FIRST]]
-        return not any(self.notices(fault, tests) for tests in stages)
 
 
 def main() -> int:
@@ -194,7 +233,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=100, help="faults to plant (100)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     parser.add_argument("--hang", type=int, default=600, help="seconds a test may take (600)")
-    parser.add_argument("--rooms", action="store_true", help="ask only the tests nearest to it")
+    parser.add_argument("--unit", action="store_true", help="ask the unit tests only")
     parser.add_argument("where", nargs="*", default=WHERE, help="modules or folders in reluflow")
     options = parser.parse_args()
     found = [path for name in options.where for path in sorted(PACKAGE.glob(name))]
@@ -206,9 +245,10 @@ def main() -> int:
     survivors = []
     with tempfile.TemporaryDirectory() as folder:
         laboratory = Laboratory(Path(folder), options.hang)
+        laboratory.watch()
         for number, place in enumerate(drawn, start=1):
             fault, start = rng.choice(places[place]), time.monotonic()
-            lives = laboratory.survives(fault, not options.rooms)
+            lives = laboratory.survives(fault, options.unit)
             survivors += [fault] * lives
             name = f"{fault.module.relative_to(PACKAGE)}:{fault.line} {fault.operator.__name__}"
             spent = f"{time.monotonic() - start:.0f} s"

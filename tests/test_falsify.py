@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from reluflow import falsify as machine
-from reluflow.falsify import Report, Statement, falsify, shrink, table
+from reluflow import ledger
+from reluflow.falsify import Report, Statement, falsify, settle, shrink, survey, table
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, rank
 from reluflow.instances import (
@@ -24,7 +25,7 @@ from reluflow.instances import (
     realisable,
 )
 from reluflow.networks import gradient, loss
-from reluflow.papers import lee2022support as lee
+from reluflow.papers.lee2022support import landscape
 from reluflow.papers.lee2022support.norms import small_flows
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
 from reluflow.papers.lee2022support.small_statements import flows_of, nontrivial, nontrivial_draws
@@ -124,7 +125,7 @@ def fall_of_loss(item) -> float:
 
 
 def nesting(item) -> float:
-    pairs = lee.nested_pairs(local_minima(item["X"], item["y"]))
+    pairs = landscape.nested_pairs(local_minima(item["X"], item["y"]))
     scale = 0.5 * item["y"] @ item["y"]
     return min([(fewer.loss - more.loss) / scale for more, fewer in pairs], default=np.inf)
 
@@ -300,7 +301,7 @@ def test_the_smallest_counterexample_to_theorem_3_6() -> None:
     swapped = sorted([b, a, t] for a, b, t in data)
     assert [[0, 1, 1], [1, 0, 2], [1, 1, 1]] in (data, swapped)
     X, y = small["X"], small["y"]
-    pairs = [(a.support, b.support) for a, b in lee.nested_pairs(local_minima(X, y))]
+    pairs = [(a.support, b.support) for a, b in landscape.nested_pairs(local_minima(X, y))]
     assert any(breaks_by_loops(X, y, *pair) for pair in pairs if len(pair[1]) == 2)
 
 
@@ -763,3 +764,52 @@ def test_table() -> None:
     assert shown["hypotheses met"].tolist() == ["100 %", f"{100 * reports[1].rate:.3g} %"]
     assert len(table([])) == 0
     assert machine.RARE == 0.01
+
+
+# --- settle and survey ----------------------------------------------------------------------------
+
+
+def positive(**given: object) -> Statement:
+    """That a number between 0 and 1 is above a quarter, or what is given in place of that."""
+    parts = {"says": "x > 1/4", "draws": {"uniform": lambda rng: {"x": rng.uniform(0, 1, 1)}}}
+    return Statement(**{**parts, "slack": lambda item: item["x"][0] - 0.25, **given})
+
+
+def test_settling_tries_with_the_ledgers_seed() -> None:
+    claims = ledger.open("lee2022support", seed=7)
+    sure = positive(says="x > 0", slack=lambda item: item["x"][0])
+    row = settle(claims, "sv.lem4.5", (sure, 40, 0), more=[ledger.note("n", 1)])
+    assert claims.settled["sv.lem4.5"] is row
+    assert row.verdict == "reproduced"
+    told = {item.what: item.value for item in row.evidence}
+    assert told["seed"] == 7
+    assert told["n"] == 1
+    assert told["x > 0: instances that break it"] == 0
+    # A report that was made before counts with its own seed, and a seed is told once.
+    report = falsify(sure, 7, 40, 0)
+    again = settle(claims, "sv.lemF.7", report, report)
+    assert [item.value for item in again.evidence if item.what == "seed"] == [7]
+    other = settle(claims, "sv.lemF.10", report, falsify(sure, 8, 40, 0))
+    assert [item.value for item in other.evidence if item.what == "seed"] == [7, 8]
+
+
+def test_settling_a_false_claim_takes_its_counterexample() -> None:
+    claims = ledger.open("lee2022support")
+
+    def case(report: Report) -> ledger.Counterexample:
+        x = float(report.counterexample["x"][0])
+        broken, again = (ledger.bound(name, x, ">=", 0.25, "") for name in ("x", "x, again"))
+        return ledger.Counterexample({"x": x}, {"0 < x < 1": True}, (broken,), (again,), "again")
+
+    row = settle(claims, "sv.lem4.5", (positive(), 40, 0), case=case)
+    assert row.verdict == "refuted"
+    assert row.counterexample.breaks[0].value < 0.25
+    with pytest.raises(ledger.LedgerError):  # it is false, and no counterexample is shown
+        settle(claims, "sv.lemF.7", (positive(), 40, 0))
+
+
+def test_a_survey_has_a_row_for_each_instance_that_is_measured() -> None:
+    found = survey(range(5), lambda k: {"k": k, "even": k % 2 == 0} if k != 3 else None)
+    assert found.k.tolist() == [0, 1, 2, 4]
+    assert found.even.sum() == 3
+    assert len(survey([], lambda k: {"k": k})) == 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from reluflow.ledger import LedgerError, computed, exact, exhausted, fact, proved
-from reluflow.ledger.display import card, mathematics, text
+from reluflow.ledger.display import card, mathematics
 from reluflow.ledger.known import COMPUTED, COUNTEREXAMPLE, SAID, SURVIVED, Known
 from reluflow.ledger.rows import row_from_record
 from test_ledger import CASE, FAILS, HOLDS, book, claim_of
@@ -26,8 +26,8 @@ def returned(row):
 def test_what_is_said_is_recorded_and_shown(say) -> None:
     row = book().settle("sv.x.1", [HOLDS], known=say("all cells, by hand"))
     assert row.known == (say("all cells, by hand"),)
-    assert f"{row.known[0].how}: all cells, by hand" in text(row)
-    assert "all cells, by hand" in card(row)
+    assert f"{row.known[0].how}: all cells, by hand" in str(row)
+    assert "all cells, by hand" in card(row.claim, row.verdict, row.parts)
     assert returned(row) == row
 
 
@@ -89,4 +89,4 @@ def test_formulas_between_dollars_are_left_to_the_page_and_the_rest_is_escaped()
     assert html == f"If {formula.format('a &lt; b')} &amp; {formula.format('c')}, then &lt;b&gt;."
     row = book().settle("sv.x.1", [HOLDS])
     row = replace(row, claim=replace(row.claim, says="$x$"))
-    assert formula.format("x") in card(row)
+    assert formula.format("x") in card(row.claim, row.verdict, row.parts)

@@ -647,6 +647,53 @@ def test_the_command_fails_where_there_is_nothing(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_the_command_shows_one_claim_in_full(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    file = tmp_path / "01_one.ipynb"
+    notebook(file, settled())
+    assert main(["sv.ex5.1.a", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("sv.ex5.1.a | Example 5.1")
+    assert any(line.startswith("  page: 01_one.html#claim-sv-ex5-1-a, cell ") for line in lines)
+    assert main(["--json", "sv.ex5.1.a", "sv.fig1", str(file)]) == 0
+    assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["sv.ex5.1.a", "sv.fig1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["sv.ex5.1.aa"], "no claim and no file 'sv.ex5.1.aa'; did you mean 'sv.ex5.1.a'?"),
+        (["ma.lem2.1"], "claim ma.lem2.1 is open: no notebook settles it"),
+        (["--rerun"], "--rerun needs the id of a claim"),
+    ],
+)
+def test_what_the_command_cannot_show(
+    arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    assert main([*arguments, str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"ledger: {told}\n"
+
+
+def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The new record is shown, not the stored one, and a check that fails is one sentence."""
+    file = tmp_path / "01_one.ipynb"
+    notebook(file, settled())
+    book = json.loads(file.read_text(encoding="utf-8"))
+    (cell,) = (c for c in book["cells"] if '"sv.lemF.5"' in json.dumps(c.get("outputs", [])))
+    again = [
+        "from reluflow import ledger\n",
+        "claims = ledger.open('lee2022support')\n",
+        "claims.settle('sv.lemF.5', [ledger.note('tried', 5), ledger.fact('now', 1, 1)])",
+    ]
+    for source, verdict in ((again, "reproduced"), (["1 / 0"], "")):
+        cell["source"] = source
+        file.write_text(json.dumps(book), encoding="utf-8")
+        assert main(["sv.lemF.5", "--rerun", str(file)]) == int(not verdict)
+        shown = capsys.readouterr()
+        assert verdict in shown.out
+    assert shown.err.startswith("ledger: sv.lemF.5 cannot be settled again: cell ")
+
+
 @pytest.mark.parametrize("option", ["", "--json"])
 def test_a_full_device_is_one_sentence(tmp_path: Path, option: str) -> None:
     notebook(tmp_path / "01_one.ipynb", settled())

@@ -26,12 +26,13 @@ from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.geometry import enumerate_cells, local_minima, virtual_minimum
 from reluflow.instances import Instance, draw, draw_many
 from reluflow.networks import loss
-from reluflow.papers import lee2022support as lee
 from reluflow.papers.lee2022support import (
     activity,
     evidence,
     examples,
     landscape,
+    norms_evidence,
+    small_limits,
     small_plane,
     small_starts,
     statements,
@@ -84,7 +85,7 @@ def given_events(*events: tuple[str, int]) -> SimpleNamespace:
     ],
 )
 def test_assumptions(X: list, y: list, broken: set[str]) -> None:
-    found = lee.assumptions(X, y)
+    found = landscape.assumptions(X, y)
     assert set(found) == {"A1", "A2", "A3"}
     assert {name for name, holds in found.items() if not holds} == broken
     assert all(isinstance(holds, bool) for holds in found.values())
@@ -95,24 +96,24 @@ def test_a_cell_of_low_rank_without_a_virtual_minimum() -> None:
     X, y = MISSED.X, MISSED.y
     active = np.array([True, True, False, False])
     assert any(np.array_equal(active, pattern) for pattern in enumerate_cells(X).patterns)
-    assert not lee.meets_cell(X, y, active)
+    assert not landscape.meets_cell(X, y, active)
     # By hand: w = (1, 1, s) fits data 1 and 2 exactly, and then x_3.w = 1, never <= 0.
     s = np.linspace(-1e6, 1e6, 101)
     virtual = np.column_stack([np.ones(101), np.ones(101), s])
     assert np.all(X[:2] @ virtual.T == y[:2, None])
     assert np.all(virtual @ X[2] > 0)
     # With the label of x_2 above that of x_1, the virtual minima (-1, 3, s <= 0) are in the cell.
-    assert lee.meets_cell(X, [2, 3, 1, 1], active)
+    assert landscape.meets_cell(X, [2, 3, 1, 1], active)
 
 
 def test_conditions_5_close_the_cell_on_its_inactive_side_only() -> None:
     X = [[1, 1], [1, 0], [0, 1]]  # the fit of (2, 2) is (2, 0), with x_3.w = 0
-    assert lee.meets_cell(X, [2, 2, 1], [True, True, False])
-    assert not lee.meets_cell(X, [2, 2, 0], [True, True, True])
-    assert not lee.meets_cell(X, [2, 1.999, 1], [True, True, False])
-    assert lee.meets_cell(X, [2, 2.001, 1], [True, True, False])
+    assert landscape.meets_cell(X, [2, 2, 1], [True, True, False])
+    assert not landscape.meets_cell(X, [2, 2, 0], [True, True, True])
+    assert not landscape.meets_cell(X, [2, 1.999, 1], [True, True, False])
+    assert landscape.meets_cell(X, [2, 2.001, 1], [True, True, False])
     # Nothing active: every weight of the cell is a virtual minimum.
-    assert lee.meets_cell(X, [2, 2, 1], [False, False, False])
+    assert landscape.meets_cell(X, [2, 2, 1], [False, False, False])
 
 
 def met_by_hand(item: Instance, active: NDArray) -> bool:
@@ -142,7 +143,7 @@ def test_meeting_a_cell_is_an_interval_left_over() -> None:
         for active in enumerate_cells(item.X).patterns:
             if np.linalg.matrix_rank(item.X[active]) == 2:
                 expected = met_by_hand(item, active)
-                assert lee.meets_cell(item.X, item.y, active) == expected
+                assert landscape.meets_cell(item.X, item.y, active) == expected
                 found.append(expected)
     assert 5 < sum(found) < len(found) - 5
 
@@ -160,7 +161,7 @@ def test_meeting_a_cell_by_sampling() -> None:
             spread = 10.0 ** rng.uniform(-2, 4, (400, 1)) * rng.normal(size=(400, k))
             points = w + spread @ N.T
             inside = np.all((points @ item.X.T > 1e-9) == active, axis=1)
-            answers.append((lee.meets_cell(item.X, item.y, active), bool(inside.any())))
+            answers.append((landscape.meets_cell(item.X, item.y, active), bool(inside.any())))
     assert (False, True) not in answers
     assert (True, True) in answers
     assert (False, False) in answers
@@ -170,11 +171,13 @@ def test_excess_by_hand() -> None:
     X, y = [[1, 0], [1, 1], [0, 1]], [1, 3, 1]
     # w* = (1, 2) would activate x_3. On the edge w_2 = 0 of the cell the best point is (2, 0), at
     # the distance |(2 - 1, 2 - 3)|.
-    assert lee.excess_in_cell(X, y, [True, True, False]) == pytest.approx(2**0.5)
-    assert lee.excess_in_cell(X, [3, 1, 1], [True, True, False]) == pytest.approx(0, abs=1e-12)
-    assert lee.excess_in_cell(X, [1, 3, 1], [True, True, True]) == pytest.approx(0, abs=1e-12)
+    assert landscape.excess_in_cell(X, y, [True, True, False]) == pytest.approx(2**0.5)
+    assert landscape.excess_in_cell(X, [3, 1, 1], [True, True, False]) == pytest.approx(
+        0, abs=1e-12
+    )
+    assert landscape.excess_in_cell(X, [1, 3, 1], [True, True, True]) == pytest.approx(0, abs=1e-12)
     # In one dimension the closed half-line w <= 0, with no datum that is active there.
-    assert lee.excess_in_cell([[2], [1]], [3, 1], [True, True]) == pytest.approx(0, abs=1e-12)
+    assert landscape.excess_in_cell([[2], [1]], [3, 1], [True, True]) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 3])
@@ -198,14 +201,14 @@ def test_excess_is_a_constrained_minimum(d: int) -> None:
                 method="SLSQP",
                 options={"ftol": 1e-14, "maxiter": 300},
             )  # fmt: skip
-            found = lee.excess_in_cell(item.X, item.y, active)
+            found = landscape.excess_in_cell(item.X, item.y, active)
             assert found == pytest.approx(np.sqrt(solved.fun), rel=1e-4, abs=2e-5)
             positive += found > 1e-3
     assert positive > 5
 
 
 def test_survey_of_the_known_counterexample() -> None:
-    found = lee.survey_virtual_minima([MISSED])
+    found = landscape.survey_virtual_minima([MISSED])
     full = [
         a for a in enumerate_cells(MISSED.X).patterns if np.linalg.matrix_rank(MISSED.X[a]) == 3
     ]
@@ -215,7 +218,7 @@ def test_survey_of_the_known_counterexample() -> None:
     # Data 1 and 2 active, with x_4 inactive; data 1, 2 and 4 active span all dimensions but x_4's
     # own: the two cells where x_3 is wanted inactive and the fit has x_3.w = 1.
     assert found.missing == sum(
-        not lee.meets_cell(MISSED.X, MISSED.y, a)
+        not landscape.meets_cell(MISSED.X, MISSED.y, a)
         for a in enumerate_cells(MISSED.X).patterns
         if np.linalg.matrix_rank(MISSED.X[a]) < 3
     )
@@ -225,8 +228,8 @@ def test_survey_of_the_known_counterexample() -> None:
 
 def test_survey_of_virtual_minima_counts_over_all_data_sets() -> None:
     drawn = list(draw_many(10, 2, 0, sizes=(2, 5)))
-    one_by_one = [lee.survey_virtual_minima([item]) for item in drawn]
-    found = lee.survey_virtual_minima(iter(drawn))
+    one_by_one = [landscape.survey_virtual_minima([item]) for item in drawn]
+    found = landscape.survey_virtual_minima(iter(drawn))
     for name in ("instances", "cells", "inside", "violations", "deficient", "missing"):
         assert getattr(found, name) == sum(getattr(one, name) for one in one_by_one)
     assert found.violations == 0
@@ -242,7 +245,7 @@ def test_survey_of_virtual_minima_sees_a_violation(
 ) -> None:
     """Were the minimum of L_P always (never) in the cell, (5) would be wrong where it says else."""
     monkeypatch.setattr(landscape, "excess_in_cell", lambda X, y, active: wrong)
-    found = lee.survey_virtual_minima([THREE, FIVE])
+    found = landscape.survey_virtual_minima([THREE, FIVE])
     assert found.violations == (found.inside if wrong else found.cells - found.inside)
     assert found.violations > 0
 
@@ -251,14 +254,15 @@ def test_cells_within_rounding_of_equality_are_left_out() -> None:
     at_edge = instance([[1, 1], [1, 0], [0, 1]], [2, 2, 1])
     off_edge = instance([[1, 1], [1, 0], [0, 1]], [2, 2.1, 1])
     assert (
-        lee.survey_virtual_minima([off_edge]).cells - lee.survey_virtual_minima([at_edge]).cells
+        landscape.survey_virtual_minima([off_edge]).cells
+        - landscape.survey_virtual_minima([at_edge]).cells
         == 1
     )
 
 
 def test_the_flattest_cells_do_not_look_like_violations() -> None:
     # Lengths over twelve orders of magnitude: L_P hardly feels where the short data lie.
-    found = lee.survey_virtual_minima(list(draw_many(30, 2, 6))[26:27])
+    found = landscape.survey_virtual_minima(list(draw_many(30, 2, 6))[26:27])
     assert (found.violations, found.cells) == (0, 8)
 
 
@@ -267,7 +271,7 @@ def test_the_flattest_cells_do_not_look_like_violations() -> None:
 
 def test_nested_pairs() -> None:
     sets = [SimpleNamespace(support=s) for s in ((0, 1, 2), (2, 0), (1,), (), (1,), (0, 3))]
-    pairs = lee.nested_pairs(iter(sets))
+    pairs = landscape.nested_pairs(iter(sets))
     assert sorted((a.support, b.support) for a, b in pairs) == [
         ((0, 1, 2), ()), ((0, 1, 2), (1,)), ((0, 1, 2), (1,)), ((0, 1, 2), (2, 0)),
         ((0, 3), ()), ((1,), ()), ((1,), ()), ((2, 0), ()),
@@ -275,7 +279,7 @@ def test_nested_pairs() -> None:
 
 
 def test_survey_finds_the_planted_violation() -> None:
-    found = lee.survey_nesting([THREE])
+    found = landscape.survey_nesting([THREE])
     # Minima have the supports {1,2,3}, {1,3}, {1}, {2} and none: 4 + 2 + 1 + 1 nested pairs.
     assert (found.instances, found.pairs) == (1, 8)
     assert (found.violations, found.violated) == (1, 1)
@@ -291,18 +295,18 @@ def test_survey_counts_pairs_and_data_sets_apart() -> None:
     isolated = [m for m in local_minima(FIVE.X, FIVE.y) if m.dimension == 0]
     assert [m.support for m in isolated] == [(3, 4), (1, 3, 4), (0, 1, 2, 3, 4)]
     assert isolated[0].loss < isolated[1].loss < isolated[2].loss
-    found = lee.survey_nesting([THREE, FIVE, THREE])
+    found = landscape.survey_nesting([THREE, FIVE, THREE])
     assert (found.instances, found.violations, found.violated) == (3, 5, 3)
     assert found.worst == pytest.approx(1 / 3)
     assert found.worst_instance is THREE
-    alone = lee.survey_nesting([FIVE])
+    alone = landscape.survey_nesting([FIVE])
     assert (alone.violations, alone.violated) == (3, 1)
     assert alone.worst == pytest.approx(isolated[2].loss / isolated[0].loss - 1)
 
 
 def test_two_data_never_break_the_theorem() -> None:
     drawn = list(draw_many(15, 2, 7, sizes=(2, 2)))
-    found = lee.survey_nesting(drawn)
+    found = landscape.survey_nesting(drawn)
     # Two independent data: all four patterns are cells, each with its minimum, all fitted exactly.
     assert (found.instances, found.pairs, found.interpolated) == (15, 15 * 5, 15 * 5)
     assert (found.violations, found.violated, found.interpolated_broken) == (0, 0, 0)
@@ -311,7 +315,7 @@ def test_two_data_never_break_the_theorem() -> None:
 
 def test_independent_data_are_all_fitted_exactly() -> None:
     # Three independent data: 3^3 - 2^3 nested pairs of subsets.
-    found = lee.survey_nesting([instance([[1, 0, 2], [1, 2, 0], [2, 0, 0]], [1, 6, 1])])
+    found = landscape.survey_nesting([instance([[1, 0, 2], [1, 2, 0], [2, 0, 0]], [1, 6, 1])])
     assert (found.pairs, found.interpolated, found.violations) == (19, 19, 0)
 
 
@@ -325,7 +329,7 @@ def test_survey_sees_a_break_of_the_repaired_bound(monkeypatch: pytest.MonkeyPat
             if m.dimension == 0
         )
         monkeypatch.setattr(landscape, "local_minima", lambda X, y, found=doctored: found)
-        found = lee.survey_nesting([THREE])
+        found = landscape.survey_nesting([THREE])
         assert (found.pairs, found.violations, found.between) == (1, 1, broken)
         assert found.worst == pytest.approx(raised / 0.5 - 1)
 
@@ -334,7 +338,7 @@ def test_survey_sees_a_break_with_zero_residual(monkeypatch: pytest.MonkeyPatch)
     minima = local_minima(THREE.X, THREE.y)
     lowered = tuple(replace(m, loss=0.1 if m.support == () else m.loss) for m in minima)
     monkeypatch.setattr(landscape, "local_minima", lambda X, y: lowered)
-    found = lee.survey_nesting([THREE])
+    found = landscape.survey_nesting([THREE])
     # All four minima above the empty one; three of them interpolate their support.
     assert (found.violations, found.interpolated, found.interpolated_broken) == (4 + 1, 4, 3)
 
@@ -349,7 +353,7 @@ def test_the_repaired_bound_in_rational_arithmetic(X: list, data: st.DataObject)
     y = data.draw(st.lists(st.integers(1, 6), min_size=len(X), max_size=len(X)))
     assume(np.linalg.matrix_rank(np.array(X)) == 2)
     minima = [m for m in local_minima(X, y) if m.dimension == 0]
-    for more, fewer in lee.nested_pairs(minima):
+    for more, fewer in landscape.nested_pairs(minima):
         first, second = (rational.fit(X, y, m.support) for m in (more, fewer))
         lost = set(more.support) - set(fewer.support)
         room = sum(
@@ -369,7 +373,7 @@ def test_survey_of_random_data_agrees_with_direct_comparison() -> None:
                 if set(b.support) < set(a.support):
                     pairs += 1
                     broken += loss(item.X, item.y, a.w) > loss(item.X, item.y, b.w) * (1 + 1e-7)
-    survey = lee.survey_nesting(drawn)
+    survey = landscape.survey_nesting(drawn)
     assert (survey.pairs, survey.violations) == (pairs, broken)
     assert survey.between == survey.interpolated_broken == 0
     assert broken > 0
@@ -379,8 +383,8 @@ def test_survey_of_random_data_agrees_with_direct_comparison() -> None:
 
 
 def test_unit_of_norm_by_hand() -> None:
-    assert lee.unit_of_norm([[3, 4], [1, 0]], [10, 3]) == 2.0
-    assert lee.unit_of_norm([[3, 4], [1, 0]], [10, 1]) == 1.0
+    assert small_starts.unit_of_norm([[3, 4], [1, 0]], [10, 3]) == 2.0
+    assert small_starts.unit_of_norm([[3, 4], [1, 0]], [10, 1]) == 1.0
 
 
 def test_a_direction_has_a_positive_force() -> None:
@@ -417,42 +421,49 @@ def test_a_datum_within_rounding_of_its_boundary_counts_as_inactive() -> None:
 
 def test_smallest_force_by_hand() -> None:
     # At (1, 1) the residuals are (-1, 0, 1) and -grad L = (0, -1); near 0 it is q = (3, 2).
-    assert lee.smallest_force(THREE.X, THREE.y, [[1, 1]]) == -1.0
-    assert lee.smallest_force(THREE.X, THREE.y, [[1e-9, 1e-9]]) == pytest.approx(2.0)
-    assert lee.smallest_force(THREE.X, THREE.y, [[1e-9, 1e-9], [1, 1], [-1, -1]]) == -1.0
-    assert lee.smallest_force(THREE.X, THREE.y, [[-1, -1]]) == 0.0
+    assert small_starts.smallest_force(THREE.X, THREE.y, [[1, 1]]) == -1.0
+    assert small_starts.smallest_force(THREE.X, THREE.y, [[1e-9, 1e-9]]) == pytest.approx(2.0)
+    assert small_starts.smallest_force(THREE.X, THREE.y, [[1e-9, 1e-9], [1, 1], [-1, -1]]) == -1.0
+    assert small_starts.smallest_force(THREE.X, THREE.y, [[-1, -1]]) == 0.0
 
 
 def test_reactivations_of_given_events() -> None:
     on, off = "activate", "deactivate"
-    assert lee.reactivations(given_events()) == 0
-    assert lee.reactivations(given_events((on, 0), (off, 0))) == 0
-    assert lee.reactivations(given_events((off, 0), (on, 1))) == 0
-    assert lee.reactivations(given_events((off, 0), (on, 0))) == 1
-    assert lee.reactivations(given_events((off, 0), (off, 2), (on, 0), (off, 0), (on, 0))) == 2
+    assert small_starts.reactivations(given_events()) == 0
+    assert small_starts.reactivations(given_events((on, 0), (off, 0))) == 0
+    assert small_starts.reactivations(given_events((off, 0), (on, 1))) == 0
+    assert small_starts.reactivations(given_events((off, 0), (on, 0))) == 1
+    assert (
+        small_starts.reactivations(given_events((off, 0), (off, 2), (on, 0), (off, 0), (on, 0)))
+        == 2
+    )
 
 
 def test_reactivations_of_the_papers_flows() -> None:
     start = np.full(3, 1e-4)
-    assert lee.reactivations(affine_flow(RETURNS.X, RETURNS.y, start)) == 1
-    assert lee.reactivations(affine_flow(LEAVES.X, LEAVES.y, start)) == 0
+    assert small_starts.reactivations(affine_flow(RETURNS.X, RETURNS.y, start)) == 1
+    assert small_starts.reactivations(affine_flow(LEAVES.X, LEAVES.y, start)) == 0
     linear = affine_flow(LEAVES.X, LEAVES.y, start, activation="linear")
-    assert lee.reactivations(linear) == 1
+    assert small_starts.reactivations(linear) == 1
 
 
 def test_the_largest_drop_of_the_norm() -> None:
     """From 10 down to 1 along w = 1 + 9 e^(-t), measured against |w(inf)| = 1."""
     shrinking = affine_flow([[1]], [1], [10])
     norms = 1 + 9 * np.exp(-shrinking.grid(60))
-    assert lee.largest_norm_drop(shrinking) == pytest.approx((norms[:-1] - norms[1:]).max())
-    assert lee.largest_norm_drop(shrinking) > 0.5
+    assert small_starts.largest_norm_drop(shrinking) == pytest.approx(
+        (norms[:-1] - norms[1:]).max()
+    )
+    assert small_starts.largest_norm_drop(shrinking) > 0.5
     # Relative to the limit: the same flow in other units.
     scaled = affine_flow([[0.1]], [1], [100])
-    assert lee.largest_norm_drop(scaled) == pytest.approx(lee.largest_norm_drop(shrinking))
-    assert lee.largest_norm_drop(affine_flow([[1]], [1], [1e-4])) == 0.0
-    assert lee.largest_norm_drop(affine_flow([[1]], [1], [-2])) == 0.0
+    assert small_starts.largest_norm_drop(scaled) == pytest.approx(
+        small_starts.largest_norm_drop(shrinking)
+    )
+    assert small_starts.largest_norm_drop(affine_flow([[1]], [1], [1e-4])) == 0.0
+    assert small_starts.largest_norm_drop(affine_flow([[1]], [1], [-2])) == 0.0
     # A large start in the plane: the flow first loses norm.
-    assert lee.largest_norm_drop(affine_flow(FIVE.X, FIVE.y, [0, 45])) > 0.1
+    assert small_starts.largest_norm_drop(affine_flow(FIVE.X, FIVE.y, [0, 45])) > 0.1
 
 
 def test_full_rank_along_a_path() -> None:
@@ -497,7 +508,7 @@ def test_search_for_a_reactivation(monkeypatch: pytest.MonkeyPatch) -> None:
     assert least < early  # it searches
     for X, y, u in asked[:used]:
         assert X.shape == (3, 2)
-        assert all(lee.assumptions(X, y)[name] for name in ("A1", "A2"))
+        assert all(landscape.assumptions(X, y)[name] for name in ("A1", "A2"))
         assert np.linalg.norm(u) == pytest.approx(1.0)
 
 
@@ -511,7 +522,7 @@ def test_a_short_search_finds_no_reactivation_in_the_plane() -> None:
 
 
 def polynomial(v: tuple[int, ...]):
-    return lee.preactivation_polynomial(
+    return small_starts.preactivation_polynomial(
         TANGENT.X.astype(int).tolist(), TANGENT.y.astype(int).tolist(), 0, [F(c) for c in v]
     )
 
@@ -547,10 +558,10 @@ def test_starts_on_either_side_of_the_tangent(v: tuple[int, ...], zeros: int) ->
 
 def test_a_zero_at_either_end_is_none() -> None:
     # y_1 = 0 and a start off it: x_1.w = eps u, which vanishes at u = 0, for t = inf, alone.
-    fades = lee.preactivation_polynomial([[1, 0], [0, 2]], [0, 1], 0, [F(1), F(1)])
+    fades = small_starts.preactivation_polynomial([[1, 0], [0, 2]], [0, 1], 0, [F(1), F(1)])
     assert fades.zeros(F(1)) == 0
     # Along the axes x_2.w = 1 - (1 - eps) u^4 has its root at u > 1, or at u = 1 for eps = 0.
-    rises = lee.preactivation_polynomial([[1, 0], [0, 2]], [1, 1], 1, [F(1), F(1, 2)])
+    rises = small_starts.preactivation_polynomial([[1, 0], [0, 2]], [1, 1], 1, [F(1), F(1, 2)])
     assert rises.limit == {0: 1, 1: 0, 4: -1}
     assert rises.start == {1: 0, 4: 1}
     assert (rises.zeros(F(0)), rises.zeros(F(1, 10)), rises.zeros(F(-1, 10))) == (0, 0, 1)
@@ -584,7 +595,7 @@ def test_the_polynomial_is_the_flow(t: float, eps: float, other: bool) -> None:
 def test_polynomials_of_other_spectra(X: list, y: list, rate: F) -> None:
     v = [F(1, 2)] * len(X[0])
     for j, x in enumerate(X):
-        found = lee.preactivation_polynomial(X, y, j, v)
+        found = small_starts.preactivation_polynomial(X, y, j, v)
         assert found.rate == rate
         linear = affine_flow(X, y, [0.5] * len(v), activation="linear")
         for t in (0.0, 0.3, 2.0):
@@ -594,7 +605,7 @@ def test_polynomials_of_other_spectra(X: list, y: list, rate: F) -> None:
 
 
 def test_one_eigenvalue_alone() -> None:
-    found = lee.preactivation_polynomial([[1, 0], [0, 1]], [1, 6], 1, [F(1), F(1)])
+    found = small_starts.preactivation_polynomial([[1, 0], [0, 1]], [1, 6], 1, [F(1), F(1)])
     assert (found.rate, found.limit, found.start) == (1, {0: 6, 1: -6}, {1: 1})
 
 
@@ -607,13 +618,13 @@ def test_one_eigenvalue_alone() -> None:
 )
 def test_spectra_that_are_refused(X: list) -> None:
     with pytest.raises(ValueError, match="eigenvalues of H are not all rational and positive"):
-        lee.preactivation_polynomial(X, [1, 2], 0, [F(1), F(1)])
+        small_starts.preactivation_polynomial(X, [1, 2], 0, [F(1), F(1)])
 
 
 def test_an_irreducible_cubic_spectrum_is_refused() -> None:
     X = [[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 1, 1], [3, 2, 1]]
     with pytest.raises(ValueError, match="eigenvalues of H are not all rational and positive"):
-        lee.preactivation_polynomial(X, [1, 6, 1, 1, 1], 0, [F(1)] * 3)
+        small_starts.preactivation_polynomial(X, [1, 6, 1, 1, 1], 0, [F(1)] * 3)
 
 
 # --- Theorem 4.2 and the norm of the start --------------------------------------------------------
@@ -622,15 +633,18 @@ def test_an_irreducible_cubic_spectrum_is_refused() -> None:
 def test_protected_by_hand() -> None:
     # Radii y_j / |x_j| of 1 and 7/5 around w_GM = (1, 1).
     X, y, w_gm = [[1, 0], [3, 4]], [1, 7], [1, 1]
-    assert lee.protected(X, y, [1, 1.5], w_gm).tolist() == [True, True]
-    assert lee.protected(X, y, [1, 2.2], w_gm).tolist() == [False, True]
-    assert lee.protected(X, y, [1, 2.5], w_gm).tolist() == [False, False]
-    assert lee.protected(X, y, [1, 2], w_gm).tolist() == [False, True]  # the inequality is strict
+    assert activity.protected(X, y, [1, 1.5], w_gm).tolist() == [True, True]
+    assert activity.protected(X, y, [1, 2.2], w_gm).tolist() == [False, True]
+    assert activity.protected(X, y, [1, 2.5], w_gm).tolist() == [False, False]
+    assert activity.protected(X, y, [1, 2], w_gm).tolist() == [
+        False,
+        True,
+    ]  # the inequality is strict
 
 
 def test_an_inactive_datum_is_not_protected() -> None:
     """Its own hypothesis, x_j.w0 > 0; with X w_GM = y it follows from (6), so here it does not."""
-    assert lee.protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
+    assert activity.protected([[1, 0], [0, 1]], [9, 9], [-1, 1], [1, 1]).tolist() == [False, True]
 
 
 @settings(max_examples=60)
@@ -641,7 +655,7 @@ def test_inside_the_radius_a_datum_is_active(seed: int, share: float) -> None:
     radii = X @ w_gm / np.linalg.norm(X, axis=1)
     step = rng.normal(size=3)
     w0 = w_gm + share * radii.min() * step / np.linalg.norm(step)
-    safe = lee.protected(X, X @ w_gm, w0, w_gm)
+    safe = activity.protected(X, X @ w_gm, w0, w_gm)
     assert safe.all() or share >= 1 - 1e-9
     assert np.all(X[safe] @ w0 > 0)
     off = [e.datum for e in affine_flow(X, X @ w_gm, w0).events if e.kind == "deactivate"]
@@ -670,19 +684,19 @@ def test_the_radius_of_protection_is_sharp(angle: float) -> None:
     ratio = np.linalg.norm(w0 - w_gm) * np.linalg.norm(X[0]) / y[0]
     assert 1 < ratio < 1 + 2 * angle**2
     assert X[0] @ w0 > 0
-    assert lee.protected(X, y, w0, w_gm).tolist() == [False, True]
+    assert activity.protected(X, y, w0, w_gm).tolist() == [False, True]
     off = [e.datum for e in affine_flow(X, y, w0).events if e.kind == "deactivate"]
     assert off == [0]
     # A radius larger by that ratio would have promised it.
-    assert lee.protected(X * [[1 / ratio**1.01], [1]], y, w0, w_gm)[0]
+    assert activity.protected(X * [[1 / ratio**1.01], [1]], y, w0, w_gm)[0]
     # From just inside, along the same direction, it stays.
     near = w_gm + (w0 - w_gm) / ratio * 0.999
-    assert lee.protected(X, y, near, w_gm).all()
+    assert activity.protected(X, y, near, w_gm).all()
     assert not affine_flow(X, y, near).events
 
 
 def test_survey_of_protection() -> None:
-    found = lee.survey_protection(30, 0)
+    found = activity.survey_protection(30, 0)
     assert found.flows == 30
     assert 0 < found.with_protected <= 30
     assert found.protected > found.with_protected
@@ -691,8 +705,8 @@ def test_survey_of_protection() -> None:
     assert -1e-12 <= found.smallest < 0.1
     assert found.gap < 1e-9
     assert found.final_loss < 1e-9
-    assert found == lee.survey_protection(30, 0)
-    assert found != lee.survey_protection(30, 1)
+    assert found == activity.survey_protection(30, 0)
+    assert found != activity.survey_protection(30, 1)
 
 
 def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -711,7 +725,7 @@ def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPa
     protected = activity.protected
     monkeypatch.setattr(activity, "protected", remembered)
     monkeypatch.setattr(activity, "affine_flow", with_an_event)
-    found = lee.survey_protection(12, 0)
+    found = activity.survey_protection(12, 0)
     assert found.deactivated == sum(safe_first)
     assert 0 < found.deactivated < 12
 
@@ -730,7 +744,7 @@ def test_survey_of_protection_measures_the_room_left(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(activity, "affine_flow", from_elsewhere)
     monkeypatch.setattr(activity, "protected", lambda X, y, w0, w_gm: np.arange(len(y)) == 0)
-    found = lee.survey_protection(12, 0)
+    found = activity.survey_protection(12, 0)
     assert len(rooms) == found.with_protected == found.protected == 12
     assert found.smallest == pytest.approx(min(room[0] for room in rooms))
     assert min(room.min() for room in rooms) < found.smallest < -0.01
@@ -741,19 +755,19 @@ def test_survey_of_protection_sees_what_all_data_would_need(
 ) -> None:
     """Told that every datum is protected, it meets flows that leave the linear one."""
     monkeypatch.setattr(activity, "protected", lambda X, y, w0, w_gm: np.ones(len(y), bool))
-    found = lee.survey_protection(15, 2)
+    found = activity.survey_protection(15, 2)
     assert found.all_active == found.with_protected == found.flows == 15
     assert found.gap > 0.1
     assert found.final_loss > 0.1
     monkeypatch.setattr(activity, "protected", lambda X, y, w0, w_gm: np.zeros(len(y), bool))
-    none = lee.survey_protection(5, 2)
+    none = activity.survey_protection(5, 2)
     assert (none.flows, none.with_protected, none.protected, none.all_active) == (5, 0, 0, 0)
     assert none.smallest == np.inf
 
 
 def test_survey_of_norms() -> None:
     norms = (1e-3, 1, 100)
-    found = lee.survey_norms(6, 3, 4, 2, norms)
+    found = activity.survey_norms(6, 3, 4, 2, norms)
     assert found.norms.tolist() == [1e-3, 1, 100]
     assert found.start.shape == found.share.shape == found.excess.shape == (3, 6)
     # One direction for all norms: the columns are paired.
@@ -765,7 +779,10 @@ def test_survey_of_norms() -> None:
     assert np.all(found.excess <= 1 + 1e-12)
     assert np.all(found.share[0] >= found.share[2])
     assert found.share[2].mean() < found.share[0].mean()
-    again, other = lee.survey_norms(6, 3, 4, 2, norms), lee.survey_norms(6, 4, 4, 2, norms)
+    again, other = (
+        activity.survey_norms(6, 3, 4, 2, norms),
+        activity.survey_norms(6, 4, 4, 2, norms),
+    )
     assert np.array_equal(found.share, again.share)
     assert np.array_equal(found.excess, again.excess)
     assert not np.array_equal(found.excess, other.excess)
@@ -773,7 +790,10 @@ def test_survey_of_norms() -> None:
 
 def test_a_longer_survey_of_norms_begins_alike() -> None:
     """What a data set's flows give does not depend on the norms tried or on how many follow."""
-    short, long = lee.survey_norms(3, 3, 4, 2, (1,)), lee.survey_norms(5, 3, 4, 2, (0.1, 1))
+    short, long = (
+        activity.survey_norms(3, 3, 4, 2, (1,)),
+        activity.survey_norms(5, 3, 4, 2, (0.1, 1)),
+    )
     assert np.array_equal(short.excess[0], long.excess[1, :3])
     assert np.array_equal(short.share[0], long.share[1, :3])
 
@@ -786,7 +806,7 @@ def test_what_a_survey_of_norms_measures(monkeypatch: pytest.MonkeyPatch) -> Non
         return flows[-1][-1]
 
     monkeypatch.setattr(activity, "affine_flow", recorded)
-    found = lee.survey_norms(4, 9, 5, 3, (0.1, 2, 50))
+    found = activity.survey_norms(4, 9, 5, 3, (0.1, 2, 50))
     assert len(flows) == 12
     for k in range(4):
         for row, norm in enumerate((0.1, 2, 50)):
@@ -806,7 +826,7 @@ def test_what_a_survey_of_norms_measures(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_interval_of_a_mean() -> None:
-    found = lee.survey_norms(1, 0, 1, 1, (1,))
+    found = activity.survey_norms(1, 0, 1, 1, (1,))
     half = 1.96 / 3**0.5  # standard deviation 1 of (1, 2, 3), over the root of their number
     assert found.interval(np.array([1.0, 2.0, 3.0])) == pytest.approx((2, 2 - half, 2 + half))
 
@@ -816,7 +836,7 @@ def test_the_interval_of_a_mean() -> None:
 
 @pytest.fixture(scope="module")
 def paper() -> examples.Study:
-    return lee.study("paper", None, STEP, 0)
+    return examples.study("paper", None, STEP, 0)
 
 
 def test_the_papers_study(paper: examples.Study) -> None:
@@ -833,7 +853,9 @@ def test_the_papers_study(paper: examples.Study) -> None:
 
 
 def test_the_seed_draws_the_start() -> None:
-    first, again, other = (lee.study("example-5.2", None, STEP, s).main.starts for s in (0, 0, 1))
+    first, again, other = (
+        examples.study("example-5.2", None, STEP, s).main.starts for s in (0, 0, 1)
+    )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     assert first.shape == (1, 3)
@@ -841,12 +863,12 @@ def test_the_seed_draws_the_start() -> None:
 
 
 def test_a_changed_run_is_not_as_printed() -> None:
-    assert lee.study("example-5.2", None, STEP, 3).printed("example-5.2") is not None
-    slower = lee.study("example-5.2", None, 0.001, 0)
+    assert examples.study("example-5.2", None, STEP, 3).printed("example-5.2") is not None
+    slower = examples.study("example-5.2", None, 0.001, 0)
     assert not slower.main.as_printed
     assert slower.printed("example-5.2") is None
     assert slower.main.step == 0.001
-    moved = lee.study("example-5.2", [[1, 2, 3]], STEP, 0)
+    moved = examples.study("example-5.2", [[1, 2, 3]], STEP, 0)
     assert not moved.main.as_printed
     assert moved.main.starts.tolist() == [[1, 2, 3]]
     assert moved.others == ()
@@ -859,7 +881,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def test_a_readers_data(tmp_path: Path) -> None:
-    found = lee.study(write(tmp_path, "a,b,y\n1,0,2\n0,1,1\n1,1,1\n"), None, 0.01, 0)
+    found = examples.study(write(tmp_path, "a,b,y\n1,0,2\n0,1,1\n1,1,1\n"), None, 0.01, 0)
     run = found.main
     assert found.others == ()
     assert not run.as_printed
@@ -881,12 +903,12 @@ def test_a_readers_data(tmp_path: Path) -> None:
 )
 def test_data_outside_the_assumptions(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=f"assumption {message}"):
-        lee.study(write(tmp_path, text), None, STEP, 0)
+        examples.study(write(tmp_path, text), None, STEP, 0)
 
 
 def test_data_that_span_less_are_followed_in_their_span(tmp_path: Path) -> None:
     """A3 is a choice of coordinates (Corollary E.2): the flow leaves what it cannot see alone."""
-    run = lee.study(write(tmp_path, "a,b,y\n1,1,2\n2,2,1\n"), [[0.3, 0.1]], STEP, 0).main
+    run = examples.study(write(tmp_path, "a,b,y\n1,1,2\n2,2,1\n"), [[0.3, 0.1]], STEP, 0).main
     (limit,) = run.limits
     assert limit.w == pytest.approx([0.4 + 0.1, 0.4 - 0.1])  # x.w: (2 * 1 + 1 * 2) / 5 = 4/5
     assert (limit.rank, limit.support) == (1, (0, 1))
@@ -900,23 +922,23 @@ def test_many_data_with_too_many_cells_are_refused(tmp_path: Path) -> None:
 
     most = examples.MOST_DATA
     with pytest.raises(InputError, match=f"n = {most + 1} data in d = 4 .* too many to enumerate"):
-        lee.study(write(tmp_path, text(most + 1, 4)), None, STEP, 0)
+        examples.study(write(tmp_path, text(most + 1, 4)), None, STEP, 0)
     # The same number in the plane has few cells, and as many as MOST_DATA go on without theirs.
-    assert lee.study(write(tmp_path, text(most + 1, 2)), None, STEP, 0).main.y.size == most + 1
-    assert lee.study(write(tmp_path, text(most, 4)), None, STEP, 0).main.minima == ()
+    assert examples.study(write(tmp_path, text(most + 1, 2)), None, STEP, 0).main.y.size == most + 1
+    assert examples.study(write(tmp_path, text(most, 4)), None, STEP, 0).main.minima == ()
 
 
 def test_starts_that_do_not_fit() -> None:
     with pytest.raises(InputError, match="initial_points need one data set"):
-        lee.study("paper", [[0, 1]], STEP, 0)
+        examples.study("paper", [[0, 1]], STEP, 0)
     with pytest.raises(InputError, match="point 1 has 3 coordinates"):
-        lee.study("example-5.1", [[0, 1, 2]], STEP, 0)
+        examples.study("example-5.1", [[0, 1, 2]], STEP, 0)
     with pytest.raises(InputError, match="point 2"):
-        lee.study("example-5.1", [[0, 1], [0, float("nan")]], STEP, 0)
+        examples.study("example-5.1", [[0, 1], [0, float("nan")]], STEP, 0)
     with pytest.raises(InputError, match="neither a known name nor a CSV"):
-        lee.study("example-5.4", None, STEP, 0)
+        examples.study("example-5.4", None, STEP, 0)
     with pytest.raises(InputError, match="initial_points must be"):
-        lee.experiment(Dataset("mine", THREE.X.copy(), THREE.y.copy(), False, ""), [], STEP, 0)
+        examples.experiment(Dataset("mine", THREE.X.copy(), THREE.y.copy(), False, ""), [], STEP, 0)
 
 
 def test_limits_and_their_ranks(paper: examples.Study) -> None:
@@ -937,7 +959,7 @@ def test_limits_and_their_ranks(paper: examples.Study) -> None:
 
 def own(X, y, starts: list | None) -> examples.Experiment:
     data = Dataset("mine", np.array(X, float), np.array(y, float), False, "")
-    return lee.experiment(data, starts, STEP, 0)
+    return examples.experiment(data, starts, STEP, 0)
 
 
 def test_ranks_of_limits_that_are_no_isolated_minimum() -> None:
@@ -983,20 +1005,22 @@ def test_the_linear_flows_and_descents_of_a_run(paper: examples.Study) -> None:
 
 def test_first_iteration() -> None:
     path = given_events(("activate", 1), ("deactivate", 0), ("activate", 0), ("deactivate", 0))
-    assert lee.first_iteration(path, 0, "deactivate", 0.1) == pytest.approx(10)
-    assert lee.first_iteration(path, 0, "activate", 0.1) == pytest.approx(20)
-    assert lee.first_iteration(path, 1, "activate", 0.1) == 0
-    assert np.isnan(lee.first_iteration(path, 1, "deactivate", 0.1))
-    assert np.isnan(lee.first_iteration(path, 2, "activate", 0.1))
+    assert examples.first_iteration(path, 0, "deactivate", 0.1) == pytest.approx(10)
+    assert examples.first_iteration(path, 0, "activate", 0.1) == pytest.approx(20)
+    assert examples.first_iteration(path, 1, "activate", 0.1) == 0
+    assert np.isnan(examples.first_iteration(path, 1, "deactivate", 0.1))
+    assert np.isnan(examples.first_iteration(path, 2, "activate", 0.1))
 
 
 def test_first_iteration_is_when_the_loop_crosses(paper: examples.Study) -> None:
     run = paper.others[0]
     h = plain_descent(run.X, run.y, run.starts[0], STEP, 400) @ run.X[0]
     crossed = int(np.argmax(h <= 0))
-    found = lee.first_iteration(run.flows[0], 0, "deactivate", STEP)
+    found = examples.first_iteration(run.flows[0], 0, "deactivate", STEP)
     assert found == pytest.approx(crossed, abs=3)
-    assert lee.first_iteration(run.flows[0], 0, "deactivate", 2 * STEP) == pytest.approx(found / 2)
+    assert examples.first_iteration(run.flows[0], 0, "deactivate", 2 * STEP) == pytest.approx(
+        found / 2
+    )
 
 
 def test_path_distance_by_hand() -> None:
@@ -1006,9 +1030,9 @@ def test_path_distance_by_hand() -> None:
     k = np.arange(steps + 1)
     apart = 0.5 * np.abs(np.exp(-s * k) - (1 - s) ** k)
     reach = 0.5 * (1 - np.exp(-s * steps))
-    assert lee.path_distance(flow, descent, s) == pytest.approx(apart.max() / reach)
+    assert examples.path_distance(flow, descent, s) == pytest.approx(apart.max() / reach)
     # A clock that runs at another rate is another path.
-    assert lee.path_distance(flow, descent, 2 * s) > 3 * apart.max() / reach
+    assert examples.path_distance(flow, descent, 2 * s) > 3 * apart.max() / reach
 
 
 @pytest.mark.parametrize(("start", "events", "room"), [((1e-4, 1e-4), 0, 0.02), ((0, 45), 3, 0.1)])
@@ -1017,7 +1041,7 @@ def test_path_distance_halves_with_the_step(start: tuple, events: int, room: flo
     flow = affine_flow(FIVE.X, FIVE.y, start)
     assert len(flow.events) == events
     far = [
-        lee.path_distance(flow, affine_descent(FIVE.X, FIVE.y, start, s, round(50 / s)), s)
+        examples.path_distance(flow, affine_descent(FIVE.X, FIVE.y, start, s, round(50 / s)), s)
         for s in (0.004, 0.002, 0.001, 0.0005)
     ]
     assert all(a / b == pytest.approx(2, abs=room) for a, b in pairwise(far))
@@ -1034,40 +1058,40 @@ def test_small_labels_have_small_losses_with_all_their_digits(paper: examples.St
     unit = 2.0**-20
     small = replace(paper.main.dataset, y=unit * paper.main.dataset.y, printed=False)
     run = examples.experiment(small, (unit * paper.main.starts).tolist(), 0.005, 0)
-    for table in (lee.limits_table, lee.minima_table):
+    for table in (examples.limits_table, examples.minima_table):
         losses, others = (table(r)["loss"].map(read) for r in (run, paper.main))
         assert (losses / unit**2).tolist() == pytest.approx(others.tolist(), rel=1e-5)
 
 
 def test_tables(paper: examples.Study) -> None:
-    limits = lee.limits_table(paper.main)
+    limits = examples.limits_table(paper.main)
     assert limits["rank"].tolist() == ["3", "2", "1"]
     assert limits["support vectors"].tolist() == ["{1, 2, 3, 4, 5}", "{2, 4, 5}", "{4, 5}"]
     assert limits["events"].tolist() == ["0", "2", "3"]
     assert limits.index.tolist() == ["flow 1", "flow 2", "flow 3"]
     assert read(limits["loss"].iloc[2]) == pytest.approx(2.375568, abs=1e-6)
-    minima = lee.minima_table(paper.main)
+    minima = examples.minima_table(paper.main)
     assert len(minima) == len(paper.main.minima)
     assert minima.index.tolist() == [f"rank {m.rank}" for m in paper.main.minima]
     assert minima["loss"].map(read).is_monotonic_increasing
     assert minima["support vectors"].tolist()[0] == "{4, 5}"
     assert "none" in minima["support vectors"].tolist()
-    assert len(lee.minima_table(paper.main, most=2)) == 2
+    assert len(examples.minima_table(paper.main, most=2)) == 2
     wide = own(np.random.default_rng(0).uniform(size=(30, 6)), np.ones(30), [[1e-3] * 6])
-    assert lee.limits_table(wide)["rank"].tolist() == ["unknown"]
+    assert examples.limits_table(wide)["rank"].tolist() == ["unknown"]
     # At most 2 sum_k C(29, k) cells, k = 0..5: the table says why it is empty.
-    assert "293192" in lee.minima_table(wide).to_string()
+    assert "293192" in examples.minima_table(wide).to_string()
 
 
 def test_a_minimum_that_rounding_makes_is_marked() -> None:
     # 3 * 0.1 is not 0.3: what was parallel before it was computed is fitted far away.
     starts = [[1e-3, 1e-3]]
     computed = own(np.array([[0.1, 0.3], [3 * 0.1, 0.9]]), np.ones(2), starts)
-    shapes = lee.minima_table(computed)["shape"].tolist()
+    shapes = examples.minima_table(computed)["shape"].tolist()
     assert shapes[0] == "point, by the last digits of the data"
     printed = own(np.array([[0.1, 0.3], [0.3, 0.9]]), np.ones(2), starts)
-    assert not any("digits" in shape for shape in lee.minima_table(printed)["shape"])
-    assert lee.limits_table(printed)["rank"].tolist() == ["1"]
+    assert not any("digits" in shape for shape in examples.minima_table(printed)["shape"])
+    assert examples.limits_table(printed)["rank"].tolist() == ["1"]
 
 
 @pytest.mark.parametrize("ratio", [1e6, 1e12])
@@ -1105,13 +1129,13 @@ def value(settlement: dict, words: str):
 
 
 def test_one_based() -> None:
-    assert lee.one_based((0, 3)) == (1, 4)
-    assert lee.one_based(()) == ()
+    assert evidence.one_based((0, 3)) == (1, 4)
+    assert evidence.one_based(()) == ()
 
 
 def test_evidence_on_the_three_starts(paper: examples.Study) -> None:
     """The paper has them the wrong way round: the small start's limit is the worst of the three."""
-    found = lee.three_starts(paper.main)
+    found = evidence.three_starts(paper.main)
     assert list(verdicts(found).values()) == [True, False, True, False, False]
     above = rational.fit(FIVE.X, FIVE.y, range(5)).loss - rational.fit(FIVE.X, FIVE.y, (3, 4)).loss
     assert value(found, "above the least loss") == pytest.approx(float(above))
@@ -1125,10 +1149,10 @@ def test_evidence_on_the_three_starts(paper: examples.Study) -> None:
     assert by_loops == pytest.approx(float(above), abs=0.05)
     assert all(broken.assumptions.values())
     # With the starts in reverse order the same claim would hold, and have no counterexample.
-    reverse = lee.three_starts(replace(paper.main, starts=paper.main.starts[::-1]))
+    reverse = evidence.three_starts(replace(paper.main, starts=paper.main.starts[::-1]))
     assert list(verdicts(reverse).values()) == [True, True, True, True, True]
     # The second start's limit may not be the global minimum, either.
-    exchanged = lee.three_starts(replace(paper.main, starts=paper.main.starts[[0, 2, 1]]))
+    exchanged = evidence.three_starts(replace(paper.main, starts=paper.main.starts[[0, 2, 1]]))
     assert list(verdicts(exchanged).values())[2:4] == [False, True]
     mended = reverse["counterexample"]
     assert all(piece.holds for piece in (*mended.breaks, *mended.recheck))
@@ -1139,7 +1163,7 @@ def test_evidence_on_the_seven_starts(
 ) -> None:
     monkeypatch.setattr(evidence, "LOOP_STEPS", 4000)  # enough for the sign, in a fifth of the time
     starts = printed_settings("example-5.1").small_points
-    found = lee.seven_starts(paper.main, starts)
+    found = evidence.seven_starts(paper.main, starts)
     ends = [plain_descent(FIVE.X, FIVE.y, w0, 0.2, 500)[-1] for w0 in starts]
     ranks = {
         next(m.rank for m in paper.main.minima if np.allclose(m.w, w, atol=1e-3)) for w in ends
@@ -1153,7 +1177,7 @@ def test_evidence_on_the_seven_starts(
     assert not any(piece.holds for piece in found["counterexample"].recheck)
     # Six of them are no seven, and one that is not small counts.
     moved = np.vstack([starts[:5], [[0, 45]]])
-    other = lee.seven_starts(paper.main, moved)
+    other = evidence.seven_starts(paper.main, moved)
     assert value(other, "ranks") == (1, 3)
     assert value(other, "spread") > 1
     assert value(other, "largest norm") == 45
@@ -1164,24 +1188,24 @@ def test_evidence_on_the_seven_starts(
 
 
 def test_evidence_on_descent_for_the_flow(paper: examples.Study) -> None:
-    found = lee.descent_for_flow(paper.main)
+    found = evidence.descent_for_flow(paper.main)
     assert all(verdicts(found).values())
     assert value(found, "left") < 1e-3
     assert value(found, "order") == 3
     pairs = zip(paper.main.flows, paper.main.descents, strict=True)
-    apart = [lee.path_distance(flow, descent, STEP) for flow, descent in pairs]
+    apart = [examples.path_distance(flow, descent, STEP) for flow, descent in pairs]
     assert value(found, "whole path") == max(apart) > min(apart)
     # Stopped early, or with a step too long, it does not stand for the flow.
-    early = lee.descent_for_flow(replace(paper.main, iterations=500))
+    early = evidence.descent_for_flow(replace(paper.main, iterations=500))
     assert value(early, "left") > 0.05
     assert not all(verdicts(early).values())
-    long = lee.descent_for_flow(replace(paper.main, step=0.5, iterations=1000))
+    long = evidence.descent_for_flow(replace(paper.main, step=0.5, iterations=1000))
     assert not all(verdicts(long).values())
 
 
 def test_evidence_on_the_deactivation(paper: examples.Study) -> None:
     run = paper.others[0]
-    found = lee.deactivation(run)
+    found = evidence.deactivation(run)
     assert all(verdicts(found).values())
 
 
@@ -1191,7 +1215,7 @@ def test_evidence_on_the_captions(paper: examples.Study) -> None:
         (paper.others[0], (0, "deactivate", 500), 3, 300),
         (paper.others[1], (3, "activate", 8500), 2, 6000),
     ):
-        found = lee.caption_iteration(run, *event)
+        found = evidence.caption_iteration(run, *event)
         assert list(verdicts(found).values()) == [False]
         h = plain_descent(run.X, run.y, run.starts[0], STEP, steps) @ run.X[event[0]]
         off = int(np.argmax(h <= 0))
@@ -1202,15 +1226,15 @@ def test_evidence_on_the_captions(paper: examples.Study) -> None:
         (apart,) = (e.value for e in found["evidence"])
         assert apart == pytest.approx(abs(times * once / event[2] - 1), abs=0.02)
         # A clock that is 5 % off passes; one that is 5.2 % off does not.
-        nearest = times * lee.first_iteration(run.flows[0], *event[:2], STEP)
+        nearest = times * examples.first_iteration(run.flows[0], *event[:2], STEP)
         for share, holds in ((0.951, True), (0.948, False)):
             moved = replace(run, step=STEP * nearest / (share * event[2]))
-            assert list(verdicts(lee.caption_iteration(moved, *event)).values()) == [holds]
+            assert list(verdicts(evidence.caption_iteration(moved, *event)).values()) == [holds]
 
 
 def test_evidence_on_the_reactivation(paper: examples.Study) -> None:
     run = paper.others[1]
-    found = lee.reactivation(run)
+    found = evidence.reactivation(run)
     assert all(verdicts(found).values())
     h = plain_descent(run.X, run.y, run.starts[0], STEP, 6000) @ run.X[3]
     off = int(np.argmax(h <= 0))
@@ -1220,7 +1244,7 @@ def test_evidence_on_the_reactivation(paper: examples.Study) -> None:
 
 def test_evidence_on_the_asymptotes(paper: examples.Study) -> None:
     run = paper.others[1]
-    found = lee.caption_asymptotes(run)
+    found = evidence.caption_asymptotes(run)
     assert not any(verdicts(found).values())
     h = rational.fit(RETURNS.X, RETURNS.y, range(4)).preactivations
     off = max(abs(a - b) / b for a, b in zip(h, rational.rationals(RETURNS.y), strict=True))
@@ -1228,7 +1252,7 @@ def test_evidence_on_the_asymptotes(paper: examples.Study) -> None:
     assert deviation == pytest.approx(float(off))
     # Where the data are fitted exactly the dashed lines are the asymptotes.
     exact = own(RETURNS.X, RETURNS.X @ [1.0, 0.5, 0.25], [[0.1, 0.1, 0.1]])
-    assert all(verdicts(lee.caption_asymptotes(exact)).values())
+    assert all(verdicts(evidence.caption_asymptotes(exact)).values())
 
 
 # --- Statements -----------------------------------------------------------------------------------
@@ -1244,40 +1268,42 @@ def refuted_by(settlement: dict) -> tuple[list, list]:
 
 
 def test_statement_of_proposition_3_3() -> None:
-    survey = lee.survey_virtual_minima([MISSED])
+    survey = landscape.survey_virtual_minima([MISSED])
     inside = np.array([-1, 2, -1])
-    full = lee.full_rank_minima([survey], 5)
+    full = statements.full_rank_minima([survey], 5)
     assert all(verdicts(full).values())
     assert value(full, "rank d tried") == survey.cells > 0
     worse = [survey, replace(survey, violations=1)]
-    assert not any(verdicts(lee.full_rank_minima(worse, 5)).values())
-    found = lee.deficient_minima([survey], 5, MISSED.X, MISSED.y, inside)
+    assert not any(verdicts(statements.full_rank_minima(worse, 5)).values())
+    found = statements.deficient_minima([survey], 5, MISSED.X, MISSED.y, inside)
     assert not any(verdicts(found).values())
     assert refuted_by(found) == ([False], [1])
     assert value(found, "seed") == 5
     none = [replace(survey, missing=0)]
-    assert holds(lee.deficient_minima(none, 5, MISSED.X, MISSED.y, inside), "rank below d")
+    assert holds(statements.deficient_minima(none, 5, MISSED.X, MISSED.y, inside), "rank below d")
     # With y_1 < y_2 the virtual minima are in the cell, by both routes.
-    other = lee.deficient_minima([survey], 5, MISSED.X, np.array([2, 3, 1, 1]), inside)
+    other = statements.deficient_minima([survey], 5, MISSED.X, np.array([2, 3, 1, 1]), inside)
     assert all(e.holds for e in (*other["counterexample"].breaks, *other["counterexample"].recheck))
     assert holds(other, "the cell below")
 
 
 def test_statement_of_theorem_3_6() -> None:
-    survey = lee.survey_nesting([THREE])
-    found = lee.nesting(survey, 0, THREE.X, THREE.y)
+    survey = landscape.survey_nesting([THREE])
+    found = statements.nesting(survey, 0, THREE.X, THREE.y)
     assert not any(verdicts(found).values())
     (by_floats,), (exactly,) = refuted_by(found)
     assert by_floats == pytest.approx(-1 / 6)
     assert exactly == F(-1, 6)
-    assert all(verdicts(lee.nesting_exact(survey, 0)).values())
-    assert all(verdicts(lee.nesting_bound(survey, 0)).values())
-    assert not any(verdicts(lee.nesting_exact(replace(survey, interpolated_broken=1), 0)).values())
-    assert not any(verdicts(lee.nesting_bound(replace(survey, between=1), 0)).values())
+    assert all(verdicts(statements.nesting_exact(survey, 0)).values())
+    assert all(verdicts(statements.nesting_bound(survey, 0)).values())
+    assert not any(
+        verdicts(statements.nesting_exact(replace(survey, interpolated_broken=1), 0)).values()
+    )
+    assert not any(verdicts(statements.nesting_bound(replace(survey, between=1), 0)).values())
     none = replace(survey, violations=0)
-    assert holds(lee.nesting(none, 0, THREE.X, THREE.y), "nested pairs with")
+    assert holds(statements.nesting(none, 0, THREE.X, THREE.y), "nested pairs with")
     # With y_2 = 2 the pair obeys: 2 for the smaller support, 3/2 for the larger.
-    other = lee.nesting(none, 0, THREE.X, np.array([2, 2, 1]))
+    other = statements.nesting(none, 0, THREE.X, np.array([2, 2, 1]))
     assert all(verdicts(other).values())
     assert value(other, "for the pair below") is True
     routes = other["counterexample"]
@@ -1287,38 +1313,40 @@ def test_statement_of_theorem_3_6() -> None:
 
 @pytest.fixture(scope="module")
 def started() -> small_plane.PlanarSurvey:
-    return lee.survey_plane(0, 30)
+    return small_plane.survey_plane(0, 30)
 
 
 def test_statements_on_small_starts(started: small_plane.PlanarSurvey) -> None:
-    found = lee.small_start_is_global(started, 0, THREE.X, THREE.y)
+    found = statements.small_start_is_global(started, 0, THREE.X, THREE.y)
     assert not holds(found, "not a global minimum")
     assert not holds(found, "data below")
     (by_flow,), (by_loop,) = refuted_by(found)
     assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
     good = replace(started, missed={"uniform": 0})
-    assert holds(lee.small_start_is_global(good, 0, THREE.X, THREE.y), "not a global minimum")
+    assert holds(
+        statements.small_start_is_global(good, 0, THREE.X, THREE.y), "not a global minimum"
+    )
 
-    kept = falsify(lee.never_reactivates(), 0, 10, 0)
-    assert all(verdicts(lee.no_reactivation(started, kept, 0.01, 90)).values())
-    assert not all(verdicts(lee.no_reactivation(started, kept, -1.0, 90)).values())
+    kept = falsify(small_limits.never_reactivates(), 0, 10, 0)
+    assert all(verdicts(statements.no_reactivation(started, kept, 0.01, 90)).values())
+    assert not all(verdicts(statements.no_reactivation(started, kept, -1.0, 90)).values())
     again = replace(started, reactivating={"uniform": 1})
-    assert not all(verdicts(lee.no_reactivation(again, kept, 0.01, 90)).values())
+    assert not all(verdicts(statements.no_reactivation(again, kept, 0.01, 90)).values())
     broken = replace(kept, violations={"planted": 1})
-    assert not all(verdicts(lee.no_reactivation(started, broken, 0.01, 90)).values())
+    assert not all(verdicts(statements.no_reactivation(started, broken, 0.01, 90)).values())
 
     far = np.array([[1e5, 1.0], [0.0, 1.0]]), np.array([1e5, 1.0])
-    assert all(verdicts(lee.at_rest(kept, started, *far, (1e-8, -9e-5))).values())
-    assert not all(verdicts(lee.at_rest(kept, started, *far, (1e-11, -1e-11))).values())
+    assert all(verdicts(norms_evidence.at_rest(kept, started, *far, (1e-8, -9e-5))).values())
+    assert not all(verdicts(norms_evidence.at_rest(kept, started, *far, (1e-11, -1e-11))).values())
     for worse in ("elsewhere", "reactivating"):
         broken = replace(started, **{worse: {"units": 1}})
-        assert list(verdicts(lee.at_rest(kept, broken, *far, (1e-8, -9e-5))).values()).count(
-            False) == 1  # fmt: skip
+        found = norms_evidence.at_rest(kept, broken, *far, (1e-8, -9e-5))
+        assert list(verdicts(found).values()).count(False) == 1
 
 
 def test_statement_of_proposition_4_4() -> None:
     X, y = TANGENT.X.astype(int), TANGENT.y.astype(int)
-    found = lee.agreement_of_small_starts(X, y, (1, 1, 1), (1, 3, 3))
+    found = statements.agreement_of_small_starts(X, y, (1, 1, 1), (1, 3, 3))
     assert not any(verdicts(found).values())
     (apart,), (same_fate, by_solver) = refuted_by(found)
     # The limits are the exact fits without and with x_1.
@@ -1334,7 +1362,7 @@ def test_statement_of_proposition_4_4() -> None:
 def test_small_starts_with_one_fate_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statements, "integrate", lambda X, y, w0, t: affine_flow(X, y, w0).at(t))
     X, y = TANGENT.X.astype(int), TANGENT.y.astype(int)
-    found = lee.agreement_of_small_starts(X, y, (1, 3, 3), (1, 3, 3))
+    found = statements.agreement_of_small_starts(X, y, (1, 3, 3), (1, 3, 3))
     assert all(verdicts(found).values())
     broken = found["counterexample"]
     assert all(e.holds for e in (*broken.breaks, *broken.recheck) if e.decides)
@@ -1343,7 +1371,7 @@ def test_small_starts_with_one_fate_agree(monkeypatch: pytest.MonkeyPatch) -> No
 def test_small_limits_see_what_they_ask() -> None:
     """The touch of Proposition 4.4 is outside the repair's hypothesis; a flow that re-activates a
     datum breaks Lemma 4.6's statement."""
-    repair = lee.small_starts_agree(3)
+    repair = small_limits.small_starts_agree(3)
     ways = np.array([[1.0, 1, 1], [1, 3, 3]])
     touching = {"X": TANGENT.X, "y": TANGENT.y, "U": ways}
     assert repair.unmet(touching) == "the flow from 0 crosses at speed"
@@ -1353,28 +1381,30 @@ def test_small_limits_see_what_they_ask() -> None:
     assert not repair.fails(repair.slack(crossing))
     # In space a datum comes back: Example 5.3.
     again = {"X": RETURNS.X, "y": RETURNS.y, "u": np.ones(3)}
-    assert lee.never_reactivates().broken_by(again)
-    assert not lee.never_reactivates().broken_by({"X": THREE.X, "y": THREE.y, "u": np.ones(2)})
+    assert small_limits.never_reactivates().broken_by(again)
+    assert not small_limits.never_reactivates().broken_by(
+        {"X": THREE.X, "y": THREE.y, "u": np.ones(2)}
+    )
 
 
 def test_data_are_lost_from_just_outside_the_ball() -> None:
-    losses = lee.survey_lost_data(60, 1)
+    losses = activity.survey_lost_data(60, 1)
     assert losses.flows == 60
     assert losses.lost > 30
     assert 1.0 <= losses.smallest < 1.2
 
 
 def test_statement_of_theorem_4_2() -> None:
-    survey, losses = lee.survey_protection(10, 0), lee.survey_lost_data(40, 0)
-    assert list(verdicts(lee.protection(survey, losses, 0)).values()) == [True] * 6
+    survey, losses = activity.survey_protection(10, 0), activity.survey_lost_data(40, 0)
+    assert list(verdicts(statements.protection(survey, losses, 0)).values()) == [True] * 6
     # Without a lost datum the second half of the evidence is empty, and does not pass.
     for none in ({"lost": 0, "smallest": np.inf}, {"lost": 0, "smallest": 1.5}):
-        empty = verdicts(lee.protection(survey, replace(losses, **none), 0))
+        empty = verdicts(statements.protection(survey, replace(losses, **none), 0))
         assert list(empty.values()).count(False) == 2
     near = replace(losses, smallest=0.99)
-    assert list(verdicts(lee.protection(survey, near, 0)).values()).count(False) == 1
+    assert list(verdicts(statements.protection(survey, near, 0)).values()).count(False) == 1
     for worse in ({"deactivated": 1}, {"smallest": -0.01}, {"gap": 0.1}, {"final_loss": 0.1}):
-        broken = verdicts(lee.protection(replace(survey, **worse), losses, 0))
+        broken = verdicts(statements.protection(replace(survey, **worse), losses, 0))
         assert list(broken.values()).count(False) == 1
 
 
@@ -1382,7 +1412,7 @@ def test_statement_on_the_norm_of_the_start() -> None:
     start = np.tile([0.5, 0.5, 0.25, 0.75], (2, 1))
     end = np.array([[1.0, 1.0, 1.0, 1.0], [0.25, 0.0, 0.25, 0.5]])
     survey = activity.NormSurvey(np.array([0.1, 10]), start, end, np.array([[0.0] * 4, [0.5] * 4]))
-    found = lee.norm_of_start(survey, 0)
+    found = statements.norm_of_start(survey, 0)
     assert all(verdicts(found).values())
     # Gains 1/2 and -1/4 in the mean, 3/4 between the norms: the end of each interval that decides.
     half = 1.96 * np.std([0.5, 0.5, 0.75, 0.25], ddof=1) / 2
@@ -1391,9 +1421,9 @@ def test_statement_on_the_norm_of_the_start() -> None:
     assert value(found, "loss gap") == (0.0, 0.5)
     # Were it the other way round, no clause would hold; were the norm without effect, not all.
     other = replace(survey, share=end[::-1])
-    assert list(verdicts(lee.norm_of_start(other, 0)).values()) == [False, False, False]
+    assert list(verdicts(statements.norm_of_start(other, 0)).values()) == [False, False, False]
     same = replace(survey, share=np.tile([0.5, 0.6, 0.4, 0.5], (2, 1)))
-    assert list(verdicts(lee.norm_of_start(same, 0)).values()) == [False, False, False]
+    assert list(verdicts(statements.norm_of_start(same, 0)).values()) == [False, False, False]
 
 
 def test_statement_on_the_terms() -> None:
@@ -1402,27 +1432,18 @@ def test_statement_on_the_terms() -> None:
     X = np.column_stack([np.cos(angles), np.sin(angles)])
     y = np.array([0.4, 1.2, 0.8, 0.5, 1.4, 0.7])
     pairs = list(draw_many(5, 2, 0, sizes=(2, 2)))
-    found = lee.terminology(X, y, np.array([-0.8, 1.4]), pairs, 0)
+    found = statements.terminology(X, y, np.array([-0.8, 1.4]), pairs, 0)
     assert all(verdicts(found).values())
-    odd = lee.terminology(X[:5], y[:5], np.array([2.0, 2.0]), [*pairs, THREE], 0)
+    odd = statements.terminology(X[:5], y[:5], np.array([2.0, 2.0]), [*pairs, THREE], 0)
     assert list(verdicts(odd).values())[:2] == [False, False]
     # The virtual minimum of a cell that contains it.
-    at_home = lee.terminology(THREE.X, THREE.y, np.array([1.0, 1.0]), pairs, 0)
+    at_home = statements.terminology(THREE.X, THREE.y, np.array([1.0, 1.0]), pairs, 0)
     assert list(verdicts(at_home).values()) == [True, False, False]
-
-
-def test_wilsons_interval() -> None:
-    z = 1.959963984540054
-    for hits, trials in ((0, 10), (3, 10), (50, 100)):
-        p, shrink = hits / trials, 1 + z**2 / trials
-        middle = (p + z**2 / (2 * trials)) / shrink
-        half = z * np.sqrt(p * (1 - p) / trials + z**2 / (4 * trials**2)) / shrink
-        assert lee.share_interval(hits, trials) == pytest.approx((middle - half, middle + half))
 
 
 def test_the_table_of_many_draws(paper: examples.Study) -> None:
     data = [run.dataset for run in paper.others]
-    table = lee.draws_table(data, STEP, 4, 0)
+    table = examples.draws_table(data, STEP, 4, 0)
     assert table.index.tolist() == ["example-5.2", "example-5.3"]
     assert table["starts"].tolist() == [4, 4]
     events = table["events (share of the starts)"].tolist()
@@ -1431,7 +1452,7 @@ def test_the_table_of_many_draws(paper: examples.Study) -> None:
     # In units of the step: near 156 for Example 5.2, and from near 9 to near 4031 for 5.3.
     low, high = map(read, table["iteration of the first event"].iloc[0].split(" to "))
     assert 150 < low <= high < 160
-    slow = lee.draws_table(data, 2 * STEP, 4, 0)["iteration of the first event"].iloc[0]
+    slow = examples.draws_table(data, 2 * STEP, 4, 0)["iteration of the first event"].iloc[0]
     assert read(slow.split(" to ")[0]) == pytest.approx(low / 2, abs=1)
     assert read(table["iteration of the first event"].iloc[1].split(" to ")[1]) < 20
     assert read(table["of the last"].iloc[1].split(" to ")[1]) == pytest.approx(4031, abs=30)

@@ -9,7 +9,6 @@ from reluflow import datasets, ledger
 from reluflow.bruteforce import plain_descent
 from reluflow.falsify import falsify
 from reluflow.figures import cut_off
-from reluflow.figures import lee2022support_activation as pictures
 from reluflow.flows.affine import affine_flow
 from reluflow.instances import draw_many
 from reluflow.networks import gradient
@@ -17,6 +16,7 @@ from reluflow.papers.lee2022support import activation as ac
 from reluflow.papers.lee2022support import activation_evidence as evidence
 from reluflow.papers.lee2022support import activation_starts as starts
 from reluflow.papers.lee2022support import departures as dp
+from reluflow.papers.lee2022support.pictures import activation as pictures
 from scipy.linalg import expm
 
 X2, Y2 = np.array([[1, 1], [1, 0]]), np.array([1, 1])

@@ -13,9 +13,9 @@ from reluflow import ledger, networks
 from reluflow.approx import MARK
 from reluflow.falsify import falsify
 from reluflow.figures import cut_off, fingerprint_of
-from reluflow.figures.lee2022support_deep import label_backpropagation
 from reluflow.networks import backpropagate, gradient
 from reluflow.papers.lee2022support import deep, deep_evidence, deep_training
+from reluflow.papers.lee2022support.pictures.deep import label_backpropagation
 
 # By hand: o1 = (1, 2, 0), o2 = (3, 1), o3 = 5; delta3 = 2, delta2 = (4, -2), delta1 = (-2, 6, 0).
 WHOLE = [

@@ -11,7 +11,6 @@ import pytest
 from reluflow import figures, ledger
 from reluflow.bruteforce import integrate
 from reluflow.falsify import Statement, falsify
-from reluflow.figures import lee2022support_linear as pictures
 from reluflow.flows.affine import affine_flow
 from reluflow.papers.lee2022support import (
     crossings,
@@ -23,6 +22,7 @@ from reluflow.papers.lee2022support import (
     linear_limits,
     linear_reduction,
 )
+from reluflow.papers.lee2022support.pictures import linear as pictures
 
 RING = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
 FOUR = np.array([[1, 0, 0, 0], [4, 9, 2, 9], [0, 6, 4, 9], [2, 2, 2, 3], [8, 4, 0, 3]])

@@ -15,7 +15,6 @@ from reluflow import ledger, rational
 from reluflow.bruteforce import best_of_many
 from reluflow.falsify import falsify
 from reluflow.figures import cut_off
-from reluflow.figures import lee2022support_partitions as pictures
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import (
@@ -26,6 +25,7 @@ from reluflow.papers.lee2022support import (
     partitions,
     partitions_evidence,
 )
+from reluflow.papers.lee2022support.pictures import partitions as pictures
 from scipy.optimize import linprog
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

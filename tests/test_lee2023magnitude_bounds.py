@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.figures import fingerprint_of
-from reluflow.figures import lee2023magnitude_bounds as pictures
 from reluflow.flows.population import population_flow
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim
@@ -22,6 +21,7 @@ from reluflow.papers.lee2023magnitude import bounds, comparison, comparison_evid
 from reluflow.papers.lee2023magnitude import bounds_evidence as evidence
 from reluflow.papers.lee2023magnitude import bounds_statements as statements
 from reluflow.papers.lee2023magnitude import comparison_evidence as more
+from reluflow.papers.lee2023magnitude.pictures import bounds as pictures
 from scipy.integrate import solve_ivp
 
 FEW = settings(max_examples=12)

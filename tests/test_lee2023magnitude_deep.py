@@ -14,7 +14,6 @@ import sympy
 import torch
 from numpy.polynomial.chebyshev import Chebyshev
 from reluflow.figures import fingerprint_of
-from reluflow.figures import lee2023magnitude_deep as pictures
 from reluflow.flows.population import PopulationPath, population_flow, pull
 from reluflow.papers.lee2023magnitude import deep_evidence as evidence
 from reluflow.papers.lee2023magnitude import deep_networks as deep
@@ -25,6 +24,7 @@ from reluflow.papers.lee2023magnitude.deep_flow import (
     spectral_radius,
     stabilised_flow,
 )
+from reluflow.papers.lee2023magnitude.pictures import deep as pictures
 from reluflow.papers.lee2023magnitude.settings import Setting, experiment
 from scipy.integrate import solve_ivp
 

@@ -13,7 +13,6 @@ from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.falsify import Statement, falsify
 from reluflow.figures import cut_off
-from reluflow.figures import lee2023magnitude_descent as pictures
 from reluflow.flows.population import population_descent, population_gradient, pull
 from reluflow.papers.lee2023magnitude import approximation as approx
 from reluflow.papers.lee2023magnitude import approximation_evidence as approx_evidence
@@ -24,6 +23,7 @@ from reluflow.papers.lee2023magnitude import descent_evidence as evidence
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude import descent_runs as runs
 from reluflow.papers.lee2023magnitude import descent_statements as statements
+from reluflow.papers.lee2023magnitude.pictures import descent as pictures
 
 T = np.arange(6)
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from reluflow import figures
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
-from reluflow.figures import lee2023magnitude_dynamics as pictures
 from reluflow.flows.population import population_flow, pull, shortfall
 from reluflow.papers.lee2023magnitude import derivation, phases_evidence, text_evidence
 from reluflow.papers.lee2023magnitude import dynamics_evidence as evidence
@@ -36,6 +35,7 @@ from reluflow.papers.lee2023magnitude.phases import (
     phases,
     threshold_norm,
 )
+from reluflow.papers.lee2023magnitude.pictures import dynamics as pictures
 from reluflow.papers.lee2023magnitude.times import (
     best_norm,
     late_error,

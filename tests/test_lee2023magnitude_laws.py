@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from reluflow import figures, ledger
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
-from reluflow.figures import lee2023magnitude_laws as pictures
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.rows import Ledger
 from reluflow.papers.lee2023magnitude import (
@@ -25,6 +24,7 @@ from reluflow.papers.lee2023magnitude import (
     signs,
     signs_evidence,
 )
+from reluflow.papers.lee2023magnitude.pictures import laws as pictures
 
 RNG = np.random.default_rng
 MERCEDES = minimiser.finite_law([(1, 0), (0, 1), (-1, -1)])

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.figures import lee2023magnitude_runs as pictures
 from reluflow.figures.description import fingerprint_of
 from reluflow.flows.population import PopulationPath, population_gradient
 from reluflow.papers.lee2023magnitude import gaps, runs_evidence, scale
@@ -26,6 +25,7 @@ from reluflow.papers.lee2023magnitude.compliance import (
     magnitude_checks,
     magnitude_curves,
 )
+from reluflow.papers.lee2023magnitude.pictures import runs as pictures
 from reluflow.papers.lee2023magnitude.runs import Run, restarted, train, train_one
 from reluflow.papers.lee2023magnitude.settings import (
     NORMS,

@@ -55,5 +55,24 @@ def test_hints_are_left_alone(planted: set[str]) -> None:
 
 def test_the_room_of_a_module_is_where_it_is_spoken_of() -> None:
     found = sorted((mutate.ROOT / "tests").glob("test_*.py"))
-    for module, room in (("flows/planar.py", "planar"), ("falsify.py", "falsify")):
+    for module, room in (("flows/planar.py", "planar"), ("falsify/attempt.py", "falsify")):
         assert mutate.rooms(mutate.PACKAGE / module, found)[0].name == f"test_{room}.py"
+
+
+TEXT = """import numpy as np
+MOST = 3
+
+def size(x, most=MOST):
+    if most > 2:
+        return max(
+            x
+        )
+    return most
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "first", "last"), [(2, 1, 9), (4, 4, 9), (5, 5, 5), (7, 6, 8), (9, 9, 9)]
+)
+def test_the_lines_that_run_with_one(line: int, first: int, last: int) -> None:
+    assert mutate.lines_of(TEXT, line) == range(first, last + 1)

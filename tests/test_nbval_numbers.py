@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbval_numbers import Nearness, distance, reconciled, reconciled_outputs, reconciled_text
 from reluflow.approx import MARK, approx, on_grain, written
-from reluflow.ledger.display import RECORD, bundle
+from reluflow.ledger.display import RECORD
 from reluflow.ledger.evidence import deviation, note
 from reluflow.ledger.rows import open_ledger, row_from_record
 
@@ -161,7 +161,7 @@ def settled(value: float, digits: int = 4, context: Any = 0.25) -> NotebookNode:
     claims = open_ledger("lee2022support")
     evidence = [deviation("gap", value, "", digits), note("shares", (context, 3))]
     row = claims.settle("sv.thm3.6", evidence, 0.1)
-    return new_output("execute_result", bundle(row), execution_count=1)
+    return new_output("execute_result", row._repr_mimebundle_(), execution_count=1)
 
 
 def test_text_card_and_record_of_a_row_are_reconciled_alike() -> None:
@@ -177,7 +177,7 @@ def test_text_card_and_record_of_a_row_are_reconciled_alike() -> None:
     assert list(near.lines())[1:] == ["  here: 50 %"]
     inventory = open_ledger("lee2022support").claims
     row = row_from_record(found[0].data[RECORD], inventory)
-    assert bundle(row) == found[0].data
+    assert row._repr_mimebundle_() == found[0].data
 
 
 @pytest.mark.parametrize(

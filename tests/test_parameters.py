@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from reluflow import parameters
 from reluflow.errors import InputError
-from reluflow.parameters import MAGNITUDE_ANGLE, SUPPORT_VECTORS, Parameter
+from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
+from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
+from reluflow.parameters import Parameter
 
 DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0, "effort": 1.0}
 

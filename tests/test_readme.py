@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import yaml
 from reluflow import datasets, parameters
-from reluflow.parameters import MAGNITUDE_ANGLE, SUPPORT_VECTORS
+from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
+from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -148,6 +148,7 @@ def initial_points(
         printed = settings(data.name)
         if printed.initial_points is not None:
             return printed.initial_points
+        assert printed.initial_scale is not None  # one of the two is given
         return printed.initial_scale * rng.uniform(size=(1, data.d))
     radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
     small = 1e-4 * radius * rng.uniform(size=data.d)

@@ -46,73 +46,18 @@ class Parameter:
     optional: bool = False
 
 
-def _between(least: float, most: float) -> tuple[Callable[[Any], bool], str]:
+def between(least: float, most: float) -> tuple[Callable[[Any], bool], str]:
     """A condition on a number, and the condition in words."""
     return lambda value: least <= value <= most, f"from {least} to {most:_}".replace("_", " ")
 
 
-# Chapter 1 (Lee, Sim & Ye 2022).
-SUPPORT_VECTORS: Mapping[str, Parameter] = {
-    "dataset": Parameter(
-        str,
-        '"paper" for the printed data sets, the name of one of them, or the path of a CSV file',
-        bool,
-        "a name or a path, not empty",
-    ),
-    "initial_points": Parameter(
-        list,
-        "points w_0 where the flows start, each a list of d numbers; None for the chapter's own",
-        bool,
-        "a list of at least one point",
-        optional=True,
-    ),
-    "step": Parameter(
-        float,
-        "step of the gradient descent",
-        lambda value: 1e-12 <= value <= 1e12,
-        "from 1e-12 to 1e12",
-    ),
-    "seed": Parameter(int, "seed of every random draw", lambda value: value >= 0, "at least 0"),
-    "effort": Parameter(
-        float,
-        "scales the numbers of random instances",
-        lambda value: 0 < value <= _MOST_EFFORT,
-        f"greater than 0 and at most {_MOST_EFFORT}",
-    ),
-}
-
-# Chapter 2 (Lee, Sim & Ye 2023).
-MAGNITUDE_ANGLE: Mapping[str, Parameter] = {
-    "layers": Parameter(
-        list,
-        "numbers of layers m + 1 of the networks of Figures 1 and 2",
-        lambda value: _few(value, lambda v: _whole(v) and 1 <= v <= 12),
-        "a list of one to six different whole numbers from 1 to 12",
-    ),
-    "norms": Parameter(
-        list,
-        "scale of the start over scale of the target, k / k*, one column of the figures each",
-        lambda value: _few(value, lambda v: _number(v) and 1e-6 <= v <= 1000),
-        "a list of one to six different numbers from 1e-6 to 1000",
-    ),
-    "d": Parameter(int, "dimension of the data", *_between(2, 1000)),
-    "n": Parameter(int, "number of data", *_between(1, 100_000)),
-    "steps": Parameter(int, "steps of descent", *_between(10, 1_000_000)),
-    "learning_rate": Parameter(
-        float,
-        "learning rate of every panel; None for the paper's",
-        *_between(1e-12, 1000),
-        optional=True,
-    ),
-    "data": Parameter(
-        str,
-        '"empirical" for n drawn data, "population" for the Gaussian law itself',
-        lambda value: value in ("empirical", "population"),
-        '"empirical" or "population"',
-    ),
-    "seed": SUPPORT_VECTORS["seed"],
-    "effort": SUPPORT_VECTORS["effort"],
-}
+SEED = Parameter(int, "seed of every random draw", lambda value: value >= 0, "at least 0")
+EFFORT = Parameter(
+    float,
+    "scales the numbers of random instances",
+    lambda value: 0 < value <= _MOST_EFFORT,
+    f"greater than 0 and at most {_MOST_EFFORT}",
+)
 
 
 def counts(effort: float) -> Callable[..., int]:
@@ -165,15 +110,17 @@ def _yaml_hint(text: str) -> str:
     return f"; YAML takes {text} for text, so write {mantissa}e{exponent}"
 
 
-def _whole(value: Any) -> bool:
+def whole(value: Any) -> bool:
+    """Whether a value is a whole number; True is none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _number(value: Any) -> bool:
+def number(value: Any) -> bool:
+    """Whether a value is a finite number; True is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _few(values: list, fits: Callable[[Any], bool]) -> bool:
+def few(values: list, fits: Callable[[Any], bool]) -> bool:
     """Whether one to six values fit, all different: a figure has a row or a column for each."""
     return 1 <= len(values) <= 6 and all(map(fits, values)) and len(set(values)) == len(values)
 
@@ -183,7 +130,7 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if value is None and parameter.optional:
         return None
     # True is an int to Python, and never what a reader means by a number.
-    accepted = (int, float) if parameter.type is float else parameter.type
+    accepted: Any = (int, float) if parameter.type is float else parameter.type
     if isinstance(value, bool) or not isinstance(value, accepted):
         words = _WORDS[parameter.type] + (" or None" if parameter.optional else "")
         hint = ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import sympy
 from numpy.typing import ArrayLike
@@ -23,7 +24,7 @@ class RationalFit:
     preactivations: tuple[Fraction, ...]
 
 
-def rationals(values: ArrayLike) -> tuple:
+def rationals(values: Any) -> Any:
     """Numbers as the decimals that they print as: 0.1 becomes 1/10, not the nearest double."""
     if isinstance(values, Sequence) or hasattr(values, "tolist"):
         items = values.tolist() if hasattr(values, "tolist") else values

@@ -8,61 +8,23 @@ every seed, and a verdict that changes with the seed is a matter of luck.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 import time
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
-import nbformat
 import yaml
 
-from reluflow import ledger
-
-
-class _Blank:
-    """In place of what draws figures: whatever is asked of it or called on it does nothing."""
-
-    def __getattr__(self, name: str) -> Any:
-        return self
-
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        return self
+from reluflow import ledger, pages
 
 
 def run(notebook: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """Run the code cells with these parameters injected, figures left out.
-
-    Returns {claim: verdict} and one line for every cell that raised an exception; names that a
-    failed cell did not define are not reported again.
-    """
-    names: dict[str, Any] = {"__name__": "__main__"}
-    failed: list[str] = []
-    with contextlib.chdir(notebook.parent):
-        for cell in nbformat.read(notebook.name, as_version=4).cells:
-            if cell.cell_type != "code":
-                continue
-            try:
-                exec(compile(cell.source, f"cell {cell.id}", "exec"), names)
-            except Exception as error:
-                if not (failed and isinstance(error, NameError)):
-                    last = traceback.extract_tb(error.__traceback__)[-1]
-                    where = f"{Path(last.filename).name}, line {last.lineno}"
-                    failed.append(f"cell {cell.id}: {type(error).__name__} in {where}: {error}")
-            if "parameters" in cell.metadata.get("tags", []):
-                names.update(values)
-            names.update({name: _Blank() for name, value in names.items() if _draws(value)})
+    """{claim: verdict} of the page with these parameters, and one line for every cell that raised
+    an exception."""
+    names, failed = pages.run(pages.code_cells(notebook), notebook.parent, values)
     ledgers = [value for value in names.values() if isinstance(value, ledger.Ledger)]
     return {id: row.verdict for each in ledgers for id, row in each.settled.items()}, failed
-
-
-def _draws(value: Any) -> bool:
-    room = value.__name__ if isinstance(value, ModuleType) else ""
-    room = value.__module__ if isinstance(value, FunctionType) else room
-    return room.startswith("reluflow.figures")
 
 
 def compared(first: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ Every figure is made by `panels`, drawn by functions that take computed objects,
 from reluflow.figures.curves import loss_curves, preactivations
 from reluflow.figures.description import cut_off, fingerprint_of
 from reluflow.figures.fingerprint import show
-from reluflow.figures.shares import share_bars, share_points, wilson
+from reluflow.figures.shares import share_bars, share_points
 from reluflow.figures.style import datum_colour, datum_name, house, legend_below, panels
 from reluflow.figures.weight_flow import annotate_minima, flow, mark_events, stationary_sets
 from reluflow.figures.weight_space import (
@@ -52,5 +52,4 @@ __all__ = [
     "stationary_sets3d",
     "weight_box",
     "weight_plane",
-    "wilson",
 ]

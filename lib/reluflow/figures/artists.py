@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -143,7 +144,7 @@ def _bars(bars: BarContainer, rulers: Rulers) -> str:
     return f"bars {len(boxes)}{name} {colours} {numbers(boxes.reshape(-1, 2).T, rulers)}"
 
 
-def numbers(coordinates: ArrayLike, rulers: Rulers) -> str:
+def numbers(coordinates: Any, rulers: Rulers) -> str:
     """Summarise points that are there one by one, in the order in which they are drawn.
 
     Up to six points are listed. For more the line gives their number and of each coordinate the
@@ -151,7 +152,7 @@ def numbers(coordinates: ArrayLike, rulers: Rulers) -> str:
     point moved by 2 % of the axis changes the mean of a thousand, kept to 1e-5 of the axis; another
     order, or another pairing of the coordinates, changes the way.
     """
-    columns = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in coordinates]
+    columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in coordinates]
     n = len(columns[0]) if columns else 0
     if n == 0:
         return NO_NUMBERS
@@ -172,9 +173,9 @@ def curves(pieces: Sequence[NDArray], rulers: Rulers) -> str:
     return outline(pieces, rulers)
 
 
-def _line(line: Line2D, data: ArrayLike, rulers: Rulers) -> str:
+def _line(line: Line2D, data: Any, rulers: Rulers) -> str:
     """Describe a line as a curve, or as points where only its markers show."""
-    columns = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
+    columns: list[NDArray] = [np.ma.filled(np.ma.asarray(c, float), np.nan) for c in data]
     if not _has_line(line) or len(columns[0]) <= FEW:
         return numbers(columns, rulers)
     points = f"n={len(columns[0])}; " if _marker(line) else ""

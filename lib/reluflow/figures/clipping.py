@@ -5,8 +5,6 @@ Everything is a set of half-spaces {w : A w <= b}; nothing here draws.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,11 +17,12 @@ SLACK = 1e-9
 HalfSpaces = tuple[NDArray, NDArray]
 
 
-def window_half_spaces(window: Sequence[float]) -> HalfSpaces:
+def window_half_spaces(window: ArrayLike) -> HalfSpaces:
     """Write the box (lo_1, hi_1, lo_2, hi_2, ...) as {w : A w <= b}, A (2d, d) and b (2d,)."""
-    bounds = np.asarray(window, float).reshape(-1, 2)
+    window = np.asarray(window, float)
+    bounds = window.reshape(-1, 2)
     if np.any(bounds[:, 0] >= bounds[:, 1]):
-        raise InputError(f"window {tuple(window)} needs lower < upper along every axis")
+        raise InputError(f"window {tuple(window.tolist())} needs lower < upper along every axis")
     eye = np.eye(len(bounds))
     return np.vstack([eye, -eye]), np.concatenate([bounds[:, 1], -bounds[:, 0]])
 

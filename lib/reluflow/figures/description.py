@@ -86,18 +86,15 @@ def _coordinate_axes(ax: Axes) -> list[Axis]:
 
 
 def _limits(ax: Axes, axis: Axis) -> tuple[float, float]:
+    if isinstance(ax, Axes3D):
+        return axis.get_view_interval()
     return ax.get_xlim() if axis is ax.xaxis else ax.get_ylim()
 
 
 def _rulers(ax: Axes, place: float) -> list[Ruler]:
     names = "xyz"
     return [
-        Ruler(
-            names[k],
-            axis.get_transform(),
-            *(axis.get_view_interval() if isinstance(ax, Axes3D) else _limits(ax, axis)),
-            place,
-        )
+        Ruler(names[k], axis.get_transform(), *_limits(ax, axis), place)
         for k, axis in enumerate(_coordinate_axes(ax))
     ]
 

@@ -35,7 +35,7 @@ class Picture:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> tuple[dict[str, object], dict[str, object]]:
-        data = {"image/png": self.png, "text/plain": repr(self)}
+        data: dict[str, object] = {"image/png": self.png, "text/plain": repr(self)}
         return data, {"image/png": {"width": self.width, "alt": self.alt}}
 
 

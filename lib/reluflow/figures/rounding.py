@@ -37,11 +37,11 @@ class Ruler:
     def on_axis(self, values: ArrayLike) -> NDArray:
         """Read values on the axis's scale; off a curved axis they count as its end."""
         values = np.atleast_1d(np.asarray(values, float))
-        if not self.nonlinear:
+        if self.transform is None or not self.nonlinear:
             return values
         with np.errstate(divide="ignore", invalid="ignore"):
-            read = np.asarray(self.transform.transform(values), float)
-        ends = np.sort(np.asarray(self.transform.transform(np.array([self.low, self.high])), float))
+            read, ends = map(self.transform.transform, (values, np.array([self.low, self.high])))
+        ends = np.sort(ends)
         return np.clip(read, *ends)
 
     def in_reach(self, values: ArrayLike) -> NDArray:

@@ -11,23 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.figures.style import in_house_style
-
-
-def wilson(hits: ArrayLike, trials: ArrayLike, z: float = 1.96) -> tuple[NDArray, NDArray]:
-    """Return Wilson's interval for a probability, from counts.
-
-    Its ends are (p + z^2/2n -+ z sqrt(p (1-p)/n + z^2/4n^2)) / (1 + z^2/n) with p = hits/n.
-
-    Parameters: `hits` and `trials` (counts of equal shape, trials >= 1), `z` the normal quantile
-    (1.96: 95 %). Returns lower and upper ends. Raises InputError for hits outside [0, trials].
-    """
-    k, n = np.asarray(hits, float), np.asarray(trials, float)
-    if np.any(n < 1) or np.any(k < 0) or np.any(k > n):
-        raise InputError("hits must lie between 0 and trials, and trials must be at least 1")
-    p = k / n
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return np.where(k == 0, 0.0, centre - half), np.where(k == n, 1.0, centre + half)
+from reluflow.statistics import wilson
 
 
 @in_house_style

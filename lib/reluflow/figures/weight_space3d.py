@@ -71,7 +71,8 @@ def box_around(*paths: Trajectory, margin: float = 0.08, points: int = 200) -> B
     W = np.vstack([p.at(drawing_times(p, points)) for p in paths])
     low, high = W.min(axis=0), W.max(axis=0)
     pad = margin * np.maximum(high - low, 1e-9 + 0.05 * float(np.max(high - low)))
-    return tuple(float(v) for pair in zip(low - pad, high + pad, strict=True) for v in pair)
+    x, y, z = zip((low - pad).tolist(), (high + pad).tolist(), strict=True)
+    return (*x, *y, *z)
 
 
 @in_house_style

@@ -56,8 +56,8 @@ def problem(X: NDArray, y: NDArray) -> Problem:
     """Read data X (n, d) and labels y (n,)."""
     rows, scale = integer_columns(X)
     labels, unit = integer_columns(y[:, None])
-    scale, unit = ([fmpq(s.numerator, s.denominator) for s in many] for many in (scale, unit))
-    return Problem(rows, scale, [t for (t,) in labels], unit[0])
+    exact, (one,) = ([fmpq(s.numerator, s.denominator) for s in many] for many in (scale, unit))
+    return Problem(rows, exact, [t for (t,) in labels], one)
 
 
 def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -101,7 +101,7 @@ def fit(A: fmpz_mat, labels: Sequence[int]) -> tuple[fmpq_mat, fmpz_mat]:
     if k == 0:
         return fmpq_mat(0, 1), fmpz_mat(0, 0)
     try:
-        return H.solve(q), fmpz_mat(k, 0)
+        return H.solve(q), fmpz_mat(k, 0)  # type: ignore[return-value]
     except ZeroDivisionError:
         pass
     some = pivots(H)
@@ -125,7 +125,7 @@ def placed(
     on their boundaries.
     """
     whole = matrix(rows, k)
-    active = np.nonzero(on)[0]
+    active = np.flatnonzero(on).tolist()
     w, N = fit(matrix([rows[i] for i in active], k), [labels[i] for i in active])
     numerators, denominator = w.numer_denom()
     h = (whole * numerators).entries()

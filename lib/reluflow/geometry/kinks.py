@@ -38,9 +38,9 @@ def minima_on_flats(
             if inside.tobytes() in seen:
                 continue
             seen.add(inside.tobytes())
-            others = np.nonzero(~inside)[0]
-            free_rows = [[int(v) for v in rest[i]] for i in others]
-            found = interior_minima(free_rows, [labels[i] for i in others], d - k)
+            others = np.flatnonzero(~inside)
+            free_rows = [[int(v) for v in rest[i]] for i in others.tolist()]
+            found = interior_minima(free_rows, [labels[i] for i in others.tolist()], d - k)
             for u, free, on in found:
                 active = np.zeros(n, bool)
                 active[others[on]] = True
@@ -75,8 +75,8 @@ def _is_minimum(
     rows: Rows, labels: Sequence[int], w: fmpq_mat, active: NDArray, inside: NDArray
 ) -> bool:
     """Whether no direction lowers the loss from w: asked of the rays between which it is linear."""
-    Z = [j for j in np.nonzero(inside)[0] if any(rows[j])]
-    own = np.nonzero(active)[0]
+    Z = [j for j in np.flatnonzero(inside).tolist() if any(rows[j])]
+    own = np.flatnonzero(active).tolist()
     A = matrix([rows[i] for i in own], len(rows[0]))
     gap = fmpq_mat(A) * w - fmpq_mat(matrix([[labels[i]] for i in own], 1))
     g = (fmpq_mat(A.transpose()) * gap).entries()

@@ -93,7 +93,7 @@ def restricted_minima(X: ArrayLike, y: ArrayLike) -> Iterator[tuple[NDArray, NDA
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
     data = problem(X, y)
-    live = list(np.nonzero(X.any(axis=1))[0])
+    live = np.flatnonzero(X.any(axis=1)).tolist()
     for w, _, _, inside in minima_on_flats(data.rows, data.labels, X.shape[1], live):
         yield np.array([nearest(v) for v in data.weight(w.entries())]), inside
 
@@ -106,9 +106,10 @@ def _loss(data: Problem, w: fmpq_mat) -> Fraction:
     """L at a weight of Z, in units of the labels' unit squared."""
     numerators, below = w.numer_denom()
     h = (matrix(data.rows, len(data.scale)) * numerators).entries() if data.scale else []
-    h = h or [0] * len(data.labels)
-    total = sum((max(int(v), 0) - t * int(below)) ** 2 for v, t in zip(h, data.labels, strict=True))
-    return Fraction(total, 2 * int(below) ** 2)
+    heights = list(map(int, h)) or [0] * len(data.labels)
+    b = int(below)
+    total = sum((max(v, 0) - t * b) ** 2 for v, t in zip(heights, data.labels, strict=True))
+    return Fraction(total, 2 * b**2)
 
 
 def _margin(data: Problem, w: fmpq_mat, members: NDArray) -> float:

@@ -1,4 +1,8 @@
-"""`python -m reluflow.ledger [--json] [PATH ...]`: the settled claims of executed notebooks."""
+"""`python -m reluflow.ledger [--json] [PATH ...]`: the settled claims of executed notebooks.
+
+`python -m reluflow.ledger ID ...` shows rows with the page and the lines of their checks; with
+`--rerun` each check is run again first, and the new record is shown.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +10,96 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
+from reluflow import pages
+from reluflow.ledger.addresses import addresses
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.inventory import CHAPTERS
-from reluflow.ledger.rows import Row
-from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, scoreboard
+from reluflow.ledger.inventory import CHAPTERS, claims_by_id, load_inventories
+from reluflow.ledger.notebooks import notebooks
+from reluflow.ledger.rows import Ledger, Row
+from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, page, scoreboard
 from reluflow.ledger.verdict import VERDICTS
 
 _WIDTH = 90
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, or the JSON list, of the notebooks named; return the exit status."""
+    """Print the table, the JSON list or the rows asked for; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m reluflow.ledger", description="The claims that executed notebooks settle."
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
+    parser.add_argument("--rerun", action="store_true", help="run the checks of the IDs again")
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", type=Path, help="notebooks or folders (the book's own)"
+        "places",
+        nargs="*",
+        metavar="ID or PATH",
+        help="claims, or notebooks or folders (the book's own)",
     )
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     try:
-        board = scoreboard(options.paths or [CHAPTERS])
+        known = claims_by_id(load_inventories())
+        ids = [place for place in options.places if _is_id(place, known)]
+        if options.rerun and not ids:
+            raise LedgerError("--rerun needs the id of a claim")
+        paths = [place for place in options.places if place not in ids]
+        board = scoreboard(paths or [CHAPTERS])
+        rows = _chosen(board, ids)
+        if options.rerun:
+            files = {file.name: file for file in notebooks(paths or [CHAPTERS])}
+            rows = [rerun(row, files[row.chapter]) for row in rows]
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
     encoding = sys.stdout.encoding or "ascii"
     utf = encoding.lower().startswith("utf")
-    text = as_json(board.rows, not utf) if options.json else as_table(board)
+    if options.json:
+        text = as_json(rows, not utf)
+    else:
+        text = "\n\n".join(map(in_full, rows)) if ids else as_table(board)
     return _written(text.encode(encoding, "replace").decode(encoding))
+
+
+def _is_id(place: str, known: Mapping[str, object]) -> bool:
+    """Whether a word names a claim rather than a place; one that names neither is a LedgerError."""
+    if place in known:
+        return True
+    close = get_close_matches(place, known, n=1)
+    if close and not Path(place).exists():
+        raise LedgerError(f"no claim and no file {place!r}; did you mean {close[0]!r}?")
+    return False
+
+
+def _chosen(board: Scoreboard, ids: Sequence[str]) -> list[Row]:
+    """The rows of these claims, all rows where none is named; an open claim is a LedgerError."""
+    rows = {row.claim.id: row for row in board.rows}
+    if missing := [id for id in ids if id not in rows]:
+        raise LedgerError(f"claim {missing[0]} is open: no notebook settles it")
+    return [rows[id] for id in ids] if ids else list(board.rows)
+
+
+def rerun(row: Row, notebook: Path) -> Row:
+    """The row of a claim settled again: its cell of the notebook, and the cells that this needs,
+    run in this process. Raises LedgerError where a cell fails."""
+    cells = pages.code_cells(notebook)
+    last = [cell.id for cell in cells].index(row.cell)
+    names, failed = pages.run(pages.needed(cells, last), notebook.parent, {})
+    ledgers = [value for value in names.values() if isinstance(value, Ledger)]
+    settled = [each.settled[row.claim.id] for each in ledgers if row.claim.id in each.settled]
+    if failed or not settled:
+        raise LedgerError(f"{row.claim.id} cannot be settled again: {'; '.join(failed)}")
+    return replace(settled[0], chapter=row.chapter, cell=row.cell)
+
+
+def in_full(row: Row) -> str:
+    """The row, the page of its chapter and the lines of the functions that state or settle it."""
+    where = (f"  check: {at}" for at in addresses() if at.id == row.claim.id)
+    place = [f"  page: {page(row)}#{row.claim.anchor}, cell {row.cell}"] if row.chapter else []
+    return "\n".join([str(row), *place, *where])
 
 
 def _written(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, against, from_json, pieces, recorded, to_json
-from reluflow.ledger.numbers import as_instance, encoded, printed
+from reluflow.ledger.numbers import Number, as_instance, encoded, printed
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Counterexample:
         object.__setattr__(self, "breaks", pieces(self.breaks, "breaks of a counterexample"))
         object.__setattr__(self, "recheck", pieces(self.recheck, "recheck of a counterexample"))
 
-    def against(self, tolerance: float | None) -> Counterexample:
+    def against(self, tolerance: Number | None) -> Counterexample:
         """Give every deviation its limit, the tolerance."""
         breaks, recheck = (against(items, tolerance) for items in (self.breaks, self.recheck))
         return replace(self, breaks=breaks, recheck=recheck)

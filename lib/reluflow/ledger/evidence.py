@@ -54,7 +54,7 @@ class Evidence:
     what: str
     value: Any
     unit: str = ""
-    op: str | None = None
+    op: str = ""
     limit: Any = None
     clipped: bool = False
     tried: int = 0
@@ -72,7 +72,7 @@ class Evidence:
     @property
     def holds(self) -> bool:
         """Whether `value op limit`; a NaN never holds."""
-        if self.op is None or self.limit is None:
+        if not self.op or self.limit is None:
             raise LedgerError(f"evidence {self.what!r} has nothing to be compared with")
         return _COMPARE[self.op](self.value, self.limit)
 
@@ -82,7 +82,7 @@ class Evidence:
         return isinstance(self.value, float) and math.isnan(self.value)
 
 
-def deviation(what: str, value: Number, unit: str, digits: int = DIGITS) -> Evidence:
+def deviation(what: str, value: Number, unit: str, digits: int | None = DIGITS) -> Evidence:
     """A distance from what the claim says; it holds when value <= the tolerance given to `settle`.
 
     Parameters: `what` was measured (text), `value` >= 0, `unit` (text, "" for a pure number),
@@ -112,7 +112,7 @@ def fact(what: str, value: Any, expect: Any, unit: str = "", tried: int = 0) -> 
 
 
 def bound(
-    what: str, value: Number, op: str, limit: Number, unit: str, digits: int = DIGITS
+    what: str, value: Number, op: str, limit: Number, unit: str, digits: int | None = DIGITS
 ) -> Evidence:
     """An inequality; it holds when `value op limit`.
 
@@ -140,7 +140,7 @@ def note(what: str, value: Any, unit: str = "", digits: int | None = DIGITS) -> 
     return Evidence("note", *_texts(what, unit, value), digits=digits)
 
 
-def pieces(evidence: Sequence[Evidence], where: str) -> tuple[Evidence, ...]:
+def pieces(evidence: Any, where: str) -> tuple[Evidence, ...]:
     """Check that this is a list of evidence; `where` names it in the `LedgerError`."""
     listed = isinstance(evidence, Sequence) and not isinstance(evidence, str)
     if not listed or not all(isinstance(item, Evidence) for item in evidence):
@@ -148,7 +148,7 @@ def pieces(evidence: Sequence[Evidence], where: str) -> tuple[Evidence, ...]:
     return tuple(evidence)
 
 
-def against(evidence: tuple[Evidence, ...], tolerance: float | None) -> tuple[Evidence, ...]:
+def against(evidence: tuple[Evidence, ...], tolerance: Number | None) -> tuple[Evidence, ...]:
     """Give every deviation its limit, the tolerance; a deviation without one is a `LedgerError`."""
     for item in evidence:
         if item.form == "deviation" and tolerance is None:
@@ -182,7 +182,7 @@ def _clipped(item: Evidence) -> Evidence | None:
     if not isinstance(item.value, float) or not item.holds or room <= 0:
         return None
     if room > ROUNDING_LEVEL:
-        level = ROUNDING_LEVEL
+        level: Number = ROUNDING_LEVEL
     elif item.op in ("<=", ">=") and isinstance(limit, float):
         level = room
     else:
@@ -194,7 +194,7 @@ def _clipped(item: Evidence) -> Evidence | None:
 
 def to_json(item: Evidence, role: str) -> dict[str, Any]:
     """Write recorded evidence as JSON data; `role` says what it serves."""
-    data = {"role": role, "form": item.form, "what": item.what}
+    data: dict[str, Any] = {"role": role, "form": item.form, "what": item.what}
     data |= {"value": encoded(item.value), "unit": item.unit}
     if item.decides:
         data |= {"op": item.op, "limit": encoded(item.limit), "holds": item.holds}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.display import RECORD, bundle
+from reluflow.ledger.display import RECORD
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.rows import Row, row_from_record
@@ -25,7 +25,7 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
     """
     claims = claims_by_id(load_inventories())
     found: dict[str, Row] = {}
-    for file in _notebooks(places):
+    for file in notebooks(places):
         for cell, data in _recorded_outputs(file):
             where = f"{file.name}, cell {cell}"
             try:
@@ -40,7 +40,8 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
     return tuple(found[id] for id in claims if id in found)
 
 
-def _notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
+def notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The notebook files of several places, each once; LedgerError for a place without one."""
     files: list[Path] = []
     for place in [places] if isinstance(places, (str, Path)) else places:
         path = Path(place)
@@ -79,7 +80,7 @@ def _believed(data: dict[str, Any], claims: dict[str, Claim]) -> Row:
         raise LedgerError("a row's record is not a mapping")
     row = row_from_record(data[RECORD], claims)
     shown = {key: "".join(v) if isinstance(v, list) else v for key, v in data.items()}
-    if shown != bundle(row):
+    if shown != row._repr_mimebundle_():
         raise LedgerError(
             f"the row of {row.claim.id} was edited by hand or is out of date: execute the notebook"
         )

@@ -8,12 +8,21 @@ from difflib import get_close_matches
 from typing import Any
 
 from reluflow.ledger.argument import Counterexample, Reading
-from reluflow.ledger.display import bundle
+from reluflow.ledger.display import INSTANCE, RECORD, Parts, card, text
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.evidence import Evidence, against, from_json, note, pieces, recorded, to_json
+from reluflow.ledger.evidence import (
+    Evidence,
+    against,
+    from_json,
+    note,
+    pieces,
+    recorded,
+    sentence,
+    to_json,
+)
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.known import COMPUTED, COUNTEREXAMPLE, SAID, Known, survival
-from reluflow.ledger.numbers import as_number
+from reluflow.ledger.numbers import Number, as_number
 from reluflow.ledger.verdict import NOT_APPLICABLE, OUT_OF_REACH, judge
 
 
@@ -70,8 +79,44 @@ class Row:
             "counterexample": self.counterexample and self.counterexample.to_json(),
         }
 
+    @property
+    def parts(self) -> Parts:
+        """Title and lines of each part of the row, in reading order; the first has no title."""
+        parts = [("", [_marked(item) for item in self.evidence])] if self.evidence else []
+        if self.known:
+            parts.append(("how it is known", [str(way) for way in self.known]))
+        if self.why:
+            parts.append(("why", [self.why]))
+        if self.reading:
+            parts.append(("reading", [self.reading.taken]))
+            parts.append(("under other readings", [self.reading.others]))
+        if self.instead:
+            parts.append(("what appeared instead", [_instead(item) for item in self.instead]))
+        if case := self.counterexample:
+            parts.append((INSTANCE, case.lines()))
+            parts.append(("inside the assumptions", [f"✓ {name}" for name in case.assumptions]))
+            parts.append(("the claim fails there", [_marked(item) for item in case.breaks]))
+            parts.append((f"second route: {case.route}", [_marked(item) for item in case.recheck]))
+        return parts
+
+    def __str__(self) -> str:
+        return text(self.claim, self.verdict, self.parts)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return bundle(self)
+        """The three forms in which a notebook stores a row."""
+        html = card(self.claim, self.verdict, self.parts)
+        return {"text/plain": str(self), "text/html": html, RECORD: self.record()}
+
+
+def _marked(item: Evidence) -> str:
+    if not item.decides:
+        return f"· {sentence(item)}"
+    return f"{'✓' if item.holds else '✗'} {sentence(item)}"
+
+
+def _instead(item: Evidence) -> str:
+    told = item.form == "note" and item.what == "appeared instead"
+    return str(item.value) if told else _marked(item)
 
 
 def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> Row:
@@ -122,10 +167,14 @@ def _decode(record: Mapping[str, Any], claim: Claim) -> Row:
 
 @dataclass(frozen=True, repr=False)
 class Ledger:
-    """The claims of one paper, and our own ones about it, while a chapter settles them."""
+    """The claims of one paper, and our own ones about it, while a chapter settles them.
+
+    `seed` is that of the chapter's attempts to falsify them.
+    """
 
     paper: str
     claims: Mapping[str, Claim]
+    seed: int = 0
     settled: dict[str, Row] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -135,7 +184,7 @@ class Ledger:
         self,
         id: str,
         evidence: Sequence[Evidence],
-        tolerance: float | None = None,
+        tolerance: Number | None = None,
         reading: Reading | None = None,
         counterexample: Counterexample | None = None,
         instead: str | Sequence[Evidence] | None = None,
@@ -157,9 +206,8 @@ class Ledger:
             tolerance = as_number(tolerance, f"{id}: the tolerance")
         measured = pieces(evidence, "evidence")
         if isinstance(instead, str):
-            appeared = (note("appeared instead", instead),) if instead.strip() else ()
-        else:
-            appeared = pieces(instead or (), "instead")
+            instead = [note("appeared instead", instead)] if instead.strip() else ()
+        appeared = pieces(instead or (), "instead")
         given = ((reading, Reading), (counterexample, Counterexample), (known, Known))
         for value, kind in given:
             if value is not None and not isinstance(value, kind):
@@ -222,11 +270,11 @@ def _without_evidence(claim: Claim, verdict: str, why: str) -> Row:
     return Row(claim, verdict, why=why)
 
 
-def open_ledger(paper: str) -> Ledger:
+def open_ledger(paper: str, seed: int = 0) -> Ledger:
     """Open the ledger of one paper; a name that `data/claims` does not have is a `LedgerError`."""
     inventories = load_inventories()
     chosen = [inventory for inventory in inventories if inventory.paper == paper]
     if not chosen:
         known = ", ".join(i.paper for i in inventories if not i.ours)
         raise LedgerError(f"no paper {paper!r} in the inventory, which has {known}")
-    return Ledger(paper, claims_by_id(chosen))
+    return Ledger(paper, claims_by_id(chosen), seed)

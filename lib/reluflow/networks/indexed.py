@@ -98,7 +98,7 @@ class Network:
         lead = matrices[0].shape[:-2]
         out = np.zeros((*lead, self.size + 1))
         for where, M in zip(self._gather, matrices, strict=True):
-            np.add.at(out, (..., where), M)
+            np.add.at(out, (..., where), M)  # type: ignore[arg-type]
         return out[..., :-1]
 
     def preactivations(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:

@@ -23,8 +23,8 @@ from reluflow.instances import KINDS, ORDINARY, draw_many
 from reluflow.papers.lee2022support.small_starts import (
     random_direction,
     root_radius,
-    share_interval,
 )
+from reluflow.statistics import wilson
 
 SURE = 1e-9
 """A cosine below this is decided in rational arithmetic."""
@@ -206,7 +206,7 @@ class PlanarSurvey:
     def share(self, kinds: Sequence[str] = ORDINARY) -> tuple[float, float, float]:
         """The share of the data sets of these kinds that miss, and its 95 % interval (Wilson)."""
         hits, trials = (sum(count[kind] for kind in kinds) for count in (self.missed, self.sets))
-        return (hits / trials, *share_interval(hits, trials))
+        return (hits / trials, *map(float, wilson(hits, trials)))
 
     def table(self) -> pd.DataFrame:
         """One row a kind: data sets, how many give up a datum, and the share that misses."""

@@ -15,7 +15,6 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import differential_evolution
-from scipy.stats import binomtest
 
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
@@ -110,12 +109,6 @@ def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
     """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
     norms = np.linalg.norm(path.at(path.grid(points)), axis=1)
     return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))
-
-
-def share_interval(hits: int, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % interval for a probability, from `hits` in `trials`."""
-    interval = binomtest(hits, trials).proportion_ci(method="wilson")
-    return float(interval.low), float(interval.high)
 
 
 def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:

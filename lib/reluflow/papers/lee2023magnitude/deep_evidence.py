@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reluflow.figures.shares import wilson
 from reluflow.ledger import Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.deep_networks import Overshoots
 from reluflow.papers.lee2023magnitude.record_evidence import interval
 from reluflow.papers.lee2023magnitude.restarts import BoundSurvey, Restarts
 from reluflow.papers.lee2023magnitude.runs_evidence import or_instead
 from reluflow.papers.lee2023magnitude.turning import RISING, TURNING, ShapeSurvey, said_of
+from reluflow.statistics import wilson
 
 Settlement = dict[str, Any]
 

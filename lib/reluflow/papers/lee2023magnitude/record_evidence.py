@@ -11,10 +11,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from reluflow.figures.shares import wilson
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.papers.lee2023magnitude.deep_networks import SHOWN, Overshoots
 from reluflow.papers.lee2023magnitude.record import Record, again
+from reluflow.statistics import wilson
 
 Settlement = dict[str, Any]
 FIRST = "first layer |W_1|"

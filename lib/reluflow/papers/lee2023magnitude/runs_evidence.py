@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
-from reluflow.figures import wilson
 from reluflow.ledger import Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.compliance import (
     Check,
@@ -37,6 +37,7 @@ from reluflow.papers.lee2023magnitude.scale import (
     ratios,
 )
 from reluflow.papers.lee2023magnitude.settings import NORMS, RATES, STEPS, experiment
+from reluflow.statistics import wilson
 
 Settlement = dict[str, Any]
 
@@ -46,6 +47,7 @@ SLOPE = 0.1
 """How near to -1/2 the interval of a fitted power has to stay."""
 SURE = 5
 """Standard deviations of an interval that luck does not leave: once in a million seeds."""
+SURE_LEVEL = 1.0 - 2.0 * norm.sf(SURE)
 SETTINGS = "k is a standard deviation, the loss half the mean of squares, as argued above"
 
 
@@ -276,7 +278,7 @@ def tangent_bounds(printed: FirstSteps, far: FarSteps) -> Settlement:
     ]
     powers = [tangency(*start) for start in starts]
     hits = sum(printed.broken.values())
-    low, high = (float(v) for v in wilson(hits, printed.total, SURE))
+    low, high = (float(v) for v in wilson(hits, printed.total, SURE_LEVEL))
     says = "D.3's step and sample: share of first steps below the bound"
     evidence = [
         bound("power of t in |w(t)| − lower: largest distance from 2",
@@ -286,7 +288,7 @@ def tangent_bounds(printed: FirstSteps, far: FarSteps) -> Settlement:
         note(f"{says}, of {printed.total}", hits / printed.total, digits=2),
     ]  # fmt: skip
     for size, below, expected in zip(far.n, far.below, far.expected, strict=True):
-        low, high = (float(v) for v in wilson(int(below), far.draws, SURE))
+        low, high = (float(v) for v in wilson(int(below), far.draws, SURE_LEVEL))
         says = f"η = 1/10, n = {size}: the share"
         evidence += [
             bound(f"{says}, lower end", low, "<", float(expected), ""),

@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow.figures.shares import wilson
 from reluflow.flows.layered_descent import neuron_descent
 from reluflow.flows.population import coordinates, population_flow
 from reluflow.papers.lee2023magnitude.phases import FALLING, RISING, TURNING, phases
 from reluflow.papers.lee2023magnitude.runs import Run
 from reluflow.papers.lee2023magnitude.settings import Setting
+from reluflow.statistics import wilson
 
 OTHER = "other"
 SHAPES = (RISING, TURNING, FALLING, OTHER)

@@ -1,0 +1,30 @@
+"""Attempts to falsify a universally quantified claim: draw, minimise the slack, shrink.
+
+A claim is a `Statement`: draws of instances, hypotheses as code, and a slack that is negative where
+the conclusion fails. `falsify` draws instances of every kind in turn, rejects and counts those
+outside the hypotheses, lets SciPy's Nelder-Mead simplex lower the slack from the worst of them, and
+lets Hypothesis find the smallest readable instance that fails. An exception that a draw, a
+hypothesis or a slack raises is never swallowed.
+"""
+
+from reluflow.falsify.attempt import STARTS, falsify
+from reluflow.falsify.report import RARE, Report, survived, table
+from reluflow.falsify.settle import settle
+from reluflow.falsify.shrink import shrink
+from reluflow.falsify.statement import Draw, Instance, Statement
+from reluflow.falsify.survey import survey
+
+__all__ = [
+    "RARE",
+    "STARTS",
+    "Draw",
+    "Instance",
+    "Report",
+    "Statement",
+    "falsify",
+    "settle",
+    "shrink",
+    "survey",
+    "survived",
+    "table",
+]

@@ -1,0 +1,93 @@
+"""Code cells of a notebook, run in this process without figures: all, or those one claim needs."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+_PICTURES = ("reluflow.figures", ".pictures")
+
+
+class _Blank:
+    """In place of what draws figures: whatever is asked of it or called on it does nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self
+
+
+def code_cells(notebook: Path) -> list[NotebookNode]:
+    """The notebook's code cells, in order."""
+    cells = nbformat.read(str(notebook), as_version=4).cells
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def run(
+    cells: Sequence[NotebookNode], folder: Path, values: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Run cells in `folder` with `values` injected behind the parameters, figures left out.
+
+    Returns the names that they define and one line for every cell that raised an exception; names
+    that a failed cell did not define are not reported again.
+    """
+    names: dict[str, Any] = {"__name__": "__main__"}
+    failed: list[str] = []
+    with contextlib.chdir(folder):
+        for cell in cells:
+            try:
+                exec(compile(cell.source, f"cell {cell.id}", "exec"), names)
+            except Exception as error:
+                if not (failed and isinstance(error, NameError)):
+                    last = traceback.extract_tb(error.__traceback__)[-1]
+                    where = f"{Path(last.filename).name}, line {last.lineno}"
+                    failed.append(f"cell {cell.id}: {type(error).__name__} in {where}: {error}")
+            if _is_parameters(cell):
+                names.update(values)
+            names.update({name: _Blank() for name, value in names.items() if _draws(value)})
+    return names, failed
+
+
+def needed(cells: Sequence[NotebookNode], last: int) -> list[NotebookNode]:
+    """The cells that `cells[last]` needs, itself the last: those that define a name it reads, what
+    these read in turn, and the parameters.
+
+    Only names are followed. A cell that calls a method of an object is no definition of it.
+    """
+    read, given = zip(*(_names(cell.source) for cell in cells[: last + 1]), strict=True)
+    chosen = {last, *(k for k in range(last) if _is_parameters(cells[k]))}
+    while True:
+        wanted = set().union(*(read[k] for k in chosen))
+        more = {k for k in range(last) if given[k] & wanted} - chosen
+        if not more:
+            return [cells[k] for k in sorted(chosen)]
+        chosen |= more
+
+
+def _names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell reads, and those that it defines."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [n for n in nodes if isinstance(n, ast.Name)]
+    given = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    given |= {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    given |= {(n.asname or n.name).split(".")[0] for n in nodes if isinstance(n, ast.alias)}
+    return {n.id for n in names if isinstance(n.ctx, ast.Load)}, given
+
+
+def _is_parameters(cell: NotebookNode) -> bool:
+    return "parameters" in cell.metadata.get("tags", [])
+
+
+def _draws(value: Any) -> bool:
+    room = value.__name__ if isinstance(value, ModuleType) else ""
+    room = value.__module__ if isinstance(value, FunctionType) else room
+    return any(part in room for part in _PICTURES)

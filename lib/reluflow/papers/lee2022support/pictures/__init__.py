@@ -1,0 +1,1 @@
+"""Pictures of the paper, drawn from computed objects."""

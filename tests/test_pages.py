@@ -1,0 +1,54 @@
+"""Cells of a notebook run in this process: which ones a cell needs, and what running them gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from reluflow import pages
+
+SOURCES = {
+    "parameters": "seed = 1",
+    "imports": "import math\nfrom reluflow.figures import show",
+    "other": "unused = 1 / 0",
+    "x": "x = math.sqrt(seed)",
+    "picture": "show(x, 'a name', alt='')",
+    "y": "def y():\n    return x + 1",
+    "last": "found = y()",
+    "after": "found = None",
+}
+
+
+@pytest.fixture
+def cells() -> list[NotebookNode]:
+    made = [new_code_cell(source, id=name) for name, source in SOURCES.items()]
+    made[0].metadata["tags"] = ["parameters"]
+    return made
+
+
+def test_a_cell_needs_what_defines_its_names(cells: list[NotebookNode]) -> None:
+    chosen = [cell.id for cell in pages.needed(cells, 6)]
+    assert chosen == ["parameters", "imports", "x", "y", "last"]
+
+
+def test_a_name_bound_twice_needs_both(cells: list[NotebookNode]) -> None:
+    cells.insert(6, new_code_cell("x += 1", id="again"))
+    assert "again" in [cell.id for cell in pages.needed(cells, 7)]
+    assert "x" in [cell.id for cell in pages.needed(cells, 7)]
+
+
+def test_they_give_what_the_whole_page_gives(cells: list[NotebookNode], tmp_path: Path) -> None:
+    names, failed = pages.run(pages.needed(cells, 6), tmp_path, {"seed": 9})
+    assert failed == []
+    assert names["found"] == 4.0
+
+
+def test_figures_are_left_out_and_failures_told_once(
+    cells: list[NotebookNode], tmp_path: Path
+) -> None:
+    cells.append(new_code_cell("unused + 1", id="follows"))
+    names, (line,) = pages.run(cells, tmp_path, {})
+    assert "cell other: ZeroDivisionError" in line
+    assert names["found"] is None

@@ -1,0 +1,39 @@
+"""Intervals of shares and means, against their formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.errors import InputError
+from reluflow.statistics import normal_interval, wilson
+
+
+@given(st.integers(1, 400), st.data())
+def test_wilsons_interval(n: int, data: st.DataObject) -> None:
+    k, z = data.draw(st.integers(0, n)), 1.959963984540054
+    p, shrink = k / n, 1 + z**2 / n
+    middle = (p + z**2 / (2 * n)) / shrink
+    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / shrink
+    assert wilson(k, n) == pytest.approx((middle - half, middle + half), abs=1e-12)
+
+
+def test_intervals_of_several_shares_and_of_another_level() -> None:
+    low, high = wilson([9, 5, 0], 10)
+    assert low.shape == high.shape == (3,)
+    assert low[2] == 0.0
+    assert [float(end) for end in wilson(5, 10)] == [low[1], high[1]]
+    assert wilson(5, 10, 0.999)[0] < low[1]
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(3, 2), (-1, 2), (0, 0)])
+def test_counts_that_cannot_be(hits: int, trials: int) -> None:
+    with pytest.raises(InputError, match="hits must lie"):
+        wilson(hits, trials)
+
+
+def test_the_mean_of_values() -> None:
+    mean, low, high = normal_interval(np.array([1.0, 2.0, 3.0]))
+    assert (mean, high - mean) == pytest.approx((2.0, 1.96 / 3**0.5))
+    assert mean - low == pytest.approx(high - mean)
