@@ -19,11 +19,10 @@ from reluflow.flows.boundaries import (
     Mode,
     Wall,
     departures,
-    holding,
     tangent_projector,
     walls,
 )
-from reluflow.flows.contacts import Contact, first_contact
+from reluflow.flows.contacts import Contact, first_contact, rooms
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.factor import Factor
 from reluflow.flows.segment import Segment, opening, problem, segment, slopes_of
@@ -99,14 +98,14 @@ def affine_flow(
                 break
             events += _changes(t, state, choice, on_wall)
             state = choice
-        h[on_wall] = 0.0
+        h = np.where(on_wall, 0.0, h)
         current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
         wait = np.inf if contact is None else contact.wait
         if t + wait > horizon:
             t, w = horizon, current.at(np.array([horizon]))[0]
             status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
-        elif np.isinf(wait):
+        elif contact is None:
             w = current.limit
             status, detail = _ending(state)
         elif len(segments) > max_events:
@@ -115,8 +114,6 @@ def affine_flow(
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
             w, h, on_wall, came = contact.w, contact.h, contact.data, contact.came
-            for wall in state.stay:
-                on_wall[list(wall.data)] = True
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
@@ -175,7 +172,8 @@ def _leave(
 
 def _apply(mode: Mode, here: tuple[Wall, ...], strictly: NDArray) -> _State:
     on = strictly.copy()
-    held, resting = [], []
+    held: list[Wall] = []
+    resting: list[Wall] = []
     for wall, side, rests in zip(here, mode.sides, mode.resting, strict=True):
         on[list(wall.plus)], on[list(wall.minus)] = side > 0, side < 0
         if side == 0:
@@ -228,25 +226,8 @@ def _course(
     for wall in state.stay:
         sides[list(wall.data)] = 0.0
     current = segment(X, y, w, state.on, state.normals, t)
-    rooms = _rooms(X, y, current, state) if state.stay else None
-    return current, first_contact(X, norms, h, sides, current, rooms=rooms)
-
-
-def _rooms(X: NDArray, y: NDArray, current: Segment, state: _State) -> tuple[NDArray, NDArray]:
-    """How far the walls that the flow is on are from letting go: values (m,), amplitudes (m, r).
-
-    A wall lets go where one of these sums becomes negative. Those that stay zero are left out.
-    """
-    F, c = holding(X, state.stay)
-    A, target = X[state.on], y[state.on]
-    room = c - F @ (A.T @ (target - A @ current.w0))
-    slopes = F @ (A.T @ (A @ (current.V * current.b)))
-    B = np.abs(A)
-    width = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + B @ np.abs(current.w0)))
-    room = np.where(np.abs(room) <= 1e-13 * width, 0.0, room)
-    slopes = np.where(np.abs(slopes) <= 1e-13 * width[:, None], 0.0, slopes)
-    moving = slopes.any(axis=1)
-    return room[moving], slopes[moving]
+    room = rooms(X, y, current, state.on, state.stay) if state.stay else None
+    return current, first_contact(X, norms, h, sides, current, room=room)
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:

@@ -204,6 +204,7 @@ def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] 
     )
     if before == 0 or after == 0:
         return None
+    sides: tuple[int, ...]
     if before > 0 and after > 0:
         sides = (1,)
     elif before < 0 and after < 0:

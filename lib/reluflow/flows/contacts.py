@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.flows import exponential_sums
+from reluflow.flows.boundaries import Wall, holding
 from reluflow.flows.segment import Segment, slopes_of
 
 _EPS = np.finfo(float).eps
@@ -34,7 +35,7 @@ class Contact:
     """The flow meets boundaries after the time `wait`, in the state w (d,).
 
     h     (n,) the data's x.w there
-    data  (n,) those that are on their boundary
+    data  (n,) those that are on their boundary, or stay on it
     came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
           not be
     """
@@ -53,13 +54,13 @@ def first_contact(
     sides: NDArray,
     flow: Segment,
     until: float = np.inf,
-    rooms: tuple[NDArray, NDArray] | None = None,
+    room: tuple[NDArray, NDArray] | None = None,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
-    zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that do not
-    count; rooms, values (m,) and amplitudes (m, r) of other sums that must stay positive.
+    zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on
+    their boundary; room, values (m,) and amplitudes (m, r) of other sums that must stay positive.
     """
     if flow.rates.size == 0:
         return None
@@ -69,9 +70,9 @@ def first_contact(
         far = sides * (X @ flow.after(np.array([hi]))[0])
         rows, slopes = _suspects(X, norms, flow, sides, np.minimum(near, far), lo, hi)
         a, sign = h[rows], sides[rows]
-        if rooms is not None:
-            a, b = np.append(a, rooms[0]), np.vstack([slopes, rooms[1]])
-            sign = np.append(sign, np.ones(len(rooms[0])))
+        if room is not None:
+            a, b = np.append(a, room[0]), np.vstack([slopes, room[1]])
+            sign = np.append(sign, np.ones(len(room[0])))
         else:
             b = slopes
         if len(a):
@@ -134,7 +135,7 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     wait = times[first]
     if np.isinf(wait):
         return None
-    data, came = np.zeros(len(X), bool), np.zeros(len(X), int)
+    data, came = sides == 0.0, np.zeros(len(X), int)
     data[rows] = times[: len(rows)] <= wait * (1 + 4 * _EPS)
     if found.crossings.size:
         crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
@@ -149,6 +150,25 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     if maybe.size:
         slopes, grown = slopes_of(X[maybe], flow), -np.expm1(-flow.rates * wait)
         value, terms = h[maybe] + slopes @ grown, np.abs(h[maybe]) + np.abs(slopes) @ grown
-        moving = (sides[maybe] != 0.0) & slopes.any(axis=1)
-        data[maybe] = moving & (np.abs(value) <= 8 * _EPS * terms)
+        data[maybe] = slopes.any(axis=1) & (np.abs(value) <= 8 * _EPS * terms)
     return Contact(float(wait), w, ahead, data, came)
+
+
+def rooms(
+    X: NDArray, y: NDArray, flow: Segment, on: NDArray, stay: tuple[Wall, ...]
+) -> tuple[NDArray, NDArray]:
+    """How far the walls `stay` of the flow of the data `on` are from letting go: values (m,) and
+    amplitudes (m, r).
+
+    A wall lets go where one of these sums becomes negative. Those that stay zero are left out.
+    """
+    F, c = holding(X, stay)
+    A, target = X[on], y[on]
+    room = c - F @ (A.T @ (target - A @ flow.w0))
+    slopes = F @ (A.T @ (A @ (flow.V * flow.b)))
+    B = np.abs(A)
+    width = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + B @ np.abs(flow.w0)))
+    room = np.where(np.abs(room) <= 1e-13 * width, 0.0, room)
+    slopes = np.where(np.abs(slopes) <= 1e-13 * width[:, None], 0.0, slopes)
+    moving = slopes.any(axis=1)
+    return room[moving], slopes[moving]

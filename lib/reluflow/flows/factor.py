@@ -36,7 +36,7 @@ class Factor:
     def follow(self, on: NDArray) -> None:
         """Make `on` (n,) the active data."""
         changed = np.nonzero(on != self._on)[0]
-        if self._age >= _UPDATES or len(changed) != 1 or not self._update(*changed, on):
+        if self._age >= _UPDATES or len(changed) != 1 or not self._update(int(changed[0]), on):
             self._M = np.linalg.qr(self._X[on], mode="r")
             self._age, self._largest = 0, 0.0
         self._on = on
