@@ -19,12 +19,13 @@ from reluflow.flows.boundaries import (
     Mode,
     Wall,
     departures,
-    holding,
     tangent_projector,
     walls,
 )
+from reluflow.flows.contacts import Contact, first_contact, rooms
 from reluflow.flows.descent import affine_descent
-from reluflow.flows.segment import Segment, problem, segment, slopes_of
+from reluflow.flows.factor import Factor
+from reluflow.flows.segment import Segment, opening, problem, segment, slopes_of
 from reluflow.flows.trajectory import Event, Trajectory
 
 __all__ = ["affine_descent", "affine_flow"]
@@ -85,6 +86,7 @@ def affine_flow(
     came = np.zeros(len(X), int)
     segments: list[Segment] = []
     events: list[Event] = []
+    factor = Factor(X)
     stalled = 0  # contacts in a row that took no time
     knots, states = [0.0], [w]
     status, detail = "", ""
@@ -96,13 +98,14 @@ def affine_flow(
                 break
             events += _changes(t, state, choice, on_wall)
             state = choice
-        current = segment(X, y, w, state.on, state.normals, t)
+        h = np.where(on_wall, 0.0, h)
+        current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
-        wait, on_next, came = _next_event(X, y, current, state, on_wall)
+        wait = np.inf if contact is None else contact.wait
         if t + wait > horizon:
             t, w = horizon, current.at(np.array([horizon]))[0]
             status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
-        elif np.isinf(wait):
+        elif contact is None:
             w = current.limit
             status, detail = _ending(state)
         elif len(segments) > max_events:
@@ -110,8 +113,7 @@ def affine_flow(
         else:
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
-            w = current.after(np.array([wait]))[0]
-            on_wall = on_next
+            w, h, on_wall, came = contact.w, contact.h, contact.data, contact.came
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
@@ -170,7 +172,8 @@ def _leave(
 
 def _apply(mode: Mode, here: tuple[Wall, ...], strictly: NDArray) -> _State:
     on = strictly.copy()
-    held, resting = [], []
+    held: list[Wall] = []
+    resting: list[Wall] = []
     for wall, side, rests in zip(here, mode.sides, mode.resting, strict=True):
         on[list(wall.plus)], on[list(wall.minus)] = side > 0, side < 0
         if side == 0:
@@ -202,65 +205,29 @@ def _changes(t: float, old: _State, new: _State, on_wall: NDArray) -> list[Event
     return changes
 
 
-def _next_event(
-    X: NDArray, y: NDArray, current: Segment, state: _State, on_wall: NDArray
-) -> tuple[float, NDArray, NDArray]:
-    """Time until the next contact with a boundary, the data (n,) on their boundary there, and the
-    side (n,) from which each is crossed: 1 from where it is active, -1, or 0 if it may not be."""
-    held, nowhere = np.zeros(len(X), bool), np.zeros(len(X), int)
-    for wall in state.stay:
-        held[list(wall.data)] = True
-    if current.rates.size == 0:
-        return np.inf, held, nowhere
-    start = np.where(on_wall, 0.0, X @ current.w0)
-    slopes = slopes_of(X, current)
-    moving = ~held & slopes.any(axis=1)
-    rows = np.nonzero(moving)[0]
-    room, room_slopes = _rooms(X, y, current, state)
-    a, b = np.append(start[rows], room), np.vstack([slopes[rows], room_slopes])
-    if len(a) == 0:
-        return np.inf, held, nowhere
-    sign = np.append(np.where(state.on[rows], 1.0, -1.0), np.ones(len(room)))
-    found = exponential_sums.first_zeros(a, b, current.rates, sign)
-    times = np.full(len(a), np.inf)
-    for candidates in (found.crossings, found.touches):
-        if candidates.shape[1]:
-            times = np.minimum(times, candidates[:, 0])
-    wait = float(times.min())
-    if np.isinf(wait):
-        return np.inf, held, nowhere
-    on_next = held
-    on_next[rows] |= times[: len(rows)] <= wait * (1 + 4 * _EPS)
-    came = nowhere
-    if found.crossings.shape[1]:
-        crossed = found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)
-        came[rows[crossed]] = sign[: len(rows)][crossed]
-    if times.argmin() < len(rows):
-        wait = current.polished(X[rows[times.argmin()]], wait)
-    # What rounding cannot tell from a contact at the same moment is one: parallel data among them.
-    grown = -np.expm1(-current.rates * wait)
-    h = start + slopes @ grown
-    on_next |= moving & (np.abs(h) <= 8 * _EPS * (np.abs(start) + np.abs(slopes) @ grown))
-    return wait, on_next, came
-
-
-def _rooms(X: NDArray, y: NDArray, current: Segment, state: _State) -> tuple[NDArray, NDArray]:
-    """How far the walls that the flow is on are from letting go: values (m,), amplitudes (m, r).
-
-    A wall lets go where one of these sums becomes negative. Those that stay zero are left out.
-    """
+def _course(
+    X: NDArray,
+    y: NDArray,
+    norms: NDArray,
+    factor: Factor,
+    w: NDArray,
+    h: NDArray,
+    state: _State,
+    t: float,
+) -> tuple[Segment, Contact | None]:
+    """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
+    sides = 2.0 * state.on - 1.0
     if not state.stay:
-        return np.zeros(0), np.zeros((0, current.rates.size))
-    F, c = holding(X, state.stay)
-    A, target = X[state.on], y[state.on]
-    room = c - F @ (A.T @ (target - A @ current.w0))
-    slopes = F @ (A.T @ (A @ (current.V * current.b)))
-    B = np.abs(A)
-    width = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + B @ np.abs(current.w0)))
-    room = np.where(np.abs(room) <= 1e-13 * width, 0.0, room)
-    slopes = np.where(np.abs(slopes) <= 1e-13 * width[:, None], 0.0, slopes)
-    moving = slopes.any(axis=1)
-    return room[moving], slopes[moving]
+        factor.follow(state.on)
+        current, length = opening(factor, (state.on * (y - h)) @ X, w, t)
+        contact = first_contact(X, norms, h, sides, current, length)
+        if contact is not None:
+            return current, contact
+    for wall in state.stay:
+        sides[list(wall.data)] = 0.0
+    current = segment(X, y, w, state.on, state.normals, t)
+    room = rooms(X, y, current, state.on, state.stay) if state.stay else None
+    return current, first_contact(X, norms, h, sides, current, room=room)
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:

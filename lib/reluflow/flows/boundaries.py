@@ -97,6 +97,8 @@ def tangent_basis(normals: NDArray, d: int) -> NDArray:
 
 def tangent_projector(normals: NDArray, d: int) -> NDArray:
     """Orthogonal projector (d, d) onto {v: normals v = 0}, normals of unit length (m, d)."""
+    if len(normals) == 1:
+        return np.eye(d) - np.outer(normals, normals)
     Q = tangent_basis(normals, d)
     return Q @ Q.T
 
@@ -185,20 +187,24 @@ def departures(
 
 def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] | None:
     """The departures from a single wall where first derivatives decide; None where they do not."""
-    A, target = X[active], y[active]
-    v = A.T @ (target - A @ w)
-    size = np.abs(A).T @ (np.abs(target) + np.abs(A) @ np.abs(w))
-    common = size @ np.abs(wall.normal)
-    signs = []
-    for push, side in zip(wall.push, (-1, 1), strict=True):
-        speed = v @ wall.normal + push
-        known = abs(speed) > _TOL * (common + abs(push))
-        # A flow that crosses moves away from where it came, however slowly: also where the rounding
-        # of w, which `known` does not count, turns that speed around.
-        signs.append(-side if arrival == side else np.sign(speed) if known else 0)
-    before, after = signs
+    along, rest = X @ wall.normal, np.where(active, y - X @ w, 0.0)
+    speeds = rest @ along + np.array(wall.push)
+    # The sizes of the terms: bounded at once, and added up only where this bound does not do.
+    length = np.linalg.norm(X)
+    common = length * (np.linalg.norm(y) + length * np.linalg.norm(w))
+    if not (np.abs(speeds) > _TOL * (common + np.abs(wall.push))).all():
+        B = np.abs(X[active])
+        common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(wall.normal)
+    known = np.abs(speeds) > _TOL * (common + np.abs(wall.push))
+    # A flow that crosses moves away from where it came, however slowly: also where the rounding of
+    # w, which `known` does not count, turns that speed around.
+    before, after = (
+        -side if arrival == side else float(np.sign(speed)) * sure
+        for side, speed, sure in zip((-1, 1), speeds, known, strict=True)
+    )
     if before == 0 or after == 0:
         return None
+    sides: tuple[int, ...]
     if before > 0 and after > 0:
         sides = (1,)
     elif before < 0 and after < 0:
