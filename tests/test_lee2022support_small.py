@@ -26,7 +26,7 @@ from reluflow.papers.lee2022support import (
     small_plane,
     small_starts,
 )
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norm_loss_exact import sharp_share
 from scipy.integrate import solve_ivp
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -114,6 +114,16 @@ def test_it_cannot_be_changed() -> None:
         path.status = "diverged"
     with pytest.raises(FrozenInstanceError):
         path.events[0].t = 2.0
+
+
+def test_the_first_time_of_an_event() -> None:
+    kinds = [(1, "activate"), (0, "deactivate"), (0, "activate"), (0, "deactivate")]
+    path = replace(line(), events=tuple(Event(float(t), *e) for t, e in enumerate(kinds)))
+    assert path.first_time(0, "deactivate") == 1
+    assert path.first_time(0, "activate") == 2
+    assert path.first_time(1, "activate") == 0
+    assert np.isnan(path.first_time(1, "deactivate"))
+    assert np.isnan(path.first_time(2, "activate"))
 
 
 def test_the_largest_drop_of_the_norm() -> None:

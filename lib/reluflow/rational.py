@@ -110,7 +110,7 @@ class PreactivationPolynomial:
 
 
 def preactivation_polynomial(
-    X: Sequence[Sequence[int]], y: Sequence[int], j: int, v: Sequence[Fraction]
+    X: ArrayLike, y: ArrayLike, j: int, v: Sequence[Fraction]
 ) -> PreactivationPolynomial:
     """The pre-activation of datum j (from 0) along the all-active flow from eps v, exactly.
 

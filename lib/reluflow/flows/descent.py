@@ -151,3 +151,12 @@ def _trajectory(X, y, step, knots, states, events, pieces, status, detail) -> Tr
         interpolant=interpolant,
         settled=float(knots[-1]),
     )
+
+
+def path_distance(flow: Trajectory, descent: Trajectory, step: float) -> float:
+    """Largest distance between descent's steps k and the flow at t = k step, over the whole run,
+    relative to the flow's largest distance from its start."""
+    k = np.unique(np.concatenate([descent.grid(400), np.arange(0, min(2000, descent.t[-1]) + 1)]))
+    on_flow = flow.at(k * step)
+    apart = np.linalg.norm(on_flow - descent.at(k), axis=1).max()
+    return float(apart / np.linalg.norm(on_flow - flow.states[0], axis=1).max())

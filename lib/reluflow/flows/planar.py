@@ -176,7 +176,7 @@ def planar_flows_of(
 
     Row k belongs to instance k; columns of `patterns` past its own n are false.
     """
-    data = [problem["X"] for problem in instances]
+    data = [np.asarray(problem["X"], float) for problem in instances]
     n = max((len(x) for x in data), default=0)
     X, y = np.zeros((len(data), n, 2)), np.ones((len(data), n))
     for k, problem in enumerate(instances):
@@ -204,8 +204,8 @@ def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArra
 def _together(X: NDArray) -> NDArray:
     """Whether (B, n, n) data are parallel, so that they change together; zero data never are."""
     p, q = X[..., 0], X[..., 1]
-    real = X.any(axis=-1)
-    same = p[:, :, None] * q[:, None, :] == p[:, None, :] * q[:, :, None]
+    real = np.asarray(X.any(axis=-1))
+    same = np.equal(p[:, :, None] * q[:, None, :], p[:, None, :] * q[:, :, None])
     return same & real[:, :, None] & real[:, None, :]
 
 

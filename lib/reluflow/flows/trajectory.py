@@ -65,6 +65,11 @@ class Trajectory:
         """Whether the path runs on for ever to `end`."""
         return self.status in ("converged", "sliding")
 
+    def first_time(self, datum: int, kind: str) -> float:
+        """Clock value of the first event `kind` of `datum` (from 0); nan if there is none."""
+        times = (e.t for e in self.events if e.datum == datum and e.kind == kind)
+        return next(times, float("nan"))
+
     def grid(self, points: int = 200) -> NDArray:
         """Clock values that resolve every stretch between events, for drawing.
 

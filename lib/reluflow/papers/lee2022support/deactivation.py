@@ -14,6 +14,7 @@ from reluflow.falsify import Instance, Statement
 from reluflow.instances import extended, readable_data
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import gradient
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.boundary_points import (
     MIXED,
     common_point,
@@ -23,7 +24,6 @@ from reluflow.papers.lee2022support.boundary_points import (
     on_several,
     others_off,
 )
-from reluflow.papers.lee2022support.landscape import assumptions
 
 
 def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
@@ -48,7 +48,7 @@ def displaced_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[f
     length = np.linalg.norm(X[j])
     move = 1e-8 * np.linalg.norm(w) * X[j] / length
     s, top = normal_rates(X, y, w, j)
-    step = np.linalg.norm(move) / (min(abs(s), abs(top - s)) / length)
+    step = float(np.linalg.norm(move) / (min(abs(s), abs(top - s)) / length))
     sizes, others = np.linalg.norm(X, axis=1), np.arange(len(y)) != j
     fastest = sizes @ (np.abs(y) + sizes * np.linalg.norm(w))
     reach = sizes * (np.linalg.norm(move) + 10 * step * fastest)
@@ -164,13 +164,14 @@ def deactivates_only_if() -> Statement:
 
 def needs_A1_and_A2() -> list[Evidence]:
     """Two points from which some flow deactivates x_1 though grad L.x_1 < 0: A1 or A2 fails."""
-    without_A1 = ([[1, 1], [-1, -1], [1, 0]], [1, 1, 1], [0.5, -0.5])
-    without_A2 = ([[1, 0, 0], [1, 1, 0], [0.5, 2, 1]], [1, -1, 2], [0, 0, 1])
-    first, second = (
-        any(not on[0] and np.array(X)[0] @ v < 0.0 for on, v in first_continuations(X, y, w))
-        and normal_rates(X, y, w, 0)[0] < 0.0
-        for X, y, w in (without_A1, without_A2)
-    )
+
+    def contradicts(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+        flows = first_continuations(X, y, w)
+        lost = any(not on[0] and np.asarray(X)[0] @ v < 0.0 for on, v in flows)
+        return lost and normal_rates(X, y, w, 0)[0] < 0.0
+
+    first = contradicts([[1, 1], [-1, -1], [1, 0]], [1, 1, 1], [0.5, -0.5])
+    second = contradicts([[1.0, 0, 0], [1.0, 1, 0], [0.5, 2, 1]], [1, -1, 2], [0, 0, 1])
     return [
         fact("A1 is needed: (1,1), (-1,-1), (1,0), y = 1, at (1/2,-1/2): some flow deactivates "
              "x_1 though grad L.x_1 < 0", first, True),

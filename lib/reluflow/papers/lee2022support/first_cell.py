@@ -16,7 +16,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.ledger import Counterexample, Evidence, fact, note
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norm_loss import STARTED, all_active_draws
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,

@@ -18,7 +18,7 @@ from reluflow.geometry import local_minima
 from reluflow.instances import Arrays, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norm_loss import all_active_direction
 from reluflow.papers.lee2022support.small_ends import ASSUMED, keeps_all
 from reluflow.papers.lee2022support.small_plane import resting_point

@@ -210,7 +210,8 @@ def starts_at_equality(count: int, seed: int) -> tuple[int, int]:
 
     Starts on the boundary of x_j itself, where that sphere touches it, are left out.
     """
-    rng, off = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    off: list[bool] = []
     while len(off) < count:
         item = _at_equality(rng)
         X, w, w0 = item["X"], item["w_gm"], item["w0"]

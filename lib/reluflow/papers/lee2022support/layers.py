@@ -21,7 +21,7 @@ from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, note
 from reluflow.networks import gradient, loss
 from reluflow.networks.layered_autograd import autograd
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 
 ROUNDING = 1e-12
 """Gaps of this size, relative to the sum of the sizes of all terms, are rounding."""

@@ -13,7 +13,7 @@ from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Reading, fact, note
 from reluflow.ledger import bound as bounded
 from reluflow.papers.lee2022support import linear, linear_limits, linear_reduction
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.linear_exact import (
     ExactRectangles,
     exact_rectangles,

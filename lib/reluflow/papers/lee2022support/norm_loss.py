@@ -18,7 +18,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import largest_norm_drop, norm_lost
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial, sharp_share
 from reluflow.papers.lee2022support.small_ends import ASSUMED
 from reluflow.papers.lee2022support.small_starts import (

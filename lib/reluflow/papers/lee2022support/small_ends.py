@@ -22,7 +22,7 @@ from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.small_plane import (
     NEAR,
     PlanarData,

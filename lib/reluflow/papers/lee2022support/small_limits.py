@@ -20,8 +20,8 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import rank
 from reluflow.instances import data_draws, extended, near_boundary_start
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.crossing_conditions import leaving_draws
-from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.small_starts import (
     forced,
     guaranteed_radius,
@@ -56,7 +56,7 @@ def never_reactivates() -> Statement:
 
     def towards(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         near = bool(rng.integers(2))
-        u = near_boundary_start(item, rng)["w0"] if near else rng.normal(size=2)
+        u = near_boundary_start(dict(item), rng)["w0"] if near else rng.normal(size=2)
         # Away from the dead cell, where nothing moves.
         return {"u": u if np.any(item["X"] @ u > 0.0) else -u}
 

@@ -55,7 +55,7 @@ def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
     rows = [(Fraction(p), Fraction(q)) for p, q in X.tolist()]
     for on in (h > SURE * units, h >= -SURE * units):
         if on.any() and rank(X[on]) == 2:
-            fitted = _fit(rows, [Fraction(v) for v in y.tolist()], np.nonzero(on)[0])
+            fitted = _fit(rows, [Fraction(v) for v in y.tolist()], np.nonzero(on)[0].tolist())
             if any(
                 (1 if active else -1) * _dot(x, fitted) < 0
                 for x, active in zip(rows, on, strict=True)

@@ -45,8 +45,8 @@ def random_direction(
     """A random unit vector (d,) with q > 0; that of X^T y, which activates all data, where `tries`
     draws gave none."""
     X, y = np.asarray(X, float), np.asarray(y, float)
-    drawn = (rng.normal(size=X.shape[1]) for _ in range(tries))
-    u = next((u for u in drawn if forced(X, y, u)), y @ X)
+    drawn = (rng.normal(size=(X.shape[1],)) for _ in range(tries))
+    u: NDArray = next((u for u in drawn if forced(X, y, u)), y @ X)
     return u / np.linalg.norm(u)
 
 
@@ -90,7 +90,7 @@ def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
 def root_radius(a: ArrayLike, Q: ArrayLike, top: ArrayLike) -> NDArray:
     """(a + Q - sqrt(Q^2 + 2 a Q)) / top, in the form without cancellation."""
     a, Q = np.asarray(a, float), np.asarray(Q, float)
-    return a / np.asarray(top) * (a / (a + Q + np.sqrt(Q) * np.sqrt(Q + 2.0 * a)))
+    return np.asarray(a / np.asarray(top) * (a / (a + Q + np.sqrt(Q) * np.sqrt(Q + 2.0 * a))))
 
 
 def gentle_radius(X: ArrayLike, y: ArrayLike) -> float:

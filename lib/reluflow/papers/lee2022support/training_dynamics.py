@@ -16,8 +16,8 @@ from reluflow.geometry import virtual_minimum
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.networks import gradient
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.boundary_points import MIXED
-from reluflow.papers.lee2022support.landscape import assumptions
 
 
 def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | None:
@@ -93,7 +93,8 @@ def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
     For x = y = w0 = 1 it is an equality at alpha = min alpha_j*.
     """
     X, y, w0 = np.ones((1, 1), int), np.ones(1, int), np.ones(1, int)
-    star, step = alpha_star(X, y, w0, 0), Fraction(1, 1000)
+    stars, step = [alpha_star(X, y, w0, j) for j in range(len(y))], Fraction(1, 1000)
+    star = min(value for value in stars if value is not None)
     loss_at = [rational.neuron_loss(X, y, [star + k * step]) for k in (-1, 1)]
     slope = (loss_at[1] - loss_at[0]) / (2 * step)
     force = -float(gradient(X, y, float(star) * w0)[0])
@@ -101,7 +102,7 @@ def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
     return [fact(above, force > 0, True)], Counterexample(
         instance={"X": X, "y": y, "w0": w0, "alpha": star},
         assumptions={**assumptions(X, y), "0 < alpha <= min_j alpha_j*": star > 0,
-                     "all alpha_j* are defined": star is not None},
+                     "all alpha_j* are defined": None not in stars},
         breaks=(bound("-grad L(alpha w0).x_1", force, ">", 0, ""),),
         recheck=(bound("difference quotient of -L at alpha w0 along x_1", -slope, ">", 0, ""),),
         route="losses in rational arithmetic; the central quotient of a quadratic is exact",

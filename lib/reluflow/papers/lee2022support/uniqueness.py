@@ -12,6 +12,7 @@ from reluflow.flows.activity import crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.instances import ORDINARY, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, fact, note
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.boundary_points import (
     MIXED,
     common_point,
@@ -22,7 +23,6 @@ from reluflow.papers.lee2022support.boundary_points import (
     others_off,
 )
 from reluflow.papers.lee2022support.deactivation import normal_rates
-from reluflow.papers.lee2022support.landscape import assumptions
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
 
 TOLD = {
@@ -55,7 +55,7 @@ def some_flow_leaves() -> Statement:
 
     plain = extended(MIXED, on_several)
     signed = {f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}
-    return Statement("from points on boundaries some flow leaves", plain | signed, slack,
+    return Statement("from points on boundaries some flow leaves", {**plain, **signed}, slack,
                      strict=True, fixed=("some",))  # fmt: skip
 
 
