@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -66,8 +67,8 @@ def draw_many(
         yield draw(kinds[k % len(kinds)], n, d, rng)
 
 
-Arrays = dict[str, NDArray]
-Draws = Mapping[str, Callable[[np.random.Generator], Arrays]]
+Arrays = Mapping[str, Any]
+Draws = dict[str, Callable[[np.random.Generator], Arrays]]
 
 
 def data_draws(d: int, sizes: tuple[int, int] = (2, 8), kinds: tuple[str, ...] = KINDS) -> Draws:
