@@ -19,7 +19,7 @@ from reluflow.flows.activity import deactivated, reactivations
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.planar import planar_flows_of
 from reluflow.geometry import local_minima, rank
-from reluflow.instances import KINDS, ORDINARY, data_draws, draw_many, extended
+from reluflow.instances import KINDS, ORDINARY, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.assumptions import assumptions
@@ -41,8 +41,6 @@ from reluflow.papers.lee2022support.small_starts import (
     smallest_force,
 )
 from reluflow.statistics import wilson
-
-Draws = Mapping[str, Callable[[np.random.Generator], dict[str, NDArray]]]
 
 MISSED = 1e-9
 """A limit whose loss is above the least loss by more than this share of L(0) is not global."""
