@@ -193,10 +193,11 @@ def test_starts_within_the_radius_enter_and_far_ones_need_not():
 def test_entry_radius_against_a_scan():
     """Two data in the plane: directions and norms on a plain grid, each flow by a plain loop."""
     X, y = np.array([[1.0, 0.3], [0.3, 1.0]]), np.array([1.0, 0.5])
-    found = entry.largest_entry_radius(X, y, inside=3, halvings=8)
-    assert small_starts.guaranteed_radius(X, y) < found.radius
+    miss = entry.nearest_miss(X, y, inside=3, halvings=8)
+    radius = np.linalg.norm(miss)
+    assert small_starts.guaranteed_radius(X, y) < radius
     inside, outside = (
-        np.any((plain_descent(X, y, k * found.radius * found.direction, 0.01, 3000) @ X.T > 0)
+        np.any((plain_descent(X, y, k * miss, 0.01, 3000) @ X.T > 0)
                .all(axis=1)) for k in (0.98, 1.02)
     )  # fmt: skip
     assert inside
@@ -204,7 +205,7 @@ def test_entry_radius_against_a_scan():
     angles = np.linspace(0, 2 * np.pi, 49)
     for u in np.column_stack([np.cos(angles), np.sin(angles)]):
         if np.all(np.where(X @ u > 0, y, 0.0) @ X > 0):
-            path = plain_descent(X, y, 0.95 * found.radius * u, 0.02, 1000)
+            path = plain_descent(X, y, 0.95 * radius * u, 0.02, 1000)
             assert np.any((path @ X.T > 0).all(axis=1))
 
 
@@ -246,14 +247,13 @@ def test_other_data_do_not_pass_for_the_examples():
 
 def test_entry_radius_evidence():
     five = datasets.load("example-5.1")
-    radius = entry.largest_entry_radius(five.X, five.y)
+    miss = entry.nearest_miss(five.X, five.y)
     within = survived(falsify(entry.entry_within(), 0, 5, 0))
-    found = [*within, *entry.entry_radius(radius, five.X, five.y)]
+    found = [*within, *entry.entry_radius(miss, five.X, five.y)]
     assert settle("sv.ours.delta", evidence=found).verdict == "reproduced"
-    assert abs(radius.radius - 0.286) < 5e-4
-    wrong = replace(radius, radius=1.1 * radius.radius)
+    assert abs(np.linalg.norm(miss) - 0.286) < 5e-4
     with pytest.raises(ledger.LedgerError):
-        settle("sv.ours.delta", evidence=entry.entry_radius(wrong, five.X, five.y))
+        settle("sv.ours.delta", evidence=entry.entry_radius(1.1 * miss, five.X, five.y))
 
 
 def test_figures_show_what_they_say():

@@ -19,8 +19,8 @@ Matrix = Sequence[Sequence[Rational]] | NDArray
 
 
 def fractions(values: ArrayLike) -> NDArray:
-    """An array of whole numbers as one of `Fraction`s, of the same shape."""
-    flat = [Fraction(int(v)) for v in np.ravel(values)]
+    """An array of numbers as one of `Fraction`s, of the same shape; floats as what they are."""
+    flat = [Fraction(v) for v in np.ravel(values).tolist()]
     return np.array(flat, object).reshape(np.shape(values))
 
 

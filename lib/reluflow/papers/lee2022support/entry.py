@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -71,25 +69,15 @@ def entry_within(factor: float = 1.0 - 1e-9) -> Statement:
                      slack, {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class EntryRadius:
-    """The largest delta of Lemma F.5 for data in the plane.
-
-    radius     least norm found from which a flow with q(w0) > 0 does not activate all data
-    direction  (2,) unit vector of that start
-    """
-
-    radius: float
-    direction: NDArray
-
-
-def largest_entry_radius(
+def nearest_miss(
     X: ArrayLike, y: ArrayLike, inside: int = 1, scan: int = 3, halvings: int = 12
-) -> EntryRadius:
-    """Search all arcs of directions with q > 0 for the start of least norm that does not enter.
+) -> NDArray:
+    """The start w0 (2,) of least norm found, q(w0) > 0, whose flow does not activate all data: its
+    norm is the largest delta of Lemma F.5 for the data X (n, 2), y (n,), bounded below by delta_0.
 
-    On every arc `inside` directions and both ends are tried; in each, `scan` norms from a twentieth
-    of the best so far up to it; where one fails, the norm is halved in on `halvings` times.
+    On every arc of directions with q > 0 `inside` of them and both ends are tried; in each, `scan`
+    norms from a twentieth of the best so far up to it; where one fails, the norm is halved in on
+    `halvings` times.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
     best, where = np.inf, np.full(2, np.nan)
@@ -109,7 +97,7 @@ def largest_entry_radius(
                 low = middle
             else:
                 best = float(middle)
-    return EntryRadius(best, where)
+    return best * where
 
 
 def _arc_directions(X: NDArray, y: NDArray, inside: int) -> list[NDArray]:
@@ -128,16 +116,14 @@ def _arc_directions(X: NDArray, y: NDArray, inside: int) -> list[NDArray]:
     return found
 
 
-def entry_radius(found: EntryRadius, X: NDArray, y: NDArray) -> list[Evidence]:
-    """delta_0 against the largest delta of the data X, y in the plane, and descents from there."""
-    guarantee, loops = guaranteed_radius(X, y), []
-    for factor in (0.99, 1.01):
-        path = plain_descent(X, y, factor * found.radius * found.direction, 1e-2, 4000)
-        loops.append(bool(np.any((path @ np.asarray(X).T > 0).all(axis=1))))
+def entry_radius(miss: NDArray, X: NDArray, y: NDArray) -> list[Evidence]:
+    """delta_0 against delta*, the norm of `nearest_miss` on the data X, y; descents from there."""
+    guarantee, radius = guaranteed_radius(X, y), float(np.linalg.norm(miss))
+    paths = [plain_descent(X, y, factor * miss, 1e-2, 4000) for factor in (0.99, 1.01)]
+    enters = tuple(bool(np.any((path @ X.T > 0).all(axis=1))) for path in paths)
     return [
-        bound("delta_0 / delta*, Example 5.1", guarantee / found.radius, "<=", 1.0, ""),
-        fact("plain descent enters from 0.99 delta*, from 1.01 delta*", tuple(loops),
-             (True, False)),
-        note("delta* of Example 5.1", found.radius, digits=3),
+        bound("delta_0 / delta*, Example 5.1", guarantee / radius, "<=", 1.0, ""),
+        fact("plain descent enters from 0.99 delta*, from 1.01 delta*", enters, (True, False)),
+        note("delta* of Example 5.1", radius, digits=3),
         note("delta_0 of Example 5.1", guarantee, digits=3),
-    ]  # fmt: skip
+    ]

@@ -8,13 +8,12 @@ minimum, boundary included; there it ends. The chapter proves it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.exact import fractions, solve
 from reluflow.flows.planar_cells import virtual_minima
 from reluflow.geometry import rank
 from reluflow.papers.lee2022support.small_starts import root_radius
@@ -32,16 +31,15 @@ def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
     X (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
     there counts as active, for no event has switched it off.
     """
-    rows = [(Fraction(p), Fraction(q)) for p, q in np.asarray(X, float).tolist()]
-    labels = [Fraction(v) for v in np.asarray(y, float).tolist()]
-    flat = sorted(range(len(rows)), key=lambda j: Fraction(rows[j][1], sum(rows[j])))
-    w = _fit(rows, labels, flat)
-    if _dot(rows[flat[0]], w) < 0:
+    X, y = fractions(X), fractions(y)
+    flat = sorted(range(len(X)), key=lambda j: X[j, 1] / X[j].sum())
+    w = _fit(X[flat], y[flat])
+    if X[flat[0]] @ w < 0:
         flat = flat[::-1]  # the flattest are given up, in place of the steepest
-    while _dot(rows[flat[-1]], w) < 0:
+    while X[flat[-1]] @ w < 0:
         flat = flat[:-1]
-        w = _fit(rows, labels, flat)
-    return np.isin(np.arange(len(rows)), flat), np.array([float(v) for v in w])
+        w = _fit(X[flat], y[flat])
+    return np.isin(np.arange(len(X)), flat), w.astype(float)
 
 
 def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
@@ -52,16 +50,13 @@ def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
     """
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
     h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
-    rows = [(Fraction(p), Fraction(q)) for p, q in X.tolist()]
+    rows, labels = fractions(X), fractions(y)
     for on in (h > SURE * units, h >= -SURE * units):
         if on.any() and rank(X[on]) == 2:
-            fitted = _fit(rows, [Fraction(v) for v in y.tolist()], np.nonzero(on)[0].tolist())
-            if any(
-                (1 if active else -1) * _dot(x, fitted) < 0
-                for x, active in zip(rows, on, strict=True)
-            ):
+            fitted = _fit(rows[on], labels[on])
+            if np.any(np.where(on, 1, -1) * (rows @ fitted) < 0):
                 continue
-            fit = np.array([float(v) for v in fitted])
+            fit = fitted.astype(float)
         else:
             fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
         if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
@@ -69,16 +64,9 @@ def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
     return False
 
 
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    return a[0] * b[0] + a[1] * b[1]
-
-
-def _fit(rows: Sequence, labels: Sequence, kept: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """The least-squares fit of data that span the plane, by Cramer's rule."""
-    a, b, c = (sum(rows[j][i] * rows[j][k] for j in kept) for i, k in ((0, 0), (0, 1), (1, 1)))
-    s, t = (sum(labels[j] * rows[j][i] for j in kept) for i in (0, 1))
-    det = a * c - b * b
-    return (c * s - b * t) / det, (a * t - b * s) / det
+def _fit(X: NDArray, y: NDArray) -> NDArray:
+    """The least-squares fit (2,) of data in fractions that span the plane."""
+    return np.array(solve(X.T @ X, X.T @ y), object)
 
 
 @dataclass(frozen=True)

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from reluflow.falsify import survey
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
-from reluflow.instances import Instance, draw
+from reluflow.instances import draw
 from reluflow.ledger import Evidence, bound, note
 from reluflow.networks import loss
 from reluflow.statistics import normal_interval
 
 
-@dataclass(frozen=True)
-class _Case:
-    """A data set, a direction u (d,) of starts, and the units of what is measured there."""
-
-    data: Instance
-    u: NDArray
-    unit: float
-    least: float
-
-
-def _cases(count: int, seed: int, n: int, d: int) -> Iterator[_Case]:
-    """Data sets, each with a random direction, uniform over those with an active datum."""
+def _flows(
+    count: int, seed: int, n: int, d: int, norms: Sequence[float]
+) -> Iterator[dict[str, float]]:
     rng = np.random.default_rng(seed)
-    for _ in range(count):
+    for k in range(count):
         item = draw("uniform", n, d, rng)
+        X, y = item.X, item.y
         u = rng.normal(size=d)
-        while not np.any(item.X @ u > 0):
+        while not np.any(X @ u > 0):
             u = rng.normal(size=d)
-        unit = float(np.linalg.norm(np.linalg.lstsq(item.X, item.y, rcond=None)[0]))
-        yield _Case(item, u / np.linalg.norm(u), unit, local_minima(item.X, item.y)[0].loss)
+        u /= np.linalg.norm(u)
+        unit, least = np.linalg.norm(np.linalg.lstsq(X, y)[0]), local_minima(X, y)[0].loss
+        for norm in norms:
+            end = affine_flow(X, y, norm * unit * u).end
+            yield {
+                "norm": norm,
+                "data set": k,
+                "start": float(np.mean(X @ u > 0)),
+                "share": float(np.mean(X @ end > 0)),
+                "excess": (loss(X, y, end) - least) / (0.5 * y @ y),
+            }
 
 
 def survey_norms(
@@ -47,28 +44,14 @@ def survey_norms(
     """Flows of `count` random data sets of n data in d dimensions from starts of all norms.
 
     A row a norm, in units of |w*| of the linear fit, ascending. Each column holds one value a data
-    set, whose starts share their direction, so the columns are paired:
+    set, whose starts share a direction, uniform over those with an active datum:
 
     start   share of the data active at the start
     share   share of the data active in the limit
     excess  (L(limit) - L(global)) / L(0)
     """
-
-    def measure(start: tuple[int, _Case, float]) -> dict[str, Any]:
-        k, case, norm = start
-        X, y = case.data.X, case.data.y
-        end = affine_flow(X, y, norm * case.unit * case.u).end
-        return {
-            "norm": norm,
-            "data set": k,
-            "start": np.mean(X @ case.u > 0),
-            "share": np.mean(X @ end > 0),
-            "excess": (loss(X, y, end) - case.least) / (0.5 * y @ y),
-        }
-
-    cases = enumerate(_cases(count, seed, n, d))
-    starts = ((k, case, norm) for k, case in cases for norm in norms)
-    return survey(starts, measure).pivot(index="norm", columns="data set")
+    rows = pd.DataFrame(_flows(count, seed, n, d, norms))
+    return rows.pivot(index="norm", columns="data set")
 
 
 def norm_of_start(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
+from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, survey
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
@@ -22,7 +23,7 @@ from reluflow.papers.lee2022support.boundary_points import MIXED
 
 def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | None:
     """x_j.q / x_j.H w0 on the cell of w0, exactly; None where the denominator is zero."""
-    X, y, w = _exact(X), _exact(y), _exact(w0)
+    X, y, w = fractions(X), fractions(y), fractions(w0)
     h = X @ w
     along = (X @ X[j]) * (h > 0)
     return y @ along / (h @ along) if h @ along else None
@@ -30,14 +31,9 @@ def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | 
 
 def slope_along(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, alpha: Fraction) -> Fraction:
     """grad L(alpha w).x_j, exactly, as in eq. (2)."""
-    X, y, point = _exact(X), _exact(y), alpha * _exact(w)
+    X, y, point = fractions(X), fractions(y), alpha * fractions(w)
     h = X @ point
     return ((h - y) * (h > 0)) @ X @ X[j]
-
-
-def _exact(values: ArrayLike) -> NDArray:
-    """The array's numbers as fractions."""
-    return np.vectorize(Fraction, otypes=[object])(np.asarray(values, object))
 
 
 def alpha_statement() -> Statement:
