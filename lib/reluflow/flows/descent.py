@@ -46,7 +46,8 @@ def affine_descent(
         raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
     linear = activation == "linear"
     k, sides = 0, X @ w > 0.0
-    knots, states, events, pieces = [0], [w], [], []
+    events: list[Event] = []
+    knots, states, pieces = [0], [w], []
     while k < n_steps:
         on = np.ones(len(X), bool) if linear else sides
         piece = _stretch(X, y, w, on, step, float(k))
