@@ -13,7 +13,6 @@ from reluflow import ledger
 from reluflow.approx import MARK
 from reluflow.falsify import falsify, settle, survey
 from reluflow.figures import cut_off, fingerprint_of
-from reluflow.flows.layered_flow import flow_to_flip
 from reluflow.networks import gradient
 from reluflow.networks.draws import network_draws, side_by_side, weights_of
 from reluflow.networks.layered import backpropagate, descend
@@ -248,17 +247,6 @@ def test_the_whole_layers_flow_sees_a_wrong_neuron(monkeypatch) -> None:
     assert survey(layers.random_layers(2, seed=5), layers.train).flow.max() > 1e-5
 
 
-def test_descent_side_by_side_is_descent_with_torch() -> None:
-    weights, X, Y = side_by_side(2, (2, 3, 2), 3, np.random.default_rng(4))
-    together = descend(weights, X, Y, 0.05, 20)
-    for k in range(2):
-        W = [w[k] for w in weights]
-        for _ in range(20):
-            W = [w - 0.05 * g for w, g in zip(W, autograd(W, X[k], Y[k])[1], strict=True)]
-        for m in range(2):
-            np.testing.assert_allclose(together[m][k], W[m], rtol=1e-10, atol=1e-12)
-
-
 def test_the_labels_in_training_are_those_that_loops_count() -> None:
     found = backpropagation.labels_in_training(4, seed=6, steps=(0, 5), step=0.03)
     weights, X, Y = side_by_side(4, (3, 6, 6, 1), 8, np.random.default_rng(6))
@@ -287,33 +275,6 @@ def test_a_network_without_gradient_is_not_said_to_train(monkeypatch) -> None:
     moved = backpropagation.labels_in_training(5, seed=6, steps=(0, 5)).moved[5].dropna()
     assert len(moved) < 5
     assert (moved > 0).all()
-
-
-def test_the_flow_up_to_a_flip_is_the_limit_of_descent_and_stops_at_the_flip() -> None:
-    weights, X, Y = side_by_side(12, (2, 3, 2), 3, np.random.default_rng(7))
-    stopped, fine = [], descend(weights, X, Y, 0.05 / 2000, 2000)
-    for k in range(12):
-        W = [w[k] for w in weights]
-        end, reached = flow_to_flip(W, X[k], Y[k], 0.05)
-        stopped.append(reached)
-        if reached:
-            h = X[k] @ end[0].T
-            assert np.abs(h).min() < 1e-7
-        else:
-            for a, b in zip(end, fine, strict=True):
-                np.testing.assert_allclose(a, b[k], atol=4e-4)
-    assert {True, False} == set(stopped)
-
-
-def test_a_flow_that_comes_to_slide_is_stopped_there() -> None:
-    """The second network of seed 39 slides along the boundary of a unit from t = 0.1189 on."""
-    weights, X, Y = side_by_side(30, (3, 5, 4, 2), 4, np.random.default_rng(39))
-    layers = [W[1] for W in weights]
-    end, stopped = flow_to_flip(layers, X[1], Y[1], 0.2)
-    first = X[1] @ end[0].T
-    second = np.maximum(first, 0.0) @ end[1].T
-    assert stopped
-    assert min(np.abs(first).min(), np.abs(second).min()) < 1e-7
 
 
 def drifts(descent) -> np.ndarray:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy
 from reluflow.bruteforce import integrate, plain_descent
@@ -318,8 +319,15 @@ def test_what_is_measured_reaches_the_expected_verdicts():
         falsify(inner_from_B1(), 0, 40, 20).checks(),
     ):
         assert all(item.holds for item in evidence if item.decides)
+    aligned = norm_loss.drops(drops)[1]
+    assert aligned.value == sum(drops.violations.values()) > 0
     assert "(checked)" in crossing_theorem.crosses_at_least_once().others
     assert global_limits.family_table((2,)).loc[2, "ratio"] == "≈2.667"
+
+
+def test_flows_meet_the_conditions_where_all_their_crossings_do():
+    found = pd.DataFrame({"flow": [0, 0, 3, 4], "all four": [True, False, True, True]})
+    assert crossing_theorem.crossed(found) == (3, 2)
 
 
 def test_conditions_are_counted_by_source():

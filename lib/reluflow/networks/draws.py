@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray]
-Draws = Mapping[str, Callable[[np.random.Generator], Arrays]]
+Draws = dict[str, Callable[[np.random.Generator], Arrays]]
 
 Entries = Callable[[tuple[int, int]], NDArray]
 """A matrix of this shape."""

@@ -5,7 +5,7 @@ Weights are matrices W^(m) (..., h_m, h_{m-1}) in order; leading axes are networ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,18 +41,34 @@ class Passes:
         return np.concatenate([o > 0.0 for o in self.outputs[:-1]], axis=-1)
 
 
+def forward(
+    weights: Weights, X: NDArray, hidden: int, slope: Callable[[int, NDArray], NDArray]
+) -> tuple[list[NDArray], list[NDArray]]:
+    """What goes into every layer, and its pre-activations h; behind the first `hidden` layers, from
+    0, stands an activation that passes on h * slope(layer, h)."""
+    inputs, before = [X], []
+    for layer, W in enumerate(weights):
+        before.append(inputs[-1] @ np.swapaxes(W, -1, -2))
+        if layer < hidden:
+            inputs.append(before[-1] * slope(layer, before[-1]))
+    return inputs, before
+
+
+def backward(weights: Weights, slopes: Sequence[NDArray], last: NDArray) -> list[NDArray]:
+    """delta^(m) = slope^(m) * W^(m+1)T delta^(m+1) of every layer, from the `last` one back."""
+    deltas = [last]
+    for layer in range(len(weights) - 1, 0, -1):
+        deltas.append((deltas[-1] @ weights[layer]) * slopes[layer - 1])
+    return deltas[::-1]
+
+
 def backpropagate(weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike) -> Passes:
     """Both passes for X (..., n, d) and Y (..., n, h_l); the derivative of ReLU at 0 is 0."""
     layers = [np.asarray(W, float) for W in weights]
-    inputs, outputs = [np.asarray(X, float)], []
-    for m, W in enumerate(layers, start=1):
-        h = inputs[-1] @ np.swapaxes(W, -1, -2)
-        outputs.append(h if m == len(layers) else np.maximum(h, 0.0))
-        inputs.append(outputs[-1])
-    deltas = [outputs[-1] - np.asarray(Y, float)]
-    for W, o in zip(layers[:0:-1], outputs[-2::-1], strict=True):
-        deltas.append(np.where(o > 0.0, deltas[-1] @ W, 0.0))
-    return Passes(tuple(inputs[:-1]), tuple(outputs), tuple(deltas[::-1]))
+    inputs, before = forward(layers, np.asarray(X, float), len(layers) - 1, lambda _, h: h > 0.0)
+    active = [h > 0.0 for h in before[:-1]]
+    deltas = backward(layers, active, before[-1] - np.asarray(Y, float))
+    return Passes(tuple(inputs), (*inputs[1:], before[-1]), tuple(deltas))
 
 
 def descend(weights: Weights, X: NDArray, Y: NDArray, step: float, n_steps: int) -> list[NDArray]:

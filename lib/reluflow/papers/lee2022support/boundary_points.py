@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance
-from reluflow.flows.boundaries import departures, tangent_projector, walls
+from reluflow.flows.boundaries import continuations, switching_surfaces, tangent_projector
 from reluflow.instances import data_draws
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
 
@@ -25,11 +25,11 @@ def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tupl
     h, size = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
     on = np.abs(h) <= 1e-12 * size
     on[j] = True
-    here = walls(X, y, np.nonzero(on)[0])
+    here = switching_surfaces(X, y, np.nonzero(on)[0])
     if len(here) > 1:
         raise ValueError("more than one boundary passes through the point")
-    P = tangent_projector(np.array([wall.normal for wall in here]), len(w))
-    modes = departures(X, y, P @ w, (h > 0.0) & ~on, here)
+    P = tangent_projector(np.array([surface.normal for surface in here]), len(w))
+    modes = continuations(X, y, P @ w, (h > 0.0) & ~on, here)
     towards = 1 if j in here[0].plus else -1
     return tuple(sorted({towards * mode.sides[0] for mode in modes}))
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import sympy
 
+from reluflow.exact import polynomial
 from reluflow.rational import preactivation_polynomial
 
 
@@ -22,20 +23,15 @@ def rate_polynomial(
     total = sympy.Integer(0)
     for j, label in enumerate(y):
         found = preactivation_polynomial(X, y, j, [Fraction(c) for c in v])
-        h = sum(_exact(c) * u**p for p, c in found.limit.items())
-        h += eps * sum(_exact(c) * u**p for p, c in found.start.items())
-        total += h * (h - sympy.Integer(int(label)))
-    return sympy.Poly(sympy.expand(total), u), eps
+        h = polynomial(found.limit).as_expr() + eps * polynomial(found.start).as_expr()
+        total += h * (h - label)
+    return sympy.Poly(total, u), eps
 
 
 def late_sign(polynomial: sympy.Poly, eps: sympy.Symbol, value: Fraction) -> int:
     """The sign of g for all late times, u -> 0+, at eps = value: that of its lowest power of u."""
-    exact = sympy.Poly(polynomial.as_expr().subs(eps, _exact(value)), polynomial.gen)
+    exact = sympy.Poly(polynomial.as_expr().subs(eps, value), polynomial.gen)
     return int(sympy.sign(exact.coeffs()[-1]))
-
-
-def _exact(value: Fraction) -> sympy.Rational:
-    return sympy.Rational(value.numerator, value.denominator)
 
 
 def sharp_share(m: int, eps: Fraction, u: Fraction) -> Fraction:

@@ -110,14 +110,10 @@ def standstill() -> tuple[dict[str, tuple], sympy.Poly]:
     f = sympy.Poly(b - u + 9 * a * u**8 - 9 * u**17, u)
     instance = {
         "X": ((1, 2), (2, 1)),
-        "y": (_fraction(3 * a - b), _fraction(3 * a + b)),
-        "w0": (_fraction(a + b - 2), _fraction(a - b)),
+        "y": (Fraction(3 * a - b), Fraction(3 * a + b)),
+        "w0": (Fraction(a + b - 2), Fraction(a - b)),
     }
     return instance, f
-
-
-def _fraction(value: sympy.Rational) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
 
 
 def rate_at_a_standstill() -> list[Evidence]:
@@ -126,7 +122,7 @@ def rate_at_a_standstill() -> list[Evidence]:
     half = sympy.Rational(1, 2)
     return [
         note("g and its slope at t = log 2 on a flow whose norm strictly increases",
-             (_fraction(f.eval(half)), _fraction(f.diff().eval(half)))),
+             (Fraction(f.eval(half)), Fraction(f.diff().eval(half)))),
         note("labels of that flow, x = (1, 2), (2, 1)", instance["y"]),
         note("its start", instance["w0"]),
     ]  # fmt: skip
