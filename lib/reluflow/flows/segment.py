@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.lapack import dgejsv
 
 from reluflow.errors import InputError
 from reluflow.flows.boundaries import tangent_basis
@@ -102,12 +103,15 @@ def segment(
     A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
     if not A.size or not A.any():
         return _still(w, t0)
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    # What is left of data that are orthogonal to the hyperplanes is rounding.
-    largest = max(s[0], np.linalg.norm(X[on], axis=1).max()) if len(normals) else s[0]
-    rank = int(np.sum(s > largest * max(A.shape) * _EPS))
-    U, s, V = U[:, :rank], s[:rank], Vt[:rank].T
-    if rank == 0:
+    U, s, V = _decomposed(A)
+    # Rounding moves s_k by its share of every column. What is left of data that are orthogonal to
+    # the hyperplanes is rounding of these data.
+    sizes = np.linalg.norm(A, axis=0)
+    if len(normals):
+        sizes = np.full(len(V), max(sizes.max(), np.linalg.norm(X[on], axis=1).max()))
+    kept = s > max(A.shape) * _EPS * (sizes @ np.abs(V))
+    U, s, V = U[:, kept], s[kept], V[:, kept]
+    if s.size == 0:
         return _still(w, t0)
     rates = s**2
     # The fitted point in u + span(V); where squaring the condition number would show, corrected.
@@ -120,6 +124,17 @@ def segment(
     closer = rates * np.linalg.norm(best - u) <= np.linalg.norm(force)
     limit = Q @ best + (w - Q @ u if len(normals) else 0.0)
     return Segment(t0, w, Q @ V, np.where(closer, to_best, along), rates, limit)
+
+
+def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """U, s, V of A (m, k) = U diag(s) V^T, where rows or columns of very different size, as features in
+    different units are, cost no digits of small s: Jacobi's method (Drmac & Veselic 2008)."""
+    m, k = A.shape
+    tall = np.vstack([A, np.zeros((max(k - m, 0), k))])
+    s, U, V, work, _, failed = dgejsv(tall, joba=2)
+    if failed:
+        raise np.linalg.LinAlgError(f"Jacobi's method did not converge ({failed})")
+    return U[:m], s * (work[0] / work[1]), V
 
 
 def opening(factor: Factor, force: NDArray, w: NDArray, t0: float) -> tuple[Segment, float]:
