@@ -20,6 +20,7 @@ In psi = log tan(phi/2) one has sin(phi) = 1/cosh(psi), cot(phi) = -sinh(psi), d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,11 +40,20 @@ class Orbit:
     s    (k, n) times v*^(2m) t, from 0
     psi  (k, n) log tan(phi/2)
     rho  (k, n) log(v / v*), to an absolute error near 1e-14
+    m    (k,) factors besides w
     """
 
     s: NDArray
     psi: NDArray
     rho: NDArray
+    m: NDArray
+
+    def at(self, psi: NDArray) -> tuple[NDArray, NDArray]:
+        """s and rho (k,) where each orbit passes psi (k,), between its ends."""
+        last = np.sum(self.psi <= psi[:, None], axis=1) - 1
+        s, start, rho = (row[np.arange(len(psi)), last] for row in (self.s, self.psi, self.rho))
+        s, _, odd = _panel(s, start, np.exp(-(self.m + 1.0) * rho), psi - start, self.m)
+        return s, -np.log(odd) / (self.m + 1.0)
 
     def __getitem__(self, k: int) -> PopulationPath:
         """Orbit k as a path of the flow with v* = 1, known at its points; without its factors."""
@@ -67,28 +77,36 @@ def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
     of points is the longest orbit's; the others go on further.
     """
     psi, rho, m = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(psi0, rho0, m))
-    p, cap = m[:, None] + 1.0, np.minimum(0.5, 2.0 / (m + 1.0))
-    nodes, weights, inner = _legendre()
-    odd = np.exp(-p[:, 0] * rho)  # Z = (v*/v)^(m+1)
-    s = np.zeros(len(psi))
-    width = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p[:, 0]))
+    p, cap = m + 1.0, np.minimum(0.5, 2.0 / (m + 1.0))
+    s, odd = np.zeros(len(psi)), np.exp(-p * rho)
+    width = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p))
     path = [(s, psi, odd)]
     finish = np.maximum(psi, 0.0) + _SPAN
     while np.any(psi < finish):
-        at = psi[:, None] + width[:, None] * nodes
-        arc, end = angle(at), psi + width
-        grown = (arc * np.cosh(at) / (angle(psi) * np.cosh(psi))[:, None]) ** p
-        rate = p * np.pi * grown / arc
-        Z = (odd[:, None] + width[:, None] * (rate @ inner.T)) / grown
-        s = s + width * ((2.0 * np.pi * Z ** (1.0 - 2.0 / p) / arc) @ weights)
-        last = (angle(end) * np.cosh(end) / (angle(psi) * np.cosh(psi))) ** p[:, 0]
-        odd = (odd + width * (rate @ weights)) / last
-        psi, width = end, np.minimum(2.0 * width, cap)
+        s, psi, odd = _panel(s, psi, odd, width, m)
         path.append((s, psi, odd))
+        width = np.minimum(2.0 * width, cap)
     s, psi, odd = (np.stack(column, axis=1) for column in zip(*path, strict=True))
-    return Orbit(s, psi, -np.log(odd) / p)
+    return Orbit(s, psi, -np.log(odd) / p[:, None], m)
 
 
+def _panel(
+    s: NDArray, psi: NDArray, odd: NDArray, width: NDArray, m: NDArray
+) -> tuple[NDArray, NDArray, NDArray]:
+    """s, psi and Z = (v*/v)^(m+1) of orbits (k,) that have gone on by `width` (k,) in psi."""
+    nodes, weights, inner = _legendre()
+    p = m[:, None] + 1.0
+    at = psi[:, None] + width[:, None] * nodes
+    arc, end = angle(at), psi + width
+    grown = (arc * np.cosh(at) / (angle(psi) * np.cosh(psi))[:, None]) ** p
+    rate = p * np.pi * grown / arc
+    Z = (odd[:, None] + width[:, None] * (rate @ inner.T)) / grown
+    s = s + width * ((2.0 * np.pi * Z ** (1.0 - 2.0 / p) / arc) @ weights)
+    last = (angle(end) * np.cosh(end) / (angle(psi) * np.cosh(psi))) ** p[:, 0]
+    return s, end, (odd + width * (rate @ weights)) / last
+
+
+@cache
 def _legendre() -> tuple[NDArray, NDArray, NDArray]:
     """Nodes and weights on (0, 1), and the matrix of the integrals from 0 to each node."""
     x, weights = np.polynomial.legendre.leggauss(_NODES)

@@ -7,15 +7,16 @@ is not 1; `Start.of` reads it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reluflow.falsify import Draw, Instance
+from reluflow.falsify import Instance
 from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.population import PopulationPath, population_descent, population_flow
+from reluflow.instances import Arrays, Draws
 
 Range = tuple[float, float]
 
@@ -78,12 +79,12 @@ def drawn(
     layers: Sequence[int],
     ranges: Mapping[str, tuple[Range, Range]],
     sizes: Range | None = None,
-) -> dict[str, Draw]:
+) -> Draws:
     """Draws of starts with m in `layers`, by kind, given the ranges of psi and rho; with `sizes`
     also of "target", whose decimal logarithm is in that range."""
 
-    def kind(psi: Range, rho: Range) -> Draw:
-        def draw(rng: np.random.Generator) -> Instance:
+    def kind(psi: Range, rho: Range) -> Callable[[np.random.Generator], Arrays]:
+        def draw(rng: np.random.Generator) -> Arrays:
             item = {"psi": np.array(rng.uniform(*psi)), "rho": np.array(rng.uniform(*rho))}
             if sizes is not None:
                 item["target"] = np.array(10.0 ** rng.uniform(*sizes))
