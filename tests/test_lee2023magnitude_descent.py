@@ -14,8 +14,6 @@ from reluflow.errors import InputError
 from reluflow.falsify import Statement, falsify, survived
 from reluflow.figures import cut_off
 from reluflow.flows.population import population_gradient, pull
-from reluflow.papers.lee2023magnitude import approximation as approx
-from reluflow.papers.lee2023magnitude import approximation_evidence as approx_evidence
 from reluflow.papers.lee2023magnitude import bounds, descent_tries, descents
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude import descent_layers as layers
@@ -260,75 +258,6 @@ def test_range_holds_beyond_the_run():
         assert later.length[1:].max() < R
 
 
-def test_bent_profiles():
-    for beta, power in ((-0.6, 2.0), (3.0, -0.5), (0.5, 3.0)):
-        g = approx.bent(beta, power)
-        x = np.linspace(0, 1, 2001)
-        value = np.array([g.value(a) for a in x])
-        slope = np.array([g.slope(a) for a in x])
-        assert np.gradient(value, x)[1:-1] == pytest.approx(slope[1:-1], rel=1e-4)
-        assert [g.inverse(w) for w in value[::200]] == pytest.approx(x[::200], abs=1e-12)
-        least, most, curvature = g.steepness
-        assert (least, most) == pytest.approx((slope.min(), slope.max()))
-        assert curvature == pytest.approx(np.abs(np.gradient(slope, x)).max(), rel=1e-2)
-    with pytest.raises(InputError):
-        approx.bent(-1.0, 2.0)
-
-
-def test_flat_profiles():
-    for g in (approx.flat_inside(), approx.flat_start()):
-        x = np.linspace(0.001, 0.999, 4001)
-        value = np.array([g.value(a) for a in x])
-        slope = np.array([g.slope(a) for a in x])
-        assert np.gradient(value, x)[1:-1] == pytest.approx(slope[1:-1], abs=2e-4)
-        away = np.abs(x - 0.5) > 0.01
-        assert [g.inverse(w) for w in value[away]] == pytest.approx(x[away], abs=1e-9)
-        assert np.all(np.diff(value) * np.sign(value[-1] - value[0]) >= 0)
-        assert not g.regular
-        assert np.abs(np.gradient(slope, x)).max() <= 1.01 * g.steepness[2]
-
-
-def test_descent_path_is_a_plain_loop():
-    g = approx.bent(-0.5, 2.0)  # g = x - x^2/4
-    w, rate = 0.75, 0.1
-    path = approx.descent_path(g, 2.0, 0.05, 4)
-    for k in range(5):
-        assert path[k] == pytest.approx(w, rel=1e-13)
-        x = 2.0 - math.sqrt(4.0 - 4.0 * w)
-        w -= rate * x * (1.0 - x / 2.0)
-
-
-def test_linear_profile_has_no_error_and_regular_bound_is_zero():
-    g = approx.bent(1.0, 1.0)
-    assert approx.approximation_errors(g, 1.0, 0.1, 30).max() < 1e-14
-    assert np.all(approx.regular_bound(g, 1.0, 0.1, np.arange(4)) == 0.0)
-    with pytest.raises(InputError, match="step"):
-        approx.regular_bound(approx.flat_start(), 1.0, 0.01, 1)
-    with pytest.raises(InputError, match="step"):
-        approx.regular_bound(g, 1.0, 0.3, 1)
-
-
-def test_orders_of_the_error():
-    steps = (1e-2, 1e-3)
-    regular = approx.bent(3.0, -0.5)
-    assert approx.order(steps, approx.errors_at(regular, 1.0, steps, 3)) == pytest.approx(
-        2, abs=0.1
-    )
-    assert approx.order(steps, approx.largest_errors(regular, 1.0, steps, 10)) == pytest.approx(
-        1, abs=0.05
-    )
-    flat = approx.largest_errors(approx.flat_inside(), 1.0, steps, 1.5)
-    assert approx.order(steps, flat) == pytest.approx(0.5, abs=0.15)
-    assert np.all(approx.descent_path(approx.flat_start(), 1.0, 0.01, 500) == 0.0)
-    assert approx.order([1.0, 10.0, 100.0], [3.0, 300.0, 30000.0]) == pytest.approx(2.0)
-
-
-def test_flat_error_by_two_loops():
-    errors = approx.approximation_errors(approx.flat_inside(), 1.0, 0.01, 120)
-    assert float(approx_evidence._flat_error("0.01", 120)) == pytest.approx(errors[-1], rel=1e-9)
-    assert approx_evidence._exact_quotient(Fraction(1, 4)) == Fraction(175, 256) ** 2 * 4
-
-
 def _holds(items) -> bool:
     return all(item.holds for item in items if item.decides)
 
@@ -356,9 +285,6 @@ def test_verdicts(reports):
     for name, report in reports.items():
         assert _holds(descents.broken(report)) == (name in HOLDING)
     assert _holds(survived(reports["A.1"]))
-    assert _verdict(approx_evidence.approximation_first()) == "refuted"
-    assert _verdict(approx_evidence.approximation_uniform(0, 2)) == "holds"
-    assert _verdict(approx_evidence.approximation_repaired(0, 20)) == "holds"
 
 
 def test_strictness_is_told(monkeypatch):
@@ -394,31 +320,6 @@ def test_a_huge_norm_outside_of_r_and_R_is_left_out():
     assert layers.angle_away().unmet(item) == "r < |w0| < R"
 
 
-def test_descent_escapes_from_a_unique_flow():
-    T, worst = approx_evidence.escape(Fraction(1, 10))
-    assert T == 44
-    assert float(approx_evidence._escape_exactly(Fraction(1, 10))) == pytest.approx(worst, rel=1e-9)
-    quotients = [approx_evidence.escape(step)[1] for step in approx_evidence.ESCAPES]
-    assert np.all(np.diff(quotients) > 0.0)
-    assert all(approx_evidence._unique_flow().values())
-
-
-def test_the_converse_can_fail(monkeypatch):
-    def items(settled):
-        limit = settled["tolerance"]
-        return [i.value <= limit if i.form == "deviation" else i.holds
-                for i in settled["evidence"] if i.decides]  # fmt: skip
-
-    assert all(items(approx_evidence.approximation_converse(0, 2)))
-    right = approx.bent
-
-    def wrong(beta, power):
-        return replace(right(beta, power), slope=lambda x: 1.01 * right(beta, power).slope(x))
-
-    monkeypatch.setattr(approx_evidence, "bent", wrong)
-    assert not all(items(approx_evidence.approximation_converse(0, 2)))
-
-
 def test_tables():
     table = layers.violations((1,))
     assert [written(v) > 0 for row in table.to_numpy() for v in row] == [True] * 6
@@ -436,6 +337,3 @@ def test_figures_are_complete():
     assert len(upper) == 3
     assert all(line.get_ydata()[-1] > 0.0 for line in upper[:1])
     assert sum(len(line.get_xdata()) == 3 for line in figure.axes[1].lines) == 6
-    figure = pictures.approximation(approx_evidence.SHOWN, 0.02, [0.005, 0.01], 1.5)
-    assert cut_off(figure) == []
-    assert len(figure.axes[1].lines) == len(approx_evidence.SHOWN) + 2

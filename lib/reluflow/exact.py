@@ -19,8 +19,8 @@ Matrix = Sequence[Sequence[Rational]] | NDArray
 
 
 def fractions(values: ArrayLike) -> NDArray:
-    """An array of whole numbers as one of `Fraction`s, of the same shape."""
-    flat = [Fraction(int(v)) for v in np.ravel(values)]
+    """An array of numbers as one of `Fraction`s, of the same shape; floats as what they are."""
+    flat = [Fraction(v) for v in np.ravel(values).tolist()]
     return np.array(flat, object).reshape(np.shape(values))
 
 
@@ -44,6 +44,23 @@ def solve(A: Matrix, b: Iterable[Rational]) -> list[Fraction]:
 def determinant(A: Matrix) -> Fraction:
     """det A of a square matrix (n, n)."""
     return _fraction(_flint(A).det())
+
+
+def null_vectors(rows: Matrix, d: int) -> list[tuple[Fraction, ...]]:
+    """A basis of {v : v.x = 0 for all rows x (d,)}."""
+    if d == 0:
+        return []
+    if len(rows) == 0:
+        return [tuple(Fraction(int(i == j)) for j in range(d)) for i in range(d)]
+    R, rank = _flint(rows).rref()
+    lead = [next(c for c in range(d) if R[k, c] != 0) for k in range(rank)]
+    basis = []
+    for free in (c for c in range(d) if c not in lead):
+        v = [Fraction(int(c == free)) for c in range(d)]
+        for k, c in enumerate(lead):
+            v[c] = -_fraction(R[k, free])
+        basis.append(tuple(v))
+    return basis
 
 
 def eigenprojections(H: NDArray, eigenvalues: Sequence[Rational]) -> dict[Rational, NDArray]:

@@ -32,13 +32,13 @@ def two_product(a: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
 def dot(A: NDArray, v: NDArray, v_low: NDArray | float = 0.0) -> tuple[NDArray, NDArray]:
     """A @ (v + v_low) as an unevaluated sum high + low, as if computed in twice the precision."""
     products, low = two_product(A, np.broadcast_to(v, A.shape))
-    low = low + A * v_low
-    high = np.zeros(A.shape[0])
-    carry = np.zeros(A.shape[0])
-    for column in range(A.shape[1]):
-        high, error = two_sum(high, products[:, column])
-        carry += error + low[:, column]
-    return two_sum(high, carry)
+    low = (low + A * v_low).sum(axis=1)
+    while products.shape[1] > 1:  # the columns in pairs, and these in pairs again
+        pairs = products.shape[1] // 2
+        high, error = two_sum(products[:, :pairs], products[:, pairs : 2 * pairs])
+        low = low + error.sum(axis=1)
+        products = np.hstack([high, products[:, 2 * pairs :]])
+    return two_sum(products.sum(axis=1), low)
 
 
 def normal_residual(A: NDArray, b: NDArray, w: NDArray) -> NDArray:

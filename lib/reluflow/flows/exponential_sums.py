@@ -56,9 +56,9 @@ def _evaluate(a, b, rates, t, limit=None) -> tuple[NDArray, NDArray]:
     limit = (_limit(a, b) if limit is None else limit)[:, None]
     left, gone = np.exp(-rates * t[..., None]), -np.expm1(-rates * t[..., None])
     b, a = b[:, None, :], a[:, None]
-    early = np.abs(a) + (gone * np.abs(b)).sum(axis=-1)
-    late = np.abs(limit) + (left * np.abs(b)).sum(axis=-1)
-    value = np.where(early <= late, a + (gone * b).sum(axis=-1), limit - (left * b).sum(axis=-1))
+    size = np.abs(b)
+    early, late = np.abs(a) + np.vecdot(gone, size), np.abs(limit) + np.vecdot(left, size)
+    value = np.where(early <= late, a + np.vecdot(gone, b), limit - np.vecdot(left, b))
     return value, np.minimum(early, late)
 
 
@@ -79,9 +79,9 @@ def _derivative(b: NDArray, rates: NDArray) -> tuple[NDArray, NDArray, NDArray, 
 
 
 def _horizon(
-    a: NDArray, b: NDArray, rates: NDArray, limit: NDArray | None = None
+    a: NDArray, b: NDArray, rates: NDArray, limit: NDArray | None = None, until: float = np.inf
 ) -> tuple[NDArray, NDArray]:
-    """Times (m,) after which the sums keep their sign, and these signs.
+    """Times (m,), at most `until`, after which the sums keep their sign, and their signs there.
 
     A limit that is not zero outweighs what has not faded by then. On its way to a limit of zero a
     sum is followed until it is rounding of the terms that cancel in this limit: past that point
@@ -91,19 +91,23 @@ def _horizon(
     floor = np.where(limit != 0.0, np.abs(limit) / (2.0 * max(1, b.shape[1])), 32 * _EPS * size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         faded = np.log(np.abs(b) / floor[:, None]) / rates
-    end = np.where(np.isnan(faded), 0.0, faded).max(axis=1, initial=0.0)
+    end = np.minimum(np.where(np.isnan(faded), 0.0, faded).max(axis=1, initial=0.0), until)
     return end, np.sign(_evaluate(a, b, rates, end[:, None], limit)[0][:, 0])
 
 
 def _solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
     """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
+    limit, bends = _limit(a, b) if limit is None else limit, np.abs(b) * rates**2
     with np.errstate(all="ignore"):
         tangent = -a / (b @ rates)  # a tiny start meets zero tens of decades before hi
+        parabola = tangent * (1.0 + 0.5 * tangent * (b @ rates**2) / (b @ rates))
+        tangent = np.where(np.abs(parabola - tangent) < 0.1 * tangent, parabola, tangent)
     early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
     root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
     for _ in range(1100):  # enough to halve down to the smallest number
         value, size = (v[:, 0] for v in _evaluate(a, b, rates, root[:, None], limit))
-        slope = (np.exp(-rates * root[:, None]) * rates * b).sum(axis=1)
+        left = np.exp(-rates * root[:, None])
+        slope = np.vecdot(left, rates * b)
         same = np.sign(value) == sign_lo
         lo, hi = np.where(same, root, lo), np.where(same, hi, root)
         # Done where the value is all rounding, or the step was or would be.
@@ -117,7 +121,12 @@ def _solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
         good = (newton > lo) & (newton < hi) & (np.abs(newton - root) < 0.5 * last) & (slope != 0.0)
         new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
         last = np.where(done, 0.0, np.abs(new - root))
+        # A step of Newton's leaves an error of its square.
+        sure = good & (np.vecdot(left, bends) * last**2 <= _EPS * np.abs(slope) * root)
+        last = np.where(sure, 0.0, last)
         root = new
+        if (done | sure).all():
+            break
     return root
 
 
@@ -138,20 +147,22 @@ def rolle(
     sign0: NDArray,
     first_only: bool = False,
     limit: NDArray | None = None,
+    until: float = np.inf,
 ) -> Zeros:
     """All zeros in t > 0 of m sums with common ascending rates, through their derivatives' zeros.
 
     Parameters: a (m,), b (m, r), rates (r,) ascending and positive, sign0 (m,) the sign of each f
     just after t = 0 (it decides where a = 0). With `first_only` the crossings hold, of each sum,
     at most the first one, and only where it can be the earliest of all. `limit` (m,) is that of the
-    sums, where it is known better than by adding them up.
+    sums, where it is known better than by adding them up. Zeros past `until` are dropped.
     """
     m, r = b.shape
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
     limit = _limit(a, b) if limit is None else limit
     if r == 1:
-        return Zeros(_single(a, b, rates, sign0, limit), np.full((m, 0), np.inf))
+        zero = _single(a, b, rates, sign0, limit)
+        return Zeros(np.where(zero <= until, zero, np.inf), np.full((m, 0), np.inf))
     da, db, drates, dlimit = _derivative(b, rates)
     # A sum that starts at zero with its slope against sign0 starts tangentially: that slope is
     # rounding, and left in it would make a zero out of nothing just after t = 0.
@@ -160,7 +171,7 @@ def rolle(
     first = np.where(starts, sign0, _first_sign(db, drates))
     first = np.where(da != 0.0, np.sign(da), first)
     critical = rolle(da, db, drates, first, limit=dlimit).crossings
-    end, final = _horizon(a, b, rates, limit)
+    end, final = _horizon(a, b, rates, limit, until)
     critical = np.minimum(critical, end[:, None])
     values, sizes = _evaluate(a, b, rates, critical, limit)
     # A sum that meets zero to rounding touches it.
@@ -200,7 +211,12 @@ def _first_sign(b: NDArray, rates: NDArray) -> NDArray:
 
 
 def bounds(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, first_only: bool = True
+    a: NDArray,
+    b: NDArray,
+    rates: NDArray,
+    sign0: NDArray,
+    first_only: bool = True,
+    until: float = np.inf,
 ) -> Zeros:
     """Zeros in t > 0 by interval halving with certificates; parameters as for `rolle`.
 
@@ -211,7 +227,7 @@ def bounds(
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
     clear = _clear_of_zero(a, b, rates, sign0)
-    row, lo, hi, edge = _suspects(a, b, rates, clear)
+    row, lo, hi, edge = _suspects(a, b, rates, clear, until)
     found_row, found_t, touch_row, touch_t = [], [], [], []
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     up1, down1 = up * rates, down * rates
@@ -284,13 +300,13 @@ def _enclosure(a, b, rates, lo, hi, common=False) -> tuple[NDArray, NDArray, NDA
 
 
 def _suspects(
-    a: NDArray, b: NDArray, rates: NDArray, clear: NDArray
+    a: NDArray, b: NDArray, rates: NDArray, clear: NDArray, until: float
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """The windows of time in which sums may have a zero: row, lo, hi and number of each window.
 
     The windows tile t > 0 and are common to all sums, so that one matrix product bounds them all.
     """
-    end, _ = _horizon(a, b, rates)
+    end, _ = _horizon(a, b, rates, until=until)
     exponents = np.arange(-6, 1 + int(np.ceil(np.log2(max(1.0, end.max(initial=0.0) * rates[-1])))))
     edges = np.append(0.0, 2.0**exponents / rates[-1])
     low, high, rounding = _enclosure(a[:, None], b, rates, edges[:-1], edges[1:], common=True)
@@ -358,10 +374,38 @@ def zeros(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> Zeros:
     return bounds(a, b, rates, sign0, first_only=False)
 
 
-def first_zeros(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> Zeros:
-    """As `zeros`, but only the earliest zero of all m sums is promised."""
+def first_zeros(
+    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, until: float = np.inf
+) -> Zeros:
+    """As `zeros`, but only the earliest zero of all m sums is promised, and one before `until`."""
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]
+    crossings = _monotone(a, b, rates, sign0, until) if np.isfinite(until) and rates.size else None
+    if crossings is not None:
+        return Zeros(crossings, np.full((len(a), 0), np.inf))
     if _suits_tower(rates):
-        return rolle(a, b, rates, sign0, first_only=True)
-    return bounds(a, b, rates, sign0)
+        return rolle(a, b, rates, sign0, first_only=True, until=until)
+    return bounds(a, b, rates, sign0, until=until)
+
+
+def _monotone(a, b, rates, sign0, until: float) -> NDArray | None:
+    """The zeros (m, 1) up to `until` of sums that are certainly monotone there; else None."""
+    # Towards zero and away from it, exp(l_1 t) f'(t) is a difference of two decreasing sums.
+    away = sign0[:, None] * b * rates
+    back = np.maximum(-away, 0.0)
+    away = away + back
+    faded = np.exp(-(rates - rates[0]) * until)
+    falls, rises = back @ faded > away.sum(axis=1), away @ faded > back.sum(axis=1)
+    # A sum that starts at zero with its slope against sign0 starts tangentially.
+    if not (rises | falls & (a != 0.0)).all():
+        return None
+    limit = _limit(a, b)
+    end = np.full(len(a), until)
+    crossings = np.full((len(a), 1), np.inf)
+    final = _evaluate(a, b, rates, end[:, None], limit)[0][:, 0]
+    row = np.nonzero(falls & (final * sign0 <= 0.0))[0]
+    if row.size:
+        start = np.zeros(len(row))
+        roots = _solve(a[row], b[row], rates, start, end[row], sign0[row], limit[row])
+        crossings[row, 0] = roots
+    return crossings

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.lapack import dgejsv
 
 from reluflow.errors import InputError
 from reluflow.flows.boundaries import tangent_basis
 from reluflow.flows.compensated import refine
+from reluflow.flows.factor import Factor
 
 _EPS = np.finfo(float).eps
 
@@ -19,7 +21,7 @@ class Segment:
     """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
 
     Shapes: w0 and limit (d,), V (d, r), b and rates (r,). The first form keeps the digits early,
-    the second one late, when a far start is forgotten.
+    the second one late, when a far start is forgotten. An `opening` knows no limit (it is inf).
     """
 
     t0: float
@@ -35,7 +37,10 @@ class Segment:
 
     def after(self, s: NDArray) -> NDArray:
         """States (k, d) at the times s (k,) from the segment's start on."""
-        left, gone = np.exp(-self.rates * s[:, None]), -np.expm1(-self.rates * s[:, None])
+        gone = -np.expm1(-self.rates * s[:, None])
+        if np.isinf(self.limit[0]):
+            return self.w0 + (gone * self.b) @ self.V.T
+        left = np.exp(-self.rates * s[:, None])
         early = np.linalg.norm(self.w0) + gone @ np.abs(self.b)
         late = np.linalg.norm(self.limit) + left @ np.abs(self.b)
         return np.where(
@@ -44,8 +49,14 @@ class Segment:
             self.limit - (left * self.b) @ self.V.T,
         )
 
+    def velocity(self, s: float) -> NDArray:
+        """dw/dt (d,) at the time s from the segment's start on."""
+        return self.V @ (self.b * self.rates * np.exp(-self.rates * s))
+
     def polished(self, x: NDArray, s: float) -> float:
         """The zero s of x.w, known to rounding of the early form, to rounding of the late form."""
+        if np.isinf(self.limit[0]):
+            return s
         slopes = (x @ self.V) * self.b
         for _ in range(2):
             left = np.exp(-self.rates * s)
@@ -92,12 +103,15 @@ def segment(
     A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
     if not A.size or not A.any():
         return _still(w, t0)
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    # What is left of data that are orthogonal to the hyperplanes is rounding.
-    largest = max(s[0], np.linalg.norm(X[on], axis=1).max()) if len(normals) else s[0]
-    rank = int(np.sum(s > largest * max(A.shape) * _EPS))
-    U, s, V = U[:, :rank], s[:rank], Vt[:rank].T
-    if rank == 0:
+    U, s, V = _decomposed(A)
+    # Rounding moves s_k by its share of every column. What is left of data that are orthogonal to
+    # the hyperplanes is rounding of these data.
+    sizes = np.linalg.norm(A, axis=0)
+    if len(normals):
+        sizes = np.full(len(V), max(sizes.max(), np.linalg.norm(X[on], axis=1).max()))
+    kept = s > max(A.shape) * _EPS * (sizes @ np.abs(V))
+    U, s, V = U[:, kept], s[kept], V[:, kept]
+    if s.size == 0:
         return _still(w, t0)
     rates = s**2
     # The fitted point in u + span(V); where squaring the condition number would show, corrected.
@@ -110,6 +124,36 @@ def segment(
     closer = rates * np.linalg.norm(best - u) <= np.linalg.norm(force)
     limit = Q @ best + (w - Q @ u if len(normals) else 0.0)
     return Segment(t0, w, Q @ V, np.where(closer, to_best, along), rates, limit)
+
+
+def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """U, s, V of A (m, k) = U diag(s) V^T, where rows or columns of very different size, as features in
+    different units are, cost no digits of small s: Jacobi's method (Drmac & Veselic 2008)."""
+    m, k = A.shape
+    tall = np.vstack([A, np.zeros((max(k - m, 0), k))])
+    s, U, V, work, _, failed = dgejsv(tall, joba=2)
+    if failed:
+        raise np.linalg.LinAlgError(f"Jacobi's method did not converge ({failed})")
+    return U[:m], s * (work[0] / work[1]), V
+
+
+def opening(factor: Factor, force: NDArray, w: NDArray, t0: float) -> tuple[Segment, float]:
+    """The first stretch of `segment` without hyperplanes, and its length, which may be zero.
+
+    While l_max s < 100 the force A^T (y - A w) tells the amplitudes to rounding, however small the
+    other rates. So there is no need for the limit, whose digits are dear.
+    """
+    rates = factor.s**2
+    if rates.size == 0:
+        return _still(w, t0), np.inf
+    b = force @ factor.V / rates
+    length, limit = 100.0 / rates[0], w + factor.V @ b
+    left = np.exp(-rates * length)
+    early = np.sqrt(w @ w) + (1.0 - left) @ np.abs(b)
+    late = np.sqrt(limit @ limit) + left @ np.abs(b)
+    start = Segment(t0, w, factor.V, b, rates, np.full(len(w), np.inf))
+    # Where a far start is forgotten on the way, the limit is needed for the digits.
+    return start, length if early <= 4.0 * late else 0.0
 
 
 def _still(w: NDArray, t0: float) -> Segment:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
+from reluflow.networks.layered import backward, forward
 
 Patterns = Sequence[NDArray]
 """Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l), or
@@ -144,12 +145,8 @@ class Network:
         masks = self._masks(before[: self._behind], patterns)
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
-        found: list[NDArray] = []
-        for layer in range(self.degree - 1, -1, -1):
-            found.append(np.swapaxes(delta, -1, -2) @ inputs[layer])
-            if layer:
-                delta = (delta @ W[layer]) * masks[layer - 1]
-        return self.parameters(found[::-1])
+        pairs = zip(backward(W, masks, delta), inputs, strict=False)
+        return self.parameters([np.swapaxes(delta, -1, -2) @ x for delta, x in pairs])
 
     def rates(
         self, theta: ArrayLike, X: ArrayLike, v: ArrayLike, patterns: Patterns | None = None
@@ -216,14 +213,12 @@ class Network:
         self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
     ) -> tuple[list[NDArray], list[NDArray]]:
         """Inputs of every layer, and its pre-activations; the last of these is the output."""
-        lead = W[0].shape[:-2]
-        inputs, before = [np.broadcast_to(X, (*lead, *X.shape))], []
-        for layer, matrix in enumerate(W):
-            before.append(inputs[-1] @ np.swapaxes(matrix, -1, -2))
-            if layer < self._behind:
-                given = None if patterns is None else [patterns[layer]]
-                inputs.append(before[-1] * self._masks([before[-1]], given)[0])
-        return inputs, before
+
+        def slope(layer: int, h: NDArray) -> NDArray:
+            return self._masks([h], None if patterns is None else [patterns[layer]])[0]
+
+        X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
+        return forward(W, X, self._behind, slope)
 
 
 def neuron(d: int, activation: str = "relu") -> Network:

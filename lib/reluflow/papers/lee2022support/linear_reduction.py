@@ -17,7 +17,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.landscape import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.linear import ROUNDING
 from reluflow.papers.lee2022support.linear_limits import FULL_FACTORS, data_of, factored_draws
 

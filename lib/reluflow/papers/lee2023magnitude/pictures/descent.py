@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from reluflow.figures import style
 from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.papers.lee2023magnitude.approximation import (
+from reluflow.papers.lee2023magnitude.bounds import two_layer_magnitude_bounds
+from reluflow.papers.lee2023magnitude.descent_layers import excess, near_descent
+from reluflow.papers.lee2023magnitude.profiles import (
     Profile,
     approximation_errors,
     largest_errors,
 )
-from reluflow.papers.lee2023magnitude.bounds import two_layer_magnitude_bounds
-from reluflow.papers.lee2023magnitude.descent_layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.starts import Start
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
