@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -26,7 +27,11 @@ seeds = st.integers(0, 10**6)
     scope="module", params=[(name, seed) for name in FLOWS for seed in range(3)], ids=str
 )
 def flow(request: pytest.FixtureRequest) -> Flow:
-    name, seed = request.param
+    return made(*request.param)
+
+
+@cache
+def made(name: str, seed: int) -> Flow:
     return FLOWS[name](seed)
 
 
@@ -62,7 +67,7 @@ def test_every_path_is_a_consistent_trajectory(flow):
 
 def test_the_list_is_not_idle():
     """Paths that move, and among them some with events on every kind of surface."""
-    paths = {name: [FLOWS[name](seed).path for seed in range(3)] for name in FLOWS}
+    paths = {name: [made(name, seed).path for seed in range(3)] for name in FLOWS}
     assert all(any(len(p.t) > 1 for p in three) for three in paths.values())
     assert {len(p.legs) for p in paths["two legs"]} == {2}
     idle = [name for name, three in paths.items() if not any(p.events for p in three)]

@@ -202,6 +202,19 @@ def test_alignment_from_a_size_that_no_float_holds() -> None:
     )
 
 
+@pytest.mark.parametrize("loss", [SQUARE, LOGISTIC], ids=lambda loss: loss.name)
+def test_no_step_leaps_over_the_moment_at_which_a_size_is_1(loss) -> None:
+    """From ln eps = -3000 all is still for a long time, and then over within a moment."""
+    rng = np.random.default_rng(3)
+    X, y = separable(rng, 6)
+    chart = Polar(fully_connected([2, 3]))
+    start = chart.coordinates(np.random.default_rng(3).normal(size=9), -3000.0)
+    path = integrate(GradientFlow(chart, loss, X, y), start, 4000.0, rtol=1e-7)
+    assert path.status == "horizon"
+    assert path.log_loss[-1] < path.log_loss[0] - 0.1  # one label has neurons, the other none
+    assert path.end[-1] > -1.0
+
+
 def test_charts_and_clocks_change_on_the_way() -> None:
     """Balanced neurons, then polar, then plain coordinates give what plain ones give throughout."""
     rng = np.random.default_rng(4)
