@@ -15,7 +15,6 @@ from reluflow.falsify import Statement
 from reluflow.flows.population import pull
 from reluflow.ledger import Evidence, Reading, bound, deviation, note
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds
-from reluflow.papers.lee2023magnitude.descent_bounds import magnitude_descent_bounds
 from reluflow.papers.lee2023magnitude.profiles import (
     Profile,
     approximation_errors,
@@ -150,7 +149,7 @@ def _converse(rng: np.random.Generator, count: int) -> float:
             u += 0.5 * step * (a - u)
         flow = solve_ivp(lambda _, u, a=a: 0.5 * (a - u), (0, 5), [v0], rtol=1e-12, atol=1e-12)
         found = (
-            magnitude_descent_bounds(50, phi0, v0, 1.0, step)[0] - u,
+            magnitude_bounds(50, phi0, v0, 1.0, step)[0] - u,
             magnitude_bounds(np.array([5.0]), phi0, v0, 1.0)[0][0] - flow.y[0, -1],
         )
         worst = max(worst, *(abs(float(x)) for x in found))
