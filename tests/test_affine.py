@@ -321,7 +321,7 @@ def test_an_exact_tangency_is_not_unique() -> None:
 @pytest.mark.parametrize("turn", [0, 1, 2, 3])
 @pytest.mark.parametrize(("y1", "unique"), [(3.0, False), (-2.0, True)])
 def test_a_touch_from_the_active_side(y1, unique, turn) -> None:
-    # x_1.w = 12 (u - 1/2)^2 (u + 1) with u = exp(-3t). A label y_1 < 0 pushes back from the other
+    # x_1.w = 12 (u - 1/2)^2 (u + 1) with u = exp(-3t). A label y_1 < 0 jumps back from the other
     # side, so that the touch passes; y_1 > 0 does not.
     s = 3.0 - y1
     y = np.array([3.0, 30.0, 22.0, 11.0]) - s * np.array([1.0, 1.0, -2.0, 1.0])
@@ -353,7 +353,7 @@ def test_a_touch_from_the_inactive_side(y3, unique) -> None:
 
 # --- Sliding --------------------------------------------------------------------------------------
 
-# On x_1.w = 0 with y_1 = -1: w_2' = -5 w_2 + y_2 + 2 y_3, and x_2 and x_3 push with the force
+# On x_1.w = 0 with y_1 = -1: w_2' = -5 w_2 + y_2 + 2 y_3, and x_2 and x_3 jump with the force
 # w_2 + y_2 - y_3, which x_1 can hold while it is between 0 and 1.
 SLIDE_X = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 2.0]])
 
@@ -393,22 +393,22 @@ def test_a_flow_slides_for_ever() -> None:
 
 
 def test_parallel_data_hold_together() -> None:
-    # The three data of the wall add -1.5 w_1 on one side and +0.2 on the other, in all.
+    # The three data of the surface add -1.5 w_1 on one side and +0.2 on the other, in all.
     X = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [0.5, 1.0]])
     y = np.array([-0.5, -0.5, -0.2, 2.0])
     flow = affine_flow(X, y, [0.0, 1.0])
     assert summary(flow) == [(0, "slide"), (1, "slide"), (2, "slide")]
     np.testing.assert_allclose(flow.end, [0.0, 2.0], atol=1e-15)
-    # With labels that sum to a push the other way they let through.
+    # With labels that sum to a jump the other way they let through.
     through = affine_flow(X, np.array([2.0, -0.5, -0.2, 2.0]), [-0.1, 1.0])
     assert [k for _, k in summary(through)] == ["activate", "activate", "deactivate"]
     assert through.status == "converged"
 
 
 @pytest.mark.parametrize("turn", [0, 1, 2])
-def test_a_flow_slides_on_two_walls_and_is_released_from_one(turn) -> None:
-    # x_1 and x_2 hold w_1 = w_2 = 0; x_3 drives w_3 up and pushes on x_1 with (2 - w_3) / 4; x_4
-    # pushes on x_2 while it is active.
+def test_a_flow_slides_on_two_surfaces_and_is_released_from_one(turn) -> None:
+    # x_1 and x_2 hold w_1 = w_2 = 0; x_3 drives w_3 up and jumps on x_1 with (2 - w_3) / 4; x_4
+    # jumps on x_2 while it is active.
     X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.25, 0.0, 1.0], [0.0, -0.5, -2.0]])
     y = np.array([-1.0, -1.0, 2.0, 1.0])
     Q = np.eye(3) if turn == 0 else np.linalg.qr(np.random.default_rng(turn).normal(size=(3, 3)))[0]
@@ -422,9 +422,9 @@ def test_a_flow_slides_on_two_walls_and_is_released_from_one(turn) -> None:
     assert held.any()
 
 
-def test_dependent_walls_hold_more_than_any_two_of_them() -> None:
-    # On the line w_1 = w_2 = 0 three walls meet, with normals (1,0), (0,1), (1,1). The force
-    # (1.8, 1.8) is within their common pushes, and within those of no two of them.
+def test_dependent_surfaces_hold_more_than_any_two_of_them() -> None:
+    # On the line w_1 = w_2 = 0 three surfaces meet, with normals (1,0), (0,1), (1,1). The force
+    # (1.8, 1.8) is within their common jumps, and within those of no two of them.
     X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.6, 0.6, 1.0]])
     flow = affine_flow(X, [-1.0, -1.0, -1.0, 4.0], [0.0, 0.0, 1.0])
     assert flow.status == "sliding"
@@ -450,7 +450,7 @@ def test_a_datum_that_rests_on_its_boundary_wakes() -> None:
 
 
 def test_a_flat_of_sliding_moves_only_within_itself() -> None:
-    # Two walls leave one direction; rounding in the data must not make a second, very slow one.
+    # Two surfaces leave one direction; rounding in the data must not make a second, very slow one.
     X = np.array([[2, -1, -2], [1, -1, -2], [-1, -1, -1], [-2, -1, -1], [2, -2, -1]], float)
     y = np.array([1.0, -1.0, 1.0, -2.0, 2.0])
     flow = affine_flow(X, y, [-1.0, -1.0, 0.0], max_events=50)
@@ -480,7 +480,7 @@ def test_many_data_with_labels_of_either_sign() -> None:
 
 
 def test_a_start_on_a_repelling_boundary() -> None:
-    # At w_1 = 0 the other data push with -1/2: left on the inactive side, right (y_1 = 1) on the
+    # At w_1 = 0 the other data jump with -1/2: left on the inactive side, right (y_1 = 1) on the
     # active one.
     X, y = np.array([[1.0, 0.0], [-0.5, 1.0]]), np.array([1.0, 2.0])
     flow = affine_flow(X, y, [0.0, 1.0])
@@ -707,7 +707,7 @@ def test_what_doubles_cannot_tell_is_one_clear_sentence(monkeypatch) -> None:
     def singular(*_):
         raise np.linalg.LinAlgError("SVD did not converge")
 
-    monkeypatch.setattr("reluflow.flows.affine.departures", singular)
+    monkeypatch.setattr("reluflow.flows.affine.continuations", singular)
     with pytest.raises(InputError, match="boundaries of x_1 meet at angles too small to tell"):
         affine_flow([[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [0.0, 1.0])
 

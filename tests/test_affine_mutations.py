@@ -48,7 +48,7 @@ def test_a_start_near_a_boundary_is_on_its_side_of_it() -> None:
 
 
 def test_a_datum_that_rests_on_its_boundary_does_not_slide() -> None:
-    """The first datum's boundary is followed without a push, as an inactive datum allows."""
+    """The first datum's boundary is followed without a jump, as an inactive datum allows."""
     path = affine_flow(np.eye(2), [-1.0, 2.0], [0.0, 1.0])
     assert np.allclose(path.end, [0.0, 2.0])
     assert path.status == "converged"
@@ -66,7 +66,7 @@ def test_a_datum_that_leaves_its_boundary_starts_from_zero() -> None:
     assert path.status == "converged"
     assert names(path)[-2:] == [(1, "slide"), (1, "activate")]
     assert path.events[-1].t == pytest.approx(4.683115772408673)
-    # The second and third data are fitted in the limit, and nothing pushes there.
+    # The second and third data are fitted in the limit, and nothing jumps there.
     active = X @ path.end > 0
     force = X[active].T @ (y[active] - X[active] @ path.end)
     assert np.linalg.norm(force) < 1e-9

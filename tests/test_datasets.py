@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reluflow import datasets
 from reluflow.errors import InputError
+from reluflow.papers.lee2022support.assumptions import check_assumptions
 
 # Appendix G of Lee, Sim & Ye (2022), typed a second time, here with the paper's columns.
 PRINTED = {
@@ -41,7 +42,7 @@ def test_printed_data(name: str) -> None:
     assert np.array_equal(data.X, np.array(columns, dtype=float).T)
     assert np.array_equal(data.y, np.array(labels, dtype=float))
     assert (data.n, data.d) == data.X.shape
-    datasets.check_assumptions(data.X, data.y)
+    check_assumptions(data.X, data.y)
 
 
 def test_printed_settings() -> None:
@@ -197,6 +198,14 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
         datasets.load(str(path))
 
 
+def test_drawn_points_follow_the_law() -> None:
+    law = datasets.settings("example-5.2")
+    points = law.drawn_points(5, 3, np.random.default_rng(2))
+    assert np.array_equal(points, 1e-4 * np.random.default_rng(2).uniform(size=(5, 3)))
+    with pytest.raises(ValueError, match="prints its starts"):
+        datasets.settings("example-5.1").drawn_points(1, 2, np.random.default_rng(0))
+
+
 def test_unknown_name() -> None:
     with pytest.raises(InputError, match='did you mean "paper"'):
         datasets.load("Paper")
@@ -208,39 +217,6 @@ def test_unknown_name() -> None:
 
 def test_a_file_without_the_ending_is_read(tmp_path: Path) -> None:
     assert datasets.load(write(tmp_path, "a,b\n1,2\n", "data.txt")).n == 1
-
-
-@given(
-    X=arrays(float, (6, 3), elements=st.floats(0.1, 10)),
-    row=st.integers(0, 5),
-    feature=st.integers(0, 2),
-)
-def test_each_assumption_is_named_with_its_row(X: np.ndarray, row: int, feature: int) -> None:
-    y = np.ones(6)
-    datasets.check_assumptions(X, y)
-
-    negative = X.copy()
-    negative[row, feature] = -0.5
-    with pytest.raises(
-        InputError, match=rf"A1 .* data row {row + 1} .*feature {feature + 1} is -0\.5"
-    ):
-        datasets.check_assumptions(negative, y)
-
-    zero = X.copy()
-    zero[row] = 0
-    with pytest.raises(InputError, match=rf"A1 .* data row {row + 1} .*every feature is zero"):
-        datasets.check_assumptions(zero, y)
-
-    for label in (0.0, -2.0):
-        labels = y.copy()
-        labels[row] = label
-        with pytest.raises(InputError, match=rf"A2 .* data row {row + 1} .*label is {label:g}"):
-            datasets.check_assumptions(X, labels)
-
-
-def test_data_that_do_not_span_the_space_are_let_pass() -> None:
-    """A3, rank X = d, is a choice of coordinates (Corollary E.2): the chapter follows such data."""
-    datasets.check_assumptions(np.array([[1.0, 2.0], [2.0, 4.0]]), np.ones(2))
 
 
 def mine(d: int) -> datasets.Dataset:

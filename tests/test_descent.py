@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.descent import affine_descent
+from reluflow.flows.descent import affine_descent, path_distance
 
 FEW = settings(
     derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
@@ -223,3 +226,29 @@ def test_there_is_nothing_between_two_steps() -> None:
         path.at(1.5)
     with pytest.raises(ValueError, match="at most 5"):
         path.at(6)
+
+
+def test_path_distance_by_hand() -> None:
+    """w = 1 - e^(-t) against 1 - (1 - s)^k at t = s k, relative to the flow's reach."""
+    s, steps = 0.1, 50
+    flow, descent = affine_flow([[1]], [1], [0.5]), affine_descent([[1]], [1], [0.5], s, steps)
+    k = np.arange(steps + 1)
+    apart = 0.5 * np.abs(np.exp(-s * k) - (1 - s) ** k)
+    reach = 0.5 * (1 - np.exp(-s * steps))
+    assert path_distance(flow, descent, s) == pytest.approx(apart.max() / reach)
+    # A clock that runs at another rate is another path.
+    assert path_distance(flow, descent, 2 * s) > 3 * apart.max() / reach
+
+
+@pytest.mark.parametrize(("start", "events", "room"), [((1e-4, 1e-4), 0, 0.02), ((0, 45), 3, 0.1)])
+def test_path_distance_halves_with_the_step(start: tuple, events: int, room: float) -> None:
+    """Descent is the flow at zero step: the distance is of first order, past deactivations too."""
+    data = load("example-5.1")
+    flow = affine_flow(data.X, data.y, start)
+    assert len(flow.events) == events
+    far = [
+        path_distance(flow, affine_descent(data.X, data.y, start, s, round(50 / s)), s)
+        for s in (0.004, 0.002, 0.001, 0.0005)
+    ]
+    assert all(a / b == pytest.approx(2, abs=room) for a, b in pairwise(far))
+    assert far[0] < 0.01

@@ -13,7 +13,7 @@ from reluflow import falsify as machine
 from reluflow import ledger
 from reluflow.falsify import Report, Statement, falsify, settle, shrink, survey, table
 from reluflow.flows.affine import affine_flow
-from reluflow.geometry import cell_bound, enumerate_cells, local_minima, rank
+from reluflow.geometry import cell_bound, enumerate_cells, local_minima, nested_pairs, rank
 from reluflow.instances import (
     ORDINARY,
     any_start,
@@ -25,10 +25,13 @@ from reluflow.instances import (
     realisable,
 )
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support import landscape
-from reluflow.papers.lee2022support.norms import small_flows
-from reluflow.papers.lee2022support.small_starts import unit_of_norm
-from reluflow.papers.lee2022support.small_statements import flows_of, nontrivial, nontrivial_draws
+from reluflow.papers.lee2022support.small_ends import nontrivial_draws
+from reluflow.papers.lee2022support.small_starts import (
+    flows_of,
+    nontrivial,
+    small_flows,
+    unit_of_norm,
+)
 
 COUNT, FLOWS = 400, 80
 """Draws of an instance, and of one that an exact flow is followed from: about a second each."""
@@ -125,7 +128,7 @@ def fall_of_loss(item) -> float:
 
 
 def nesting(item) -> float:
-    pairs = landscape.nested_pairs(local_minima(item["X"], item["y"]))
+    pairs = nested_pairs(local_minima(item["X"], item["y"]))
     scale = 0.5 * item["y"] @ item["y"]
     return min([(fewer.loss - more.loss) / scale for more, fewer in pairs], default=np.inf)
 
@@ -256,6 +259,8 @@ TRUE = [
 def test_true_claims_survive(statement: Statement) -> None:
     report = falsify(statement, 0, budget(statement) // 2)
     assert report.survives
+    with pytest.raises(ValueError, match="no instance was found"):
+        _ = report.shrunk
     assert not report.vacuous
     assert report.counterexample is None
     assert report.evaluations == budget(statement) // 4
@@ -296,12 +301,12 @@ def test_the_smallest_counterexample_to_theorem_3_6() -> None:
     """Data (1, 0), (1, 1), (0, 1) with labels 2, 1, 1, up to order and to the exchange of axes."""
     report = falsify(NESTING, 0, 40)
     assert sum(report.violations.values()) > 1
-    small = report.counterexample
+    small = report.shrunk
     data = sorted([*map(int, x), int(t)] for x, t in zip(small["X"], small["y"], strict=True))
     swapped = sorted([b, a, t] for a, b, t in data)
     assert [[0, 1, 1], [1, 0, 2], [1, 1, 1]] in (data, swapped)
     X, y = small["X"], small["y"]
-    pairs = [(a.support, b.support) for a, b in landscape.nested_pairs(local_minima(X, y))]
+    pairs = [(a.support, b.support) for a, b in nested_pairs(local_minima(X, y))]
     assert any(breaks_by_loops(X, y, *pair) for pair in pairs if len(pair[1]) == 2)
 
 

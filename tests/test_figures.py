@@ -25,6 +25,7 @@ from nbclient import NotebookClient
 from nbval_numbers import reconciled_text
 from reluflow import figures
 from reluflow.approx import on_grain
+from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.figures.artists import curves as curves_line
@@ -52,12 +53,8 @@ from reluflow.statistics import wilson
 from scipy.spatial import ConvexHull
 
 # Example 5.1 of the paper (d = 2) and Example 5.2 (d = 3).
-X = np.array(
-    [[0.8858, 0.0244], [0.4338, 0.8852], [0.6739, 0.0399], [0.0221, 0.4778], [0.2322, 0.8717]]
-)
-Y = np.array([0.6111, 0.9397, 1.8694, 2.7104, 1.3089])
-X3 = np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0], [2.0, 0.0, 0.0]])
-Y3 = np.array([0.05, 6.0, 0.5])
+X, Y = load("example-5.1").X, load("example-5.1").y
+X3, Y3 = load("example-5.2").X, load("example-5.2").y
 W3 = np.array([6e-5, 3e-5, 4e-6])
 WINDOW = (-60.0, 10.0, -6.0, 30.0)
 
@@ -1018,12 +1015,11 @@ def test_alternative_text_reaches_the_page():
 SETUP = """\
 import numpy as np
 from reluflow import figures
+from reluflow.datasets import load
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 
-X = np.array([[0.8858, 0.0244], [0.4338, 0.8852], [0.6739, 0.0399], [0.0221, 0.4778],
-              [0.2322, 0.8717]])
-y = np.array([0.6111, 0.9397, 1.8694, 2.7104, 1.3089])
+X, y = load("example-5.1").X, load("example-5.1").y
 minima = local_minima(X, y)
 paths = {"ReLU flow": affine_flow(X, y, (0, 45)),
          "linear flow": affine_flow(X, y, (0, 45), "linear")}

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+from functools import cache
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from flows import FLOWS, Flow, draw
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from reluflow.bruteforce import best_of_many, integrate, plain_descent
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums as sums
@@ -17,20 +23,102 @@ steady = settings(derandomize=True, max_examples=40, deadline=None)
 seeds = st.integers(0, 10**6)
 
 
-def draw(seed: int, signed: bool = False):
-    """Random data of either sign of input, and a start."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(1, 8)), int(rng.integers(1, 5))
-    X = rng.normal(size=(n, d))
-    y = rng.uniform(-1.0 if signed else 0.1, 1.5, n)
-    return X, y, 10.0 ** rng.uniform(-3, 1) * rng.normal(size=d), rng
+@pytest.fixture(
+    scope="module", params=[(name, seed) for name in FLOWS for seed in range(3)], ids=str
+)
+def flow(request: pytest.FixtureRequest) -> Flow:
+    return made(*request.param)
+
+
+@cache
+def made(name: str, seed: int) -> Flow:
+    return FLOWS[name](seed)
+
+
+def moments(path, count: int = 13) -> NDArray:
+    """Clock values from the start to the end, or to where a path with a limit is settled."""
+    last = max(path.t[-1], path.settled) if path.has_limit else path.t[-1]
+    t = np.linspace(path.t[0], last, count)
+    return np.unique(np.round(t)) if path.clock == "steps" else t
+
+
+def test_every_path_is_a_consistent_trajectory(flow):
+    path = flow.path
+    assert (np.diff(path.t) > 0).all()
+    assert path.states.shape[0] == len(path.t)
+    np.testing.assert_allclose(path.at(path.t), path.states, rtol=0, atol=flow.accuracy)
+    assert [e.t for e in path.events] == sorted(e.t for e in path.events)
+    assert all(isinstance(e.t, float) and isinstance(e.datum, int) for e in path.events)
+    assert {e.kind for e in path.events} <= {"activate", "deactivate", "slide"}
+    assert all(path.t[0] <= e.t <= path.t[-1] for e in path.events)
+    assert path.status in ("converged", "horizon", "sliding", "stalled")
+    assert path.detail
+    if path.has_limit:
+        np.testing.assert_array_equal(path.at(np.inf), path.end)
+    else:
+        np.testing.assert_array_equal(path.states[-1], path.end)
+        with pytest.raises(ValueError, match="at most"):
+            path.at(path.t[-1] + 1.0)
+    with pytest.raises(ValueError, match="at least"):
+        path.at(path.t[0] - 1.0)
+    with pytest.raises(FrozenInstanceError):
+        path.status = "diverged"
+
+
+def test_the_list_is_not_idle():
+    """Paths that move, and among them some with events on every kind of surface."""
+    paths = {name: [made(name, seed).path for seed in range(3)] for name in FLOWS}
+    assert all(any(len(p.t) > 1 for p in three) for three in paths.values())
+    assert {len(p.legs) for p in paths["two legs"]} == {2}
+    idle = [name for name, three in paths.items() if not any(p.events for p in three)]
+    assert [name for name in idle if "descent" not in name and "population" not in name] == [
+        "filters",
+        "stabilised",
+    ]
+
+
+def test_no_loss_rises(flow):
+    values = flow.value(flow.path.at(moments(flow.path)))
+    scale = np.abs(values).max()
+    assert (np.diff(values) <= 1e-9 * scale + 1e-15).all()
+
+
+def test_no_flow_has_a_memory(flow):
+    """From half-way on it goes the same way."""
+    path = flow.path
+    if flow.again is None or len(path.t) == 1:
+        pytest.skip("it cannot be started again, or rests where it starts")
+    half, last = moments(path)[[len(moments(path)) // 2, -1]]
+    rest = flow.again(path.at(half), last - half)
+    end = rest.at(min(rest.t[0] + last - half, np.inf if rest.has_limit else rest.t[-1]))
+    np.testing.assert_allclose(end, path.at(last), rtol=1e-5, atol=10 * flow.accuracy)
+
+
+def test_activity_changes_at_events_only_and_there_on_its_surface(flow):
+    path = flow.path
+    if flow.surfaces is None:
+        pytest.skip("its events are the first steps after a change, or there are none")
+    for event in path.events:
+        if event.kind == "slide":
+            continue  # it stays on the surface
+        near = 1e-5 * (1.0 + event.t)
+        before, after = flow.surfaces(path.at([event.t - near, min(event.t + near, path.t[-1])]))[
+            :, event.datum, event.neuron
+        ]
+        assert before * after <= 1e-7  # a unit that rests there has 0 behind it
+    changes = np.unique([path.t[0], *(e.t for e in path.events), moments(path)[-1]])
+    for left, right in pairwise(changes):
+        if right - left > 1e-6 * (1.0 + right):
+            h = flow.surfaces(path.at(left + np.array([0.2, 0.5, 0.8]) * (right - left)))
+            clear = (np.abs(h) > 1e-7).all(axis=0)
+            assert (((h > 0) == (h[:1] > 0)) | ~clear).all()
 
 
 @given(seeds)
 @example(1001)
 @steady
 def test_the_loss_never_increases(seed):
-    X, y, w0, _ = draw(seed, signed=True)
+    X, y, w0 = draw(seed, signed=True)
     path = affine_flow(X, y, w0)
     if path.status == "non-unique":  # with a label below 0 a slide may end at 0: flows begin there
         assert np.linalg.norm(path.end) <= 1e-12 * np.linalg.norm(w0)
@@ -43,7 +131,7 @@ def test_the_loss_never_increases(seed):
 @given(seeds)
 @steady
 def test_the_limit_is_stationary_and_events_sit_on_boundaries(seed):
-    X, y, w0, _ = draw(seed)
+    X, y, w0 = draw(seed)
     path = affine_flow(X, y, w0)
     scale = np.abs(X).T @ (np.abs(y) + np.abs(X) @ np.abs(path.end))
     assert np.linalg.norm(gradient(X, y, path.end)) <= 1e-9 * np.linalg.norm(scale)
@@ -58,7 +146,7 @@ def test_the_limit_is_stationary_and_events_sit_on_boundaries(seed):
 @given(seeds, st.floats(0.2, 5.0), st.floats(0.2, 5.0))
 @steady
 def test_scaling_laws(seed, a, b):
-    X, y, w0, _ = draw(seed)
+    X, y, w0 = draw(seed)
     path, t = affine_flow(X, y, w0), np.array([0.1, 0.7, 3.0])
     np.testing.assert_allclose(
         affine_flow(X, a * y, a * w0).at(t), a * path.at(t), rtol=1e-8, atol=1e-10
@@ -71,7 +159,8 @@ def test_scaling_laws(seed, a, b):
 @given(seeds)
 @steady
 def test_rotations_permutations_and_restarts(seed):
-    X, y, w0, rng = draw(seed)
+    X, y, w0 = draw(seed)
+    rng = np.random.default_rng(seed)
     path, t = affine_flow(X, y, w0), np.array([0.05, 0.4, 2.0])
     Q = np.linalg.qr(rng.normal(size=(X.shape[1],) * 2))[0]
     np.testing.assert_allclose(affine_flow(X @ Q, y, w0 @ Q).at(t), path.at(t) @ Q, atol=1e-8)
@@ -84,7 +173,7 @@ def test_rotations_permutations_and_restarts(seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_flow_agrees_with_a_general_ode_solver(seed):
-    X, y, w0, _ = draw(seed)
+    X, y, w0 = draw(seed)
     # DOP853 resolves each kink to its largest step, 1/1000.
     np.testing.assert_allclose(
         integrate(X, y, w0, 2.0), affine_flow(X, y, w0).at(2.0), atol=1e-4 * (1 + np.abs(w0).max())
@@ -120,7 +209,8 @@ def test_starts_part_at_an_exact_touch(eps, ends):
 @given(seeds)
 @steady
 def test_descent_equals_a_plain_loop(seed):
-    X, y, w0, rng = draw(seed, signed=True)
+    X, y, w0 = draw(seed, signed=True)
+    rng = np.random.default_rng(seed)
     step = 10.0 ** rng.uniform(-3, -0.5)
     loop = plain_descent(X, y, w0, step, 300)
     assume(np.abs(loop).max() < 1e6)

@@ -12,12 +12,14 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 from reluflow import instances
+from reluflow.geometry import in_general_position
 from reluflow.instances import (
     KINDS,
     ORDINARY,
     Instance,
     any_start,
     data_draws,
+    degenerate_draws,
     draw,
     draw_many,
     extended,
@@ -380,3 +382,15 @@ def test_readable_starts() -> None:
     assert item["w0"].dtype == float
     with pytest.raises(NoSuchExample):
         find(strategy, lambda i: np.abs(i["w0"]).max() > 2, settings=quiet)
+
+
+def test_degenerate_draws_meet_A1_and_are_of_every_sort():
+    rng = np.random.default_rng(0)
+    draws = degenerate_draws()
+    for kind, one in draws.items():
+        items = [one(rng)["X"] for _ in range(60)]
+        assert all(np.all(X >= 0) and np.all(X.any(axis=1)) for X in items)
+        assert {X.shape[1] for X in items} == {1, 2, 3, 4}
+        assert any(len(X) < X.shape[1] for X in items)
+        flat = [not in_general_position(X) for X in items]
+        assert any(flat) == (kind != "uniform")

@@ -9,9 +9,11 @@ from reluflow.bruteforce import integrate as brute
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
-from reluflow.flows.integrate import NetworkTrajectory, integrate
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.legs import then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
-from reluflow.networks.indexed import Network, diagonal, fully_connected
+from reluflow.networks.indexed import diagonal, fully_connected, neuron
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
@@ -22,13 +24,8 @@ TWO = fully_connected([2, 2])
 THETA = np.array([0.1, 1.0, 0.05, -1.0, 1.0, 0.3])
 
 
-def neuron(d: int) -> Network:
-    """One ReLU neuron, x -> [w.x]_+."""
-    return Network((1 + np.arange(d)[None],), rectified=True)
-
-
-def neuron_flow(X: NDArray, y: NDArray, w0: NDArray, until: float) -> NetworkTrajectory:
-    return integrate(Plain(neuron(X.shape[1])), SQUARE, X, y, w0, TIME, until, rtol=1e-10)
+def neuron_flow(X: NDArray, y: NDArray, w0: NDArray, until: float) -> FlowPath:
+    return integrate(GradientFlow(Plain(neuron(X.shape[1])), SQUARE, X, y), w0, until, rtol=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -65,12 +62,14 @@ def test_a_flow_that_slides_says_so() -> None:
     assert path.t[-1] == pytest.approx(event.t, abs=1e-7)
 
 
-def test_parallel_data_switch_together() -> None:
-    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [0.3, 1.0]]), np.array([1.0, 1.0, 3.0])
-    path = neuron_flow(X, y, np.array([-0.4, 0.5]), 3.0)
+# In the second case the first datum alone would push the flow back; both together do not.
+@pytest.mark.parametrize("y", [[1.0, 1.0, 3.0], [-2.0, 1.0, 3.0]], ids=str)
+def test_parallel_data_switch_together(y: list[float]) -> None:
+    X, start = np.array([[1.0, 0.0], [2.0, 0.0], [0.3, 1.0]]), np.array([-0.4, 0.5])
+    path = neuron_flow(X, np.array(y), start, 3.0)
     first = [e for e in path.events if e.t == path.events[0].t]
     assert {(e.datum, e.kind) for e in first} == {(0, "activate"), (1, "activate")}
-    np.testing.assert_allclose(path.end, brute(X, y, np.array([-0.4, 0.5]), 3.0), atol=1e-5)
+    np.testing.assert_allclose(path.end, brute(X, np.array(y), start, 3.0), atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
@@ -82,11 +81,10 @@ def test_two_linear_layers_come_to_the_widest_margin(loss) -> None:
     y = np.ones(6)
     chart = Polar(network)
     start = chart.coordinates(0.5 * np.abs(rng.normal(size=network.size)))
-    path = integrate(chart, loss, X, y, start, LOG_LOSS, 1e4 * DECADE, rtol=1e-8)
+    path = integrate(GradientFlow(chart, loss, X, y, LOG_LOSS), start, 1e4 * DECADE, rtol=1e-8)
     first, second = network.weights(path.end[:-1])
     beta = (second @ first)[0]
-    rows = [{"type": "ineq", "fun": lambda v, x=x: x @ v - 1.0, "jac": lambda v, x=x: x} for x in X]
-    best = minimize(lambda v: v @ v, np.ones(2), jac=lambda v: 2 * v, constraints=rows, tol=1e-14).x
+    best = widest_margin(X)
     cosine = beta @ best / np.linalg.norm(beta) / np.linalg.norm(best)
     assert (path.status, path.events) == ("horizon", ())
     assert np.sqrt(2.0 - 2.0 * cosine) < 2e-4  # of the order of 1 / log(1/L)
@@ -96,14 +94,41 @@ def test_two_linear_layers_come_to_the_widest_margin(loss) -> None:
 def test_the_two_neuron_example_goes_to_a_loss_of_one_over_ten_to_the_ten_thousand() -> None:
     """By symmetry the limit is w_1 = (0, 1), v_1 = 1; the idle neuron keeps its weights."""
     chart = Polar(TWO)
-    path = integrate(
-        chart, EXPONENTIAL, APART, np.ones(2), chart.coordinates(THETA), LOG_LOSS, 1e4 * DECADE
-    )
+    flow = GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), LOG_LOSS)
+    path = integrate(flow, chart.coordinates(THETA), 1e4 * DECADE)
     u, rho = path.end[:-1], path.end[-1]
     np.testing.assert_allclose(u[[0, 1, 4]], np.array([0, 1, 1]) / np.sqrt(2), atol=1e-5)
     np.testing.assert_allclose(np.exp(rho) * u[[2, 3, 5]], [0.05, -1.0, 0.3], rtol=1e-4)
     # 1/4 |w_1| |v_1| is the margin, so log(1/L) = |theta|^2 / 8 - log 2 but for the idle part.
     assert np.exp(2 * rho) / 8 == pytest.approx(1e4 * DECADE, rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_linear_logistic_regression_comes_to_the_widest_margin(loss) -> None:
+    """Soudry et al. 2018: w / |w| goes to the hard-margin direction like 1 / log(1/L)."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(8, 2)) + np.array([2.0, 1.0])
+    y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
+    X *= y[:, None]
+    chart = Polar(neuron(2, "linear"))
+    flow = GradientFlow(chart, loss, X, y, LOG_LOSS)
+    path = integrate(flow, chart.coordinates([0.3, -0.2]), 1e4 * DECADE, rtol=1e-7)
+    best = widest_margin(X * y[:, None])
+    gaps = [
+        np.linalg.norm(path.at(tau)[:2] - best / np.linalg.norm(best))
+        for tau in (1e3 * DECADE, 1e4 * DECADE)
+    ]
+    assert path.status == "horizon"
+    assert gaps[1] < 1e-3
+    assert 8.0 < gaps[0] / gaps[1] < 12.0
+
+
+def widest_margin(Z: NDArray) -> NDArray:
+    """The shortest w with w.z >= 1 for all rows z of Z (n, d), by a quadratic program."""
+    rows = {"type": "ineq", "fun": lambda v: Z @ v - 1.0, "jac": lambda v: Z}
+    return minimize(
+        lambda v: v @ v, np.ones(Z.shape[1]), jac=lambda v: 2 * v, constraints=rows, tol=1e-14
+    ).x
 
 
 def separable(rng: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
@@ -121,8 +146,8 @@ def test_charts_agree(clock: str) -> None:
     theta = np.array([1.0, -1.0, -1.0, 0.8, 1.0, -1.0])
     until = 3.0 if clock == TIME else 30.0
     plain, polar = Plain(TWO), Polar(TWO)
-    one = integrate(plain, LOGISTIC, X, y, theta, clock, until)
-    two = integrate(polar, LOGISTIC, X, y, polar.coordinates(theta), clock, until)
+    one = integrate(GradientFlow(plain, LOGISTIC, X, y, clock), theta, until)
+    two = integrate(GradientFlow(polar, LOGISTIC, X, y, clock), polar.coordinates(theta), until)
     assert one.events
     assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
         (e.datum, e.neuron, e.kind) for e in two.events
@@ -140,8 +165,8 @@ def test_balanced_neurons_agree_with_the_plain_chart() -> None:
     chart, plain = Neurons(signs, 2), Plain(fully_connected([2, 3]))
     size = np.exp(-3.0)
     theta = np.concatenate([size * U.ravel(), size * signs])
-    one = integrate(plain, EXPONENTIAL, X, y, theta, TIME, 2.0)
-    two = integrate(chart, EXPONENTIAL, X, y, chart.coordinates(U, -3.0), TIME, 2.0)
+    one = integrate(GradientFlow(plain, EXPONENTIAL, X, y), theta, 2.0)
+    two = integrate(GradientFlow(chart, EXPONENTIAL, X, y), chart.along(U, -3.0), 2.0)
     V, R = chart.split(two.end)
     np.testing.assert_allclose(np.exp(R)[:, None] * V, one.end[:6].reshape(3, 2), atol=1e-6)
     np.testing.assert_allclose(signs * np.exp(R), one.end[6:], atol=1e-6)
@@ -153,11 +178,9 @@ def test_alignment_from_a_size_that_no_float_holds() -> None:
     rng = np.random.default_rng(5)
     X, y = separable(rng, 8)
     chart = Neurons(np.where(np.arange(10) < 5, 1.0, -1.0), 2)
-    start = chart.coordinates(rng.normal(size=(10, 2)), -1e5)
-    early = integrate(
-        chart, EXPONENTIAL, X, y, start, TIME, 1e9,
-        stop=lambda _, z: -5.0 - chart.split(z)[1].max(), rtol=1e-7,
-    )  # fmt: skip
+    start = chart.along(rng.normal(size=(10, 2)), -1e5)
+    time, late = (GradientFlow(chart, EXPONENTIAL, X, y, clock) for clock in (TIME, LOG_LOSS))
+    early = integrate(time, start, 1e9, stop=lambda _, z: -5.0 - chart.split(z)[1].max(), rtol=1e-7)
     assert early.status == "stopped"
     U, R = chart.split(early.end)
     living = R > -9e4
@@ -167,9 +190,58 @@ def test_alignment_from_a_size_that_no_float_holds() -> None:
     for u, s in zip(U[living], chart.signs[living], strict=True):
         aim = cones[s] / np.linalg.norm(cones[s])
         np.testing.assert_allclose(u, aim, atol=1e-4)
-    late = integrate(chart, EXPONENTIAL, X, y, early.end, LOG_LOSS, 300 * DECADE, rtol=1e-7)
-    assert late.status == "horizon"
-    assert late.log_loss[-1] == pytest.approx(-300 * DECADE, rel=1e-5)
+    path = then(early, late, 300 * DECADE, rtol=1e-7)
+    assert (path.status, path.clock) == ("horizon", "time, then log(1/loss)")
+    assert path.log_loss[-1] == pytest.approx(-300 * DECADE, rel=1e-5)
+    assert path.t[0] == 0.0
+    assert path.t[-1] - early.t[-1] == pytest.approx(300 * DECADE + early.log_loss[-1])
+    moments = np.linspace(0.0, path.t[-1], 9)
+    np.testing.assert_allclose(path.at(early.t[-1]), early.end, atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(chart.split(path.at(moments))[0], axis=-1), 1.0, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("loss", [SQUARE, LOGISTIC], ids=lambda loss: loss.name)
+def test_no_step_leaps_over_the_moment_at_which_a_size_is_1(loss) -> None:
+    """From ln eps = -3000 all is still for a long time, and then over within a moment."""
+    rng = np.random.default_rng(3)
+    X, y = separable(rng, 6)
+    chart = Polar(fully_connected([2, 3]))
+    start = chart.coordinates(np.random.default_rng(3).normal(size=9), -3000.0)
+    path = integrate(GradientFlow(chart, loss, X, y), start, 4000.0, rtol=1e-7)
+    assert path.status == "horizon"
+    assert path.log_loss[-1] < path.log_loss[0] - 0.1  # one label has neurons, the other none
+    assert path.end[-1] > -1.0
+
+
+def test_charts_and_clocks_change_on_the_way() -> None:
+    """Balanced neurons, then polar, then plain coordinates give what plain ones give throughout."""
+    rng = np.random.default_rng(4)
+    X, y = separable(rng, 6)
+    signs, U = np.array([1.0, -1.0, 1.0]), rng.normal(size=(3, 2))
+    network = fully_connected([2, 3])
+    charts = Neurons(signs, 2), Polar(network), Plain(network)
+    flows = [GradientFlow(chart, LOGISTIC, X, y) for chart in charts]
+    start = charts[0].along(U, [-3.0, -2.0, -2.5])
+    path = integrate(flows[0], start, 0.8)
+    path = then(then(path, flows[1], 0.7), flows[2], 0.9)
+    theta, scale = charts[0].parameters(start)
+    whole = integrate(flows[2], charts[2].coordinates(theta, scale), 2.4)
+    assert (len(path.legs), path.clock, path.status) == (3, "time", "horizon")
+    assert path.t[-1] == pytest.approx(2.4)
+    times = np.linspace(0.0, 2.4, 13)
+    np.testing.assert_allclose(path.at(times), whole.at(times), atol=1e-7)
+    np.testing.assert_allclose(path.states, whole.at(np.minimum(path.t, 2.4)), atol=1e-7)
+    assert whole.events
+    assert [(e.datum, e.neuron) for e in path.events] == [(e.datum, e.neuron) for e in whole.events]
+    np.testing.assert_allclose([e.t for e in path.events], [e.t for e in whole.events], atol=1e-6)
+    # Back to balanced neurons, which these still are.
+    back = charts[0].coordinates(path.end)
+    assert charts[0].parameters(back)[1] == pytest.approx(back[6:].max())
+    # A path that cannot go on is returned as it is.
+    rest = integrate(GradientFlow(Plain(neuron(1)), SQUARE, np.ones((1, 1)), np.ones(1)), [1.0], 2)
+    assert then(rest, rest.field, 5.0) is rest
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -179,7 +251,7 @@ def test_the_balance_of_layers_is_kept(seed: int) -> None:
     network = fully_connected([2, 3, 2])
     X, y = rng.normal(size=(4, 2)), np.array([1.0, -1.0, 1.0, 1.0])
     theta = rng.normal(size=network.size)
-    path = integrate(Plain(network), LOGISTIC, X, y, theta, TIME, 2.0)
+    path = integrate(GradientFlow(Plain(network), LOGISTIC, X, y), theta, 2.0)
     norms = np.array(
         [[(W**2).sum() for W in network.weights(z)] for z in path.at(np.linspace(0, path.t[-1], 7))]
     )
@@ -188,15 +260,9 @@ def test_the_balance_of_layers_is_kept(seed: int) -> None:
 
 def test_a_tighter_tolerance_is_nearer_to_the_truth() -> None:
     """One datum, diagonal depth 2: L = e^-(uv), so that u = v obeys u' = u e^(-u^2)."""
-    network, X = diagonal(1, 2, "linear"), np.array([[1.0]])
-    truth = integrate(Plain(network), EXPONENTIAL, X, [1.0], [0.5, 0.5], TIME, 4.0, rtol=1e-12).end
-    gaps = [
-        np.abs(
-            integrate(Plain(network), EXPONENTIAL, X, [1.0], [0.5, 0.5], TIME, 4.0, rtol=r).end
-            - truth
-        ).max()
-        for r in (1e-4, 1e-6, 1e-8)
-    ]
+    flow = GradientFlow(Plain(diagonal(1, 2, "linear")), EXPONENTIAL, np.ones((1, 1)), np.ones(1))
+    truth, *ends = (integrate(flow, [0.5, 0.5], 4.0, rtol=r).end for r in (1e-12, 1e-4, 1e-6, 1e-8))
+    gaps = [np.abs(end - truth).max() for end in ends]
     assert gaps[0] > 3 * gaps[1] > 9 * gaps[2]
     # and t is the integral of e^(u^2) / u.
     time = quad(lambda u: np.exp(u * u) / u, 0.5, truth[0], epsabs=1e-13)[0]
@@ -204,22 +270,26 @@ def test_a_tighter_tolerance_is_nearer_to_the_truth() -> None:
 
 
 def test_input_that_cannot_be_integrated_is_refused() -> None:
-    arguments = (Plain(TWO), EXPONENTIAL, APART, np.ones(2))
+    problem = (Plain(TWO), EXPONENTIAL, APART, np.ones(2))
     with pytest.raises(InputError, match="clock"):
-        integrate(*arguments, THETA, "steps", 1.0)
+        GradientFlow(*problem, "steps")
     with pytest.raises(InputError, match="finite"):
-        integrate(*arguments, np.full(6, np.nan), TIME, 1.0)
+        integrate(GradientFlow(*problem), np.full(6, np.nan), 1.0)
     with pytest.raises(InputError, match="not after the start"):
-        integrate(*arguments, THETA, LOG_LOSS, -50.0)
+        integrate(GradientFlow(*problem, LOG_LOSS), THETA, -50.0)
     with pytest.raises(InputError, match="no direction"):
         Polar(TWO).coordinates(np.zeros(6))
-    with pytest.raises(InputError, match="neuron 1"):
-        Neurons(np.ones(2), 2).coordinates([[1, 0], [0, 0]], 0.0)
+    chart = Neurons(np.ones(2), 2)
+    with pytest.raises(InputError, match="neuron 1 is 0"):
+        chart.along([[1, 0], [0, 0]], 0.0)
     with pytest.raises(InputError, match="shape"):
-        Neurons(np.ones(2), 2).coordinates([[1, 0]], 0.0)
+        chart.along([[1, 0]], 0.0)
+    with pytest.raises(InputError, match="neuron 1 is not balanced"):
+        chart.coordinates([3.0, 4.0, 1.0, 0.0, 5.0, -1.0])
 
 
 def test_a_budget_of_steps_ends_as_stiff() -> None:
-    path = integrate(Plain(TWO), EXPONENTIAL, APART, np.ones(2), THETA, TIME, 1e6, max_steps=5)
+    flow = GradientFlow(Plain(TWO), EXPONENTIAL, APART, np.ones(2))
+    path = integrate(flow, THETA, 1e6, max_steps=5)
     assert path.status == "stiff"
     assert "no progress" in path.detail

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
+from reluflow.flows import layered_descent
 from reluflow.flows.active_set import ActiveSet
 from reluflow.flows.descent import affine_descent
-from reluflow.flows.layered_descent import _plain_step, neuron_descent
+from reluflow.flows.layered_descent import neuron_descent
 from reluflow.networks import gradient
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -394,32 +395,26 @@ def test_no_steps() -> None:
     np.testing.assert_array_equal(path.grid(), [0.0])
 
 
-def test_progress_is_told_some_hundred_times() -> None:
-    X, y, w0, _ = teacher(0, 50, 3)
-    seen: list[int] = []
-    neuron_descent(X, y, w0, 1e-6, 30_000, every=1000, progress=seen.append)
-    assert 50 <= len(seen) <= 110
-    assert seen == sorted(set(seen))
-    assert seen[-1] == 30_000
-
-
 def test_the_number_of_blas_threads_changes_nothing(monkeypatch) -> None:
     X, y, w0, v = teacher(14, 1000, 110, 1)
     inside: list[int] = []
 
-    def look(_: int) -> None:
-        inside.extend(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas")
+    def looked_at(step):
+        def taken(*arguments):
+            used = (lib for lib in threadpool_info() if lib["user_api"] == "blas")
+            inside.extend(lib["num_threads"] for lib in used)
+            return step(*arguments)
 
-    def looked_at(*arguments):
-        look(0)
-        return _plain_step(*arguments)
+        return taken
 
-    monkeypatch.setattr("reluflow.flows.layered_descent._plain_step", looked_at)
+    for name in ("_steps", "_plain_step"):
+        step = looked_at(getattr(layered_descent, name))
+        monkeypatch.setattr(layered_descent, name, step)
     paths = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="blas"):
             before = threadpool_info()
-            path = neuron_descent(X, y, w0, 0.05 / 1000, 60, v, every=20, progress=look)
+            path = neuron_descent(X, y, w0, 0.05 / 1000, 60, v, every=20)
             paths.append((path.end, path.layers, path.at(np.arange(57, 61))))
             assert threadpool_info() == before
     assert set(inside) == {1}

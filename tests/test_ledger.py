@@ -19,7 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 from reluflow import ledger
-from reluflow.ledger import Counterexample, LedgerError, Reading, bound, deviation, fact, note
+from reluflow.ledger import (
+    Counterexample,
+    LedgerError,
+    Reading,
+    bound,
+    deviation,
+    fact,
+    note,
+    with_this_seed,
+)
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.display import COLOURS, RECORD, mathematics
 from reluflow.ledger.evidence import against, from_json, recorded, sentence, to_json
@@ -345,6 +354,17 @@ def test_a_claim_about_an_experiment_applies_where_the_experiment_was_run() -> N
     assert book().settle_with("sv.x.1", None, build, 4).verdict == "not-applicable"
     with pytest.raises(LedgerError, match="evidence fails"):
         book().settle_with("sv.x.1", 0, build, -1)
+    few = book().settle_with("sv.x.1", 3, lambda run: [bound("steps", run, "<=", 4, "")])
+    assert few.verdict == "reproduced"
+
+
+def test_what_appears_instead_may_be_made_of_what_failed() -> None:
+    both = [bound("steps", 3, "<=", 4, ""), deviation("gap", 2e-9, "|w|")]
+    found = book("figure").settle("sv.x.1", both, 1e-9, instead=with_this_seed)
+    assert found.verdict == "not-reproduced"
+    assert found.instead[0].value == "with this seed it is otherwise: gap"
+    held = book("figure").settle("sv.x.1", both, 1e-8, instead=with_this_seed)
+    assert (held.verdict, held.instead) == ("reproduced", ())
 
 
 # Counterexamples

@@ -8,16 +8,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from reluflow import figures, ledger
+from reluflow import exact, figures
 from reluflow.bruteforce import integrate
 from reluflow.falsify import Statement, falsify
 from reluflow.flows.affine import affine_flow
+from reluflow.ledger import Evidence
 from reluflow.papers.lee2022support import (
     crossings,
-    crossings_evidence,
     crossings_exact,
     linear,
-    linear_evidence,
     linear_exact,
     linear_limits,
     linear_reduction,
@@ -36,7 +35,7 @@ def broken(statement: Statement, count: int = 20) -> bool:
 @pytest.mark.parametrize(
     ("false", "count"),
     [
-        (linear.rectangle_in_subset(3), 40),
+        (replace(linear.rectangle_in_ellipsoid(3), strict=True), 40),
         (linear_limits.norm_grows_from_zero(start=0.1), 20),
         (crossings_exact.points_of_zeros(zero_exponent=True), 10),
         (crossings.crossings_bound(3, prescribed=True, most=2), 20),
@@ -140,21 +139,28 @@ def test_linear_neuron_of_data() -> None:
         linear.linear_neuron(X[:1], y[:1])
 
 
+def holding(evidence: list[Evidence]) -> list[bool]:
+    return [item.holds for item in evidence if item.decides]
+
+
 def test_exact_checks_of_appendix_d_hold() -> None:
-    assert linear_exact.manifolds_that_differ(1, 60) == 0
-    assert linear_exact.norm_turns(1, 8) == 0
-    found = linear_exact.exact_rectangles(1, 12)
-    assert (found.off, found.outside, found.lopsided) == (0, 0, 0)
-    assert found.entering == found.others > 0
-    assert found.points > 0
+    assert holding(linear_exact.manifolds(1, 60)) == [True]
+    assert holding(linear_exact.norm_turns(1, 8)) == [True]
+    points = linear_exact.rectangle_points(1, 12)
+    assert holding(linear_exact.rectangles(points)) == [True] * 3
+    moving = points[points.vertex & points.moves]
+    assert moving.enters.all()
+    assert len(moving) > 0
+    assert (~points.vertex).sum() > 0
+    for change in ({"g": points.g + 1}, {"lopsided": True}):
+        assert not all(holding(linear_exact.rectangles(points.assign(**change))))
 
 
 def test_exact_norm_check_needs_all_eigenvalues() -> None:
-    F = np.vectorize(Fraction, otypes=[object])
-    H, q = F(np.diag([4, 1])), F(np.array([4, 1]))
-    assert linear_exact._grows(H, q, [1, 4])
+    H, q = exact.fractions(np.diag([4, 1])), exact.fractions(np.array([4, 1]))
+    assert linear_exact.grows(H, q, [1, 4])
     with pytest.raises(ArithmeticError):
-        linear_exact._grows(H, q, [4])
+        linear_exact.grows(H, q, [4])
 
 
 def test_small_but_nonzero_starts_overshoot_the_norm_of_the_minimum() -> None:
@@ -206,17 +212,17 @@ def test_reduction_statements_are_caught_where_the_span_is_wrong(
 
 
 def test_the_ring_has_no_nonnegative_coordinates_and_smaller_data_have() -> None:
-    assert linear_reduction.search_nonnegative(RING, 0, 2000).smallest < -0.05
+    assert linear_reduction.search_nonnegative(RING, 0, 2000).min() < -0.05
     assert not linear_reduction.supports_exist(RING, 3)
     assert linear_reduction.supports_exist(RING, 4)
     rng = np.random.default_rng(0)
     for _ in range(5):
         three = rng.uniform(0.05, 1.0, (3, 5))
-        assert linear_reduction.search_nonnegative(three, 0, 2000).smallest >= 0.0
+        assert linear_reduction.search_nonnegative(three, 0, 2000).min() >= 0.0
     X = np.array([[1.0, 0, 1, 0], [0, 1.0, 0, 1], [1, 2, 1, 2]])
     found = linear_reduction.search_nonnegative(X, 0, 500)
-    assert np.allclose(found.coordinates @ found.coordinates.T, X @ X.T)
-    assert found.smallest == pytest.approx(0.0, abs=1e-4)
+    assert np.allclose(found @ found.T, X @ X.T)
+    assert found.min() == pytest.approx(0.0, abs=1e-4)
     with pytest.raises(ValueError, match="rank 4"):
         linear_reduction.search_nonnegative(np.eye(4), 0, 10)
 
@@ -231,43 +237,18 @@ def test_coordinates_in_the_plane_keep_products_and_signs() -> None:
     assert broken(with_instance(linear_reduction.plane_keeps_sign(6), A=rotated))
 
 
-def test_zeros_of_known_exponential_equations() -> None:
-    def equation(a, b, c):
-        return crossings_exact.ExponentialEquation(tuple(map(Fraction, a)), b, Fraction(c))
-
-    touching = equation([1, -4], (2, 1), -4)  # (u - 2)^2
-    assert touching.zeros() == crossings_exact.zeros_by_isolation(touching) == 1
-    both = equation([1, 1], (1, -1), Fraction(5, 2))  # u + 1/u = 5/2 at u = 1/2 and 2
-    assert both.zeros() == crossings_exact.zeros_by_isolation(both) == 2
-    assert both.zeros(Fraction(1, 2), Fraction(3)) == 1
-    assert both.zeros(Fraction(1, 3), Fraction(2)) == 1
-    assert both.slope(Fraction(2)) == Fraction(3, 2)
-    assert equation([1], (1,), -1).zeros() == 0
-    identity = equation([1], (0,), 1)
-    assert identity.is_identity
-    with pytest.raises(ValueError, match="identity"):
-        identity.zeros()
-    with pytest.raises(ValueError, match="singular"):
-        crossings_exact.fitted((1, 1), [Fraction(1), Fraction(2)])
+def test_zeros_by_isolation_agree_with_sturm() -> None:
+    touching = exact.ExponentialEquation((1, -4), (2, 1), -4)  # (u - 2)^2
+    assert touching.zeros() == crossings.zeros_by_isolation(touching) == 1
+    both = exact.ExponentialEquation((1, 1), (1, -1), Fraction(5, 2))  # u + 1/u = 5/2
+    assert both.zeros() == crossings.zeros_by_isolation(both) == 2
+    assert holding(crossings.zeros_counted(7, 15)) == [True, True]
 
 
-def test_signs_of_determinants_agree_with_numpy() -> None:
-    rng = np.random.default_rng(4)
-    for n in (1, 2, 3, 4):
-        for _ in range(10):
-            M = rng.integers(-3, 4, (n, n))
-            rows = [[Fraction(int(v)) for v in row] for row in M]
-            found = crossings_exact._sign_of_determinant(rows)
-            assert found == np.sign(round(np.linalg.det(M)))
-
-
-def test_fitted_equations_have_the_zeros_they_were_fitted_to() -> None:
-    points = [Fraction(1, 3), Fraction(1), Fraction(5, 2)]
-    for b in ((1, 2, 3), (-2, 4, 1), (-1, -2, -3)):
-        equation = crossings_exact.fitted(b, points)
-        assert all(equation.value(u) == 0 for u in points)
-        assert equation.zeros() == 3
-        assert equation.zeros(Fraction(1, 3), Fraction(5, 2)) == 1
+def test_the_bound_of_lemma_f10_is_attained() -> None:
+    assert holding(crossings_exact.zeros_attained()) == [True]
+    assert "checked" in crossings.some_constants().others
+    assert "not so" not in crossings.some_constants().others
 
 
 def test_alternation_agrees_with_all_choices_of_values() -> None:
@@ -315,7 +296,7 @@ def test_alternation_is_asked_of_what_has_a_sign() -> None:
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_diagonal_example_is_crossed_where_it_should_be(d: int) -> None:
-    equation, v = crossings.diagonal_example(d)
+    equation, v = crossings_exact.diagonal_example(d)
     k = np.arange(1.0, d + 1)
     path = affine_flow(np.diag(k), k, np.zeros(d), "linear")
     times = np.log(2.0) * np.arange(1, d + 1)
@@ -337,7 +318,7 @@ def test_spectrum_is_the_linear_flow() -> None:
 
 def test_signs_with_many_digits_agree_with_the_flow() -> None:
     times = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10)]
-    exact = crossings.exact_signs(FOUR, FOUR_LABELS, 0, times)
+    exact = crossings_exact.exact_signs(FOUR, FOUR_LABELS, 0, times)
     path = affine_flow(FOUR, FOUR_LABELS, np.zeros(4), "linear")
     assert exact == (1, -1, 1, -1)
     assert np.array_equal(np.sign(path.at([float(t) for t in times]) @ FOUR[0]), exact)
@@ -345,40 +326,33 @@ def test_signs_with_many_digits_agree_with_the_flow() -> None:
 
 
 def test_hyperplanes_through_points_of_the_path_are_crossed_there() -> None:
-    assert crossings.hyperplanes_that_fail(1, 20) == 0
+    assert holding(crossings_exact.hyperplanes_attained(1, 20)) == [True]
 
 
-def test_claims_get_their_verdicts() -> None:
-    seed = 7
-    claims = ledger.open("lee2022support")
+def test_the_ring_refutes_the_remark() -> None:
+    case = linear_reduction.loses_its_sign(RING, 7, 500)
+    case.check()
+    assert all(case.assumptions.values())
+    assert holding(linear_reduction.not_nonnegative(case, 7, 500)) == [False]
+
+
+def test_statements_of_appendices_survive() -> None:
+    for statement in (
+        *linear_reduction.linear_reduction(),
+        *linear_reduction.relu_reduction(),
+        linear_limits.every_flow_is_optimal(),
+        linear_limits.limit_from_zero_is_shortest(),
+        crossings_exact.points_of_zeros(),
+    ):
+        assert not broken(statement, 8)
+
+
+def test_examples_attain_the_bounds() -> None:
+    assert holding(crossings_exact.diagonal_crossings((1, 2, 3))) == [True, True]
     four = (FOUR, FOUR_LABELS, 0, ("1/1000", "1/10", "1", "10"))
-    parts = linear_evidence.try_ellipsoid(seed, 10)
-    rows = {
-        "sv.propD.1": linear_evidence.stationary_manifold(seed, 12),
-        **{
-            f"sv.propD.4.{k}": part
-            for k, part in enumerate(linear_evidence.ellipsoid_parts(parts, seed, 15), start=1)
-        },
-        "sv.thmD.5": linear_evidence.shortest_minimum(seed, 12),
-        "sv.thmE.1": linear_evidence.reduction(linear_evidence.try_reduction("linear", seed, 4)),
-        "sv.corE.2": linear_evidence.reduction_of_relu(
-            linear_evidence.try_reduction("relu", seed, 4)
-        ),
-        "sv.reduction.positive": linear_evidence.reduction_keeps_sign(RING, seed, 500),
-        "sv.ours.reduction.plane": linear_evidence.plane_reduction(seed, 20),
-        "sv.lemF.10": crossings_evidence.zeros_of_exponentials(seed, 30),
-        "sv.thmF.11.1": crossings_evidence.hyperplanes(crossings_evidence.try_hyperplanes(seed, 8)),
-        "sv.thmF.11.2": crossings_evidence.diagonal_crossings((1, 2, 3)),
-        "sv.ours.linear.hyperplane": crossings_evidence.hyperplanes_attained(seed, 10),
-        "sv.ours.linear.boundary": crossings_evidence.boundaries_attained(seed, 8, [four]),
-    }
-    verdicts = {id: claims.settle(id, **row).verdict for id, row in rows.items()}
-    appendix_f = {"sv.lemF.10", "sv.thmF.11.1", "sv.thmF.11.2"}
-    with_reading = {"sv.propD.1", "sv.thmE.1", "sv.corE.2"} | appendix_f
-    with_reading |= {f"sv.propD.4.{k}" for k in (1, 2, 4)}
-    for id, verdict in verdicts.items():
-        expected = "reproduced-with-reading" if id in with_reading else "reproduced"
-        assert verdict == ("refuted" if id == "sv.reduction.positive" else expected)
+    assert holding(crossings.boundaries_attained([four])) == [True, True]
+    fewer = (FOUR, FOUR_LABELS, 0, ("1/1000", "1/10", "1"))
+    assert holding(crossings.boundaries_attained([fewer])) == [False, True]
 
 
 def test_figures_show_everything() -> None:

@@ -4,22 +4,30 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy
 from reluflow.bruteforce import integrate, plain_descent
 from reluflow.falsify import falsify
+from reluflow.flows.activity import Crossing, crossings, visited_cells
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import norm_lost
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many, readable_data
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import (
-    norms,
-    norms_conditions,
-    norms_evidence,
-    norms_statements,
-    small_statements,
+    crossing_conditions,
+    crossing_theorem,
+    first_cell,
+    global_limits,
+    norm_loss,
+    norm_rate,
+    small_ends,
 )
-from reluflow.papers.lee2022support.norms_conditions import inner_from_B1
+from reluflow.papers.lee2022support.crossing_conditions import conditions, inner_from_B1
+from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial
+from reluflow.papers.lee2022support.norm_rate import norm_rate as g
+from reluflow.papers.lee2022support.small_starts import small_flows
 from reluflow.rational import fit, is_local_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
@@ -35,7 +43,7 @@ def test_rate_is_the_quadratic_form_of_the_active_data():
             if x @ w > 0:
                 H += np.outer(x, x)
                 q += label * x
-        assert norms.norm_rate(item.X, item.y, w) == pytest.approx(w @ (H @ w - q))
+        assert g(item.X, item.y, w) == pytest.approx(w @ (H @ w - q))
 
 
 def test_norm_lost_compares_all_pairs_of_times():
@@ -44,14 +52,13 @@ def test_norm_lost_compares_all_pairs_of_times():
     t = np.linspace(0.0, 40.0, 4001)
     squares = (path.at(t) ** 2).sum(axis=1)
     slow = max(squares[i] - squares[i:].min() for i in range(0, len(t), 10))
-    assert norms.norm_lost(path) == pytest.approx(slow, rel=1e-2)
-    assert norms.norm_lost(path, since=20.0) < 1e-6
+    assert norm_lost(path) == pytest.approx(slow, rel=1e-2)
 
 
 def test_crossings_flip_one_datum_and_lie_on_its_boundary():
     for item in draw_many(30, 2, 4):
         path = affine_flow(item.X, item.y, 1e-5 * item.X.T @ item.y + [-1e-6, 2e-6])
-        for step in norms.crossings(item.X, path):
+        for step in crossings(item.X, path):
             flipped = np.nonzero(step.before != step.after)[0]
             assert flipped.tolist() == [step.datum]
             size = np.linalg.norm(item.X[step.datum]) * np.linalg.norm(step.w)
@@ -83,10 +90,10 @@ def slow_conditions(X, y, step):
 def test_conditions_against_their_printed_form():
     seen, rng = 0, RNG(5)
     for _ in range(25):
-        item = norms_statements.built_crossings(rng)
-        path = norms.small_flows(item, [0.9])[0]
-        for step in norms.crossings(item["X"], path):
-            found = norms.conditions(item["X"], item["y"], step)
+        item = crossing_theorem.built_crossings(rng)
+        path = small_flows(item, [0.9])[0]
+        for step in crossings(item["X"], path):
+            found = conditions(item["X"], item["y"], step)
             b1, b2, at = slow_conditions(item["X"], item["y"], step)
             assert found.full
             assert pytest.approx(b1, abs=1e-9) == found.B1
@@ -100,70 +107,73 @@ def test_conditions_against_their_printed_form():
 def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
     X, y = np.array([[1.0, 0.0], [0.0, 1.1], [0.5, 0.0]]), np.ones(3)
     before, after = np.array([True, True, False]), np.array([True, True, True])
-    step = norms.Crossing(0.0, 2, np.array([0.3, 0.3]), before, after)
-    assert norms.conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
-    flat = norms.Crossing(0.0, 1, np.array([0.3, 0.0]), np.array([True, True, True]),
+    step = Crossing(0.0, 2, np.array([0.3, 0.3]), before, after)
+    assert conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
+    flat = Crossing(0.0, 1, np.array([0.3, 0.0]), np.array([True, True, True]),
                           np.array([True, False, True]))  # fmt: skip
-    assert not norms.conditions(X, y, flat).full
-    assert not norms.conditions(X, y, flat).hold
+    assert not conditions(X, y, flat).full
+    assert not conditions(X, y, flat).hold
 
 
 def test_least_planar_loss_against_the_enumeration():
     for item in draw_many(40, 2, 8):
         best = local_minima(item.X, item.y)[0].loss
-        found, scale = norms.least_planar_loss(item.X, item.y), 0.5 * float(item.y @ item.y)
+        found, scale = global_limits.least_planar_loss(item.X, item.y), 0.5 * float(item.y @ item.y)
         assert found <= best + 1e-9 * scale
         if item.kind != "extreme":  # there the enumeration drops minima that rounding may own
             assert found == pytest.approx(best, abs=1e-9 * scale)
 
 
 def test_a_flow_that_doubles_cannot_follow_is_undecided(monkeypatch):
-    first = norms_statements.converges_in_first_resting_cell()
+    first = first_cell.converges_in_first_resting_cell()
     item = {"X": np.eye(2), "y": np.array([1.0, 2.0]), "u": np.array([0.6, 0.8])}
     assert first.slack(item) == 1.0
-    real = norms_statements.small_flows
-    lost = lambda *given: [replace(path, status="non-unique") for path in real(*given)]  # noqa: E731
-    monkeypatch.setattr(norms_statements, "small_flows", lost)
+    lost = lambda *given: [replace(path, status="non-unique") for path in small_flows(*given)]  # noqa: E731
+    monkeypatch.setattr(first_cell, "small_flows", lost)
     assert np.isnan(first.slack(item))
     assert not first.broken_by(item)
 
 
-def test_first_resting_cell_counts_from_the_start():
+def test_the_first_resting_cell_counts_from_the_start():
+    def places(X, y, cells):
+        return first_cell.first_resting(X, y, cells), len(cells) - 1
+
     X, y = THREE
-    assert norms.first_resting_cell(X, y, affine_flow(X, y, [1e-4, 1e-4])) == (0, 0)
-    path = affine_flow(X, np.array([4.0, 1.0, 1.0]), [1e-4, 1e-4])
+    assert places(X, y, visited_cells(X, affine_flow(X, y, [1e-4, 1e-4]))) == (0, 0)
+    other = np.array([4.0, 1.0, 1.0])
+    path = affine_flow(X, other, [1e-4, 1e-4])
     assert [e.datum for e in path.events] == [1]
-    assert norms.first_resting_cell(X, np.array([4.0, 1.0, 1.0]), path) == (1, 1)
+    assert places(X, other, visited_cells(X, path)) == (1, 1)
     on = np.array([True, False, True])
-    assert norms.resting_places(X, y, [on, ~on, on]) == (0, 2)
-    assert norms.resting_places(X, np.array([1.0, 4.0, 1.0]), [np.ones(3, bool)]) == (-1, 0)
+    assert places(X, y, [on, ~on, on]) == (0, 2)
+    assert places(X, np.array([1.0, 4.0, 1.0]), [np.ones(3, bool)]) == (-1, 0)
 
 
 def test_overshoot_by_three_routes():
-    X, y, v = norms_evidence.OVERSHOOT
-    polynomial, eps = norms.rate_polynomial(X.tolist(), y.tolist(), v.tolist())
+    X, y, v = norm_loss.OVERSHOOT
+    polynomial, eps = rate_polynomial(X.tolist(), y.tolist(), v.tolist())
     assert polynomial.coeff_monomial(polynomial.gen**2) == eps**2 / 2
     path, t = affine_flow(X, y, 0.01 * v), np.array([0.3, 1.0, 3.0])
     value = sympy.lambdify((polynomial.gen, eps), polynomial.as_expr())
-    assert norms.norm_rate(X, y, path.at(t)) == pytest.approx(value(np.exp(-t), 0.01), rel=1e-6)
+    assert g(X, y, path.at(t)) == pytest.approx(value(np.exp(-t), 0.01), rel=1e-6)
     early, late = (np.linalg.norm(integrate(X, y, 0.1 * v, s)) for s in (1.2, 2.2))
     assert early > late > np.sqrt(2.0)
-    assert norms.late_sign(polynomial, eps, Fraction(1, 10**10)) == 1
+    assert late_sign(polynomial, eps, Fraction(1, 10**10)) == 1
     # A start on the axis of w* overshoots nothing.
-    along, _ = norms.rate_polynomial(X.tolist(), y.tolist(), [1, 1])
-    assert norms.late_sign(along, eps, Fraction(1, 10**10)) == -1
+    along, _ = rate_polynomial(X.tolist(), y.tolist(), [1, 1])
+    assert late_sign(along, eps, Fraction(1, 10**10)) == -1
 
 
 def test_overshoot_follows_its_law():
     """The largest |w|^2 - 2 is 7/18 36^(-2/7) eps^(18/7): from half eps^2 u^2 - 4 u^9, and as the
     exact flow has it."""
-    X, y, v = norms_evidence.OVERSHOOT
+    X, y, v = norm_loss.OVERSHOOT
     law = 7 / 18 * 36 ** (-2 / 7)
     u = np.linspace(0.0, 1.0, 2_000_001)
     for eps, accuracy in ((1e-2, 3e-3), (1e-3, 3e-4)):
         by_hand = 2 * (1 - (1 - eps / 2) * u**9) ** 2 + eps**2 * u**2 / 2 - 2
         assert by_hand.max() / eps ** (18 / 7) == pytest.approx(law, rel=accuracy)
-        lost = norms.norm_lost(affine_flow(X, y, eps * v), 2000)
+        lost = norm_lost(affine_flow(X, y, eps * v), 2000)
         assert lost / eps ** (18 / 7) == pytest.approx(law, rel=1e-2)
 
 
@@ -175,12 +185,12 @@ def test_B1_keeps_the_denominator_positive():
     assert report.tried > 20
     free = {k: v for k, v in inner.hypotheses.items() if k != "B1"}
     assert falsify(replace(inner, hypotheses=free), 3, 60, 0).violations
-    weaker = {**free, "B1 weakened": lambda item: norms_conditions._crossing(item).B1 > -0.1}
+    weaker = {**free, "B1 weakened": lambda item: crossing_conditions.at_activation(item).B1 > -0.1}
     assert not falsify(replace(inner, hypotheses=weaker), 3, 400, 200).survives
 
 
 def test_standstill_is_a_double_zero_and_the_norm_increases():
-    instance, f = norms.standstill()
+    instance, f = norm_rate.standstill()
     half = sympy.Rational(1, 2)
     assert f.eval(half) == 0
     assert f.diff().eval(half) == 0
@@ -191,14 +201,14 @@ def test_standstill_is_a_double_zero_and_the_norm_increases():
     path = affine_flow(X, y, w0)
     u = np.array([0.2, 0.5, 0.9])
     expected = -2.0 * u * np.array([float(f.eval(sympy.Rational(str(v)))) for v in u])
-    assert norms.norm_rate(X, y, path.at(-np.log(u))) == pytest.approx(expected, abs=1e-12)
+    assert g(X, y, path.at(-np.log(u))) == pytest.approx(expected, abs=1e-12)
     assert path.events == ()
-    assert norms.norm_lost(path) < 1e-12
+    assert norm_lost(path) < 1e-12
 
 
 @pytest.mark.parametrize("m", [2, 3, 7])
 def test_family_that_misses_the_global_minimum(m):
-    X, y = norms.global_misses(m)
+    X, y = global_limits.missing_family(m)
     kept, other = fit(X, y, [0, 1, 2]), fit(X, y, [0, 2])
     assert is_local_minimum(kept, [0, 1, 2])
     assert is_local_minimum(other, [0, 2])
@@ -210,15 +220,15 @@ def test_family_that_misses_the_global_minimum(m):
 
 
 TRUE = {
-    "kept": small_statements.keeps_all_data,
-    "realisable": norms_statements.realisable_is_global,
-    "little": norms_statements.norm_drops_little,
-    "limit": norms_statements.limit_flow_never_drops,
-    "first": norms_statements.converges_in_first_resting_cell,
-    "leaving": norms_statements.plane_never_meets_B2,
-    "strict": norms_statements.strict_under_conditions,
-    "continuous": norms_statements.rate_is_continuous,
-    "slope": norms_statements.rate_is_the_slope,
+    "kept": small_ends.keeps_all_data,
+    "realisable": global_limits.realisable_is_global,
+    "little": norm_loss.norm_drops_little,
+    "limit": norm_loss.limit_flow_never_drops,
+    "first": first_cell.converges_in_first_resting_cell,
+    "leaving": crossing_conditions.plane_never_meets_B2,
+    "strict": crossing_theorem.strict_under_conditions,
+    "continuous": norm_rate.rate_is_continuous,
+    "slope": norm_rate.rate_is_the_slope,
 }
 
 
@@ -232,9 +242,9 @@ def test_true_statements_survive(name):
 
 def test_batches_say_what_single_flows_say():
     rng = RNG(3)
-    for make in (small_statements.keeps_all_data, norms_statements.realisable_is_global,
-                 norms_statements.norm_never_drops, norms_statements.limit_flow_never_drops,
-                 norms_statements.converges_in_first_resting_cell):  # fmt: skip
+    for make in (small_ends.keeps_all_data, global_limits.realisable_is_global,
+                 norm_loss.norm_never_drops, norm_loss.limit_flow_never_drops,
+                 first_cell.converges_in_first_resting_cell):  # fmt: skip
         statement = make()
         items = [one(rng) for one in statement.draws.values() for _ in range(2)]
         items = [item for item in items if statement.unmet(item) is None]
@@ -246,37 +256,39 @@ def test_batches_say_what_single_flows_say():
 
 
 def test_false_statements_fall():
-    drops = falsify(norms_statements.norm_never_drops(), 0, 60, evaluations=0)
+    drops = falsify(norm_loss.norm_never_drops(), 0, 60, evaluations=0)
     assert drops.violations
     assert all(kind.startswith("aligned") for kind in drops.violations)
-    half = falsify(norms_statements.share_is_at_most(0.5), 0, 60, evaluations=30)
+    half = falsify(global_limits.misses_at_most(0.5), 0, 60, evaluations=30)
     assert not half.survives
-    best = replace(norms_statements.all_active_is_global(),
+    best = replace(global_limits.all_active_is_global(),
                    readable=readable_data(2, (3, 3), 1, 2))  # fmt: skip
     found = falsify(best, 0, 40, evaluations=0).counterexample
     assert sorted(map(tuple, found["X"].tolist())) == [(0, 1), (1, 0), (1, 1)]
 
 
 def test_false_variants_of_true_statements_fall():
-    little = norms_statements.norm_drops_little()
+    little = norm_loss.norm_drops_little()
     tight = replace(little, slack=lambda item: little.slack(item) - 0.2)  # 0.8 |w0|^2
     assert not falsify(tight, 0, 60, evaluations=0).survives
-    kept = small_statements.keeps_all_data()
+    kept = small_ends.keeps_all_data()
     loose = {k: v for k, v in kept.hypotheses.items() if "minimum" not in k}
     assert not falsify(replace(kept, hypotheses=loose), 0, 40, evaluations=0).survives
-    real = norms_statements.realisable_is_global()
-    noisy = replace(real, derive=None, draws=small_statements.nontrivial_draws(2))
+    real = global_limits.realisable_is_global()
+    noisy = replace(real, derive=None, draws=small_ends.nontrivial_draws(2))
     assert not falsify(noisy, 0, 20, evaluations=0).survives
-    first = norms_statements.converges_in_first_resting_cell()
-    anywhere = replace(first, hypotheses={}, draws=small_statements.nontrivial_draws(2))
+    first = first_cell.converges_in_first_resting_cell()
+    anywhere = replace(first, hypotheses={}, draws=small_ends.nontrivial_draws(2))
     assert not falsify(anywhere, 0, 40, evaluations=0).survives
-    leaving = norms_statements.plane_never_meets_B2()
-    alone = replace(leaving, slack=lambda item: -norms_statements.first_deactivation(item, 1e-7).B4)
+    leaving = crossing_conditions.plane_never_meets_B2()
+    alone = replace(
+        leaving, slack=lambda item: -crossing_conditions.first_deactivation(item, 1e-7).B4
+    )
     assert not falsify(alone, 0, 10, evaluations=0).survives
 
 
 def test_the_gradient_itself_is_not_continuous():
-    steady = norms_statements.rate_is_continuous()
+    steady = norm_rate.rate_is_continuous()
 
     def slack(item):
         X, y, w, v = item["X"], item["y"], item["w"], item["v"]
@@ -286,33 +298,56 @@ def test_the_gradient_itself_is_not_continuous():
     assert falsify(replace(steady, slack=slack), 0, 60, evaluations=0).violations
 
 
-def test_evidence_reaches_the_expected_verdicts():
-    reports = norms_statements.try_small_starts(0, 30)
-    survey = norms_evidence.survey_conditions(0, 10)
-    for settled in (
-        norms_evidence.all_active_not_global(reports, *THREE),
-        norms_evidence.norm_increases("no boundary is crossed"),
-        norms_evidence.norm_in_the_plane(reports),
-        norms_evidence.end_on_boundary(),
+def test_what_is_measured_reaches_the_expected_verdicts():
+    drops = falsify(norm_loss.norm_never_drops(), 0, 60, 0)
+    worse = falsify(global_limits.all_active_is_global(), 0, 30, 7)
+    three = global_limits.better_without_the_second(*THREE)
+    into = first_cell.end_on_boundary()
+    for case, evidence in (
+        (three, global_limits.not_global(worse, three)),
+        (norm_loss.overshoot(), norm_loss.overshoot_law()),
+        (norm_loss.overshoot(), norm_loss.drops(drops)),
+        (into, first_cell.met_at_the_end(into)),
     ):
-        settled["counterexample"].check()
-        assert not all(item.holds for item in settled["evidence"] if item.decides)
-    for settled in (
-        norms_evidence.norm_subset(0, 40),
-        norms_evidence.no_deactivation(reports),
-        norms_evidence.norm_theorem(survey, reports),
-        norms_evidence.realisable(reports),
-        norms_evidence.first_cell(reports),
-        norms_evidence.norm_loss(reports),
-        norms_evidence.plane_crossings(reports),
-        norms_evidence.inner_from_conditions(falsify(inner_from_B1(), 0, 40, 20)),
-        norms_evidence.unbounded_miss(reports, (2, 40)),
+        case.check()
+        assert not all(item.holds for item in evidence if item.decides)
+    half = falsify(global_limits.misses_at_most(0.5), 0, 15, 3)
+    for evidence in (
+        norm_rate.rate_at_minima(0, 5),
+        norm_loss.sharp_family(),
+        global_limits.unbounded_miss((2, 40), half),
+        falsify(inner_from_B1(), 0, 40, 20).checks(),
     ):
-        assert all(item.holds for item in settled["evidence"] if item.decides)
-    rows = survey.rows["d = 2"]
-    assert rows["deactivations: B2"] == 0
-    assert survey.rows["d = 2, built"]["flows with B1-B4 at every crossing"] > 0
-    assert norms_evidence.misses_table((2,)).loc[2, "ratio"] == "≈2.667"
+        assert all(item.holds for item in evidence if item.decides)
+    aligned = norm_loss.drops(drops)[1]
+    assert aligned.value == sum(drops.violations.values()) > 0
+    assert "(checked)" in crossing_theorem.crosses_at_least_once().others
+    assert global_limits.family_table((2,)).loc[2, "ratio"] == "≈2.667"
+
+
+def test_flows_meet_the_conditions_where_all_their_crossings_do():
+    found = pd.DataFrame({"flow": [0, 0, 3, 4], "all four": [True, False, True, True]})
+    assert crossing_theorem.crossed(found) == (3, 2)
+
+
+def test_conditions_are_counted_by_source():
+    met = crossing_theorem.met_by_source(0, 10)
+    counts = crossing_theorem.condition_table(met, 10)
+    assert counts.loc["deactivations: B2", "d = 2"] == 0
+    assert counts.loc["flows with B1-B4 at every crossing", "d = 2, built"] > 0
+    # The same by a loop over flows.
+    draws, rng = list(crossing_theorem.sources()["d = 2"].values()), RNG(0)
+    drawn = (draws[k % 2](rng) for k in range(100))
+    apart = (
+        i for i in drawn if (abs(i["X"] @ i["u"]) > 1e-6 * np.linalg.norm(i["X"], axis=1)).all()
+    )
+    items = [next(apart) for _ in range(10)]
+    paths = [small_flows(item, [1e-2])[0] for item in items]
+    assert counts.loc["flows that cross a boundary", "d = 2"] == sum(bool(p.events) for p in paths)
+    kinds = [event.kind for path in paths for event in path.events]
+    assert counts.loc["activations", "d = 2"] == kinds.count("activate")
+    assert counts.loc["deactivations", "d = 2"] == kinds.count("deactivate")
+    assert counts.loc["flows", "d = 3"] == 10
 
 
 def test_a_small_flow_may_end_on_a_boundary_and_not_in_a_minimum() -> None:
@@ -321,5 +356,5 @@ def test_a_small_flow_may_end_on_a_boundary_and_not_in_a_minimum() -> None:
     assert path.events == ()
     assert path.end == pytest.approx([2.0, 0.0], abs=1e-9)
     assert not any(m.dimension == 0 and np.allclose(m.w, path.end) for m in local_minima(X, y))
-    assert not norms_statements.off_boundaries({"X": X, "y": y})
-    assert norms_statements.off_boundaries({"X": X, "y": np.array([2.0, 1.0, 1.5])})
+    assert not first_cell.off_boundaries({"X": X, "y": y})
+    assert first_cell.off_boundaries({"X": X, "y": np.array([2.0, 1.0, 1.5])})

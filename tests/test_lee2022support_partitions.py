@@ -7,35 +7,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction as F
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
 from reluflow import ledger, rational
 from reluflow.bruteforce import best_of_many
-from reluflow.falsify import falsify
+from reluflow.falsify import falsify, settle
 from reluflow.figures import cut_off
-from reluflow.geometry import cell_bound, enumerate_cells, local_minima
+from reluflow.geometry import cell_bound, enumerate_cells, local_minima, parallel_classes
+from reluflow.instances import Instance, draw_many
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import (
     partition_boundaries,
+    partition_boundaries_exact,
     partition_linear,
     partition_minima,
     partition_order,
     partitions,
-    partitions_evidence,
 )
 from reluflow.papers.lee2022support.pictures import partitions as pictures
-from scipy.optimize import linprog
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 ALL_HOLD = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.array([2.0, 1.0, 2.0])
 FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
-
-
-def differences(X) -> list[list[int]]:
-    pairs = partitions.adjacent_pairs(np.array(X, float))
-    return sorted(np.flatnonzero(a != b).tolist() for a, b in pairs)
 
 
 def survives(statement, count: int, evaluations: int = 0, seed: int = 1) -> bool:
@@ -45,103 +40,43 @@ def survives(statement, count: int, evaluations: int = 0, seed: int = 1) -> bool
     return report.survives
 
 
+def holding(evidence) -> list[bool]:
+    return [item.holds for item in evidence if item.decides]
+
+
+# --- Figure 1 -------------------------------------------------------------------------------------
+
+
+def test_statement_on_the_terms() -> None:
+    """Figure 1: two data have a point, two half-lines and a plateau; six have twelve cells."""
+    angles = np.deg2rad([4, 20, 38, 55, 70, 86])
+    X = np.column_stack([np.cos(angles), np.sin(angles)])
+    y = np.array([0.4, 1.2, 0.8, 0.5, 1.4, 0.7])
+    three = Instance(THREE, np.array([2.0, 1.0, 1.0]), "by hand")
+    pairs = list(draw_many(5, 2, 0, sizes=(2, 2)))
+    found = partitions.terminology(X, y, np.array([-0.8, 1.4]), pairs)
+    assert holding(found) == [True] * 3
+    odd = partitions.terminology(X[:5], y[:5], np.array([2.0, 2.0]), [*pairs, three])
+    assert holding(odd)[:2] == [False, False]
+    # The virtual minimum of a cell that contains it.
+    at_home = partitions.terminology(three.X, three.y, np.array([1.0, 1.0]), pairs)
+    assert holding(at_home) == [True, False, False]
+
+
 # --- Lemma F.1 ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("X", "expected"),
-    [
-        ([[1], [2]], [[0, 1]]),  # d = 1: the two half-lines meet in the origin
-        ([[1], [-1]], [[0, 1]]),  # antiparallel data change sides together
-        ([[3]], [[0]]),
-        (THREE, [[0], [0], [1], [1], [2], [2]]),  # six sectors in a circle
-        ([[1, 0], [0, 1], [2, 0]], [[0, 2], [0, 2], [1], [1]]),
-        ([[1, 2], [2, 4]], [[0, 1]]),  # rank one in the plane: two half-planes
-        (np.eye(3), [[0]] * 4 + [[1]] * 4 + [[2]] * 4),  # the edges of a cube
-        # A plane and three of a pencil: 6 wedges cut in two, 12 sides and 6 cuts.
-        (
-            [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]],
-            [[0]] * 4 + [[1]] * 4 + [[2]] * 4 + [[3]] * 6,
-        ),
-    ],
-)
-def test_adjacent_cells_by_hand(X, expected):
-    assert differences(X) == expected
-
-
-def test_cells_that_share_only_an_edge_are_not_adjacent():
-    pairs = partitions.adjacent_pairs(np.eye(3))
-    assert len(pairs) == 12  # of 28 pairs of octants
-
-
-def slow_adjacent(X) -> int:
-    """Pairs of closures with a common face of dimension d - 1, by linear programs: such a face
-    holds d - 1 independent points, found one after another in directions not spanned yet."""
-    X = np.asarray(X, float)
-    d, count = X.shape[1], 0
-    rng = np.random.default_rng(0)
-    for a, b in combinations(2 * enumerate_cells(X).patterns.astype(int) - 1, 2):
-        G = -np.vstack([a[:, None] * X, b[:, None] * X])
-        found = []
-        for _ in range(4 * d):
-            c = rng.normal(size=d)
-            result = linprog(c, A_ub=G, b_ub=np.zeros(len(G)), bounds=[(-1, 1)] * d)
-            found.append(result.x)
-        count += np.linalg.matrix_rank(np.array(found), tol=1e-7) == d - 1
-    return count
-
-
-@pytest.mark.parametrize("X", [THREE, [[1, 0], [2, 0], [0, 1]]])
-def test_adjacent_pairs_agree_with_linear_programs(X):
-    X = np.array(X, float)
-    assert slow_adjacent(X) == len(partitions.adjacent_pairs(X))
-
-
-def test_adjacency_of_data_in_a_subspace_is_that_of_their_coordinates():
-    X = [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
-    assert differences(X) == differences([x[:2] for x in X]) != []
-
-
-def test_adjacency_refuses_four_dimensions():
-    with pytest.raises(ValueError, match="rank 4"):
-        partitions.adjacent_pairs(np.eye(4))
-
-
-def test_integer_rows_are_exact_directions():
-    assert partitions.integer_rows([[0.5, 1.0], [2, 4], [0, 3], [-2, 0]]) == [
-        (1, 2),
-        (1, 2),
-        (0, 1),
-        (-1, 0),
-    ]
-    a, b = partitions.integer_rows([[0.1, 0.3], [0.2, 0.6]])
-    assert a == b  # doubling is exact
-    a, b = partitions.integer_rows([[0.1, 0.3], [0.3, 0.9]])
-    assert a == b  # as printed
-    c, d = partitions.integer_rows([[0.1, 0.3], [3 * 0.1, 0.9]])
-    assert c != d  # 3 * 0.1 is not the double 0.3
-
-
-def test_parallel_classes_join_both_directions():
-    X = [[1, 2], [-2, -4], [1, 0], [3, 6]]
-    assert set(partitions.parallel_classes(X)) == {frozenset({0, 1, 3}), frozenset({2})}
 
 
 def test_lemma_f1_falls_on_the_smallest_parallel_data():
     report = falsify(partitions.one_datum_between_cells(), 0, 30, 0)
     assert report.counterexample["X"].tolist() == [[1.0], [2.0]]
-    row = ledger.open("lee2022support").settle(
-        "sv.lemF.1", **partitions_evidence.adjacent_cells(report)
-    )
+    row = settle(ledger.open("lee2022support"), "sv.lemF.1", report, case=partitions.on_a_line)
     assert row.verdict == "refuted"
     assert [item.value for item in row.counterexample.breaks] == [2]
 
 
 def test_lemma_f1_survives_where_no_two_data_are_parallel():
     statement = partitions.one_datum_between_cells()
-    apart = {
-        "not parallel": lambda item: len(partitions.parallel_classes(item["X"])) == len(item["X"])
-    }
+    apart = {"not parallel": lambda item: len(parallel_classes(item["X"])) == len(item["X"])}
     draws = {k: v for k, v in statement.draws.items() if "d = 1" not in k}
     assert survives(replace(statement, draws=draws, hypotheses=apart), 60)
 
@@ -160,42 +95,6 @@ def test_our_adjacency_survives_and_sees_a_wrong_class(monkeypatch):
 # --- Lemma F.2 ------------------------------------------------------------------------------------
 
 
-def slow_count(X) -> int:
-    """Sign patterns of open cells, by a linear program for each of the 2^n."""
-    X = np.asarray(X, float)
-    n, d = X.shape
-    count = 0
-    for signs in product((1.0, -1.0), repeat=n):
-        G = -np.array(signs)[:, None] * X
-        result = linprog(np.zeros(d), A_ub=G, b_ub=-np.ones(n), bounds=[(None, None)] * d)
-        count += result.status == 0
-    return count
-
-
-@pytest.mark.parametrize(
-    "X",
-    [THREE, np.eye(3), [[1], [2]], [[1, 2], [2, 4], [1, 0]], [[1, 0, 0], [0, 1, 0], [1, 1, 0]],
-     [[1, 0, 2], [1, 2, 0], [2, 0, 0], [1, 1, 1]]],
-)  # fmt: skip
-def test_cells_are_counted_by_ranks_and_by_linear_programs(X):
-    assert partitions.count_by_ranks(X) == slow_count(X) == len(enumerate_cells(X))
-
-
-@pytest.mark.parametrize(
-    ("X", "general"),
-    [
-        (THREE, True),
-        ([[1, 0], [2, 0], [0, 1]], False),
-        ([[1, 0, 0], [0, 1, 0]], True),  # fewer data than dimensions
-        ([[1, 0, 0], [2, 0, 0]], False),
-        ([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], False),
-    ],
-)
-def test_general_position(X, general):
-    assert partitions.in_general_position(X) == general
-    assert (len(enumerate_cells(X)) == cell_bound(*np.shape(X))) == general
-
-
 def test_lemma_f2_survives_and_a_tighter_bound_does_not(monkeypatch):
     assert survives(partitions.few_cells(), 80)
     assert survives(partitions.bound_attained(), 120)
@@ -209,21 +108,9 @@ def test_lemma_f2_survives_and_a_tighter_bound_does_not(monkeypatch):
         m.setattr(
             partitions,
             "in_general_position",
-            lambda X: len(partitions.parallel_classes(X)) == len(X),
+            lambda X: len(parallel_classes(X)) == len(X),
         )
         assert not survives(partitions.bound_attained(), 120)
-
-
-def test_degenerate_draws_meet_A1_and_are_of_every_sort():
-    rng = np.random.default_rng(0)
-    draws = partitions.degenerate_draws()
-    for kind, one in draws.items():
-        items = [one(rng)["X"] for _ in range(60)]
-        assert all(np.all(X >= 0) and np.all(X.any(axis=1)) for X in items)
-        assert {X.shape[1] for X in items} == {1, 2, 3, 4}
-        assert any(len(X) < X.shape[1] for X in items)
-        flat = [not partitions.in_general_position(X) for X in items]
-        assert any(flat) == (kind != "uniform")
 
 
 # --- Lemma 4.5 ------------------------------------------------------------------------------------
@@ -325,7 +212,7 @@ def test_a_minimum_on_a_boundary_lies_in_one_partition():
 
 
 def test_cones_survive_and_a_wrong_half_space_does_not(monkeypatch):
-    statement = partition_minima.cells_are_cones()
+    statement = partitions.cells_are_cones()
     assert survives(statement, 90)
     shifted = {**statement.draws[next(iter(statement.draws))](np.random.default_rng(0))}
     shifted.update(w=np.ones_like(shifted["w"]), v=-np.ones_like(shifted["v"]))
@@ -345,13 +232,11 @@ def test_a_label_above_zero_is_not_convex():
 def test_all_six_cells_hold_a_minimum():
     X, y = ALL_HOLD
     report = falsify(partition_minima.minima_in_positive_cells(), 0, 12, 0)
-    row = ledger.open("lee2022support").settle(
-        "sv.ours.minima.count", **partitions_evidence.count_of_minima(report, X, y)
-    )
-    assert row.verdict == "reproduced"
-    assert [e.value for e in row.evidence if "data below" in e.what] == [6, 6]
-    few = partitions_evidence.count_of_minima(report, X, np.array([1.0, 3.0, 1.0]))
-    assert [e.value < 6 for e in few["evidence"] if "data below" in e.what] == [True, True]
+    claims, more = ledger.open("lee2022support"), partition_minima.all_cells_hold_minima(X, y)
+    assert settle(claims, "sv.ours.minima.count", report, more=more).verdict == "reproduced"
+    assert [e.value for e in more if "data below" in e.what] == [6, 6]
+    few = partition_minima.all_cells_hold_minima(X, np.array([1.0, 3.0, 1.0]))
+    assert [e.value < 6 for e in few if "data below" in e.what] == [True, True]
 
 
 # --- Lemma 3.2 ------------------------------------------------------------------------------------
@@ -421,10 +306,12 @@ def test_without_A2_a_boundary_holds_minima():
     assert partition_boundaries.fall_from_boundary(X, y, [0.0], 0, 0.1)[0] <= 0.0
 
 
-def test_exact_steps_leave_every_boundary_point():
-    tried, wrong = partitions_evidence.exact_falls(0, 4)
+def test_exact_steps_leave_every_boundary_point(monkeypatch):
+    tried, wrong = partition_boundaries_exact.exact_falls(0, 4)
     assert tried >= 40
     assert wrong == 0
+    monkeypatch.setattr(rational, "neuron_loss", lambda X, y, w: F(1))
+    assert partition_boundaries_exact.exact_falls(0, 4) == (tried, tried)
 
 
 # --- Theorem 3.4 ----------------------------------------------------------------------------------
@@ -434,9 +321,8 @@ def test_theorem_34_falls_on_one_datum():
     report = falsify(partition_linear.relu_below_linear(), 0, 20, 0)
     assert report.counterexample["X"].tolist() == [[1.0]]
     assert report.counterexample["y"].tolist() == [1.0]
-    row = ledger.open("lee2022support").settle(
-        "sv.thm3.4.1", **partitions_evidence.relu_not_smaller(report)
-    )
+    claims = ledger.open("lee2022support")
+    row = settle(claims, "sv.thm3.4.1", report, case=partition_linear.zero_linear_loss)
     assert row.verdict == "refuted"
 
 
@@ -478,42 +364,32 @@ def test_draws_of_unfit_data_are_unfit_even_where_few():
 
 
 def test_a_fit_of_exactly_zero_is_strict():
-    report = falsify(partition_linear.relu_below_linear_where_unfit(), 0, 60, 0)
-    evidence = partitions_evidence.relu_smaller(report, THREE, np.array([3.0, 1.0, 1.0]))
-    assert all(item.holds for item in evidence["evidence"] if item.decides)
-    other = partitions_evidence.relu_smaller(report, THREE, np.array([1.0, 1.0, 2.0]))
-    assert not all(item.holds for item in other["evidence"] if item.decides)
+    assert falsify(partition_linear.relu_below_linear_where_unfit(), 0, 60, 0).survives
+    evidence = partition_linear.fit_zero_on_second(THREE, np.array([3.0, 1.0, 1.0]))
+    assert all(holding(evidence))
+    other = partition_linear.fit_zero_on_second(THREE, np.array([1.0, 1.0, 2.0]))
+    assert not all(holding(other))
 
 
 # --- Evidence and figures -------------------------------------------------------------------------
 
 
-def test_every_settlement_settles():
+def test_what_is_measured_beside_the_reports_settles():
+    def settled(id, statement, count, more):
+        return settle(claims, id, (statement, count, 0), more=more).verdict
+
     claims = ledger.open("lee2022support")
-    cells = falsify(partitions.few_cells(), 0, 20, 0)
-    row = claims.settle(
-        "sv.lemF.2", **partitions_evidence.count_of_cells(cells, np.array([[1], [-1]]))
-    )
-    assert row.verdict == "reproduced"
-    assert [e.value for e in row.evidence if "without A1" in e.what] == [(3, 2)]
-    order = falsify(partition_order.nested_in_quadrants(), 0, 20, 0)
-    row = claims.settle("sv.lem4.5", **partitions_evidence.nested_quadrants(order, FOUR))
-    assert row.verdict == "reproduced"
-    here = falsify(partition_boundaries.no_minimum_on_boundaries(), 0, 7, 0)
-    row = claims.settle("sv.lem3.2", **partitions_evidence.not_on_boundary(here, 0, 3))
-    assert row.verdict == "reproduced"
-    reports = [
-        falsify(statement(), 0, 18, 0)
-        for statement in (
-            partition_minima.cells_are_cones,
-            partition_minima.labels_convex,
-            partition_minima.few_minima,
-        )
-    ]
-    row = claims.settle("sv.propF.3.2", **partitions_evidence.survived(*reports))
-    assert row.verdict == "reproduced"
-    assert sum("break it" in item.what for item in row.evidence) == 3
-    assert claims.settle("sv.ours.adjacent", **partitions_evidence.survived(cells)).verdict
+    (alone,) = partitions.without_A1()
+    assert alone.value == (3, 2)
+    assert settled("sv.lemF.2", partitions.few_cells(), 20, [alone]) == "reproduced"
+    order = partition_order.nested_in_quadrants(), 20, partition_order.cells_of_the_figure(FOUR)
+    assert settled("sv.lem4.5", *order) == "reproduced"
+    steps = partition_boundaries_exact.left_downwards(0, 3)
+    leave = partition_boundaries.no_minimum_on_boundaries(), 7, steps
+    assert settled("sv.lem3.2", *leave) == "reproduced"
+    # Three data have six cells.
+    (cells,) = (e for e in partition_order.cells_of_the_figure(THREE) if e.decides)
+    assert (cells.value, cells.holds) == (6, False)
 
 
 def test_boundary_angles_run_once_around():

@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from reluflow import datasets, rational
 from reluflow.approx import on_grain
 from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.planar import virtual_minima
+from reluflow.flows.planar_cells import virtual_minima
 from reluflow.geometry import local_minima, virtual_minimum
 from reluflow.instances import KINDS, ORDINARY, draw_many
+from reluflow.ledger import Counterexample, Evidence
 from reluflow.networks import loss
-from reluflow.papers.lee2022support import norms, small_plane, small_starts, small_statements
+from reluflow.papers.lee2022support import (
+    global_limits,
+    norm_loss,
+    small_ends,
+    small_limits,
+    small_plane,
+    small_starts,
+)
+from reluflow.papers.lee2022support.assumptions import assumptions
+from reluflow.papers.lee2022support.norm_loss_exact import sharp_share
 from scipy.integrate import solve_ivp
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+THREE = X3, np.array([2.0, 1.0, 1.0])
+# A double zero of x_1.w(t) on the all-active flow from 0.
+TANGENT = np.array([[0, 0, 3], [0, 3, 0], [1, 2, 2], [2, 1, 1]]), np.array([179, 1795, 716, 536])
+LEAVES, RETURNS = datasets.load("example-5.2"), datasets.load("example-5.3")
 FAR = np.array([[1e5, 1.0], [0.0, 1.0]]), np.array([1e5, 1.0]), (1e-8, -9e-5)
+
+
+def verdicts(evidence: Sequence[Evidence]) -> list[bool]:
+    return [item.holds for item in evidence if item.decides]
+
+
+def refuted_by(case: Counterexample) -> list[list]:
+    """Values of the counterexample by both routes, after checking that none of them holds."""
+    assert all(case.assumptions.values())
+    deciding = [[e for e in route if e.decides] for route in (case.breaks, case.recheck)]
+    assert not any(e.holds for route in deciding for e in route)
+    return [[e.value for e in route] for route in deciding]
 
 
 def batch_of(item) -> small_plane.PlanarData:
@@ -90,7 +119,7 @@ def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
         assert np.linalg.norm(told.limit[0] - w) <= 1e-6 * np.linalg.norm(w)
         assert told.support[0] == on.sum()
         zero = 0.5 * float(item.y @ item.y)
-        assert told.least[0] == pytest.approx(norms.least_planar_loss(item.X, item.y),
+        assert told.least[0] == pytest.approx(global_limits.least_planar_loss(item.X, item.y),
                                               abs=1e-9 * zero)  # fmt: skip
         assert told.loss[0] == pytest.approx(float(loss(item.X, item.y, w)), abs=1e-6 * zero)
         if item.kind in ("uniform", "directions", "integers"):
@@ -126,7 +155,7 @@ def test_below_the_gentle_radius_everything_increases() -> None:
     for item in draw_many(45, 2, 5):
         radius = small_starts.gentle_radius(item.X, item.y)
         assert radius >= small_starts.guaranteed_radius(item.X, item.y)
-        u = norms.all_active_direction(item.X, rng)
+        u = norm_loss.all_active_direction(item.X, rng)
         w = 0.999 * radius * u
         rise = item.X @ (item.y @ item.X - item.X.T @ (item.X @ w)) / np.linalg.norm(item.X, axis=1)
         assert rise.min() > 0
@@ -134,40 +163,35 @@ def test_below_the_gentle_radius_everything_increases() -> None:
     assert small_starts.gentle_radius([[2.0]], [3.0]) == pytest.approx(1.5)
 
 
-@pytest.fixture(scope="module")
-def survey() -> small_plane.PlanarSurvey:
-    return small_plane.survey_plane(3, 120)
-
-
-def test_a_survey_by_kind(survey: small_plane.PlanarSurvey) -> None:
-    assert list(survey.sets) == list(KINDS)
-    assert set(survey.sets.values()) == {120}
-    assert sum(survey.elsewhere.values()) == sum(survey.reactivating.values()) == 0
+def test_a_survey_by_kind() -> None:
+    survey = small_ends.survey_plane(3, 120)
+    by_kind = survey.groupby("kind", sort=False).sum()
+    assert by_kind.index.tolist() == list(KINDS)
+    assert set(survey.kind.value_counts()) == {120}
+    assert survey.elsewhere.sum() == survey.reactivating.sum() == 0
     # Doubles follow about half of the flows near the axes, and no fewer of any other kind.
-    assert all(survey.flows[kind] > 40 for kind in KINDS)
-    assert all(survey.flows[kind] > 115 for kind in ORDINARY[:4])
-    assert survey.missed["degenerate"] < survey.missed["near-parallel"] + 6
-    assert survey.missed["extreme"] > 15
-    assert sum(n for n, _ in survey.by_size.values()) == 5 * 120
-    assert sum(bad for _, bad in survey.by_size.values()) == sum(survey.missed[k] for k in ORDINARY)
-    assert survey.by_size[2][1] == 0  # two data are fitted
-    share, low, high = survey.share()
+    assert (by_kind.followed > 40).all()
+    assert (by_kind.followed[list(ORDINARY[:4])] > 115).all()
+    assert by_kind.missed["degenerate"] < by_kind.missed["near-parallel"] + 6
+    assert by_kind.missed["extreme"] > 15
+    assert not survey.missed[survey["data"] == 2].any()  # two data are fitted
+    share, low, high = small_ends.share_missed(survey)
     assert low < 0.17 < high
-    assert share == sum(survey.missed[k] for k in ORDINARY) / 600
-    table = survey.table()
+    assert share == by_kind.missed[list(ORDINARY)].sum() / 600
+    table = small_ends.table_of_kinds(survey)
     assert table.loc["the first five together", "data sets"] == 600
-    part = 100 * survey.missed["uniform"] / 120
+    part = 100 * by_kind.missed["uniform"] / 120
     assert table.loc["uniform", "miss the global minimum"].startswith(f"{on_grain(part, 0.1)} % (")
 
 
 def test_a_survey_sees_flows_that_end_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     larger = small_plane.root_radius
     monkeypatch.setattr(small_plane, "root_radius", lambda *args: 1e6 * larger(*args))
-    assert sum(small_plane.survey_plane(0, 60).elsewhere.values()) > 3
+    assert small_ends.survey_plane(0, 60).elsewhere.sum() > 3
 
 
 def test_small_starts_end_where_the_data_say() -> None:
-    statement = small_statements.ends_at_rest()
+    statement = small_ends.ends_at_rest()
     report = falsify(statement, 4, 90, evaluations=20)
     assert report.survives
     assert report.tried > 80
@@ -176,18 +200,177 @@ def test_small_starts_end_where_the_data_say() -> None:
         assert statement.slack(item) > 0 or np.isnan(statement.slack(item))
     far = {"X": FAR[0], "y": FAR[1], "u": np.array(FAR[2])}
     assert statement.slack(far) > 0
-    loose = replace(small_statements.keeps_all_data(),
-                    hypotheses={"q(w0) > 0": small_statements.nontrivial})  # fmt: skip
+    loose = replace(small_ends.keeps_all_data(),
+                    hypotheses={"q(w0) > 0": small_starts.nontrivial})  # fmt: skip
     assert not falsify(loose, 0, 60, evaluations=0).survives
 
 
 @pytest.mark.parametrize(("m", "u"), [(3, Fraction(9, 10)), (20, Fraction(99, 100))])
 def test_the_sharp_family_against_its_flow(m: int, u: Fraction) -> None:
     eps = Fraction(1, 100)
-    X, y, w0 = norms.sharp_instance(m, eps)
+    X, y, w0 = norm_loss.sharp_instance(m, eps)
     start = np.array([float(v) for v in w0])
     assert np.all(X @ start > 0)
     path = affine_flow(X, y, start)
     (w,) = path.at(np.array([-np.log(float(u))]))
     share = (w @ w - 2.0) / (start @ start)
-    assert float(norms.sharp_share(m, eps, u)) == pytest.approx(share, rel=1e-6)
+    assert float(sharp_share(m, eps, u)) == pytest.approx(share, rel=1e-6)
+
+
+def test_unit_of_norm_by_hand() -> None:
+    assert small_starts.unit_of_norm([[3, 4], [1, 0]], [10, 3]) == 2.0
+    assert small_starts.unit_of_norm([[3, 4], [1, 0]], [10, 1]) == 1.0
+
+
+def test_a_direction_has_a_positive_force() -> None:
+    rng = np.random.default_rng(0)
+    near = 0
+    for item in draw_many(45, 3, 0):
+        for draw_one in (small_starts.random_direction, small_starts.start_direction):
+            u = draw_one(item.X, item.y, rng)
+            assert np.linalg.norm(u) == pytest.approx(1.0)
+            active = item.X @ u > 0
+            assert np.all((item.y[active, None] * item.X[active]).sum(axis=0) > 0)
+        near += np.min(np.abs(item.X @ u) / np.linalg.norm(item.X, axis=1)) < 1e-3
+    assert near > 10
+
+
+def test_directions_are_rejected_until_one_satisfies_the_hypothesis() -> None:
+    """Along the axes q > 0 needs both data active, so a direction of the first quadrant."""
+    X, y = np.eye(2), np.array([3.0, 4.0])
+    draws = np.random.default_rng(8)
+    expected = next(k for k in range(1, 100) if np.all(draws.normal(size=2) > 0))
+    assert expected > 1
+    u = small_starts.random_direction(X, y, np.random.default_rng(8))
+    assert np.all(u > 0)
+    known = small_starts.random_direction(X, y, np.random.default_rng(8), tries=expected - 1)
+    assert known == pytest.approx([0.6, 0.8])
+
+
+def test_a_datum_within_rounding_of_its_boundary_counts_as_inactive() -> None:
+    X, y = np.eye(2), np.ones(2)
+    assert small_starts.forced(X, y, [1.0, 1e-9])
+    assert not small_starts.forced(X, y, [1.0, 1e-14])
+    assert not small_starts.forced(X, y, [1.0, 0.0])
+
+
+def test_smallest_force_by_hand() -> None:
+    # At (1, 1) the residuals are (-1, 0, 1) and -grad L = (0, -1); near 0 it is q = (3, 2).
+    assert small_starts.smallest_force(*THREE, [[1, 1]]) == -1.0
+    assert small_starts.smallest_force(*THREE, [[1e-9, 1e-9]]) == pytest.approx(2.0)
+    assert small_starts.smallest_force(*THREE, [[1e-9, 1e-9], [1, 1], [-1, -1]]) == -1.0
+    assert small_starts.smallest_force(*THREE, [[-1, -1]]) == 0.0
+
+
+def test_full_rank_along_a_path() -> None:
+    start = np.full(3, 1e-4)
+    # Example 5.2 keeps two data in three dimensions, Example 5.3 never fewer than three.
+    assert not small_limits.full_rank_along(LEAVES.X, affine_flow(LEAVES.X, LEAVES.y, start))
+    path = affine_flow(RETURNS.X, RETURNS.y, start)
+    assert len(path.events) == 2
+    assert small_limits.full_rank_along(RETURNS.X, path)
+    # One datum at first, and both at the end.
+    path = affine_flow([[1, 0], [1, 1]], [1, 2], [0.1, -0.2])
+    assert [(e.datum, e.kind) for e in path.events] == [(1, "activate")]
+    assert not small_limits.full_rank_along([[1, 0], [1, 1]], path)
+
+
+def test_reactivation_margin() -> None:
+    assert small_limits.reactivation_margin(RETURNS.X, RETURNS.y, np.full(3, 3**-0.5)) == -1.0
+    # Nothing is deactivated: 1 and the smallest cosine of the limit (4/3, 1/3) with a datum.
+    kept = small_limits.reactivation_margin(*THREE, np.full(2, 2**-0.5))
+    assert kept == pytest.approx(1 + 1 / 17**0.5)
+    # Example 5.2 drops x_1 = (1, 0, 2) and ends at its fit of the other two nearest to that event.
+    path = affine_flow(LEAVES.X, LEAVES.y, 1e-9 * np.ones(3))
+    away = -(path.end[0] + 2 * path.end[2]) / (5**0.5 * np.linalg.norm(path.end))
+    found = small_limits.reactivation_margin(LEAVES.X, LEAVES.y, np.full(3, 3**-0.5))
+    assert found == pytest.approx(away, rel=1e-3)
+    assert 0 < found < 1
+
+
+def test_search_for_a_reactivation(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def margin(X: NDArray, y: NDArray, u: NDArray) -> float:
+        asked.append((X, y, u))
+        return float(np.sum((X - 1.0) ** 2) + np.sum((y - 2.0) ** 2))
+
+    monkeypatch.setattr(small_limits, "reactivation_margin", margin)
+    least, used = small_limits.search_reactivation(0, 400, n=3)
+    again, _ = small_limits.search_reactivation(0, 400, n=3)
+    assert used == len(asked) // 2 <= 400
+    assert least == again == min(margin(*a) for a in asked[:used])
+    early = min(margin(*a) for a in asked[:45])
+    assert least < early  # it searches
+    for X, y, u in asked[:used]:
+        assert X.shape == (3, 2)
+        assert all(assumptions(X, y)[name] for name in ("A1", "A2"))
+        assert np.linalg.norm(u) == pytest.approx(1.0)
+
+
+def test_a_short_search_finds_no_reactivation_in_the_plane() -> None:
+    least, used = small_limits.search_reactivation(0, 90, n=3)
+    assert used == 90
+    assert 0 < least < 1  # it found data that are deactivated, and stay away
+
+
+def test_what_the_survey_says_of_small_starts() -> None:
+    plane = small_ends.survey_plane(0, 30)
+    found, case = small_ends.not_global(plane, 0, *THREE)
+    assert verdicts(found) == [False, False]
+    (by_flow,), (by_loop,) = refuted_by(case)
+    assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
+    assert verdicts(small_ends.not_global(plane.assign(missed=False), 0, *THREE)[0])[0]
+
+    kept = falsify(small_limits.never_reactivates(), 0, 10, 0)
+    assert all(verdicts(small_limits.no_reactivation(plane, kept, 0.01, 90)))
+    assert not all(verdicts(small_limits.no_reactivation(plane, kept, -1.0, 90)))
+    again = plane.assign(reactivating=np.arange(len(plane)) == 0)
+    assert not all(verdicts(small_limits.no_reactivation(again, kept, 0.01, 90)))
+    broken = replace(kept, violations={"planted": 1})
+    assert not all(verdicts(small_limits.no_reactivation(plane, broken, 0.01, 90)))
+
+    assert all(verdicts(small_ends.rest_of_plane(plane, *FAR)))
+    assert not all(verdicts(small_ends.rest_of_plane(plane, *FAR[:2], (1e-11, -1e-11))))
+    for worse in ("elsewhere", "reactivating"):
+        one = plane.assign(**{worse: np.arange(len(plane)) == 0})
+        assert verdicts(small_ends.rest_of_plane(one, *FAR)).count(False) == 1
+
+
+def test_starts_on_either_side_of_a_touch_part() -> None:
+    X, y = TANGENT
+    found, case = small_limits.parting_starts(X, y, (1, 1, 1), (1, 3, 3))
+    assert verdicts(found) == [False]
+    (apart,), (same_fate, by_solver) = refuted_by(case)
+    # The limits are the exact fits without and with x_1.
+    lost, kept = (rational.fit(X, y, support).w for support in ((1, 2, 3), (0, 1, 2, 3)))
+    exact = sum((a - b) ** 2 for a, b in zip(lost, kept, strict=True))
+    assert apart == pytest.approx(float(exact) ** 0.5)
+    assert same_fate is False
+    assert by_solver > 1
+    assert [e.value for e in case.recheck if not e.decides] == [(2, 0)]
+
+
+def test_small_starts_with_one_fate_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_limits, "integrate", lambda X, y, w0, t: affine_flow(X, y, w0).at(t))
+    found, case = small_limits.parting_starts(*TANGENT, (1, 3, 3), (1, 3, 3))
+    assert verdicts([*found, *case.breaks, *case.recheck]) == [True] * 4
+
+
+def test_small_limits_see_what_they_ask() -> None:
+    """The touch of Proposition 4.4 is outside the repair's hypothesis; a flow that re-activates a
+    datum breaks Lemma 4.6's statement."""
+    repair = small_limits.small_starts_agree(3)
+    ways = np.array([[1.0, 1, 1], [1, 3, 3]])
+    touching = {"X": TANGENT[0], "y": TANGENT[1], "U": ways}
+    assert repair.unmet(touching) == "the flow from 0 crosses at speed"
+    assert repair.fails(repair.slack(touching))
+    crossing = {"X": RETURNS.X, "y": RETURNS.y, "U": ways}
+    assert repair.unmet(crossing) is None
+    assert not repair.fails(repair.slack(crossing))
+    # In space a datum comes back: Example 5.3.
+    again = {"X": RETURNS.X, "y": RETURNS.y, "u": np.ones(3)}
+    assert small_limits.never_reactivates().broken_by(again)
+    assert not small_limits.never_reactivates().broken_by(
+        {"X": THREE[0], "y": THREE[1], "u": np.ones(2)}
+    )

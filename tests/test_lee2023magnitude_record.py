@@ -7,10 +7,10 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from reluflow.papers.lee2023magnitude import deep_networks as deep
+from reluflow.papers.lee2023magnitude import deep, figure_4
 from reluflow.papers.lee2023magnitude import record as records
-from reluflow.papers.lee2023magnitude import record_evidence as evidence
 
 TINY = deep.DeepSetting(start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4)
 MANY = np.array([True, False] * 20)
@@ -36,7 +36,7 @@ def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
         problem = deep.DeepProblem(record.run.setting, 0)
         for name, value in records.checksums(problem).items():
             assert record.facts["checksums"][name] == pytest.approx(value, rel=1e-9)
-        assert record.run.labels == pytest.approx(0.5 * float(problem.y.square().mean()))
+        assert record.run.zero == pytest.approx(0.5 * float(problem.y.square().mean()))
         assert record.run.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
         at, w = record.start(half=True)
         kept = record.run.norms[record.run.steps == at][0]
@@ -88,7 +88,7 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
     monkeypatch.setattr(records, "PANELS", {"tiny": TINY})
     records.main(["tiny"])
     record = records.load("tiny")
-    plain = deep.deep_descent(TINY, 0, TINY.n_steps)
+    plain = deep.deep_descent(deep.DeepProblem(TINY, 0), TINY.n_steps)[0]
     shown = records.recorded_steps(TINY.n_steps)
     assert shown == [*range(51), 100, *range(150, 201), 300]
     assert record.run.steps.tolist() == shown
@@ -96,7 +96,7 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
     np.testing.assert_allclose(record.run.losses, plain.losses[shown], rtol=1e-3)
     assert records.again(record, 50, False) < 1e-4
     assert records.again(record, 50, True) < 1e-4
-    said = record.facts["monotone"][evidence.FIRST]
+    said = record.facts["monotone"][deep.FIRST]
     assert [piece[:2] for piece in said["first"]] == [
         piece[:2] for piece in slow_pieces(plain.norms[:, 0])
     ]
@@ -105,13 +105,13 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
     assert json.loads(records.file_of("tiny").read_text())["seed"] == 0
 
 
-def fails(settlement):
-    return [item.what for item in settlement["evidence"] if item.decides and not item.holds]
+def fails(evidence):
+    return [item.what for item in evidence if item.decides and not item.holds]
 
 
 def altered(record, **ways):
     said = record.facts["monotone"]
-    changed = said | {evidence.FIRST: said[evidence.FIRST] | ways}
+    changed = said | {deep.FIRST: said[deep.FIRST] | ways}
     return replace(record, facts=record.facts | {"monotone": changed})
 
 
@@ -120,45 +120,47 @@ def scaled(record, norms):
 
 
 def starts(count=40):
-    yes = np.ones(count, bool)
-    return deep.Overshoots(np.full(count, 5.0), yes, yes, yes, yes)
+    return pd.DataFrame({"fell": [True] * count})
 
 
 def test_panel_a_can_fail(full):
     a, wide = full["a"], full["a-teacher-0.4"]
-    assert not fails(evidence.small_start(a, wide, MANY))
-    assert len(fails(evidence.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
+    assert not fails(figure_4.small_start(a, wide, MANY))
+    assert len(fails(figure_4.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
     turned = scaled(a, a.run.norms[::-1])
-    assert len(fails(evidence.small_start(turned, wide, MANY))) == 2  # and it comes out otherwise
+    assert len(fails(figure_4.small_start(turned, wide, MANY))) == 2  # and it comes out otherwise
     forged = a.run.norms.copy()
     forged[5] *= 1.0 + 1e-6
-    assert len(fails(evidence.small_start(scaled(a, forged), wide, MANY))) == 1
+    assert len(fails(figure_4.small_start(scaled(a, forged), wide, MANY))) == 1
 
 
 def test_panel_b_can_fail(full):
     b = full["b"]
-    assert not fails(evidence.large_start(b, starts()))
-    assert len(fails(evidence.large_start(altered(b, falls=29999), starts()))) == 1
-    assert len(fails(evidence.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 2
+    assert not fails(figure_4.large_start(b, starts()))
+    assert len(fails(figure_4.large_start(altered(b, falls=29999), starts()))) == 1
+    assert len(fails(figure_4.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 2
 
 
 def test_convergence_and_speed_can_come_out_either_way(full):
     a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    found = evidence.converges(a, wide, b)
-    assert len(fails(found)) == 1
-    assert "of (a) still" in found["instead"]
+    moving = fails(figure_4.converges(a, wide, b))
+    assert len(moving) == 1
+    assert "of (a) still" in figure_4.still_moving(moving)
     late = scaled(b, np.linspace(b.run.norms[0], b.run.norms[-1], len(b.run.steps)))
-    assert "of (a) and (b) still" in evidence.converges(a, wide, late)["instead"]
-    assert not fails(evidence.converges(b, wide, b))
-    assert "instead" not in evidence.converges(b, wide, b)
-    assert not fails(evidence.slower(a, b))
-    assert len(fails(evidence.slower(b, a))) == 2
+    moving = fails(figure_4.converges(a, wide, late))
+    assert "of (a) and (b) still" in figure_4.still_moving(moving)
+    assert not fails(figure_4.converges(b, wide, b))
+    assert not fails(figure_4.slower(a, b))
+    assert len(fails(figure_4.slower(b, a))) == 2
+    # The reading says of the loss that in steps the small start is the faster one.
+    level = max(record.run.losses[-1] for record in (a, b))
+    assert a.first_below(level) < b.first_below(level)
 
 
 def test_shares_and_levels():
     run = deep.DeepRun(
         TINY, np.array([0.0, 100, 200, 300]), np.array([4.0, 1, 2, 0.5]),
-        np.array([[0.0], [5], [9], [10]]), 1.0, (), 3,
+        np.array([[0.0], [5], [9], [10]]), 1.0,
     )  # fmt: skip
     record = records.Record(run, {})
     assert record.share_of_way(0.5) == pytest.approx(0.3)
@@ -172,8 +174,8 @@ def test_shares_and_levels():
 
 def test_the_numbers_of_the_text(full):
     a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    numbers = evidence.recorded_numbers(a, wide, b)
+    numbers = figure_4.recorded_numbers(a, wide, b)
     norms = a.run.norms[:, 0]
     assert numbers["fig4_a_growth"] == f"{norms[-1] / norms[0]:.3f}"
-    assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][evidence.FIRST]["rises"] == 100000
+    assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][deep.FIRST]["rises"] == 100000
     assert numbers["fig4_b_steps"] == "30000"

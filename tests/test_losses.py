@@ -34,8 +34,25 @@ def test_value_and_slopes_are_those_of_the_formula(
     np.testing.assert_allclose(loss.pull(np.array(z), y), slopes, rtol=1e-10, atol=1e-25)
     if all(terms):
         relative = np.array(slopes) / float(sum(terms))
-        found = loss.relative_pull(np.array(z), y)
+        found = loss.pull(np.array(z), y, relative=True)
         np.testing.assert_allclose(found, relative, rtol=1e-9, atol=1e-20)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@given(z=numbers, label=st.sampled_from([-2.0, -1.0, 1.0]))
+def test_second_derivatives_are_those_of_the_formula(
+    loss: Loss, z: list[float], label: float
+) -> None:
+    y = np.full(len(z), label)
+    with mpmath.workdps(60):
+        bends = [mpmath.diff(lambda s: PLAIN[loss.name](s, label), mpmath.mpf(a), 2) for a in z]
+        total = sum(PLAIN[loss.name](mpmath.mpf(a), label) for a in z)
+        expected = np.array([float(b) for b in bends])
+        shares = np.array([float(b / total) for b in bends]) if total else None
+    np.testing.assert_allclose(loss.bend(np.array(z), y), expected, rtol=1e-10, atol=1e-25)
+    if shares is not None:
+        found = loss.bend(np.array(z), y, relative=True)
+        np.testing.assert_allclose(found, shares, rtol=1e-9, atol=1e-20)
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
@@ -44,7 +61,8 @@ def test_losses_that_no_float_can_hold_keep_their_logarithm(loss: Loss) -> None:
     assert loss.value(z, y) == 0.0
     assert loss.log_value(z, y) == pytest.approx(-1e6 + np.log1p(np.exp(-1.0)), rel=1e-15)
     shares = np.array([1.0, 0.0, np.exp(-1.0)]) / (1.0 + np.exp(-1.0))
-    np.testing.assert_allclose(loss.relative_pull(z, y), shares, rtol=1e-9)
+    np.testing.assert_allclose(loss.pull(z, y, relative=True), shares, rtol=1e-9)
+    np.testing.assert_allclose(loss.bend(z, y, relative=True), shares, rtol=1e-9)
 
 
 def test_the_logistic_loss_has_no_seam() -> None:
@@ -59,4 +77,4 @@ def test_many_networks_at_once() -> None:
     for loss in LOSSES:
         one = [[loss.log_value(z[a, b], y) for b in range(4)] for a in range(3)]
         np.testing.assert_allclose(loss.log_value(z, y), one, rtol=1e-14)
-        assert loss.relative_pull(z, y).shape == z.shape
+        assert loss.pull(z, y, relative=True).shape == z.shape

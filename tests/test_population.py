@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
+from reluflow.flows.orbit import orbits
 from reluflow.flows.population import (
     _scalar_pull,
     coordinates,
@@ -170,13 +171,13 @@ def test_flow_against_the_vector_equation(m) -> None:
 @given(st.integers(0, 4), st.floats(-4.0, 6.0), st.floats(-3.0, 2.0), st.floats(0.01, 60.0))
 def test_flow_from_half_way(m, psi0, rho0, s) -> None:
     # A flow has no memory; most late ends lie where the linear part has taken over.
-    whole = population_flow(psi0, rho0, m, [s, 0.4 * s])
-    rest = population_flow(whole.psi[1], whole.rho[1], m, [0.6 * s])
-    assert rest.psi[0] == pytest.approx(whole.psi[0], abs=1e-10, rel=1e-11)
+    whole = population_flow(psi0, rho0, m, [0.4 * s, s])
+    rest = population_flow(whole.psi[0], whole.rho[0], m, [0.6 * s])
+    assert rest.psi[0] == pytest.approx(whole.psi[1], abs=1e-10, rel=1e-11)
     # Where rho passes through 0, or is the difference of two modes, it keeps their digits.
-    modes = abs(whole.rho[1]) + float(shortfall(whole.theta[1]))
+    modes = abs(whole.rho[0]) + float(shortfall(whole.theta[0]))
     fade = math.exp(-0.5 * min(m + 1, 2) * 0.6 * s) if modes < 1e-3 else 1.0
-    assert rest.rho[0] == pytest.approx(whole.rho[0], rel=1e-9, abs=1e-11 * modes * fade)
+    assert rest.rho[0] == pytest.approx(whole.rho[1], rel=1e-9, abs=1e-11 * modes * fade)
 
 
 @settings(max_examples=12)
@@ -227,13 +228,33 @@ def test_extreme_starts(m) -> None:
     assert rho == pytest.approx(alone, rel=1e-9, abs=0)
 
 
-def test_order_of_times_and_no_times() -> None:
-    s = np.array([2.0, 0.0, 90.0, 1.0])
-    path = population_flow(0.2, 0.1, 1, s)
-    again = population_flow(0.2, 0.1, 1, np.sort(s))
-    np.testing.assert_allclose(path.psi[np.argsort(s)], again.psi, rtol=1e-14)
-    assert (path.psi[1], path.rho[1]) == (0.2, 0.1)
+def test_an_orbit_of_a_batch_is_a_path() -> None:
+    many = orbits([-2.0, 0.5], [1.0, -1.0], [0, 2])
+    path = many[1]
+    flow = population_flow(0.5, -1.0, 2, path.t[5:40])
+    np.testing.assert_allclose(path.states[5:40], flow.states, atol=1e-10)
+    np.testing.assert_array_equal(path.at(path.t[7]), path.states[7])
+
+
+def test_it_is_a_trajectory() -> None:
+    s = np.array([0.0, 1.0, 2.0, 90.0])
+    path = population_flow(0.2, 0.1, 1, s, 1.3)
+    np.testing.assert_array_equal(path.states[0], [0.2, 0.1])
+    np.testing.assert_array_equal(path.at(s), path.states)
+    # From its own linear part on it has a limit, along the teacher.
+    assert path.status == "converged"
+    np.testing.assert_array_equal(path.end, [np.inf, 0.0])
+    again = population_flow(0.2, 0.1, 1, [0.3, 500.0], 1.3)
+    np.testing.assert_allclose(path.at([0.3, 500.0]), again.states, rtol=1e-14)
+    short = population_flow(0.2, 0.1, 1, [1.0])
+    assert short.status == "horizon"
+    with pytest.raises(ValueError, match="at most 1"):
+        short.at(2.0)
     assert len(population_flow(0.2, 0.1, 1, []).psi) == 0
+    steps = population_descent(0.2, 0.1, 1, 0.1, 5)
+    np.testing.assert_array_equal(steps.at([5.0, 2.0]), steps.states[[5, 2]])
+    with pytest.raises(ValueError, match="at its knots only"):
+        steps.at(2.5)
 
 
 # --- Descent --------------------------------------------------------------------------------------
@@ -282,6 +303,7 @@ def test_descent_keeps_small_angles() -> None:
         (lambda: population_flow(np.inf, 0.0, 0, [1.0]), "psi0 and rho0 must be finite"),
         (lambda: population_flow(0.0, 0.0, -1, [1.0]), "m must be a whole number"),
         (lambda: population_flow(0.0, 0.0, 0, [-1.0]), "t must be a list of finite times"),
+        (lambda: population_flow(0.0, 0.0, 0, [2.0, 1.0]), "in their order"),
         (lambda: population_flow(0.0, 0.0, 0, [1.0], 0.0), "target must be a positive number"),
         (lambda: population_descent(0.0, 0.0, 0, 0.0, 1), "step must be a positive number"),
         (lambda: population_descent(0.0, 0.0, 0, 0.1, -1), "n_steps must be a whole number"),

@@ -11,11 +11,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reluflow import rational
+from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.networks import loss
 
 # The smallest data on which fewer support vectors have the smaller loss.
 THREE = ([[1, 0], [0, 1], [1, 1]], [2, 1, 1])
+
+# A double zero of x_1.w(t) on the all-active flow from 0.
+TANGENT = ([[0, 0, 3], [0, 3, 0], [1, 2, 2], [2, 1, 1]], [179, 1795, 716, 536])
 
 integers = st.integers(0, 4)
 
@@ -178,3 +182,107 @@ def test_a_fit_cannot_be_changed() -> None:
     found = rational.fit(*THREE, (0, 2))
     with pytest.raises(FrozenInstanceError):
         found.loss = F(0)
+
+
+def polynomial(v: tuple[int, ...]):
+    return rational.preactivation_polynomial(*TANGENT, 0, [F(c) for c in v])
+
+
+def test_the_polynomial_of_the_tangent_data() -> None:
+    """H has the eigenvalues 3, 9 and 21; from 0, x_1.w touches zero at u = e^(-3t) = 1/4."""
+    found = polynomial((1, 1, 1))
+    assert found.rate == 3
+    assert found.limit == {0: 25, 1: F(-451, 3), 3: 808, 7: F(-2048, 3)}
+    assert found.value(F(1, 4)) == 0
+    assert found.slope(F(1, 4)) == 0
+    assert found.value(F(1)) == 0  # t = 0, at the origin
+    assert found.value(F(0)) == 25  # t = inf
+    assert found.value(F(1, 2)) == 25 - F(451, 6) + 101 - F(16, 3)
+    assert found.slope(F(1, 2)) == F(-451, 3) + 606 - F(7 * 2048, 3 * 64)
+    # x_1.v = 3 at the start, and it dies out.
+    assert found.shift(F(1)) == 3
+    assert found.shift(F(0)) == 0
+
+
+@pytest.mark.parametrize(("v", "zeros"), [((1, 1, 1), 2), ((1, 3, 3), 0)])
+def test_starts_on_either_side_of_the_tangent(v: tuple[int, ...], zeros: int) -> None:
+    """However small, a start on one side crosses the boundary twice and one on the other never."""
+    found = polynomial(v)
+    for eps in (F(1), F(1, 1000), F(1, 10**6)):
+        assert found.zeros(eps) == zeros
+        linear = affine_flow(*TANGENT, float(eps) * np.array(v), activation="linear")
+        assert sum(e.datum == 0 for e in linear.events) == zeros
+    assert (found.shift(F(1, 4)) < 0) == (zeros == 2)
+    # From the origin itself the double zero counts once, and t = 0 does not count.
+    assert found.zeros(F(0)) == 1
+
+
+def test_a_zero_at_either_end_is_none() -> None:
+    # y_1 = 0 and a start off it: x_1.w = eps u, which vanishes at u = 0, for t = inf, alone.
+    fades = rational.preactivation_polynomial([[1, 0], [0, 2]], [0, 1], 0, [F(1), F(1)])
+    assert fades.zeros(F(1)) == 0
+    # Along the axes x_2.w = 1 - (1 - eps) u^4 has its root at u > 1, or at u = 1 for eps = 0.
+    rises = rational.preactivation_polynomial([[1, 0], [0, 2]], [1, 1], 1, [F(1), F(1, 2)])
+    assert rises.limit == {0: 1, 1: 0, 4: -1}
+    assert rises.start == {1: 0, 4: 1}
+    assert (rises.zeros(F(0)), rises.zeros(F(1, 10)), rises.zeros(F(-1, 10))) == (0, 0, 1)
+
+
+@settings(max_examples=25)
+@given(t=st.floats(0, 3), eps=st.sampled_from([0, 1, -1, 1e-3, 1e-6]), other=st.booleans())
+def test_the_polynomial_is_the_flow(t: float, eps: float, other: bool) -> None:
+    v, x1 = (1, 3, 3) if other else (1, 1, 1), np.array(TANGENT[0][0])
+    found = polynomial(v)
+    linear = affine_flow(*TANGENT, eps * np.array(v), activation="linear")
+    u = F(float(np.exp(-3 * t)))
+    exact = float(found.value(u) + F(str(eps)) * found.shift(u))
+    assert float(x1 @ linear.at(t)) == pytest.approx(exact, rel=1e-8, abs=1e-9)
+    relu = affine_flow(*TANGENT, abs(eps) * np.array(v) + 1e-9)
+    if t < min((e.t for e in relu.events), default=np.inf):
+        exact = float(found.value(u) + F(str(abs(eps))) * found.shift(u))
+        assert float(x1 @ relu.at(t)) == pytest.approx(exact, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "rate"),
+    [
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 2]], [1, 3, 2], F(1)),  # a repeated eigenvalue
+        ([[1, 0], [0, 2], [1, 0]], [3, 2, 5], F(2)),  # 2 and 4
+        ([[0.5, 0], [0, 0.1]], [1, 6], F(1, 100)),  # 1/4 and 1/100
+        ([[3, 0], [0, 2]], [1, 1], F(1)),  # 9 and 4
+        ([[0.5, 0], [0, 1.5]], [1, 6], F(1, 4)),  # 1/4 and 9/4
+    ],
+)
+def test_polynomials_of_other_spectra(X: list, y: list, rate: F) -> None:
+    v = [F(1, 2)] * len(X[0])
+    for j, x in enumerate(X):
+        found = rational.preactivation_polynomial(X, y, j, v)
+        assert found.rate == rate
+        linear = affine_flow(X, y, [0.5] * len(v), activation="linear")
+        for t in (0.0, 0.3, 2.0):
+            u = F(float(np.exp(-float(rate) * t)))
+            exact = float(found.value(u) + found.shift(u))
+            assert float(np.array(x) @ linear.at(t)) == pytest.approx(exact, rel=1e-9)
+
+
+def test_one_eigenvalue_alone() -> None:
+    found = rational.preactivation_polynomial([[1, 0], [0, 1]], [1, 6], 1, [F(1), F(1)])
+    assert (found.rate, found.limit, found.start) == (1, {0: 6, 1: -6}, {1: 1})
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1, 1], [0, 1]],  # (3 +- sqrt 5) / 2
+        [[1, 1], [2, 2]],  # 10 and 0
+    ],
+)
+def test_spectra_that_are_refused(X: list) -> None:
+    with pytest.raises(ValueError, match="eigenvalues of H are not all rational and positive"):
+        rational.preactivation_polynomial(X, [1, 2], 0, [F(1), F(1)])
+
+
+def test_an_irreducible_cubic_spectrum_is_refused() -> None:
+    X = [[1, 0, 0], [0, 1, 0], [0, 1, 1], [1, 1, 1], [3, 2, 1]]
+    with pytest.raises(ValueError, match="eigenvalues of H are not all rational and positive"):
+        rational.preactivation_polynomial(X, [1, 6, 1, 1, 1], 0, [F(1)] * 3)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import yaml
 from reluflow import datasets, parameters
+from reluflow.papers.lee2022support.assumptions import check_assumptions
 from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
 
@@ -94,7 +95,7 @@ def own(tmp_path: Path) -> datasets.Dataset:
 
 
 def test_the_table_of_own_data_is_inside_the_assumptions(own: datasets.Dataset) -> None:
-    datasets.check_assumptions(own.X, own.y)
+    check_assumptions(own.X, own.y)
 
 
 def test_every_parameter_is_named() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.statistics import normal_interval, wilson
+from reluflow.statistics import normal_interval, share_interval, student_interval, wilson
 
 
 @given(st.integers(1, 400), st.data())
@@ -37,3 +37,15 @@ def test_the_mean_of_values() -> None:
     mean, low, high = normal_interval(np.array([1.0, 2.0, 3.0]))
     assert (mean, high - mean) == pytest.approx((2.0, 1.96 / 3**0.5))
     assert mean - low == pytest.approx(high - mean)
+
+
+def test_an_interval_in_words() -> None:
+    assert share_interval(5, 10) == "0.24 to 0.76"
+    assert share_interval(0, 40) == "0.00 to 0.09"
+
+
+def test_students_interval() -> None:
+    low, high = student_interval(np.array([1.0, 2.0, 3.0]), 0.95)
+    assert (low + high, high - low) == pytest.approx((4.0, 2 * 4.302652729911275 / 3**0.5))
+    wider = student_interval(np.array([1.0, 2.0, 3.0]), 0.999)
+    assert wider[0] < low < high < wider[1]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from reluflow.flows.affine import affine_descent, affine_flow
-from reluflow.flows.trajectory import Event, Trajectory
+from reluflow import datasets
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import Event, Trajectory, largest_norm_drop
 
 
 def line(status: str = "converged", clock: str = "time", settled: float = 4.0) -> Trajectory:
@@ -82,34 +83,35 @@ def test_the_grid_ends_where_the_flow_is_settled() -> None:
     np.testing.assert_array_equal(still.grid(), [0.0])
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        affine_flow([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5]),
-        affine_flow([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5], "linear"),
-        affine_descent([[1.0, 0.5], [0.3, 1.0]], [1.0, 2.0], [-1.0, 0.5], 1e-2, 500),
-    ],
-)
-def test_every_integrator_fills_it_consistently(path) -> None:
-    assert len(path.events) > 0
-    assert path.t[0] == 0.0
-    assert (np.diff(path.t) > 0).all()
-    assert path.states.shape == (len(path.t), 2)
-    np.testing.assert_allclose(path.at(path.t), path.states, rtol=0, atol=1e-13)
-    assert [e.t for e in path.events] == sorted(e.t for e in path.events)
-    assert all(isinstance(e.t, float) and isinstance(e.datum, int) for e in path.events)
-    assert {e.kind for e in path.events} <= {"activate", "deactivate", "slide"}
-    assert {e.neuron for e in path.events} == {0}
-    assert path.clock == ("steps" if path.status == "horizon" else "time")
-    if path.has_limit:
-        np.testing.assert_array_equal(path.at(np.inf), path.end)
-    else:
-        np.testing.assert_array_equal(path.states[-1], path.end)
-
-
 def test_it_cannot_be_changed() -> None:
     path = line()
     with pytest.raises(FrozenInstanceError):
         path.status = "diverged"
     with pytest.raises(FrozenInstanceError):
         path.events[0].t = 2.0
+
+
+def test_the_first_time_of_an_event() -> None:
+    kinds = [(1, "activate"), (0, "deactivate"), (0, "activate"), (0, "deactivate")]
+    path = replace(line(), events=tuple(Event(float(t), *e) for t, e in enumerate(kinds)))
+    assert path.first_time(0, "deactivate") == 1
+    assert path.first_time(0, "activate") == 2
+    assert path.first_time(1, "activate") == 0
+    assert np.isnan(path.first_time(1, "deactivate"))
+    assert np.isnan(path.first_time(2, "activate"))
+
+
+def test_the_largest_drop_of_the_norm() -> None:
+    """From 10 down to 1 along w = 1 + 9 e^(-t), measured against |w(inf)| = 1."""
+    shrinking = affine_flow([[1]], [1], [10])
+    norms = 1 + 9 * np.exp(-shrinking.grid(60))
+    assert largest_norm_drop(shrinking) == pytest.approx((norms[:-1] - norms[1:]).max())
+    assert largest_norm_drop(shrinking) > 0.5
+    # Relative to the limit: the same flow in other units.
+    scaled = affine_flow([[0.1]], [1], [100])
+    assert largest_norm_drop(scaled) == pytest.approx(largest_norm_drop(shrinking))
+    assert largest_norm_drop(affine_flow([[1]], [1], [1e-4])) == 0.0
+    assert largest_norm_drop(affine_flow([[1]], [1], [-2])) == 0.0
+    five = datasets.load("example-5.1")
+    # A large start in the plane: the flow first loses norm.
+    assert largest_norm_drop(affine_flow(five.X, five.y, [0, 45])) > 0.1

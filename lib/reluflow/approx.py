@@ -50,3 +50,9 @@ def on_grain(value: float, grain: float) -> str:
         return f"{MARK}{units * grain + 0.0:.{-place}f}"
     digits = max(len(str(abs(units))) - 1, 0)
     return f"{MARK}{units / 10**digits:.{digits}f}e{place + digits}"
+
+
+def upwards(value: float, unit: float = 1e-6) -> float:
+    """A deviation, rounded up to a multiple of `unit`: what is below it is rounding of the way it
+    was computed."""
+    return math.ceil(value / unit) * unit

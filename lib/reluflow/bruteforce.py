@@ -5,6 +5,8 @@ It shares no code with the exact flow and descent, and is slow on purpose.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
@@ -60,3 +62,32 @@ def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDAr
         max_step=1e-3,
     )
     return solution.y[:, -1]
+
+
+def data_on(X: NDArray, w: NDArray) -> NDArray:
+    """The data (n,) on whose boundary the point w (d,) is, up to a cosine of 1e-9."""
+    return np.abs(X @ w) <= 1e-9 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+
+
+def first_continuations(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> list[tuple[NDArray, NDArray]]:
+    """The flows that leave w (d,), to first order: the data (n,) active after it, and the velocity.
+
+    A flow that leaves w with velocity v activates exactly those data of J, the data on whose
+    boundary w lies, for which x_j.v > 0; so v = v_0 + sum_{j in J, x_j.v > 0} y_j x_j, where v_0 is
+    -grad L(w), ReLU's derivative at 0 taken as 0. All 2^|J| subsets of J are tried. Left out are
+    those with a rate x_j.v that is zero to rounding: below 1e-9 of |x_j| times all forces.
+    """
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    h, length, on = X @ w, np.linalg.norm(X, axis=1), data_on(X, w)
+    before = ~on & (h > 0.0)
+    v0 = (y - h)[before] @ X[before]
+    unit = length * (np.linalg.norm(v0) + length[on] @ np.abs(y[on]))
+    found = []
+    for chosen in product((False, True), repeat=int(on.sum())):
+        active = before.copy()
+        active[on] = chosen
+        v = v0 + y[on & active] @ X[on & active]
+        rates = np.where(active, 1.0, -1.0)[on] * (X[on] @ v)
+        if np.all(rates > 1e-9 * unit[on]):
+            found.append((active, v))
+    return found

@@ -81,6 +81,12 @@ class Settings:
     initial_scale: float | None = field(default=None)
     small_points: np.ndarray | None = field(default=None)
 
+    def drawn_points(self, count: int, d: int, rng: np.random.Generator) -> np.ndarray:
+        """Starts (count, d) by the law s U([0, 1]^d). Raises ValueError where they are printed."""
+        if self.initial_scale is None:
+            raise ValueError(f"{self.at} prints its starts, and draws none")
+        return self.initial_scale * rng.uniform(size=(count, d))
+
 
 def load(name: str) -> Dataset:
     """The data set with this name in the book, or the one in this CSV file.
@@ -148,8 +154,7 @@ def initial_points(
         printed = settings(data.name)
         if printed.initial_points is not None:
             return printed.initial_points
-        assert printed.initial_scale is not None  # one of the two is given
-        return printed.initial_scale * rng.uniform(size=(1, data.d))
+        return printed.drawn_points(1, data.d, rng)
     radius = np.linalg.norm(np.linalg.lstsq(data.X, data.y, rcond=None)[0])
     small = 1e-4 * radius * rng.uniform(size=data.d)
     directions = rng.uniform(size=(2, data.d))
@@ -157,30 +162,7 @@ def initial_points(
     return np.vstack([small, 2 * radius * directions[0], 10 * radius * directions[1]])
 
 
-def check_assumptions(X: np.ndarray, y: np.ndarray) -> None:
-    """Refuse data outside the paper's assumptions (Lee, Sim & Ye 2022, Section 2).
-
-    A1: x_i >= 0 and x_i != 0.  A2: y_i > 0.  (A3, rank X = d, is a choice of coordinates: data
-    that span less are followed in their span, by the reduction principle, Corollary E.2.)
-    X, y    (n, d) and (n,).
-    Raises InputError naming the first assumption that fails and the row where it does.
-    """
-    for i, (x, label) in enumerate(zip(X, y, strict=True), start=1):
-        if np.any(x < 0):
-            k = int(np.argmax(x < 0))
-            raise InputError(
-                f"assumption A1 (x_i >= 0, x_i != 0) fails in {_row(i)}: "
-                f"feature {k + 1} is {x[k]:g}, below zero."
-            )
-        if not np.any(x):
-            raise InputError(
-                f"assumption A1 (x_i >= 0, x_i != 0) fails in {_row(i)}: every feature is zero."
-            )
-        if not label > 0:
-            raise InputError(f"assumption A2 (y_i > 0) fails in {_row(i)}: the label is {label:g}.")
-
-
-def _row(i: int) -> str:
+def data_row(i: int) -> str:
     """How every message names a row: the number that a spreadsheet without its header shows."""
     return f"data row {i} (counted from 1 below the header)"
 
@@ -213,10 +195,10 @@ def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
     for i, row in enumerate(body, start=1):
         if len(row) != len(header):
             raise InputError(
-                f"{path}, {_row(i)}: {_count(row)} where the header has {len(header)} columns."
+                f"{path}, {data_row(i)}: {_count(row)} where the header has {len(header)} columns."
             )
         for k, cell in enumerate(row):
-            table[i - 1, k] = _number(cell, f"{path}, {_row(i)}, column {header[k]}")
+            table[i - 1, k] = _number(cell, f"{path}, {data_row(i)}, column {header[k]}")
     return table[:, :-1].copy(), table[:, -1].copy()
 
 

@@ -1,4 +1,4 @@
-"""The losses of one output: values and slopes, plain and in the log domain.
+"""The losses of one output: values, slopes and second derivatives, plain and in the log domain.
 
 Every loss is a sum over the data, L = sum_i l(z_i, y_i), of outputs z_i and labels y_i. Where the
 loss itself is too small for a float, log L and the slopes of log L still have all their digits.
@@ -11,41 +11,45 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit, logsumexp
+from scipy.special import log_expit
 
 Pointwise = Callable[[NDArray, NDArray], NDArray]
 
 
 @dataclass(frozen=True)
 class Loss:
-    """L = sum_i l(z_i, y_i); both functions take z (..., n), y (n,) and return (..., n).
+    """L = sum_i l(z_i, y_i); all functions take z (..., n), y (n,) and return (..., n).
 
     log_terms  log l(z_i, y_i), minus infinity where the term vanishes
     log_pull   log |dl/dz_i|; the pull -dl/dz_i has the sign of `direction`
     direction  the sign of -dl/dz_i
+    log_bend   log d^2 l/dz_i^2
     """
 
     name: str
     log_terms: Pointwise
     log_pull: Pointwise
     direction: Pointwise
+    log_bend: Pointwise
 
     def log_value(self, z: NDArray, y: NDArray) -> NDArray:
         """log L, shape (...), for outputs z (..., n) and labels y (n,)."""
-        return logsumexp(self.log_terms(z, y), axis=-1)
+        return np.logaddexp.reduce(self.log_terms(z, y), axis=-1)
 
     def value(self, z: NDArray, y: NDArray) -> NDArray:
         """L, shape (...); 0 where it is too small for a float."""
         return np.exp(self.log_value(z, y))
 
-    def pull(self, z: NDArray, y: NDArray) -> NDArray:
-        """-dL/dz_i, shape (..., n)."""
-        return self.direction(z, y) * np.exp(self.log_pull(z, y))
+    def pull(self, z: NDArray, y: NDArray, relative: bool = False) -> NDArray:
+        """-dL/dz_i, or with `relative` -d(log L)/dz_i computed without L, shape (..., n)."""
+        return self.direction(z, y) * np.exp(self.log_pull(z, y) - self._unit(z, y, relative))
 
-    def relative_pull(self, z: NDArray, y: NDArray) -> NDArray:
-        """-d(log L)/dz_i, shape (..., n), computed without L."""
-        log_share = self.log_pull(z, y) - self.log_value(z, y)[..., None]
-        return self.direction(z, y) * np.exp(log_share)
+    def bend(self, z: NDArray, y: NDArray, relative: bool = False) -> NDArray:
+        """d^2 L/dz_i^2, or with `relative` that over L, computed without L, shape (..., n)."""
+        return np.exp(self.log_bend(z, y) - self._unit(z, y, relative))
+
+    def _unit(self, z: NDArray, y: NDArray, relative: bool) -> NDArray | float:
+        return self.log_value(z, y)[..., None] if relative else 0.0
 
 
 def _log(values: NDArray) -> NDArray:
@@ -66,6 +70,7 @@ SQUARE = Loss(
     lambda z, y: 2.0 * _log(np.abs(z - y)) - np.log(2.0),
     lambda z, y: _log(np.abs(z - y)),
     lambda z, y: np.sign(y - z),
+    lambda z, y: np.zeros(np.shape(z)),
 )
 """l = (z - y)^2 / 2."""
 
@@ -74,6 +79,7 @@ EXPONENTIAL = Loss(
     lambda z, y: -(y * z),
     lambda z, y: -(y * z) + _log(np.abs(y)),
     lambda z, y: np.broadcast_to(np.sign(y), z.shape),
+    lambda z, y: -(y * z) + 2.0 * _log(np.abs(y)),
 )
 """l = exp(-y z)."""
 
@@ -82,5 +88,6 @@ LOGISTIC = Loss(
     lambda z, y: _log_softplus(y * z),
     lambda z, y: log_expit(-(y * z)) + _log(np.abs(y)),
     lambda z, y: np.broadcast_to(np.sign(y), z.shape),
+    lambda z, y: log_expit(y * z) + log_expit(-(y * z)) + 2.0 * _log(np.abs(y)),
 )
 """l = log(1 + exp(-y z))."""

@@ -1,10 +1,11 @@
-"""Shares of random trials, with their intervals."""
+"""Shares of random trials and means of samples, with their intervals."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
+from scipy.stats import binomtest, sem
+from scipy.stats import t as student
 
 from reluflow.errors import InputError
 
@@ -32,3 +33,15 @@ def normal_interval(values: NDArray) -> tuple[float, float, float]:
     mean = float(values.mean())
     half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5
     return mean, mean - half, mean + half
+
+
+def share_interval(hits: int, trials: int) -> str:
+    """Wilson's 95 % interval for the probability behind `hits` of `trials`, as it is written."""
+    low, high = wilson(hits, trials)
+    return f"{low:.2f} to {high:.2f}"
+
+
+def student_interval(values: NDArray, level: float = 0.95) -> tuple[float, float]:
+    """Student's interval for the mean behind values (m,), m >= 2, at this level of confidence."""
+    low, high = student.interval(level, len(values) - 1, values.mean(), sem(values))
+    return float(low), float(high)

@@ -51,6 +51,13 @@ class Report:
     lowest_at: Instance | None = None
 
     @property
+    def shrunk(self) -> Instance:
+        """The counterexample, for a claim that fell. Raises ValueError where there is none."""
+        if self.counterexample is None:
+            raise ValueError(f"no instance was found that contradicts: {self.says}")
+        return self.counterexample
+
+    @property
     def tried(self) -> int:
         """Drawn instances that met all hypotheses and could be decided."""
         return self.drawn - sum(self.rejected.values()) - self.undecided

@@ -19,6 +19,7 @@ def settle(
     *tries: Try,
     case: Callable[[Report], Counterexample] | None = None,
     more: Sequence[Evidence] = (),
+    tolerance: float | None = None,
     reading: Reading | None = None,
     known: Known | None = None,
     instead: str | Sequence[Evidence] | None = None,
@@ -38,7 +39,8 @@ def settle(
     return claims.settle(
         id,
         [*evidence, *more, *seeds.values()],
-        reading=reading,
+        tolerance,
+        reading,
         counterexample=case and case(reports[0]),
         instead=instead,
         known=known,

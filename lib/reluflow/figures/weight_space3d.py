@@ -40,7 +40,9 @@ EVENT_WORDS = {
 
 
 @in_house_style
-def weight_box(ax: Axes3D, box: Box, *, elevation: float = 22.0, azimuth: float = -58.0) -> None:
+def weight_box(
+    ax: Axes3D, box: Sequence[float], *, elevation: float = 22.0, azimuth: float = -58.0
+) -> None:
     """Prepare 3-D axes as weight space: limits (lo_1, hi_1, ..., hi_3), labels, angle of view.
 
     Call it before the other functions of this file, which draw inside the limits that they find.

@@ -16,11 +16,11 @@ from scipy.spatial import QhullError
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
 from reluflow.flows.boundaries import (
-    Mode,
-    Wall,
-    departures,
+    Continuation,
+    SwitchingSurface,
+    continuations,
+    switching_surfaces,
     tangent_projector,
-    walls,
 )
 from reluflow.flows.contacts import Contact, first_contact, rooms
 from reluflow.flows.descent import affine_descent
@@ -35,20 +35,20 @@ _EPS = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class _State:
-    """Where an affine flow is: `on` (n,) active data, `held` walls along which it slides, and walls
-    on which it is `resting`, for they do not push."""
+    """Where an affine flow is: `on` (n,) active data, `held` surfaces along which it slides, and
+    surfaces on which it is `resting`, without a jump."""
 
     on: NDArray
-    held: tuple[Wall, ...] = ()
-    resting: tuple[Wall, ...] = ()
+    held: tuple[SwitchingSurface, ...] = ()
+    resting: tuple[SwitchingSurface, ...] = ()
 
     @property
-    def stay(self) -> tuple[Wall, ...]:
+    def stay(self) -> tuple[SwitchingSurface, ...]:
         return self.held + self.resting
 
     @property
     def normals(self) -> NDArray:
-        return np.array([wall.normal for wall in self.stay])
+        return np.array([surface.normal for surface in self.stay])
 
 
 def affine_flow(
@@ -81,8 +81,8 @@ def affine_flow(
     t = 0.0
     h = X @ w
     # A datum counts as on its boundary when rounding alone could have put it there.
-    on_wall = (np.abs(h) <= 4 * _EPS * (np.abs(X) @ np.abs(w))) & (norms > 0)
-    state = _State((h > 0.0) & ~on_wall)
+    on_boundary = (np.abs(h) <= 4 * _EPS * (np.abs(X) @ np.abs(w))) & (norms > 0)
+    state = _State((h > 0.0) & ~on_boundary)
     came = np.zeros(len(X), int)
     segments: list[Segment] = []
     events: list[Event] = []
@@ -91,14 +91,14 @@ def affine_flow(
     knots, states = [0.0], [w]
     status, detail = "", ""
     while not status:
-        if on_wall.any():
-            choice = _leave(X, y, w, state, on_wall, came)
+        if on_boundary.any():
+            choice = _leave(X, y, w, state, on_boundary, came)
             if isinstance(choice, str):
                 status, detail = "non-unique", choice
                 break
-            events += _changes(t, state, choice, on_wall)
+            events += _changes(t, state, choice, on_boundary)
             state = choice
-        h = np.where(on_wall, 0.0, h)
+        h = np.where(on_boundary, 0.0, h)
         current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
         wait = np.inf if contact is None else contact.wait
@@ -113,7 +113,7 @@ def affine_flow(
         else:
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
-            w, h, on_wall, came = contact.w, contact.h, contact.data, contact.came
+            w, h, on_boundary, came = contact.w, contact.h, contact.data, contact.came
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
@@ -133,8 +133,8 @@ def _ending(state: _State) -> tuple[str, str]:
     )
 
 
-def _names(walls_named: tuple[Wall, ...]) -> str:
-    data = [f"x_{j + 1}" for wall in walls_named for j in wall.data]
+def _names(named: tuple[SwitchingSurface, ...]) -> str:
+    data = [f"x_{j + 1}" for surface in named for j in surface.data]
     return ", ".join(data[:6]) + (f" and {len(data) - 6} more" if len(data) > 6 else "")
 
 
@@ -143,21 +143,21 @@ def _leave(
     y: NDArray,
     w: NDArray,
     state: _State,
-    on_wall: NDArray,
+    on_boundary: NDArray,
     came: NDArray,
 ) -> _State | str:
     """How the flow goes on from w on some boundaries, or a sentence that says why it cannot.
 
     `came` (n,) is the side of its boundary from which each datum is known to cross it, or 0.
     """
-    here = walls(X, y, np.nonzero(on_wall)[0])
+    here = switching_surfaces(X, y, np.nonzero(on_boundary)[0])
     crossed = [j for j in here[0].data if came[j]]
     arrival = int(came[crossed[0]] * (1 if crossed[0] in here[0].plus else -1)) if crossed else 0
-    strictly = state.on & ~on_wall
-    # Round the point onto its walls: the modes are decided as if the contact were exact.
-    P = tangent_projector(np.array([wl.normal for wl in here]), len(w))
+    strictly = state.on & ~on_boundary
+    # Round the point onto its surfaces: the modes are decided as if the contact were exact.
+    P = tangent_projector(np.array([surface.normal for surface in here]), len(w))
     try:
-        modes = departures(X, y, P @ w, strictly, here, arrival)
+        modes = continuations(X, y, P @ w, strictly, here, arrival)
     except (np.linalg.LinAlgError, QhullError):
         raise InputError(
             f"the activation boundaries of {_names(here)} meet at angles too small to tell in "
@@ -170,18 +170,18 @@ def _leave(
     return _apply(modes[0], here, strictly)
 
 
-def _apply(mode: Mode, here: tuple[Wall, ...], strictly: NDArray) -> _State:
+def _apply(mode: Continuation, here: tuple[SwitchingSurface, ...], strictly: NDArray) -> _State:
     on = strictly.copy()
-    held: list[Wall] = []
-    resting: list[Wall] = []
-    for wall, side, rests in zip(here, mode.sides, mode.resting, strict=True):
-        on[list(wall.plus)], on[list(wall.minus)] = side > 0, side < 0
+    held: list[SwitchingSurface] = []
+    resting: list[SwitchingSurface] = []
+    for surface, side, rests in zip(here, mode.sides, mode.resting, strict=True):
+        on[list(surface.plus)], on[list(surface.minus)] = side > 0, side < 0
         if side == 0:
-            (resting if rests else held).append(wall)
+            (resting if rests else held).append(surface)
     return _State(on, tuple(held), tuple(resting))
 
 
-def _branching(modes: tuple[Mode, ...], here: tuple[Wall, ...]) -> str:
+def _branching(modes: tuple[Continuation, ...], here: tuple[SwitchingSurface, ...]) -> str:
     place = f"the activation boundary of {_names(here)}"
     if not modes:
         return f"no flow could be told to leave {place}: undecided"
@@ -189,12 +189,12 @@ def _branching(modes: tuple[Mode, ...], here: tuple[Wall, ...]) -> str:
     return f"{count} leave this point of {place}: the flow is not unique"
 
 
-def _changes(t: float, old: _State, new: _State, on_wall: NDArray) -> list[Event]:
+def _changes(t: float, old: _State, new: _State, on_boundary: NDArray) -> list[Event]:
     """The events, in the order of the data, by which `old` becomes `new`."""
-    sliding = {j for wall in new.held for j in wall.data}
-    before = {j for wall in old.held for j in wall.data}
+    sliding = {j for surface in new.held for j in surface.data}
+    before = {j for surface in old.held for j in surface.data}
     changes = []
-    for j in map(int, np.nonzero(on_wall)[0]):
+    for j in map(int, np.nonzero(on_boundary)[0]):
         if j in sliding:
             if j not in before:
                 changes.append(Event(t, j, "slide"))
@@ -223,8 +223,8 @@ def _course(
         contact = first_contact(X, norms, h, sides, current, length)
         if contact is not None:
             return current, contact
-    for wall in state.stay:
-        sides[list(wall.data)] = 0.0
+    for surface in state.stay:
+        sides[list(surface.data)] = 0.0
     current = segment(X, y, w, state.on, state.normals, t)
     room = rooms(X, y, current, state.on, state.stay) if state.stay else None
     return current, first_contact(X, norms, h, sides, current, room=room)

@@ -1,7 +1,7 @@
 """What a gradient flow does on an activation boundary: cross, slide, touch, or branch.
 
 On the boundary x.w = 0 the velocity jumps by y |x|^2 along x. With a label y < 0 both sides can
-push towards the boundary, and the flow slides along it (Filippov); with y > 0 both can push away,
+point towards the boundary, and the flow slides along it (Filippov); with y > 0 both can point away,
 and more than one flow leaves. Proposition F.4 of Lee et al. 2022 says that neither happens.
 
 A flow that leaves a point runs, for a while, inside one face of the arrangement of the boundaries
@@ -22,7 +22,7 @@ from scipy.spatial import ConvexHull
 
 from reluflow.geometry import cell_bound, enumerate_cells
 
-WALL_LIMIT = 6
+SURFACE_LIMIT = 6
 """The sides of at most this many boundaries are tried in all combinations."""
 
 FACE_LIMIT = 2000
@@ -33,20 +33,20 @@ _TOL = 1e-13
 
 
 @dataclass(frozen=True)
-class Wall:
+class SwitchingSurface:
     """Boundaries of parallel data seen as one hyperplane, normal.w = 0.
 
     normal  (d,) unit vector
     data    indices of the data whose boundary it is
     plus    those active where normal.w > 0; the others are active on the other side
-    push    (p_minus, p_plus): what the wall's data add to the velocity, along the normal, on
+    jump    (p_minus, p_plus): what the surface's data add to the velocity, along the normal, on
             either side. Sliding adds something in between.
     """
 
     normal: NDArray
     data: tuple[int, ...]
     plus: tuple[int, ...]
-    push: tuple[float, float]
+    jump: tuple[float, float]
 
     @property
     def minus(self) -> tuple[int, ...]:
@@ -55,19 +55,19 @@ class Wall:
 
 
 @dataclass(frozen=True)
-class Mode:
+class Continuation:
     """One way to go on from a point.
 
-    sides    of the walls: +1, -1, or 0 for staying on one
-    resting  whether it stays on the wall without a push, as an inactive datum would
+    sides    of the surfaces: +1, -1, or 0 for staying on one
+    resting  whether it stays on the surface without a jump, as an inactive datum would
     """
 
     sides: tuple[int, ...]
     resting: tuple[bool, ...]
 
 
-def walls(X: NDArray, y: NDArray, data: NDArray) -> tuple[Wall, ...]:
-    """Group `data` (indices) into walls: data parallel to rounding share one."""
+def switching_surfaces(X: NDArray, y: NDArray, data: NDArray) -> tuple[SwitchingSurface, ...]:
+    """Group `data` (indices) into surfaces: data parallel to rounding share one."""
     found: list[tuple[NDArray, list[int]]] = []
     for j in map(int, data):
         unit = X[j] / np.linalg.norm(X[j])
@@ -81,9 +81,9 @@ def walls(X: NDArray, y: NDArray, data: NDArray) -> tuple[Wall, ...]:
     for normal, members in found:
         along = {j: float(X[j] @ normal) for j in members}
         plus = tuple(j for j in members if along[j] > 0)
-        push_plus = sum(y[j] * along[j] for j in plus)
-        push_minus = sum(y[j] * along[j] for j in members if along[j] < 0)
-        result.append(Wall(normal, tuple(members), plus, (push_minus, push_plus)))
+        jump_plus = sum(y[j] * along[j] for j in plus)
+        jump_minus = sum(y[j] * along[j] for j in members if along[j] < 0)
+        result.append(SwitchingSurface(normal, tuple(members), plus, (jump_minus, jump_plus)))
     return tuple(result)
 
 
@@ -103,31 +103,32 @@ def tangent_projector(normals: NDArray, d: int) -> NDArray:
     return Q @ Q.T
 
 
-def holding(X: NDArray, stay: tuple[Wall, ...]) -> tuple[NDArray, NDArray]:
-    """Facets F (m, d), c (m,): the walls `stay` hold the flow while F v <= c.
+def sliding_condition(X: NDArray, stay: tuple[SwitchingSurface, ...]) -> tuple[NDArray, NDArray]:
+    """Facets F (m, d), c (m,): the surfaces `stay` hold the flow while F v <= c.
 
-    Here v (d,) is the velocity that the data off these walls give. What the walls can add to it is
-    any mean of what they add in the cells around (Filippov), and that must cancel v's normal part.
+    Here v (d,) is the velocity that the data off these surfaces give. What the surfaces can add
+    to it is any mean of what they add in the cells around (Filippov), and that must cancel v's
+    normal part.
     """
-    N = np.array([wall.normal for wall in stay]).reshape(len(stay), X.shape[1])
-    pushes = np.array([wall.push for wall in stay]).reshape(-1, 2)
-    low, high = np.sort(pushes, axis=1).T
+    N = np.array([surface.normal for surface in stay]).reshape(len(stay), X.shape[1])
+    jumps = np.array([surface.jump for surface in stay]).reshape(-1, 2)
+    low, high = np.sort(jumps, axis=1).T
     if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
-        M = np.linalg.pinv(N).T  # the walls add -M v along their normals
+        M = np.linalg.pinv(N).T  # the surfaces add -M v along their normals
         return np.concatenate([-M, M]), np.concatenate([high, -low])
     # Of dependent normals not every choice of sides is a cell.
-    cells = enumerate_cells(X[[wall.data[0] for wall in stay]]).patterns
-    sums = np.where(cells, pushes[:, 1], pushes[:, 0]) @ N
+    cells = enumerate_cells(X[[surface.data[0] for surface in stay]]).patterns
+    sums = np.where(cells, jumps[:, 1], jumps[:, 0]) @ N
     centre = sums.mean(axis=0)
     _, s, vt = np.linalg.svd(sums - centre)
-    r = int(np.sum(s > 1e-12 * max(s[0], np.abs(pushes).max())))
+    r = int(np.sum(s > 1e-12 * max(s[0], np.abs(jumps).max())))
     flat, across = vt[:r], vt[r:]
     points = (sums - centre) @ flat.T
     if r >= 2:
         hull = ConvexHull(points).equations
     else:
         hull = np.array([[1.0, -points.max()], [-1.0, points.min()]]) if r else np.zeros((0, 1))
-    # The tangential part of v is no push's business: only directions among the normals count.
+    # The tangential part of v is no jump's business: only directions among the normals count.
     across = across @ (np.eye(len(vt)) - tangent_projector(N, len(vt)))
     across = across[np.linalg.norm(across, axis=1) > 1e-6]
     F = np.concatenate([-hull[:, :r] @ flat, across, -across])
@@ -143,59 +144,61 @@ def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
     return 0.0
 
 
-def departures(
+def continuations(
     X: NDArray,
     y: NDArray,
     w: NDArray,
     active: NDArray,
-    walls_here: tuple[Wall, ...],
+    here: tuple[SwitchingSurface, ...],
     arrival: int = 0,
-) -> tuple[Mode, ...]:
-    """All ways in which a flow can leave w, a point on the walls `walls_here`; at least two of them
+) -> tuple[Continuation, ...]:
+    """All ways in which a flow can leave w, a point on the surfaces `here`; at least two of them
     where there are many.
 
     A face stands if the flow that it implies stays in it for small t > 0, decided on the first
     derivatives that do not vanish. `active` (n,) is true for the data strictly active at w;
-    `arrival` is the side from which a flow is known to cross a single wall, 0 where none is.
+    `arrival` is the side from which a flow is known to cross a single surface, 0 where none is.
 
-    Raises ValueError if more walls meet at w than can be resolved.
+    Raises ValueError if more surfaces meet at w than can be resolved.
     """
-    if len(walls_here) == 1:
-        clear = _transversal(X, y, w, active, walls_here[0], arrival)
+    if len(here) == 1:
+        clear = _transversal(X, y, w, active, here[0], arrival)
         if clear is not None:
             return clear
-    if len(walls_here) > 3 and not active.any():
-        data = [j for wall in walls_here for j in wall.data]
+    if len(here) > 3 and not active.any():
+        data = [j for surface in here for j in surface.data]
         if (y[data] > 0).all():
-            return _from_rest(X[data], y[data], walls_here)
+            return _from_rest(X[data], y[data], here)
     A, target = X[active], y[active]
     H, v = A.T @ A, A.T @ (target - A @ w)
     # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
     near = active.copy()
-    near[[j for wall in walls_here for j in wall.data]] = True
+    near[[j for surface in here for j in surface.data]] = True
     B = np.abs(X[near])
     scale = [B.T @ (np.abs(y[near]) + B @ np.abs(w))]
     for _ in range(X.shape[1]):
         scale.append(B.T @ (B @ scale[-1]))
     found = []
-    for sides in _candidates(X, v, scale[0], walls_here):
-        mode = _consistent(X, H, v, np.array(scale), walls_here, sides)
+    for sides in _candidates(X, v, scale[0], here):
+        mode = _consistent(X, H, v, np.array(scale), here, sides)
         if mode is not None:
             found.append(mode)
     return tuple(found)
 
 
-def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] | None:
-    """The departures from a single wall where first derivatives decide; None where they do not."""
-    along, rest = X @ wall.normal, np.where(active, y - X @ w, 0.0)
-    speeds = rest @ along + np.array(wall.push)
+def _transversal(
+    X, y, w, active, surface: SwitchingSurface, arrival: int
+) -> tuple[Continuation, ...] | None:
+    """The continuations from a single surface where first derivatives decide, else None."""
+    along, rest = X @ surface.normal, np.where(active, y - X @ w, 0.0)
+    speeds = rest @ along + np.array(surface.jump)
     # The sizes of the terms: bounded at once, and added up only where this bound does not do.
     length = np.linalg.norm(X)
     common = length * (np.linalg.norm(y) + length * np.linalg.norm(w))
-    if not (np.abs(speeds) > _TOL * (common + np.abs(wall.push))).all():
+    if not (np.abs(speeds) > _TOL * (common + np.abs(surface.jump))).all():
         B = np.abs(X[active])
-        common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(wall.normal)
-    known = np.abs(speeds) > _TOL * (common + np.abs(wall.push))
+        common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)
+    known = np.abs(speeds) > _TOL * (common + np.abs(surface.jump))
     # A flow that crosses moves away from where it came, however slowly: also where the rounding of
     # w, which `known` does not count, turns that speed around.
     before, after = (
@@ -211,21 +214,21 @@ def _transversal(X, y, w, active, wall: Wall, arrival: int) -> tuple[Mode, ...] 
         sides = (-1,)
     else:
         sides = (0,) if before > 0 else (1, -1, 0)
-    return tuple(Mode((side,), (False,)) for side in sides)
+    return tuple(Continuation((side,), (False,)) for side in sides)
 
 
-def _candidates(X, v, size, walls_here) -> Iterator[tuple[int, ...]]:
-    """Faces of the walls, as sides, among which are all that the flow can enter."""
-    pushes = np.array([wall.push for wall in walls_here])
-    N = np.array([wall.normal for wall in walls_here])
+def _candidates(X, v, size, here) -> Iterator[tuple[int, ...]]:
+    """Faces of the surfaces, as sides, among which are all that the flow can enter."""
+    jumps = np.array([surface.jump for surface in here])
+    N = np.array([surface.normal for surface in here])
     rank = np.linalg.matrix_rank(N, tol=1e-12)
-    convex = pushes[:, 1] < pushes[:, 0]
+    convex = jumps[:, 1] < jumps[:, 0]
     if len(N) <= 3:
         yield from product((1, -1, 0), repeat=len(N))
     elif rank < len(N) and cell_bound(len(N), rank) <= FACE_LIMIT:
-        yield from _faces(X[[wall.data[0] for wall in walls_here]])
-    elif rank == len(N) and np.sum(~convex) <= WALL_LIMIT:
-        yield from _narrowed(N, pushes, convex, v, size)
+        yield from _faces(X[[surface.data[0] for surface in here]])
+    elif rank == len(N) and np.sum(~convex) <= SURFACE_LIMIT:
+        yield from _narrowed(N, jumps, convex, v, size)
     else:
         _refuse(len(N))
 
@@ -257,7 +260,7 @@ def _faces(X: NDArray) -> Iterator[tuple[int, ...]]:
                 yield tuple(map(int, sides))
 
 
-def _from_rest(X: NDArray, y: NDArray, walls_here) -> tuple[Mode, Mode]:
+def _from_rest(X: NDArray, y: NDArray, here) -> tuple[Continuation, Continuation]:
     """Two ways to go on from rest where all data X, y are on their boundary, with labels y > 0.
 
     To stay is one: the support function sum y_j [x_j.v]_+ of the velocities around is never
@@ -268,76 +271,78 @@ def _from_rest(X: NDArray, y: NDArray, walls_here) -> tuple[Mode, Mode]:
     while before is None or (before != (X @ v >= 0)).any():
         before = X @ v >= 0
         v = y[before] @ X[before]
-    k = len(walls_here)
-    stay = Mode((0,) * k, tuple(not wall.plus or not wall.minus for wall in walls_here))
-    return stay, Mode(tuple(1 if wl.normal @ v >= 0 else -1 for wl in walls_here), (False,) * k)
+    k = len(here)
+    stay = Continuation((0,) * k, tuple(not surface.plus or not surface.minus for surface in here))
+    return stay, Continuation(
+        tuple(1 if surface.normal @ v >= 0 else -1 for surface in here), (False,) * k
+    )
 
 
-def _narrowed(N, pushes, convex, v, size) -> Iterator[tuple[int, ...]]:
-    """Faces with each side of the walls that can repel; for those that only attract, just the sides
-    that first derivatives leave open.
+def _narrowed(N, jumps, convex, v, size) -> Iterator[tuple[int, ...]]:
+    """Faces with each side of the surfaces that can repel; for those that only attract, just the
+    sides that first derivatives leave open.
 
-    The attracting walls make the velocity the shortest that their pushes allow: a least-squares
+    The attracting surfaces make the velocity the shortest that their jumps allow: a least-squares
     problem with bounds, in place of three sides for each.
     """
-    tolerance = _TOL * (np.linalg.norm(size) + np.abs(pushes).max())
+    tolerance = _TOL * (np.linalg.norm(size) + np.abs(jumps).max())
     for others in product((1, -1, 0), repeat=int(np.sum(~convex))):
         sides = np.zeros(len(N), int)
         sides[~convex] = others
-        fixed = np.where(sides > 0, pushes[:, 1], np.where(sides < 0, pushes[:, 0], 0.0))
+        fixed = np.where(sides > 0, jumps[:, 1], np.where(sides < 0, jumps[:, 0], 0.0))
         free = sides == 0
-        push, velocity = np.zeros(0), v + fixed @ N
-        low = np.where(convex, pushes[:, 1], -np.inf)[free]
-        high = np.where(convex, pushes[:, 0], np.inf)[free]
+        jump, velocity = np.zeros(0), v + fixed @ N
+        low = np.where(convex, jumps[:, 1], -np.inf)[free]
+        high = np.where(convex, jumps[:, 0], np.inf)[free]
         if free.any():
-            push = lsq_linear(N[free].T, -velocity, (low, high), method="bvls", tol=1e-15).x
-            velocity = velocity + push @ N[free]
+            jump = lsq_linear(N[free].T, -velocity, (low, high), method="bvls", tol=1e-15).x
+            velocity = velocity + jump @ N[free]
         slope = N @ velocity
         inside = np.zeros(len(N), bool)
-        inside[free] = (push > low + tolerance) & (push < high - tolerance)
+        inside[free] = (jump > low + tolerance) & (jump < high - tolerance)
         moves = convex & (np.abs(slope) > tolerance)
         sides[moves] = np.sign(slope[moves])
         undecided = np.nonzero(convex & ~moves & ~inside)[0]
-        if len(undecided) > WALL_LIMIT:
+        if len(undecided) > SURFACE_LIMIT:
             _refuse(len(N))
         for choice in product((1, -1, 0), repeat=len(undecided)):
             sides[undecided] = choice
             yield tuple(map(int, sides))
 
 
-def _consistent(X, H, v, scale, walls_here, sides) -> Mode | None:
+def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
     """The mode of the face `sides`, or None if its flow does not stay in it.
 
     H (d, d) and v (d,) are of the data strictly active; scale (d + 1, d) bounds the terms of the
     derivatives of the velocity.
     """
     d = X.shape[1]
-    stay = tuple(wl for wl, s in zip(walls_here, sides, strict=True) if s == 0)
-    for wall, side in zip(walls_here, sides, strict=True):
+    stay = tuple(surface for surface, s in zip(here, sides, strict=True) if s == 0)
+    for surface, side in zip(here, sides, strict=True):
         if side:
-            rows = X[list(wall.plus if side > 0 else wall.minus)]
+            rows = X[list(surface.plus if side > 0 else surface.minus)]
             H = H + rows.T @ rows
-            v = v + wall.push[side > 0] * wall.normal
-    N = np.array([wall.normal for wall in stay]).reshape(-1, d)
+            v = v + surface.jump[side > 0] * surface.normal
+    N = np.array([surface.normal for surface in stay]).reshape(-1, d)
     P = tangent_projector(N, d)
     free, jet = [v], [P @ v]  # derivatives of q - H w(t), and of w(t)
     for _ in range(d):
         free.append(-H @ jet[-1])
         jet.append(P @ free[-1])
     sizes = np.linalg.norm(scale, axis=1) + 1e-300
-    for wall, side in zip(walls_here, sides, strict=True):
-        if side and _lexicographic_sign(np.array(jet) @ wall.normal, sizes) != side:
+    for surface, side in zip(here, sides, strict=True):
+        if side and _lexicographic_sign(np.array(jet) @ surface.normal, sizes) != side:
             return None
     if not stay:
-        return Mode(sides, (False,) * len(sides))
-    F, c = holding(X, stay)
+        return Continuation(sides, (False,) * len(sides))
+    F, c = sliding_condition(X, stay)
     room = np.vstack([c, np.zeros((d, len(c)))]) - np.array(free) @ F.T
     width = scale @ np.abs(F).T + np.vstack([np.abs(c), np.zeros((d, len(c)))]) + 1e-300
     if any(_lexicographic_sign(room[:, k], width[:, k]) < 0 for k in range(len(c))):
         return None
-    pushes = np.array(free) @ np.linalg.pinv(N)
-    idle = np.array([_lexicographic_sign(p, sizes) == 0 for p in pushes.T])
-    one_sided = np.array([not wall.plus or not wall.minus for wall in stay])
+    jumps = np.array(free) @ np.linalg.pinv(N)
+    idle = np.array([_lexicographic_sign(p, sizes) == 0 for p in jumps.T])
+    one_sided = np.array([not surface.plus or not surface.minus for surface in stay])
     resting = np.zeros(len(sides), bool)
     resting[np.array(sides) == 0] = idle & one_sided
-    return Mode(sides, tuple(map(bool, resting)))
+    return Continuation(sides, tuple(map(bool, resting)))

@@ -8,34 +8,54 @@ evaluated at parameters of moderate size; the size itself is a logarithm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.losses import Loss
 from reluflow.networks.indexed import Network, Patterns
+
+if TYPE_CHECKING:  # torch takes long to load
+    from reluflow.networks.autograd import Autograd
 
 TIME, LOG_LOSS = "time", "log(1/loss)"
 
 _FAR = 300.0
 """Exponents are cut here: no flow gets there, but the trial step of an integrator may."""
+_BALANCED = 1e-9
+"""Relative difference of |v_j| and |w_j| up to which a neuron is balanced."""
 
 
 class Chart(Protocol):
-    """What `integrate` asks of a chart; X is (n, d), y (n,), z (k,) and patterns fixes activity."""
+    """Coordinates z (k,); X is (n, d), patterns fixes the units' activity.
+
+    c (n,) are the pulls -dl/dz_i at the outputs, on the clock "log(1/loss)" -d(log L)/dz_i.
+    """
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of units of each layer with a ReLU."""
+
+    def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
+        """z (..., k) of the parameters e^log_scale theta, theta (..., p), log_scale (...)."""
+
+    def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        """theta (..., p) of moderate size and log_scale (...) of coordinates z (..., k)."""
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         """The network's outputs (n,), 0 where they are too small for a float."""
 
-    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        """The hidden units' inputs (n, h_l), each layer in a unit of its own (signs are exact)."""
+    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        """The pre-activations (n, h_l) of each layer, in units that care for no scale."""
+
+    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
+        """Their rates (n, h_l) at velocity v (k,), each unit's in a unit of its own."""
 
     def velocity(
-        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
-        """dz/dt or dz/dtau, shape (k,)."""
+        """dz/dt or dz/dtau, shape (k,); 0 where nothing pulls."""
 
     def restored(self, z: NDArray) -> NDArray:
         """z with its directions made unit vectors again, from which an integrator drifts."""
@@ -48,34 +68,49 @@ def _exp(x: NDArray) -> NDArray:
     return np.exp(np.clip(x, None, _FAR))
 
 
+def _per(rate: NDArray, fall: ArrayLike) -> NDArray:
+    """rate / fall: 0 where nothing pulls, infinite where the loss does not fall for all that."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = rate / np.asarray(fall)
+    return np.where(rate == 0.0, 0.0, out)
+
+
 def _reach(log_sizes: NDArray, rates: NDArray) -> float:
     """Half of the way, at this rate, to the first size 1, and never less than one e-folding."""
     rates = np.maximum(rates, 1e-200)
     return float(np.min(np.maximum(-0.5 * log_sizes, 1.0) / rates))
 
 
-def _slopes(z: NDArray, y: NDArray, loss: Loss, clock: str) -> NDArray:
-    return loss.relative_pull(z, y) if clock == LOG_LOSS else loss.pull(z, y)
-
-
 @dataclass(frozen=True)
 class Plain:
     """z = theta."""
 
-    network: Network
+    network: Network | Autograd
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return self.network.widths
+
+    def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
+        return np.exp(np.asarray(log_scale, float))[..., None] * np.asarray(theta, float)
+
+    def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        return z, np.zeros(z.shape[:-1])
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         return self.network.output(z, X, patterns)
 
-    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.preactivations(z, X)
+    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        return self.network.cosines(z, X)
+
+    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
+        return self.network.rates(z, X, v, patterns)[0]
 
     def velocity(
-        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
-        c = _slopes(self.outputs(z, X, patterns), y, loss, clock)
         G = self.network.gradient(z, X, c, patterns)
-        return G / (G @ G) if clock == LOG_LOSS else G
+        return _per(G, G @ G) if clock == LOG_LOSS else G
 
     def restored(self, z: NDArray) -> NDArray:
         return z
@@ -95,31 +130,42 @@ class Polar:
     on the clock tau = log(1/L), c_i = -d(log L)/dz_i and the factor is e^(-m rho) / |G|^2.
     """
 
-    network: Network
+    network: Network | Autograd
 
-    def coordinates(self, theta: ArrayLike, log_scale: float = 0.0) -> NDArray:
-        """z of the parameters e^log_scale theta, theta (p,) not 0."""
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return self.network.widths
+
+    def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
         theta = np.asarray(theta, float)
-        size = np.linalg.norm(theta)
-        if not size > 0.0:
+        size = np.linalg.norm(theta, axis=-1)
+        if not np.all(size > 0.0):
             raise InputError("theta = 0 has no direction.")
-        return np.append(theta / size, np.log(size) + log_scale)
+        rho = np.log(size) + np.asarray(log_scale, float)
+        return np.concatenate([theta / size[..., None], rho[..., None]], axis=-1)
+
+    def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        return z[..., :-1], z[..., -1]
 
     def outputs(self, z: NDArray, X: NDArray, patterns: Patterns | None = None) -> NDArray:
         return _exp(self.network.degree * z[-1]) * self.network.output(z[:-1], X, patterns)
 
-    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.preactivations(z[:-1], X)
+    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        return self.network.cosines(z[:-1], X)
+
+    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
+        return self.network.rates(z[:-1], X, v[:-1], patterns)[0]
 
     def velocity(
-        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
         u, rho, m = z[:-1], z[-1], self.network.degree
-        c = _slopes(self.outputs(z, X, patterns), y, loss, clock)
         G = self.network.gradient(u, X, c, patterns)
-        factor = _exp(-m * rho) / (G @ G) if clock == LOG_LOSS else _exp((m - 2) * rho)
         along = (G @ u) / (u @ u)
-        return factor * np.append(G - along * u, along)
+        rate = np.append(G - along * u, along)
+        if clock == LOG_LOSS:
+            return _exp(-m * rho) * _per(rate, G @ G)
+        return _exp((m - 2) * rho) * rate
 
     def restored(self, z: NDArray) -> NDArray:
         return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])
@@ -144,7 +190,11 @@ class Neurons:
     signs: NDArray
     d: int
 
-    def coordinates(self, directions: ArrayLike, log_norms: ArrayLike) -> NDArray:
+    @property
+    def widths(self) -> tuple[int, ...]:
+        return (len(self.signs),)
+
+    def along(self, directions: ArrayLike, log_norms: ArrayLike) -> NDArray:
         """z of neurons along `directions` (h, d), of norm e^log_norms (h,) or a number."""
         U = np.asarray(directions, float)
         if U.shape != (len(self.signs), self.d):
@@ -154,6 +204,26 @@ class Neurons:
             raise InputError(f"neuron {int(np.argmin(sizes))} is 0 and has no direction.")
         R = np.broadcast_to(np.asarray(log_norms, float), sizes.shape)
         return np.concatenate([(U / sizes[:, None]).ravel(), R])
+
+    def coordinates(self, theta: ArrayLike, log_scale: ArrayLike = 0.0) -> NDArray:
+        """z of the parameters of `networks.indexed.fully_connected([d, h])`, one theta (p,).
+
+        Raises InputError for neurons that are not balanced, or whose v_j has the other sign.
+        """
+        theta, h = np.asarray(theta, float), len(self.signs)
+        W, v = theta[: h * self.d].reshape(h, self.d), theta[h * self.d :]
+        sizes = np.linalg.norm(W, axis=1)
+        off = np.abs(v - self.signs * sizes) > _BALANCED * sizes
+        if off.any():
+            raise InputError(f"neuron {int(np.argmax(off))} is not balanced, v = s |w|.")
+        return self.along(W, np.log(np.where(sizes > 0.0, sizes, 1.0)) + log_scale)
+
+    def parameters(self, z: NDArray) -> tuple[NDArray, NDArray]:
+        U, R = self.split(z)
+        scale = R.max(axis=-1)
+        sizes = np.exp(R - scale[..., None])
+        W = (sizes[..., None] * U).reshape(*z.shape[:-1], -1)
+        return np.concatenate([W, self.signs * sizes], axis=-1), scale
 
     def split(self, z: NDArray) -> tuple[NDArray, NDArray]:
         """Directions (..., h, d) and log norms (..., h) of coordinates z (..., k)."""
@@ -166,20 +236,24 @@ class Neurons:
         active = before > 0.0 if patterns is None else patterns[0]
         return (before * active) @ (self.signs * _exp(2.0 * R))
 
-    def preactivations(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return [X @ self.split(z)[0].T]
+    def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
+        U = self.split(z)[0]
+        size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(U, axis=1)
+        return [X @ U.T / np.where(size > 0.0, size, 1.0)]
+
+    def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
+        return [X @ self.split(v)[0].T]
 
     def velocity(
-        self, z: NDArray, X: NDArray, y: NDArray, loss: Loss, clock: str, patterns: Patterns
+        self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
         U, R = self.split(z)
-        c = _slopes(self.outputs(z, X, patterns), y, loss, clock)
         g = (patterns[0] * c[:, None]).T @ X
         along = (g * U).sum(axis=1) / (U * U).sum(axis=1)
         turn = self.signs[:, None] * (g - along[:, None] * U)
         rate = np.concatenate([turn.ravel(), self.signs * along])
         if clock == LOG_LOSS:
-            rate = rate / np.sum(_exp(2.0 * R) * ((g * g).sum(axis=1) + along**2))
+            rate = _per(rate, np.sum(_exp(2.0 * R) * ((g * g).sum(axis=1) + along**2)))
         return rate
 
     def restored(self, z: NDArray) -> NDArray:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.flows import exponential_sums
-from reluflow.flows.boundaries import Wall, holding
+from reluflow.flows.boundaries import SwitchingSurface, sliding_condition
 from reluflow.flows.segment import Segment, slopes_of
 
 _EPS = np.finfo(float).eps
@@ -127,7 +127,7 @@ def _rounding(flow: Segment, s: float) -> float:
 
 
 def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
-    """The earliest of the zeros `found` of the data `rows`, and of walls that let go after them."""
+    """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
     times = found.crossings.min(axis=1, initial=np.inf)
     if found.touches.size:
         times = np.minimum(times, found.touches.min(axis=1))
@@ -157,14 +157,14 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
 
 
 def rooms(
-    X: NDArray, y: NDArray, flow: Segment, on: NDArray, stay: tuple[Wall, ...]
+    X: NDArray, y: NDArray, flow: Segment, on: NDArray, stay: tuple[SwitchingSurface, ...]
 ) -> tuple[NDArray, NDArray]:
-    """How far the walls `stay` of the flow of the data `on` are from letting go: values (m,) and
+    """How far the surfaces `stay` of the flow of the data `on` are from letting go: values (m,) and
     amplitudes (m, r).
 
-    A wall lets go where one of these sums becomes negative. Those that stay zero are left out.
+    A surface lets go where one of these sums becomes negative. Those that stay zero are left out.
     """
-    F, c = holding(X, stay)
+    F, c = sliding_condition(X, stay)
     A, target = X[on], y[on]
     room = c - F @ (A.T @ (target - A @ flow.w0))
     slopes = F @ (A.T @ (A @ (flow.V * flow.b)))

@@ -46,7 +46,8 @@ def affine_descent(
         raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
     linear = activation == "linear"
     k, sides = 0, X @ w > 0.0
-    knots, states, events, pieces = [0], [w], [], []
+    events: list[Event] = []
+    knots, states, pieces = [0], [w], []
     while k < n_steps:
         on = np.ones(len(X), bool) if linear else sides
         piece = _stretch(X, y, w, on, step, float(k))
@@ -151,3 +152,12 @@ def _trajectory(X, y, step, knots, states, events, pieces, status, detail) -> Tr
         interpolant=interpolant,
         settled=float(knots[-1]),
     )
+
+
+def path_distance(flow: Trajectory, descent: Trajectory, step: float) -> float:
+    """Largest distance between descent's steps k and the flow at t = k step, over the whole run,
+    relative to the flow's largest distance from its start."""
+    k = np.unique(np.concatenate([descent.grid(400), np.arange(0, min(2000, descent.t[-1]) + 1)]))
+    on_flow = flow.at(k * step)
+    apart = np.linalg.norm(on_flow - descent.at(k), axis=1).max()
+    return float(apart / np.linalg.norm(on_flow - flow.states[0], axis=1).max())

@@ -1,246 +1,294 @@
-"""The gradient flow of any network: SciPy's integrators on a chart and a clock, events located.
+"""The flow of any vector field: SciPy's integrators underneath, switching surfaces located.
 
-While no hidden unit changes its activity on a datum, the network is a polynomial in its parameters
-and the flow is smooth. `integrate` follows that smooth flow, finds where a pre-activation comes to
-0, and goes on with the other activity if the flow leaves on that side. Where it would be pushed
-back, the flow slides along the switching surface, and the integration ends and says so.
+Between switching surfaces the field is smooth. `integrate` follows the smooth flow of one side,
+finds where it comes to a surface, and goes on behind it if the field leads away there. Where the
+field pushes back, the flow slides along the surface; where it leads away on both sides, two flows
+leave. The integration ends there and says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import field as made
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import BDF
+from scipy.integrate import BDF, DenseOutput, OdeSolver
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOSS, TIME, Chart
+from reluflow.flows.charts import LOG_LOSS
+from reluflow.flows.fields import Field
 from reluflow.flows.trajectory import Event, Trajectory
-from reluflow.losses import Loss
 
+_ZERO = 1e-15
+"""A surface's function this small at the start is 0."""
 _TIE = 1e-9
-"""Pre-activations this small, relative to their datum's size, cross together with the first one."""
+"""Surfaces' functions, or rates, this small cross together with the first one, or are 0."""
+_NOISE = 1e-12
+"""A unit that rests on a surface strays from it by less than this."""
 _INSIDE = 6
 """Places within a step at which a crossing is looked for, so that a short visit is not missed."""
-_NUDGE = 1e-7
-"""Share of a unit of motion over which the rate of a pre-activation is measured."""
+_STALLED = 1e-6
+"""A fall of log L by less than this for a motion of 1 is none, where the integrator fails."""
 
 Stop = Callable[[float, NDArray], float]
+WORDS = {
+    "horizon": "the clock came to its end",
+    "stopped": "the condition to stop was met",
+    "converged": "nothing pulls any more",
+    "sliding": "the field pushes back to a switching surface from both sides",
+    "non-unique": "the field leads away from a switching surface on both sides",
+    "stalled": "the loss stopped falling, and with it its clock",
+    "stiff": "the integrator made no progress",
+}
 
 
 @dataclass(frozen=True)
-class NetworkTrajectory(Trajectory):
-    """A trajectory whose states are coordinates of `chart`; `log_loss` (m,) at its knots."""
+class FlowPath(Trajectory):
+    """A trajectory in the coordinates of `field`; one of several `legs` lists them."""
 
-    chart: Chart
-    log_loss: NDArray
-    patterns: tuple[NDArray, ...] = field(repr=False)
+    field: Field
+    legs: tuple[FlowPath, ...] = ()
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether the path rests at `end` for ever."""
+        return self.status == "converged"
+
+    @property
+    def log_loss(self) -> NDArray:
+        """log L at the knots, shape (m,)."""
+        return np.array([self.field.log_loss(z) for z in self.states])
 
 
 def integrate(
-    chart: Chart,
-    loss: Loss,
-    X: ArrayLike,
-    y: ArrayLike,
+    field: Field,
     start: ArrayLike,
-    clock: str,
     until: float,
     stop: Stop | None = None,
+    at_zero: float | None = None,
     rtol: float = 1e-9,
     max_steps: int = 200_000,
-) -> NetworkTrajectory:
-    """Follow the gradient flow from the chart's coordinates `start` (k,).
+    method: type[OdeSolver] = BDF,
+    **options: Any,
+) -> FlowPath:
+    """Follow `field` from coordinates `start` (k,) to the clock value `until`.
 
-    chart      coordinates of a network's parameters (`reluflow.flows.charts`)
-    X, y       data (n, d) and labels (n,)
-    clock      "time", or "log(1/loss)", whose value tau = log(1/L) begins at the start's
-    until      clock value at which to end
     stop       a function of (clock value, z); the path ends where it comes down to 0
+    at_zero    the derivative of the ReLU at 0 in [0, 1], which picks one flow where several leave
+               a start on a switching surface; None for all of Clarke's, which pick none. A unit
+               that comes to rest where it dies stays there (Min et al. 2024, Definition 1)
     rtol       relative tolerance of the integrator; the absolute one is a thousandth of it
-    max_steps  the integration gives up after so many steps, status "stiff"
+    max_steps  steps after which the integration gives up
+    method     an integrator of SciPy, `options` are its own
 
-    A pre-activation that is 0 at the start counts as inactive (s'(0) = 0) unless the flow carries
-    it to the active side. Returns a path of status "horizon" (`until` reached), "stopped" (`stop`
-    came down to 0), "converged" (the velocity is exactly 0), "sliding" or "stiff"; `detail` says
-    where. Raises InputError for an unknown clock, a start that is not finite or past `until`.
+    Returns a path of status "horizon" (`until` reached), "stopped" (`stop` came down to 0),
+    "converged" (nothing pulls), "sliding", "non-unique", "stalled" (on the clock log(1/loss): the
+    loss falls no further) or "stiff" (no progress); `detail` says where. Raises InputError for a
+    start that is not finite or past `until`.
     """
-    X, y, z = np.asarray(X, float), np.asarray(y, float), np.array(start, float)
-    if clock not in (TIME, LOG_LOSS):
-        raise InputError(f'clock must be "{TIME}" or "{LOG_LOSS}", not {clock!r}.')
+    z = np.array(start, float)
     if not np.isfinite(z).all():
         raise InputError("start must be finite.")
-    t = 0.0 if clock == TIME else -float(loss.log_value(chart.outputs(z, X), y))
+    t = field.begin(z)
     if not t < until:
         raise InputError(f"until = {until:g} is not after the start, at {t:g} on this clock.")
-    path = _Path(chart, loss, X, y, clock, until, stop, rtol, max_steps)
-    return path.followed(t, z)
+    options = {"atol": 1e-3 * rtol, "rtol": rtol, **options}
+    path = _Path(field, until, stop, at_zero, method, options, max_steps)
+    with np.errstate(over="ignore", invalid="ignore"):  # of a step too far, which is rejected
+        return path.followed(t, z)
+
+
+def _root(f: Callable[[float], float], a: float, b: float) -> float:
+    return float(brentq(f, a, b))
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """The integrator's own polynomials (start, end, states) between the knots."""
+
+    pieces: tuple[tuple[float, float, DenseOutput], ...]
+    last: float
+    end: NDArray
+
+    def __call__(self, t: NDArray) -> NDArray:
+        out = np.tile(self.end, (len(t), 1))
+        starts, inside = [a for a, _, _ in self.pieces], t < self.last
+        piece = np.where(inside, np.searchsorted(starts, t, side="right") - 1, -1)
+        for k in np.unique(piece[inside]):
+            _, end, dense = self.pieces[k]
+            out[piece == k] = dense(np.minimum(t[piece == k], end)).T
+        return out
 
 
 @dataclass
 class _Path:
     """One integration under way: the problem, and the pieces found so far."""
 
-    chart: Chart
-    loss: Loss
-    X: NDArray
-    y: NDArray
-    clock: str
+    field: Field
     until: float
     stop: Stop | None
-    rtol: float
+    at_zero: float | None
+    method: type[OdeSolver]
+    options: dict[str, Any]
     left: int
-    knots: list[float] = field(default_factory=list)
-    states: list[NDArray] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    pieces: list[tuple[float, float, Callable[[NDArray], NDArray]]] = field(default_factory=list)
+    knots: list[float] = made(default_factory=list)
+    states: list[NDArray] = made(default_factory=list)
+    events: list[Event] = made(default_factory=list)
+    pieces: list[tuple[float, float, DenseOutput]] = made(default_factory=list)
 
-    def rate(self, z: NDArray, patterns: Sequence[NDArray]) -> NDArray:
-        with np.errstate(over="ignore", invalid="ignore"):  # a step too far, which is rejected
-            return self.chart.velocity(z, self.X, self.y, self.loss, self.clock, patterns)
-
-    def hidden(self, z: NDArray) -> NDArray:
-        """All pre-activations (n, units), each layer's in units of its largest, layer by layer."""
-        layers = self.chart.preactivations(z, self.X)
-        scaled = [h / (np.abs(h).max(initial=0.0) or 1.0) for h in layers]
-        return np.concatenate([np.zeros((len(self.X), 0)), *scaled], axis=1)
-
-    def split(self, flat: NDArray) -> list[NDArray]:
-        """A pattern (n, units) as one array for each hidden layer."""
-        return np.split(flat, self.borders, axis=1)
-
-    def moving(self, z: NDArray, active: NDArray) -> NDArray:
-        """Rates of all pre-activations (n, units) under a pattern, up to a positive factor."""
-        v = self.rate(z, self.split(active))
-        size = np.abs(v).max(initial=0.0)
-        if not size > 0.0:
-            return np.zeros(active.shape)
-        step = _NUDGE * v / size
-        return (self.hidden(z + step) - self.hidden(z - step)) / (2.0 * _NUDGE)
-
-    def followed(self, t: float, z: NDArray) -> NetworkTrajectory:
-        layers = self.chart.preactivations(z, self.X)
-        self.borders = np.cumsum([h.shape[1] for h in layers])[:-1]
+    def followed(self, t: float, z: NDArray) -> FlowPath:
         self.knots, self.states = [t], [z]
-        h = self.hidden(z)
-        active = h > 0.0
-        active |= (np.abs(h) <= _TIE) & (self.moving(z, active) > 0.0)
-        status = ""
+        active, status = self.entered(z)
         while not status:
             t, z, crossed, status = self.smooth(t, z, active)
             if crossed.any():
                 active, status = self.switched(t, z, active, crossed)
-            self.knots.append(t)
-            self.states.append(z)
-        return self.result(status, active)
+            if t > self.knots[-1]:
+                self.knots.append(t)
+                self.states.append(z)
+        return self.result(status)
+
+    def turns(self, z: NDArray, active: NDArray) -> NDArray:
+        """Signs (n, units) of the rates of the surfaces' functions under one side's formula."""
+        v = self.field.velocity(z, active)
+        size = np.abs(v).max(initial=0.0)
+        if not 0.0 < size < np.inf:
+            return np.zeros(active.shape)
+        turns = self.field.turns(z, v / size, active)
+        floor = _TIE * np.abs(turns).max(axis=0, initial=0.0)
+        return np.where(np.abs(turns) > floor, np.sign(turns), 0.0)
+
+    def entered(self, z: NDArray) -> tuple[NDArray, str]:
+        """The sides on which the flow leaves a start, and a status where it cannot be told."""
+        h = self.field.surfaces(z)
+        active, on = (h > 0.0).astype(float), np.abs(h) <= _ZERO
+        if not on.any():
+            return active, ""
+        below, above, stated = (
+            self.turns(z, np.where(on, share, active)) for share in (0.0, 1.0, self.at_zero or 0.0)
+        )
+        apart = on & (above > 0.0) & (below <= 0.0)
+        if apart.any() and self.at_zero is None:
+            return active, "non-unique"
+        active = np.where(on, np.where(apart, stated > 0.0, below > 0.0), active)
+        return active, "sliding" if self.pushed_back(z, active, on) else ""
 
     def smooth(self, t: float, z: NDArray, active: NDArray) -> tuple[float, NDArray, NDArray, str]:
         """The flow with fixed activity up to the first crossing, the end, or `stop`.
 
-        Returns clock value, state, which pre-activations (n, units) cross there, and a status that
+        Returns clock value, state, which surfaces (n, units) are crossed there, and a status that
         is empty at a crossing.
         """
-        none = np.zeros(active.shape, bool)
-        patterns, side = self.split(active), np.where(active, 1.0, -1.0)
-        if not np.any(self.rate(z, patterns)):
+        none, side = np.zeros(active.shape, bool), np.where(active > 0.0, 1.0, -1.0)
+        v = self.field.velocity(z, active)
+        if not np.any(v):
             return t, z, none, "converged"
-        solver = BDF(
-            lambda _, at: self.rate(at, patterns),
-            *(t, z, self.until),
-            rtol=self.rtol,
-            atol=1e-3 * self.rtol,
+        if not np.isfinite(v).all():
+            return t, z, none, self.failure(v)
+        solver = self.method(
+            lambda _, at: self.field.velocity(at, active), t, z, self.until, **self.options
         )
         while solver.status == "running":
-            if self.clock == TIME:
-                v = self.rate(solver.y, patterns)
-                solver.max_step = self.chart.reach(solver.y, v)
+            solver.max_step = self.field.reach(solver.y, active)
             solver.step()
             self.left -= 1
             if solver.status == "failed" or self.left < 0:
-                return solver.t, self.chart.restored(solver.y), none, "stiff"
-            dense, a, b = solver.dense_output(), solver.t_old, solver.t
-            found = self.first_crossing(dense, a, b, side)
-            halt = self.halt(dense, a, b)
-            if halt is not None and (found is None or halt <= found):
-                self.pieces.append((a, halt, dense))
-                return halt, self.chart.restored(dense(halt)), none, "stopped"
-            if found is not None:
-                self.pieces.append((a, found, dense))
-                z = self.chart.restored(dense(found))
-                h = side * self.hidden(z)
-                near = (np.abs(h) <= _TIE) & (side * self.moving(z, active) < 0.0)
-                near[self.culprit] = True  # whatever rounding says
-                return found, z, near, ""
-            self.pieces.append((a, b, dense))
-        return solver.t, self.chart.restored(solver.y), none, "horizon"
+                z = self.field.restored(solver.y)
+                return solver.t, z, none, self.failure(self.field.velocity(z, active))
+            dense, a, b = solver.dense_output(), float(solver.t_old), float(solver.t)
+            found, culprits = self.first_crossing(dense, a, b, side)
+            halt = self.halt(dense, a, min(b, found))
+            end = min(b, found) if halt is None else halt
+            z = self.field.restored(dense(end))
+            if end > a:
+                self.pieces.append((a, end, dense))
+            if halt is not None:
+                return end, z, none, "stopped"
+            if culprits.any():
+                toward = side * self.turns(z, active) < 0.0
+                h = np.abs(self.field.surfaces(z))
+                near = (h > 0.0) & (h <= _TIE) & toward  # a 0 may have no input at all
+                return end, z, near | culprits, ""
+        return solver.t, self.field.restored(solver.y), none, "horizon"
 
-    def halt(self, dense: Callable, a: float, b: float) -> float | None:
-        """Where in (a, b] the condition to stop comes down to 0, or None."""
-        if self.stop is None or self.stop(b, dense(b)) > 0.0:
+    def failure(self, v: NDArray) -> str:
+        """Why the integrator fails at velocity v: the clock stands still, or it does not."""
+        standing = self.field.clock == LOG_LOSS and not np.linalg.norm(v) * _STALLED < 1.0
+        return "stalled" if standing else "stiff"
+
+    def halt(self, dense: DenseOutput, a: float, b: float) -> float | None:
+        """Where in [a, b] the condition to stop comes down to 0, or None."""
+        stop = self.stop
+        if stop is None or stop(b, dense(b)) > 0.0:
             return None
-        return brentq(lambda s: self.stop(s, dense(s)), a, b) if self.stop(a, dense(a)) > 0 else a
+        return _root(lambda s: stop(s, dense(s)), a, b) if stop(a, dense(a)) > 0.0 else a
 
-    def first_crossing(self, dense: Callable, a: float, b: float, side: NDArray) -> float | None:
-        """The first clock value in (a, b] at which a pre-activation leaves its side, or None."""
-        times = np.linspace(a, b, _INSIDE + 2)
-        before, last = side * self.hidden(dense(a)), a
-        for t in times[1:]:
-            h = side * self.hidden(dense(t))
-            left = np.argwhere((h < 0.0) & (before > 0.0))
-            if len(left):
-                found = [
-                    (brentq(lambda s, k=k: side[k] * self.hidden(dense(s))[k], last, t), k)
-                    for k in map(tuple, left)
-                ]
-                first, self.culprit = min(found)
-                return first
-            before, last = np.where(before > 0.0, h, np.maximum(h, before)), t
-        return None
+    def first_crossing(
+        self, dense: DenseOutput, a: float, b: float, side: NDArray
+    ) -> tuple[float, NDArray]:
+        """The first clock value in (a, b] at which a surface is crossed, and which (n, units).
+
+        It is a where the flow has left on the other side of a surface than was supposed: a unit
+        of layer 2 whose inputs were all 0 before has no side until one of them comes to life.
+        """
+        culprits = np.zeros(side.shape, bool)
+        if not side.size:
+            return np.inf, culprits
+
+        def crossed(k: tuple[int, int]) -> float:
+            return _root(lambda s: float(self.field.surfaces(dense(s))[k]), last, float(t))
+
+        before, last = side * self.field.surfaces(dense(a)), a
+        for t in np.linspace(a, b, _INSIDE + 2)[1:]:
+            h = side * self.field.surfaces(dense(t))
+            left = np.argwhere((h < -_NOISE) & (before > 0.0)).tolist()
+            found = [(crossed((datum, unit)), (datum, unit)) for datum, unit in left]
+            if found:
+                first, k = min(found)
+                culprits[k] = True
+                return first, culprits
+            before, last = np.where(before > 0.0, h, np.maximum(h, before)), float(t)
+        astray = (before <= 0.0) & (h < -_TIE)
+        return (a, astray) if astray.any() else (np.inf, culprits)
 
     def switched(
         self, t: float, z: NDArray, active: NDArray, crossed: NDArray
     ) -> tuple[NDArray, str]:
-        """The activity behind a switching surface, or "sliding" where the flow is pushed back."""
-        flipped = active ^ crossed
-        toward = np.where(flipped, 1.0, -1.0) * self.moving(z, flipped)
-        status = "sliding" if np.any(toward[crossed] < -_TIE) else ""
-        for datum, unit in np.argwhere(crossed):
+        """The sides behind the surfaces that are crossed, or "sliding"."""
+        flipped = np.where(crossed, 1.0 - active, active)
+        back = self.pushed_back(z, flipped, crossed)
+        for datum, unit in np.argwhere(crossed).tolist():
             kind = "activate" if flipped[datum, unit] else "deactivate"
-            self.events.append(Event(t, int(datum), "slide" if status else kind, int(unit)))
-        return flipped, status
+            self.events.append(Event(t, datum, "slide" if back else kind, unit))
+        return flipped, "sliding" if back else ""
 
-    def result(self, status: str, active: NDArray) -> NetworkTrajectory:
+    def pushed_back(self, z: NDArray, active: NDArray, on: NDArray) -> bool:
+        """Whether the sides chosen of the surfaces `on` which z lies do not let the flow enter.
+
+        Where nothing moves on the inactive side, it rests there, unless `at_zero` moves it.
+        """
+        turns = self.turns(z, active)
+        rests = (active == 0.0) & (turns == 0.0)
+        back = np.where(active > 0.0, turns < 0.0, turns > 0.0)
+        if self.at_zero:
+            back |= rests & (self.turns(z, np.where(on, self.at_zero, active)) < 0.0)
+        return bool(np.any(back & on))
+
+    def result(self, status: str) -> FlowPath:
         states = np.array(self.states)
-        outputs = [self.chart.outputs(z, self.X) for z in states]
-        words = {
-            "horizon": f"the clock came to {self.until:g}",
-            "stopped": "the condition to stop was met",
-            "converged": "nothing pulls any more",
-            "sliding": "the flow is pushed back to a switching surface from both sides",
-            "stiff": "the integrator made no progress, or the loss stopped falling",
-        }
-        starts = np.array([a for a, _, _ in self.pieces] or [self.knots[0]])
-
-        def interpolant(t: NDArray) -> NDArray:
-            if not self.pieces:
-                return np.broadcast_to(states[-1], (len(t), states.shape[1]))
-            piece = np.searchsorted(starts, t, side="right") - 1
-            ends = [self.pieces[k] for k in piece]
-            return np.array([f(min(s, b)) for s, (_, b, f) in zip(t, ends, strict=True)])
-
-        return NetworkTrajectory(
+        return FlowPath(
             t=np.array(self.knots),
             states=states,
             events=tuple(self.events),
             status=status,
-            clock=self.clock,
+            clock=self.field.clock,
             end=states[-1],
-            detail=f"{words[status]}, at {self.knots[-1]:g}",
-            interpolant=interpolant,
+            detail=f"{WORDS[status]}, at {self.knots[-1]:g}",
+            interpolant=_Pieces(tuple(self.pieces), self.knots[-1], states[-1]),
             settled=self.knots[-1],
-            chart=self.chart,
-            log_loss=np.array([float(self.loss.log_value(z, self.y)) for z in outputs]),
-            patterns=tuple(self.split(active)),
+            field=self.field,
         )

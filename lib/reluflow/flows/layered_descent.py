@@ -12,7 +12,6 @@ and knows chains; it is the tool where flips are many, n is much larger than d, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -63,7 +62,6 @@ def neuron_descent(
     n_steps: int,
     v0: ArrayLike = (),
     every: int = 1,
-    progress: Callable[[int], None] | None = None,
 ) -> LayeredTrajectory:
     """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
 
@@ -72,8 +70,8 @@ def neuron_descent(
     divide the step by n. The paper's network is this product while v_2, ..., v_m are positive.
 
     Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron
-    alone, every >= 1: w is recorded at the multiples of it and at the end. `progress` is called
-    with the number of steps done, some hundred times. A datum with w.x = 0 is inactive.
+    alone, every >= 1: w is recorded at the multiples of it and at the end. A datum with w.x = 0 is
+    inactive.
 
     Returns a `LayeredTrajectory` on the clock "steps"; an event's t is the first step after which
     the datum has changed. Equal to the plain loop to rounding, and the same for any number of BLAS
@@ -93,7 +91,7 @@ def neuron_descent(
     X, n_steps, step = np.ascontiguousarray(X), int(n_steps), float(step)
     record = _Record(w, v, n_steps, int(every))
     with _one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        sound = _descend(X, y, w, v.tolist(), step, n_steps, record, progress)
+        sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
     return record.trajectory(X, y, step, sound)
 
 
@@ -108,11 +106,11 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _descend(X, y, w, v, step, n_steps, record: _Record, progress) -> bool:
+def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
     """Take the steps and record them; false where the weights overflow."""
     active = ActiveSet(X, y, w)
     W, V = np.empty((_BLOCK, len(w))), np.empty((_BLOCK, len(v)))
-    length, plain, told = 1, _PLAIN, 0
+    length, plain = 1, _PLAIN
     while record.done < n_steps:
         length = min(length, n_steps - record.done)
         _steps(active.H, active.q, w, v, step, W[:length], V[:length])
@@ -138,9 +136,6 @@ def _descend(X, y, w, v, step, n_steps, record: _Record, progress) -> bool:
                 record.flip(np.nonzero(on != before)[0], on)
             active.reset(w)
             length, plain = 1, 2 * plain
-        if progress is not None and record.done * 100 >= told * n_steps:
-            progress(record.done)
-            told = record.done * 100 // n_steps + 1
     return True
 
 

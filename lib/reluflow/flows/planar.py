@@ -12,110 +12,16 @@ that meets a choice too fine for this arithmetic is left undecided: `affine_flow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.compensated import two_product
-
-_EPS = np.finfo(float).eps
-
-MARGIN = 1e-9
-"""A pre-activation this small, relative to its terms, is not trusted to have a sign."""
-
-NOISE = 64.0
-"""Nor is one below this many times an estimate of its rounding."""
-
-DISTINCT = 1e-8
-"""Event times are told apart, and known, to this relative accuracy."""
-
-
-@dataclass(frozen=True)
-class _Cells:
-    """One cell's flow in each row: w(t) = w + V (d (1 - e)) = limit - V (d e), e = exp(-rates t).
-
-    Shapes: w, limit, d and rates (..., 2), these descending; V (..., 2, 2), columns eigenvectors.
-    """
-
-    w: NDArray
-    V: NDArray
-    rates: NDArray
-    d: NDArray
-    limit: NDArray
-
-    def after(self, s: NDArray) -> NDArray:
-        """States (..., 2) at the times s (...) from the cell's start on."""
-        left, gone = self.d * np.exp(self._faded(s)), -self.d * np.expm1(self._faded(s))
-        # The first form keeps the digits early, the second one late, a far start forgotten.
-        early = np.linalg.norm(self.w, axis=-1) + np.abs(gone).sum(axis=-1)
-        late = np.linalg.norm(self.limit, axis=-1) + np.abs(left).sum(axis=-1)
-        first = (early <= late)[..., None]
-        step = np.where(first, gone, -left)
-        return np.where(first, self.w, self.limit) + (self.V * step[..., None, :]).sum(axis=-1)
-
-    def velocity(self, s: NDArray) -> NDArray:
-        """dw/dt (..., 2) at the times s (...) from the cell's start on."""
-        step = self.rates * self.d * np.exp(self._faded(s))
-        return (self.V * step[..., None, :]).sum(axis=-1)
-
-    def _faded(self, s: NDArray) -> NDArray:
-        with np.errstate(invalid="ignore"):
-            return np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
-
-    @property
-    def slowest(self) -> NDArray:
-        """The smallest rate (...) that is not zero, or 0."""
-        return np.where(self.rates[..., 1] > 0.0, self.rates[..., 1], self.rates[..., 0])
-
-    def taken(self, rows: NDArray, index: NDArray) -> _Cells:
-        """The cells at these indices."""
-        fields = (self.w, self.V, self.rates, self.d, self.limit)
-        return _Cells(*(field[rows, index] for field in fields))
-
-
-def _cells(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[_Cells, NDArray, NDArray]:
-    """The flow of the active data `on` (..., n) from w (..., 2); X (..., n, 2), y (..., n).
-
-    Returns it, the data (..., n, 2) in the coordinates of its V, and how far (..., 2) its limit may
-    be off along V by rounding.
-    """
-    a = on.astype(float)
-    p, q = X[..., 0], X[..., 1]
-    angle = 0.5 * np.arctan2(2.0 * (a * p * q).sum(-1), (a * (p - q) * (p + q)).sum(-1))
-    c, s = np.cos(angle), np.sin(angle)
-    V = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
-    turned = np.stack(_turned(p, q, c[..., None], s[..., None]), -1)
-    # The small eigenvalue as a sum of squares: no cancellation, however ill-conditioned H is.
-    rates = (a[..., None] * turned**2).sum(axis=-2)
-    rates[..., 1] = np.where(rates[..., 1] <= (16 * _EPS) ** 2 * rates[..., 0], 0.0, rates[..., 1])
-    d, limit = np.zeros_like(w), w
-    for _ in range(3):  # corrections forget a far start, and that V is rounded
-        residual = a * (y - (X * limit[..., None, :]).sum(axis=-1))
-        force = (residual[..., None] * turned).sum(axis=-2)
-        step = np.divide(force, rates, out=np.zeros_like(force), where=rates > 0.0)
-        d, limit = d + step, limit + (V * step[..., None, :]).sum(axis=-1)
-    terms = a * (y + np.hypot(p, q) * np.linalg.norm(limit, axis=-1)[..., None])
-    terms = (np.abs(turned) * terms[..., None]).sum(axis=-2)
-    error = np.divide(_EPS * terms, rates, out=np.zeros_like(terms), where=rates > 0.0)
-    return _Cells(w, V, rates, d, limit), turned, error
-
-
-def virtual_minima(X: NDArray, y: NDArray, on: NDArray) -> tuple[NDArray, NDArray]:
-    """The least-squares fits w (..., 2) of the data `on` (..., n), and the eigenvalues of their H.
-
-    X (..., n, 2), y (..., n); the shortest fit where H has rank one, its second eigenvalue then 0.
-    """
-    cells, _, _ = _cells(X, y, np.zeros((*on.shape[:-1], 2)), on)
-    return cells.limit, cells.rates
-
-
-def _turned(p: NDArray, q: NDArray, c: NDArray, s: NDArray) -> tuple[NDArray, NDArray]:
-    """p c + q s, and q c - p s to rounding of the difference itself, however it cancels."""
-    (high, low), (minus, less) = two_product(q, c), two_product(p, s)
-    return p * c + q * s, (high - minus) + (low - less)
+from reluflow.flows.planar_cells import Cells, cells_of
+from reluflow.flows.planar_events import next_events
+from reluflow.flows.trajectory import Event, Trajectory
 
 
 @dataclass(frozen=True)
@@ -147,6 +53,29 @@ class PlanarFlows:
     def __len__(self) -> int:
         return len(self.decided)
 
+    def __getitem__(self, k: int) -> Trajectory:
+        """The flow of neuron k; that of `affine_flow` where the row is undecided."""
+        if not self.decided[k]:
+            return affine_flow(self.X[k], self.y[k], self.states[k, 0])
+        one = PlanarFlows(*(getattr(self, each.name)[[k]] for each in fields(self)))
+        c = int(self.count[k])
+        last = np.append(np.diff(self.times[k, :c]) > 0.0, np.ones(min(c, 1), bool))
+        knots = np.append(True, last)  # parallel data change at one time, one by one
+        return Trajectory(
+            t=np.append(0.0, self.times[k, :c])[knots],
+            states=self.states[k, : c + 1][knots],
+            events=tuple(
+                Event(float(t), int(j), "activate" if up else "deactivate")
+                for t, j, up in zip(self.times[k, :c], self.datum[k], self.rising[k], strict=False)
+            ),
+            status="converged",
+            clock="time",
+            end=self.ends[k],
+            detail="the limit of a flow in the plane",
+            interpolant=lambda t: one.at(t)[0],
+            settled=float(one._stops()[0]),
+        )
+
     def deactivations(self) -> NDArray:
         """Number (B,) of events at which a datum ceases to be active."""
         return ((self.datum >= 0) & ~self.rising).sum(axis=1)
@@ -159,33 +88,15 @@ class PlanarFlows:
         return (self.rising & (same & earlier & fell[:, None, :]).any(axis=2)).sum(axis=1)
 
     def at(self, t: ArrayLike) -> NDArray:
-        """States (B, k, 2) at the times t (k,) >= 0, infinity allowed; NaN where undecided."""
-        t = np.atleast_1d(np.asarray(t, float))
-        if t.ndim != 1 or np.any(np.isnan(t)) or np.any(t < 0.0):
-            raise InputError("t must be one-dimensional, and at least 0, the start of the flows")
-        return self._states_at(np.broadcast_to(t, (len(self), len(t))))
+        """States (B, k, 2) at the times t (k,), or t (B, k) with times of their own for each row.
 
-    def norm_drop(self, points: int = 60) -> NDArray:
-        """The largest drop (B,) of |w(t)| between neighbours on `grid`, relative to |w(inf)|."""
-        norms = np.linalg.norm(self._states_at(self.grid(points)), axis=-1)
-        drop = (norms[:, :-1] - norms[:, 1:]).max(axis=1, initial=0.0)
-        return self._relative(drop, np.linalg.norm(self.ends, axis=1))
-
-    def largest_g(self, points: int = 60) -> NDArray:
-        """The largest value (B,) on `grid` of g(w) = w.(H w - q) relative to its terms.
-
-        g is -1/2 d|w|^2/dt, continuous along the path, and divided by sum |h_i| (|h_i| + y_i) over
-        active data, so that it lies in [-1, 1]. Its limit is 0: from below where |w| grows at last.
+        They are at least 0, infinity allowed. NaN where undecided.
         """
-        t = self.grid(points)
-        cells, since, k = self._segments(t)
-        w, v = cells.after(since), cells.velocity(since)
-        h = np.abs((w[:, :, None, :] * self.X[:, None]).sum(axis=-1))
-        on = np.take_along_axis(self.patterns, k[..., None], axis=1)
-        scale = (on * h * (h + self.y[:, None])).sum(axis=-1)
-        g = -(w * v).sum(axis=-1)
-        g = np.divide(g, scale, out=np.zeros_like(g), where=scale > 0.0)
-        return np.where(self.decided, g.max(axis=1), np.nan)
+        t = np.atleast_1d(np.asarray(t, float))
+        if t.shape[:-1] not in ((), (len(self),)) or np.any(np.isnan(t)) or np.any(t < 0.0):
+            raise InputError("t must be one row, or one a flow, and at least 0, the flows' start")
+        cells, since = self._segments(np.broadcast_to(t, (len(self), t.shape[-1])))
+        return np.where(self.decided[:, None, None], cells.after(since), np.nan)
 
     def grid(self, points: int = 60) -> NDArray:
         """Times (B, k) that resolve every stretch between events, dense at its two ends.
@@ -195,68 +106,30 @@ class PlanarFlows:
         """
         u = np.concatenate([[0.0], np.geomspace(1e-6, 0.5, max(points // 2, 1))])
         u = np.concatenate([u, 1.0 - u[-2::-1]])
-        rows, last = np.arange(len(self)), self.count
-        final = _cells(self.X, self.y, self.states[rows, last], self.patterns[rows, last])[0]
-        starts = np.concatenate([np.zeros((len(self), 1)), self.times], axis=1)
-        slow = final.slowest
-        settles = np.divide(28.0, slow, out=np.zeros_like(slow), where=slow > 0.0)
-        stop = starts[rows, last] + settles
-        stops = np.minimum(np.append(starts, starts[:, :1] + np.inf, axis=1), stop[:, None])
+        starts, last = self._starts(), self._stops()[:, None]
+        stops = np.minimum(np.append(starts, starts[:, :1] + np.inf, axis=1), last)
         left, right = stops[:, :-1, None], stops[:, 1:, None]
         times = left + (right - left) * u
         return times.reshape(len(self), times.shape[1] * len(u))
 
-    def filled(self) -> PlanarFlows:
-        """The same flows, the undecided ones replaced by `affine_flow`, one at a time.
+    def _starts(self) -> NDArray:
+        return np.concatenate([np.zeros((len(self), 1)), self.times], axis=1)
 
-        Rows whose `affine_flow` does not converge (a start on a boundary that repels, say) stay
-        undecided.
-        """
-        rows = np.nonzero(~self.decided)[0]
-        paths = [affine_flow(self.X[r], self.y[r], self.states[r, 0]) for r in rows]
-        sound = [(r, path) for r, path in zip(rows, paths, strict=True) if path.has_limit]
-        m = max([self.times.shape[1], *(len(path.events) for _, path in sound)])
-        flows = self._widened(m)
-        for r, path in sound:
-            flows.decided[r], flows.ends[r], flows.count[r] = True, path.end, len(path.events)
-            flows.states[r, 1:] = path.end
-            for k, event in enumerate(path.events):
-                flows.times[r, k], flows.datum[r, k] = event.t, event.datum
-                flows.rising[r, k] = event.kind == "activate"
-                flows.states[r, k + 1] = path.at(event.t)
-                flows.patterns[r, k + 1 :, event.datum] = flows.rising[r, k]
-        return flows
+    def _stops(self) -> NDArray:
+        """When (B,) the transients of the last cell are below one part in 10^12."""
+        rows, last = np.arange(len(self)), self.count
+        w, on = self.states[rows, last], self.patterns[rows, last]
+        slow = cells_of(self.X, self.y, w, on)[0].slowest
+        settles = np.divide(28.0, slow, out=np.zeros_like(slow), where=slow > 0.0)
+        return self._starts()[rows, last] + settles
 
-    def _widened(self, m: int) -> PlanarFlows:
-        """A copy with room for m events."""
-        more = m - self.times.shape[1]
-        pad = {
-            "times": np.full((len(self), more), np.inf),
-            "datum": np.full((len(self), more), -1),
-            "rising": np.zeros((len(self), more), bool),
-            "states": np.repeat(self.ends[:, None], more, axis=1),
-            "patterns": np.repeat(self.patterns[:, -1:], more, axis=1),
-        }
-        wide = {name: np.concatenate([getattr(self, name), v], axis=1) for name, v in pad.items()}
-        rest = {name: getattr(self, name).copy() for name in ("ends", "count", "decided")}
-        return replace(self, **wide, **rest)
-
-    def _segments(self, t: NDArray) -> tuple[_Cells, NDArray, NDArray]:
-        """The cells at times t (B, k), the times since their starts, and their indices."""
+    def _segments(self, t: NDArray) -> tuple[Cells, NDArray]:
+        """The cells at times t (B, k), and the times since their starts."""
         passed = (self.times[:, None, :] <= t[:, :, None]).sum(axis=2)
         index = np.minimum(passed, self.count[:, None])
-        every = _cells(self.X[:, None], self.y[:, None], self.states, self.patterns)[0]
+        every = cells_of(self.X[:, None], self.y[:, None], self.states, self.patterns)[0]
         chosen = every.taken(np.arange(len(self))[:, None], index)
-        starts = np.concatenate([np.zeros((len(self), 1)), self.times], axis=1)
-        return chosen, t - np.take_along_axis(starts, index, axis=1), index
-
-    def _states_at(self, t: NDArray) -> NDArray:
-        cells, since, _ = self._segments(t)
-        return np.where(self.decided[:, None, None], cells.after(since), np.nan)
-
-    def _relative(self, value: NDArray, unit: NDArray) -> NDArray:
-        value = np.divide(value, unit, out=np.zeros_like(value), where=unit > 0.0)
-        return np.where(self.decided, value, np.nan)
+        return chosen, t - np.take_along_axis(self._starts(), index, axis=1)
 
 
 def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 200) -> PlanarFlows:
@@ -281,8 +154,8 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 20
     t, fresh, steps = np.zeros(len(rows)), np.zeros_like(on), []
     together = _together(X)
     while rows.size:
-        cells, turned, error = _cells(X[rows], y[rows], w, on)
-        wait, flips, sure = _next_events(X[rows], together[rows], cells, turned, error, on, fresh)
+        cells, turned, error = cells_of(X[rows], y[rows], w, on)
+        wait, flips, sure = next_events(X[rows], together[rows], cells, turned, error, on, fresh)
         number = count[rows] + flips.sum(axis=1)
         sure &= number <= max_events
         decided[rows], count[rows] = sure, np.where(sure, number, 0)
@@ -303,7 +176,7 @@ def planar_flows_of(
 
     Row k belongs to instance k; columns of `patterns` past its own n are false.
     """
-    data = [problem["X"] for problem in instances]
+    data = [np.asarray(problem["X"], float) for problem in instances]
     n = max((len(x) for x in data), default=0)
     X, y = np.zeros((len(data), n, 2)), np.ones((len(data), n))
     for k, problem in enumerate(instances):
@@ -331,8 +204,8 @@ def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArra
 def _together(X: NDArray) -> NDArray:
     """Whether (B, n, n) data are parallel, so that they change together; zero data never are."""
     p, q = X[..., 0], X[..., 1]
-    real = X.any(axis=-1)
-    same = p[:, :, None] * q[:, None, :] == p[:, None, :] * q[:, :, None]
+    real = np.asarray(X.any(axis=-1))
+    same = np.equal(p[:, :, None] * q[:, None, :], p[:, None, :] * q[:, :, None])
     return same & real[:, :, None] & real[:, None, :]
 
 
@@ -354,175 +227,3 @@ def _assembled(X, y, w0, on, steps, ends, count, decided) -> PlanarFlows:
         patterns[rows] = np.where(later[..., None], pattern[:, None], patterns[rows])
         filled[rows] += flips.sum(axis=1)
     return PlanarFlows(X, y, times, datum, rising, states, patterns, ends, count, decided)
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape.
-
-    `limit` is f(inf). The rounding of f is eps times the smaller of the sums
-    n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) + n2 exp(-l2 t).
-    """
-
-    f0: NDArray
-    A: NDArray
-    B: NDArray
-    limit: NDArray
-    l1: NDArray
-    l2: NDArray
-    n0: NDArray
-    m0: NDArray
-    n1: NDArray
-    n2: NDArray
-
-    def __getitem__(self, key) -> _Sums:
-        return _Sums(*(getattr(self, name)[key] for name in self.__annotations__))
-
-    def at(self, t: NDArray) -> tuple[NDArray, NDArray]:
-        """f(t), in whichever of its two forms has smaller terms, and the size of these terms."""
-        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
-        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
-        A, B = np.abs(self.A), np.abs(self.B)
-        early = np.abs(self.f0) + A * g1 + B * g2
-        late = np.abs(self.limit) + A * e1 + B * e2
-        first = self.f0 + self.A * g1 + self.B * g2
-        value = np.where(early <= late, first, self.limit - self.A * e1 - self.B * e2)
-        return value, np.minimum(early, late)
-
-    def slope(self, t: NDArray) -> NDArray:
-        """f'(t)."""
-        return self.A * self.l1 * np.exp(-self.l1 * t) + self.B * self.l2 * np.exp(-self.l2 * t)
-
-    def noise(self, t: NDArray) -> NDArray:
-        """What may be rounding in f(t)."""
-        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
-        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
-        early, late = self.n0 + self.n1 * g1 + self.n2 * g2, self.m0 + self.n1 * e1 + self.n2 * e2
-        return NOISE * _EPS * np.minimum(early, late)
-
-    def unsure(self, t: NDArray) -> NDArray:
-        """Whether the sign of f(t) is not to be trusted."""
-        value, size = self.at(t)
-        return np.abs(value) <= MARGIN * size + self.noise(t)
-
-    def turning(self) -> NDArray:
-        """The critical point t > 0, or inf: where A l1 exp(-l1 t) = -B l2 exp(-l2 t)."""
-        fast, slow = self.A * self.l1, self.B * self.l2
-        apart = (fast * slow < 0.0) & (np.abs(fast) > np.abs(slow)) & (self.l1 > self.l2)
-        ratio = np.divide(fast, -slow, out=np.ones_like(fast), where=apart)
-        gap = np.where(apart, self.l1 - self.l2, 1.0)
-        return np.where(apart, np.log(ratio) / gap, np.inf)
-
-
-def _sums(X: NDArray, cells: _Cells, turned: NDArray, error: NDArray, fresh: NDArray) -> _Sums:
-    """The pre-activations (R, n); those of `fresh` data start at zero exactly."""
-    size = np.hypot(X[..., 0], X[..., 1])
-    along, across = turned[..., 0], turned[..., 1]
-    l1, l2 = (cells.rates[:, k, None] for k in (0, 1))
-    d1, d2 = (cells.d[:, k, None] for k in (0, 1))
-    # A coordinate that is rounding alone does not move its datum.
-    A = np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d1)
-    B = np.where(np.abs(across) <= 4 * _EPS * size, 0.0, across * d2)
-    l1, l2 = np.where(l1 > 0.0, l1, 1.0), np.where(l2 > 0.0, l2, 1.0)  # without amplitude, any rate
-    f0 = np.where(fresh, 0.0, (X * cells.w[:, None]).sum(axis=-1))
-    r1, r2 = size * error[:, :1] / _EPS, np.abs(across) * error[:, 1:] / _EPS
-    return _Sums(
-        f0, A, B, (X * cells.limit[:, None]).sum(axis=-1),
-        np.broadcast_to(l1, A.shape), np.broadcast_to(l2, A.shape),
-        n0=np.where(fresh, 0.0, size * np.linalg.norm(cells.w, axis=-1)[:, None]),
-        m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + r1 + r2,
-        n1=size * np.abs(d1) + r1,
-        n2=size * np.abs(d2) + r2,
-    )  # fmt: skip
-
-
-def _next_events(
-    X: NDArray,
-    together: NDArray,
-    cells: _Cells,
-    turned: NDArray,
-    error: NDArray,
-    on: NDArray,
-    fresh: NDArray,
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Time (R,) until the next event or inf, its data (R, n), and whether these are sure (R,).
-
-    `fresh` (R, n) are the data whose event started the cell: on their boundary exactly.
-    """
-    rows = np.arange(len(on))
-    f = _sums(X, cells, turned, error, fresh)
-    side = np.where(on, 1.0, -1.0)
-    moving = (f.A != 0.0) | (f.B != 0.0)
-    # Just after t = 0 the data that were flipped are on their new side, the others on theirs.
-    steep = np.abs(f.A) * f.l1 + np.abs(f.B) * f.l2
-    wrong = np.where(fresh, side * f.slope(np.zeros(on.shape)) <= MARGIN * steep, side * f.f0 <= 0)
-    # At most one zero before the critical point, and one after it.
-    turn = f.turning()
-    turns = moving & np.isfinite(turn)
-    bend = np.where(turns, turn, 0.0)
-    doubtful = turns & ~fresh & f.unsure(bend)
-    dips = turns & ~fresh & (side * f.at(bend)[0] < 0.0)
-    found = dips | (moving & (side * f.limit < 0.0))
-    times = np.full(on.shape, np.inf)
-    times[found] = _roots(f[found], side[found], dips[found], bend[found])
-    j = times.argmin(axis=1)
-    wait = times[rows, j]
-    horizon = (wait * (1.0 + DISTINCT))[:, None]
-    some = np.isfinite(wait)
-    then = np.repeat(np.where(some, wait, 0.0)[:, None], on.shape[1], axis=1)
-    flips = together[rows, j] & some[:, None]
-    # A limit that may be zero leaves open whether the sum ever gets there, after all other events.
-    open_end = ~dips & f.unsure(np.full(on.shape, np.inf))
-    wrong |= open_end & (flips | ~some[:, None])
-    rival = (times <= horizon) | (f.unsure(then) & ~fresh)
-    wrong |= some[:, None] & rival & ~flips
-    wrong |= np.isnan(times) | (doubtful & (turn <= horizon))
-    # An arrival that is nearly tangential does not know its time.
-    loose = f.noise(then) > DISTINCT * then * np.abs(f.slope(then))
-    wrong[rows, j] |= some & loose[rows, j]
-    return wait, flips, ~(wrong & moving).any(axis=1) & ~_ill_posed(cells, error)
-
-
-def _ill_posed(cells: _Cells, error: NDArray) -> NDArray:
-    """Whether (...) rounding may show in the limit, or H is too close to rank one to be told."""
-    fast, slow = cells.rates[..., 0], cells.rates[..., 1]
-    rough = error.max(axis=-1) > MARGIN * np.linalg.norm(cells.limit, axis=-1)
-    return rough | ((slow > 0.0) & (slow < 1e-12 * fast))
-
-
-def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
-    """The first zero in t > 0 of each sum (k,), which starts with the sign `side`; NaN if lost.
-
-    It lies before the critical point `bend` where the sum `dips`, else after it. In the variable
-    exp(-l t) the sum is convex or concave, with l the larger rate before the critical point, and
-    the smaller one after it, so Newton's method in that variable comes from one side; where it
-    leaves the bracket, the bracket is halved.
-    """
-    single = f.B == 0.0
-    rate = np.where(dips | single, f.l1, f.l2)
-    lo, hi = np.where(dips, 0.0, bend), np.where(dips, bend, np.inf)
-    # Beyond a critical point exp(-l2 t) comes from its other end, 0, where only B is left.
-    with np.errstate(all="ignore"):
-        far = -np.log(f.limit / f.B) / f.l2
-    t = np.where(~dips & ~single & (f.A * f.B < 0.0) & (far > lo) & np.isfinite(far), far, lo)
-    root, todo = np.full(len(t), np.nan), np.arange(len(t))
-    for _ in range(200):
-        value, size = f.at(t)
-        before = value * side > 0.0
-        # A sum that has just left zero, and one at its extremum, count by where they are.
-        before |= t == lo
-        lo, hi = np.where(before, t, lo), np.where(before, hi, t)
-        with np.errstate(all="ignore"):
-            new = t - np.log1p(rate * value / f.slope(t)) / rate
-        inside = (new > lo) & (new < hi)
-        middle = np.where(np.isinf(hi), 2.0 * lo + 1.0 / rate, 0.5 * (lo + hi))
-        done = (np.abs(value) <= 0.5 * _EPS * size) & (t > 0.0)
-        new = np.where(done, t, np.where(inside | (np.abs(new - t) <= _EPS * t), new, middle))
-        done |= np.abs(new - t) <= 4 * _EPS * t
-        root[todo[done]] = new[done]
-        if done.all():
-            break
-        on = ~done
-        f, side, rate, todo = f[on], side[on], rate[on], todo[on]
-        lo, hi, t = lo[on], hi[on], new[on]
-    return root

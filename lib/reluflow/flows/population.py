@@ -23,47 +23,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 
 from reluflow.errors import InputError
+from reluflow.flows.charts import TIME
+from reluflow.flows.fields import Field
+from reluflow.flows.half_angles import angle
+from reluflow.flows.integrate import integrate
+from reluflow.flows.population_path import PopulationPath, recorded_path
 from reluflow.flows.segment import check_steps
+from reluflow.flows.trajectory import Trajectory
 
 _LINEAR = 1e-12
 """Below it pi - phi and rho follow the flow's linear part, to as many digits."""
 _LARGE = 700.0
 """Where exp is about to overflow."""
 _TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 12)]
-
-
-@dataclass(frozen=True)
-class PopulationPath:
-    """A path of angle and magnitude.
-
-    t       (k,) times, or steps where `clock` is "steps"
-    psi     (k,) log tan(phi/2)
-    rho     (k,) log(|w| / |w*|)
-    layers  (k, m) the factors v_1, ..., v_m; in the flow all are |w|
-    target  |w*|
-    """
-
-    t: NDArray
-    psi: NDArray
-    rho: NDArray
-    layers: NDArray
-    target: float
-    clock: str
-
-    @property
-    def phi(self) -> NDArray:
-        """The angle pi - angle(w, w*), shape (k,)."""
-        return 2.0 * np.arctan(np.exp(np.minimum(self.psi, _LARGE)))
-
-    @property
-    def theta(self) -> NDArray:
-        """The angle between w and w*, shape (k,), with all its digits where it is small."""
-        return 2.0 * np.arctan(np.exp(np.minimum(-self.psi, _LARGE)))
-
-    @property
-    def length(self) -> NDArray:
-        """The magnitude |w|, shape (k,)."""
-        return self.target * np.exp(self.rho)
 
 
 def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -107,14 +79,35 @@ def population_gradient(
     """
     w, target = np.asarray(w, float), np.asarray(target, float)
     v, factor = np.asarray(v, float), float(np.prod(v))
-    best = float(np.prod(target_v))
+    best = float(np.prod(np.asarray(target_v, float)))
     length, size = np.linalg.norm(w), np.linalg.norm(target)
     psi, _ = coordinates(w, target)
-    phi = 2.0 * np.arctan(np.exp(psi))
+    phi = angle(psi)
     toward = (phi * target + np.sin(phi) * size / length * w) / (2.0 * np.pi)
     rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
     common = 0.5 * factor * length**2 - 0.5 * best * length * size * pull(phi)
     return factor * (0.5 * factor * w - best * toward), rests * common
+
+
+@dataclass(frozen=True)
+class BalancedFlow(Field):
+    """(9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1: d(psi, rho)/ds."""
+
+    m: int
+    clock: str = TIME
+
+    def velocity(self, z: NDArray, active: NDArray | None = None) -> NDArray:
+        m, psi, rho = self.m, float(z[0]), float(z[1])
+        if psi > 0.0:
+            theta = 2.0 * math.atan(math.exp(-psi))
+            phi = math.pi - theta
+            eps = 2.0 * math.sin(theta / 2.0) ** 2 - _scalar_pull(theta)
+            excess = math.expm1(min((m + 1) * rho, _LARGE)) + eps
+        else:
+            phi = 2.0 * math.atan(math.exp(psi))
+            excess = math.exp(min((m + 1) * rho, _LARGE)) - _scalar_pull(phi)
+        pace = math.exp(min((m - 1) * rho, _LARGE))
+        return np.array([pace * phi / (2.0 * math.pi), -0.5 * pace * excess])
 
 
 def population_flow(
@@ -123,29 +116,64 @@ def population_flow(
     """The balanced flow (9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1.
 
     Parameters: psi0 and rho0 the start's coordinates, m >= 0 factors besides w, t (k,) times >= 0
-    in any order, target = |w*| = v_k*. Returns the path at those times; psi and rho are good to
-    ten digits at all of them, however late.
+    in their order, target = |w*| = v_k*. Returns the path with these times as knots; psi and rho
+    are good to ten digits at all of them, however late.
 
     Raises InputError for a start, time or target that is not finite or out of range.
     """
     _check(psi0, rho0, m, target)
     t = np.atleast_1d(np.asarray(t, float))
-    if t.ndim != 1 or not (np.isfinite(t).all() and (t >= 0.0).all()):
-        raise InputError("t must be a list of finite times from 0 on")
-    s = t * target ** (2 * m)
-    psi, rho = np.empty(len(s)), np.empty(len(s))
-    psi[s == 0.0], rho[s == 0.0] = psi0, rho0
-    last = float(s.max(initial=0.0))
-    state, now = np.array([psi0, rho0], float), 0.0
-    if last > 0.0 and not _is_linear(state):
-        found, state, now = _integrate(state, last, m, s)
-        reached = (s > 0.0) & (s <= now)
-        psi[reached], rho[reached] = found[:, reached]
-    late = s > now
-    if late.any():
-        psi[late], rho[late] = _linear_part(state, s[late] - now, m)
-    v = target * np.exp(rho)
-    return PopulationPath(t, psi, rho, np.tile(v[:, None], (1, m)), float(target), "time")
+    if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t, prepend=0.0) >= 0.0).all()):
+        raise InputError("t must be a list of finite times from 0 on, in their order")
+    pace = target ** (2 * m)
+    start, last = np.array([psi0, rho0], float), float(t.max(initial=0.0)) * pace or 1.0
+    flow = BalancedFlow(int(m))
+    # rho goes to 0 and may pass through it: its digits count, not its decimals.
+    first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
+    path = integrate(
+        flow,
+        start,
+        last,
+        stop=lambda _, z: max(-math.log(_LINEAR) - z[0], abs(z[1]) - _LINEAR),
+        rtol=1e-13,
+        method=DOP853,
+        atol=np.array([1e-13, 1e-40]),
+        first_step=min(first, last),
+    )
+    if path.status not in ("horizon", "stopped"):
+        raise ArithmeticError(f"the population flow: {path.detail}")
+
+    interpolant = _Continued(path, m, pace)
+    states = interpolant(t)
+    return PopulationPath(
+        t=t,
+        states=states,
+        events=(),
+        status="converged" if path.status == "stopped" else "horizon",
+        clock=TIME,
+        end=np.array([np.inf, 0.0]) if path.status == "stopped" else path.end,
+        detail="along the teacher to rounding" if path.status == "stopped" else path.detail,
+        interpolant=interpolant,
+        settled=path.t[-1] / pace,
+        layers=np.tile(target * np.exp(states[:, 1:]), (1, m)),
+        target=float(target),
+    )
+
+
+@dataclass(frozen=True)
+class _Continued:
+    """The path in s = pace t, and behind it the flow's linear part."""
+
+    path: Trajectory
+    m: int
+    pace: float
+
+    def __call__(self, t: NDArray) -> NDArray:
+        s, last = t * self.pace, self.path.t[-1]
+        out, late = self.path.at(np.minimum(s, last)), s > last
+        if late.any():
+            out[late] = _linear_part(self.path.end, s[late] - last, self.m)
+        return out
 
 
 def population_descent(
@@ -188,7 +216,7 @@ def population_descent(
         across = abs(keep * across)
         v = [a - step * common * math.prod(v[:i]) * math.prod(v[i + 1 :]) for i, a in enumerate(v)]
     psi, rho = _polar(places[:, 0], places[:, 1], target)
-    return PopulationPath(np.arange(n_steps + 1.0), psi, rho, layers, float(target), "steps")
+    return recorded_path(np.arange(n_steps + 1.0), psi, rho, layers, target, "steps")
 
 
 def _check(psi0: float, rho0: float, m: int, target: float) -> None:
@@ -216,54 +244,8 @@ def _scalar_pull(phi: float) -> float:
     return total * phi**3 / math.pi
 
 
-def _velocity(state: NDArray, m: int) -> NDArray:
-    """d(psi, rho)/ds."""
-    psi, rho = float(state[0]), float(state[1])
-    if psi > 0.0:
-        theta = 2.0 * math.atan(math.exp(-psi))
-        phi = math.pi - theta
-        eps = 2.0 * math.sin(theta / 2.0) ** 2 - _scalar_pull(theta)
-        excess = math.expm1(min((m + 1) * rho, _LARGE)) + eps
-    else:
-        phi = 2.0 * math.atan(math.exp(psi))
-        excess = math.exp(min((m + 1) * rho, _LARGE)) - _scalar_pull(phi)
-    pace = math.exp(min((m - 1) * rho, _LARGE))
-    return np.array([pace * phi / (2.0 * math.pi), -0.5 * pace * excess])
-
-
-def _is_linear(state: NDArray) -> bool:
-    return bool(state[0] > -math.log(_LINEAR) and abs(state[1]) < _LINEAR)
-
-
-def _integrate(start: NDArray, last: float, m: int, s: NDArray) -> tuple[NDArray, NDArray, float]:
-    """Values (2, k) at those s (k,) that are reached, the state where it ends, and the end.
-
-    It ends at `last`, or where the linear part takes over.
-    """
-    # rho goes to 0 and may pass through it: its digits count, not its decimals.
-    first = 1e-3 / max(1.0, float(np.abs(_velocity(start, m)).max()))
-    solver = DOP853(
-        lambda _, state: _velocity(state, m),
-        0.0,
-        start,
-        last,
-        rtol=1e-13,
-        atol=np.array([1e-13, 1e-40]),
-        first_step=min(first, last),
-    )
-    out = np.full((2, len(s)), np.nan)
-    while solver.status == "running" and not _is_linear(solver.y):
-        message = solver.step()
-        if solver.status == "failed":
-            raise ArithmeticError(f"the population flow stopped at s = {solver.t:g}: {message}")
-        mine = (s > solver.t_old) & (s <= solver.t)
-        if mine.any():
-            out[:, mine] = solver.dense_output()(s[mine])
-    return out, solver.y, float(solver.t)
-
-
-def _linear_part(state: NDArray, s: NDArray, m: int) -> tuple[NDArray, NDArray]:
-    """psi and rho a time s (k,) after a state near the teacher, where dpsi = 1/2.
+def _linear_part(state: NDArray, s: NDArray, m: int) -> NDArray:
+    """psi and rho (k, 2) a time s (k,) after a state near the teacher, where dpsi = 1/2.
 
     There eps = theta^2 / 2 = eps_0 e^-s and drho = -((m + 1) rho + eps) / 2.
     """
@@ -274,7 +256,7 @@ def _linear_part(state: NDArray, s: NDArray, m: int) -> tuple[NDArray, NDArray]:
     else:
         forced = -eps0 / (m - 1)
         rho = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
-    return psi0 + 0.5 * s, rho
+    return np.column_stack([psi0 + 0.5 * s, rho])
 
 
 def _polar(along: NDArray, across: NDArray, target: float) -> tuple[NDArray, NDArray]:

@@ -30,8 +30,8 @@ class Trajectory:
     t        (m,) knots: the start and every event (or the last step); the clock's unit is `clock`
     states   (m, d) weights at the knots
     events   changes of activation in the order in which they happen
-    status   "converged", "sliding" (converged along a boundary), "horizon", "non-unique",
-             "diverged"
+    status   "converged", "sliding" (along a boundary; of `affine_flow`: converged there),
+             "horizon", "stopped", "non-unique", "stalled", "stiff", "diverged"
     clock    "time", "steps" or "log(1/loss)"
     end      (d,) the limit where the path has one, else the last state
     detail   one sentence on how the path ended
@@ -65,6 +65,11 @@ class Trajectory:
         """Whether the path runs on for ever to `end`."""
         return self.status in ("converged", "sliding")
 
+    def first_time(self, datum: int, kind: str) -> float:
+        """Clock value of the first event `kind` of `datum` (from 0); nan if there is none."""
+        times = (e.t for e in self.events if e.datum == datum and e.kind == kind)
+        return next(times, float("nan"))
+
     def grid(self, points: int = 200) -> NDArray:
         """Clock values that resolve every stretch between events, for drawing.
 
@@ -79,3 +84,16 @@ class Trajectory:
         pieces = [a + (b - a) * u for a, b in itertools.pairwise(stops)]
         times = np.unique(np.concatenate(pieces))
         return np.unique(np.round(times)) if self.clock == "steps" else times
+
+
+def norm_lost(path: Trajectory, points: int = 60) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t on the path's own grid."""
+    states = np.vstack([path.at(path.grid(points)), path.end])
+    squares = (states**2).sum(axis=1)
+    return float(np.max(np.maximum.accumulate(squares) - squares))
+
+
+def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
+    """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
+    norms = np.linalg.norm(path.at(path.grid(points)), axis=1)
+    return float(max(0.0, np.max(-np.diff(norms), initial=0.0)) / np.linalg.norm(path.end))

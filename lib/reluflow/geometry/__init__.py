@@ -4,13 +4,21 @@ A cell is a largest open cone of weights on which no datum changes its activatio
 loss is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022,
 Section 3).
 
-exact   how data are read as rational numbers, and what is decided with them
-cells   the cells of an arrangement
-fits    virtual minima, and whether they lie in their cells
-kinks   minima on boundaries, where labels are negative
-minima  the sets of all local minima
+exact      how data are read as rational numbers, and what is decided with them
+cells      the cells of an arrangement
+adjacency  which cells are neighbours, and a count without a look at them
+fits       virtual minima, and whether they lie in their cells
+excess     the same question as a constrained minimum
+kinks      minima on boundaries, where labels are negative
+minima     the sets of all local minima
 """
 
+from reluflow.geometry.adjacency import (
+    adjacent_pairs,
+    count_by_ranks,
+    in_general_position,
+    parallel_classes,
+)
 from reluflow.geometry.cells import (
     CELL_LIMIT,
     ENTRY_LIMIT,
@@ -20,19 +28,26 @@ from reluflow.geometry.cells import (
     enumerate_cells,
 )
 from reluflow.geometry.exact import rank
+from reluflow.geometry.excess import excess_in_cell
 from reluflow.geometry.fits import meets_cell, virtual_minimum
-from reluflow.geometry.minima import StationarySet, local_minima, restricted_minima
+from reluflow.geometry.minima import StationarySet, local_minima, nested_pairs, restricted_minima
 
 __all__ = [
     "CELL_LIMIT",
     "ENTRY_LIMIT",
     "Cells",
     "StationarySet",
+    "adjacent_pairs",
     "cell_bound",
+    "count_by_ranks",
     "enumerable",
     "enumerate_cells",
+    "excess_in_cell",
+    "in_general_position",
     "local_minima",
     "meets_cell",
+    "nested_pairs",
+    "parallel_classes",
     "rank",
     "restricted_minima",
     "virtual_minimum",

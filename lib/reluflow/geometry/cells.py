@@ -20,6 +20,7 @@ from reluflow.geometry.exact import (
     integer_columns,
     matrix,
     nearest,
+    normal,
     over,
     pivots,
     scaled_floats,
@@ -106,11 +107,9 @@ def cells_of(rows: Rows) -> tuple[NDArray, NDArray, list[int], list[int]]:
     of, side = np.zeros(len(rows), int), np.zeros(len(rows), np.int8)
     for i, row in enumerate(rows):
         if any(row):
-            normal = direction(row)
-            turned = next(v for v in normal if v) < 0
-            normal = tuple(-v for v in normal) if turned else normal
-            of[i] = planes.setdefault(normal, len(planes))
-            side[i] = -1 if turned else 1
+            boundary = normal(row)
+            of[i] = planes.setdefault(boundary, len(planes))
+            side[i] = 1 if boundary == direction(row) else -1
     if not planes:
         return np.zeros((1, len(rows)), bool), np.zeros((1, 0)), [], []
     normals = [list(p) for p in planes]
@@ -226,6 +225,25 @@ def extreme_ray(core: Rows, chosen: tuple[int, ...]) -> fmpz_mat | None:
     """The whole vector (r, 1) orthogonal to r - 1 rows, or None where they are dependent."""
     N, count = matrix([core[i] for i in chosen], len(core[0])).nullspace()
     return fmpz_mat([[N[i, 0]] for i in range(N.nrows())]) if count == 1 else None
+
+
+def extreme_rays(rows: Rows) -> Iterator[tuple[list[int], list[int]]]:
+    """One of each two opposite extreme rays of rows (k, d), not zero, and its products with them.
+
+    Where the rows do not span the space a ray lies in the span of some coordinates.
+    """
+    if not rows:
+        return
+    columns = pivots(matrix(rows, len(rows[0])))
+    core = [[row[c] for c in columns] for row in rows]
+    whole = matrix(core, len(columns))
+    for chosen in combinations(range(len(core)), len(columns) - 1):
+        ray = extreme_ray(core, chosen) if chosen else fmpz_mat([[1]])
+        if ray is not None:
+            full = [0] * len(rows[0])
+            for c, v in zip(columns, ray.entries(), strict=True):
+                full[c] = int(v)
+            yield full, [int(v) for v in (whole * ray).entries()]
 
 
 def _rounded(ray: fmpz_mat, exponents: list[int]) -> NDArray:

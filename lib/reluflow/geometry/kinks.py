@@ -15,8 +15,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
-from reluflow.geometry.cells import extreme_ray
-from reluflow.geometry.exact import Rows, direction, matrix, null_vectors, pivots
+from reluflow.geometry.cells import extreme_rays
+from reluflow.geometry.exact import Rows, matrix, normal, null_vectors
 from reluflow.geometry.fits import interior_minima
 
 FlatMinimum = tuple[fmpq_mat, fmpz_mat, NDArray, NDArray]
@@ -64,11 +64,11 @@ def attracting(rows: Rows, labels: Sequence[int]) -> list[int]:
     first: dict[tuple[int, ...], int] = {}
     for j, row in enumerate(rows):
         if any(row):
-            normal = max(direction(row), direction([-v for v in row]))
-            size = max(abs(v) for v in row) // max(abs(v) for v in normal)
-            force[normal] = force.get(normal, 0) + labels[j] * size
-            first.setdefault(normal, j)
-    return [first[normal] for normal, total in force.items() if total <= 0]
+            boundary = normal(row)
+            size = max(abs(v) for v in row) // max(abs(v) for v in boundary)
+            force[boundary] = force.get(boundary, 0) + labels[j] * size
+            first.setdefault(boundary, j)
+    return [first[boundary] for boundary, total in force.items() if total <= 0]
 
 
 def _is_minimum(
@@ -80,7 +80,7 @@ def _is_minimum(
     A = matrix([rows[i] for i in own], len(rows[0]))
     gap = fmpq_mat(A) * w - fmpq_mat(matrix([[labels[i]] for i in own], 1))
     g = (fmpq_mat(A.transpose()) * gap).entries()
-    for ray, signs in _exact_rays([rows[j] for j in Z]):
+    for ray, signs in extreme_rays([rows[j] for j in Z]):
         for turn in (1, -1):
             slope = turn * sum((a * b for a, b in zip(g, ray, strict=True)), fmpq(0))
             for j, h in zip(Z, signs, strict=True):
@@ -100,26 +100,7 @@ def _is_whole(rows: Rows, active: NDArray, inside: NDArray) -> bool:
     if M.ncols() == 0:
         return True
     G = (matrix([rows[j] for j in np.nonzero(inside)[0]], len(rows[0])) * M).tolist()
-    for _, signs in _exact_rays([[int(v) for v in row] for row in G if any(row)]):
+    for _, signs in extreme_rays([[int(v) for v in row] for row in G if any(row)]):
         if all(h <= 0 for h in signs) or all(h >= 0 for h in signs):
             return False
     return True
-
-
-def _exact_rays(rows: Rows) -> Iterator[tuple[list[int], list[int]]]:
-    """One of each two opposite extreme rays of rows (k, d), not zero, and its products with them.
-
-    Where the rows do not span the space a ray lies in the span of some coordinates.
-    """
-    if not rows:
-        return
-    columns = pivots(matrix(rows, len(rows[0])))
-    core = [[row[c] for c in columns] for row in rows]
-    whole = matrix(core, len(columns))
-    for chosen in combinations(range(len(core)), len(columns) - 1):
-        ray = extreme_ray(core, chosen) if chosen else fmpz_mat([[1]])
-        if ray is not None:
-            full = [0] * len(rows[0])
-            for c, v in zip(columns, ray.entries(), strict=True):
-                full[c] = int(v)
-            yield full, [int(v) for v in (whole * ray).entries()]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 from flint import fmpq_mat
@@ -83,6 +84,11 @@ def local_minima(X: ArrayLike, y: ArrayLike) -> tuple[StationarySet, ...]:
         for (w, N, on, inside), value, share in zip(found, losses, shares, strict=True)
     ]
     return tuple(sorted(sets, key=lambda s: (s.rank, s.loss, s.support)))
+
+
+def nested_pairs(minima: Iterable[StationarySet]) -> list[tuple[StationarySet, StationarySet]]:
+    """All pairs (more, fewer) of local minima whose support vectors are nested, S2 inside S1."""
+    return [(a, b) for a, b in permutations(minima, 2) if set(b.support) < set(a.support)]
 
 
 def restricted_minima(X: ArrayLike, y: ArrayLike) -> Iterator[tuple[NDArray, NDArray]]:

@@ -4,7 +4,7 @@ claims = ledger.open("lee2022support")
 claims.settle("sv.ex5.1.a", [ledger.deviation("limit against the minimum", 2e-9, "|w|")], 1e-6)
 """
 
-from reluflow.ledger.argument import Counterexample, Reading
+from reluflow.ledger.argument import Counterexample, Reading, with_this_seed
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
 from reluflow.ledger.known import Known, computed, exact, exhausted, proved
@@ -34,4 +34,5 @@ __all__ = [
     "read",
     "scoreboard",
     "summary",
+    "with_this_seed",
 ]

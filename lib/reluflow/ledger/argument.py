@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,12 @@ class Reading:
     def to_json(self) -> dict[str, str]:
         """Write the reading as JSON data."""
         return {"taken": self.taken, "others": self.others}
+
+
+def with_this_seed(failed: Sequence[str]) -> str:
+    """What appears instead where a claim on something drawn fails: the part of its evidence that
+    did, by name, so that no seed ends in an error."""
+    return "with this seed it is otherwise: " + "; ".join(failed)
 
 
 @dataclass(frozen=True)

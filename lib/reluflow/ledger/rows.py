@@ -187,7 +187,7 @@ class Ledger:
         tolerance: Number | None = None,
         reading: Reading | None = None,
         counterexample: Counterexample | None = None,
-        instead: str | Sequence[Evidence] | None = None,
+        instead: str | Sequence[Evidence] | Callable[[Sequence[str]], str] | None = None,
         known: Known | None = None,
     ) -> Row:
         """Settle one claim; the verdict is computed from the evidence (`reluflow.ledger.verdict`).
@@ -195,7 +195,8 @@ class Ledger:
         Parameters: `id` of the claim; `evidence`, a list of `deviation`, `fact`, `bound`, `note`;
         `tolerance` of the deviations, in their units; `reading` of what the paper leaves open;
         `counterexample` when the claim is false; `instead`, what appeared in place of the claim
-        (a text or evidence), when something other than a theorem did not come out; `known`, made by
+        (a text, evidence, or a function that makes the text of the names of what failed, called
+        only then), when something other than a theorem did not come out; `known`, made by
         `proved`, `exhausted`, `exact` or `computed`, where the claim is known by more than its
         instances (a refuted claim is known by its counterexample).
         Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
@@ -204,7 +205,10 @@ class Ledger:
         claim = self._open_claim(id)
         if tolerance is not None:
             tolerance = as_number(tolerance, f"{id}: the tolerance")
-        measured = pieces(evidence, "evidence")
+        measured = against(pieces(evidence, "evidence"), tolerance)
+        if callable(instead):
+            failed = [item.what for item in measured if item.decides and not item.holds]
+            instead = instead(failed) if failed else None
         if isinstance(instead, str):
             instead = [note("appeared instead", instead)] if instead.strip() else ()
         appeared = pieces(instead or (), "instead")
@@ -212,7 +216,7 @@ class Ledger:
         for value, kind in given:
             if value is not None and not isinstance(value, kind):
                 raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
-        measured, appeared = against(measured, tolerance), against(appeared, tolerance)
+        appeared = against(appeared, tolerance)
         counterexample = counterexample and counterexample.against(tolerance)
         verdict = judge(claim, measured, reading, counterexample, appeared)
         if known is not None and (known.how not in SAID or counterexample is not None):
@@ -231,16 +235,19 @@ class Ledger:
         return self._add(row)
 
     def settle_with(
-        self, id: str, run: object | None, build: Callable[..., Mapping[str, Any]], *more: object
+        self, id: str, run: object | None, build: Callable[..., Any], *more: object, **how: Any
     ) -> Row:
         """Settle a claim about a paper's own experiment with what `build(run, *more)` measured.
 
-        `build` returns the arguments of `settle`; `run` is None where a reader's parameters put
-        something else in the experiment's place, and then the claim is not applicable.
+        `build` returns the evidence, or with it other arguments of `settle`; the rest of them are
+        `how`. `run` is None where a reader's parameters put something else in the experiment's
+        place, and then the claim is not applicable.
         """
         if run is None:
             return self.not_applicable(id, "this run has other data or settings than the paper's")
-        return self.settle(id, **build(run, *more))
+        found = build(run, *more)
+        found = found if isinstance(found, Mapping) else {"evidence": found}
+        return self.settle(id, **found, **how)
 
     def out_of_reach(self, id: str, why: str) -> Row:
         """Say that no computation settles the claim, and why."""

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
+from reluflow.networks.layered import backward, forward
 
 Patterns = Sequence[NDArray]
-"""Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l)."""
+"""Of each layer with an activation, which unit is active on which datum: booleans (..., n, h_l), or
+the factors in [0, 1] that stand in for the derivative of the ReLU."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,11 @@ class Network:
     def degree(self) -> int:
         """The depth m: f(c theta; x) = c^m f(theta; x) for c >= 0."""
         return len(self.maps)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of units of each layer with a ReLU."""
+        return tuple(len(g) for g in self.maps[: self.layers])
 
     @property
     def layers(self) -> int:
@@ -105,6 +112,18 @@ class Network:
         """The inputs of the units with an activation, one array (..., n, h_l) for each layer."""
         return self._forward(self.weights(theta), np.asarray(X, float), None)[1][: self.layers]
 
+    def cosines(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
+        """The pre-activations over the lengths of the unit's weights and of its input, (..., n,
+        h_l): cosines of angles, which care for no scale; 0 where a length is 0."""
+        W = self.weights(theta)
+        inputs, before = self._forward(W, np.asarray(X, float), None)
+        found = []
+        for matrix, x, h in zip(W, inputs, before[: self.layers], strict=False):
+            size = np.linalg.norm(x, axis=-1)[..., :, None]
+            size = size * np.linalg.norm(matrix, axis=-1)[..., None, :]
+            found.append(np.divide(h, size, out=np.zeros_like(h), where=size > 0.0))
+        return found
+
     def patterns(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
         """Which hidden unit is active on which datum; a unit at 0 is not (s'(0) = 0)."""
         return [h > 0.0 for h in self.preactivations(theta, X)]
@@ -126,12 +145,20 @@ class Network:
         masks = self._masks(before[: self._behind], patterns)
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
-        found: list[NDArray] = []
-        for layer in range(self.degree - 1, -1, -1):
-            found.append(np.swapaxes(delta, -1, -2) @ inputs[layer])
-            if layer:
-                delta = (delta @ W[layer]) * masks[layer - 1]
-        return self.parameters(found[::-1])
+        pairs = zip(backward(W, masks, delta), inputs, strict=False)
+        return self.parameters([np.swapaxes(delta, -1, -2) @ x for delta, x in pairs])
+
+    def rates(
+        self, theta: ArrayLike, X: ArrayLike, v: ArrayLike, patterns: Patterns | None = None
+    ) -> tuple[list[NDArray], NDArray]:
+        """Rates of the pre-activations, one (..., n, h_l) a layer with an activation, and of the
+        output (..., n), when theta moves with velocity v (..., p), the units' activity held fixed.
+        """
+        W = self.weights(theta)
+        inputs, before = self._forward(W, np.asarray(X, float), patterns)
+        masks = self._masks(before[: self._behind], patterns)
+        turns, moved = self._moved(W, self.weights(v), inputs, masks)
+        return turns[: self.layers], (moved[-1] if self.rectified else turns[-1])[..., 0]
 
     def hessian_product(
         self,
@@ -148,10 +175,7 @@ class Network:
         W, V = self.weights(theta), self.weights(v)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
         masks = self._masks(before[: self._behind], patterns)
-        moved = [np.zeros_like(inputs[0])]
-        for layer in range(self.degree - 1):
-            turn = moved[-1] @ np.swapaxes(W[layer], -1, -2)
-            moved.append((turn + inputs[layer] @ np.swapaxes(V[layer], -1, -2)) * masks[layer])
+        moved = self._moved(W, V, inputs, masks)[1]
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
         change = np.zeros_like(delta)
@@ -165,6 +189,21 @@ class Network:
                 delta = (delta @ W[layer]) * mask
         return self.parameters(found[::-1])
 
+    def _moved(
+        self,
+        W: Sequence[NDArray],
+        V: Sequence[NDArray],
+        inputs: Sequence[NDArray],
+        masks: Patterns,
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        """Rates of all pre-activations, and of the inputs of every layer, when W has rate V."""
+        turns, moved = [], [np.zeros_like(inputs[0])]
+        for layer in range(self.degree):
+            turn = moved[-1] @ np.swapaxes(W[layer], -1, -2)
+            turns.append(turn + inputs[layer] @ np.swapaxes(V[layer], -1, -2))
+            moved.append(turns[-1] * masks[layer] if layer < self._behind else turns[-1])
+        return turns, moved
+
     def _masks(self, hidden: Patterns, patterns: Patterns | None) -> Patterns:
         if self.activation == "linear":
             return [np.ones(1)] * self.degree
@@ -174,14 +213,22 @@ class Network:
         self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
     ) -> tuple[list[NDArray], list[NDArray]]:
         """Inputs of every layer, and its pre-activations; the last of these is the output."""
-        lead = W[0].shape[:-2]
-        inputs, before = [np.broadcast_to(X, (*lead, *X.shape))], []
-        for layer, matrix in enumerate(W):
-            before.append(inputs[-1] @ np.swapaxes(matrix, -1, -2))
-            if layer < self._behind:
-                given = None if patterns is None else [patterns[layer]]
-                inputs.append(before[-1] * self._masks([before[-1]], given)[0])
-        return inputs, before
+
+        def slope(layer: int, h: NDArray) -> NDArray:
+            return self._masks([h], None if patterns is None else [patterns[layer]])[0]
+
+        X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
+        return forward(W, X, self._behind, slope)
+
+
+def neuron(d: int, activation: str = "relu") -> Network:
+    """One neuron, x -> [w.x]_+, or w.x: theta = w (d,)."""
+    return Network((1 + np.arange(d)[None],), activation, rectified=True)
+
+
+def chain(d: int, m: int) -> Network:
+    """A chain of single neurons, x -> v_m [... v_1 [w.x]_+ ...]_+: theta = (w, v_1, ..., v_m)."""
+    return Network((1 + np.arange(d)[None], *[np.ones((1, 1), int)] * m), rectified=m == 0)
 
 
 def fully_connected(widths: Sequence[int], activation: str = "relu") -> Network:

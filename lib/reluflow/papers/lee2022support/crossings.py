@@ -1,4 +1,4 @@
-"""How often a linear flow crosses a hyperplane: Theorem F.11, and the boundaries of the data.
+"""How often a linear flow crosses a hyperplane: Lemma F.10, Theorem F.11, boundaries of the data.
 
 Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
 crossings are counted by the depth to which the curve alternates, which a search can raise.
@@ -9,15 +9,78 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
-import mpmath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.exact import ExponentialEquation, fitted
 from reluflow.falsify import Instance, Statement
+from reluflow.flows import exponential_sums
+from reluflow.flows.affine import affine_flow
 from reluflow.instances import data_draws, extended
-from reluflow.papers.lee2022support.crossings_exact import ExponentialEquation, solve
-from reluflow.papers.lee2022support.linear_exact import reflection
+from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.papers.lee2022support.crossings_exact import exact_signs, random_equation
+
+# --- Lemma F.10: zeros of sums of exponentials ----------------------------------------------------
+
+
+def zeros_by_isolation(equation: ExponentialEquation) -> int:
+    """The number of zeros by `exponential_sums` in floating point: t > 0, t < 0 and t = 0.
+
+    Multiplied by a power of u = exp(t), the sum has rates of one sign on each side.
+    """
+    found = int(equation.value(1) == 0)
+    for side in (1, -1):
+        terms = {-side * power: float(v) for power, v in equation.terms.items()}
+        low = min(terms)
+        rates = np.array([power - low for power in terms if power > low], float)
+        b = -np.array([[value for power, value in terms.items() if power > low]])
+        if rates.size == 0:
+            continue
+        start = float(equation.value(1))
+        slope = float(equation.slope(1)) * side
+        sign = np.array([np.sign(start) if start else np.sign(slope)])
+        if sign[0] == 0:
+            raise ValueError("a zero of higher order at t = 0")
+        zeros = exponential_sums.zeros(np.array([start]), b, rates, sign)
+        found += int(np.isfinite(zeros.crossings).sum() + np.isfinite(zeros.touches).sum())
+    return found
+
+
+def zeros_counted(seed: int, count: int) -> list[Evidence]:
+    """Lemma F.10 on random equations: at most n zeros (Sturm), and as many by the isolation that
+    the flows use."""
+    rng = np.random.default_rng(seed)
+    equations = [random_equation(rng) for _ in range(count)]
+    zeros = [equation.zeros() for equation in equations]
+    most = [len(equation.a) for equation in equations]
+    isolated = [zeros_by_isolation(equation) for equation in equations]
+    return [
+        fact("equations with more than n zeros (Sturm)",
+             sum(k > n for k, n in zip(zeros, most, strict=True)), 0),
+        fact("equations whose zeros the flow's own isolation counts differently",
+             sum(k != own for k, own in zip(zeros, isolated, strict=True)), 0),
+        note("equations, and of them with exactly n zeros",
+             (count, sum(k == n for k, n in zip(zeros, most, strict=True)))),
+    ]  # fmt: skip
+
+
+def some_constants() -> Reading:
+    """Which constants Lemma F.10 can mean, and two equations that every t solves."""
+    constant = ExponentialEquation((1,), (0,), 1)
+    stuck = fitted((0, 1, 2), [1, 2, 4])
+    checked = ["checked" if each.is_identity else "not so" for each in (constant, stuck)]
+    return Reading(
+        taken="some constants: any constants, b_i different and not zero, not all of a_i and c "
+        "zero",
+        others="Literally, that such constants exist, it says nothing. For all constants it is "
+        f"false: exp(0 t) = 1 is an identity ({checked[0]}), and so is what "
+        f"the construction gives once some b_i is 0 ({checked[1]}).",
+    )
+
+
+# --- Theorem F.11: crossings of a hyperplane ------------------------------------------------------
 
 
 def alternation(f: ArrayLike, k: int, first: int | None = None) -> float:
@@ -117,7 +180,10 @@ def _crossings(instance: Instance, prescribed: bool, k: int) -> float:
 
 
 def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
-    """F.11: under A1 to A3 a linear flow crosses a hyperplane at most d times (`most` for d)."""
+    """sv.thmF.11.1: under A1 to A3 a linear flow crosses a hyperplane at most d times.
+
+    `most` stands for d.
+    """
     limit = d if most is None else most
     return Statement(
         says=f"d = {d}: at most {limit} crossings of a hyperplane "
@@ -129,42 +195,22 @@ def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statem
     )
 
 
-def hyperplanes_that_fail(seed: int, count: int) -> int:
-    """Ours, exactly: of `count` flows, those where the hyperplane through d points of the path is
-    not crossed there and nowhere else on t > 0.
-
-    d = 1..4; each row of a rational rotation E appears l_k times among the data, so that H has the
-    eigenvalues l_k, all different; w0 and w* have no equal coordinate; the points lie at rational
-    u = exp(-t). The hyperplane comes from a linear system, the crossings from Sturm's theorem.
-    """
-    rng = np.random.default_rng(seed)
-    failing = 0
-    for _ in range(count):
-        d = int(rng.integers(1, 5))
-        E = reflection(d, rng)
-        rates = [int(v) for v in rng.permutation(6)[:d] + 1]
-        start, gap = (rng.integers(low, 6, d) for low in (-5, 1))
-        zeros = [Fraction(int(v), 20) for v in rng.permutation(np.arange(1, 20))[:d]]
-        coordinates = [
-            [int(a) + int(b) * (1 - u**k) for a, b, k in zip(start, gap, rates, strict=True)]
-            for u in zeros
-        ]
-        try:
-            v = solve([[*(np.array(row, object) @ E), Fraction(1)] for row in coordinates])
-        except ValueError:  # the hyperplane contains the origin
-            continue
-        along = E @ np.array(v, object)
-        constant = 1 - along @ np.array([int(v) for v in start + gap], object)
-        equation = ExponentialEquation(
-            tuple(-p * int(b) for p, b in zip(along, gap, strict=True)), tuple(rates), constant
-        )
-        simple = all(equation.value(u) == 0 and equation.slope(u) != 0 for u in zeros)
-        failing += not (simple and equation.zeros(Fraction(0), Fraction(1)) == d)
-    return failing
+AT_MOST = Reading(
+    taken="no linear flow crosses a hyperplane more than d times, unless it lies in it",
+    others="As printed, there is a data set whose flow crosses V at most d times: true of every "
+    "data set, and of a flow that never meets V.",
+)
+ATTAINED = Reading(
+    taken="some data set under A1 to A3, some w0 and some V attain d",
+    others="As printed, at most d crossings are claimed, and none need be there.",
+)
 
 
 def boundary_crossings_bound(d: int, most: int | None = None) -> Statement:
-    """Ours: from 0 a linear flow crosses a datum's boundary at most d - 1 times after t = 0."""
+    """sv.ours.linear.boundary: from 0 a linear flow crosses a datum's boundary at most d - 1 times.
+
+    After t = 0, that is; `most` stands for d - 1.
+    """
     limit = d - 1 if most is None else most
 
     def slack(instance: Instance) -> float:
@@ -184,36 +230,23 @@ def boundary_crossings_bound(d: int, most: int | None = None) -> Statement:
     )
 
 
-def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
-    """Data k e_k with labels k, k = 1..d: A1 to A3 hold, and from 0 the flow is 1 - exp(-k^2 t).
-
-    Returns v.w(t) = 1 as an equation in u = exp(-t), for the hyperplane met at u = 1/2, ..., 1/2^d,
-    and its normal v.
-    """
-    zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
-    rows = [[1 - u ** (k * k) for k in range(1, d + 1)] + [Fraction(1)] for u in zeros]
-    v = tuple(solve(rows))
-    powers = tuple(k * k for k in range(1, d + 1))
-    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v)), v
+Example = tuple[ArrayLike, ArrayLike, int, Sequence[str]]
+"""Data X, y, a datum j (from 0), and times p/q between which x_j.w changes sign d - 1 times."""
 
 
-def exact_signs(
-    X: ArrayLike, y: ArrayLike, j: int, times: Sequence[Fraction], digits: int = 60
-) -> tuple[int, ...]:
-    """Signs of x_j.w(t) along the linear flow from 0, by mpmath's matrix exponential.
-
-    w(t) is the last column of exp(t [[-H, q], [0, 0]]): no eigenvectors, `digits` decimal digits.
-    """
-    X, y = np.asarray(X, int), np.asarray(y, int)
-    H, q, d = X.T @ X, X.T @ y, X.shape[1]
-    generator = np.zeros((d + 1, d + 1), int)
-    generator[:-1, :-1], generator[:-1, -1] = -H, q
-    with mpmath.workdps(digits):
-        signs = []
-        for t in times:
-            A = mpmath.matrix(generator.tolist()) * (mpmath.mpf(t.numerator) / t.denominator)
-            state = mpmath.expm(A)[:d, d]
-            signs.append(
-                int(mpmath.sign(sum(int(x) * s for x, s in zip(X[j], state, strict=True))))
-            )
-    return tuple(signs)
+def boundaries_attained(examples: Sequence[Example]) -> list[Evidence]:
+    """From 0, and from next to it, the flows of these data cross a datum's boundary d - 1 times."""
+    wanted, exact, flows = [], [], []
+    for X, y, j, times in examples:
+        d = np.shape(X)[1]
+        wanted.append(d - 1)
+        signs = exact_signs(X, y, j, [Fraction(t) for t in times])
+        exact.append(sum(a * b < 0 for a, b in pairwise(signs)))
+        near = [affine_flow(X, y, size * np.ones(d), "linear") for size in (0.0, 1e-9)]
+        flows.append({sum(e.datum == j and e.t > 1e-6 for e in path.events) for path in near})
+    return [
+        fact("sign changes of x_j.w at the given times, 60 digits", tuple(exact), tuple(wanted)),
+        fact("crossings of the exact flows from 0 and from 1e-9 (1, ..., 1)",
+             tuple(k for found in flows for k in sorted(found)), tuple(wanted)),
+        note("dimensions of the examples", tuple(k + 1 for k in wanted)),
+    ]  # fmt: skip

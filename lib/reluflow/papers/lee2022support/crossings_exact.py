@@ -1,119 +1,29 @@
-"""Zeros of sums of exponentials, counted exactly: Lemma F.10.
+"""Lemma F.10 and Theorem F.11 over the rationals, and signs with sixty digits.
 
-With whole exponents a sum is a polynomial in u = exp(t), whose zeros Sturm's theorem counts; that
-no sum has more zeros than the lemma says is a determinant over the rationals.
+With whole exponents a sum of exponentials is a polynomial in u = exp(t), whose zeros Sturm's
+theorem counts; that no sum has more zeros than the lemma says is a determinant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+import mpmath
 import numpy as np
-import sympy
+from numpy.typing import ArrayLike
 
+from reluflow.exact import ExponentialEquation, determinant, fitted, solve
 from reluflow.falsify import Instance, Statement
-from reluflow.flows import exponential_sums
+from reluflow.ledger import Evidence, fact, note
+from reluflow.papers.lee2022support.linear_exact import reflection
 
-Rationals = Sequence[Fraction]
-
-
-@dataclass(frozen=True)
-class ExponentialEquation:
-    """sum_i a_i exp(b_i t) = c with rational a_i, c and whole b_i: a polynomial in u = exp(t)."""
-
-    a: tuple[Fraction, ...]
-    b: tuple[int, ...]
-    c: Fraction
-
-    @property
-    def terms(self) -> dict[int, Fraction]:
-        """{power of u: coefficient}, the equation's left side less c, zeros left out."""
-        total = {0: -Fraction(self.c)}
-        for a, b in zip(self.a, self.b, strict=True):
-            total[b] = total.get(b, Fraction(0)) + Fraction(a)
-        return {power: value for power, value in total.items() if value}
-
-    @property
-    def is_identity(self) -> bool:
-        """Whether every t solves it."""
-        return not self.terms
-
-    def value(self, u: Fraction) -> Fraction:
-        """Left side less right side at exp(t) = u."""
-        return sum((value * u**power for power, value in self.terms.items()), Fraction(0))
-
-    def slope(self, u: Fraction) -> Fraction:
-        """Its derivative by t at exp(t) = u."""
-        return sum((v * power * u**power for power, v in self.terms.items()), Fraction(0))
-
-    def polynomial(self) -> sympy.Poly:
-        """The polynomial in u, divided by its lowest power: its zeros u > 0 are exp(t)."""
-        u, terms = sympy.Symbol("u"), self.terms
-        low = min(terms)
-        return sympy.Poly.from_dict(
-            {power - low: sympy.Rational(v.numerator, v.denominator) for power, v in terms.items()},
-            u,
-        )
-
-    def zeros(self, low: Fraction = Fraction(0), high: Fraction | None = None) -> int:
-        """Number of different t with low < exp(t) < high, by Sturm's theorem (high None: no end).
-
-        Raises ValueError for an identity.
-        """
-        if self.is_identity:
-            raise ValueError("every t is a zero of an identity")
-        polynomial = self.polynomial()
-        top = sympy.oo if high is None else sympy.Rational(high.numerator, high.denominator)
-        bottom = sympy.Rational(low.numerator, low.denominator)
-        ends = sum(polynomial.eval(end) == 0 for end in (bottom, top) if end.is_finite)
-        return int(polynomial.count_roots(bottom, None if high is None else top)) - int(ends)
-
-
-def fitted(b: Sequence[int], zeros: Rationals) -> ExponentialEquation:
-    """The equation sum_i a_i u^(b_i) = 1 that holds at the n given u = exp(t) (proof of F.10).
-
-    The a_i solve a generalised Vandermonde system, by elimination over the rationals.
-    Raises ValueError where the system is singular.
-    """
-    rows = [[Fraction(u) ** k for k in b] + [Fraction(1)] for u in zeros]
-    return ExponentialEquation(tuple(solve(rows)), tuple(b), Fraction(1))
-
-
-def solve(rows: list[list[Fraction]]) -> list[Fraction]:
-    """Solution of a square system, its right side the last column (Gauss and Jordan)."""
-    rows, n = [list(row) for row in rows], len(rows)
-    for k in range(n):
-        lead = next((i for i in range(k, n) if rows[i][k]), None)
-        if lead is None:
-            raise ValueError("the system is singular")
-        rows[k], rows[lead] = rows[lead], rows[k]
-        rows[k] = [v / rows[k][k] for v in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                rows[i] = [v - rows[i][k] * w for v, w in zip(rows[i], rows[k], strict=True)]
-    return [row[-1] for row in rows]
-
-
-def _sign_of_determinant(rows: list[list[Fraction]]) -> int:
-    rows, sign = [list(row) for row in rows], 1
-    for k in range(len(rows)):
-        lead = next((i for i in range(k, len(rows)) if rows[i][k]), None)
-        if lead is None:
-            return 0
-        if lead != k:
-            rows[k], rows[lead], sign = rows[lead], rows[k], -sign
-        sign = sign if rows[k][k] > 0 else -sign
-        for i in range(k + 1, len(rows)):
-            if rows[i][k]:
-                share = rows[i][k] / rows[k][k]
-                rows[i] = [v - share * w for v, w in zip(rows[i], rows[k], strict=True)]
-    return sign
+MOST = 6
+"""The Vandermonde construction is carried out for n = 1..MOST."""
 
 
 def points_of_zeros(zero_exponent: bool = False) -> Statement:
-    """Lemma F.10 as a determinant: no sum of 1 and n exponentials vanishes at n + 1 points.
+    """sv.lemF.10: as a determinant, no sum of 1 and n exponentials vanishes at n + 1 points.
 
     For exponents 0, b_1, ..., b_n, all different, and u_0 < ... < u_n the matrix u_j^(b_i) has a
     positive determinant, columns in ascending order of the exponent; so only the zero sum vanishes
@@ -139,7 +49,8 @@ def points_of_zeros(zero_exponent: bool = False) -> Statement:
     def slack(instance: Instance) -> float:
         exponents = sorted([0, *map(int, instance["b"])])
         points = sorted(Fraction(int(v), 12) for v in instance["points"])
-        return float(_sign_of_determinant([[u**k for k in exponents] for u in points]))
+        det = determinant([[u**k for k in exponents] for u in points])
+        return float((det > 0) - (det < 0))
 
     return Statement(
         says="no sum of 1 and n exponentials vanishes at n + 1 points",
@@ -158,29 +69,98 @@ def random_equation(rng: np.random.Generator, most: int = 5) -> ExponentialEquat
         return fitted(b, [Fraction(int(v), 3) for v in rng.permutation(np.arange(1, 10))[:n]])
     a = rng.integers(-6, 7, n)
     a[0] = a[0] or 1  # with all a_i = 0 and c = 0 every t would be a zero
-    return ExponentialEquation(
-        tuple(Fraction(int(v)) for v in a), b, Fraction(int(rng.integers(-5, 6)))
-    )
+    return ExponentialEquation(tuple(map(int, a)), b, int(rng.integers(-5, 6)))
 
 
-def zeros_by_isolation(equation: ExponentialEquation) -> int:
-    """The number of zeros by `exponential_sums` in floating point: t > 0, t < 0 and t = 0.
+def zeros_attained() -> list[Evidence]:
+    """The construction in the proof of Lemma F.10: n zeros, all simple, for n = 1..MOST."""
+    attained = []
+    for n in range(1, MOST + 1):
+        b = [(k + 1) // 2 * (-1) ** k for k in range(1, n + 1)]  # -1, 1, -2, 2, ...
+        zeros = [2**k for k in range(n)]  # t = 0, 1, ..., n - 1 in units of log 2
+        equation = fitted(b, zeros)
+        attained.append(equation.zeros() if equation.crosses(zeros) else -1)
+    says = "zeros of the Vandermonde equations for n = 1, 2, ..., all simple"
+    return [fact(says, tuple(attained), tuple(range(1, MOST + 1)))]
 
-    Multiplied by a power of u = exp(t), the sum has rates of one sign on each side.
+
+def hyperplanes_attained(seed: int, count: int) -> list[Evidence]:
+    """sv.ours.linear.hyperplane: any d times are the crossing times of one hyperplane.
+
+    Tried exactly on `count` flows, d = 1..4: each row of a rational rotation E appears l_k times
+    among the data, so that H has the eigenvalues l_k, all different; w0 and w* have no equal
+    coordinate; the points lie at rational u = exp(-t). The hyperplane comes from a linear system,
+    its crossings on t > 0 from Sturm's theorem.
     """
-    found = int(equation.value(Fraction(1)) == 0)
-    for side in (1, -1):
-        terms = {-side * power: float(v) for power, v in equation.terms.items()}
-        low = min(terms)
-        rates = np.array([power - low for power in terms if power > low], float)
-        b = -np.array([[value for power, value in terms.items() if power > low]])
-        if rates.size == 0:
+    rng = np.random.default_rng(seed)
+    failing = 0
+    for _ in range(count):
+        d = int(rng.integers(1, 5))
+        E = reflection(d, rng)
+        rates = [int(v) for v in rng.permutation(6)[:d] + 1]
+        start, gap = (rng.integers(low, 6, d) for low in (-5, 1))
+        zeros = [Fraction(int(v), 20) for v in rng.permutation(np.arange(1, 20))[:d]]
+        coordinates = [
+            [int(a) + int(b) * (1 - u**k) for a, b, k in zip(start, gap, rates, strict=True)]
+            for u in zeros
+        ]
+        try:
+            v = solve([np.array(row, object) @ E for row in coordinates], [1] * d)
+        except ValueError:  # the hyperplane contains the origin
             continue
-        start = float(equation.value(Fraction(1)))
-        slope = float(equation.slope(Fraction(1))) * side
-        sign = np.array([np.sign(start) if start else np.sign(slope)])
-        if sign[0] == 0:
-            raise ValueError("a zero of higher order at t = 0")
-        zeros = exponential_sums.zeros(np.array([start]), b, rates, sign)
-        found += int(np.isfinite(zeros.crossings).sum() + np.isfinite(zeros.touches).sum())
-    return found
+        along = E @ np.array(v, object)
+        constant = 1 - along @ np.array([int(v) for v in start + gap], object)
+        equation = ExponentialEquation(
+            tuple(-p * int(b) for p, b in zip(along, gap, strict=True)), tuple(rates), constant
+        )
+        failing += not (equation.crosses(zeros) and equation.zeros(0, 1) == d)
+    says = "flows whose hyperplane through d points is not crossed there and only there (Sturm)"
+    return [fact(says, failing, 0), note("flows, d = 1 to 4", count), note("seed", seed)]
+
+
+def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
+    """Data k e_k with labels k, k = 1..d: A1 to A3 hold, and from 0 the flow is 1 - exp(-k^2 t).
+
+    Returns v.w(t) = 1 as an equation in u = exp(-t), for the hyperplane met at u = 1/2, ..., 1/2^d,
+    and its normal v.
+    """
+    zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
+    v = tuple(solve([[1 - u ** (k * k) for k in range(1, d + 1)] for u in zeros], [1] * d))
+    powers = tuple(k * k for k in range(1, d + 1))
+    return ExponentialEquation(tuple(-c for c in v), powers, 1 - sum(v)), v
+
+
+def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
+    """sv.thmF.11.2: d crossings at t > 0 on data that satisfy A1 to A3, in these dimensions."""
+    equations = [diagonal_example(d)[0] for d in dimensions]
+    turning = [
+        e.crosses(Fraction(1, 2**k) for k in range(1, d + 1))
+        for d, e in zip(dimensions, equations, strict=True)
+    ]
+    return [
+        fact(f"crossings at t > 0 of the diagonal example, d = {tuple(dimensions)} (Sturm)",
+             tuple(e.zeros(0, 1) for e in equations), tuple(dimensions)),
+        fact("each of them changes the sign", all(turning), True),
+    ]  # fmt: skip
+
+
+def exact_signs(
+    X: ArrayLike, y: ArrayLike, j: int, times: Sequence[Fraction], digits: int = 60
+) -> tuple[int, ...]:
+    """Signs of x_j.w(t) along the linear flow from 0, by mpmath's matrix exponential.
+
+    w(t) is the last column of exp(t [[-H, q], [0, 0]]): no eigenvectors, `digits` decimal digits.
+    """
+    X, y = np.asarray(X, int), np.asarray(y, int)
+    H, q, d = X.T @ X, X.T @ y, X.shape[1]
+    generator = np.zeros((d + 1, d + 1), int)
+    generator[:-1, :-1], generator[:-1, -1] = -H, q
+    with mpmath.workdps(digits):
+        signs = []
+        for t in times:
+            A = mpmath.matrix(generator.tolist()) * (mpmath.mpf(t.numerator) / t.denominator)
+            state = mpmath.expm(A)[:d, d]
+            signs.append(
+                int(mpmath.sign(sum(int(x) * s for x, s in zip(X[j], state, strict=True))))
+            )
+    return tuple(signs)

@@ -14,8 +14,10 @@ from scipy.linalg import expm
 
 from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
+from reluflow.instances import Draws
+from reluflow.ledger import Reading
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.linear import ROUNDING, Draws
+from reluflow.papers.lee2022support.linear import ROUNDING
 
 
 def factored_draws(full: bool | None, signs: bool = True) -> Draws:
@@ -75,8 +77,16 @@ def late(X: NDArray, y: NDArray, w0: NDArray, decays: float = 40.0) -> NDArray:
     return (expm(generator * (decays / slowest)) @ np.append(w0, 1.0))[:-1]
 
 
+MANIFOLD = Reading(
+    taken="(i) every flow converges to a global minimum; (ii) r = d; (iii) a linear manifold is an "
+    "affine one",
+    others="(i) for r < d there is no single global minimum: the limit is the one nearest to w0. "
+    "(ii) r > d cannot be. (iii) The manifold contains 0 only if q = 0.",
+)
+
+
 def every_flow_is_optimal(full: bool | None = None) -> Statement:
-    """D.1 (i): from every w0 the flow's late state has the least loss, whatever the rank."""
+    """sv.propD.1: from every w0 the flow's late state has the least loss, whatever the rank (i)."""
 
     def slack(instance: Instance) -> float:
         X, y = data_of(instance)
@@ -97,7 +107,7 @@ def every_flow_is_optimal(full: bool | None = None) -> Statement:
 
 
 def limit_from_zero_is_shortest() -> Statement:
-    """D.5, part 1: from w0 = 0 the limit is the minimiser of least norm (LAPACK's gelsd)."""
+    """sv.thmD.5: from w0 = 0 the limit is the minimiser of least norm (part 1; LAPACK's gelsd)."""
 
     def slack(instance: Instance) -> float:
         X, y = data_of(instance)

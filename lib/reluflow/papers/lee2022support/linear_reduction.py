@@ -6,7 +6,6 @@ basis B (d, r) of it, the reduced data are X B (n, r).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
@@ -15,7 +14,10 @@ from scipy.spatial.transform import Rotation
 
 from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
+from reluflow.geometry import rank
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
+from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.linear import ROUNDING
 from reluflow.papers.lee2022support.linear_limits import FULL_FACTORS, data_of, factored_draws
 
@@ -27,6 +29,36 @@ def basis_of_span(instance: Instance) -> NDArray:
 
 def _sizes(X: NDArray, y: NDArray, *weights: NDArray) -> float:
     return float(y @ y) + sum(float(np.sum((X @ w) ** 2)) for w in weights)
+
+
+PART_ONE = Reading(
+    taken="part 1 says L(w) = L(w + v), as its proof does",
+    others="It is printed as L(w) = L(w' + v) with a w' of the span, for which w is not "
+    "said; for a w of its own it is false.",
+)
+FOR_RELU = Reading(
+    taken="parts 1 and 2 of Theorem E.1, and the projected flow is the flow of the reduced data; "
+    "the space is the span of all data",
+    others="Its proof is said to be the proof of Theorem E.1, but parts 3 and 4 do not carry over: "
+    "the reduced ReLU loss may have several minima, and the range of H changes from cell to cell. "
+    "A1 does not carry over either (the next claim).",
+)
+
+
+def linear_reduction() -> list[Statement]:
+    """sv.thmE.1: the loss is constant across the span, the flow stays along it, its projection is
+    the reduced data's flow, and all minima project to one."""
+    return [*_kept("linear"), minima_project_to_one()]
+
+
+def relu_reduction() -> list[Statement]:
+    """sv.corE.2: for the ReLU neuron, all of Theorem E.1 but what it says of minima."""
+    return _kept("relu")
+
+
+def _kept(activation: str) -> list[Statement]:
+    parts = (loss_is_constant_across, flow_stays_along_span, flow_is_reduced_flow)
+    return [part(activation) for part in parts]
 
 
 def loss_is_constant_across(activation: str) -> Statement:
@@ -125,21 +157,9 @@ def supports_exist(X: ArrayLike, width: int) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class NonnegativeCoordinates:
-    """The best orthonormal coordinates of the span that a search found.
-
-    smallest     largest value found of the smallest coordinate of a datum, in units of the longest
-                 datum; nonnegative where A1 survives the reduction
-    coordinates  (n, r) of the data in that basis
-    """
-
-    smallest: float
-    coordinates: NDArray
-
-
-def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NonnegativeCoordinates:
-    """Try `count` random orthonormal bases of the span of X (n, d), and improve the best ones.
+def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NDArray:
+    """Coordinates (n, r) of X (n, d) in the orthonormal basis of its span that makes their smallest
+    entry largest, of `count` random bases and of the best ones, improved.
 
     Improvement is a random walk of shrinking rotations. Only ranks 2 and 3 are searched.
     Raises ValueError for other ranks.
@@ -151,14 +171,12 @@ def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NonnegativeCoordi
         raise ValueError(f"rank {r}: only ranks 2 and 3 are searched")
     Z = X @ Vt[:r].T
     rng = np.random.default_rng(seed)
-    best, bases = _best(Z, _rotations(r, count, 1.0, rng))
+    best = _best(Z, _rotations(r, count, 1.0, rng))
     size = 0.3
     for _ in range(40):
-        near = np.concatenate([bases[None], bases @ _rotations(r, 60, size, rng)])
-        best, bases = _best(Z, near)
+        best = _best(Z, np.concatenate([best[None], best @ _rotations(r, 60, size, rng)]))
         size *= 0.75
-    columns = Z @ bases
-    return NonnegativeCoordinates(best / float(np.linalg.norm(X, axis=1).max()), columns)
+    return Z @ best
 
 
 def _rotations(r: int, count: int, size: float, rng: np.random.Generator) -> NDArray:
@@ -172,13 +190,46 @@ def _rotations(r: int, count: int, size: float, rng: np.random.Generator) -> NDA
     return Rotation.from_rotvec(size * rng.normal(size=(count, 3))).as_matrix()
 
 
-def _best(Z: NDArray, bases: NDArray) -> tuple[float, NDArray]:
-    """Largest smallest coordinate over the bases (k, r, r), each column with its better sign."""
+def _best(Z: NDArray, bases: NDArray) -> NDArray:
+    """The basis of (k, r, r) with the largest smallest coordinate, each column with its better
+    sign."""
     columns = Z @ bases
     up, down = columns.min(axis=1), (-columns).min(axis=1)
-    smallest = np.maximum(up, down).min(axis=1)
-    k = int(np.argmax(smallest))
-    return float(smallest[k]), bases[k] * np.where(up[k] >= down[k], 1.0, -1.0)
+    k = int(np.argmax(np.maximum(up, down).min(axis=1)))
+    return bases[k] * np.where(up[k] >= down[k], 1.0, -1.0)
+
+
+def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
+    """sv.reduction.positive: A1 survives the reduction, against data X (n, 4) of rank 3: no
+    orthonormal coordinates of their span are nonnegative."""
+    X = np.asarray(X, int)
+    smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
+    zero = orthogonal_pairs(X)
+    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in zip(*np.nonzero(np.triu(zero)), strict=True)]
+    return Counterexample(
+        instance={"X": X},
+        assumptions={
+            "A1": assumptions(X, np.ones(len(X), int))["A1"],
+            "rank X = 3 < d = 4": rank(X) == 3 and X.shape[1] == 4,
+        },
+        breaks=(bound("largest smallest coordinate over all orthonormal bases tried",
+                      smallest, ">=", 0.0, "of |x_i|"),),
+        recheck=(
+            fact("four nonempty supports among three coordinates, disjoint exactly for the "
+                 "orthogonal pairs, exist", supports_exist(X, 3), True),
+            note("orthogonal pairs of data", tuple(apart)),
+            note("such supports among four coordinates exist", supports_exist(X, 4)),
+        ),
+        route="nonnegative vectors are orthogonal exactly if their supports are disjoint; all "
+        "families of supports are tried, no number is computed",
+    )  # fmt: skip
+
+
+def not_nonnegative(case: Counterexample, seed: int, count: int) -> list[Evidence]:
+    """What decides against the claim: the search of `loses_its_sign`."""
+    says = "the data below have nonnegative orthonormal coordinates of their span"
+    tried = (note("bases tried", count), note("seed", seed))
+    return [fact(says, case.breaks[0].holds, True), *tried]
 
 
 def plane_coordinates(X: ArrayLike) -> NDArray:
@@ -196,9 +247,9 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
 
 
 def plane_keeps_sign(count: int) -> Statement:
-    """Ours: under A1, data of rank 2 in R^d have nonnegative orthonormal coordinates of their span.
+    """sv.ours.reduction.plane: data of rank 2 in R^d keep A1 in coordinates of their span.
 
-    `count` is the largest number of data.
+    That is, some orthonormal ones are nonnegative; `count` is the largest number of data.
     """
 
     def draw(kind: str):

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Statement
 from reluflow.geometry import restricted_minima
-from reluflow.instances import Draws, extended
-from reluflow.papers.lee2022support.partitions import in_dimensions
+from reluflow.instances import Draws, extended, in_dimensions
 
 
 def fall_from_boundary(
@@ -83,8 +82,8 @@ def on_boundary(item: Instance) -> NDArray:
 
 
 def lower_beside_boundaries(largest: int = 6) -> Statement:
-    """Lemma 3.2, made finite (ours): from every w on the boundary of x_j, one of the two steps
-    w +- eps x_j lowers the loss by at least 1/2 eps (y_j |x_j|^2 - eps kappa_j)."""
+    """sv.ours.boundary.step: from every w on the boundary of x_j, one of the two steps w +- eps x_j
+    lowers the loss by at least 1/2 eps (y_j |x_j|^2 - eps kappa_j) (Lemma 3.2, made finite)."""
 
     def slack(item: Instance) -> float:
         X, y, w = item["X"], item["y"], on_boundary(item)
@@ -105,7 +104,7 @@ def lower_beside_boundaries(largest: int = 6) -> Statement:
 
 
 def no_minimum_on_boundaries() -> Statement:
-    """Lemma 3.2: under A2, data not zero, no local minimum lies on a boundary.
+    """sv.lem3.2: under A2, data not zero, no local minimum lies on a boundary.
 
     Every candidate of `restricted_minima` is left by steps of 1, 1e-2 and 1e-4 of half the longest.
     Slack: the smallest fall of the loss, relative to its promise.

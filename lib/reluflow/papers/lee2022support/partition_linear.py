@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Statement
+from reluflow import rational
+from reluflow.falsify import Instance, Report, Statement
 from reluflow.geometry import local_minima
-from reluflow.instances import Draws, extended, readable_data
-from reluflow.papers.lee2022support.partitions import in_dimensions
+from reluflow.instances import Draws, extended, in_dimensions, readable_data
+from reluflow.ledger import Counterexample, Evidence, fact, note
+from reluflow.papers.lee2022support.assumptions import assumptions
 
 
 def linear_fit(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, float]:
@@ -29,14 +32,7 @@ def gain_of_relu(item: Instance) -> float:
 
 def least_relu_loss(X: ArrayLike, y: ArrayLike) -> float:
     """The least loss of the ReLU neuron, from the enumeration of all its local minima."""
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    return _least_relu_loss(X.tobytes(), y.tobytes(), X.shape)
-
-
-@lru_cache(maxsize=4096)
-def _least_relu_loss(X: bytes, y: bytes, shape: tuple[int, int]) -> float:
-    """Kept, because the statements below are tried on the same draws."""
-    return local_minima(np.frombuffer(X).reshape(shape), np.frombuffer(y))[0].loss
+    return local_minima(X, y)[0].loss
 
 
 def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -66,11 +62,12 @@ def _under_A2(largest: int) -> Draws:
     signed = extended(in_dimensions((2,), largest, kinds), _signed)
     unequal = extended(in_dimensions((2, 3), largest, kinds[:2]), _unequal)
     more = {"signed": signed, "labels unequal": unequal}
-    return plain | {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
+    extra = {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
+    return {**plain, **extra}
 
 
 def relu_below_linear(largest: int = 5) -> Statement:
-    """Theorem 3.4 as printed: under A2 the least loss of the ReLU neuron is smaller."""
+    """sv.thm3.4.1: under A2 the least loss of the ReLU neuron is smaller (Theorem 3.4)."""
     return Statement(
         says="the ReLU neuron's least loss is smaller",
         draws=_under_A2(largest),
@@ -83,34 +80,67 @@ def relu_below_linear(largest: int = 5) -> Statement:
     )
 
 
+def zero_linear_loss(report: Report) -> Counterexample:
+    """Against Theorem 3.4 as printed, the smallest data that `report` found."""
+    X, y = report.shrunk["X"], report.shrunk["y"]
+    gain = linear_fit(X, y)[1] - least_relu_loss(X, y)
+    exact = rational.fit(X, y, range(len(y)))
+    linear = sum((h - v) ** 2 for h, v in zip(exact.preactivations, rational.rationals(y),
+                                              strict=True)) / 2  # fmt: skip
+    return Counterexample(
+        instance={"X": X.astype(int), "y": y.astype(int)},
+        assumptions={**assumptions(X, y), "n = 1": len(y) == 1},
+        breaks=(fact("the ReLU neuron's least loss is smaller by more than 1e-12 (enumeration)",
+                     gain > 1e-12, True),),
+        recheck=(fact("there is room below the linear neuron's least loss (rational arithmetic)",
+                      linear > 0, True),),
+        route="the linear fit in rational arithmetic: its loss is zero, and no loss is below",
+    )  # fmt: skip
+
+
 def relu_not_above_linear(largest: int = 5) -> Statement:
-    """Ours, in place of Theorem 3.4: under A2 it is smaller or equal."""
-    return Statement(
+    """sv.thm3.4.2: under A2 the least loss of the ReLU neuron is smaller or equal."""
+    return replace(
+        relu_below_linear(largest),
         says="the ReLU neuron's least loss is at most the linear one's",
-        draws=_under_A2(largest),
-        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
-        slack=gain_of_relu,
-        tolerance=1e-12,
+        strict=False,
+        fixed=(),
+        readable=None,
     )
 
 
 def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
-    """Ours, in place of Theorem 3.4: under A2, data not zero, it is smaller as soon as the linear
-    fit is not positive on all data."""
+    """sv.ours.linear.strict: under A2, data not zero, it is smaller as soon as the linear fit is
+    not positive on all data (in place of Theorem 3.4)."""
 
     def not_positive(item: Instance) -> bool:
         h, _ = linear_fit(item["X"], item["y"])
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
-    draws = _under_A2(largest)
+    printed = relu_below_linear(largest)
+    draws = {kind: one for kind, one in _under_A2(largest).items() if "d = 1" not in kind}
     unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
-    return Statement(
+    return replace(
+        printed,
         says="it is smaller where the linear fit is not positive on all data",
-        draws=draws | {kind: one for kind, one in unfit.items() if "d = 1" not in kind},
-        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
+        draws={**printed.draws, **unfit},
+        hypotheses={**printed.hypotheses,
                     "data not zero": lambda item: bool(np.all(item["X"].any(axis=1))),
                     "the linear fit is not positive on all data": not_positive},
-        slack=gain_of_relu,
-        strict=True,
-        tolerance=1e-12,
+        fixed=(),
+        readable=None,
     )  # fmt: skip
+
+
+def fit_zero_on_second(X: NDArray, y: NDArray) -> list[Evidence]:
+    """Our repair of Theorem 3.4 on data X (n, 2), y whose linear fit is exactly zero on x_2."""
+    line = rational.fit(X, y, range(len(y)))
+    without = rational.fit(X, y, [i for i in range(len(y)) if i != 1])
+    return [
+        fact("data below: value of the linear fit on x_2 (rational)",
+             line.preactivations[1], Fraction(0)),
+        fact("data below: a smaller loss without x_2 (rational)", without.loss < line.loss, True),
+        note("X", X.astype(int).tolist()),
+        note("y", y.astype(int).tolist()),
+        note("losses, linear and ReLU", (line.loss, without.loss)),
+    ]  # fmt: skip

@@ -1,46 +1,15 @@
-"""Proposition F.3: cells are cones, and how many of them hold minima, as statements to falsify."""
+"""Proposition F.3.2: how many cells hold minima."""
 
 from __future__ import annotations
-
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Statement
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima
-from reluflow.instances import Draws, extended
-from reluflow.papers.lee2022support.partitions import in_dimensions
-
-
-def cells_are_cones(largest: int = 5) -> Statement:
-    """Proposition F.3.1: with two weights of a partition, their segment and their positive
-    multiples belong to it, and H and q stay. Dyadic numbers, so that every sign is exact."""
-
-    def points(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        d = item["X"].shape[1]
-        w, v = rng.integers(-3, 4, (2, d)).astype(float)
-        while np.any((item["X"] @ w > 0) != (item["X"] @ v > 0)):
-            v = v - 0.5 * (v - w) if rng.integers(2) else rng.integers(-3, 4, d).astype(float)
-        share, factor = rng.integers(1, 8) / 8, 2.0 ** rng.integers(-3, 21)
-        return {"w": w, "v": v, "share": np.array(share), "factor": np.array(factor)}
-
-    def slack(item: Instance) -> float:
-        X, y, w, v = (item[name] for name in ("X", "y", "w", "v"))
-        between = item["share"] * w + (1 - item["share"]) * v
-        own = X @ w > 0
-        same = all(np.array_equal(X @ z > 0, own) for z in (between, item["factor"] * w))
-        far = X @ (item["factor"] * w) > 0
-        H, q = (X[own].T @ X[own], y[own] @ X[own])
-        return 0.0 if same and np.array_equal(H, X[far].T @ X[far]) \
-            and np.array_equal(q, y[far] @ X[far]) else -1.0  # fmt: skip
-
-    return Statement(
-        says="partitions are convex cones, H and q the same on each",
-        draws=extended(in_dimensions((1, 2, 3), largest, ("integers",)), points),
-        slack=slack,
-        fixed=("X", "y", "w", "v", "share", "factor"),
-    )
+from reluflow.instances import Draws, extended, in_dimensions
+from reluflow.ledger import Evidence, fact, note
+from reluflow.papers.lee2022support.partition_minima_exact import holds_minimum
 
 
 def cells_with_minima(X: ArrayLike, y: ArrayLike) -> int:
@@ -48,15 +17,7 @@ def cells_with_minima(X: ArrayLike, y: ArrayLike) -> int:
 
     The active data are the same at all points of one set of minima, boundary points included.
     """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    return _cells_with_minima(X.tobytes(), y.tobytes(), X.shape)
-
-
-@lru_cache(maxsize=4096)
-def _cells_with_minima(X: bytes, y: bytes, shape: tuple[int, int]) -> int:
-    """Kept, because the statements below are tried on the same draws."""
-    found = local_minima(np.frombuffer(X).reshape(shape), np.frombuffer(y))
-    return len({m.support for m in found})
+    return len({m.support for m in local_minima(X, y)})
 
 
 def mixed_labels(largest: int = 5) -> Draws:
@@ -73,7 +34,7 @@ def mixed_labels(largest: int = 5) -> Draws:
 
 
 def few_minima(largest: int = 5, extra: int = 1) -> Statement:
-    """Proposition F.3.2: with m positive labels at most 2 sum_{i<d} C(m-1, i) + 1 partitions of all
+    """sv.propF.3.2: with m positive labels at most 2 sum_{i<d} C(m-1, i) + 1 partitions of all
     n data hold a local minimum, C(-1, i) = 0. `extra` stands in place of the last 1."""
 
     def slack(item: Instance) -> float:
@@ -90,8 +51,8 @@ def few_minima(largest: int = 5, extra: int = 1) -> Statement:
 
 
 def minima_in_positive_cells(largest: int = 5) -> Statement:
-    """Ours, in place of F.3.2: no more partitions hold a local minimum than the data of positive
-    label alone have cells (one, the whole space, if there are none)."""
+    """sv.ours.minima.count: no more partitions hold a local minimum than the data of positive label
+    alone have cells, one, the whole space, if there are none (in place of F.3.2)."""
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -103,6 +64,19 @@ def minima_in_positive_cells(largest: int = 5) -> Statement:
         slack=slack,
         fixed=("X", "y"),
     )
+
+
+def all_cells_hold_minima(X: NDArray, y: NDArray) -> list[Evidence]:
+    """That our count is attained: by data X, y (d = 2), by enumeration and over the rationals."""
+    cells, most = enumerate_cells(X).patterns, cell_bound(*X.shape)
+    attained = sum(holds_minimum(X, y, np.flatnonzero(p).tolist()) for p in cells)
+    return [
+        fact("data below: cells that hold a local minimum (enumeration)",
+             cells_with_minima(X, y), most),
+        fact("data below: cells that hold a local minimum (rational arithmetic)", attained, most),
+        note("X", X.astype(int).tolist()),
+        note("y", y.astype(int).tolist()),
+    ]  # fmt: skip
 
 
 def labels_convex() -> Statement:

@@ -1,4 +1,4 @@
-"""Lemma 4.5: the cells of the weight plane, in order around the circle, as a statement."""
+"""Lemma 4.5: the cells of the weight plane, in order around the circle."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance, Statement
 from reluflow.geometry import enumerate_cells
-from reluflow.instances import data_draws, readable_data
-from reluflow.papers.lee2022support.partitions import degenerate_draws, integer_rows
+from reluflow.geometry.exact import integer_rows
+from reluflow.instances import data_draws, degenerate_draws, readable_data
+from reluflow.ledger import Evidence, fact, note
 
 
 def quadrant_cells(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
@@ -40,7 +41,7 @@ def quadrant_cells_by_angle(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
 
 
 def nested_in_quadrants(largest: int = 8) -> Statement:
-    """Lemma 4.5: d = 2 and A1; of two cells that meet the second quadrant, or the fourth, one has
+    """sv.lem4.5: d = 2 and A1; of two cells that meet the second quadrant, or the fourth, one has
     all the active data of the other. Slack: minus the pairs that are not nested, and minus the
     quadrants whose cells the sorted slopes give differently."""
 
@@ -59,3 +60,12 @@ def nested_in_quadrants(largest: int = 8) -> Statement:
         readable=readable_data(2, (1, 4)),
         fixed=("X", "y"),
     )
+
+
+def cells_of_the_figure(X: NDArray) -> list[Evidence]:
+    """Lemma 4.5 on the four data X (4, 2) of Figure 10."""
+    chains = [sorted(map(len, quadrant_cells(X, quadrant))) for quadrant in (2, 4)]
+    return [
+        fact("cells of the figure's four data", len(enumerate_cells(X)), 8),
+        note("active data of its cells in the 2nd and in the 4th quadrant", tuple(chains)),
+    ]

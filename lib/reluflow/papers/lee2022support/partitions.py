@@ -1,4 +1,4 @@
-"""Cells of weight space: Lemmas F.1 and F.2 as statements to falsify.
+"""Cells of weight space: Figure 1, Lemmas F.1 and F.2 and Proposition F.3.1.
 
 The paper's partition is the set of all weights with one activation pattern, a datum on its boundary
 counting as inactive. Under A1 each is an open cell with a part of its boundary, so that the paper's
@@ -7,163 +7,49 @@ partitions and the open cells are as many, and have the same patterns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
-from math import gcd, lcm
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from reluflow.falsify import Instance, Statement
-from reluflow.geometry import cell_bound, enumerate_cells, rank
-from reluflow.geometry.exact import read
-from reluflow.instances import Draws, data_draws, extended, readable_data
-
-Vector = tuple[int, ...]
-Pair = tuple[NDArray, NDArray]
-
-
-def in_dimensions(dimensions: Iterable[int], largest: int, kinds: Sequence[str] = ()) -> Draws:
-    """Draws of X (n, d), y (n,) with A1-A3, for every d of `dimensions` and n up to `largest`."""
-    return {
-        f"{kind}, d = {d}": one
-        for d in dimensions
-        for kind, one in data_draws(d, (1, largest), *([tuple(kinds)] if kinds else [])).items()
-    }
-
-
-def degenerate_draws(dimensions: Sequence[int] = (1, 2, 3, 4), largest: int = 6) -> Draws:
-    """Draws of X (n, d) with A1 alone: n may be below d, data parallel, equal, or in a subspace."""
-
-    def size(rng: np.random.Generator) -> tuple[int, int]:
-        return int(rng.integers(1, largest + 1)), int(rng.choice(list(dimensions)))
-
-    def generic(rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"X": rng.uniform(0.0, 1.0, size(rng))}
-
-    def integers(rng: np.random.Generator) -> dict[str, NDArray]:
-        return {"X": _nonzero(rng.integers(0, 3, size(rng)), rng)}
-
-    def parallel(rng: np.random.Generator) -> dict[str, NDArray]:
-        n, d = size(rng)
-        few = _nonzero(rng.integers(0, 4, (max(n // 2, 1), d)), rng)
-        return {"X": few[rng.integers(0, len(few), n)] * rng.integers(1, 3, (n, 1))}
-
-    def flat(rng: np.random.Generator) -> dict[str, NDArray]:
-        n, d = size(rng)
-        basis = _nonzero(rng.integers(0, 3, (max(d - 1, 1), d)), rng)
-        return {"X": _nonzero(rng.integers(0, 3, (n, len(basis))), rng) @ basis}
-
-    return {"uniform": generic, "integers": integers, "parallel": parallel, "subspace": flat}
+from reluflow import instances
+from reluflow.falsify import Instance, Report, Statement
+from reluflow.geometry import (
+    adjacent_pairs,
+    cell_bound,
+    count_by_ranks,
+    enumerate_cells,
+    in_general_position,
+    local_minima,
+    parallel_classes,
+    virtual_minimum,
+)
+from reluflow.instances import degenerate_draws, extended, in_dimensions, readable_data
+from reluflow.ledger import Counterexample, Evidence, fact, note
+from reluflow.papers.lee2022support.assumptions import assumptions
 
 
-def _nonzero(X: NDArray, rng: np.random.Generator) -> NDArray:
-    """The rows of X (n, d) as floats, a one in place of a zero row."""
-    X = np.array(X, float)
-    zero = np.flatnonzero(~X.any(axis=1))
-    X[zero, rng.integers(X.shape[1], size=len(zero))] = 1.0
-    return X
-
-
-# --- Lemma F.1: adjacent cells --------------------------------------------------------------------
-
-
-def integer_rows(X: ArrayLike) -> list[Vector]:
-    """The data X (n, d) as directions: each row the coprime integers of which it is a multiple."""
-    rows = []
-    for x in np.asarray(X, float):
-        exact = read(x)
-        scale = lcm(*(v.denominator for v in exact))
-        whole = [int(v * scale) for v in exact]
-        common = gcd(*whole) or 1
-        rows.append(tuple(v // common for v in whole))
-    return rows
-
-
-def parallel_classes(X: ArrayLike) -> list[frozenset[int]]:
-    """The data X (n, d), not zero, grouped by boundary: x_i and x_j together if parallel."""
-    classes: dict[Vector, set[int]] = {}
-    for i, row in enumerate(integer_rows(X)):
-        turned = tuple(-v for v in row)
-        classes.setdefault(max(row, turned), set()).add(i)
-    return [frozenset(c) for c in classes.values()]
-
-
-def adjacent_pairs(X: ArrayLike) -> list[Pair]:
-    """All pairs of cells whose closures share a face of dimension d - 1, as two patterns (n,).
-
-    The closure of a cell is spanned by the extreme rays of the arrangement on it, so two closures
-    meet in the span of their common rays; only its dimension is asked, whatever the patterns are.
-    Exact, in integers. Raises ValueError where the data X (n, d) span more than three dimensions.
-    """
-    X = np.asarray(X, float)
-    patterns = enumerate_cells(X).patterns
-    X = X[:, _independent_columns(X)]
-    if X.shape[1] > 3:
-        raise ValueError(f"data of rank {X.shape[1]}: adjacency is told up to rank 3")
-    rays = _signed_rays(integer_rows(X))
-    sides = 2 * patterns.astype(int) - 1
-    around = [
-        frozenset(k for k, (_, signs) in enumerate(rays) if np.all(side * signs >= 0))
-        for side in sides
-    ]
+def terminology(
+    X6: NDArray, y6: NDArray, w: NDArray, pairs: Sequence[instances.Instance]
+) -> list[Evidence]:
+    """sv.fig1: the stationary sets of `pairs` (n = d = 2); the cells of six data, and the virtual
+    minimum of the cell of w (2,) (Figure 1)."""
+    shapes = [sorted(m.dimension for m in local_minima(k.X, k.y)) for k in pairs]
+    own = X6 @ w > 0
+    virtual, _ = virtual_minimum(X6, y6, own)
     return [
-        (patterns[a], patterns[b])
-        for a, b in combinations(range(len(patterns)), 2)
-        if _dimension([rays[k][0] for k in around[a] & around[b]]) == X.shape[1] - 1
-    ]
-
-
-def _independent_columns(X: NDArray) -> list[int]:
-    """Columns of X (n, d) that determine the others, so that they give the same sign patterns."""
-    chosen: list[int] = []
-    for c in range(X.shape[1]):
-        if rank(X[:, [*chosen, c]]) > len(chosen):
-            chosen.append(c)
-    return chosen
-
-
-def _signed_rays(rows: Sequence[Vector]) -> list[tuple[Vector, NDArray]]:
-    """Extreme rays of the arrangement of full rank r <= 3, each with the signs of all data."""
-    r, found = len(rows[0]), {}
-    for chosen in combinations(rows, r - 1):
-        normal = _normal(chosen)
-        for ray in (normal, tuple(-v for v in normal)):
-            values = [sum(a * b for a, b in zip(x, ray, strict=True)) for x in rows]
-            if any(ray):
-                found[tuple((v > 0) - (v < 0) for v in values)] = ray
-    return [(ray, np.array(signs)) for signs, ray in found.items()]
-
-
-def _normal(chosen: Sequence[Vector]) -> Vector:
-    """The vector orthogonal to r - 1 vectors of r <= 3 entries, zero if they are dependent."""
-    if len(chosen) == 0:
-        return (1,)
-    if len(chosen) == 1:
-        return (-chosen[0][1], chosen[0][0])
-    (a, b, c), (e, f, g) = chosen
-    return (b * g - c * f, c * e - a * g, a * f - b * e)
-
-
-def _dimension(rays: Sequence[Vector]) -> int:
-    """Dimension of the span of nonzero rays, at most 2."""
-    if not rays:
-        return 0
-    first = rays[0]
-    turned = any(
-        first[i] * ray[j] != first[j] * ray[i]
-        for ray in rays
-        for i, j in combinations(range(len(first)), 2)
-    )
-    return 1 + turned
-
-
-def _distinct(item: Instance) -> bool:
-    return len({tuple(x) for x in np.asarray(item["X"]).tolist()}) == len(item["X"])
+        fact("data sets with n = d = 2 whose stationary set is other than a point, two "
+             "half-lines and a dead plateau", sum(s != [0, 1, 1, 2] for s in shapes), 0),
+        fact("cells of the six data", len(enumerate_cells(X6)), 12),
+        fact("the virtual minimum lies in its own cell",
+             bool(np.array_equal(X6 @ virtual > 0, own)), False),
+        note("data sets with n = d = 2", len(shapes)),
+    ]  # fmt: skip
 
 
 def one_datum_between_cells(largest: int = 5) -> Statement:
-    """Lemma F.1: adjacent cells differ in exactly one datum.
+    """sv.lemF.1: adjacent cells differ in exactly one datum (Lemma F.1).
 
     The lemma speaks of the set of active data, so equal data are left out. Slack: one less the
     largest number of data in which two adjacent cells differ.
@@ -182,22 +68,42 @@ def one_datum_between_cells(largest: int = 5) -> Statement:
     )
 
 
+def _distinct(item: Instance) -> bool:
+    return len({tuple(x) for x in item["X"].tolist()}) == len(item["X"])
+
+
+def on_a_line(report: Report) -> Counterexample:
+    """Against Lemma F.1, the smallest data on a line that `report` found."""
+    X, y = report.shrunk["X"], report.shrunk["y"]
+    differ = max(int(np.sum(a != b)) for a, b in adjacent_pairs(X))
+    line = [int(v) for v in X[:, 0]]
+    active = [{i for i, x in enumerate(line) if x * w > 0} for w in (-2, -1, 1, 2)]
+    steps = [len(a ^ b) for a, b in pairwise(active) if a != b]
+    return Counterexample(
+        instance={"X": X.astype(int), "y": y.astype(int)},
+        assumptions={**assumptions(X, y), "no two data are equal": _distinct({"X": X})},
+        breaks=(fact("data in which the two adjacent cells differ (common rays)", differ, 1),),
+        recheck=(fact("data that change between w = -1 and w = 1 (integers)", max(steps), 1),
+                 note("changes between w = -2, -1, 1, 2", len(steps))),
+        route="the signs of x_i w at four whole numbers w",
+    )  # fmt: skip
+
+
 def one_class_between_cells(largest: int = 5) -> Statement:
-    """Ours, in place of Lemma F.1: two cells are adjacent if and only if the data in which they
-    differ are one class of mutually parallel data. Entries of either sign; the rank may be below d.
-    """
+    """sv.ours.adjacent: two cells are adjacent if and only if the data in which they differ are one
+    class of mutually parallel data (in place of Lemma F.1). Entries of either sign; the rank may be
+    below d."""
 
     def slack(item: Instance) -> float:
-        X = item["X"]
-        patterns = enumerate_cells(X).patterns
-        classes = set(parallel_classes(X))
-        differing = sum(
-            frozenset(np.flatnonzero(a != b).tolist()) in classes
-            for a, b in combinations(patterns, 2)
-        )
-        pairs = adjacent_pairs(X)
-        wrong = sum(frozenset(np.flatnonzero(a != b).tolist()) not in classes for a, b in pairs)
-        return 0.0 - wrong - abs(differing - len(pairs))
+        classes, adjacent = set(parallel_classes(item["X"])), adjacent_pairs(item["X"])
+
+        def one_class(a: NDArray, b: NDArray) -> bool:
+            return frozenset(np.flatnonzero(a != b).tolist()) in classes
+
+        cells = enumerate_cells(item["X"]).patterns
+        differing = sum(one_class(a, b) for a, b in combinations(cells, 2))
+        wrong = sum(not one_class(a, b) for a, b in adjacent)
+        return 0.0 - wrong - abs(differing - len(adjacent))
 
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
@@ -211,30 +117,8 @@ def one_class_between_cells(largest: int = 5) -> Statement:
     )
 
 
-# --- Lemma F.2: how many cells --------------------------------------------------------------------
-
-
-def count_by_ranks(X: ArrayLike) -> int:
-    """The number of cells of the data X (n, d), not zero, by Winder's formula (1966).
-
-    sum over all subsets B of the data of (-1)^(|B| - rank B): no weight is ever looked at.
-    """
-    X = np.asarray(X, float)
-    chosen = (np.arange(2 ** len(X))[:, None] >> np.arange(len(X))) & 1
-    ranks = np.linalg.matrix_rank(chosen[:, :, None] * X)
-    return int(np.sum((-1) ** (chosen.sum(axis=1) - ranks)))
-
-
-def in_general_position(X: ArrayLike) -> bool:
-    """Whether any min(n, d) of the data X (n, d) are independent."""
-    X = np.asarray(X, float)
-    k = min(X.shape)
-    chosen = np.array(list(combinations(range(len(X)), k)))
-    return bool(np.all(np.linalg.matrix_rank(X[chosen]) == k))
-
-
 def few_cells() -> Statement:
-    """Lemma F.2: at most 2 sum_{k<d} C(n-1, k) cells under A1, A3 not assumed (eq. 16).
+    """sv.lemF.2: at most 2 sum_{k<d} C(n-1, k) cells under A1, A3 not assumed (Lemma F.2, eq. 16).
 
     Slack: the bound less the cells enumerated; minus one where Winder's formula counts otherwise.
     """
@@ -251,9 +135,16 @@ def few_cells() -> Statement:
     )
 
 
+def without_A1() -> list[Evidence]:
+    """Beside Lemma F.2: data x = 1, -1 on which A1 is needed, a boundary counting as inactive."""
+    patterns = {(w > 0, -w > 0) for w in (-1, 0, 1)}
+    count = (len(patterns), cell_bound(2, 1))
+    return [note("without A1, x = [1, -1]: patterns, and the bound", count)]
+
+
 def bound_attained() -> Statement:
-    """Ours, with Lemma F.2: the bound is attained if and only if any min(n, d) data are
-    independent."""
+    """sv.ours.cells.attained: the bound of Lemma F.2 is attained if and only if any min(n, d) data
+    are independent."""
 
     def slack(item: Instance) -> float:
         X = item["X"]
@@ -265,4 +156,34 @@ def bound_attained() -> Statement:
         draws=degenerate_draws(),
         slack=slack,
         fixed=("X",),
+    )
+
+
+def cells_are_cones(largest: int = 5) -> Statement:
+    """sv.propF.3.1: with two weights of a partition, their segment and their positive multiples
+    belong to it, and H and q stay. Dyadic numbers, so that every sign is exact."""
+
+    def points(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        d = item["X"].shape[1]
+        w, v = rng.integers(-3, 4, (2, d)).astype(float)
+        while np.any((item["X"] @ w > 0) != (item["X"] @ v > 0)):
+            v = v - 0.5 * (v - w) if rng.integers(2) else rng.integers(-3, 4, d).astype(float)
+        share, factor = rng.integers(1, 8) / 8, 2.0 ** rng.integers(-3, 21)
+        return {"w": w, "v": v, "share": np.array(share), "factor": np.array(factor)}
+
+    def slack(item: Instance) -> float:
+        X, y, w, v = (item[name] for name in ("X", "y", "w", "v"))
+        between = item["share"] * w + (1 - item["share"]) * v
+        own = X @ w > 0
+        same = all(np.array_equal(X @ z > 0, own) for z in (between, item["factor"] * w))
+        far = X @ (item["factor"] * w) > 0
+        H, q = (X[own].T @ X[own], y[own] @ X[own])
+        return 0.0 if same and np.array_equal(H, X[far].T @ X[far]) \
+            and np.array_equal(q, y[far] @ X[far]) else -1.0  # fmt: skip
+
+    return Statement(
+        says="partitions are convex cones, H and q the same on each",
+        draws=extended(in_dimensions((1, 2, 3), largest, ("integers",)), points),
+        slack=slack,
+        fixed=("X", "y", "w", "v", "share", "factor"),
     )

@@ -8,32 +8,21 @@ minimum, boundary included; there it ends. The chapter proves it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.approx import approx, on_grain
-from reluflow.flows.planar import planar_flows_of, virtual_minima
+from reluflow.exact import fractions, solve
+from reluflow.flows.planar_cells import virtual_minima
 from reluflow.geometry import rank
-from reluflow.instances import KINDS, ORDINARY, draw_many
-from reluflow.papers.lee2022support.small_starts import (
-    random_direction,
-    root_radius,
-)
-from reluflow.statistics import wilson
+from reluflow.papers.lee2022support.small_starts import root_radius
 
 SURE = 1e-9
 """A cosine below this is decided in rational arithmetic."""
 
 NEAR = 1e-6
 """Limits count as equal up to this share of their norm."""
-
-MISSED = 1e-9
-"""A limit whose loss is above the least loss by more than this share of L(0) is not global."""
 
 
 def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
@@ -42,16 +31,15 @@ def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
     X (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
     there counts as active, for no event has switched it off.
     """
-    rows = [(Fraction(p), Fraction(q)) for p, q in np.asarray(X, float).tolist()]
-    labels = [Fraction(v) for v in np.asarray(y, float).tolist()]
-    flat = sorted(range(len(rows)), key=lambda j: Fraction(rows[j][1], sum(rows[j])))
-    w = _fit(rows, labels, flat)
-    if _dot(rows[flat[0]], w) < 0:
+    X, y = fractions(X), fractions(y)
+    flat = sorted(range(len(X)), key=lambda j: X[j, 1] / X[j].sum())
+    w = _fit(X[flat], y[flat])
+    if X[flat[0]] @ w < 0:
         flat = flat[::-1]  # the flattest are given up, in place of the steepest
-    while _dot(rows[flat[-1]], w) < 0:
+    while X[flat[-1]] @ w < 0:
         flat = flat[:-1]
-        w = _fit(rows, labels, flat)
-    return np.isin(np.arange(len(rows)), flat), np.array([float(v) for v in w])
+        w = _fit(X[flat], y[flat])
+    return np.isin(np.arange(len(X)), flat), w.astype(float)
 
 
 def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
@@ -62,16 +50,13 @@ def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
     """
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
     h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
-    rows = [(Fraction(p), Fraction(q)) for p, q in X.tolist()]
+    rows, labels = fractions(X), fractions(y)
     for on in (h > SURE * units, h >= -SURE * units):
         if on.any() and rank(X[on]) == 2:
-            fitted = _fit(rows, [Fraction(v) for v in y.tolist()], np.nonzero(on)[0])
-            if any(
-                (1 if active else -1) * _dot(x, fitted) < 0
-                for x, active in zip(rows, on, strict=True)
-            ):
+            fitted = _fit(rows[on], labels[on])
+            if np.any(np.where(on, 1, -1) * (rows @ fitted) < 0):
                 continue
-            fit = np.array([float(v) for v in fitted])
+            fit = fitted.astype(float)
         else:
             fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
         if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
@@ -79,16 +64,9 @@ def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
     return False
 
 
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    return a[0] * b[0] + a[1] * b[1]
-
-
-def _fit(rows: Sequence, labels: Sequence, kept: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """The least-squares fit of data that span the plane, by Cramer's rule."""
-    a, b, c = (sum(rows[j][i] * rows[j][k] for j in kept) for i, k in ((0, 0), (0, 1), (1, 1)))
-    s, t = (sum(labels[j] * rows[j][i] for j in kept) for i in (0, 1))
-    det = a * c - b * b
-    return (c * s - b * t) / det, (a * t - b * s) / det
+def _fit(X: NDArray, y: NDArray) -> NDArray:
+    """The least-squares fit (2,) of data in fractions that span the plane."""
+    return np.array(solve(X.T @ X, X.T @ y), object)
 
 
 @dataclass(frozen=True)
@@ -177,96 +155,3 @@ def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
     doubt |= (passed & (np.abs(flat) < SURE)).any(axis=1)
     edges = np.minimum(np.abs(cosine[rows, last, last]), np.abs(cosine[rows, last, 0]))
     return np.where(doubt | (edges < SURE), np.nan, k)
-
-
-@dataclass(frozen=True)
-class PlanarSurvey:
-    """Small starts on planar data sets, by kind of data: {kind: count}, in the order of KINDS.
-
-    sets          data sets
-    flows         of them with a flow, from 1e-3 to 1 of delta_0, that plain doubles decide
-    elsewhere     flows that do not end in `resting_point`
-    deactivating  flows that give up a datum, and `reactivating` those that take one back
-    missed        data sets whose resting point is not a global minimum
-    not_largest   data sets with a local minimum of more support vectors than the resting point has
-    excess        the largest L(limit) / L(global) - 1, least loss above 1e-12 of L(0)
-    by_size       {n: (data sets, missed)}, ordinary kinds
-    """
-
-    sets: Mapping[str, int]
-    flows: Mapping[str, int]
-    elsewhere: Mapping[str, int]
-    deactivating: Mapping[str, int]
-    reactivating: Mapping[str, int]
-    missed: Mapping[str, int]
-    not_largest: Mapping[str, int]
-    excess: Mapping[str, float]
-    by_size: Mapping[int, tuple[int, int]]
-
-    def share(self, kinds: Sequence[str] = ORDINARY) -> tuple[float, float, float]:
-        """The share of the data sets of these kinds that miss, and its 95 % interval (Wilson)."""
-        hits, trials = (sum(count[kind] for kind in kinds) for count in (self.missed, self.sets))
-        return (hits / trials, *map(float, wilson(hits, trials)))
-
-    def table(self) -> pd.DataFrame:
-        """One row a kind: data sets, how many give up a datum, and the share that misses."""
-        groups = {kind: (kind,) for kind in self.sets} | {"the first five together": ORDINARY}
-        rows = {}
-        for name, kinds in groups.items():
-            part, low, high = (on_grain(100.0 * v, 0.1) for v in self.share(kinds))
-            rows[name] = {
-                "data sets": sum(self.sets[kind] for kind in kinds),
-                "flows": approx(sum(self.flows[kind] for kind in kinds), 3),
-                "give up a datum": approx(sum(self.deactivating[kind] for kind in kinds), 3),
-                "miss the global minimum": f"{part} % ({low} to {high})",
-                "another minimum has more support": approx(
-                    sum(self.not_largest[kind] for kind in kinds), 3
-                ),
-            }
-        return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def survey_plane(seed: int, count: int) -> PlanarSurvey:
-    """Follow one small start on each of `count` data sets of every kind, and tell from the data
-    where it should end and which minimum is global."""
-    rng = np.random.default_rng([seed, 1])
-    items = list(draw_many(count * len(KINDS), 2, seed))
-    kinds = np.array([item.kind for item in items])
-    n = max(len(item.y) for item in items)
-    X, y = np.zeros((len(items), n, 2)), np.zeros((len(items), n))
-    for k, item in enumerate(items):
-        X[k, : len(item.y)], y[k, : len(item.y)] = item.X, item.y
-    data = [planar_data(X[k : k + 2000], y[k : k + 2000]) for k in range(0, len(items), 2000)]
-    told = {name: np.concatenate([getattr(part, name) for part in data])
-            for name in PlanarData.__dataclass_fields__}  # fmt: skip
-    units = np.array([random_direction(item.X, item.y, rng) for item in items])
-    norms = told["radius"] * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
-    starts = [
-        {"X": item.X, "y": item.y, "w0": w0}
-        for item, w0 in zip(items, norms[:, None] * units, strict=True)
-    ]
-    flows = planar_flows_of(starts)
-    zero = 0.5 * (y**2).sum(axis=1)
-    missed = told["loss"] > told["least"] + MISSED * zero
-    away = np.linalg.norm(flows.ends - told["limit"], axis=1)
-    ratio = np.divide(told["loss"], told["least"], out=np.ones(len(items)),
-                      where=missed & (told["least"] > 1e-12 * zero))  # fmt: skip
-    sizes, usual = X.any(axis=2).sum(axis=1), np.isin(kinds, ORDINARY)
-
-    def counted(marks: NDArray) -> dict[str, int]:
-        return {kind: int(marks[kinds == kind].sum()) for kind in KINDS}
-
-    return PlanarSurvey(
-        sets=counted(np.ones(len(items), bool)),
-        flows=counted(flows.decided),
-        elsewhere=counted(away > NEAR * np.linalg.norm(told["limit"], axis=1)),
-        deactivating=counted(flows.deactivations() > 0),
-        reactivating=counted(flows.reactivations() > 0),
-        missed=counted(missed),
-        not_largest=counted(told["most"] > told["support"]),
-        excess={kind: float(ratio[kinds == kind].max() - 1.0) for kind in KINDS},
-        by_size={
-            int(k): (int((usual & (sizes == k)).sum()), int((usual & (sizes == k) & missed).sum()))
-            for k in np.unique(sizes)
-        },
-    )

@@ -7,7 +7,8 @@ so (1 + c)/2 has the law Beta((d-1)/2, (d-1)/2); for d = 1 it is 1 or -1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,9 @@ from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
 
 from reluflow.errors import InputError
+from reluflow.falsify import Statement
+from reluflow.ledger import Evidence, bound, deviation, fact, note
+from reluflow.papers.lee2023magnitude.sectors import STANDARD_ERRORS
 
 
 def upper_tail(eps: ArrayLike, d: ArrayLike) -> NDArray:
@@ -101,3 +105,77 @@ def second_turn() -> float:
 
     eps = brentq(sign, math.sqrt(1.0 - math.sqrt(0.5)), 0.99)
     return float(half_bound(eps, 2) - upper_tail(eps, 2))
+
+
+def _angle_draws(least: int) -> dict[str, Any]:
+    """Dimensions d from `least` on and eps > 0: everywhere, far out, and near 1."""
+
+    def dimension(rng: np.random.Generator, top: float = 5.0) -> NDArray:
+        return np.array(max(least, int(10.0 ** rng.uniform(0.0, top))))
+
+    def anywhere(rng: np.random.Generator) -> dict[str, NDArray]:
+        d = dimension(rng)
+        return {"d": d, "eps": np.array(10.0 ** rng.uniform(-6.0, 0.5) / math.sqrt(d) ** 0.5)}
+
+    def far(rng: np.random.Generator) -> dict[str, NDArray]:
+        d = dimension(rng)
+        return {"d": d, "eps": np.array(math.sqrt(10.0 ** rng.uniform(0.0, 3.0) / d))}
+
+    def near_one(rng: np.random.Generator) -> dict[str, NDArray]:
+        d = dimension(rng, 2.5)
+        return {"d": d, "eps": np.array(1.0 - 10.0 ** rng.uniform(-12.0, -0.3))}
+
+    return {"anywhere": anywhere, "far out": far, "near 1": near_one}
+
+
+def _tail_statement(says: str, cap: Callable[..., NDArray], least: int) -> Statement:
+    return Statement(
+        says,
+        _angle_draws(least),
+        lambda item: float(1.0 - upper_tail(item["eps"], item["d"])
+                           / cap(item["eps"], item["d"])),
+        {"d eps^2 <= 1400, so that the bound is a float":
+         lambda item: bool(item["d"] * item["eps"] ** 2 <= 1400.0)},
+        tolerance=1e-12,
+    )  # fmt: skip
+
+
+def concentration() -> Statement:
+    """ma.propC.1: P(cos >= eps) <= 2 exp(-d eps^2 / 2)."""
+    return _tail_statement("P(cos >= eps) <= 2 exp(-d eps^2 / 2)", printed_bound, 1)
+
+
+def half_concentration() -> Statement:
+    """ma.ours.angle.half: a quarter of the bound will do for d >= 2, and not for d = 1."""
+    return _tail_statement("P(cos >= eps) <= 1/2 exp(-d eps^2 / 2)", half_bound, 2)
+
+
+def half_on_the_line() -> Evidence:
+    """That a quarter of the bound will not do for d = 1."""
+    holds = bool(upper_tail(0.5, 1) <= half_bound(0.5, 1))
+    return fact("it holds at d = 1, eps = 1/2", holds, False)
+
+
+def tails(seed: int, count: int) -> list[Evidence]:
+    """The exact tail against closed forms and samples, and how sharp the bounds are."""
+    rng = np.random.default_rng(seed)
+    eps = np.linspace(0.0, 1.0, 201)
+    known = max(
+        float(np.abs(upper_tail(eps, 3) - (1.0 - eps) / 2.0).max()),
+        float(np.abs(upper_tail(eps, 2) - np.arccos(eps) / np.pi).max()),
+    )
+    levels = (0.05, 0.1, 0.2, 0.4, 0.8)
+    sampled = [sampled_tail_gap(d, levels, 20 * count, rng) for d in (1, 2, 3, 5, 10, 30, 100)]
+    in_proof = float(upper_tail(0.99, 2) / proof_bound(0.99, 2))
+    return [
+        deviation("the tail at d = 2 and 3 against arccos(eps)/pi and (1 - eps)/2", known, ""),
+        bound("sampled tails, d = 1, ..., 100, from the exact ones", max(sampled), "<=",
+              STANDARD_ERRORS, "standard errors"),
+        note("eps up to which the bound says nothing, d = 100",
+             float(vacuous_until(100))),
+        note("bound and exact tail at d = 100, eps = 0.2",
+             tuple(float(f(0.2, 100))
+                   for f in (printed_bound, upper_tail))),
+        note("tail over the proof's (1 - eps^2)^(d/2) at d = 2, eps = 0.99",
+             float(in_proof)),
+    ]  # fmt: skip

@@ -1,145 +1,199 @@
-"""Theorem 4.1 of Lee, Sim & Ye 2023: descent beside a flow w(t) = g(e^(-ct)).
-
-The flow solves dw/dt = F(w) with F(g(x)) = -c x g'(x). Descent is w(T+1) = w(T) + eta F(w(T)), and
-the theorem compares w(T) with g(y), y = (1 - c eta)^T.
-"""
+"""Theorem 4.1, where it holds: descent beside g(e^(-ct)) uniformly in time, and the converse."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
 
-from reluflow.errors import InputError
+from reluflow.approx import approx, on_grain
+from reluflow.falsify import Statement
+from reluflow.flows.population import pull
+from reluflow.ledger import Evidence, Reading, bound, deviation, note
+from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds
+from reluflow.papers.lee2023magnitude.profiles import (
+    Profile,
+    approximation_errors,
+    bent,
+    errors_at,
+    flat_inside,
+    flat_start,
+    largest_errors,
+    order,
+    proof_constant,
+    regular_bound,
+)
 
-Function = Callable[[float], float]
+Item = Mapping[str, NDArray]
+
+STEPS = (1e-2, 1e-3, 1e-4)
+"""c eta of the orders that are measured; c = 1."""
+
+SPAN = 1.5
+"""Flat profiles are followed up to c eta T of this: past x = 1/2 at log 2, before w underflows."""
+
+SHOWN = (
+    ("regular", bent(-0.6, 2.0)),
+    ("regular, of Theorem A.3", bent(3.0, -0.5)),
+    ("g' = 0 inside", flat_inside()),
+    ("g' = 0 at the start", flat_start()),
+)
+"""One-to-one functions in C^2([0, 1]) and what to call them."""
 
 
-@dataclass(frozen=True)
-class Profile:
-    """A one-to-one function g in C^2([0, 1]), its derivative and its inverse.
-
-    steepness   (least |g'|, largest |g'|, largest |g''|) on [0, 1]
-    """
-
-    name: str
-    value: Function
-    slope: Function
-    inverse: Function
-    steepness: tuple[float, float, float]
-
-    @property
-    def regular(self) -> bool:
-        """Whether g' has no zero, hence the inverse a bounded derivative."""
-        return self.steepness[0] > 0.0
+def _over_claim(profile: Profile, step: float) -> float:
+    """The largest |w(T) - g((1 - c eta)^T)| / (T eta^2), which (12) says is bounded; c = 1."""
+    errors = approximation_errors(profile, 1.0, step, math.ceil(SPAN / step))
+    return float((errors[1:] / np.arange(1, len(errors)) / step**2).max())
 
 
-def bent(beta: float, power: float) -> Profile:
-    """g(x) = ((1 + beta x)^power - 1) / (beta power), g' = (1 + beta x)^(power - 1).
+def growth(profile: Profile) -> float:
+    """How much that largest quotient grows from c eta = 1/100 to 1/10000."""
+    return _over_claim(profile, STEPS[-1]) / _over_claim(profile, STEPS[0])
 
-    Theorem A.3's g is power = -1/2 up to a linear map, linear g is power = 1. Raises InputError for
-    beta <= -1 or a beta or power of 0.
-    """
-    if not (beta > -1.0 and beta != 0.0 and power != 0.0):
-        raise InputError("beta must be above -1, and beta and power must not be 0")
-    ends = (1.0, 1.0 + beta)
-    slopes = [base ** (power - 1.0) for base in ends]
-    curvatures = [abs(beta * (power - 1.0)) * base ** (power - 2.0) for base in ends]
-    return Profile(
-        f"((1 + {beta:.3g} x)^{power:.3g} - 1) / {beta * power:.3g}",
-        lambda x: ((1.0 + beta * x) ** power - 1.0) / (beta * power),
-        lambda x: (1.0 + beta * x) ** (power - 1.0),
-        lambda w: ((1.0 + beta * power * w) ** (1.0 / power) - 1.0) / beta,
-        (min(slopes), max(slopes), max(curvatures)),
+
+def order_table() -> pd.DataFrame:
+    """The error's order in the step at T = 3 and uniformly in T, and growth over T eta^2."""
+    rows = []
+    for name, profile in SHOWN:
+        largest = largest_errors(profile, 1.0, STEPS, SPAN)
+        rows.append({
+            "g": f"{name}: {profile.name}",
+            "order at T = 3": on_grain(order(STEPS, errors_at(profile, 1.0, STEPS, 3)), 0.1),
+            "order, all T": on_grain(abs(order(STEPS, largest)), 0.01),
+            "growth over T eta^2": approx(growth(profile), 3),
+            "largest error, c eta = 1e-4": approx(largest[-1], 2),
+        })  # fmt: skip
+    return pd.DataFrame(rows).set_index("g")
+
+
+def _random_bent(rng: np.random.Generator) -> Profile:
+    return bent(10.0 ** rng.uniform(-1.0, 1.0) if rng.random() < 0.5 else -rng.uniform(0.05, 0.8),
+                rng.choice([-1.0, -0.5, 0.5, 2.0, 3.0]))  # fmt: skip
+
+
+def uniform_in_time(seed: int, count: int) -> list[Evidence]:
+    """ma.thm4.1.2: uniformly in T where g' has no zero."""
+    rng = np.random.default_rng(seed)
+    fixed, uniform, grown = [], [], []
+    for _ in range(count):
+        profile = _random_bent(rng)
+        fixed.append(order(STEPS[:2], errors_at(profile, 1.0, STEPS[:2], 3)))
+        uniform.append(order(STEPS[:2], largest_errors(profile, 1.0, STEPS[:2], 10.0)))
+        grown.append(_over_claim(profile, STEPS[1]) / _over_claim(profile, STEPS[0]))
+    return [
+        bound("least order in the step of the largest error, all T", min(uniform), ">=", 0.9,
+              ""),
+        bound("least order in the step of the error at T = 3", min(fixed), ">=", 1.7, ""),
+        bound("largest growth of error/(T eta^2), eta to eta/10", max(grown), "<=", 1.5, ""),
+        note("g = x - 0.45 x^2, c eta = 1/10: largest error over the proof's "
+             "c eta max|g''|/(2 (2 - c eta))", _over_proof(), digits=3),
+         note("functions g", count),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+def converse(seed: int, count: int) -> list[Evidence]:
+    """ma.thm4.1.3: the converse, for linear g and for `count` others."""
+    rng = np.random.default_rng(seed)
+    linear, orders, apart = _converse(rng, count), [], 0.0
+    for _ in range(count):
+        profile = _random_bent(rng)
+        orders.append(order(STEPS[:2], largest_errors(profile, 1.0, STEPS[:2], 10.0)))
+
+        def rate(_: float, w: NDArray, profile: Profile = profile) -> list[float]:
+            x = profile.inverse(float(w[0]))
+            return [-x * profile.slope(x)]
+
+        t = np.linspace(0.0, 5.0, 11)
+        flow = solve_ivp(rate, (0, 5), [profile.value(1.0)], "DOP853", t, rtol=1e-12, atol=1e-13)
+        expected = [profile.value(float(x)) for x in np.exp(-t)]
+        apart = max(apart, float(np.abs(flow.y[0] - expected).max()) / abs(profile.value(1.0)))
+    return [
+        deviation("linear g: descent from g((1 - c eta)^T), and flow from g(e^(-ct))", linear,
+                  "of |w*|"),
+        bound("other g: least order in eta at which descent is g((1 - c eta)^T)", min(orders),
+              ">=", 0.9, ""),
+        deviation("other g: integrated flow from g(e^(-ct))", apart, "of w(0)"),
+        note("functions g of each kind", count),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+CONVERSE = Reading(
+    taken="one g serves all small eta, and descent is g((1 - c eta)^T) up to O(eta)",
+    others="equality for all small eta leaves affine g only, since at T = 0 it says "
+    "g(1 - c eta) = g(1) + eta F(w(0)); for a single eta nothing follows, as every "
+    "monotone sequence is some function of (1 - c eta)^T",
+)
+
+
+def _over_proof() -> float:
+    profile = bent(-0.9, 2.0)
+    return largest_errors(profile, 1.0, (0.1,), 10.0)[0] / proof_constant(profile, 1.0, 0.1)
+
+
+def _converse(rng: np.random.Generator, count: int) -> float:
+    """The converse on u' = (a - u)/2: its descent is Theorem A.1's lower bound, a function of
+    (1 - eta/2)^T, and its flow Theorem 3.3's; the largest deviation of the two pairs."""
+    worst = 0.0
+    for _ in range(count):
+        phi0, v0 = rng.uniform(0.3, 3.0), 10.0 ** rng.uniform(-1.0, 1.0)
+        step, a = 10.0 ** rng.uniform(-3.0, -1.0), float(pull(phi0))
+        u = v0
+        for _ in range(50):
+            u += 0.5 * step * (a - u)
+        flow = solve_ivp(lambda _, u, a=a: 0.5 * (a - u), (0, 5), [v0], rtol=1e-12, atol=1e-12)
+        found = (
+            magnitude_bounds(50, phi0, v0, 1.0, step)[0] - u,
+            magnitude_bounds(np.array([5.0]), phi0, v0, 1.0)[0][0] - flow.y[0, -1],
+        )
+        worst = max(worst, *(abs(float(x)) for x in found))
+    return worst
+
+
+def _profile_of(item: Item) -> Profile:
+    return bent(float(item["beta"][0]), float(item["power"][0]))
+
+
+def regular_approximation() -> Statement:
+    """ma.ours.descent.approx: `regular_bound` holds at every step up to c eta T = 12."""
+
+    def kind(negative: bool) -> Callable[[np.random.Generator], dict[str, NDArray]]:
+        def draw(rng: np.random.Generator) -> dict[str, NDArray]:
+            beta = -rng.uniform(0.05, 0.9) if negative else 10.0 ** rng.uniform(-1.5, 1.0)
+            power = rng.choice([-2.0, -1.0, -0.5, 0.5, 1.5, 2.0, 3.0])
+            least, _, curvature = bent(beta, power).steepness
+            limit = min(0.25, least / curvature)
+            return {"beta": np.array([beta]), "power": np.array([power]),
+                    "rate": np.array([limit * 10.0 ** rng.uniform(-1.0, 0.0)])}  # fmt: skip
+
+        return draw
+
+    def met(item: Item) -> bool:
+        rate, beta = float(item["rate"][0]), float(item["beta"][0])
+        # Nearer to 0 or -1 rounding would decide.
+        if not (0.01 <= rate <= 0.25 and beta >= -0.95 and abs(beta) >= 0.03):
+            return False
+        least, _, curvature = _profile_of(item).steepness
+        return rate * curvature <= least
+
+    def slack(item: Item) -> float:
+        profile, rate = _profile_of(item), float(item["rate"][0])
+        T = np.arange(math.ceil(12.0 / rate) + 1)
+        limit = regular_bound(profile, 1.0, rate, T)
+        errors = approximation_errors(profile, 1.0, rate, int(T[-1]))
+        return float(((limit - errors) / limit)[1:].min())
+
+    return Statement(
+        "|w(T) - g(y)| <= max|g'| (e^(2 c eta mu) - 1) y",
+        {"beta < 0": kind(True), "beta > 0": kind(False)},
+        slack,
+        {"1/100 <= c eta <= 1/4, c eta mu <= 1": met},
+        tolerance=1e-12,
+        fixed=("power",),
     )
-
-
-def flat_inside() -> Profile:
-    """g(x) = sign(u) e^(-1/|u|), u = x - 1/2: smooth, one-to-one, with g'(1/2) = 0."""
-
-    def value(x: float) -> float:
-        u = x - 0.5
-        return math.copysign(math.exp(-1.0 / abs(u)), u) if u else 0.0
-
-    def slope(x: float) -> float:
-        u = x - 0.5
-        return math.exp(-1.0 / abs(u)) / u**2 if u else 0.0
-
-    def inverse(w: float) -> float:
-        return 0.5 + (math.copysign(1.0 / math.log(1.0 / abs(w)), w) if w else 0.0)
-
-    # g'' = e^(-1/|u|) (1 - 2|u|) / u^4 is largest at |u| = (3 - sqrt 3) / 6.
-    u = (3.0 - math.sqrt(3.0)) / 6.0
-    most = math.exp(-1.0 / u) * (1.0 - 2.0 * u) / u**4
-    return Profile("flat at x = 1/2", value, slope, inverse, (0.0, 4.0 * math.exp(-2.0), most))
-
-
-def flat_start() -> Profile:
-    """g(x) = (1 - x)^2, with g'(1) = 0: w = 0 at the start, where F(w) = 2c (sqrt w - w) is 0."""
-    return Profile(
-        "(1 - x)^2",
-        lambda x: (1.0 - x) ** 2,
-        lambda x: -2.0 * (1.0 - x),
-        lambda w: 1.0 - math.sqrt(w),
-        (0.0, 2.0, 2.0),
-    )
-
-
-def descent_path(profile: Profile, c: float, step: float, n_steps: int) -> NDArray:
-    """Descent w(0), ..., w(n_steps) of F(g(x)) = -c x g'(x) from w(0) = g(1)."""
-    w = profile.value(1.0)
-    out = np.empty(n_steps + 1)
-    for k in range(n_steps + 1):
-        out[k] = w
-        x = profile.inverse(w)
-        w = w - c * step * x * profile.slope(x)
-    return out
-
-
-def approximation_errors(profile: Profile, c: float, step: float, n_steps: int) -> NDArray:
-    """|w(T) - g((1 - c eta)^T)| at T = 0, ..., n_steps (12)."""
-    guess = [profile.value((1.0 - c * step) ** k) for k in range(n_steps + 1)]
-    return np.abs(descent_path(profile, c, step, n_steps) - np.array(guess))
-
-
-def largest_errors(profile: Profile, c: float, steps: Sequence[float], span: float) -> NDArray:
-    """The largest error up to c eta T = span, one for each step, shape (k,)."""
-    return np.array(
-        [approximation_errors(profile, c, s, math.ceil(span / (c * s))).max() for s in steps]
-    )
-
-
-def errors_at(profile: Profile, c: float, steps: Sequence[float], T: int) -> NDArray:
-    """The error at one step number T, one for each step, shape (k,)."""
-    return np.array([approximation_errors(profile, c, s, T)[T] for s in steps])
-
-
-def order(steps: ArrayLike, errors: ArrayLike) -> float:
-    """The exponent p of errors ~ steps^p: the slope of the least-squares line in logarithms."""
-    return float(np.polyfit(np.log(np.asarray(steps)), np.log(np.asarray(errors)), 1)[0])
-
-
-def regular_bound(profile: Profile, c: float, step: float, T: ArrayLike) -> NDArray:
-    """Our version of Theorem 4.1: if g' has no zero, mu = max |g''| / min |g'|, c eta <= 1/4 and
-    c eta mu <= 1, then at every T
-
-        |w(T) - g(y)| <= max |g'| (e^(2 c eta mu) - 1) y,   y = (1 - c eta)^T.
-
-    With x = g^(-1)(w), h = c eta, a step is x <- (1 - h) x (1 + e), |e| <= h^2 mu x / (2 (1 - h)),
-    and x shrinks by 1 - h/2 at least; so log(1 + e) sums up to less than 2 h mu. Returns an array
-    (k,). Raises InputError where the conditions fail.
-    """
-    least, most, curvature = profile.steepness
-    rate = c * step
-    if not (least > 0.0 and rate <= 0.25 and rate * curvature <= least):
-        raise InputError("step must meet c eta <= 1/4 and c eta max|g''| <= min|g'|, with g' != 0")
-    y = (1.0 - rate) ** np.asarray(T, float)
-    return most * math.expm1(2.0 * rate * curvature / least) * y
-
-
-def proof_constant(profile: Profile, c: float, step: float) -> float:
-    """The bound at which the proof of Theorem 4.1 arrives, c eta max|g''| / (2 (2 - c eta))."""
-    return c * step * profile.steepness[2] / (2.0 * (2.0 - c * step))

@@ -1,108 +1,77 @@
-"""The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 on the magnitude and the angle of the flow.
+"""The bounds of Sections 3 and 4 and of Appendix A on the magnitude and the angle, as printed.
 
 m is the number of factors besides w, phi = pi - angle(w, w*), v = |w|, target = v* = |w*|, and
-eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. Every function returns (lower, upper), each of the
-times' shape.
+eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. Every bound is a combination of decays e^(-c t);
+with (1 - c eta)^T in place of each it is the paper's bound after T steps of descent (`decay`).
+Functions return (lower, upper), each of the times' shape.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reluflow.errors import InputError
+from reluflow.flows.balanced_chain import balanced_chain, clock, log_odds, odds_at, ratio
+from reluflow.flows.half_angles import angle
+from reluflow.flows.phases import nullcline
 from reluflow.flows.population import pull
-from reluflow.papers.lee2023magnitude.comparison import comparison, implicit_printed, level
-
-__all__ = [
-    "angle_bounds",
-    "angle_rates",
-    "gap_bounds",
-    "implicit_printed",
-    "layered_magnitude_bounds",
-    "magnitude_bounds",
-    "small_angle_bounds",
-    "small_magnitude_bounds",
-    "two_layer_magnitude_bounds",
-]
 
 Bounds = tuple[NDArray, NDArray]
 
 
-def magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float) -> Bounds:
-    """Theorem 3.3: (1 - eps_0)(1 - e^(-t/2)) v* + v_0 e^(-t/2) < |w(t)| < the same for eps_0 = 0.
+def decay(rate: float, t: ArrayLike, step: float | None = None) -> NDArray:
+    """e^(-rate t) at times t (k,) of the flow, (1 - rate step)^t after t steps of descent.
 
-    Parameters: t (k,) times, the start's angle phi0 in [0, pi] and magnitude v0 > 0, target > 0.
+    Where rate step > 2, far from the theorems' small steps, it may overflow.
     """
     t = np.asarray(t, float)
-    arrived, left = -np.expm1(-0.5 * t) * target, v0 * np.exp(-0.5 * t)
+    if step is None:
+        return np.exp(-rate * t)
+    with np.errstate(over="ignore"):
+        return (1.0 - rate * step) ** t
+
+
+def _decayed(rate: float, t: ArrayLike, step: float | None) -> NDArray:
+    """1 - decay, with all digits where that is small."""
+    t = np.asarray(t, float)
+    if step is None:
+        return -np.expm1(-rate * t)
+    share = rate * step
+    return -np.expm1(t * math.log1p(-share)) if share < 1.0 else 1.0 - decay(rate, t, step)
+
+
+def magnitude_bounds(
+    t: ArrayLike, phi0: float, v0: float, target: float, step: float | None = None
+) -> Bounds:
+    """Theorem 3.3, and with a step A.1: with q = e^(-t/2),
+
+        (1 - eps_0)(1 - q) v* + q v_0 < |w(t)| < (1 - q) v* + q v_0.
+
+    Eq. (8) and A.1's special case, for |w_0| near 0, are these for v0 = 0. Parameters: t (k,) times
+    or step numbers, the start's angle phi0 in [0, pi] and magnitude v0 >= 0, target > 0.
+    """
+    arrived, left = _decayed(0.5, t, step) * target, decay(0.5, t, step) * v0
     return float(pull(phi0)) * arrived + left, arrived + left
 
 
-def small_magnitude_bounds(t: ArrayLike, phi0: float, target: float) -> Bounds:
-    """Eq. (8): (1 - eps_0)(1 - e^(-t/2)) v* < |w(t)| < (1 - e^(-t/2)) v*, for |w_0| near 0.
-
-    Parameters: t (k,) times, phi0 in [0, pi], target > 0.
-    """
-    return magnitude_bounds(t, phi0, 0.0, target)
-
-
-def angle_bounds(
-    t: ArrayLike, phi0: float, r: float, R: float, target: float, m: int = 0
+def two_layer_magnitude_bounds(
+    t: ArrayLike, phi0: float, v0: float, target: float, step: float | None = None
 ) -> Bounds:
-    """Theorem 3.4 (m = 0) and Theorem 3.9 (m >= 1): bounds of phi(t) where r < |w| < R.
-
-    With c = cot(phi_0 / 2), lower and upper are
-
-        pi - 2 c e^(-p t) < phi(t) < pi - 2 c e^(-q t) + 2/3 c^3 e^(-3 q t),
-
-    p = phi_0 v* / (2 pi R) and q = v* / (2 r) for m = 0,
-    p = phi_0 / (2 pi) r^(m-1) v*^(m+1) and q = 1/2 R^(m-1) v*^(m+1) for m >= 1.
-
-    Parameters: t (k,) times, phi0 in (0, pi), 0 < r < R, target > 0, m >= 0.
-    """
-    least, most = gap_bounds(t, phi0, r, R, target, m)
-    return np.pi - most, np.pi - least
-
-
-def gap_bounds(t: ArrayLike, phi0: float, r: float, R: float, target: float, m: int = 0) -> Bounds:
-    """The bounds of `angle_bounds` on pi - phi(t), with all their digits as phi nears pi."""
-    t = np.asarray(t, float)
-    slow, fast = angle_rates(phi0, r, R, target, m)
-    cot = 1.0 / np.tan(0.5 * phi0)
-    late, soon = cot * np.exp(-slow * t), cot * np.exp(-fast * t)
-    return 2.0 * soon - 2.0 / 3.0 * soon**3, 2.0 * late
-
-
-def angle_rates(phi0: float, r: float, R: float, target: float, m: int = 0) -> tuple[float, float]:
-    """The rates (p, q) of Theorem 3.4 (m = 0) and Theorem 3.9 (m >= 1), see `angle_bounds`."""
-    slow, fast = (R, r) if m == 0 else (r, R)
-    pace = target ** (m + 1)
-    return phi0 / (2.0 * np.pi) * slow ** (m - 1) * pace, 0.5 * fast ** (m - 1) * pace
-
-
-def small_angle_bounds(t: ArrayLike, phi0: float) -> Bounds:
-    """Theorem 3.4, for |w_0| near 0: pi - 2 cot(phi_0 / 2) e^(-phi_0 t / (2 pi)) < phi(t) < pi.
-
-    As printed: no |w*| in the exponent, which R = |w*| cancels. Parameters: t (k,), phi0.
-    """
-    t = np.asarray(t, float)
-    lower = np.pi - 2.0 / np.tan(0.5 * phi0) * np.exp(-phi0 / (2.0 * np.pi) * t)
-    return lower, np.full(t.shape, np.pi)
-
-
-def two_layer_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float) -> Bounds:
-    """Theorem 3.8 for m = 1: with k = 1 - eps_0 below and k = 1 above,
+    """Theorem 3.8 for m = 1, and with a step A.3: with k = 1 - eps_0 below and k = 1 above,
 
         v* sqrt(k / (1 - (1 - k (v*/v_0)^2) e^(-k v*^2 t))).
 
-    Parameters: t (k,) times, phi0 in (0, pi], v0 > 0, target > 0.
+    Parameters: t (k,) times or step numbers, phi0 in (0, pi], v0 > 0, target > 0.
     """
-    t = np.asarray(t, float)
 
     def printed(k: float) -> NDArray:
-        # The denominator as (1 - e) + k (v*/v_0)^2 e, which keeps its digits for large v_0.
-        spent = -k * target**2 * t
-        return target * np.sqrt(k / (k * (target / v0) ** 2 * np.exp(spent) - np.expm1(spent)))
+        # The fraction over k, as (1 - q) / k + (v*/v_0)^2 q: nothing cancels.
+        rate = k * target**2
+        left = decay(rate, t, step) * (target / v0) ** 2
+        return target / np.sqrt(left + _decayed(rate, t, step) / k)
 
     return printed(float(pull(phi0))), printed(1.0)
 
@@ -110,9 +79,80 @@ def two_layer_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: flo
 def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float, m: int) -> Bounds:
     """Theorem 3.8 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
 
-        du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0.
+        du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
 
-    Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target > 0, m >= 0.
+    which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target
+    > 0, m >= 0.
     """
-    below = float(level(pull(phi0), target, m))
-    return comparison(t, v0, below, m), comparison(t, v0, target, m)
+    below = target * float(nullcline(phi0, m))
+    return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
+
+
+def implicit_printed(
+    t: ArrayLike, phi0: float, v0: float, target: float, m: int, kappa: float
+) -> NDArray:
+    """u(t; eps) of Theorem 3.8 exactly as printed, NaN where the formula has no real value.
+
+    With F(u; e) = u^(1-m) / ((m-1) v*^(m+1) (1-e)) 2F1(1, (1-m)/(m+1); 2/(m+1); u^(m+1) / ((1-e)
+    v*^(m+1))) the theorem says F(u; eps) - F(v0; eps_0) = -t/2, with eps_0 in the constant whatever
+    eps is. For arguments beyond 1 the hypergeometric function is on its branch cut.
+
+    Parameters: t (k,) times, phi0 in (0, pi), v0 > 0, target > 0, m >= 2, and kappa = 1 - eps in
+    (0, 1], whose digits count where it is small. Returns u (k,). Raises InputError for m < 2, where
+    the formula divides by m - 1 = 0 or is not meant.
+    """
+    if m < 2:
+        raise InputError(f"the implicit formula needs m of at least 2, not {m}")
+    t = np.asarray(t, float)
+    a, a0 = target * kappa ** (1.0 / (m + 1)), target * float(nullcline(phi0, m))
+    if v0 >= a0:
+        return np.full(t.shape, np.nan)
+    # F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e).
+    started = float(clock(log_odds(v0 / a0, m), m, False)) / a0 ** (2 * m)
+    return a * ratio(odds_at(a ** (2 * m) * (started + t), m, False), m, False)
+
+
+def angle_rates(phi0: float, r: float, R: float, target: float, m: int) -> tuple[float, float]:
+    """The rates (p, q) of the bounds on the angle where r < |w| < R, see `gap_bounds`:
+
+    m  = 0:  phi_0 v* / (2 pi R)            and  v* / (2 r),             Theorems 3.4 and A.2,
+    m >= 1:  phi_0 r^(m-1) v*^(m+1) / (2 pi)  and  R^(m-1) v*^(m+1) / 2,  Theorems 3.9 and 4.2.
+    """
+    slow, fast = (R, r) if m == 0 else (r, R)
+    pace = 0.5 * target ** (m + 1)
+    return phi0 / math.pi * pace * slow ** (m - 1.0), pace * fast ** (m - 1.0)
+
+
+def gap_bounds(
+    t: ArrayLike, psi0: float, r: float, R: float, target: float, m: int, step: float | None = None
+) -> Bounds:
+    """Theorem 3.4 (m = 0) and 3.9 (m >= 1), with a step A.2 and 4.2: with k = cot(phi_0 / 2),
+
+        2 k e^(-q t) - 2/3 k^3 e^(-3 q t) < pi - phi(t) < 2 k e^(-p t),
+
+    (p, q) the `angle_rates`. With R = |w*|, which cancels in p, the upper one is the special case
+    of |w_0| near 0. Parameters: t (k,) times or step numbers, psi0 = log tan(phi_0 / 2), of which
+    k = e^(-psi0) has all its digits, 0 < r < |w(t)| < R, target > 0, m >= 0.
+    """
+    slow, fast = angle_rates(float(angle(psi0)), r, R, target, m)
+    k = math.exp(-psi0)
+    with np.errstate(over="ignore", invalid="ignore"):  # NaN where both overflow: no bound
+        least = 2.0 * k * decay(fast, t, step) - 2.0 / 3.0 * k**3 * decay(3.0 * fast, t, step)
+    return least, 2.0 * k * decay(slow, t, step)
+
+
+def step_limit(phi0: float, r: float, R: float, target: float, m: int) -> float:
+    """The number that Theorems A.2 (m = 0) and 4.2 (m >= 1) want far above the step: the smaller
+    one of 1/p and 1/(3 q) for the `angle_rates` (p, q)."""
+    slow, fast = angle_rates(phi0, r, R, target, m)
+    return min(1.0 / slow, 1.0 / (3.0 * fast))
+
+
+def enough_steps(log_eps: float, psi0: float, factor: float) -> float:
+    """Corollary 4.3: log(eps/2 tan(phi_0/2)) / log(factor) steps are said to give phi > pi - eps.
+
+    The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi). Parameters: log eps,
+    psi0 = log tan(phi_0/2), the factor in (0, 1). Returns the number, not rounded; negative where
+    no step is needed.
+    """
+    return (log_eps - math.log(2.0) + psi0) / math.log(factor)

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from reluflow.papers.lee2023magnitude.minimiser import Vector, dot
+import numpy as np
+
+from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.papers.lee2023magnitude.finite_laws import Vector, dot
+from reluflow.papers.lee2023magnitude.minimiser import MERCEDES, TEACHER
 from reluflow.rational import rationals
 
 Triangle = tuple[Vector, Vector, Vector]
@@ -107,3 +112,58 @@ def _cut(polygon: list[Vector], w: Vector) -> list[Vector]:
             s = ha / (ha - hb)
             out.append(tuple(p + s * (q - p) for p, q in zip(a, b, strict=True)))
     return out
+
+
+def minimiser_of_densities(seed: int, count: int) -> list[Evidence]:
+    """ma.ours.unique.density: w* is the only minimiser where no hyperplane through 0 has mass.
+
+    Laws on points with several minimisers, each point spread over a triangle, are tried at an old
+    minimiser, exactly.
+    """
+    rng, zero, least = np.random.default_rng(seed), 0, []
+    for _ in range(count):
+        points, target, other = _several_minimisers(rng)
+        size = Fraction(1, int(rng.integers(2, 200)))
+        law = smeared(points, size)
+        loss = density_loss(law, other, target)
+        zero += loss == 0 or not law.has_zero_mean
+        least.append(loss / size**2)
+    spread = smeared([(-3, 1), (-2, -1), (-4, 0)], Fraction(1, 10))
+    dead = density_loss(spread, (2, 0), (1, 0))
+    losses = [
+        density_loss(smeared(MERCEDES, size), (-2, 0), TEACHER)
+        for size in (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
+    ]
+    return [
+        fact("laws on points with several minimisers, each point spread over a triangle: those "
+             "with L = 0 at another old minimiser", zero, 0, tried=count),
+        fact("the same for a law of mean other than 0, all on the silent side of w*: L(2 w*)",
+             dead, 0),
+        bound("the three points spread over triangles of size 1/100: L(-2, 0)", losses[-1],
+              ">", 0, ""),
+        note("the same at size 1/2, 1/10, 1/100",
+             tuple(map(float, losses))),
+        note("least L/size^2 of the laws drawn", float(min(least)), digits=2),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+def _several_minimisers(rng: np.random.Generator) -> tuple[list[Any], Any, Any]:
+    """Points (k, 2) of mean 0 that span the plane, a teacher that is active on one line of them
+    alone, and another minimiser, all rational: w* + s v with v orthogonal to the active points."""
+    while True:
+        points = [
+            tuple(int(a) for a in x) for x in rng.integers(-3, 4, (int(rng.integers(2, 5)), 2))
+        ]
+        points.append(tuple(-sum(x[i] for x in points) for i in range(2)))
+        target = tuple(int(a) for a in rng.integers(-3, 4, 2))
+        heights = [dot(x, target) for x in points]
+        active = [x for x, h in zip(points, heights, strict=True) if h > 0]
+        if not active or np.linalg.matrix_rank(active) > 1 or np.linalg.matrix_rank(points) < 2:
+            continue
+        across = (-active[0][1], active[0][0])
+        steep = [(dot(x, across), h) for x, h in zip(points, heights, strict=True)]
+        limits = [Fraction(-h, up) for up, h in steep if h <= 0 and up > 0]
+        share = min([Fraction(2), *limits]) / 2
+        if share > 0:
+            return points, target, tuple(a + share * b for a, b in zip(target, across, strict=True))

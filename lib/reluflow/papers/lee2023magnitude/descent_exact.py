@@ -10,10 +10,14 @@ for every F with F(c x) = c^2 F(x), c > 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import mpmath
 from mpmath import mpf
+
+from reluflow.papers.lee2023magnitude.bounds_exact import pull
 
 DIGITS = 30
 
@@ -39,7 +43,7 @@ class Place:
             return mpmath.hypot(self.along, self.across)
 
 
-def balanced(theta0: object, v0: object, m: int) -> Place:
+def balanced(theta0: Any, v0: Any, m: int) -> Place:
     """The start with angle theta0 to the teacher and v_1 = ... = v_m = |w| = v0; both numbers, or
     texts that mpmath reads."""
     with mpmath.workdps(DIGITS):
@@ -47,7 +51,7 @@ def balanced(theta0: object, v0: object, m: int) -> Place:
         return Place(size * mpmath.cos(angle), size * mpmath.sin(angle), (size,) * m)
 
 
-def quadrature_step(place: Place, target: object, step: object) -> Place:
+def quadrature_step(place: Place, target: Any, step: Any) -> Place:
     """One step of descent; every expectation is an integral over the arc on which w.x > 0."""
     with mpmath.workdps(DIGITS):
         target, step = mpf(target), mpf(step)
@@ -58,7 +62,7 @@ def quadrature_step(place: Place, target: object, step: object) -> Place:
         own = [middle - half, middle, middle + half]
         both = sorted([max(own[0], -half), min(own[2], half)])
 
-        def mean(weight):
+        def mean(weight: Callable[[Any], Any]) -> mpf:
             """E 1{w.x > 0} (f - f*) weight(x) for a linear weight."""
             mine = mpmath.quad(
                 lambda a: p * (place.along * mpmath.cos(a) + place.across * mpmath.sin(a))
@@ -67,15 +71,15 @@ def quadrature_step(place: Place, target: object, step: object) -> Place:
             return (mine - theirs) / mpmath.pi
 
         east, north = mean(mpmath.cos), mean(mpmath.sin)
-        pull = place.along * east + place.across * north
+        radial = place.along * east + place.across * north
         return Place(
             place.along - step * p * east,
             place.across - step * p * north,
-            tuple(a - step * (p / a) * pull for a in place.v),
+            tuple(a - step * (p / a) * radial for a in place.v),
         )
 
 
-def vector_descent(place: Place, target: object, step: object, n_steps: int) -> list[Place]:
+def vector_descent(place: Place, target: Any, step: Any, n_steps: int) -> list[Place]:
     """`n_steps` steps of descent by the vector form of Proposition 3.6, p = v_1...v_m:
 
     -dL/dw = -p^2 w / 2 + p v*^m (phi w* + sin(phi) |w*| u) / (2 pi),
@@ -91,14 +95,12 @@ def vector_descent(place: Place, target: object, step: object, n_steps: int) -> 
             scale = p * target ** (len(v) + 1) / (2 * mpmath.pi)
             gx = -(p**2) * x / 2 + scale * (phi + mpmath.sin(phi) * x / r)
             gy = -(p**2) * y / 2 + scale * mpmath.sin(phi) * y / r
-            pull = x * gx + y * gy
-            out.append(Place(x + step * gx, y + step * gy, tuple(a + step * pull / a for a in v)))
+            radial = x * gx + y * gy
+            out.append(Place(x + step * gx, y + step * gy, tuple(a + step * radial / a for a in v)))
         return out
 
 
-def angle_gap_bounds(
-    T: int, theta0: object, slow: object, fast: object, step: object
-) -> tuple[mpf, mpf]:
+def angle_gap_bounds(T: int, theta0: Any, slow: Any, fast: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorems 4.2 and A.2 for pi - phi(T), from the two rates: k = tan(theta0/2),
     2 k (1 - fast eta)^T - 2/3 k^3 (1 - 3 fast eta)^T and 2 k (1 - slow eta)^T."""
     with mpmath.workdps(DIGITS):
@@ -107,27 +109,20 @@ def angle_gap_bounds(
         return below, 2 * k * (1 - slow * step) ** T
 
 
-def two_layer_bounds(
-    T: int, theta0: object, v0: object, target: object, step: object
-) -> tuple[mpf, mpf]:
+def two_layer_bounds(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorem A.3's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-        phi = mpmath.pi - theta0
         found = []
-        for a in ((mpmath.sin(phi) - phi * mpmath.cos(phi)) / mpmath.pi, mpf(1)):
+        for a in (pull(mpmath.pi - theta0), mpf(1)):
             left = (1 - a * (target / v0) ** 2) * (1 - a * target**2 * step) ** T
             found.append(target * mpmath.sqrt(a / (1 - left)))
         return found[0], found[1]
 
 
-def magnitude_bounds_at(
-    T: int, theta0: object, v0: object, target: object, step: object
-) -> tuple[mpf, mpf]:
+def magnitude_bounds_at(T: int, theta0: Any, v0: Any, target: Any, step: Any) -> tuple[mpf, mpf]:
     """Theorem A.1's two bounds at step T, as they are printed."""
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
-        phi = mpmath.pi - theta0
         q = (1 - step / 2) ** T
-        inner = (mpmath.sin(phi) - phi * mpmath.cos(phi)) / mpmath.pi
-        return inner * (1 - q) * target + v0 * q, (1 - q) * target + v0 * q
+        return pull(mpmath.pi - theta0) * (1 - q) * target + v0 * q, (1 - q) * target + v0 * q

@@ -1,4 +1,4 @@
-"""The vector flows of Propositions 3.1 and 3.6, and the population gradient by quadrature.
+"""Propositions 3.1 and 3.6: the equations of w, of its magnitude and of its angle.
 
 m is the number of factors v_1, ..., v_m besides w, phi = pi - angle(w, w*) and v = |w|. The teacher
 is balanced: v_1* = ... = v_m* = |w*| = v*.
@@ -6,60 +6,21 @@ is balanced: v_1* = ... = v_m* = |w*| = v*.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
-from reluflow.errors import InputError
+from reluflow.falsify import survey
+from reluflow.flows.gaussian import imbalance, parameter_flow, quadrature_gradient
+from reluflow.flows.half_angles import angle
+from reluflow.flows.population import coordinates, population_flow, population_gradient
+from reluflow.ledger import Evidence, deviation, fact, note
+from reluflow.papers.lee2023magnitude.dynamics_exact import identities, turning_of_field
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-"""Exact to rounding for the squares of sines that are integrated, over arcs of at most pi."""
-
-
-def quadrature_gradient(
-    w: ArrayLike, target: ArrayLike, v: ArrayLike = (), target_v: ArrayLike = ()
-) -> tuple[NDArray, NDArray]:
-    """Gradient of (1), 1/2 E (v_1 ... v_m [w.x]_+ - v_1* ... v_m* [w*.x]_+)^2, by quadrature.
-
-    A Gaussian vector's part in the plane of w and w* has an independent direction a and a square
-    of mean 2, so E f = (1/pi) int f(cos a, sin a) da for the f that occur; the arcs on which one
-    and both neurons are active are integrated apart. No closed form of Lemma 2.1 is used.
-
-    Parameters: w (d,) not 0, target (d,) not 0, v (m,), target_v (any number of factors,). Returns
-    the gradient in w (d,) and in v (m,).
-    """
-    w, target, v = (np.asarray(a, float) for a in (w, target, v))
-    size, length = float(np.linalg.norm(target)), float(np.linalg.norm(w))
-    first = target / size
-    across = w - (w @ first) * first
-    away = float(np.linalg.norm(across))
-    second = across / away if away > 0.0 else np.zeros_like(first)
-    theta = math.atan2(away, float(w @ first))
-    angles, weights = _arcs((theta - 0.5 * np.pi, 0.5 * np.pi, theta + 0.5 * np.pi))
-    factor, best = float(np.prod(v)), float(np.prod(target_v))
-    student = length * np.cos(angles - theta)
-    residual = factor * student - best * size * np.maximum(np.cos(angles), 0.0)
-    share = weights * residual / np.pi
-    in_plane = factor * np.array([share @ np.cos(angles), share @ np.sin(angles)])
-    rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
-    return in_plane[0] * first + in_plane[1] * second, rests * float(share @ student)
-
-
-def _arcs(ends: tuple[float, ...]) -> tuple[NDArray, NDArray]:
-    """Gauss-Legendre nodes and weights on the arcs between consecutive ends."""
-    low, high = np.array(ends[:-1])[:, None], np.array(ends[1:])[:, None]
-    half = 0.5 * (high - low)
-    return (low + half * (_NODES + 1.0)).ravel(), (half * _WEIGHTS).ravel()
-
-
-def supplementary_angle(w: ArrayLike, target: ArrayLike) -> float:
-    """phi = pi - angle(w, w*), by half angles. Parameters: w and target (d,), not 0."""
-    w, target = np.asarray(w, float), np.asarray(target, float)
-    u, best = w / np.linalg.norm(w), target / np.linalg.norm(target)
-    return 2.0 * math.atan2(float(np.linalg.norm(u + best)), float(np.linalg.norm(u - best)))
+TOLERANCE = 1e-8
+"""Two ways to one number agree to this; both are good to ten digits."""
 
 
 def vector_rate(w: ArrayLike, target: ArrayLike, m: int = 0) -> NDArray:
@@ -71,8 +32,8 @@ def vector_rate(w: ArrayLike, target: ArrayLike, m: int = 0) -> NDArray:
     """
     w, target = np.asarray(w, float), np.asarray(target, float)
     v, best = float(np.linalg.norm(w)), float(np.linalg.norm(target))
-    phi = supplementary_angle(w, target)
-    toward = (phi * target + best / v * math.sin(phi) * w) / np.pi
+    phi = angle(coordinates(w, target)[0])
+    toward = (phi * target + best / v * np.sin(phi) * w) / np.pi
     return -0.5 * v ** (2 * m) * w + 0.5 * (v * best) ** m * toward
 
 
@@ -95,40 +56,133 @@ def angle_rate(v: ArrayLike, phi: ArrayLike, target: float, m: int = 0) -> NDArr
     return v ** (m - 1.0) * target ** (m + 1) * phi * np.sin(phi) / (2.0 * np.pi)
 
 
-@dataclass(frozen=True)
-class ParameterPath:
-    """Weights w (k, d) and factors v (k, m) at times t (k,)."""
-
-    t: NDArray
-    w: NDArray
-    v: NDArray
-
-    def imbalance(self) -> float:
-        """Largest change of v_k^2 - |w|^2 along the path, over all k; 0 for m = 0."""
-        if self.v.shape[1] == 0:
-            return 0.0
-        gap = self.v**2 - np.sum(self.w**2, axis=1)[:, None]
-        return float(np.abs(gap - gap[0]).max())
+# --- Against the loss by quadrature ---------------------------------------------------------------
 
 
-def parameter_flow(
-    w0: ArrayLike, target: ArrayLike, v0: ArrayLike, target_v: ArrayLike, t: ArrayLike
-) -> ParameterPath:
-    """Gradient flow (2) in all parameters, from `quadrature_gradient`, balanced or not.
+def field_errors(seed: int, count: int, m: int) -> pd.Series:
+    """Largest relative distance of the quadrature's gradient from each formula, at `count` random
+    weights of 2 to 6 dimensions, every fourth along +-w*.
 
-    Parameters: w0 and target (d,), not 0; v0 and target_v (m,), positive; t (k,) increasing times
-    from 0 on. Returns the path, to about ten digits. Raises InputError for factors <= 0.
+    vector     the vector equation (5), for m >= 1 of Proposition 3.6
+    magnitude  (6) or (9), for |w| and for every v_k
+    angle      (7) or (10), from the part of the gradient across w
+    general    the library's gradient in all parameters, where nothing is balanced
     """
-    w0, v0, t = (np.asarray(a, float) for a in (w0, v0, t))
-    if np.any(v0 <= 0.0) or np.any(np.asarray(target_v, float) <= 0.0):
-        raise InputError("v0 and target_v must be positive: other neurons are constant zero")
-    d = len(w0)
+    rng = np.random.default_rng(seed)
 
-    def rate(_: float, state: NDArray) -> NDArray:
-        return -np.concatenate(quadrature_gradient(state[:d], target, state[d:], target_v))
+    def at(k: int) -> dict[str, float]:
+        d = int(rng.integers(2, 7))
+        w, target = rng.normal(size=(2, d)) * np.exp(rng.uniform(-1.0, 1.0, (2, 1)))
+        if k % 4 == 0:
+            w = rng.choice([-1.0, 1.0]) * np.exp(rng.uniform(-1.0, 1.0)) * target
+        v, best = float(np.linalg.norm(w)), float(np.linalg.norm(target))
+        phi = float(angle(coordinates(w, target)[0]))
+        slope, slopes_v = quadrature_gradient(w, target, np.full(m, v), np.full(m, best))
+        around = float(np.linalg.norm(slope @ w / v**2 * w - slope))
+        free = np.exp(rng.uniform(-1.0, 1.0, (2, m)))
+        pairs = zip(quadrature_gradient(w, target, *free),
+                    population_gradient(w, target, *free), strict=True)  # fmt: skip
+        return {
+            "vector": _relative(-slope, vector_rate(w, target, m)),
+            "magnitude": _relative(np.array([-(slope @ w) / v, *(-slopes_v)]),
+                                   np.full(m + 1, magnitude_rate(v, phi, best, m))),
+            "angle": abs(around - v * float(angle_rate(v, phi, best, m)))
+            / max(1.0, float(np.linalg.norm(slope))),
+            "general": max(_relative(a, b) for a, b in pairs if len(a)),
+        }  # fmt: skip
 
-    found = solve_ivp(rate, (0.0, float(t[-1])), np.concatenate([w0, v0]), method="DOP853",
-                      t_eval=t, rtol=1e-11, atol=1e-13)  # fmt: skip
-    if not found.success:
-        raise ArithmeticError(f"the parameter flow stopped at t = {found.t[-1]:g}")
-    return ParameterPath(t, found.y[:d].T, found.y[d:].T)
+    return survey(range(count), at).max()
+
+
+def _relative(found: NDArray, expected: NDArray) -> float:
+    """Largest difference, in units of the larger of 1 and the largest entry expected."""
+    return float(np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
+
+
+def flow_errors(seed: int, count: int, m: int) -> pd.Series:
+    """Largest distances along flows of the quadrature's gradient to t = 6, from `count` random
+    starts of 2 to 6 dimensions, |w*| = 1.
+
+    system     from the flow of (6)-(7) or (9)-(10), in psi and rho
+    balance    of v_k^2 - |w|^2 from its start
+    imbalance  the same from factors that are out of balance, m >= 1
+    """
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0.0, 6.0, 7)
+
+    def along(_: int) -> dict[str, float]:
+        d = int(rng.integers(2, 7))
+        w0, target = rng.normal(size=(2, d))
+        target /= np.linalg.norm(target)
+        w0 *= np.exp(rng.uniform(-1.0, 0.5)) / np.linalg.norm(w0)
+        w, v = parameter_flow(w0, target, np.full(m, np.linalg.norm(w0)), np.ones(m), t)
+        psi, rho = coordinates(w, target)
+        planar = population_flow(psi[0], rho[0], m, t)
+        found = {
+            "system": float(np.abs([psi - planar.psi, rho - planar.rho]).max()),
+            "balance": imbalance(w, v),
+        }
+        if m:
+            v0, target_v = np.exp(rng.uniform(-0.5, 0.5, (2, m)))
+            found["imbalance"] = imbalance(*parameter_flow(w0, target, v0, target_v, t))
+        return found
+
+    return survey(range(count), along).max()
+
+
+def _deviations(
+    what: Mapping[str, str], seed: int, count: int, flows: int, layers: Sequence[int]
+) -> list[Evidence]:
+    """The largest errors over the layers, in the words of `what` {error: words}."""
+    found = [pd.concat([field_errors(seed + m, count, m), flow_errors(seed + m, flows, m)])
+             for m in layers]  # fmt: skip
+    worst = pd.concat(found, axis=1).max(axis=1)
+    return [deviation(words, float(worst[name]), "") for name, words in what.items()]
+
+
+def one_layer_system(seed: int, count: int) -> list[Evidence]:
+    """ma.prop3.1: (5)-(7) follow from the loss, and (5) has one solution (Proposition 3.1).
+
+    By SymPy, by quadrature at `count` weights and along a tenth as many trajectories.
+    """
+    proved = identities(0)
+    what = {
+        "vector": "gradient by quadrature against (5)",
+        "magnitude": "its part along w against (6)",
+        "angle": "its part across w against (7)",
+        "system": "vector flow against the flow of (6)-(7), in psi and rho",
+    }
+    return [
+        fact("identities of (5)-(7) that follow from the loss (SymPy)", sum(proved.values()),
+             len(proved)),
+        fact("(5) is Lipschitz away from 0: its bent part turns by sin(φ)/π (SymPy)",
+             turning_of_field() == 0, True),
+        *_deviations(what, seed, count, max(count // 10, 1), (0,)),
+        note("weights compared; every fourth along w* or -w*", count),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+def layered_system(seed: int, count: int, layers: Sequence[int] = (1, 2, 3, 4)) -> list[Evidence]:
+    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept
+    (Proposition 3.6).
+
+    By SymPy, by quadrature at `count` weights for each m in `layers` and along trajectories.
+    """
+    proved = [holds for m in layers for holds in identities(m).values()]
+    what = {
+        "vector": "gradient by quadrature against the vector equation",
+        "magnitude": "rates of |w| and of every v_k against (9)",
+        "angle": "rate of φ against (10)",
+        "system": "flow in all parameters against (9)-(10), in psi and rho",
+        "balance": "|v_k² - |w|²| along balanced flows",
+        "imbalance": "change of v_k² - |w|² along flows out of balance",
+        "general": "gradient by quadrature against the closed form out of balance",
+    }
+    return [
+        fact("identities that follow from the loss, m = 1..4 (SymPy)", sum(proved), len(proved)),
+        *_deviations(what, seed, count, max(count // 40, 1), layers),
+        note("weights compared for each m", count),
+        note("m", tuple(layers)),
+        note("seed", seed),
+    ]

@@ -11,81 +11,27 @@ rationals, `extent` measures the polyhedron by linear programming in floats, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
-from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 from scipy.optimize import linprog
-from sympy import QQ
-from sympy.polys.matrices import DomainMatrix
 
 from reluflow.errors import InputError
+from reluflow.exact import null_vectors
+from reluflow.falsify import survey
 from reluflow.geometry import Cells, enumerate_cells, rank
+from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.papers.lee2023magnitude.finite_laws import FiniteLaw, dot, finite_law, random_law
 from reluflow.rational import rationals
 
-Vector = tuple[Fraction, ...]
+MERCEDES = ((1, 0), (0, 1), (-1, -1))
+"""Three points of mean zero that span the plane: the smallest law with several minimisers."""
 
-
-@dataclass(frozen=True)
-class FiniteLaw:
-    """A law on finitely many points, in rational numbers.
-
-    points    n tuples of d rationals
-    weights   n positive rationals of sum 1
-    """
-
-    points: tuple[Vector, ...]
-    weights: Vector
-
-    @property
-    def d(self) -> int:
-        """The dimension."""
-        return len(self.points[0])
-
-    @property
-    def has_zero_mean(self) -> bool:
-        """Whether E x = 0, exactly."""
-        pairs = list(zip(self.weights, self.points, strict=True))
-        return all(sum(p * x[i] for p, x in pairs) == 0 for i in range(self.d))
-
-    @property
-    def has_full_rank(self) -> bool:
-        """Whether E xx^T is regular: whether the points span the space."""
-        return rank(np.array(self.points)) == self.d
-
-    @property
-    def is_symmetric(self) -> bool:
-        """Whether x and -x have the same law."""
-        mass: dict[Vector, Fraction] = {}
-        for p, x in zip(self.weights, self.points, strict=True):
-            mass[x] = mass.get(x, Fraction(0)) + p
-        return all(mass.get(tuple(-a for a in x)) == p for x, p in mass.items())
-
-
-def finite_law(points: Sequence, weights: Sequence | None = None) -> FiniteLaw:
-    """A law on the points (n, d), with equal weights unless weights (n,) are given.
-
-    Decimals are taken as they print. Raises InputError for ragged points, or weights that are not
-    positive or not of sum 1.
-    """
-    points = rationals(points)
-    n = len(points)
-    weights = (Fraction(1, n),) * n if weights is None else rationals(weights)
-    if n == 0 or len({len(x) for x in points}) != 1:
-        raise InputError("points must be a list of vectors of one length")
-    if len(weights) != n or min(weights) <= 0 or sum(weights) != 1:
-        raise InputError("weights must be positive, one for each point, and of sum 1")
-    return FiniteLaw(points, weights)
-
-
-def dot(a: Iterable[Fraction], b: Iterable[Fraction]) -> Fraction:
-    """The inner product, exactly."""
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+TEACHER = (-1, -1)
 
 
 def population_loss(law: FiniteLaw, w: Sequence, target: Sequence) -> Fraction:
@@ -161,7 +107,8 @@ def width(law: FiniteLaw, target: Sequence) -> float:
 
 
 @lru_cache(maxsize=4)
-def _cells(law: FiniteLaw) -> Cells:
+def law_cells(law: FiniteLaw) -> Cells:
+    """The activation cells of the law's points."""
     return enumerate_cells(np.array(law.points, float))
 
 
@@ -169,81 +116,75 @@ def spans_every_side(law: FiniteLaw) -> bool:
     """Whether the points on the positive side of every hyperplane through 0 that holds none of the
     points (but 0) span the space: exactly then every w* is the only minimiser of its loss."""
     X = np.array(law.points, float)
-    return all(pattern.any() and rank(X[pattern]) == law.d for pattern in _cells(law).patterns)
+    return all(pattern.any() and rank(X[pattern]) == law.d for pattern in law_cells(law).patterns)
 
 
-def telling_targets(law: FiniteLaw, rng: np.random.Generator, count: int) -> Iterator[NDArray]:
-    """Teachers to try: one inside each activation cell, `count` on random points' boundaries, and
-    `count` of small whole numbers."""
-    X = np.array(law.points, float)
-    yield from np.round(_cells(law).witnesses, 6)
-    for _ in range(count):
-        rows = X[rng.integers(0, len(X), law.d - 1)]
-        for v in null_vectors(rationals(rows), law.d):
-            whole = lcm(*(a.denominator for a in v))
-            yield int(rng.choice([-1, 1])) * np.array([int(whole * a) for a in v])
-    yield from rng.integers(-2, 3, (count, law.d))
-
-
-@dataclass(frozen=True)
-class SmallLaws:
-    """Uniform laws on n different points of {-1, 0, 1}^d with zero mean and regular covariance.
-
-    laws       how many there are
-    pairs      pairs of such a law and a teacher in {-1, 0, 1}^d
-    several    pairs with more than one minimiser
-    first      the first such pair, law and teacher, or None
+def small_laws(d: int, n: int) -> pd.DataFrame:
+    """Uniform laws of mean zero and full rank on n points of {-1, 0, 1}^d: one row for each pair of
+    such a law (its number) and a teacher of {-1, 0, 1}^d, and whether the minimisers are `several`.
     """
-
-    d: int
-    n: int
-    laws: int
-    pairs: int
-    several: int
-    first: tuple[FiniteLaw, tuple[int, ...]] | None
-
-
-def small_laws(d: int, n: int) -> SmallLaws:
-    """Enumerate them all, the points in the order of their coordinates."""
     grid = list(product((-1, 0, 1), repeat=d))
-    laws = [finite_law(points) for points in combinations(grid, n)]
-    laws = [law for law in laws if law.has_zero_mean and law.has_full_rank]
-    pairs = [(law, target) for law in laws for target in grid]
-    several = [pair for pair in pairs if not is_only_minimiser(*pair)]
-    return SmallLaws(d, n, len(laws), len(pairs), len(several), several[0] if several else None)
+    laws = [law for law in map(finite_law, combinations(grid, n))
+            if law.has_zero_mean and law.has_full_rank]  # fmt: skip
+    pairs = [(k, law, target) for k, law in enumerate(laws) for target in grid]
+    return survey(pairs, lambda pair: {"law": pair[0], "several": not is_only_minimiser(*pair[1:])})
 
 
-def random_law(rng: np.random.Generator, d: int, n: int, symmetric: bool) -> FiniteLaw:
-    """A law with zero mean and regular covariance on small whole points.
-
-    Symmetric: n points and their negatives, with equal weights in pairs. Otherwise n random points
-    and one more that makes the mean zero. Drawn again until the covariance is regular.
-    """
-    while True:
-        points = rng.integers(-3, 4, (n, d))
-        weights = [Fraction(int(p)) for p in rng.integers(1, 4, n)]
-        points = [tuple(map(int, x)) for x in points]
-        if symmetric:
-            points = [*points, *(tuple(-a for a in x) for x in points)]
-            weights = weights * 2
-        else:
-            moment = [sum(p * x[i] for p, x in zip(weights, points, strict=True)) for i in range(d)]
-            points.append(tuple(-a for a in moment))
-            weights.append(Fraction(1))
-        total = sum(weights)
-        law = finite_law(points, [p / total for p in weights])
-        if law.has_full_rank:
-            return law
+def several_minimisers(d: int, n: int) -> int:
+    """How many of the pairs of `small_laws` have more than one minimiser."""
+    found = small_laws(d, n)
+    return int(found.several.sum()) if len(found) else 0
 
 
-def null_vectors(rows: Sequence[Vector], d: int) -> list[Vector]:
-    """A basis of {v : v.x = 0 for all rows x (d,)}, exactly."""
-    if d == 0:
-        return []
-    if len(rows) == 0:
-        return [tuple(Fraction(int(i == j)) for j in range(d)) for i in range(d)]
-    entries = [[QQ(a.numerator, a.denominator) for a in x] for x in rows]
-    null = DomainMatrix(entries, (len(rows), d), QQ).nullspace()
+def small_laws_table() -> pd.DataFrame:
+    """Uniform laws of mean zero and full rank on n points of {-1, 0, 1}^d, enumerated."""
+
+    def row(size: tuple[int, int]) -> dict[str, int]:
+        found = small_laws(*size)
+        laws = int(found.law.nunique()) if len(found) else 0
+        several = several_minimisers(*size)
+        sizes = {"d": size[0], "points": size[1], "laws": laws, "pairs of law and w*": len(found)}
+        return {**sizes, "with several minimisers": several}
+
+    sizes = ((1, 2), (1, 3), (2, 2), (2, 3), (2, 4), (2, 5))
+    return survey(sizes, row).set_index(["d", "points"])
+
+
+def laws_tried(seed: int, count: int) -> list[Evidence]:
+    """Proposition B.2: random laws in space, all small ones in the plane and on the line."""
+    rng = np.random.default_rng(seed)
+    random = [random_law(rng, 3, 5, False) for _ in range(count)]
+    several = sum(not is_only_minimiser(law, rng.integers(-3, 4, 3)) for law in random)
+    line = [several_minimisers(1, n) for n in (2, 3)]
     return [
-        tuple(Fraction(int(a.numerator), int(a.denominator)) for a in v) for v in null.to_list()
-    ]
+        fact("random laws on six points of space, each with a random w*: those with several "
+             "minimisers", several, 0),
+        fact("uniform laws on 3 points of {-1, 0, 1}^2, pairs with several minimisers",
+             several_minimisers(2, 3), 0),
+        fact("the same in d = 1, on 2 and on 3 points", sum(line), 0),
+        note("random laws", count),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+def mercedes() -> Counterexample:
+    """ma.propB.2: a law of mean zero and full rank has one minimiser, against three points."""
+    law = finite_law(MERCEDES)
+    low, high = extent(law, TEACHER, (1.0, 0.0))
+    others = [(Fraction(-2), Fraction(0)), (Fraction(-3, 2), Fraction(-1, 2)), (0, -2)]
+    zero = sum(population_loss(law, w, TEACHER) == 0 for w in others)
+    return Counterexample(
+        instance={
+            "x, each with probability 1/3": np.array(MERCEDES),
+            "w*": np.array(TEACHER),
+            "other minimisers": "w = (-2 + s, -s), 0 <= s <= 2",
+        },
+        assumptions={
+            "E x = 0": law.has_zero_mean,
+            "E xx^T has full rank": law.has_full_rank,
+        },
+        breaks=(bound("width along w_1 of the set of minimisers, by linear programming",
+                      high - low, "<=", 0, ""),),
+        recheck=(fact("of (-2, 0), (-3/2, -1/2) and (0, -2), those with L = 0", zero, 0),),
+        route="the loss (13) itself, summed in rational arithmetic",
+    )  # fmt: skip

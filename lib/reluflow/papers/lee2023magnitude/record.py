@@ -15,6 +15,7 @@ import platform
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reluflow.papers.lee2023magnitude.deep_networks import (
+from reluflow.networks.dense import DenseLoss, one_thread
+from reluflow.papers.lee2023magnitude.deep import (
     LARGE,
     SMALL,
     DeepProblem,
     DeepRun,
     DeepSetting,
+    descend,
     magnitudes,
-    one_thread,
 )
+from reluflow.progress import progress
 
 FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 PANELS = {
@@ -59,6 +62,21 @@ class Record:
         """The seed of data, teacher and start."""
         return self.facts["seed"]
 
+    @property
+    def n_steps(self) -> int:
+        """How many steps were taken."""
+        return self.run.setting.n_steps
+
+    @property
+    def growth(self) -> float:
+        """|W_1| at the end over that at the start."""
+        return float(self.run.norms[-1, 0] / self.run.norms[0, 0])
+
+    @property
+    def loss_left(self) -> float:
+        """The loss at the end over the zero function's."""
+        return float(self.run.losses[-1] / self.run.zero)
+
     def start(self, half: bool) -> tuple[int, Tensor]:
         """The step and the weights (p,) from which SLICE steps are all recorded: step 0, or the
         checkpoint half-way."""
@@ -70,7 +88,7 @@ class Record:
     def share_of_way(self, since: float) -> float:
         """How much of its whole way |W_1| goes after the share `since` of the steps."""
         values = self.run.norms[:, 0]
-        at = np.interp(since * self.run.setting.n_steps, self.run.steps, values)
+        at = np.interp(since * self.n_steps, self.run.steps, values)
         return float((values[-1] - at) / (values[-1] - values[0]))
 
     def back(self, magnitude: str, sign: int) -> float:
@@ -92,9 +110,7 @@ def load(panel: str) -> Record:
         steps=np.array(facts.pop("steps"), float),
         losses=np.array(facts.pop("losses")),
         norms=np.array(facts.pop("norms")),
-        labels=facts["labels"],
-        states=(),
-        gradients=facts["setting"]["n_steps"],
+        zero=facts["labels"],
     )
     return Record(run, facts)
 
@@ -105,7 +121,7 @@ def again(record: Record, n_steps: int, half: bool) -> float:
     with one_thread():
         at, w = record.start(half)
         problem = DeepProblem(record.run.setting, record.seed)
-        norms = descend(problem, w, record.run.setting.step, n_steps)[0]
+        norms = descend(problem, w, record.run.setting.step, range(n_steps))[0]
     first = int(np.searchsorted(record.run.steps, at))
     kept = record.run.norms[first : first + n_steps + 1]
     return float(np.abs(norms - kept).max() / np.abs(kept - kept[0]).max())
@@ -117,14 +133,15 @@ def record_of(panel: str, setting: DeepSetting, seed: int) -> dict[str, Any]:
     with one_thread():
         exact = DeepProblem(setting, seed)
         fast = DeepProblem(setting, seed, torch.float32)
-        half = setting.n_steps // 2
-        norms, losses, w = descend(fast, exact.start, setting.step, half, panel)
+        half, step = setting.n_steps // 2, setting.step
+        steps = progress(range(setting.n_steps), setting.n_steps, "steps")
+        norms, losses, w = descend(fast, exact.start, step, islice(steps, half))
         kept = w.float()
         # The run goes on from the weights that the record keeps.
-        late, after, w = descend(fast, kept.double(), setting.step, setting.n_steps - half, panel)
+        late, after, w = descend(fast, kept.double(), step, steps)
         norms, losses = np.concatenate([norms[:-1], late]), np.concatenate([losses[:-1], after])
-        gaps = [precision_gap(exact, fast, at, setting.step) for at in (exact.start, kept.double())]
-        unstable = [setting.step * exact.curvature(at) for at in (exact.start, kept.double(), w)]
+        gaps = [precision_gap(exact, fast, at, step) for at in (exact.start, kept.double())]
+        unstable = [step * exact.curvature(at) for at in (exact.start, kept.double(), w)]
     shown = recorded_steps(setting.n_steps)
     return {
         "what": f"Lee, Sim & Ye 2023, Figure 4 ({panel}): every plain step of descent",
@@ -140,7 +157,7 @@ def record_of(panel: str, setting: DeepSetting, seed: int) -> dict[str, Any]:
         "wall_s": round(time.perf_counter() - clock),
         "cpu_s": round(time.process_time() - cpu),
         "checksums": checksums(exact),
-        "labels": 0.5 * float(exact.y.square().mean()),
+        "labels": exact.zero,
         "float32_against_float64": {"start": _short(gaps[0]), "half": _short(gaps[1])},
         "eta_lambda": dict(zip(("start", "half", "end"), map(_short, unstable), strict=True)),
         "monotone": {name: pieces(values) for name, values in magnitudes(norms).items()}
@@ -154,25 +171,9 @@ def record_of(panel: str, setting: DeepSetting, seed: int) -> dict[str, Any]:
     }
 
 
-def descend(
-    problem: DeepProblem, w: Tensor, step: float, n_steps: int, name: str = ""
-) -> tuple[NDArray, NDArray, Tensor]:
-    """Plain descent from w (p,): the norms of the layers (n_steps + 1, depth) and the losses
-    (n_steps + 1,) at every step, and the last weights. A name is for reports of progress."""
-    norms, losses = np.empty((n_steps + 1, len(problem.shapes))), np.empty(n_steps + 1)
-    for k in range(n_steps + 1):
-        losses[k], direction = problem.loss_and_direction(w)
-        norms[k] = problem.norms(w)
-        if k < n_steps:
-            w = w + step * direction
-        if name and k % 1000 == 0:
-            print(f"({name}) step {k}: loss {losses[k]:.6g}", file=sys.stderr, flush=True)
-    return norms, losses, w
-
-
-def precision_gap(exact: DeepProblem, fast: DeepProblem, w: Tensor, step: float) -> float:
+def precision_gap(exact: DenseLoss, fast: DenseLoss, w: Tensor, step: float) -> float:
     """How far SLICE steps in either precision end from another, relative to their way."""
-    double, single = (descend(problem, w, step, SLICE)[2] for problem in (exact, fast))
+    double, single = (descend(problem, w, step, range(SLICE))[2] for problem in (exact, fast))
     return float((double - single).norm() / (double - w).norm())
 
 
@@ -209,7 +210,7 @@ def checksums(problem: DeepProblem) -> dict[str, float]:
     return {
         "data": float((problem.X * ramp).sum()),
         "labels": float((problem.y * ramp[:, 0]).sum()),
-        "start": float((problem.start * ramp.reshape(-1)[: problem.size]).sum()),
+        "start": float((problem.start * ramp.reshape(-1)[: len(problem.start)]).sum()),
     }
 
 

@@ -8,26 +8,17 @@ place of eps_0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow.approx import approx
-from reluflow.flows.layered_descent import neuron_descent
-from reluflow.flows.population import (
-    PopulationPath,
-    coordinates,
-    population_descent,
-    population_flow,
-    pull,
-)
-from reluflow.papers.lee2023magnitude.bounds import layered_magnitude_bounds
-from reluflow.papers.lee2023magnitude.descent_bounds import (
-    magnitude_descent_bounds,
-    two_layer_descent_bounds,
-)
+from reluflow.flows.population import PopulationPath
+from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.papers.lee2023magnitude.compliance import magnitude_curves
+from reluflow.papers.lee2023magnitude.runs import descent_on_data, drawn_start
 from reluflow.papers.lee2023magnitude.settings import DATA, DIMENSION, NORMS, Setting
 
 SCALE = 1.2
@@ -43,26 +34,26 @@ class Restarts:
     """A panel of Figure 3 for one start.
 
     setting  the panel
-    T, v     (k,) every step and |w| there
-    target   |w*|
-    points   the steps T_j of restart, in order; phi and v there in `phi_at`, `v_at`
+    path     its training, at every step
+    points   the steps T_j of restart, in order
     bounds   of each restart j the lower and the upper bound at the steps T_j, ..., of length
              k - T_j each
     """
 
     setting: Setting
-    T: NDArray
-    v: NDArray
-    target: float
+    path: PopulationPath
     points: tuple[int, ...]
-    phi_at: NDArray
-    v_at: NDArray
     bounds: tuple[tuple[NDArray, NDArray], ...]
 
     @property
-    def levels(self) -> NDArray:
-        """Where the lower bounds end, |w*| (1 - eps_j)^(1/(m+1)), shape (points,)."""
-        return self.target * pull(self.phi_at) ** (1.0 / (self.setting.m + 1))
+    def v(self) -> NDArray:
+        """|w| at every step (k,)."""
+        return self.path.length
+
+    @property
+    def target(self) -> float:
+        """|w*|."""
+        return self.path.target
 
     @property
     def gaps(self) -> NDArray:
@@ -74,6 +65,11 @@ class Restarts:
                 for at, (low, high) in zip(self.points, self.bounds, strict=True)
             ]
         )
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the gap shrinks at each restart."""
+        return bool((np.diff(self.gaps) < 0.0).all())
 
     @property
     def breaches(self) -> NDArray:
@@ -117,39 +113,22 @@ def restart_setting(
     return Setting(layers, norm, SCALE, RATES[layers], d, n, STEPS[layers], seed)
 
 
-def restart_run(setting: Setting, data: str = "empirical") -> Restarts:
-    """Train a panel of Figure 3 and restart the bounds of its magnitude at D.3's four points.
+def restart_run(setting: Setting) -> Restarts:
+    """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
+    return restarted(setting, descent_on_data(setting), POINTS[setting.layers])
 
-    Parameters: the setting, `data` "empirical" or "population".
-    """
-    w0, target = setting.start(), setting.target()
-    psi0, rho0 = (float(c) for c in coordinates(w0, target))
-    size = float(np.linalg.norm(target))
-    if data == "population":
-        path = population_descent(psi0, rho0, setting.m, setting.rate, setting.steps, size)
-    else:
-        path = _on_data(setting, w0, target)
-    return restarted(setting, path, POINTS[setting.layers])
+
+def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
+    """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
+    panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
+    paths = [drawn_start(panel).descent(panel.rate, panel.steps) for panel in panels]
+    return [restarted(q, path, POINTS[layers]) for q, path in zip(panels, paths, strict=True)]
 
 
 def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> Restarts:
     """The bounds of a trained path, restarted at the steps `points`."""
-    v, phi, T = path.length, path.phi, path.t
-    law = magnitude_descent_bounds if setting.m == 0 else two_layer_descent_bounds
-    bounds = tuple(
-        law(T[at:] - at, float(phi[at]), float(v[at]), path.target, setting.rate) for at in points
-    )
-    at = list(points)
-    return Restarts(setting, T, v, path.target, tuple(points), phi[at], v[at], bounds)
-
-
-def _on_data(setting: Setting, w0: NDArray, target: NDArray) -> PopulationPath:
-    X, size = setting.data(), float(np.linalg.norm(target))
-    y = size**setting.m * np.maximum(X @ target, 0.0)
-    factors = [float(np.linalg.norm(w0))] * setting.m
-    path = neuron_descent(X, y, w0, setting.rate / setting.n, setting.steps, factors)
-    psi, rho = coordinates(path.states, target)
-    return PopulationPath(path.t, psi, rho, path.layers, size, "steps")
+    bounds = tuple(magnitude_curves(setting, path, at) for at in points)
+    return Restarts(setting, path, tuple(points), bounds)
 
 
 def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
@@ -170,69 +149,58 @@ def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("panel")
 
 
-def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
-    """The population's descent of a panel from `count` starts."""
-    setting = restart_setting(layers, norm, seed)
-    return [restart_run(replace(setting, seed=seed + k), "population") for k in range(count)]
+READING = Reading(
+    taken="the starts, whose norm D.3 does not give here, are of middle norm, k = k*: |w| "
+    "falls and rises, and turns between the restarts, as Appendix D.1 describes it",
+    others="large norm, k = 2 k*, has the same features (table); small norm is excluded, "
+    "for |w| never falls",
+)
 
 
-@dataclass(frozen=True)
-class BoundSurvey:
-    """The flow's bounds (Theorems 3.3 and 3.8) from random starts; counts and worst cases.
-
-    nested    (starts, 2) how far the lower and the upper bound, restarted at a random time, are
-              outside of those from the start, over |w*|; <= 0 inside
-    bent      how often u'' had another sign than `inflection` says, of `looked`
-    convex    starts of the lower bound below its end, where it is said to be convex, and is not
-    between   of those the starts with v_0 > (1 - eps_0) v* all the same
-    """
-
-    nested: NDArray
-    bent: int
-    looked: int
-    convex: int
-    between: int
-
-
-def inflection(level: float, m: int) -> float:
-    """The value at which a solution of u' = -1/2 u^m (u^(m+1) - level^(m+1)) below `level` turns
-    from convex to concave: level (m/(2m+1))^(1/(m+1)). Above `level` it is convex.
-
-    Since u'' = f'(u) f(u) with f(u) the right side, and f' = -1/2 u^(m-1) ((2m+1) u^(m+1) - m
-    level^(m+1)).
-    """
-    return level * (m / (2 * m + 1)) ** (1.0 / (m + 1))
+def bounds_restarted(
+    drawn: Sequence[Restarts], population: Sequence[Restarts], small: Sequence[Restarts]
+) -> list[Evidence]:
+    """ma.fig3: bounds that start again are tighter, and the lower one follows at first, the upper
+    one at last. `drawn` are the figure's two panels, on data; `population` many starts of middle
+    and large norm, and `small` two of small norm, on the population."""
+    return [
+        *(item for panel in drawn for item in _panel(panel)),
+        fact("population: starts whose gaps do not shrink",
+             sum(not panel.shrinks for panel in population), 0),
+        fact("population: starts that do not fall and rise",
+             sum(not panel.falls_and_rises for panel in population), 0),
+        bound("population: a restarted bound outside of the one before, at most",
+              max(panel.inside for panel in population), "<=", 1e-9, "|w*|"),
+        note("population: starts", len(population)),
+        note("small norm: starts that fall and rise, of two",
+             sum(panel.falls_and_rises for panel in small)),
+    ]  # fmt: skip
 
 
-def survey_bounds(seed: int, count: int) -> BoundSurvey:
-    """Random starts with phi_0 in (0, pi), |w_0|/|w*| in (0.01, 10), m = 0, ..., 3."""
-    rng = np.random.default_rng(seed)
-    nested, bent, looked, convex, between = [], 0, 0, 0, 0
-    for _ in range(count):
-        m, phi0 = int(rng.integers(4)), float(rng.uniform(0.02, np.pi - 0.02))
-        v0, at = float(10.0 ** rng.uniform(-2, 1)), float(10.0 ** rng.uniform(-2, 1))
-        t = np.linspace(0.0, 12.0, 25)
-        old = layered_magnitude_bounds(at + t, phi0, v0, 1.0, m)
-        path = population_flow(float(np.log(np.tan(0.5 * phi0))), float(np.log(v0)), m, [at])
-        new = layered_magnitude_bounds(t, float(path.phi[0]), float(path.length[0]), 1.0, m)
-        nested.append((np.max(old[0] - new[0]), np.max(new[1] - old[1])))
-        level = float(pull(phi0)) ** (1.0 / (m + 1))
-        wrong, seen = _bends(v0, phi0, level, m)
-        bent, looked = bent + wrong, looked + seen
-        if v0 < level:
-            convex += 1
-            between += v0 > level ** (m + 1)
-    return BoundSurvey(np.array(nested), bent, looked, convex, between)
+def _panel(panel: Restarts) -> list[Evidence]:
+    name, (early, late), count = f"{panel.setting.layers}L", sides(panel), len(panel.points)
+    return [
+        fact(f"{name}: |w| falls, then rises", panel.falls_and_rises, True),
+        fact(f"{name}: the gap of the bounds shrinks at each restart", panel.shrinks, True),
+        note(f"{name}: last gap over the first", panel.gaps[-1] / panel.gaps[0], digits=2),
+        bound(f"{name}: a restarted bound outside of the one before, at most",
+              panel.inside, "<=", 1e-9, "|w*|"),
+        fact(f"{name}: restarts after which the lower bound is the nearer one at first",
+             early, count),
+        fact(f"{name}: restarts after which the upper bound is the nearer one at the end",
+             late, count),
+        bound(f"{name}: |w| outside of its bounds, at most",
+              float(panel.breaches.max()), "<=", 0.01, "|w*|"),
+    ]  # fmt: skip
 
 
-def _bends(v0: float, phi0: float, level: float, m: int) -> tuple[int, int]:
-    """How often second differences of the lower bound have another sign than `inflection` says,
-    and how often they were looked at; near the inflection and near the level they are not."""
-    h = 1e-3 / max(1.0, v0, level) ** (2 * m)
-    t = np.linspace(0.0, 8.0, 40)[:, None] + h * np.arange(3)
-    u = layered_magnitude_bounds(t.ravel(), phi0, v0, 1.0, m)[0].reshape(t.shape)
-    bend = u[:, 0] - 2.0 * u[:, 1] + u[:, 2]
-    said = np.where(u[:, 1] > level, 1.0, np.sign(inflection(level, m) - u[:, 1]))
-    clear = np.abs(bend) > 1e-12 * u[:, 1]
-    clear &= np.abs(u[:, 1] / max(inflection(level, m), 1e-300) - 1.0) > 1e-2
-    return int(np.sum(clear & (np.sign(bend) != said))), int(clear.sum())
+def sides(panel: Restarts) -> tuple[int, int]:
+    """Restarts after which |w| is nearer to its lower bound over the next hundredth of the steps,
+    and restarts after which it is nearer to the upper one at the last step."""
+    early = late = 0
+    near = max(2, len(panel.v) // 100)
+    for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
+        below, above = panel.v[at:] - low, high - panel.v[at:]
+        early += bool(np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean())
+        late += bool(abs(below[-1]) >= abs(above[-1]))
+    return early, late

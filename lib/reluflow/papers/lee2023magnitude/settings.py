@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reluflow.errors import InputError
-
 RATES = {1: 0.0003, 2: 0.000008, 3: 0.000002}
 """D.3's learning rate by the number of layers."""
 SCALES = {1: 1.0, 2: 0.5, 3: 0.3}
@@ -103,23 +101,7 @@ def experiment(
     A learning rate that is None is D.3's. Where D.3 has none, for more than three layers, k* is
     that of three, and the rate is the one for which eta k*^(2m) d^m, the progress a step makes, is
     the same as for D.3's three layers.
-
-    Raises InputError naming the parameter for values that no panel can be made of.
     """
-    for name, value, least in (("d", d, 2), ("n", n, 1), ("steps", steps, 1), ("seed", seed, 0)):
-        if int(value) != value or value < least:
-            raise InputError(f"{name} must be a whole number from {least} on, not {value!r}")
-    if not layers or not all(int(k) == k and k >= 1 for k in layers):
-        raise InputError(f"layers must be a list of whole numbers from 1 on, not {layers!r}")
-    if not norms or not all(np.isfinite(k) and k >= 1e-6 for k in norms):
-        raise InputError(f"norms must be a list of numbers from 1e-6 on, not {norms!r}")
-    for name, values in (("layers", layers), ("norms", norms)):
-        if len(set(values)) < len(values):
-            raise InputError(f"{name} must not name a value twice, as {values!r} does")
-    if learning_rate is not None and not (np.isfinite(learning_rate) and learning_rate > 0):
-        raise InputError(f"learning_rate must be positive or None, not {learning_rate!r}")
-    if data not in ("empirical", "population"):
-        raise InputError(f'data must be "empirical" or "population", not {data!r}')
     panels = tuple(
         Setting(
             int(k), float(norm), _scale(k), learning_rate or _rate(k, d), int(d), int(n),

@@ -1,83 +1,30 @@
-"""How long the balanced flow takes to a given angle or loss, by quadrature.
+"""The scale of the start (Section 3.2): how long the flow takes to an angle and to a loss.
 
 Times are s = |w*|^(2m) t; psi = log tan(phi/2), rho = log(|w|/|w*|), and losses are in units of
-|w*|^(2(m+1)). In dtau = (|w|/|w*|)^(m-1) ds the angle's equation (10) is free of the magnitude,
-
-    dphi/dtau = phi sin(phi) / (2 pi),    s = int (|w|/|w*|)^(1-m) dtau.
-
-So a larger start is slower for m = 0, as fast for m = 1 and faster for m >= 2, to every angle.
+|w*|^(2(m+1)). A larger start is slower for m = 0, as fast for m = 1 and faster for m >= 2, to every
+angle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
-from reluflow.errors import InputError
-from reluflow.flows.population import shortfall
-from reluflow.papers.lee2023magnitude.orbit import Orbit, orbits
+from reluflow.approx import upwards
+from reluflow.falsify import Draw, Instance, Report, Statement, falsify
+from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.passage_times import time_to_angle, time_to_loss
+from reluflow.ledger import Evidence, Reading, bound, deviation, note
+from reluflow.papers.lee2023magnitude.convergence import distance_to_teacher
+from reluflow.papers.lee2023magnitude.starts import Start
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-_NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
-_HALVINGS = 50
-_STAGES = 4
-"""Orbits end when the angle is small; a tiny start's magnitude may come later, some orbits on."""
-
-
-def relative_loss(psi: ArrayLike, rho: ArrayLike, m: ArrayLike) -> NDArray:
-    """L of (1) over |w*|^(2(m+1)): 1/4 ((e^((m+1) rho) - 1 + eps)^2 + eps (2 - eps)).
-
-    Parameters: psi, rho and m of shapes that broadcast. Returns their shape.
-    """
-    eps = shortfall(2.0 * np.arctan(np.exp(-np.asarray(psi, float))))
-    excess = np.expm1((np.asarray(m) + 1.0) * np.asarray(rho, float)) + eps
-    return 0.25 * (excess**2 + eps * (2.0 - eps))
-
-
-def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLike) -> NDArray:
-    """Time s at which psi = psi1, from starts (psi0, rho0).
-
-    Parameters: arrays that broadcast to (k,), psi0 <= psi1. Returns (k,). Raises InputError for an
-    angle before the start's, or more than 14 beyond it and 0 in psi.
-    """
-    psi0, rho0, m, psi1 = _columns(psi0, rho0, m, psi1)
-    path = orbits(psi0, rho0, m)
-    if np.any(psi1 < psi0) or np.any(psi1 > path.psi[:, -1]):
-        raise InputError("psi1 must lie between the start's psi0 and the orbit's end")
-    return _within(path, m, np.sum(path.psi <= psi1[:, None], axis=1) - 1)(psi1)[0]
-
-
-def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLike) -> NDArray:
-    """Time s at which the loss, which falls along the flow, has come down to `level`.
-
-    Parameters: arrays that broadcast to (k,); level in units of |w*|^(2(m+1)). Returns (k,), 0
-    where the start is no higher. Raises InputError for a level that is not reached.
-    """
-    psi0, rho0, m, level = _columns(psi0, rho0, m, level)
-    path = orbits(psi0, rho0, m)
-    for _ in range(_STAGES):
-        losses = relative_loss(path.psi, path.rho, m[:, None])
-        if np.all(losses[:, -1] <= level):
-            break
-        path = _continued(path, m)
-    else:
-        raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
-    k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)
-    at = _within(path, m, k)
-    rows = np.arange(len(k))
-    low, high = path.psi[rows, k], path.psi[rows, k + 1]
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        above = relative_loss(middle, at(middle)[1], m) > level
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.where(losses[:, 0] <= level, 0.0, at(0.5 * (low + high))[0])
-
-
-def slopes(sizes: ArrayLike, times: ArrayLike) -> NDArray:
-    """d log(time) / d log(size) between neighbours. Parameters: two (k,). Returns (k - 1,)."""
-    return np.diff(np.log(times)) / np.diff(np.log(sizes))
+RIGHT, NEAR = 0.0, float(log_tan(0.75 * math.pi))
+"""psi_0 at a right angle to w*, and at 45 degrees from it."""
 
 
 def late_error(phi0: ArrayLike, r: ArrayLike) -> NDArray:
@@ -104,50 +51,191 @@ def best_norm(phi0: ArrayLike) -> NDArray:
     return np.maximum(-b, 0.0) / (np.pi**2 + b**2) * phi0 / np.sin(phi0)
 
 
-def _columns(*given: ArrayLike) -> list[NDArray]:
-    return [np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(*given)]
+# --- The order of the times -----------------------------------------------------------------------
 
 
-def _continued(path: Orbit, m: NDArray) -> Orbit:
-    """The orbits, and those that start at their ends."""
-    more = orbits(path.psi[:, -1], path.rho[:, -1], m)
-    s = path.s[:, -1:] + more.s[:, 1:]
-    return Orbit(
-        np.hstack([path.s, s]),
-        np.hstack([path.psi, more.psi[:, 1:]]),
-        np.hstack([path.rho, more.rho[:, 1:]]),
+def order_of_times(layers: Sequence[int], sign: float) -> Statement:
+    """The larger of two starts at one angle reaches every later angle first (sign = 1) or last
+    (sign = -1). The slack is the relative difference of the two times."""
+
+    def ratios(small: NDArray, large: NDArray) -> NDArray:
+        return sign * (small - large) / np.maximum(small, large)
+
+    says = "to every angle, the larger start is " + ("faster" if sign > 0 else "slower")
+    return _of_times(says, layers, ratios, strict=True)
+
+
+def equal_times() -> Statement:
+    """For m = 1 the time to every angle is the same for all norms; to 1e-9 of it."""
+    says = "to every angle, all norms take the same time"
+    return _of_times(says, [1], lambda a, b: -np.abs(b / a - 1.0), tolerance=1e-9)
+
+
+def _of_times(
+    says: str, layers: Sequence[int], slack: Callable[[NDArray, NDArray], NDArray], **more: Any
+) -> Statement:
+    """A statement on the times (k,) that a smaller and a larger start take to one angle."""
+
+    def slacks(items: Sequence[Instance]) -> NDArray:
+        psi0, small, psi1, grow = np.transpose([item["passage"] for item in items])
+        m = np.array([int(item["m"]) for item in items])
+        return slack(*(time_to_angle(psi0, rho0, m, psi0 + psi1) for rho0 in (small, small + grow)))
+
+    return Statement(
+        says=says,
+        draws=_passages(layers),
+        slack=lambda item: float(slacks([item])[0]),
+        batch=slacks,
+        hypotheses=_ORDERED,
+        fixed=("m",),
+        **more,
     )
 
 
-def _within(path: Orbit, m: NDArray, k: NDArray) -> Callable[[NDArray], tuple[NDArray, NDArray]]:
-    """Time and rho as functions of psi (rows,) in panel k (rows,) of every orbit.
-
-    From the panel's first point Z = (v*/v)^(m+1) solves the orbit's equation,
-    Z = (Z_0 + (m + 1) pi int grown / phi dpsi) / grown with grown = (g(phi)/g(phi_0))^(m+1).
-    """
-    rows, p = np.arange(len(k)), m + 1.0
-    s, psi0, Z0 = path.s[rows, k], path.psi[rows, k], np.exp(-p * path.rho[rows, k])
-    start = _phi(psi0) * np.cosh(psi0)
-
-    def grown(psi: NDArray, axes: tuple[int, ...]) -> NDArray:
-        base, power = np.expand_dims(start, axes), np.expand_dims(p, axes)
-        return (_phi(psi) * np.cosh(psi) / base) ** power
-
-    def odd(psi: NDArray) -> NDArray:
-        """Z at psi (rows, j), by Gauss-Legendre from the panel's start to each."""
-        width = psi - psi0[:, None]
-        inner = psi0[:, None, None] + width[:, :, None] * _NODES
-        gain = (grown(inner, (1, 2)) / _phi(inner)) @ _WEIGHTS
-        return (Z0[:, None] + np.pi * p[:, None] * width * gain) / grown(psi, (1,))
-
-    def at(psi: NDArray) -> tuple[NDArray, NDArray]:
-        width = (psi - psi0)[:, None]
-        nodes = psi0[:, None] + width * _NODES
-        pace = 2.0 * np.pi * odd(nodes) ** (1.0 - 2.0 / p[:, None]) / _phi(nodes)
-        return s + width[:, 0] * (pace @ _WEIGHTS), -np.log(odd(psi[:, None])[:, 0]) / p
-
-    return at
+_ORDERED: Mapping[str, Callable[[Instance], bool]] = {
+    "the second start is larger, the angle is later": lambda item: bool(
+        item["passage"][2] > 0.01 and item["passage"][3] > 0.01
+    ),
+    "angles and norms at which rounding does not hide the order": lambda item: bool(
+        abs(item["passage"][0]) < 4.0
+        and item["passage"][2] < 8.0
+        and -8.0 < item["passage"][1] < 3.0 - item["passage"][3]
+    ),
+}
 
 
-def _phi(psi: NDArray) -> NDArray:
-    return 2.0 * np.arctan(np.exp(psi))
+def _passages(layers: Sequence[int]) -> Mapping[str, Draw]:
+    """Passages "passage" (4,): psi_0, the smaller rho_0, how far psi goes, how much rho_0 grows."""
+
+    def drawn(rho: tuple[float, float]) -> Draw:
+        def draw(rng: np.random.Generator) -> Instance:
+            passage = [rng.uniform(-3.0, 3.0), rng.uniform(*rho)]
+            passage += [rng.uniform(0.05, 5.0), 10.0 ** rng.uniform(-1.5, 0.1)]
+            return {"passage": np.array(passage), "m": np.array(rng.choice(layers))}
+
+        return draw
+
+    return {
+        "small": drawn((-6.0, -3.0)),
+        "moderate": drawn((-1.0, 1.0)),
+        "large": drawn((0.5, 1.5)),
+    }
+
+
+def try_orders(seed: int, count: int) -> Mapping[str, Report]:
+    """Whether the larger of two starts at an angle is slower, as fast or faster to later ones."""
+    statements = {
+        "m = 0": order_of_times([0], -1.0),
+        "m = 1": equal_times(),
+        "m = 2, 3, 4": order_of_times([2, 3, 4], 1.0),
+    }
+    return {name: falsify(one, seed, count, count) for name, one in statements.items()}
+
+
+def angle_times(orders: Mapping[str, Report], seed: int, count: int) -> list[Evidence]:
+    """ma.ours.time.angle: the order of times for starts of any size, and the closed time of one
+    layer."""
+    rng = np.random.default_rng(seed)
+    psi0, rho0 = rng.uniform(-2.0, 1.0, count), rng.uniform(-3.0, 3.0, count)
+    psi1 = psi0 + rng.uniform(0.1, 3.0, count)
+    a = np.exp(rho0) / (angle(psi0) * np.cosh(psi0))
+    closed = 2.0 * np.log1p(np.pi * a * (np.sinh(psi1) - np.sinh(psi0)))
+    gap = float(np.abs(time_to_angle(psi0, rho0, 0, psi1) / closed - 1.0).max())
+    return [
+        *(item for m, report in orders.items() for item in report.checks(f"{m}: {report.says}")),
+        deviation("m = 0: time by quadrature against the closed form", gap, "of it"),
+        note("seed", seed),
+    ]
+
+
+# --- Powers of the norm ---------------------------------------------------------------------------
+
+SMALL = np.array([1e-4, 1e-3])
+"""Sizes |w_0|/|w*| between which powers are measured."""
+
+
+def slopes(sizes: ArrayLike, times: ArrayLike) -> NDArray:
+    """d log(time) / d log(size) between neighbours. Parameters: two (k,). Returns (k - 1,)."""
+    return np.diff(np.log(times)) / np.diff(np.log(sizes))
+
+
+def _angle_exponents(m: int) -> NDArray:
+    """d log(time to an angle) / d log|w_0| for three passages; the last one ends at 0.95 pi."""
+    passages = np.pi * np.array([[0.25, 0.5], [0.5, 0.75], [0.75, 0.95]])
+    return np.array([slopes(SMALL, time_to_angle(log_tan(a), np.log(SMALL), m, log_tan(b)))
+                     for a, b in passages])  # fmt: skip
+
+
+def _loss_exponents(layers: Sequence[int], loss: str) -> list[Evidence]:
+    """d log(time to `loss`, a loss of 1e-4) / d log|w_0| from a right angle, against 1 - m."""
+    found = {m: slopes(SMALL, time_to_loss(RIGHT, np.log(SMALL), m, 1e-4))[0] for m in layers}
+    return [
+        deviation(f"m = {m}: exponent of |w0| in the time to {loss}, against {1 - m}",
+                  upwards(abs(power - (1 - m))), "", digits=2)
+        for m, power in found.items()
+    ]  # fmt: skip
+
+
+def initial_scale(orders: Mapping[str, Report], layers: Sequence[int]) -> list[Evidence]:
+    """ma.text.scale.1, ma.text.scale.2, ma.text.scale.3: small starts turn faster (layers m = 0),
+    slower (m >= 2), which for m >= 2 is said of the loss as well, or as fast (1) (Section 3.2)."""
+    report = orders[name := "m = " + ", ".join(map(str, layers))]
+    return [
+        *(deviation(f"m = {m}: exponent of |w0| in the time to an angle, against {1 - m}",
+                    upwards(float(np.abs(_angle_exponents(m) - (1 - m)).max())), "", digits=2)
+          for m in layers),
+        *_loss_exponents([m for m in layers if m in (2, 3)], "a small loss"),
+        *report.checks(f"{name}: {report.says}"),
+        note("sizes |w0|, in |w*|, of the exponents", "0.0001 and 0.001"),
+        note("seed", report.seed),
+    ]  # fmt: skip
+
+
+def speed() -> Reading:
+    """What "faster" means, and what small starts gain in the other meaning."""
+    gain = float(-np.diff(time_to_loss(RIGHT, np.log([1.0, 1e-4]), 0, 1e-6))[0])
+    return Reading(
+        taken="speed is the time to a fixed angle, as the argument from dφ/dt says; small "
+        "means |w0|/|w*| = 1e-4 to 1e-3 for the exponents, and any size for the order",
+        others="if speed is the time to a small loss, one layer gains a constant, no power "
+        f"of |w0|: from φ0 = π/2 a start at 1e-4 |w*| is {gain:.2f} units of time ahead of one "
+        "at |w*|, and from angle(w0, w*) below arctan π = 72.3 degrees a moderate norm is best",
+    )
+
+
+# --- Times to a loss ------------------------------------------------------------------------------
+
+
+def loss_times(seed: int, count: int) -> list[Evidence]:
+    """ma.ours.time.loss: what the initial norm does to the loss: a constant, a logarithm, or a
+    power of the time."""
+    rng = np.random.default_rng(seed)
+    gaps, least = [], []
+    for _ in range(max(count // 8, 2)):
+        phi, r = rng.uniform(0.5, 2.8), math.exp(rng.uniform(-2.0, 1.0))
+        error = float(distance_to_teacher(Start.at(phi, r, 0).flow([32.0]))[0]) * math.exp(16.0)
+        gaps.append(abs(error / float(late_error(phi, r)) - 1.0))
+    for phi in np.linspace(0.4, 2.9, 11):
+        found = minimize_scalar(lambda r, at=phi: float(late_error(at, r)), bounds=(0.0, 3.0),
+                                method="bounded", options={"xatol": 1e-9}).x  # fmt: skip
+        least.append(abs(float(found) - float(best_norm(phi))))
+    lead = float(np.diff(time_to_loss(RIGHT, np.log([1e-6, 1.0]), 0, 1e-8))[0])
+    moderate = float(best_norm(0.75 * math.pi))
+    late = time_to_loss(NEAR, np.log([1e-4, moderate]), 0, 1e-6)
+    single = np.diff(time_to_loss(RIGHT, np.log(SMALL), 1, 1e-4))[0] / np.diff(np.log(SMALL))[0]
+    return [
+        deviation("m = 0: e^(t/2) |w - w*| at t = 32 against K(φ0, |w0|)", upwards(max(gaps)),
+                  "of K"),
+        deviation("m = 0: norm of least K, found by minimising it, against its formula",
+                  upwards(max(least)), "|w*|", digits=2),
+        deviation("m = 0, φ0 = π/2: lead of |w0| -> 0 over |w0| = |w*| against 2 log K",
+                  upwards(abs(lead - 2.0 * math.log(float(late_error(0.5 * math.pi, 1.0))))), ""),
+        bound("m = 0, angle(w0, w*) = π/4: lead of the best norm over |w0| -> 0",
+              float(late[0] - late[1]), ">", 0.1, ""),
+        deviation("m = 1: time gained per unit of log|w0|, against 2",
+                  upwards(abs(single + 2.0)), "", digits=2),
+        *_loss_exponents((2, 3), "a loss"),
+        note("m = 0, φ0 = π/2: that lead, 2 log K", lead),
+        note("best norm at angle(w0, w*) = π/4", moderate, "|w*|"),
+        note("seed", seed),
+    ]  # fmt: skip

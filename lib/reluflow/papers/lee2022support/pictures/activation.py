@@ -21,7 +21,7 @@ from reluflow.figures.weight_space import (
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import virtual_minimum
 from reluflow.networks import gradient
-from reluflow.papers.lee2022support.activation import alpha_star
+from reluflow.papers.lee2022support.training_dynamics import alpha_star
 
 VIRTUAL = ("#E69F00", "#F0E442")
 """Colours of the two virtual minima, as in the paper: orange and yellow."""
@@ -62,7 +62,7 @@ def _along_ray(ax, X, y, w0, paths: Sequence[Trajectory], window: Window) -> Non
     weight_plane(ax, window, equal=True)
     for path in paths:
         flow(ax, path, arrows=1)
-    stars = [float(alpha_star(X, y, w0, j)) for j in range(len(y))]
+    stars = [float(alpha_star(X, y, w0, j) or np.nan) for j in range(len(y))]
     ax.plot(*np.outer(w0, [0.0, 1.6 * max(stars)]), color=style.QUIET, lw=1.0, ls=":",
             label=r"ray $\alpha w_0$", zorder=2.4)  # fmt: skip
     alphas = np.linspace(0.15, 1.5, 9) * max(stars)

@@ -14,10 +14,10 @@ from reluflow.figures.frame import Window, fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.figures.weight_flow import flow
 from reluflow.figures.weight_space import activation_boundaries, weight_plane
+from reluflow.flows.activity import Crossing, crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, virtual_minimum
-from reluflow.papers.lee2022support.norms import Crossing, crossings
 
 OLD, NEW, RATE = "#009E73", "#CC79A7", "#E69F00"
 VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": ""}

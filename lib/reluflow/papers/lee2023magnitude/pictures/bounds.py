@@ -12,20 +12,14 @@ from numpy.typing import NDArray
 from reluflow.figures import style
 from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.flows.population import population_flow, pull
+from reluflow.flows.phases import nullcline
 from reluflow.papers.lee2023magnitude import bounds
-from reluflow.papers.lee2023magnitude.bounds_evidence import excess
-from reluflow.papers.lee2023magnitude.bounds_statements import Flow
-from reluflow.papers.lee2023magnitude.comparison import level
+from reluflow.papers.lee2023magnitude.flow_bounds import norm_range
+from reluflow.papers.lee2023magnitude.small_norms import room
+from reluflow.papers.lee2023magnitude.starts import Start
 
 FLOW, LOWER, UPPER, PRINTED = "#0072B2", "#009E73", "#E69F00", "#D55E00"
 SIZES = ("#CC79A7", "#56B4E9", "#332288")
-
-
-def _flow(phi0: float, v0: float, m: int, t: NDArray) -> Flow:
-    """The flow at times t, |w*| = 1."""
-    path = population_flow(np.log(np.tan(0.5 * phi0)), np.log(v0), m, t)
-    return Flow(t, path.psi, path.length, phi0, v0, 1.0, m)
 
 
 @in_house_style
@@ -37,9 +31,9 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
     titles = (f"(a) below the branch, $v_0 = {below:g}$", f"(b) above it, $v_0 = {above:g}$")
     fig, axes = panels(1, 2, height=3.9, titles=titles)
     t = np.linspace(0.0, until, 301)
-    rest = float(level(pull(phi0), 1.0, m))
+    rest = float(nullcline(phi0, m))
     for ax, v0 in zip(axes, (below, above), strict=True):
-        v = _flow(phi0, v0, m, t).v
+        v = Start.at(phi0, v0, m).flow(t).length
         lower, upper = bounds.layered_magnitude_bounds(t, phi0, v0, 1.0, m)
         ax.fill_between(t, lower, upper, color=style.QUIET, alpha=0.12, lw=0)
         ax.plot(t, upper, color=UPPER, label=fresh(ax, "$u(t; 0)$, right"))
@@ -69,12 +63,14 @@ def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figur
     fig, axes = panels(1, 3, height=3.7, titles=titles)
     t = np.linspace(0.0, until, 201)
     for v0 in norms:
-        f = _flow(phi0, v0, 0, t)
-        _enclosed(axes[0], f.t, f.v, *bounds.magnitude_bounds(t, phi0, v0, 1.0))
+        v = Start.at(phi0, v0, 0).flow(t).length
+        _enclosed(axes[0], t, v, *bounds.magnitude_bounds(t, phi0, v0, 1.0))
     axes[0].set(xlabel="time $t$", ylabel="$|w(t)|$", xlim=(0.0, until), ylim=(0.0, None))
-    f = _flow(phi0, norms[0], 0, t)
-    lower, upper = bounds.angle_bounds(t, phi0, f.smallest, f.largest, 1.0)
-    _enclosed(axes[1], t, f.phi, lower, np.minimum(upper, np.pi))
+    start = Start.at(phi0, norms[0], 0)
+    path = start.flow(t)
+    least, most = bounds.gap_bounds(t, start.psi, *norm_range(start, path), 1.0, 0)
+    lower = np.pi - most
+    _enclosed(axes[1], t, path.phi, lower, np.minimum(np.pi - least, np.pi))
     axes[1].fill_between(
         t,
         phi0 - 0.6,
@@ -109,7 +105,7 @@ def _first_order(ax: Axes, t: float = 1.0) -> None:
             label=r"$(\sin\varphi_0 + \pi\cos\varphi_0)/\varphi_0$")  # fmt: skip
     at = np.linspace(1.0, 3.0, 6)
     for v0, colour, mark in zip((0.3, 0.1, 0.001), SIZES, "osD", strict=True):
-        ax.plot(at, [excess(phi0, t, v0) for phi0 in at], ls="", marker=mark, ms=5, color=colour,
+        ax.plot(at, [room(phi0, t, v0) for phi0 in at], ls="", marker=mark, ms=5, color=colour,
                 label=f"flow, $|w_0| = {v0:g}\\,|w^*|$")  # fmt: skip
     ax.axhline(0.0, color=style.QUIET, lw=0.8)
     ax.axhspan(-1.25, 0.0, color=PRINTED, alpha=0.12, lw=0)

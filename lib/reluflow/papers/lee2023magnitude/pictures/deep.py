@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.papers.lee2023magnitude.deep_networks import DeepRun
+from reluflow.papers.lee2023magnitude.deep import DeepRun
 from reluflow.papers.lee2023magnitude.restarts import Restarts
 
 TRAINED, LOWER, UPPER = "#0072B2", "#009E73", "#E69F00"
@@ -32,19 +32,19 @@ def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
         for j, (at, (low, high)) in enumerate(zip(panel.points, panel.bounds, strict=True)):
             few = _few(len(low))
             keys = {"lw": 1.3, "alpha": 0.45 + 0.18 * j}
-            T = panel.T[at:][few]
+            T = panel.path.t[at:][few]
             ax.plot(T, high[few] / panel.target, color=UPPER, ls=(0, (5, 2)),
                     label="upper bounds" if j == 3 else "_nolegend_", **keys)  # fmt: skip
             ax.plot(T, low[few] / panel.target, color=LOWER, ls=(0, (2, 1.5)),
                     label="lower bounds" if j == 3 else "_nolegend_", **keys)  # fmt: skip
-        few = _few(len(panel.T))
-        ax.plot(panel.T[few], panel.v[few] / panel.target, color=TRAINED, lw=2.2,
+        few = _few(len(panel.path.t))
+        ax.plot(panel.path.t[few], panel.v[few] / panel.target, color=TRAINED, lw=2.2,
                 label=r"$\|w(T)\|$, descent on data")  # fmt: skip
-        at = list(panel.points)
-        ax.plot(panel.T[at], panel.v[at] / panel.target, ls="", marker="o", ms=5.5, mec="white",
+        again = list(panel.points)  # t is the number of the step
+        ax.plot(again, panel.v[again] / panel.target, ls="", marker="o", ms=5.5, mec="white",
                 color=style.INK, zorder=5, label="points of restart")  # fmt: skip
         ax.set_xlabel("step $T$")
-        ax.set_xlim(0, panel.T[-1])
+        ax.set_xlim(0, panel.path.t[-1])
         ax.margins(y=0.06)
     axes[0].set_ylabel(r"magnitude over $\|w^*\|$")
     legend_below(fig, columns=4)
@@ -67,13 +67,13 @@ def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Fi
         for name, values in run.magnitudes.items():
             if not name.startswith("product"):
                 top.plot(run.steps, values / values[0], color=colours[name], label=_tex(name))
-        bottom.plot(run.steps, run.losses / run.labels, color=style.INK, lw=1.5,
+        bottom.plot(run.steps, run.losses / run.zero, color=style.INK, lw=1.5,
                     label="loss over that of $f = 0$")  # fmt: skip
         if not other.diverged:
             first = other.norms[:, 0] / other.norms[0, 0]
             top.plot(other.steps, first, color=MAGNITUDE_COLOURS[0], **_SMALLER,
                      label=r"$\|W_1\|$, flow on fewer data")  # fmt: skip
-            bottom.plot(other.steps, other.losses / other.labels, color=style.INK, **_SMALLER,
+            bottom.plot(other.steps, other.losses / other.zero, color=style.INK, **_SMALLER,
                         label="its loss")  # fmt: skip
         bottom.set_yscale("log")
         bottom.set_xlabel("step $T$")

@@ -12,28 +12,25 @@ from matplotlib.figure import Figure
 from reluflow.figures import style
 from reluflow.figures.frame import fresh
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.flows.population import population_descent
-from reluflow.papers.lee2023magnitude.approximation import (
+from reluflow.papers.lee2023magnitude.bounds import two_layer_magnitude_bounds
+from reluflow.papers.lee2023magnitude.descent_layers import excess, near_descent
+from reluflow.papers.lee2023magnitude.profiles import (
     Profile,
     approximation_errors,
     largest_errors,
 )
-from reluflow.papers.lee2023magnitude.descent_bounds import (
-    gap_bounds_from,
-    two_layer_descent_bounds,
-)
+from reluflow.papers.lee2023magnitude.starts import Start
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", ":")
 
-
-Start = tuple[float, float]
+Pair = tuple[float, float]
 """phi0 and |w0| = v_1 = ..., in units of v*."""
 
 
 @in_house_style
 def bounds_missed(
-    steps: Sequence[float], low: Start, high: Start, gaps: Sequence[float], reach: float = 12.0
+    steps: Sequence[float], low: Pair, high: Pair, gaps: Sequence[float], reach: float = 12.0
 ) -> Figure:
     """(a) Theorem A.3, v* = 1: by how many eta descent is below its lower bound from the start
     `low`, and |w| above the upper one from `high`, against eta T <= `reach`. (b) Theorem 4.2,
@@ -59,22 +56,19 @@ def bounds_missed(
     return fig
 
 
-def _two_layers(
-    ax: Axes, step: float, dash: str, starts: tuple[Start, Start], reach: float
-) -> None:
+def _two_layers(ax: Axes, step: float, dash: str, starts: tuple[Pair, Pair], reach: float) -> None:
     curves = {}
     for side, (phi0, norm) in enumerate(starts):
-        psi0 = math.log(math.tan(phi0 / 2.0))
-        path = population_descent(psi0, math.log(norm), 1, step, math.ceil(reach / step))
-        lower, upper = two_layer_descent_bounds(path.t, phi0, norm, 1.0, step)
+        path = Start.at(phi0, norm, 1).descent(step, math.ceil(reach / step))
+        lower, upper = two_layer_magnitude_bounds(path.t, phi0, norm, 1.0, step)
         if side == 0:
             curves["lower bound less $|w|$"] = lower - path.length
             curves["lower bound less $v_1$"] = lower - path.layers[:, 0]
         else:
             curves["$|w|$ less upper bound"] = path.length - upper
-    for (label, excess), colour in zip(curves.items(), COLOURS, strict=False):
+    for (label, outside), colour in zip(curves.items(), COLOURS, strict=False):
         # |w| and v_1 nearly coincide: the later one is drawn thinner, on top.
-        ax.plot(step * path.t, excess / step, color=colour, ls=dash, label=fresh(ax, label),
+        ax.plot(step * path.t, outside / step, color=colour, ls=dash, label=fresh(ax, label),
                 lw=2.6 if colour == COLOURS[0] else 1.2)  # fmt: skip
 
 
@@ -84,12 +78,8 @@ def _angles(ax: Axes, step: float, dash: str, gaps: Sequence[float]) -> None:
     for (label, norm, side), colour in zip(cases, ("#E69F00", COLOURS[3]), strict=True):
         most = []
         for gap in gaps:
-            theta0 = gap * step
-            psi0 = -math.log(math.tan(theta0 / 2.0))
-            path = population_descent(psi0, math.log(norm), 1, step, math.ceil(2.0 / step))
-            limit = gap_bounds_from(theta0, path.t, 1.0, 1.0, 1.0, step, 1)[side]
-            excess = (path.theta - limit if side else limit - path.theta) / path.theta
-            most.append(excess[1:].max() / step)
+            path = near_descent(gap * step, norm, step, math.ceil(2.0 / step))
+            most.append(excess(path, step, 1.0, 1.0, side)[1:].max() / step)
         ax.plot(gaps, most, color=colour, ls=dash, label=fresh(ax, label))
 
 

@@ -17,15 +17,17 @@ from scipy.interpolate import CubicHermiteSpline
 from reluflow.figures import style
 from reluflow.figures.frame import fresh, halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.flows.population import pull
-from reluflow.papers.lee2023magnitude.orbit import orbits
-from reluflow.papers.lee2023magnitude.phases import (
+from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.orbit import orbits
+from reluflow.flows.passage_times import time_to_angle, time_to_loss
+from reluflow.flows.phases import (
     dip_from_teacher_norm,
     nullcline,
     phases,
     threshold_norm,
 )
-from reluflow.papers.lee2023magnitude.times import best_norm, time_to_angle, time_to_loss
+from reluflow.flows.population import pull
+from reluflow.papers.lee2023magnitude.times import best_norm
 
 FLOW, NULLCLINE, SEPARATRIX, TURN = "#0072B2", "#D55E00", "#117733", "#AA4499"
 DEPTH_COLOURS = ("#332288", "#0072B2", "#117733", "#D55E00", "#AA4499", "#777777")
@@ -71,14 +73,13 @@ def _starts(top: float) -> list[tuple[float, float]]:
 
 def _curve(phi0: float, r: float, m: int, points: int = 240) -> tuple[NDArray, NDArray]:
     """phi and |w|/|w*| along the orbit from a start: its points, and cubics with their slopes."""
-    path = orbits(math.log(math.tan(0.5 * phi0)), math.log(r), m)
+    path = orbits(log_tan(phi0), math.log(r), m)
     psi, rho = path.psi[0], path.rho[0]
-    phi = 2.0 * np.arctan(np.exp(psi))
-    slope = np.pi / phi * (pull(phi) - np.exp((m + 1) * rho))
+    slope = np.pi / angle(psi) * (pull(angle(psi)) - np.exp((m + 1) * rho))
     first = psi[0] + np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 20)])
     dense = np.concatenate([first, np.linspace(psi[0] + 0.15, psi[-1], points)])
     rho = CubicHermiteSpline(psi, rho, slope)(dense)
-    return 2.0 * np.arctan(np.exp(dense)), np.exp(rho)
+    return angle(dense), np.exp(rho)
 
 
 def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
@@ -93,9 +94,9 @@ def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
 def _turns(ax: Axes, m: int, top: float) -> None:
     """Where those flows turn from falling to rising."""
     for phi0, r in _starts(top):
-        found = phases(math.log(math.tan(0.5 * phi0)), math.log(r), m)
+        found = phases(float(log_tan(phi0)), math.log(r), m)
         if math.isfinite(found.psi):
-            ax.plot(2.0 * math.atan(math.exp(found.psi)), found.least, "o", ms=4.5, mfc=TURN,
+            ax.plot(angle(found.psi), found.least, "o", ms=4.5, mfc=TURN,
                     mec="white", mew=0.7, zorder=5, ls="", label=fresh(ax, "turn"))  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def passage_times(depths: Sequence[int] = (0, 1, 2, 3), level: float = 1e-4) -> 
     fig, (left, right) = panels(1, 2, height=4.2, titles=titles)
     sizes = np.geomspace(1e-3, 1e2, 41)
     nearer = 0.75 * math.pi
-    psi = math.log(math.tan(0.5 * nearer))
+    psi = log_tan(nearer)
     for m, colour, line in zip(depths, DEPTH_COLOURS, DEPTH_LINES, strict=False):
         name = f"$m = {m}$, $\\varphi_0 = \\pi/2$"
         times = time_to_angle(0.0, np.log(sizes), m, psi)
@@ -146,7 +147,7 @@ def dips_and_depth(phi0: float, depths: Sequence[int] = (0, 1, 2, 4, 16)) -> Fig
         left.plot(*_curve(phi0, 1.0, m), color=colour, ls=line, label=f"$m = {m}$")
     for m in depths:
         found = dip_from_teacher_norm(phi0, m)
-        left.plot(2.0 * math.atan(math.exp(found.psi)), found.least, "o", ms=5, mfc=TURN,
+        left.plot(angle(found.psi), found.least, "o", ms=5, mfc=TURN,
                   mec="white", mew=0.7, ls="", zorder=5, label=fresh(left, "turn"))  # fmt: skip
     left.set(xlabel="$\\varphi$", ylabel="$|w| / |w^*|$", xlim=(phi0, math.pi))
     left.set_xticks([0.5 * math.pi, 0.75 * math.pi, math.pi], ["π/2", "3π/4", "π"])

@@ -16,9 +16,9 @@ from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.figures.weight_flow import flow, stationary_sets
 from reluflow.figures.weight_space import activation_boundaries, loss_levels, weight_plane
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.chain import ChainPath
 from reluflow.geometry import local_minima
 from reluflow.papers.lee2023magnitude import angles
-from reluflow.papers.lee2023magnitude.signs import ChainPath
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73")
 _SAMPLED = {"ls": "", "marker": "o", "ms": 4.5, "mec": "white", "mew": 0.6}

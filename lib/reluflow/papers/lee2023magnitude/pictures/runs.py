@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.flows.population import PopulationPath
-from reluflow.papers.lee2023magnitude.bounds import layered_magnitude_bounds
 from reluflow.papers.lee2023magnitude.compliance import angle_curves, magnitude_curves
 from reluflow.papers.lee2023magnitude.gaps import distance
 from reluflow.papers.lee2023magnitude.runs import Run
@@ -62,7 +61,8 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
             (run.setting.restart, NEW_UPPER, NEW_LOWER, ", restarted"),
         ):
             at = T[start <= T]
-            below, above = _magnitude_bounds(run, at, start)
+            curves = magnitude_curves(run.setting, run.trained, start)
+            below, above = (curve[at - start] / run.target for curve in curves)
             ax.plot(at, above, color=upper, label=f"upper bound{word}", zorder=2)
             ax.plot(at, below, color=lower, label=f"lower bound{word}", zorder=2)
         _paths(ax, run, T, lambda path: path.length / path.target)
@@ -101,18 +101,6 @@ def _paths(ax: Axes, run: Run, T: NDArray, value: Callable[[PopulationPath], NDA
     few = T[np.unique(np.searchsorted(T, np.linspace(0, T[-1], MARKS)))]
     ax.plot(few, value(run.flow)[few], ls="", marker="o", ms=3.2, mfc="white", mew=0.9,
             mec=style.INK, label="flow of the population", zorder=3.4)  # fmt: skip
-
-
-def _magnitude_bounds(run: Run, at: NDArray, start: int) -> tuple[NDArray, NDArray]:
-    """The bounds (k,) in units of |w*| at the steps `at` (k,), all of them from `start` on."""
-    path = run.trained
-    if run.setting.layers <= 2:
-        lower, upper = magnitude_curves(run, path, start)
-        return lower[at - start] / run.target, upper[at - start] / run.target
-    t = run.setting.rate * (at - start)
-    phi, v = float(path.phi[start]), float(path.length[start])
-    lower, upper = layered_magnitude_bounds(t, phi, v, run.target, run.setting.m)
-    return lower / run.target, upper / run.target
 
 
 def _gap(ax: Axes, run: Run, which: int, height: float) -> None:

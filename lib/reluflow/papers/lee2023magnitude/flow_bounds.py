@@ -1,0 +1,237 @@
+"""The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows.
+
+An instance is a start of `starts`, with "target". A bound is tried at all points of the orbit,
+which resolve the first moments and the last. The flow is taken from its closed form (`orbit`), so
+thousands of starts cost seconds; `closed_form` holds that form against the integrated flow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
+
+from reluflow.falsify import Draw, Instance, Report, Statement, falsify
+from reluflow.flows.charts import TIME
+from reluflow.flows.orbit import orbits
+from reluflow.flows.phases import nullcline
+from reluflow.flows.population import PopulationPath, pull, recorded_path
+from reluflow.instances import extended
+from reluflow.ledger import Evidence, note
+from reluflow.papers.lee2023magnitude import bounds
+from reluflow.papers.lee2023magnitude.starts import Start, drawn
+
+NOISE = 1e-11
+"""Relative rounding error of a magnitude or an angle; a slack below it is not told."""
+
+BELOW_BRANCH = "the formula's argument at v_0 is below 1"
+"""The hypothesis of Theorem 3.8 as printed: elsewhere it has no real value."""
+
+RANGES = {
+    "generic": ((-2.0, 2.0), (-2.0, 2.0)),
+    "phi_0 near 0": ((-12.0, -2.0), (-4.0, 4.0)),
+    "phi_0 near pi": ((2.0, 10.0), (-4.0, 4.0)),
+    "|w_0| tiny": ((-2.0, 4.0), (-15.0, -4.0)),
+    "|w_0| huge": ((-2.0, 4.0), (4.0, 12.0)),
+    "|w_0| = |w*|": ((-4.0, 8.0), (0.0, 0.0)),
+}
+"""Ranges of psi_0 and rho_0 by kind of start."""
+
+Tests = Mapping[str, Callable[[Instance], bool]]
+
+
+def flows(starts: Sequence[Start]) -> list[PopulationPath]:
+    """The flow of every start at times t > 0 that resolve it, by its closed form."""
+    columns = zip(*((start.psi, start.rho, start.m) for start in starts), strict=True)
+    paths = orbits(*(np.array(column) for column in columns))
+    found = []
+    for k, start in enumerate(starts):
+        t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
+        layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
+        found.append(recorded_path(t, paths.psi[k, 1:], rho, layers, start.target, TIME))
+    return found
+
+
+def norm_range(start: Start, path: PopulationPath) -> tuple[float, float]:
+    """Infimum and supremum of |w(t)|, the infimum less a part in 500 at a dip.
+
+    The magnitude never turns from growth to decay, so the supremum is at an end. It dips where
+    v^(m+1) falls below (1 - eps) v*^(m+1), which grows; between points rho is taken as a cubic in
+    psi, with drho/dpsi = -pi/phi (e^((m+1) rho) - 1 + eps).
+    """
+    low, high = sorted([start.v, start.target])
+    psi, rho = np.append(start.psi, path.psi), np.append(start.rho, path.rho)
+    phi = np.append(start.phi, path.phi)
+    excess = np.exp((start.m + 1) * rho) - pull(phi)
+    turn = np.flatnonzero((excess[:-1] > 0.0) & (excess[1:] <= 0.0))
+    if not turn.size:
+        return low, high
+    ends = slice(turn[0], turn[0] + 2)
+    dip = CubicHermiteSpline(psi[ends], rho[ends], -np.pi / phi[ends] * excess[ends])
+    least = float(dip(np.linspace(psi[turn[0]], psi[turn[0] + 1], 65)).min())
+    return min(low, 0.998 * start.target * math.exp(least)), high
+
+
+def _inside(item: Instance) -> bool:
+    """Beyond |psi_0| = 14 the number phi_0 keeps no digits of its distance to pi."""
+    small = abs(item["psi"]) <= 14.0 and abs(item["rho"]) <= 16.0
+    return bool(small and 0.01 <= item["target"] <= 100.0)
+
+
+def _statement(
+    says: str,
+    layers: Sequence[int],
+    slack: Callable[[Start, PopulationPath], float],
+    hypotheses: Tests | None = None,
+    draws: Mapping[str, Draw] | None = None,
+) -> Statement:
+    """A statement on the flows of m in `layers`."""
+
+    def slacks(items: Sequence[Instance]) -> NDArray:
+        starts = [Start.of(item) for item in items]
+        return np.array([slack(*pair) for pair in zip(starts, flows(starts), strict=True)])
+
+    return Statement(
+        says,
+        draws or drawn(layers, RANGES, (-1.0, 1.0)),
+        lambda item: float(slacks([item])[0]),
+        {"phi_0 and |w_0| in the range of floats": _inside, **(hypotheses or {})},
+        batch=slacks,
+    )
+
+
+def enclosed(v: NDArray, lower: NDArray, upper: NDArray) -> float:
+    """The least distance of v (n,) to a bound, as a share of their gap.
+
+    Moments at which rounding hides the sign do not count; NaN if none is left.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = np.minimum(v - lower, upper - v) / (upper - lower)
+        told = np.abs(share) > NOISE * v / np.abs(upper - lower)
+    return float(share[told].min()) if told.any() else np.nan
+
+
+def magnitude() -> Statement:
+    """ma.thm3.3.1: Theorem 3.3, for t > 0 and 0 < phi_0 < pi."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        limits = bounds.magnitude_bounds(path.t, start.phi, start.v, start.target)
+        return enclosed(path.length, *limits)
+
+    return _statement("Theorem 3.3", (0,), slack)
+
+
+def small_magnitude_lower() -> Statement:
+    """ma.thm3.3.2: the lower half of eq. (8), for any |w_0| > 0."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        lower, _ = bounds.magnitude_bounds(path.t, start.phi, 0.0, start.target)
+        return enclosed(path.length, lower, 2.0 * path.length)
+
+    return _statement("eq. (8), lower bound, any |w_0|", (0,), slack)
+
+
+def two_layers() -> Statement:
+    """ma.thm3.8.m1: Theorem 3.8 for m = 1, its explicit bounds."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        limits = bounds.two_layer_magnitude_bounds(path.t, start.phi, start.v, start.target)
+        return enclosed(path.length, *limits)
+
+    return _statement("Theorem 3.8, m = 1", (1,), slack)
+
+
+def layered() -> Statement:
+    """Theorem 3.8 with the solutions of the comparison equation, on both sides of the branch."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        given = (start.phi, start.v, start.target, start.m)
+        return enclosed(path.length, *bounds.layered_magnitude_bounds(path.t, *given))
+
+    return _statement("Theorem 3.8 repaired", (2, 3, 4, 6), slack)
+
+
+def printed(side: str) -> Statement:
+    """ma.thm3.8.1: Theorem 3.8 as printed, its "lower" or its "upper" bound, where the formula has
+    a value."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        kappa = float(pull(start.phi)) if side == "lower" else 1.0
+        u = bounds.implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
+        v = path.length
+        return enclosed(v, u, 2.0 * v) if side == "lower" else enclosed(v, 0.0 * u, u)
+
+    def below_branch(item: Instance) -> bool:
+        start = Start.of(item)
+        return bool(math.exp(start.rho) < nullcline(start.phi, start.m))
+
+    says = f"Theorem 3.8 as printed, {side} bound"
+    return _statement(says, (2, 3, 4, 6), slack, {BELOW_BRANCH: below_branch})
+
+
+def _gap_slack(path: PopulationPath, least: NDArray, most: NDArray, fastest: float) -> float:
+    """Smallest distance of log(pi - phi) to the logarithms of its bounds; an upper bound of phi
+    that is no less than pi says nothing. Moments hidden by rounding do not count."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        above = np.where(least > 0.0, path.theta / least, np.inf)
+        apart = np.log(np.stack([most / path.theta, above]))
+    told = np.abs(apart) > NOISE * (1.0 + fastest * path.t)
+    return float(apart[told].min()) if told.any() else np.nan
+
+
+def angle(says: str, layers: Sequence[int]) -> Statement:
+    """ma.thm3.4.1, ma.thm3.9: Theorem 3.4 (m = 0) or 3.9 (m >= 1), with the closest r and R."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        within = (*norm_range(start, path), start.target, start.m)
+        fastest = bounds.angle_rates(start.phi, *within)[1]
+        return _gap_slack(path, *bounds.gap_bounds(path.t, start.psi, *within), fastest)
+
+    return _statement(says, layers, slack)
+
+
+def small_angle() -> Statement:
+    """ma.thm3.4.2: Theorem 3.4, its special case |w_0| near 0, for |w_0| <= |w*|."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        v = start.target
+        _, most = bounds.gap_bounds(path.t, start.psi, v, v, v, 0)
+        return _gap_slack(path, np.zeros(len(most)), most, 1.0)
+
+    draws = drawn((0,), RANGES, (-1.0, 1.0))
+    return _statement(
+        "Theorem 3.4, its case |w_0| near 0, for all |w_0| <= |w*|",
+        (0,),
+        slack,
+        {"|w_0| <= |w*|": lambda item: bool(item["rho"] <= 0.0)},
+        extended(draws, lambda item, _: {"rho": np.minimum(item["rho"], 0.0)}),
+    )
+
+
+def beyond_small_angle() -> Evidence:
+    """That the special case needs |w_0| <= |w*|: what it leaves from |w_0| = 3 |w*|."""
+    start, t = Start(0.0, math.log(3.0), 0), np.linspace(0.0, 10.0, 101)
+    _, most = bounds.gap_bounds(t, start.psi, 1.0, 1.0, 1.0, 0)
+    return note("the special case from |w_0| = 3 |w*|, φ_0 = π/2: least logarithm of "
+                "(π - its lower bound) / (π - φ), which fails where negative",
+                float(np.log(most / start.flow(t).theta).min()))  # fmt: skip
+
+
+def try_bounds(seed: int, count: int) -> dict[str, Report]:
+    """Try the bounds of Section 3, as printed where they can be, with `count` draws each and a
+    search of half as many evaluations."""
+    tried = {
+        "magnitude": magnitude(),
+        "small magnitude": small_magnitude_lower(),
+        "angle": angle("Theorem 3.4", (0,)),
+        "small angle": small_angle(),
+        "printed lower": printed("lower"),
+        "printed upper": printed("upper"),
+        "layered": layered(),
+        "two layers": two_layers(),
+        "layered angle": angle("Theorem 3.9", (1, 2, 3, 4, 6)),
+    }
+    return {name: falsify(one, seed, count, count // 2) for name, one in tried.items()}

@@ -1,0 +1,148 @@
+"""Theorem 3.8 for m >= 2: the implicit formula as printed, and on both sides of its branch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import mpmath
+import numpy as np
+import pandas as pd
+from scipy.integrate import solve_ivp
+from scipy.special import hyp2f1
+
+from reluflow.approx import approx
+from reluflow.falsify import Report
+from reluflow.flows.balanced_chain import balanced_chain, unit_hypergeometric
+from reluflow.flows.population import pull
+from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
+from reluflow.papers.lee2023magnitude import bounds_exact as exact
+from reluflow.papers.lee2023magnitude.bounds import implicit_printed
+from reluflow.papers.lee2023magnitude.flow_bounds import BELOW_BRANCH
+from reluflow.papers.lee2023magnitude.starts import Start
+
+
+def upper_bound_passed(v0: float, m: int, t: float) -> Counterexample:
+    """ma.thm3.8.2: the upper bound as printed fails at phi_0 = pi/2, |w*| = 1, one norm and one
+    time. With the constant F(v_0; 0) it holds (`repaired`)."""
+    phi0 = 0.5 * np.pi
+    u = implicit_printed([t], phi0, v0, 1.0, m, 1.0)[0]
+    v = float(Start.at(phi0, v0, m).flow([t]).length[0])
+    with mpmath.workdps(20):
+        exactly = exact.layered_length(phi0, v0, m, t) - exact.printed_upper(phi0, v0, m, t)
+    return Counterexample(
+        instance={"m": m, "w₀": "(1/2, 0)", "w*": "(0, 1)", "φ₀": "π/2", "v*": 1,
+                  "v₀ = v₁ = … = v_m": v0, "t": t},
+        assumptions={
+            "balanced": True,
+            "ε₀ > 0": bool(pull(phi0) < 1.0),
+            "the formula has a real value: v₀^(m+1) < (1 − ε₀) v*^(m+1)":
+                v0 ** (m + 1) < float(pull(phi0)),
+        },
+        breaks=(bound("v(t) - u(t; 0), integrated flow and the printed formula", v - u,
+                      "<", 0, ""),),
+        recheck=(bound("the same with 20 digits", float(exactly), "<", 0, ""),),
+        route="(9)-(10) by mpmath's Taylor series, the printed formula by mpmath's "
+        "hypergeometric function and root finder",
+    )  # fmt: skip
+
+
+def upper_bound_tried(printed: Report, right: Report, v0: float, m: int) -> list[Evidence]:
+    """What the upper bound as printed does on draws, beside the bounds with the right constant."""
+    start = implicit_printed([0.0], 0.5 * np.pi, v0, 1.0, m, 1.0)[0]
+    return [
+        *printed.checks(),
+        note("with the constant F(v₀; 0): starts that break either bound, and tried",
+             (sum(right.violations.values()), right.tried)),
+        note("u(0; 0) as printed for the start below, where v_0 = 1/2", float(start)),
+        note("seed", printed.seed),
+    ]  # fmt: skip
+
+
+def undefined(v0: float) -> Counterexample:
+    """ma.thm3.8.3: from v_0^(m+1) >= (1 - eps_0) v*^(m+1) on the formula has no real value at v_0;
+    shown for phi_0 = pi/2 and m = 3, where 2F1(1, -1/2; 1/2; z) = 1 - sqrt(z) artanh(sqrt(z))."""
+    phi0, m = 0.5 * np.pi, 3
+    share = float(pull(phi0))
+    z = v0 ** (m + 1) / share
+    with mpmath.workdps(20):
+        by_series = abs(float(mpmath.im(exact.printed_left(v0, m, exact.pull(phi0)))))
+    root = complex(z) ** 0.5
+    elementary = (1.0 - root * np.arctanh(root)) * v0 ** (1 - m) / ((m - 1) * share)
+    return Counterexample(
+        instance={"m": m, "φ₀": "π/2", "v*": 1, "v₀ = v₁ = … = v_m": v0},
+        assumptions={
+            "balanced, 0 < φ₀ < π, w₀ ≠ 0": 0.0 < phi0 < np.pi and v0 > 0.0,
+            "v₀ > (1 − ε₀)^(1/(m+1)) v*": z > 1.0,
+        },
+        breaks=(bound("imaginary part of F(v₀; ε₀), mpmath's hypergeometric function",
+                      by_series, "<=", 1e-9, ""),),
+        recheck=(bound("the same from 1 − √z artanh √z, in complex floats",
+                       abs(float(elementary.imag)), "<=", 1e-9, ""),),
+        route="for m = 3 the hypergeometric function is elementary",
+    )  # fmt: skip
+
+
+def branch_met(printed: Report) -> list[Evidence]:
+    """How many draws have no real value, and how F grows towards its branch point for phi_0 = pi/2
+    and m = 3."""
+    share = float(pull(0.5 * np.pi))
+    near = [
+        abs(exact.printed_left(share**0.25 * (1 - gap), 3, share)) for gap in (1e-3, 1e-6, 1e-9)
+    ]
+    says = "F at v₀ = (1 − 1e-3, 1 − 1e-6, 1 − 1e-9) ℓ, ℓ = (1 − ε₀)^(1/4) v*"
+    return [
+        fact("of the draws, starts at which F(v₀; ε₀) has no real value",
+             printed.rejected.get(BELOW_BRANCH, 0), 0),
+        note("starts drawn", printed.drawn),
+        note(says, tuple(map(float, near)), digits=3),
+        note("seed", printed.seed),
+    ]  # fmt: skip
+
+
+def repaired(layers: Sequence[int]) -> list[Evidence]:
+    """ma.ours.implicit: Theorem 3.8 on both sides of the branch, by quadrature and by ODE; along
+    flows it is tried by `flow_bounds.layered`."""
+    times, starts, a = np.array([0.05, 0.5, 5.0]), (0.2, 0.8, 1.3, 4.0), 0.9
+    by_ode, by_integral = [], []
+    for m, y0 in product(layers, starts):
+        u = balanced_chain(times, a * y0, a, m)
+        path = solve_ivp(
+            lambda _, x, m=m: -0.5 * x**m * (x ** (m + 1) - a ** (m + 1)),
+            (0.0, times[-1]), [a * y0], "DOP853", times, rtol=1e-12, atol=1e-14,
+        )  # fmt: skip
+        by_ode.append(np.abs(u / path.y[0] - 1.0).max())
+        by_integral.append(abs(exact.time_between(a * y0, float(u[1]), a, m) / times[1] - 1.0))
+    right, wrong = ([abs(exact.printed_pace(m, sign) + 0.5) for m in layers] for sign in (-1, 1))
+    special = [_errors(b, z)[1] for m in layers for b in ((1 - m) / (m + 1), 2 * m / (m + 1))
+               for z in (0.3, 0.6, 0.99, 1 - 1e-9)]  # fmt: skip
+    return [
+        deviation("u(t) from the integrated (15), sign corrected", float(max(by_ode)), "relative"),
+        deviation("time to u(t) from the integral of 2 du / (u^m (u^(m+1) - ℓ^(m+1))), mpmath",
+                  max(by_integral), "relative"),
+        deviation("d/dt of the implicit formula's left side from -1/2, sign of (15) corrected",
+                  max(right), ""),
+        bound("the same along (15) as printed", max(wrong), ">", 0.1, ""),
+        deviation("F(1, b; 1 + b; z) as used, from mpmath", max(special), "relative"),
+        note("m, and v_0 as a multiple of the rest point", (tuple(layers), starts), "", None),
+    ]  # fmt: skip
+
+
+def _errors(b: float, z: float) -> tuple[float, float]:
+    """Relative errors of SciPy's F(1, b; 1+b; z) and of ours."""
+    true = exact.hypergeometric(b, z)
+    theirs, ours = (
+        float(abs(float(x) - true) / max(abs(true), 1))
+        for x in (hyp2f1(1.0, b, 1.0 + b, z), unit_hypergeometric(b, z, np.log1p(-z)))
+    )
+    return theirs, ours
+
+
+def hypergeometric_table(m: int, arguments: Sequence[float]) -> pd.DataFrame:
+    """F(1, c; 1+c; z), c = 2m/(m+1), near z = 1: mpmath, and who agrees to ten digits."""
+    c, rows = 2 * m / (m + 1), []
+    for z in arguments:
+        theirs, ours = ("agrees" if error < 1e-10 else "wrong" for error in _errors(c, z))
+        rows.append({"1 - z": f"{1.0 - z:.0e}", "mpmath": approx(exact.hypergeometric(c, z)),
+                     "SciPy": theirs, "as used here": ours})  # fmt: skip
+    return pd.DataFrame(rows).set_index("1 - z")

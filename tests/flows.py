@@ -1,0 +1,220 @@
+"""One list of flows, one for each integrator and chart, on which every invariant is tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.layered_descent import neuron_descent
+from reluflow.flows.legs import then
+from reluflow.flows.population import BalancedFlow, population_descent, population_flow, shortfall
+from reluflow.flows.stabilised import stabilised_flow
+from reluflow.flows.trajectory import Trajectory
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
+from reluflow.networks import loss
+from reluflow.networks.autograd import Autograd
+from reluflow.networks.indexed import Network, chain, convolutional, fully_connected, neuron
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A path, and what its invariants need.
+
+    value     a function that falls along the path, states (k, d) -> (k,)
+    again     the path from a state (d,) on, for as long a clock as given
+    surfaces  functions (k, n, units) of states (k, d) that are 0 where activity changes
+    accuracy  absolute error of a state
+    """
+
+    path: Trajectory
+    value: Callable[[NDArray], NDArray]
+    again: Callable[[NDArray, float], Trajectory] | None = None
+    surfaces: Callable[[NDArray], NDArray] | None = None
+    accuracy: float = 1e-8
+
+
+def draw(seed: int, signed: bool = False) -> tuple[NDArray, NDArray, NDArray]:
+    """Data of either sign of input, labels above 0 unless `signed`, and a start."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d))
+    y = rng.uniform(-1.0 if signed else 0.1, 1.5, n)
+    return X, y, 10.0 ** rng.uniform(-3, 1) * rng.normal(size=d)
+
+
+def exact(seed: int, activation: str = "relu") -> Flow:
+    X, y, w = draw(seed)
+    return Flow(
+        affine_flow(X, y, w, activation),
+        lambda W: loss(X, y, W, activation),
+        lambda w, _: affine_flow(X, y, w, activation),
+        None if activation == "linear" else lambda W: (W @ X.T)[..., None],
+        1e-9 * (1.0 + float(np.abs(w).max())),
+    )
+
+
+def steps(seed: int) -> Flow:
+    X, y, w = draw(seed)
+    size = 0.5 / max(1.0, float(np.linalg.norm(X, 2)) ** 2)
+    return Flow(
+        affine_descent(X, y, w, size, 60),
+        lambda W: loss(X, y, W),
+        lambda w, left: affine_descent(X, y, w, size, round(left)),
+        accuracy=1e-9 * (1.0 + float(np.abs(w).max())),
+    )
+
+
+def many_steps(seed: int) -> Flow:
+    X, y, w = draw(seed)
+    size = 0.5 / max(1.0, float(np.linalg.norm(X, 2)) ** 2)
+    return Flow(
+        neuron_descent(X, y, w, size, 60),
+        lambda W: loss(X, y, W),
+        lambda w, left: neuron_descent(X, y, w, size, round(left)),
+        accuracy=1e-9 * (1.0 + float(np.abs(w).max())),
+    )
+
+
+def in_chart(chart: type, network: Network | Autograd, kind: Loss, clock: str, length: float):
+    """Random data in the plane or in space, labels +1 and -1, weights above 0."""
+
+    def made(seed: int) -> Flow:
+        rng = np.random.default_rng(seed)
+        d = network.maps[0].shape[1] if isinstance(network, Network) else 2
+        X, y = rng.normal(size=(6, d)), np.where(rng.random(6) < 0.6, 1.0, -1.0)
+        flow = GradientFlow(chart(network), kind, X, y, clock)
+        start = flow.chart.coordinates(np.abs(rng.normal(size=network.size)))
+        return of_field(flow, integrate(flow, start, flow.begin(start) + length))
+
+    return made
+
+
+def of_field(flow: GradientFlow, path: FlowPath) -> Flow:
+    return Flow(
+        path,
+        lambda Z: np.array([flow.log_loss(z) for z in Z]),
+        lambda z, left: integrate(flow, z, flow.begin(z) + left),
+        lambda Z: np.array([flow.surfaces(z) for z in Z]),
+        1e-6,
+    )
+
+
+def balanced(seed: int) -> tuple[GradientFlow, NDArray]:
+    """Three neurons of norm e^-4 on data that a line through 0 divides by their labels."""
+    rng = np.random.default_rng(seed)
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    chart = Neurons(np.array([1.0, -1.0, 1.0]), 2)
+    X = np.abs(rng.normal(size=(4, 2))) * y[:, None]
+    return GradientFlow(chart, EXPONENTIAL, X, y), chart.along(rng.normal(size=(3, 2)), -4.0)
+
+
+def aligning(seed: int) -> Flow:
+    flow, start = balanced(seed)
+    return of_field(flow, integrate(flow, start, 2.0))
+
+
+def of_two_legs(seed: int) -> Flow:
+    """Time, then log(1/loss); the invariants need no clock but the path's own."""
+    flow, start = balanced(seed)
+    late = GradientFlow(flow.chart, flow.loss, flow.X, flow.y, LOG_LOSS)
+    path = integrate(flow, start, 1.0)
+    path = then(path, late, 1.0 - path.log_loss[-1])
+    return Flow(path, of_field(late, path).value, None, of_field(late, path).surfaces, 1e-6)
+
+
+def under_a_teacher(seed: int) -> tuple[int, float, float]:
+    rng = np.random.default_rng(seed)
+    return int(rng.integers(0, 4)), float(rng.uniform(-3, 3)), float(rng.uniform(-3, 1))
+
+
+def population_loss(m: int) -> Callable[[NDArray], NDArray]:
+    """Lee et al. 2023, eq. (1), in units of the teacher's."""
+
+    def value(Z: NDArray) -> NDArray:
+        eps = shortfall(2.0 * np.arctan(np.exp(-Z[:, 0])))
+        return (np.expm1((m + 1) * Z[:, 1]) + eps) ** 2 + eps * (2.0 - eps)
+
+    return value
+
+
+def population(seed: int) -> Flow:
+    m, psi, rho = under_a_teacher(seed)
+    return Flow(
+        population_flow(psi, rho, m, np.linspace(0.0, 9.0, 10)),
+        population_loss(m),
+        lambda z, left: population_flow(*z, m, [0.0, left]),
+        accuracy=1e-9,
+    )
+
+
+def population_in_general(seed: int) -> Flow:
+    """The same field by the integrator's own method."""
+    m, psi, rho = under_a_teacher(seed)
+    flow = BalancedFlow(m)
+    return Flow(
+        integrate(flow, [psi, rho], 9.0),
+        population_loss(m),
+        lambda z, left: integrate(flow, z, left),
+        accuracy=1e-6,
+    )
+
+
+def population_steps(seed: int) -> Flow:
+    """One layer: the factors of more do not stay balanced, and are no part of a state."""
+    _, psi, rho = under_a_teacher(seed)
+    return Flow(
+        population_descent(psi, rho, 0, 0.01, 50),
+        population_loss(0),
+        lambda z, left: population_descent(*z, 0, 0.01, round(left)),
+    )
+
+
+def stabilised(seed: int) -> Flow:
+    """A quadratic of rates from 1e-2 to 1e3."""
+    rates = torch.tensor(np.geomspace(1e-2, 1e3, 8))
+    start = torch.tensor(np.random.default_rng(seed).normal(size=8))
+
+    def follow(w: torch.Tensor, left: float) -> Trajectory:
+        return stabilised_flow(lambda u: -rates * u, w, left, 1e-6)
+
+    return Flow(
+        follow(start, 2.0),
+        lambda W: W**2 @ rates.numpy(),
+        lambda w, left: follow(torch.tensor(w), left),
+        accuracy=1e-4,
+    )
+
+
+def skipping(theta: torch.Tensor, X: torch.Tensor, relu) -> torch.Tensor:
+    """A residual network: [W x]_+ and [U [W x]_+]_+, added and summed by v."""
+    h = relu(X @ theta[:6].reshape(3, 2).T)
+    return (theta[15] * h + relu(h @ theta[6:15].reshape(3, 3).T)) @ theta[16:]
+
+
+SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.array([[1, 2]])))
+FLOWS: dict[str, Callable[[int], Flow]] = {
+    "exact": exact,
+    "exact, linear": lambda seed: exact(seed, "linear"),
+    "descent": steps,
+    "descent, many data": many_steps,
+    "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),
+    "chain": in_chart(Plain, chain(3, 2), SQUARE, TIME, 1.0),
+    "two layers": in_chart(Plain, fully_connected([2, 3]), LOGISTIC, TIME, 2.0),
+    "two layers, polar": in_chart(Polar, fully_connected([2, 3]), EXPONENTIAL, LOG_LOSS, 0.5),
+    "three layers, shared": in_chart(Polar, SHARED, LOGISTIC, TIME, 1.0),
+    "filters": in_chart(Plain, convolutional(1, 2), LOGISTIC, LOG_LOSS, 0.05),
+    "residual": in_chart(Plain, Autograd(skipping, 19, 3, (3, 3)), LOGISTIC, TIME, 0.5),
+    "aligning": aligning,
+    "two legs": of_two_legs,
+    "population": population,
+    "population, in general": population_in_general,
+    "population, descent": population_steps,
+    "stabilised": stabilised,
+}

@@ -1,0 +1,141 @@
+"""Neighbouring cells and their number, against hand counts, linear programs and each other."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from reluflow.geometry import (
+    adjacent_pairs,
+    cell_bound,
+    count_by_ranks,
+    enumerate_cells,
+    in_general_position,
+    parallel_classes,
+)
+from reluflow.geometry.exact import integer_rows
+from scipy.optimize import linprog
+
+THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+def differences(X) -> list[list[int]]:
+    pairs = adjacent_pairs(np.array(X, float))
+    return sorted(np.flatnonzero(a != b).tolist() for a, b in pairs)
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        ([[1], [2]], [[0, 1]]),  # d = 1: the two half-lines meet in the origin
+        ([[1], [-1]], [[0, 1]]),  # antiparallel data change sides together
+        ([[3]], [[0]]),
+        (THREE, [[0], [0], [1], [1], [2], [2]]),  # six sectors in a circle
+        ([[1, 0], [0, 1], [2, 0]], [[0, 2], [0, 2], [1], [1]]),
+        ([[1, 2], [2, 4]], [[0, 1]]),  # rank one in the plane: two half-planes
+        (np.eye(3), [[0]] * 4 + [[1]] * 4 + [[2]] * 4),  # the edges of a cube
+        # A plane and three of a pencil: 6 wedges cut in two, 12 sides and 6 cuts.
+        (
+            [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]],
+            [[0]] * 4 + [[1]] * 4 + [[2]] * 4 + [[3]] * 6,
+        ),
+    ],
+)
+def test_adjacent_cells_by_hand(X, expected):
+    assert differences(X) == expected
+
+
+def test_cells_that_share_only_an_edge_are_not_adjacent():
+    pairs = adjacent_pairs(np.eye(3))
+    assert len(pairs) == 12  # of 28 pairs of octants
+
+
+def slow_adjacent(X) -> int:
+    """Pairs of closures with a common face of dimension d - 1, by linear programs: such a face
+    holds d - 1 independent points, found one after another in directions not spanned yet."""
+    X = np.asarray(X, float)
+    d, count = X.shape[1], 0
+    rng = np.random.default_rng(0)
+    for a, b in combinations(2 * enumerate_cells(X).patterns.astype(int) - 1, 2):
+        G = -np.vstack([a[:, None] * X, b[:, None] * X])
+        found = []
+        for _ in range(4 * d):
+            c = rng.normal(size=d)
+            result = linprog(c, A_ub=G, b_ub=np.zeros(len(G)), bounds=[(-1, 1)] * d)
+            found.append(result.x)
+        count += np.linalg.matrix_rank(np.array(found), tol=1e-7) == d - 1
+    return count
+
+
+@pytest.mark.parametrize("X", [THREE, [[1, 0], [2, 0], [0, 1]]])
+def test_adjacent_pairs_agree_with_linear_programs(X):
+    X = np.array(X, float)
+    assert slow_adjacent(X) == len(adjacent_pairs(X))
+
+
+def test_adjacency_of_data_in_a_subspace_is_that_of_their_coordinates():
+    X = [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
+    assert differences(X) == differences([x[:2] for x in X]) != []
+
+
+def test_adjacency_in_four_dimensions():
+    assert differences(np.eye(4)) == [[i] for i in range(4) for _ in range(8)]  # a tesseract
+    X = np.array([[1, 0, 0, 2], [0, 1, 0, 0], [2, 0, 0, 4], [0, 1, 1, 0], [0, 0, 1, 1]])
+    assert len(adjacent_pairs(X)) == 32  # two of the five are parallel, and four independent
+
+
+def test_integer_rows_are_exact_directions():
+    assert integer_rows([[0.5, 1.0], [2, 4], [0, 3], [-2, 0]]) == [
+        (1, 2),
+        (1, 2),
+        (0, 1),
+        (-1, 0),
+    ]
+    a, b = integer_rows([[0.1, 0.3], [0.2, 0.6]])
+    assert a == b  # doubling is exact
+    a, b = integer_rows([[0.1, 0.3], [0.3, 0.9]])
+    assert a == b  # as printed
+    c, d = integer_rows([[0.1, 0.3], [3 * 0.1, 0.9]])
+    assert c != d  # 3 * 0.1 is not the double 0.3
+
+
+def test_parallel_classes_join_both_directions():
+    X = [[1, 2], [-2, -4], [1, 0], [3, 6]]
+    assert set(parallel_classes(X)) == {frozenset({0, 1, 3}), frozenset({2})}
+
+
+def slow_count(X) -> int:
+    """Sign patterns of open cells, by a linear program for each of the 2^n."""
+    X = np.asarray(X, float)
+    n, d = X.shape
+    count = 0
+    for signs in product((1.0, -1.0), repeat=n):
+        G = -np.array(signs)[:, None] * X
+        result = linprog(np.zeros(d), A_ub=G, b_ub=-np.ones(n), bounds=[(None, None)] * d)
+        count += result.status == 0
+    return count
+
+
+@pytest.mark.parametrize(
+    "X",
+    [THREE, np.eye(3), [[1], [2]], [[1, 2], [2, 4], [1, 0]], [[1, 0, 0], [0, 1, 0], [1, 1, 0]],
+     [[1, 0, 2], [1, 2, 0], [2, 0, 0], [1, 1, 1]]],
+)  # fmt: skip
+def test_cells_are_counted_by_ranks_and_by_linear_programs(X):
+    assert count_by_ranks(X) == slow_count(X) == len(enumerate_cells(X))
+
+
+@pytest.mark.parametrize(
+    ("X", "general"),
+    [
+        (THREE, True),
+        ([[1, 0], [2, 0], [0, 1]], False),
+        ([[1, 0, 0], [0, 1, 0]], True),  # fewer data than dimensions
+        ([[1, 0, 0], [2, 0, 0]], False),
+        ([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], False),
+    ],
+)
+def test_general_position(X, general):
+    assert in_general_position(X) == general
+    assert (len(enumerate_cells(X)) == cell_bound(*np.shape(X))) == general

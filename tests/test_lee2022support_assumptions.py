@@ -1,0 +1,65 @@
+"""A1 to A3 of the support-vector paper: which hold, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from reluflow.errors import InputError
+from reluflow.papers.lee2022support.assumptions import assumptions, check_assumptions
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "broken"),
+    [
+        ([[1, 0], [1, 1]], [1, 2], set()),
+        ([[1, 0], [1, -1]], [1, 2], {"A1"}),
+        ([[1, 0], [0, 1], [0, 0]], [1, 2, 1], {"A1"}),
+        ([[1, 0], [1, 1]], [1, 0], {"A2"}),
+        ([[1, 0], [1, 1]], [1, -2], {"A2"}),
+        ([[1, 2], [2, 4]], [1, 2], {"A3"}),
+        ([[0.1, 0.3], [0.2, 0.6]], [1, 2], {"A3"}),
+        ([[1, 1 + 1e-15], [1, 1]], [1, 2], set()),
+        ([[0, 1], [0, 0]], [0, 1], {"A1", "A2", "A3"}),
+    ],
+)
+def test_assumptions(X: list, y: list, broken: set[str]) -> None:
+    found = assumptions(X, y)
+    assert set(found) == {"A1", "A2", "A3"}
+    assert {name for name, holds in found.items() if not holds} == broken
+    assert all(isinstance(holds, bool) for holds in found.values())
+
+
+@given(
+    X=arrays(float, (6, 3), elements=st.floats(0.1, 10)),
+    row=st.integers(0, 5),
+    feature=st.integers(0, 2),
+)
+def test_each_assumption_is_named_with_its_row(X: np.ndarray, row: int, feature: int) -> None:
+    y = np.ones(6)
+    check_assumptions(X, y)
+
+    negative = X.copy()
+    negative[row, feature] = -0.5
+    with pytest.raises(
+        InputError, match=rf"A1 .* data row {row + 1} .*feature {feature + 1} is -0\.5"
+    ):
+        check_assumptions(negative, y)
+
+    zero = X.copy()
+    zero[row] = 0
+    with pytest.raises(InputError, match=rf"A1 .* data row {row + 1} .*every feature is zero"):
+        check_assumptions(zero, y)
+
+    for label in (0.0, -2.0):
+        labels = y.copy()
+        labels[row] = label
+        with pytest.raises(InputError, match=rf"A2 .* data row {row + 1} .*label is {label:g}"):
+            check_assumptions(X, labels)
+
+
+def test_data_that_do_not_span_the_space_are_let_pass() -> None:
+    """A3, rank X = d, is a choice of coordinates (Corollary E.2): the chapter follows such data."""
+    check_assumptions(np.array([[1.0, 2.0], [2.0, 4.0]]), np.ones(2))

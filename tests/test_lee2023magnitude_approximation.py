@@ -1,0 +1,125 @@
+"""Theorem 4.1: descent beside a flow g(e^(-ct)), where it is near and where it escapes."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow.errors import InputError
+from reluflow.falsify import falsify
+from reluflow.figures import cut_off
+from reluflow.papers.lee2023magnitude import approximation, escape, escape_exact, profiles
+from reluflow.papers.lee2023magnitude.pictures import descent as pictures
+
+
+def holding(evidence):
+    return [
+        item.value <= 1e-9 if item.form == "deviation" else item.holds
+        for item in evidence
+        if item.decides
+    ]
+
+
+def test_bent_profiles():
+    for beta, power in ((-0.6, 2.0), (3.0, -0.5), (0.5, 3.0)):
+        g = profiles.bent(beta, power)
+        x = np.linspace(0, 1, 2001)
+        value = np.array([g.value(a) for a in x])
+        slope = np.array([g.slope(a) for a in x])
+        assert np.gradient(value, x)[1:-1] == pytest.approx(slope[1:-1], rel=1e-4)
+        assert [g.inverse(w) for w in value[::200]] == pytest.approx(x[::200], abs=1e-12)
+        least, most, curvature = g.steepness
+        assert (least, most) == pytest.approx((slope.min(), slope.max()))
+        assert curvature == pytest.approx(np.abs(np.gradient(slope, x)).max(), rel=1e-2)
+    with pytest.raises(InputError):
+        profiles.bent(-1.0, 2.0)
+
+
+def test_flat_profiles():
+    for g in (profiles.flat_inside(), profiles.flat_start()):
+        x = np.linspace(0.001, 0.999, 4001)
+        value = np.array([g.value(a) for a in x])
+        slope = np.array([g.slope(a) for a in x])
+        assert np.gradient(value, x)[1:-1] == pytest.approx(slope[1:-1], abs=2e-4)
+        away = np.abs(x - 0.5) > 0.01
+        assert [g.inverse(w) for w in value[away]] == pytest.approx(x[away], abs=1e-9)
+        assert np.all(np.diff(value) * np.sign(value[-1] - value[0]) >= 0)
+        assert not g.regular
+        assert np.abs(np.gradient(slope, x)).max() <= 1.01 * g.steepness[2]
+
+
+def test_descent_path_is_a_plain_loop():
+    g = profiles.bent(-0.5, 2.0)  # g = x - x^2/4
+    w, rate = 0.75, 0.1
+    path = profiles.descent_path(g, 2.0, 0.05, 4)
+    for k in range(5):
+        assert path[k] == pytest.approx(w, rel=1e-13)
+        x = 2.0 - math.sqrt(4.0 - 4.0 * w)
+        w -= rate * x * (1.0 - x / 2.0)
+
+
+def test_linear_profile_has_no_error_and_regular_bound_is_zero():
+    g = profiles.bent(1.0, 1.0)
+    assert profiles.approximation_errors(g, 1.0, 0.1, 30).max() < 1e-14
+    assert np.all(profiles.regular_bound(g, 1.0, 0.1, np.arange(4)) == 0.0)
+    with pytest.raises(InputError, match="step"):
+        profiles.regular_bound(profiles.flat_start(), 1.0, 0.01, 1)
+    with pytest.raises(InputError, match="step"):
+        profiles.regular_bound(g, 1.0, 0.3, 1)
+
+
+def test_orders_of_the_error():
+    steps = (1e-2, 1e-3)
+    regular = profiles.bent(3.0, -0.5)
+    assert profiles.order(steps, profiles.errors_at(regular, 1.0, steps, 3)) == pytest.approx(
+        2, abs=0.1
+    )
+    assert profiles.order(steps, profiles.largest_errors(regular, 1.0, steps, 10)) == pytest.approx(
+        1, abs=0.05
+    )
+    flat = profiles.largest_errors(profiles.flat_inside(), 1.0, steps, 1.5)
+    assert profiles.order(steps, flat) == pytest.approx(0.5, abs=0.15)
+    assert np.all(profiles.descent_path(profiles.flat_start(), 1.0, 0.01, 500) == 0.0)
+    assert profiles.order([1.0, 10.0, 100.0], [3.0, 300.0, 30000.0]) == pytest.approx(2.0)
+
+
+def test_flat_error_by_two_loops():
+    errors = profiles.approximation_errors(profiles.flat_inside(), 1.0, 0.01, 120)
+    assert float(escape_exact.flat_error("0.01", 120)) == pytest.approx(errors[-1], rel=1e-9)
+    assert escape_exact.exact_quotient(Fraction(1, 4)) == Fraction(175, 256) ** 2 * 4
+
+
+def test_descent_escapes_from_a_unique_flow():
+    T, worst = escape.escape(Fraction(1, 10))
+    assert T == 44
+    assert float(escape_exact.escape_exactly(Fraction(1, 10))) == pytest.approx(worst, rel=1e-9)
+    quotients = [escape.escape(step)[1] for step in escape.ESCAPES]
+    assert np.all(np.diff(quotients) > 0.0)
+    assert all(escape._unique_flow().values())
+
+
+def test_the_converse_can_fail(monkeypatch):
+    assert all(holding(approximation.converse(0, 2)))
+    right = profiles.bent
+
+    def wrong(beta, power):
+        return replace(right(beta, power), slope=lambda x: 1.01 * right(beta, power).slope(x))
+
+    monkeypatch.setattr(approximation, "bent", wrong)
+    assert not all(holding(approximation.converse(0, 2)))
+
+
+def test_the_first_part_fails_and_the_others_hold():
+    case = escape.escaping_descent()
+    case.check()
+    assert all(case.assumptions.values())
+    assert holding(escape.unbounded_quotients()) == [False] * 5 + [True]
+    assert all(holding(approximation.uniform_in_time(0, 2)))
+    assert falsify(approximation.regular_approximation(), 0, 20, 20).survives
+
+
+def test_the_figure_is_complete():
+    figure = pictures.approximation(approximation.SHOWN, 0.02, [0.005, 0.01], 1.5)
+    assert cut_off(figure) == []
+    assert len(figure.axes[1].lines) == len(approximation.SHOWN) + 2
