@@ -431,11 +431,26 @@ def test_imbalance_is_the_turning_of_w() -> None:
     assert np.linalg.norm(w) > 1.0
 
 
+def test_one_start_need_not_come_nearer_with_the_step() -> None:
+    # Here the error's first order in the step nearly vanishes: at the larger step the second
+    # cancels it, and only smaller steps show it.
+    found = imbalance(1, 0.6037611574366157, 0.23882412782677565, (0.08, 0.02, 0.01, 0.005))
+    assert found.error[1] > 0.5 * found.error[0]
+    assert found.error[3] == pytest.approx(0.5 * found.error[2], rel=0.1)
+    # Both ends by mpmath: the integral over the angle in closed form, and the descents by vectors.
+    assert found.error[0] == pytest.approx(3.5794e-5, rel=1e-3)
+    assert found.error[1] == pytest.approx(2.7187e-5, rel=1e-3)
+
+
 def test_the_imbalance_can_fail() -> None:
     found = imbalances(1, 2, (0.08, 0.02))
     assert all(item.holds for item in balance_lost(found))
     for name, value in (("above", False), ("fine", 0.06), ("coarse", 1e-4), ("off", 0.06)):
         assert not all(item.holds for item in balance_lost(found.assign(**{name: value})))
+    # One start whose error is small at both steps does not count; if all are so, the claim falls.
+    still = found.assign(coarse=[found.coarse[0], 4e-5], fine=[found.fine[0], 3e-5])
+    assert all(item.holds for item in balance_lost(still))
+    assert not all(item.holds for item in balance_lost(still[1:]))
 
 
 def test_population_descent_passes_the_upper_bound_in_the_end() -> None:
