@@ -100,6 +100,7 @@ def lower_beside_boundaries(largest: int = 6) -> Statement:
         slack=slack,
         tolerance=1e-12,
         fixed=("first",),
+        records_slack=True,
     )  # fmt: skip
 
 
@@ -128,4 +129,5 @@ def no_minimum_on_boundaries() -> Statement:
         slack=slack,
         strict=True,
         fixed=("X", "y"),
+        records_slack=True,
     )

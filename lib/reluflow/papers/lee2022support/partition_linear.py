@@ -77,6 +77,7 @@ def relu_below_linear(largest: int = 5) -> Statement:
         tolerance=1e-12,
         readable=readable_data(1, (1, 3)),
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 

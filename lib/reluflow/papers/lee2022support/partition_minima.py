@@ -47,6 +47,7 @@ def few_minima(largest: int = 5, extra: int = 1) -> Statement:
         draws=mixed_labels(largest),
         slack=slack,
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -63,6 +64,7 @@ def minima_in_positive_cells(largest: int = 5) -> Statement:
         draws=mixed_labels(largest),
         slack=slack,
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -102,4 +104,5 @@ def labels_convex() -> Statement:
         hypotheses={"y <= 0": lambda item: bool(item["y"][0] <= 0)},
         slack=slack,
         tolerance=1e-13,
+        records_slack=True,
     )

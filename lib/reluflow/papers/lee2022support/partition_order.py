@@ -59,6 +59,7 @@ def nested_in_quadrants(largest: int = 8) -> Statement:
         slack=slack,
         readable=readable_data(2, (1, 4)),
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 

@@ -65,6 +65,7 @@ def one_datum_between_cells(largest: int = 5) -> Statement:
         slack=slack,
         readable=readable_data(1, (1, 3)),
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -114,6 +115,7 @@ def one_class_between_cells(largest: int = 5) -> Statement:
         draws={**extended(plain, signed), **degenerate_draws((1, 2, 3), largest)},
         slack=slack,
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -132,6 +134,7 @@ def few_cells() -> Statement:
         draws=degenerate_draws(),
         slack=slack,
         fixed=("X",),
+        records_slack=True,
     )
 
 
@@ -156,6 +159,7 @@ def bound_attained() -> Statement:
         draws=degenerate_draws(),
         slack=slack,
         fixed=("X",),
+        records_slack=True,
     )
 
 
@@ -186,4 +190,5 @@ def cells_are_cones(largest: int = 5) -> Statement:
         draws=extended(in_dimensions((1, 2, 3), largest, ("integers",)), points),
         slack=slack,
         fixed=("X", "y", "w", "v", "share", "factor"),
+        records_slack=True,
     )
