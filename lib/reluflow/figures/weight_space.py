@@ -81,7 +81,8 @@ def loss_levels(
     Parameters: X (n, 2), y (n,), `resolution` grid points along each axis.
     """
     X, y = _plane_data(X), np.asarray(y, float)
-    w1, w2 = (np.linspace(*ends(), num=resolution) for ends in (ax.get_xlim, ax.get_ylim))
+    (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
+    w1, w2 = np.linspace(a, b, resolution), np.linspace(c, d, resolution)
     L = np.zeros((resolution, resolution))
     for x, label in zip(X, y, strict=True):  # one datum at a time keeps memory small for large n
         h = np.add.outer(x[1] * w2, x[0] * w1)
