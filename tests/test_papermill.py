@@ -23,8 +23,11 @@ from reluflow.ledger.display import RECORD
 ROOT = Path(__file__).resolve().parents[1]
 CHAPTER = ROOT / "chapters" / "01_support_vectors.ipynb"
 SECOND = ROOT / "chapters" / "02_magnitude_angle.ipynb"
-# Words of the cells that compute from a reader's input, and of a claim that does not depend on it.
-MADE = {CHAPTER: ["study"], SECOND: ["experiment", "ma.thmA.3.1"]}
+# What the cells name that compute from a reader's input, and a claim that does not depend on it.
+MADE = {
+    CHAPTER: ["study"],
+    SECOND: ["experiment", "trained_runs", "printed", "ma.thmA.3.1"],
+}
 PAPERS_OWN = ("sv.ex5.1.a", "sv.ex5.1.b", "sv.ex5.1.gd", "sv.ex5.2", "sv.ex5.3")
 GOOD = "x1,x2,y\n0.9,0.1,0.6\n0.4,0.9,0.9\n0.7,0.2,1.9\n"
 
@@ -64,9 +67,8 @@ def cut(chapter: Path, chosen: Collection[str], folder: Path) -> Path:
 def of_the_input(chapter: Path) -> set[str]:
     """The ids of the code cells that compute from the reader's input, and of what these need."""
     cells = pages.code_cells(chapter)
-    needed = [{cell.id: cell for cell in pages.needed(cells, k)} for k in range(len(cells))]
-    reads = {c.id for c in cells if c.id != "checked" and any(w in c.source for w in MADE[chapter])}
-    return set().union(*(each for each in needed if each.keys() & reads))
+    named = [k for k, c in enumerate(cells) if any(name in c.source for name in MADE[chapter])]
+    return {cell.id for k in named for cell in pages.needed(cells, k)}
 
 
 def outputs(notebook: NotebookNode) -> list[NotebookNode]:
