@@ -14,6 +14,7 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate
 from reluflow.flows.layered_descent import neuron_descent
 from reluflow.flows.legs import then
+from reluflow.flows.planar import planar_flows
 from reluflow.flows.population import BalancedFlow, population_descent, population_flow, shortfall
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.flows.trajectory import Trajectory
@@ -57,6 +58,21 @@ def exact(seed: int, activation: str = "relu") -> Flow:
         lambda w, _: affine_flow(X, y, w, activation),
         None if activation == "linear" else lambda W: (W @ X.T)[..., None],
         1e-9 * (1.0 + float(np.abs(w).max())),
+    )
+
+
+def planar(seed: int) -> Flow:
+    """One of five flows in the plane that are solved side by side."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(5, 6, 2)), rng.uniform(0.1, 1.0, (5, 6))
+    W, k = rng.normal(size=(5, 2)), int(np.argmax(planar_flows(X, y, X[:, 0]).count))
+    W[k] = X[k, 0]
+    return Flow(
+        planar_flows(X, y, W)[k],
+        lambda W: loss(X[k], y[k], W),
+        lambda w, _: planar_flows(X[k : k + 1], y[k : k + 1], w[None])[0],
+        lambda W: (W @ X[k].T)[..., None],
+        1e-9,
     )
 
 
@@ -202,6 +218,7 @@ SHARED = Network((np.array([[1, 2], [2, 0]]), np.array([[1, 2], [1, 3]]), np.arr
 FLOWS: dict[str, Callable[[int], Flow]] = {
     "exact": exact,
     "exact, linear": lambda seed: exact(seed, "linear"),
+    "planar": planar,
     "descent": steps,
     "descent, many data": many_steps,
     "neuron": in_chart(Plain, neuron(3), SQUARE, TIME, 2.0),

@@ -205,3 +205,24 @@ def test_condition_number_of_1e8_with_a_wide_residual(seed):
     X, y, rng = ill_conditioned(seed, "wide residual")
     expected = assert_agrees(X, y, rng.normal(size=X.shape[1]), "linear", 1e-9)
     assert worst_condition(expected) > 0.9e8
+
+
+# Features in different units: columns of very different size. Whatever their ratio, no direction is
+# taken for rounding, and no digits are lost.
+
+
+@RELU_AND_LINEAR
+@pytest.mark.parametrize("decades", [8, 12, 14, 16])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_columns_in_different_units(seed, decades, activation):
+    rng = np.random.default_rng(seed)
+    units = 10.0 ** np.array([0.0, -decades, -decades / 2.0])
+    X, y = rng.normal(size=(6, 3)) * units, rng.uniform(0.2, 2.0, 6)
+    w0 = rng.normal(size=3) / units
+    expected, flow = reference_flow(X, y, w0, activation), affine_flow(X, y, w0, activation)
+    assert [(e.datum, e.kind) for e in flow.events] == list(
+        zip(expected.data, expected.kinds, strict=True)
+    )
+    np.testing.assert_allclose([e.t for e in flow.events], np.array(expected.times, float), 1e-12)
+    # Each weight is large as its column is small, and right to 1e-12 of its own size.
+    np.testing.assert_allclose(flow.end, np.array(expected.end, float), 1e-12)

@@ -343,8 +343,10 @@ def test_undecided_rows_are_those_of_affine_flow():
     for k in range(0, 100, 2):
         path, known = flows[k], affine_flow(**problems[k])
         assert path.status == known.status
-        assert path.events == known.events
-        np.testing.assert_array_equal(path.end, known.end)
+        # Zero rows fill up the data of the batch: sums may round in another order.
+        assert [(e.datum, e.kind) for e in path.events] == [(e.datum, e.kind) for e in known.events]
+        assert path.t == pytest.approx(known.t, rel=1e-9)
+        np.testing.assert_allclose(path.end, known.end, rtol=1e-9, atol=1e-12)
         limits += path.has_limit
     assert 15 < limits < 50
 

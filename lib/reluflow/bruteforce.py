@@ -69,13 +69,16 @@ def data_on(X: NDArray, w: NDArray) -> NDArray:
     return np.abs(X @ w) <= 1e-9 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
 
 
-def first_continuations(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> list[tuple[NDArray, NDArray]]:
+def first_continuations(
+    X: ArrayLike, y: ArrayLike, w: ArrayLike, sure: float = 1e-9
+) -> list[tuple[NDArray, NDArray]]:
     """The flows that leave w (d,), to first order: the data (n,) active after it, and the velocity.
 
     A flow that leaves w with velocity v activates exactly those data of J, the data on whose
     boundary w lies, for which x_j.v > 0; so v = v_0 + sum_{j in J, x_j.v > 0} y_j x_j, where v_0 is
     -grad L(w), ReLU's derivative at 0 taken as 0. All 2^|J| subsets of J are tried. Left out are
-    those with a rate x_j.v that is zero to rounding: below 1e-9 of |x_j| times all forces.
+    those with a rate x_j.v that is zero to rounding: below `sure` of |x_j| times all forces. With
+    sure = -1e-9 those are in that may be a flow, as far as rounding lets one tell.
     """
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
     h, length, on = X @ w, np.linalg.norm(X, axis=1), data_on(X, w)
@@ -88,6 +91,6 @@ def first_continuations(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> list[tuple[
         active[on] = chosen
         v = v0 + y[on & active] @ X[on & active]
         rates = np.where(active, 1.0, -1.0)[on] * (X[on] @ v)
-        if np.all(rates > 1e-9 * unit[on]):
+        if np.all(rates > sure * unit[on]):
             found.append((active, v))
     return found

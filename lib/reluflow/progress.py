@@ -19,12 +19,12 @@ def progress(items: Iterable[T], total: int, unit: str) -> Iterator[T]:
     A notebook's line ends as it began, with the total alone: no time of one machine is stored.
     """
     if get_ipython() is None:
-        yield from tqdm(items, total=total, unit=f" {unit}", disable=None)
+        yield from tqdm(items, total=total, unit=unit, disable=None)
         return
     line = _Line(f"{total} {unit}")
     handle = display(line, display_id=True)
     try:
-        yield from tqdm(items, total=total, unit=f" {unit}", file=_Screen(handle))
+        yield from tqdm(items, total=total, unit=unit, file=_Screen(handle))
     finally:
         handle.update(line)
 

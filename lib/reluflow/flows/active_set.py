@@ -41,6 +41,14 @@ class ActiveSet:
     calm             forecast, not a bound: steps until the next flip at the present pace
     """
 
+    H: NDArray
+    q: NDArray
+    _size: NDArray
+    _most: NDArray
+    _flips: int
+    _h: NDArray
+    _w: NDArray
+
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
         self._X, self._y = X, y
         self._norms = _norms(X)

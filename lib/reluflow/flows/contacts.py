@@ -144,13 +144,15 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
         wait = flow.polished(X[rows[first]], wait)
     w = flow.after(np.array([wait]))[0]
     ahead = X @ w
-    # What rounding cannot tell from a contact at the same moment is one: parallel data among them.
+    # What rounding cannot tell from a contact at the same moment is one, and so is what rounding
+    # has put on its boundary or across it: parallel data among them.
     close = (np.abs(ahead) <= _rounding(flow, wait) * norms) & ~data
     maybe = np.nonzero(close)[0]
     if maybe.size:
         slopes, grown = slopes_of(X[maybe], flow), -np.expm1(-flow.rates * wait)
         value, terms = h[maybe] + slopes @ grown, np.abs(h[maybe]) + np.abs(slopes) @ grown
-        data[maybe] = slopes.any(axis=1) & (np.abs(value) <= 8 * _EPS * terms)
+        there = (np.abs(value) <= 8 * _EPS * terms) | (sides[maybe] * ahead[maybe] <= 0.0)
+        data[maybe] = slopes.any(axis=1) & there
     return Contact(float(wait), w, ahead, data, came)
 
 

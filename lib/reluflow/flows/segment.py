@@ -127,8 +127,10 @@ def segment(
 
 
 def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """U, s, V of A (m, k) = U diag(s) V^T, where rows or columns of very different size, as features in
-    different units are, cost no digits of small s: Jacobi's method (Drmac & Veselic 2008)."""
+    """U, s, V of A (m, k) = U diag(s) V^T, by Jacobi's method (Drmac & Veselic 2008).
+
+    Rows or columns of very different size, such as features in different units, cost no digits.
+    """
     m, k = A.shape
     tall = np.vstack([A, np.zeros((max(k - m, 0), k))])
     s, U, V, work, _, failed = dgejsv(tall, joba=2)

@@ -41,7 +41,8 @@ def rate_is_continuous() -> Statement:
         moved, h = np.abs(X @ v), np.abs(X @ w)
         allowed = float(moved @ (2.0 * h + moved + y))
         jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
-        noise = 1e-13 * float((h + moved) @ (h + moved + y))
+        terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
+        noise = 1e-13 * float(terms @ (terms + y))
         return (allowed - jump + noise) / (allowed + noise)
 
     return Statement("g is continuous across boundaries", extended(data_draws(2), more), slack,

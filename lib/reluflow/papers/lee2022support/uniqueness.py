@@ -51,7 +51,10 @@ def some_flow_leaves() -> Statement:
     """
 
     def slack(item: Instance) -> float:
-        return float(len(first_continuations(item["X"], item["y"], common_point(item))))
+        problem = item["X"], item["y"], common_point(item)
+        if found := first_continuations(*problem):
+            return float(len(found))
+        return np.nan if first_continuations(*problem, sure=-1e-9) else 0.0
 
     plain = extended(MIXED, on_several)
     signed = {f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}
@@ -81,9 +84,11 @@ def speed_jumps() -> Statement:
     def slack(item: Instance) -> float:
         X, y, least = item["X"], item["y"], np.inf
         for step in crossings(X, affine_flow(X, y, item["w0"])):
-            before, after = ((y - X @ step.w)[on] @ X[on] for on in (step.before, step.after))
-            jump = (y[step.datum] * np.linalg.norm(X[step.datum])) ** 2
-            least = min(least, float((after @ after - before @ before) / jump - 1.0))
+            left = y - X @ step.w
+            left[step.datum] = y[step.datum]  # it is on its boundary, but for rounding
+            before, after = (left[on] @ X[on] for on in (step.before, step.after))
+            change = (1.0 if step.after[step.datum] else -1.0) * y[step.datum] * X[step.datum]
+            least = min(least, float(change @ (after + before) / (change @ change) - 1.0))
         return least
 
     return Statement(

@@ -42,11 +42,10 @@ class TriangleLaw:
         return all(sum(p * sum(c[i] for c in t) for p, t in pairs) == 0 for i in range(2))
 
 
-def triangle_law(triangles: Sequence, weights: Sequence | None = None) -> TriangleLaw:
-    """The mixture of the triangles (k, 3, 2), of equal weights unless weights (k,) are given."""
-    triangles = rationals(triangles)
+def triangle_law(triangles: Sequence) -> TriangleLaw:
+    """The mixture of the triangles (k, 3, 2), of equal weights."""
     k = len(triangles)
-    return TriangleLaw(triangles, (Fraction(1, k),) * k if weights is None else rationals(weights))
+    return TriangleLaw(rationals(triangles), (Fraction(1, k),) * k)
 
 
 def active_moment(law: TriangleLaw, *normals: Sequence) -> Moment:
@@ -63,10 +62,11 @@ def active_moment(law: TriangleLaw, *normals: Sequence) -> Moment:
             vectors = [*piece, tuple(sum(c[i] for c in piece) for i in range(2))]
             for slot, (i, j) in enumerate(((0, 0), (0, 1), (1, 1))):
                 total[slot] += share * sum(v[i] * v[j] for v in vectors)
-    return tuple(total)
+    xx, xy, yy = total
+    return xx, xy, yy
 
 
-def density_loss(law: TriangleLaw, w: Sequence, target: Sequence) -> Fraction:
+def density_loss(law: TriangleLaw, w: Any, target: Any) -> Fraction:
     """L(w) of eq. (13), exactly: (w - w*).x squared where both are active, w.x or w*.x squared
     where one is."""
     w, target = rationals(w), rationals(target)
@@ -89,7 +89,7 @@ def area(triangle: Sequence[Vector]) -> Fraction:
     return abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
 
 
-def smeared(points: Sequence, size: Fraction) -> TriangleLaw:
+def smeared(points: Any, size: Fraction) -> TriangleLaw:
     """The uniform law on the points (n, 2), each spread over a triangle around it of extent size.
 
     The corners are the point + size (1, 0), size (0, 1), size (-1, -1), so its mean stays.

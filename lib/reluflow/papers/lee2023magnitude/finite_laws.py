@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ class FiniteLaw:
         return all(mass.get(tuple(-a for a in x)) == p for x, p in mass.items())
 
 
-def finite_law(points: Sequence, weights: Sequence | None = None) -> FiniteLaw:
+def finite_law(points: Any, weights: Any = None) -> FiniteLaw:
     """A law on the points (n, d), with equal weights unless weights (n,) are given.
 
     Decimals are taken as they print. Raises InputError for ragged points, or weights that are not
@@ -67,7 +68,7 @@ def finite_law(points: Sequence, weights: Sequence | None = None) -> FiniteLaw:
     return FiniteLaw(points, weights)
 
 
-def dot(a: Iterable[Fraction], b: Iterable[Fraction]) -> Fraction:
+def dot(a: Iterable[Any], b: Iterable[Any]) -> Fraction:
     """The inner product, exactly."""
     return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
 
@@ -79,14 +80,16 @@ def random_law(rng: np.random.Generator, d: int, n: int, symmetric: bool) -> Fin
     and one more that makes the mean zero. Drawn again until the covariance is regular.
     """
     while True:
-        points = rng.integers(-3, 4, (n, d))
+        drawn = rng.integers(-3, 4, (n, d))
         weights = [Fraction(int(p)) for p in rng.integers(1, 4, n)]
-        points = [tuple(map(int, x)) for x in points]
+        points: list[tuple[Any, ...]] = [tuple(map(int, x)) for x in drawn]
         if symmetric:
             points = [*points, *(tuple(-a for a in x) for x in points)]
             weights = weights * 2
         else:
-            moment = [sum(p * x[i] for p, x in zip(weights, points, strict=True)) for i in range(d)]
+            moment: list[Any] = [
+                sum(p * x[i] for p, x in zip(weights, points, strict=True)) for i in range(d)
+            ]
             points.append(tuple(-a for a in moment))
             weights.append(Fraction(1))
         total = sum(weights)

@@ -113,16 +113,17 @@ def _plain_gaps(X: NDArray, w: NDArray, best: NDArray, m: int, step: float, step
     return np.array(found)
 
 
-def step_orders(layers: int, psi0: float = 0.0, rho0: float = 0.0) -> tuple[float, float]:
-    """The order in eta at which population descent comes to the flow: of the angle, of |w|.
+def step_orders(layers: int) -> tuple[float, float]:
+    """The order in eta at which population descent comes to the flow from phi_0 = pi/2,
+    |w_0| = |w*|: of the angle, of |w|.
 
     The logarithm to base 2 of the ratio of their largest differences at steps 0.02 and 0.01.
     """
     found = []
     for step in (0.02, 0.01):
         T = round(30.0 / step)
-        descent = population_descent(psi0, rho0, layers - 1, step, T)
-        flow = population_flow(psi0, rho0, layers - 1, step * np.arange(T + 1.0))
+        descent = population_descent(0.0, 0.0, layers - 1, step, T)
+        flow = population_flow(0.0, 0.0, layers - 1, step * np.arange(T + 1.0))
         found.append(distance(descent, flow))
     (a, b), (c, d) = found
     return math.log2(a / c), math.log2(b / d)

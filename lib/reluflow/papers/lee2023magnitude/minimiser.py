@@ -11,10 +11,10 @@ rationals, `extent` measures the polyhedron by linear programming in floats, wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ MERCEDES = ((1, 0), (0, 1), (-1, -1))
 TEACHER = (-1, -1)
 
 
-def population_loss(law: FiniteLaw, w: Sequence, target: Sequence) -> Fraction:
+def population_loss(law: FiniteLaw, w: Any, target: Any) -> Fraction:
     """L(w) = 1/2 E ([w.x]_+ - [w*.x]_+)^2 of eq. (13), exactly; w and target (d,)."""
     w, target = rationals(w), rationals(target)
     zero = Fraction(0)
@@ -45,7 +45,7 @@ def population_loss(law: FiniteLaw, w: Sequence, target: Sequence) -> Fraction:
     return sum(terms, zero) / 2
 
 
-def is_only_minimiser(law: FiniteLaw, target: Sequence) -> bool:
+def is_only_minimiser(law: FiniteLaw, target: Any) -> bool:
     """Whether w* is the only minimiser of (13), by rational arithmetic.
 
     With N a basis of {v : v.x = 0 where w*.x > 0} and M the rows x.N of the points on the boundary
@@ -71,7 +71,7 @@ def is_only_minimiser(law: FiniteLaw, target: Sequence) -> bool:
     return True
 
 
-def extent(law: FiniteLaw, target: Sequence, direction: Sequence[float]) -> tuple[float, float]:
+def extent(law: FiniteLaw, target: Any, direction: Any) -> tuple[float, float]:
     """Smallest and largest g.w over the minimisers w of (13), g = direction (d,), by linear
     programming; infinite where the set is unbounded. Raises ArithmeticError if that fails."""
     X, best = np.array(law.points, float), np.array(rationals(target), float)
@@ -93,7 +93,7 @@ def extent(law: FiniteLaw, target: Sequence, direction: Sequence[float]) -> tupl
     return float(ends[0]), float(ends[1])
 
 
-def width(law: FiniteLaw, target: Sequence) -> float:
+def width(law: FiniteLaw, target: Any) -> float:
     """The width of the set of minimisers along (1, sqrt 2, sqrt 3, sqrt 5, ...).
 
     A rational polyhedron has width 0 along a direction of rationally independent entries only if it

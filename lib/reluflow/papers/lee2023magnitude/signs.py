@@ -99,6 +99,7 @@ def positive_target() -> Statement:
         lambda item: _slack(item, _labels(item)),
         {**_STARTS, "v_1*, ..., v_m* > 0": lambda item: bool(np.all(item["factors"] > 0.0))},
         strict=True,
+        records_slack=True,
     )
 
 
@@ -119,6 +120,7 @@ def any_labels() -> Statement:
         lambda item: _slack(item, item["y"], all_factors=True),
         {**_STARTS, "y >= 0": lambda item: bool(np.all(item["y"] >= 0.0))},
         strict=True,
+        records_slack=True,
     )
 
 
@@ -174,7 +176,8 @@ def negative_example() -> tuple[ChainPath, float]:
 def sign_paths() -> tuple[ChainPath, ChainPath]:
     """The smallest example, taught -[x]_+ and [x]_+ by the one datum x = 1."""
     v, w = SMALLEST
-    return tuple(chain_flow(chain_gradient([[1.0]], [y]), [w], v, 0.2) for y in (-1.0, 1.0))
+    left, right = (chain_flow(chain_gradient([[1.0]], [y]), [w], v, 0.2) for y in (-1.0, 1.0))
+    return left, right
 
 
 def flows_and_descents(seed: int, count: int) -> list[Evidence]:
