@@ -18,7 +18,10 @@ settings.register_profile("book", derandomize=True, deadline=None, print_blob=Tr
 settings.load_profile("book")
 
 # Long tests that share no fixture: each may go to the worker that is free.
-ALONE = ("test_notebooks.py::test_a_notebook_gives_its_outputs_again", "test_papermill.py::")
+ALONE = (
+    "test_notebooks.py::test_a_notebook_gives_its_outputs_again",
+    "test_papermill.py::test_own",
+)
 
 
 class ByModule(LoadScopeScheduling):

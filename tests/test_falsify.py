@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 import pytest
+from draws import any_start, interpolated, realisable
 from hypothesis import strategies as st
 from reluflow import falsify as machine
 from reluflow import ledger
-from reluflow.falsify import Report, Statement, falsify, settle, shrink, survey, table
+from reluflow.falsify import Report, Statement, falsify, settle, shrink, survey, survived, table
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, nested_pairs, rank
 from reluflow.instances import (
     ORDINARY,
-    any_start,
     data_draws,
     extended,
-    interpolated,
     near_boundary_start,
     readable_data,
-    realisable,
 )
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.small_ends import nontrivial_draws
@@ -194,7 +193,7 @@ def test_planted_false_claims_are_found(statement: Statement) -> None:
     report = falsify(statement, 0, budget(statement))
     assert not report.survives
     assert statement.broken_by(report.counterexample)
-    decisive = [item.holds for item in report.evidence() if item.decides]
+    decisive = [item.holds for item in report.checks() if item.decides]
     assert False in decisive
 
 
@@ -265,7 +264,7 @@ def test_true_claims_survive(statement: Statement) -> None:
     assert report.counterexample is None
     assert report.evaluations == budget(statement) // 4
     assert report.outside < report.evaluations
-    assert all(item.holds for item in report.evidence() if item.decides)
+    assert all(item.holds for item in report.checks() if item.decides)
     assert all(report.met[kind] > 0 for kind in statement.draws)
 
 
@@ -375,7 +374,7 @@ def test_hypotheses_that_never_hold() -> None:
     assert report.survives
     assert report.smallest == report.lowest == np.inf
     assert report.worst is report.lowest_at is report.counterexample is None
-    (share,) = [item for item in report.evidence() if "share" in item.what]
+    (share,) = [item for item in report.checks() if "share" in item.what]
     assert (share.value, share.holds) == (0.0, False)
 
 
@@ -391,7 +390,7 @@ def test_hypotheses_that_almost_never_hold_come_with_their_rate() -> None:
         assert 0 < report.tried < 120
         assert report.rate == pytest.approx(report.tried / 4000)
         assert report.vacuous is vacuous
-        shares = [item for item in report.evidence() if "share" in item.what]
+        shares = [item for item in report.checks() if "share" in item.what]
         assert [item.holds for item in shares] == [False] * vacuous
         assert all(item.value == pytest.approx(report.rate, rel=0.06) for item in shares)
 
@@ -413,13 +412,13 @@ def test_undecided_slacks() -> None:
     assert 0.5 <= report.worst["x"][0] < 0.6
     assert report.lowest == pytest.approx(0.1, abs=0.01)
     assert report.survives
-    notes = [e.value for e in report.evidence() if "not be decided" in e.what]
+    notes = [e.value for e in report.checks() if "not be decided" in e.what]
     assert notes == [report.undecided]
     never = falsify(Statement("none", floats(), lambda i: np.nan), 0, 100)
     assert never.undecided == 100
     assert never.vacuous
     assert never.smallest == np.inf
-    assert not all(item.holds for item in never.evidence() if item.decides)
+    assert not all(item.holds for item in never.checks() if item.decides)
 
 
 def test_the_worst_among_undecided_ones_is_the_least() -> None:
@@ -436,7 +435,7 @@ def test_infinite_slacks() -> None:
     silent = falsify(Statement("nothing to say", floats(), lambda i: np.inf), 0, 50, 400)
     assert silent.vacuous
     assert silent.survives
-    assert not all(item.holds for item in silent.evidence() if item.decides)
+    assert not all(item.holds for item in silent.checks() if item.decides)
     broken = falsify(Statement("far", floats(), lambda i: -np.inf), 0, 50, 400)
     assert sum(broken.violations.values()) == 50
     assert broken.smallest == broken.lowest == -np.inf
@@ -736,19 +735,20 @@ def test_kinds_come_in_turn_and_are_reported() -> None:
 
 
 def test_evidence() -> None:
-    good = falsify(Statement("good", floats(), lambda i: 0.123456), 7, 40)
-    says = {item.what: item.value for item in good.evidence("mine")}
+    told = Statement("good", floats(), lambda i: 0.123456, records_slack=True)
+    says = {item.what: item.value for item in falsify(told, 7, 40).checks("mine")}
     assert says == {
         "mine: instances that break it": 0,
         "mine: broken by a search of 20 evaluations from the worst": False,
         "instances tried, and drawn": (40, 40),
         "smallest slack of those": 0.12,
-        "seed": 7,
     }
+    untold = falsify(replace(told, records_slack=False), 7, 40).checks("mine")
+    assert [item.what for item in untold] == list(says)[:3]
     # Rounding differs from CPU to CPU: it is recorded as zero.
-    tiny = falsify(Statement("tiny", floats(), lambda i: 1.7e-17), 7, 40)
-    assert {item.what: item.value for item in tiny.evidence()}["smallest slack of those"] == 0.0
-    bad = falsify(Statement("bad", floats(), lambda i: -1.0), 7, 40).evidence()
+    tiny = falsify(Statement("tiny", floats(), lambda i: 1.7e-17, records_slack=True), 7, 40)
+    assert {item.what: item.value for item in tiny.checks()}["smallest slack of those"] == 0.0
+    bad = falsify(Statement("bad", floats(), lambda i: -1.0), 7, 40).checks()
     assert [item.holds for item in bad if item.decides] == [False, False]
     assert bad[0].what == "bad: instances that break it"
 
@@ -798,6 +798,15 @@ def test_settling_tries_with_the_ledgers_seed() -> None:
     assert [item.value for item in other.evidence if item.what == "seed"] == [7, 8]
 
 
+def test_several_statements_are_counted_together_unless_a_slack_is_told() -> None:
+    sure = positive(says="x > 0", slack=lambda item: item["x"][0])
+    report, slack = falsify(sure, 7, 40, 0), "smallest slack of those"
+    assert [e.value for e in survived(report, report) if "drawn" in e.what] == [(40, 40)]
+    told = falsify(replace(sure, records_slack=True), 7, 40, 0)
+    alone = [e.what for e in survived(report, told) if not e.decides]
+    assert alone == ["instances tried, and drawn", "instances tried, and drawn", slack, "seed"]
+
+
 def test_settling_a_false_claim_takes_its_counterexample() -> None:
     claims = ledger.open("lee2022support")
 
@@ -809,6 +818,8 @@ def test_settling_a_false_claim_takes_its_counterexample() -> None:
     row = settle(claims, "sv.lem4.5", (positive(), 40, 0), case=case)
     assert row.verdict == "refuted"
     assert row.counterexample.breaks[0].value < 0.25
+    made = settle(claims, "sv.lemF.9.1", (positive(), 40, 0), case=row.counterexample)
+    assert made.counterexample == row.counterexample
     with pytest.raises(ledger.LedgerError):  # it is false, and no counterexample is shown
         settle(claims, "sv.lemF.7", (positive(), 40, 0))
 

@@ -15,8 +15,8 @@ LIBRARY = PAPERS.parent
 
 # From the ground floor up; what shares a floor is independent.
 FLOORS = (
-    {"errors", "approx", "rational", "exact", "losses", "bruteforce", "pages", "progress"},
-    {"statistics", "geometry", "networks"},
+    {"errors", "approx", "exact", "losses", "bruteforce", "pages", "progress"},
+    {"rational", "statistics", "geometry", "networks"},
     {"instances", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},

@@ -862,7 +862,7 @@ _SOURCE = """\
 from reluflow import ledger
 
 claims = ledger.open("lee2022support")
-claims.settle("sv.thm3.6", [ledger.bound("smallest slack", {value}, ">=", 0, "loss")])"""
+claims.settle("sv.thm3.6", [ledger.bound("smallest slack", 0.125, ">=", 0, "loss")])"""
 
 
 def _nbval(path: Path) -> subprocess.CompletedProcess:
@@ -874,17 +874,17 @@ def _nbval(path: Path) -> subprocess.CompletedProcess:
 @pytest.mark.long
 def test_nbval_notices_changed_evidence(tmp_path: Path) -> None:
     path = tmp_path / "01_one.ipynb"
-    cells = [nbformat.v4.new_code_cell(_SOURCE.format(value=0.125))]
+    second = 'claims.settle("sv.thm3.4.2", [ledger.bound("smallest gap", 0.125, ">=", 0, "loss")])'
+    cells = [nbformat.v4.new_code_cell(source) for source in (_SOURCE, second)]
     book = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(book, kernel_name="python3", timeout=120).execute()
     nbformat.write(book, path)
-    assert [row.verdict for row in ledger.read(path)] == ["reproduced"]
-    same = _nbval(path)
-    assert same.returncode == 0, same.stdout
-    edited(path, 'slack\\", 0.125', 'slack\\", 0.126')
-    changed = _nbval(path)
-    assert changed.returncode == 1, changed.stdout
-    assert "Cell outputs differ" in changed.stdout
+    assert [row.verdict for row in ledger.read(path)] == ["reproduced", "reproduced"]
+    edited(path, 'gap\\", 0.125', 'gap\\", 0.126')
+    run = _nbval(path)
+    assert run.returncode == 1, run.stdout
+    assert "Cell outputs differ" in run.stdout
+    assert "1 failed, 1 passed" in run.stdout
 
 
 def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:

@@ -322,13 +322,11 @@ def test_what_the_survey_says_of_small_starts() -> None:
     assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
     assert verdicts(small_ends.not_global(plane.assign(missed=False), 0, *THREE)[0])[0]
 
-    kept = falsify(small_limits.never_reactivates(), 0, 10, 0)
-    assert all(verdicts(small_limits.no_reactivation(plane, kept, 0.01, 90)))
-    assert not all(verdicts(small_limits.no_reactivation(plane, kept, -1.0, 90)))
+    assert falsify(small_limits.never_reactivates(), 0, 10, 0).survives
+    assert all(verdicts(small_limits.no_reactivation(plane, 0.01, 90)))
+    assert not all(verdicts(small_limits.no_reactivation(plane, -1.0, 90)))
     again = plane.assign(reactivating=np.arange(len(plane)) == 0)
-    assert not all(verdicts(small_limits.no_reactivation(again, kept, 0.01, 90)))
-    broken = replace(kept, violations={"planted": 1})
-    assert not all(verdicts(small_limits.no_reactivation(plane, broken, 0.01, 90)))
+    assert not all(verdicts(small_limits.no_reactivation(again, 0.01, 90)))
 
     assert all(verdicts(small_ends.rest_of_plane(plane, *FAR)))
     assert not all(verdicts(small_ends.rest_of_plane(plane, *FAR[:2], (1e-11, -1e-11))))

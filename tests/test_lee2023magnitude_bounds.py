@@ -490,9 +490,10 @@ def test_evidence_and_counterexamples(reports) -> None:
         case.check()
     assert not holds(small_norms.upper_bound_tried(passed))
     assert not holds(implicit.branch_met(reports["printed upper"]))
-    assert not holds(
-        implicit.upper_bound_tried(reports["printed upper"], reports["layered"], 0.5, 3)
-    )
+    assert not holds(reports["printed upper"].checks())
+    (broken, start) = implicit.upper_bound_tried(reports["layered"], 0.5, 3)
+    assert broken.value[0] == 0
+    assert abs(start.value - 0.5) > 0.1  # printed, u(0; 0) is not v_0 = 1/2
     assert flow_bounds.beyond_small_angle().value < 0.0
 
 

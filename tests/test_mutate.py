@@ -14,6 +14,7 @@ import numpy as np
 
 def size(x: list | None, most: int | float = 3) -> int | None:
     kept: list | None = x
+    list(zip(x, x, strict=True))
     return max(abs(v) for v in kept) + np.abs(x).max() - most
 """
 
@@ -51,6 +52,10 @@ def test_faults_of_numerical_code_are_among_them(planted: set[str], old: str, ne
 def test_hints_are_left_alone(planted: set[str]) -> None:
     for hint in ("x: list | None", "most: int | float", "-> int | None", "kept: list | None"):
         assert all(hint in text for text in planted)
+
+
+def test_lengths_that_agree_anyhow_are_left_alone(planted: set[str]) -> None:
+    assert all("strict=True" in text for text in planted)
 
 
 def test_the_room_of_a_module_is_where_it_is_spoken_of() -> None:

@@ -52,7 +52,7 @@ def on_grain(value: float, grain: float) -> str:
     return f"{MARK}{units / 10**digits:.{digits}f}e{place + digits}"
 
 
-def upwards(value: float, unit: float = 1e-6) -> float:
-    """A deviation, rounded up to a multiple of `unit`: what is below it is rounding of the way it
+def upwards(value: float) -> float:
+    """A deviation, rounded up to a multiple of 1e-6: what is below it is rounding of the way it
     was computed."""
-    return math.ceil(value / unit) * unit
+    return math.ceil(value / 1e-6) * 1e-6

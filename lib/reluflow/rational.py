@@ -1,7 +1,7 @@
 """A second method in exact rational arithmetic: fits, losses and signs without a rounding error.
 
 It shares no code with the floating-point landscape: normal equations over the rationals, solved by
-SymPy. Counterexamples are checked with it.
+`reluflow.exact`. Counterexamples are checked with it.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd, lcm
 from typing import Any
 
 import sympy
 from numpy.typing import ArrayLike
+
+from reluflow.exact import eigenprojections, fractions, polynomial, solve, zeros_between
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,13 @@ def fit(X: ArrayLike, y: ArrayLike, support: Sequence[int]) -> RationalFit:
     """
     if not support:
         raise ValueError("data [] do not determine a unique fit")
-    rows, targets = rationals(X), rationals(y)
-    A = sympy.Matrix([[_rational(v) for v in rows[i]] for i in support])
-    b = sympy.Matrix([_rational(targets[i]) for i in support])
-    H = A.T * A
-    if H.det() == 0:
-        raise ValueError(f"data {[i + 1 for i in support]} do not determine a unique fit")
-    w = tuple(Fraction(int(v.p), int(v.q)) for v in H.LUsolve(A.T * b))
+    A, b = (fractions([rationals(given)[i] for i in support]) for given in (X, y))
+    try:
+        w = tuple(solve(A.T @ A, A.T @ b))
+    except ValueError:
+        unfit = f"data {[i + 1 for i in support]} do not determine a unique fit"
+        raise ValueError(unfit) from None
     return RationalFit(w, neuron_loss(X, y, w), preactivations(X, w))
-
-
-def _rational(value: Fraction) -> sympy.Rational:
-    return sympy.Rational(value.numerator, value.denominator)
 
 
 def is_local_minimum(found: RationalFit, support: Sequence[int]) -> bool:
@@ -94,15 +92,9 @@ class PreactivationPolynomial:
 
     def zeros(self, eps: Fraction) -> int:
         """How often it vanishes for 0 < u < 1 (all t > 0) from w0 = eps v, by Sturm's theorem."""
-        u = sympy.Symbol("u")
-        powers = set(self.limit) | set(self.start)
-        total = sum(
-            _rational(self.limit.get(p, Fraction(0)) + eps * self.start.get(p, Fraction(0))) * u**p
-            for p in powers
-        )
-        inside = sympy.Poly(total, u).count_roots(0, 1)
-        ends = sum(sympy.Poly(total, u).eval(end) == 0 for end in (0, 1))
-        return int(inside - ends)
+        terms = {p: self.limit.get(p, 0) + eps * self.start.get(p, 0)
+                 for p in self.limit.keys() | self.start.keys()}  # fmt: skip
+        return zeros_between(polynomial(terms), 0, 1)
 
     def shift(self, u: Fraction) -> Fraction:
         """What a start w0 = eps v adds to it at u, divided by eps."""
@@ -119,29 +111,19 @@ def preactivation_polynomial(
     w(t) = sum_k [(1 - u^(l_k/g)) P_k q / l_k + eps u^(l_k/g) P_k v].
     A second route to the flow in rational arithmetic. Raises ValueError for other spectra.
     """
-    A = sympy.Matrix([[sympy.Rational(str(v)) for v in row] for row in rationals(X)])
-    labels = sympy.Matrix([sympy.Rational(str(v)) for v in rationals(y)])
-    H, q = A.T * A, A.T * labels
-    spectrum = H.eigenvals()
+    A, labels, direction = (fractions(rationals(given)) for given in (X, y, v))
+    H = A.T @ A
+    spectrum = sympy.Matrix(H.tolist()).eigenvals()
     if not all(value.is_rational and value > 0 for value in spectrum):
         raise ValueError("the eigenvalues of H are not all rational and positive")
-    eigenvalues = sorted(spectrum)
-    common = sympy.ilcm(1, *[value.q for value in eigenvalues])
-    g = sympy.Rational(sympy.igcd(0, *[int(value * common) for value in eigenvalues]), common)
+    eigenvalues = sorted(Fraction(int(value.p), int(value.q)) for value in spectrum)
+    common = lcm(*(value.denominator for value in eigenvalues))
+    g = Fraction(gcd(*(int(value * common) for value in eigenvalues)), common)
     limit, start = {0: Fraction(0)}, {}
-    direction = sympy.Matrix([_rational(Fraction(c)) for c in v])
-    for value in eigenvalues:
-        P = sympy.eye(H.rows)
-        for other in eigenvalues:
-            if other != value:
-                P = P * (H - other * sympy.eye(H.rows)) / (value - other)
-        power = int(value / g)
-        settled = _fraction((A[j, :] * P * q)[0] / value)
+    for value, P in eigenprojections(H, eigenvalues).items():
+        power, row = int(value / g), A[j] @ P
+        settled = row @ (A.T @ labels) / value
         limit[0] += settled
         limit[power] = -settled
-        start[power] = _fraction((A[j, :] * P * direction)[0])
-    return PreactivationPolynomial(limit, start, _fraction(g))
-
-
-def _fraction(value: sympy.Rational) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
+        start[power] = row @ direction
+    return PreactivationPolynomial(limit, start, g)

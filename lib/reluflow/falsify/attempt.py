@@ -66,6 +66,7 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         outside=search.outside,
         lowest=search.lowest,
         lowest_at=search.at,
+        records_slack=statement.records_slack,
     )
 
 

@@ -32,6 +32,7 @@ class Report:
     outside         instances of the search that did not meet the hypotheses
     lowest          smallest slack of all, draws and search
     lowest_at       the instance that has it
+    records_slack   whether `smallest` is a quantity that the record tells
     """
 
     says: str
@@ -49,6 +50,7 @@ class Report:
     outside: int = 0
     lowest: float = np.inf
     lowest_at: Instance | None = None
+    records_slack: bool = False
 
     @property
     def shrunk(self) -> Instance:
@@ -83,8 +85,8 @@ class Report:
     def checks(self, name: str | None = None) -> list[Evidence]:
         """What decides, and on how many instances; `name` stands for the statement's own phrase.
 
-        The search's slack is chaotic in the last digits, so only its sign is recorded. A search
-        that was not made decides nothing.
+        The search's slack is chaotic in the last digits, so only its sign is recorded; the smallest
+        drawn where the statement says so. A search that was not made decides nothing.
         """
         says = self.says if name is None else name
         broken = sum(self.violations.values())
@@ -99,29 +101,19 @@ class Report:
             says = "share of the draws that meet the hypotheses and test the claim"
             share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
             items.append(bound(says, share, ">=", RARE, "", digits=2))
-        return items
-
-    def evidence(self, name: str | None = None) -> list[Evidence]:
-        """The report as evidence for the ledger: its checks, its smallest slack and its seed.
-
-        Of a slack at rounding level it is recorded that it is zero.
-        """
-        items = self.checks(name)
-        if np.isfinite(self.smallest):
+        if self.records_slack and np.isfinite(self.smallest):
             items.append(note("smallest slack of those", float(self.smallest), digits=2))
-        return [*items, note("seed", self.seed)]
+        return items
 
 
 def survived(*reports: Report) -> list[Evidence]:
-    """Evidence that several statements survive, without their slacks; drawn with one seed."""
-    if len(reports) == 1:
-        return [*reports[0].checks(), note("seed", reports[0].seed)]
-    return [
-        *(item for report in reports for item in report.checks() if item.decides),
-        note("instances tried", tuple(report.tried for report in reports)),
-        note("instances drawn", tuple(report.drawn for report in reports)),
-        note("seed", reports[0].seed),
-    ]
+    """Evidence that statements survive; of several they are counted together, but for slacks."""
+    items = [item for report in reports for item in report.checks()]
+    if len(reports) > 1 and not any(report.records_slack for report in reports):
+        items = [item for item in items if item.decides]
+        items.append(note("instances tried", tuple(report.tried for report in reports)))
+        items.append(note("instances drawn", tuple(report.drawn for report in reports)))
+    return items + [note("seed", seed) for seed in dict.fromkeys(r.seed for r in reports)]
 
 
 def table(reports: Iterable[Report]) -> pd.DataFrame:

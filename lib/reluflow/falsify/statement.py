@@ -31,6 +31,7 @@ class Statement:
                 it says of a failing or undecided instance is asked again of `slack`, which decides
     readable    Hypothesis strategy of small instances, in which a counterexample is sought
     fixed       names of arrays that the search leaves as they are
+    records_slack  whether the smallest slack drawn is a quantity that the record tells
     derive      puts an instance that was moved or rounded back onto hypotheses that are equations,
                 such as y = X w_GM (the names that it computes are best listed in `fixed`)
     """
@@ -45,6 +46,7 @@ class Statement:
     readable: SearchStrategy | None = None
     fixed: tuple[str, ...] = ()
     derive: Callable[[Instance], Instance] | None = None
+    records_slack: bool = False
 
     def unmet(self, instance: Instance) -> str | None:
         """The first hypothesis that the instance does not meet, or None."""

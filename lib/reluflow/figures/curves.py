@@ -121,9 +121,7 @@ def loss_curves(
     activation: Mapping[str, str] | None = None,
     step: float | None = None,
     xscale: str = "linear",
-    start: float | None = None,
     until: float | None = None,
-    points: int = 200,
 ) -> None:
     """Draw the loss along each trajectory on a logarithmic scale, against time or iterations.
 
@@ -133,7 +131,7 @@ def loss_curves(
 
     Parameters: X (n, d), y (n,), the others as in `preactivations`.
     """
-    clocks = clock_values(trajectories, step, xscale, start, until, points)
+    clocks = clock_values(trajectories, step, xscale, None, until)
     time_axis(ax, clocks, trajectories, step, xscale)
     ax.set_yscale("log")
     ax.set_ylabel("loss $L(w)$")

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 from reluflow.errors import InputError
 from reluflow.figures.description import describe_drawn
-from reluflow.figures.rounding import PLACE
 from reluflow.figures.style import RC, house
 
 PACKED = {"optimize": True, "compress_level": 9}
@@ -56,12 +55,11 @@ class Fingerprint:
         )
 
 
-def show(fig: Figure, name: str, *, alt: str, place: float = PLACE) -> None:
+def show(fig: Figure, name: str, *, alt: str) -> None:
     """Display a figure and, folded away, its fingerprint; then close it.
 
     Parameters: `name` in small letters, digits and hyphens ("fig-3a"), `alt` one or two sentences
-    that say what can be seen, for readers who cannot see it, `place` the share of its axis to which
-    the fingerprint writes a position (coarser for what is known to fewer digits).
+    that say what can be seen, for readers who cannot see it.
     Raises InputError for an ill-formed name or an empty `alt`.
     """
     if not NAME.fullmatch(name):
@@ -72,7 +70,7 @@ def show(fig: Figure, name: str, *, alt: str, place: float = PLACE) -> None:
         picture = Picture(
             name, " ".join(alt.split()), png_bytes(fig), round(100 * fig.get_figwidth())
         )
-        text = describe_drawn(fig, place)
+        text = describe_drawn(fig)
     display(picture)
     display(Fingerprint(name, text))
     plt.close(fig)  # a figure that pyplot knows would be shown again at the end of the cell

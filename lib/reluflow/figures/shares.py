@@ -13,6 +13,8 @@ from reluflow.errors import InputError
 from reluflow.figures.style import in_house_style
 from reluflow.statistics import wilson
 
+_NORM = r"norm of the initial point $\|w_0\|$"
+
 
 @in_house_style
 def share_points(
@@ -23,7 +25,7 @@ def share_points(
     label: str,
     *,
     series: int = 0,
-    xlabel: str = r"norm of the initial point $\|w_0\|$",
+    xlabel: str = _NORM,
     ylabel: str = "share of trials",
 ) -> None:
     """Draw shares hits/trials against a logarithmic scale with their 95 % Wilson intervals.
@@ -64,9 +66,6 @@ def share_bars(
     scale: ArrayLike,
     counts: ArrayLike,
     names: Sequence[str],
-    *,
-    xlabel: str = r"norm of the initial point $\|w_0\|$",
-    ylabel: str = "share of trials",
 ) -> None:
     """Draw at each value of a logarithmic scale one bar, divided into the shares of the categories.
 
@@ -82,7 +81,7 @@ def share_bars(
     total = counts.sum(axis=1, keepdims=True)
     if np.any(total == 0):
         raise InputError(f"counts row {int(np.argmin(total[:, 0]))} has no trials")
-    _log_axis(ax, scale, xlabel)
+    _log_axis(ax, scale, _NORM)
     share = counts / total
     foot = np.cumsum(share, axis=1) - share
     reach = 10.0 ** (0.42 * _gap(scale))
@@ -100,7 +99,7 @@ def share_bars(
             label=name,
         )
     ax.set_ylim(0.0, 1.0)
-    ax.set_ylabel(ylabel)
+    ax.set_ylabel("share of trials")
 
 
 def _gap(scale: NDArray) -> float:

@@ -128,7 +128,6 @@ def panels(
     cols: int = 1,
     height: float = 4.2,
     *,
-    width: float = TEXT_WIDTH,
     projection: str | None = None,
     titles: Sequence[str] = (),
     sharex: bool = False,
@@ -136,12 +135,12 @@ def panels(
 ) -> tuple[Figure, np.ndarray]:
     """Make a figure of `rows` x `cols` axes whose labels are never cut off.
 
-    Parameters: `height` and `width` in inches, `projection` "3d" for weight spaces of dimension 3,
+    Parameters: `height` in inches, `projection` "3d" for weight spaces of dimension 3,
     `titles` of the axes, row by row.
     Returns the figure and its axes as an array of shape (rows * cols,), row by row. The figure is
     not known to pyplot, so nothing but `show` displays it.
     """
-    fig = Figure(figsize=(width, height), layout="constrained")
+    fig = Figure(figsize=(TEXT_WIDTH, height), layout="constrained")
     subplot_kw = {} if projection is None else {"projection": projection}
     axes = fig.subplots(
         rows, cols, squeeze=False, subplot_kw=subplot_kw, sharex=sharex, sharey=sharey
@@ -169,9 +168,9 @@ def subscript(i: int) -> str:
     return str(i).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def datum_name(i: int, symbol: str = "x") -> str:
+def datum_name(i: int) -> str:
     """Return the printed name of datum i: 0-based in code, x₁ on paper."""
-    return f"{symbol}{subscript(i + 1)}"
+    return f"x{subscript(i + 1)}"
 
 
 def curve_style(name: str, repeat: int = 0) -> CurveStyle:

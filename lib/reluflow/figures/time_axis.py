@@ -38,7 +38,7 @@ def clock_values(
     xscale: str,
     start: float | None,
     until: float | None,
-    points: int,
+    points: int = 200,
 ) -> dict[str, NDArray]:
     """Return the positions on the time axis at which each trajectory is drawn."""
     if not paths:

@@ -44,23 +44,20 @@ def flow(
     trajectory: Trajectory,
     name: str = "ReLU flow",
     *,
-    points: int = 200,
     arrows: int = 2,
     events: bool = True,
-    repeat: int = 0,
 ) -> None:
     """Draw a trajectory in the weight plane: its curve, its start, its events and its end.
 
     A start outside the window is written where the curve comes in.
 
     Parameters: `name` starts with one of the kinds of `style.CURVES` and is the legend's entry;
-    `points` per stretch between events; `arrows` heads along the visible part; `events` whether to
-    mark them (filled: a datum switches off; hollow: it switches on) in the datum's colour;
-    `repeat` makes the colour paler.
+    `arrows` heads along the visible part; `events` whether to mark them (filled: a datum switches
+    off; hollow: it switches on) in the datum's colour.
     """
     window = frame.window_of(ax)
-    curve = style.curve_style(name, repeat)
-    W = trajectory.at(drawing_times(trajectory, points))
+    curve = style.curve_style(name)
+    W = trajectory.at(drawing_times(trajectory))
     ax.plot(
         *W.T,
         color=curve.colour,

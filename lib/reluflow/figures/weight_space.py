@@ -23,6 +23,7 @@ from reluflow.figures.frame import Window
 from reluflow.figures.style import in_house_style
 from reluflow.geometry import enumerate_cells
 
+_GRID = 301  # points along each axis
 MANY_DATA = 9  # above this the lines of the data are thin and carry no names
 SOLUTION_DASHES = (0, (4.0, 2.5))
 LEVEL_COLOUR = "#9AA3AD"
@@ -69,21 +70,19 @@ def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike, data: Iterable[int] | N
 
 
 @in_house_style
-def loss_levels(
-    ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None, resolution: int = 301
-) -> NDArray:
+def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = None) -> NDArray:
     """Draw level curves of L(w) = 1/2 sum_i ([x_i.w]_+ - y_i)^2 and return the levels.
 
     The levels grow geometrically (factor 2) above `floor`, the loss of the global minimum (default:
     the lowest value on the grid). They avoid the loss 1/2 |y|^2 of the dead plateau, where no curve
     is defined.
 
-    Parameters: X (n, 2), y (n,), `resolution` grid points along each axis.
+    Parameters: X (n, 2), y (n,).
     """
     X, y = _plane_data(X), np.asarray(y, float)
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
-    w1, w2 = np.linspace(a, b, resolution), np.linspace(c, d, resolution)
-    L = np.zeros((resolution, resolution))
+    w1, w2 = np.linspace(a, b, _GRID), np.linspace(c, d, _GRID)
+    L = np.zeros((_GRID, _GRID))
     for x, label in zip(X, y, strict=True):  # one datum at a time keeps memory small for large n
         h = np.add.outer(x[1] * w2, x[0] * w1)
         L += 0.5 * (np.maximum(h, 0.0) - label) ** 2
@@ -94,30 +93,27 @@ def loss_levels(
     return levels
 
 
-def level_values(lowest: float, plateau: float, highest: float, below: int = 7) -> NDArray:
-    """Return levels lowest + (plateau - lowest) 2^(k + 1/2), `below` of them under the plateau."""
+def level_values(lowest: float, plateau: float, highest: float) -> NDArray:
+    """Return levels lowest + (plateau - lowest) 2^(k + 1/2), seven of them under the plateau."""
     height = plateau - lowest
     if height <= 0:  # the plateau itself is the lowest
         height = max(highest - lowest, 1.0) / 64
     above = max(int(np.ceil(np.log2(max((highest - lowest) / height, 1.0)))), 1)
-    return lowest + height * 2.0 ** (np.arange(-below, above) + 0.5)
+    return lowest + height * 2.0 ** (np.arange(-7, above) + 0.5)
 
 
 @in_house_style
-def cells(
-    ax: Axes, X: ArrayLike, patterns: ArrayLike | None = None, *, names: bool | None = None
-) -> None:
+def cells(ax: Axes, X: ArrayLike, *, names: bool | None = None) -> None:
     """Shade the activation cells, darker where more data are active, and write their active sets.
 
     Called last, it keeps the names clear of the lines already drawn; the shading lies below
     everything in any case.
 
-    Parameters: X (n, 2); `patterns` (m, n) booleans, default all cells of X; `names` whether to
-    write active sets such as {1, 3} into the cells that are large enough in the window, default
-    for up to nine data.
+    Parameters: X (n, 2); `names` whether to write active sets such as {1, 3} into the cells that
+    are large enough in the window, default for up to nine data.
     """
     X = _plane_data(X)
-    patterns = np.asarray(enumerate_cells(X).patterns if patterns is None else patterns, bool)
+    patterns = enumerate_cells(X).patterns
     names = len(X) <= MANY_DATA if names is None else names
     page = frame.page_of(ax)
     whole = clip_plane(np.zeros(2), np.eye(2), window_half_spaces(frame.window_of(ax)))

@@ -78,12 +78,12 @@ def box_around(*paths: Trajectory, margin: float = 0.08, points: int = 200) -> B
 
 
 @in_house_style
-def plane(ax: Axes3D, x: ArrayLike, value: float = 0.0, *, datum: int, alpha: float = 0.16) -> None:
+def plane(ax: Axes3D, x: ArrayLike, value: float = 0.0, *, datum: int) -> None:
     """Draw the part of the plane {w : x.w = value} in the box, in the colour of its datum.
 
     Value 0 is the activation boundary (solid edge), value y_i the solution plane (dashed edge).
 
-    Parameters: x (3,), `datum` the 0-based number of x, `alpha` the opacity.
+    Parameters: x (3,), `datum` the 0-based number of x.
     """
     x = np.asarray(x, float)
     _, _, vt = np.linalg.svd(x[None])
@@ -95,7 +95,7 @@ def plane(ax: Axes3D, x: ArrayLike, value: float = 0.0, *, datum: int, alpha: fl
     equation = "0" if value == 0 else f"y_{{{datum + 1}}}"
     kind = "boundary" if value == 0 else "solution plane"
     ax.add_collection3d(
-        Poly3DCollection([corners], facecolors=colour, alpha=alpha, edgecolors="none", zorder=1.0)
+        Poly3DCollection([corners], facecolors=colour, alpha=0.16, edgecolors="none", zorder=1.0)
     )
     ring = np.vstack([corners, corners[:1]])
     ax.plot(
@@ -114,16 +114,14 @@ def flow3d(
     trajectory: Trajectory,
     name: str = "ReLU flow",
     *,
-    points: int = 200,
     events: bool = True,
-    repeat: int = 0,
 ) -> None:
     """Draw a trajectory in 3-D weight space: curve, start, events and end.
 
     Parameters as in `weight_flow.flow`.
     """
-    curve = style.curve_style(name, repeat)
-    W = trajectory.at(drawing_times(trajectory, points))
+    curve = style.curve_style(name)
+    W = trajectory.at(drawing_times(trajectory))
     ax.plot(
         *W.T,
         color=curve.colour,

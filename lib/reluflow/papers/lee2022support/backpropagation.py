@@ -59,7 +59,7 @@ def label_backpropagation() -> Statement:
         return -gap
 
     return Statement("each layer's gradient is that of its single-neuron problems",
-                     network_draws(), slack, tolerance=ROUNDING)  # fmt: skip
+                     network_draws(), slack, tolerance=ROUNDING, records_slack=True)  # fmt: skip
 
 
 def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list[Evidence]:
@@ -81,7 +81,12 @@ def hidden_labels() -> Statement:
         hidden = zip(found.outputs[:-1], labels_of(found, item["Y"])[:-1], strict=True)
         return -max(float(np.abs(y[o == 0.0]).max(initial=0.0)) for o, y in hidden)
 
-    return Statement("the label of a hidden unit is 0 where it is inactive", network_draws(), slack)
+    return Statement(
+        "the label of a hidden unit is 0 where it is inactive",
+        network_draws(),
+        slack,
+        records_slack=True,
+    )
 
 
 def labels_in_training(

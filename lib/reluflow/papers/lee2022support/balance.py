@@ -37,7 +37,7 @@ def balance(units: bool = False) -> Statement:
 
     return Statement("every unit's two squared norms change alike" if units
                      else "squared norms of adjoined layers change alike",
-                     network_draws(), slack, tolerance=ROUNDING)  # fmt: skip
+                     network_draws(), slack, tolerance=ROUNDING, records_slack=True)  # fmt: skip
 
 
 Networks = tuple[Weights, NDArray, NDArray]

@@ -69,13 +69,11 @@ def entry_within(factor: float = 1.0 - 1e-9) -> Statement:
                      slack, {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
 
 
-def nearest_miss(
-    X: ArrayLike, y: ArrayLike, inside: int = 1, scan: int = 3, halvings: int = 12
-) -> NDArray:
+def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12) -> NDArray:
     """The start w0 (2,) of least norm found, q(w0) > 0, whose flow does not activate all data: its
     norm is the largest delta of Lemma F.5 for the data X (n, 2), y (n,), bounded below by delta_0.
 
-    On every arc of directions with q > 0 `inside` of them and both ends are tried; in each, `scan`
+    On every arc of directions with q > 0 `inside` of them and both ends are tried; in each, three
     norms from a twentieth of the best so far up to it; where one fails, the norm is halved in on
     `halvings` times.
     """
@@ -84,7 +82,7 @@ def nearest_miss(
     far = 64.0 * unit_of_norm(X, y)
     for u in _arc_directions(X, y, inside):
         low = 0.0
-        for norm in min(best, far) * np.geomspace(0.05, 1.0, scan):
+        for norm in min(best, far) * np.geomspace(0.05, 1.0, 3):
             if not entered(X, affine_flow(X, y, norm * u)):
                 best, where = float(norm), u
                 break

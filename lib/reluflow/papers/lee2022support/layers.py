@@ -67,7 +67,7 @@ def independent_neurons() -> Statement:
         return -float(max(apart, abs(value - total) / max((size**2).sum(), 1e-300)))
 
     return Statement("loss and gradient of a layer are those of its neurons", _draws(), slack,
-                     tolerance=ROUNDING, fixed=("y",))  # fmt: skip
+                     tolerance=ROUNDING, fixed=("y",), records_slack=True)  # fmt: skip
 
 
 def layer_gradient(indicator: bool) -> Statement:
@@ -82,8 +82,8 @@ def layer_gradient(indicator: bool) -> Statement:
         true = autograd([W], X, Y, "relu")[1][0]
         return -float(np.abs(formula - true).max()) / _of_terms(X, Y, W)[1]
 
-    return Statement("gradient with the indicator" if indicator else "gradient as printed",
-                     _draws(), slack, tolerance=ROUNDING, fixed=("y",))  # fmt: skip
+    says = "gradient with the indicator" if indicator else "gradient as printed"
+    return Statement(says, _draws(), slack, tolerance=ROUNDING, fixed=("y",), records_slack=True)
 
 
 def one_inactive_datum(report: Report) -> Counterexample:

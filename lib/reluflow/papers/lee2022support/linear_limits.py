@@ -85,7 +85,7 @@ MANIFOLD = Reading(
 )
 
 
-def every_flow_is_optimal(full: bool | None = None) -> Statement:
+def every_flow_is_optimal() -> Statement:
     """sv.propD.1: from every w0 the flow's late state has the least loss, whatever the rank (i)."""
 
     def slack(instance: Instance) -> float:
@@ -99,7 +99,7 @@ def every_flow_is_optimal(full: bool | None = None) -> Statement:
 
     return Statement(
         says="D.1 (i): every flow reaches the least loss",
-        draws=factored_draws(full),
+        draws=factored_draws(None),
         slack=slack,
         hypotheses=FULL_FACTORS,
         tolerance=ROUNDING,

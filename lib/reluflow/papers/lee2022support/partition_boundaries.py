@@ -33,7 +33,7 @@ def fall_from_boundary(
     return max(falls), promise, size
 
 
-def boundary_points(largest: int = 6) -> Draws:
+def boundary_points() -> Draws:
     """Draws of X, y, a `point` (d,), the `first` 1 to d data to whose boundaries it is projected,
     and a `step` in (0, 1), as a share of the longest step of `fall_from_boundary`.
 
@@ -65,9 +65,9 @@ def boundary_points(largest: int = 6) -> Draws:
                 break
         return {**item, "y": y, "step": np.array([10.0 ** rng.uniform(-4.0, -2.0)])}
 
-    plain = in_dimensions((1, 2, 3), largest)
-    twins = extended(in_dimensions((2, 3), largest, ("uniform", "integers")), parallel)
-    level = extended(in_dimensions((2, 3), largest, ("uniform", "integers")), balanced)
+    plain = in_dimensions((1, 2, 3), 6)
+    twins = extended(in_dimensions((2, 3), 6, ("uniform", "integers")), parallel)
+    level = extended(in_dimensions((2, 3), 6, ("uniform", "integers")), balanced)
     return {
         **extended({**plain, **{f"parallel, {k}": v for k, v in twins.items()}}, point),
         **{f"balanced, {k}": v for k, v in level.items()},
@@ -81,7 +81,7 @@ def on_boundary(item: Instance) -> NDArray:
     return N @ (N.T @ item["point"])
 
 
-def lower_beside_boundaries(largest: int = 6) -> Statement:
+def lower_beside_boundaries() -> Statement:
     """sv.ours.boundary.step: from every w on the boundary of x_j, one of the two steps w +- eps x_j
     lowers the loss by at least 1/2 eps (y_j |x_j|^2 - eps kappa_j) (Lemma 3.2, made finite)."""
 
@@ -94,12 +94,13 @@ def lower_beside_boundaries(largest: int = 6) -> Statement:
 
     return Statement(
         says="beside a boundary the loss is lower, by the finite bound",
-        draws=boundary_points(largest),
+        draws=boundary_points(),
         hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
                     "data not zero": lambda item: bool(np.all(item["X"].any(axis=1)))},
         slack=slack,
         tolerance=1e-12,
         fixed=("first",),
+        records_slack=True,
     )  # fmt: skip
 
 
@@ -128,4 +129,5 @@ def no_minimum_on_boundaries() -> Statement:
         slack=slack,
         strict=True,
         fixed=("X", "y"),
+        records_slack=True,
     )

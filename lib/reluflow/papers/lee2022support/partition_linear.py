@@ -55,28 +55,29 @@ def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     return {"y": y}
 
 
-def _under_A2(largest: int) -> Draws:
+def _under_A2() -> Draws:
     """A1-A3 in dimensions 1 to 3, labels of one size or not, and inputs with entries below zero."""
     kinds = ("uniform", "directions", "integers")
-    plain = in_dimensions((1, 2, 3), largest, kinds)
-    signed = extended(in_dimensions((2,), largest, kinds), _signed)
-    unequal = extended(in_dimensions((2, 3), largest, kinds[:2]), _unequal)
+    plain = in_dimensions((1, 2, 3), 5, kinds)
+    signed = extended(in_dimensions((2,), 5, kinds), _signed)
+    unequal = extended(in_dimensions((2, 3), 5, kinds[:2]), _unequal)
     more = {"signed": signed, "labels unequal": unequal}
     extra = {f"{word}, {k}": one for word, draws in more.items() for k, one in draws.items()}
     return {**plain, **extra}
 
 
-def relu_below_linear(largest: int = 5) -> Statement:
+def relu_below_linear() -> Statement:
     """sv.thm3.4.1: under A2 the least loss of the ReLU neuron is smaller (Theorem 3.4)."""
     return Statement(
         says="the ReLU neuron's least loss is smaller",
-        draws=_under_A2(largest),
+        draws=_under_A2(),
         hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
         slack=gain_of_relu,
         strict=True,
         tolerance=1e-12,
         readable=readable_data(1, (1, 3)),
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -98,10 +99,10 @@ def zero_linear_loss(report: Report) -> Counterexample:
     )  # fmt: skip
 
 
-def relu_not_above_linear(largest: int = 5) -> Statement:
+def relu_not_above_linear() -> Statement:
     """sv.thm3.4.2: under A2 the least loss of the ReLU neuron is smaller or equal."""
     return replace(
-        relu_below_linear(largest),
+        relu_below_linear(),
         says="the ReLU neuron's least loss is at most the linear one's",
         strict=False,
         fixed=(),
@@ -109,7 +110,7 @@ def relu_not_above_linear(largest: int = 5) -> Statement:
     )
 
 
-def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
+def relu_below_linear_where_unfit() -> Statement:
     """sv.ours.linear.strict: under A2, data not zero, it is smaller as soon as the linear fit is
     not positive on all data (in place of Theorem 3.4)."""
 
@@ -117,8 +118,8 @@ def relu_below_linear_where_unfit(largest: int = 5) -> Statement:
         h, _ = linear_fit(item["X"], item["y"])
         return bool(np.any(h <= 1e-12 * np.linalg.norm(item["y"])))
 
-    printed = relu_below_linear(largest)
-    draws = {kind: one for kind, one in _under_A2(largest).items() if "d = 1" not in kind}
+    printed = relu_below_linear()
+    draws = {kind: one for kind, one in _under_A2().items() if "d = 1" not in kind}
     unfit = {f"unfit, {kind}": one for kind, one in extended(draws, _unfit).items()}
     return replace(
         printed,

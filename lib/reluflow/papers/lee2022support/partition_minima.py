@@ -20,7 +20,7 @@ def cells_with_minima(X: ArrayLike, y: ArrayLike) -> int:
     return len({m.support for m in local_minima(X, y)})
 
 
-def mixed_labels(largest: int = 5) -> Draws:
+def mixed_labels() -> Draws:
     """Draws of data with A1 whose labels are positive, zero or negative; now and then none is
     positive."""
 
@@ -29,11 +29,11 @@ def mixed_labels(largest: int = 5) -> Draws:
         other = rng.choice([-2.0, -1.0, 0.0], len(y)) * y
         return {"y": np.where(rng.uniform(size=len(y)) < share, y, other)}
 
-    plane = in_dimensions((1, 2), largest, ("uniform", "directions", "integers"))
-    return extended({**plane, **in_dimensions((3,), min(largest, 4), ("integers",))}, mix)
+    plane = in_dimensions((1, 2), 5, ("uniform", "directions", "integers"))
+    return extended({**plane, **in_dimensions((3,), 4, ("integers",))}, mix)
 
 
-def few_minima(largest: int = 5, extra: int = 1) -> Statement:
+def few_minima(extra: int = 1) -> Statement:
     """sv.propF.3.2: with m positive labels at most 2 sum_{i<d} C(m-1, i) + 1 partitions of all
     n data hold a local minimum, C(-1, i) = 0. `extra` stands in place of the last 1."""
 
@@ -44,13 +44,14 @@ def few_minima(largest: int = 5, extra: int = 1) -> Statement:
 
     return Statement(
         says=f"at most the bound + {extra} partitions with a local minimum",
-        draws=mixed_labels(largest),
+        draws=mixed_labels(),
         slack=slack,
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
-def minima_in_positive_cells(largest: int = 5) -> Statement:
+def minima_in_positive_cells() -> Statement:
     """sv.ours.minima.count: no more partitions hold a local minimum than the data of positive label
     alone have cells, one, the whole space, if there are none (in place of F.3.2)."""
 
@@ -60,9 +61,10 @@ def minima_in_positive_cells(largest: int = 5) -> Statement:
 
     return Statement(
         says="no more partitions with a local minimum than the positive data have cells",
-        draws=mixed_labels(largest),
+        draws=mixed_labels(),
         slack=slack,
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -102,4 +104,5 @@ def labels_convex() -> Statement:
         hypotheses={"y <= 0": lambda item: bool(item["y"][0] <= 0)},
         slack=slack,
         tolerance=1e-13,
+        records_slack=True,
     )

@@ -40,7 +40,7 @@ def quadrant_cells_by_angle(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
     return found
 
 
-def nested_in_quadrants(largest: int = 8) -> Statement:
+def nested_in_quadrants() -> Statement:
     """sv.lem4.5: d = 2 and A1; of two cells that meet the second quadrant, or the fourth, one has
     all the active data of the other. Slack: minus the pairs that are not nested, and minus the
     quadrants whose cells the sorted slopes give differently."""
@@ -55,10 +55,11 @@ def nested_in_quadrants(largest: int = 8) -> Statement:
 
     return Statement(
         says="the active sets of a quadrant's cells are nested",
-        draws={**data_draws(2, (2, largest)), **degenerate_draws((2,), largest)},
+        draws={**data_draws(2), **degenerate_draws((2,), 8)},
         slack=slack,
         readable=readable_data(2, (1, 4)),
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 

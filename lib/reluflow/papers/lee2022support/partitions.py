@@ -48,7 +48,7 @@ def terminology(
     ]  # fmt: skip
 
 
-def one_datum_between_cells(largest: int = 5) -> Statement:
+def one_datum_between_cells() -> Statement:
     """sv.lemF.1: adjacent cells differ in exactly one datum (Lemma F.1).
 
     The lemma speaks of the set of active data, so equal data are left out. Slack: one less the
@@ -60,11 +60,12 @@ def one_datum_between_cells(largest: int = 5) -> Statement:
 
     return Statement(
         says="adjacent cells differ in one datum",
-        draws=in_dimensions((1, 2, 3), largest, ("uniform", "directions", "integers")),
+        draws=in_dimensions((1, 2, 3), 5, ("uniform", "directions", "integers")),
         hypotheses={"no two data are equal": _distinct},
         slack=slack,
         readable=readable_data(1, (1, 3)),
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -89,7 +90,7 @@ def on_a_line(report: Report) -> Counterexample:
     )  # fmt: skip
 
 
-def one_class_between_cells(largest: int = 5) -> Statement:
+def one_class_between_cells() -> Statement:
     """sv.ours.adjacent: two cells are adjacent if and only if the data in which they differ are one
     class of mutually parallel data (in place of Lemma F.1). Entries of either sign; the rank may be
     below d."""
@@ -108,12 +109,13 @@ def one_class_between_cells(largest: int = 5) -> Statement:
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
 
-    plain = in_dimensions((1, 2, 3), largest, ("directions", "integers"))
+    plain = in_dimensions((1, 2, 3), 5, ("directions", "integers"))
     return Statement(
         says="cells are adjacent exactly if they differ in one class of parallel data",
-        draws={**extended(plain, signed), **degenerate_draws((1, 2, 3), largest)},
+        draws={**extended(plain, signed), **degenerate_draws((1, 2, 3), 5)},
         slack=slack,
         fixed=("X", "y"),
+        records_slack=True,
     )
 
 
@@ -132,6 +134,7 @@ def few_cells() -> Statement:
         draws=degenerate_draws(),
         slack=slack,
         fixed=("X",),
+        records_slack=True,
     )
 
 
@@ -156,10 +159,11 @@ def bound_attained() -> Statement:
         draws=degenerate_draws(),
         slack=slack,
         fixed=("X",),
+        records_slack=True,
     )
 
 
-def cells_are_cones(largest: int = 5) -> Statement:
+def cells_are_cones() -> Statement:
     """sv.propF.3.1: with two weights of a partition, their segment and their positive multiples
     belong to it, and H and q stay. Dyadic numbers, so that every sign is exact."""
 
@@ -183,7 +187,8 @@ def cells_are_cones(largest: int = 5) -> Statement:
 
     return Statement(
         says="partitions are convex cones, H and q the same on each",
-        draws=extended(in_dimensions((1, 2, 3), largest, ("integers",)), points),
+        draws=extended(in_dimensions((1, 2, 3), 5, ("integers",)), points),
         slack=slack,
         fixed=("X", "y", "w", "v", "share", "factor"),
+        records_slack=True,
     )

@@ -137,6 +137,7 @@ def _tail_statement(says: str, cap: Callable[..., NDArray], least: int) -> State
         {"d eps^2 <= 1400, so that the bound is a float":
          lambda item: bool(item["d"] * item["eps"] ** 2 <= 1400.0)},
         tolerance=1e-12,
+        records_slack=True,
     )  # fmt: skip
 
 

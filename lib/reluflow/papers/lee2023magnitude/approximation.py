@@ -196,4 +196,5 @@ def regular_approximation() -> Statement:
         {"1/100 <= c eta <= 1/4, c eta mu <= 1": met},
         tolerance=1e-12,
         fixed=("power",),
+        records_slack=True,
     )

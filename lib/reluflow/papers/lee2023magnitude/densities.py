@@ -42,11 +42,10 @@ class TriangleLaw:
         return all(sum(p * sum(c[i] for c in t) for p, t in pairs) == 0 for i in range(2))
 
 
-def triangle_law(triangles: Any, weights: Any = None) -> TriangleLaw:
-    """The mixture of the triangles (k, 3, 2), of equal weights unless weights (k,) are given."""
-    triangles = rationals(triangles)
+def triangle_law(triangles: Sequence) -> TriangleLaw:
+    """The mixture of the triangles (k, 3, 2), of equal weights."""
     k = len(triangles)
-    return TriangleLaw(triangles, (Fraction(1, k),) * k if weights is None else rationals(weights))
+    return TriangleLaw(rationals(triangles), (Fraction(1, k),) * k)
 
 
 def active_moment(law: TriangleLaw, *normals: Sequence) -> Moment:

@@ -189,14 +189,14 @@ def excess(path: PopulationPath, step: float, r: float, R: float, side: int) -> 
     return (path.theta - limit if side else limit - path.theta) / path.theta
 
 
-def violations(T: Sequence[int], share: float = 1.0) -> pd.DataFrame:
-    """Theorem 4.2 for m = 1, v* = 1, pi - phi0 = share * eta: by how much, in parts of pi - phi(T),
+def violations(T: Sequence[int]) -> pd.DataFrame:
+    """Theorem 4.2 for m = 1, v* = 1, pi - phi0 = eta: by how much, in parts of pi - phi(T),
     phi(T) is below the lower bound from |w0| = 1/2 and above the upper one from |w0| = 2."""
 
     def measure(step: Fraction) -> Mapping[str, str]:
         row = {"step": str(step)}
         for name, v0, side in (("lower", LOWER_START, 1), ("upper", UPPER_START, 0)):
-            path = near_descent(step * Fraction(share), v0, step, max(T))
+            path = near_descent(step, v0, step, max(T))
             out = excess(path, float(step), 1.0, 1.0, side)
             row |= {f"{name}, T = {k}": approx(out[k], 2) for k in T}
         return row

@@ -99,6 +99,7 @@ def positive_target() -> Statement:
         lambda item: _slack(item, _labels(item)),
         {**_STARTS, "v_1*, ..., v_m* > 0": lambda item: bool(np.all(item["factors"] > 0.0))},
         strict=True,
+        records_slack=True,
     )
 
 
@@ -119,6 +120,7 @@ def any_labels() -> Statement:
         lambda item: _slack(item, item["y"], all_factors=True),
         {**_STARTS, "y >= 0": lambda item: bool(np.all(item["y"] >= 0.0))},
         strict=True,
+        records_slack=True,
     )
 
 

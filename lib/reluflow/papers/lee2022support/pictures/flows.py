@@ -57,9 +57,7 @@ def terminology(X2: NDArray, y2: NDArray, X6: NDArray, y6: NDArray, cell: ArrayL
     return fig
 
 
-def window_of_interest(
-    minima: Sequence[StationarySet], paths: Sequence[Trajectory], pad: float = 0.3
-) -> Window:
+def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajectory]) -> Window:
     """A window on the origin, the isolated minima and the ends of the paths, with room around."""
     points = [np.zeros(2), *(m.w for m in minima if m.dimension == 0), *(p.end for p in paths)]
     low, high = np.min(points, axis=0), np.max(points, axis=0)
@@ -67,7 +65,7 @@ def window_of_interest(
     middle, reach = 0.5 * (low + high), float(np.max(high - low))
     points += [p.states[0] for p in paths if np.all(np.abs(p.states[0] - middle) <= 0.75 * reach)]
     low, high = np.min(points, axis=0), np.max(points, axis=0)
-    room = pad * np.maximum(high - low, 0.3 * float(np.max(high - low)))
+    room = 0.3 * np.maximum(high - low, 0.3 * float(np.max(high - low)))
     return (
         float(low[0] - room[0]),
         float(high[0] + room[0]),
