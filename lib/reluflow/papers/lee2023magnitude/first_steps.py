@@ -19,10 +19,12 @@ from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from reluflow.falsify import survey
-from reluflow.flows.population import coordinates, population_flow
+from reluflow.flows import half_angles
+from reluflow.flows.population import coordinates
 from reluflow.ledger import Evidence, bound, note
 from reluflow.papers.lee2023magnitude.compliance import PRINTED
 from reluflow.papers.lee2023magnitude.settings import DATA, NORMS, Setting, experiment
+from reluflow.papers.lee2023magnitude.starts import Start
 from reluflow.statistics import wilson
 
 SURE = 5
@@ -36,9 +38,9 @@ def tangency(m: int, psi0: float, rho0: float) -> float:
     The power p of |w(t)| - lower ~ t^p at the start, from two early times; 2 along a tangent.
     """
     t = np.array([1e-3, 2e-3])
-    path = population_flow(psi0, rho0, m, t)
-    lower, _ = PRINTED[m](t, 2.0 * math.atan(math.exp(psi0)), math.exp(rho0), 1.0)
-    early, late = path.length - lower
+    start = Start(psi0, rho0, m)
+    lower, _ = PRINTED[m](t, start.phi, start.v, 1.0)
+    early, late = start.flow(t).length - lower
     return math.log2(late / early)
 
 
@@ -71,7 +73,7 @@ def breaks_at_once(panel: Setting, X: NDArray) -> bool:
     w, best, m = panel.start(), panel.target(), panel.m
     v0, target = float(np.linalg.norm(w)), float(np.linalg.norm(best))
     psi, _ = coordinates(w, best)
-    phi0 = 2.0 * math.atan(math.exp(float(psi)))
+    phi0 = float(half_angles.angle(psi))
     h = X @ w
     residual = np.where(h > 0.0, v0**m * h - target**m * np.maximum(X @ best, 0.0), 0.0)
     after = w - panel.rate / len(X) * v0**m * (residual @ X)

@@ -11,15 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow.approx import approx
-from reluflow.flows.population import (
-    PopulationPath,
-    coordinates,
-    population_descent,
-    population_flow,
-    recorded_path,
-)
+from reluflow.flows.population import PopulationPath, coordinates, recorded_path
 from reluflow.ledger import Evidence, bound, note
 from reluflow.papers.lee2023magnitude.runs import Run
+from reluflow.papers.lee2023magnitude.starts import Start
 from reluflow.statistics import student_interval
 
 SLOPE = 0.1
@@ -94,8 +89,8 @@ def _plain_gaps(X: NDArray, w: NDArray, best: NDArray, m: int, step: float, step
     """`distance` (b, 2) from the population's descent for b data sets X (b, n, d) with |w*| = 1."""
     y = np.maximum(np.matmul(X, best[..., None])[..., 0], 0.0)
     v = np.linalg.norm(w, axis=1)
-    theirs = [coordinates(a, b) for a, b in zip(w, best, strict=True)]
-    psi0, rho0 = np.array(theirs).T
+    pairs = [coordinates(a, b) for a, b in zip(w, best, strict=True)]
+    starts = [Start(float(psi), float(rho), m) for psi, rho in pairs]
     path = [w]
     for _ in range(steps):  # the m factors are equal at the start, and stay so
         h = np.matmul(X, w[..., None])[..., 0]
@@ -109,7 +104,7 @@ def _plain_gaps(X: NDArray, w: NDArray, best: NDArray, m: int, step: float, step
         psi, rho = coordinates(states, best[k])
         t, none = np.arange(steps + 1.0), np.empty((steps + 1, 0))
         mine = recorded_path(t, psi, rho, none, 1.0, "steps")
-        found.append(distance(mine, population_descent(psi0[k], rho0[k], m, step, steps)))
+        found.append(distance(mine, starts[k].descent(step, steps)))
     return np.array(found)
 
 
@@ -119,11 +114,10 @@ def step_orders(layers: int) -> tuple[float, float]:
 
     The logarithm to base 2 of the ratio of their largest differences at steps 0.02 and 0.01.
     """
-    found = []
+    start, found = Start(0.0, 0.0, layers - 1), []
     for step in (0.02, 0.01):
         T = round(30.0 / step)
-        descent = population_descent(0.0, 0.0, layers - 1, step, T)
-        flow = population_flow(0.0, 0.0, layers - 1, step * np.arange(T + 1.0))
+        descent, flow = start.descent(step, T), start.flow(step * np.arange(T + 1.0))
         found.append(distance(descent, flow))
     (a, b), (c, d) = found
     return math.log2(a / c), math.log2(b / d)

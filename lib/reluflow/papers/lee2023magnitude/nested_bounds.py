@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from reluflow.falsify import survey
-from reluflow.flows.population import population_flow, pull
+from reluflow.flows.population import pull
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.papers.lee2023magnitude.bounds import layered_magnitude_bounds
+from reluflow.papers.lee2023magnitude.starts import Start
 
 
 def inflection(level: float, m: int) -> float:
@@ -36,7 +37,7 @@ def survey_bounds(seed: int, count: int) -> pd.DataFrame:
         phi0 = float(rng.uniform(0.02, np.pi - 0.02))
         v0, at = float(10.0 ** rng.uniform(-2, 1)), float(10.0 ** rng.uniform(-2, 1))
         old = layered_magnitude_bounds(at + t, phi0, v0, 1.0, m)
-        path = population_flow(float(np.log(np.tan(0.5 * phi0))), float(np.log(v0)), m, [at])
+        path = Start.at(phi0, v0, m).flow([at])
         new = layered_magnitude_bounds(t, float(path.phi[0]), float(path.length[0]), 1.0, m)
         level = float(pull(phi0)) ** (1.0 / (m + 1))
         bent, looked = _bends(v0, phi0, level, m)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from reluflow.flows.chain import chain_population_gradient
+from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.population import pull
 from reluflow.ledger import Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.signs import (
@@ -46,7 +47,7 @@ def silence(w: ArrayLike, v: ArrayLike, phi: ArrayLike, strength: ArrayLike) -> 
     integrated at once, in s = 1 - a / a(0).
     """
     sizes = np.column_stack([np.asarray(v, float), np.asarray(w, float)])
-    psi, strength = np.log(np.tan(np.asarray(phi, float) / 2.0)), np.asarray(strength, float)
+    psi, strength = log_tan(phi), np.asarray(strength, float)
     first = np.argmin(sizes, axis=1)
     a0 = sizes.min(axis=1)
     gaps = sizes**2 - a0[:, None] ** 2
@@ -56,7 +57,7 @@ def silence(w: ArrayLike, v: ArrayLike, phi: ArrayLike, strength: ArrayLike) -> 
     others = np.arange(sizes.shape[1]) != first[silenced, None]
 
     def rates(s: float, state: NDArray) -> NDArray:
-        a, phi = (1.0 - s) * a0, 2.0 * np.arctan(np.exp(state[: len(a0)]))
+        a, phi = (1.0 - s) * a0, angle(state[: len(a0)])
         now = np.sqrt(a[:, None] ** 2 + gaps)
         length = now[:, -1]
         rest = np.prod(np.where(others, now, 1.0), axis=1) / length
@@ -69,7 +70,7 @@ def silence(w: ArrayLike, v: ArrayLike, phi: ArrayLike, strength: ArrayLike) -> 
         solve_ivp(rates, (0.0, 1.0), start, "DOP853", rtol=1e-9, atol=1e-12).y[:, -1].reshape(2, -1)
     )
     times, angles = np.full(len(first), np.inf), np.full(len(first), np.nan)
-    times[silenced], angles[silenced] = time, 2.0 * np.arctan(np.exp(psi))
+    times[silenced], angles[silenced] = time, angle(psi)
     return Silence(times, angles)
 
 
