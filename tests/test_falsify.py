@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from draws import any_start, interpolated, realisable
 from hypothesis import strategies as st
 from reluflow import falsify as machine
 from reluflow import ledger
@@ -18,10 +17,13 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, nested_pairs, rank
 from reluflow.instances import (
     ORDINARY,
+    any_start,
     data_draws,
     extended,
+    interpolated,
     near_boundary_start,
     readable_data,
+    realisable,
 )
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.small_ends import nontrivial_draws

@@ -8,22 +8,26 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 import sympy
-from draws import any_start, interpolated, realisable
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
 from reluflow import instances
 from reluflow.geometry import in_general_position
 from reluflow.instances import (
     KINDS,
     ORDINARY,
     Instance,
+    any_start,
     data_draws,
     degenerate_draws,
     draw,
     draw_many,
     extended,
+    interpolated,
     near_boundary_start,
     readable_data,
+    readable_start,
+    realisable,
     small_start,
 )
 
@@ -367,6 +371,17 @@ def test_readable_data_shrink_to_the_simplest() -> None:
     assert len(item["y"]) == 1
     assert item["X"].sum() == 3
     assert item["y"].tolist() == [1.0]
+
+
+def test_readable_starts() -> None:
+    quiet = settings(database=None, derandomize=False)
+    strategy = readable_start(readable_data(2, (1, 3)), 2, 2)
+    item = find(strategy, lambda i: i["w0"][0] < 0, settings=quiet)
+    assert item["w0"].tolist() == [-1.0, 0.0]
+    assert (item["X"].sum(), item["y"].tolist()) == (1.0, [1.0])
+    assert item["w0"].dtype == float
+    with pytest.raises(NoSuchExample):
+        find(strategy, lambda i: np.abs(i["w0"]).max() > 2, settings=quiet)
 
 
 def test_degenerate_draws_meet_A1_and_are_of_every_sort():

@@ -147,6 +147,12 @@ def small_start(item: Arrays, rng: np.random.Generator, norm: float = 1e-6) -> A
     return {"w0": norm * unit * _unit(item["X"].shape[1], rng)}
 
 
+def any_start(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: {"w0": (d,)} of any direction, its norm 1e-12 to 1e6 of the linear fit's."""
+    size = _fit_size(item) * 10.0 ** rng.uniform(-12.0, 6.0)
+    return {"w0": size * _unit(item["X"].shape[1], rng)}
+
+
 def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
     """For `extended`: {"w0": (d,)} of any norm on the boundary of a datum, or 1e-12 to 1e-3 off it.
 
@@ -169,6 +175,29 @@ def near_boundary_start(item: Arrays, rng: np.random.Generator) -> Arrays:
     return {"w0": w * 2.0 ** np.round(np.log2(_fit_size(item)) + rng.uniform(-40.0, 20.0))}
 
 
+def realisable(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """For `extended`: labels {"y": X w_gm > 0, "w_gm": (d,)}, whole numbers where X has them.
+
+    The data X must be nonnegative, and not zero. Half of the w_gm have a negative entry where the
+    data allow one. `interpolated` is the matching `derive` of a `Statement`.
+    """
+    X = item["X"]
+    d = X.shape[1]
+    whole = np.array_equal(X, np.round(X))
+    w = rng.integers(1, 5, d).astype(float) if whole else np.abs(rng.normal(size=d)) + 1e-3
+    if rng.integers(2):
+        k = int(rng.integers(d))
+        other = w.copy()
+        other[k] = -rng.integers(1, 5) if whole else -np.abs(rng.normal())
+        w = other if np.all(X @ other > 0) else w
+    return {"y": X @ w, "w_gm": w}
+
+
+def interpolated(item: Mapping[str, NDArray]) -> Arrays:
+    """The instance with the labels y = X w_gm of its w_gm."""
+    return {**item, "y": item["X"] @ item["w_gm"]}
+
+
 @st.composite
 def readable_data(draw_value, d: int, sizes: tuple[int, int], entries: int = 4, labels: int = 6):
     """Hypothesis strategy of {"X", "y"}: n in `sizes` inputs of whole numbers 0 to `entries`, not
@@ -178,6 +207,12 @@ def readable_data(draw_value, d: int, sizes: tuple[int, int], entries: int = 4, 
     X = draw_value(st.lists(row, min_size=n, max_size=n))
     y = draw_value(st.lists(st.integers(1, labels), min_size=n, max_size=n))
     return {"X": np.array(X, float).reshape(n, d), "y": np.array(y, float)}
+
+
+def readable_start(data: st.SearchStrategy, d: int, entries: int = 3) -> st.SearchStrategy:
+    """Hypothesis strategy of the `data` with {"w0": (d,)} of whole numbers up to `entries`."""
+    w0 = st.lists(st.integers(-entries, entries), min_size=d, max_size=d)
+    return st.builds(lambda item, w: {**item, "w0": np.array(w, float)}, data, w0)
 
 
 def _uniform(n, d, rng):
