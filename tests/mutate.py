@@ -16,6 +16,7 @@ import argparse
 import ast
 import difflib
 import os
+import queue
 import random
 import re
 import shutil
@@ -25,6 +26,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,14 +173,15 @@ def _first(node: ast.stmt) -> int:
 class Laboratory:
     """A copy of the project, in which one module at a time is faulty."""
 
-    def __init__(self, folder: Path, hang: int) -> None:
-        self.root = folder / "copy"
+    def __init__(self, folder: Path, hang: int, like: Laboratory | None = None) -> None:
+        self.root = Path(tempfile.mkdtemp(dir=folder))
         self.hang = hang
         unneeded = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__")
-        shutil.copytree(ROOT, self.root, ignore=unneeded)
+        shutil.copytree(ROOT, self.root, ignore=unneeded, dirs_exist_ok=True)
         found = sorted((self.root / "tests").glob("test_*.py"))
         self.tests = [path for path in found if path.name not in NOT_ASKED]
-        self.seen = coverage.CoverageData(str(self.root / ".coverage"))
+        self.watched: Path = like.watched if like else self.root  # where the tests were watched
+        self.seen = like.seen if like else coverage.CoverageData(str(self.root / ".coverage"))
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
         """`python -m` this command, in the copy and with its library."""
@@ -203,7 +206,7 @@ class Laboratory:
     def asked(self, fault: Fault) -> list[str]:
         """The tests that run the faulty line, those first that speak most of its module."""
         source = fault.module.read_text(encoding="utf-8")
-        by_line = self.seen.contexts_by_lineno(str(self.root / fault.module.relative_to(ROOT)))
+        by_line = self.seen.contexts_by_lineno(str(self.watched / fault.module.relative_to(ROOT)))
         tests = {t for k in lines_of(source, fault.line) for t in by_line.get(k, []) if t}
         whole = {t for t in tests if "::" not in t}
         tests = {t for t in tests if t.split("::")[0] not in whole} | whole
@@ -238,6 +241,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=100, help="faults to plant (100)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     parser.add_argument("--hang", type=int, default=600, help="seconds a test may take (600)")
+    parser.add_argument("--jobs", type=int, default=2, help="faults tried at once (2)")
     parser.add_argument("--unit", action="store_true", help="ask the unit tests only")
     parser.add_argument("where", nargs="*", default=WHERE, help="modules or folders in reluflow")
     options = parser.parse_args()
@@ -247,21 +251,32 @@ def main() -> int:
     rng = random.Random(options.seed)
     drawn = rng.sample(sorted(places), min(options.sample, len(places)))
     print(f"{len(drawn)} of {len(places)} places in {len(modules)} modules", flush=True)
-    survivors = []
+    chosen = [rng.choice(places[place]) for place in drawn]
     with tempfile.TemporaryDirectory() as folder:
-        laboratory = Laboratory(Path(folder), options.hang)
-        laboratory.watch()
-        for number, place in enumerate(drawn, start=1):
-            fault, start = rng.choice(places[place]), time.monotonic()
-            lives = laboratory.survives(fault, options.unit)
-            survivors += [fault] * lives
+        first = Laboratory(Path(folder), options.hang)
+        first.watch()
+        free: queue.Queue[Laboratory] = queue.Queue()
+        for k in range(options.jobs):
+            free.put(Laboratory(Path(folder), options.hang, first) if k else first)
+
+        def planted(fault: Fault) -> bool:
+            """Whether the fault survives in the next laboratory that is free."""
+            laboratory, start = free.get(), time.monotonic()
+            try:
+                lives = laboratory.survives(fault, options.unit)
+            finally:
+                free.put(laboratory)
             name = f"{fault.module.relative_to(PACKAGE)}:{fault.line} {fault.operator.__name__}"
-            spent = f"{time.monotonic() - start:.0f} s"
-            print(f"{number:3} {'SURVIVES' if lives else 'noticed '} {name} ({spent})", flush=True)
-            if lives:
-                print(fault.difference(), flush=True)
-    share = len(survivors) / len(drawn)
-    print(f"{len(survivors)} of {len(drawn)} survive ({share:.1%})")
+            told = (
+                f"{'SURVIVES' if lives else 'noticed '} {name} ({time.monotonic() - start:.0f} s)"
+            )
+            print("\n".join([told, fault.difference()] if lives else [told]), flush=True)
+            return lives
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            survivors = sum(pool.map(planted, chosen))
+    share = survivors / len(drawn)
+    print(f"{survivors} of {len(drawn)} survive ({share:.1%})")
     return int(share > 0.05)
 
 
