@@ -15,17 +15,12 @@ from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
-from reluflow.flows.boundaries import (
-    Continuation,
-    SwitchingSurface,
-    continuations,
-    switching_surfaces,
-    tangent_projector,
-)
 from reluflow.flows.contacts import Contact, first_contact, rooms
+from reluflow.flows.continuations import Continuation, continuations
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.factor import Factor
 from reluflow.flows.segment import Segment, opening, problem, segment, slopes_of
+from reluflow.flows.switching import SwitchingSurface, switching_surfaces, tangent_projector
 from reluflow.flows.trajectory import Event, Trajectory
 
 __all__ = ["affine_descent", "affine_flow"]

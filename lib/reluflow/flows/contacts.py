@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.flows import exponential_sums
-from reluflow.flows.boundaries import SwitchingSurface, sliding_condition
 from reluflow.flows.segment import Segment, slopes_of
+from reluflow.flows.switching import SwitchingSurface, sliding_condition
 
 _EPS = np.finfo(float).eps
 

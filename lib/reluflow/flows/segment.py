@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dgejsv
 
 from reluflow.errors import InputError
-from reluflow.flows.boundaries import tangent_basis
 from reluflow.flows.compensated import refine
 from reluflow.flows.factor import Factor
+from reluflow.flows.switching import tangent_basis
 
 _EPS = np.finfo(float).eps
 

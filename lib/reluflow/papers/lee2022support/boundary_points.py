@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Instance
-from reluflow.flows.boundaries import continuations, switching_surfaces, tangent_projector
+from reluflow.flows.continuations import continuations
+from reluflow.flows.switching import switching_surfaces, tangent_projector
 from reluflow.instances import data_draws
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
 

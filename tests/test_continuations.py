@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from reluflow.flows import boundaries
-from reluflow.flows.boundaries import (
-    continuations,
+from reluflow.flows import continuations as ways
+from reluflow.flows.continuations import continuations
+from reluflow.flows.switching import (
     sliding_condition,
     switching_surfaces,
     tangent_basis,
@@ -207,7 +207,7 @@ def test_no_way_out_is_missed(seed, k, dependent) -> None:
     every = [
         face
         for face in product((1, -1, 0), repeat=len(here))
-        if boundaries._consistent(X, H, v, np.array(scale), here, face) is not None
+        if ways._consistent(X, H, v, np.array(scale), here, face) is not None
     ]
     assert sides(modes) == sorted(every)
     assert active.sum() == 1
