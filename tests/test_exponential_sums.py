@@ -320,7 +320,7 @@ def test_the_limit_of_a_derivative_is_not_drowned_by_fast_terms() -> None:
     values = [sum(b[0] * -np.expm1(-rates * t)) + a[0] for t in near.ravel()]
     assert np.sign(values).tolist() == [1.0, -1.0, -1.0, 1.0]
     # Past the fast term exp(t) f'(t) is -0.03 + 2.9 exp(-0.8 t): its own zero has all its digits.
-    da, db, drates, dlimit = sums._derivative(b, rates)
+    da, db, drates, dlimit = sums.sums.derivative(b, rates)
     late = sums.rolle(da, db, drates, np.sign(da), limit=dlimit).crossings[0].tolist()
     expected = log(-b[0, 1] * rates[1] / b[0, 0]) / (rates[1] - rates[0])
     assert min(abs(t / expected - 1.0) for t in late) < 1e-12
@@ -442,4 +442,4 @@ def test_the_sign_just_after_the_start_is_that_of_the_first_derivative_left(orde
     b = np.array([-float(comb(order, j) * (-1) ** j) for j in (1, 2, 3)])
     early = sum(c * -expm1(-rate * 0.01) for c, rate in zip(b, rates, strict=True))
     assert early == pytest.approx((-expm1(-0.01)) ** order, rel=1e-6)
-    assert sums._first_sign(sign * b[None], rates).tolist() == [sign]
+    assert sums.tower._first_sign(sign * b[None], rates).tolist() == [sign]
