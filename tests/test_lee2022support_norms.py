@@ -287,6 +287,14 @@ def test_false_variants_of_true_statements_fall():
     assert not falsify(alone, 0, 10, evaluations=0).survives
 
 
+def test_continuity_is_tried_on_boundaries():
+    """Off the boundary of the first datum the statement would say nothing of its jump."""
+    for kind, draw in norm_rate.rate_is_continuous().draws.items():
+        item = draw(np.random.default_rng(3))
+        terms = np.abs(item["X"][0]) @ np.abs(item["w"])
+        assert abs(item["X"][0] @ item["w"]) <= 1e-15 * terms, kind
+
+
 def test_the_gradient_itself_is_not_continuous():
     steady = norm_rate.rate_is_continuous()
 
