@@ -82,6 +82,27 @@ def test_large_data_that_go_leave_no_rounding_behind() -> None:
     assert_decomposes(factor, X[on], 1e-12)
 
 
+def test_largest_values_that_fade_leave_no_rounding_behind() -> None:
+    """Each datum has less than three quarters of the leverage, and all of them 1e9 times the last
+    one's length: without a fresh start the small values would keep seven digits."""
+    X = np.zeros((47, 2))
+    X[:45, 0], X[45:, 1] = 0.6 ** np.arange(45), 0.6**45
+    factor, on = Factor(X), np.ones(47, bool)
+    for j in range(42):
+        factor.follow(on)
+        assert_decomposes(factor, X[on], 1e-12)
+        on = on.copy()
+        on[j] = False
+
+
+def test_data_that_are_dependent_but_for_rounding_have_no_small_value() -> None:
+    X = np.outer(np.arange(1.0, 8.0), [0.1, 0.3, 0.7])
+    factor = Factor(X)
+    for k in range(2, 8):
+        factor.follow(np.arange(7) < k)
+        assert factor.s.shape == (1,)
+
+
 def test_many_data_at_once() -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 4))
