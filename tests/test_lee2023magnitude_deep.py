@@ -267,15 +267,18 @@ def third():
 
 def test_figure_3_can_fail(third):
     drawn, small = third
-    assert not fails(restarts.bounds_restarted(drawn, drawn, small))
-    assert fails(restarts.bounds_restarted([small[0], drawn[1]], drawn, small))
+    many = [*drawn] * 3  # two starts are too few to tell a tendency from a coin
+    assert not fails(restarts.bounds_restarted(drawn, many, small))
+    (told,) = fails(restarts.bounds_restarted(drawn, drawn, small))
+    assert "lower end of the interval" in told
+    assert fails(restarts.bounds_restarted([small[0], drawn[1]], many, small))
     assert fails(restarts.bounds_restarted(drawn, small, small))
     swapped = replace(drawn[0], bounds=drawn[0].bounds[:1] * 1 + drawn[0].bounds[1:][::-1])
     with pytest.raises(ValueError, match="broadcast"):
         _ = swapped.inside
     loose = tuple((low - 0.1 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
     looser = replace(drawn[1], bounds=loose)
-    assert fails(restarts.bounds_restarted([drawn[0], looser], drawn, small))
+    assert fails(restarts.bounds_restarted([drawn[0], looser], many, small))
 
 
 def test_sides(third):
@@ -287,6 +290,8 @@ def test_sides(third):
     )
     turned = replace(panel, bounds=mirrored)
     assert restarts.sides(turned)[0] == 0
+    found = restarts.bounds_restarted(third[0], [turned] * 6, third[1])
+    assert any("nearer one at first, lower end" in told for told in fails(found))
 
 
 def test_bounds_surveys_can_fail():

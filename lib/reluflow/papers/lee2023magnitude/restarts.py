@@ -20,6 +20,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude.compliance import magnitude_curves
 from reluflow.papers.lee2023magnitude.runs import descent_on_data, drawn_start
 from reluflow.papers.lee2023magnitude.settings import DATA, DIMENSION, NORMS, Setting
+from reluflow.statistics import wilson
 
 SCALE = 1.2
 """D.3's k* for Figure 3."""
@@ -160,9 +161,11 @@ READING = Reading(
 def bounds_restarted(
     drawn: Sequence[Restarts], population: Sequence[Restarts], small: Sequence[Restarts]
 ) -> list[Evidence]:
-    """ma.fig3: bounds that start again are tighter, and the lower one follows at first, the upper
-    one at last. `drawn` are the figure's two panels, on data; `population` many starts of middle
-    and large norm, and `small` two of small norm, on the population."""
+    """ma.fig3: bounds that start again are tighter, and the lower one tends to follow at first, the
+    upper one at last. `drawn` are the figure's two panels, on data; `population` many starts of
+    middle and large norm, and `small` two of small norm, on the population."""
+    early = [sides(panel)[0] / len(panel.points) for panel in population]
+    low = float(wilson(sum(share > 0.5 for share in early), len(early))[0])
     return [
         *(item for panel in drawn for item in _panel(panel)),
         fact("population: starts whose gaps do not shrink",
@@ -171,7 +174,10 @@ def bounds_restarted(
              sum(not panel.falls_and_rises for panel in population), 0),
         bound("population: a restarted bound outside of the one before, at most",
               max(panel.inside for panel in population), "<=", 1e-9, "|w*|"),
-        note("population: starts", len(population)),
+        bound("population: share of the starts after most of whose restarts the lower bound is the "
+              "nearer one at first, lower end of the interval", low, ">", 0.5, "", digits=2),
+        note("population: starts, and those of which it is so after every restart",
+             (len(population), sum(share == 1.0 for share in early))),
         note("small norm: starts that fall and rise, of two",
              sum(panel.falls_and_rises for panel in small)),
     ]  # fmt: skip
@@ -185,8 +191,8 @@ def _panel(panel: Restarts) -> list[Evidence]:
         note(f"{name}: last gap over the first", panel.gaps[-1] / panel.gaps[0], digits=2),
         bound(f"{name}: a restarted bound outside of the one before, at most",
               panel.inside, "<=", 1e-9, "|w*|"),
-        fact(f"{name}: restarts after which the lower bound is the nearer one at first",
-             early, count),
+        note(f"{name}: restarts after which the lower bound is the nearer one at first, of all",
+             (early, count)),
         fact(f"{name}: restarts after which the upper bound is the nearer one at the end",
              late, count),
         bound(f"{name}: |w| outside of its bounds, at most",
