@@ -276,7 +276,7 @@ def test_figure_3_can_fail(third):
     swapped = replace(drawn[0], bounds=drawn[0].bounds[:1] * 1 + drawn[0].bounds[1:][::-1])
     with pytest.raises(ValueError, match="broadcast"):
         _ = swapped.inside
-    loose = tuple((low - 0.1 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
+    loose = tuple((low - 2.0 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
     looser = replace(drawn[1], bounds=loose)
     assert fails(restarts.bounds_restarted([drawn[0], looser], many, small))
 
