@@ -738,21 +738,38 @@ def test_kinds_come_in_turn_and_are_reported() -> None:
 
 def test_evidence() -> None:
     told = Statement("good", floats(), lambda i: 0.123456, records_slack=True)
+    sizes = "sizes of 5, 50 and 95 % of their entries, at most"
     says = {item.what: item.value for item in falsify(told, 7, 40).checks("mine")}
     assert says == {
         "mine: instances that break it": 0,
         "mine: broken by a search of 20 evaluations from the worst": False,
         "instances tried, and drawn": (40, 40),
+        sizes: says[sizes],
         "smallest slack of those": 0.12,
     }
     untold = falsify(replace(told, records_slack=False), 7, 40).checks("mine")
-    assert [item.what for item in untold] == list(says)[:3]
+    assert [item.what for item in untold] == list(says)[:4]
     # Rounding differs from CPU to CPU: it is recorded as zero.
     tiny = falsify(Statement("tiny", floats(), lambda i: 1.7e-17, records_slack=True), 7, 40)
     assert {item.what: item.value for item in tiny.checks()}["smallest slack of those"] == 0.0
     bad = falsify(Statement("bad", floats(), lambda i: -1.0), 7, 40).checks()
     assert [item.holds for item in bad if item.decides] == [False, False]
     assert bad[0].what == "bad: instances that break it"
+
+
+def test_the_sizes_of_what_was_tried() -> None:
+    """How tame the draws were: entries of all arrays, but for zeros and what was rejected."""
+
+    def drawn(rng: np.random.Generator) -> dict:
+        return {"X": np.array([[0.0, -2.0], [1e6, np.inf]]), "n": 3, "kept": rng.random() < 0.5}
+
+    whole = Statement("good", {"one": drawn}, lambda i: 1.0)
+    assert falsify(whole, 0, 40, 0).sizes == (2.0, 3.0, 1e6)
+    none = Statement("good", {"one": drawn}, lambda i: 1.0, {"never": lambda i: False})
+    assert falsify(none, 0, 40, 0).sizes == ()
+    plain = Statement("good", {"one": lambda rng: {"x": rng.uniform(1, 2, 1)}}, lambda i: 1.0)
+    wider = replace(plain, draws={"one": lambda rng: {"x": rng.uniform(1, 2.02, 1)}})
+    assert falsify(plain, 0, 400, 0).sizes[2] * 1.005 < falsify(wider, 0, 400, 0).sizes[2]
 
 
 def test_table() -> None:
@@ -806,7 +823,8 @@ def test_several_statements_are_counted_together_unless_a_slack_is_told() -> Non
     assert [e.value for e in survived(report, report) if "drawn" in e.what] == [(40, 40)]
     told = falsify(replace(sure, records_slack=True), 7, 40, 0)
     alone = [e.what for e in survived(report, told) if not e.decides]
-    assert alone == ["instances tried, and drawn", "instances tried, and drawn", slack, "seed"]
+    apart = ["instances tried, and drawn", "sizes of 5, 50 and 95 % of their entries, at most"]
+    assert alone == [*apart, *apart, slack, "seed"]
 
 
 def test_settling_a_false_claim_takes_its_counterexample() -> None:

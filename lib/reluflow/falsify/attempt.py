@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from reluflow.falsify.report import Report
+from reluflow.falsify.report import QUANTILES, Report
 from reluflow.falsify.search import Found, Search, worst
 from reluflow.falsify.shrink import readable, shrink
-from reluflow.falsify.statement import Statement
+from reluflow.falsify.statement import Instance, Statement
 
 STARTS = 3
 """The search starts from at most this many of the worst instances."""
@@ -67,7 +67,22 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         lowest=search.lowest,
         lowest_at=search.at,
         records_slack=statement.records_slack,
+        sizes=_sizes([item.instance for item in found]),
     )
+
+
+def _sizes(instances: Sequence[Instance]) -> tuple[float, ...]:
+    """Quantiles of the sizes of the entries that are not zero: how tame the draws were.
+
+    They are entries, not means of neighbours, so that a rounding of one moves one by as much.
+    """
+    arrays = [np.asarray(value) for item in instances for value in item.values()]
+    flat = [np.abs(a.ravel().astype(float)) for a in arrays if a.dtype.kind in "iuf"]
+    entries = np.concatenate(flat) if flat else np.zeros(0)
+    entries = entries[(entries > 0) & np.isfinite(entries)]
+    if not entries.size:
+        return ()
+    return tuple(np.quantile(entries, QUANTILES, method="inverted_cdf").tolist())
 
 
 def _drawn(statement: Statement, seed: int, count: int, rejected: Counter[str]) -> Iterator[Found]:

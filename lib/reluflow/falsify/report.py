@@ -14,6 +14,9 @@ from reluflow.ledger import Evidence, bound, fact, note
 RARE = 0.01
 """A claim that a smaller share of the draws can test is reported as nearly vacuous."""
 
+QUANTILES = (0.05, 0.5, 0.95)
+"""The shares of the entries drawn that are below the sizes that a record tells."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -33,6 +36,8 @@ class Report:
     lowest          smallest slack of all, draws and search
     lowest_at       the instance that has it
     records_slack   whether `smallest` is a quantity that the record tells
+    sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
+                    for zeros; empty if there are none
     """
 
     says: str
@@ -51,6 +56,7 @@ class Report:
     lowest: float = np.inf
     lowest_at: Instance | None = None
     records_slack: bool = False
+    sizes: tuple[float, ...] = ()
 
     @property
     def shrunk(self) -> Instance:
@@ -95,6 +101,8 @@ class Report:
             search = f"a search of {self.evaluations} evaluations from the worst"
             items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))
         items.append(note("instances tried, and drawn", (self.tried, self.drawn)))
+        if self.sizes:
+            items.append(note("sizes of 5, 50 and 95 % of their entries, at most", self.sizes))
         if self.undecided:
             items.append(note("instances that could not be decided", self.undecided))
         if self.vacuous:
