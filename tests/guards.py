@@ -162,7 +162,7 @@ def hidden_outputs(notebook: NotebookNode) -> list[str]:
 def glued_for_nothing(notebook: NotebookNode) -> list[str]:
     """A number that was glued stands in the text by its name; a typed one would not follow it."""
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    pasted = set(re.findall(r"\{glue:\w*\}`([\w.-]+)", prose))
+    pasted = set(re.findall(r"\{glue:\w*\}[` ]([\w.-]+)", prose))
     return [
         f"cell {i} glues {name}, which the text does not use"
         for i, output in _outputs(notebook)

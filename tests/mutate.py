@@ -36,13 +36,14 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator, operator_names
 from parso.tree import NodeOrLeaf
+from reluflow import pages
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "reluflow"
-WHERE = ("flows", "geometry*", "ledger", "falsify*", "papers")
+WHERE = ("flows", "geometry*", "ledger", "falsify*", "margin", "papers")
 # Tests that run chapters or builds, and those of style, are no unit tests.
 NOT_ASKED = {f"test_{name}.py" for name in ["notebooks", "papermill", "book", "style", "commands"]}
-CHAPTERS = {"lee2022support": "01_*", "lee2023magnitude": "02_*"}
+CHAPTERS = {"lee2022support": "01_", "lee2023magnitude": "02_", "vardi2022margin": "05_"}
 # One operator stands for another of its family: of another one, it would only raise a TypeError.
 FAMILIES = (
     {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"},
@@ -215,9 +216,10 @@ class Laboratory:
 
     def chapters(self, fault: Fault) -> list[str]:
         """The notebooks whose outputs the module may change."""
-        served = [p for room, p in CHAPTERS.items() if room in fault.module.parts]
-        found = [sorted((self.root / "chapters").glob(p)) for p in served or CHAPTERS.values()]
-        return [str(path) for paths in found for path in paths]
+        served = [start for room, start in CHAPTERS.items() if room in fault.module.parts]
+        beginnings = tuple(served or CHAPTERS.values())
+        found = pages.in_order(self.root / "chapters")
+        return [str(path) for path in found if pages.name(path).startswith(beginnings)]
 
     def survives(self, fault: Fault, unit_only: bool) -> bool:
         """Whether no unit test notices the fault, and no stored output."""

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from reluflow import pages as notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the build reads; the tests of a broken book copy it.
@@ -77,16 +78,30 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    return {path: Page(path) for path in sorted((site / "chapters").glob("*.html"))}
+    return {path: Page(path) for path in sorted((site / "chapters").rglob("*.html"))}
+
+
+def files(entries: list[dict]) -> list[str]:
+    """The pages of a part of the contents, each before its sections."""
+    below = [(entry["file"], files(entry.get("sections", []))) for entry in entries]
+    return [page for file, inside in below for page in (file, *inside)]
+
+
+def test_sections_are_listed_below_their_chapter() -> None:
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    for entry in contents["chapters"]:
+        inside = {f"{part['file']}.ipynb" for part in entry.get("sections", [])}
+        page = ROOT / f"{entry['file']}.ipynb"
+        assert inside == {f"chapters/{notebooks.name(p)}" for p in notebooks.sections(page)}
 
 
 def test_every_page_of_the_contents_is_built(site: Path) -> None:
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [contents["root"], *(entry["file"] for entry in contents["chapters"])]
-    assert [name for name in listed if not (site / f"{name}.html").is_file()] == []
+    listed = [contents["root"], *files(contents["chapters"])]
+    assert [page for page in listed if not (site / f"{page}.html").is_file()] == []
     assert (site / "index.html").is_file()
-    on_disk = {f"chapters/{p.stem}" for p in (ROOT / "chapters").glob("*.ipynb")}
-    assert on_disk <= set(listed)
+    on_disk = {f"chapters/{notebooks.name(p)}" for p in notebooks.in_order(ROOT / "chapters")}
+    assert on_disk <= {f"{page}.ipynb" for page in listed}
 
 
 def test_the_front_page_leads_to_the_book(site: Path) -> None:
@@ -98,7 +113,7 @@ def test_the_front_page_leads_to_the_book(site: Path) -> None:
 def test_no_page_shows_a_failed_substitution(pages: dict[Path, Page]) -> None:
     """A number that was not glued, or a role that nothing read, would stand in the text."""
     failed = re.compile(r"pasted-undefined|\{(glue|cite|ref|doc|numref|eq)[:}]|<IPython\.")
-    texts = {path.name: "".join(page.text) for path, page in pages.items()}
+    texts = {str(path): "".join(page.text) for path, page in pages.items()}
     found = {name: match.group() for name, text in texts.items() if (match := failed.search(text))}
     assert found == {}
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nbclient import NotebookClient
-from reluflow import ledger
+from reluflow import ledger, pages
 from reluflow.ledger import (
     Counterexample,
     LedgerError,
@@ -537,6 +537,102 @@ def test_rows_are_read_from_notebooks_with_chapter_and_cell(tmp_path: Path) -> N
     assert len(ledger.read(str(tmp_path / "01_one.ipynb"))) == 2
 
 
+def chapter_with_sections(folder: Path, rows: list[Row]) -> Path:
+    """Write a chapter's page with the first row, and the others into two sections."""
+    (folder / "05_five").mkdir()
+    notebook(folder / "05_five" / "tables.ipynb", rows[1:3])
+    notebook(folder / "05_five" / "balance.ipynb", rows[3:])
+    return notebook(folder / "05_five.ipynb", rows[:1])
+
+
+def test_the_rows_of_sections_are_those_of_their_folder(tmp_path: Path) -> None:
+    rows = settled()
+    chapter_with_sections(tmp_path, rows)
+    where = {row.claim.id: row.chapter for row in ledger.read(tmp_path)}
+    assert len(where) == len(rows)
+    assert where[rows[0].claim.id] == "05_five.ipynb"
+    assert where[rows[1].claim.id] == "05_five/tables.ipynb"
+    inside = ledger.read(tmp_path / "05_five")
+    assert {row.claim.id: row.chapter for row in inside} == {
+        row.claim.id: where[row.claim.id] for row in rows[1:]
+    }
+    notebook(tmp_path / "05_five" / "again.ipynb", rows[:1])
+    message = r"^05_five.ipynb, cell .* is settled already in 05_five/again.ipynb, cell cell-"
+    with pytest.raises(LedgerError, match=message):
+        ledger.read(tmp_path)
+
+
+def test_links_start_at_the_page_that_shows_them(tmp_path: Path) -> None:
+    rows = settled()
+    chapter_with_sections(tmp_path, rows)
+    expected = {
+        "": ("05_five.html", "05_five/tables.html", "05_five/balance.html"),
+        "05_five": ("../05_five.html", "tables.html", "balance.html"),
+        "06_six": ("../05_five.html", "../05_five/tables.html", "../05_five/balance.html"),
+    }
+    for folder, places in expected.items():
+        links = _Words(ledger.scoreboard(tmp_path, folder).settled.html).links
+        by_claim = {link.split("#")[1]: link.split("#")[0] for link in links}
+        found = [by_claim[row.claim.anchor] for row in (rows[0], rows[1], rows[3])]
+        assert tuple(found) == places
+
+
+def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[ledger.Scoreboard.__module__], "CHAPTERS", tmp_path)
+    rows = settled()
+    chapter_with_sections(tmp_path, rows)
+    claims = ledger.open("lee2022support")
+    claims.settle("sv.ours.nested.exact", [HOLDS])
+    board = ledger.summary(claims, "05_five")
+    ids = [row.claim.id for row in board.rows]
+    assert ids == [id for id in claims.claims if id in ids]
+    assert set(ids) == {row.claim.id for row in rows[1:]} | {"sv.ours.nested.exact"}
+    links = _Words(board.settled.html).links
+    assert "#claim-sv-ours-nested-exact" in links
+    assert "05_five/tables.html#claim-sv-thm4-3" in links
+    other = ledger.open("lee2023magnitude")
+    assert ledger.summary(other, "05_five").rows == ()
+    claims.settle("sv.thm4.3", [FAILS], counterexample=CASE)
+    with pytest.raises(LedgerError, match=r"sv.thm4.3 is settled in 05_five/tables.ipynb, too"):
+        ledger.summary(claims, "05_five")
+
+
+def test_what_a_chapter_finds(tmp_path: Path) -> None:
+    """What falls comes first, each with a sentence, and every claim is linked and counted."""
+    chapter_with_sections(tmp_path, settled())
+    board = ledger.scoreboard(tmp_path)
+    told = {"sv.thm4.3": "Only for $x > 0$."}
+    found = ledger.findings(board, told)
+    words = _Words(found.html)
+    assert r"Only for \(x > 0\)." in words.words
+    assert READING.taken in words.words
+    assert words.links == [
+        "05_five/tables.html#claim-sv-thm4-3",
+        "05_five/balance.html#claim-sv-fig1",
+        "05_five/tables.html#claim-sv-prop4-4",
+        "05_five.html#claim-sv-ex5-1-a",
+    ]
+    assert found.text.splitlines()[:2] == [
+        "sv.thm4.3 | Theorem 4.3, eqs (7)-(8) | refuted", "  Only for $x > 0$.",
+    ]  # fmt: skip
+    assert found.text.endswith("reproduced as stated: sv.ex5.1.a")
+    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33' in the inventory"):
+        ledger.findings(board, {"sv.thm4.33": "A slip."})
+
+
+def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
+    claims = ledger.open("lee2022support")
+    for row in settled()[:3]:
+        claims.settled[row.claim.id] = row
+    bar = ledger.verdict_bar(ledger.summary(claims))
+    size = len(claims.claims)
+    counts = "1 reproduced, 1 reproduced-with-reading, 1 refuted"
+    assert bar.text == f"{size}: {counts}, {size - 3} open"
+    assert bar.html.count("flex:1;") == 3
+    assert f"flex:{size - 3};" in bar.html
+    assert "not-reproduced" not in bar.html
+
+
 def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path) -> None:
     claims = ledger.open("lee2022support")
     rows = [claims.settle("sv.thm3.6", [bound("slack", 2.0, ">", 1.0, "")])]
@@ -692,6 +788,24 @@ def test_what_the_command_cannot_show(
     notebook(tmp_path / "01_one.ipynb", settled())
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"
+
+
+def test_the_command_finds_a_section(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    chapter_with_sections(tmp_path, settled())
+    assert main(["sv.thm4.3", str(tmp_path)]) == 0
+    assert "  page: 05_five/tables.html#claim-sv-thm4-3, cell cell-" in capsys.readouterr().out
+    file = tmp_path / "05_five" / "tables.ipynb"
+    book = json.loads(file.read_text(encoding="utf-8"))
+    (cell,) = (c for c in book["cells"] if '"sv.thm4.3"' in json.dumps(c.get("outputs", [])))
+    cell["source"] = [
+        "from pathlib import Path\n",
+        "from reluflow import ledger\n",
+        "claims = ledger.open('lee2022support')\n",
+        "claims.settle('sv.thm4.3', [ledger.fact('here', Path.cwd().name, '05_five')])",
+    ]
+    file.write_text(json.dumps(book), encoding="utf-8")
+    assert main(["sv.thm4.3", "--rerun", str(tmp_path)]) == 0
+    assert "sv.thm4.3 | Theorem 4.3, eqs (7)-(8) | reproduced" in capsys.readouterr().out
 
 
 def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -889,13 +1003,13 @@ def test_nbval_notices_changed_evidence(tmp_path: Path) -> None:
 
 def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
     rows = {(row.chapter, row.claim.id) for row in ledger.read(CHAPTERS)}
-    for path in CHAPTERS.glob("*.ipynb"):
+    for path in pages.in_order(CHAPTERS):
         cells = nbformat.read(path, as_version=4).cells
         source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
         named = set(
             re.findall(r"\.(?:settle|settle_with|out_of_reach)\(\s*['\"]([\w.-]+)['\"]", source)
         )
-        assert {(path.name, id) for id in named} <= rows
+        assert {(pages.name(path), id) for id in named} <= rows
 
 
 def test_nothing_in_the_book_is_not_applicable() -> None:

@@ -21,12 +21,12 @@ from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
 from matplotlib.image import imsave
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from reluflow import refresh
+from reluflow import pages, refresh
 from reluflow.ledger.display import RECORD
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "chapters").glob("*.ipynb"))
-NAMES = [path.stem for path in NOTEBOOKS]
+NOTEBOOKS = pages.in_order(ROOT / "chapters")
+NAMES = [pages.name(path).removesuffix(".ipynb") for path in NOTEBOOKS]
 
 
 MACHINES = machines(numpy_levels())
@@ -36,7 +36,13 @@ ALWAYS = ("native", "far")
 
 def test_there_are_notebooks() -> None:
     assert "01_support_vectors" in NAMES
-    assert "scoreboard" in NAMES
+    assert NAMES[-1] == "scoreboard"
+
+
+def test_no_notebook_is_left_out() -> None:
+    """One in a folder that no chapter's page is named after would be neither run nor compared."""
+    on_disk = set((ROOT / "chapters").rglob("*.ipynb"))
+    assert {path for path in on_disk if ".ipynb_checkpoints" not in path.parts} == set(NOTEBOOKS)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,7 @@ def test_a_notebook_gives_its_outputs_again(
     if reason := why_not(name):
         pytest.skip(reason)
     run = nbval(path, MACHINES[name])
-    record_property("nearness", [f"{path.stem}, {name}: {line}" for line in nearness(run)])
+    record_property("nearness", [f"{pages.name(path)}, {name}: {line}" for line in nearness(run)])
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -260,6 +266,7 @@ PLANTED = [
     ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3), 3)),
     ("hidden_outputs", replaced(code('if False:\n    show(fig, "fig-1", alt="")', 3), 3)),
     ("glued_for_nothing", replaced(new_markdown_cell("It is 0.5."), 0)),
+    ("glued_for_nothing", replaced(new_markdown_cell("```{glue:} third\n```"), 0)),
     ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
     ("edited_by_hand", without(5)),
     ("edited_by_hand", edited(4, "settle( )")),
@@ -273,6 +280,11 @@ PLANTED = [
 def test_the_good_notebook_passes_every_guard() -> None:
     nbformat.validate(good())
     assert {guard.__name__: guard(good()) for guard in GUARDS if guard(good())} == {}
+
+
+def test_a_table_may_be_glued_as_a_block() -> None:
+    block = replaced(new_markdown_cell("```{glue:} half\n```"), 0)
+    assert [complaint for guard in GUARDS for complaint in guard(block)] == []
 
 
 @pytest.mark.parametrize(("name", "notebook"), PLANTED, ids=[name for name, _ in PLANTED])

@@ -21,6 +21,20 @@ SOURCES = {
 }
 
 
+def test_sections_come_before_their_chapter(tmp_path: Path) -> None:
+    """Only the folder named after a chapter holds sections: no copies, no checkpoints."""
+    inside = ("02_two/b.ipynb", "02_two/a.ipynb", ".ipynb_checkpoints/x.ipynb", "old/02_two.ipynb")
+    for name in ("scoreboard.ipynb", "02_two.ipynb", "01_one.ipynb", "02_two/a.csv", *inside):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = pages.in_order(tmp_path)
+    names = ["01_one.ipynb", "02_two/a.ipynb", "02_two/b.ipynb", "02_two.ipynb", "scoreboard.ipynb"]
+    assert found == [tmp_path / name for name in names]
+    assert [pages.name(path) for path in found] == names
+    assert pages.sections(tmp_path / "02_two.ipynb") == found[1:3]
+    assert pages.name(tmp_path / "old" / "02_two.ipynb") == "02_two.ipynb"
+
+
 @pytest.fixture
 def cells() -> list[NotebookNode]:
     made = [new_code_cell(source, id=name) for name, source in SOURCES.items()]

@@ -54,3 +54,18 @@ def test_the_command(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "sv.lem4.5: reproduced, and reproduced-with-reading with the first seed" in out
     assert "2 of 3 seeds" in out
     assert seeds.main([str(page), "--seeds", "4", "-p", "effort", "0.5"]) == 0
+
+
+def test_several_pages(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is compared with its own first seed, and one that changes is enough."""
+    inside = page.with_suffix("") / "section.ipynb"
+    inside.parent.mkdir()
+    inside.write_bytes(page.read_bytes())
+    assert seeds.main([str(inside), str(page), "--seeds", "1,3", "--effort", "0.5"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith("ipynb")] == [
+        "page/section.ipynb",
+        "page.ipynb",
+    ]
+    assert sum(line.startswith("1 of 2 seeds") for line in lines) == 2
+    assert seeds.main([str(inside), str(page), "--seeds", "0-1", "--effort", "0.5"]) == 0

@@ -1,4 +1,7 @@
-"""Code cells of a notebook, run in this process without figures: all, or those one claim needs."""
+"""The book's notebooks in order, and their code cells run in this process without figures: all, or
+those that one claim needs.
+
+A chapter is a page `NAME.ipynb` and, where it has sections, the notebooks of the folder `NAME`."""
 
 from __future__ import annotations
 
@@ -24,6 +27,24 @@ class _Blank:
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         return self
+
+
+def in_order(folder: Path) -> list[Path]:
+    """The chapters of a folder, the sections of each before its page, which sums them up."""
+    chapters = sorted(folder.glob("*.ipynb"))
+    return [page for last in chapters for page in (*sections(last), last)]
+
+
+def sections(chapter: Path) -> list[Path]:
+    """The sections of a chapter's page."""
+    return sorted(chapter.with_suffix("").glob("*.ipynb"))
+
+
+def name(notebook: Path) -> str:
+    """The file's name; before it, for a section, the folder, which has the name of its chapter."""
+    folder = notebook.resolve().parent
+    is_section = folder.with_name(f"{folder.name}.ipynb").is_file()
+    return f"{folder.name}/{notebook.name}" if is_section else notebook.name
 
 
 def code_cells(notebook: Path) -> list[NotebookNode]:

@@ -21,6 +21,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from reluflow import pages
 from reluflow.ledger.inventory import CLAIMS
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
@@ -76,10 +77,10 @@ def picture(notebook: NotebookNode, name: str) -> bytes:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Refresh the notebooks named, or all chapters in order and the scoreboard after them."""
-    paths = [Path(name) for name in arguments] or sorted(CHAPTERS.glob("*.ipynb"))
+    """Refresh the notebooks named, or all: a chapter after its sections, the scoreboard last."""
+    paths = [Path(name) for name in arguments] or pages.in_order(CHAPTERS)
     for path in paths:
-        print(path.name, flush=True)
+        print(pages.name(path), flush=True)
         refresh(path)
 
 

@@ -1,6 +1,6 @@
-"""`python -m reluflow.seeds NOTEBOOK --seeds 1-40 --effort 0.05`: what changes with the seed.
+"""`python -m reluflow.seeds NOTEBOOK ... --seeds 1-40 --effort 0.05`: what changes with the seed.
 
-Runs the code cells of one notebook in this process, once for each seed, without its figures, and
+Runs the code cells of each notebook in this process, once for each seed, without its figures, and
 compares the verdicts with those of the first seed. A maintainers' command: a page must finish with
 every seed, and a verdict that changes with the seed is a matter of luck.
 """
@@ -46,26 +46,32 @@ def _seeds(text: str) -> list[int]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run and compare; 1 where a seed raises an exception or changes a verdict, else 0."""
     parser = argparse.ArgumentParser(prog="reluflow.seeds", description=__doc__)
-    parser.add_argument("notebook", type=Path)
+    parser.add_argument("notebook", type=Path, nargs="+", help="pages, sections among them")
     parser.add_argument("--seeds", type=_seeds, default=[0], help="such as 1-40 or 1,2,7")
     parser.add_argument("--effort", type=float, default=1.0)
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "YAML"),
                         help="one more parameter of the notebook")  # fmt: skip
     given = parser.parse_args(arguments)
-    notebook = given.notebook.resolve()
+    more = {"effort": given.effort} | {name: yaml.safe_load(value) for name, value in given.p}
+    changed = [_changed(path.resolve(), given.seeds, more) for path in given.notebook]
+    return int(any(changed))
+
+
+def _changed(notebook: Path, tried: Sequence[int], more: Mapping[str, Any]) -> int:
+    """Run one notebook with each seed, print what changes, and count the seeds that change it."""
     first: dict[str, str] = {}
-    more = {name: yaml.safe_load(value) for name, value in given.p}
     changed = 0
-    for seed in given.seeds:
+    print(pages.name(notebook), flush=True)
+    for seed in tried:
         began = time.perf_counter()
-        found, lines = run(notebook, {"seed": seed, "effort": given.effort, **more})
+        found, lines = run(notebook, {"seed": seed, **more})
         first = first or found
         lines += compared(first, found)
         changed += bool(lines)
         spent = time.perf_counter() - began
         print(f"seed {seed}: {len(found)} claims, {spent:.0f} s", *lines, sep="\n  ", flush=True)
-    print(f"{changed} of {len(given.seeds)} seeds raise an exception or change a verdict")
-    return int(changed > 0)
+    print(f"{changed} of {len(tried)} seeds raise an exception or change a verdict")
+    return changed
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ claims.settle("sv.ex5.1.a", [ledger.deviation("limit against the minimum", 2e-9,
 from reluflow.ledger.argument import Counterexample, Reading, with_this_seed
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
+from reluflow.ledger.findings import findings, verdict_bar
 from reluflow.ledger.known import Known, computed, exact, exhausted, proved
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
@@ -28,11 +29,13 @@ __all__ = [
     "exact",
     "exhausted",
     "fact",
+    "findings",
     "note",
     "open",
     "proved",
     "read",
     "scoreboard",
     "summary",
+    "verdict_bar",
     "with_this_seed",
 ]

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         board = scoreboard(paths or [CHAPTERS])
         rows = _chosen(board, ids)
         if options.rerun:
-            files = {file.name: file for file in notebooks(paths or [CHAPTERS])}
+            files = {pages.name(file): file for file in notebooks(paths or [CHAPTERS])}
             rows = [rerun(row, files[row.chapter]) for row in rows]
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from reluflow import pages
 from reluflow.ledger.display import RECORD
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
@@ -17,8 +18,9 @@ from reluflow.ledger.rows import Row, row_from_record
 def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
     """Read the settled claims out of executed notebooks, in the inventory's order.
 
-    Parameters: `places`, a notebook, a folder of notebooks, or several of both.
-    Returns the rows, each with its `chapter` (file name) and `cell` (id).
+    Parameters: `places`, a notebook, a folder of notebooks with the sections of each, or several of
+    both. Returns the rows, each with its `chapter` (file name, `FOLDER/NAME.ipynb` for a section)
+    and `cell` (id).
     Raises `LedgerError` for a place that is not there or holds no notebook, a file that is none, an
     id that is in no inventory, a claim settled twice, and a row that its evidence or its display
     contradicts.
@@ -27,9 +29,10 @@ def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
     found: dict[str, Row] = {}
     for file in notebooks(places):
         for cell, data in _recorded_outputs(file):
-            where = f"{file.name}, cell {cell}"
+            name = pages.name(file)
+            where = f"{name}, cell {cell}"
             try:
-                row = replace(_believed(data, claims), chapter=file.name, cell=cell)
+                row = replace(_believed(data, claims), chapter=name, cell=cell)
             except LedgerError as error:
                 raise LedgerError(f"{where}: {error}") from None
             if (first := found.setdefault(row.claim.id, row)) is not row:
@@ -46,7 +49,7 @@ def notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
     for place in [places] if isinstance(places, (str, Path)) else places:
         path = Path(place)
         if path.is_dir():
-            inside = sorted(path.glob("*.ipynb"))
+            inside = pages.in_order(path)
             if not inside:
                 raise LedgerError(f"no notebook in the folder {str(place)!r}")
             files += inside
@@ -66,11 +69,13 @@ def _recorded_outputs(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         outputs = [(cell, output) for cell in cells for output in cell["outputs"]]
         carrying = [(c, o["data"]) for c, o in outputs if RECORD in o.get("data", {})]
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
-        raise LedgerError(f"{file.name} is not a notebook") from None
+        raise LedgerError(f"{pages.name(file)} is not a notebook") from None
     for cell, data in carrying:
         name = cell.get("id", f"number {cells.index(cell) + 1}")
         if cell.get("execution_count") is None:
-            raise LedgerError(f"{file.name}, cell {name}: a row in a cell that was never executed")
+            raise LedgerError(
+                f"{pages.name(file)}, cell {name}: a row in a cell that was never executed"
+            )
         yield name, data
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -9,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from reluflow.ledger.display import OPEN, PLAIN, badge, mathematics
+from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import sentence
-from reluflow.ledger.inventory import Claim, Inventory, load_inventories
+from reluflow.ledger.inventory import CHAPTERS, Claim, Inventory, load_inventories
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.verdict import VERDICTS
@@ -32,10 +34,15 @@ class View:
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """The inventories against the rows that settle their claims."""
+    """The inventories against the rows that settle their claims.
+
+    `folder` is that of the page which shows the board, below the chapters': empty for a chapter's
+    page, the chapter's name for a section. Links start there.
+    """
 
     inventories: tuple[Inventory, ...]
     rows: tuple[Row, ...]
+    folder: str = ""
 
     @property
     def totals(self) -> View:
@@ -52,7 +59,7 @@ class Scoreboard:
         sizes = list(map(len, given))
         last = ["all", *map(str, sizes), str(sum(sizes))]
         cells = [[badge(verdict), *counts] for verdict, *counts in table]
-        html = _html_table([list(map(escape, heads)), *cells, last], numbers=True)
+        html = html_table([list(map(escape, heads)), *cells, last], numbers=True)
         return View(html, aligned([heads, *table, last]))
 
     @property
@@ -65,12 +72,10 @@ class Scoreboard:
         for row in self.rows:
             known = row.known[0].how if row.known else ""
             rows.append([row.claim.id, row.verdict, known, row.claim.at, row.chapter])
-            target = f"{escape(page(row))}#{row.claim.anchor}"
-            link = f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
             # Formulas do not break, so the words have the width of the page for themselves.
-            cells += [[link, badge(row.verdict), known, escape(row.claim.at)]]
+            cells += [[link(row, self.folder), badge(row.verdict), known, escape(row.claim.at)]]
             cells += [[mathematics(row.claim.says)]]
-        return View(_html_table(cells), aligned(rows))
+        return View(html_table(cells), aligned(rows))
 
     @property
     def open(self) -> View:
@@ -96,27 +101,43 @@ class Scoreboard:
         return {"text/plain": text, "text/html": html}
 
 
-def scoreboard(places: str | Path | Sequence[str | Path] = ".") -> Scoreboard:
+def scoreboard(places: str | Path | Sequence[str | Path] = ".", folder: str = "") -> Scoreboard:
     """Read the rows of executed notebooks and set them against the inventory.
 
-    Parameters: `places`, as for `read`; by default the folder of the notebook that asks.
-    Raises `LedgerError` as `read` does.
+    Parameters: `places`, as for `read`, by default the folder of the notebook that asks; `folder`
+    of the page that shows the board, as `Scoreboard` has it. Raises `LedgerError` as `read` does.
     """
-    return Scoreboard(load_inventories(), read(places))
+    return Scoreboard(load_inventories(), read(places), folder)
 
 
-def summary(claims: Ledger) -> Scoreboard:
-    """The score of one paper's ledger, for the chapter that has just settled its claims."""
+def summary(claims: Ledger, sections: str = "") -> Scoreboard:
+    """The score of one paper, for the chapter's page that has just settled the claims of a ledger.
+
+    `sections` is the chapter's name where it has sections: the rows of the book's executed ones
+    count, too. A claim that two of the pages settle is a `LedgerError`, as all that `read` refuses.
+    """
+    rows = list(claims.settled.values())
+    for row in read(CHAPTERS / sections) if sections else ():
+        if row.claim.id in claims.settled:
+            raise LedgerError(f"claim {row.claim.id} is settled in {row.chapter}, too")
+        rows += [row] if row.claim.paper == claims.paper else []
     of_paper = tuple(i for i in load_inventories() if i.paper == claims.paper)
     order = {claim.id: k for k, claim in enumerate(c for i in of_paper for c in i.claims)}
-    rows = sorted(claims.settled.values(), key=lambda row: order[row.claim.id])
-    return Scoreboard(of_paper, tuple(rows))
+    return Scoreboard(of_paper, tuple(sorted(rows, key=lambda row: order[row.claim.id])))
 
 
-def page(row: Row) -> str:
-    """The built book's page of the row's chapter, relative to the other chapters; empty for a row
-    of the chapter itself."""
-    return Path(row.chapter).with_suffix(".html").name if row.chapter else ""
+def page(row: Row, folder: str = "") -> str:
+    """The built book's page of the row, relative to `folder` below the chapters'; empty for a row
+    of the page that asks."""
+    if not row.chapter:
+        return ""
+    return posixpath.relpath(posixpath.splitext(row.chapter)[0] + ".html", folder or ".")
+
+
+def link(row: Row, folder: str = "") -> str:
+    """The claim's name, linked to its card, for a page in `folder`."""
+    target = f"{escape(page(row, folder))}#{row.claim.anchor}"
+    return f'<a href="{target}" style="{PLAIN}">{row.claim.id}</a>'
 
 
 def one_line(row: Row) -> str:
@@ -135,7 +156,7 @@ def _named(claim: Claim) -> str:
     return f'<code title="{escape(claim.at)}" style="{PLAIN}">{claim.id}</code>'
 
 
-def _html_table(rows: list[list[str]], numbers: bool = False) -> str:
+def html_table(rows: list[list[str]], numbers: bool = False) -> str:
     """A table of cells that are HTML already; the first row is its head, a lone cell spans all."""
 
     def cells(tag: str, row: list[str]) -> str:

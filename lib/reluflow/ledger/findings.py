@@ -1,0 +1,61 @@
+"""What a chapter finds, for the head of its page: how many of each verdict, and what falls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from reluflow.ledger.display import COLOURS, OPEN, badge, mathematics
+from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.rows import Row
+from reluflow.ledger.scoreboard import Scoreboard, View, html_table, link
+from reluflow.ledger.verdict import REPRODUCED, VERDICTS
+
+_WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
+
+
+def verdict_bar(board: Scoreboard) -> View:
+    """A bar with a part for each verdict of the board, open claims last, and their counts."""
+    given = dict.fromkeys((*VERDICTS, OPEN), 0)
+    for row in board.rows:
+        given[row.verdict] += 1
+    claims = sum(len(inventory.claims) for inventory in board.inventories)
+    given[OPEN] = claims - len(board.rows)
+    counts = {verdict: count for verdict, count in given.items() if count}
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    parts = "".join(
+        f'<span style="flex:{count};min-width:.2em;background:{COLOURS[verdict]}"></span>'
+        for verdict, count in counts.items()
+    )
+    legend = " ".join(f"{badge(verdict)} {count}" for verdict, count in counts.items())
+    strip = f'<div role="img" aria-label="{escape(words)}" style="display:flex;height:1em">'
+    return View(f"{strip}{parts}</div><p>{legend}, of {claims} claims</p>", f"{claims}: {words}")
+
+
+def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
+    """The claims of a board that do not hold as they stand, each linked to its card, with what is
+    true instead; after them the names of those that hold.
+
+    Parameters: `told`, the claim's id -> one sentence, mathematics between dollars. A claim without
+    one shows its reading, or else what it says. Raises `LedgerError` for an id that no inventory of
+    the board has.
+    """
+    known = {claim.id for inventory in board.inventories for claim in inventory.claims}
+    if strangers := sorted(told.keys() - known):
+        raise LedgerError(f"no claim {strangers[0]!r} in the inventory")
+    cells, lines = [["claim", "where", "verdict"]], []
+    for row in (r for verdict in _WORTH_TELLING for r in board.rows if r.verdict == verdict):
+        what = told.get(row.claim.id) or _reading_or_claim(row)
+        cells += [[link(row, board.folder), escape(row.claim.at), badge(row.verdict)]]
+        cells += [[mathematics(what)]]
+        lines.append(f"{row.claim.id} | {row.claim.at} | {row.verdict}\n  {what}")
+    held = [row for row in board.rows if row.verdict == REPRODUCED]
+    if held:
+        names = ", ".join(link(row, board.folder) for row in held)
+        cells += [[f"{badge(REPRODUCED)} as stated: {names}"]]
+        lines.append(f"reproduced as stated: {', '.join(row.claim.id for row in held)}")
+    return View(html_table(cells), "\n".join(lines))
+
+
+def _reading_or_claim(row: Row) -> str:
+    return row.reading.taken if row.reading else row.claim.says
