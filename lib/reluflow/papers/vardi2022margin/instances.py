@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import sympy
@@ -77,6 +78,12 @@ class Construction:
 def floats(values: Sequence[sympy.Expr]) -> NDArray:
     """Exact numbers (k,) as the nearest floats (k,)."""
     return np.array([float(sympy.N(value, 30)) for value in values])
+
+
+def fraction(value: sympy.Expr) -> Fraction:
+    """An exact number that is rational. Raises AttributeError for another."""
+    exact = sympy.radsimp(sympy.expand(value))
+    return Fraction(int(exact.p), int(exact.q))
 
 
 def theorem_3_2() -> Construction:
