@@ -120,9 +120,9 @@ def data(dataset: str) -> tuple[str, NDArray, NDArray]:
 def _check_directions(X: NDArray, y: NDArray) -> None:
     sizes = np.abs(X).max(axis=1)
     if not sizes.all():
+        row = datasets.data_row(int(np.argmin(sizes)) + 1)
         raise InputError(
-            f"{datasets.data_row(int(np.argmin(sizes)) + 1)} is 0 in every column, and a network without biases "
-            "answers 0 there."
+            f"{row} is 0 in every column, and a network without biases answers 0 there."
         )
     directions = X / sizes[:, None]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)

@@ -1,0 +1,178 @@
+"""The margin problem in pictures: its value around a KKT point, and how fast a flow comes there.
+
+The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least feasible
+multiple (`reluflow.margin.problem.quotient`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.figures import style
+from reluflow.figures.frame import halo_text
+from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.margin.problem import margins
+from reluflow.networks.indexed import Network
+
+LOWER, SAME, HIGHER = "#0072B2", "#222222", "#D55E00"
+COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
+_POINTS = 181
+
+
+def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
+    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
+    is not classified correctly."""
+    theta = np.asarray(theta, float)
+    least = margins(network, theta, X, y).min(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
+    return np.where(least > 0.0, cost, np.nan)
+
+
+@in_house_style
+def landscape(
+    network: Network,
+    X: ArrayLike,
+    y: ArrayLike,
+    point: ArrayLike,
+    others: Mapping[str, ArrayLike],
+    room: float = 0.3,
+) -> Figure:
+    """The value over the plane through `point` (p,) and two other parameters: blue is shorter than
+    the point, the darker the shorter, orange longer, and hatched where a datum is on the wrong
+    side. Steps of the colours: 3, 10 and 20 % shorter, 10 and 30 % longer.
+
+    Parameters: `others`, name -> parameters (p,), two of them; `room` around the three points, as a
+    share of their extent.
+    Raises InputError for points on one line.
+    """
+    point = np.asarray(point, float)
+    names, ends = list(others), [np.asarray(o, float) for o in others.values()]
+    basis = _basis(ends[0] - point, ends[1] - point)
+    places = np.array([(end - point) @ basis.T for end in ends])
+    low, high = _window(places, room)
+    A, B = np.meshgrid(*(np.linspace(a, b, _POINTS) for a, b in zip(low, high, strict=True)))
+    thetas = point + A[..., None] * basis[0] + B[..., None] * basis[1]
+    relative = values(network, thetas, X, y) / values(network, point, X, y) - 1.0
+    fig, (ax,) = panels(1, 1, height=4.8)
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]),
+           xlabel=f"distance from the limit, towards {names[0]}", ylabel="across")  # fmt: skip
+    _levels(ax, A, B, relative)
+    ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
+    for k, (name, place) in enumerate(zip(names, places, strict=True)):
+        ax.plot(*place, ls="", marker="sD^v"[k % 4], ms=7, mfc=style.GLOBAL, mec=style.INK,
+                mew=0.9, label=name, zorder=6)  # fmt: skip
+    legend_below(fig, columns=2)
+    return fig
+
+
+def _basis(a: NDArray, b: NDArray) -> NDArray:
+    """Two orthogonal unit vectors (2, p), the first along a, that span a and b."""
+    first = a / np.linalg.norm(a)
+    across = b - (b @ first) * first
+    if not np.linalg.norm(across) > 1e-9 * np.linalg.norm(b):
+        raise InputError("the two points lie on one line with the limit: they span no plane.")
+    return np.array([first, across / np.linalg.norm(across)])
+
+
+def _window(places: NDArray, room: float) -> tuple[NDArray, NDArray]:
+    """The corners (2,) of a window with room around 0 and the places (k, 2)."""
+    shown = np.vstack([np.zeros(2), places])
+    edge = room * np.ptp(shown, axis=0)
+    return shown.min(axis=0) - edge, shown.max(axis=0) + edge
+
+
+def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
+    wrong = np.isnan(relative)
+    shown = np.clip(np.where(wrong, 1.0, relative), -1.0, 1.0)
+    ax.contourf(A, B, shown, levels=[-1.0, -0.2, -0.1, -0.03, 0.0], zorder=1,
+                colors=["#2F7FB5", "#6FA9D0", "#A9CDE6", "#DCECF6"])  # fmt: skip
+    ax.contourf(A, B, shown, levels=[0.0, 0.1, 0.3, 1.01], zorder=1,
+                colors=["#FDF1E7", "#FBE0C8", "#F6C79C"])  # fmt: skip
+    lines = np.ma.masked_invalid(relative)
+    ax.contour(A, B, lines, levels=[0.0], colors=SAME, linewidths=1.4, zorder=2)
+    style.legend_entry(ax, "as long as the limit", color=SAME, lw=1.4)
+    style.legend_entry(ax, "shorter (blue)", color="#6FA9D0", lw=5)
+    style.legend_entry(ax, "longer (orange)", color="#F6C79C", lw=5)
+    if wrong.any():
+        ax.contourf(A, B, wrong.astype(float), levels=[0.5, 1.5], colors=["#FFFFFF"],
+                    hatches=["///"], zorder=2.5)  # fmt: skip
+        style.legend_entry(ax, "not feasible at any length (hatched)", color=style.QUIET, lw=1)
+
+
+@in_house_style
+def along(curves: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str) -> Figure:
+    """Values relative to the limit's, less 1, along curves of parameters: (name, sizes (k,),
+    values (k,)). Below 0 a curve is shorter than the limit."""
+    fig, (ax,) = panels(1, 1, height=3.8)
+    for k, (name, sizes, relative) in enumerate(curves):
+        ax.plot(sizes, relative, color=COLOURS[k % 5], ls=DASHES[k % 5], label=name)
+    ax.axhline(0.0, color=style.INK, lw=0.9)
+    ax.set(xlabel=xlabel, ylabel="$\\|\\theta'\\|^2 / \\|\\tilde\\theta\\|^2 - 1$")
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) -> Figure:
+    """Errors against log10(1/L) on two logarithmic axes, with the power that fits the last half.
+
+    Parameters: `runs`, (name, tau = log(1/L) (k,), error (k,)), `quantity`, the label of the error.
+    """
+    fig, (ax,) = panels(1, 1, height=4.0)
+    for k, (name, taus, errors) in enumerate(runs):
+        decades = np.asarray(taus, float) / np.log(10.0)
+        errors = np.asarray(errors, float)
+        kept = (decades > 0.0) & (errors > 0.0)
+        decades, errors = decades[kept], errors[kept]
+        colour = COLOURS[k % 5]
+        power, level = rate(decades, errors)
+        ax.loglog(decades, errors, color=colour, ls=DASHES[k % 5], label=name)
+        middle = len(decades) // 2
+        guide = np.exp(level) * decades[middle:] ** power
+        ax.loglog(decades[middle:], 1.5 * guide, color=style.QUIET, lw=0.9)
+        place = decades[-1] ** 0.8
+        height = (2.6 if k % 2 == 0 else 4.0) * np.exp(level) * place**power
+        halo_text(ax, np.array([place, height]), f"slope {power:.1f}", color=colour, fontsize=9)
+    style.legend_entry(ax, "fitted power, shifted", color=style.QUIET, lw=0.9)
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel=quantity)
+    legend_below(fig)
+    return fig
+
+
+def rate(sizes: ArrayLike, errors: ArrayLike) -> tuple[float, float]:
+    """(power, logarithm of the factor) of the power law that fits the last half of the points, in
+    the least squares of logarithms."""
+    half = len(np.asarray(sizes)) // 2
+    x, z = np.log(np.asarray(sizes, float)[half:]), np.log(np.asarray(errors, float)[half:])
+    power, level = np.polyfit(x, z, 1)
+    return float(power), float(level)
+
+
+@in_house_style
+def ratios(
+    families: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str, law: str = ""
+) -> Figure:
+    """How much longer the limit is than the best point, against a small parameter of the data, on
+    logarithmic axes: (name, parameter (k,), ratio (k,)); `law` names the line of slope -1/2."""
+    fig, (ax,) = panels(1, 1, height=4.0)
+    for k, (name, sizes, found) in enumerate(families):
+        ax.loglog(sizes, found, color=COLOURS[k % 5], ls=DASHES[k % 5], marker="osD^v"[k % 5],
+                  ms=4.5, mec="white", mew=0.6, lw=1.3, label=name)  # fmt: skip
+    if law:
+        sizes, found = (np.asarray(a, float) for a in families[0][1:])
+        k = int(np.argmin(sizes))
+        ax.loglog(sizes, 0.6 * found[k] * np.sqrt(sizes[k] / sizes), color=style.QUIET, lw=0.9,
+                  label=law)  # fmt: skip
+    ax.axhline(1.0, color=style.INK, lw=0.9)
+    ax.set(xlabel=xlabel, ylabel="$\\|\\tilde\\theta\\| / \\|\\theta^*\\|$")
+    ax.invert_xaxis()
+    legend_below(fig)
+    return fig

@@ -1,0 +1,113 @@
+"""The pictures of chapter 5: what they compute by themselves, and that they show every part."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reluflow.errors import InputError
+from reluflow.figures import cut_off, fingerprint_of
+from reluflow.margin.problem import quotient
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.vardi2022margin import instances
+from reluflow.papers.vardi2022margin.pictures import margins, neurons
+
+PAPER = instances.theorem_3_2()
+POINTS = {"the paper's": PAPER.better(0.1), "another": PAPER.better(0.05) + 0.2 * np.eye(6)[3]}
+
+
+def test_values_are_quotients_where_all_data_are_right() -> None:
+    rng = np.random.default_rng(0)
+    thetas = rng.standard_normal((50, 6))
+    found = margins.values(PAPER.network, thetas, PAPER.X, PAPER.y)
+    right = np.isfinite(found)
+    assert 0 < right.sum() < 50
+    for theta, value, is_right in zip(thetas, found, right, strict=True):
+        if is_right:
+            assert value == pytest.approx(quotient(PAPER.network, theta, PAPER.X, PAPER.y))
+        else:
+            with pytest.raises(InputError):
+                quotient(PAPER.network, theta, PAPER.X, PAPER.y)
+
+
+def test_the_landscape_marks_both_points_where_they_are() -> None:
+    fig = margins.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, POINTS)
+    (ax,) = fig.axes
+    marks = {line.get_label(): line.get_xydata()[0] for line in ax.lines if len(line.get_xdata())}
+    for name, theta in POINTS.items():
+        assert np.hypot(*marks[name]) == pytest.approx(np.linalg.norm(theta - PAPER.limit))
+        (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
+        assert a < marks[name][0] < b
+        assert c < marks[name][1] < d
+    assert cut_off(fig) == []
+    text = fingerprint_of(fig)
+    assert "shorter (blue)" in text
+    assert "hatched" not in text
+
+
+def test_the_landscape_hatches_what_is_not_feasible() -> None:
+    far = {"a": -PAPER.limit, "b": PAPER.better(0.1)}
+    fig = margins.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, far)
+    assert "hatched" in fingerprint_of(fig)
+    line = {"a": 2 * PAPER.limit, "b": 3 * PAPER.limit}
+    with pytest.raises(InputError, match="span no plane"):
+        margins.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, line)
+
+
+@pytest.mark.parametrize("power", [-2.0, -0.5, -1.0])
+def test_a_power_law_is_found(power: float) -> None:
+    sizes = np.geomspace(1, 100, 40)
+    errors = 3.0 * sizes**power
+    errors[:10] *= 5.0  # the beginning does not count
+    assert margins.rate(sizes, errors) == pytest.approx((power, np.log(3.0)))
+    fig = margins.approach([("a", sizes * np.log(10.0), errors)], "error")
+    assert f"slope {power:.1f}" in fingerprint_of(fig)
+    assert cut_off(fig) == []
+
+
+def test_a_neuron_is_its_weights_times_what_leaves_it() -> None:
+    rng = np.random.default_rng(1)
+    shallow, deep = fully_connected((2, 3)), fully_connected((2, 3, 4))
+    theta = rng.standard_normal(shallow.size)
+    W, V = shallow.weights(theta)
+    assert np.allclose(neurons.vectors(shallow, theta), V[0][:, None] * W)
+    theta = rng.standard_normal((5, deep.size))
+    W, V, _ = deep.weights(theta)
+    wanted = [[np.linalg.norm(v[:, j]) * w[j] for j in range(3)] for w, v in zip(W, V, strict=True)]
+    assert np.allclose(neurons.vectors(deep, theta), wanted)
+
+
+def test_figures_show_every_panel() -> None:
+    thetas = np.array([PAPER.start, 2 * PAPER.start, PAPER.limit])
+    fig = neurons.two_times(PAPER.network, PAPER.X, thetas[:2], ["one", "two"], PAPER.limit)
+    assert len(fig.axes) == 3
+    assert cut_off(fig) == []
+    fig = neurons.directions(PAPER.network, np.array([1.0, 2.0, 3.0]), thetas, PAPER.limit)
+    share, angle = (ax.lines for ax in fig.axes)
+    assert share[0].get_ydata()[-1] == pytest.approx(0.5)
+    assert share[1].get_ydata()[-1] == 0.0
+    # The dead neuron's limit has no direction.
+    assert len(angle) == 1
+    assert angle[0].get_ydata()[-1] == pytest.approx(0.0)
+    assert angle[0].get_ydata()[0] == pytest.approx(np.rad2deg(np.arctan(1 / 8)))
+
+
+def test_cones_hold_the_weights_that_are_active_on_all() -> None:
+    fig = neurons.start_cones(PAPER.X, [("one", 0.25), ("two", 0.125)])
+    assert cut_off(fig) == []
+    up, down = (patch.get_xy() for patch in fig.axes[0].patches)
+    opening = np.arctan2(np.abs(up[1:-1, 0]), up[1:-1, 1]).max()
+    assert np.tan(opening) == pytest.approx(0.25, abs=2e-3)
+    assert np.allclose(down, -up)
+    text = fingerprint_of(fig)
+    assert "0.25000" in text
+    assert "0.12500" in text
+
+
+def test_curves_and_ratios() -> None:
+    sizes = np.geomspace(1e-3, 0.2, 5)
+    fig = margins.along([("a", sizes, -sizes), ("b", sizes, sizes)], "size")
+    assert cut_off(fig) == []
+    fig = margins.ratios([("a", sizes, sizes**-0.5)], "height", "power")
+    guide = next(line for line in fig.axes[0].lines if line.get_label() == "power")
+    assert np.allclose(guide.get_ydata(), 0.6 * sizes**-0.5)
+    assert cut_off(fig) == []
