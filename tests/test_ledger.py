@@ -605,7 +605,9 @@ def test_what_a_chapter_finds(tmp_path: Path) -> None:
     found = ledger.findings(board, told)
     words = _Words(found.html)
     assert r"Only for \(x > 0\)." in words.words
-    assert READING.taken in words.words
+    assert f"Read as: {READING.taken}" in words.words
+    fell = next(row.claim.says for row in board.rows if row.claim.id == "sv.fig1")
+    assert f"  Claimed: {fell}" in found.text.splitlines()
     assert words.links == [
         "05_five/tables.html#claim-sv-thm4-3",
         "05_five/balance.html#claim-sv-fig1",
@@ -627,7 +629,7 @@ def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
     bar = ledger.verdict_bar(ledger.summary(claims))
     size = len(claims.claims)
     counts = "1 reproduced, 1 reproduced-with-reading, 1 refuted"
-    assert bar.text == f"{size}: {counts}, {size - 3} open"
+    assert bar.text == f"{size} claims: {counts}, {size - 3} open"
     assert bar.html.count("flex:1;") == 3
     assert f"flex:{size - 3};" in bar.html
     assert "not-reproduced" not in bar.html

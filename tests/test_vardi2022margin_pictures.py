@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
+from reluflow.flows.charts import LOG_LOSS, Polar
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import integrate
+from reluflow.losses import EXPONENTIAL
 from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import instances
@@ -111,3 +115,20 @@ def test_curves_and_ratios() -> None:
     guide = next(line for line in fig.axes[0].lines if line.get_label() == "power")
     assert np.allclose(guide.get_ydata(), 0.6 * sizes**-0.5)
     assert cut_off(fig) == []
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_the_race_is_that_of_the_flow(depth: int) -> None:
+    """Against the flow of the network itself, in another clock and other coordinates."""
+    delta = 0.1
+    paper = instances.theorem_5_1(depth, "relu")
+    X = np.array([[1.0 + delta, 1.0 - delta]])
+    chart = Polar(paper.network)
+    field = GradientFlow(chart, EXPONENTIAL, X, paper.y, LOG_LOSS)
+    path = integrate(field, chart.coordinates(paper.start), 100.0)
+    (line,) = margins.race([delta], depth, 4.0).axes[0].lines
+    taus = np.log(10.0) * np.asarray(line.get_xdata())
+    kept = (taus > path.t[0] + 1e-6) & (taus < 99.0)
+    assert kept.sum() > 50
+    theta, _ = chart.parameters(path.at(taus[kept]))
+    assert np.allclose(theta[:, 1] / theta[:, 0], np.asarray(line.get_ydata())[kept], atol=1e-6)

@@ -27,9 +27,13 @@ def verdict_bar(board: Scoreboard) -> View:
         f'<span style="flex:{count};min-width:.2em;background:{COLOURS[verdict]}"></span>'
         for verdict, count in counts.items()
     )
-    legend = " ".join(f"{badge(verdict)} {count}" for verdict, count in counts.items())
+    legend = ", ".join(
+        f'<span style="white-space:nowrap">{count} {badge(verdict)}</span>'
+        for verdict, count in counts.items()
+    )
     strip = f'<div role="img" aria-label="{escape(words)}" style="display:flex;height:1em">'
-    return View(f"{strip}{parts}</div><p>{legend}, of {claims} claims</p>", f"{claims}: {words}")
+    below = f'<div style="margin:.5em 0;line-height:1.8">{claims} claims: {legend}</div>'
+    return View(f"{strip}{parts}</div>{below}", f"{claims} claims: {words}")
 
 
 def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
@@ -58,4 +62,4 @@ def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
 
 
 def _reading_or_claim(row: Row) -> str:
-    return row.reading.taken if row.reading else row.claim.says
+    return f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"

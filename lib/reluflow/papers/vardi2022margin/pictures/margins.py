@@ -176,3 +176,24 @@ def ratios(
     ax.invert_xaxis()
     legend_below(fig)
     return fig
+
+
+@in_house_style
+def race(deltas: Sequence[float], depth: int = 3, decades: float = 6.0) -> Figure:
+    """alpha_2 / alpha_1 against log10(1/L) for the diagonal network of Theorem 5.1 of depth m >= 3
+    on the datum (1 + delta, 1 - delta), all weights 1 at the start: in closed form.
+
+    With s = alpha_1^(2-m), which falls from 1 to 0, alpha_2^(2-m) = 1 - (x_2 / x_1) (1 - s), and
+    for the exponential loss log(1/L) is the margin sum_j x_j alpha_j^m.
+    """
+    fig, (ax,) = panels(1, 1, height=3.6)
+    power = -1.0 / (depth - 2)
+    s = np.geomspace(10.0 ** (-decades * (depth - 2) / depth), 1.0, 300)
+    for k, delta in enumerate(deltas):
+        first, second = s**power, (1.0 - (1.0 - delta) / (1.0 + delta) * (1.0 - s)) ** power
+        margin = (1.0 + delta) * first**depth + (1.0 - delta) * second**depth
+        ax.semilogx(margin / np.log(10.0), second / first, color=COLOURS[k % 5], ls=DASHES[k % 5],
+                    label=f"$\\delta = {delta:g}$")  # fmt: skip
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\alpha_2 / \\alpha_1$", ylim=(-0.03, 1.05))
+    legend_below(fig, columns=5)
+    return fig
