@@ -19,6 +19,7 @@ from reluflow import datasets, parameters
 from reluflow.papers.lee2022support.assumptions import check_assumptions
 from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
+from reluflow.papers.vardi2022margin.parameters import PARAMETERS as MARGIN
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,7 +27,11 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.MULTILINE | re.DOT
 PROGRAM = [block for language, block in BLOCKS if language == "python"]
 LINES = [line for language, block in BLOCKS if not language for line in block.splitlines()]
 PAPERMILL = [line for line in LINES if line.startswith(".venv/bin/papermill")]
-SPECS = {"01_support_vectors": SUPPORT_VECTORS, "02_magnitude_angle": MAGNITUDE_ANGLE}
+SPECS = {
+    "01_support_vectors": SUPPORT_VECTORS,
+    "02_magnitude_angle": MAGNITUDE_ANGLE,
+    "05_margin_maximization": MARGIN,
+}
 
 
 @cache

@@ -63,9 +63,13 @@ def test_a_power_law_is_found(power: float) -> None:
     errors = 3.0 * sizes**power
     errors[:10] *= 5.0  # the beginning does not count
     assert margins.rate(sizes, errors) == pytest.approx((power, np.log(3.0)))
-    fig = margins.approach([("a", sizes * np.log(10.0), errors)], "error")
-    assert f"slope {power:.1f}" in fingerprint_of(fig)
+    fig = margins.approach([("a", sizes, errors), ("at once", sizes, 0.0 * errors)], "error")
+    text = fingerprint_of(fig)
+    assert f"slope {power:.1f}" in text
+    assert "at once" not in text
     assert cut_off(fig) == []
+    empty = margins.approach([("at once", sizes, 0.0 * errors)], "error")
+    assert "no run is far enough" in fingerprint_of(empty)
 
 
 def test_a_neuron_is_its_weights_times_what_leaves_it() -> None:

@@ -38,7 +38,7 @@ _PARALLEL = 1e-12
 class Experiment:
     """What the page computes: flows of `network` on X (n, d), y (n,) of +-1 from `starts` (k, p).
 
-    reach    log(1/L) to which a flow is followed
+    reach    log10(1/L) to which a flow is followed at first
     printed  the paper's construction with these data, network and start; None for any other
     """
 
@@ -89,8 +89,7 @@ def experiment(
     else:
         printed = None
         starts = scale * drawn(chosen, start or "gaussian", _STARTS, rng)
-    log_reach = reach * float(np.log(10.0))
-    return Experiment(name, chosen, X, y, _LOSSES[loss], starts, log_reach, printed)
+    return Experiment(name, chosen, X, y, _LOSSES[loss], starts, reach, printed)
 
 
 def data(dataset: str) -> tuple[str, NDArray, NDArray]:

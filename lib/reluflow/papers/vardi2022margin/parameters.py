@@ -42,7 +42,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 1000)),
     "loss": _one_of("the loss", LOSSES),
-    "reach": Parameter(float, "how far the flow is followed, as log10(1/loss)", *between(2, 300)),
+    "reach": Parameter(
+        float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
+    ),
     "seed": SEED,
     "effort": EFFORT,
 }

@@ -92,15 +92,17 @@ def _arrows(ax: Axes, U: NDArray) -> None:
 
 
 @in_house_style
-def directions(network: Network, taus: ArrayLike, thetas: ArrayLike, limit: ArrayLike) -> Figure:
+def directions(
+    network: Network, decades: ArrayLike, thetas: ArrayLike, limit: ArrayLike
+) -> Figure:
     """Every neuron along a flow of a network of depth 2: (a) its share |u_j| / |theta|^2 of the
     whole, (b) the angle of u_j to its limit, where it has one; against log10(1/L).
 
-    Parameters: clock values taus = log(1/L) > 0 (k,), thetas (k, p) of any length, limit (p,).
+    Parameters: decades = log10(1/L) > 0 (k,), thetas (k, p) of any length, limit (p,).
     """
     titles = ("(a) how much of the network it is", "(b) angle to its limit")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    decades = np.asarray(taus, float) / np.log(10.0)
+    decades = np.asarray(decades, float)
     thetas, limit = np.asarray(thetas, float), np.asarray(limit, float)
     U, ends = vectors(network, thetas), vectors(network, limit)
     whole = np.linalg.norm(thetas, axis=-1)[:, None] ** 2
@@ -139,6 +141,7 @@ def start_cones(X: ArrayLike, shares: Sequence[tuple[str, float]]) -> Figure:
     for place, value in zip(places, values, strict=True):
         halo_text(right, np.array([0.5 * max(values), place + 0.42]), f"{value:.5f}", fontsize=9)
     right.set_yticks(places, names)
+    right.set_xticks([0.0, 0.001, 0.002, 0.003] if max(values) < 0.004 else [0.0, max(values)])
     right.set(xlabel="probability", xlim=(0.0, 1.1 * max(values)), ylim=(-0.5, len(names) - 0.3))
     legend_below(fig)
     return fig
