@@ -95,7 +95,8 @@ def global_optimum(
     given = two_layers.neurons(network, X)
     found = two_layers.minimum(given, y, nodes=nodes)
     if not np.isfinite(found.value):
-        raise InputError("no parameters of this network classify the data correctly.")
+        told = "no parameters of this network classify the data correctly"
+        raise InputError(f"{told}{'' if found.complete else ' that were found'}.")
     theta = two_layers.parameters(network, given, found.omegas, found.signs)
     verdict = "global" if found.complete else "undecided"
     proof = Cellwise(found.families, True)
