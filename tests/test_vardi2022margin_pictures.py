@@ -14,6 +14,7 @@ from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import instances
 from reluflow.papers.vardi2022margin.pictures import margins, neurons
+from reluflow.papers.vardi2022margin.values import values
 
 PAPER = instances.theorem_3_2()
 POINTS = {"the paper's": PAPER.better(0.1), "another": PAPER.better(0.05) + 0.2 * np.eye(6)[3]}
@@ -22,7 +23,7 @@ POINTS = {"the paper's": PAPER.better(0.1), "another": PAPER.better(0.05) + 0.2 
 def test_values_are_quotients_where_all_data_are_right() -> None:
     rng = np.random.default_rng(0)
     thetas = rng.standard_normal((50, 6))
-    found = margins.values(PAPER.network, thetas, PAPER.X, PAPER.y)
+    found = values(PAPER.network, thetas, PAPER.X, PAPER.y)
     right = np.isfinite(found)
     assert 0 < right.sum() < 50
     for theta, value, is_right in zip(thetas, found, right, strict=True):

@@ -131,7 +131,8 @@ def _small(value: float) -> str:
 def _point(theta: NDArray) -> str:
     if len(theta) > _SHORT:
         return f"{len(theta)} numbers"
-    return "(" + ", ".join(on_grain(value, 1e-4) if value else "0" for value in theta) + ")"
+    shown = (on_grain(value, 1e-4) if abs(value) > ROUNDING else "0" for value in theta)
+    return f"({', '.join(shown)})"
 
 
 def _certified(optimum: Optimum) -> str:

@@ -17,24 +17,14 @@ from reluflow.errors import InputError
 from reluflow.figures import style
 from reluflow.figures.frame import halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.margin.problem import margins
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.values import values
 
 LOWER, SAME, HIGHER = "#0072B2", "#222222", "#D55E00"
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
 _POINTS = 181
 _FLOOR = 1e-7
-
-
-def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
-    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
-    is not classified correctly."""
-    theta = np.asarray(theta, float)
-    least = margins(network, theta, X, y).min(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
-    return np.where(least > 0.0, cost, np.nan)
 
 
 @in_house_style

@@ -92,9 +92,7 @@ def _arrows(ax: Axes, U: NDArray) -> None:
 
 
 @in_house_style
-def directions(
-    network: Network, decades: ArrayLike, thetas: ArrayLike, limit: ArrayLike
-) -> Figure:
+def directions(network: Network, decades: ArrayLike, thetas: ArrayLike, limit: ArrayLike) -> Figure:
     """Every neuron along a flow of a network of depth 2: (a) its share |u_j| / |theta|^2 of the
     whole, (b) the angle of u_j to its limit, where it has one; against log10(1/L).
 
