@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from flint import fmpq
@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 Row = list[fmpq]
 Rows = list[Row]
-
-HALF = fmpq(1, 2)
 
 
 def rationals(values: ArrayLike) -> list:
@@ -155,7 +153,7 @@ def neuron_gaps(layers: Sequence[Layer]) -> Row:
     """Rate of each hidden neuron's incoming less that of its outgoing weights, layer by layer."""
     return [
         a - b
-        for layer, behind in zip(layers, layers[1:], strict=False)
+        for layer, behind in pairwise(layers)
         for a, b in zip(layer.incoming, behind.outgoing, strict=True)
     ]
 

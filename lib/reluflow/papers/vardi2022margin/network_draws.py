@@ -1,4 +1,4 @@
-"""Random networks of class N: index maps with holes and shared weights, wild parameters and data."""
+"""Random networks of class N: index maps with holes and shared weights, and wild numbers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def class_n_draws(
         def one(rng: np.random.Generator) -> dict[str, Any]:
             depth = int(rng.integers(depths[0], depths[1] + 1))
             widths = [*rng.integers(1, 4, depth).tolist(), 1]
-            network = Network(maps[rng.integers(len(maps))](rng, widths), activation)
+            network = Network(maps[int(rng.integers(len(maps)))](rng, widths), activation)
             n = int(rng.integers(1, 4))
             theta, X = entries(rng, (network.size,)), entries(rng, (n, widths[0]))
             if change == "parallel":
