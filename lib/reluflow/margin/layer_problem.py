@@ -1,0 +1,171 @@
+"""The margin problem of one layer, the others held (Vardi et al. 2022, Problem 4).
+
+While the units of this layer and of those above keep their activity, f is linear in the layer's
+parameters u: a quadratic program in every cell, of which those that meet theta decide whether it is
+a local optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reluflow.errors import InputError
+from reluflow.geometry import enumerate_cells
+from reluflow.margin.certificates import LayerCell
+from reluflow.margin.curves import span
+from reluflow.margin.programs import Solution, least_length
+from reluflow.networks.indexed import Network
+
+KINK = 1e-9
+"""A unit's input this small, as a cosine, is 0."""
+CELLS = 5000
+"""More cells than this are not looked at."""
+
+
+@dataclass(frozen=True)
+class LayerMinimum:
+    """The least u of a layer over some cells, and each cell with its dual point."""
+
+    value: float
+    u: NDArray
+    cells: tuple[LayerCell, ...]
+
+
+def linear_parts(
+    network: Network, theta: NDArray, X: NDArray, layer: int, patterns: Sequence[NDArray]
+) -> tuple[NDArray, list[NDArray]]:
+    """Gradients in the layer's parameters u (q,) of f (n, q), and of the units' inputs in this
+    layer and above, one (n, h_l, q) for each layer with a ReLU from this one on."""
+    where = span(network, layer)
+    V = np.eye(network.size)[where]
+    turns, along = network.rates(theta, X, V, [np.asarray(a, float) for a in patterns] or None)
+    return along.T, [np.moveaxis(turn, 0, -1) for turn in turns[layer - 1 :]]
+
+
+def adjacent(
+    network: Network, theta: NDArray, X: NDArray, layer: int
+) -> list[list[NDArray]] | None:
+    """Patterns of all layers in the cells that meet theta, its own where no unit's input is 0.
+
+    For units of the layer itself only patterns that occur; above it both sides of every zero.
+    None where they are too many.
+    """
+    before = network.cosines(theta, X)
+    own = [h > KINK for h in before]
+    inputs = X if layer == 1 else np.maximum(network.preactivations(theta, X)[layer - 2], 0.0)
+    choices: list[tuple[int, NDArray, NDArray, NDArray]] = []
+    for k in range(layer - 1, network.layers):
+        for unit in range(own[k].shape[1]):
+            kinks = np.flatnonzero(np.abs(before[k][:, unit]) <= KINK)
+            if k == layer - 1:
+                seen = inputs[:, network.maps[k][unit] > 0]
+                kinks = kinks[seen[kinks].any(axis=1)]
+                patterns = _occurring(network, k, unit, seen[kinks])
+            else:
+                patterns = np.array(list(product([False, True], repeat=min(len(kinks), 20))))
+            if len(kinks):
+                choices.append((k, np.full(len(kinks), unit), kinks, patterns))
+    return _combined(own, choices)
+
+
+def everywhere(network: Network, X: NDArray) -> list[list[NDArray]] | None:
+    """All patterns of the first layer's units of a network of depth 2; None where too many."""
+    maps = network.maps[0]
+    choices = []
+    for unit in range(len(maps)):
+        seen = X[:, maps[unit] > 0]
+        rows = np.flatnonzero(seen.any(axis=1))
+        if len(rows):
+            patterns = enumerate_cells(seen[rows]).patterns
+            choices.append((0, np.full(len(rows), unit), rows, patterns))
+    return _combined([np.zeros((len(X), len(maps)), bool)], choices)
+
+
+def _occurring(network: Network, k: int, unit: int, seen: NDArray) -> NDArray:
+    """Sign patterns that small weights of a unit produce on the inputs `seen` (k, q)."""
+    g = network.maps[k][unit]
+    if len(np.unique(g[g > 0])) < np.count_nonzero(g):  # a weight occurs twice: both sides of all
+        return np.array(list(product([False, True], repeat=min(len(seen), 20))))
+    return enumerate_cells(seen).patterns if len(seen) else np.zeros((1, 0), bool)
+
+
+def _combined(
+    own: list[NDArray], choices: list[tuple[int, NDArray, NDArray, NDArray]]
+) -> list[list[NDArray]] | None:
+    if prod(len(patterns) for *_, patterns in choices) > CELLS:
+        return None
+
+    def all_of() -> Iterator[list[NDArray]]:
+        for chosen in product(*(patterns for *_, patterns in choices)):
+            out = [a.copy() for a in own]
+            for (k, units, data, _), pattern in zip(choices, chosen, strict=True):
+                out[k][data, units] = pattern
+            yield out
+
+    return list(all_of())
+
+
+def least_in(
+    network: Network,
+    theta: NDArray,
+    X: NDArray,
+    y: NDArray,
+    layer: int,
+    cells: Sequence[Sequence[NDArray]],
+    kinks: Sequence[NDArray] | None = None,
+) -> LayerMinimum:
+    """The least 1/2 |u|^2 with y_i f >= 1 over closed cells of given patterns.
+
+    kinks  of each layer with a ReLU, (n, h_l): which signs of inputs are conditions; None for all
+    """
+    where, q = span(network, layer), network.sizes[layer - 1]
+    best, proofs = (np.inf, theta[where]), []
+    for patterns in cells:
+        a, rows = linear_parts(network, theta, X, layer, patterns)
+        sides = [np.where(p, 1.0, -1.0) for p in patterns[layer - 1 :]]
+        asked = [np.ones(s.shape, bool) for s in sides] if kinks is None else kinks[layer - 1 :]
+        conditions = [(s[..., None] * R)[m] for s, R, m in zip(sides, rows, asked, strict=True)]
+        G = np.vstack([y[:, None] * a, *conditions]) if conditions else y[:, None] * a
+        h = np.concatenate([np.ones(len(y)), np.zeros(len(G) - len(y))])
+        found = least_length(G.reshape(-1, q), h)
+        if found.value < best[0]:
+            best = (found.value, found.blocks[0])
+        proofs.append(_proof(patterns, asked, layer, found, len(y)))
+    return LayerMinimum(best[0], best[1], tuple(proofs))
+
+
+def _proof(
+    patterns: Sequence[NDArray], asked: Sequence[NDArray], layer: int, found: Solution, n: int
+) -> LayerCell:
+    slopes, first = [np.zeros(p.shape) for p in patterns], n
+    for k, mask in enumerate(asked, start=layer - 1):
+        height = int(mask.sum())
+        slopes[k][mask] = found.multipliers[first : first + height]
+        first += height
+    return LayerCell(tuple(patterns), found.multipliers[:n], tuple(slopes))
+
+
+def layer_optimum(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int
+) -> LayerMinimum:
+    """A global optimum of Problem (4) for a layer, by a quadratic program in each of its cells.
+
+    Parameters: theta (p,), X (n, d), y (n,), the layer from 1. For a linear network or the last
+    layer there is one cell; else the network must be of depth 2, with few enough cells.
+    Raises InputError where the cells are too many, or the network is deeper.
+    """
+    if layer - 1 >= network.layers:
+        cells: list[list[NDArray]] | None = [[h > 0.0 for h in network.preactivations(theta, X)]]
+    elif network.degree == 2:
+        cells = everywhere(network, X)
+    else:
+        raise InputError("all cells of a hidden layer are known for networks of depth 2 only.")
+    if cells is None:
+        raise InputError(f"the layer has more than {CELLS} cells, too many to look at all of them.")
+    return least_in(network, theta, X, y, layer, cells)

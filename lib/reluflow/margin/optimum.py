@@ -1,0 +1,217 @@
+"""Whether a point of the margin problem is a global or a local optimum, with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.geometry import enumerable
+from reluflow.margin import layer_problem, two_layers
+from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
+from reluflow.margin.curves import fitted, shorter, span
+from reluflow.margin.programs import least_length
+from reluflow.margin.second_order import KINK, second_order
+from reluflow.networks.indexed import Network
+
+EQUAL = 1e-6
+"""A bound that comes so near to a value, as a share of it, meets it."""
+
+
+_NONE = "no cell that meets the point holds a shorter one"
+_OPEN = "the programs around the point do not decide"
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What is known of a point of the margin problem.
+
+    verdict      "global", "local", "not local" or "undecided"
+    theta        (p,) the point, scaled to the least margin 1
+    certificate  the proof, which `reluflow.margin.check` verifies; None for "undecided"
+    slack        1 - bound / value for an optimum, and for "not local" the share of |theta|^2 (or of
+                 the layer's) that the farthest of the shorter points saves
+    detail       one sentence
+    """
+
+    verdict: str
+    theta: NDArray
+    certificate: Certificate | None
+    slack: float
+    detail: str
+
+
+def classify_optimum(
+    network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike, layer: int | None = None
+) -> Optimum:
+    """Whether theta's direction is a local or global optimum of the margin problem (Vardi et al.
+    2022, Problem 2), or of that of one layer (Problem 4).
+
+    Parameters: theta (p,), of any length, X (n, d), y (n,) of +-1, `layer` from 1. It looks at the
+    point only, at no theorem: convex programs in the cells that meet it where the network is linear
+    in the right coordinates, first and second order elsewhere.
+    Returns `Optimum`. Raises InputError for a theta that does not classify every datum correctly.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    point = fitted(network, theta, X, y, None)
+    if point is None:
+        raise InputError("theta must classify every datum correctly, y_i f(theta; x_i) > 0.")
+    if layer is not None:
+        return _of_layer(network, point, X, y, layer)
+    if two_layers.is_plain(network):
+        return _of_two_layers(network, point, X, y)
+    if is_fully_connected(network) and network.activation == "linear":
+        found = _aligned(network, point, X, y)
+        if found is not None:
+            return found
+    proof = second_order(network, point, X, y)
+    if isinstance(proof, Shorter):
+        return _beaten(point, proof)
+    if proof is not None:
+        detail = f"the Lagrangian curves up by {proof.least:.3g} on the critical directions"
+        return Optimum("local", point, proof, 0.0, detail)
+    return Optimum("undecided", point, None, np.nan, "first and second order do not decide")
+
+
+def is_fully_connected(network: Network) -> bool:
+    """Whether every weight is there and is a parameter of its own."""
+    return all(np.array_equal(np.sort(g.ravel()), np.arange(1, g.size + 1)) for g in network.maps)
+
+
+def global_optimum(
+    network: Network, X: ArrayLike, y: ArrayLike, nodes: int = two_layers.NODES
+) -> Optimum:
+    """A global optimum of Problem (2) for a network of depth 2 without shared weights, over all
+    activation patterns; "undecided" where `nodes` convex programs were not enough.
+
+    Raises InputError for another network, for too many cells, and where no theta is feasible.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    if not two_layers.is_plain(network):
+        raise InputError("global_optimum takes networks of depth 2 without shared weights.")
+    given = two_layers.neurons(network, X)
+    found = two_layers.minimum(given, y, nodes=nodes)
+    if not np.isfinite(found.value):
+        raise InputError("no parameters of this network classify the data correctly.")
+    theta = two_layers.parameters(network, given, found.omegas, found.signs)
+    verdict = "global" if found.complete else "undecided"
+    proof = Cellwise(found.families, True)
+    detail = f"{len(found.families)} families of cells, and none beats it"
+    point = fitted(network, theta, X, y, None)
+    assert point is not None
+    return Optimum(verdict, point, proof, two_layers.GAP, detail)
+
+
+def _beaten(theta: NDArray, proof: Shorter, part: slice = slice(None)) -> Optimum:
+    first = proof.points[0][part]
+    saved = 1.0 - float(first @ first) / float(theta[part] @ theta[part])
+    near = f"{proof.distances[-1]:.1g} |theta|"
+    return Optimum("not local", theta, proof, saved, f"shorter feasible points down to {near}")
+
+
+def _aligned(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum | None:
+    """A linear network of full layers is optimal where the bound of its predictor meets it."""
+    found = least_length(y[:, None] * X, np.ones(len(y)))
+    slack = 1.0 - network.degree * (2.0 * found.value) ** (1.0 / network.degree) / (theta @ theta)
+    if slack > EQUAL:
+        return None
+    proof = Aligned(found.multipliers)
+    return Optimum("global", theta, proof, slack, "the shortest predictor, with equal layers")
+
+
+def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Optimum:
+    (W, v), value = network.weights(theta), 0.5 * float(theta @ theta)
+    chosen, v = two_layers.joined(network), v[0]
+    lengths = np.linalg.norm(W, axis=1)
+    if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
+        return _unbalanced(network, theta, X, y, lengths, v)
+    all_of = two_layers.neurons(network, X) if _few(network, X) else None
+    if all_of is not None:
+        # One program bounds all combinations at once; it need not be sharp.
+        bound = two_layers.minimum(all_of, y, beat=value, nodes=1)
+        if bound.complete and value - min(bound.value, value) <= EQUAL * value:
+            slack = 1.0 - min(bound.value, value) / value
+            return Optimum("global", theta, Cellwise(bound.families, True), slack,
+                           "no combination of cells holds a shorter point")  # fmt: skip
+    near = two_layers.neurons(network, X, (_cut(W, lengths), v))
+    found = two_layers.minimum(near, y, beat=value, stop=True)
+    if found.value < value * (1.0 - EQUAL):
+        start = [np.abs(v[j]) * W[j, list(where)]
+                 for j, where in zip(chosen, near.inputs, strict=True)]  # fmt: skip
+
+        def path(r: float) -> NDArray:
+            moved = [(1.0 - r) * a + r * b for a, b in zip(start, found.omegas, strict=True)]
+            return two_layers.parameters(network, near, moved, found.signs)
+
+        proof = shorter(network, theta, X, y, path)
+        if proof is not None:
+            return _beaten(theta, proof)
+    elif found.complete:
+        return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
+                       _NONE)  # fmt: skip
+    return Optimum("undecided", theta, None, np.nan, _OPEN)
+
+
+def _few(network: Network, X: NDArray) -> bool:
+    widest = max((int((g > 0).sum()) for g in network.maps[0]), default=0)
+    return network.activation == "linear" or (enumerable(len(X), widest) and len(X) <= 40)
+
+
+def _cut(W: NDArray, lengths: NDArray) -> NDArray:
+    """Weights that are 0 but for rounding, made 0."""
+    return np.where((lengths > KINK * lengths.max())[:, None], W, 0.0)
+
+
+def _unbalanced(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, lengths: NDArray, v: NDArray
+) -> Optimum:
+    """theta is no local optimum: neurons whose two layers differ in length are balanced, and what
+    does not reach the output shrinks."""
+    W = network.weights(theta)[0]
+    sizes = np.abs(v)
+    both = (lengths > 0.0) & (sizes > 0.0)
+    ratio = np.divide(sizes, lengths, out=np.ones(len(sizes)), where=both)
+    turn = np.where(both, 0.5 * np.log(ratio), -1.0)
+
+    def path(r: float) -> NDArray:
+        first = W * np.exp(r * turn)[:, None]
+        second = v * np.exp(np.where(both, -r * turn, -r))
+        return network.parameters([first, second[None]])
+
+    proof = shorter(network, theta, X, y, path)
+    if proof is None:
+        return Optimum("undecided", theta, None, np.nan, "its two layers differ in length")
+    return replace(_beaten(theta, proof), detail="its two layers differ in length")
+
+
+def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int) -> Optimum:
+    where = span(network, layer)
+    value = 0.5 * float(theta[where] @ theta[where])
+    one = layer - 1 >= network.layers
+    kinks = [np.abs(h) <= KINK for h in network.cosines(theta, X)]
+    cells: Sequence[Sequence[NDArray]] | None
+    if one:
+        cells = [[h > 0.0 for h in network.preactivations(theta, X)]]
+    else:
+        cells = layer_problem.adjacent(network, theta, X, layer)
+    if cells is None:
+        return Optimum("undecided", theta, None, np.nan, "too many cells meet the point")
+    found = layer_problem.least_in(network, theta, X, y, layer, cells, kinks)
+    slack = 1.0 - found.value / value
+    if slack <= EQUAL:
+        verdict = "global" if one else "local"
+        proof = LayerCells(layer, found.cells, one)
+        return Optimum(verdict, theta, proof, slack, _NONE)
+
+    def path(r: float) -> NDArray:
+        moved = theta.copy()
+        moved[where] = (1.0 - r) * theta[where] + r * found.u
+        return moved
+
+    nearer = shorter(network, theta, X, y, path, layer)
+    if nearer is None:
+        return Optimum("undecided", theta, None, np.nan, _OPEN)
+    return _beaten(theta, nearer, where)

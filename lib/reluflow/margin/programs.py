@@ -1,0 +1,97 @@
+"""Two convex programs: the least sum of lengths, and the least length, under linear inequalities.
+
+Clarabel solves both (an interior point method), and its multipliers are the certificates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import clarabel
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+_GAP = 1e-11
+_SOLVED = ("Solved", "AlmostSolved")
+_INFEASIBLE = ("PrimalInfeasible", "AlmostPrimalInfeasible")
+_LONG = 1e6
+"""Value of the dual at the multipliers of a program without a feasible point."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimiser, given block by block, and the multipliers >= 0 of the inequalities; `value` is
+    the minimum."""
+
+    blocks: tuple[NDArray, ...]
+    multipliers: NDArray
+    value: float
+
+
+def least_sum(blocks: Sequence[NDArray], h: NDArray) -> Solution:
+    """min sum_j |u_j| subject to sum_j G_j u_j >= h.
+
+    Parameters: blocks G_j (r, p_j), h (r,). Its dual is max z.h over z >= 0 with |G_j' z| <= 1.
+    Where no u meets h the value is infinite, and the multipliers are a ray along which the dual
+    grows: G_j' z = 0 for all j, and z.h is large.
+    """
+    sizes = [G.shape[1] for G in blocks]
+    k, total = len(blocks), sum(sizes)
+    cones, order = [clarabel.NonnegativeConeT(len(h))], []
+    first = k
+    for j, size in enumerate(sizes):
+        cones.append(clarabel.SecondOrderConeT(1 + size))
+        order += [j, *range(first, first + size)]
+        first += size
+    # A x + s = b with s in the cones, for x = (lengths, u_1, ..., u_k).
+    rows = np.hstack([np.zeros((len(h), k)), *(-G for G in blocks)])
+    below = sparse.csc_matrix((-np.ones(len(order)), (range(len(order)), order)),
+                              shape=(len(order), k + total))  # fmt: skip
+    A = sparse.vstack([sparse.csc_matrix(rows), below], format="csc")
+    b = np.concatenate([-np.asarray(h, float), np.zeros(len(order))])
+    c = np.concatenate([np.ones(k), np.zeros(total)])
+    x, z = _solved(sparse.csc_matrix((k + total, k + total)), c, A, b, cones)
+    if x is None:
+        return Solution(tuple(map(np.zeros, sizes)), _ray(z[: len(h)], h), np.inf)
+    u = np.split(x[k:], np.cumsum(sizes)[:-1])
+    return Solution(tuple(u), np.maximum(z[: len(h)], 0.0), float(np.sum(x[:k])))
+
+
+def least_length(G: NDArray, h: NDArray) -> Solution:
+    """min 1/2 |u|^2 subject to G u >= h.
+
+    Parameters: G (r, p), h (r,). Its dual is max z.h - 1/2 |G' z|^2 over z >= 0. Where no u meets h
+    the value is infinite, and the multipliers are a ray as in `least_sum`.
+    """
+    p = G.shape[1]
+    cones = [clarabel.NonnegativeConeT(len(h))]
+    u, z = _solved(sparse.identity(p, format="csc"), np.zeros(p), sparse.csc_matrix(-G),
+                   -np.asarray(h, float), cones)  # fmt: skip
+    if u is None:
+        return Solution((np.zeros(p),), _ray(z, h), np.inf)
+    return Solution((u,), np.maximum(z, 0.0), 0.5 * float(u @ u))
+
+
+def _ray(z: NDArray, h: NDArray) -> NDArray:
+    """A ray of the dual, so long that its value is _LONG."""
+    z = np.maximum(z, 0.0)
+    return z * (_LONG / float(z @ h))
+
+
+def _solved(
+    P: sparse.csc_matrix, c: NDArray, A: sparse.csc_matrix, b: NDArray, cones: list
+) -> tuple[NDArray | None, NDArray]:
+    """Minimiser, or None if there is none, and multipliers. Raises ArithmeticError if Clarabel
+    can tell neither."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _GAP
+    found = clarabel.DefaultSolver(P, c, A, b, cones, settings).solve()
+    if str(found.status) in _INFEASIBLE:
+        return None, np.array(found.z)
+    if str(found.status) not in _SOLVED:
+        raise ArithmeticError(f"a convex program was not solved: {found.status}")
+    return np.array(found.x), np.array(found.z)
