@@ -67,7 +67,7 @@ def _lengths(case: Case) -> dict[str, float | str] | None:
     """One flow: the largest ||w_j| - |v_j|| / |theta| at each of REACH, and what Lemma C.3 says."""
     chart = Polar(case.network)
     field = GradientFlow(chart, case.loss, case.X, case.y, LOG_LOSS)
-    path = integrate(field, chart.coordinates(case.theta), REACH[-1], rtol=1e-6, max_steps=2000)
+    path = integrate(field, chart.coordinates(case.theta), REACH[-1], rtol=1e-6, max_steps=500)
     if path.status != "horizon":
         return {"status": path.status}
     u, rho = chart.parameters(path.at(np.array(REACH)))
