@@ -70,6 +70,7 @@ def test_missing_knows_the_cells(d: int) -> None:
             signed = [[v if s else -v for v in r] for r, s in zip(rows, pattern, strict=True)]
             assert is_empty(signed) == (pattern not in cells)
     assert lacking > 50
+    assert is_empty([numbers([0.0] * d)])
 
 
 # --- Shorter --------------------------------------------------------------------------------------
@@ -244,22 +245,80 @@ def test_neurons_that_see_the_same_may_be_exchanged_and_no_others() -> None:
     assert check(apart, theta, X2, y, product_of_all).verdict == "global"
 
 
+def kinked_case(slope: float = 1.0) -> Cellwise:
+    """Two neurons, each on the boundary of the other's datum, whose label pushes it away there."""
+    columns = []
+    for j, sign in enumerate((1, -1)):
+        other = np.arange(2) != j
+        off = Column(~other, other, sign, np.zeros(2))
+        columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
+    return Cellwise((Family(np.ones(2), tuple(columns)),), False)
+
+
 def test_slopes_help_where_they_are_conditions() -> None:
-    # Each neuron is on the boundary of the other's datum, whose label pushes it away from there.
     network, theta = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
     X, y = np.eye(2)[::-1], np.array([1.0, -1.0])
-
-    def proof(slope: float) -> Cellwise:
-        columns = []
-        for j, sign in enumerate((1, -1)):
-            other = np.arange(2) != j
-            off = Column(~other, other, sign, np.zeros(2))
-            columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
-        return Cellwise((Family(np.ones(2), tuple(columns)),), False)
-
-    assert check(network, theta, X, y, proof(1.0)).verdict == "local"
+    assert check(network, theta, X, y, kinked_case()).verdict == "local"
     for slope in (0.0, 0.9, 1.1, -1.0):
-        assert check(network, theta, X, y, proof(slope)).verdict == "refused"
+        assert check(network, theta, X, y, kinked_case(slope)).verdict == "refused"
+
+
+def test_what_is_nearly_a_kink_is_one() -> None:
+    network, X, y = fully_connected((2, 2)), np.eye(2)[::-1], np.array([1.0, -1.0])
+    proof = kinked_case()
+    for turn, other_sides in ((1e-12, True), (1e-7, False)):
+        theta = np.array([turn, 1, 1, turn, 1, -1.0])
+        assert check(network, theta, X, y, proof).verdict == "local"
+        # Without the cells on the other side of the boundary that is near, or is not.
+        columns = tuple((c[0],) for c in proof.families[0].columns)
+        fewer = Cellwise((replace(proof.families[0], columns=columns),), False)
+        found = check(network, theta, X, y, fewer).verdict
+        assert found == ("refused" if other_sides else "local")
+
+
+def test_a_neuron_without_an_outgoing_weight_has_no_sign() -> None:
+    network, theta, X, y, proof = cellwise_case()
+    theta = theta.copy()
+    theta[5] = 1e-5
+    family = proof.families[0]
+    one = tuple(c for c in family.columns[2] if c.sign == -1)
+    fewer = replace(family, columns=(*family.columns[:2], one))
+    found = check(network, theta, X, y, Cellwise((fewer,), False))
+    assert "no outgoing one" in found.detail
+
+
+def test_shared_weights_would_break_the_bound() -> None:
+    network = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
+    on, no = np.array([True]), np.array([False])
+    columns = ((Column(on, no, 1, np.zeros(1)),),) * 2
+    proof = Cellwise((Family(np.ones(1), columns),), True)
+    assert check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof).verdict == "refused"
+    apart = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
+    assert check(apart, np.ones(4), np.ones((1, 1)), np.ones(1), proof).verdict == "global"
+
+
+def test_multipliers_that_cancel_are_refused() -> None:
+    network, theta, X, y = (
+        fully_connected((1, 1), "linear"),
+        np.ones(2),
+        np.ones((2, 1)),
+        np.ones(2),
+    )
+    on, no = np.ones(2, bool), np.zeros(2, bool)
+    column = Column(on, no, 1, np.zeros(2))
+    for weights, verdict in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused")):
+        proof = Cellwise((Family(np.array(weights), ((column,),)),), True)
+        assert check(network, theta, X, y, proof).verdict == verdict
+
+
+def test_a_linear_network_has_no_conditions() -> None:
+    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
+    network, theta = fully_connected((2, 1), "linear"), np.array([1.0, 0.0, 1.0])
+    X, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])
+    slopes = np.array([0.0, 1.0 - np.sqrt(0.2)])
+    column = Column(np.ones(2, bool), np.ones(2, bool), 1, slopes)
+    proof = Cellwise((Family(np.full(2, 0.5), ((column,),)),), True)
+    assert "no condition" in check(network, theta, X, y, proof).detail
 
 
 # --- Aligned --------------------------------------------------------------------------------------
