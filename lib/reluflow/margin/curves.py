@@ -45,9 +45,9 @@ def fitted(
     return theta
 
 
-def line(theta: NDArray, d: NDArray) -> Callable[[float], NDArray]:
-    """r -> theta + r d."""
-    return lambda r: theta + r * d
+def parabola(theta: NDArray, d: NDArray, e: NDArray) -> Callable[[float], NDArray]:
+    """r -> theta + r d + r^2 e."""
+    return lambda r: theta + r * (d + r * e)
 
 
 def shorter(

@@ -17,8 +17,8 @@ from scipy.linalg import null_space
 from scipy.optimize import nnls
 
 from reluflow.margin.certificates import SecondOrder, Shorter
-from reluflow.margin.curves import line, shorter
-from reluflow.networks.indexed import Network
+from reluflow.margin.curves import parabola, shorter
+from reluflow.networks.indexed import Network, Patterns
 
 KINK = 1e-9
 """A unit's input this small, as a cosine, is 0."""
@@ -89,7 +89,7 @@ def _in_cell(
     multipliers, residual = nnls(rows.T, theta)
     if residual > RESIDUAL * np.linalg.norm(theta):
         down = rows.T @ multipliers - theta
-        return shorter(network, theta, X, y, line(theta, down))
+        return shorter(network, theta, X, y, parabola(theta, down, 0.0 * down))
     weights = np.zeros(len(y))
     weights[tight] = multipliers[: len(J)]
     H = np.eye(network.size) - np.array([
@@ -107,10 +107,23 @@ def _in_cell(
         for sign in (1.0, -1.0):
             direction = _within(space, H, free, sign * d)
             if direction @ H @ direction < -CURVED * (direction @ direction):
-                found = shorter(network, theta, X, y, line(theta, direction))
+                bent = [
+                    _bend(network, theta, X, k, direction, active)
+                    for k in np.flatnonzero(tight).tolist()
+                ]
+                # To second order the margins stay together along theta + r d + r^2 e.
+                e = -0.5 * np.linalg.lstsq(J, y[tight] * bent, rcond=None)[0]
+                found = shorter(network, theta, X, y, parabola(theta, direction, e))
                 if found is not None:
                     return found
     return None
+
+
+def _bend(
+    network: Network, theta: NDArray, X: NDArray, k: int, d: NDArray, active: Patterns | None
+) -> float:
+    """d.Hess f(theta; x_k) d in a cell."""
+    return float(d @ network.hessian_product(theta, X, np.eye(len(X))[k], d, active))
 
 
 def _within(space: NDArray, H: NDArray, rows: NDArray, d: NDArray) -> NDArray:

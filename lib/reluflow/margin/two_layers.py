@@ -160,6 +160,14 @@ def minimum(
             continue
         if next(ticket) > nodes:
             return replace(best, families=tuple(families), complete=False)
+        tried = _largest(given, fixed, copies, found)
+        guess = _relaxed(given, tried, y)
+        if guess.value < value * (1.0 - GAP):
+            value, point = guess.value, _assigned(given, fixed, tried, guess)
+            assert point is not None
+            best = replace(best, value=value, omegas=point[0], signs=point[1])
+            if stop:
+                break
         j = len(fixed)
         for c in _allowed(given, fixed, j):
             add((*fixed, c))
@@ -213,6 +221,16 @@ def _assigned(
         j = holders[group, c] if (group, c) in holders else spare[group].pop()
         omegas[j], signs[j] = u, given.columns[j][c].sign
     return tuple(omegas), signs
+
+
+def _largest(given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Solution) -> Copies:
+    """As many copies of each group as it has neurons: those that are fixed, and the largest."""
+    sizes = {key: float(np.linalg.norm(u)) for key, u in zip(copies, found.blocks, strict=True)}
+    chosen = {(given.groups[j], c) for j, c in enumerate(fixed)}
+    for group, number in Counter(given.groups[len(fixed) :]).items():
+        others = [key for key in copies if key[0] == group and key not in chosen]
+        chosen.update(sorted(others, key=lambda key: -sizes[key])[:number])
+    return {key: j for key, j in copies.items() if key in chosen}
 
 
 def _family(

@@ -219,7 +219,8 @@ class Network:
                 return self._masks([h], None)[0]
             return patterns[layer]
 
-        X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
+        if W[0].ndim > 2:
+            X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
         return forward(W, X, self._behind, slope)
 
 

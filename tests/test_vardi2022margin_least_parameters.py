@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.falsify import falsify
-from reluflow.papers.vardi2022margin import predictors
-from reluflow.papers.vardi2022margin.predictors import CIRCULAR, DIAGONAL, FULL, Family, circular
+from reluflow.papers.vardi2022margin import least_parameters as predictors
+from reluflow.papers.vardi2022margin.least_parameters import CIRCULAR, DIAGONAL, FULL, Family, circular
 from scipy.optimize import linprog
 
 FAMILIES = {"full": FULL, "diagonal": DIAGONAL, "circular": CIRCULAR}
