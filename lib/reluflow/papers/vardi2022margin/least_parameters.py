@@ -134,7 +134,7 @@ def _draws(family: Family) -> dict[str, Callable[[np.random.Generator], dict[str
 
     def near(rng: np.random.Generator) -> dict[str, Any]:
         some = network(rng)
-        theta = family.minimiser(some, rng.normal(size=some.maps[0].shape[1]))
+        theta = family.minimiser(some, rng.normal(size=(some.maps[0].shape[1],)))
         return {"network": some, "theta": theta * (1.0 + 1e-3 * rng.standard_normal(some.size))}
 
     return {
