@@ -177,8 +177,8 @@ def _row(case: Case) -> dict[str, Any]:
     if found.status not in (CONVERGED, UNDECIDED):
         return row
     best = max_margin(case.X, case.y)
-    points = dict(zip(REACH, found.directions(REACH), strict=True))
-    for at, theta in {**points, "limit": found.theta}.items():
+    points = [*found.directions(REACH), found.theta]
+    for at, theta in zip((*map(str, REACH), "limit"), points, strict=True):
         seen = structure(case.network, theta, case.X, case.y, best)
         row |= {f"{name} {at}": value for name, value in vars(seen).items()}
     return row
