@@ -106,7 +106,7 @@ def balanced_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
     gaps = [ended[f"gap {at:g}"].to_numpy() for at in REACH]
     fall = gaps[-2] / np.maximum(gaps[-1], 1e-16)
     return [
-        bound("largest ||w_j| - |v_j|| where log(1/L) = 1e8", float(gaps[-1].max()), X,
+        bound("largest ||w_j| - |v_j|| where log(1/L) = 1e8", float(gaps[-1].max()), "<=", 0.1,
               "of |theta|", digits=1),
         bound("least factor by which it falls from log(1/L) = 1e5 on", float(fall.min()), ">=",
               10.0, "", digits=1),
