@@ -42,12 +42,12 @@ def followed_race(x: NDArray, depth: int, start: NDArray | None = None) -> Follo
     network, X, y = diagonal(d, depth, "linear"), x[None], np.ones(1)
 
     def rate(s: float, theta: NDArray) -> NDArray:
-        f = float(network.output(theta, X)[0])
-        return network.gradient(theta, X, np.ones(1)) * (float(theta @ theta) / (depth * f))
+        along = network.gradient(theta, X, np.ones(1))
+        return along * (float(theta @ theta) / float(theta @ along))
 
     theta, s = np.ones(depth * d) if start is None else start.ravel(), 0.0
     while s < _LONGEST:
-        theta = solve_ivp(rate, (0.0, _STEP), theta, "DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+        theta = solve_ivp(rate, (0.0, _STEP), theta, "DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
         # f is homogeneous: the direction is all that the next leg needs.
         theta, s = theta / np.linalg.norm(theta), s + _STEP
         sizes = theta.reshape(depth, d)
