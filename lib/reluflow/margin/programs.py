@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-_GAPS = (1e-11, 1e-8)
-"""Gaps asked of Clarabel, the next where it makes no progress to the one before."""
+_GAP = 1e-11
 _SOLVED = ("Solved", "AlmostSolved")
 _INFEASIBLE = ("PrimalInfeasible", "AlmostPrimalInfeasible")
 _LONG = 1e6
@@ -105,11 +104,10 @@ def _solved(
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
-    for gap in _GAPS:
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = gap
-        found = clarabel.DefaultSolver(P, c, A, b, cones, settings).solve()
-        if str(found.status) in _INFEASIBLE:
-            return None, np.array(found.z)
-        if str(found.status) in _SOLVED:
-            return np.array(found.x), np.array(found.z)
-    raise ArithmeticError(f"a convex program was not solved: {found.status}")
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _GAP
+    found = clarabel.DefaultSolver(P, c, A, b, cones, settings).solve()
+    if str(found.status) in _INFEASIBLE:
+        return None, np.array(found.z)
+    if str(found.status) not in _SOLVED:
+        raise ArithmeticError(f"a convex program was not solved: {found.status}")
+    return np.array(found.x), np.array(found.z)

@@ -78,8 +78,8 @@ def unbounded(family: Family) -> list[Evidence]:
     says for h = 1e-1, ..., 1e-6, and that it passes every factor M as h^(-1/2)."""
     who = f"{family.name}, {family.network.activation}"
     off = [abs(_ratio(family, h) / family.ratio(h) - 1.0) for h in SIZES]
-    flows = [_flow_error(family, h, loss) for h in FLOWS for loss in (losses.exponential(),
-                                                                      losses.logistic())]  # fmt: skip
+    flows = [_flow_error(family, h, loss) for h in FLOWS for loss in (losses.EXPONENTIAL,
+                                                                      losses.LOGISTIC)]  # fmt: skip
     powers = np.diff(np.log([_ratio(family, h) for h in SIZES])) / np.diff(np.log(SIZES))
     return [
         bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/4 and 1/100, both losses",
