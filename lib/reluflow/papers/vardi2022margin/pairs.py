@@ -67,12 +67,21 @@ def help_of_the_second(X: ArrayLike) -> float:
     return float((mu * np.linalg.norm(X, axis=1)).max() / np.linalg.norm(u)) - 1.0
 
 
-def losing_distance() -> float:
-    """The distance in R^4 of the printed data to the nearest with x_2.(x_1 + x_2) = 0.
+def nearest_losing() -> NDArray:
+    """The data (2, 2) nearest to the printed ones in R^4 with x_2.(x_1 + x_2) = 0; those with
+    x_1.(x_1 + x_2) = 0 are as near, by symmetry.
 
-    That is |p|^2 (1 + sqrt 2)/2 - |q|^2 (sqrt 2 - 1)/2 in the parts p, q of (x_1, x_2) along the
-    eigenvectors of [[0, 1/2], [1/2, 1]]: the nearest zero is found in the plane of |p| and |q|.
+    With p, q the parts of (x_1, x_2) along the eigenvectors of [[0, 1/2], [1/2, 1]] the equation is
+    |p|^2 (1 + sqrt 2)/2 = |q|^2 (sqrt 2 - 1)/2: in the plane of |p| and |q| the foot on a line.
     """
     values, vectors = np.linalg.eigh([[0.0, 0.5], [0.5, 1.0]])
-    q, p = np.linalg.norm(vectors.T @ PRINTED, axis=1)
-    return float((np.sqrt(values[1]) * p - np.sqrt(-values[0]) * q) / np.sqrt(values[1] - values[0]))
+    parts = vectors.T @ PRINTED
+    sizes = np.linalg.norm(parts, axis=1)
+    line = np.sqrt(np.abs(values[::-1]))
+    foot = line * (line @ sizes) / (line @ line)
+    return vectors @ (parts * (foot / sizes)[:, None])
+
+
+def losing_distance() -> float:
+    """The distance in R^4 of the printed data to the nearest of which some start loses one."""
+    return float(np.linalg.norm(nearest_losing() - PRINTED))
