@@ -13,11 +13,12 @@ from reluflow.falsify import Instance, Statement
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt
-from reluflow.margin.limits import Limit, limit
+from reluflow.margin.limits import Limit
 from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.pairs import PRINTED, pair_limit
 from reluflow.papers.vardi2022margin.pairs_exact import pair_flow
+from reluflow.papers.vardi2022margin.settled import settled_limit
 
 LABELS = np.ones(2)
 CLOSE = 1e-7
@@ -76,8 +77,7 @@ def _slack(item: Instance, X: NDArray) -> float:
 
 def followed(theta: NDArray, X: NDArray, loss: str) -> Limit:
     """The limit of the flow of Theorem 3.2's network."""
-    kinds = {"exponential": losses.EXPONENTIAL, "logistic": losses.LOGISTIC}
-    return limit(two_neurons(), kinds[loss], X, LABELS, theta, farthest=_FAR)
+    return settled_limit(two_neurons(), loss, X, LABELS, theta, farthest=_FAR)
 
 
 def proved_not_local(theta: NDArray, X: NDArray) -> bool:
