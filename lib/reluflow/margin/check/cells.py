@@ -168,12 +168,20 @@ def _covered(point: Point, given: Sequence[Seen], families: Sequence[Family]) ->
 
 
 def _order(families: Sequence[Family], neurons: Sequence[int]) -> dict[Key, int]:
-    """One order of all columns of some neurons: that in which the families list them."""
-    listed = [[_key(c) for c in family.columns[j]] for family in families for j in neurons]
-    after: dict[Key, set[Key]] = {key: set() for keys in listed for key in keys}
-    for keys in listed:
-        for a, b in pairwise(keys):
-            after[b].add(a)
+    """One order of all columns of some neurons: that in which the families list them, those of a
+    neuron and those of the next."""
+    after: dict[Key, set[Key]] = {}
+    for family in families:
+        listed = [[_key(c) for c in family.columns[j]] for j in neurons]
+        for keys in listed:
+            for key in keys:
+                after.setdefault(key, set())
+            for a, b in pairwise(keys):
+                after[b].add(a)
+        for first, second in pairwise(listed):
+            if len(first) == 1:
+                for key in set(second) - set(first):
+                    after[key].add(first[0])
     found: dict[Key, int] = {}
     while len(found) < len(after):
         ready = [key for key, before in after.items()

@@ -110,7 +110,7 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
     where = slice(0, len(at.theta)) if proof.layer is None else at.span(proof.layer)
     degree = at.depth if proof.layer is None else 1
     own = square(at.theta[where]) ** degree / at.least**2
-    least = _least_cost(at, where, degree, arb(error)) if error else arb(own)
+    least = _least_cost(at, where, degree, error) if error else arb(own)
     found: list[float] = []
     sure: list[float] = []
     for values, claimed in zip(proof.points, proof.distances, strict=True):
@@ -129,7 +129,7 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
         found.append(_distance(at, other, where, degree))
         if found[-1] > 1.001 * float(claimed) + 1e-12:
             raise Wrong("a point is farther from theta than it says")
-        if error == 0 or arb(cost) < least:
+        if error == 0 or _most_cost(at, other, where, degree, error) < least:
             sure.append(found[-1] + error)
     if any(b >= a for a, b in pairwise(found)):
         raise Wrong("the points do not come nearer and nearer")
@@ -138,13 +138,11 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
     return sure[-1]
 
 
-def _least_cost(at: Point, where: slice, degree: int, error: arb) -> arb:
-    """A ball not above |u|^(2 degree) / (least margin)^2 of all parameters near theta: u is theta,
-    or the layer that may change."""
-    radius = error * arb(square(at.theta)).sqrt()
-    near = [arb(value) + radius * arb(0, 1) for value in at.theta]
-    # The margins are Lipschitz: balls for parameters and inputs give balls for the outputs.
-    margins = [y * value for y, value in zip(at.y, _outputs(at, near), strict=True)]
+def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
+    """A ball not above |u|^(2 degree) / (least margin)^2 of all that is so near to theta: u is
+    theta, or the layer that may change."""
+    radius = arb(error) * arb(square(at.theta)).sqrt()
+    margins = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
     most = min(margins, key=lambda margin: float(margin.mid()) + float(margin.rad()))
     length = arb(square(at.theta[where])).sqrt() - radius
     if not length > 0:
@@ -152,8 +150,18 @@ def _least_cost(at: Point, where: slice, degree: int, error: arb) -> arb:
     return length ** (2 * degree) / most**2
 
 
-def _outputs(at: Point, theta: list[arb]) -> list[arb]:
-    """f(theta; x_i) in balls, (n,)."""
+def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float) -> arb:
+    """A ball not below that of a shorter point, whose other layers are those of the limit."""
+    radius = arb(error) * arb(square(at.theta)).sqrt()
+    near = [arb(value) + radius * arb(0, 1) for value in at.theta]
+    near[where] = [arb(value) for value in other.theta[where]]
+    margins = _margins(at, near)
+    least = min(margins, key=lambda margin: float(margin.mid()) - float(margin.rad()))
+    return arb(square(other.theta[where])) ** degree / least**2
+
+
+def _margins(at: Point, theta: list[arb]) -> list[arb]:
+    """y_i f(theta; x_i) in balls, (n,)."""
     found: list[list[arb]] = [[arb(v) for v in x] for x in at.X]
     for k in range(1, at.depth + 1):
         own = [arb(0), *theta[at.span(k)]]
@@ -162,7 +170,7 @@ def _outputs(at: Point, theta: list[arb]) -> list[arb]:
                   for x in found]  # fmt: skip
         relu = k <= at.relus
         found = [[h.max(arb(0)) if relu else h for h in hs] for hs in before]
-    return [out[0] for out in found]
+    return [arb(y) * out[0] for y, out in zip(at.y, found, strict=True)]
 
 
 def _distance(at: Point, other: Point, where: slice, degree: int) -> float:
