@@ -53,7 +53,7 @@ def opening_angle() -> Family:
     return Family(
         "Theorem 3.2", fully_connected((2, 2)),
         lambda h: np.array([[1.0, h], [-1.0, h]]),
-        lambda h: np.array([0.0, 1.0, 0.0, -1.0, 2.0, 1.0]),
+        lambda h: np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0]),
         lambda h: np.array([0.0, h**-0.5, 0.0, 0.0, h**-0.5, 0.0]),
         lambda h: float(np.sqrt(np.hypot(1.0, h) / (2.0 * h))),
         3.0**-0.5, "√(1 + h²) / (2h) = 1 / (2 cos(ψ/2))",

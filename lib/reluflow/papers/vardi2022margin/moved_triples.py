@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,7 @@ def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> li
               1e-7, ""),
         note("least share of the squared length that the optimum saves among them",
              min(s for _, s in [*near, *other]), digits=2),
+        note("distance of data of which the printed start has another activity", Fraction(1, 4)),
         *(note(f"at distance {size}: share of the limits that are {what}",
                _share([s for each, s in pairs if each.size == size])) for size in FAR),
     ]  # fmt: skip
