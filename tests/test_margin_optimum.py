@@ -132,6 +132,23 @@ def test_a_point_of_any_length_will_do() -> None:
     assert near.slack == pytest.approx(far.slack)
 
 
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_data_in_any_unit(unit: float) -> None:
+    """A power of two in the data changes nothing, exactly; Problem (2) scales by its root."""
+    X, theta, net = (
+        np.array([*WIDE, [0, -1]]),
+        np.array([0, 2.0, 0, -1, 2, 1]),
+        fully_connected([2, 2]),
+    )
+    here, there = (classify_optimum(net, theta, c * X, np.ones(3)) for c in (1.0, unit))
+    assert here.verdict == there.verdict == "local"
+    best, same = (global_optimum(net, c * X, np.ones(3)).theta for c in (1.0, unit))
+    assert np.array_equal(best, same * unit**0.5)
+    u, v = (least_length(c * X[:2], np.ones(2)) for c in (1.0, unit))
+    assert u.value == v.value * unit**2
+    assert np.array_equal(u.multipliers, v.multipliers * unit**2)
+
+
 def test_points_that_are_refused() -> None:
     net = fully_connected([2, 2])
     with pytest.raises(InputError, match="classify every datum"):
@@ -208,7 +225,10 @@ def test_branch_and_bound_says_when_it_gives_up() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 2)), np.array([1.0, -1, 1, -1, 1, -1, 1])
     assert global_optimum(fully_connected([2, 4]), X, y).verdict == "global"
-    assert global_optimum(fully_connected([2, 4]), X, y, nodes=1).verdict == "undecided"
+    with pytest.raises(InputError, match="that were found"):
+        global_optimum(fully_connected([2, 4]), X, y, nodes=1)
+    # A point is known by then, and not that nothing beats it.
+    assert global_optimum(fully_connected([2, 4]), X, y, nodes=60).verdict == "undecided"
 
 
 # --- balance, one layer, deeper networks ----------------------------------------------------------

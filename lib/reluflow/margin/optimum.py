@@ -59,6 +59,15 @@ def classify_optimum(
     point = fitted(network, theta, X, y, None)
     if point is None:
         raise InputError("theta must classify every datum correctly, y_i f(theta; x_i) > 0.")
+    try:
+        return _decided(network, point, X, y, layer)
+    except ArithmeticError as error:
+        return Optimum("undecided", point, None, np.nan, str(error))
+
+
+def _decided(
+    network: Network, point: NDArray, X: NDArray, y: NDArray, layer: int | None
+) -> Optimum:
     if layer is not None:
         return _of_layer(network, point, X, y, layer)
     if two_layers.is_plain(network):
@@ -132,7 +141,7 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     all_of = two_layers.neurons(network, X) if _few(network, X) else None
     if all_of is not None:
         # One program bounds all combinations at once; it need not be sharp.
-        bound = two_layers.minimum(all_of, y, beat=value, nodes=1)
+        bound = two_layers.minimum(all_of, y, beat=value, nodes=0)
         if bound.complete and value - min(bound.value, value) <= EQUAL * value:
             slack = 1.0 - min(bound.value, value) / value
             return Optimum("global", theta, Cellwise(bound.families, True), slack,

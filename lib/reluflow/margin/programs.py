@@ -38,6 +38,7 @@ def least_sum(blocks: Sequence[NDArray], h: NDArray) -> Solution:
     grows: G_j' z = 0 for all j, and z.h is large.
     """
     sizes = [G.shape[1] for G in blocks]
+    scale, units = _units(np.hstack(blocks), h)
     k, total = len(blocks), sum(sizes)
     cones, order = [clarabel.NonnegativeConeT(len(h))], []
     first = k
@@ -46,7 +47,7 @@ def least_sum(blocks: Sequence[NDArray], h: NDArray) -> Solution:
         order += [j, *range(first, first + size)]
         first += size
     # A x + s = b with s in the cones, for x = (lengths, u_1, ..., u_k).
-    rows = np.hstack([np.zeros((len(h), k)), *(-G for G in blocks)])
+    rows = np.hstack([np.zeros((len(h), k)), *(-G / units[:, None] for G in blocks)])
     below = sparse.csc_matrix((-np.ones(len(order)), (range(len(order)), order)),
                               shape=(len(order), k + total))  # fmt: skip
     A = sparse.vstack([sparse.csc_matrix(rows), below], format="csc")
@@ -54,9 +55,10 @@ def least_sum(blocks: Sequence[NDArray], h: NDArray) -> Solution:
     c = np.concatenate([np.ones(k), np.zeros(total)])
     x, z = _solved(sparse.csc_matrix((k + total, k + total)), c, A, b, cones)
     if x is None:
-        return Solution(tuple(map(np.zeros, sizes)), _ray(z[: len(h)], h), np.inf)
-    u = np.split(x[k:], np.cumsum(sizes)[:-1])
-    return Solution(tuple(u), np.maximum(z[: len(h)], 0.0), float(np.sum(x[:k])))
+        return Solution(tuple(map(np.zeros, sizes)), _ray(z[: len(h)] / units, h), np.inf)
+    u = np.split(x[k:] / scale, np.cumsum(sizes)[:-1])
+    z = np.maximum(z[: len(h)], 0.0) / units
+    return Solution(tuple(u), z, float(np.sum(x[:k])) / scale)
 
 
 def least_length(G: NDArray, h: NDArray) -> Solution:
@@ -65,13 +67,27 @@ def least_length(G: NDArray, h: NDArray) -> Solution:
     Parameters: G (r, p), h (r,). Its dual is max z.h - 1/2 |G' z|^2 over z >= 0. Where no u meets h
     the value is infinite, and the multipliers are a ray as in `least_sum`.
     """
-    p = G.shape[1]
+    p, (scale, units) = G.shape[1], _units(G, h)
     cones = [clarabel.NonnegativeConeT(len(h))]
-    u, z = _solved(sparse.identity(p, format="csc"), np.zeros(p), sparse.csc_matrix(-G),
-                   -np.asarray(h, float), cones)  # fmt: skip
+    rows = sparse.csc_matrix(-G / units[:, None])
+    u, z = _solved(
+        sparse.identity(p, format="csc"), np.zeros(p), rows, -np.asarray(h, float), cones
+    )
     if u is None:
-        return Solution((np.zeros(p),), _ray(z, h), np.inf)
-    return Solution((u,), np.maximum(z, 0.0), 0.5 * float(u @ u))
+        return Solution((np.zeros(p),), _ray(z / units, h), np.inf)
+    u = u / scale
+    return Solution((u,), np.maximum(z, 0.0) / (scale * units), 0.5 * float(u @ u))
+
+
+def _units(G: NDArray, h: NDArray) -> tuple[float, NDArray]:
+    """A power of two in whose inverse u is measured, and one in which each row of G (r, p) is: rows
+    with h = 0 by their own size, the others alike, so that data in any unit give one program."""
+    sizes = np.linalg.norm(G, axis=1)
+    asked = sizes[(h != 0.0) & (sizes > 0.0)]
+    typical = float(np.median(asked)) if len(asked) else 1.0
+    sizes = np.where(h == 0.0, np.where(sizes > 0.0, sizes, 1.0), typical)
+    units = 2.0 ** np.rint(np.log2(sizes))
+    return float(2.0 ** np.rint(np.log2(typical))), units
 
 
 def _ray(z: NDArray, h: NDArray) -> NDArray:
