@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reluflow.falsify import Draw, Instance, Report, Statement, falsify
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.falsify import Instance, Report, Statement, falsify
+from reluflow.ledger import Evidence, Reading, bound, note
 from reluflow.papers.vardi2022margin import trained_networks
 from reluflow.papers.vardi2022margin.ends import End, Judged, ended, replayed, trained
 
