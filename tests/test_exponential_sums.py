@@ -443,3 +443,11 @@ def test_the_sign_just_after_the_start_is_that_of_the_first_derivative_left(orde
     early = sum(c * -expm1(-rate * 0.01) for c, rate in zip(b, rates, strict=True))
     assert early == pytest.approx((-expm1(-0.01)) ** order, rel=1e-6)
     assert sums.tower._first_sign(sign * b[None], rates).tolist() == [sign]
+
+
+def test_a_touch_before_a_crossing_changes_no_sign() -> None:
+    """(z - 1/2)^2 (z - 1/4): the first critical point is a touch, and the sum ends below 0."""
+    p = np.array([-1 / 16, 1 / 2, -5 / 4, 1.0])
+    found = sums.rolle(p.sum(keepdims=True), -p[None, 1:], np.array([1.0, 2.0, 3.0]), np.ones(1))
+    crossings = found.crossings[0]
+    np.testing.assert_allclose(crossings[np.isfinite(crossings)], [log(4.0)], rtol=1e-9)

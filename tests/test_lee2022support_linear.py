@@ -211,6 +211,17 @@ def test_reduction_statements_are_caught_where_the_span_is_wrong(
         assert broken(linear_reduction.flow_is_reduced_flow(activation), 20)
 
 
+def test_the_first_rotations_are_uniform() -> None:
+    """The mean trace of a uniform rotation of space is 0; turns of smaller order stay near 1."""
+    rng = np.random.default_rng(0)
+    traces = [
+        np.trace(linear_reduction._rotations(3, 4000, size, rng), axis1=1, axis2=2).mean()
+        for size in (1.0, 1e-3)
+    ]
+    assert abs(traces[0]) < 0.1  # a hundredth, by chance
+    assert traces[1] == pytest.approx(3.0, abs=1e-4)
+
+
 def test_the_ring_has_no_nonnegative_coordinates_and_smaller_data_have() -> None:
     assert linear_reduction.search_nonnegative(RING, 0, 2000).min() < -0.05
     assert not linear_reduction.supports_exist(RING, 3)

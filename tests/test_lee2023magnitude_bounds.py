@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
@@ -397,6 +398,12 @@ def pair(below: int, u0: float, v0: float) -> dict:
         "v0": np.array(v0),
         "below": np.array(below),
     }
+
+
+def test_quotients_of_the_square_count_rising_times_only() -> None:
+    """t^2/4 solves u' = sqrt(u) where it rises: at t = -1/2 the square of its slope agrees, too."""
+    assert comparison_lemma._quotients([Fraction(1, 2), Fraction(3)]) == 2
+    assert comparison_lemma._quotients([Fraction(-1, 2), Fraction(0)]) == 0
 
 
 @pytest.mark.parametrize("below", [0, 1])

@@ -108,7 +108,8 @@ def _in_cell(
             direction = _within(space, H, free, sign * d)
             if direction @ H @ direction < -CURVED * (direction @ direction):
                 bent = [
-                    _bend(network, theta, X, k, direction, active) for k in np.flatnonzero(tight)
+                    _bend(network, theta, X, k, direction, active)
+                    for k in np.flatnonzero(tight).tolist()
                 ]
                 # To second order the margins stay together along theta + r d + r^2 e.
                 e = -0.5 * np.linalg.lstsq(J, y[tight] * bent, rcond=None)[0]

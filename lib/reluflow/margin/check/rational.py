@@ -156,7 +156,7 @@ def is_empty(rows: Sequence[Numbers]) -> bool:
     mu, residual = nnls(np.vstack([A.T, np.ones(len(A))]), np.append(np.zeros(A.shape[1]), 1.0))
     if residual > 1e-6:
         return False
-    chosen = [rows[k] for k in np.flatnonzero(mu > 0.0)]
+    chosen = [rows[k] for k in np.flatnonzero(mu > 0.0).tolist()]
     return any(_same_sign(v) for v in _left_null(chosen))
 
 

@@ -88,6 +88,8 @@ def _checked(at: Point, certificate: Certificate, error: float) -> Checked:
     slack = max(upper(found), 0.0)
     if slack > SLACK:
         return Checked("refused", slack, "the bound does not meet the value")
+    if found < -SLACK:
+        return Checked("refused", slack, "the bound is larger than the value that it should bound")
     return Checked(verdict, slack, "the bound meets the value, and no cell is missing")
 
 
@@ -105,12 +107,12 @@ def _optimum(at: Point, proof: Aligned | Cellwise | LayerCells | SecondOrder) ->
 
 def _shorter(at: Point, proof: Shorter, error: float) -> float:
     """The distance of the nearest point, once all points are found to be shorter. Raises Wrong."""
-    if len(proof.points) == 0 or len(proof.points) != len(proof.distances):
-        raise Wrong("there is no point, or not one distance for each")
+    if len(proof.points) != len(proof.distances):
+        raise Wrong("there is not one distance for each point")
     where = slice(0, len(at.theta)) if proof.layer is None else at.span(proof.layer)
     degree = at.depth if proof.layer is None else 1
     own = square(at.theta[where]) ** degree / at.least**2
-    least = _least_cost(at, where, degree, arb(error)) if error else arb(own)
+    least = _least_cost(at, where, degree, error) if error else arb(own)
     found: list[float] = []
     sure: list[float] = []
     for values, claimed in zip(proof.points, proof.distances, strict=True):
@@ -129,7 +131,7 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
         found.append(_distance(at, other, where, degree))
         if found[-1] > 1.001 * float(claimed) + 1e-12:
             raise Wrong("a point is farther from theta than it says")
-        if error == 0 or arb(cost) < least:
+        if error == 0 or _most_cost(at, other, where, degree, error) < least:
             sure.append(found[-1] + error)
     if any(b >= a for a, b in pairwise(found)):
         raise Wrong("the points do not come nearer and nearer")
@@ -138,22 +140,32 @@ def _shorter(at: Point, proof: Shorter, error: float) -> float:
     return sure[-1]
 
 
-def _least_cost(at: Point, where: slice, degree: int, error: arb) -> arb:
-    """A ball not above |u|^(2 degree) / (least margin)^2 of all parameters near theta: u is theta,
-    or the layer that may change."""
-    radius = error * arb(square(at.theta)).sqrt()
-    near = [arb(value) + radius * arb(0, 1) for value in at.theta]
-    # The margins are Lipschitz: balls for parameters and inputs give balls for the outputs.
-    margins = [y * value for y, value in zip(at.y, _outputs(at, near), strict=True)]
-    most = min(margins, key=lambda margin: float(margin.mid()) + float(margin.rad()))
+def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
+    """A ball not above |u|^(2 degree) / (least margin)^2 of all that is so near to theta: u is
+    theta, or the layer that may change."""
+    radius = arb(error) * arb(square(at.theta)).sqrt()
+    margins = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
+    most = min((margin.upper() for margin in margins), key=float)
     length = arb(square(at.theta[where])).sqrt() - radius
     if not length > 0:
         raise Wrong("theta is not known well enough")
     return length ** (2 * degree) / most**2
 
 
-def _outputs(at: Point, theta: list[arb]) -> list[arb]:
-    """f(theta; x_i) in balls, (n,)."""
+def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float) -> arb:
+    """A ball not below that of a shorter point, whose other layers are those of the limit."""
+    radius = arb(error) * arb(square(at.theta)).sqrt()
+    near = [arb(value) + radius * arb(0, 1) for value in at.theta]
+    near[where] = [arb(value) for value in other.theta[where]]
+    margins = _margins(at, near)
+    least = min((margin.lower() for margin in margins), key=float)
+    if not least > 0:
+        return arb("inf")
+    return arb(square(other.theta[where])) ** degree / least**2
+
+
+def _margins(at: Point, theta: list[arb]) -> list[arb]:
+    """y_i f(theta; x_i) in balls, (n,)."""
     found: list[list[arb]] = [[arb(v) for v in x] for x in at.X]
     for k in range(1, at.depth + 1):
         own = [arb(0), *theta[at.span(k)]]
@@ -162,7 +174,7 @@ def _outputs(at: Point, theta: list[arb]) -> list[arb]:
                   for x in found]  # fmt: skip
         relu = k <= at.relus
         found = [[h.max(arb(0)) if relu else h for h in hs] for hs in before]
-    return [out[0] for out in found]
+    return [arb(y) * out[0] for y, out in zip(at.y, found, strict=True)]
 
 
 def _distance(at: Point, other: Point, where: slice, degree: int) -> float:

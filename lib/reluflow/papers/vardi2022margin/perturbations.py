@@ -39,15 +39,15 @@ def dead_neuron_helps() -> list[Evidence]:
     c = theorem_3_2()
     near, far = (curve(c, S**2 / 2, sympy.sqrt(2 * end)) for end in (c.reach, 4))
     room = 9 * EPS - distance(c)
-    near_until = zeros(room.subs(EPS, far.size), sympy.Integer(0), sympy.sqrt(8))[0]
+    edges = zeros(room.subs(EPS, far.size), sympy.Integer(0), sympy.sqrt(8))
     return [
         fact("both margins are 1 for all 0 < ε < 1/9", near.margins_are(sympy.Integer(1)), True),
         fact("|θ'|² is 8 - 4ε + 17/4 ε²", _is_norm(c, 8 - 4 * EPS + 17 * EPS**2 / 4), True),
         fact("|θ'| < |θ̃| = √8 for all 0 < ε < 1/9", near.improves, True),
         fact("|θ' - θ̃| < 3 √ε for all 0 < ε < 1/9", _positive(room, near), True),
         *improving_decades(c),
-        note("θ' is feasible and shorter for all ε below", fraction(far.last)),
-        note("|θ' - θ̃| < 3 √ε for all ε below", fraction(far.size.subs(S, near_until))),
+        note("θ' is feasible and shorter for all ε below", _written(far.last)),
+        note("|θ' - θ̃| < 3 √ε for all ε below", [_written(far.size.subs(S, s)) for s in edges[:1]]),
     ]
 
 
@@ -76,7 +76,7 @@ def turning_helps() -> list[Evidence]:
         fact("|θ'| < |θ̃| = √8 for all 0 < ε' < 1/√8", near.improves, True),
         fact("|θ' - θ̃|² is 8ε'²", sympy.expand(distance(c) - 8 * EPS**2) == 0, True),
         *improving_decades(c),
-        note("θ' is feasible and shorter for all ε' below", fraction(far.last)),
+        note("θ' is feasible and shorter for all ε' below", _written(far.last)),
     ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def tilting_helps(activation: str) -> list[Evidence]:
         fact("|θ'| < |θ̃| = √2 for all 0 < ε < 1/2", near.improves, True),
         fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", _positive(2 * EPS - distance(c), near), True),
         *improving_decades(c),
-        note("θ' is feasible and shorter for all ε below", fraction(far.last)),
+        note("θ' is feasible and shorter for all ε below", _written(far.last)),
     ]
 
 

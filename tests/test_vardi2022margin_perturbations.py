@@ -1,0 +1,298 @@
+"""The paper's constructions and their shorter points: claims, and faults that are noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import sympy
+from reluflow import ledger
+from reluflow.errors import InputError
+from reluflow.falsify import falsify, settle
+from reluflow.ledger import Evidence
+from reluflow.margin.problem import margins, quotient
+from reluflow.papers.vardi2022margin import far_points, perturbations, products, two_layers
+from reluflow.papers.vardi2022margin.curves import S, curve, margins_up_to_one, positive, zeros
+from reluflow.papers.vardi2022margin.exact_networks import beside
+from reluflow.papers.vardi2022margin.instances import (
+    EPS,
+    Construction,
+    constructions,
+    lemma_C_6,
+    theorem_3_2,
+    theorem_4_1,
+    theorem_4_2,
+    theorem_4_4,
+    theorem_5_1,
+)
+from reluflow.papers.vardi2022margin.predictors import least_l1, longer_predictor
+from scipy.optimize import linprog
+
+ALL = [*constructions(3), *constructions(6)[-2:]]
+
+
+def named(construction: Construction) -> str:
+    return f"{construction.name}, {construction.network.activation}"
+
+
+def failing(evidence: list[Evidence]) -> list[str]:
+    return [item.what for item in evidence if item.decides and not item.holds]
+
+
+# --- The constructions ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", ALL, ids=named)
+def test_a_construction_is_what_the_paper_says(c: Construction) -> None:
+    assert len(c.start) == len(c.limit) == c.network.size
+    assert np.allclose(margins(c.network, c.limit, c.X, c.y).min(), 1.0, rtol=1e-14)
+    assert margins(c.network, c.start, c.X, c.y).min() > 0.0
+    eps = 0.5 * float(c.reach)
+    better = c.better(eps)
+    assert margins(c.network, better, c.X, c.y).min() > 1.0 - 1e-14
+    assert quotient(c.network, better, c.X, c.y) < quotient(c.network, c.limit, c.X, c.y)
+    if c.name != "Lemma C.6":
+        assert np.allclose(c.better(1e-20), c.limit, atol=1e-6)
+    assert [float(v) for v in c.exact_better_at(sympy.Rational(1, 50))] == pytest.approx(
+        c.better(0.02).tolist()
+    )
+
+
+def test_theorem_5_1_needs_depth_3() -> None:
+    with pytest.raises(InputError):
+        theorem_5_1(2)
+
+
+# --- Balls and curves -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", ALL, ids=named)
+def test_balls_hold_the_floats(c: Construction) -> None:
+    eps = Fraction(1, 20)
+    found, theta = beside(c, eps), c.better(0.05)
+    assert [float(m) for m in found.margins] == pytest.approx(
+        margins(c.network, theta, c.X, c.y).tolist()
+    )
+    assert float(found.gain) == pytest.approx(c.limit @ c.limit - theta @ theta)
+    assert float(found.distance) == pytest.approx(float((theta - c.limit) @ (theta - c.limit)))
+
+
+@pytest.mark.parametrize(
+    ("c", "size"),
+    [(theorem_3_2(), S**2 / 2), (theorem_4_2(), S), (theorem_4_4("relu"), 2 * S**2)],
+    ids=["3.2", "4.2", "4.4"],
+)
+def test_curves_are_the_network(c: Construction, size: sympy.Expr) -> None:
+    along = curve(c, size, sympy.Integer(3))
+    assert len(along.pieces) > 1
+    for s in np.linspace(0.01, 2.99, 60):
+        eps = float(size.subs(S, s))
+        piece = next(p for p in along.pieces if p.low < s < p.high)
+        found = [float(m.subs(S, s)) for m in piece.margins]
+        assert found == pytest.approx(margins(c.network, c.better(eps), c.X, c.y).tolist())
+
+
+def test_zeros_and_signs_of_polynomials() -> None:
+    two = sympy.sqrt(2)
+    assert zeros(two * (S - 1) * (S - 3), sympy.Integer(0), sympy.Integer(2)) == [1]
+    assert positive((S - 1) ** 2 + 1, sympy.Integer(0), sympy.Integer(5))
+    assert not positive((S - 1) ** 2, sympy.Integer(0), sympy.Integer(5))
+    assert not positive(-S, sympy.Integer(0), sympy.Integer(5))
+    with pytest.raises(ValueError, match="rational ratios"):
+        zeros(S**2 - two, sympy.Integer(0), sympy.Integer(2))
+    with pytest.raises(InputError):
+        curve(theorem_5_1(3), S, sympy.Integer(1))
+
+
+def test_the_last_improving_size_is_a_change_of_sign() -> None:
+    for c, size, end in (
+        (theorem_3_2(), S**2 / 2, sympy.sqrt(8)),
+        (theorem_4_2(), S, sympy.Integer(2)),
+        (theorem_4_4("relu"), 2 * S**2, sympy.Integer(2)),
+    ):
+        last = float(curve(c, size, end).last)
+        inside, outside = (beside(c, Fraction(last * t)) for t in (0.999, 1.001))
+        assert inside.improves
+        assert not outside.improves
+
+
+# --- The claims -----------------------------------------------------------------------------------
+
+
+def test_theorem_3_2_perturbation() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = claims.settle("mm.thm3.2.perturbation", perturbations.dead_neuron_helps())
+    assert row.verdict == "reproduced"
+
+
+def test_theorem_4_4_perturbation() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = claims.settle(
+        "mm.thm4.4.perturbation",
+        perturbations.tilted_margins(),
+        counterexample=perturbations.silent_patch(),
+        tolerance=1e-12,
+    )
+    assert row.verdict == "refuted"
+    assert failing(perturbations.tilted_margins()) == [
+        "ReLU: the margin is 1 + 3ε for all 0 < ε < 1/2"
+    ]
+
+
+def test_two_layers_claim() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    tried = (two_layers.one_changed_layer(), 40, 40)
+    row = settle(claims, "mm.thm5.2.two-layers", tried, more=two_layers.layers_put_back((3, 4)))
+    assert row.verdict == "reproduced"
+
+
+def test_lemma_C_5() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = settle(claims, "mm.lemC.5", (products.squares_of_factors(), 200, 100))
+    assert row.verdict == "reproduced"
+
+
+def test_remark_4_1() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    assert claims.settle("mm.rem4.1.1", longer_predictor()).verdict == "reproduced"
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+def test_the_other_halves_hold(activation: str) -> None:
+    for evidence in (
+        perturbations.silent_coordinate_helps(activation),
+        perturbations.tilting_helps(activation),
+        *(perturbations.uneven_coordinates_help(m, activation) for m in (3, 4)),
+    ):
+        assert not failing(evidence)
+
+
+def test_the_halves_of_fixed_networks_hold() -> None:
+    for evidence in (
+        perturbations.turning_helps(),
+        perturbations.first_layer_turns(),
+        far_points.far_point_is_shorter(),
+        far_points.far_first_layer_is_shorter(),
+    ):
+        assert not failing(evidence)
+
+
+# --- Faults that are noticed ----------------------------------------------------------------------
+
+
+def spoiled(monkeypatch: pytest.MonkeyPatch, name: str, c: Construction, module: object) -> None:
+    monkeypatch.setattr(module, name, lambda *_: c)
+
+
+def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, c, evidence in (
+        ("theorem_3_2", theorem_3_2(), perturbations.dead_neuron_helps),
+        ("theorem_4_2", theorem_4_2(), perturbations.turning_helps),
+        ("theorem_4_4", theorem_4_4(), lambda: perturbations.tilting_helps("linear")),
+    ):
+        for k, value in enumerate(c.exact_better):
+            if not value.has(EPS):
+                continue
+            wrong = list(c.exact_better)
+            wrong[k] = c.exact_limit[k] + 2 * (value - c.exact_limit[k])
+            spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), perturbations)
+            assert failing(evidence())
+        monkeypatch.undo()
+
+
+def test_other_data_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = theorem_4_1("relu")
+    data = (tuple(2 * value / 3 for value in c.exact_X[0]),)
+    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_X=data), perturbations)
+    assert failing(perturbations.silent_coordinate_helps("relu"))
+    c = lemma_C_6()
+    data = (*c.exact_X[:2], (sympy.Integer(0), sympy.Rational(-1, 4)))
+    spoiled(monkeypatch, "lemma_C_6", replace(c, exact_X=data), far_points)
+    assert failing(far_points.far_point_is_shorter())
+    assert failing(far_points.far_first_layer_is_shorter())
+
+
+def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
+    c = theorem_4_1("linear")
+    half = sympy.sqrt(sympy.Rational(1, 2))
+    one = (sympy.Integer(1), sympy.Integer(1))
+    better = (sympy.sqrt((1 + EPS) / 2), sympy.sqrt((1 - EPS) / 2)) * 2
+    flat = replace(c, exact_X=(one,), exact_limit=(half,) * 4, exact_better=better)
+    assert margins_up_to_one(flat) == [1]
+    assert not beside(flat, Fraction(1, 1000)).improves
+
+
+def test_a_layer_that_gains_alone_is_noticed() -> None:
+    c = theorem_4_1()
+    better = (sympy.sqrt(1 - EPS), *c.exact_limit[1:])
+    assert two_layers.gain(replace(c, exact_better=better), [1], Fraction(1, 100)) <= 1e-30
+    shorter = (sympy.Integer(0), sympy.Rational(1, 2), *c.exact_limit[2:])
+    moved = replace(c, exact_limit=(*c.exact_limit[:2], *c.exact_limit[:2]), exact_better=shorter)
+    tilted = replace(moved, exact_limit=(*c.exact_limit[:2], *(sympy.Integer(1),) * 2))
+    assert two_layers.gain(tilted, [1], Fraction(1, 100)) > 0
+
+
+def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
+    true = two_layers.one_changed_layer()
+
+    def turned(item: dict) -> dict:
+        theta = item["theta"] * np.linspace(0.5, 1.5, len(item["theta"]))
+        return {**item, "theta": theta}
+
+    draws = {k: (lambda rng, d=d: turned(d(rng))) for k, d in true.draws.items()}  # type: ignore[misc]
+    assert falsify(replace(true, draws=draws), 0, 100, 0).violations
+
+
+# --- Lemma C.5 and Remark 4.1 ---------------------------------------------------------------------
+
+
+def test_the_lemma_needs_its_hypotheses() -> None:
+    true = products.squares_of_factors()
+    assert not falsify(true, 1, 200, 100).violations
+    larger = {k: (lambda rng, d=d: {**d(rng), "C": 1.01 * d(rng)["C"] + 1e-300})
+              for k, d in true.draws.items()}  # type: ignore[misc]  # fmt: skip
+    assert falsify(replace(true, draws=larger, hypotheses={}), 1, 200, 0).violations
+    # An odd number of negative factors and C < 0: 0 >= (-1)^3, and 0 < 3.
+    item = {"a": np.zeros(3), "C": np.array(-1.0)}
+    assert products.excess(item) < 0.0
+    assert true.unmet(item) == "C >= 0"
+
+
+def test_the_largest_root() -> None:
+    for a in ([2.0, 8.0], [-2.0, -8.0], [3.0], [1e-12, 1e6, 5.0]):
+        C = products.root_below(np.array(a))
+        exact = np.prod([Fraction(v) for v in a])
+        assert Fraction(C) ** len(a) <= exact < Fraction(C * (1 + 1e-12)) ** len(a)
+    assert products.root_below(np.array([-1.0, 2.0])) == 0.0
+    assert products.root_below(np.array([0.0, 2.0])) == 0.0
+
+
+def test_the_least_l1_predictor_is_the_linear_programmes() -> None:
+    rng, feasible = np.random.default_rng(3), 0
+    for _ in range(60):
+        n, d = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        X = rng.integers(-2, 3, (n, d)).astype(float)
+        y = rng.choice([-1.0, 1.0], n)
+        A = y[:, None] * X
+        found = linprog(np.ones(2 * d), np.hstack([-A, A]), -np.ones(n))
+        if found.status != 0:
+            with pytest.raises(InputError):
+                least_l1(X, y)
+            continue
+        feasible += 1
+        beta, multipliers = least_l1(X, y)
+        assert sum(map(abs, beta)) == sum(multipliers)
+        assert float(sum(map(abs, beta))) == pytest.approx(found.fun)
+    assert feasible > 20
+
+
+def test_the_true_optimum_is_below_all_vertices() -> None:
+    X, y = np.array([[1.0, 2.0], [3.0, -1.0]]), np.ones(2)
+    beta, _ = least_l1(X, y)
+    grid = [Fraction(k, 8) for k in range(-16, 17)]
+    costs = [abs(a) + abs(b) for a, b in product(grid, grid)
+             if all(x[0] * a + x[1] * b >= 1 for x in X)]  # fmt: skip
+    assert min(costs) >= sum(map(abs, beta))
