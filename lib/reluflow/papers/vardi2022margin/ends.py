@@ -20,8 +20,8 @@ ZERO = 1e-9
 """A length over |theta|, or a cosine, that is not larger is 0."""
 APART = 1e-6
 """One that is larger than this, and than ten times the limit's error, is not 0."""
-REACH, FARTHEST = 1e3, 1e5
-"""log10(1/L) to which the flows of a survey go at first, and at most."""
+REACH, RTOL = 1e4, 1e-5
+"""log10(1/L) to which the flows of a survey go, and their relative tolerance."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def ended(item: Instance, by_layer: bool = False) -> dict[str, object]:
     are those of all layers, or Problem (2)."""
     network, X, y = item["network"], item["X"], item["y"]
     loss = LOGISTIC if item["logistic"] else EXPONENTIAL
-    found = limit(network, loss, X, y, item["start"], reach=REACH, farthest=FARTHEST)
+    found = limit(network, loss, X, y, item["start"], reach=REACH, rtol=RTOL)
     if not found.converged:
         return {**item, "end": End(found, None, (None,) * (network.degree - 1), ())}
     layers = range(1, network.degree + 1) if by_layer else (None,)
