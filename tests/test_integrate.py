@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from reluflow.bruteforce import integrate as brute
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate
 from reluflow.flows.legs import then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
-from reluflow.networks.indexed import diagonal, fully_connected, neuron
+from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
 from scipy.integrate import quad
 from scipy.optimize import minimize
 
@@ -293,3 +293,45 @@ def test_a_budget_of_steps_ends_as_stiff() -> None:
     path = integrate(flow, THETA, 1e6, max_steps=5)
     assert path.status == "stiff"
     assert "no progress" in path.detail
+
+
+@pytest.mark.parametrize("clock", [LOG_LOSS, LOG_LOG])
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(
+    "network",
+    [TWO, fully_connected([2, 3, 2]), convolutional(1, 2), diagonal(2, 4, "linear")],
+    ids=["two layers", "three layers", "filter", "diagonal"],
+)
+def test_the_jacobian_is_the_velocitys_derivative(network, loss, clock: str) -> None:
+    rng = np.random.default_rng(5)
+    X, theta = rng.uniform(0.5, 1.5, (3, 2)), rng.uniform(0.5, 1.5, network.size)
+    chart = Polar(network)
+    flow = GradientFlow(chart, loss, X, np.ones(3), clock)
+    z = chart.coordinates(theta)
+    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
+    columns = [flow.velocity(z + h * e, active) - flow.velocity(z - h * e, active)
+               for e in np.eye(len(z))]  # fmt: skip
+    matrix = np.array(columns).T / (2.0 * h)
+    scale = np.abs(matrix).max()
+    np.testing.assert_allclose(flow.jacobian(z, active), matrix, rtol=0, atol=1e-7 * scale)
+
+
+def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
+    """log log(1/L) from 1 to a loss of 1e-1000, and log(1/L) to the same."""
+    chart = Polar(TWO)
+    one, two = (GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), c) for c in (LOG_LOSS, LOG_LOG))
+    start = chart.coordinates(4.0 * THETA)
+    slow = integrate(one, start, 1e3 * DECADE, rtol=1e-9)
+    fast = integrate(two, start, float(np.log(1e3 * DECADE)), rtol=1e-9)
+    assert fast.t[0] == pytest.approx(np.log(slow.t[0]))
+    np.testing.assert_allclose(fast.end, slow.end, atol=1e-7)
+    with pytest.raises(InputError, match="loss below 1"):
+        integrate(two, chart.coordinates(1e-3 * THETA), 1.0)
+
+
+def test_many_states_have_the_surfaces_of_each() -> None:
+    rng = np.random.default_rng(3)
+    for chart in (Plain(TWO), Polar(TWO), Neurons(np.array([1.0, -1.0]), 2)):
+        flow = GradientFlow(chart, LOGISTIC, APART, np.ones(2))
+        Z = rng.normal(size=(4, 7 if isinstance(chart, Polar) else 6))
+        np.testing.assert_allclose(flow.seen(Z), [flow.surfaces(z) for z in Z], atol=1e-15)

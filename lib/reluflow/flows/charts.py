@@ -2,7 +2,8 @@
 
 A chart turns the flow d theta / dt = -grad L into a flow of its own coordinates z (k,), on the
 clock "time" or on the clock "log(1/loss)", whose value is tau = log(1/L). The network is only ever
-evaluated at parameters of moderate size; the size itself is a logarithm.
+evaluated at parameters of moderate size; the size itself is a logarithm. (The clock of log tau is
+tau's, at tau times the speed: `reluflow.flows.fields` sees to that.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from reluflow.networks.indexed import Network, Patterns
 if TYPE_CHECKING:  # torch takes long to load
     from reluflow.networks.autograd import Autograd
 
-TIME, LOG_LOSS = "time", "log(1/loss)"
+TIME, LOG_LOSS, LOG_LOG = "time", "log(1/loss)", "log log(1/loss)"
 
 _FAR = 300.0
 """Exponents are cut here: no flow gets there, but the trial step of an integrator may."""
@@ -47,7 +48,8 @@ class Chart(Protocol):
         """The network's outputs (n,), 0 where they are too small for a float."""
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        """The pre-activations (n, h_l) of each layer, in units that care for no scale."""
+        """The pre-activations (..., n, h_l) of each layer at z (..., k), in units that care for no
+        scale."""
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         """Their rates (n, h_l) at velocity v (k,), each unit's in a unit of its own."""
@@ -151,7 +153,7 @@ class Polar:
         return _exp(self.network.degree * z[-1]) * self.network.output(z[:-1], X, patterns)
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
-        return self.network.cosines(z[:-1], X)
+        return self.network.cosines(z[..., :-1], X)
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         return self.network.rates(z[:-1], X, v[:-1], patterns)[0]
@@ -166,6 +168,31 @@ class Polar:
         if clock == LOG_LOSS:
             return _exp(-m * rho) * _per(rate, G @ G)
         return _exp((m - 2) * rho) * rate
+
+    def jacobian(
+        self, z: NDArray, X: NDArray, c: NDArray, C: NDArray, patterns: Patterns
+    ) -> NDArray:
+        """The derivative (k, k) of the velocity on the clock log(1/loss), the activity held fixed.
+
+        C (n, n) holds the derivatives of the pulls c by the outputs.
+        """
+        u, rho, m = z[:-1], z[-1], self.network.degree
+        network, p, size = self.network, len(z) - 1, _exp(m * rho)
+        tangents = network.gradient(np.tile(u, (len(X), 1)), X, np.eye(len(X)), patterns)
+        G, square = c @ tangents, u @ u
+        outputs = size * np.append(tangents, (tangents @ u)[:, None], axis=1)
+        bend = network.hessian_product(np.tile(u, (p, 1)), X, c, np.eye(p), patterns)
+        dG = np.append(bend.T, np.zeros((p, 1)), axis=1) + tangents.T @ (C @ outputs)
+        along = (G @ u) / square
+        d_along = u @ dG / square
+        d_along[:p] += (G - 2.0 * along * u) / square
+        turn = dG - np.outer(u, d_along)
+        turn[:, :p] -= along * np.eye(p)
+        speed = _exp(-m * rho) / (G @ G)
+        d_log_speed = -2.0 * (G @ dG) / (G @ G)
+        d_log_speed[p] -= m
+        rate = np.append(G - along * u, along)
+        return speed * (np.vstack([turn, d_along]) + np.outer(rate, d_log_speed))
 
     def restored(self, z: NDArray) -> NDArray:
         return np.append(z[:-1] / np.linalg.norm(z[:-1]), z[-1])
@@ -238,8 +265,8 @@ class Neurons:
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
-        size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(U, axis=1)
-        return [X @ U.T / np.where(size > 0.0, size, 1.0)]
+        size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(U, axis=-1)[..., None, :]
+        return [X @ np.swapaxes(U, -1, -2) / np.where(size > 0.0, size, 1.0)]
 
     def turns(self, z: NDArray, v: NDArray, X: NDArray, patterns: Patterns) -> list[NDArray]:
         return [X @ self.split(v)[0].T]

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOSS, TIME, Chart
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Polar
 from reluflow.losses import Loss
+from reluflow.networks.indexed import Network
 
 
 class Field(Protocol):
@@ -40,6 +41,14 @@ class Field(Protocol):
         """Functions (n, units) of a moderate size on whose zeros the velocity jumps."""
         return np.zeros((0, 0))
 
+    def seen(self, Z: NDArray) -> NDArray:
+        """The `surfaces` (m, n, units) of many states Z (m, k)."""
+        return np.array([self.surfaces(z) for z in Z])
+
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray | None:
+        """The derivative (k, k) of the velocity; None where only differences give it."""
+        return None
+
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
         """Their rates (n, units) at velocity v (k,), each column in a unit of its own."""
         return np.zeros((0, 0))
@@ -58,7 +67,8 @@ class GradientFlow(Field):
     """The gradient flow of a network's loss on X (n, d), y (n,), in a chart and on a clock.
 
     chart  coordinates of the network's parameters (`reluflow.flows.charts`)
-    clock  "time", or "log(1/loss)", whose value tau = log(1/L) begins at the start's
+    clock  "time"; "log(1/loss)", whose value tau = log(1/L) begins at the start's; or
+           "log log(1/loss)", whose value is log tau, from a start with L < 1 on
     Raises InputError for an unknown clock.
     """
 
@@ -69,8 +79,10 @@ class GradientFlow(Field):
     clock: str = TIME
 
     def __post_init__(self) -> None:
-        if self.clock not in (TIME, LOG_LOSS):
-            raise InputError(f'clock must be "{TIME}" or "{LOG_LOSS}", not {self.clock!r}.')
+        known = (TIME, LOG_LOSS, LOG_LOG)
+        if self.clock not in known:
+            names = ", ".join(f'"{name}"' for name in known)
+            raise InputError(f"clock must be one of {names}, not {self.clock!r}.")
         object.__setattr__(self, "X", np.asarray(self.X, float))
         object.__setattr__(self, "y", np.asarray(self.y, float))
 
@@ -78,31 +90,66 @@ class GradientFlow(Field):
         return float(self.loss.log_value(self.chart.outputs(z, self.X), self.y))
 
     def begin(self, z: NDArray) -> float:
-        return 0.0 if self.clock == TIME else -self.log_loss(z)
+        if self.clock == TIME:
+            return 0.0
+        tau = -self.log_loss(z)
+        if self.clock == LOG_LOSS:
+            return tau
+        if not tau > 0.0:
+            raise InputError(f"on the clock {LOG_LOG} a start must have a loss below 1.")
+        return float(np.log(tau))
 
     def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        patterns = self._layers(active)
+        patterns = self.layers(active)
         outputs = self.chart.outputs(z, self.X, patterns)
-        c = self.loss.pull(outputs, self.y, relative=self.clock == LOG_LOSS)
-        return self.chart.velocity(z, self.X, c, self.clock, patterns)
+        if self.clock == TIME:
+            c = self.loss.pull(outputs, self.y)
+            return self.chart.velocity(z, self.X, c, TIME, patterns)
+        c = self.loss.pull(outputs, self.y, relative=True)
+        rate = self.chart.velocity(z, self.X, c, LOG_LOSS, patterns)
+        return rate if self.clock == LOG_LOSS else -self.loss.log_value(outputs, self.y) * rate
+
+    def jacobian(self, z: NDArray, active: NDArray) -> NDArray | None:
+        """The derivative (k, k) of the velocity, in the polar chart on the loss's clocks."""
+        chart = self.chart
+        if self.clock == TIME or not isinstance(chart, Polar):
+            return None
+        if not isinstance(chart.network, Network):
+            return None
+        patterns = self.layers(active)
+        outputs = chart.outputs(z, self.X, patterns)
+        c = self.loss.pull(outputs, self.y, relative=True)
+        C = np.outer(c, c) - np.diag(self.loss.bend(outputs, self.y, relative=True))
+        matrix = chart.jacobian(z, self.X, c, C, patterns)
+        if self.clock == LOG_LOSS:
+            return matrix
+        # d tau = sum_i c_i dz_i, with the outputs z_i = e^(m rho) f(u; x_i).
+        tau, m = -self.loss.log_value(outputs, self.y), chart.network.degree
+        G = np.exp(m * z[-1]) * chart.network.gradient(z[:-1], self.X, c, patterns)
+        rate = chart.velocity(z, self.X, c, LOG_LOSS, patterns)
+        return tau * matrix + np.outer(rate, np.append(G, m * (c @ outputs)))
 
     def surfaces(self, z: NDArray) -> NDArray:
         return self._flat(self.chart.cosines(z, self.X))
 
+    def seen(self, Z: NDArray) -> NDArray:
+        return self._flat(self.chart.cosines(Z, self.X))
+
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        return self._flat(self.chart.turns(z, v, self.X, self._layers(active)))
+        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
 
     def restored(self, z: NDArray) -> NDArray:
         return self.chart.restored(z)
 
     def reach(self, z: NDArray, active: NDArray) -> float:
-        if self.clock == LOG_LOSS:
+        if self.clock != TIME:
             return np.inf
         return self.chart.reach(z, self.velocity(z, active))
 
-    def _layers(self, active: NDArray) -> list[NDArray]:
+    def layers(self, active: NDArray) -> list[NDArray]:
         """(n, units) as one array for each layer with a ReLU."""
         return np.split(active, list(accumulate(self.chart.widths))[:-1], axis=1)
 
     def _flat(self, layers: Sequence[NDArray]) -> NDArray:
-        return np.concatenate([np.zeros((len(self.X), 0)), *layers], axis=1)
+        lead = layers[0].shape[:-1] if layers else (len(self.X),)
+        return np.concatenate([np.zeros((*lead, 0)), *layers], axis=-1)

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import BDF, DenseOutput, OdeSolver
+from scipy.integrate import BDF, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
 
 from reluflow.errors import InputError
-from reluflow.flows.charts import LOG_LOSS
+from reluflow.flows.charts import TIME
 from reluflow.flows.fields import Field
 from reluflow.flows.trajectory import Event, Trajectory
 
@@ -189,8 +189,11 @@ class _Path:
             return t, z, none, "converged"
         if not np.isfinite(v).all():
             return t, z, none, self.failure(v)
+        options = dict(self.options)
+        if self.method in (BDF, Radau) and self.field.jacobian(z, active) is not None:
+            options.setdefault("jac", lambda _, at: self.field.jacobian(at, active))
         solver = self.method(
-            lambda _, at: self.field.velocity(at, active), t, z, self.until, **self.options
+            lambda _, at: self.field.velocity(at, active), t, z, self.until, **options
         )
         while solver.status == "running":
             solver.max_step = self.field.reach(solver.y, active)
@@ -217,7 +220,7 @@ class _Path:
 
     def failure(self, v: NDArray) -> str:
         """Why the integrator fails at velocity v: the clock stands still, or it does not."""
-        standing = self.field.clock == LOG_LOSS and not np.linalg.norm(v) * _STALLED < 1.0
+        standing = self.field.clock != TIME and not np.linalg.norm(v) * _STALLED < 1.0
         return "stalled" if standing else "stiff"
 
     def halt(self, dense: DenseOutput, a: float, b: float) -> float | None:
@@ -242,9 +245,12 @@ class _Path:
         def crossed(k: tuple[int, int]) -> float:
             return _root(lambda s: float(self.field.surfaces(dense(s))[k]), last, float(t))
 
-        before, last = side * self.field.surfaces(dense(a)), a
-        for t in np.linspace(a, b, _INSIDE + 2)[1:]:
-            h = side * self.field.surfaces(dense(t))
+        times = np.linspace(a, b, _INSIDE + 2)
+        seen = side * self.field.seen(dense(times).T)
+        before, last = seen[0], a
+        if np.all((seen >= -_NOISE) & (before > 0.0)):
+            return np.inf, culprits
+        for t, h in zip(times[1:], seen[1:], strict=True):
             left = np.argwhere((h < -_NOISE) & (before > 0.0)).tolist()
             found = [(crossed((datum, unit)), (datum, unit)) for datum, unit in left]
             if found:

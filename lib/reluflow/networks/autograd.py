@@ -44,7 +44,10 @@ class Autograd:
 
     def cosines(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
         """The pre-activations in units that care for no scale: each datum's largest in its layer,
-        or |x_i| |theta|^l for a layer l of a single unit."""
+        or |x_i| |theta|^l for a layer l of a single unit; (k, n, h_l) for theta (k, p)."""
+        if np.ndim(theta) > 1:
+            each = [self.cosines(one, X) for one in np.asarray(theta, float)]
+            return [np.array(layer) for layer in zip(*each, strict=True)]
         X, size = np.asarray(X, float), float(np.linalg.norm(theta))
         rows = np.linalg.norm(X.reshape(len(X), -1), axis=1)[:, None]
         found = []

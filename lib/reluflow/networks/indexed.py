@@ -215,9 +215,12 @@ class Network:
         """Inputs of every layer, and its pre-activations; the last of these is the output."""
 
         def slope(layer: int, h: NDArray) -> NDArray:
-            return self._masks([h], None if patterns is None else [patterns[layer]])[0]
+            if patterns is None or self.activation == "linear":
+                return self._masks([h], None)[0]
+            return patterns[layer]
 
-        X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
+        if W[0].ndim > 2:
+            X = np.broadcast_to(X, (*W[0].shape[:-2], *X.shape))
         return forward(W, X, self._behind, slope)
 
 

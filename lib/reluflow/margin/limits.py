@@ -1,0 +1,225 @@
+"""Where gradient flow on the exponential or logistic loss goes in direction (Lyu & Li 2019).
+
+The flow is followed to a loss such as 1e-100000 on the clock log log(1/L), where L itself is never
+formed. Its end is still as far from the limit as 1 / log(1/L), or farther, so it is polished to a
+KKT point of the margin problem; that is accepted only if the flow confirms it
+(`reluflow.margin.confirm`). Where units that vanish do so too slowly, the flow is continued with
+the pulls' temperature held fixed (`reluflow.flows.frozen`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, Polar
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.frozen import FrozenFlow
+from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.legs import then
+from reluflow.losses import Loss
+from reluflow.margin.confirm import Seen, candidate, doubt
+from reluflow.margin.kkt import kkt
+from reluflow.margin.polish import Stationary
+from reluflow.margin.problem import margins, scaled
+from reluflow.networks.indexed import Network
+
+DECADE = float(np.log(10.0))
+FACTOR = 1e5
+"""The fixed factor before the margins in the continuation, over the least margin at its start."""
+BEYOND = 100.0
+"""The continuation goes on until |theta| is e^100 times as long."""
+_EXACT, _EXACT_BEYOND = 1e-8, 1e-3
+_SAME = 1e-10
+"""Candidates nearer than this are one."""
+_DRIFTS = 0.7
+"""A drift that shrinks less from decade to decade is not extrapolated."""
+
+AT_REST = "at rest"
+CONVERGED, UNDECIDED = "converged", "undecided"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The limit of a flow's direction.
+
+    theta        (p,) scaled to the least margin 1, exactly 0 where parameters vanish; for
+                 "undecided" the flow's end, scaled; the last direction of a flow that failed
+    residual     the distance from the KKT conditions over |theta| (`reluflow.margin.kkt`)
+    multipliers  (n,) the lambda_i
+    zeros        (p,) which parameters vanish in direction
+    path         the flow, in the polar chart
+    status       "converged"; "undecided" where no KKT point was confirmed; "at rest", "stalled",
+                 "sliding", "non-unique" or "stiff" where the loss does not go to 0, or the flow
+                 could not be followed
+    error        estimate of theta's distance from the limit, over |theta|
+    detail       one sentence on the status
+    """
+
+    theta: NDArray
+    residual: float
+    multipliers: NDArray
+    zeros: NDArray
+    path: FlowPath
+    status: str
+    error: float
+    detail: str
+
+    @property
+    def converged(self) -> bool:
+        """Whether a KKT point was confirmed."""
+        return self.status == CONVERGED
+
+    @property
+    def reached(self) -> float:
+        """log10(1/L) at the end of the flow."""
+        return -float(self.path.field.log_loss(self.path.end)) / DECADE
+
+    def directions(self, decades: ArrayLike) -> NDArray:
+        """theta(t) / |theta(t)| where L = 10^-decades, shape (k, p) for decades (k,)."""
+        return _states(self.path, DECADE * np.asarray(decades, float))[:, :-1]
+
+    def errors(self, decades: ArrayLike) -> NDArray:
+        """The distance of those directions from the limit's, shape (k,)."""
+        unit = self.theta / np.linalg.norm(self.theta)
+        return np.linalg.norm(self.directions(decades) - unit, axis=1)
+
+    def rate(self, first: float, last: float) -> float:
+        """The fitted q of error ~ log(1/L)^-q between two values of log10(1/L)."""
+        decades = np.geomspace(first, last, 9)
+        return float(-np.polyfit(np.log(decades), np.log(self.errors(decades)), 1)[0])
+
+
+def limit(
+    network: Network,
+    loss: Loss,
+    X: ArrayLike,
+    y: ArrayLike,
+    start: ArrayLike,
+    reach: float = 1e5,
+    at_zero: float | None = None,
+    rtol: float = 1e-6,
+) -> Limit:
+    """The limit in direction of the gradient flow of sum_i l(y_i f(theta; x_i)).
+
+    X (n, d), y (n,) of +-1, start theta (p,)
+    reach    log10(1/L) to which the flow is followed; tenfold for a start that is beyond
+    at_zero  the derivative of the ReLU at 0, as for `integrate`
+    rtol     relative tolerance of the integrator
+
+    A limit that is one of a manifold of KKT points is only as accurate as the flow that picks it.
+    Raises InputError for a start that is 0 or not finite.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    chart = Polar(network)
+    slow, fast = (GradientFlow(chart, loss, X, y, clock) for clock in (LOG_LOSS, LOG_LOG))
+    z = chart.coordinates(start)
+    tau = slow.begin(z)
+    until = np.log(max(reach * DECADE, 10.0 * tau))
+    if tau < 1.0:
+        path = integrate(slow, z, 1.0, at_zero=at_zero, rtol=rtol)
+        path = then(path, fast, until, at_zero=at_zero, rtol=rtol)
+    else:
+        path = integrate(fast, z, until, at_zero=at_zero, rtol=rtol)
+    none = np.zeros(network.size, bool)
+    if path.status != "horizon":
+        status = AT_REST if path.status == "converged" else path.status
+        nothing = np.full(len(X), np.nan)
+        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, path.detail)
+    trail = _trail(network, path)
+    found = _judged(network, X, y, trail, path, at_zero or 0.0, _EXACT)
+    if found.status == UNDECIDED:
+        beyond = _beyond(network, path, at_zero, rtol)
+        later = _judged(network, X, y, beyond, path, at_zero or 0.0, _EXACT_BEYOND)
+        found = later if later.converged else replace(found, detail=later.detail)
+    return found
+
+
+def _judged(
+    network: Network, X: NDArray, y: NDArray, trail: list[Seen], path: FlowPath, at_zero: float,
+    exact: float,
+) -> Limit:  # fmt: skip
+    """What four states of a flow tell of its limit."""
+    ends = [candidate(network, X, y, seen, at_zero) for seen in trail]
+    end, error = _extrapolated(network, X, y, trail, ends, at_zero)
+    why = doubt(network, X, y, trail, end, exact)
+    if why:
+        point = scaled(network, trail[-1].u, X, y)
+        seen = kkt(network, point, X, y)
+        none = np.zeros(network.size, bool)
+        return Limit(point, seen.residual, seen.multipliers, none, path, UNDECIDED,
+                     _own_error(trail), why)  # fmt: skip
+    residual = max(end.residual, kkt(network, end.theta, X, y).residual)
+    return Limit(end.theta, residual, end.multipliers, end.theta == 0.0, path, CONVERGED,
+                 max(error, residual), "the flow confirms a KKT point")  # fmt: skip
+
+
+def _extrapolated(
+    network: Network, X: NDArray, y: NDArray, trail: list[Seen], ends: list[Stationary],
+    at_zero: float,
+) -> tuple[Stationary, float]:  # fmt: skip
+    """The limit of the candidates of states at equal ratios, and an estimate of its error.
+
+    Where KKT points are isolated, all candidates are one. On a manifold of them they drift by a
+    power of |theta|, and the geometric series is summed.
+    """
+    size = np.linalg.norm(ends[-1].theta)
+    a, b, c = (np.linalg.norm(p.theta - q.theta) / size for p, q in pairwise(ends))
+    if not np.isfinite(c) or c <= _SAME:
+        return ends[-1], float(c)
+    if not (c <= _DRIFTS * b and b <= _DRIFTS * a):
+        return ends[-1], float(c)
+    guesses = [ends[k].theta + (ends[k].theta - ends[k - 1].theta) * r / (1.0 - r)
+               for k, r in ((2, b / a), (3, c / b))]  # fmt: skip
+    unit = guesses[1] / np.linalg.norm(guesses[1])
+    pulls = ends[-1].multipliers / ends[-1].multipliers.sum()
+    moved = candidate(network, X, y, replace(trail[-1], u=unit, pulls=pulls), at_zero)
+    return moved, float(np.linalg.norm(guesses[1] - guesses[0]) / size)
+
+
+def _trail(network: Network, path: FlowPath) -> list[Seen]:
+    """States at log(1/L) of 1/1000, 1/100, 1/10 and 1 times the end's."""
+    field = path.field
+    assert isinstance(field, GradientFlow)
+    tau = -field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
+    found = []
+    for z in _states(path, tau):
+        pulls = np.abs(field.loss.pull(field.chart.outputs(z, field.X), field.y, relative=True))
+        found.append(Seen(z[:-1], float(z[-1]), pulls / pulls.sum()))
+    return found
+
+
+def _beyond(network: Network, path: FlowPath, at_zero: float | None, rtol: float) -> list[Seen]:
+    """Four states of the continuation with fixed temperature, at equal steps of log |theta|."""
+    field, end = path.field, path.end
+    assert isinstance(field, GradientFlow)
+    least = margins(network, end[:-1], field.X, field.y).min()
+    frozen = FrozenFlow(network, field.X, field.y, FACTOR / least)
+    late = integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
+    last, first = late.t[-1], late.t[0]
+    states = late.at(last - (last - first) * np.array([0.3, 0.2, 0.1, 0.0]))
+    return [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), frozen.pulls(z)) for z in states]
+
+
+def _own_error(trail: list[Seen]) -> float:
+    """The distance of the last state from the limit, as the trail itself has it."""
+    steps = [float(np.linalg.norm(b.u - a.u)) for a, b in pairwise(trail[-3:])]
+    ratio = steps[1] / steps[0] if steps[0] > 0.0 else 0.0
+    return steps[1] * ratio / (1.0 - ratio) if ratio < 1.0 else np.inf
+
+
+def _states(path: FlowPath, tau: NDArray) -> NDArray:
+    """The states (k, p + 1) at which log(1/L) = tau (k,), those past either end at that end."""
+    legs = path.legs or (path,)
+    clock = tau
+    if legs[0].field.clock == LOG_LOG:
+        clock = np.log(tau)
+    elif len(legs) > 1:
+        switch = legs[0].t[-1]
+        clock = np.where(tau <= switch, tau, switch + np.log(np.maximum(tau, switch) / switch))
+    z = path.at(np.clip(clock, path.t[0], path.t[-1]))
+    z[:, :-1] /= np.linalg.norm(z[:, :-1], axis=1)[:, None]
+    return z

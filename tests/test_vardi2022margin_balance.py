@@ -1,0 +1,175 @@
+"""Lemmas C.1 to C.4: rates in rational arithmetic, drift along flows, lengths in the limit."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from flint import fmpq
+from reluflow.falsify import falsify
+from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin import balance, balanced_limits
+from reluflow.papers.vardi2022margin.balance_exact import (
+    ascent,
+    neuron_gaps,
+    rationals,
+    size,
+    small_maps,
+)
+from reluflow.papers.vardi2022margin.network_draws import class_n_draws, full, shared, unshared
+
+STATEMENTS = {
+    "layers": balance.layers_alike,
+    "neurons": balance.neurons_alike,
+    "parameters": balance.parameters_alike,
+    "hidden": balance.hidden_neurons_alike,
+}
+
+
+def real(values: list) -> np.ndarray:
+    return np.array([int(v.p) / int(v.q) for v in values])
+
+
+@pytest.mark.parametrize("maps", [full, unshared, shared])
+def test_exact_velocities_are_the_librarys_gradients(maps) -> None:
+    rng = np.random.default_rng(0)
+    for kind, draw in class_n_draws([maps]).items():
+        if kind.startswith(("integers", "parallel", "first")):
+            continue  # on kinks the library takes s'(0) = 0
+        for _ in range(5):
+            item = draw(rng)
+            layers = balance.exact_layers(item)
+            found = np.concatenate([real(layer.du) for layer in layers])
+            expected = item["network"].gradient(item["theta"], item["X"], item["c"])
+            np.testing.assert_allclose(
+                found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(initial=0)
+            )
+
+
+def test_at_a_kink_the_given_slope_counts() -> None:
+    """Phi = v [w x]_+ at w = 0: dw = c v s'(0) x, and both rates are 0."""
+    maps = (np.array([[1]]), np.array([[1]]))
+    for slope in (0.0, 0.25, 1.0):
+        first, last = ascent(maps, [0.0, 3.0], [[2.0]], [5.0], [[slope]])
+        assert first.du == [fmpq(30) * rationals([slope])[0]]
+        assert last.du == [0]
+        assert first.parameters == last.parameters == 0
+
+
+def test_rates_are_those_of_squared_norms_after_a_short_step() -> None:
+    rng = np.random.default_rng(1)
+    maps = shared(rng, [3, 3, 2, 1])
+    network = Network(maps, "linear")
+    theta, X, c = rng.normal(size=network.size), rng.normal(size=(2, 3)), rng.normal(size=2)
+    layers, h = ascent(maps, theta, X, c, None), 1e-6
+    step = h * np.concatenate([real(layer.du) for layer in layers])
+    ends = [network.weights(theta + s * step) for s in (-1.0, 1.0)]
+    for layer, a, b in zip(layers, *ends, strict=True):
+        rate = (b**2 - a**2) / (4.0 * h)
+        np.testing.assert_allclose(real(layer.incoming), rate.sum(axis=1), atol=1e-7)
+        np.testing.assert_allclose(real(layer.outgoing), rate.sum(axis=0), atol=1e-7)
+        np.testing.assert_allclose(real([layer.matrix]), rate.sum(), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_the_laws_hold_exactly(name: str) -> None:
+    report = falsify(STATEMENTS[name](), 3, 200, 0)
+    assert report.survives
+    assert report.smallest == 0.0
+    assert not report.rejected
+
+
+@pytest.mark.parametrize(
+    ("maps", "gaps"),
+    [
+        ([shared], neuron_gaps),
+        ([shared], lambda layers: [a.matrix - b.matrix for a, b in pairwise(layers)]),
+        ([full], lambda layers: [a.matrix - 2 * b.matrix for a, b in pairwise(layers)]),
+    ],
+    ids=["neurons that share", "matrices that share", "twice"],
+)
+def test_what_is_no_law_is_broken(maps, gaps) -> None:
+    report = falsify(balance._alike("no law", maps, gaps), 3, 200, 0)
+    assert not report.survives
+    assert report.smallest < -1e-6
+
+
+def test_draws_meet_kinks_holes_and_shared_weights() -> None:
+    rng, kinks, holes, sharing = np.random.default_rng(0), 0, 0, 0
+    for draw in class_n_draws([unshared, shared]).values():
+        for _ in range(20):
+            item = draw(rng)
+            network = item["network"]
+            before = network.preactivations(item["theta"], item["X"])
+            kinks += any((h == 0.0).any() for h in before)
+            holes += any((g == 0).any() for g in network.maps)
+            sharing += any(np.count_nonzero(g) > g.max() for g in network.maps)
+    assert min(kinks, holes, sharing) > 30
+
+
+def test_every_small_sharing_is_listed_once() -> None:
+    """Bell numbers: 1 of (1, 1), 2 of (2, 1), 2 x 2 of (1, 2) and 15 x 2 of (2, 2)."""
+    found = [tuple(g.tobytes() for g in maps) + maps[0].shape for maps in small_maps(2)]
+    assert len(found) == len(set(found)) == 37
+
+
+def test_sharing_breaks_the_law_of_one_neuron() -> None:
+    """Phi = v u (x_1 + x_2): |w|^2 = 2 u^2 changes twice as fast as v^2."""
+    broken, first, second = (item.value for item in balance.sharing())
+    assert sum(broken) == 37 - 4
+    assert first == "[[1, 1]] and [[1]]"
+    assert second == "[[1], [1]] and [[1, 2]]"
+    layers = ascent((np.array([[1, 1]]), np.array([[1]])), [2.0, 3.0], [[1.0, 4.0]], [1.0], None)
+    assert layers[0].incoming == [60]
+    assert layers[1].outgoing == [30]
+    assert size(layers) == 60
+
+
+def test_squared_differences_are_those_of_a_loop() -> None:
+    rng = np.random.default_rng(2)
+    network = Network(shared(rng, [3, 2, 3, 1]), "relu")
+    thetas = rng.normal(size=(2, network.size))
+    layers, neurons = balance.squared_differences(network, thetas)
+    for k, theta in enumerate(thetas):
+        parts = np.split(theta, np.cumsum(network.sizes)[:-1])
+        W = network.weights(theta)
+        np.testing.assert_allclose(layers[k], [a @ a - b @ b for a, b in pairwise(parts)])
+        slow = [A[i] @ A[i] - B[:, i] @ B[:, i] for A, B in pairwise(W) for i in range(len(A))]
+        np.testing.assert_allclose(neurons[k], slow)
+
+
+def test_flows_keep_the_differences_and_a_drift_is_noticed() -> None:
+    found = balance.drifts(4, 18)
+    for what, kinds in (
+        ("layers", ["full", "unshared", "shared"]),
+        ("neurons", ["full", "unshared"]),
+    ):
+        assert all(item.holds for item in balance.kept(found, what, kinds) if item.decides)
+    apart = balance.kept(found, "neurons", ["shared"])
+    assert not apart[0].holds
+    assert not apart[1].holds
+
+
+def test_lengths_meet_in_the_limit_and_a_gap_that_stays_is_noticed() -> None:
+    found = balanced_limits.lengths(1, 10)
+    evidence = balanced_limits.balanced_in_the_limit(found)
+    assert all(item.holds for item in evidence if item.decides)
+    stays = found.assign(**{"gap 1e+08": found["gap 100000"]})
+    assert [item.holds for item in balanced_limits.balanced_in_the_limit(stays)[:3]][1] is False
+    wide = found.assign(**{"gap 1e+08": found["gap 100"]})
+    assert not balanced_limits.balanced_in_the_limit(wide)[0].holds
+
+
+def test_starts_are_unbalanced_and_classify_their_data() -> None:
+    some = list(balanced_limits.cases(0, 30))
+    tilts = []
+    for case in some:
+        margins = case.y * case.network.output(case.theta, case.X)
+        assert case.loss.value(case.y * margins, case.y) < 0.5
+        gaps = balance.squared_differences(case.network, case.theta[None])[1]
+        tilts.append(np.abs(gaps).max() / (case.theta @ case.theta))
+    assert len(some) > 10
+    assert np.median(tilts) > 0.3
+    idle = [c for c in some if not (c.X @ c.network.weights(c.theta)[0][-1] > 0).any()]
+    assert idle
