@@ -12,17 +12,22 @@ from reluflow.errors import InputError
 from reluflow.falsify import falsify, settle
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import at_the_kink, convergence, convergence_exact
+from reluflow.papers.vardi2022margin import (
+    at_the_kink,
+    convergence,
+    convergence_exact,
+    fitted_flows,
+)
 from scipy.integrate import solve_ivp
 
 
 @pytest.fixture(scope="module")
-def fitted() -> list[convergence.Fitted]:
-    return convergence.flows(1, 12)
+def fitted() -> list[fitted_flows.Fitted]:
+    return fitted_flows.flows(1, 12)
 
 
 def test_the_threshold_of_either_loss() -> None:
-    for loss, threshold in ((EXPONENTIAL, 1.0), (LOGISTIC, convergence.LOG_2)):
+    for loss, threshold in ((EXPONENTIAL, 1.0), (LOGISTIC, fitted_flows.LOG_2)):
         assert falsify(convergence.classifies(loss, threshold), 0, 300, 0).survives
         assert not falsify(convergence.classifies(loss, 1.05 * threshold), 0, 300, 0).survives
     assert not falsify(convergence.classifies(LOGISTIC, 1.0), 0, 300, 0).survives
@@ -86,7 +91,7 @@ def test_starts_lie_below_the_threshold(fitted) -> None:
         field, start = each.limit.path.field, each.limit.path.states[0]
         z = field.chart.outputs(start, field.X)
         assert (field.y * z > 0.0).all()
-        assert np.exp(field.log_loss(start)) < convergence.THRESHOLD[field.loss.name]
+        assert np.exp(field.log_loss(start)) < fitted_flows.THRESHOLD[field.loss.name]
 
 
 def test_the_derivative_at_zero_has_no_effect() -> None:
