@@ -48,7 +48,7 @@ def test_the_defaults_are_the_paper_s() -> None:
         ("depth", 1, "from 2 to 8"),
         ("width", 0, "from 1 to 64"),
         ("reach", 1, "from 10 to 1 000 000 000"),
-        ("scale", 0.0, "from 0.001 to 1 000"),
+        ("scale", 0.0, "from 0.001 to 10"),
         ("seed", -1, "at least 0"),
     ],
 )
@@ -85,6 +85,8 @@ def test_parameters_that_do_not_fit_together(changed: dict[str, Any], told: str)
         ("x1,x2,y\n1,2,1\n-1,2,1\n2,4,-1\n", "data rows 1 and 3 have one direction and different"),
         ("x1,x2,y\n" + "1,2,1\n" * 201, "has 201 data, and the page takes 200"),
         ("x1,y\n1,a\n", "is not a number"),
+        ("x1,x2,y\n1,2,1\n1e4,0,-1\n", r"data row 2 .* length 1e\+04: .* choose another unit"),
+        ("x1,x2,y\n1e-4,1e-5,1\n", "choose another unit"),
     ],
 )
 def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ PRINTED: Mapping[str, Callable[[], Construction]] = {
 _LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
 _MOST_PARAMETERS, _MOST_DATA = 300, 200
 """What the flow's integrator and the certificates take in seconds."""
+_SHORTEST, _LONGEST = 1e-3, 1e3
+"""Lengths of inputs: the loss of a drawn start is about exp(length)."""
 _STARTS = 6
 _PARALLEL = 1e-12
 
@@ -122,6 +124,12 @@ def _check_directions(X: NDArray, y: NDArray) -> None:
         row = datasets.data_row(int(np.argmin(sizes)) + 1)
         raise InputError(
             f"{row} is 0 in every column, and a network without biases answers 0 there."
+        )
+    lengths = np.linalg.norm(X, axis=1)
+    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
+        raise InputError(
+            f"{datasets.data_row(i + 1)} has an input of length {lengths[i]:.3g}: the page takes "
+            f"lengths from {_SHORTEST:g} to {_LONGEST:g}, so choose another unit."
         )
     directions = X / sizes[:, None]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)

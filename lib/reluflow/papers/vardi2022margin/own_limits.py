@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import MARK, approx, on_grain
+from reluflow.errors import InputError
 from reluflow.flows.charts import Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
@@ -29,25 +30,27 @@ _SHORT = 12
 
 @dataclass(frozen=True)
 class Found:
-    """A start's limit, and what is known of it as a point of Problem (2); None without a limit."""
+    """What became of one flow: how it ended, and where it has a limit that is known to rounding,
+    that limit and what is known of it as a point of Problem (2)."""
 
-    limit: Limit
-    optimum: Optimum | None
-
-    @property
-    def converged(self) -> bool:
-        """Whether the flow has a limit that is known to rounding."""
-        return self.optimum is not None
+    status: str
+    limit: Limit | None = None
+    optimum: Optimum | None = None
 
 
 def follow(own: Experiment) -> list[Found]:
     """The limit of the flow from each start of an experiment, and its certificate."""
-    found = []
-    for start in own.starts:
+    return [_followed(own, start) for start in own.starts]
+
+
+def _followed(own: Experiment, start: NDArray) -> Found:
+    try:
         end = limit(own.network, own.loss, own.X, own.y, start, reach=own.reach)
-        optimum = classify_optimum(own.network, end.theta, own.X, own.y) if end.converged else None
-        found.append(Found(end, optimum))
-    return found
+    except InputError as error:  # a start from which the loss cannot be followed
+        return Found(f"not followed: {error}")
+    if not end.converged:
+        return Found(end.status)
+    return Found(end.status, end, classify_optimum(own.network, end.theta, own.X, own.y))
 
 
 def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]:
@@ -61,7 +64,7 @@ def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]
 def ends_table(found: Sequence[Found]) -> pd.DataFrame:
     """How many flows end at which kind of point, with 95 % Wilson intervals of the shares."""
     ends = Counter(
-        one.optimum.verdict if one.optimum is not None else f"no limit: {one.limit.status}"
+        one.optimum.verdict if one.optimum is not None else f"no limit: {one.status}"
         for one in found
     )
     order = ("global", "local", "not local", "undecided")
@@ -78,12 +81,10 @@ def limits_table(found: Sequence[Found]) -> pd.DataFrame:
     """One row a start: how the flow ended, the residual and the squared length of its limit."""
     rows = [
         {
-            "how the flow ended": one.limit.status,
-            "KKT residual": _small(one.limit.residual) if one.converged else "",
-            "squared length": approx(float(one.limit.theta @ one.limit.theta), 6)
-            if one.converged
-            else "",
-            "limit": _point(one.limit.theta) if one.converged else "",
+            "how the flow ended": one.status,
+            "KKT residual": _small(one.limit.residual) if one.limit else "",
+            "squared length": approx(_square(one.limit), 6) if one.limit else "",
+            "limit": _point(one.limit.theta) if one.limit else "",
         }
         for one in found
     ]
@@ -97,7 +98,7 @@ def verdicts_table(found: Sequence[Found]) -> pd.DataFrame:
         for one in found
         if one.optimum is not None
     ]
-    names = [name for name, one in zip(_names(found), found, strict=True) if one.converged]
+    names = [name for name, one in zip(_names(found), found, strict=True) if one.limit]
     columns = ["optimum of Problem (2)?", "certificate"]
     return pd.DataFrame(rows, index=names, columns=columns)
 
@@ -107,7 +108,7 @@ def approaches(found: Sequence[Found], points: int = 40) -> list[tuple[str, NDAr
     L = 1/10 to the end of its flow."""
     out = []
     for name, one in zip(_names(found), found, strict=True):
-        if one.converged:
+        if one.limit is not None:
             decades = np.geomspace(1.0, one.limit.reached, points)
             out.append((name, decades, one.limit.errors(decades)))
     return out
@@ -122,6 +123,10 @@ def at_times(made: Construction, start: ArrayLike, times: ArrayLike) -> NDArray:
 
 def _names(found: Sequence[Found]) -> list[str]:
     return [f"start {k + 1}" for k in range(len(found))]
+
+
+def _square(limit: Limit) -> float:
+    return float(limit.theta @ limit.theta)
 
 
 def _small(value: float) -> str:

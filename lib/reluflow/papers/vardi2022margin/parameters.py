@@ -40,7 +40,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         STARTS,
         optional=True,
     ),
-    "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 1000)),
+    "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 10)),
     "loss": _one_of("the loss", LOSSES),
     "reach": Parameter(
         float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
