@@ -36,7 +36,7 @@ def test_the_tables_have_a_row_for_each(found: list[own_limits.Found]) -> None:
     limits, verdicts = own_limits.limits_table(found), own_limits.verdicts_table(found)
     assert list(limits.index) == ["start 1", "start 2", "start 3"]
     assert limits["squared length"].tolist() == ["≈8.00000", "≈3.88057", ""]
-    assert limits["limit"][0].startswith("(0, ≈2.0000, ")
+    assert limits["limit"].iloc[0].startswith("(0, ≈2.0000, ")
     assert verdicts["optimum of Problem (2)?"].tolist() == ["not local", "global"]
     assert "shorter points" in verdicts["certificate"].iloc[0]
     assert "everywhere" in verdicts["certificate"].iloc[1]
