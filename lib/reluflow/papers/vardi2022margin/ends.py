@@ -33,11 +33,13 @@ class Judged:
              exact checker refused it
     gap      no shorter point is shorter by a larger share, in rational arithmetic; for "not local"
              the share that some point saves
+    proof    the kind of certificate (`reluflow.margin.certificates`)
     """
 
     layer: int | None
     verdict: str
     gap: float
+    proof: str
 
 
 @dataclass(frozen=True)
@@ -90,24 +92,27 @@ def judged(
     """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts."""
     found = classify_optimum(network, theta, X, y, layer)
     if found.certificate is None:
-        return Judged(layer, "undecided", np.nan)
+        return Judged(layer, "undecided", np.nan, "none")
+    proof = type(found.certificate).__name__
     seen = check(network, found.theta, X, y, found.certificate)
     if seen.verdict == "refused":
-        return Judged(layer, "undecided", np.nan)
-    return Judged(layer, seen.verdict, found.slack if seen.verdict == "not local" else seen.slack)
+        return Judged(layer, "undecided", np.nan, proof)
+    gap = found.slack if seen.verdict == "not local" else seen.slack
+    return Judged(layer, seen.verdict, gap, proof)
 
 
 def trained(
     draws: Mapping[str, Draw], seed: int, count: int, by_layer: bool = False
 ) -> tuple[tuple[str, Instance], ...]:
-    """`count` instances of these kinds in turn, each with its kind and its end."""
+    """`count` instances or a few more, as many of each kind, each with its kind and its end."""
     rng, kinds = np.random.default_rng(seed), list(draws)
-    each = (kinds[k % len(kinds)] for k in range(count))
+    each = kinds * -(-count // len(kinds))
     return tuple((kind, ended(draws[kind](rng), by_layer)) for kind in each)
 
 
 def replayed(found: Sequence[tuple[str, Instance]]) -> dict[str, Draw]:
-    """Draws that give these instances again, in their order: one survey serves many statements."""
+    """Draws that give these instances again, as many of each kind, in their order: one survey
+    serves many statements."""
 
     def again(kind: str) -> Draw:
         items = iter([item for own, item in found if own == kind])

@@ -147,11 +147,11 @@ def qualification() -> Statement:
 
 
 def boundaries(seed: int, count: int) -> list[Evidence]:
-    """How many of `count` optima have an input that is 0, and that these are KKT points too."""
-    statement = optima_are_kkt_points()
-    rng, kinds = np.random.default_rng(seed), list(statement.draws.values())
-    found = [kinds[k % len(kinds)](rng) for k in range(count)]
+    """How many of `count` optima for alternating labels have an input 0: these are KKT points."""
+    rng = np.random.default_rng(seed)
+    found = [_optimum(alternating(rng)) for _ in range(count)]
     told = [item for item in found if item["boundary"] and np.isfinite(item["residual"])]
     right = sum(item["residual"] <= RESIDUAL for item in told)
-    return [fact("optima with an input 0 that are KKT points", right, len(told), tried=len(told)),
-            note("optima drawn for that", count)]  # fmt: skip
+    return [fact("optima on an activation boundary that are KKT points", right, len(told),
+                 tried=len(told)),
+            note("optima for alternating labels", count)]  # fmt: skip

@@ -23,7 +23,11 @@ from reluflow.papers.vardi2022margin.instances import (
     theorem_4_4,
     theorem_5_1,
 )
-from reluflow.papers.vardi2022margin.rays import better_is_shorter, keeps_its_ray
+from reluflow.papers.vardi2022margin.rays import (
+    better_is_shorter,
+    keeps_its_ray,
+    starts_on_its_limit,
+)
 
 BOTH = ("linear", "relu")
 AT_ZERO = (0.0, 0.5, 1.0)
@@ -66,13 +70,26 @@ def followed(construction: Construction, layer: int | None = None) -> list[Follo
     return found
 
 
+Runs = Sequence[tuple[Construction, Followed]]
+
+
+def flows(constructions: Iterable[Construction], layer: int | None = None) -> Runs:
+    """All flows of some constructions, judged in Problem (2) or (4)."""
+    return [(c, run) for c in constructions for run in followed(c, layer)]
+
+
 def ends_as_printed(
     constructions: Construction | Sequence[Construction], verdict: str, layer: int | None = None
 ) -> list[Evidence]:
     """That the flows of constructions end where the paper says, at KKT points that are what the
     paper says: "not local" or "local", of Problem (2) or of that of one layer."""
-    given = [constructions] if isinstance(constructions, Construction) else list(constructions)
-    runs = [(c, run) for c in given for run in followed(c, layer)]
+    one = isinstance(constructions, Construction)
+    return as_printed(flows([constructions] if one else constructions, layer), verdict, layer)
+
+
+def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:
+    """The same of flows that were followed before."""
+    given = list({c.name + c.network.activation: c for c, _ in runs}.values())
     off = max(float(np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit))
               for c, run in runs)  # fmt: skip
     problem = "" if layer is None else f" of Problem (4), layer {layer}"
@@ -90,9 +107,11 @@ def ends_as_printed(
              "rational arithmetic", _count(run.checked.verdict == verdict for _, run in runs),
              len(runs), tried=len(runs)),
     ]  # fmt: skip
-    kept = [keeps_its_ray(c, value) for c in given for value in _at_zero(c)]
-    if any(kept):
-        says = "rays of printed limits that the flow keeps, in exact numbers, σ'(0) = 0, 1/2, 1"
+    kept = [keeps_its_ray(c, value) for c in given if starts_on_its_limit(c)
+            for value in _at_zero(c)]  # fmt: skip
+    if kept:
+        says = ("starts on the ray of the printed limit, with each σ'(0), that stay there, in exact "
+                "numbers")  # fmt: skip
         found.append(fact(says, _count(kept), len(kept), tried=len(kept)))
     how = "; ".join(dict.fromkeys(run.how for _, run in runs))
     return [*found, note("runs", f"{'; '.join(dict.fromkeys(map(_named, given)))}: {how}")]
@@ -127,7 +146,7 @@ def two_groups() -> list[Evidence]:
     printed = [fraction(sum(v**2 for v in values)) for values in (c.exact_limit, c.exact_better)]
     return [
         *ends_as_printed(c, "local"),
-        *_inputs([c]),
+        *inputs_not_zero([c]),
         fact("θ' is feasible and |θ'| < |θ̃|, in exact numbers", better_is_shorter(c), True),
         note("|θ̃|² and |θ'|²", tuple(printed)),
         fact(
@@ -143,7 +162,7 @@ def shared_filter() -> list[Evidence]:
     """mm.thm4.4: one filter on two patches, linear and ReLU, stays at its start, where no input is
     0 and which is no local optimum (Theorem 4.4, C.7)."""
     both = [theorem_4_4(name) for name in BOTH]
-    return [*ends_as_printed(both, "not local"), *_inputs(both),
+    return [*ends_as_printed(both, "not local"), *inputs_not_zero(both),
             *_each({_named(c): perturbations.tilting_helps(name)
                     for name, c in zip(BOTH, both, strict=True)})]  # fmt: skip
 
@@ -160,7 +179,7 @@ def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
         if item.decides
     ]
     what = f"C.8's shorter points: checks that hold, m = {', '.join(map(str, depths))}"
-    return [*ends_as_printed(all_of, "not local"), *_inputs(all_of),
+    return [*ends_as_printed(all_of, "not local"), *inputs_not_zero(all_of),
             fact(what, _count(better), len(better))]  # fmt: skip
 
 
@@ -181,7 +200,7 @@ def first_layer_of_two_groups() -> list[Evidence]:
                    for values in (c.exact_limit, c.exact_better))  # fmt: skip
     return [
         *ends_as_printed(c, "local", layer=1),
-        *_inputs([c]),
+        *inputs_not_zero([c]),
         fact("layers in which θ' differs", perturbations.changed_layers(c), (1,)),
         fact("θ' is feasible and |θ'| < |θ̃|, in exact numbers", better_is_shorter(c), True),
         note("|ũ⁽¹⁾|² and |u⁽¹⁾'|²", (own, better)),
@@ -195,7 +214,7 @@ def global_layer(construction: Construction, layer: int) -> float:
     return 2.0 * layer_optimum(c.network, c.limit, c.X, c.y, layer).value
 
 
-def _inputs(constructions: Sequence[Construction]) -> list[Evidence]:
+def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
     """That no input to a hidden neuron is 0 at the printed limits."""
     least = np.inf
     for c in constructions:

@@ -34,6 +34,11 @@ def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
     return _parallel(slope, start) and _parallel(slope, c.exact_limit)
 
 
+def starts_on_its_limit(construction: Construction) -> bool:
+    """Whether the start is a positive multiple of the printed limit, in exact numbers."""
+    return _parallel(construction.exact_start, construction.exact_limit)
+
+
 def better_is_shorter(construction: Construction) -> bool:
     """Whether the better point, one without EPS, is feasible and shorter than the limit."""
     c, theta = construction, list(construction.exact_better)
