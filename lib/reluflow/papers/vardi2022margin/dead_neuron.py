@@ -23,8 +23,6 @@ from reluflow.papers.vardi2022margin.settled import settled_limit
 LABELS = np.ones(2)
 CLOSE = 1e-7
 """The limit found may differ from the exact one by this, over |theta~|."""
-_FAR = 1e15
-"""log10(1/L) up to which flows are followed that must outgrow a large second neuron."""
 
 
 def two_neurons() -> Network:
@@ -77,7 +75,7 @@ def _slack(item: Instance, X: NDArray) -> float:
 
 def followed(theta: NDArray, X: NDArray, loss: str) -> Limit:
     """The limit of the flow of Theorem 3.2's network."""
-    return settled_limit(two_neurons(), loss, X, LABELS, theta, farthest=_FAR)
+    return settled_limit(two_neurons(), loss, X, LABELS, theta)
 
 
 def proved_not_local(theta: NDArray, X: NDArray) -> bool:
@@ -130,9 +128,11 @@ def figure_path(decades: NDArray, loss: str = "exponential") -> tuple[NDArray, N
     for unit, decade in zip(units, decades, strict=True):
         slopes = two_neurons().output(unit, PRINTED)
         target = decade * np.log(10.0)
-        # log(1/L) grows with |theta|^2, and is between its least margin less log 2 and that margin.
-        square = brentq(lambda r, f=slopes, c=target: np.logaddexp.reduce(-r * f) + c,
-                        target / slopes.min(), (target + 1.0) / slopes.min(), rtol=1e-14)  # fmt: skip
+        # log(1/L) grows with |theta|^2, and is the least margin less log 2, or up to that margin.
+        low, high = np.array([target, target + 1.0]) / slopes.min()
+        square = brentq(
+            lambda r, f=slopes, c=target: np.logaddexp.reduce(-r * f) + c, low, high, rtol=1e-14
+        )
         rows.append(unit * square**0.5)
     return np.array(rows), start
 
@@ -153,8 +153,8 @@ def one_grows_one_rests() -> list[Evidence]:
              (0, 0, 0)),
         fact("|u₁| grows from each of L = 1e-1, 1e-10, ..., 1e-100000 to the next",
              bool(np.all(np.diff(long) > 0.0)), True),
-        bound("|u₁| at the last, with log(1/L) / h, h = 1/4", abs(long[-1] / (4e5 * np.log(10.0)) - 1.0),
-              "<=", 1e-4, ""),
+        bound("|u₁| at the last over log(1/L) / h, h = 1/4, from 1",
+              abs(long[-1] / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, ""),
         fact("the angle of u₁ to (0, 1) falls by 100 and more from L = 1e-1 to 1e-10",
              bool(tilt[1] < 0.01 * tilt[0]), True),
         bound("the largest angle from L = 1e-100 on", tilt[2:].max(), "<=", 1e-6, ""),

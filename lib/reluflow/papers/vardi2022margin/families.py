@@ -106,6 +106,7 @@ def flat_patches(activation: str) -> Family:
     columns of A. Linear: that is the larger singular value sqrt(2) of A; ReLU: sqrt(1 + h^2), at w
     along one patch.
     """
+
     def limit(h: float) -> NDArray:
         size = (np.sqrt(2.0) * h) ** -0.5
         return size * np.array([0.0, 1.0, 0.5**0.5, 0.5**0.5])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reluflow.falsify import Instance, Statement
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.margin.check import check
-from reluflow.margin.limits import Limit
+from reluflow.margin.limits import UNDECIDED, Limit
 from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, diagonal
 from reluflow.papers.vardi2022margin.settled import settled_limit
@@ -97,7 +97,7 @@ def other_starts(seed: int, tried: int) -> list[Evidence]:
     linear network, and with ReLU where 0 < w_1[2], -w_2[2] < w_1[2]; where w_1[2] < 0 it rests.
     Starts between, w_1[2] < -w_2[2], run into the kink and rest there; they are not drawn."""
     rng = np.random.default_rng(seed)
-    right, silent = {"linear": 0, "relu": 0}, {"linear": 0, "relu": 0}
+    right, silent, decided = ({"linear": 0, "relu": 0} for _ in range(3))
     for k in range(tried):
         start = np.array([1.0, 0.0, 1.0, 0.0]) + 0.1 * rng.normal(size=4)
         if start[1] > 0.0 > start[1] + start[3]:
@@ -108,12 +108,13 @@ def other_starts(seed: int, tried: int) -> list[Evidence]:
             found = _followed(network, ("exponential", "logistic")[k % 2], x, start)
             grows = activation == "linear" or start[1] > 0.0
             verdict = _verdict(network, found.theta, x) if found.converged else found.status
+            decided[activation] += found.status != UNDECIDED
             right[activation] += verdict == ("global" if grows else "not local")
             silent[activation] += verdict == "not local"
     return [
         fact("random starts near the printed one, linear: the limit is a global optimum",
-             right["linear"], tried, tried=tried),
+             right["linear"], decided["linear"], tried=decided["linear"]),
         fact("the same with ReLU: a global optimum if w₁[2] > 0, no local optimum if w₁[2] < 0",
-             right["relu"], tried, tried=tried),
+             right["relu"], decided["relu"], tried=decided["relu"]),
         note("of these no local optimum, linear and ReLU", (silent["linear"], silent["relu"])),
     ]  # fmt: skip

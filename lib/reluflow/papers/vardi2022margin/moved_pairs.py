@@ -11,11 +11,9 @@ from reluflow.falsify import Instance, Statement
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.papers.vardi2022margin.dead_neuron import (
     CLOSE,
-    LABELS,
     draw_start,
     followed,
     proved_not_local,
-    two_neurons,
 )
 from reluflow.papers.vardi2022margin.pairs import (
     PRINTED,

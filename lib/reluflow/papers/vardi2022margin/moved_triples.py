@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.margin.layer_problem import layer_optimum
+from reluflow.margin.limits import UNDECIDED
 from reluflow.margin.optimum import global_optimum
 from reluflow.papers.vardi2022margin.instances import lemma_C_6
 from reluflow.papers.vardi2022margin.pairs import shortest_predictor
@@ -30,21 +31,18 @@ class MovedTriple:
     """Data X (3, 2) at a distance `size` of the printed ones, and the limit of the flow from the
     printed start, or from one of the same activity.
 
+    status              of the limit
     saved, layer_saved  1 - |theta*|^2 / |theta~|^2, of all parameters and of the first layer; NaN
-                        where the loss does not go to 0
+                        where there is no limit
     off                 of the limit to `two_alone`, over |theta~|
     """
 
     X: NDArray
     size: float
-    saved: float
-    layer_saved: float
-    off: float
-
-    @property
-    def converged(self) -> bool:
-        """Whether the loss goes to 0."""
-        return not np.isnan(self.saved)
+    status: str
+    saved: float = np.nan
+    layer_saved: float = np.nan
+    off: float = np.nan
 
 
 def two_alone(X: NDArray) -> NDArray:
@@ -76,13 +74,13 @@ def _followed(X: NDArray, size: float, start: NDArray, k: int) -> MovedTriple:
     loss = ("exponential", "logistic")[k % 2]
     found = settled_limit(network, loss, X, y, start)
     if not found.converged:
-        return MovedTriple(X, size, np.nan, np.nan, np.nan)
+        return MovedTriple(X, size, found.status)
     theta, first = found.theta, network.sizes[0]
     best = global_optimum(network, X, y).theta
     layer = 2.0 * layer_optimum(network, theta, X, y, 1).value
     exact = two_alone(X)
     return MovedTriple(
-        X, size, 1.0 - float(best @ best) / float(theta @ theta),
+        X, size, found.status, 1.0 - float(best @ best) / float(theta @ theta),
         1.0 - layer / float(theta[:first] @ theta[:first]),
         float(np.linalg.norm(theta - exact) / np.linalg.norm(exact)),
     )  # fmt: skip
@@ -101,11 +99,11 @@ def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
 
 
 def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> list[Evidence]:
-    pairs = list(zip(found, saved, strict=True))
+    pairs = [(each, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
     near = [(each, s) for each, s in pairs if 0.0 < each.size < NEAR]
     other = [(each, s) for each, s in pairs if each.size == 0.0]
     beaten = [sum(s > SURE for _, s in some) for some in (near, other)]
-    off = max(each.off for each, _ in [*near, *other])
+    off = max((each.off for each, _ in [*near, *other]), default=np.inf)
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
              beaten[0], len(near), tried=len(near)),
@@ -114,7 +112,8 @@ def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> li
         bound("their limits, from the two neurons' own shortest predictors, over |θ̃|", off, "<=",
               1e-7, ""),
         note("least share of the squared length that the optimum saves among them",
-             min(s for _, s in [*near, *other]), digits=2),
+             min((s for _, s in [*near, *other]), default=np.nan), digits=2),
+        note("flows whose limit was not decided", len(found) - len(pairs)),
         note("distance of data of which the printed start has another activity", Fraction(1, 4)),
         *(note(f"at distance {size}: share of the limits that are {what}",
                _share([s for each, s in pairs if each.size == size])) for size in FAR),

@@ -5,10 +5,10 @@ and the first one is a linear network of width one: with v_1 > 0 all margins are
 and L' <= -v_1(0)^2 |sum_i g_i x_i|^2, g_i the slopes of the loss, so that L -> 0 whatever L(0) is,
 if only the data are not opposite. (Fit) is not asked for: it comes.
 
-Does the first neuron stay active? Where w.x_2 comes to 0, v w.x_2 is the smaller margin, g_1 <= g_2,
-and (w.x_2)' = v (g_1 x_1.x_2 + g_2 |x_2|^2) >= v g_2 min(|x_2|^2, x_2.(x_1 + x_2)). So it stays from
-every start if x_1.(x_1 + x_2) and x_2.(x_1 + x_2) are positive; and if one of them is negative, it
-does not from w.x_1 = w.x_2 > 0 small enough, where both slopes are nearly equal.
+Does the first neuron stay active? Where w.x_2 comes to 0, v w.x_2 is the smaller margin, so that
+g_1 <= g_2 and (w.x_2)' = v (g_1 x_1.x_2 + g_2 |x_2|^2) >= v g_2 min(|x_2|^2, x_2.(x_1 + x_2)). It
+stays from every start if x_1.(x_1 + x_2) and x_2.(x_1 + x_2) are positive; and if one of them is
+negative, it does not from w.x_1 = w.x_2 > 0 small enough, where both slopes are nearly equal.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.ledger import Evidence, bound, deviation, fact, note
+from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.curves import span
 from reluflow.margin.layer_problem import layer_optimum
@@ -87,7 +87,7 @@ def unbounded(family: Family) -> list[Evidence]:
         bound(f"{who}: |θ̃|/|θ*| with the optimum computed, against the closed form",
               max(off), "<=", 1e-6, ""),
         fact(f"{who}: certificates of the optima and of θ̃ that the exact checker refuses",
-             sum(map(lambda h: _refused(family, h), SIZES)), 0, tried=len(SIZES)),
+             sum(_refused(family, h) for h in SIZES), 0, tried=len(SIZES)),
         bound(f"{who}: last exponent of h in |θ̃|/|θ*|, from -1/2", abs(powers[-1] + 0.5), "<=",
               1e-4, ""),
         *(bound(f"{who}: |θ̃|/|θ*| for M = {m}, at h = 1/(4M²)", _ratio(family, 0.25 / m**2), ">=",
@@ -159,7 +159,7 @@ def _across(family: Family, h: float) -> float:
 
 
 def _neurons(network: Network, theta: NDArray) -> NDArray:
-    """theta's neurons apart, those that are not 0: rows (k, p); as a whole where they share weights."""
+    """theta's neurons that are not 0, each by itself: rows (k, p); one row for shared weights."""
     if _shares(network):
         return theta[None]
     W, v = network.weights(theta)
@@ -194,6 +194,6 @@ def _refused(family: Family, h: float) -> int:
 
 def _inputs(family: Family) -> Evidence:
     """The least input of a hidden neuron in the limits, over the family."""
-    least = min(float(np.abs(h).min()) for size in SIZES
-                for h in family.network.preactivations(family.limit(size), family.data(size)))  # fmt: skip
+    inputs = [family.network.preactivations(family.limit(h), family.data(h))[0] for h in SIZES]
+    least = float(np.abs(inputs).min())
     return bound(f"{family.name}: least |input| of a hidden neuron in θ̃", least, ">", 0.0, "")
