@@ -46,19 +46,18 @@ class Survey:
 
 
 def survey(seed: int, count: int) -> Survey:
-    """Train `count` networks of each family, or a few more; of fully connected linear ones half as
-    many of each kind of depth, and three quarters of the shared linear ones, whose flows are slow.
-    """
-    half, most = max(1, count // 2), max(1, 3 * count // 4)
+    """Train `count` networks of the sparse linear family; more where flows are quick, fewer where
+    they are slow."""
+    few, some, many = (max(1, count * share // 3) for share in (1, 2, 4))
     shared = trained_networks.shared
     return Survey(
         seed,
-        trained(trained_networks.full_linear((2, 2)), seed, half),
-        trained(trained_networks.full_linear((3, 4)), seed, half),
+        trained(trained_networks.full_linear((2, 2)), seed, few),
+        trained(trained_networks.full_linear((3, 4)), seed, few),
         trained(trained_networks.sparse_linear(), seed, count),
-        trained(trained_networks.sparse_relu(), seed, count),
-        trained(shared("linear"), seed, most, by_layer=True),
-        trained(shared("relu"), seed, count, by_layer=True),
+        trained(trained_networks.sparse_relu(), seed, many),
+        trained(shared("linear"), seed, some, by_layer=True),
+        trained(shared("relu"), seed, many, by_layer=True),
     )
 
 

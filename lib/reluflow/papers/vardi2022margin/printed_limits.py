@@ -49,13 +49,15 @@ class Followed:
     checked: Checked
 
 
-def followed(construction: Construction, layer: int | None = None) -> list[Followed]:
-    """The flow of a construction from its start, for both losses and, with ReLU, for sigma'(0) in
-    {0, 1/2, 1}."""
+def followed(
+    construction: Construction, layer: int | None = None, at_zero: Sequence[float] = AT_ZERO
+) -> list[Followed]:
+    """The flow of a construction from its start, for both losses and, with ReLU, for each of these
+    values of sigma'(0)."""
     c = construction
     found = []
     for name, loss in LOSSES.items():
-        for value in _at_zero(c):
+        for value in _values(c, at_zero):
             end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
             seen = classify_optimum(c.network, end.theta, c.X, c.y, layer)
             # "Not local" is proved for all that is so near; an optimum for the point itself.
@@ -73,9 +75,13 @@ def followed(construction: Construction, layer: int | None = None) -> list[Follo
 Runs = Sequence[tuple[Construction, Followed]]
 
 
-def flows(constructions: Iterable[Construction], layer: int | None = None) -> Runs:
+def flows(
+    constructions: Iterable[Construction],
+    layer: int | None = None,
+    at_zero: Sequence[float] = AT_ZERO,
+) -> Runs:
     """All flows of some constructions, judged in Problem (2) or (4)."""
-    return [(c, run) for c in constructions for run in followed(c, layer)]
+    return [(c, run) for c in constructions for run in followed(c, layer, at_zero)]
 
 
 def ends_as_printed(
@@ -108,10 +114,9 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
              len(runs), tried=len(runs)),
     ]  # fmt: skip
     kept = [keeps_its_ray(c, value) for c in given if starts_on_its_limit(c)
-            for value in _at_zero(c)]  # fmt: skip
+            for value in _values(c, AT_ZERO)]  # fmt: skip
     if kept:
-        says = ("starts on the ray of the printed limit, with each σ'(0), that stay there, in exact "
-                "numbers")  # fmt: skip
+        says = "starts on the printed limit's ray, σ'(0) = 0, 1/2, 1, that stay there, exactly"
         found.append(fact(says, _count(kept), len(kept), tried=len(kept)))
     how = "; ".join(dict.fromkeys(run.how for _, run in runs))
     return [*found, note("runs", f"{'; '.join(dict.fromkeys(map(_named, given)))}: {how}")]
@@ -237,9 +242,9 @@ def _named(construction: Construction) -> str:
     return f"{construction.name}, {'ReLU' if relu else 'linear'}"
 
 
-def _at_zero(construction: Construction) -> tuple[float, ...]:
-    """The values of sigma'(0) to try; a linear network has no use for one."""
-    return AT_ZERO if construction.network.activation == "relu" else AT_ZERO[:1]
+def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[float]:
+    """The values of sigma'(0) to try; a linear network has no use for more than one."""
+    return at_zero if construction.network.activation == "relu" else at_zero[:1]
 
 
 def _count(told: Iterable[bool]) -> int:

@@ -4,7 +4,7 @@ all are."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,7 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzerow.linear, mm.tab1.nonzerow.relu, mm.tab1.nonzeroin.linear,
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
-    dead = flows([instances.theorem_3_2()])
+    dead = _flows([instances.theorem_3_2()])
     return Table(
         {
             "fc": "fully connected",
@@ -91,12 +91,12 @@ def table_1(survey: Survey) -> Table:
         {
             "fc.linear": _all(GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, survey.full_2),
             "fc.relu": _one("Thm. 3.2", dead),
-            "noshare.linear": _one("Thm. 4.1", flows([instances.theorem_4_1()])),
-            "noshare.relu": _one("Thm. 3.2", [*dead, *flows([instances.theorem_4_1("relu")])]),
+            "noshare.linear": _one("Thm. 4.1", _flows([instances.theorem_4_1()])),
+            "noshare.relu": _one("Thm. 3.2", [*dead, *_flows([instances.theorem_4_1("relu")])]),
             "nonzerow.linear": _all(
                 GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_is_global, survey.sparse
             ),
-            "nonzerow.relu": _one("Thm. 4.2", flows([instances.theorem_4_2()])),
+            "nonzerow.relu": _one("Thm. 4.2", _flows([instances.theorem_4_2()])),
             "nonzeroin.linear": _all(
                 GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_with_inputs_is_global, survey.sparse
             ),
@@ -104,7 +104,7 @@ def table_1(survey: Survey) -> Table:
                 "Thm. 4.3", guaranteed.relu_is_local, survey.relu, [instances.lemma_C_6()], None
             ),
             **{
-                f"shared.{name}": _one("Thm. 4.4", flows([instances.theorem_4_4(name)]), True)
+                f"shared.{name}": _one("Thm. 4.4", _flows([instances.theorem_4_4(name)]), True)
                 for name in BOTH
             },
         },
@@ -126,17 +126,17 @@ def table_2(survey: Survey) -> Table:
             "fc.linear": _all(
                 GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, (*survey.full_2, *survey.full)
             ),
-            "fc.relu": _one("Thm. 3.2", flows([deeper.dead_neuron()])),
+            "fc.relu": _one("Thm. 3.2", _flows([deeper.dead_neuron()])),
             **{
                 f"noshare.{name}": _one(
-                    "Thm. 5.1", flows([instances.theorem_5_1(m, name) for m in (3, 4)]), True
+                    "Thm. 5.1", _flows([instances.theorem_5_1(m, name) for m in (3, 4)]), True
                 )
                 for name in BOTH
             },
             "layer.linear": _all(
                 GLOBAL, "Thm. 5.2", guaranteed.linear_layers_are_global, survey.shared
             ),
-            "layer.relu": _one("Thm. 5.3", flows([deeper.four_neurons()], 1), layer=1),
+            "layer.relu": _one("Thm. 5.3", _flows([deeper.four_neurons()], 1), layer=1),
             "layer-nonzero.linear": _all(
                 GLOBAL, "Thm. 5.2", guaranteed.linear_layers_with_inputs_are_global, survey.shared
             ),
@@ -149,6 +149,11 @@ def table_2(survey: Survey) -> Table:
             ),
         },
     )
+
+
+def _flows(constructions: Sequence[Construction], layer: int | None = None) -> Runs:
+    """Both losses; that sigma'(0) is of no effect the theorems' own claims tell."""
+    return flows(constructions, layer, at_zero=(0.0,))
 
 
 def _one(theorem: str, runs: Runs, inputs: bool = False, layer: int | None = None) -> Cell:
@@ -187,7 +192,7 @@ def _mixed(
     layer: int | None,
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
-    judged, runs = spoken_of(statement(ends), ends), flows(examples, layer)
+    judged, runs = spoken_of(statement(ends), ends), _flows(examples, layer)
     verdicts = [one.verdict for one in judged] + [run.checked.verdict for _, run in runs]
     beaten = [better_is_shorter(c) for c in examples]
     weakest = _weakest(verdicts)
