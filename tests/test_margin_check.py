@@ -23,7 +23,7 @@ from reluflow.margin.certificates import (
     SecondOrder,
     Shorter,
 )
-from reluflow.margin.check import Checked, check, verdict
+from reluflow.margin.check import Checked, check, curvature, verdict
 from reluflow.margin.check.layer import linear_parts
 from reluflow.margin.check.rational import is_empty, missing, numbers, point
 from reluflow.margin.optimum import classify_optimum, global_optimum
@@ -312,7 +312,8 @@ def test_shared_weights_would_break_the_bound() -> None:
     on, no = np.array([True]), np.array([False])
     columns = ((Column(on, no, 1, np.zeros(1)),),) * 2
     proof = Cellwise((Family(np.ones(1), columns),), True)
-    assert check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof).verdict == "refused"
+    found = check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof)
+    assert "without shared weights" in found.detail
     apart = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
     assert check(apart, np.ones(4), np.ones((1, 1)), np.ones(1), proof).verdict == "global"
 
@@ -546,6 +547,21 @@ def test_a_kink_has_no_second_order() -> None:
     assert check(network, theta, loose, np.ones(2), kept).verdict == "local"
     wrong = SecondOrder(np.array([0.0, 0.5]), 0.5)
     assert check(network, theta, loose, np.ones(2), wrong).verdict == "refused"
+
+
+def test_second_derivatives_are_the_networks() -> None:
+    rng = RNG(7)
+    maps = (np.array([[1, 2, 0], [2, 0, 3]]), np.array([[1, 1], [2, 3], [0, 4]]))
+    network = Network((*maps, np.array([[2, 1, 1]])))
+    theta, X = rng.normal(size=network.size), rng.normal(size=(3, 3))
+    at = point(network, theta, X, np.ones(3))
+    for i in range(3):
+        one = np.arange(3) == i
+        found = [[float(v) for v in row] for row in curvature._hessian(at, i)]
+        for row, v in zip(found, np.eye(network.size), strict=True):
+            assert row == pytest.approx(network.hessian_product(theta, X, one, v).tolist())
+        gradient = [float(v) for v in curvature._gradient(at, i)]
+        assert gradient == pytest.approx(network.gradient(theta, X, one).tolist())
 
 
 # --- All of them ----------------------------------------------------------------------------------
