@@ -622,6 +622,17 @@ def test_what_a_chapter_finds(tmp_path: Path) -> None:
         ledger.findings(board, {"sv.thm4.33": "A slip."})
 
 
+def test_claims_with_one_sentence_stand_together(tmp_path: Path) -> None:
+    claims = ledger.open("lee2022support")
+    for id in ("sv.thm4.3", "sv.thm3.6", "sv.lem4.5"):
+        claims.settle(id, [FAILS], counterexample=CASE)
+    claims.settle("sv.prop4.4", [HOLDS], reading=READING)
+    told = dict.fromkeys(["sv.thm4.3", "sv.thm3.6", "sv.prop4.4"], "Only for some.")
+    lines = ledger.findings(ledger.summary(claims), told).text.splitlines()
+    heads = [line.split(" | ")[0] for line in lines if not line.startswith("  ")]
+    assert heads == ["sv.thm3.6, sv.thm4.3", "sv.lem4.5", "sv.prop4.4"]
+
+
 def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
     claims = ledger.open("lee2022support")
     for row in settled()[:3]:

@@ -38,7 +38,7 @@ def verdict_bar(board: Scoreboard) -> View:
 
 def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
     """The claims of a board that do not hold as they stand, each linked to its card, with what is
-    true instead; after them the names of those that hold.
+    true instead, those with one sentence together; after them the names of those that hold.
 
     Parameters: `told`, the claim's id -> one sentence, mathematics between dollars. A claim without
     one shows its reading, or else what it says. Raises `LedgerError` for an id that no inventory of
@@ -48,17 +48,27 @@ def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
     if strangers := sorted(told.keys() - known):
         raise LedgerError(f"no claim {strangers[0]!r} in the inventory")
     cells, lines = [["claim", "where", "verdict"]], []
-    for row in (r for verdict in _WORTH_TELLING for r in board.rows if r.verdict == verdict):
-        what = told.get(row.claim.id) or _reading_or_claim(row)
-        cells += [[link(row, board.folder), escape(row.claim.at), badge(row.verdict)]]
-        cells += [[mathematics(what)]]
-        lines.append(f"{row.claim.id} | {row.claim.at} | {row.verdict}\n  {what}")
+    for (verdict, what), rows in _alike(board, told).items():
+        where = ", ".join(dict.fromkeys(row.claim.at for row in rows))
+        links = ", ".join(link(row, board.folder) for row in rows)
+        cells += [[links, escape(where), badge(verdict)], [mathematics(what)]]
+        names = ", ".join(row.claim.id for row in rows)
+        lines.append(f"{names} | {where} | {verdict}\n  {what}")
     held = [row for row in board.rows if row.verdict == REPRODUCED]
     if held:
         names = ", ".join(link(row, board.folder) for row in held)
         cells += [[f"{badge(REPRODUCED)} as stated: {names}"]]
         lines.append(f"reproduced as stated: {', '.join(row.claim.id for row in held)}")
     return View(html_table(cells), "\n".join(lines))
+
+
+def _alike(board: Scoreboard, told: Mapping[str, str]) -> dict[tuple[str, str], list[Row]]:
+    """The rows worth telling of, those of one verdict and one sentence together."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in (r for verdict in _WORTH_TELLING for r in board.rows if r.verdict == verdict):
+        what = told.get(row.claim.id) or _reading_or_claim(row)
+        found.setdefault((row.verdict, what), []).append(row)
+    return found
 
 
 def _reading_or_claim(row: Row) -> str:
