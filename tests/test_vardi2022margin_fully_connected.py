@@ -72,7 +72,7 @@ def test_each_measure_sees_its_own_fault() -> None:
 
 def test_cases_are_of_every_kind_and_fit() -> None:
     wrong = 0
-    kinds = set()
+    kinds, ratios = set(), set()
     for case in room.cases(0, 60):
         z = case.network.output(case.theta, case.X)
         right = bool((case.y * z > 0).all())
@@ -81,7 +81,10 @@ def test_cases_are_of_every_kind_and_fit() -> None:
         if right and np.abs(z).max() > 3.1:
             assert case.loss.value(z, case.y) < 0.5
         max_margin(case.X, case.y)  # the data are separable
+        if len(case.X) > 1 and np.linalg.matrix_rank(case.X) == 1 and case.X.shape[1] > 1:
+            ratios |= set(np.round(case.X[:, 0] / case.X[0, 0], 9).tolist())
     assert wrong > 5
+    assert min(ratios) < 0 < max(ratios)
     assert {kind for kind, _, _ in kinds} == set(room.STARTS)
     assert {depth for _, depth, _ in kinds} == {2, 3, 4}
     assert len({loss for *_, loss in kinds}) == 2

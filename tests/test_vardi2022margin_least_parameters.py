@@ -79,6 +79,8 @@ def test_a_wrong_constant_is_noticed(name: str) -> None:
     right = FAMILIES[name]
     more = Family("more", right.network, lambda b, m: 1.01 * right.cost(b, m), right.minimiser)
     assert not falsify(least_parameters._no_shorter(more, "more"), 2, 120, 0).survives
+    below = [item for item in least_parameters.reached(more, 0, 2, 2) if item.form == "fact"]
+    assert not below[1].holds
     less = Family("less", right.network, lambda b, m: 0.99 * right.cost(b, m), right.minimiser)
     first, *_, share, _, _ = least_parameters.reached(less, 0, 2, 2)
     assert not first.holds

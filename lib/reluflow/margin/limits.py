@@ -82,6 +82,10 @@ class Limit:
         """theta(t) / |theta(t)| where L = 10^-decades, shape (k, p) for decades (k,)."""
         return _states(self.path, DECADE * np.asarray(decades, float))[:, :-1]
 
+    def state(self, decades: float) -> NDArray:
+        """The flow's (u, log |theta|) where L = 10^-decades, shape (p + 1,)."""
+        return _states(self.path, np.array([DECADE * decades]))[0]
+
     def errors(self, decades: ArrayLike) -> NDArray:
         """The distance of those directions from the limit's, shape (k,)."""
         unit = self.theta / np.linalg.norm(self.theta)
