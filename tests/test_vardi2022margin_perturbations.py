@@ -259,6 +259,12 @@ def test_a_layer_that_gains_alone_is_noticed() -> None:
     assert two_layers.gain(tilted, [1], Fraction(1, 100)) > 0
 
 
+def test_a_layer_off_its_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = theorem_4_1()
+    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_limit=(sympy.Integer(1),) * 4), two_layers)
+    assert any("gradient" in what for what in failing(two_layers.layers_put_back((3,))))
+
+
 def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
     true = two_layers.one_changed_layer()
 
