@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.margin.max_margin import max_margin
+from reluflow.margin.max_margin import _proved, max_margin
 from scipy.optimize import nnls
 
 
@@ -75,3 +75,18 @@ def test_units_do_not_matter(scale: float, seed: int) -> None:
 def test_data_that_nothing_separates_are_refused(X, y) -> None:
     with pytest.raises(InputError, match="separates"):
         max_margin(X, y)
+
+
+def test_the_gap_is_told_by_length_and_dual_bound() -> None:
+    """Z = I: the shortest u is (1, 1), proved by lambda = (1, 1); (6, 3) costs sqrt 5 for margin 1,
+    and lambda = (1, 0) bounds |u| by 1."""
+    best = _proved(np.array([3.0, 3.0]), np.ones(2), np.eye(2))
+    np.testing.assert_allclose(best.u, [1, 1])
+    assert best.gap == pytest.approx(0.0, abs=1e-15)
+    longer = _proved(np.array([6.0, 3.0]), np.ones(2), np.eye(2))
+    np.testing.assert_allclose(longer.u, [2, 1])
+    assert longer.gap == pytest.approx(np.sqrt(2.5) - 1.0)
+    weaker = _proved(np.array([1.0, 1.0]), np.array([1.0, 0.0]), np.eye(2))
+    assert weaker.gap == pytest.approx(np.sqrt(2.0) - 1.0)
+    assert _proved(np.array([1.0, -1.0]), np.ones(2), np.eye(2)) is None
+    assert _proved(np.ones(2), np.array([1.0, -1.0]), np.eye(2)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -55,6 +56,9 @@ def test_at_a_kink_the_given_slope_counts() -> None:
         assert first.du == [fmpq(30) * rationals([slope])[0]]
         assert last.du == [0]
         assert first.parameters == last.parameters == 0
+    chain = (np.array([[1]]), np.array([[1]]), np.array([[1]]))
+    first, *_ = ascent(chain, [0.0, 3.0, 5.0], [[2.0]], [7.0], [[0.5, 0.25]])
+    assert first.du == [fmpq(7 * 5 * 3 * 2, 8)]  # each layer with a slope of its own
 
 
 def test_rates_are_those_of_squared_norms_after_a_short_step() -> None:
@@ -95,6 +99,13 @@ def test_what_is_no_law_is_broken(maps, gaps) -> None:
     assert report.smallest < -1e-6
 
 
+def test_gaps_are_those_of_neighbours() -> None:
+    one, two = ascent((np.array([[1]]), np.array([[1]])), [2.0, 3.0], [[1.0]], [1.0], None)
+    other = replace(two, du=[fmpq(1)])
+    assert balance._between_layers([one, two]) == [0]
+    assert balance._between_layers([one, other, two]) == [6 - 3, 3 - 6]
+
+
 def test_draws_meet_kinks_holes_and_shared_weights() -> None:
     rng, kinks, holes, sharing = np.random.default_rng(0), 0, 0, 0
     for draw in class_n_draws([unshared, shared]).values():
@@ -106,6 +117,10 @@ def test_draws_meet_kinks_holes_and_shared_weights() -> None:
             holes += any((g == 0).any() for g in network.maps)
             sharing += any(np.count_nonzero(g) > g.max() for g in network.maps)
     assert min(kinks, holes, sharing) > 30
+    whole = class_n_draws([full])["integers, relu"]
+    for item in (whole(rng) for _ in range(20)):
+        assert np.array_equal(item["theta"], np.round(item["theta"]))
+        assert np.abs(item["theta"]).max() <= 2
 
 
 def test_every_small_sharing_is_listed_once() -> None:
@@ -155,7 +170,7 @@ def test_lengths_meet_in_the_limit_and_a_gap_that_stays_is_noticed() -> None:
     found = balanced_limits.lengths(1, 10)
     evidence = balanced_limits.balanced_in_the_limit(found)
     assert all(item.holds for item in evidence if item.decides)
-    stays = found.assign(**{"gap 1e+08": found["gap 100000"]})
+    stays = found.assign(**{"gap 1e+08": found["gap 100000"], "gap 100": 100.0})
     assert [item.holds for item in balanced_limits.balanced_in_the_limit(stays)[:3]][1] is False
     wide = found.assign(**{"gap 1e+08": found["gap 100"]})
     assert not balanced_limits.balanced_in_the_limit(wide)[0].holds
@@ -163,13 +178,19 @@ def test_lengths_meet_in_the_limit_and_a_gap_that_stays_is_noticed() -> None:
 
 def test_starts_are_unbalanced_and_classify_their_data() -> None:
     some = list(balanced_limits.cases(0, 30))
-    tilts = []
+    tilts, ratios = [], []
     for case in some:
         margins = case.y * case.network.output(case.theta, case.X)
         assert case.loss.value(case.y * margins, case.y) < 0.5
         gaps = balance.squared_differences(case.network, case.theta[None])[1]
         tilts.append(np.abs(gaps).max() / (case.theta @ case.theta))
+        W, v = case.network.weights(case.theta)
+        sizes = np.linalg.norm(W, axis=1), np.abs(v[0])
+        there = (sizes[0] > 0) & (sizes[1] > 0)
+        ratios += np.log10(sizes[0][there] / sizes[1][there]).tolist()
     assert len(some) > 10
     assert np.median(tilts) > 0.3
+    assert np.quantile(ratios, 0.9) > 1.5
+    assert np.quantile(ratios, 0.1) < -1.5
     idle = [c for c in some if not (c.X @ c.network.weights(c.theta)[0][-1] > 0).any()]
     assert idle

@@ -1,0 +1,130 @@
+"""Theorem 3.1: the aligned limit, distances from it, flows that tend to it, and an exception."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow import ledger
+from reluflow.errors import InputError
+from reluflow.margin.kkt import kkt
+from reluflow.margin.max_margin import max_margin
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.vardi2022margin import fully_connected as room
+from reluflow.papers.vardi2022margin.wrong_side import START, fits, printed_fit, wrong_side
+from reluflow.papers.vardi2022margin.wrong_side_exact import loss_is_below_one
+
+X = np.array([[2.0, 1.0], [-1.0, -3.0], [0.5, 0.5]])
+Y = np.array([1.0, -1.0, 1.0])
+
+
+def unit(rng: np.random.Generator, d: int) -> np.ndarray:
+    v = rng.normal(size=d)
+    return v / np.linalg.norm(v)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return room.flows(2, 14)
+
+
+@pytest.mark.parametrize("widths", [[2, 3], [2, 3, 2], [2, 1, 4, 2]])
+def test_the_aligned_limit_is_a_kkt_point_of_the_least_length(widths: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    network, best = fully_connected(widths, "linear"), max_margin(X, Y)
+    W = room.aligned_limit(best.u, [unit(rng, k) for k in widths[1:]])
+    theta, m = network.parameters(W), len(widths)
+    np.testing.assert_allclose(network.output(theta, np.eye(2)), best.u, atol=1e-12)
+    assert theta @ theta == pytest.approx(m * best.length ** (2 / m))
+    assert kkt(network, theta, X, Y).residual < 1e-9
+    seen = room.structure(network, 7.0 * theta, X, Y, best)
+    assert max(abs(value) for value in vars(seen).values()) < 1e-7
+
+
+def test_each_measure_sees_its_own_fault() -> None:
+    rng = np.random.default_rng(1)
+    network, best = fully_connected([2, 3, 2], "linear"), max_margin(X, Y)
+    hidden = [unit(rng, 3), unit(rng, 2)]
+    W = room.aligned_limit(best.u, hidden)
+
+    def seen(*matrices: np.ndarray) -> room.Structure:
+        return room.structure(network, network.parameters(matrices), X, Y, best)
+
+    longer = seen(2.0 * W[0], W[1], 0.5 * W[2])
+    assert longer.lengths == pytest.approx(1.0)
+    assert longer.excess == pytest.approx((4 + 1 + 0.25) / 3 - 1)
+    assert longer.second < 1e-12
+    assert longer.angle < 1e-12
+    across = np.array([-best.direction[1], best.direction[0]])
+    other = np.cross(hidden[0], [1.0, 0.0, 0.0])
+    more = 0.1 * np.linalg.norm(W[0]) / np.linalg.norm(other) * np.outer(other, across)
+    second = seen(W[0] + more, W[1], W[2])
+    assert second.second == pytest.approx(0.1)
+    assert second.away > 0.01
+    turned = best.direction + 0.1 * across
+    angle = seen(np.outer(hidden[0], turned) * np.linalg.norm(W[0]), W[1], W[2])
+    assert angle.angle == pytest.approx(2 * np.sin(np.arctan(0.1) / 2))
+    assert angle.excess > 1e-3
+    with pytest.raises(InputError, match="classify"):
+        seen(-W[0], W[1], W[2])
+
+
+def test_cases_are_of_every_kind_and_fit() -> None:
+    wrong = 0
+    kinds, ratios = set(), set()
+    for case in room.cases(0, 60):
+        z = case.network.output(case.theta, case.X)
+        right = bool((case.y * z > 0).all())
+        wrong += not right
+        kinds.add((case.kind, case.network.degree, case.loss.name))
+        if right and np.abs(z).max() > 3.1:
+            assert case.loss.value(z, case.y) < 0.5
+        max_margin(case.X, case.y)  # the data are separable
+        if len(case.X) > 1 and np.linalg.matrix_rank(case.X) == 1 and case.X.shape[1] > 1:
+            ratios |= set(np.round(case.X[:, 0] / case.X[0, 0], 9).tolist())
+    assert wrong > 5
+    assert min(ratios) < 0 < max(ratios)
+    assert {kind for kind, _, _ in kinds} == set(room.STARTS)
+    assert {depth for _, depth, _ in kinds} == {2, 3, 4}
+    assert len({loss for *_, loss in kinds}) == 2
+
+
+def test_flows_tend_to_the_prediction(found) -> None:
+    claims = ledger.open("vardi2022margin")
+    for id, builder in (
+        ("mm.thm3.1", room.global_in_the_limit),
+        ("mm.thm3.1.structure", room.aligned_in_the_limit),
+    ):
+        assert (
+            claims.settle(id, builder(found), reading=fits()).verdict == "reproduced-with-reading"
+        )
+
+
+def test_flows_that_go_elsewhere_are_noticed(found) -> None:
+    def broken(items) -> int:
+        return sum(not item.holds for item in items if item.decides)
+
+    off = found.assign(**{"excess limit": found["excess limit"] + 0.01})
+    assert broken(room.global_in_the_limit(off)) == 1
+    stays = found.assign(**{f"excess {room.REACH[-1]}": found[f"excess {room.REACH[0]}"] + 0.2})
+    assert broken(room.global_in_the_limit(stays)) == 2
+    below = found.assign(**{f"excess {room.REACH[0]}": -0.01})
+    assert broken(room.global_in_the_limit(below)) == 1
+    for name in ("second", "lengths", "angle", "away"):
+        off = found.assign(**{f"{name} limit": 0.01})
+        assert broken(room.aligned_in_the_limit(off)) == 1
+        stays = found.assign(**{f"{name} {room.REACH[-1]}": found[f"{name} {room.REACH[0]}"] + 0.2})
+        assert broken(room.aligned_in_the_limit(stays)) == 1
+    with pytest.raises(InputError, match="limit"):
+        room.global_in_the_limit(found.assign(status="stiff"))
+
+
+def test_the_start_on_the_wrong_side_breaks_the_printed_theorem() -> None:
+    row = ledger.open("vardi2022margin").settle(
+        "mm.thm3.1", printed_fit(), counterexample=wrong_side()
+    )
+    assert row.verdict == "refuted"
+    assert loss_is_below_one(*START)
+    assert not loss_is_below_one(Fraction(-2), Fraction(2))
+    assert np.log1p(np.exp(0.49)) == pytest.approx(0.968, abs=1e-3)

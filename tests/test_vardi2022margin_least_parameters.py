@@ -1,0 +1,108 @@
+"""Section 2: the least |theta|^2 for a predictor, in closed form and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reluflow.falsify import falsify
+from reluflow.papers.vardi2022margin import least_parameters
+from reluflow.papers.vardi2022margin.least_parameters import (
+    CIRCULAR,
+    DIAGONAL,
+    FULL,
+    Family,
+    circular,
+)
+from scipy.optimize import linprog
+
+FAMILIES = {"full": FULL, "diagonal": DIAGONAL, "circular": CIRCULAR}
+STATEMENTS = {
+    "full": least_parameters.least_by_length,
+    "diagonal": least_parameters.least_by_coordinates,
+    "circular": least_parameters.least_by_frequencies,
+}
+
+
+@pytest.mark.parametrize(("d", "depth"), [(1, 2), (2, 3), (3, 2), (5, 4), (6, 3)])
+def test_circular_networks_convolve(d: int, depth: int) -> None:
+    """The predictor is the circular convolution of all filters and the row, by a double loop."""
+    rng = np.random.default_rng(d)
+    network = circular(d, depth)
+    theta = rng.normal(size=network.size)
+    beta = np.eye(d)[0]
+    for w in theta.reshape(depth, d):
+        beta = np.array([sum(beta[i] * w[(j - i) % d] for i in range(d)) for j in range(d)])
+    np.testing.assert_allclose(least_parameters.predictor(network, theta), beta, atol=1e-12)
+    X = rng.normal(size=(4, d))
+    np.testing.assert_allclose(network.output(theta, X), X @ beta, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 7), depth=st.integers(2, 5))
+@settings(max_examples=30, deadline=None)
+def test_minimisers_have_the_predictor_and_the_closed_forms_length(
+    name: str, seed: int, d: int, depth: int
+) -> None:
+    family, rng = FAMILIES[name], np.random.default_rng(seed)
+    beta = np.round(rng.normal(size=d), int(rng.integers(0, 3))) * 10.0 ** rng.uniform(-6, 6)
+    network = family.network(d, depth, rng)
+    theta = family.minimiser(network, beta)
+    size = np.abs(beta).max()
+    np.testing.assert_allclose(least_parameters.predictor(network, theta), beta, atol=1e-11 * size)
+    assert theta @ theta == pytest.approx(family.cost(beta, depth), rel=1e-11)
+    assert np.isreal(theta).all()
+
+
+def test_closed_forms_of_known_predictors() -> None:
+    assert FULL.cost(np.array([3.0, 4.0]), 2) == pytest.approx(10.0)
+    assert DIAGONAL.cost(np.array([1.0, -8.0]), 3) == pytest.approx(3 * (1 + 4))
+    assert CIRCULAR.cost(np.array([1.0, 0.0, 0.0, 0.0]), 3) == pytest.approx(3.0)
+    # fft(-1, -1) = (-2, 0): a negative coefficient at frequency 0 and even depth
+    assert CIRCULAR.cost(np.array([-1.0, -1.0]), 2) == pytest.approx(2.0)
+    beta = np.random.default_rng(0).normal(size=5)
+    full = 4 / 5 * np.sum(np.abs(np.fft.fft(beta)) ** 0.5)
+    assert CIRCULAR.cost(beta, 4) == pytest.approx(full)
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_parameters_are_shorter(name: str) -> None:
+    report = falsify(STATEMENTS[name](), 2, 120, 60)
+    assert report.survives
+    assert report.tried > 100
+    assert report.smallest < 1e-4  # the draws come near to equality
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_wrong_constant_is_noticed(name: str) -> None:
+    right = FAMILIES[name]
+    more = Family("more", right.network, lambda b, m: 1.01 * right.cost(b, m), right.minimiser)
+    assert not falsify(least_parameters._no_shorter(more, "more"), 2, 120, 0).survives
+    below = [item for item in least_parameters.reached(more, 0, 2, 2) if item.form == "fact"]
+    assert not below[1].holds
+    less = Family("less", right.network, lambda b, m: 0.99 * right.cost(b, m), right.minimiser)
+    first, *_, share, _, _ = least_parameters.reached(less, 0, 2, 2)
+    assert not first.holds
+    assert not share.holds
+
+
+def test_the_convex_programs_are_the_norms_of_the_predictor() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(3, 4))
+    Z = X * np.sign(X @ rng.normal(size=4))[:, None]
+    # min |beta|_1 as a linear program in beta = p - q
+    least = linprog(np.ones(8), A_ub=-np.hstack([Z, -Z]), b_ub=-np.ones(3)).fun
+    assert least_parameters.least_norm(DIAGONAL, Z) == pytest.approx(2 * least, rel=1e-7)
+    for family in (CIRCULAR, FULL):
+        value = least_parameters.least_norm(family, Z)
+        betas = rng.normal(size=(2000, 4)) + Z.mean(axis=0)
+        least = (betas @ Z.T).min(axis=1)
+        costs = [family.cost(b / h, 2) for b, h in zip(betas, least, strict=True) if h > 0]
+        assert value <= min(costs) <= 1.5 * value
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_direct_minimisation_agrees(name: str) -> None:
+    evidence = least_parameters.reached(FAMILIES[name], 1, 3, 4)
+    assert all(item.holds for item in evidence if item.decides)
