@@ -249,9 +249,9 @@ def aligned_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
         items += [
             fact(f"confirmed limits with {says}", int((sure[f"{name} limit"] > 1e-6).sum()), 0,
                  tried=len(sure)),
-            bound("least factor by which that measure falls along a flow from L = 1e-1000 to "
-                  "1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
+            bound(f"{says}: least factor by which the measure falls along a flow from L = 1e-1000 "
+                  "to 1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
                   digits=1),
-            note("its largest value at L = 1e-100000", last, "", digits=1),
+            note(f"{says}: the largest at L = 1e-100000", last, "", digits=1),
         ]  # fmt: skip
     return items + notes
