@@ -23,7 +23,8 @@ from reluflow.margin.certificates import (
     SecondOrder,
     Shorter,
 )
-from reluflow.margin.check import Checked, check
+from reluflow.margin.check import Checked, check, curvature, verdict
+from reluflow.margin.check.layer import linear_parts
 from reluflow.margin.check.rational import is_empty, missing, numbers, point
 from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
@@ -70,6 +71,7 @@ def test_missing_knows_the_cells(d: int) -> None:
             signed = [[v if s else -v for v in r] for r, s in zip(rows, pattern, strict=True)]
             assert is_empty(signed) == (pattern not in cells)
     assert lacking > 50
+    assert is_empty([numbers([0.0] * d)])
 
 
 # --- Shorter --------------------------------------------------------------------------------------
@@ -110,6 +112,7 @@ SHORTER: dict[str, Callable[[Shorter], Shorter]] = {
     "infeasible": lambda p: replace(p, points=p.points * [-1, -1, 1, 1]),
     "too near": lambda p: replace(p, distances=0.9 * p.distances),
     "going away": lambda p: replace(p, points=p.points[::-1], distances=p.distances[::-1]),
+    "to and fro": lambda p: Shorter(p.points[[0, 7, 5]], p.distances[[0, 7, 5]]),
     "far only": lambda p: Shorter(p.points[:2], p.distances[:2]),
     "another layer": lambda p: replace(p, layer=1),
     "a distance missing": lambda p: replace(p, distances=p.distances[:-1]),
@@ -134,6 +137,24 @@ def test_points_of_a_layer_are_measured_in_that_layer() -> None:
     assert check(network, theta, X, np.ones(4), proof).verdict == "not local"
     assert check(network, theta, X, np.ones(4), proof, error=1e-9).verdict == "not local"
     assert check(network, theta, X, np.ones(4), replace(proof, layer=2)).verdict == "refused"
+    # The network is of degree 1 in a layer: its length is no matter.
+    longer = replace(proof, points=proof.points * np.repeat([3.0, 1.0], [8, 4]))
+    assert check(network, theta, X, np.ones(4), longer).verdict == "not local"
+
+
+def test_the_costs_of_all_that_is_near() -> None:
+    # w v x with x = 1, 3, all numbers known to r = 0.1 sqrt(2).
+    network, X, r = fully_connected((1, 1), "linear"), np.array([[1.0], [3.0]]), 0.1 * np.sqrt(2.0)
+    at = point(network, np.ones(2), X, np.ones(2))
+    all_of, first = slice(0, 2), slice(0, 1)
+    least = float(verdict._least_cost(at, all_of, 2, 0.1))
+    assert least == pytest.approx((np.sqrt(2.0) - r) ** 4 / (1.0 + r) ** 4)
+    layer = float(verdict._least_cost(at, first, 1, 0.1))
+    assert layer == pytest.approx((1.0 - r) ** 2 / (1.0 + r) ** 4)
+    other = point(network, [2.0, 1.0], X, np.ones(2))
+    most = float(verdict._most_cost(at, other, first, 1, 0.1))
+    assert most == pytest.approx(4.0 / (2.0 - 2.0 * r) ** 2)
+    assert verdict._most_cost(at, other, first, 1, 1.0) > 1e300
 
 
 # --- Cellwise -------------------------------------------------------------------------------------
@@ -244,22 +265,81 @@ def test_neurons_that_see_the_same_may_be_exchanged_and_no_others() -> None:
     assert check(apart, theta, X2, y, product_of_all).verdict == "global"
 
 
+def kinked_case(slope: float = 1.0) -> Cellwise:
+    """Two neurons, each on the boundary of the other's datum, whose label pushes it away there."""
+    columns = []
+    for j, sign in enumerate((1, -1)):
+        other = np.arange(2) != j
+        off = Column(~other, other, sign, np.zeros(2))
+        columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
+    return Cellwise((Family(np.ones(2), tuple(columns)),), False)
+
+
 def test_slopes_help_where_they_are_conditions() -> None:
-    # Each neuron is on the boundary of the other's datum, whose label pushes it away from there.
     network, theta = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
     X, y = np.eye(2)[::-1], np.array([1.0, -1.0])
-
-    def proof(slope: float) -> Cellwise:
-        columns = []
-        for j, sign in enumerate((1, -1)):
-            other = np.arange(2) != j
-            off = Column(~other, other, sign, np.zeros(2))
-            columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
-        return Cellwise((Family(np.ones(2), tuple(columns)),), False)
-
-    assert check(network, theta, X, y, proof(1.0)).verdict == "local"
+    assert check(network, theta, X, y, kinked_case()).verdict == "local"
     for slope in (0.0, 0.9, 1.1, -1.0):
-        assert check(network, theta, X, y, proof(slope)).verdict == "refused"
+        assert check(network, theta, X, y, kinked_case(slope)).verdict == "refused"
+
+
+def test_what_is_nearly_a_kink_is_one() -> None:
+    network, X, y = fully_connected((2, 2)), np.eye(2)[::-1], np.array([1.0, -1.0])
+    proof = kinked_case()
+    for turn, other_sides in ((1e-12, True), (1e-7, False)):
+        theta = np.array([turn, 1, 1, turn, 1, -1.0])
+        assert check(network, theta, X, y, proof).verdict == "local"
+        # Without the cells on the other side of the boundary that is near, or is not.
+        columns = tuple((c[0],) for c in proof.families[0].columns)
+        fewer = Cellwise((replace(proof.families[0], columns=columns),), False)
+        found = check(network, theta, X, y, fewer).verdict
+        assert found == ("refused" if other_sides else "local")
+
+
+def test_a_neuron_without_an_outgoing_weight_has_no_sign() -> None:
+    network, theta, X, y, proof = cellwise_case()
+    theta = theta.copy()
+    theta[5] = 1e-5
+    family = proof.families[0]
+    one = tuple(c for c in family.columns[2] if c.sign == -1)
+    fewer = replace(family, columns=(*family.columns[:2], one))
+    found = check(network, theta, X, y, Cellwise((fewer,), False))
+    assert "no outgoing one" in found.detail
+
+
+def test_shared_weights_would_break_the_bound() -> None:
+    network = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
+    on, no = np.array([True]), np.array([False])
+    columns = ((Column(on, no, 1, np.zeros(1)),),) * 2
+    proof = Cellwise((Family(np.ones(1), columns),), True)
+    found = check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof)
+    assert "without shared weights" in found.detail
+    apart = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
+    assert check(apart, np.ones(4), np.ones((1, 1)), np.ones(1), proof).verdict == "global"
+
+
+def test_multipliers_that_cancel_are_refused() -> None:
+    network, theta, X, y = (
+        fully_connected((1, 1), "linear"),
+        np.ones(2),
+        np.ones((2, 1)),
+        np.ones(2),
+    )
+    on, no = np.ones(2, bool), np.zeros(2, bool)
+    column = Column(on, no, 1, np.zeros(2))
+    for weights, expected in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused")):
+        proof = Cellwise((Family(np.array(weights), ((column,),)),), True)
+        assert check(network, theta, X, y, proof).verdict == expected
+
+
+def test_a_linear_network_has_no_conditions() -> None:
+    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
+    network, theta = fully_connected((2, 1), "linear"), np.array([1.0, 0.0, 1.0])
+    X, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])
+    slopes = np.array([0.0, 1.0 - np.sqrt(0.2)])
+    column = Column(np.ones(2, bool), np.ones(2, bool), 1, slopes)
+    proof = Cellwise((Family(np.full(2, 0.5), ((column,),)),), True)
+    assert "no condition" in check(network, theta, X, y, proof).detail
 
 
 # --- Aligned --------------------------------------------------------------------------------------
@@ -278,9 +358,14 @@ def test_the_bound_of_linear_networks(depth: int) -> None:
         assert check(network, theta, X, y, Aligned(np.array(bad))).verdict == "refused"
     unequal = theta * np.concatenate([[1.1, 1.1], np.ones(depth - 1)])
     assert check(network, unequal, X, y, proof).verdict == "refused"
+    # Layers that are nearly equal: the share is that of the squared lengths.
+    near = theta * np.concatenate([[1.0003, 1.0003], np.ones(depth - 1)])
+    share = depth * (1.0003 * 5.0**depth) ** (2.0 / depth) / (near @ near)
+    assert check(network, near, X, y, proof).slack == pytest.approx(1.0 - share, rel=1e-4)
     relu = replace(network, activation="relu")
     assert check(relu, theta, X, y, proof).verdict == "refused"
-    assert check(diagonal(2, depth, "linear"), np.ones(2 * depth), X, y, proof).verdict == "refused"
+    found = check(diagonal(2, depth, "linear"), np.ones(2 * depth), X, y, proof)
+    assert "fully connected" in found.detail
 
 
 # --- LayerCells -----------------------------------------------------------------------------------
@@ -306,9 +391,10 @@ def with_cell(proof: LayerCells, **changes: object) -> LayerCells:
 
 def test_a_layer_in_all_its_cells() -> None:
     network, theta, X, y, proof = layer_case()
-    found = check(network, theta, X, y, proof)
-    assert found.verdict == "local"
-    assert found.slack < 1e-15
+    for scale in (1.0, 3.0, 1e-4):
+        found = check(network, scale * theta, X, y, proof)
+        assert found.verdict == "local"
+        assert found.slack < 1e-15
     # The bound of a dual point is that of its best multiple.
     other = with_cell(proof, multipliers=np.full(2, 0.3))
     assert check(network, theta, X, y, other).verdict == "local"
@@ -342,10 +428,66 @@ def test_slopes_below_the_layer_are_refused() -> None:
     X, y, on = np.ones((1, 1)), np.ones(1), np.ones((1, 1), bool)
     cell = LayerCell((on, on), np.ones(1), (np.zeros((1, 1)), np.zeros((1, 1))))
     assert check(network, theta, X, y, LayerCells(2, (cell,), False)).verdict == "local"
-    low = replace(cell, slopes=(np.ones((1, 1)), np.zeros((1, 1))))
-    assert check(network, theta, X, y, LayerCells(2, (low,), False)).verdict == "refused"
+    off = replace(cell, patterns=(~on, on), multipliers=np.array([2.0]))
+    low = replace(off, slopes=(np.ones((1, 1)), np.zeros((1, 1))))
+    found = check(network, theta, X, y, LayerCells(2, (low,), False))
+    assert "belongs to no condition" in found.detail
+    negative = replace(off, slopes=(np.zeros((1, 1)), -np.ones((1, 1))))
+    found = check(network, theta, X, y, LayerCells(2, (negative,), False))
+    assert "negative" in found.detail
     assert check(network, theta, X, y, LayerCells(2, (cell,), True)).verdict == "refused"
-    assert check(network, theta, X, y, LayerCells(3, (cell,), True)).verdict == "global"
+    dead = replace(cell, patterns=(on, ~on))
+    assert check(network, theta, X, y, LayerCells(2, (cell, dead), True)).verdict == "global"
+    assert "missing" in check(network, theta, X, y, LayerCells(2, (dead,), False)).detail
+    for everywhere in (True, False):
+        proof = LayerCells(3, (cell,), everywhere)
+        assert check(network, theta, X, y, proof).verdict == "global"
+    # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
+    twice = LayerCell((np.ones((2, 1), bool),) * 2, np.array([2.0, -1.0]), (np.zeros((2, 1)),) * 2)
+    proof = LayerCells(3, (twice,), True)
+    assert check(network, theta, np.ones((2, 1)), np.ones(2), proof).verdict == "refused"
+
+
+def test_a_kink_above_the_layer_has_two_sides() -> None:
+    network, X, y = fully_connected((1, 1, 2)), np.ones((1, 1)), np.ones(1)
+    theta = np.array([1.0, 1.0, 0.0, 1.0, 1.0])
+    cells = tuple(
+        LayerCell((np.ones((1, 1), bool), np.array([[True, side]])), np.ones(1),
+                  (np.zeros((1, 1)), np.zeros((1, 2))))
+        for side in (True, False)
+    )  # fmt: skip
+    assert check(network, theta, X, y, LayerCells(1, cells, False)).verdict == "local"
+    for cell in cells:
+        found = check(network, theta, X, y, LayerCells(1, (cell,), False))
+        assert "missing" in found.detail
+
+
+def test_what_a_unit_cannot_see_needs_no_cell() -> None:
+    network, theta = diagonal(2, 2), np.array([1.0, 0.0, 1.0, 0.0])
+    cell = LayerCell((np.array([[True, False]]),), np.ones(1), (np.zeros((1, 2)),))
+    X, y = np.array([[1.0, 0.0]]), np.ones(1)
+    assert check(network, theta, X, y, LayerCells(1, (cell,), False)).verdict == "local"
+
+
+@pytest.mark.parametrize("layer", [1, 2, 3])
+def test_linear_parts_are_gradients(layer: int) -> None:
+    rng = RNG(layer)
+    maps = (np.array([[1, 2, 0], [2, 0, 3]]), np.array([[1, 1], [2, 3], [0, 4]]))
+    network = Network((*maps, np.array([[2, 1, 1]])))
+    theta, X, y = rng.normal(size=network.size), rng.normal(size=(4, 3)), np.ones(4)
+    own = network.patterns(theta, X)
+    patterns = [rng.random(p.shape) < 0.5 if k >= layer - 1 else p for k, p in enumerate(own)]
+    cell = LayerCell(tuple(patterns), np.ones(4), tuple(np.zeros(p.shape) for p in patterns))
+    outputs, turns = linear_parts(point(network, theta, X, y), layer, cell)
+    first = sum(network.sizes[: layer - 1])
+    where = slice(first, first + network.sizes[layer - 1])
+    for i in range(4):
+        expected = network.gradient(theta, X, np.arange(4) == i, patterns)[where]
+        assert [float(v) for v in outputs[i]] == pytest.approx(expected.tolist())
+    rates = network.rates(theta, X, np.eye(network.size)[where], patterns)[0]
+    for k, turn in enumerate(turns, start=layer - 1):
+        found = np.array([[[float(v) for v in row] for row in rows] for rows in turn])
+        assert found == pytest.approx(np.moveaxis(rates[k], 0, -1))
 
 
 # --- SecondOrder ----------------------------------------------------------------------------------
@@ -378,6 +520,14 @@ def test_a_strict_optimum_curves_up_and_a_saddle_does_not() -> None:
         replace(proof, least=0.0),
     ):
         assert check(network, theta, X, y, bad).verdict == "refused"
+    # Singular values 1 and 0.9: the least curvature is 0.1.
+    pair, flat = diagonal(2, 2, "linear"), np.array([1.0, 0.0, 1.0, 0.0])
+    X2 = np.array([[1.0, 0.9]])
+    for least, expected in ((0.15, "local"), (0.25, "refused")):
+        weak = SecondOrder(np.ones(1), least)
+        assert check(pair, flat, X2, y, weak).verdict == expected
+    twice = SecondOrder(np.array([2.0, -1.0]), 0.15)
+    assert check(pair, flat, X2[[0, 0]], np.ones(2), twice).verdict == "refused"
     network, theta, X, y, proof = curved_case(top=False)
     assert check(network, theta, X, y, proof).verdict == "refused"
 
@@ -388,13 +538,30 @@ def test_a_kink_has_no_second_order() -> None:
     smooth = SecondOrder(np.ones(1), 0.5)
     assert check(network, theta, np.array([[1.0, 0.0]]), y, smooth).verdict == "local"
     X = np.array([[1.0, 0.0], [0.0, 1.0]])
-    found = check(network, theta, X, np.ones(2), smooth)
-    assert found.verdict == "refused"
+    pair, kinked = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
+    proof = SecondOrder(np.ones(2), 0.5)
+    found = check(pair, kinked, X[::-1], np.array([1.0, -1.0]), proof)
+    assert "input of a unit" in found.detail
     loose = np.array([[1.0, 0.0], [2.0, 0.0]])
     kept = SecondOrder(np.array([1.0, 0.0]), 0.5)
     assert check(network, theta, loose, np.ones(2), kept).verdict == "local"
     wrong = SecondOrder(np.array([0.0, 0.5]), 0.5)
     assert check(network, theta, loose, np.ones(2), wrong).verdict == "refused"
+
+
+def test_second_derivatives_are_the_networks() -> None:
+    rng = RNG(7)
+    maps = (np.array([[1, 2, 0], [2, 0, 3]]), np.array([[1, 1], [2, 3], [0, 4]]))
+    network = Network((*maps, np.array([[2, 1, 1]])))
+    theta, X = rng.normal(size=network.size), rng.normal(size=(3, 3))
+    at = point(network, theta, X, np.ones(3))
+    for i in range(3):
+        one = np.arange(3) == i
+        found = [[float(v) for v in row] for row in curvature._hessian(at, i)]
+        for row, v in zip(found, np.eye(network.size), strict=True):
+            assert row == pytest.approx(network.hessian_product(theta, X, one, v).tolist())
+        gradient = [float(v) for v in curvature._gradient(at, i)]
+        assert gradient == pytest.approx(network.gradient(theta, X, one).tolist())
 
 
 # --- All of them ----------------------------------------------------------------------------------
@@ -404,7 +571,7 @@ def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
     network, theta, X, y, proof = shorter_case()
     proofs: list[Certificate] = [proof, Aligned(np.ones(1)), cellwise_case()[-1], layer_case()[-1]]
     for each in proofs:
-        assert check(network, theta, X, -y, each).verdict == "refused"
+        assert "classify" in check(network, theta, X, -y, each).detail
     for bad in (np.ones(3), np.full(4, np.nan)):
         with pytest.raises(InputError):
             check(network, bad, X, y, proof)

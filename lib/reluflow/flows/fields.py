@@ -100,7 +100,7 @@ class GradientFlow(Field):
         return float(np.log(tau))
 
     def velocity(self, z: NDArray, active: NDArray) -> NDArray:
-        patterns = self._layers(active)
+        patterns = self.layers(active)
         outputs = self.chart.outputs(z, self.X, patterns)
         if self.clock == TIME:
             c = self.loss.pull(outputs, self.y)
@@ -116,7 +116,7 @@ class GradientFlow(Field):
             return None
         if not isinstance(chart.network, Network):
             return None
-        patterns = self._layers(active)
+        patterns = self.layers(active)
         outputs = chart.outputs(z, self.X, patterns)
         c = self.loss.pull(outputs, self.y, relative=True)
         C = np.outer(c, c) - np.diag(self.loss.bend(outputs, self.y, relative=True))
@@ -136,7 +136,7 @@ class GradientFlow(Field):
         return self._flat(self.chart.cosines(Z, self.X))
 
     def turns(self, z: NDArray, v: NDArray, active: NDArray) -> NDArray:
-        return self._flat(self.chart.turns(z, v, self.X, self._layers(active)))
+        return self._flat(self.chart.turns(z, v, self.X, self.layers(active)))
 
     def restored(self, z: NDArray) -> NDArray:
         return self.chart.restored(z)
@@ -146,7 +146,7 @@ class GradientFlow(Field):
             return np.inf
         return self.chart.reach(z, self.velocity(z, active))
 
-    def _layers(self, active: NDArray) -> list[NDArray]:
+    def layers(self, active: NDArray) -> list[NDArray]:
         """(n, units) as one array for each layer with a ReLU."""
         return np.split(active, list(accumulate(self.chart.widths))[:-1], axis=1)
 

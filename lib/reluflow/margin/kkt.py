@@ -121,7 +121,7 @@ def idle_units(network: Network, theta: NDArray) -> list[NDArray]:
     W = network.weights(theta)
     outgoing = [*W[1:], np.ones((1, 1))]
     pairs = zip(W[: network.layers], outgoing[: network.layers], strict=True)
-    return [~a.any(axis=1) & ~b.any(axis=0) for a, b in pairs]
+    return [np.asarray(~a.any(axis=1) & ~b.any(axis=0)) for a, b in pairs]
 
 
 def _together(forms: NDArray) -> list[NDArray]:

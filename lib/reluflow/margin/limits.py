@@ -2,42 +2,41 @@
 
 The flow is followed to a loss such as 1e-100000 on the clock log log(1/L), where L itself is never
 formed. Its end is still as far from the limit as 1 / log(1/L), or farther, so it is polished to a
-KKT point of the margin problem; that is accepted only if the flow confirms it (`_doubt`).
+KKT point of the margin problem; that is accepted only if the flow confirms it
+(`reluflow.margin.confirm`). Where units that vanish do so too slowly, the flow is continued with
+the pulls' temperature held fixed (`reluflow.flows.frozen`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.errors import InputError
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, Polar
 from reluflow.flows.fields import GradientFlow
+from reluflow.flows.frozen import FrozenFlow
 from reluflow.flows.integrate import FlowPath, integrate
 from reluflow.flows.legs import then
 from reluflow.losses import Loss
-from reluflow.margin.kkt import KINK, idle_units, kkt
-from reluflow.margin.polish import Kink, Stationary, polished
+from reluflow.margin.confirm import Seen, candidate, doubt
+from reluflow.margin.kkt import kkt
+from reluflow.margin.polish import Stationary
 from reluflow.margin.problem import margins, scaled
 from reluflow.networks.indexed import Network
 
 DECADE = float(np.log(10.0))
-RESIDUAL = 1e-9
-"""The largest KKT residual of a limit."""
-FEASIBLE = 1e-9
-"""A margin of a limit may be smaller than 1 by this."""
-NEAR = 0.3
-"""The flow's end may be no farther in direction from its limit."""
-SLOWEST = 0.5
-"""The error must shrink at this share of the expected rate, at least."""
-_SHARE = 1e-6
-"""A datum with a smaller share of the pulls at the flow's end has no multiplier, at first."""
-_EXACT = 1e-8
-"""A direction that is so near to the limit need not come nearer."""
-_PULLS = 10.0
-"""Shares of the pulls differ from those of the multipliers by so many times the error, at most."""
+FACTOR = 1e5
+"""The fixed factor before the margins in the continuation, over the least margin at its start."""
+BEYOND = 100.0
+"""The continuation goes on until |theta| is e^100 times as long."""
+_EXACT, _EXACT_BEYOND = 1e-8, 1e-3
+_SAME = 1e-10
+"""Candidates nearer than this are one."""
+_DRIFTS = 0.7
+"""A drift that shrinks less from decade to decade is not extrapolated."""
 
 AT_REST = "at rest"
 CONVERGED, UNDECIDED = "converged", "undecided"
@@ -81,7 +80,11 @@ class Limit:
 
     def directions(self, decades: ArrayLike) -> NDArray:
         """theta(t) / |theta(t)| where L = 10^-decades, shape (k, p) for decades (k,)."""
-        return _directions(self.path, DECADE * np.asarray(decades, float))
+        return _states(self.path, DECADE * np.asarray(decades, float))[:, :-1]
+
+    def state(self, decades: float) -> NDArray:
+        """The flow's (u, log |theta|) where L = 10^-decades, shape (p + 1,)."""
+        return _states(self.path, np.array([DECADE * decades]))[0]
 
     def errors(self, decades: ArrayLike) -> NDArray:
         """The distance of those directions from the limit's, shape (k,)."""
@@ -101,199 +104,126 @@ def limit(
     y: ArrayLike,
     start: ArrayLike,
     reach: float = 1e5,
-    farthest: float = 1e9,
     at_zero: float | None = None,
     rtol: float = 1e-6,
 ) -> Limit:
     """The limit in direction of the gradient flow of sum_i l(y_i f(theta; x_i)).
 
     X (n, d), y (n,) of +-1, start theta (p,)
-    reach     log10(1/L) to which the flow is followed, and then thousandfold up to `farthest`
-              until a KKT point is confirmed; a start that is beyond is followed tenfold
-    at_zero   the derivative of the ReLU at 0, as for `integrate`
-    rtol      relative tolerance of the integrator
+    reach    log10(1/L) to which the flow is followed; tenfold for a start that is beyond
+    at_zero  the derivative of the ReLU at 0, as for `integrate`
+    rtol     relative tolerance of the integrator
 
     A limit that is one of a manifold of KKT points is only as accurate as the flow that picks it.
     Raises InputError for a start that is 0 or not finite.
     """
-    X, y, theta = np.asarray(X, float), np.asarray(y, float), np.asarray(start, float)
+    X, y = np.asarray(X, float), np.asarray(y, float)
     chart = Polar(network)
     slow, fast = (GradientFlow(chart, loss, X, y, clock) for clock in (LOG_LOSS, LOG_LOG))
-    options = {"at_zero": at_zero, "rtol": rtol}
-    z = chart.coordinates(theta)
+    z = chart.coordinates(start)
     tau = slow.begin(z)
-    reach = max(reach, 10.0 * tau / DECADE)
-    farthest = max(reach, farthest)
+    until = np.log(max(reach * DECADE, 10.0 * tau))
     if tau < 1.0:
-        path = then(integrate(slow, z, 1.0, **options), fast, np.log(reach * DECADE), **options)
+        path = integrate(slow, z, 1.0, at_zero=at_zero, rtol=rtol)
+        path = then(path, fast, until, at_zero=at_zero, rtol=rtol)
     else:
-        path = integrate(fast, z, np.log(reach * DECADE), **options)
-    while True:
-        found = _judged(network, loss, X, y, path, at_zero or 0.0)
-        if found.status != UNDECIDED or reach >= farthest:
-            return found
-        reach = min(1e3 * reach, farthest)
-        path = then(path, fast, np.log(reach * DECADE), **options)
-
-
-def _judged(
-    network: Network, loss: Loss, X: NDArray, y: NDArray, path: FlowPath, at_zero: float
-) -> Limit:
-    """What a path tells of its limit."""
-    u, nothing = path.end[:-1], np.full(len(X), np.nan)
-    none = np.zeros(len(u), bool)
+        path = integrate(fast, z, until, at_zero=at_zero, rtol=rtol)
+    none = np.zeros(network.size, bool)
     if path.status != "horizon":
         status = AT_REST if path.status == "converged" else path.status
-        return Limit(u, np.nan, nothing, none, path, status, np.inf, path.detail)
-    tau = -path.field.log_loss(path.end)
-    end, before = (_polished(network, loss, X, y, z, at_zero) for z in
-                   (path.end, _states(path, np.array([0.1 * tau]))[0]))  # fmt: skip
-    doubt = _doubt(network, loss, X, y, path, end)
-    if doubt:
-        point = scaled(network, u, X, y)
-        seen = kkt(network, point, X, y)
-        return Limit(point, seen.residual, seen.multipliers, none, path, UNDECIDED,
-                     _own_error(path, tau), doubt)  # fmt: skip
-    size = np.linalg.norm(end.theta)
-    drift = float(np.linalg.norm(end.theta - before.theta) / size)
-    seen = kkt(network, end.theta, X, y)
-    return Limit(end.theta, max(seen.residual, end.residual), end.multipliers, end.theta == 0.0,
-                 path, CONVERGED, max(drift, end.residual), "the flow confirms a KKT point")  # fmt: skip
-
-
-def _polished(
-    network: Network, loss: Loss, X: NDArray, y: NDArray, z: NDArray, at_zero: float
-) -> Stationary:
-    """The solution of the KKT equations next to a state of the flow.
-
-    Data leave and enter the set of margin 1 where a multiplier is negative, or a margin too small.
-    """
-    theta = scaled(network, z[:-1], X, y)
-    pulls = _shares(network, loss, X, y, z)
-    multipliers = pulls * (theta @ theta) / network.degree
-    cosines = network.cosines(theta, X)
-    patterns = [(h > 0.0).astype(float) for h in cosines]
-    kinks: list[Kink] = []
-    for layer, (h, idle) in enumerate(zip(cosines, idle_units(network, theta), strict=True)):
-        on = (np.abs(h) <= KINK) & ~idle
-        patterns[layer][on] = at_zero
-        kinks += [(layer, i, j) for i, j in np.argwhere(on).tolist()]
-    active = pulls >= _SHARE
-    for _ in range(2 * len(X)):
-        found = polished(network, theta, multipliers, X, y, active, patterns, kinks)
-        if not np.isfinite(found.theta).all():
-            return found
-        short = y * network.output(found.theta, X, found.patterns) < 1.0 - FEASIBLE
-        negative = found.multipliers < 0.0
-        if not (negative.any() or (short & ~active).any()):
-            break
-        if negative.any():
-            active = active & (np.arange(len(X)) != np.argmin(found.multipliers))
-        else:
-            active = active | short
-        if not active.any():
-            break
+        nothing = np.full(len(X), np.nan)
+        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, path.detail)
+    trail = _trail(network, path)
+    found = _judged(network, X, y, trail, path, at_zero or 0.0, _EXACT)
+    if found.status == UNDECIDED:
+        beyond = _beyond(network, path, at_zero, rtol)
+        later = _judged(network, X, y, beyond, path, at_zero or 0.0, _EXACT_BEYOND)
+        found = later if later.converged else replace(found, detail=later.detail)
     return found
 
 
-def _doubt(
-    network: Network, loss: Loss, X: NDArray, y: NDArray, path: FlowPath, found: Stationary
-) -> str:
-    """Why a polished point is not taken for the limit; nothing where it is."""
-    theta = found.theta
-    if not (np.isfinite(theta).all() and found.residual <= RESIDUAL):
-        return "the equations of a KKT point were not solved"
-    if not (margins(network, theta, X, y) >= 1.0 - FEASIBLE).all():
-        return "the polished point is not feasible"
-    if (found.multipliers < 0.0).any():
-        return "a multiplier of the polished point is negative"
-    try:
-        residual = kkt(network, theta, X, y).residual
-    except InputError as error:
-        return str(error)
-    if not residual <= RESIDUAL:
-        return "the polished point is no KKT point"
-    end = path.end[:-1]
-    for h, flow, idle in zip(network.cosines(theta, X), network.cosines(end, X),
-                             idle_units(network, theta), strict=True):  # fmt: skip
-        away = (np.abs(h) > KINK) & (np.sign(h) != np.sign(flow)) & ~idle
-        if away.any():
-            return "the polished point lies in another cell"
-    unit, m = theta / np.linalg.norm(theta), network.degree
-    tau = -path.field.log_loss(path.end)
-    seen = tau * 10.0 ** np.array([-2.0, -1.0, 0.0])
-    error = np.linalg.norm(_directions(path, seen) - unit, axis=1)
-    if not error[-1] <= NEAR:
-        return "the flow's end is far from the polished point"
-    pulls, shares = _shares(network, loss, X, y, path.end), found.multipliers
-    if np.abs(pulls - shares / shares.sum()).max() > _PULLS * error[-1] + _EXACT:
-        return "the pulls of the data are not as the multipliers"
-    if error[-1] <= _EXACT:
-        return ""
-    growth = _growth(network, X, y, path, found)
-    expected = min(1.0, 1.0 - growth) / m
-    rates = np.log10(error[:-1] / error[1:])
-    if not (growth < 1.0 and rates[-1] >= SLOWEST * expected):
-        return "the flow does not come nearer to the polished point at the expected rate"
-    return ""
+def _judged(
+    network: Network, X: NDArray, y: NDArray, trail: list[Seen], path: FlowPath, at_zero: float,
+    exact: float,
+) -> Limit:  # fmt: skip
+    """What four states of a flow tell of its limit."""
+    ends = [candidate(network, X, y, seen, at_zero) for seen in trail]
+    end, error = _extrapolated(network, X, y, trail, ends, at_zero)
+    why = doubt(network, X, y, trail, end, exact)
+    if why:
+        point = scaled(network, trail[-1].u, X, y)
+        seen = kkt(network, point, X, y)
+        none = np.zeros(network.size, bool)
+        return Limit(point, seen.residual, seen.multipliers, none, path, UNDECIDED,
+                     _own_error(trail), why)  # fmt: skip
+    residual = max(end.residual, kkt(network, end.theta, X, y).residual)
+    return Limit(end.theta, residual, end.multipliers, end.theta == 0.0, path, CONVERGED,
+                 max(error, residual), "the flow confirms a KKT point")  # fmt: skip
 
 
-def _growth(network: Network, X: NDArray, y: NDArray, path: FlowPath, found: Stationary) -> float:
-    """The largest kappa with which vanishing units grow, |theta|^kappa; 0 without one.
+def _extrapolated(
+    network: Network, X: NDArray, y: NDArray, trail: list[Seen], ends: list[Stationary],
+    at_zero: float,
+) -> tuple[Stationary, float]:  # fmt: skip
+    """The limit of the candidates of states at equal ratios, and an estimate of its error.
 
-    It is the largest eigenvalue of the Hessian of sum_i lambda_i y_i f(theta; x_i) in the weights
-    of the units that vanish, with the activity that the flow gives them.
+    Where KKT points are isolated, all candidates are one. On a manifold of them they drift by a
+    power of |theta|, and the geometric series is summed.
     """
-    theta = found.theta
-    W = [np.zeros(g.shape, bool) for g in network.maps]
-    for layer, idle in enumerate(_vanished(network, theta)):
-        W[layer][idle] = True
-        W[layer + 1][:, idle] = True
-    mask = network.parameters([w.astype(float) for w in W]) > 0.0
-    mask &= theta == 0.0
-    if not mask.any():
-        return 0.0
-    patterns = [h > 0.0 for h in network.cosines(path.end[:-1], X)]
-    if network.activation == "linear":
-        patterns = []
-    basis = np.eye(network.size)[mask]
-    many = np.tile(theta, (len(basis), 1))
-    H = network.hessian_product(many, X, found.multipliers * y, basis, patterns or None)
-    return float(np.linalg.eigvalsh(H[:, mask])[-1])
+    size = np.linalg.norm(ends[-1].theta)
+    a, b, c = (np.linalg.norm(p.theta - q.theta) / size for p, q in pairwise(ends))
+    if not np.isfinite(c) or c <= _SAME:
+        return ends[-1], float(c)
+    if not (c <= _DRIFTS * b and b <= _DRIFTS * a):
+        return ends[-1], float(c)
+    guesses = [ends[k].theta + (ends[k].theta - ends[k - 1].theta) * r / (1.0 - r)
+               for k, r in ((2, b / a), (3, c / b))]  # fmt: skip
+    unit = guesses[1] / np.linalg.norm(guesses[1])
+    pulls = ends[-1].multipliers / ends[-1].multipliers.sum()
+    moved = candidate(network, X, y, replace(trail[-1], u=unit, pulls=pulls), at_zero)
+    return moved, float(np.linalg.norm(guesses[1] - guesses[0]) / size)
 
 
-def _vanished(network: Network, theta: NDArray) -> list[NDArray]:
-    """Hidden units without weights, of ReLU networks and of linear ones."""
-    W = network.weights(theta)
-    return [~a.any(axis=1) & ~b.any(axis=0) for a, b in zip(W[:-1], W[1:], strict=True)]
+def _trail(network: Network, path: FlowPath) -> list[Seen]:
+    """States at log(1/L) of 1/1000, 1/100, 1/10 and 1 times the end's."""
+    field = path.field
+    assert isinstance(field, GradientFlow)
+    tau = -field.log_loss(path.end) * 10.0 ** np.array([-3.0, -2.0, -1.0, 0.0])
+    found = []
+    for z in _states(path, tau):
+        pulls = np.abs(field.loss.pull(field.chart.outputs(z, field.X), field.y, relative=True))
+        found.append(Seen(z[:-1], float(z[-1]), pulls / pulls.sum()))
+    return found
 
 
-def _shares(network: Network, loss: Loss, X: NDArray, y: NDArray, z: NDArray) -> NDArray:
-    """The shares (n,) of the data in the pulls at a state z."""
-    pulls = np.abs(loss.pull(Polar(network).outputs(z, X), y, relative=True))
-    return pulls / pulls.sum()
+def _beyond(network: Network, path: FlowPath, at_zero: float | None, rtol: float) -> list[Seen]:
+    """Four states of the continuation with fixed temperature, at equal steps of log |theta|."""
+    field, end = path.field, path.end
+    assert isinstance(field, GradientFlow)
+    least = margins(network, end[:-1], field.X, field.y).min()
+    frozen = FrozenFlow(network, field.X, field.y, FACTOR / least)
+    late = integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
+    last, first = late.t[-1], late.t[0]
+    states = late.at(last - (last - first) * np.array([0.3, 0.2, 0.1, 0.0]))
+    return [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), frozen.pulls(z)) for z in states]
 
 
-def _own_error(path: FlowPath, tau: float) -> float:
-    """The distance of the flow's end from its limit, as the path's last two decades have it."""
-    first, second, last = _directions(path, tau * 10.0 ** np.array([-2.0, -1.0, 0.0]))
-    steps = np.linalg.norm(second - first), np.linalg.norm(last - second)
+def _own_error(trail: list[Seen]) -> float:
+    """The distance of the last state from the limit, as the trail itself has it."""
+    steps = [float(np.linalg.norm(b.u - a.u)) for a, b in pairwise(trail[-3:])]
     ratio = steps[1] / steps[0] if steps[0] > 0.0 else 0.0
-    return float(steps[1] * ratio / (1.0 - ratio)) if ratio < 1.0 else np.inf
-
-
-def _directions(path: FlowPath, tau: NDArray) -> NDArray:
-    u = _states(path, tau)[:, :-1]
-    return u / np.linalg.norm(u, axis=1)[:, None]
+    return steps[1] * ratio / (1.0 - ratio) if ratio < 1.0 else np.inf
 
 
 def _states(path: FlowPath, tau: NDArray) -> NDArray:
     """The states (k, p + 1) at which log(1/L) = tau (k,), those past either end at that end."""
     legs = path.legs or (path,)
-    clock, shift = tau, 0.0
-    if legs[0].field.clock == LOG_LOSS and len(legs) > 1:
+    clock = tau
+    if legs[0].field.clock == LOG_LOG:
+        clock = np.log(tau)
+    elif len(legs) > 1:
         switch = legs[0].t[-1]
         clock = np.where(tau <= switch, tau, switch + np.log(np.maximum(tau, switch) / switch))
-    elif legs[0].field.clock == LOG_LOG:
-        clock = np.log(tau)
-    return path.at(np.clip(clock + shift, path.t[0], path.t[-1]))
+    z = path.at(np.clip(clock, path.t[0], path.t[-1]))
+    z[:, :-1] /= np.linalg.norm(z[:, :-1], axis=1)[:, None]
+    return z

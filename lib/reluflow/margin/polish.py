@@ -1,11 +1,13 @@
-"""From a point near a KKT point of the margin problem to that point, by Gauss and Newton's method.
+"""From a point near a KKT point of the margin problem to that point: Levenberg and Marquardt.
 
 In one cell, and with a set A of data whose margin is 1, the conditions are the smooth equations
 
     theta = sum_A lambda_i y_i grad f(theta; x_i),    y_i f(theta; x_i) = 1 for i in A,
 
 and for a unit that stays on its kink, with a factor mu in place of its derivative, h(theta) = 0.
-Where they leave a manifold of solutions (rotations of hidden layers), each step is the shortest.
+Where they leave a manifold of solutions (rotations of hidden layers) the damping, which is the
+residual's size, keeps the steps from running along it, and they still converge quadratically
+(Fan & Yuan 2005).
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from scipy.linalg import lstsq
 
 from reluflow.networks.indexed import Network
 
-_STEPS = 40
-_DONE = 1e-14
+_STEPS = 100
+_DONE = 1e-15
+_ROUNDING = 1e-11
+"""A residual smaller than this that does not fall any more is all rounding."""
 _RANK = 1e-10
 _VANISHES = 1e-8
 """A parameter smaller than this, over |theta|, is 0 in the limit, if the equations allow that."""
@@ -49,7 +53,7 @@ def polished(
     patterns: list[NDArray],
     kinks: list[Kink],
 ) -> Stationary:
-    """Gauss and Newton's iterates from theta (p,) of least margin 1 and multipliers (n,).
+    """The solution next to theta (p,) of least margin 1 and multipliers (n,).
 
     active    (n,) booleans, the data of margin 1
     patterns  (n, h_l) for each layer, with first factors at the kinks
@@ -60,14 +64,15 @@ def polished(
     z = np.concatenate([theta, multipliers[active], [patterns[k][i, j] for k, i, j in kinks]])
     size = np.linalg.norm(theta)
     F, J = system.at(z)
+    left = np.linalg.norm(F) / size
     for _ in range(_STEPS):
-        step = -lstsq(J, F, cond=_RANK, lapack_driver="gelsy", check_finite=False)[0]
-        step *= min(1.0, 0.5 * size / np.linalg.norm(step[: len(theta)]) if step.any() else 1.0)
+        damping = np.sqrt(left) * np.eye(len(z))
+        step = -lstsq(np.vstack([J, damping]), np.append(F, np.zeros(len(z))), cond=_RANK,
+                      lapack_driver="gelsy", check_finite=False)[0]  # fmt: skip
         z = z + step
         F, J = system.at(z)
-        if not np.isfinite(F).all():
-            break
-        if np.linalg.norm(step) <= _DONE * np.linalg.norm(z):
+        before, left = left, np.linalg.norm(F) / size
+        if not np.isfinite(left) or left <= _DONE or (left <= _ROUNDING and left > 0.5 * before):
             break
     small = np.abs(z[: len(theta)]) <= _VANISHES * np.linalg.norm(z[: len(theta)])
     bare = z.copy()

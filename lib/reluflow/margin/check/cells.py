@@ -75,11 +75,9 @@ def seen(point: Point, everywhere: bool) -> list[Seen]:
         rows = [[x[k] for k in inputs] for x in point.X]
         gone = everywhere or square(W[j]) <= KINK**2 * longest
         none = tuple(0 for _ in rows)
-        if gone and not everywhere and v[j] ** 2 > KINK**2 * longest:
-            raise Wrong("a neuron without incoming weights has an outgoing one")
         if gone:
             found.append(Seen(inputs, rows, none, 0))
-        elif v[j] == 0:
+        elif v[j] ** 2 <= KINK**2 * longest:
             raise Wrong("a neuron with incoming weights has no outgoing one")
         else:
             fixed = none if signs is None else tuple(each[j] for each in signs)
@@ -112,13 +110,12 @@ def _length(point: Point, neuron: Seen, column: Column, pulls: Numbers) -> fmpq:
     if len(slopes) != n or min(slopes) < 0:
         raise Wrong("a condition of a cell has a negative multiplier")
     relu = point.relus > 0
-    for active, row, slope, x, fixed in zip(
-        column.active, column.rows, slopes, neuron.rows, neuron.fixed, strict=True
-    ):
+    conditions = zip(column.rows, slopes, neuron.rows, neuron.fixed, strict=True)
+    for row, slope, x, fixed in conditions:
         if slope != 0 and not (row and relu):
             raise Wrong("a multiplier belongs to no condition of the cell")
-        if relu and square(x) > 0 and not row and (fixed == 0 or bool(active) != (fixed > 0)):
-            raise Wrong("a neuron's activity is taken for granted and is not what it is at theta")
+        if relu and square(x) > 0 and not row and fixed == 0:
+            raise Wrong("a neuron's activity is taken for granted where it may change")
     active = [True] * n if not relu else list(map(bool, column.active))
     weights = [
         (column.sign * pull if a else fmpq(0)) + (slope if a else -slope)
@@ -151,8 +148,6 @@ def _covered(point: Point, given: Sequence[Seen], families: Sequence[Family]) ->
             if before:
                 first = min(order[group][key] for key in box[before[-1]])
                 box[k] = frozenset(key for key in box[k] if order[group][key] >= first)
-        if not all(box):
-            return  # no combination is in order
         if any(all(b <= c for b, c in zip(box, cells, strict=True)) for cells in boxes):
             return
         if next(steps) > STEPS:
@@ -194,8 +189,7 @@ def _order(families: Sequence[Family], neurons: Sequence[int]) -> dict[Key, int]
 
 def _complete(point: Point, neuron: Seen, keys: set[Key]) -> None:
     """Raise Wrong unless the columns hold all cells that the neuron can be in."""
-    free = [i for i, (x, fixed) in enumerate(zip(neuron.rows, neuron.fixed, strict=True))
-            if fixed == 0 and square(x) > 0 and point.relus]  # fmt: skip
+    free = [i for i, fixed in enumerate(neuron.fixed) if fixed == 0 and point.relus]
     own = {i: fixed > 0 for i, fixed in enumerate(neuron.fixed) if fixed}
     linear = point.relus == 0
     signs = [neuron.sign] if neuron.sign else ([1] if linear else [1, -1])

@@ -94,8 +94,6 @@ def _covered(point: Point, proof: LayerCells) -> None:
     layer = proof.layer
     if layer > point.relus:
         return  # the network is linear in this layer
-    if proof.everywhere and point.depth > 2:
-        raise Wrong("all cells of a hidden layer are known for networks of depth 2 only")
     places: list[Place] = []
     own: dict[Place, bool] = {}
     for k in range(layer, point.relus + 1):

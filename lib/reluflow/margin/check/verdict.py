@@ -88,6 +88,8 @@ def _checked(at: Point, certificate: Certificate, error: float) -> Checked:
     slack = max(upper(found), 0.0)
     if slack > SLACK:
         return Checked("refused", slack, "the bound does not meet the value")
+    if found < -SLACK:
+        return Checked("refused", slack, "the bound is larger than the value that it should bound")
     return Checked(verdict, slack, "the bound meets the value, and no cell is missing")
 
 
@@ -105,8 +107,8 @@ def _optimum(at: Point, proof: Aligned | Cellwise | LayerCells | SecondOrder) ->
 
 def _shorter(at: Point, proof: Shorter, error: float) -> float:
     """The distance of the nearest point, once all points are found to be shorter. Raises Wrong."""
-    if len(proof.points) == 0 or len(proof.points) != len(proof.distances):
-        raise Wrong("there is no point, or not one distance for each")
+    if len(proof.points) != len(proof.distances):
+        raise Wrong("there is not one distance for each point")
     where = slice(0, len(at.theta)) if proof.layer is None else at.span(proof.layer)
     degree = at.depth if proof.layer is None else 1
     own = square(at.theta[where]) ** degree / at.least**2
@@ -143,7 +145,7 @@ def _least_cost(at: Point, where: slice, degree: int, error: float) -> arb:
     theta, or the layer that may change."""
     radius = arb(error) * arb(square(at.theta)).sqrt()
     margins = _margins(at, [arb(value) + radius * arb(0, 1) for value in at.theta])
-    most = min(margins, key=lambda margin: float(margin.mid()) + float(margin.rad()))
+    most = min((margin.upper() for margin in margins), key=float)
     length = arb(square(at.theta[where])).sqrt() - radius
     if not length > 0:
         raise Wrong("theta is not known well enough")
@@ -156,7 +158,9 @@ def _most_cost(at: Point, other: Point, where: slice, degree: int, error: float)
     near = [arb(value) + radius * arb(0, 1) for value in at.theta]
     near[where] = [arb(value) for value in other.theta[where]]
     margins = _margins(at, near)
-    least = min(margins, key=lambda margin: float(margin.mid()) - float(margin.rad()))
+    least = min((margin.lower() for margin in margins), key=float)
+    if not least > 0:
+        return arb("inf")
     return arb(square(other.theta[where])) ** degree / least**2
 
 

@@ -6,6 +6,7 @@ has no part here: the limits are the constructions' own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import sympy
@@ -32,6 +33,8 @@ from reluflow.papers.vardi2022margin.instances import (
     theorem_5_1,
 )
 
+ACTIVATIONS = ("linear", "relu")
+
 
 def dead_neuron_helps() -> list[Evidence]:
     """mm.thm3.2.perturbation: C.3's theta'(eps) has both margins 1, |theta' - theta~| < 3 sqrt(eps)
@@ -51,16 +54,17 @@ def dead_neuron_helps() -> list[Evidence]:
     ]
 
 
-def silent_coordinate_helps(activation: str) -> list[Evidence]:
+def silent_coordinate_helps() -> list[Evidence]:
     """The shorter points of Theorem 4.1 (C.4): margin 1 and |theta'|^2 = 2 - eps < 2 wherever they
-    are real, 0 < eps <= 1."""
-    c = theorem_4_1(activation)
+    are real, 0 < eps <= 1, linear and ReLU."""
+    both = [theorem_4_1(name) for name in ACTIVATIONS]
     return [
-        fact("the margin is 1 for all 0 < ε < 1", margins_up_to_one(c) == [1], True),
-        fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(c, 2 - EPS), True),
-        *improving_decades(c),
+        fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
+             [margins_up_to_one(c) == [1] for c in both], [True, True]),
+        fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
+        *improving_decades(*both),
         fact("θ' is shorter for ε = 1 too, the last with a real √(1 - ε)",
-             bool(beside(c, Fraction(1)).gain > 0), True),
+             bool(beside(both[0], Fraction(1)).gain > 0), True),
     ]  # fmt: skip
 
 
@@ -92,18 +96,30 @@ def first_layer_turns() -> list[Evidence]:
     ]
 
 
-def tilting_helps(activation: str) -> list[Evidence]:
+def tilting_helps() -> list[Evidence]:
     """The shorter points of Theorem 4.4 (C.7): margin at least 1, |theta'|^2 = 2 - eps/2 + eps^2 <
-    2 and |theta' - theta~|^2 = eps^2 + 3/2 eps < 2 eps, for 0 < eps < 1/2."""
-    c = theorem_4_4(activation)
-    near, far = (curve(c, 2 * S**2, sympy.sqrt(end / 2)) for end in (c.reach, sympy.Integer(4)))
+    2 and |theta' - theta~|^2 = eps^2 + 3/2 eps < 2 eps, for 0 < eps < 1/2, linear and ReLU."""
+    both = [theorem_4_4(name) for name in ACTIVATIONS]
+    near, far = ([curve(c, 2 * S**2, sympy.sqrt(end / 2)) for c in both]
+                 for end in (both[0].reach, sympy.Integer(4)))  # fmt: skip
+    room = 2 * EPS - distance(both[0])
     return [
-        fact("the margin is at least 1 for all 0 < ε < 1/2", near.feasible, True),
+        fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
+             [each.feasible for each in near], [True, True]),
+        *_tilted_norm(),
+        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", _positive(room, near[0]), True),
+        *improving_decades(*both),
+        note("θ' is feasible and shorter for all ε below, linear and ReLU",
+             [_written(each.last) for each in far]),
+    ]  # fmt: skip
+
+
+def _tilted_norm() -> list[Evidence]:
+    c = theorem_4_4()
+    near = curve(c, 2 * S**2, sympy.sqrt(c.reach / 2))
+    return [
         fact("|θ'|² is 2 - ε/2 + ε²", _is_norm(c, 2 - EPS / 2 + EPS**2), True),
-        fact("|θ'| < |θ̃| = √2 for all 0 < ε < 1/2", near.improves, True),
-        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", _positive(2 * EPS - distance(c), near), True),
-        *improving_decades(c),
-        note("θ' is feasible and shorter for all ε below", _written(far.last)),
+        fact("|θ'| < |θ̃| = √2 for all 0 < ε < 1/2", _positive(near.shorter, near), True),
     ]
 
 
@@ -113,12 +129,12 @@ def tilted_margins() -> list[Evidence]:
     on, where the second patch falls silent: the proof needs only that it is at least 1."""
     printed = 1 + 3 * EPS
     linear, relu = (
-        curve(theorem_4_4(name), 2 * S**2, sympy.Rational(1, 2)) for name in ("linear", "relu")
+        curve(theorem_4_4(name), 2 * S**2, sympy.Rational(1, 2)) for name in ACTIVATIONS
     )
     same = relu.pieces[0]
     excess = sympy.expand(relu.pieces[-1].margins[0] - printed.subs(EPS, relu.size))
     return [
-        *tilting_helps("linear")[1:3],
+        *_tilted_norm(),
         fact("linear: the margin is 1 + 3ε for all 0 < ε < 1/2", linear.margins_are(printed), True),
         fact("ReLU: the margin is 1 + 3ε for all 0 < ε < 1/2", relu.margins_are(printed), True),
         fact("ReLU: the margin is at least 1 for all 0 < ε < 1/2", relu.feasible, True),
@@ -151,34 +167,43 @@ def silent_patch() -> Counterexample:
     )  # fmt: skip
 
 
-def uneven_coordinates_help(depth: int, activation: str) -> list[Evidence]:
-    """The shorter points of Theorem 5.1 (C.8): margin 1 for 0 < eps < 1, and |theta'|^2 is
-    (m/2^a) ((1 + eps)^a + (1 - eps)^a) with a = 2/m.
+def uneven_coordinates_help(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
+    """The shorter points of Theorem 5.1 (C.8): margin 1 for 0 < eps < 1, linear and ReLU, and
+    |theta'|^2 = m/2^a ((1 + eps)^a + (1 - eps)^a) with a = 2/m.
 
     t^a is strictly concave for 0 < a < 1, so theta' is shorter for all 0 < eps <= 1: the paper's
     "small enough" is not needed. For m = 2, a = 1, it is never shorter.
     """
-    c, a = theorem_5_1(depth, activation), sympy.Rational(2, depth)
-    norm = depth / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
-    leading = depth / 2**a * a * (1 - a)  # of |theta~|^2 - |theta'|^2, times eps^2
-    small = beside(c, Fraction(1, 10**300))
-    ratio = float(small.gain * 10**600) / float(leading)
+    linear, relu = ([theorem_5_1(m, name) for m in depths] for name in ACTIVATIONS)
+    powers = [sympy.Rational(2, m) for m in depths]
+    norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
+             for m, a in zip(depths, powers, strict=True)]  # fmt: skip
+    # |theta~|^2 - |theta'|^2 begins with this times eps^2.
+    leading = [m / 2**a * a * (1 - a) for m, a in zip(depths, powers, strict=True)]
+    tiny = [beside(c, Fraction(1, 10**300)).gain * 10**600 for c in relu]
+    off = [abs(float(gain) / float(first) - 1) for gain, first in zip(tiny, leading, strict=True)]
     return [
-        fact("the margin is 1 for all 0 < ε < 1", margins_up_to_one(c) == [1], True),
-        fact("|θ'|² is m 2^(-2/m) ((1 + ε)^(2/m) + (1 - ε)^(2/m))", _is_norm(c, norm), True),
-        bound("the sign of (t^a)'', a = 2/m: a (a - 1)", fraction(a * (a - 1)), "<", 0, ""),
-        *improving_decades(c),
-        fact("ε = 1, the largest, improves too", bool(beside(c, Fraction(1)).gain > 0), True),
-        bound("|θ̃|² - |θ'|² at ε = 1e-300, over m 2^(-a) a (1 - a) ε²", abs(ratio - 1), "<=",
+        note("depths m", list(depths)),
+        fact("depths at which the margin is 1 for all 0 < ε < 1, linear and ReLU",
+             [sum(margins_up_to_one(c) == [1] for c in each) for each in (linear, relu)],
+             [len(depths)] * 2),
+        fact("depths at which |θ'|² is m 2^(-2/m) ((1 + ε)^(2/m) + (1 - ε)^(2/m))",
+             sum(_is_norm(c, norm) for c, norm in zip(linear, norms, strict=True)), len(depths)),
+        bound("the largest a (a - 1), a = 2/m, the sign of (t^a)''",
+              max(fraction(a * (a - 1)) for a in powers), "<", 0, ""),
+        *improving_decades(*relu),
+        fact("depths at which ε = 1, the largest, improves too",
+             sum(bool(beside(c, Fraction(1)).gain > 0) for c in linear), len(depths)),
+        bound("|θ̃|² - |θ'|² at ε = 1e-300, over m 2^(-a) a (1 - a) ε²: off 1 by", max(off), "<=",
               1e-8, ""),
     ]  # fmt: skip
 
 
-def improving_decades(construction: Construction) -> list[Evidence]:
+def improving_decades(*given: Construction) -> list[Evidence]:
     """That theta'(eps) is feasible and shorter at eps = 1e-1, ..., 1e-300, in balls."""
-    tried = [beside(construction, eps) for eps in decades()]
+    tried = [beside(c, eps).improves for c in given for eps in decades()]
     what = f"of ε = 1e-1, ..., 1e-300 feasible and shorter, in balls of {BITS} bits"
-    return [fact(what, sum(each.improves for each in tried), len(tried), tried=len(tried))]
+    return [fact(what, sum(tried), len(tried), tried=len(tried))]
 
 
 def distance(construction: Construction) -> sympy.Expr:

@@ -16,7 +16,7 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance, Statement
-from reluflow.ledger import Evidence, fact, note
+from reluflow.ledger import Evidence, Known, fact, note, proved
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin.exact_networks import BITS, ball, output
 from reluflow.papers.vardi2022margin.instances import (
@@ -60,6 +60,12 @@ def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
         note(f"{deepest.name}, ε = 1e-3: numbers of changed layers with which it is shorter",
              tuple(enough)),
     ]  # fmt: skip
+
+
+def why_two_layers() -> Known:
+    """How the remark is known: for a layer u of a KKT point and a feasible u' in its place |u| |u'|
+    >= u.u' = sum_i lambda_i y_i grad_u f_i.u' >= sum_i lambda_i = |u|^2, as f is linear in u."""
+    return proved("|u| |u'| ≥ u·u' = Σ λᵢ yᵢ ∇fᵢ·u' ≥ Σ λᵢ = |u|² for a layer u of a KKT point")
 
 
 def _along_gradient(construction: Construction, layer: int) -> bool:

@@ -1,0 +1,216 @@
+"""Theorem 2.1: under (Fit) L goes to 0, and theta in direction to a KKT point of Problem (2).
+
+(Fit) asks for L < 1, "namely" that every datum is classified correctly. For the exponential loss
+that follows: each term is below 1. For the logistic loss it does not: a term is below log 2 exactly
+where its datum is classified correctly, and log 2 < 1. Flows that start between the two may go to 0
+in place of infinity, or rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reluflow.falsify import Draw, Statement
+from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.losses import LOGISTIC, Loss
+from reluflow.margin.limits import Limit, limit
+from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.convergence_exact import (
+    HALF,
+    entered_below_one,
+    largest_margin,
+    size_at,
+)
+from reluflow.papers.vardi2022margin.fitted_flows import LOG_2, REACH, Fitted
+
+RESIDUAL = 1e-8
+"""Largest KKT residual of a limit, over |theta|."""
+
+
+# The threshold.
+
+
+def classifies(loss: Loss, threshold: float) -> Statement:
+    """mm.thm2.1.fit: L(theta) < `threshold` gives y_i Phi(theta; x_i) > 0 for all i.
+
+    Instances are margins q (n,); every q is one of some network. The slack is the least of them.
+    """
+
+    def draw(scale: float) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, NDArray]:
+            q = rng.standard_normal(int(rng.integers(1, 6))) * scale
+            return {"q": q + (-q.min() * rng.choice([0.5, 0.9, 1.0, 1.5]))}
+
+        return one
+
+    def one_short(rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"q": np.append(rng.uniform(-0.6, 0.1), rng.uniform(5.0, 40.0, 3))}
+
+    return Statement(
+        f"{loss.name} loss, L < {'log 2' if threshold == LOG_2 else f'{threshold:g}'}: "
+        "all data are classified correctly",
+        {"margins of size 1": draw(1.0), "large": draw(100.0), "small": draw(1e-3),
+         "one is short": one_short},
+        lambda item: float(item["q"].min()),
+        {f"L < {threshold:.3g}": lambda item: bool(
+            loss.log_value(item["q"], np.ones(len(item["q"]))) < np.log(threshold))},
+        strict=True,
+    )  # fmt: skip
+
+
+def misclassified() -> Counterexample:
+    """The wrong-sign start of `START` breaks "L < 1, namely all data are classified correctly"."""
+    q = _start_margin()
+    return Counterexample(
+        instance=INSTANCE,
+        assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(*_as_data(q))) < 1.0)},
+        breaks=(bound("y Φ of the network in floats", q, ">", 0.0, ""),),
+        recheck=(
+            fact(
+                "L < 1 and y Φ > 0, by enclosures", entered_below_one() and -HALF * HALF > 0, True
+            ),
+        ),
+        route="w v x as fractions, and log(1 + e^(1/4)) < 1 in ball arithmetic",
+    )
+
+
+# The smallest counterexample: w = -v stays, so that Phi = -w^2 < 0 for ever.
+
+START = np.array([-0.5, 0.5])
+"""w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
+INSTANCE = {"network": "linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
+            "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
+_ASSUMPTIONS = "homogeneous linear network, logistic loss, gradient flow"
+
+
+def stays_above_log_two() -> Counterexample:
+    """mm.thm2.1.1: from w(0) = -1/2, v(0) = 1/2 the loss falls to log 2 only, and theta to 0."""
+    found = _wrong_way()
+    rho, left = float(found.path.end[-1]), float(np.exp(found.path.field.log_loss(found.path.end)))
+    return Counterexample(
+        instance=INSTANCE,
+        assumptions={_ASSUMPTIONS: True, "L(θ(0)) < 1": entered_below_one()},
+        breaks=(
+            bound("L where the flow's clock stops", left, "<", 0.5, "", digits=2),
+            fact("|θ| grows up to there", rho > float(np.log(np.linalg.norm(START))), True),
+        ),
+        recheck=(
+            bound("v(10) by the closed form of the time, over v(0)",
+                  float(size_at(10.0) / float(HALF)), ">", 1.0, ""),
+            fact("L < log 2 somewhere on the line w = -v, where y Φ = -w²", largest_margin() > 0,
+                 True),
+        ),
+        route="w = -v stays; for u = v² the time is 2t = log(1/(4u)) + E₁(u) - E₁(1/4), so u goes "
+        "to 0 as t grows, and L = log(1 + e^u) to log 2",
+    )  # fmt: skip
+
+
+def goes_to_no_kkt_point() -> Counterexample:
+    """mm.thm2.1.2: the same flow keeps the direction (-1, 1), on which no point is feasible."""
+    found = _wrong_way()
+    u = found.path.end[:-1]
+    return Counterexample(
+        instance=INSTANCE,
+        assumptions={_ASSUMPTIONS: True, "L(θ(0)) < 1": entered_below_one()},
+        breaks=(
+            bound("y Φ at the direction where the integrated flow ends",
+                  float(_line().output(u, np.ones((1, 1)))[0]), ">", 0.0, ""),
+        ),
+        recheck=(
+            fact("y Φ > 0 somewhere on the line w = -v, which the flow never leaves",
+                 largest_margin() > 0, True),
+        ),
+        route="d(w + v)/dt is a multiple of w + v, and y Φ = w v = -w² where it is 0",
+    )  # fmt: skip
+
+
+def _line() -> Network:
+    return fully_connected([1, 1], "linear")
+
+
+@cache
+def _wrong_way() -> Limit:
+    return limit(_line(), LOGISTIC, np.ones((1, 1)), np.ones(1), START)
+
+
+@cache
+def _dead() -> Limit:
+    """A ReLU neuron that is inactive on its datum, logistic loss: L = log 2 < 1."""
+    return limit(fully_connected([1, 1]), LOGISTIC, np.ones((1, 1)), np.ones(1), [-1.0, 1.0])
+
+
+def _start_margin() -> float:
+    return float(_line().output(START, np.ones((1, 1)))[0])
+
+
+def _as_data(q: float) -> tuple[NDArray, NDArray]:
+    return np.array([q]), np.ones(1)
+
+
+# What the flows of `fitted_flows` say.
+
+
+def _followed(found: Sequence[Fitted]) -> list[Fitted]:
+    """The flows that did not end where the field pushes back to a kink from both sides."""
+    return [each for each in found if each.limit.status not in ("sliding", "non-unique")]
+
+
+def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
+    """The flows of `flows` come to L = 1e-10000 and grow; those of `START` and of a dead ReLU not.
+
+    With log 2 in place of 1 for the logistic loss all holds but what is said of those two.
+    """
+    followed = _followed(found)
+    short = sum(not each.limit.reached >= 0.99 * REACH for each in followed)
+    shrunk = sum(not each.limit.path.end[-1] > each.limit.path.states[0][-1] for each in followed)
+    return [
+        fact("flows from starts that classify all data correctly whose loss is not taken to "
+             "1e-10000", short, 0, tried=len(followed)),
+        fact("those along which |θ| does not grow", shrunk, 0, tried=len(followed)),
+        fact("logistic loss, L(0) < 1, w(0) = -1/2, v(0) = 1/2, x = y = 1: the loss goes to 0",
+             _wrong_way().reached > 100.0, True),
+        fact("logistic loss, L(0) < 1, w(0) = -1, v(0) = 1 with a ReLU: the loss goes to 0",
+             _dead().reached > 100.0, True),
+        note("flows that slide along a kink and were not followed", len(found) - len(followed)),
+    ]  # fmt: skip
+
+
+def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
+    """The flows of `flows` have limits that are KKT points; the flow of `START` has none.
+
+    A limit was polished, so that its residual is small by itself: the angle between theta and the
+    gradient is the flow's own.
+    """
+    followed = _followed(found)
+    decided = [each for each in followed if each.limit.converged]
+    worst = max((each.limit.residual for each in decided), default=np.nan)
+    turned = [each for each in decided if np.isfinite(each.angles).all()]
+    away = sum(not (each.angles[1] < each.angles[0] or each.angles[1] < 1e-6) for each in turned)
+    return [
+        bound("largest KKT residual of a limit, over |θ|", worst, "<=", RESIDUAL, ""),
+        fact("flows of which θ and -∇L are not nearer at L = 1e-10000 than at 1e-10", away, 0,
+             tried=len(turned)),
+        fact("logistic loss, L(0) < 1, w(0) = -1/2, v(0) = 1/2, x = y = 1: the limit of the "
+             "direction is feasible, up to its length", _feasible(), True),
+        note("limits, of flows followed", (len(decided), len(followed))),
+        note("kinds of networks", tuple(sorted({each.kind for each in decided}))),
+    ]  # fmt: skip
+
+
+def _feasible() -> bool:
+    u = _wrong_way().path.end[:-1]
+    return bool(_line().output(u, np.ones((1, 1)))[0] > 0.0)
+
+
+def repaired(found: Sequence[Fitted]) -> list[Evidence]:
+    """What holds of Theorem 2.1 with log 2 in place of 1 for the logistic loss."""
+    return [
+        item
+        for part in (loss_vanishes(found), directions_are_kkt(found))
+        for item in part
+        if not item.what.startswith("logistic loss")
+    ]

@@ -1,0 +1,112 @@
+"""Theorem 2.1 and sigma'(0): the counterexamples by both routes, and statements that can fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mpmath
+import numpy as np
+import pytest
+from reluflow import ledger
+from reluflow.errors import InputError
+from reluflow.falsify import falsify, settle
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.vardi2022margin import (
+    at_the_kink,
+    convergence,
+    convergence_exact,
+    fitted_flows,
+)
+from scipy.integrate import solve_ivp
+
+
+@pytest.fixture(scope="module")
+def fitted() -> list[fitted_flows.Fitted]:
+    return fitted_flows.flows(1, 12)
+
+
+def test_the_threshold_of_either_loss() -> None:
+    for loss, threshold in ((EXPONENTIAL, 1.0), (LOGISTIC, fitted_flows.LOG_2)):
+        assert falsify(convergence.classifies(loss, threshold), 0, 300, 0).survives
+        assert not falsify(convergence.classifies(loss, 1.05 * threshold), 0, 300, 0).survives
+    assert not falsify(convergence.classifies(LOGISTIC, 1.0), 0, 300, 0).survives
+
+
+def test_theorem_2_1_falls_for_the_logistic_loss(fitted) -> None:
+    claims = ledger.open("vardi2022margin", seed=1)
+    row = settle(claims, "mm.thm2.1.fit", (convergence.classifies(EXPONENTIAL, 1.0), 100, 0),
+                 (convergence.classifies(LOGISTIC, 1.0), 100, 0),
+                 case=convergence.misclassified())  # fmt: skip
+    assert row.verdict == "refuted"
+    row = claims.settle("mm.thm2.1.1", convergence.loss_vanishes(fitted),
+                        counterexample=convergence.stays_above_log_two())  # fmt: skip
+    assert row.verdict == "refuted"
+    row = claims.settle("mm.thm2.1.2", convergence.directions_are_kkt(fitted),
+                        counterexample=convergence.goes_to_no_kkt_point())  # fmt: skip
+    assert row.verdict == "refuted"
+
+
+def test_with_the_right_threshold_it_stands(fitted) -> None:
+    evidence = convergence.repaired(fitted)
+    assert all(item.holds for item in evidence if item.decides)
+    assert sum(item.decides for item in evidence) == 4
+    kinds = {each.kind for each in fitted}
+    assert len(kinds) == 6
+
+
+def test_flows_that_fail_are_noticed(fitted) -> None:
+    """One flow whose path stops early, one whose limit is no KKT point, one that turns away."""
+    stuck = replace(fitted[0], limit=convergence._wrong_way())
+    names = [item.what for item in convergence.repaired([*fitted, stuck])
+             if item.decides and not item.holds]  # fmt: skip
+    assert len(names) == 2  # the loss, and |theta|
+    off = replace(fitted[0], limit=replace(fitted[0].limit, residual=1e-3))
+    away = replace(fitted[0], angles=np.array([0.1, 0.2]))
+    for bad in (off, away):
+        failed = [item for item in convergence.repaired([*fitted, bad])
+                  if item.decides and not item.holds]  # fmt: skip
+        assert len(failed) == 1
+
+
+def test_the_closed_form_of_the_wrong_flow_is_its_flow() -> None:
+    """Against SciPy's integrator on dw/dt = c v, dv/dt = c w, which knows of neither."""
+
+    def rate(_: float, z: np.ndarray) -> list[float]:
+        pull = 1.0 / (1.0 + np.exp(z[0] * z[1]))
+        return [pull * z[1], pull * z[0]]
+
+    for t in (0.5, 3.0, 10.0):
+        end = solve_ivp(rate, (0.0, t), convergence.START, rtol=1e-12, atol=1e-14).y[:, -1]
+        size = float(convergence_exact.size_at(t))
+        np.testing.assert_allclose(end, [-size, size], rtol=1e-7)
+    assert convergence_exact.size_at(0.0) == pytest.approx(0.5)
+    assert mpmath.log(2) < 1
+    assert convergence_exact.entered_below_one()
+    assert convergence_exact.largest_margin() == 0
+
+
+def test_starts_lie_below_the_threshold(fitted) -> None:
+    for each in fitted:
+        field, start = each.limit.path.field, each.limit.path.states[0]
+        z = field.chart.outputs(start, field.X)
+        assert (field.y * z > 0.0).all()
+        assert np.exp(field.log_loss(start)) < fitted_flows.THRESHOLD[field.loss.name]
+
+
+def test_the_derivative_at_zero_has_no_effect() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = claims.settle("mm.sigma0", at_the_kink.no_effect())
+    assert row.verdict == "reproduced"
+
+
+def test_where_the_derivative_at_zero_matters_it_is_noticed(monkeypatch) -> None:
+    """A start whose neuron w = 0, v = 1 wakes only if sigma'(0) > 0."""
+    c = at_the_kink.theorem_3_2()
+    network = fully_connected([2, 2])
+    woken = replace(c, network=network, exact_start=tuple(0 * v if k in (2, 3) else v for k, v in
+                                                          enumerate(c.exact_start)))  # fmt: skip
+    monkeypatch.setattr(at_the_kink, "printed", lambda: (woken,))
+    assert not at_the_kink.no_effect()[0].holds
+    with pytest.raises(InputError):
+        at_the_kink.theorem_5_1(2)
