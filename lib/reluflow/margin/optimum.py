@@ -211,6 +211,8 @@ def _of_layer(network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: i
         return Optimum("undecided", theta, None, np.nan, "too many cells meet the point")
     found = layer_problem.least_in(network, theta, X, y, layer, cells, kinks)
     slack = 1.0 - found.value / value
+    if slack < -EQUAL:  # theta itself is shorter than the least: a program went wrong
+        return Optimum("undecided", theta, None, np.nan, _OPEN)
     if slack <= EQUAL:
         verdict = "global" if one else "local"
         proof = LayerCells(layer, found.cells, one)

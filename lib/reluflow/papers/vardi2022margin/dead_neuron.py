@@ -1,0 +1,165 @@
+"""Theorem 3.2 and Figure 1: a neuron that is active on no datum rests, and the other one grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from reluflow import losses
+from reluflow.falsify import Instance, Statement
+from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.margin.check import check
+from reluflow.margin.kkt import kkt
+from reluflow.margin.limits import Limit
+from reluflow.margin.optimum import classify_optimum
+from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.pairs import PRINTED, pair_limit
+from reluflow.papers.vardi2022margin.pairs_exact import pair_flow
+from reluflow.papers.vardi2022margin.settled import settled_limit
+
+LABELS = np.ones(2)
+CLOSE = 1e-7
+"""The limit found may differ from the exact one by this, over |theta~|."""
+
+
+def two_neurons() -> Network:
+    """The network of Theorem 3.2: theta = (w_1, w_2, v_1, v_2)."""
+    return fully_connected((2, 2))
+
+
+def draw_start(
+    X: NDArray, rng: np.random.Generator, sizes: tuple[float, float], edge: float = -3.0
+) -> NDArray:
+    """theta(0) (6,) with w_1 active on both data X (2, 2), w_2 on neither, v_1 > 0.
+
+    The lengths |w_1|, |w_2|, v_1, |v_2| are powers of ten drawn between `sizes`, apart from each
+    other; the two inputs of a neuron have ratios up to 10^-edge.
+    """
+    inputs = 10.0 ** rng.uniform(edge, 0.0, (2, 2)) * np.array([[1.0], [-1.0]])
+    W = np.linalg.solve(X, inputs.T).T
+    lengths = 10.0 ** rng.uniform(*sizes, 4)
+    W *= (lengths[:2] / np.linalg.norm(W, axis=1))[:, None]
+    return np.array([*W.ravel(), lengths[2], lengths[3] * rng.choice([-1.0, 1.0])])
+
+
+def dies_on_the_way() -> Statement:
+    """mm.thm3.2: from every start with w_1 active on both data, w_2 on neither and v_1 > 0 the flow
+    goes to zero loss and to w~_1 = (0, 2), v~_1 = 2, w~_2 = 0, v~_2 = 0, no local optimum.
+
+    The slack is what is left of `CLOSE` by the distance of the limit found to that point, and -1
+    where no exact certificate proves that it is no local optimum.
+    """
+
+    def kind(sizes: tuple[float, float], loss: str) -> Callable[[np.random.Generator], Instance]:
+        return lambda rng: {"theta": draw_start(PRINTED, rng, sizes), "loss": loss}
+
+    return Statement(
+        "the flow's limit is (0, 2), 2, 0, 0, and no local optimum",
+        {f"{loss}, {name}": kind(sizes, loss) for loss in ("exponential", "logistic")
+         for name, sizes in (("lengths near 1", (-0.5, 0.5)), ("unbalanced", (-3.0, 3.0)))},
+        lambda item: _slack(item, PRINTED),
+    )  # fmt: skip
+
+
+def _slack(item: Instance, X: NDArray) -> float:
+    found = followed(item["theta"], X, str(item["loss"]))
+    if not found.converged:
+        return float("nan")
+    exact = pair_limit(X)
+    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
+    return CLOSE - off if proved_not_local(found.theta, X) else -1.0
+
+
+def followed(theta: NDArray, X: NDArray, loss: str) -> Limit:
+    """The limit of the flow of Theorem 3.2's network."""
+    return settled_limit(two_neurons(), loss, X, LABELS, theta)
+
+
+def proved_not_local(theta: NDArray, X: NDArray) -> bool:
+    """Whether the exact checker accepts a certificate that theta is no local optimum."""
+    found = classify_optimum(two_neurons(), theta, X, LABELS)
+    if found.verdict != "not local" or found.certificate is None:
+        return False
+    return check(two_neurons(), found.theta, X, LABELS, found.certificate).verdict == "not local"
+
+
+def dead_limit(seed: int, tried: int = 60) -> list[Evidence]:
+    """What Theorem 3.2 says of its limit, exactly, and of `tried` starts of sizes 1e-12 to 1e6 by
+    the second method: with p = w_1[2], |w_1[1]| <= |w_1(0)[1]| and v_1^2 - |w_1|^2 constant, no
+    start is left to (Fit)."""
+    network, exact = two_neurons(), pair_limit(PRINTED)
+    seen = kkt(network, exact, PRINTED, LABELS)
+    rng = np.random.default_rng(seed)
+    starts = np.array([draw_start(PRINTED, rng, (-12.0, 6.0)) for _ in range(tried)])
+    lost = [float(np.exp(losses.LOGISTIC.log_value(network.output(s, PRINTED), LABELS)))
+            for s in starts]  # fmt: skip
+    off, kept = 0.0, 0
+    for logistic in (False, True):
+        ends = pair_flow(starts, logistic)
+        units = ends.theta / np.linalg.norm(ends.theta, axis=1)[:, None]
+        off = max(off, float(np.abs(units - exact / np.linalg.norm(exact)).max()))
+        kept += int((ends.active & ends.shrank).sum())
+    return [
+        fact("θ̃ of the two data", tuple(int(v) for v in exact), (0, 2, 0, 0, 2, 0)),
+        bound("its multipliers, from (2, 2)", float(np.abs(seen.multipliers - 2.0).max()), "<=",
+              1e-9, ""),
+        bound("its KKT residual", seen.residual, "<=", 1e-9, ""),
+        fact("certified no local optimum, in rational arithmetic", proved_not_local(exact, PRINTED),
+             True),
+        bound(f"second method, {tried} starts of lengths 1e-12 to 1e6, both losses: the direction, "
+              "from the limit's", off, "<=", 1e-9, ""),
+        fact("of these flows w₁ is active on both data all the time, and |w₁[1]| never grows", kept,
+             2 * tried, tried=2 * tried),
+        bound("largest logistic loss of these starts: (Fit) is not needed", max(lost), ">=",
+              float(np.log(2.0)), "", digits=3),
+    ]  # fmt: skip
+
+
+def figure_path(decades: NDArray, loss: str = "exponential") -> tuple[NDArray, NDArray]:
+    """theta(t) (k, 6) at the times when the loss is 10^-decades (k,), and the start, for the start
+    w_1 = (1/2, 3), w_2 = (3/10, -2), v = (1, 3/2)."""
+    start = np.array([0.5, 3.0, 0.3, -2.0, 1.0, 1.5])
+    found = followed(start, PRINTED, loss)
+    units = found.directions(decades)
+    rows = []
+    for unit, decade in zip(units, decades, strict=True):
+        slopes = two_neurons().output(unit, PRINTED)
+        target = decade * np.log(10.0)
+        # log(1/L) grows with |theta|^2, and is the least margin less log 2, or up to that margin.
+        low, high = np.array([target, target + 1.0]) / slopes.min()
+        square = brentq(
+            lambda r, f=slopes, c=target: np.logaddexp.reduce(-r * f) + c, low, high, rtol=1e-14
+        )
+        rows.append(unit * square**0.5)
+    return np.array(rows), start
+
+
+def one_grows_one_rests() -> list[Evidence]:
+    """mm.fig1: |u_1| grows, u_1/|u_1| tends to (0, 1), u_2 = v_2 w_2 is constant and u_2/|theta|
+    tends to 0, along a flow to a loss of 1e-100000."""
+    decades = 10.0 ** np.arange(6.0)
+    theta, start = figure_path(decades)
+    u1, u2 = theta[:, 4, None] * theta[:, :2], theta[:, 5, None] * theta[:, 2:4]
+    fixed = start[5] * start[2:4]
+    long = np.linalg.norm(u1, axis=1)
+    tilt = np.abs(np.arctan2(u1[:, 0], u1[:, 1]))
+    share = np.linalg.norm(u2, axis=1) / np.linalg.norm(theta, axis=1)
+    still = two_neurons().gradient(start, PRINTED, np.ones(2))[[2, 3, 5]]
+    return [
+        fact("the gradient of the second neuron, active on no datum", tuple(map(int, still)),
+             (0, 0, 0)),
+        fact("|u₁| grows from each of L = 1e-1, 1e-10, ..., 1e-100000 to the next",
+             bool(np.all(np.diff(long) > 0.0)), True),
+        bound("|u₁| at the last over log(1/L) / h, h = 1/4, from 1",
+              abs(long[-1] / (4e5 * np.log(10.0)) - 1.0), "<=", 1e-4, ""),
+        fact("the angle of u₁ to (0, 1) falls by 100 and more from L = 1e-1 to 1e-10",
+             bool(tilt[1] < 0.01 * tilt[0]), True),
+        bound("the largest angle from L = 1e-100 on", tilt[2:].max(), "<=", 1e-6, ""),
+        bound("u₂, its largest change along the flow, over |u₂|",
+              float(np.abs(u2 - fixed).max() / np.linalg.norm(fixed)), "<=", 1e-3, ""),
+        bound("|u₂|/|θ| at L = 1e-100000 over that at 1e-10", share[-1] / share[1], "<=", 0.02, ""),
+        note("|u₂|/|θ| at L = 1e-1, 1e-10, ..., 1e-100000", tuple(map(float, share)), digits=3),
+    ]  # fmt: skip
