@@ -15,6 +15,7 @@ from reluflow.papers.vardi2022margin.experiment import (
     drawn,
     experiment,
     family,
+    of_parameters,
 )
 from reluflow.papers.vardi2022margin.parameters import NETWORKS, PARAMETERS, SECTION
 from reluflow.parameters import check
@@ -27,7 +28,8 @@ DEFAULTS: dict[str, Any] = {
 
 
 def test_the_defaults_are_the_paper_s() -> None:
-    check({**DEFAULTS, "effort": 1.0}, PARAMETERS)
+    p = check({**DEFAULTS, "effort": 1.0}, PARAMETERS)
+    assert np.array_equal(of_parameters(p).starts, experiment(**DEFAULTS).starts)
     check({"seed": 3, "effort": 0.05}, SECTION)
     found = experiment(**DEFAULTS)
     paper = instances.theorem_3_2()

@@ -11,6 +11,8 @@ from reluflow.ledger.rows import Row
 from reluflow.ledger.scoreboard import Scoreboard, View, html_table, link
 from reluflow.ledger.verdict import REPRODUCED, VERDICTS
 
+_FEW = 5
+"""So many places in the paper are named in one line."""
 _WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
 
 
@@ -49,7 +51,8 @@ def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
         raise LedgerError(f"no claim {strangers[0]!r} in the inventory")
     cells, lines = [["claim", "where", "verdict"]], []
     for (verdict, what), rows in _alike(board, told).items():
-        where = ", ".join(dict.fromkeys(row.claim.at for row in rows))
+        places = list(dict.fromkeys(row.claim.at for row in rows))
+        where = ", ".join(places) if len(places) <= _FEW else f"{len(places)} places"
         links = ", ".join(link(row, board.folder) for row in rows)
         cells += [[links, escape(where), badge(verdict)], [mathematics(what)]]
         names = ", ".join(row.claim.id for row in rows)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,22 @@ def experiment(
         printed = None
         starts = scale * drawn(chosen, start or "gaussian", _STARTS, rng)
     return Experiment(name, chosen, X, y, _LOSSES[loss], starts, reach, printed)
+
+
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the checked parameters of the page; InputError as `experiment`."""
+    return experiment(
+        p.dataset,
+        p.network,
+        p.depth,
+        p.width,
+        p.activation,
+        p.start,
+        p.scale,
+        p.loss,
+        p.reach,
+        p.seed,
+    )
 
 
 def data(dataset: str) -> tuple[str, NDArray, NDArray]:
