@@ -17,6 +17,8 @@ GAP = 1e-6
 """A bound that meets the value up to this share proves an optimum."""
 
 Ends = tuple[tuple[str, Instance], ...]
+Claimed = Callable[[Ends], Statement]
+"""A statement about trained networks, which are its draws."""
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,7 @@ def relu_layers_with_inputs_are_local(ends: Ends) -> Statement:
                     inputs=lambda end: end.inputs_from(1))  # fmt: skip
 
 
-def tried(
-    statement: Callable[[Ends], Statement], ends: Ends, seed: int, evaluations: int = 0
-) -> Report:
+def tried(statement: Claimed, ends: Ends, seed: int, evaluations: int = 0) -> Report:
     """A statement tried on trained networks, and on those of a search from the worst of them.
 
     The search moves data and start, and every step of it is a flow of its own.
@@ -133,18 +133,20 @@ def tried(
     return falsify(statement(ends), seed, len(ends), evaluations)
 
 
-def gaps(statement: Statement, ends: Ends) -> Evidence:
+def gaps(statement: Claimed, ends: Ends) -> Evidence:
     """The largest share by which value and bound differ, among the limits that are spoken of."""
-    found = [-statement.slack(item) for _, item in ends if statement.unmet(item) is None]
+    made = statement(ends)
+    found = [-made.slack(item) for _, item in ends if made.unmet(item) is None]
     told = [gap for gap in found if np.isfinite(gap)]
     return bound("largest share by which a limit could still be shortened, in rational arithmetic",
                  max(told, default=0.0), "<=", GAP, "", digits=1)  # fmt: skip
 
 
-def spoken_of(statement: Statement, ends: Ends) -> list[Judged]:
+def spoken_of(statement: Claimed, ends: Ends) -> list[Judged]:
     """The problems at the limits that meet a statement's hypotheses and could be decided."""
+    made = statement(ends)
     return [one for _, item in ends
-            if statement.unmet(item) is None and np.isfinite(statement.slack(item))
+            if made.unmet(item) is None and np.isfinite(made.slack(item))
             for one in item["end"].judged]  # fmt: skip
 
 

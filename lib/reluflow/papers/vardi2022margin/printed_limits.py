@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from reluflow.margin.check import Checked, check
 from reluflow.margin.layer_problem import layer_optimum
 from reluflow.margin.limits import Limit, limit
 from reluflow.margin.optimum import Optimum, classify_optimum, global_optimum
-from reluflow.papers.vardi2022margin import perturbations
+from reluflow.papers.vardi2022margin import far_points, perturbations
 from reluflow.papers.vardi2022margin.ends import LOSSES
 from reluflow.papers.vardi2022margin.instances import (
     Construction,
@@ -24,7 +24,6 @@ from reluflow.papers.vardi2022margin.instances import (
     theorem_5_1,
 )
 from reluflow.papers.vardi2022margin.rays import (
-    better_is_shorter,
     keeps_its_ray,
     starts_on_its_limit,
 )
@@ -126,9 +125,7 @@ def silent_coordinate() -> list[Evidence]:
     """mm.thm4.1: depth-2 diagonal networks, linear and ReLU, end at (1, 0), (1, 0), which is no
     local optimum (Theorem 4.1, C.4)."""
     both = [theorem_4_1(name) for name in BOTH]
-    return [*ends_as_printed(both, "not local"),
-            *_each({_named(c): perturbations.silent_coordinate_helps(name)
-                    for name, c in zip(BOTH, both, strict=True)})]  # fmt: skip
+    return [*ends_as_printed(both, "not local"), *perturbations.silent_coordinate_helps()]
 
 
 def four_neurons() -> list[Evidence]:
@@ -148,19 +145,15 @@ def two_groups() -> list[Evidence]:
     best = global_optimum(c.network, c.X, c.y)
     assert best.certificate is not None
     word = check(c.network, best.theta, c.X, c.y, best.certificate)
-    printed = [fraction(sum(v**2 for v in values)) for values in (c.exact_limit, c.exact_better)]
     return [
         *ends_as_printed(c, "local"),
         *inputs_not_zero([c]),
-        fact("θ' is feasible and |θ'| < |θ̃|, in exact numbers", better_is_shorter(c), True),
-        note("|θ̃|² and |θ'|²", tuple(printed)),
-        fact(
-            "the least |θ|² over all patterns, by a certificate in rational arithmetic",
-            word.verdict,
-            "global",
-        ),
-        bound("the least |θ|²", float(best.theta @ best.theta), "<=", float(printed[1]), ""),
-    ]
+        *far_points.far_point_is_shorter(),
+        fact("the least |θ|² over all patterns, by a certificate in rational arithmetic",
+             word.verdict, "global"),
+        bound("the least |θ|²", float(best.theta @ best.theta), "<=",
+              float(fraction(sum(v**2 for v in c.exact_better))), ""),
+    ]  # fmt: skip
 
 
 def shared_filter() -> list[Evidence]:
@@ -168,24 +161,15 @@ def shared_filter() -> list[Evidence]:
     0 and which is no local optimum (Theorem 4.4, C.7)."""
     both = [theorem_4_4(name) for name in BOTH]
     return [*ends_as_printed(both, "not local"), *inputs_not_zero(both),
-            *_each({_named(c): perturbations.tilting_helps(name)
-                    for name, c in zip(BOTH, both, strict=True)})]  # fmt: skip
+            *perturbations.tilting_helps()]  # fmt: skip
 
 
 def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
     """mm.thm5.1: diagonal networks of depth m >= 3, linear and ReLU, stay on the ray of their
     start, where no input is 0 and which is no local optimum (Theorem 5.1, C.8)."""
     all_of = [theorem_5_1(depth, name) for depth in depths for name in BOTH]
-    better = [
-        item.holds
-        for depth in depths
-        for name in BOTH
-        for item in perturbations.uneven_coordinates_help(depth, name)
-        if item.decides
-    ]
-    what = f"C.8's shorter points: checks that hold, m = {', '.join(map(str, depths))}"
     return [*ends_as_printed(all_of, "not local"), *inputs_not_zero(all_of),
-            fact(what, _count(better), len(better))]  # fmt: skip
+            *perturbations.uneven_coordinates_help(depths)]  # fmt: skip
 
 
 def first_layer_of_four() -> list[Evidence]:
@@ -199,17 +183,12 @@ def first_layer_of_two_groups() -> list[Evidence]:
     """mm.thm5.4.notglobal: the first layer of Lemma C.6's limit is a local optimum of Problem (4)
     and no global one: the shorter point there differs in this layer only (Theorem 5.4)."""
     c = lemma_C_6()
-    best = global_layer(c, 1)
-    first = slice(0, c.network.sizes[0])
-    own, better = (fraction(sum(v**2 for v in values[first]))
-                   for values in (c.exact_limit, c.exact_better))  # fmt: skip
+    first = fraction(sum(v**2 for v in c.exact_better[: c.network.sizes[0]]))
     return [
         *ends_as_printed(c, "local", layer=1),
         *inputs_not_zero([c]),
-        fact("layers in which θ' differs", perturbations.changed_layers(c), (1,)),
-        fact("θ' is feasible and |θ'| < |θ̃|, in exact numbers", better_is_shorter(c), True),
-        note("|ũ⁽¹⁾|² and |u⁽¹⁾'|²", (own, better)),
-        bound("the least |u⁽¹⁾|² over all patterns", best, "<=", float(better), ""),
+        *far_points.far_first_layer_is_shorter(),
+        bound("the least |u⁽¹⁾|² over all patterns", global_layer(c, 1), "<=", float(first), ""),
     ]
 
 
@@ -229,12 +208,6 @@ def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
             least = min(least, float(np.abs(h).min()))
             h = np.maximum(h, 0.0) if c.network.activation == "relu" else h
     return [bound("the smallest |input| to a hidden neuron at the limits", least, ">", 0, "")]
-
-
-def _each(found: Mapping[str, Sequence[Evidence]]) -> list[Evidence]:
-    """Evidence of several constructions, each under its name."""
-    return [replace(item, what=f"{name}: {item.what}")
-            for name, items in found.items() for item in items]  # fmt: skip
 
 
 def _named(construction: Construction) -> str:

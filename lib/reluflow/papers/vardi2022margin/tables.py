@@ -4,16 +4,23 @@ all are."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from reluflow.falsify import Statement, survived
+from reluflow.falsify import survived
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, wrong_side
-from reluflow.papers.vardi2022margin.guaranteed import Ends, Survey, gaps, spoken_of, tried
+from reluflow.papers.vardi2022margin.guaranteed import (
+    Claimed,
+    Ends,
+    Survey,
+    gaps,
+    spoken_of,
+    tried,
+)
 from reluflow.papers.vardi2022margin.instances import Construction
 from reluflow.papers.vardi2022margin.printed_limits import (
     BOTH,
@@ -165,34 +172,34 @@ def _one(theorem: str, runs: Runs, inputs: bool = False, layer: int | None = Non
     return Cell(NOT_LOCAL, theorem, found, proofs, told)
 
 
-def _all(
-    printed: str, theorem: str, statement: Callable[[Ends], Statement], ends: Ends, seed: int = 0
-) -> Cell:
+def _all(printed: str, theorem: str, statement: Claimed, ends: Ends) -> Cell:
     """ "Global" or "Local": every limit that meets the hypotheses is."""
-    report, judged = tried(statement, ends, seed), spoken_of(statement(ends), ends)
+    judged = spoken_of(statement, ends)
     found = _weakest(one.verdict for one in judged)
     told = (_entry(found, printed), *_surveyed(statement, ends))
     proofs = Counter(one.proof for one in judged)
-    assert report.tried or not judged
     return Cell(printed, theorem, found, proofs, told, wrong_side.fits())
 
 
-def _surveyed(statement: Callable[[Ends], Statement], ends: Ends) -> list[Evidence]:
-    report = tried(statement, ends, 0)
-    problems = len(spoken_of(statement(ends), ends))
-    checks = [item for item in survived(report) if item.what != "seed"]
-    return [*checks, gaps(statement(ends), ends), note("problems judged", problems)]
+def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
+    """What a survey says; its seed is told with the theorem's own claim."""
+    checks = [item for item in survived(tried(statement, ends, 0)) if item.what != "seed"]
+    return [
+        *checks,
+        gaps(statement, ends),
+        note("problems judged", len(spoken_of(statement, ends))),
+    ]
 
 
 def _mixed(
     theorem: str,
-    statement: Callable[[Ends], Statement],
+    statement: Claimed,
     ends: Ends,
     examples: list[Construction],
     layer: int | None,
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
-    judged, runs = spoken_of(statement(ends), ends), _flows(examples, layer)
+    judged, runs = spoken_of(statement, ends), _flows(examples, layer)
     verdicts = [one.verdict for one in judged] + [run.checked.verdict for _, run in runs]
     beaten = [better_is_shorter(c) for c in examples]
     weakest = _weakest(verdicts)

@@ -7,7 +7,7 @@ hardly tells apart are left out; what the limit is remains for the flow to find 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -206,15 +206,11 @@ def _with_start(
     X, f = X[kept], (f * lengths)[kept]
     y = np.where(f >= 0.0, 1.0, -1.0)
     margins = np.abs(f)
-    clear = rng.random() < 0.5
-    goal = (np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0)) / margins.min() if clear else (
-        0.3 / margins.max())  # fmt: skip
-    if np.isfinite(goal) and goal > 0.0:
-        theta = theta * goal ** (1.0 / network.degree)
+    if rng.random() < 0.5:
+        goal, now = np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0), margins.min()
+    else:
+        goal, now = 0.3, margins.max()
+    if now > 0.0:
+        theta = theta * (goal / now) ** (1.0 / network.degree)
     return {"network": network, "X": X, "y": y, "start": theta,
             "logistic": np.array(int(rng.integers(0, 2)))}  # fmt: skip
-
-
-def widths(network: Network) -> Sequence[int]:
-    """Inputs and units of each layer."""
-    return [network.maps[0].shape[1], *(len(g) for g in network.maps)]

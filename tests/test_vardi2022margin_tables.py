@@ -1,0 +1,184 @@
+"""The printed examples and Tables 1 and 2: what fills them, and that a wrong entry is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sympy
+from reluflow import ledger
+from reluflow.ledger import Evidence
+from reluflow.margin.kkt import kkt
+from reluflow.margin.problem import margins, quotient
+from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, printed_limits, tables
+from reluflow.papers.vardi2022margin.ends import Judged
+from reluflow.papers.vardi2022margin.instances import Construction
+from reluflow.papers.vardi2022margin.rays import (
+    better_is_shorter,
+    keeps_its_ray,
+    starts_on_its_limit,
+)
+
+RAYS = {
+    "theorem_4_1": True, "theorem_4_2": True, "theorem_4_4": True, "theorem_5_1": True,
+    "theorem_3_2": False, "lemma_C_6": False,
+}  # fmt: skip
+
+
+def failed(evidence: list[Evidence]) -> list[str]:
+    return [item.what for item in evidence if item.decides and not item.holds]
+
+
+# --- printed examples -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claim", "settled"),
+    [("mm.thm4.1", printed_limits.silent_coordinate),
+     ("mm.thm4.2.2", printed_limits.four_neurons),
+     ("mm.thm4.3.notglobal", printed_limits.two_groups),
+     ("mm.thm4.4", printed_limits.shared_filter),
+     ("mm.thm5.1", lambda: printed_limits.deep_diagonal((3,))),
+     ("mm.thm5.3", printed_limits.first_layer_of_four),
+     ("mm.thm5.4.notglobal", printed_limits.first_layer_of_two_groups)],
+)  # fmt: skip
+def test_printed_examples(claim: str, settled: Callable[[], list[Evidence]]) -> None:
+    assert ledger.open("vardi2022margin").settle(claim, settled()).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict", "layer", "seen"),
+    [(instances.lemma_C_6, "not local", None, "no local optimum"),
+     (instances.theorem_4_2, "local", 1, "local optima"),
+     (instances.theorem_4_2, "not local", 2, "no local optimum")],
+)  # fmt: skip
+def test_a_wrong_verdict_is_seen(
+    made: Callable[[], Construction], verdict: str, layer: int | None, seen: str
+) -> None:
+    found = printed_limits.as_printed(
+        printed_limits.flows([made()], layer, (0.0,)), verdict, layer)  # fmt: skip
+    assert any(seen in what for what in failed(found))
+
+
+def test_another_start_or_limit_is_seen() -> None:
+    c = instances.theorem_4_1()
+    both = replace(c, exact_start=tuple(sympy.Integer(1) for _ in range(4)))
+    assert "limits from the printed one, over its length" in failed(
+        printed_limits.ends_as_printed(both, "not local"))  # fmt: skip
+    wrong = replace(c, exact_limit=instances._numbers("1 1/10 1 1/10"))
+    assert failed(printed_limits.ends_as_printed(wrong, "not local"))
+
+
+def test_every_convention_and_loss_is_run() -> None:
+    runs = printed_limits.followed(instances.theorem_4_1("relu"))
+    assert len({run.how for run in runs}) == len(runs) == 6
+    assert len(printed_limits.followed(instances.theorem_4_1())) == 2
+
+
+@pytest.mark.parametrize("name", RAYS)
+@pytest.mark.parametrize("at_zero", [0.0, 0.5, 1.0])
+def test_rays(name: str, at_zero: float) -> None:
+    c = getattr(instances, name)()
+    assert starts_on_its_limit(c) == RAYS[name]
+    assert keeps_its_ray(c, at_zero) == RAYS[name]
+    if RAYS[name]:
+        other = (c.exact_start[0] + 1, *c.exact_start[1:])
+        assert not keeps_its_ray(replace(c, exact_start=other), at_zero)
+
+
+def test_rays_know_the_convention() -> None:
+    """A dead neuron on a kink turns with s'(0) > 0 and not with s'(0) = 0."""
+    c = instances.theorem_3_2()
+    start = instances._numbers("0 2 0 0 2 1")
+    on = replace(c, exact_start=start, exact_limit=start)
+    assert keeps_its_ray(on, 0.0)
+    assert not keeps_its_ray(on, 0.5)
+
+
+def test_better_points_must_be_feasible_and_shorter() -> None:
+    c = instances.lemma_C_6()
+    assert better_is_shorter(c)
+    assert not better_is_shorter(replace(c, exact_better=c.exact_limit))
+    half = tuple(value / 2 for value in c.exact_better)
+    assert not better_is_shorter(replace(c, exact_better=half))
+
+
+# --- a third layer --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", [deeper.dead_neuron, deeper.four_neurons, deeper.two_groups])
+def test_a_third_layer(made: Callable[[], Construction]) -> None:
+    c = made()
+    assert c.network.degree == 3
+    assert margins(c.network, c.limit, c.X, c.y).min() == pytest.approx(1.0)
+    assert kkt(c.network, c.limit, c.X, c.y).residual < 1e-12
+    sizes = np.split(c.limit**2, np.cumsum(c.network.sizes)[:-1])
+    assert [float(s.sum()) for s in sizes] == pytest.approx([float(sizes[0].sum())] * 3)
+
+
+def test_the_better_first_layer_of_depth_3() -> None:
+    c = deeper.two_groups()
+    better = instances.floats(c.exact_better)
+    assert margins(c.network, better, c.X, c.y).min() == pytest.approx(1.0)
+    assert quotient(c.network, better, c.X, c.y) < quotient(c.network, c.limit, c.X, c.y)
+    first = c.network.sizes[0]
+    assert better[first:] == pytest.approx(c.limit[first:])
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def survey() -> guaranteed.Survey:
+    return guaranteed.survey(7, 6)
+
+
+@pytest.fixture(scope="module")
+def filled(survey: guaranteed.Survey) -> dict[str, tables.Table]:
+    return {"tab1": tables.table_1(survey), "tab2": tables.table_2(survey)}
+
+
+def test_the_tables_are_the_papers(filled: dict[str, tables.Table]) -> None:
+    claims = ledger.open("vardi2022margin")
+    ids = [id for id in claims.claims if id.startswith("mm.tab")]
+    for id in ids:
+        _, table, name = id.split(".", 2)
+        cell = filled[table][name]
+        assert cell.found == cell.printed
+        verdict = claims.settle(id, **cell.settles).verdict
+        positive = cell.printed != tables.NOT_LOCAL
+        assert verdict == ("reproduced-with-reading" if positive else "reproduced")
+        assert sum(cell.proofs.values()) > 0
+    assert len(ids) == sum(len(table.cells) for table in filled.values()) == 18
+
+
+def test_the_frame_shows_both_entries(filled: dict[str, tables.Table]) -> None:
+    frame = filled["tab1"].frame
+    assert len(frame) == 10
+    assert frame.loc[("no shared weights, no input 0", "relu"), "program"] == tables.MIXED
+    assert all(row.paper.startswith(row.program) for row in frame.itertuples())
+
+
+def test_one_limit_that_is_not_optimal_changes_the_entry(survey: guaranteed.Survey) -> None:
+    one = next(one for _, one in survey.sparse if one["end"].weights)
+    for verdict, entry in [("not local", "Not local"), ("local", "Local")]:
+        bad = replace(one["end"], judged=(Judged(None, verdict, 0.1, "planted"),))
+        other = (*survey.sparse, *((k, {**one, "end": bad}) for k, _ in survey.sparse[:12]))
+        cell = tables._all(tables.GLOBAL, "", guaranteed.sparse_linear_is_global, other)
+        assert cell.found == entry
+        assert "the entry that the program finds" in failed(list(cell.evidence))
+
+
+def test_entries_follow_from_verdicts() -> None:
+    assert tables._weakest(["global", "local", "not local"]) == tables.NOT_LOCAL
+    assert tables._weakest(["global", "local"]) == tables.LOCAL
+    assert tables._weakest(["global"]) == tables.GLOBAL
+    assert tables._weakest([]) == "no limit"
+
+
+def test_a_positive_example_does_not_fill_a_negative_entry() -> None:
+    cell = tables._one("", tables._flows([instances.lemma_C_6()]))
+    assert cell.found == tables.LOCAL
+    assert failed(list(cell.evidence))
