@@ -55,3 +55,4 @@ def test_the_counterexample_breaks_by_both_routes() -> None:
     case = wrong_slope.no_kkt_point()
     assert all(case.assumptions.values())
     assert not any(item.holds for item in (*case.breaks, *case.recheck))
+    assert [item.value for item in wrong_slope.effect()] == [1]

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from reluflow.ledger import Counterexample, bound, fact
+from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.losses import EXPONENTIAL
 from reluflow.margin.kkt import kkt
 from reluflow.margin.limits import Limit, limit
@@ -37,6 +37,13 @@ START = np.array([0.0, 2.0, 1.0, -1.0])
 def ended(value: float) -> Limit:
     """Where the flow goes with sigma'(0) = value."""
     return limit(NETWORK, EXPONENTIAL, X, Y, START, at_zero=value)
+
+
+def effect() -> list[Evidence]:
+    """Whether sigma'(0) in {0, 1/2, 1} has an effect on where this network's flow goes."""
+    ends = [ended(value) for value in (0.0, 0.5, 1.0)]
+    return [fact("values of σ'(0) in {0, 1/2, 1} with which a flow with shared weights converges "
+                 "to no KKT point", sum(not end.converged for end in ends), 0)]  # fmt: skip
 
 
 def no_kkt_point() -> Counterexample:
