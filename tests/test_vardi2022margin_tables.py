@@ -12,6 +12,7 @@ from reluflow import ledger
 from reluflow.ledger import Evidence
 from reluflow.margin.kkt import kkt
 from reluflow.margin.problem import margins, quotient
+from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, printed_limits, tables
 from reluflow.papers.vardi2022margin.ends import Judged
 from reluflow.papers.vardi2022margin.instances import Construction
@@ -89,12 +90,12 @@ def test_rays(name: str, at_zero: float) -> None:
 
 
 def test_rays_know_the_convention() -> None:
-    """A dead neuron on a kink turns with s'(0) > 0 and not with s'(0) = 0."""
-    c = instances.theorem_3_2()
-    start = instances._numbers("0 2 0 0 2 1")
-    on = replace(c, exact_start=start, exact_limit=start)
-    assert keeps_its_ray(on, 0.0)
-    assert not keeps_its_ray(on, 0.5)
+    """Without the fourth datum nothing holds the first neuron's kink in balance."""
+    rows = tuple(instances._numbers(x) for x in ("0 1", "1 0", "0 -1"))
+    start = tuple(2 * value for row in rows for value in row) + instances._numbers("2 2 2")
+    three = replace(instances.theorem_4_2(), network=fully_connected([2, 3]), exact_X=rows,
+                    labels=(1, 1, 1), exact_start=start, exact_limit=start)  # fmt: skip
+    assert [keeps_its_ray(three, value) for value in (0.0, 0.5, 1.0)] == [True, False, False]
 
 
 def test_better_points_must_be_feasible_and_shorter() -> None:
@@ -161,7 +162,11 @@ def test_the_frame_shows_both_entries(filled: dict[str, tables.Table]) -> None:
     assert all(row.paper.startswith(row.program) for row in frame.itertuples())
 
 
-def test_one_limit_that_is_not_optimal_changes_the_entry(survey: guaranteed.Survey) -> None:
+def test_one_limit_that_is_not_optimal_changes_the_entry(
+    survey: guaranteed.Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Making a counterexample smaller would follow hundreds of flows.
+    monkeypatch.setattr(guaranteed, "ended", lambda item, by_layer: item)
     one = next(one for _, one in survey.sparse if one["end"].weights)
     for verdict, entry in [("not local", "Not local"), ("local", "Local")]:
         bad = replace(one["end"], judged=(Judged(None, verdict, 0.1, "planted"),))

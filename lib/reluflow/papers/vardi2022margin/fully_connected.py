@@ -269,9 +269,8 @@ def printed_fit() -> list[Evidence]:
 def classified() -> Reading:
     """What (Fit) has to mean in Theorem 3.1 for the logistic loss."""
     return Reading(
-        taken="(Fit) is read as what the paper takes it to mean: at some time every datum is "
-        "classified correctly, which L < 1 gives for the exponential loss and L < log 2 for the "
-        "logistic one",
+        taken="(Fit) is read as a loss below that of one datum with output 0, at some time: L < 1 "
+        "for the exponential loss, and L < log 2 for the logistic one",
         others="letter by letter, with L < 1 for the logistic loss, it is false: from w(0) = -1/2, "
         "v(0) = 1/2 with one neuron and x = y = 1 the flow stays on the wrong side for ever",
     )
