@@ -252,3 +252,25 @@ def test_candidates_on_a_manifold_are_extrapolated() -> None:
         assert gap < 3.0 * soon.error + 1e-7
         better.append(np.linalg.norm(plain.theta - late.theta) / size / (gap + 1e-9))
     assert np.median(better) > 3.0
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3])
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_the_unit_of_the_data_and_the_size_of_the_start_do_not_matter(unit, size) -> None:
+    """Phi(theta; c x) = Phi(c^(1/m) theta; x): the limit is c^(-1/m) times that for x."""
+    network, X, start, claimed = PRINTED["C.6"]
+    start = size * np.array(start) / np.sqrt(unit)
+    found = limit(network, LOGISTIC, unit * X, np.ones(3), start, reach=1e3)
+    assert found.converged
+    np.testing.assert_allclose(found.theta * np.sqrt(unit), claimed, atol=1e-11)
+    np.testing.assert_allclose(found.multipliers * unit, [2.0, 2.0, 1.0], rtol=1e-9)
+
+
+def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
+    """Outputs of 1e-20: L is 2 log 2 to all digits for long."""
+    rng = np.random.default_rng(4)
+    network, X = fully_connected([2, 2], "linear"), rng.normal(size=(2, 2))
+    start = 1e-10 * rng.normal(size=network.size)
+    found = limit(network, LOGISTIC, X, np.ones(2), start, reach=1e3)
+    assert found.converged
+    assert found.path.clock == "time, then log(1/loss), then log log(1/loss)"

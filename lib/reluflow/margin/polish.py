@@ -137,5 +137,6 @@ class _System:
         p = self.network.size
         multipliers = np.zeros(len(self.X))
         multipliers[self.on] = z[p : p + len(self.on)]
-        residual = float(np.linalg.norm(F) / np.linalg.norm(z[:p]))
+        size = np.linalg.norm(z[:p])
+        residual = float(np.linalg.norm(F) / size) if size > 0.0 else np.inf
         return Stationary(z[:p], multipliers, self.mixed(z), residual)
