@@ -88,8 +88,8 @@ def ends_as_printed(
 ) -> list[Evidence]:
     """That the flows of constructions end where the paper says, at KKT points that are what the
     paper says: "not local" or "local", of Problem (2) or of that of one layer."""
-    one = isinstance(constructions, Construction)
-    return as_printed(flows([constructions] if one else constructions, layer), verdict, layer)
+    given = [constructions] if isinstance(constructions, Construction) else constructions
+    return as_printed(flows(given, layer), verdict, layer)
 
 
 def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:

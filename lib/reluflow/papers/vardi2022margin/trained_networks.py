@@ -30,7 +30,7 @@ def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
 
     def network(rng: np.random.Generator) -> Network:
         depth = int(rng.integers(depths[0], depths[1] + 1))
-        return fully_connected(rng.integers(1, 4, depth), "linear")
+        return fully_connected(rng.integers(1, 4, depth).tolist(), "linear")
 
     def one(data: Data) -> Draw:
         return lambda rng: _with_start(rng, net := network(rng), data(rng, _inputs(net)), _normal)
@@ -107,7 +107,8 @@ def _ordinary(rng: np.random.Generator, d: int) -> NDArray:
 def _whole(rng: np.random.Generator, d: int) -> NDArray:
     """Small whole numbers: data that are parallel, equal or orthogonal."""
     X = rng.integers(-2, 3, (int(rng.integers(1, MOST + 1)), d)).astype(float)
-    return X + (~X.any(axis=1))[:, None]
+    empty = np.linalg.norm(X, axis=1) == 0.0
+    return X + empty[:, None]
 
 
 def _units(rng: np.random.Generator, d: int) -> NDArray:
