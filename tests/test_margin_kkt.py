@@ -8,7 +8,7 @@ from reluflow.errors import InputError
 from reluflow.margin.kkt import cells, kkt
 from reluflow.margin.polish import polished
 from reluflow.margin.problem import margins, quotient, scaled
-from reluflow.networks.indexed import convolutional, diagonal, fully_connected
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from scipy.optimize import minimize
 
 APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
@@ -106,3 +106,20 @@ def test_the_polish_finds_a_kkt_point_from_near_it_and_stays_put_on_a_manifold()
     assert kkt(network, found.theta, X, y).residual < 1e-12
     np.testing.assert_allclose(found.theta, exact, atol=3e-3)
     assert quotient(network, found.theta, X, y) == pytest.approx(2.0, abs=1e-12)
+
+
+def test_a_step_does_not_run_along_a_manifold() -> None:
+    """Two hidden layers joined by a rotation of which the state shows the angle: -0.0436/0.5757."""
+    maps = (np.array([[1, 2], [0, 3], [0, 0]]), np.array([[0, 1, 2], [3, 4, 0], [0, 5, 6]]),
+            np.array([[0, 1, 2]]))  # fmt: skip
+    network = Network(maps, "linear")
+    X = np.array([[0.21383522572037922, -1.1472838649378465],
+                  [0.3405705337781045, -0.4861719071399926]])  # fmt: skip
+    u = np.array([-0.0036, -0.0012, 0.5774, -0.0075, -0.0045, 0.0074, -0.0437, 0.5757, 0.0016,
+                  -0.0435, 0.5756])  # fmt: skip
+    y = -np.ones(2)
+    theta = scaled(network, u, X, y)
+    found = polished(network, theta, np.array([0.0, theta @ theta / 3.0]), X, y,
+                     np.array([False, True]), [], [])  # fmt: skip
+    assert found.residual < 1e-12
+    assert found.theta[6] / found.theta[7] == pytest.approx(-0.0436 / 0.5757, abs=2e-3)

@@ -136,6 +136,8 @@ def test_the_flow_must_confirm_a_candidate() -> None:
              enumerate([u * [0.9, 1, 0.9, 1], u])]  # fmt: skip
     assert growth(network, X, y, trail[-1].u, point) == pytest.approx(1.0 / 0.9)
     assert "expected rate" in doubt(network, X, y, trail, point, 1e-8)
+    resting = [trail[1], replace(trail[1], rho=2.0)]
+    assert "expected rate" in doubt(network, X, y, resting, point, 1e-8)
     # The equations from there lead to that point all the same.
     assert np.linalg.norm(candidate(network, X, y, trail[-1]).theta - wrong) < 1e-9
 
@@ -163,6 +165,9 @@ def test_every_part_of_the_certificate_is_looked_at(change: dict, why: str) -> N
     assert not doubt(TWO, APART, np.ones(2), trail, right, 1e-8)
     backwards = [replace(trail[1], rho=0.0), replace(trail[0], rho=1.0)]
     assert "expected rate" in doubt(TWO, APART, np.ones(2), backwards, right, 1e-8)
+    far = [Seen(v / np.linalg.norm(v), rho, np.full(2, 0.5)) for rho, v in
+           ((0.0, early + 900.0 * idle), (1.0, late + 800.0 * idle))]  # fmt: skip
+    assert "far" in doubt(TWO, APART, np.ones(2), far, right, 1e-8)
     other = [replace(seen, pulls=np.array([0.9, 0.1])) for seen in trail]
     assert "pulls" in doubt(TWO, APART, np.ones(2), other, right, 1e-8)
 
@@ -206,3 +211,66 @@ def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None
     np.testing.assert_allclose(flow.jacobian(z, active), np.array(columns).T, atol=1e-7)
     np.testing.assert_allclose(flow.pulls(z).sum(), 1.0)
     assert flow.velocity(z, active)[:-1] @ z[:-1] == pytest.approx(0.0, abs=1e-12)
+    assert flow.velocity(z, active)[-1] == 1.0
+
+
+def test_a_datum_that_has_no_multiplier_leaves() -> None:
+    X = np.vstack([THREE, [4.0, -1.5]])
+    exact = np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
+    pulls = np.array([0.33, 0.33, 0.339, 0.001])
+    found = candidate(TWO, X, np.ones(4), Seen(exact / np.linalg.norm(exact), 3.0, pulls))
+    np.testing.assert_allclose(found.theta, exact, atol=1e-12)
+    assert found.multipliers[3] == 0.0
+
+
+def test_a_candidate_in_another_cell_is_none() -> None:
+    """The first neuron is inactive on datum 4 in the limit, and active where the flow is."""
+    X, exact = np.vstack([THREE, [4.0, -1.5]]), np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
+    point = Stationary(exact, np.array([2.0, 2.0, 1.0, 0.0]), [], 0.0)
+    here = np.array([0.8, 2.0, 0.0, -1.0, 2.0, 1.0])
+    trail = [Seen(v / np.linalg.norm(v), rho, point.multipliers / 5.0) for rho, v in
+             ((0.0, 2.0 * here - exact), (1.0, here))]  # fmt: skip
+    assert "another cell" in doubt(TWO, X, np.ones(4), trail, point, 1e-8)
+    near = [replace(seen, u=exact + 0.1 * (seen.u - exact)) for seen in trail]
+    near = [replace(seen, u=seen.u / np.linalg.norm(seen.u)) for seen in near]
+    assert "another cell" not in doubt(TWO, X, np.ones(4), near, point, 1e-8)
+
+
+def test_candidates_on_a_manifold_are_extrapolated() -> None:
+    """Which rotation of the hidden layer the flow picks is told sooner than by its own end."""
+    rng = np.random.default_rng(0)
+    better = []
+    for _ in range(4):
+        network = fully_connected([2, 3], "linear")
+        X, start = rng.normal(size=(2, 2)), rng.normal(size=network.size)
+        y = np.sign(X @ rng.normal(size=2))
+        soon, late = (limit(network, EXPONENTIAL, X, y, start, reach, rtol=1e-8)
+                      for reach in (1e3, 1e7))  # fmt: skip
+        plain = candidate(network, X, y, limits._trail(network, soon.path)[-1])
+        size = np.linalg.norm(late.theta)
+        gap = np.linalg.norm(soon.theta - late.theta) / size
+        assert gap < 3.0 * soon.error + 1e-7
+        better.append(np.linalg.norm(plain.theta - late.theta) / size / (gap + 1e-9))
+    assert np.median(better) > 3.0
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3])
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_the_unit_of_the_data_and_the_size_of_the_start_do_not_matter(unit, size) -> None:
+    """Phi(theta; c x) = Phi(c^(1/m) theta; x): the limit is c^(-1/m) times that for x."""
+    network, X, start, claimed = PRINTED["C.6"]
+    start = size * np.array(start) / np.sqrt(unit)
+    found = limit(network, LOGISTIC, unit * X, np.ones(3), start, reach=1e3)
+    assert found.converged
+    np.testing.assert_allclose(found.theta * np.sqrt(unit), claimed, atol=1e-11)
+    np.testing.assert_allclose(found.multipliers * unit, [2.0, 2.0, 1.0], rtol=1e-9)
+
+
+def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
+    """Outputs of 1e-20: L is 2 log 2 to all digits for long."""
+    rng = np.random.default_rng(4)
+    network, X = fully_connected([2, 2], "linear"), rng.normal(size=(2, 2))
+    start = 1e-10 * rng.normal(size=network.size)
+    found = limit(network, LOGISTIC, X, np.ones(2), start, reach=1e3)
+    assert found.converged
+    assert found.path.clock == "time, then log(1/loss), then log log(1/loss)"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from reluflow import ledger
@@ -12,8 +10,7 @@ from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import fully_connected as room
-from reluflow.papers.vardi2022margin.wrong_side import START, fits, printed_fit, wrong_side
-from reluflow.papers.vardi2022margin.wrong_side_exact import loss_is_below_one
+from reluflow.papers.vardi2022margin.convergence import goes_to_no_kkt_point
 
 X = np.array([[2.0, 1.0], [-1.0, -3.0], [0.5, 0.5]])
 Y = np.array([1.0, -1.0, 1.0])
@@ -97,7 +94,8 @@ def test_flows_tend_to_the_prediction(found) -> None:
         ("mm.thm3.1.structure", room.aligned_in_the_limit),
     ):
         assert (
-            claims.settle(id, builder(found), reading=fits()).verdict == "reproduced-with-reading"
+            claims.settle(id, builder(found), reading=room.classified()).verdict
+            == "reproduced-with-reading"
         )
 
 
@@ -122,9 +120,6 @@ def test_flows_that_go_elsewhere_are_noticed(found) -> None:
 
 def test_the_start_on_the_wrong_side_breaks_the_printed_theorem() -> None:
     row = ledger.open("vardi2022margin").settle(
-        "mm.thm3.1", printed_fit(), counterexample=wrong_side()
+        "mm.thm3.1", room.printed_fit(), counterexample=goes_to_no_kkt_point()
     )
     assert row.verdict == "refuted"
-    assert loss_is_below_one(*START)
-    assert not loss_is_below_one(Fraction(-2), Fraction(2))
-    assert np.log1p(np.exp(0.49)) == pytest.approx(0.968, abs=1e-3)

@@ -9,14 +9,16 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy
+from flint import arb
 from reluflow import ledger
 from reluflow.errors import InputError
 from reluflow.falsify import falsify, settle
 from reluflow.ledger import Evidence
 from reluflow.margin.problem import margins, quotient
+from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import far_points, perturbations, products, two_layers
 from reluflow.papers.vardi2022margin.curves import S, curve, margins_up_to_one, positive, zeros
-from reluflow.papers.vardi2022margin.exact_networks import beside
+from reluflow.papers.vardi2022margin.exact_networks import beside, certainly_positive, output
 from reluflow.papers.vardi2022margin.instances import (
     EPS,
     Construction,
@@ -117,6 +119,35 @@ def test_the_last_improving_size_is_a_change_of_sign() -> None:
         inside, outside = (beside(c, Fraction(last * t)) for t in (0.999, 1.001))
         assert inside.improves
         assert not outside.improves
+
+
+def test_points_that_are_short_and_infeasible_do_not_improve() -> None:
+    c = theorem_4_2()
+    shrunk = replace(c, exact_better=tuple((1 - EPS) * value for value in c.exact_limit))
+    found = beside(shrunk, Fraction(1, 10))
+    assert found.gain > 0
+    assert not found.improves
+    along = curve(shrunk, S, sympy.Rational(1, 2))
+    assert not along.feasible
+    assert not along.improves
+    assert along.last == 0
+
+
+def test_a_ball_around_0_has_no_sign() -> None:
+    assert certainly_positive(arb(1))
+    assert not certainly_positive(arb(0))
+    assert not certainly_positive(arb(-1))
+    with pytest.raises(ArithmeticError):
+        certainly_positive(arb(0, 1))
+
+
+def test_an_output_may_be_negative() -> None:
+    rng = np.random.default_rng(4)
+    network = fully_connected((2, 3, 2))
+    theta, X = rng.normal(size=(40, network.size)), rng.normal(size=2)
+    found = [output(network, t.tolist(), X.tolist(), lambda h: h > 0) for t in theta]
+    assert found == pytest.approx(network.output(theta, X[None])[:, 0].tolist())
+    assert min(found) < 0.0
 
 
 # --- The claims -----------------------------------------------------------------------------------
@@ -228,6 +259,12 @@ def test_a_layer_that_gains_alone_is_noticed() -> None:
     assert two_layers.gain(tilted, [1], Fraction(1, 100)) > 0
 
 
+def test_a_layer_off_its_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = theorem_4_1()
+    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_limit=(sympy.Integer(1),) * 4), two_layers)
+    assert any("gradient" in what for what in failing(two_layers.layers_put_back((3,))))
+
+
 def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
     true = two_layers.one_changed_layer()
 
@@ -245,6 +282,7 @@ def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
 def test_the_lemma_needs_its_hypotheses() -> None:
     true = products.squares_of_factors()
     assert not falsify(true, 1, 200, 100).violations
+    assert products.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
     larger = {k: (lambda rng, d=d: {**d(rng), "C": 1.01 * d(rng)["C"] + 1e-300})
               for k, d in true.draws.items()}  # type: ignore[misc]  # fmt: skip
     assert falsify(replace(true, draws=larger, hypotheses={}), 1, 200, 0).violations

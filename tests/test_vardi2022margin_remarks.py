@@ -220,6 +220,8 @@ def test_starts_are_of_the_stated_kind() -> None:
     starts = [dead_neuron.draw_start(pairs.PRINTED, rng, (-12.0, 6.0)) for _ in range(500)]
     assert all(moved_pairs.as_asked(theta, pairs.PRINTED) for theta in starts)
     assert {np.sign(theta[5]) for theta in starts} == {-1.0, 1.0}
+    for wrong in ([0, 1, -1, 0, 1, 1], [1, 0, 0, -1, 1, 1], [0, 1, 0, -1, -1, 1]):
+        assert not moved_pairs.as_asked(np.array(wrong, float), pairs.PRINTED)
     lengths = np.array([np.linalg.norm(theta[:2]) for theta in starts])
     assert lengths.min() < 1e-9 < 1e4 < lengths.max()
 
@@ -340,6 +342,11 @@ def test_remark_3_2_on_theorem_5_1_falls() -> None:
     assert len(failing(evidence)) == 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_starts_of_their_own_keep_both_coordinates(seed: int) -> None:
+    assert not failing(race.starts_that_keep_both(seed, 16))
+
+
 def test_an_untied_start_is_not_taken_for_a_tie() -> None:
     x = (Fraction(3), Fraction(2))
     assert race.race(x, (Fraction(3), Fraction(2))).leaders == (0, 1)
@@ -364,7 +371,7 @@ def test_the_programme_has_the_exact_value(seed: int) -> None:
     beta, _ = least_l1(X.astype(int), y.astype(int))
     exact = float(sum(map(abs, beta)))
     assert l1_margin.least_l1_norm(X, y) == pytest.approx(exact, rel=1e-9)
-    units = 10.0 ** rng.integers(-6, 7)
+    units = 10.0 ** rng.integers(-12, 13)
     assert l1_margin.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
 
 

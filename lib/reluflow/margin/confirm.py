@@ -9,7 +9,7 @@ balanced), |theta|^-1 (units that stay bounded) and |theta|^(kappa - 1) (units t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -51,6 +51,9 @@ def candidate(
 
     Data leave and enter the set of margin 1 where a multiplier is negative, or a margin too small.
     """
+    # f is homogeneous of degree 1 in the data: in this unit of theirs |theta| is about 1.
+    unit = float(margins(network, seen.u, X, y).min())
+    X, length = X / unit, unit ** (-1.0 / network.degree)
     theta = scaled(network, seen.u, X, y)
     multipliers = seen.pulls * (theta @ theta) / network.degree
     cosines = network.cosines(theta, X)
@@ -74,7 +77,7 @@ def candidate(
             break
         if not active.any():
             break
-    return found
+    return replace(found, theta=length * found.theta, multipliers=length**2 * found.multipliers)
 
 
 def doubt(

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, Polar
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.frozen import FrozenFlow
 from reluflow.flows.integrate import FlowPath, integrate
@@ -37,6 +38,12 @@ _SAME = 1e-10
 """Candidates nearer than this are one."""
 _DRIFTS = 0.7
 """A drift that shrinks less from decade to decade is not extrapolated."""
+
+_SMALL = 1e-3
+"""Outputs smaller than this are followed in time."""
+_LONG = 1e100
+"""The time after which a flow from tiny outputs is given up."""
+_TRIES = 20
 
 AT_REST = "at rest"
 CONVERGED, UNDECIDED = "converged", "undecided"
@@ -79,7 +86,8 @@ class Limit:
         return -float(self.path.field.log_loss(self.path.end)) / DECADE
 
     def directions(self, decades: ArrayLike) -> NDArray:
-        """theta(t) / |theta(t)| where L = 10^-decades, shape (k, p) for decades (k,)."""
+        """theta(t) / |theta(t)| where L = 10^-decades, shape (k, p) for decades (k,); at values
+        before L = 1/e, or the start's if that is smaller, the direction there."""
         return _states(self.path, DECADE * np.asarray(decades, float))[:, :-1]
 
     def state(self, decades: float) -> NDArray:
@@ -118,21 +126,19 @@ def limit(
     Raises InputError for a start that is 0 or not finite.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    chart = Polar(network)
-    slow, fast = (GradientFlow(chart, loss, X, y, clock) for clock in (LOG_LOSS, LOG_LOG))
-    z = chart.coordinates(start)
-    tau = slow.begin(z)
-    until = np.log(max(reach * DECADE, 10.0 * tau))
-    if tau < 1.0:
-        path = integrate(slow, z, 1.0, at_zero=at_zero, rtol=rtol)
-        path = then(path, fast, until, at_zero=at_zero, rtol=rtol)
-    else:
-        path = integrate(fast, z, until, at_zero=at_zero, rtol=rtol)
+    path = _followed(network, loss, X, y, np.asarray(start, float), reach,
+                     {"at_zero": at_zero, "rtol": rtol})  # fmt: skip
     none = np.zeros(network.size, bool)
-    if path.status != "horizon":
-        status = AT_REST if path.status == "converged" else path.status
+    status, why = path.status, path.detail
+    tau = -float(path.field.log_loss(path.end))
+    if status == "horizon" and path.field.clock != LOG_LOG:
+        status = "stalled"
+    elif status == "horizon" and not 0.5 * reach * DECADE < tau < np.inf:
+        status, why = "stiff", "the loss at the end is not what the clock says"
+    if status != "horizon":
+        status = AT_REST if status == "converged" else status
         nothing = np.full(len(X), np.nan)
-        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, path.detail)
+        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, why)
     trail = _trail(network, path)
     found = _judged(network, X, y, trail, path, at_zero or 0.0, _EXACT)
     if found.status == UNDECIDED:
@@ -140,6 +146,44 @@ def limit(
         later = _judged(network, X, y, beyond, path, at_zero or 0.0, _EXACT_BEYOND)
         found = later if later.converged else replace(found, detail=later.detail)
     return found
+
+
+def _followed(
+    network: Network, loss: Loss, X: NDArray, y: NDArray, start: NDArray, reach: float,
+    options: dict[str, Any],
+) -> FlowPath:  # fmt: skip
+    """The flow: in time while the outputs are so small that the loss does not tell them from 0,
+    then on the clock log(1/L), and from L = 1/e on that of its logarithm.
+
+    It ends on an earlier clock if it comes to no such loss.
+    """
+    chart = Polar(network)
+    plain, slow, fast = (GradientFlow(chart, loss, X, y, c) for c in (TIME, LOG_LOSS, LOG_LOG))
+    z = chart.coordinates(start)
+
+    def small(_: float, z: NDArray) -> float:
+        return _SMALL - float(np.abs(chart.outputs(z, X)).max(initial=0.0))
+
+    path = None
+    if small(0.0, z) > 0.0:
+        path = integrate(plain, z, _LONG, stop=small, **options)
+        if path.status != "stopped":
+            return path
+    for _ in range(_TRIES):  # the clock of a very long leg is not as exact as a short one's
+        tau = slow.begin(z if path is None else path.end)
+        if tau >= 0.9:
+            break
+        path = (integrate(slow, z, 1.0, **options) if path is None
+                else then(path, slow, 1.0, **options))  # fmt: skip
+        if path.status != "horizon":
+            return path
+    tau = slow.begin(z if path is None else path.end)
+    if not tau > 0.0:
+        assert path is not None
+        return path
+    until = np.log(max(reach * DECADE, 10.0 * tau))
+    return integrate(fast, z, until, **options) if path is None else then(path, fast, until,
+                                                                         **options)  # fmt: skip
 
 
 def _judged(
@@ -216,14 +260,9 @@ def _own_error(trail: list[Seen]) -> float:
 
 
 def _states(path: FlowPath, tau: NDArray) -> NDArray:
-    """The states (k, p + 1) at which log(1/L) = tau (k,), those past either end at that end."""
-    legs = path.legs or (path,)
-    clock = tau
-    if legs[0].field.clock == LOG_LOG:
-        clock = np.log(tau)
-    elif len(legs) > 1:
-        switch = legs[0].t[-1]
-        clock = np.where(tau <= switch, tau, switch + np.log(np.maximum(tau, switch) / switch))
-    z = path.at(np.clip(clock, path.t[0], path.t[-1]))
+    """The states (k, p + 1) at which log(1/L) = tau (k,), from the last leg, whose clock is log
+    tau; those past either end of it at that end."""
+    last = (path.legs or (path,))[-1]
+    z = last.at(np.clip(np.log(tau), last.t[0], last.t[-1]))
     z[:, :-1] /= np.linalg.norm(z[:, :-1], axis=1)[:, None]
     return z

@@ -234,8 +234,8 @@ def kept(found: pd.DataFrame, what: str, kinds: Sequence[str]) -> list[Evidence]
              int((drift[-1] > LARGEST).sum()), 0, tried=len(some)),
         bound("median factor by which a tolerance 100 times smaller lessens the drift, the "
               "lesser of two", min(factors), ">=", 5.0, "", digits=1),
-        bound("share of the flows in which |theta|^2 moves by a tenth of itself",
-              float((some.moved > 0.1).mean()), ">=", 0.1, "", digits=2),
+        note("flows, and those in which |theta|^2 moves by a tenth of itself",
+             (len(some), int((some.moved > 0.1).sum()))),
         note("flows with a change of activity, and flows that end at a kink",
              (int((some.events > 0).sum()),
               int(some.status.isin(["sliding", "non-unique"]).sum()))),

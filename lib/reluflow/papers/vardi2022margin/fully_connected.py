@@ -22,12 +22,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.falsify import survey
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.limits import CONVERGED, UNDECIDED, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.margin.problem import scaled
 from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.convergence import goes_to_no_kkt_point
 
 REACH = (1e3, 1e5)
 """Values of log10(1/L) at which the flow is compared with its limit."""
@@ -249,9 +250,27 @@ def aligned_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
         items += [
             fact(f"confirmed limits with {says}", int((sure[f"{name} limit"] > 1e-6).sum()), 0,
                  tried=len(sure)),
-            bound("least factor by which that measure falls along a flow from L = 1e-1000 to "
-                  "1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
+            bound(f"{says}: least factor by which the measure falls along a flow from L = 1e-1000 "
+                  "to 1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
                   digits=1),
-            note("its largest value at L = 1e-100000", last, "", digits=1),
+            note(f"{says}: the largest at L = 1e-100000", last, "", digits=1),
         ]  # fmt: skip
     return items + notes
+
+
+def printed_fit() -> list[Evidence]:
+    """What Theorem 3.1 as printed says of a start with L < 1 on the wrong side, logistic loss."""
+    example = goes_to_no_kkt_point()
+    feasible = any(item.holds for item in (*example.breaks, *example.recheck))
+    return [fact("logistic loss, one neuron, x = y = 1, w(0) = -1/2, v(0) = 1/2, where L < 1: the "
+                 "direction tends to that of a feasible point", feasible, True)]  # fmt: skip
+
+
+def classified() -> Reading:
+    """What (Fit) has to mean in Theorem 3.1 for the logistic loss."""
+    return Reading(
+        taken="(Fit) is read as a loss below that of one datum with output 0, at some time: L < 1 "
+        "for the exponential loss, and L < log 2 for the logistic one",
+        others="letter by letter, with L < 1 for the logistic loss, it is false: from w(0) = -1/2, "
+        "v(0) = 1/2 with one neuron and x = y = 1 the flow stays on the wrong side for ever",
+    )

@@ -23,6 +23,7 @@ from scipy.integrate import quad
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact
 from reluflow.margin.certificates import Shorter
 from reluflow.margin.check import check
+from reluflow.margin.kkt import kkt
 from reluflow.margin.problem import quotient, scaled
 from reluflow.networks.indexed import diagonal
 from reluflow.papers.vardi2022margin.race_exact import SMALL, followed_race
@@ -138,7 +139,7 @@ def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
     alpha_k(0)^(2-m) = c x_k. Random data in units of 1e-6 to 1e6; the shorter points move
     some of the margin from one coordinate to the other."""
     rng = np.random.default_rng(seed)
-    tied = proved = 0
+    tied, proved, residuals = 0, 0, [0.0]
     for k in range(tried):
         depth, activation = DEPTHS[k % len(DEPTHS)], ("linear", "relu")[k // len(DEPTHS) % 2]
         # Ratios of alpha up to 10: floats show that a coordinate of 1e-6 could help, not how much.
@@ -148,11 +149,13 @@ def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
         # alpha_k ~ x_k^(-1/(m-2)), and so in the limit.
         theta = limit_of(values, depth, (0, 1), values ** (-1.0 / (depth - 2)))
         network, y = diagonal(2, depth, activation), np.ones(1)
+        residuals.append(kkt(network, theta, values[None], y).residual)
         proof = traded(theta, values, depth)
         proved += check(network, theta, values[None], y, proof).verdict == "not local"
     return [
         fact("starts α(0) ∝ x^(-1/(m-2)) for random x > 0 that keep both coordinates", tied, tried,
              tried=tried),
+        bound("largest KKT residual of their limits", max(residuals), "<=", 1e-9, ""),
         fact("certificates of their limits, no local optima, that the exact checker accepts",
              proved, tried, tried=tried),
     ]  # fmt: skip

@@ -39,13 +39,13 @@ FACTORS = (10, 100, 1000)
 def grows_with_the_angle() -> list[Evidence]:
     """mm.rem3.1.1: x = (+-1, h) gives |theta~|^2 / |theta*|^2 = 1 / (2 cos(psi/2)) for an angle psi
     >= 2 pi/3 of the data: at least M^2 once pi - psi <= 2 arcsin(1/(2 M^2))."""
-    found = [unbounded(opening_angle())]
-    for factor in FACTORS:
-        angle = 2.0 * np.arcsin(0.5 / factor**2)
-        least = _ratio(opening_angle(), float(np.tan(0.5 * angle)))
-        found.append([bound(f"|θ̃|/|θ*| over M for the angle π - 2 arcsin(1/(2M²)), M = {factor}",
-                            least / factor, ">=", 1.0 - 1e-7, "")])  # fmt: skip
-    return [item for items in found for item in items]
+    angles = 2.0 * np.arcsin(0.5 / np.square(FACTORS, dtype=float))
+    ratios = [_ratio(opening_angle(), float(np.tan(0.5 * angle))) for angle in angles]
+    return [
+        *unbounded(opening_angle()),
+        bound("|θ̃|/|θ*| over M, from 1, at the angle π - 2 arcsin(1/(2M²)), M = 10, 100, 1000",
+              float(np.abs(np.array(ratios) / FACTORS - 1.0).max()), "<=", 1e-7, ""),
+    ]  # fmt: skip
 
 
 def grows_with_a_coordinate() -> list[Evidence]:
@@ -88,8 +88,8 @@ def unbounded(family: Family) -> list[Evidence]:
               max(off), "<=", 1e-6, ""),
         fact(f"{who}: certificates of the optima and of θ̃ that the exact checker refuses",
              sum(_refused(family, h) for h in SIZES), 0, tried=len(SIZES)),
-        bound(f"{who}: last exponent of h in |θ̃|/|θ*|, from -1/2", abs(powers[-1] + 0.5), "<=",
-              1e-4, ""),
+        fact(f"{who}: the last exponent of h in |θ̃|/|θ*| is -1/2, up to 1e-4",
+             bool(abs(powers[-1] + 0.5) <= 1e-4), True),
         *(bound(f"{who}: |θ̃|/|θ*| for M = {m}, at h = 1/(4M²)", _ratio(family, 0.25 / m**2), ">=",
                 m, "") for m in FACTORS),
         note(f"{who}: |θ̃|²/|θ*|²", family.rule),

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reluflow.falsify import survived
 from reluflow.ledger import Evidence, Reading, fact, note
-from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, wrong_side
+from reluflow.papers.vardi2022margin import deeper, fully_connected, guaranteed, instances
 from reluflow.papers.vardi2022margin.guaranteed import (
     Claimed,
     Ends,
@@ -178,7 +178,7 @@ def _all(printed: str, theorem: str, statement: Claimed, ends: Ends) -> Cell:
     found = _weakest(one.verdict for one in judged)
     told = (_entry(found, printed), *_surveyed(statement, ends))
     proofs = Counter(one.proof for one in judged)
-    return Cell(printed, theorem, found, proofs, told, wrong_side.fits())
+    return Cell(printed, theorem, found, proofs, told, fully_connected.classified())
 
 
 def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
@@ -214,7 +214,7 @@ def _mixed(
     )  # fmt: skip
     proofs = Counter(one.proof for one in judged)
     proofs.update(type(run.optimum.certificate).__name__ for _, run in runs)
-    return Cell(MIXED, theorem, found, proofs, told, wrong_side.fits())
+    return Cell(MIXED, theorem, found, proofs, told, fully_connected.classified())
 
 
 def _entry(found: str, printed: str) -> Evidence:

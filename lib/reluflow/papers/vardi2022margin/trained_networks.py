@@ -107,8 +107,7 @@ def _ordinary(rng: np.random.Generator, d: int) -> NDArray:
 def _whole(rng: np.random.Generator, d: int) -> NDArray:
     """Small whole numbers: data that are parallel, equal or orthogonal."""
     X = rng.integers(-2, 3, (int(rng.integers(1, MOST + 1)), d)).astype(float)
-    empty = np.linalg.norm(X, axis=1) == 0.0
-    return X + empty[:, None]
+    return np.where(X.any(axis=1, keepdims=True), X, 1.0)
 
 
 def _units(rng: np.random.Generator, d: int) -> NDArray:
