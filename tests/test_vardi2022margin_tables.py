@@ -98,6 +98,16 @@ def test_rays_know_the_convention() -> None:
     assert [keeps_its_ray(three, value) for value in (0.0, 0.5, 1.0)] == [True, False, False]
 
 
+def test_a_ray_needs_equal_margins_and_the_printed_limit() -> None:
+    c = instances.theorem_4_1()
+    point = instances._numbers("2 1 2 1")
+    apart = replace(c, exact_X=(instances._numbers("1 0"), instances._numbers("0 1")),
+                    labels=(1, 1), exact_start=point, exact_limit=point)  # fmt: skip
+    assert not keeps_its_ray(apart, 0.0)
+    assert keeps_its_ray(replace(apart, exact_start=(1,) * 4, exact_limit=(2,) * 4), 0.0)
+    assert not keeps_its_ray(replace(c, exact_limit=point), 0.0)
+
+
 def test_better_points_must_be_feasible_and_shorter() -> None:
     c = instances.lemma_C_6()
     assert better_is_shorter(c)
@@ -174,6 +184,9 @@ def test_one_limit_that_is_not_optimal_changes_the_entry(
         cell = tables._all(tables.GLOBAL, "", guaranteed.sparse_linear_is_global, other)
         assert cell.found == entry
         assert "the entry that the program finds" in failed(list(cell.evidence))
+        mixed = tables._mixed("", guaranteed.sparse_linear_is_global, other,
+                              [instances.lemma_C_6()], None)  # fmt: skip
+        assert mixed.found == (tables.NOT_LOCAL if verdict == "not local" else tables.MIXED)
 
 
 def test_entries_follow_from_verdicts() -> None:
