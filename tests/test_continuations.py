@@ -174,6 +174,8 @@ def test_two_surfaces_are_entered_and_held_independently() -> None:
         X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [one[1], two[1], 1.0]])
         _, modes = leave(X, [one[0], two[0], 2.0], [0.0, 0.0, 1.0])
         assert sides(modes) == sorted(product(first, second))
+        # A force pushes against each surface: what is held is not at rest.
+        assert not any(any(mode.resting) for mode in modes)
 
 
 def test_a_corner_with_one_way_out() -> None:

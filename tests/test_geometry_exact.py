@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference_minima
+from flint import fmpq_mat, fmpz_mat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow import geometry
@@ -220,6 +221,19 @@ def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
     for tilt, inside in ((0.0, True), (2.0**-50, False), (-(2.0**-50), True)):
         X = [[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]]
         assert geometry.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 3), (2, 3), (3, 1), (0, 2), (2, 0), (0, 0)])
+def test_a_fit_solves_the_normal_equations(n, k) -> None:
+    # Without data, or without unknowns, these are empty, and matrices of their shapes solve them.
+    rng = np.random.default_rng(0)
+    A = exact.matrix(rng.integers(-3, 4, (n, k)).tolist(), k) if k else fmpz_mat(n, 0)
+    labels = rng.integers(-3, 4, n).tolist()
+    w, N = geometry.fits.fit(A, labels)
+    residual = fmpq_mat(A) * w - fmpq_mat(exact.matrix([[t] for t in labels], 1))
+    assert fmpq_mat(A.transpose()) * residual == fmpq_mat(k, 1)
+    moved = A * N
+    assert moved == fmpz_mat(n, k - A.rank())
 
 
 def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:

@@ -115,6 +115,22 @@ def test_an_ellipsoid_about_another_centre_is_found(
     assert sum(report.violations.values()) == report.tried
 
 
+@pytest.mark.parametrize("off", [1e-3, -1e-3])
+def test_a_curvature_that_the_axes_do_not_tell_is_found(
+    off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """|a b| bends g between its axes a and b and not along them; it is seen up and down."""
+    right = linear.LinearNeuron.g
+
+    def bent(net, w):
+        sides = (np.asarray(w) - 0.5 * net.minimum) @ net.axes
+        return right(net, w) + off * abs(sides.prod())
+
+    monkeypatch.setattr(linear.LinearNeuron, "g", bent)
+    report = falsify(linear.subset_is_ellipsoid(2), 0, 20, 0)
+    assert sum(report.violations.values()) == report.tried
+
+
 def test_neuron_of_an_instance_has_the_prescribed_spectrum_and_minimum() -> None:
     rng = np.random.default_rng(1)
     for draw in linear.spectral_draws(3, lambda d, rng: {}).values():

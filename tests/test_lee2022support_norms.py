@@ -306,6 +306,27 @@ def test_the_gradient_itself_is_not_continuous():
     assert falsify(replace(steady, slack=slack), 0, 60, evaluations=0).violations
 
 
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
+    """|Xw|^2 + |y|^2 has the unit of g, so a share of it is told as it is, for data of any size."""
+
+    def shifted(X, y, w):
+        return g(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
+
+    monkeypatch.setattr(norm_rate, "norm_rate", shifted)
+    largest = norm_rate.rate_at_minima(0, 5)[0]
+    assert largest.value == pytest.approx(1e-6, rel=1e-3)
+    assert not largest.holds
+
+
+def test_an_activation_is_no_deactivation():
+    """Both data end active and fitted; the one that starts inactive becomes active on the way."""
+    item = {"X": np.array([[1.0, 0.2], [0.2, 1.0]]), "y": np.ones(2), "u": np.array([1.0, -0.5])}
+    ((step, _),) = crossing_conditions.at_crossings(item, 1e-3)
+    assert (step.before.tolist(), step.after.tolist()) == ([True, False], [True, True])
+    assert crossing_conditions.first_deactivation(item, 1e-3) is None
+
+
 def test_what_is_measured_reaches_the_expected_verdicts():
     drops = falsify(norm_loss.norm_never_drops(), 0, 60, 0)
     worse = falsify(global_limits.all_active_is_global(), 0, 30, 7)

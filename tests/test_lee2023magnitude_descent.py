@@ -103,6 +103,12 @@ def test_exact_routes_agree_with_population_descent(theta, v0, m, target):
         assert [float(a) for a in place.v] == pytest.approx(list(path.layers[1]), rel=1e-12)
 
 
+def test_exact_angle_is_the_same_on_both_sides_of_the_teacher():
+    for along, across, angle in ((1, 1, 1), (1, -1, 1), (-1, 1, 3), (-1, -1, 3), (2, 0, 0)):
+        place = exact.Place(mpmath.mpf(along), mpmath.mpf(across), ())
+        assert float(place.theta) == pytest.approx(angle * math.pi / 4)
+
+
 def test_exact_gradient_needs_no_balance():
     w, v, target = np.array([0.3, 0.8]), (0.5, 1.7), 1.3
     place = exact.Place(mpmath.mpf("0.3"), mpmath.mpf("0.8"), tuple(map(mpmath.mpf, v)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +18,16 @@ from reluflow.flows.gaussian import quadrature_gradient
 from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.orbit import orbits
 from reluflow.flows.passage_times import time_to_angle, time_to_loss
-from reluflow.flows.phases import dip_from_teacher_norm, nullcline, phases, threshold_norm
+from reluflow.flows.phases import (
+    FALLING,
+    RISING,
+    SHAPES,
+    TURNING,
+    dip_from_teacher_norm,
+    nullcline,
+    phases,
+    threshold_norm,
+)
 from reluflow.flows.population import coordinates, shortfall
 from reluflow.papers.lee2023magnitude import (
     convergence,
@@ -124,6 +134,28 @@ def test_wrong_nullcline_and_threshold_are_found(monkeypatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(threshold, "threshold_norm", lambda phi: 1.001 * threshold_norm(phi))
     assert not falsify(threshold.threshold(), 0, 45, 0).survives
+
+
+@pytest.mark.parametrize("found", SHAPES)
+@pytest.mark.parametrize(
+    ("statement", "m", "size", "expected"),
+    [
+        (threshold.threshold(), 0, 0.01, RISING),
+        (threshold.threshold(), 0, 0.99, TURNING),
+        (threshold.threshold(), 0, 1.01, FALLING),
+        (threshold.two_phases([1]), 1, 0.01, RISING),
+        (threshold.two_phases([1]), 1, 1.01, TURNING),
+    ],
+)
+def test_a_magnitude_that_moves_otherwise_is_found(
+    statement, m, size, expected, found, monkeypatch
+) -> None:
+    """Starts far and near, in units of the threshold norm, followed rightly and wrongly."""
+    start = Start.at(2.5, size * float(threshold_norm(2.5)), m)
+    item = {"psi": np.array(start.psi), "rho": np.array(start.rho), "m": np.array(m)}
+    moves = replace(phases(start.psi, start.rho, m), kind=found)
+    monkeypatch.setattr(eq11, "phases", lambda *_: moves)
+    assert statement.fails(statement.slack(item)) == (found != expected)
 
 
 def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:

@@ -369,6 +369,17 @@ def test_positive_target_and_silent_starts():
         chain.chain_flow(gradient, [1.0], [], 1.0)
 
 
+def test_a_start_that_should_be_silent_moves_downhill():
+    """One datum x = y = 1, w = 1, v = (1, 0): with relu'(0) = 1, dL/dv_2 = -1 and v_2 alone moves;
+    with the label -1 it falls."""
+    for label, end in ((1.0, 0.25), (-1.0, -0.25)):
+        gradient = chain.chain_gradient([[1.0]], [label], at_zero=1.0)
+        path = chain.chain_flow(gradient, [1.0], [1.0, 0.0], 0.25)
+        assert path.w.ravel() == pytest.approx([1.0, 1.0])
+        assert path.v[-1] == pytest.approx([1.0, end])
+        assert path.factor == 2
+
+
 def test_silence_agrees_with_flows_and_leaves_an_angle():
     v = np.array([[1.5, 0.4, 2.0], [1.1, 2.0, 0.7]])
     found = silence.silence([1.0, 1.3], v, [2.0, 0.8], [1.0, 0.6])
@@ -500,6 +511,18 @@ def test_table_of_small_laws():
     table = minimiser.small_laws_table()
     assert table.loc[(2, 3), "with several minimisers"] == 28
     assert table.loc[(1, 2), "with several minimisers"] == 0
+
+
+def test_silent_chains_are_drawn_to_stay_at_their_ends():
+    w = np.array([[4.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    v = np.array([[1.0, 2.0], [1.5, 1.0], [1.25, 0.0]])
+    silent = chain.ChainPath(np.array([0.0, 1.0, 2.0]), w, v, 2.0, 2)
+    kept = chain.ChainPath(np.array([0.0, 5.0]), w[:2], v[:2], math.inf, 0)
+    for ax in pictures.factor_signs(silent, kept).axes:
+        dotted = [line for line in ax.lines if line.get_linestyle() == ":"]
+        ends = [line.get_xydata().tolist() for line in dotted]
+        stays = [[[2.0, size], [5.0, size]] for size in (1.25, 0.0, 10.0)]
+        assert ends == (stays if ax is ax.figure.axes[0] else [])
 
 
 def test_figures_show_what_they_say():

@@ -313,3 +313,10 @@ def test_descent_keeps_small_angles() -> None:
 def test_bad_input_is_named(call, message) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("times", [[0.0], [0.7], [0.1, 0.7]])
+def test_the_grid_of_a_path_without_limit_ends_with_it(times: list[float]) -> None:
+    path = population_flow(0.2, 0.1, 1, times, 1.3)
+    assert path.grid()[-1] == times[-1]
+    assert np.isfinite(path.at(path.grid())).all()

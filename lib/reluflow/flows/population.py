@@ -154,7 +154,7 @@ def population_flow(
         end=np.array([np.inf, 0.0]) if path.status == "stopped" else path.end,
         detail="along the teacher to rounding" if path.status == "stopped" else path.detail,
         interpolant=interpolant,
-        settled=path.t[-1] / pace,
+        settled=path.t[-1] / pace if path.status == "stopped" else float(t.max(initial=0.0)),
         layers=np.tile(target * np.exp(states[:, 1:]), (1, m)),
         target=float(target),
     )

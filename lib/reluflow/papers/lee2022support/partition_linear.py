@@ -48,7 +48,8 @@ def _unfit(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
     projector P onto the columns of X, and y_k is so large that P_jk < 0 decides the sign of h_j."""
     X, y = item["X"], item["y"].copy()
     P = X @ np.linalg.pinv(X)
-    j, k = np.unravel_index(np.argmin(P), P.shape)
+    # P is symmetric: which of two equal entries is the least, rounding must not decide.
+    j, k = np.unravel_index(np.argmin(np.triu(np.round(P, 9))), P.shape)
     if P[j, k] < -1e-3:
         y[k] = 0.0
         y[k] = max(P[j] @ y / -P[j, k], y.max()) * 10.0 ** rng.uniform(0.1, 1.0)
