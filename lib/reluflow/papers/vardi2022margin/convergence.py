@@ -207,7 +207,7 @@ def _feasible() -> bool:
 
 
 def repaired(found: Sequence[Fitted]) -> list[Evidence]:
-    """What holds of Theorem 2.1 with log 2 in place of 1 for the logistic loss."""
+    """mm.ours.fit: what holds of Theorem 2.1 with log 2 in place of 1 for the logistic loss."""
     return [
         item
         for part in (loss_vanishes(found), directions_are_kkt(found))

@@ -28,6 +28,11 @@ INSTEAD: Mapping[str, str] = {
     ),
     **{f"mm.{name}": _THRESHOLD for name in _FALLEN},
     **{f"mm.{name}": _GIVEN for name in _READ},
+    "mm.sigma0": (
+        r"True for the printed instances. With shared weights a neuron may rest on a kink where "
+        r"$\Phi$ is smooth, and $\sigma'(0) = 0$ gives it the wrong slope: the flow then ends at "
+        r"no KKT point. Theorem 2.1 needs a flow along Clarke's subdifferential."
+    ),
     "mm.rem3.2.2": (
         r"Read with the printed start, $w_1(0) = w_2(0) = (1, 0)$: for all data nearer to $(1, 2)$ "
         r"than $1 / \sqrt{2}$ the limit is no local optimum."
