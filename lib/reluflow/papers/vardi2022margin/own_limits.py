@@ -143,9 +143,8 @@ def _point(theta: NDArray) -> str:
 def _certified(optimum: Optimum) -> str:
     """What the certificate says, in words that the last digits do not change."""
     if optimum.verdict == "not local":
-        share = approx(100.0 * optimum.slack, 3)
-        return f"shorter points as near as one looks; the farthest saves {share} % of the length"
+        return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
     if optimum.verdict in ("global", "local"):
         everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
-        return f"a lower bound that holds {everywhere} meets the value"
+        return f"a lower bound {everywhere} meets the value"
     return optimum.detail
