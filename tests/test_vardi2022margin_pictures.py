@@ -12,7 +12,7 @@ from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL
 from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import instances
+from reluflow.papers.vardi2022margin import dead_neuron, instances
 from reluflow.papers.vardi2022margin.pictures import margins, neurons
 from reluflow.papers.vardi2022margin.values import values
 
@@ -96,7 +96,7 @@ def test_figures_show_every_panel() -> None:
     assert share[1].get_ydata()[-1] == 0.0
     # The dead neuron's limit has no direction.
     assert len(angle) == 1
-    assert angle[0].get_ydata()[-1] == pytest.approx(0.0)
+    assert angle[0].get_ydata()[-1] == 1e-7  # drawn down to there
     assert angle[0].get_ydata()[0] == pytest.approx(np.rad2deg(np.arctan(1 / 8)))
 
 
@@ -137,3 +137,25 @@ def test_the_race_is_that_of_the_flow(depth: int) -> None:
     assert kept.sum() > 50
     theta, _ = chart.parameters(path.at(taus[kept]))
     assert np.allclose(theta[:, 1] / theta[:, 0], np.asarray(line.get_ydata())[kept], atol=1e-6)
+
+
+def test_the_wedge_of_shorter_points_begins_at_the_limit() -> None:
+    """Near the limit V falls where 2/3 e_1 < e_2 < 2 e_1, and rises along either axis."""
+    first = np.array([1e-3, 1e-3, 1e-3, 1e-3, 0.0, 1 / 9])
+    second = np.array([0.5e-3, 1e-3, 2.1e-3, 0.0, 1e-3, 1 / 9])
+    thetas = dead_neuron.taken_over(first, second)
+    below = values(PAPER.network, thetas, PAPER.X, PAPER.y) < 8.0
+    assert below.tolist() == [False, True, False, False, False, True]
+    assert thetas[-1] == pytest.approx(PAPER.better(1 / 9))
+
+
+def test_a_chart_marks_its_limit_and_its_points() -> None:
+    chart = margins.Chart(dead_neuron.taken_over, ("a", "b"), (0.3, 0.2))
+    fig = margins.over_chart(
+        PAPER.network, PAPER.X, PAPER.y, PAPER.limit, chart, {"one": (0.1, 0.15)}
+    )
+    (ax,) = fig.axes
+    marks = [tuple(np.ravel(line.get_xydata())) for line in ax.lines if line.get_marker() != "None"]
+    assert (0.0, 0.0) in marks
+    assert (0.1, 0.15) in marks
+    assert ax.get_xlabel() == "a"

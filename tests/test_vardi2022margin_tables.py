@@ -168,7 +168,7 @@ def test_the_tables_are_the_papers(filled: dict[str, tables.Table]) -> None:
 def test_the_frame_shows_both_entries(filled: dict[str, tables.Table]) -> None:
     frame = filled["tab1"].frame
     assert len(frame) == 10
-    assert frame.loc[("no shared weights, no input 0", "relu"), "program"] == tables.MIXED
+    assert frame.loc[("no shared weights, no input 0", "ReLU"), "program"] == tables.MIXED
     assert all(row.paper.startswith(row.program) for row in frame.itertuples())
 
 

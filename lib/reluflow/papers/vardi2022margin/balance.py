@@ -79,7 +79,7 @@ def _between_layers(layers: list[Layer]) -> list[fmpq]:
 def layers_alike() -> Statement:
     """mm.lemC.1.1: |W_j|_F^2 - |W_(j+1)|_F^2 has the rate 0 in every fully connected network, for
     any loss and at kinks too (Lemma C.1)."""
-    return _alike("squared norms of adjoined layers change alike", [full], _between_layers)
+    return _alike("squared norms of adjacent layers change alike", [full], _between_layers)
 
 
 def neurons_alike() -> Statement:
@@ -91,7 +91,7 @@ def neurons_alike() -> Statement:
 def parameters_alike() -> Statement:
     """mm.lemC.2: |u^(j)|^2 - |u^(j+1)|^2 has the rate 0 in every network of class N, for any loss
     and at kinks too (Lemma C.2)."""
-    says = "squared norms of adjoined layers' parameters change alike"
+    says = "squared norms of adjacent layers' parameters change alike"
     return _alike(says, [unshared, shared], _between_layers)
 
 
@@ -203,7 +203,7 @@ def _drift(
 
 
 def squared_differences(network: Network, thetas: NDArray) -> tuple[NDArray, NDArray]:
-    """|u^(j)|^2 - |u^(j+1)|^2 of adjoined layers (k, m - 1), and the squared norm of the incoming
+    """|u^(j)|^2 - |u^(j+1)|^2 of adjacent layers (k, m - 1), and the squared norm of the incoming
     less that of the outgoing weights of every hidden neuron (k, units), of parameters (k, p)."""
     ends = np.cumsum(network.sizes)[:-1]
     norms = np.array([(u**2).sum(axis=1) for u in np.split(thetas, ends, axis=1)])

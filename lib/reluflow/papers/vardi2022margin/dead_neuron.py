@@ -164,3 +164,16 @@ def one_grows_one_rests() -> list[Evidence]:
               digits=2),
         note("|u₂|/|θ| at L = 1e-1, 1e-10, ..., 1e-100000", tuple(map(float, share)), digits=2),
     ]  # fmt: skip
+
+
+def taken_over(first: NDArray, second: NDArray) -> NDArray:
+    """theta (..., 6) near the limit: the first neuron lets go by `first` (...), the second takes
+    over `second` >= 0 (...),
+
+        w_1 = (first/2, 2 - 2 first),  v_1 = 2,  w_2 = (-sqrt(2 second), 0),  v_2 = sqrt(2 second);
+
+    the paper's points (C.3) have first = second.
+    """
+    root, none = np.sqrt(2.0 * second), np.zeros(np.shape(first))
+    parts = [0.5 * first, 2.0 - 2.0 * first, -root, none, none + 2.0, root]
+    return np.stack(parts, axis=-1)

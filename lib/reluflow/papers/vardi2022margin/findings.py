@@ -45,7 +45,8 @@ INSTEAD: Mapping[str, str] = {
     "mm.rem3.2.4": (
         r"The example of Theorem 5.1 is a knife's edge: from its start and $x = (1 + \delta, "
         r"1 - \delta)$ the limit is a global optimum for every $\delta \ne 0$. Both coordinates "
-        r"are kept only if $\alpha_j(0)^{2 - m}$ is proportional to $x_j$."
+        r"are kept only if $\alpha_j(0)^{2 - m} / x_j$ is the same for both, $\alpha_j$ being the "
+        r"weight of coordinate $j$ in every layer."
     ),
 }
 """The claim's id -> one sentence, mathematics between dollars; its verdict is computed."""

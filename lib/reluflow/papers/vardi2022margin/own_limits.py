@@ -24,8 +24,8 @@ from reluflow.statistics import wilson
 
 ROUNDING = 1e-8
 """A residual up to this is one of rounding."""
-_SHORT = 12
-"""So many parameters are printed."""
+_WIDE = 50
+"""Characters of a table's cell, from which on pandas cuts it off."""
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,9 @@ def _small(value: float) -> str:
 
 
 def _point(theta: NDArray) -> str:
-    if len(theta) > _SHORT:
-        return f"{len(theta)} numbers"
     shown = (on_grain(value, 1e-4) if abs(value) > ROUNDING else "0" for value in theta)
-    return f"({', '.join(shown)})"
+    text = f"({', '.join(shown)})"
+    return text if len(text) < _WIDE else f"{len(theta)} numbers"
 
 
 def _certified(optimum: Optimum) -> str:

@@ -59,6 +59,9 @@ class Cell:
         return {"evidence": list(self.evidence), "reading": self.reading}
 
 
+NAMES = {"linear": "linear", "relu": "ReLU"}
+
+
 @dataclass(frozen=True)
 class Table:
     """A table of the paper: for each row and activation ("fc.linear", ...) its cell."""
@@ -73,7 +76,7 @@ class Table:
     def frame(self) -> pd.DataFrame:
         """Both entries of every cell side by side, and the certificates behind the program's."""
         return pd.DataFrame([
-            {"networks": words, "activation": activation, "paper": f"{cell.printed} "
+            {"networks": words, "activation": NAMES[activation], "paper": f"{cell.printed} "
              f"({cell.theorem})", "program": cell.found, "certificates": _listed(cell.proofs)}
             for row, words in self.rows.items()
             for activation in BOTH

@@ -6,7 +6,8 @@ multiple (`reluflow.margin.problem.quotient`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -60,6 +61,43 @@ def landscape(
     for k, (name, place) in enumerate(zip(names, places, strict=True)):
         ax.plot(*place, ls="", marker="sD^v"[k % 4], ms=7, mfc=style.GLOBAL, mec=style.INK,
                 mew=0.9, label=name, zorder=6)  # fmt: skip
+    legend_below(fig, columns=2)
+    return fig
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Parameters of two numbers: `at(a, b)` (..., p) for a, b (...) from 0 to `top`, `names` of the
+    axes; the limit is at (0, 0)."""
+
+    at: Callable[[NDArray, NDArray], NDArray]
+    names: tuple[str, str]
+    top: tuple[float, float]
+
+
+@in_house_style
+def over_chart(
+    network: Network,
+    X: ArrayLike,
+    y: ArrayLike,
+    point: ArrayLike,
+    chart: Chart,
+    marks: Mapping[str, tuple[float, float]],
+) -> Figure:
+    """The value over a chart, relative to that of `point` (p,), in the colours of `landscape`.
+
+    Parameters: `marks`, name -> place in the chart.
+    """
+    A, B = np.meshgrid(*(np.linspace(0.0, end, _POINTS) for end in chart.top))
+    relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
+    fig, (ax,) = panels(1, 1, height=4.4)
+    edges = [(-0.03 * end, end) for end in chart.top]
+    ax.set(xlim=edges[0], ylim=edges[1], xlabel=chart.names[0], ylabel=chart.names[1])
+    _levels(ax, A, B, relative)
+    ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
+    for name, place in marks.items():
+        ax.plot(*place, ls="", marker="s", ms=7, mfc=style.GLOBAL, mec=style.INK, mew=0.9,
+                label=name, zorder=6)  # fmt: skip
     legend_below(fig, columns=2)
     return fig
 

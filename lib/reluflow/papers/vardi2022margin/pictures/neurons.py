@@ -31,6 +31,10 @@ def vectors(network: Network, theta: ArrayLike) -> NDArray:
     return outgoing[..., None] * first
 
 
+_LEAST = 1e-7
+"""Degrees; a smaller angle is drawn as this one."""
+
+
 @in_house_style
 def two_times(
     network: Network, X: ArrayLike, thetas: ArrayLike, names: Sequence[str], limit: ArrayLike
@@ -94,7 +98,8 @@ def _arrows(ax: Axes, U: NDArray) -> None:
 @in_house_style
 def directions(network: Network, decades: ArrayLike, thetas: ArrayLike, limit: ArrayLike) -> Figure:
     """Every neuron along a flow of a network of depth 2: (a) its share |u_j| / |theta|^2 of the
-    whole, (b) the angle of u_j to its limit, where it has one; against log10(1/L).
+    whole, (b) the angle of u_j to its limit, where it has one, drawn down to _LEAST; against
+    log10(1/L).
 
     Parameters: decades = log10(1/L) > 0 (k,), thetas (k, p) of any length, limit (p,).
     """
@@ -112,8 +117,8 @@ def directions(network: Network, decades: ArrayLike, thetas: ArrayLike, limit: A
             unit = end / np.linalg.norm(end)
             across = U[:, j] - (U[:, j] @ unit)[:, None] * unit
             angle = np.arctan2(np.linalg.norm(across, axis=-1), U[:, j] @ unit)
-            right.semilogx(decades, np.rad2deg(angle), **look)
-    left.set(xlabel="$\\log_{10}(1/L)$", ylabel="$|u_j| / \\|\\theta\\|^2$", ylim=(0.0, None))
+            right.loglog(decades, np.maximum(np.rad2deg(angle), _LEAST), **look)
+    left.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
     right.set(xlabel="$\\log_{10}(1/L)$", ylabel="degrees")
     legend_below(fig, columns=6)
     return fig
