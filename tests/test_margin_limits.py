@@ -186,6 +186,13 @@ def test_flows_without_a_limit_end_in_a_status() -> None:
         limit(one, LOGISTIC, [[1.0]], np.ones(1), [0.0, 0.0])
 
 
+def test_a_flow_that_creeps_is_given_up(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "_STEPS", 3)
+    crept = limit(fully_connected([1, 1]), EXPONENTIAL, [[1.0]], np.ones(1), [0.1, 0.2])
+    assert crept.status == "stiff"
+    assert not crept.converged
+
+
 def test_an_undecided_limit_is_the_flows_own_end(monkeypatch) -> None:
     monkeypatch.setattr(limits, "doubt", lambda *a: "no")
     network, X, start, claimed = PRINTED["C.6"]

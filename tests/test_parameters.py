@@ -67,6 +67,7 @@ def test_what_a_notebook_holds_besides_is_no_parameter() -> None:
         ({"effort": 1001}, '"effort" must be greater than 0 and at most 1000, not 1001.0.'),
         ({"step": math.nan}, 'parameter "step" must be a finite number, not nan.'),
         ({"step": math.inf}, 'parameter "step" must be a finite number, not inf.'),
+        ({"step": 10**400}, 'parameter "step" must be a finite number.'),
         ({"step": None}, 'parameter "step" must be a number, not None.'),
         ({"seed": -1}, 'parameter "seed" must be at least 0, not -1.'),
         ({"seed": 1.0}, 'parameter "seed" must be a whole number, not 1.0.'),

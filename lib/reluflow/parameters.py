@@ -140,7 +140,10 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
             hint = _yaml_hint(value)
         raise InputError(f'parameter "{name}" must be {words}, not {value!r}{hint}.')
     if parameter.type is float:
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError:  # a whole number of more than 308 digits
+            raise InputError(f'parameter "{name}" must be a finite number.') from None
         if not math.isfinite(value):
             raise InputError(f'parameter "{name}" must be a finite number, not {value}.')
     if not parameter.check(value):

@@ -44,6 +44,8 @@ _SMALL = 1e-3
 _LONG = 1e100
 """The time after which a flow from tiny outputs is given up."""
 _TRIES = 20
+_STEPS = 10_000
+"""Steps of one leg; a flow that creeps past a saddle would take many more, and come to nothing."""
 
 AT_REST = "at rest"
 CONVERGED, UNDECIDED = "converged", "undecided"
@@ -127,7 +129,7 @@ def limit(
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
     path = _followed(network, loss, X, y, np.asarray(start, float), reach,
-                     {"at_zero": at_zero, "rtol": rtol})  # fmt: skip
+                     {"at_zero": at_zero, "rtol": rtol, "max_steps": _STEPS})  # fmt: skip
     none = np.zeros(network.size, bool)
     status, why = path.status, path.detail
     tau = -float(path.field.log_loss(path.end))
