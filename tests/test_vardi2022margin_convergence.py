@@ -56,15 +56,15 @@ def test_with_the_right_threshold_it_stands(fitted) -> None:
 
 
 def test_flows_that_fail_are_noticed(fitted) -> None:
-    """One flow whose path stops early, one whose limit is no KKT point, one that turns away."""
+    """One flow whose path stops early, one whose limit is no KKT point, many that turn away."""
     stuck = replace(fitted[0], limit=convergence._wrong_way())
     names = [item.what for item in convergence.repaired([*fitted, stuck])
              if item.decides and not item.holds]  # fmt: skip
     assert len(names) == 2  # the loss, and |theta|
     off = replace(fitted[0], limit=replace(fitted[0].limit, residual=1e-3))
     away = replace(fitted[0], angles=np.array([0.1, 0.2]))
-    for bad in (off, away):
-        failed = [item for item in convergence.repaired([*fitted, bad])
+    for bad in ([off], [away] * len(fitted)):
+        failed = [item for item in convergence.repaired([*fitted, *bad])
                   if item.decides and not item.holds]  # fmt: skip
         assert len(failed) == 1
 

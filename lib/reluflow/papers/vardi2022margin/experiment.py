@@ -29,7 +29,7 @@ PRINTED: Mapping[str, Callable[[], Construction]] = {
     "theorem-5.1": instances.theorem_5_1,
 }
 _LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
-_MOST_PARAMETERS, _MOST_DATA = 300, 200
+_MOST_PARAMETERS, _MOST_DATA = 100, 100
 """What the flow's integrator and the certificates take in seconds."""
 _SHORTEST, _LONGEST = 1e-3, 1e3
 """Lengths of inputs: the loss of a drawn start is about exp(length)."""

@@ -21,6 +21,7 @@ from reluflow.ledger import Evidence, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.kkt import cells, kkt
 from reluflow.margin.optimum import global_optimum
+from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import trained_networks
 
@@ -28,6 +29,8 @@ RESIDUAL = 1e-4
 """An optimum whose value is known to 1e-8 is known to the root of that, and so is its residual."""
 NEAR_KINK = 1e-5
 """An input of a neuron that is so small, as a cosine, is 0 in the optimum itself."""
+RESOLVED = 1e-8
+"""The share by which a point may cost more or less once its inputs near 0 are made 0."""
 NODES = 300
 """Convex programs for one optimum, at most."""
 
@@ -82,6 +85,9 @@ def _optimum(item: Mapping[str, Any]) -> dict[str, Any]:
     if proof is None or check(network, best.theta, X, y, proof).verdict != "global":
         return unknown
     theta = on_kinks(network, best.theta, X)
+    value = quotient(network, best.theta, X, y)
+    if abs(quotient(network, theta, X, y) - value) > RESOLVED * value:
+        return unknown  # the kinks of data so nearly parallel are not told by the program's digits
     living = np.linalg.norm(network.weights(theta)[0], axis=1) > 0.0
     on = [np.abs(h[:, living]).min(initial=1.0) <= 1e-9 for h in network.cosines(theta, X)]
     return {"theta": theta, "residual": kkt(network, theta, X, y).residual, "boundary": any(on)}
