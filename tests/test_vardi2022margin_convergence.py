@@ -110,3 +110,15 @@ def test_where_the_derivative_at_zero_matters_it_is_noticed(monkeypatch) -> None
     assert not at_the_kink.no_effect()[0].holds
     with pytest.raises(InputError):
         at_the_kink.theorem_5_1(2)
+
+
+def test_data_that_are_right_once_may_be_lost() -> None:
+    """And for ever: the first datum alone pulls then, and moves w by multiples of (10, -10)."""
+    X, y, start = convergence.BOTH_RIGHT
+    network = fully_connected([2, 1])
+    outputs = network.output(start, X)
+    assert np.all(y * outputs > 0.0)
+    assert np.log1p(np.exp(-outputs)).sum() < 1.0
+    end = convergence._right_once().path.end[:-1]
+    assert network.output(end, X)[1] == 0.0
+    assert X[0] @ X[1] < 0.0

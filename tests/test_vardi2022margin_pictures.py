@@ -90,14 +90,13 @@ def test_figures_show_every_panel() -> None:
     fig = neurons.two_times(PAPER.network, PAPER.X, thetas[:2], ["one", "two"], PAPER.limit)
     assert len(fig.axes) == 3
     assert cut_off(fig) == []
-    fig = neurons.directions(PAPER.network, np.array([1.0, 2.0, 3.0]), thetas, PAPER.limit)
-    share, angle = (ax.lines for ax in fig.axes)
+    fig = neurons.shares(PAPER.network, np.array([1.0, 2.0, 3.0]), thetas)
+    share = fig.axes[0].lines
     assert share[0].get_ydata()[-1] == pytest.approx(0.5)
     assert share[1].get_ydata()[-1] == 0.0
-    # The dead neuron's limit has no direction.
-    assert len(angle) == 1
-    assert angle[0].get_ydata()[-1] == 1e-7  # drawn down to there
-    assert angle[0].get_ydata()[0] == pytest.approx(np.rad2deg(np.arctan(1 / 8)))
+    # The start's own lengths, and not only the limit's.
+    assert share[0].get_ydata()[0] < 0.5
+    assert cut_off(fig) == []
 
 
 def test_cones_hold_the_weights_that_are_active_on_all() -> None:

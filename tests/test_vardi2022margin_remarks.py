@@ -242,12 +242,6 @@ def test_the_limit_moves_with_the_data() -> None:
     assert row.verdict == "reproduced"
 
 
-def test_the_plane_of_the_second_input_has_all_three_regions() -> None:
-    points = np.array([[-1.0, 0.25], [1.0, 0.5], [-0.5, 0.1], [-0.2, 2.0]])
-    found = moved_pairs.second_input_plane(points).tolist()
-    assert found == [0, 1, 2, 1]
-
-
 # --- The other data moved -------------------------------------------------------------------------
 
 

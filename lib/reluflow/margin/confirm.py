@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.margin.kkt import KINK, idle_units, kkt
+from reluflow.margin.kkt import idle_units, kkt
 from reluflow.margin.polish import Kink, Stationary, polished
-from reluflow.margin.problem import margins, scaled
+from reluflow.margin.problem import KINK, margins, scaled
 from reluflow.networks.indexed import Network
 
 RESIDUAL = 1e-9

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.margin.certificates import Shorter
-from reluflow.margin.problem import margins
+from reluflow.margin.problem import margins, scaled
 from reluflow.networks.indexed import Network
 
 GAIN = 1e-13
@@ -37,11 +37,16 @@ def fitted(
 
     The network is homogeneous of degree 1 in a layer, and of the depth m in all of them.
     """
+    if layer is None:
+        try:
+            return scaled(network, theta, X, y)
+        except InputError:
+            return None
     theta = np.array(theta, float)
     least = float(margins(network, theta, X, y).min())
     if not least > 0.0:
         return None
-    theta[span(network, layer)] *= least ** (-1.0 / (network.degree if layer is None else 1))
+    theta[span(network, layer)] /= least
     return theta
 
 

@@ -18,13 +18,9 @@ from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
-from reluflow.margin.problem import margins, scaled
+from reluflow.margin.problem import KINK, TIGHT, margins, scaled
 from reluflow.networks.indexed import Network
 
-KINK = 1e-9
-"""A unit's input this small, as a cosine, is 0."""
-TIGHT = 1e-7
-"""A margin nearer than this to 1 is 1."""
 _RANK = 1e-9
 _MOST = 4096
 

@@ -19,11 +19,10 @@ from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.certificates import LayerCell
 from reluflow.margin.curves import span
+from reluflow.margin.problem import KINK
 from reluflow.margin.programs import Solution, least_length
 from reluflow.networks.indexed import Network
 
-KINK = 1e-9
-"""A unit's input this small, as a cosine, is 0."""
 CELLS = 5000
 """More cells than this are not looked at."""
 

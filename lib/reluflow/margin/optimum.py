@@ -13,8 +13,9 @@ from reluflow.geometry import enumerable
 from reluflow.margin import layer_problem, two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
 from reluflow.margin.curves import fitted, shorter, span
+from reluflow.margin.problem import KINK
 from reluflow.margin.programs import least_length
-from reluflow.margin.second_order import KINK, second_order
+from reluflow.margin.second_order import second_order
 from reluflow.networks.indexed import Network
 
 EQUAL = 1e-6

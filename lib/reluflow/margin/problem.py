@@ -12,6 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.networks.indexed import Network
 
+KINK = 1e-9
+"""A unit's input this small, as a cosine, is 0."""
+TIGHT = 1e-7
+"""A margin nearer than this to 1 is 1."""
+
 
 def margins(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
     """y_i f(theta; x_i), shape (..., n), for theta (..., p), X (n, d), labels y (n,) of +-1."""

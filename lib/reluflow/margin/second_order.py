@@ -18,12 +18,9 @@ from scipy.optimize import nnls
 
 from reluflow.margin.certificates import SecondOrder, Shorter
 from reluflow.margin.curves import parabola, shorter
+from reluflow.margin.problem import KINK, TIGHT
 from reluflow.networks.indexed import Network, Patterns
 
-KINK = 1e-9
-"""A unit's input this small, as a cosine, is 0."""
-TIGHT = 1e-7
-"""A margin nearer than this to 1 is 1."""
 RESIDUAL = 1e-7
 """A residual smaller than this, over |theta|, is 0."""
 CURVED = 1e-6

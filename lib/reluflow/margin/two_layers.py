@@ -25,11 +25,10 @@ from numpy.typing import NDArray
 
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.certificates import Column, Family
+from reluflow.margin.problem import KINK
 from reluflow.margin.programs import Solution, least_sum
 from reluflow.networks.indexed import Network
 
-KINK = 1e-9
-"""A unit's input this small, as a cosine, is 0."""
 UNUSED = 1e-7
 """A column whose share of the value is smaller is not used."""
 GAP = 1e-8

@@ -83,6 +83,8 @@ def misclassified() -> Counterexample:
 
 START = np.array([-0.5, 0.5])
 """w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
+BOTH_RIGHT = np.array([[10.0, -10.0], [0.0, 1.0]]), np.ones(2), np.array([0.4, 0.01, 0.5])
+"""Two data, their labels, and w(0), v(0) of one ReLU neuron."""
 INSTANCE = {"network": "linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
             "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
 _ASSUMPTIONS = "homogeneous linear network, logistic loss, gradient flow"
@@ -144,6 +146,12 @@ def _dead() -> Limit:
     return limit(fully_connected([1, 1]), LOGISTIC, np.ones((1, 1)), np.ones(1), [-1.0, 1.0])
 
 
+@cache
+def _right_once() -> Limit:
+    """A ReLU neuron that is right on both data, at L = 0.82 < 1, and loses the second."""
+    return limit(fully_connected([2, 1]), LOGISTIC, *BOTH_RIGHT)
+
+
 def _start_margin() -> float:
     return float(_line().output(START, np.ones((1, 1)))[0])
 
@@ -161,9 +169,10 @@ def _followed(found: Sequence[Fitted]) -> list[Fitted]:
 
 
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `flows` come to L = 1e-10000 and grow; those of `START` and of a dead ReLU not.
+    """The flows of `flows` come to L = 1e-10000 and grow; those of `START`, of a dead ReLU and of
+    `BOTH_RIGHT` not.
 
-    With log 2 in place of 1 for the logistic loss all holds but what is said of those two.
+    With log 2 in place of 1 for the logistic loss all holds but what is said of those three.
     """
     followed = _followed(found)
     short = sum(not each.limit.reached >= 0.99 * REACH for each in followed)
@@ -176,6 +185,8 @@ def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
              _wrong_way().reached > 100.0, True),
         fact("logistic loss, L(0) < 1, w(0) = -1, v(0) = 1 with a ReLU: the loss goes to 0",
              _dead().reached > 100.0, True),
+        fact("logistic loss, L(0) < 1, a ReLU neuron that is right on all data at the start: the "
+             "loss goes to 0", _right_once().reached > 100.0, True),
         note("flows that slide along a kink and were not followed", len(found) - len(followed)),
     ]  # fmt: skip
 

@@ -27,7 +27,6 @@ from reluflow.statistics import share_interval
 
 SIZES = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Distances in R^4 at which random data are judged by the closed forms."""
-NO_OPTIMUM, OPTIMUM, LOSES = 0, 1, 2
 
 
 def holds_nearby() -> Statement:
@@ -100,18 +99,6 @@ def _shares(seed: int, size: float, tried: int) -> tuple[str, str]:
     kept = sum(keeps_both(X) > 0.0 for X in moved)
     helped = sum(help_of_the_second(X) > 0.0 for X in moved)
     return share_interval(kept, tried), share_interval(helped, tried)
-
-
-def second_input_plane(points: NDArray) -> NDArray:
-    """For x_1 as printed and x_2 at points (k, 2): `NO_OPTIMUM` where Theorem 3.2's conclusion
-    holds from every start, `OPTIMUM` where the limit is a global optimum, `LOSES` where some start
-    loses a datum. Returns (k,)."""
-    found = np.full(len(points), LOSES)
-    for k, x in enumerate(points):
-        X = np.array([PRINTED[0], x])
-        if keeps_both(X) > 0.0:
-            found[k] = NO_OPTIMUM if help_of_the_second(X) > 0.0 else OPTIMUM
-    return found
 
 
 def _distance(X: NDArray) -> float:

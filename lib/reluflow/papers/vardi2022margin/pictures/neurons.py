@@ -31,10 +31,6 @@ def vectors(network: Network, theta: ArrayLike) -> NDArray:
     return outgoing[..., None] * first
 
 
-_LEAST = 1e-7
-"""Degrees; a smaller angle is drawn as this one."""
-
-
 @in_house_style
 def two_times(
     network: Network, X: ArrayLike, thetas: ArrayLike, names: Sequence[str], limit: ArrayLike
@@ -45,7 +41,7 @@ def two_times(
     Parameters: `names` of the k panels, X (n, 2) the data, drawn as rays.
     """
     X, thetas = np.asarray(X, float), np.asarray(thetas, float)
-    titles = [*names, "relative to $\\|\\theta\\|^2$"]
+    titles = [*names, f"({chr(97 + len(names))}) relative to $\\|\\theta\\|^2$"]
     fig, axes = panels(1, len(titles), height=3.5, titles=titles)
     longest = 1.12 * np.abs(vectors(network, thetas)).max()
     for ax, theta in zip(axes, thetas, strict=False):
@@ -96,30 +92,19 @@ def _arrows(ax: Axes, U: NDArray) -> None:
 
 
 @in_house_style
-def directions(network: Network, decades: ArrayLike, thetas: ArrayLike, limit: ArrayLike) -> Figure:
-    """Every neuron along a flow of a network of depth 2: (a) its share |u_j| / |theta|^2 of the
-    whole, (b) the angle of u_j to its limit, where it has one, drawn down to _LEAST; against
-    log10(1/L).
+def shares(network: Network, decades: ArrayLike, thetas: ArrayLike) -> Figure:
+    """Every neuron's share |u_j| / |theta|^2 of the whole along a flow, against log10(1/L).
 
-    Parameters: decades = log10(1/L) > 0 (k,), thetas (k, p) of any length, limit (p,).
+    Parameters: decades = log10(1/L) > 0 (k,), thetas (k, p) of any length.
     """
-    titles = ("(a) how much of the network it is", "(b) angle to its limit")
-    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    decades = np.asarray(decades, float)
-    thetas, limit = np.asarray(thetas, float), np.asarray(limit, float)
-    U, ends = vectors(network, thetas), vectors(network, limit)
+    thetas = np.asarray(thetas, float)
+    sizes = np.linalg.norm(vectors(network, thetas), axis=-1)
     whole = np.linalg.norm(thetas, axis=-1)[:, None] ** 2
-    sizes = np.linalg.norm(U, axis=-1)
-    for j, end in enumerate(ends):
-        look = {"color": NEURONS[j % len(NEURONS)], "ls": LINES[j % len(LINES)]}
-        left.semilogx(decades, sizes[:, j] / whole[:, 0], label=f"$u_{{{j + 1}}}$", **look)
-        if np.linalg.norm(end) > 0.0:
-            unit = end / np.linalg.norm(end)
-            across = U[:, j] - (U[:, j] @ unit)[:, None] * unit
-            angle = np.arctan2(np.linalg.norm(across, axis=-1), U[:, j] @ unit)
-            right.loglog(decades, np.maximum(np.rad2deg(angle), _LEAST), **look)
-    left.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
-    right.set(xlabel="$\\log_{10}(1/L)$", ylabel="degrees")
+    fig, (ax,) = panels(1, 1, height=3.2)
+    for j, share in enumerate((sizes / whole).T):
+        ax.semilogx(np.asarray(decades, float), share, label=f"$u_{{{j + 1}}}$",
+                    color=NEURONS[j % len(NEURONS)], ls=LINES[j % len(LINES)])  # fmt: skip
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
     legend_below(fig, columns=6)
     return fig
 
