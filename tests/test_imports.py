@@ -17,7 +17,7 @@ LIBRARY = PAPERS.parent
 FLOORS = (
     {"errors", "approx", "exact", "losses", "bruteforce", "pages", "progress"},
     {"rational", "statistics", "geometry", "networks"},
-    {"instances", "datasets", "images", "parameters", "flows"},
+    {"instances", "separable", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},
     {"papers"},
