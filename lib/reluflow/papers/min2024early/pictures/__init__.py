@@ -1,0 +1,1 @@
+"""Figures of chapter 3, from computed objects."""
