@@ -1,4 +1,4 @@
-"""(GF) from (Init): balanced neurons of given directions, signs and log norms, at any small scale."""
+"""(GF) from (Init): balanced neurons of given directions, signs and norms, at any small scale."""
 
 from __future__ import annotations
 
