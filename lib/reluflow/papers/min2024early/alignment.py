@@ -49,7 +49,8 @@ RATE = Reading(
 """How the order log n / sqrt(mu) is read."""
 
 
-def _started(item: Mapping[str, Any]) -> StartConstants:
+def started(item: Mapping[str, Any]) -> StartConstants:
+    """The constants of the start of an instance, zeta_2 from its angle where that is given."""
     w, sign = np.asarray(item["w"])[None], np.array([float(item["sign"])])
     found = start_constants(item["X"], item["y"], w, sign)
     if "log_angle" not in item:
@@ -63,7 +64,7 @@ def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
 
     def slack(item: Mapping[str, Any]) -> float:
         found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, zeta(data, _started(item)))
+        t_1 = alignment_time(data, zeta(data, started(item)))
         home = found.status in ("serves", "dead")
         return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
 
@@ -121,7 +122,7 @@ def own_label_serves() -> Statement:
 
     def slack(item: Mapping[str, Any]) -> float:
         found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, printed_zeta(data, _started(item)))
+        t_1 = alignment_time(data, printed_zeta(data, started(item)))
         return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
 
     return Statement(
