@@ -218,8 +218,8 @@ def logs_are_one_way(found: pd.DataFrame) -> list[Evidence]:
 
 
 def cones_are_not_left(found: pd.DataFrame) -> list[Evidence]:
-    """ea.thm1.trap.1: in `logs` no neuron leaves the cone of its label, and nearly all leave the other
-    one: what holds them is not that cones are wide.
+    """ea.thm1.trap.1: in `logs` no neuron leaves the cone of its label, and nearly all leave the
+    other one: what holds them is not that cones are wide.
 
     On the boundary of x_i the rate of <y_i x_i, w> is s |w| <y_i x_i, g> with g in K: positive for
     V_+ whatever eps, as long as a datum is active.
@@ -227,6 +227,6 @@ def cones_are_not_left(found: pd.DataFrame) -> list[Evidence]:
     return [
         fact("flows of (GF): neurons that leave the cone of their label or S_dead",
              int(found.left.sum()), 0, tried=len(found)),
-        note("neurons that begin in the cone of the other label, and that are still there at the end",
+        note("neurons that begin in the cone of the other label, and that end there",
              (int(found.began.sum()), int(found.caught.sum()))),
     ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Theorem 1, part 1: by the time t_1 every neuron is home, in the cone of its label or dead.
 
-As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements take
-zeta as an argument: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
+As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements are
+given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def own_label_serves() -> Statement:
 def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
     """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home.
 
-    n from 2 to 6, d from 2 to 8, mu from 0.05 to 0.8, 1 to 8 neurons, both losses. Columns: log_eps,
-    t_1, needed, served (whether all neurons that started active on their own label serve).
+    n from 2 to 6, d from 2 to 8, mu from 0.05 to 0.8, 1 to 8 neurons, both losses. Columns:
+    log_eps, t_1, needed, served (whether all neurons that started active on their own label serve).
     """
     rng = np.random.default_rng(seed)
 

@@ -46,7 +46,8 @@ def paths(n_plus: int, n_minus: int, step: Step) -> Iterator[tuple[Place, ...]]:
 
 
 def travel_time(path: tuple[Place, ...]) -> Fraction:
-    """The sum of 1 / (k_+ + k_-) over all places but the last, in units of 4/(m_2 sqrt(mu) X_min)."""
+    """The sum of 1 / (k_+ + k_-) over all places but the last: the time, in units of
+    4 / (m_2 sqrt(mu) X_min)."""
     return sum((Fraction(1, a + b) for a, b in path[:-1]), Fraction(0))
 
 

@@ -1,9 +1,9 @@
-"""The largest travel time of a path as printed, by recursion over the places that may still come."""
+"""The largest travel time of a path as printed, by recursion over what may still come."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 
 def slowest_time(n_plus: int, n_minus: int) -> Fraction:
@@ -17,7 +17,7 @@ def slowest_time(n_plus: int, n_minus: int) -> Fraction:
         (a, b) for a in range(n_plus + 1) for b in range(n_minus + 1) if (a, b) not in ((0, 0), end)
     )
 
-    @lru_cache(maxsize=None)
+    @cache
     def best(left: frozenset[tuple[int, int]]) -> Fraction:
         most = Fraction(0)
         for a, b in left:

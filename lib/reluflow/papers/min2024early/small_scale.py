@@ -5,8 +5,8 @@ e^-phi <= gamma_i <= e^phi as long as all |f(x_i)| <= phi. So a neuron of V_+ mo
 
     w' = |w| g,    g = sum gamma_i z_i over the active data, z_i = y_i x_i:
 
-in the cone K of the z_i at every eps. Hence (a) <z_j, w>' >= mu |z_j| |w'|. A neuron that is not home
-has some <z_k, w> <= 0, from -|z_k| |w(0)| at least, so that its path is no longer than |w(0)| / mu.
+in the cone K of the z_i at every eps. Hence (a) <z_j, w>' >= mu |z_j| |w'|. A neuron not home has
+some <z_k, w> <= 0, from -|z_k| |w(0)| at least, so that its path is no longer than |w(0)| / mu.
 
 (b) With b = sum z_i over the same data, |g - b| <= eta |b|, eta = (e^phi - 1) / sqrt(mu), for
 |b| >= sqrt(mu) sum |z_i|. Put F = <b, w> / |w| and follow W = N w / |w| with N' = F N. Then
@@ -35,7 +35,7 @@ from scipy.integrate import DOP853
 
 from reluflow.falsify import survey
 from reluflow.flows.integrate import FlowPath
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early.constants import (
     centres,
@@ -72,8 +72,10 @@ def enough_time(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
 
 
 def enough_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
-    """ln of sqrt(phi / (h X_max)) exp(-e^phi M T_*) / W_max, phi = sqrt(mu) min(mu, 2 sin theta) / 8:
-    all neurons are home at T_* from this scale."""
+    """ln of the eps from which all neurons are home at T_*.
+
+    It is sqrt(phi / (h X_max)) exp(-e^phi M T_*) / W_max, phi = sqrt(mu) min(mu, 2 sin theta) / 8.
+    """
     data, theta = data_constants(X, y), excluded_angle(X, y, W, signs)
     begin = start_constants(X, y, W, signs)
     reach = data.mu if theta is None else min(data.mu, 2.0 * np.sin(theta))

@@ -1,7 +1,7 @@
 """Lemma 12 without (R): a solution of (GF) that begins in S_dead and leaves it.
 
 x_1 = (1, 0) with label 1, x_2 = (-1, 0) with label -1, w(0) = (0, 1), v(0) = 1: the neuron lies on
-both boundaries, in S_dead, and may rest there. But with tau' = exp(-sinh(tau) cosh(tau)), tau(0) = 0,
+both boundaries, in S_dead, and may rest there. But with tau' = exp(-sinh tau cosh tau), tau(0) = 0,
 
     w = (sinh tau, 1),    v = cosh tau
 
@@ -60,7 +60,9 @@ def leaves_the_dead() -> Counterexample:
             "w_1(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
             "(GF): the integral equation holds on [0, 1], to 1e-7": defect() <= 1e-7,
         },
-        breaks=(bound("⟨x_1, w_1(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),),
+        breaks=(
+            bound("⟨x_1, w_1(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
+        ),
         recheck=(
             bound("⟨x_1, w_1(1)⟩ by integrating (GF) from (δ, 1), δ = 1e-9, which is 1e-5 "
                   "from δ = 1e-6", followed(TIME), "<=", 0, ""),
