@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from reluflow.falsify import falsify
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.alignment_exact import dot, polygon
+from reluflow.flows.charts import Neurons
+from reluflow.flows.fields import GradientFlow
 from reluflow.geometry.separability import separation
+from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (
     activity,
     alignment,
@@ -163,26 +166,31 @@ def test_the_flow_is_regular_where_an_antipode_would_wake() -> None:
     assert alignment_times(found)[0] == pytest.approx(align(X, y, [-1.0, 1.0]).time, abs=1e-7)
 
 
-def test_a_datum_turns_as_the_flow_does() -> None:
-    """The rate on a boundary against differences of the flow itself."""
-    rng = np.random.default_rng(8)
-    X, y = separable(4, 3, 0.3, rng)
-    x = X[0] / np.linalg.norm(X[0])
-    w = rng.standard_normal(3)
-    w -= (w @ x) * x
-    active = X @ w > 0.0
-    active[0] = False
-    b = (y * active) @ X
-    expected, step, tested = y[0] * x @ b, 1e-6, 0
-    assert active.any()
-    for sign in (1.0, -1.0):
-        found = align(X, y, w, sign)
-        moved = found.at(step) @ x - found.at(0.0) @ x
-        if sign != y[0]:  # x_1 stays inactive
+def test_the_slack_on_a_boundary_is_that_of_the_velocity() -> None:
+    """By the velocity of the flow in its chart, which knows no cone."""
+    rng, statement, tested = np.random.default_rng(8), activity.turns_across(), 0
+    for kind in ("wide", "integers", "lengths"):
+        for _ in range(5):
+            item = statement.draws[kind](rng)
+            X, y, signs = item["X"], item["y"], item["signs"]
+            W, _ = activity.placed(item)
+            chart = Neurons(signs, X.shape[1])
+            z = chart.along(W, np.log(np.linalg.norm(W, axis=1)))
+            active = (X @ W.T > 0.0).astype(float)
+            active[0, 0] = 0.0
+            if not active[:, 0].any():
+                continue
+            data, x = data_constants(X, y), X[0] / np.linalg.norm(X[0])
+            rates = []
+            for loss in (EXPONENTIAL, TWICE_LOGISTIC):
+                v = GradientFlow(chart, loss, X, y).velocity(z, active)
+                rates.append(signs[0] * y[0] * float(x @ chart.split(v)[0][0]))
             tested += 1
-            assert found.times[1] > step
-            assert y[0] * moved / step == pytest.approx(sign * expected, rel=1e-3)
-    assert tested == 1
+            expected = min(rates) / (0.5 * data.mu**1.5 * data.X_min) - 1.0
+            assert statement.slack(item) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+            most = data.mu**2.5 * data.X_min / (4.0 * data.n * data.X_max)
+            assert np.abs(chart.outputs(z, X, [active])).max() == pytest.approx(most, rel=1e-9)
+    assert tested > 5
 
 
 @given(st.integers(0, 200))
