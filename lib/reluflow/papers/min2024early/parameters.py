@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
-LOSSES = ("exponential", "logistic")
+LOSSES = ("exponential", "logistic", "twice logistic")
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
@@ -33,7 +33,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     "step": Parameter(float, "step of the descent", *between(1e-8, 1)),
     "iterations": Parameter(int, "number of its steps", *between(10, 100_000)),
     "loss": Parameter(
-        str, "the loss of one datum", lambda value: value in LOSSES, '"exponential" or "logistic"'
+        str,
+        "the loss of one datum",
+        lambda value: value in LOSSES,
+        '"exponential", "logistic" or "twice logistic"',
     ),
     "seed": SEED,
     "effort": EFFORT,
