@@ -121,5 +121,5 @@ def test_a_width_that_the_page_does_not_take(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_text(rows + "\n", encoding="utf-8")
     given = {**DEFAULTS, "dataset": str(tmp_path / "my.csv")}
     assert experiment(**{**given, "h": 100}).X.shape == (1000, 2)
-    with pytest.raises(InputError, match="101 neurons on 1000 data .* choose a smaller h"):
+    with pytest.raises(InputError, match=r"101 neurons on 1000 data .* choose a smaller h"):
         experiment(**{**given, "h": 101})
