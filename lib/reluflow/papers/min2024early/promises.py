@@ -1,0 +1,107 @@
+"""What the theorem says of any data and start: whether it applies, and what it then promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from reluflow.approx import approx
+from reluflow.geometry.separability import separation, violations
+from reluflow.papers.min2024early import constants
+from reluflow.papers.min2024early.constants import DataConstants, StartConstants
+from reluflow.papers.min2024early.experiment import Experiment
+
+LEAST_LOG_EPS = -1e6
+"""The flow of the page starts at no smaller ln eps."""
+_WITHOUT = -50.0
+"""ln eps of the flow's start where the theorem allows none, because (A1) does not hold."""
+_FEW = 3
+
+
+def assumption(own: Experiment) -> pd.DataFrame:
+    """Whether (A1) holds of the data, and whether it would if the mean of the inputs, which is
+    0 for centred images, were taken off: mu, and the pairs that break it."""
+    centred = own.X - own.X.mean(axis=0)
+    keep = np.linalg.norm(centred, axis=1) > 1e-12 * np.linalg.norm(own.X, axis=1).max()
+    return pd.DataFrame(
+        {"as given": _separated(own.X, own.y), "centred": _separated(centred[keep], own.y[keep])}
+    )
+
+
+def _separated(X: NDArray, y: NDArray) -> dict[str, str]:
+    n, bad = len(y), violations(X, y)
+    pairs = n * (n - 1) // 2
+    mu = separation(X, y) if n else np.nan
+    return {
+        "data": f"{n}: {np.sum(y > 0)} positive, {np.sum(y < 0)} negative",
+        "μ": approx(mu) if abs(mu) > 1e-12 else "0",
+        "pairs that break (A1)": f"{len(bad)} of {pairs}" if len(bad) else "none",
+        "the worst of them": _named(bad),
+        "(A1)": "holds" if mu > 0.0 else "does not hold",
+    }
+
+
+def _named(pairs: NDArray) -> str:
+    """The first pairs by their rows, counted from 1."""
+    told = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
+    return told if len(pairs) <= _FEW else f"{told}, …"
+
+
+def promise(own: Experiment) -> pd.DataFrame:
+    """zeta, t_1, and the largest eps that (Small) allows, with the maximum of zeta_1 and zeta_2 as
+    it is printed and with the minimum as the proof needs it; empty where (A1) does not hold."""
+    if separation(own.X, own.y) <= 0.0:
+        return pd.DataFrame(columns=["with the maximum, as printed", "with the minimum"])
+    data, start = _constants(own)
+    columns = {
+        "with the maximum, as printed": _promised(data, start, constants.printed_zeta),
+        "with the minimum": _promised(data, start, constants.needed_zeta),
+    }
+    return pd.DataFrame(columns)
+
+
+def _promised(
+    data: DataConstants,
+    start: StartConstants,
+    chosen: Callable[[DataConstants, StartConstants], float],
+) -> dict[str, str]:
+    zeta = chosen(data, start)
+    return {
+        "μ": approx(data.mu),
+        "ξ = μ²": approx(data.xi),
+        "ζ₁": approx(data.zeta_1),
+        "ζ₂": approx(start.zeta_2),
+        "ζ": approx(zeta),
+        "t₁": approx(constants.alignment_time(data, zeta)),
+        "ln ε at most": approx(constants.log_eps_allowed(data, start, zeta)),
+    }
+
+
+def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
+    data = constants.data_constants(own.X, own.y)
+    return data, constants.start_constants(own.X, own.y, own.W0, own.signs)
+
+
+def alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
+    """The time t_1 with the maximum, as printed, and with the minimum; none without (A1)."""
+    if separation(own.X, own.y) <= 0.0:
+        return ()
+    data, start = _constants(own)
+    zetas = constants.printed_zeta(data, start), constants.needed_zeta(data, start)
+    printed, needed = (constants.alignment_time(data, zeta) for zeta in zetas)
+    return (("$t_1$ as printed", printed), ("$t_1$ with the minimum", needed))
+
+
+def log_eps(own: Experiment) -> float:
+    """ln eps of the flow's start: the reader's, else the largest that the theorem allows with the
+    minimum, at least LEAST_LOG_EPS; without (A1), where it allows none, -50."""
+    if own.log_eps is not None:
+        return own.log_eps
+    if separation(own.X, own.y) <= 0.0:
+        return _WITHOUT
+    data, start = _constants(own)
+    allowed = constants.log_eps_allowed(data, start, constants.needed_zeta(data, start))
+    return max(allowed, LEAST_LOG_EPS)
