@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow import datasets
+from reluflow import datasets, images
 from reluflow.errors import InputError
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.data import PRINTED, Labelled
@@ -21,6 +22,7 @@ LOSSES: Mapping[str, Loss] = {
     "logistic": LOGISTIC,
     "twice logistic": TWICE_LOGISTIC,
 }
+_DIGITS = re.compile(r"digits:([0-9])-([0-9])")
 _MOST_DATA, _MOST_NUMBERS = 1000, 100_000
 """What a page does in seconds."""
 _SHORTEST, _LONGEST = 1e-6, 1e6
@@ -93,16 +95,21 @@ def of_parameters(p: Any) -> Experiment:
 
 
 def data(dataset: str) -> Labelled:
-    """The data of a figure, or of a CSV file with labels +1 and -1 in its last column.
+    """The data of a figure, two digits, or a CSV file with labels +1 and -1 in its last column.
 
+    Of "digits:0-1" the zeros have the label +1; the images are centred, white is 1 (`images.pair`).
     Raises InputError for an unknown name, a file that cannot be read, other labels, fewer than two
     data, and an input 0.
     """
     if dataset in PRINTED:
         return PRINTED[dataset]
+    if digits := _DIGITS.fullmatch(dataset):
+        pair = images.pair(images.digits(), *map(int, digits.groups()))
+        return Labelled(dataset, pair.X, pair.y, printed=False)
     if Path(dataset).suffix.lower() != ".csv":
         close = difflib.get_close_matches(dataset.lower(), PRINTED, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(PRINTED)}."
+        names = ", ".join((*PRINTED, "digits:0-1"))
+        hint = f'did you mean "{close[0]}"?' if close else f"the names are {names}."
         shown = dataset if len(dataset) <= 60 else dataset[:59] + "…"
         raise InputError(f'dataset "{shown}" is neither a known one nor a CSV file: {hint}')
     given = datasets.load(dataset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -50,34 +50,30 @@ def _named(pairs: NDArray) -> str:
     return told if len(pairs) <= _FEW else f"{told}, …"
 
 
-def promise(own: Experiment) -> pd.DataFrame:
-    """zeta, t_1, and the largest eps that (Small) allows, with the maximum of zeta_1 and zeta_2 as
-    it is printed and with the minimum as the proof needs it; empty where (A1) does not hold."""
+def constants_table(own: Experiment) -> pd.DataFrame:
+    """The constants of the data and of the start; one row, and none where (A1) does not hold."""
+    columns = ["μ", "ξ", "ζ₁", "ζ₂", "X min", "X max"]
     if separation(own.X, own.y) <= 0.0:
-        return pd.DataFrame(columns=["with the maximum, as printed", "with the minimum"])
+        return pd.DataFrame(columns=columns)
     data, start = _constants(own)
-    columns = {
-        "with the maximum, as printed": _promised(data, start, constants.printed_zeta),
-        "with the minimum": _promised(data, start, constants.needed_zeta),
-    }
-    return pd.DataFrame(columns)
+    row = (data.mu, data.xi, data.zeta_1, start.zeta_2, data.X_min, data.X_max)
+    return pd.DataFrame([[approx(value) for value in row]], columns=columns, index=[own.name])
 
 
-def _promised(
-    data: DataConstants,
-    start: StartConstants,
-    chosen: Callable[[DataConstants, StartConstants], float],
-) -> dict[str, str]:
-    zeta = chosen(data, start)
-    return {
-        "μ": approx(data.mu),
-        "ξ = μ²": approx(data.xi),
-        "ζ₁": approx(data.zeta_1),
-        "ζ₂": approx(start.zeta_2),
-        "ζ": approx(zeta),
-        "t₁": approx(constants.alignment_time(data, zeta)),
-        "ln ε at most": approx(constants.log_eps_allowed(data, start, zeta)),
-    }
+def promise(own: Experiment) -> pd.DataFrame:
+    """t_1 and the largest eps that (Small) allows, with the maximum of zeta_1 and zeta_2 as it is
+    printed and with the minimum as the proof needs it; no rows where (A1) does not hold."""
+    columns = ["ζ", "t₁", "ln ε at most"]
+    if separation(own.X, own.y) <= 0.0:
+        return pd.DataFrame(columns=columns)
+    data, start = _constants(own)
+    rows = {}
+    for name, chosen in (("max(ζ₁, ζ₂), as printed", constants.printed_zeta),
+                         ("min(ζ₁, ζ₂), as needed", constants.needed_zeta)):  # fmt: skip
+        zeta = chosen(data, start)
+        times = constants.alignment_time(data, zeta), constants.log_eps_allowed(data, start, zeta)
+        rows[name] = [approx(value) for value in (zeta, *times)]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
