@@ -20,9 +20,7 @@ class State:
     loss: float
 
 
-def descent(
-    problem: ShallowLoss, start: Neurons, step_W: float, step_v: float
-) -> Iterator[State]:
+def descent(problem: ShallowLoss, start: Neurons, step_W: float, step_v: float) -> Iterator[State]:
     """Every step of W <- W - step_W grad_W L, v <- v - step_v grad_v L, the start first, without
     end; step_v = 0 trains the first layer only."""
     neurons, step = start, 0
