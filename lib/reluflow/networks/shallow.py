@@ -32,7 +32,13 @@ LOGISTIC = MarginLoss(
     "logistic", lambda q: torch.nn.functional.softplus(-q), lambda q: torch.sigmoid(-q)
 )
 """l = log(1 + exp(-q))."""
-LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC)}
+TWICE_LOGISTIC = MarginLoss(
+    "twice logistic",
+    lambda q: 2.0 * torch.nn.functional.softplus(-q),
+    lambda q: 2.0 * torch.sigmoid(-q),
+)
+"""l = 2 log(1 + exp(-q)), whose slope at 0 is that of exp(-q)."""
+LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC)}
 
 
 @dataclass(frozen=True)
