@@ -266,6 +266,9 @@ class _Path:
     ) -> tuple[NDArray, str]:
         """The sides behind the surfaces that are crossed, or "sliding"."""
         flipped = np.where(crossed, 1.0 - active, active)
+        if self.at_zero == 0.0:  # a unit that loses its last datum here gains none here
+            crossed = crossed & ((flipped == 0.0) | np.any((active > 0.0) & ~crossed, axis=0))
+            flipped = np.where(crossed, 1.0 - active, active)
         back = self.pushed_back(z, flipped, crossed)
         for datum, unit in np.argwhere(crossed).tolist():
             kind = "activate" if flipped[datum, unit] else "deactivate"
