@@ -45,6 +45,6 @@ def lambert_end() -> Fraction:
         return Fraction(mpmath.nstr(root, 58))
 
 
-def printed_at_zero(y: int) -> Fraction:
-    """|-l'(0) - y| of l(z) = log(1 + e^-yz): -l'(0) = y/2."""
-    return abs(Fraction(y, 2) - y)
+def printed_at_zero() -> Fraction:
+    """|-l'(0) - y| of l(z) = log(1 + e^-yz) with y = 1: -l'(0) = y/(1 + e^0)."""
+    return abs(Fraction(1, 1 + 1) - 1)
