@@ -178,6 +178,16 @@ def test_every_neuron_is_drawn(turned: own_flows.Turned) -> None:
     assert [len(ax.lines) for ax in fig.axes] == [6, 0]  # no datum has the other label
 
 
+@pytest.mark.parametrize("dataset", ["figure-6", "figure-7"])
+def test_a_training_is_drawn_as_far_as_there_are_labels(dataset: str) -> None:
+    curves = own_flows.descend(given(dataset=dataset, iterations=400))
+    fig = own_pictures.training(curves)
+    whole(fig)
+    assert len(fig.axes[0].lines) == (2 if dataset == "figure-6" else 1)
+    loss = fig.axes[1].lines[0].get_ydata()
+    assert np.allclose(loss, curves.loss / curves.loss[0])
+
+
 def test_shares_rise_to_one(turned: own_flows.Turned) -> None:
     fig = own_pictures.homes(turned, ())
     (ax,) = fig.axes

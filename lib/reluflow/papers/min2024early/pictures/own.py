@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.papers.min2024early.mnist import Curves
 from reluflow.papers.min2024early.own_flows import Turned
 from reluflow.papers.min2024early.pictures.circle import NEGATIVE, POSITIVE, angles
 
@@ -64,4 +65,32 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
         ax.axvline(time, color=style.CURVES["linear flow"].colour, ls=line, lw=1.4, label=name)
     ax.set(xlim=(first, last), ylim=(0.0, 1.05), xlabel="$t$", ylabel="share of the neurons")
     legend_below(fig, columns=4)
+    return fig
+
+
+@in_house_style
+def training(curves: Curves) -> Figure:
+    """A descent as the paper shows it: (a) the cosine of either group's mean neuron to the sum of
+    its data, with the band of the group; (b) the loss, |W|_2^2 and the stable rank."""
+    titles = ("(a) alignment", "(b) growth")
+    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
+    sides = (curves.plus, POSITIVE, "+", "-"), (curves.minus, NEGATIVE, "-", (0, (5, 2)))
+    for side, colour, sign, line in sides:
+        if np.isfinite(side[:, 0]).any():
+            left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0.0)
+            left.plot(curves.step, side[:, 0], color=colour, ls=line,
+                      label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
+    left.set(ylim=(-1.05, 1.05))
+    size = max(float(curves.spectral.max()), 1e-300)
+    for values, name, colour, line in (
+        (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "-"),
+        (curves.spectral / size, "$\\|W\\|_2^2$, relative to the end", "#AA4499", (0, (5, 2))),
+        (curves.stable_rank, "stable rank of $W$", "#117733", (0, (1, 1.3))),
+    ):
+        right.plot(curves.step, values, color=colour, ls=line, label=name)
+    right.set(ylim=(0.0, 2.5))
+    for ax in (left, right):
+        ax.set(xlim=(curves.step[0], curves.step[-1]), xlabel="step")
+        ax.locator_params(axis="x", nbins=4)
+    legend_below(fig, columns=3)
     return fig
