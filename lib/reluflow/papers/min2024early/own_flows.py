@@ -28,6 +28,8 @@ _FAR = 1e12
 """The longest flow, in units of the time 1/X_max."""
 _DECADES = 100.0
 """log10(1/L) to which the flow is followed."""
+_RTOL = 1e-6
+"""Relative tolerance of the flow, of which three or four digits are shown."""
 _PICTURES = 150
 """Moments at which a figure looks at a descent."""
 
@@ -117,10 +119,12 @@ def grow(own: Experiment) -> Grown:
 
     chart = Neurons(own.signs, own.X.shape[1])
     field = GradientFlow(chart, own.loss, own.X, own.y)
-    path = flow(own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half)
+    path = flow(
+        own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half, rtol=_RTOL
+    )
     if path.status == "stopped":
         clock = GradientFlow(path.field.chart, own.loss, own.X, own.y, LOG_LOSS)
-        path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0)
+        path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0, rtol=_RTOL)
     return Grown(start, "followed" if path.status == "horizon" else f"ends: {path.status}", path)
 
 
@@ -128,15 +132,14 @@ def growth_table(own: Experiment, grown: Grown) -> pd.DataFrame:
     """What the flow from a small eps does: when it has aligned, when its loss is half of that at
     the start, and the first layer at its end."""
     told = {"ln ε": approx(grown.log_eps), "the flow": grown.status}
-    if grown.path is not None:
-        first = grown.path.legs[0] if grown.path.legs else grown.path
+    if grown.path is not None and grown.path.legs:
+        first = grown.path.legs[0]
         times = alignment_times(first)
         home = np.isfinite(times)
         told["neurons in their cone or dead"] = f"{home.sum()} of {len(home)}"
         if home.any():
             told["the last of them at t"] = approx(float(times[home].max()))
-        if first.status == "stopped":
-            told["half of the loss is gone at t"] = approx(float(first.t[-1]))
+        told["half of the loss is gone at t"] = approx(float(first.t[-1]))
     if grown.status == "followed" and grown.path is not None:
         U, R = neurons(grown.path)
         values = np.linalg.svd(np.exp(R - R.max())[:, None] * U, compute_uv=False)
