@@ -11,7 +11,7 @@ from reluflow.approx import written
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.flows.alignment_exact import polygon
 from reluflow.geometry.separability import serves, silent
-from reluflow.losses import LOGISTIC
+from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import own_flows, promises
 from reluflow.papers.min2024early.data import PRINTED
 from reluflow.papers.min2024early.experiment import Experiment, experiment
@@ -58,28 +58,47 @@ def test_the_mean_is_taken_off(own: Experiment) -> None:
     shifted = replace(own, X=own.X + 100.0)
     table = promises.assumption(shifted)
     assert table.loc["(A1)"].tolist() == ["does not hold", "holds"]
-    one = replace(own, X=np.array([[1.0, 0], [1.0, 0], [1.0, 0], [1.0, 1.0]]), y=np.ones(4))
-    assert promises.assumption(one).loc["data", "centred"] == "4: 4 positive, 0 negative"
+    one = replace(own, X=np.array([[1.0, 0], [2.0, 0], [2.0, 0], [3.0, 0]]), y=np.ones(4))
+    assert promises.assumption(one).loc["data", "centred"] == "2: 2 positive, 0 negative"
+
+
+def test_a_right_angle_breaks_the_assumption() -> None:
+    table = promises.assumption(given(dataset="figure-9"))["as given"]
+    assert table[["μ", "(A1)", "pairs that break (A1)"]].tolist() == [
+        "0",
+        "does not hold",
+        "1 of 1",
+    ]
 
 
 def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
     table, constants = promises.promise(own), promises.constants_table(own)
     assert written(constants["μ"].iloc[0]) == pytest.approx(10**-0.5, rel=1e-3)
     assert written(constants["ξ"].iloc[0]) == pytest.approx(0.1, rel=1e-3)
-    printed, needed = table["ζ"].map(written)
-    assert printed == max(map(written, constants[["ζ₁", "ζ₂"]].iloc[0]))
-    assert needed == min(map(written, constants[["ζ₁", "ζ₂"]].iloc[0]))
-    for zeta, t_1, log_eps in (map(written, row) for row in table.to_numpy()):
+    zetas = [written(constants[name].iloc[0]) for name in ("ζ₁", "ζ₂")]
+    rows = [[written(cell) for cell in row] for row in table.to_numpy()]
+    for zeta, (t_1, log_eps) in zip((max(zetas), min(zetas)), rows[:2], strict=True):
         wanted = 16 * np.log(4) / (min(zeta, 0.1) * 10**-0.25 * 2**0.5)
         assert t_1 == pytest.approx(wanted, rel=1e-3)
         allowed = -0.5 * np.log(12) - 16 * 10**0.5 * wanted
         assert log_eps == pytest.approx(allowed, rel=1e-3)
     times = [time for _, time in promises.alignment_times(own)]
-    assert times == pytest.approx(table["t₁"].map(written).tolist(), rel=1e-3)
+    assert times == pytest.approx([time for time, _ in rows], rel=1e-3)
     assert promises.log_eps(own) == -40.0
-    least = promises.log_eps(replace(own, log_eps=None))
-    assert least == pytest.approx(min(table["ln ε at most"].map(written)), rel=1e-3)
-    assert promises.log_eps(given(dataset="figure-8", log_eps=None)) == -1e6
+    chosen = promises.log_eps(replace(own, log_eps=None))
+    assert chosen == pytest.approx(rows[2][1], rel=1e-3)
+
+
+def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
+    """Also for the logistic loss, whose flow is half as fast."""
+    for loss, factor in ((TWICE_LOGISTIC, 1.0), (LOGISTIC, 2.0)):
+        other = replace(own, loss=loss, log_eps=None)
+        (_, t_1), _, (_, time) = promises.alignment_times(other)
+        (_, same), _, (_, wanted) = promises.alignment_times(own)
+        assert (t_1, time) == (same, pytest.approx(factor * wanted))
+        grown = own_flows.grow(other)
+        needed = written(own_flows.growth_table(other, grown)[""]["the last of them at t"])
+        assert factor * 0.1 * wanted < needed < time
 
 
 def test_the_neurons_end_where_the_table_says(turned: own_flows.Turned) -> None:
@@ -113,7 +132,7 @@ def test_the_flow_from_a_small_eps_turns_as_the_limit_does(turned: own_flows.Tur
     assert written(table["the last of them at t"]) == pytest.approx(turned.homes.max(), rel=1e-3)
     assert 1.0 <= written(table["stable rank of W at L = 1e-100"]) < 2.0
     assert grown.path is not None
-    assert grown.path.log_loss[-1] == pytest.approx(-100 * np.log(10))
+    assert grown.path.log_loss[-1] == pytest.approx(-100 * np.log(10), rel=1e-5)
     first = grown.path.legs[0]
     assert first.log_loss[-1] == pytest.approx(np.log(2.0))  # half of n = 4
     assert written(table["half of the loss is gone at t"]) == pytest.approx(first.t[-1], rel=1e-3)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reluflow import images
 from reluflow.errors import InputError
 from reluflow.geometry.separability import separation
 from reluflow.papers.min2024early.data import PRINTED
@@ -58,6 +59,19 @@ def test_the_data_of_the_figures_have_the_separation_that_is_said(name: str, mu:
     assert data(name) is PRINTED[name]
     scaled = experiment(**{**DEFAULTS, "dataset": name, "scale": 3.0})
     assert np.array_equal(scaled.X, 3.0 * PRINTED[name].X)
+
+
+def test_two_digits_are_the_images_of_the_two() -> None:
+    found, digits = data("digits:3-8"), images.digits()
+    counts = [int(np.sum(digits.digit == digit)) for digit in (3, 8)]
+    assert [int(np.sum(found.y == label)) for label in (1.0, -1.0)] == counts
+    raw = digits.levels[digits.digit == 3] / 16.0
+    three = found.X[found.y > 0.0]
+    moves = digits.levels[np.isin(digits.digit, (3, 8))].std(axis=0) > 0.0
+    assert np.allclose(three - three[0], (raw - raw[0])[:, moves])
+    assert np.abs(found.X.mean(axis=0)).max() < 1e-12
+    with pytest.raises(InputError, match="two different digits"):
+        data("digits:1-1")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from reluflow.geometry.separability import separation, violations
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.constants import DataConstants, StartConstants
 from reluflow.papers.min2024early.experiment import Experiment
+from reluflow.papers.min2024early.small_scale import enough_log_eps, enough_time
 
 LEAST_LOG_EPS = -1e6
 """The flow of the page starts at no smaller ln eps."""
@@ -61,19 +62,29 @@ def constants_table(own: Experiment) -> pd.DataFrame:
 
 
 def promise(own: Experiment) -> pd.DataFrame:
-    """t_1 and the largest eps that (Small) allows, with the maximum of zeta_1 and zeta_2 as it is
-    printed and with the minimum as the proof needs it; no rows where (A1) does not hold."""
-    columns = ["ζ", "t₁", "ln ε at most"]
+    """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
+    and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
+    `small_scale`; no rows where (A1) does not hold."""
+    columns = ["home by t", "if ln ε is at most"]
     if separation(own.X, own.y) <= 0.0:
         return pd.DataFrame(columns=columns)
-    data, start = _constants(own)
-    rows = {}
-    for name, chosen in (("max(ζ₁, ζ₂), as printed", constants.printed_zeta),
-                         ("min(ζ₁, ζ₂), as needed", constants.needed_zeta)):  # fmt: skip
-        zeta = chosen(data, start)
-        times = constants.alignment_time(data, zeta), constants.log_eps_allowed(data, start, zeta)
-        rows[name] = [approx(value) for value in (zeta, *times)]
+    rows = {name: [approx(time), approx(scale)] for name, time, scale in _promises(own)}
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def _promises(own: Experiment) -> list[tuple[str, float, float]]:
+    """(name, time, ln eps) of each promise."""
+    data, start = _constants(own)
+    found = []
+    for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", constants.printed_zeta(data, start)),
+                       ("t₁, min(ζ₁, ζ₂)", constants.needed_zeta(data, start))):  # fmt: skip
+        time = constants.alignment_time(data, zeta)
+        found.append((name, time, constants.log_eps_allowed(data, start, zeta)))
+    given = own.X, own.y, own.W0, own.signs
+    # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of 2 log(1 + e^-z) at half the speed.
+    pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
+    found.append(("T*, proved here", enough_time(*given) / pull, enough_log_eps(*given)))
+    return found
 
 
 def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
@@ -82,22 +93,17 @@ def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
 
 
 def alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
-    """The time t_1 with the maximum, as printed, and with the minimum; none without (A1)."""
+    """The times of `promise`, by name; none without (A1)."""
     if separation(own.X, own.y) <= 0.0:
         return ()
-    data, start = _constants(own)
-    zetas = constants.printed_zeta(data, start), constants.needed_zeta(data, start)
-    printed, needed = (constants.alignment_time(data, zeta) for zeta in zetas)
-    return (("$t_1$ as printed", printed), ("$t_1$ with the minimum", needed))
+    return tuple((name, time) for name, time, _ in _promises(own))
 
 
 def log_eps(own: Experiment) -> float:
-    """ln eps of the flow's start: the reader's, else the largest that the theorem allows with the
-    minimum, at least LEAST_LOG_EPS; without (A1), where it allows none, -50."""
+    """ln eps of the flow's start: the reader's, else the largest of `promise`'s last row, which is
+    proved; -50 without (A1), where nothing is."""
     if own.log_eps is not None:
         return own.log_eps
     if separation(own.X, own.y) <= 0.0:
         return _WITHOUT
-    data, start = _constants(own)
-    allowed = constants.log_eps_allowed(data, start, constants.needed_zeta(data, start))
-    return max(allowed, LEAST_LOG_EPS)
+    return max(_promises(own)[-1][2], LEAST_LOG_EPS)
