@@ -1,7 +1,7 @@
 """Theorem 1, part 1: by the time t_1 every neuron is home, in the cone of its label or dead.
 
-As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements take
-zeta as an argument: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
+As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements are
+given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ RATE = Reading(
 """How the order log n / sqrt(mu) is read."""
 
 
-def _started(item: Mapping[str, Any]) -> StartConstants:
+def started(item: Mapping[str, Any]) -> StartConstants:
+    """The constants of the start of an instance, zeta_2 from its angle where that is given."""
     w, sign = np.asarray(item["w"])[None], np.array([float(item["sign"])])
     found = start_constants(item["X"], item["y"], w, sign)
     if "log_angle" not in item:
@@ -63,7 +64,7 @@ def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
 
     def slack(item: Mapping[str, Any]) -> float:
         found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, zeta(data, _started(item)))
+        t_1 = alignment_time(data, zeta(data, started(item)))
         home = found.status in ("serves", "dead")
         return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
 
@@ -121,7 +122,7 @@ def own_label_serves() -> Statement:
 
     def slack(item: Mapping[str, Any]) -> float:
         found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, printed_zeta(data, _started(item)))
+        t_1 = alignment_time(data, printed_zeta(data, started(item)))
         return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
 
     return Statement(
@@ -136,8 +137,8 @@ def own_label_serves() -> Statement:
 def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
     """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home.
 
-    n from 2 to 6, d from 2 to 8, mu from 0.05 to 0.8, 1 to 8 neurons, both losses. Columns: log_eps,
-    t_1, needed, served (whether all neurons that started active on their own label serve).
+    n from 2 to 6, d from 2 to 8, mu from 0.05 to 0.8, 1 to 8 neurons, both losses. Columns:
+    log_eps, t_1, needed, served (whether all neurons that started active on their own label serve).
     """
     rng = np.random.default_rng(seed)
 

@@ -49,7 +49,7 @@ def _times() -> tuple[float, float, float, bool]:
     found = flow(X, Y, start(), signs, LOG_EPS, _UNTIL, rtol=1e-12)
     first = [t for t, _ in patterns(found)][1]
     allowed = log_eps_allowed(data, begin, zeta)
-    return first, float(alignment_times(found)[0]), alignment_time(data, zeta), LOG_EPS <= allowed
+    return first, float(alignment_times(found)[0]), alignment_time(data, zeta), allowed >= LOG_EPS
 
 
 def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexample:

@@ -1,7 +1,7 @@
 """A neuron beside x_-, enclosed: x_1 = (1, 0) with label 1, x_2 = (-12/13, 5/13) with label -1.
 
-At the angle theta from x_2 towards x_1 a neuron of V_+ is in S_- as long as sin(theta) <= 12/13. Only
-x_2 is active there, f(x_2) = v <w, x_2> = f, and for the exponential loss
+At the angle theta from x_2 towards x_1 a neuron of V_+ is in S_- as long as sin(theta) <= 12/13.
+Only x_2 is active there, f(x_2) = v <w, x_2> = f, and for the exponential loss
 
     d theta/dt = e^f sin(theta),    d log|w|/dt = -e^f cos(theta),
 
@@ -11,7 +11,8 @@ so that 0 <= f <= |w(0)|^2 = eps^2. The exit is at tan(theta/2) = 2/3, and its t
 
 Here n = 2, mu = 12/13, X_min = X_max = h = W_max = 1. In the plane K is the wedge between z_1 and
 z_2, and the nearest vectors outside of both cones are at the angle arccos(5/13) from it: so xi =
-1 - 25/169, and zeta_1, from the boundaries of the cones at that angle from x_1 and x_2, is the same.
+1 - 25/169; and zeta_1, from the boundaries of the cones at that angle from x_1 and x_2, is as
+much.
 """
 
 from __future__ import annotations

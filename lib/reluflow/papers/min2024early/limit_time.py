@@ -167,10 +167,10 @@ def _needed(found: Alignment) -> float:
 def slowest(mu: float, gap: float) -> dict[str, Any]:
     """Four unit vectors in space, and a start outside S_-, that need nearly t_*; gap -> 0.
 
-    With sin d = sqrt((1 - mu) / 2): z_2, z_4 = (+-sin d, cos d, 0) and z_1, z_3 = (-+gap, p, r), p so
-    that cos(z_1, z_2) = cos(z_3, z_4) = mu. x_1, x_2 = -z_1, -z_2 are negative, and the neuron
-    starts active on x_1 alone, beside the boundary of x_2, moves across to where x_3 takes over, and is
-    home when x_4 wakes. Needs gap^2 small against 1 - mu.
+    With sin d = sqrt((1 - mu) / 2): z_2, z_4 = (+-sin d, cos d, 0) and z_1, z_3 = (-+gap, p, r), p
+    so that cos(z_1, z_2) = cos(z_3, z_4) = mu. x_1, x_2 = -z_1, -z_2 are negative. The neuron
+    starts active on x_1 alone, beside the boundary of x_2, moves across to where x_3 takes over,
+    and is home when x_4 wakes. Needs gap^2 small against 1 - mu.
     """
     s, c = np.sqrt(0.5 * (1.0 - mu)), np.sqrt(0.5 * (1.0 + mu))
     p = (mu + gap * s) / c
