@@ -6,7 +6,8 @@ so that eps = e^-100000 and times of 10^100 are ordinary numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -15,19 +16,23 @@ from scipy.special import logsumexp
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.integrate import FlowPath
 from reluflow.flows.legs import then
-from reluflow.geometry.separability import serves
 from reluflow.losses import Loss
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.constants import DataConstants, StartConstants
+from reluflow.papers.min2024early.flows import flow, patterns
 
 QUARTER = 0.25
 """The output at which the loss is said to fall: t_2^+ and t_2^- are its first times."""
+_POINTS = 160
+"""Moments of a stretch of a trajectory."""
 _LEAST_TAU = 2.0
 """log(1/L) from which the clock is its logarithm."""
-_RESTS = 1e-9
-"""A neuron that died rests on the boundary of S_dead, up to so much of the data's lengths."""
+
+
+class Lost(Exception):
+    """A trajectory that could not be followed to its end."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +72,14 @@ class Moments:
     log_time: NDArray
 
 
-@dataclass(frozen=True)
-class Whole:
-    """A trajectory with neurons in S_+ and in S_- at t_1, and all others of theirs or in S_dead.
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """A trajectory up to t_2, with neurons in S_+ and in S_- at t_1 and all others in S_dead.
 
     t_1    the time of Theorem 1, part 1
     t_2    {1: t_2^+, -1: t_2^-}
     lives  (h,) whether a neuron is in the cone of its sign at t_1
-    path   legs: time up to t_1, up to the first t_2, up to the second, log(1/L), log log(1/L)
+    path   legs: time up to t_1, up to the first t_2, up to the second
     """
 
     given: Start
@@ -92,49 +97,58 @@ class Whole:
         """Indices of the neurons in S_+ (sign 1) or S_- (sign -1) from t_1 on."""
         return np.flatnonzero(self.lives & (self.given.signs == sign))
 
-    def aligning(self, points: int = 200) -> Moments:
-        """Moments from 1e-4 t_1 to t_1, evenly on a logarithmic axis."""
-        return self._timed(np.geomspace(1e-4 * self.t_1, self.t_1, points))
-
-    def waiting(self, points: int = 200) -> Moments:
-        """Moments from t_1 to t_2, half of them dense towards either end."""
-        share = np.concatenate([[0.0], np.geomspace(1e-5, 0.5, points // 2)])
-        share = np.unique(np.concatenate([share, 1.0 - share]))
-        return self._timed(self.t_1 + (self.fall - self.t_1) * share)
-
-    def _timed(self, t: NDArray) -> Moments:
+    def at(self, t: NDArray) -> Moments:
+        """Moments at times t (m,) from 0 to t_2."""
         Z = self.path.interpolant(t)
-        U, R = self._chart.split(Z)
+        U, R = self._neurons(Z)
         with np.errstate(divide="ignore"):
             return Moments(U, R, np.array([self._field.log_loss(z) for z in Z]), np.log(t))
 
-    def falling(self, points: int = 200) -> Moments:
+    @property
+    def _field(self) -> GradientFlow:
+        return cast(GradientFlow, self.path.field)
+
+    def _neurons(self, Z: NDArray) -> tuple[NDArray, NDArray]:
+        U, R = cast(Neurons, self._field.chart).split(Z)
+        return U / np.linalg.norm(U, axis=-1, keepdims=True), R
+
+
+@dataclass(frozen=True, eq=False)
+class Whole(Begun):
+    """A trajectory to its end: two more legs, on the clocks log(1/L) and log log(1/L)."""
+
+    @cached_property
+    def aligning(self) -> Moments:
+        """Moments from 1e-4 t_1 to t_1, evenly on a logarithmic axis."""
+        return self.at(np.geomspace(1e-4 * self.t_1, self.t_1, _POINTS))
+
+    @cached_property
+    def waiting(self) -> Moments:
+        """Moments from t_1 to t_2, half of them dense towards either end."""
+        share = np.concatenate([[0.0], np.geomspace(1e-5, 0.5, _POINTS // 2)])
+        share = np.unique(np.concatenate([share, 1.0 - share]))
+        return self.at(self.t_1 + (self.fall - self.t_1) * share)
+
+    @cached_property
+    def falling(self) -> Moments:
         """Moments from t_2 on, evenly in log(1/L) and then in log log(1/L); the first has t = t_2.
 
         Time is integrated: d tau/dt = L |grad log L|^2 with tau = log(1/L).
         """
         legs = [leg for leg in self.path.legs if leg.field.clock != TIME]
-        Z = np.vstack([leg.interpolant(np.linspace(leg.t[0], leg.t[-1], points)) for leg in legs])
-        Z = np.delete(Z, points * np.arange(1, len(legs)), axis=0)
-        U, R = self._chart.split(Z)
+        Z = np.vstack([leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _POINTS)) for leg in legs])
+        Z = np.delete(Z, _POINTS * np.arange(1, len(legs)), axis=0)
+        U, R = self._neurons(Z)
         tau = np.array([-self._field.log_loss(z) for z in Z])
-        on, at = np.flatnonzero(self.lives), self.given
+        on, given = np.flatnonzero(self.lives), self.given
         slope = tau - np.array(
-            [log_steepness(at, on, u[on], r[on]) for u, r in zip(U, R, strict=True)]
+            [log_steepness(given, on, u[on], r[on]) for u, r in zip(U, R, strict=True)]
         )
         rise = np.diff(slope)
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = np.where(np.abs(rise) > 1e-9, -np.expm1(-np.abs(rise)) / np.abs(rise), 1.0)
         steps = np.log(np.diff(tau)) + np.maximum(slope[1:], slope[:-1]) + np.log(mean)
         return Moments(U, R, -tau, np.append(-np.inf, np.logaddexp.accumulate(steps)))
-
-    @property
-    def _field(self) -> GradientFlow:
-        return cast(GradientFlow, self.path.field)
-
-    @property
-    def _chart(self) -> Neurons:
-        return cast(Neurons, self._field.chart)
 
 
 def log_steepness(given: Start, on: NDArray, U: NDArray, R: NDArray) -> float:
@@ -161,29 +175,26 @@ def reduced(given: Start) -> Start:
     return Start(given.X @ Q, given.y, given.W0 @ Q, given.signs, given.loss, given.log_eps)
 
 
-def follow(given: Start, reach: float = 1e6, rtol: float = 1e-6) -> Whole | None:
-    """The trajectory of a start to log(1/L) = `reach`, with t_1 as printed.
+def begin(given: Start, rtol: float = 1e-6, t_1: float | None = None) -> Begun | None:
+    """The trajectory of a start up to t_2, with t_1 as printed unless it is given.
 
-    None where at t_1 a neuron is in none of its cones, so that part 1 does not hold (the printed
-    t_1 does not know the start), where S_+ or S_- has no neuron, and where the flow cannot be
-    followed.
+    None where the hypotheses fail: where at t_1 a neuron is in none of its cones, so that part 1
+    does not hold (the printed t_1 does not know the start), or where S_+ or S_- has no neuron.
+    Raises Lost where the flow cannot be followed, or has no t_2 up to four times the paper's bound.
     """
     given = reduced(given)
     data, start = given.data, given.start
-    t_1 = constants.alignment_time(data, constants.printed_zeta(data, start))
-    chart = Neurons(given.signs, given.X.shape[1])
-    field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
-    sizes = np.log(np.linalg.norm(given.W0, axis=1))
-    path = integrate(field, chart.along(given.W0, given.log_eps + sizes), t_1, at_zero=0.0,
-                     rtol=rtol)  # fmt: skip
-    U = chart.split(path.end)[0]
-    lives = np.where(
-        given.signs > 0.0, serves(given.X, given.y, U), serves(given.X, given.y, U, -1.0)
-    )
+    if t_1 is None:
+        t_1 = constants.alignment_time(data, constants.printed_zeta(data, start))
+    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, t_1, given.loss, rtol=rtol)
+    field = cast(GradientFlow, path.field)
+    chart = cast(Neurons, field.chart)  # one chart for all legs: no number is as small as e^(-1e5)
+    active = [pattern for _, pattern in patterns(path)][-1]
+    lives = np.all(active == (given.y[:, None] == given.signs), axis=0)
     both = all(np.any(lives & (given.signs == sign)) for sign in (1.0, -1.0))
-    cosines = U @ (given.X / np.linalg.norm(given.X, axis=1, keepdims=True)).T
-    dead = np.all(cosines <= _RESTS, axis=1)
-    if path.status != "horizon" or not both or not np.all(lives | dead):
+    if path.status != "horizon":
+        raise Lost(f"before t_1: {path.detail}")
+    if not both or not np.all(lives | ~active.any(axis=0)):
         return None
     t_2: dict[float, float] = {}
     while len(t_2) < 2:
@@ -193,15 +204,27 @@ def follow(given: Start, reach: float = 1e6, rtol: float = 1e-6) -> Whole | None
                     stop=lambda _, z, left=left: QUARTER - max(_largest(given, chart, z, s)
                                                                for s in left))  # fmt: skip
         if path.status != "stopped":
-            return None
+            raise Lost(f"before t_2: {path.detail}")
         first = max(left, key=lambda s: _largest(given, chart, path.end, s))
         t_2[first] = float(path.t[-1])
+    return Begun(given, t_1, t_2, lives, path)
+
+
+def follow(
+    given: Start, reach: float = 1e6, rtol: float = 1e-6, t_1: float | None = None
+) -> Whole | None:
+    """The trajectory of a start to log(1/L) = `reach`; `t_1`, None and Lost as for `begin`."""
+    begun = begin(given, rtol, t_1)
+    if begun is None:
+        return None
+    path, field = begun.path, cast(GradientFlow, begun.path.field)
     tau = -field.log_loss(path.end)
-    field = GradientFlow(chart, given.loss, given.X, given.y, LOG_LOSS)
-    path = then(path, field, max(_LEAST_TAU, tau + 0.1), at_zero=0.0, rtol=rtol)
-    field = GradientFlow(chart, given.loss, given.X, given.y, LOG_LOG)
-    path = then(path, field, float(np.log(reach)), at_zero=0.0, rtol=rtol)
-    return Whole(given, t_1, t_2, lives, path) if path.status == "horizon" else None
+    path = then(path, replace(field, clock=LOG_LOSS), max(_LEAST_TAU, tau + 0.1), at_zero=0.0,
+                rtol=rtol)  # fmt: skip
+    path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
+    if path.status != "horizon":
+        raise Lost(f"after t_2: {path.detail}")
+    return Whole(begun.given, begun.t_1, begun.t_2, begun.lives, path)
 
 
 def _largest(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:

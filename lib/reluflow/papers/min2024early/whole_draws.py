@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.geometry.separability import separation
+from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import constants
-from reluflow.papers.min2024early.whole import Start, Whole, follow
+from reluflow.papers.min2024early.whole import Lost, Start, Whole, follow
 from reluflow.separable import Draws, separable, separable_draws
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -77,7 +78,33 @@ def allowed(given: Start) -> float:
     return constants.log_eps_allowed(data, start, constants.printed_zeta(data, start))
 
 
-def trajectories(seed: int, count: int) -> list[Whole]:
-    """The trajectories of `count` starts, but for those that do not meet the hypotheses at t_1."""
-    found: Sequence[Whole | None] = [follow(each) for each in starts(seed, count)]
-    return [each for each in found if each is not None]
+@dataclass(frozen=True)
+class Survey:
+    """The trajectories `found`, the number of starts `outside` the hypotheses, and of those `lost`
+    although they meet them."""
+
+    found: list[Whole]
+    outside: int
+    lost: int
+
+
+def trajectories(seed: int, count: int) -> Survey:
+    """The trajectories of `count` starts."""
+    found, lost = list[Whole | None](), 0
+    for each in starts(seed, count):
+        try:
+            found.append(follow(each))
+        except Lost:
+            lost += 1
+    kept = [each for each in found if each is not None]
+    return Survey(kept, len(found) - len(kept), lost)
+
+
+def followed(survey: Survey) -> list[Evidence]:
+    """How many trajectories there are, and that none was lost: a part of every claim's evidence."""
+    return [
+        fact("trajectories that meet the hypotheses and were lost", survey.lost, 0,
+             tried=len(survey.found) + survey.lost),
+        note("starts left out, since at t_1 a neuron is not where part 1 says or a cone is empty",
+             survey.outside),
+    ]  # fmt: skip
