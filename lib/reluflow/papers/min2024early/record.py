@@ -30,14 +30,24 @@ from reluflow.flows.shallow_descent import State, descent
 from reluflow.networks.dense import one_thread
 from reluflow.networks.grouped import GroupedLoss
 from reluflow.networks.shallow import Neurons
-from reluflow.papers.min2024early import correlations, two_phases
-from reluflow.papers.min2024early.mnist import Curves, Seen, Setting, Side, Task, mean_neurons
+from reluflow.papers.min2024early import correlations, readings, two_phases
+from reluflow.papers.min2024early.mnist import (
+    Curves,
+    Seen,
+    Setting,
+    Side,
+    Task,
+    likeness,
+    visible,
+)
 from reluflow.progress import progress
 
 FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 FIGURES = {"figure-5": Setting(1, 0), "figure-10": Setting(3, 8), "figure-11": Setting(1, 7)}
 PHASES = {"figure-12": two_phases.both_layers, "figure-13": two_phases.first_layer}
 EPOCHS = 1000
+FIRST, STARTS = 1000, 20
+"""Images of each digit on which readings are tried, and starts of the reading taken."""
 EVERY = 50
 """Steps between two that are recorded."""
 SLICE = 20
@@ -70,9 +80,8 @@ class Record:
         return Neurons(torch.zeros(h, k), torch.zeros(h)).like(torch.tensor(flat))
 
     def picture(self, name: str) -> NDArray:
-        """One of the images "x_plus", "x_minus", "w_plus", "w_minus", "mean", each with its own
-        unit."""
-        return unpacked(self.facts["pictures"][name], "<f4").reshape(self.facts["shape"])
+        """One of the images of `mnist.visible`, to three digits."""
+        return unpacked(self.facts["pictures"][name], "<f2").reshape(self.facts["shape"])
 
 
 @dataclass(frozen=True)
@@ -146,9 +155,8 @@ def record_of(name: str, setting: Setting, seed: int) -> dict[str, Any]:
             "kept": {**kept, "step": late.step, "losses": losses_from(task, branch)},
         }
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
-    w_plus, w_minus = mean_neurons(last.neurons)
-    pictures = {"x_plus": task.x_plus, "x_minus": task.x_minus, "w_plus": w_plus}
-    pictures |= {"w_minus": w_minus, "mean": task.pair.mean[task.pair.moves]}
+    pictures = visible(task, last.neurons)
+    near = {w: likeness(task, all_images(), pictures[w]) for w in ("w_plus", "w_minus")}
     return {
         **about(name, setting, seed, task),
         "cpu_s": round(time.process_time() - cpu),
@@ -156,7 +164,8 @@ def record_of(name: str, setting: Setting, seed: int) -> dict[str, Any]:
         "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
         "data": correlations.record(task.pair),
         "shape": list(task.pair.shape),
-        "pictures": {key: packed(task.pair.picture(x), "<f4") for key, x in pictures.items()},
+        "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
+        "cosines": {w: [_short(c) for c in cosines] for w, cosines in near.items()},
         **slices,
         "seen": [row_of(one) for one in seen],
     }
@@ -171,6 +180,37 @@ def record_of_phases(name: str, setting: Setting, seed: int) -> dict[str, Any]:
         rows = [[r.epoch, *map(_short, (r.loss, r.norms, r.directions, r.squares))] for r in epochs]
     facts = about(name, setting, seed, task)
     return {**facts, "cpu_s": round(time.process_time() - clock), "rates": rows}
+
+
+def record_of_readings(seed: int) -> dict[str, Any]:
+    """Try every reading, and the one taken from other starts."""
+    with one_thread():
+        tried = readings.candidates(FIRST)
+        rows = {
+            name: readings.tried(candidate, all_images(), seed)
+            for name, candidate in progress(tried.items(), len(tried), "readings")
+        }
+        starts = [
+            readings.tried(tried["taken"], all_images(), seed + 1 + k)
+            for k in progress(range(STARTS), STARTS, "starts")
+        ]
+    return {
+        "what": "Min, Mallada & Vidal 2024, Section 4: readings of what the text leaves open",
+        "command": "python -m reluflow.papers.min2024early.record readings",
+        "seed": seed,
+        "rows": {name: _without_infinity(row) for name, row in rows.items()},
+        "starts": [
+            _without_infinity({name: one[name] for name in ("aligned", "falls")}) for one in starts
+        ],
+    }
+
+
+def load_readings() -> dict[str, Any]:
+    """The record of the readings: `rows`, and `starts` under the one taken."""
+    facts = json.loads(file_of("readings").read_text(encoding="utf-8"))
+    for one in [*facts["rows"].values(), *facts["starts"]]:
+        one |= {name: np.inf for name, value in one.items() if value is None}
+    return facts
 
 
 def about(name: str, setting: Setting, seed: int, task: Task) -> dict[str, Any]:
@@ -229,6 +269,11 @@ def row_of(seen: Seen) -> list[float]:
     return [seen.step, *map(_short, numbers), seen.positive, *sides]
 
 
+def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for JSON, which knows no infinity."""
+    return {name: None if value == np.inf else value for name, value in row.items()}
+
+
 def _short(value: float) -> float:
     return float(f"{value:.7g}")
 
@@ -241,9 +286,11 @@ def file_of(name: str) -> Path:
 def main(names: Iterable[str]) -> None:
     """Make the records named, or all, with seed 0."""
     FOLDER.mkdir(exist_ok=True)
-    for name in names or [*FIGURES, *PHASES]:
+    for name in names or [*FIGURES, *PHASES, "readings"]:
         if name in FIGURES:
             facts = record_of(name, FIGURES[name], 0)
+        elif name == "readings":
+            facts = record_of_readings(0)
         else:
             facts = record_of_phases(name, FIGURES["figure-5"], 0)
         text = json.dumps(facts).replace("], [", "],\n[")
