@@ -3,13 +3,13 @@ first plot of Figure 5)."""
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.images import Pair
+from reluflow.packed import packed, unpacked
 
 SHOWN = 48
 """Images of each digit in the recorded heatmap."""
@@ -73,7 +73,7 @@ def record(pair: Pair) -> dict[str, Any]:
     """All of these, as JSON keeps them; the heatmap in bytes, in units of its largest entry."""
     products = heatmap(pair)
     unit = float(np.abs(products).max())
-    text = base64.b64encode(np.round(products / unit * 127).astype(np.int8).tobytes()).decode()
+    text = packed(np.round(products / unit * 127), "i1")
     plus = pair.y > 0
     sums = [pair.X[rows].sum(axis=0) for rows in (plus, ~plus)]
     lengths = [float(np.linalg.norm(x)) for x in sums]
@@ -93,7 +93,7 @@ def record(pair: Pair) -> dict[str, Any]:
 
 def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
     """The heatmap of a record, to half a 127th of its largest entry."""
-    raw = np.frombuffer(base64.b64decode(facts["heatmap"]["products"]), np.int8)
+    raw = unpacked(facts["heatmap"]["products"], "i1")
     side = round(len(raw) ** 0.5)
     return raw.reshape(side, side) * (facts["heatmap"]["unit"] / 127)
 

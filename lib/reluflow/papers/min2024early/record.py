@@ -8,7 +8,6 @@ precision lead elsewhere.
 
 from __future__ import annotations
 
-import base64
 import json
 import platform
 import sys
@@ -30,7 +29,9 @@ from reluflow.flows.shallow_descent import State, descent
 from reluflow.networks.dense import one_thread
 from reluflow.networks.grouped import GroupedLoss
 from reluflow.networks.shallow import Neurons
+from reluflow.packed import packed, unpacked
 from reluflow.papers.min2024early import correlations, readings, two_phases
+from reluflow.papers.min2024early.image_runs import flow_states
 from reluflow.papers.min2024early.mnist import (
     Curves,
     Seen,
@@ -52,6 +53,8 @@ EVERY = 50
 """Steps between two that are recorded."""
 SLICE = 20
 """Steps at the start, and from the weights kept, of which every loss is recorded."""
+FLOW = 61
+"""Times at which the gradient flow is recorded."""
 KEPT = 0.5
 """The weights are kept, in half precision, where the loss first is at most this share of its start.
 """
@@ -59,10 +62,12 @@ KEPT = 0.5
 
 @dataclass(frozen=True)
 class Record:
-    """A figure as it was recorded: its curves, and the file's other facts."""
+    """A figure as it was recorded: the curves of descent and of the gradient flow, and the file's
+    other facts."""
 
     setting: Setting
     curves: Curves
+    flow: Curves
     facts: dict[str, Any]
 
     @property
@@ -99,8 +104,10 @@ class Phases:
 def load(name: str) -> Record:
     """The record of "figure-5", "figure-10" or "figure-11"."""
     facts = json.loads(file_of(name).read_text(encoding="utf-8"))
-    seen = [Seen(*row[:5], Side(*row[5:8]), Side(*row[8:])) for row in facts.pop("seen")]
-    return Record(Setting(**facts["setting"]), Curves.of(seen), facts)
+    flow = facts.pop("flow")
+    curves = [Curves.of(map(seen_in, rows)) for rows in (facts.pop("seen"), flow["seen"])]
+    facts["gradients"] = flow["gradients"]
+    return Record(Setting(**facts["setting"]), curves[0], curves[1], facts)
 
 
 def load_phases(name: str) -> Phases:
@@ -154,6 +161,7 @@ def record_of(name: str, setting: Setting, seed: int) -> dict[str, Any]:
             "first": {"losses": losses_from(task, start)},
             "kept": {**kept, "step": late.step, "losses": losses_from(task, branch)},
         }
+        flow, gradients = flow_states(task, seed, FLOW)
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, all_images(), pictures[w]) for w in ("w_plus", "w_minus")}
@@ -165,6 +173,7 @@ def record_of(name: str, setting: Setting, seed: int) -> dict[str, Any]:
         "data": correlations.record(task.pair),
         "shape": list(task.pair.shape),
         "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
+        "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
         "cosines": {w: [_short(c) for c in cosines] for w, cosines in near.items()},
         **slices,
         "seen": [row_of(one) for one in seen],
@@ -252,21 +261,16 @@ def halved(neurons: Neurons) -> dict[str, Any]:
     return {"unit": unit, "weights": packed(flat / unit, "<f2")}
 
 
-def packed(values: NDArray, kind: str) -> str:
-    """An array as text."""
-    return base64.b64encode(values.astype(kind).tobytes()).decode()
-
-
-def unpacked(text: str, kind: str) -> NDArray[np.float64]:
-    """The array (m,) behind such a text."""
-    return np.frombuffer(base64.b64decode(text), kind).astype(float)
-
-
 def row_of(seen: Seen) -> list[float]:
     """One recorded step as numbers."""
     numbers = (seen.loss, seen.spectral, seen.stable_rank)
     sides = [_short(v) for s in (seen.plus, seen.minus) for v in (s.mean, s.least, s.largest)]
     return [seen.step, *map(_short, numbers), seen.positive, *sides]
+
+
+def seen_in(row: list[float]) -> Seen:
+    """The recorded step behind such numbers."""
+    return Seen(int(row[0]), *row[1:4], int(row[4]), Side(*row[5:8]), Side(*row[8:]))
 
 
 def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
