@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
+from reluflow.papers.min2024early.image_records import Phases, Record
 from reluflow.papers.min2024early.readings import ALIGNED, FALLEN, STEPS
-from reluflow.papers.min2024early.record import Phases, Record
 from reluflow.statistics import share_interval
 
 ORTHOGONAL, ALMOST_ONE, SMALL, VERY_LIKELY = 0.2, 1.1, 0.1, 0.9
