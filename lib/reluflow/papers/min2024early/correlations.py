@@ -3,13 +3,13 @@ first plot of Figure 5)."""
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.images import Pair
+from reluflow.packed import packed, unpacked
 
 SHOWN = 48
 """Images of each digit in the recorded heatmap."""
@@ -34,14 +34,26 @@ def shares(pair: Pair) -> dict[str, int]:
     return found
 
 
-def least_before_and_after(pair: Pair) -> tuple[float, float]:
-    """The least inner product of images of different digits, before and after the mean is taken
-    off."""
-    raw, plus = pair.raw, pair.y > 0
-    before = min(float((part @ raw[~plus].T).min()) for part in _parts(raw[plus]))
-    after = min(float((part @ pair.X[~plus].T).min()) for part in _parts(pair.X[plus]))
-    # The mean is taken off and put back in floats: what is 0 may have become a rounding error.
-    return (0.0 if abs(before) < 1e-9 else before), after
+def least_before(pair: Pair) -> int:
+    """The least inner product of two images of different digits before centring, in whole grey
+    levels, exact; the pixels that are the same in all images are left out, whose products are >= 0.
+    """
+    levels, plus = pair.levels.astype(float), pair.y > 0  # products stay far below 2^53
+    return min(int((part @ levels[~plus].T).min()) for part in _parts(levels[plus]))
+
+
+def least_after(pair: Pair) -> float:
+    """The same after the mean is taken off, in the unit of the centred images."""
+    plus = pair.y > 0
+    return min(float((part @ pair.X[~plus].T).min()) for part in _parts(pair.X[plus]))
+
+
+def left_over(pair: Pair) -> int:
+    """n (x_+ + x_-) in whole grey levels, its largest entry in size: sum_i (x_i - mean), exact."""
+    n, levels, plus = len(pair.y), pair.levels.astype(np.int64), pair.y > 0
+    total = levels.sum(axis=0)
+    sums = [n * levels[rows].sum(axis=0) - int(rows.sum()) * total for rows in (plus, ~plus)]
+    return int(np.abs(sums[0] + sums[1]).max())
 
 
 def mu(pair: Pair) -> float:
@@ -61,8 +73,7 @@ def record(pair: Pair) -> dict[str, Any]:
     """All of these, as JSON keeps them; the heatmap in bytes, in units of its largest entry."""
     products = heatmap(pair)
     unit = float(np.abs(products).max())
-    text = base64.b64encode(np.round(products / unit * 127).astype(np.int8).tobytes()).decode()
-    before, after = least_before_and_after(pair)
+    text = packed(np.round(products / unit * 127), "i1")
     plus = pair.y > 0
     sums = [pair.X[rows].sum(axis=0) for rows in (plus, ~plus)]
     lengths = [float(np.linalg.norm(x)) for x in sums]
@@ -72,9 +83,9 @@ def record(pair: Pair) -> dict[str, Any]:
         "pixels": int(pair.moves.sum()),
         "shares": shares(pair),
         "mu": mu(pair),
-        "least_before": before,
-        "least_after": after,
-        "cosine": float(sums[0] @ sums[1] / (lengths[0] * lengths[1])),
+        "least_before": least_before(pair),
+        "least_after": least_after(pair),
+        "left_over": left_over(pair),
         "pull": lengths[0] / len(pair.y),
         "heatmap": {"unit": unit, "products": text},
     }
@@ -82,7 +93,7 @@ def record(pair: Pair) -> dict[str, Any]:
 
 def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
     """The heatmap of a record, to half a 127th of its largest entry."""
-    raw = np.frombuffer(base64.b64decode(facts["heatmap"]["products"]), np.int8)
+    raw = unpacked(facts["heatmap"]["products"], "i1")
     side = round(len(raw) ** 0.5)
     return raw.reshape(side, side) * (facts["heatmap"]["unit"] / 127)
 

@@ -150,10 +150,24 @@ class Curves:
         return self.first(self.loss <= (1.0 - share) * self.loss[0])
 
 
-def mean_neurons(neurons: Neurons) -> tuple[NDArray, NDArray]:
-    """w_+ and w_-, the means (k,) of the w_j with v_j > 0 and of those with v_j < 0."""
-    positive, negative = neurons.v > 0, neurons.v < 0
-    return neurons.W[positive].mean(dim=0).numpy(), neurons.W[negative].mean(dim=0).numpy()
+def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
+    """What the fourth plot shows: the centred class means x_+ / n_+ and x_- / n_-, and the means
+    w_+ and w_- of the w_j with v_j > 0 and of those with v_j < 0; each (k,)."""
+    y = task.pair.y
+    return {
+        "x_plus": task.x_plus / (y > 0).sum(),
+        "x_minus": task.x_minus / (y < 0).sum(),
+        "w_plus": neurons.W[neurons.v > 0].mean(dim=0).numpy(),
+        "w_minus": neurons.W[neurons.v < 0].mean(dim=0).numpy(),
+    }
+
+
+def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
+    """cos(w, m_k) for w (k,) and the mean m_k of the images of each of the ten digits, the mean of
+    the task taken off."""
+    moves, scale = task.pair.moves, task.setting.scale / images.white
+    means = (images.levels[images.digit == k].mean(axis=0) * scale for k in range(10))
+    return [cosine(w, mean[moves] - task.pair.mean[moves]) for mean in means]
 
 
 def cosine(a: NDArray, b: NDArray) -> float:

@@ -23,7 +23,7 @@ from reluflow.papers.min2024early import correlations
 from reluflow.papers.min2024early.mnist import Curves, Seen, Setting, Task
 
 ALIGNED, FALLEN = 0.9, 0.1
-"""A neuron is well aligned from this cosine on; the loss begins to fall where this share is gone."""
+"""A neuron is well aligned from this cosine on; the loss begins to fall where this much is gone."""
 STEPS = {"aligned": (1500, 2500), "falls": (2500, 3500)}
 BEGINS = (0.95, 1.05)
 PRODUCTS = (20.0, 200.0)
