@@ -44,7 +44,7 @@ def all_in_their_cones(runs: Mapping[str, Ensemble]) -> list[Evidence]:
     complete, well, rows = [], [], []
     for name, run in runs.items():
         at = places(FIGURE_6[name], *as_the_loss_begins_to_fall(run))
-        whole = ~at.astray.any(axis=1)
+        whole = _none(at.astray)
         rows.append(f"{name}: {int(whole.sum())} of {len(whole)}")
         if name in ALIKE:
             complete.append(whole)
@@ -66,8 +66,8 @@ def all_arrive_and_grow(run: Ensemble) -> list[Evidence]:
     ended_negative = late.live & (run.at(LATE)[1] < 0.0)
     return [
         *typical("no live neuron is outside S_+ as the loss begins to fall",
-                 ~early.astray.any(axis=1)),
-        *typical("none is outside at iteration 21000", ~late.astray.any(axis=1)),
+                 _none(early.astray)),
+        *typical("none is outside at iteration 21000", _none(late.astray)),
         bound(f"share of the neurons in S_+ with a cosine of {WELL} or more as the loss begins to "
               "fall", float((early.aligned[early.arrived] >= WELL).mean()), ">", _MOST, "",
               digits=2),
@@ -85,7 +85,7 @@ def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Eviden
 
     Parameters: runs of the data of Figures 7 and 8 from the same starts.
     """
-    arrived = ~places(FIGURE_7, *near.at(EARLY)).astray.any(axis=1)
+    arrived = _none(places(FIGURE_7, *near.at(EARLY)).astray)
     W, v = tiny.at(EARLY)
     astray = places(FIGURE_8, W, v).astray
     towards = (W @ FIGURE_8[0].T / np.linalg.norm(W, axis=-1)[..., None]).max(axis=-1)
@@ -135,8 +135,13 @@ def left_behind(run: Ensemble) -> list[Evidence]:
     ]  # fmt: skip
 
 
+def _none(astray: NDArray) -> NDArray:
+    """The starts (S,) without a neuron astray, of astray (S, h)."""
+    return np.asarray(astray.sum(axis=1) == 0)
+
+
 def _by_the_flow(data: Data, run: Ensemble) -> list[Evidence]:
-    """The first starts of a run by the gradient flow, at the times of iterations 7000 and 21 000."""
+    """The first starts of a run by the gradient flow, at the times of both iterations."""
     networks = min(20, run.v.shape[1])
     times = [STEP * EARLY, STEP * LATE]
     flow = ensemble_flow(

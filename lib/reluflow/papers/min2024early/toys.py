@@ -7,6 +7,7 @@ compares the candidates with what A.2 says of its runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import cos, sin
 
@@ -34,7 +35,7 @@ BEGUN = 0.99
 Data = tuple[NDArray, NDArray]
 
 
-def _data(points: ArrayLike, labels: ArrayLike) -> Data:
+def _data(points: Sequence[Sequence[float]], labels: Sequence[int]) -> Data:
     return np.array(points, float), np.array(labels, float)
 
 
