@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.flows.ensembles import Ensemble, ensemble_descent
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import LOGISTIC
 from reluflow.papers.min2024early.toys import (
     FIGURE_7,
@@ -22,6 +22,13 @@ from reluflow.papers.min2024early.toys import (
 
 TARGETS = ("$x_1$", "$x_2$", "$x_+$")
 """What a live neuron with v_j > 0 aligns with, in the order of the numbers of `group`."""
+
+
+BY_OUTPUT = Reading(
+    "who grows is read off the outputs: nearly all of f comes from the neurons along x_+",
+    "every live neuron grows, those along x_1 and x_2 more slowly; where no neuron starts in the "
+    "quadrant of x_+ they fit the data by themselves",
+)
 
 
 def group(W: NDArray, v: NDArray) -> NDArray:

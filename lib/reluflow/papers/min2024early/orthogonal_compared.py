@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reluflow.falsify import Statement
 from reluflow.flows.ensembles import balanced_starts, ensemble_flow
 from reluflow.geometry.separability import serves
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL
 from reluflow.papers.min2024early.arrivals import astray_at_the_end
 from reluflow.papers.min2024early.orthogonal_exact import (
@@ -24,6 +24,16 @@ from reluflow.papers.min2024early.orthogonal_exact import (
 from reluflow.separable import separable_draws
 
 Instance = Mapping[str, Any]
+OFF_THE_BOUNDARIES = Reading(
+    "no neuron starts orthogonal to a datum, which has probability 0",
+    "where <w_j, x_i> = 0 at the start the equation has, besides the solution on which it stays 0, "
+    "one on which it grows at once, as in E.4, and with it the neuron may come to S_+",
+)
+WITH_ASSUMPTION_2 = Reading(
+    "Assumption 2 holds, and how small epsilon must be depends on mu",
+    "a neuron of V_+ along x_- shrinks on its line for ever; at a fixed scale the neurons left "
+    "outside become, as mu tends to 0, those of orthogonal data",
+)
 
 
 def _fractions(values: NDArray) -> list[list[Fraction]]:
