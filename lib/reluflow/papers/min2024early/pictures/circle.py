@@ -95,24 +95,27 @@ def small_multiples(
     return fig
 
 
-@in_house_style
 def roses(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3) -> Figure:
     """One circle for each stage, with the share of the neurons in every direction as a bar.
 
     For many neurons: the bars outside the circle are those of v_j > 0, the bars inside those of
-    v_j < 0; dead neurons are left out of the bars and told in the middle. The highest bar of a
-    panel has a fixed height, and the area of a bar grows like the share: heights are square roots.
-    Parameters as for `small_multiples`.
+    v_j < 0; dead neurons have no bars, their share is told below. The highest bar of a panel has a
+    fixed height, and heights are square roots of shares. Parameters as for `small_multiples`.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    rows = -(-len(stages) // columns)
+    return roses_of_each([(X, y, stage) for stage in stages], columns)
+
+
+@in_house_style
+def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int = 3) -> Figure:
+    """`roses`, with the data X (n, 2), y (n,) of each stage beside it."""
+    rows = -(-len(panes) // columns)
     height = 0.5 + rows * (0.35 + 6.6 / columns)
-    titles = [stage.title for stage in stages]
-    fig, axes = panels(rows, columns, height=height, titles=titles)
-    for ax, stage in zip(axes, stages, strict=False):
+    fig, axes = panels(rows, columns, height=height, titles=[pane[2].title for pane in panes])
+    for ax, (X, y, stage) in zip(axes, panes, strict=False):
         plane(ax, X, y)
         _bars(ax, X, stage)
-    for ax in axes[len(stages) :]:
+    for ax in axes[len(panes) :]:
         ax.set_visible(False)
     legend_below(fig, columns=5)
     return fig
@@ -197,7 +200,7 @@ def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
     W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
     turn, size = np.arctan2(W[:, 1], W[:, 0]), np.linalg.norm(W, axis=1)
     dead, large = silent(X, W), size >= 0.1 * size.max(initial=0.0)
-    box = np.floor(turn / _BIN).astype(int)
+    box = np.round(turn / _BIN).astype(int)
     order = np.argsort(turn, kind="stable")
     rank = np.empty(len(turn), int)
     for b in np.unique(box):
@@ -220,8 +223,7 @@ def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
 def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
     W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
     turn, live = np.arctan2(W[:, 1], W[:, 0]), ~silent(X, W)
-    edges = np.arange(-np.pi, np.pi + 0.5 * _BIN, _BIN)
-    edges[-1] = np.pi + 1e-9
+    edges = np.arange(-np.pi - 0.5 * _BIN, np.pi + _BIN, _BIN)
     for sign, colour, foot in ((1.0, POSITIVE, 1.0), (-1.0, NEGATIVE, -1.0)):
         counts = np.histogram(turn[live & (np.sign(v) == sign)], edges)[0]
         if not counts.any():
