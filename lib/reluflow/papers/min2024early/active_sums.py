@@ -15,8 +15,8 @@ from reluflow.papers.min2024early.whole_numbers import signed_whole, squared_cos
 
 
 def sums_are_long() -> Statement:
-    """ea.lem11: |x_a(w)| >= sqrt(mu) n_a X_min for x_a(w) = sum of the y_i x_i with <x_i, w> > 0, n_a
-    of them (Lemma 11, eq 25).
+    """ea.lem11: |x_a(w)| >= sqrt(mu) n_a X_min, where x_a(w) is the sum of the y_i x_i with
+    <x_i, w> > 0, n_a of them (Lemma 11, eq 25).
 
     |x_a|^2 has n_a squares, each X_min^2 or more, and n_a (n_a - 1) products, each mu X_min^2 or
     more. Slack |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, as a fraction: mu itself need not be one.
@@ -41,7 +41,7 @@ def sums_are_longer() -> Statement:
 
 
 def equal_angles(n: int) -> list[Evidence]:
-    """n data 1 + e_i in R^n, y_i = 1, equally long and with equal angles: the sharper bound is met."""
+    """n data 1 + e_i in R^n, y_i = 1, equally long, at equal angles: the sharper bound is met."""
     X, y, w = np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n)
     found, asked = _squares({"X": X, "y": y, "w": w})
     return [

@@ -3,10 +3,10 @@
 zeta_1 = min cos(u, z_i)^2 over u = x_+, -x_- and all i: a point at the angle a from u has
 <z_i, w> > 0 for all i as long as sin a < cos(u, z_i).
 
-xi = mu^2. If w is in neither cone, <z_i, w> <= 0 and <z_j, w> >= 0 for some i, j. Then for z in K the
-angle between w and z is at least pi/2 - angle(z, z_i), and so |cos(z, w)| <= sin(arccos mu) by
-Lemma 5. For a pair with cos(z_i, z_j) = mu, w = +-(z_j - mu |z_j| z_i/|z_i|), with the sign y_i, is on
-the boundary of i that its cone excludes, and |cos(z_j, w)| = sqrt(1 - mu^2).
+xi = mu^2. If w is in neither cone, <z_i, w> <= 0 and <z_j, w> >= 0 for some i, j. Then for z in K
+the angle between w and z is at least pi/2 - angle(z, z_i), and so |cos(z, w)| <= sin(arccos mu) by
+Lemma 5. For a pair with cos(z_i, z_j) = mu, w = +-(z_j - mu |z_j| z_i/|z_i|), with the sign y_i, is
+on the boundary of i that its cone excludes, and |cos(z_j, w)| = sqrt(1 - mu^2).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, fact
+from reluflow.geometry.separability import separation
+from reluflow.ledger import Evidence, bound, fact
+from reluflow.papers.min2024early.caps_search import data_in_space, search_cap, search_gap
 from reluflow.papers.min2024early.cone_draws import (
     BOTH_LABELS,
     SEPARABLE,
@@ -27,6 +29,7 @@ from reluflow.papers.min2024early.cone_draws import (
     data,
     weights,
 )
+from reluflow.papers.min2024early.constants import cap
 from reluflow.papers.min2024early.whole_numbers import (
     serves_exactly,
     signed_whole,
@@ -64,14 +67,40 @@ def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6))
     """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone.
 
     With i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has
-    <z_i, w> < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on one
-    line have zeta_1 = 1, and there is no larger cap.
+    <z_i, w> < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on
+    one line have zeta_1 = 1, and there is no larger cap.
     """
     beyond = sum(_leaves(item, excess) for item in items)
     return fact(
         "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
         (len(items), len(items)), tried=len(items),
     )  # fmt: skip
+
+
+def one_cap_is_too_large() -> list[Evidence]:
+    """x_1 = (1, 1) of label 1, (0, -1) and (-3, -1) of label -1: each cone's own largest zeta, and a
+    point that is in the cap of S_+'s about x_-, and not in S_-."""
+    X, y = np.array([[1.0, 1.0], [0.0, -1.0], [-3.0, -1.0]]), np.array([1.0, -1.0, -1.0])
+    w, x_minus = whole([-1, 0]), whole(X[1] + X[2])
+    in_cap = squared_cosines(w[None], x_minus[None])[0, 0] >= 1 - cap_exactly(X, y, 1.0)
+    return [
+        fact("the largest ζ for S₊ alone", cap_exactly(X, y, 1.0), Fraction(1, 2)),
+        fact("the largest ζ for S₋ alone", cap_exactly(X, y, -1.0), Fraction(4, 13)),
+        fact("(−1, 0) is within 1/2 about x₋", bool(in_cap), True),
+        fact("(−1, 0) is in S₋", serves_exactly(X, y, w, -1.0), False),
+    ]
+
+
+def by_search(seed: int, count: int) -> list[Evidence]:
+    """zeta_1 and mu^2 against constrained optimisation, as largest differences over `count` data."""
+    cap_gap, xi_gap = 0.0, 0.0
+    for k, (X, y) in enumerate(data_in_space(seed, count)):
+        cap_gap = max(cap_gap, abs(search_cap(X, y, seed + k) - cap(X, y)))
+        xi_gap = max(xi_gap, abs(search_gap(X, y, seed + k) - separation(X, y) ** 2))
+    return [
+        bound("ζ₁: difference from optimisation", cap_gap, "<=", 1e-6, ""),
+        bound("ξ: difference from optimisation", xi_gap, "<=", 1e-6, ""),
+    ]
 
 
 def outside_is_far() -> Statement:
@@ -149,8 +178,8 @@ def _leaves(item: Instance, excess: Fraction) -> bool:
 
 
 def _outside(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
-    """Coefficients a of z in K, and w: any direction, or near the boundary of a datum and as near to
-    z as it can be there, with either sign."""
+    """Coefficients a of z in K, and w: any direction, or near the boundary of a datum and as near
+    to z as it can be there, with either sign."""
     Z = item["X"] * item["y"][:, None]
     a = weights(len(Z), rng)
     if rng.integers(4) == 0:

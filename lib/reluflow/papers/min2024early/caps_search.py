@@ -93,7 +93,8 @@ def _pair(Z: NDArray, keep: NDArray, sign: float, start: NDArray) -> float:
 
 def data_in_space(seed: int, number: int) -> Sequence[tuple[NDArray, NDArray]]:
     """Data (n, d), n = 2 to 4, d = 2 to 4, of both labels: y_i x_i about a random axis."""
-    rng, found = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    found: list[tuple[NDArray, NDArray]] = []
     while len(found) < number:
         n, d = int(rng.integers(2, 5)), int(rng.integers(2, 5))
         axis = rng.standard_normal(d)

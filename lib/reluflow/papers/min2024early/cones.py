@@ -1,7 +1,7 @@
 """S_+, S_- and S_dead: intersections of half-spaces, and what they hold under Assumption 1.
 
-Each is {w : <x_i, w> > 0 for some i, <x_i, w> <= 0 for the others}. Sums and positive multiples keep
-such signs, so the cones are convex; memberships below are decided in whole numbers.
+Each is {w : <x_i, w> > 0 for some i, <x_i, w> <= 0 for the others}. Sums and positive multiples
+keep such signs, so the cones are convex; memberships below are decided in whole numbers.
 """
 
 from __future__ import annotations
@@ -170,4 +170,3 @@ def _closed(item: Instance, zero: bool = False) -> bool:
     w, sign = _combined(item), float(item["sign"])
     nothing = serves_exactly(item["X"], item["y"], 0 * w, sign)
     return serves_exactly(item["X"], item["y"], w, sign) and (zero or not nothing)
-

@@ -13,7 +13,15 @@ from reluflow.falsify import Instance, Statement
 from reluflow.flows.alignment_exact import polygon
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.papers.min2024early.cone_draws import BOTH_LABELS, a_sign
+from reluflow.papers.min2024early.constants import (
+    alignment_time,
+    data_constants,
+    log_eps_allowed,
+    needed_zeta,
+    start_constants,
+)
 from reluflow.papers.min2024early.dead_cone_exact import has_dead_ray
+from reluflow.papers.min2024early.flows import flow, neurons
 from reluflow.papers.min2024early.whole_numbers import (
     signed_whole,
     silent_exactly,
@@ -68,6 +76,23 @@ def decisions_agree(seed: int, count: int) -> list[Evidence]:
         fact("data where linear programming and the rays agree", agree, count, tried=count),
         note("of those, data with S_dead = {0}", trivial),
     ]
+
+
+def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
+    """Flows of the data WITHOUT from the largest eps that (Small) allows with the zeta that the
+    proof needs, to 30 or t_1: neurons not yet in the cone of their sign."""
+    X, y = WITHOUT
+    rng, late = np.random.default_rng(seed), 0
+    data = data_constants(X, y)
+    for _ in range(starts):
+        W, signs = rng.standard_normal((6, 2)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+        start = start_constants(X, y, W, signs)
+        zeta = needed_zeta(data, start)
+        path = flow(X, y, W, signs, log_eps_allowed(data, start, zeta),
+                    min(30.0, alignment_time(data, zeta)))  # fmt: skip
+        own = y[:, None] == signs
+        late += int((~np.all((X @ neurons(path)[0].T > 0.0) == own, axis=0)).sum())
+    return [fact("neurons of full flows that are late", late, 0, tried=6 * starts)]
 
 
 def dead_direction(X: NDArray) -> NDArray | None:

@@ -32,9 +32,9 @@ def inside() -> Statement:
     """ea.lem5-9.3: the ball of angle arcsin mu about each direction of K is in S_+, and about each
     of -K in S_- (Lemma 7).
 
-    <z_i, z> >= mu |z_i| |z| on K by Lemma 5, so w = z + e with |e| < mu |z| has <z_i, w> > 0 for all
-    i. The proof's margin, mu X_min for unit z, is reached where x_i is shortest and at the angle
-    arccos mu from z. Slack: the least cos^2 of w with the z_i, with the sign of cos.
+    <z_i, z> >= mu |z_i| |z| on K by Lemma 5, so w = z + e with |e| < mu |z| has <z_i, w> > 0 for
+    all i. The proof's margin, mu X_min for unit z, is reached where x_i is shortest and at the
+    angle arccos mu from z. Slack: the least cos^2 of w with the z_i, with the sign of cos.
     """
     return Statement(
         "what is nearer to K than arcsin μ is in S₊, with the other sign in S₋",

@@ -2,8 +2,8 @@
 is active on a datum of its label.
 
 A Gaussian vector has a uniform direction. A direction u of R^D is at an angle of at most a <= pi/2
-from a given one with probability I_s((D - 1)/2, 1/2) / 2, s = sin(a)^2, I the regularised incomplete
-beta function; in R^1 there are two directions, and the probability is 1/2.
+from a given one with probability I_s((D - 1)/2, 1/2) / 2, s = sin(a)^2, I the regularised
+incomplete beta function; in R^1 there are two directions, and the probability is 1/2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from reluflow.flows.alignment import align
-from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
+from reluflow.ledger import Evidence, Reading, deviation, fact, note
 from reluflow.papers.min2024early.constants import clearance
 from reluflow.papers.min2024early.random_starts_exact import (
     cap_share,
@@ -77,7 +77,7 @@ def on_a_line(seed: int, count: int) -> list[Evidence]:
     low, high = wilson(met, count, SURE)
     allowed, all_of_them = sign_patterns(h)
     return [
-        fact(f"of the {all_of_them} signs of {h} neurons in R¹, those that (A2) allows", allowed, 1),
+        fact(f"of the {all_of_them} signs of {h} neurons in R¹, allowed by (A2)", allowed, 1),
         fact("2⁻ʰ is in the interval of the draws", bool(low <= 2.0**-h <= high), True),
     ]
 
@@ -157,9 +157,9 @@ def independent_signs() -> Reading:
     """What the count of m neurons needs."""
     return Reading(
         "the signs are drawn without a look at W₀, and ε is small enough for the W₀ that came",
-        "with signs that may depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of labels "
-        "1 and −1 let v_j > 0 only where ⟨x₁, w_j⟩ ≤ 0, and all of V₊ dies; and no ε is small enough "
-        "for every W₀",
+        "with signs that may depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of "
+        "labels 1 and −1 let v_j > 0 only where ⟨x₁, w_j⟩ ≤ 0, and all of V₊ dies; and no ε is "
+        "small enough for every W₀",
     )
 
 

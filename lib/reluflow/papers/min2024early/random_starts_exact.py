@@ -11,7 +11,8 @@ from scipy.integrate import quad
 
 
 def cap_share(angles: NDArray, D: int) -> NDArray:
-    """The share of the sphere of R^D, D >= 2, within these angles of a point: sin^(D-2) integrated."""
+    """The share of the sphere of R^D, D >= 2, within these angles of a point: of the integral of
+    sin^(D-2)."""
     whole = quad(lambda a: math.sin(a) ** (D - 2), 0.0, math.pi)[0]
     parts = [quad(lambda a: math.sin(a) ** (D - 2), 0.0, float(end))[0] for end in angles]
     return np.array(parts) / whole

@@ -98,9 +98,9 @@ _PAIRS: tuple[tuple[Loss, Callable[[float], float]], ...] = (
 def twice_logistic() -> Reading:
     """Lemma 2 is about the loss of the appendix in which it stands."""
     return Reading(
-        r"the logistic loss of Appendix B, 2 log(1 + exp(−yŷ))",
-        r"with log(1 + exp(−yŷ)), as Section 2.1 has it, the left side is 1/2 at ŷ = 0 and the right "
-        r"side 0; the lemma holds with y/2 in place of y, and |ŷ|/4",
+        "the logistic loss of Appendix B, 2 log(1 + exp(−yŷ))",
+        "with log(1 + exp(−yŷ)), as Section 2.1 has it, the left side is 1/2 at ŷ = 0 and the "
+        "right side 0; the lemma holds with y/2 in place of y, and |ŷ|/4",
     )
 
 

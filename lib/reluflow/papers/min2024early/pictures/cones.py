@@ -20,6 +20,7 @@ from reluflow.papers.min2024early.constants import cap, centres
 COLOURS = {"S_+": "#0072B2", "S_-": "#D55E00", "S_dead": style.QUIET}
 NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
 HULL, CAP = "#117733", "#AA4499"
+LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 
 
 @in_house_style
@@ -34,7 +35,7 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
 
 @in_house_style
 def cones_in_space(X: NDArray, y: NDArray) -> Figure:
-    """The cones of data X (n, 3) on the unit sphere, from the mean of the y_i x_i and from behind."""
+    """The cones of data X (n, 3) on the unit sphere, from the mean of K and from behind."""
     titles = ("(a) from the side of $K$", "(b) from behind")
     fig, axes = panels(1, 2, height=4.3, titles=titles)
     middle = regions.conditions(X, y)["S_+"]
@@ -49,10 +50,14 @@ def cones_in_space(X: NDArray, y: NDArray) -> Figure:
 def near_starts(mu: NDArray, chances: Mapping[int, NDArray], h: int) -> Figure:
     """P(zeta_2 <= mu^2) against mu (m,), a curve for each dimension D, for h neurons."""
     fig, (ax,) = panels(1, 1, height=3.4)
-    ends = zip(chances.items(), ("-", (0, (5, 2)), (0, (1, 1.2)), "-."), style.DATUM_COLOURS)
-    for (D, chance), line, colour in ends:
-        ax.plot(mu, chance, ls=line, color=colour, label=f"$D = {D}$")
-    ax.set(xlabel="$\\mu$", ylabel=f"$P(\\zeta_2 \\leq \\mu^2)$, $h = {h}$", xlim=(0, 1), ylim=(0, 1.02))
+    for k, (D, chance) in enumerate(chances.items()):
+        ax.plot(mu, chance, ls=LINES[k % 4], color=style.datum_colour(k), label=f"$D = {D}$")
+    ax.set(
+        xlabel="$\\mu$",
+        ylabel=f"$P(\\zeta_2 \\leq \\mu^2)$, $h = {h}$",
+        xlim=(0, 1),
+        ylim=(0, 1.02),
+    )
     legend_below(fig, columns=4)
     return fig
 
