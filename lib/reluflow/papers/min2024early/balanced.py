@@ -1,8 +1,8 @@
 """Section 2.1: (Init) is balanced, the flow keeps it so, and no output weight changes its sign.
 
-With the pulls c_i = -dl/df_i, half the rate of v_j^2 is v_j sum_i c_i s(<x_i, w_j>) and half that of
-|w_j|^2 is sum_i c_i s'(<x_i, w_j>) v_j <x_i, w_j>. They are equal since s(p) = s'(p) p, whatever s'
-is at p = 0. And sum_i |c_i| <= L <= L(0), so that d/dt log |v_j| >= -X_max L(0).
+With the pulls c_i = -dl/df_i, half the rate of v_j^2 is v_j sum_i c_i s(<x_i, w_j>) and half that
+of |w_j|^2 is sum_i c_i s'(<x_i, w_j>) v_j <x_i, w_j>. They are equal since s(p) = s'(p) p, whatever
+s' is at p = 0. And sum_i |c_i| <= L <= L(0), so that d/dt log |v_j| >= -X_max L(0).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _POINTS = 60
 
 
 def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
-    """Half the rates of v_j^2 and of |w_j|^2, as fractions (h,), at X (n, d), c (n,), W (h, d), v (h,)
-    with the derivative `at_zero` of the ReLU at 0."""
+    """Half the rates of v_j^2 and of |w_j|^2, as fractions (h,), at X (n, d), c (n,), W (h, d), v
+    (h,) with the derivative `at_zero` of the ReLU at 0."""
     X, c, W, v = (fractions(item[name]) for name in ("X", "c", "W", "v"))
     at_zero, before = Fraction(float(item["at_zero"])), W @ X.T
     slopes = np.where(before == 0, at_zero, np.where(before > 0, Fraction(1), Fraction(0)))
@@ -98,9 +98,9 @@ def starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray, NDArray,
 
 
 def drifts(seed: int, count: int) -> pd.DataFrame:
-    """One row a flow of `starts` in the parameters themselves: the largest |v_j^2 - |w_j|^2| at each
-    tolerance over the largest |w_j|^2, whether a sign of v changes, and the least of log|v_j| above
-    its bound log|v_j(0)| - X_max L(0) t, at the smallest tolerance."""
+    """One row a flow of `starts` in the parameters themselves: the largest |v_j^2 - |w_j|^2| at
+    each tolerance over the largest |w_j|^2, whether a sign of v changes, and the least of log|v_j|
+    above its bound log|v_j(0)| - X_max L(0) t, at the smallest tolerance."""
 
     def measured(
         start: tuple[str, Loss, NDArray, NDArray, NDArray],
@@ -112,9 +112,7 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
         pace = float(np.linalg.norm(X, axis=1).max() * np.exp(field.log_loss(theta)))
         row: dict[str, float | str | bool] = {"kind": kind, "loss": loss.name}
         for tolerance in TOLERANCES:
-            path = integrate(
-                field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853
-            )
+            path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
             times = np.linspace(0.0, path.t[-1], _POINTS) if path.t[-1] > 0.0 else path.t
             Z = path.at(times)
             W, v = Z[:, : h * d].reshape(-1, h, d), Z[:, h * d :]
@@ -165,15 +163,13 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
 
 
 def shrinking_share(norm: float, span: float = SPAN) -> float:
-    """log(|v(0)| / |v(t)|) over its bound X_max L(0) t at t = span / L(0): exponential loss, x = 1, y
-    = -1, w = v = `norm` > 0 at the start, in closed form.
+    """log(|v(0)| / |v(t)|) over its bound X_max L(0) t at t = span / L(0): exponential loss, x = 1,
+    y = -1, w = v = `norm` > 0 at the start, in closed form.
 
     u = v^2 obeys u' = -2 u e^u, so that 2 t = E_1(u) - E_1(u_0).
     """
     start = mpmath.mpf(norm) ** 2
     time = span / mpmath.exp(start)
     guess = mpmath.log(start) - 2 * span
-    end = mpmath.findroot(
-        lambda s: mpmath.e1(mpmath.exp(s)) - mpmath.e1(start) - 2 * time, guess
-    )
+    end = mpmath.findroot(lambda s: mpmath.e1(mpmath.exp(s)) - mpmath.e1(start) - 2 * time, guess)
     return float((mpmath.log(start) - end) / 2 / span)

@@ -41,7 +41,7 @@ _PANELS, _GAUSS = 8, np.polynomial.legendre.leggauss(6)
 
 @dataclass(frozen=True)
 class Problem:
-    """Data X (n, d), y (n,), directions W (h, d), signs (h,) and log norms (h,) of balanced neurons."""
+    """Data X (n, d), y (n,); directions W (h, d), signs (h,), log norms (h,) of balanced neurons."""
 
     kind: str
     X: NDArray
@@ -63,8 +63,8 @@ class Problem:
 
 def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
     """Random starts on orthogonally separable data, or with `separated` False on random data that
-    are not. Norms from e^-6 to 2 over the size of the data; whole-number data come with whole-number
-    weights, many of which lie on boundaries; another quarter starts along the data.
+    are not. Norms from e^-6 to 2 over the size of the data; whole-number data come with
+    whole-number weights, many of which lie on boundaries; another quarter starts along the data.
     """
     rng, draws = np.random.default_rng(seed), separable_draws((2, 6), (2, 6))
     for k in range(count):
@@ -96,8 +96,9 @@ def backward(path: FlowPath, problem: Problem) -> int:
 
 
 def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
-    """One row a flow of `problems`, followed on the clock log(1/L): its status, the number of changes
-    of activity, the most of one boundary, those that go backward, and the starts on boundaries."""
+    """One row a flow of `problems`, followed on the clock log(1/L): its status, the number of
+    changes of activity, the most of one boundary, those that go backward, and whether it starts on
+    a boundary."""
 
     def measured(problem: Problem) -> dict[str, float | str]:
         path = problem.path(LOG_LOSS, DECADES * np.log(10.0))
@@ -157,8 +158,8 @@ def crossed_twice() -> tuple[FlowPath, Problem]:
 
 
 def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
-    """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it a
-    neuron may cross back."""
+    """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it
+    a neuron may cross back."""
     path, _ = crossed_twice()
     return [
         fact("flows in which some boundary is crossed twice", int((found.most > 1).sum()), 0,
@@ -169,7 +170,7 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
              tuple(datum + 1 for _, datum in exact_changes(*TWICE)), (2, 3, 2)),
         fact("and along its flow", tuple(e.datum + 1 for e in path.events), (2, 3, 2)),
         note("most changes of activity in one flow", int(found.changes.max())),
-        note("flows on data that are not separated: changes of activity, and those against eq. (46)",
+        note("data that are not separated: changes of activity, and those against eq. (46)",
              (int(others.changes.sum()), int(others.backward.sum()))),
     ]  # fmt: skip
 
@@ -180,8 +181,8 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
 def regular(problem: Problem, span: float) -> list[tuple[FlowPath, Problem, float]]:
     """The regular solution in time, as legs: a path, the problem that it follows, and its end.
 
-    A neuron whose last datum falls silent in the very moment in which another one would wake, as for
-    x_i = -c x_k of different labels, is in S_dead then. The integrator lets it pass; a regular
+    A neuron whose last datum falls silent in the very moment in which another one would wake, as
+    for x_i = -c x_k of different labels, is in S_dead then. The integrator lets it pass; a regular
     solution keeps it there, and goes on without it, as the paper's construction does.
     """
     legs = []

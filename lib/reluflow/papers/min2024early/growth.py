@@ -33,9 +33,9 @@ Item = Mapping[str, Any]
 
 
 def rate_of_decay(item: Item, loss: Loss) -> float:
-    """-(dL/dt) / (|v|^2 L^2 gamma^2) of the linear network W (h, d), v (h,), with the largest margin
-    gamma of the data: the factor of eq. (31), computed without L. NaN where the margin is too small
-    for the solver."""
+    """-(dL/dt) / (|v|^2 L^2 gamma^2) of the linear network W (h, d), v (h,), with the largest
+    margin gamma of the data: the factor of eq. (31), computed without L. NaN where the margin is
+    too small for the solver."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     pull = loss.pull(X @ W.T @ v, y, relative=True) @ X
     speed = (v @ v) * (pull @ pull) + float(np.sum((W @ pull) ** 2))
@@ -78,7 +78,7 @@ def linear_loss_falls(loss: Loss, factor: float = PRINTED) -> Statement:
 
 
 def best_factors() -> list[Evidence]:
-    """The largest factor for each loss, and a network that comes to it: x = y = 1, w -> 0, v = 1."""
+    """The largest factor for each loss, and a network that comes to it: x = y = v = 1, w -> 0."""
     item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.full((1, 1), 1e-9), "v": np.ones(1)}
     found = {loss.name: rate_of_decay(item, loss) for loss in LOSSES}
     return [
@@ -119,9 +119,7 @@ def speed_is_bounded(loss: Loss) -> Statement:
 
     def slack(item: Item) -> float:
         length = np.sqrt(np.sum(item["W"] ** 2) + np.sum(item["v"] ** 2))
-        return 1.0 - speed(item, loss) / float(
-            np.linalg.norm(item["X"], axis=1).max() * length
-        )
+        return 1.0 - speed(item, loss) / float(np.linalg.norm(item["X"], axis=1).max() * length)
 
     return Statement(
         f"{loss.name} loss: |F| <= X_max L |(W, v)|",

@@ -193,7 +193,7 @@ def _passed(found: pd.DataFrame, names: tuple[str, ...], until: float) -> int:
 
 
 def directions_follow_their_limit(found: pd.DataFrame) -> list[Evidence]:
-    """ea.lem1: |d/dt w_j/|w_j| - s_j P_j x_a(w_j)| <= 4 eps n sqrt(h) X_max^2 W_max^2 for t <= T."""
+    """ea.lem1: |d/dt w_j/|w_j| - s_j P_j x_a(w_j)| <= 4 eps n sqrt(h) X_max^2 W_max^2, t <= T."""
     proved, other = found[found.loss != LOGISTIC.name], found[found.loss == LOGISTIC.name]
     return [
         fact("flows along which the direction's error passes its bound before T",

@@ -1,8 +1,8 @@
-"""Eq. (46) and Appendix F: under (A1) the flow crosses every boundary, in one direction only.
+"""Eq. (46): under (A1) the flow moves every active neuron the same way across all boundaries.
 
-The flow moves w_j by v_j sum_k s'_k c_k y_k x_k with c_k = |l'_k| > 0. With z_k = y_k x_k, any point
-z = sum_k a_k z_k of the cone K, a_k >= 0, has <z_i, z> >= mu |z_i| sum_k a_k |z_k| for all i. So
-y_i sign(v_j) <x_i, w_j> grows as long as one slope s'_k is not 0, whatever the slopes are at 0.
+It moves w_j by v_j sum_k c_k z_k over the active k, with c_k = |l'_k| > 0 and z_k = y_k x_k. Under
+(A1) <z_i, sum_k c_k z_k> >= mu |z_i| sum_k c_k |z_k| > 0 for all i, so that y_i sign(v_j) <x_i,
+w_j> grows. The printed inequality has the gradient in place of the velocity, which is its opposite.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _statement(says: str, loss: Loss, sign: float) -> Statement:
 
 
 def gradient_points_inward(loss: Loss) -> Statement:
-    """ea.eq46.1: y_i sign(v_j) <x_i, grad_(w_j) L> > 0 for all i and every active neuron, as eq. (46)
-    is printed."""
+    """ea.eq46.1: y_i sign(v_j) <x_i, grad_(w_j) L> > 0 for all i and every active neuron, as
+    printed in eq. (46)."""
     return _statement("y_i sign(v_j) <x_i, grad L> > 0 for active neurons", loss, 1.0)
 
 
@@ -107,47 +107,3 @@ def one_datum() -> Counterexample:
 
 def _data(item: Item) -> dict[str, NDArray]:
     return {"X": item["X"], "y": item["y"]}
-
-
-def selections_point_inward() -> Statement:
-    """ea.appF: at a boundary every element of the differential inclusion that is not 0 crosses it in
-    the direction of eq. (46), so that regular solutions of Caratheodory and of Filippov agree.
-
-    A neuron w lies on the boundaries of some data (`on`), each of which takes a slope in [0, 1]; the
-    pulls c are any positive numbers. If no datum is active, all slopes 0 leave the neuron at rest,
-    which is the regular choice; every other choice takes w off each of its boundaries.
-    """
-
-    def on_boundaries(draw):
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = draw(rng)
-            X, (n, d) = item["X"], item["X"].shape
-            on = np.zeros(n, bool)
-            on[rng.permutation(n)[: int(rng.integers(1, min(n, d) + 1))]] = True
-            basis = np.linalg.svd(X[on] / np.linalg.norm(X[on], axis=1)[:, None])
-            rank = int((basis[1] > 1e-9).sum())
-            free = basis[2][rank:]
-            w = rng.standard_normal(len(free)) @ free if len(free) else np.zeros(d)
-            slopes = rng.choice([0.0, 1.0, rng.uniform()], n)
-            slopes[rng.choice(np.flatnonzero(on))] = rng.uniform(1e-3, 1.0)
-            c = 10.0 ** rng.uniform(-3.0, 3.0, n)
-            return {**item, "w": w, "on": on, "slopes": np.where(on, slopes, X @ w > 0.0), "c": c}
-
-        return one
-
-    def slack(item: Item) -> float:
-        Z = item["y"][:, None] * item["X"]
-        Z = Z / np.linalg.norm(Z, axis=1)[:, None]
-        pulls = item["slopes"] * item["c"]
-        moved = (pulls / pulls.max()) @ Z
-        return float((Z @ moved).min() / np.linalg.norm(moved))
-
-    draws = separable_draws(_DIMS, _SIZES)
-    return Statement(
-        "every element of the inclusion that is not 0 crosses the boundaries the same way",
-        {kind: on_boundaries(draw) for kind, draw in draws.items()},
-        slack,
-        {**_A1, "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0))},
-        strict=True,
-        fixed=("y", "on"),
-    )
