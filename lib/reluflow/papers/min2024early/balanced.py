@@ -43,10 +43,10 @@ def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
     """Half the rates of v_j^2 and of |w_j|^2, as fractions (h,), at X (n, d), c (n,), W (h, d), v
     (h,) with the derivative `at_zero` of the ReLU at 0."""
     X, c, W, v = (fractions(item[name]) for name in ("X", "c", "W", "v"))
-    at_zero, before = Fraction(float(item["at_zero"])), W @ X.T
-    slopes = np.where(before == 0, at_zero, np.where(before > 0, Fraction(1), Fraction(0)))
-    dv = np.where(before > 0, before, Fraction(0)) @ c
-    dW = v[:, None] * ((slopes * c) @ X)
+    before, at_zero = W @ X.T, Fraction(float(item["at_zero"]))
+    above, on = (before > 0).astype(int), (before == 0).astype(int)
+    dW = v[:, None] * (((above + on * at_zero) * c) @ X)
+    dv = (above * before) @ c
     return v * dv, (W * dW).sum(axis=1)
 
 

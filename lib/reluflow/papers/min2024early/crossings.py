@@ -41,7 +41,7 @@ _PANELS, _GAUSS = 8, np.polynomial.legendre.leggauss(6)
 
 @dataclass(frozen=True)
 class Problem:
-    """Data X (n, d), y (n,); directions W (h, d), signs (h,), log norms (h,) of balanced neurons."""
+    """Data X (n, d), y (n,) and balanced neurons: directions W (h, d), signs and log norms (h,)."""
 
     kind: str
     X: NDArray
@@ -51,14 +51,17 @@ class Problem:
     log_norms: NDArray
     loss: Loss
 
+    @property
+    def chart(self) -> Neurons:
+        """Coordinates of the neurons."""
+        return Neurons(self.signs, self.X.shape[1])
+
     def path(self, clock: str, span: float) -> FlowPath:
-        """The regular solution with s'(0) = 0, over `span` on this clock."""
-        chart = Neurons(self.signs, self.X.shape[1])
-        field = GradientFlow(chart, self.loss, self.X, self.y, clock)
-        z = chart.along(self.W, self.log_norms)
+        """The flow with s'(0) = 0, over `span` on this clock."""
+        field = GradientFlow(self.chart, self.loss, self.X, self.y, clock)
+        z = self.chart.along(self.W, self.log_norms)
         until = field.begin(z) + span
-        options = {"rtol": 1e-8, "max_steps": _STEPS, "method": DOP853}
-        return integrate(field, z, until, at_zero=0.0, **options)
+        return integrate(field, z, until, at_zero=0.0, rtol=1e-8, max_steps=_STEPS, method=DOP853)
 
 
 def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
@@ -197,14 +200,14 @@ def regular(problem: Problem, span: float) -> list[tuple[FlowPath, Problem, floa
         kept = np.arange(len(problem.signs)) != neuron
         if not kept.any():
             return legs
-        U, R = path.field.chart.split(path.at(t))
+        U, R = problem.chart.split(path.at(t))
         rest = replace(problem, W=U[kept], log_norms=R[kept], signs=problem.signs[kept])
         problem, span = rest, span - t
 
 
 def _silent(path: FlowPath, problem: Problem, t: float) -> NDArray:
     """Which neurons are in S_dead at t, up to rounding, (h,)."""
-    cosines = path.field.chart.cosines(path.at(t), problem.X)[0]
+    cosines = problem.chart.cosines(path.at(t), problem.X)[0]
     return np.all(cosines <= _ON, axis=0)
 
 
@@ -214,8 +217,7 @@ def residual(path: FlowPath, problem: Problem, end: float) -> float:
     The integral is by Gauss' rule between the changes of activity, F from the network's gradient.
     """
     network = fully_connected([problem.X.shape[1], len(problem.signs)])
-    chart = path.field.chart
-    nodes, weights = _GAUSS
+    chart, (nodes, weights) = problem.chart, _GAUSS
 
     def parameters(t: NDArray) -> NDArray:
         theta, scale = chart.parameters(path.at(t))
@@ -233,8 +235,8 @@ def residual(path: FlowPath, problem: Problem, end: float) -> float:
         total += np.outer(half, weights).ravel() @ F
         longest = max(longest, float(np.linalg.norm(theta, axis=1).max()))
     first, last = parameters(knots[[0, -1]])
-    gap = np.linalg.norm(last - first - total)
-    return float(gap / max(longest, np.linalg.norm(first)))
+    gap = float(np.linalg.norm(last - first - total))
+    return gap / max(longest, float(np.linalg.norm(first)))
 
 
 def revived(path: FlowPath, problem: Problem, end: float) -> bool:
