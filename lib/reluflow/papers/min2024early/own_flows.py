@@ -156,7 +156,7 @@ def descend(own: Experiment) -> Curves:
     )
     return Curves.of(
         _seen(own, int(step), W[0], v[0])
-        for step, W, v in zip(found.steps, found.W, found.v, strict=True)
+        for step, W, v in zip(found.knots, found.W, found.v, strict=True)
     )
 
 
