@@ -27,7 +27,7 @@ ALIGNED, FALLEN = 0.9, 0.1
 STEPS = {"aligned": (1500, 2500), "falls": (2500, 3500)}
 BEGINS = (0.95, 1.05)
 PRODUCTS = (20.0, 200.0)
-_LAST = 6000
+_LAST, _AFTER = 6000, 500
 _EVERY = 50
 
 
@@ -91,7 +91,7 @@ def first_of(images: Images, count: int | None) -> Images:
 
 def tried(candidate: Candidate, images: Images, seed: int) -> dict[str, Any]:
     """What a reading gives of the paper's numbers; infinite where it does not come to pass within
-    6000 steps or before the weights overflow."""
+    6000 steps, or 500 after the loss begins to fall, or before the weights overflow."""
     task = Task(candidate.setting, first_of(images, candidate.first), torch.float32)
     curves = Curves.of(watched(task, seed))
     return {
@@ -104,11 +104,10 @@ def tried(candidate: Candidate, images: Images, seed: int) -> dict[str, Any]:
 
 
 def watched(task: Task, seed: int) -> Iterator[Seen]:
-    """Descent until all neurons are aligned and the loss falls, or 6000 steps, or an overflow; the
-    first 50 steps and every 50th."""
+    """Descent until all neurons are aligned and the loss falls, or 500 steps after it does, or 6000
+    steps, or an overflow; the first 50 steps and every 50th."""
     start, still = task.start(seed)
-    aligned = fallen = False
-    first = None
+    aligned, fell, first = False, np.inf, None
     for state in descent(GroupedLoss(task.loss), start, task.setting.step, task.setting.step):
         largest = float(state.neurons.flat.abs().max())
         if not (np.isfinite(state.loss) and largest < 1e6):
@@ -118,8 +117,9 @@ def watched(task: Task, seed: int) -> Iterator[Seen]:
             yield seen
             first = state.loss if first is None else first
             aligned |= min(seen.plus.least, seen.minus.least) >= ALIGNED
-            fallen |= state.loss <= (1.0 - FALLEN) * first
-        if state.step >= _LAST or (aligned and fallen):
+            if state.loss <= (1.0 - FALLEN) * first:
+                fell = min(fell, state.step)
+        if state.step >= min(_LAST, fell if aligned else fell + _AFTER):
             return
 
 
