@@ -1,8 +1,8 @@
 """What follows for part 2 where a neuron is late: t_1 as printed does not know the start.
 
-x_1 = (1, 0), positive, x_2 = (-1/2, sqrt(3)/2), negative, mu = 1/2, eps -> 0.
-A neuron a of V_+ that starts beside x_2 is still in S_- at t_1. There its angle to x_2 grows like e^t and its norm falls
-like e^-t, while a neuron b of V_- along x_2 grows like e^t.
+x_1 = (1, 0), positive, x_2 = (-1/2, sqrt(3)/2), negative, mu = 1/2, eps -> 0. A neuron a of V_+
+that starts beside x_2 is still in S_- at t_1. There its angle to x_2 grows like e^t and its norm
+falls like e^-t, while a neuron b of V_- along x_2 grows like e^t.
 """
 
 from __future__ import annotations
