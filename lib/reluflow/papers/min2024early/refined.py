@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Statement
 from reluflow.geometry.separability import separation, serves
-from reluflow.ledger import Evidence, bound, deviation, fact, note
+from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.late_neuron import LateNeuron
@@ -28,6 +28,15 @@ POWER = 2.0 / 3.0
 """The angle to x_+ falls to the order of eps^(2/3)."""
 FIT = 0.05
 """How near the fitted power must be to it."""
+
+
+WHILE_WAITING = Reading(
+    "It is said of the time before the loss falls, and of ever smaller ε.",
+    "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
+    "loss falls, and at the end the neurons point along the max-margin vector of their label, "
+    "whose cosine with x₊ may be as small as μ.",
+)
+"""How "always drawn to x_+" is read."""
 
 
 def cosines(each: Begun, U: NDArray, sign: float) -> NDArray:

@@ -32,8 +32,8 @@ def whole(each: Whole) -> Figure:
     """One trajectory in three stretches of time, each with its own axis: up to t_1 in log10 t, from
     t_1 to t_2 in t, and from t_2 on in log10 t.
 
-    Rows: the cosine of every neuron with x_+ (orange, v_j > 0) or x_- (blue); its log10 norm; the
-    loss, as log10 of 1/L where that is positive; the stable rank.
+    Rows: the cosine of every neuron with x_+ (orange, v_j > 0) or x_- (blue); its log10 norm;
+    log10 of 1/L; the stable rank.
     """
     fig, axes = panels(
         4, 3, height=7.4, sharey="row",  # type: ignore[arg-type]
@@ -63,7 +63,6 @@ def whole(each: Whole) -> Figure:
     ):
         ax.set_ylabel(label)
     grid[0, 0].set_ylim(-1.05, 1.05)
-    grid[2, 0].set_yscale("symlog", linthresh=1.0)
     grid[3, 0].set_ylim(0.9, 1.1 + float(np.max(stable_ranks(each.aligning))))
     for ax, label in zip(grid[3], ("$\\log_{10} t$", "$t$", "$\\log_{10}(t-t_2)$"), strict=True):
         ax.set_xlabel(label)
@@ -108,7 +107,7 @@ def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDAr
     left.loglog(law, [max(bounds(each).values()) for each in found], ls="", marker="v", ms=5,
                 mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
     ends = np.array([law.min() / 2.0, law.max() * 2.0])
-    left.loglog(ends, ends, color=style.INK, lw=0.9, label="the law of the text")
+    left.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
     left.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
     for (name, n, values), (colour, dash, marker) in zip(family, _LOSSES.values(), strict=False):
         right.loglog(n, values, color=colour, ls=dash, marker=marker, ms=4.5, label=name)
@@ -128,7 +127,7 @@ def refined(runs: Sequence[Best]) -> Figure:
     for k, shade in enumerate(shades):
         left.semilogy(runs[0].times, runs[0].curves[k], lw=1.5, color=(shade, shade, shade),
                       label=f"ln ε = {runs[0].log_eps[k]:g}")  # fmt: skip
-    left.axvline(2.0 / 3.0, color=style.QUIET, lw=0.9, ls=(0, (4, 2)))
+    left.axvline(2.0 / 3.0, color=style.QUIET, lw=0.9, ls=(0, (4, 2)), label="two thirds")
     left.set(xlabel="$t / t_2^+$", ylabel="angle to $x_+$", xlim=(0.0, 1.0))
     for run in runs:
         right.loglog(np.exp(run.log_eps), run.angles, color=POSITIVE, marker="o", ms=4, lw=1.0)
