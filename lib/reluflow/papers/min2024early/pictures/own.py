@@ -60,9 +60,9 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
     ax.semilogx(
         t, share, drawstyle="steps-post", color=style.INK, label="neurons that have arrived"
     )
-    lines = (0, (1, 1.5)), (0, (5, 2)), (0, (4, 1.5, 1, 1.5))
-    for (name, time), line in zip(bounds, lines, strict=False):
-        ax.axvline(time, color=style.CURVES["linear flow"].colour, ls=line, lw=1.4, label=name)
+    lines = (POSITIVE, (0, (1, 1.5))), (POSITIVE, (0, (5, 2))), (NEGATIVE, "-")
+    for (name, time), (colour, line) in zip(bounds, lines, strict=False):
+        ax.axvline(time, color=colour, ls=line, lw=1.4, label=name)
     ax.set(xlim=(first, last), ylim=(0.0, 1.05), xlabel="$t$", ylabel="share of the neurons")
     legend_below(fig, columns=4)
     return fig
@@ -80,7 +80,8 @@ def training(curves: Curves) -> Figure:
             left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0.0)
             left.plot(curves.step, side[:, 0], color=colour, ls=line,
                       label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
-    left.set(ylim=(-1.05, 1.05))
+    least = float(np.nanmin([curves.plus, curves.minus], initial=0.0))
+    left.set(ylim=(min(least, -0.1) - 0.05, 1.05))
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, line in (
         (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "-"),
