@@ -25,7 +25,7 @@ from reluflow.papers.min2024early.flows import flow, patterns
 from reluflow.papers.min2024early.limit_time import path, separated
 from reluflow.separable import separable, separable_draws
 
-ROUNDING = 1e-9
+ROUNDING = 1e-8
 
 
 def on_a_boundary() -> dict[str, Draw]:

@@ -36,7 +36,8 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
         ax.plot(mus, [printed_time(n, mu) for mu in mus], color=PRINTED, ls=dash,
                 label=f"$t_1$ of the paper, $n = {n}$")  # fmt: skip
     ax.plot(mus, ours, color=OURS, label="$t_*$, for every $n$")
-    ax.plot(sorted(found.mu.unique()), slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
+    drawn = sorted(found.mu.unique())
+    ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
             label="data that come nearest to $t_*$")  # fmt: skip
     for n, marker in zip(ns, _MARKERS, strict=False):
         part = found[found.n == n]
