@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,7 @@ def times_n(each: Begun) -> float:
     return len(given.X) * each.fall / -(0.5 * np.log(len(given.W0)) + given.log_eps)
 
 
+@cache
 def grows_with_n() -> list[tuple[int, float]]:
     """n and n t_2 / log(1/(sqrt(h) eps)) for the family of `one_against`, the same eps for all."""
     log_eps = one_against(MANY[-1]).log_eps
@@ -125,7 +127,10 @@ def not_earlier(survey: Survey) -> list[Evidence]:
         each.fall < constants.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
     )
+    family = grows_with_n()
     return [
+        bound(f"n t_2 / log(1/(√h ε)) at n = {family[-1][0]} over that at n = {family[0][0]}, one "
+              "negative datum", family[-1][1] / family[0][1], "<=", ORDER, ""),
         fact("trajectories with t_2 < log(1/(√h ε)) / (4 n X_max)", early, 0,
              tried=len(survey.found)),
         *followed(survey),

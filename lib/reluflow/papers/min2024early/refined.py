@@ -26,6 +26,8 @@ _AT_ONCE = 1e-3
 """t_1 of starts whose neurons are in their cones at once."""
 POWER = 2.0 / 3.0
 """The angle to x_+ falls to the order of eps^(2/3)."""
+END = 1e-2
+"""How near cos(w, x_+) must come to its limit where L = e^-1e6."""
 FIT = 0.05
 """How near the fitted power must be to it."""
 
