@@ -61,7 +61,8 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
         ):
             ax.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0)
             ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
-        ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", lw=1.2, label="loss down by a tenth")
+        if np.isfinite(curves.fallen(0.1)):
+            ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
         ax.set(ylim=(-0.15, 1.05), xlabel="step")
     legend_below(fig)
     return fig
