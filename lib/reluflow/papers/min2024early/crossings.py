@@ -128,6 +128,12 @@ TWICE = (
     np.array([1, -4, 2]),
 )
 """Data, labels and one neuron with v > 0: it loses the second datum and regains it."""
+SEPARATED = (
+    np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]),
+    np.ones(3),
+    np.array([1, -4, -2]),
+)
+"""Nearly the same data with (A1), and a neuron that begins with one of them."""
 
 
 def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
@@ -153,17 +159,17 @@ def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tu
     return found
 
 
-def crossed_twice() -> tuple[FlowPath, Problem]:
-    """The flow from `TWICE`, |w| = e^-12: long enough for the limit's whole way."""
-    X, y, w = (np.asarray(a, float) for a in TWICE)
-    problem = Problem("crossed twice", X, y, w[None], np.ones(1), np.array([-12.0]), EXPONENTIAL)
-    return problem.path(TIME, 1.2), problem
+def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Problem]:
+    """The flow of one neuron along w (d,), |w| = e^-12, v > 0, over the time `span`."""
+    X, W = np.asarray(X, float), np.asarray(w, float)[None]
+    problem = Problem("one neuron", X, y, W, np.ones(1), np.array([-12.0]), EXPONENTIAL)
+    return problem.path(TIME, span), problem
 
 
 def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
     """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it
     a neuron may cross back."""
-    path, _ = crossed_twice()
+    path, _ = alone(*TWICE, 1.2)
     return [
         fact("flows in which some boundary is crossed twice", int((found.most > 1).sum()), 0,
              tried=len(found)),
@@ -188,7 +194,7 @@ def regular(problem: Problem, span: float) -> list[tuple[FlowPath, Problem, floa
     for x_i = -c x_k of different labels, is in S_dead then. The integrator lets it pass; a regular
     solution keeps it there, and goes on without it, as the paper's construction does.
     """
-    legs = []
+    legs: list[tuple[FlowPath, Problem, float]] = []
     while True:
         path = problem.path(TIME, span)
         passing = [(e.t, e.neuron) for e in path.events

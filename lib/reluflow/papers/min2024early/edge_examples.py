@@ -22,6 +22,8 @@ from reluflow.papers.min2024early import edge_exact
 SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
 """Values of s'(0) for which E.3 is tried; its argument needs only that s'(0) > 0."""
 
+CHART = Neurons(np.ones(1), 2)
+
 
 def velocity(p: NDArray, v: NDArray, label: float, at_zero: float) -> tuple[NDArray, NDArray]:
     """p' and v', of the shape of p and v."""
@@ -32,9 +34,8 @@ def velocity(p: NDArray, v: NDArray, label: float, at_zero: float) -> tuple[NDAr
 
 def flow(label: float, at_zero: float | None, start: float = 0.0, until: float = 5.0) -> FlowPath:
     """The house's integrator from w = (start, 1), balanced; `at_zero` None for every s'(0)."""
-    chart = Neurons(np.ones(1), 2)
-    field = GradientFlow(chart, EXPONENTIAL, np.array([[1.0, 0.0]]), np.array([label]), TIME)
-    z = chart.along([[start, 1.0]], 0.5 * np.log1p(start**2))
+    field = GradientFlow(CHART, EXPONENTIAL, np.array([[1.0, 0.0]]), np.array([label]), TIME)
+    z = CHART.along([[start, 1.0]], 0.5 * np.log1p(start**2))
     return integrate(field, z, until, at_zero=at_zero, rtol=1e-10, method=DOP853)
 
 
@@ -106,7 +107,7 @@ def many_solutions() -> list[Evidence]:
     gaps = [departure_residual(end) for end in (0.25, 0.5, 1.0)]
     leaving = flow(1.0, 1.0, until=8.0)
     times, p, v = departure()
-    U, R = leaving.field.chart.split(leaving.at(times))
+    U, R = CHART.split(leaving.at(times))
     apart = np.abs(np.exp(R[:, 0]) * U[:, 0, 0] - p).max()
     return [
         fact("ways to go on from p = 0 with s'(0) = 0", edge_exact.ways(1, Fraction(0)),
