@@ -150,7 +150,7 @@ def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
         zeta = needed_zeta(data, begin)
         t_1, log_eps = alignment_time(data, zeta), log_eps_allowed(data, begin, zeta)
         loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = flow(X, y, W, signs, log_eps, t_1, loss)
+        found = flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
         last = [active for _, active in patterns(found)][-1]
         own = y[:, None] == signs
         began = np.any((X @ W.T > 0.0) & own, axis=0)
