@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from numpy.typing import ArrayLike
@@ -60,6 +61,13 @@ class Neurons:
     def like(self, flat: Tensor) -> Neurons:
         """The weights (h d + h,) as neurons of the same shape."""
         return Neurons(flat[: self.W.numel()].view_as(self.W), flat[self.W.numel() :])
+
+
+class Differentiable(Protocol):
+    """A loss that gives its value and its slope."""
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
 
 
 class ShallowLoss:

@@ -75,7 +75,8 @@ def load(name: str) -> Record:
 def load_phases(name: str) -> Phases:
     """The record of "figure-12" or "figure-13"."""
     facts = json.loads(file_of(name).read_text(encoding="utf-8"))
-    return Phases(*np.array(facts.pop("rates"), float).T, facts)
+    epoch, loss, norms, directions, squares = np.array(facts.pop("rates"), float).T
+    return Phases(epoch, loss, norms, directions, squares, facts)
 
 
 def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
@@ -106,7 +107,9 @@ def row_of(seen: Seen) -> list[float]:
 
 def seen_in(row: list[float]) -> Seen:
     """The recorded step behind such numbers."""
-    return Seen(int(row[0]), *row[1:4], int(row[4]), Side(*row[5:8]), Side(*row[8:]))
+    step, loss, spectral, rank, positive = row[:5]
+    sides = Side(*row[5:8]), Side(*row[8:])
+    return Seen(int(step), loss, spectral, rank, int(positive), *sides)
 
 
 def file_of(name: str) -> Path:

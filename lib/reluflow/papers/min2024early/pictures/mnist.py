@@ -43,6 +43,7 @@ def heatmaps(products: Mapping[str, NDArray]) -> Figure:
         for line in (ax.axhline, ax.axvline):
             line(half - 0.5, color=INK, lw=0.8)
         ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
         bar = fig.colorbar(drawn, ax=ax, orientation="horizontal", pad=0.04, aspect=14)
         bar.ax.locator_params(nbins=4)
     return fig
@@ -63,15 +64,15 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
             ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
         if np.isfinite(curves.fallen(0.1)):
             ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
-        ax.set(ylim=(-0.15, 1.05), xlabel="step")
+        ax.set(ylim=(-0.4, 1.05), xlabel="step")
     legend_below(fig)
     return fig
 
 
 @in_house_style
 def losses(runs: Mapping[str, Curves]) -> Figure:
-    """The loss, the squared spectral norm and the stable rank, a panel a run; the stable rank is
-    drawn over 10, as it begins at about 30."""
+    """The loss, the squared spectral norm and the stable rank, a panel a run; the stable rank
+    begins far above what is shown."""
     fig, axes = _grid(runs)
     for ax, (name, curves) in zip(axes, runs.items(), strict=True):
         ax.set_title(name)
@@ -97,6 +98,7 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
             top = float(np.abs(image).max())
             ax.imshow(image, cmap="RdBu_r", vmin=-top, vmax=top, interpolation="nearest")
             ax.set(xticks=[], yticks=[])
+            ax.spines[:].set_visible(False)
             if row == 0:
                 ax.set_title(_NAMES[column], loc="center")
             if column == 0:
@@ -132,7 +134,7 @@ def flow_beside_descent(descent: Curves, flow: Curves) -> Figure:
         ax.plot(descent.step, values(descent), color=colour, label=f"{words}, descent")
         ax.plot(flow.step, values(flow), color=colour, ls="", marker="o", ms=4, mfc="white",
                 label=f"{words}, flow")  # fmt: skip
-    ax.set(xlabel="step, or time of the flow over the length of a step", ylim=(-0.3, 1.05))
+    ax.set(xlabel="step, or time of the flow over the length of a step", ylim=(-0.5, 1.05))
     legend_below(fig, columns=2)
     return fig
 
