@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow.papers.min2024early.constants import (
-    DataConstants,
     StartConstants,
     alignment_time,
     cap,
@@ -35,18 +34,16 @@ def of_data(named: Mapping[str, tuple[NDArray, NDArray]]) -> pd.DataFrame:
 
 
 def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
-    """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at these
-    angles from x_-."""
+    """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
+    these angles from x_-."""
     data, rows = data_constants(X, y), []
     for angle, start in zip(angles, _beside(X, y, angles), strict=True):
-        times, scales = zip(*(_bounds(data, start, zeta(data, start)) for zeta in _ZETAS), strict=True)
-        rows.append([f"{angle:g}", f"{start.zeta_2:.3g}", *(f"{t:.4g}" for t in times),
-                     *(f"{s:.4g}" for s in scales)])  # fmt: skip
+        zetas = [printed_zeta(data, start), needed_zeta(data, start)]
+        values = [alignment_time(data, zeta) for zeta in zetas]
+        values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
+        rows.append([f"{angle:g}", f"{start.zeta_2:.3g}", *(f"{v:.4g}" for v in values)])
     names = ["angle to x₋", "ζ₂", "t₁, maximum", "t₁, minimum", "log₁₀ ε, max.", "log₁₀ ε, min."]
     return pd.DataFrame(rows, columns=names).set_index("angle to x₋")
-
-
-_ZETAS = (printed_zeta, needed_zeta)
 
 
 def _beside(X: NDArray, y: NDArray, angles: Sequence[float]) -> Iterable[StartConstants]:
@@ -55,7 +52,3 @@ def _beside(X: NDArray, y: NDArray, angles: Sequence[float]) -> Iterable[StartCo
     for angle in angles:
         w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
         yield StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))
-
-
-def _bounds(data: DataConstants, start: StartConstants, zeta: float) -> tuple[float, float]:
-    return alignment_time(data, zeta), log_eps_allowed(data, start, zeta) / np.log(10.0)
