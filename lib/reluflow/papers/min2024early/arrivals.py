@@ -191,10 +191,10 @@ def astray_at_the_end(
     """
     found = []
     until = float(np.round(40.0 * np.log(sigma) / np.log(SIGMA)))
-    for angle in angles.tolist():
+    for k, angle in enumerate(angles.tolist()):
         X = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
         data = X, np.ones(2)
-        W, v = normal_starts(seed, networks, WIDTH, 2, sigma)
+        W, v = normal_starts(100 * seed + k, networks, WIDTH, 2, sigma)
         run = ensemble_flow(*data, W, v, LOGISTIC, 0.1, [until])
         astray = places(data, *run.at(until)).astray
         law = float(np.mean([chance_astray(float(t), angle) for t in work(run, until, 1.0)]))
