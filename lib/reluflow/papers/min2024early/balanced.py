@@ -157,8 +157,8 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
              int((found.above < -ROUNDING).sum()), 0, tried=len(found)),
         bound("the least |v_j(t)| / |v_j(0)| of a neuron that all data shrink",
               float(shrinking.shrunk.min()), ">", 0.0, "", digits=1),
-        bound("share of the bounded rate at which the neuron of `shrinking_share` decays, "
-              "|w(0)| = 1e-3", shrinking_share(1e-3), ">", 0.999, ""),
+        bound("one neuron along one datum of the other label, |w(0)| = 1e-3: its decay over the "
+              "bounded one", shrinking_share(1e-3), ">", 0.999, ""),
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from reluflow.networks.indexed import fully_connected
 from reluflow.separable import separable_draws
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
-DECADES = 20.0
+DECADES = 10.0
 """Flows are followed until the loss has fallen by this many powers of ten, or falls no more."""
 RESIDUAL = 1e-5
 """Largest residual of the integral equation, over the largest parameter: the integrator's."""
@@ -56,12 +56,12 @@ class Problem:
         """Coordinates of the neurons."""
         return Neurons(self.signs, self.X.shape[1])
 
-    def path(self, clock: str, span: float) -> FlowPath:
+    def path(self, clock: str, span: float, rtol: float = 1e-8) -> FlowPath:
         """The flow with s'(0) = 0, over `span` on this clock."""
         field = GradientFlow(self.chart, self.loss, self.X, self.y, clock)
         z = self.chart.along(self.W, self.log_norms)
         until = field.begin(z) + span
-        return integrate(field, z, until, at_zero=0.0, rtol=1e-8, max_steps=_STEPS, method=DOP853)
+        return integrate(field, z, until, at_zero=0.0, rtol=rtol, max_steps=_STEPS, method=DOP853)
 
 
 def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
@@ -104,7 +104,7 @@ def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
     a boundary."""
 
     def measured(problem: Problem) -> dict[str, float | str]:
-        path = problem.path(LOG_LOSS, DECADES * np.log(10.0))
+        path = problem.path(LOG_LOSS, DECADES * np.log(10.0), rtol=1e-6)
         times = crossings(path)
         return {
             "kind": problem.kind,
@@ -281,7 +281,7 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
         fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
              tried=len(found) + len(far)),
         bound("largest residual of the integral equation, over |theta|",
-              float(found.residual.max()), "<=", RESIDUAL, ""),
+              float(found.residual.max()), "<=", RESIDUAL, "", digits=1),
         fact("flows in which a dead neuron comes to life", int(found.revived.sum()), 0,
              tried=len(found)),
         note("flows that start on a boundary", int(found["on boundaries"].sum()

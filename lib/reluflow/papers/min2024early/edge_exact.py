@@ -14,18 +14,21 @@ from fractions import Fraction
 
 import sympy
 
+NONE = Fraction(0)
+"""The slope of the ReLU at negative inputs."""
 
-def slopes(at_zero: Fraction, leak: Fraction = Fraction(0)) -> dict[str, Fraction]:
+
+def slopes(at_zero: Fraction, leak: Fraction = NONE) -> dict[str, Fraction]:
     """The derivative of the activation for p > 0, at p = 0 and for p < 0."""
     return {"above": Fraction(1), "at": at_zero, "below": leak}
 
 
-def ways(label: int, at_zero: Fraction) -> tuple[str, ...]:
+def ways(label: int, at_zero: Fraction, leak: Fraction = NONE) -> tuple[str, ...]:
     """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below".
 
     No way at all means that there is no Caratheodory solution on any interval [0, t_0].
     """
-    pushes = {side: label * slope for side, slope in slopes(at_zero).items()}
+    pushes = {side: label * slope for side, slope in slopes(at_zero, leak).items()}
     possible = {"stay": pushes["at"] == 0, "above": pushes["above"] > 0,
                 "below": pushes["below"] < 0}  # fmt: skip
     return tuple(way for way, can in possible.items() if can)

@@ -38,7 +38,7 @@ ROUNDING = 1e-6
 REACH = 3.0
 """Flows are followed to this multiple of T."""
 _POINTS = 91
-_NOISE = 1e-13
+_NOISE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def slack(start: Start, reach: float = REACH) -> Slack:
     pulls = excess(start.loss, f, start.y)
     turns = np.array([turning(state, c) for state, c in zip(states, pulls, strict=True)])
     errors = np.linalg.norm(turns, axis=-1).max(axis=-1)
-    # A neuron along all its data does not turn: what is left of its error there is rounding.
+    # A neuron along its data does not turn: what is left of its error there is the integrator's.
     noise = _NOISE * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
     errors = np.where(errors > noise, errors, 0.0)
     with np.errstate(divide="ignore"):
@@ -189,7 +189,7 @@ def table(found: Followed) -> pd.DataFrame:
     def row(pair: tuple[Start, Slack]) -> dict[str, float | str]:
         start, along = pair
         at_T, holds = along.largest(1.0), along.holds
-        cells: dict[str, float | str] = {"kind": start.kind, "loss": start.loss.name}
+        cells: dict[str, float | str] = {"loss": start.loss.name, "leak": start.leak}
         cells["status"] = along.status
         for k, name in enumerate(BOUNDS):
             cells |= {name: at_T[k], f"{name} holds": holds[k]}
@@ -268,6 +268,7 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
     return [
         note("flows: exponential loss, 2 log(1 + e^-q), log(1 + e^-q)",
              tuple(int((found.loss == loss.name).sum()) for loss in LOSSES)),
+        note("leaks of the activation", tuple(sorted(set(found.leak))), digits=None),
         note("flows that end on a boundary, where (GF) has no solution any more",
              int((found.status == "sliding").sum())),
     ]  # fmt: skip

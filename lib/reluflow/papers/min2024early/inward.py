@@ -90,20 +90,25 @@ def velocity_points_inward(loss: Loss) -> Statement:
     return _statement("y_i sign(v_j) <x_i, -grad L> > 0 for active neurons", loss, -1.0)
 
 
-def one_datum() -> Counterexample:
-    """The gradient has the other sign already at x = y = w = v = 1: it is -e^(-1)."""
-    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
-    value = float(gradient_in_weights(item, EXPONENTIAL)[0, 0]) * float(np.exp(-1.0))
-    near, far = ((-(arb(1) * arb(w))).exp() for w in (1, 2))  # L = exp(-v w x), falling in w
+def two_data() -> Counterexample:
+    """The gradient has the other sign already for x = 1, -1 with y = 1, -1 and w = v = 1: for both
+    data the scalar product is -e^(-1)."""
+    item = {"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0]), "W": np.ones((1, 1)),
+            "v": np.ones(1)}  # fmt: skip
+    L = float(np.exp(-1.0)) + 1.0
+    products = item["y"] * item["X"][:, 0] * float(gradient_in_weights(item, EXPONENTIAL)[0, 0]) * L
+    near, far = (arb(-w).exp() + 1 for w in (1, 2))
     return Counterexample(
-        instance={"loss": "exponential", "x": 1, "y": 1, "w": 1, "v": 1},
-        assumptions={"(A1), a neuron that is active, v is not 0": separation(**_data(item)) > 0.0},
-        breaks=(bound("y sign(v) <x, grad_w L> by the network's gradient", value, ">", 0.0, ""),),
-        recheck=(bound("L at w = 2 less L at w = 1, convex in between, by enclosures",
-                       float((far - near).upper()), ">", 0.0, ""),),
-        route="L = exp(-w) for these numbers: it falls as w grows",
+        instance={"loss": "exponential", "x_1": 1, "x_2": -1, "y_1": 1, "y_2": -1, "w": 1, "v": 1},
+        assumptions={
+            "(A1)": separation(item["X"], item["y"]) > 0.0,
+            "the neuron is active, and v is not 0": True,
+            "balanced, |v| = |w|": True,
+            "w is no positive multiple of the negative data": True,
+        },
+        breaks=(bound("the larger of y_i sign(v) <x_i, grad_w L>, by the network's gradient",
+                      float(products.max()), ">", 0.0, ""),),
+        recheck=(bound("L at w = 2 less L at w = 1, by enclosures; L is convex in w",
+                       float((far - near).upper()), ">", 0.0, "", digits=3),),
+        route="L = exp(-w) + 1 for w > 0: it falls as w grows",
     )  # fmt: skip
-
-
-def _data(item: Item) -> dict[str, NDArray]:
-    return {"X": item["X"], "y": item["y"]}
