@@ -30,6 +30,9 @@ _NOISE = 1e-12
 """A unit that rests on a surface strays from it by less than this."""
 _INSIDE = 6
 """Places within a step at which a crossing is looked for, so that a short visit is not missed."""
+_SPREAD = 0.1
+"""The integrator's differences for its Jacobian are at most so much of a coordinate's size: a log
+size of -1e5 has no effect, and must not be tried at 1e5."""
 _STALLED = 1e-6
 """A fall of log L by less than this for a motion of 1 is none, where the integrator fails."""
 Stop = Callable[[float, NDArray], float]
@@ -195,6 +198,8 @@ class _Path:
         while solver.status == "running":
             solver.max_step = self.field.reach(solver.y, active)
             solver.step()
+            if getattr(solver, "jac_factor", None) is not None:  # it grows as long as nothing moves
+                solver.jac_factor = np.minimum(solver.jac_factor, _SPREAD)
             self.left -= 1
             if solver.status == "failed" or self.left < 0:
                 z = self.field.restored(solver.y)
