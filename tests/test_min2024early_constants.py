@@ -162,6 +162,6 @@ def test_the_tables() -> None:
     rows = constant_tables.of_starts(*PAIR, (1.0, 1e-3))
     assert rows["t₁, maximum"].tolist() == ["62.74", "62.74"]
     assert float(rows["t₁, minimum"].iloc[1]) == pytest.approx(62.74 * 0.25e6, rel=1e-3)
-    assert float(rows["log₁₀ ε, max."].iloc[0]) == pytest.approx(
+    assert float(rows["log₁₀ ε, maximum"].iloc[0]) == pytest.approx(
         -8 * 62.7365 / math.log(10), rel=1e-3
     )
