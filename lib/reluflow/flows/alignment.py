@@ -98,6 +98,11 @@ class Alignment:
         return np.array([leg.t for leg in self.legs])
 
     @property
+    def durations(self) -> NDArray:
+        """How long each pattern lasted but the last one, shape (k,)."""
+        return np.diff(self.times)
+
+    @property
     def directions(self) -> NDArray:
         """The directions (k + 1, d) at the start and at the events."""
         return np.array([leg.at(leg.t) for leg in self.legs])
