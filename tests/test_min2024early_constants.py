@@ -61,6 +61,7 @@ def test_eps_by_its_own_formula() -> None:
     zeta = constants.needed_zeta(data, start)
     assert zeta == 0.1
     assert constants.printed_zeta(data, start) == data.zeta_1 > 0.1
+    assert constants.needed_zeta(data, constants.StartConstants(7, 0.5, 2.0, 1.0)) == data.zeta_1
     m = min(data.mu, zeta, data.xi)
     first = m * data.mu**0.5 * data.X_min / (4 * 7**0.5 * 3 * 25 * 4)
     assert constants.log_eps_of_outputs(data, start, zeta) == pytest.approx(math.log(first))
@@ -162,6 +163,6 @@ def test_the_tables() -> None:
     rows = constant_tables.of_starts(*PAIR, (1.0, 1e-3))
     assert rows["t₁, maximum"].tolist() == ["62.74", "62.74"]
     assert float(rows["t₁, minimum"].iloc[1]) == pytest.approx(62.74 * 0.25e6, rel=1e-3)
-    assert float(rows["log₁₀ ε, max."].iloc[0]) == pytest.approx(
+    assert float(rows["log₁₀ ε, maximum"].iloc[0]) == pytest.approx(
         -8 * 62.7365 / math.log(10), rel=1e-3
     )

@@ -42,7 +42,14 @@ def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
         values = [alignment_time(data, zeta) for zeta in zetas]
         values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
         rows.append([f"{angle:g}", f"{start.zeta_2:.3g}", *(f"{v:.4g}" for v in values)])
-    names = ["angle to x₋", "ζ₂", "t₁, maximum", "t₁, minimum", "log₁₀ ε, max.", "log₁₀ ε, min."]
+    names = [
+        "angle to x₋",
+        "ζ₂",
+        "t₁, maximum",
+        "t₁, minimum",
+        "log₁₀ ε, maximum",
+        "log₁₀ ε, minimum",
+    ]
     return pd.DataFrame(rows, columns=names).set_index("angle to x₋")
 
 

@@ -16,8 +16,10 @@ from reluflow.figures.frame import fresh, halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.papers.min2024early import regions
 from reluflow.papers.min2024early.constants import cap, centres
+from reluflow.papers.min2024early.pictures.circle import NEGATIVE, PALE, POSITIVE
 
-COLOURS = {"S_+": "#0072B2", "S_-": "#D55E00", "S_dead": style.QUIET}
+COLOURS = {"S_+": POSITIVE, "S_-": NEGATIVE, "S_dead": style.QUIET}
+FILLS = {"S_+": PALE["$S_+$"], "S_-": PALE["$S_-$"], "S_dead": PALE["$S_{dead}$"]}
 NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
 HULL, CAP = "#117733", "#AA4499"
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
@@ -68,7 +70,7 @@ def _plane(ax: Axes, X: NDArray, y: NDArray) -> None:
     for name, C in regions.conditions(X, y).items():
         ends = regions.rays(C)
         if len(ends):
-            _wedge(ax, ends, 1.0, 1.0, COLOURS[name], NAMES[name], 0.28)
+            _wedge(ax, ends, 1.0, 1.0, FILLS[name], NAMES[name], 1.0)
             low, high = _degrees(ends)
             place = 0.62 * _unit(np.deg2rad(0.5 * (low + high)))
             halo_text(ax, place, NAMES[name], fontsize=11, color=COLOURS[name], zorder=6)
@@ -138,7 +140,7 @@ def _sphere(ax: Axes, X: NDArray, y: NDArray, axis: NDArray) -> None:
         corners = regions.rays(np.vstack([C, axis]))  # the half of the cone that is seen
         if len(corners) > 2:
             path = flat(regions.outline(corners))
-            ax.fill(*path.T, color=COLOURS[name], alpha=0.28, lw=0.0, label=NAMES[name], zorder=1)
+            ax.fill(*path.T, color=FILLS[name], lw=0.0, label=NAMES[name], zorder=1)
             ax.plot(*np.vstack([path, path[:1]]).T, color=COLOURS[name], lw=0.8, zorder=2)
     K = regions.rays(regions.rays(regions.conditions(X, y)["S_+"]))
     for sign, name, alpha in ((1.0, "$K$", 0.45), (-1.0, "$-K$", 0.15)):
