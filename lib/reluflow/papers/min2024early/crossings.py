@@ -22,7 +22,8 @@ from reluflow.exact import fractions
 from reluflow.falsify import survey
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.integrate import FlowPath, Stop, integrate
+from reluflow.flows.legs import then
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
@@ -56,12 +57,27 @@ class Problem:
         """Coordinates of the neurons."""
         return Neurons(self.signs, self.X.shape[1])
 
-    def path(self, clock: str, span: float, rtol: float = 1e-8) -> FlowPath:
-        """The flow with s'(0) = 0, over `span` on this clock."""
-        field = GradientFlow(self.chart, self.loss, self.X, self.y, clock)
+    def field(self, clock: str) -> GradientFlow:
+        """The gradient flow on this clock."""
+        return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
+
+    def path(self, span: float, rtol: float = 1e-8, stop: Stop | None = None) -> FlowPath:
+        """The flow with s'(0) = 0 over the time `span`."""
         z = self.chart.along(self.W, self.log_norms)
-        until = field.begin(z) + span
-        return integrate(field, z, until, at_zero=0.0, rtol=rtol, max_steps=_STEPS, method=DOP853)
+        options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
+        return integrate(self.field(TIME), z, span, stop, at_zero=0.0, **options)
+
+    def far(self, decades: float = DECADES) -> FlowPath:
+        """The flow until the loss has fallen by many powers of ten, or falls no more.
+
+        In time while neurons are small and turn within a moment of log(1/L); then on that clock.
+        """
+        span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
+        early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
+        late = self.field(LOG_LOSS)
+        until = late.begin(early.end) + decades * np.log(10.0)
+        options = {"rtol": 1e-6, "max_steps": _STEPS, "method": DOP853}
+        return then(early, late, until, at_zero=0.0, **options)
 
 
 def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
@@ -87,8 +103,19 @@ def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]
 
 
 def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
-    """How often each (datum, neuron) changes its activity along a path."""
-    return Counter((e.datum, e.neuron) for e in path.events if e.kind != "slide")
+    """How often each (datum, neuron) changes its activity along a path.
+
+    A neuron that has died within rounding of its boundary may be switched off once more where a leg
+    begins; the same change twice in a row is one.
+    """
+    times: Counter[tuple[int, int]] = Counter()
+    last: dict[tuple[int, int], str] = {}
+    for event in path.events:
+        pair = event.datum, event.neuron
+        if event.kind != "slide" and last.get(pair) != event.kind:
+            times[pair] += 1
+            last[pair] = event.kind
+    return times
 
 
 def backward(path: FlowPath, problem: Problem) -> int:
@@ -99,12 +126,11 @@ def backward(path: FlowPath, problem: Problem) -> int:
 
 
 def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
-    """One row a flow of `problems`, followed on the clock log(1/L): its status, the number of
-    changes of activity, the most of one boundary, those that go backward, and whether it starts on
-    a boundary."""
+    """One row a flow of `problems`, followed `far`: its status, the number of changes of activity,
+    the most of one boundary, those that go backward, and whether it starts on a boundary."""
 
     def measured(problem: Problem) -> dict[str, float | str]:
-        path = problem.path(LOG_LOSS, DECADES * np.log(10.0), rtol=1e-6)
+        path = problem.far()
         times = crossings(path)
         return {
             "kind": problem.kind,
@@ -114,7 +140,6 @@ def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
             "most": max(times.values(), default=0),
             "backward": backward(path, problem),
             "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
-            "decades": (path.t[-1] - path.t[0]) / np.log(10.0),
         }
 
     return survey(problems(seed, count, separated), measured)
@@ -163,7 +188,7 @@ def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Pr
     """The flow of one neuron along w (d,), |w| = e^-12, v > 0, over the time `span`."""
     X, W = np.asarray(X, float), np.asarray(w, float)[None]
     problem = Problem("one neuron", X, y, W, np.ones(1), np.array([-12.0]), EXPONENTIAL)
-    return problem.path(TIME, span), problem
+    return problem.path(span), problem
 
 
 def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
@@ -196,7 +221,7 @@ def regular(problem: Problem, span: float) -> list[tuple[FlowPath, Problem, floa
     """
     legs: list[tuple[FlowPath, Problem, float]] = []
     while True:
-        path = problem.path(TIME, span)
+        path = problem.path(span)
         passing = [(e.t, e.neuron) for e in path.events
                    if e.kind == "activate" and _silent(path, problem, e.t)[e.neuron]]  # fmt: skip
         if not passing:
