@@ -1,0 +1,1 @@
+"""Figures of chapter 4, from computed objects."""
