@@ -81,7 +81,8 @@ def test_the_example_turns_back_exactly_and_along_its_flow() -> None:
     assert crossings.backward(path, problem) == 1
     # The way of w from length 1, by the flow: |w| w' grows like the polygon's own length.
     w = np.asarray(crossings.TWICE[2], float)
-    places = [w + [2, 0, 1], w + [2, 0, 1] + 2 / 3 * np.array([3, 0, 0])]
+    first = w + np.array([2, 0, 1])
+    places = [first, first + np.array([2, 0, 0])]
     for event, place in zip(path.events, places, strict=False):
         u = problem.chart.split(path.at(event.t))[0][0]
         np.testing.assert_allclose(u, place / np.linalg.norm(place), atol=1e-6)
