@@ -95,5 +95,10 @@ INSTEAD: Mapping[str, str] = {
         r"True for signs $v_j(0)$ that are independent of $W_0$, with $\varepsilon$ chosen after"
         r" $W_0$. With signs that look at $W_0$ all of $V_+$ may die."
     ),
+    "ea.eq46.1": (
+        r"True with the flow's velocity $-\nabla_{w_j} \mathcal{L}$ in place of the gradient: "
+        r"the sign is lost where the derivative is written down. What the paper draws from it, "
+        r"that every boundary is crossed at most once and that regular solutions exist, stands."
+    ),
 }
 """The claim's id -> one sentence, mathematics between dollars; its verdict is computed."""
