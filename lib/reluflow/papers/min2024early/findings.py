@@ -20,10 +20,6 @@ INSTEAD: Mapping[str, str] = {
     ),
     "ea.fig5.align": _MNIST,
     "ea.fig5.loss": _MNIST,
-    "ea.fig5.antipodal": (
-        r"True and no observation: centring makes $x_+ + x_- = 0$, so $\cos(x_+, x_-) = -1$ for "
-        r"every data set."
-    ),
     "ea.fig5.vis": _MNIST,
     "ea.fig10": (
         r"Comes out with the same reading, though for 3 and 8 two pairs in five of one digit "
