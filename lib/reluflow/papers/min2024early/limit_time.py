@@ -223,5 +223,5 @@ def time_is_reached() -> list[Evidence]:
 
 def least_constant() -> float:
     """The least c with t_* X_min <= c log n / sqrt(mu) for all mu in (0, 1] and n >= 2."""
-    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 200_001))
+    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 20_001))
     return float(np.max(np.sqrt(grid) * [uniform_time(mu) for mu in grid]) / np.log(2.0))
