@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from reluflow.falsify import Statement
+from reluflow.falsify import Instance, Statement
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
@@ -49,7 +50,7 @@ def grows_in_its_cone(loss: Loss) -> Statement:
 
     Instances as in `loss_decay.in_cones`; the slack is the lesser of both groups, over X_max."""
 
-    def slack(item: dict[str, NDArray]) -> float:
+    def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
         W = np.vstack([item["plus"], item["minus"]])
         sizes = np.linalg.norm(W, axis=1)
@@ -62,8 +63,8 @@ def grows_in_its_cone(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: either group grows in its cone",
-        {name: lambda rng, draw=draw: in_cones(rng, draw) for name, draw in data_draws().items()},
-        slack,  # type: ignore[arg-type]
+        {name: partial(in_cones, draw=draw) for name, draw in data_draws().items()},
+        slack,
         {"data of both labels, μ > 1e-6": lambda item: bool(
             len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6), **CONES},
         fixed=("y",),

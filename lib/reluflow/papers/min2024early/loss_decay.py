@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Statement
+from reluflow.falsify import Draw, Instance, Statement
 from reluflow.geometry.separability import separation, serves
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
@@ -61,15 +63,15 @@ def steep_enough(loss: Loss) -> Statement:
     """|grad L|^2 >= alpha L^2 with alpha = (mu X_min)^2 / (32 X_max) (D.2, from Lemma 15), wherever
     either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient."""
 
-    def slack(item: dict[str, NDArray]) -> float:
+    def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
         steep = _steepness(X, y, np.vstack([item["plus"], item["minus"]]), loss)
         return steep - float(np.log(constants.decay(constants.data_constants(X, y))))
 
     return Statement(
         f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
-        {name: lambda rng, draw=draw: in_cones(rng, draw) for name, draw in data_draws().items()},
-        slack,  # type: ignore[arg-type]
+        {name: partial(in_cones, draw=draw) for name, draw in data_draws().items()},
+        slack,
         {"data of both labels, μ > 1e-6": lambda item: bool(
             len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
          **CONES,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.falsify import Statement
+from reluflow.falsify import Instance, Statement
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, bound, deviation, fact, note
 from reluflow.margin.max_margin import MaxMargin, max_margin
@@ -140,7 +140,7 @@ def below_two(mu_least: float = 1e-6) -> Statement:
     The slack is 2/(1 + mu) less the limit in closed form.
     """
 
-    def slack(item: dict[str, NDArray]) -> float:
+    def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
         try:
             limit = limit_rank(X, y)
@@ -151,7 +151,7 @@ def below_two(mu_least: float = 1e-6) -> Statement:
     return Statement(
         "the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
         separable_draws(sizes=(2, 8)),
-        slack,  # type: ignore[arg-type]
+        slack,
         {"data of both labels": lambda item: len(set(np.asarray(item["y"]))) == 2,
          f"μ > {mu_least:g}": lambda item: separation(item["X"], item["y"]) > mu_least},
         tolerance=1e-7,

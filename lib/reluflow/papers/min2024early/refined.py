@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Statement
+from reluflow.falsify import Draw, Instance, Statement
 from reluflow.geometry.separability import separation, serves
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, Loss
@@ -81,7 +82,7 @@ def turns_towards(loss: Loss) -> Statement:
         q = 0.25 * rng.choice([rng.uniform(size=len(y)), rng.integers(0, 2, len(y))])
         return {"X": X, "y": y, "w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
-    def slack(item: dict[str, NDArray]) -> float:
+    def slack(item: Instance) -> float:
         X, y, w = item["X"], item["y"], item["w"] / np.linalg.norm(item["w"])
         own, data = X[y > 0.0], constants.data_constants(X, y)
         pull = loss.pull(item["q"][y > 0.0], np.ones(len(own)), relative=False)
@@ -94,8 +95,8 @@ def turns_towards(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-        {name: lambda rng, draw=draw: one(draw, rng) for name, draw in data_draws().items()},
-        slack,  # type: ignore[arg-type]
+        {name: partial(one, draw) for name, draw in data_draws().items()},
+        slack,
         {"data of both labels, μ > 1e-6": lambda item: bool(
             len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
          "w in S_+": lambda item: bool(serves(item["X"], item["y"], item["w"])),
@@ -147,7 +148,7 @@ def best_alignment(given: Start, scales: Sequence[float] = SCALES) -> Best:
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
     for log_eps in scales:
-        each = begin(replace(given, log_eps=log_eps), rtol=1e-8, t_1=_AT_ONCE)
+        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))

@@ -17,15 +17,15 @@ from reluflow.separable import Draws, separable, separable_draws
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 """The exponential loss and the logistic one of Appendix B and of Section 2.1."""
-LEAST_MU = 0.01
-"""Below this the eps that is allowed is less than e^(-10^10), whose log norms are too coarse."""
+LEAST_MU = 0.03
+"""Below this the eps that is allowed is less than e^(-10^8), whose log norms are too coarse."""
 _NEURONS = 4
 _FORBIDDEN = 1e-6
 """Angle between an adversarial neuron and the direction that (A2) forbids it."""
 
 
 def data_draws() -> Draws:
-    """Draws of {"X", "y"} with data of both labels: mu from 0.01 to 0.9, up to 50 dimensions.
+    """Draws of {"X", "y"} with data of both labels: mu from 0.03 to 0.9, up to 50 dimensions.
 
     Lengths that differ by more than 100 would ask for an eps below e^(-10^9), whose log norms have
     no digit left after the point: those draws are left to the lemmas.
@@ -33,7 +33,7 @@ def data_draws() -> Draws:
     kept = separable_draws(sizes=(2, 6))
 
     def narrow(rng: np.random.Generator) -> dict[str, NDArray]:
-        mu = float(10.0 ** rng.uniform(-2.0, -1.0))
+        mu = float(10.0 ** rng.uniform(-1.5, -1.0))
         n, d = int(rng.integers(2, 5)), int(rng.integers(2, 51))
         return dict(zip(("X", "y"), separable(n, d, mu, rng, 0.3), strict=True))
 
@@ -108,3 +108,17 @@ def followed(survey: Survey) -> list[Evidence]:
         note("starts left out, since at t_1 a neuron is not where part 1 says or a cone is empty",
              survey.outside),
     ]  # fmt: skip
+
+
+def at_largest_scale(
+    X: NDArray, y: NDArray, h: int, seed: int, loss: Loss, decades: float = 100.0
+) -> Whole | None:
+    """The trajectory of h Gaussian neurons, v_j > 0 for every second one, from the largest eps that
+    (Small) allows to L = 10^-decades; None where S_+ or S_- has no neuron at t_1.
+
+    X (n, d) and y (n,) must satisfy (A1) and have both labels. Raises Lost as `whole.follow`.
+    """
+    signs = np.where(np.arange(h) % 2 == 0, 1.0, -1.0)
+    W0 = np.random.default_rng(seed).standard_normal((h, X.shape[1]))
+    made = Start(X, y, W0, signs, loss, 0.0)
+    return follow(replace(made, log_eps=allowed(made)), reach=decades * float(np.log(10.0)))

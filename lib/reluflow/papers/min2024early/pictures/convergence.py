@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -63,7 +62,7 @@ def whole(each: Whole) -> Figure:
     ):
         ax.set_ylabel(label)
     grid[0, 0].set_ylim(-1.05, 1.05)
-    grid[3, 0].set_ylim(0.9, 1.1 + float(np.max(stable_ranks(each.aligning))))
+    grid[3, 0].set_ylim(0.95, 0.1 + max(2.0, float(np.max(stable_ranks(each.aligning)))))
     for ax, label in zip(grid[3], ("$\\log_{10} t$", "$t$", "$\\log_{10}(t-t_2)$"), strict=True):
         ax.set_xlabel(label)
     style.legend_entry(grid[0, 0], "$v_j > 0$, with $x_+$", color=POSITIVE, lw=1.6)
@@ -86,7 +85,7 @@ def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
     return each.aligning.log_time / _LN10, np.exp(each.waiting.log_time), last
 
 
-def _mark_t_2(each: Whole, column: Sequence[Axes]) -> None:
+def _mark_t_2(each: Whole, column: NDArray) -> None:
     for sign, colour, name in ((1.0, POSITIVE, "$t_2^+$"), (-1.0, NEGATIVE, "$t_2^-$")):
         for ax in column:
             ax.axvline(each.t_2[sign], color=colour, lw=0.9, ls=(0, (4, 2)), zorder=1)
