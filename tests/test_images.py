@@ -167,3 +167,11 @@ def test_a_pair_needs_two_digits_with_images() -> None:
         images.pair(digits, 3, 3)
     with pytest.raises(InputError, match="no image of the digit 11"):
         images.pair(digits, 11, 3)
+
+
+def test_a_pixel_that_is_grey_in_all_images_does_not_move() -> None:
+    levels = np.array([[5, 0, 1], [5, 0, 2], [5, 0, 4], [5, 0, 3]], dtype=np.uint8)
+    few = images.Images("few", levels, np.array([1, 1, 2, 2], np.uint8), (1, 3), 5)
+    pair = images.pair(few, 1, 2)
+    assert pair.moves.tolist() == [False, False, True]
+    np.testing.assert_allclose(pair.X[:, 0], [-0.3, -0.1, 0.3, 0.1])

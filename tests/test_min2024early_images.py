@@ -183,8 +183,8 @@ def test_a_reading_fits_only_with_all_of_the_papers_numbers() -> None:
     for name, value in (("product", 9000.0), ("begins", 0.69), ("aligned", 3700),
                         ("falls", np.inf), ("falls", 3.0)):  # fmt: skip
         assert not readings.fits(row | {name: value})
-    shown = readings.table({"a": row | {"reading": "this"}})
-    assert shown.loc["this", "fits"] == "yes"
+    shown = readings.table({"taken": row, "logistic": row | {"begins": 0.69}})
+    assert shown["fits"].tolist() == ["", "yes", "no"]
 
 
 def test_readings_differ_in_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,7 +182,7 @@ def one_phase(first: Phases) -> list[Evidence]:
     phases."""
     only = _only_directions(first)
     return [
-        fact("epochs at which only directions change", int(only.sum()), 0, tried=len(only)),
+        fact("epochs at which only directions change", int(only.sum()), 0),
         bound("loss at the end", float(first.loss[-1]), "<=", SMALL, ""),
         note("epoch of the largest change of norms", int(_peak(first))),
         note("loss after one epoch", float(first.loss[1])),
