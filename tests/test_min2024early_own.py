@@ -12,7 +12,7 @@ from reluflow.figures import cut_off, fingerprint_of
 from reluflow.flows.alignment_exact import polygon
 from reluflow.geometry.separability import serves, silent
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early import own_flows, promises
+from reluflow.papers.min2024early import maps, own_flows, promises
 from reluflow.papers.min2024early.data import PRINTED
 from reluflow.papers.min2024early.experiment import Experiment, experiment
 from reluflow.papers.min2024early.pictures import own as own_pictures
@@ -235,3 +235,11 @@ def test_polygons_are_drawn_in_their_panel() -> None:
         assert len([r for r in rings if len(r.get_xdata())]) == len(dead)
         for path in dead:
             assert silent(d.X, np.array(path.corners[-1], float))
+
+
+def test_the_late_neuron_of_the_figure_breaks_the_printed_time() -> None:
+    """What the card of ea.thm1.align.1 shows at every seed and effort."""
+    late = maps.late_at_printed_time(maps.beside_times(np.array([2.0, 5.0, 6.0, 20.0])))
+    assert (late.value, late.holds, late.decides) == (2, False, True)
+    early = maps.late_at_printed_time(maps.beside_times(np.array([1.0, 2.0])))
+    assert (early.value, early.holds) == (0, True)

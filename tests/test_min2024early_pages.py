@@ -49,6 +49,7 @@ def test_own_data(data: str, values: dict[str, Any], request: pytest.FixtureRequ
     given = {"dataset": request.getfixturevalue(data), "effort": 0.05, **values}
     names, failed = pages.run(pages.code_cells(PAGE), PAGE.parent, given)
     assert failed == []
+    assert len(names["turned"].paths) == values["h"]
     (claims,) = {id(v): v for v in names.values() if isinstance(v, Ledger)}.values()
     assert all(row.verdict != "not-applicable" for row in claims.settled.values())
 

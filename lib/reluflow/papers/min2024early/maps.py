@@ -13,6 +13,7 @@ from scipy.integrate import DOP853
 
 from reluflow.falsify import survey
 from reluflow.flows.alignment import Beside, align
+from reluflow.ledger import Evidence, fact
 from reluflow.papers.min2024early.constants import (
     DataConstants,
     alignment_time,
@@ -104,6 +105,15 @@ def beside_times(decades: NDArray) -> BesideTimes:
     return BesideTimes(
         decades, np.array(needed), np.array(ours), np.array(least), alignment_time(data, data.xi)
     )
+
+
+def late_at_printed_time(found: BesideTimes) -> Evidence:
+    """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
+    late = int(np.sum(found.needed > found.printed))
+    return fact(
+        "angles 10^-k from x_- of the figure at which the neuron is not home at the printed t_1",
+        late, 0, tried=len(found.needed),
+    )  # fmt: skip
 
 
 def largest_log_eps(
