@@ -63,9 +63,7 @@ class Leg:
 
     def at(self, t: float) -> NDArray:
         """The direction (d,) at time t."""
-        q = self.q + self.rate * (t - self.t) if self.rate else self.q
-        with np.errstate(over="ignore"):
-            return np.tanh(q) * self.c + self.e / np.cosh(q)
+        return _point(self.c, self.e, self.q + self.rate * (t - self.t) if self.rate else self.q)
 
 
 @dataclass(frozen=True)
@@ -162,6 +160,12 @@ def align(X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1
     return Alignment(status, last.t, tuple(events), tuple(legs), end)
 
 
+def _point(c: NDArray, e: NDArray, q: float) -> NDArray:
+    """tanh(q) c + e / cosh(q), also where cosh(q) is beyond the floats."""
+    with np.errstate(over="ignore"):
+        return np.tanh(q) * c + e / np.cosh(q)
+
+
 def _unit(w: ArrayLike) -> NDArray:
     w = np.asarray(w, float)
     size = np.linalg.norm(w)
@@ -198,7 +202,7 @@ def _beside(X: NDArray, y: NDArray, units: NDArray, start: Beside, sign: float) 
         if start.log_angle > -30.0
         else (start.log_angle - np.log(2.0))
     )
-    u = np.tanh(q) * c + e / np.cosh(q)
+    u = _point(c, e, q)
     active = units @ u > _ZERO
     if np.array_equal(active, y == -sign):
         return Leg(0.0, active, rate, c, e, q)

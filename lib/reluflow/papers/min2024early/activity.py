@@ -25,7 +25,7 @@ from reluflow.papers.min2024early.flows import flow, patterns
 from reluflow.papers.min2024early.limit_time import path, separated
 from reluflow.separable import separable, separable_draws
 
-ROUNDING = 1e-9
+ROUNDING = 1e-8
 
 
 def on_a_boundary() -> dict[str, Draw]:
@@ -45,7 +45,7 @@ def on_a_boundary() -> dict[str, Draw]:
     return {name: of(draw) for name, draw in separable_draws().items()}
 
 
-def _placed(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
+def placed(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
     """W (h, d) with its first row on the boundary of datum 1, at the scale of eq (29), and the
     outputs (n,)."""
     X, y, signs, W = item["X"], item["y"], item["signs"], np.array(item["W"])
@@ -69,7 +69,7 @@ def turns_across() -> Statement:
 
     def slack(item: Mapping[str, Any]) -> float:
         X, y = item["X"], item["y"]
-        W, outputs = _placed(item)
+        W, outputs = placed(item)
         active = X @ W[0] > 0.0
         active[0] = False
         if not active.any():

@@ -137,20 +137,20 @@ def own_label_serves() -> Statement:
 def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
     """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home.
 
-    n from 2 to 6, d from 2 to 8, mu from 0.05 to 0.8, 1 to 8 neurons, both losses. Columns:
+    n from 2 to 5, d from 2 to 6, mu from 0.05 to 0.8, 1 to 5 neurons, both losses. Columns:
     log_eps, t_1, needed, served (whether all neurons that started active on their own label serve).
     """
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
-        n, d, h = int(rng.integers(2, 7)), int(rng.integers(2, 9)), int(rng.integers(1, 9))
+        n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
         X, y = separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
         W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
         data, begin = data_constants(X, y), start_constants(X, y, W, signs)
         zeta = needed_zeta(data, begin)
         t_1, log_eps = alignment_time(data, zeta), log_eps_allowed(data, begin, zeta)
         loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = flow(X, y, W, signs, log_eps, t_1, loss)
+        found = flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
         last = [active for _, active in patterns(found)][-1]
         own = y[:, None] == signs
         began = np.any((X @ W.T > 0.0) & own, axis=0)

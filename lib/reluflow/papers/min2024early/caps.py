@@ -78,8 +78,8 @@ def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6))
 
 
 def one_cap_is_too_large() -> list[Evidence]:
-    """x_1 = (1, 1) of label 1, (0, -1) and (-3, -1) of label -1: each cone's own largest zeta, and a
-    point that is in the cap of S_+'s about x_-, and not in S_-."""
+    """x_1 = (1, 1) of label 1, (0, -1) and (-3, -1) of label -1: each cone's own largest zeta, and
+    a point that is in the cap of S_+'s about x_-, and not in S_-."""
     X, y = np.array([[1.0, 1.0], [0.0, -1.0], [-3.0, -1.0]]), np.array([1.0, -1.0, -1.0])
     w, x_minus = whole([-1, 0]), whole(X[1] + X[2])
     in_cap = squared_cosines(w[None], x_minus[None])[0, 0] >= 1 - cap_exactly(X, y, 1.0)
@@ -92,7 +92,7 @@ def one_cap_is_too_large() -> list[Evidence]:
 
 
 def by_search(seed: int, count: int) -> list[Evidence]:
-    """zeta_1 and mu^2 against constrained optimisation, as largest differences over `count` data."""
+    """zeta_1 and mu^2 against constrained optimisation: largest differences over `count` data."""
     cap_gap, xi_gap = 0.0, 0.0
     for k, (X, y) in enumerate(data_in_space(seed, count)):
         cap_gap = max(cap_gap, abs(search_cap(X, y, seed + k) - cap(X, y)))

@@ -31,7 +31,7 @@ def search_cap(X: NDArray, y: NDArray, seed: int, starts: int = 4) -> float:
     return 1.0 - largest**2
 
 
-def search_gap(X: NDArray, y: NDArray, seed: int, starts: int = 6) -> float:
+def search_gap(X: NDArray, y: NDArray, seed: int, starts: int = 3) -> float:
     """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2.
 
     w is kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs.
@@ -92,11 +92,11 @@ def _pair(Z: NDArray, keep: NDArray, sign: float, start: NDArray) -> float:
 
 
 def data_in_space(seed: int, number: int) -> Sequence[tuple[NDArray, NDArray]]:
-    """Data (n, d), n = 2 to 4, d = 2 to 4, of both labels: y_i x_i about a random axis."""
+    """Data (n, d), n = 2 or 3, d = 2 to 4, of both labels: y_i x_i about a random axis."""
     rng = np.random.default_rng(seed)
     found: list[tuple[NDArray, NDArray]] = []
     while len(found) < number:
-        n, d = int(rng.integers(2, 5)), int(rng.integers(2, 5))
+        n, d = int(rng.integers(2, 4)), int(rng.integers(2, 5))
         axis = rng.standard_normal(d)
         Z = axis / np.linalg.norm(axis) + rng.uniform(0.1, 0.6) * rng.standard_normal((n, d))
         y = np.where(rng.permutation(n) < rng.integers(1, n), 1.0, -1.0)

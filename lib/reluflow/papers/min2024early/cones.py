@@ -37,7 +37,7 @@ def cones_hold_their_data() -> Statement:
     every -x_i.
     """
     return Statement(
-        "every datum is in the cone of its label, and a cone without data holds 0 and all -x_i",
+        "every datum is in the cone of its label, and a cone without data holds 0 and all −xᵢ",
         data(),
         lambda item: 1.0 if _holds_data(item) else -1.0,
         SEPARABLE,
@@ -51,7 +51,7 @@ def sums_stay() -> Statement:
     cone, and with the signs of S_-.
     """
     return Statement(
-        "sums and multiples of members of S_+ or S_- are members, and 0 is none",
+        "sums and multiples of members of S₊ or S₋ are members, and 0 is none",
         beside(separable_draws(), _members),
         lambda item: 1.0 if _closed(item) else -1.0,
         {**BOTH_LABELS, "w_1 and w_2 are members": _are_members},
@@ -82,7 +82,7 @@ def zero_with_one_label() -> list[Evidence]:
     """The least datum x = 1, y = 1 in R^1: S_- has no strict condition left."""
     X, y = np.ones((1, 1)), np.ones(1)
     within = serves_exactly(X, y, whole(np.zeros(1)), -1.0)
-    return [fact("0 is in S_- for the one datum x = 1, y = 1", within, True)]
+    return [fact("0 is in S₋ for the one datum x = 1, y = 1", within, True)]
 
 
 def both_labels() -> Reading:

@@ -92,7 +92,10 @@ def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
                     min(30.0, alignment_time(data, zeta)))  # fmt: skip
         own = y[:, None] == signs
         late += int((~np.all((X @ neurons(path)[0].T > 0.0) == own, axis=0)).sum())
-    return [fact("neurons of full flows that are late", late, 0, tried=6 * starts)]
+    return [
+        fact("neurons of full flows that are late", late, 0),
+        note("neurons of full flows followed", 6 * starts),
+    ]
 
 
 def dead_direction(X: NDArray) -> NDArray | None:

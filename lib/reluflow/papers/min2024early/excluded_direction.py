@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow.flows.alignment import Alignment, Beside, align
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.papers.min2024early.constants import (
@@ -27,6 +28,7 @@ from reluflow.papers.min2024early.flows import alignment_times, flow, patterns
 HALF_TANGENT = Fraction(1, 10**7)
 """tan(theta/2) of the start's angle theta from x_2."""
 LOG_EPS = -200
+MUS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
 Y = np.array([1.0, -1.0])
 _UNTIL = 20.0
@@ -73,6 +75,29 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
         route="in S_- the angle obeys dθ/dt = e^f sin θ with 0 ≤ f ≤ ε², which puts the time of "
         "the exit between two logarithms, enclosed in ball arithmetic",
     )  # fmt: skip
+
+
+def _deep(mu: float) -> tuple[Alignment, float]:
+    """Two unit data with this mu, as eps -> 0: a neuron of V_+ so near to x_- that it stays there
+    for longer than t_1; and the printed t_1."""
+    data = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
+    found = data_constants(data, Y)
+    t_1 = alignment_time(found, found.xi)
+    return align(data, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0))), t_1
+
+
+def late_at_every_mu() -> Evidence:
+    """How many mu there are with data and a start that is not home at the printed t_1: all."""
+    late = sum(found.time > t_1 for found, t_1 in map(_deep, MUS))
+    return fact("values of μ for which two data have a start that is not home at the printed t_1",
+                late, 0, tried=len(MUS))  # fmt: skip
+
+
+def kept_at_every_mu() -> Evidence:
+    """How many mu there are with data and a start that keeps its pattern for too long: all."""
+    kept = sum(found.durations[0] > t_1 / (4.0 * np.log(2.0)) for found, t_1 in map(_deep, MUS))
+    return fact("values of μ for which two data have a start that keeps its active datum for "
+                "longer than the printed bound", int(kept), 0, tried=len(MUS))  # fmt: skip
 
 
 def is_not_home_at_t_1() -> Counterexample:

@@ -39,9 +39,17 @@ def flow(
     return integrate(field, start, until, stop=stop, at_zero=0.0, **options)
 
 
+def parts(path: FlowPath) -> tuple[GradientFlow, Neurons]:
+    """The flow that a path follows, and its chart."""
+    field = path.field
+    assert isinstance(field, GradientFlow)
+    assert isinstance(field.chart, Neurons)
+    return field, field.chart
+
+
 def neurons(path: FlowPath, t: ArrayLike | None = None) -> tuple[NDArray, NDArray]:
     """Directions (..., h, d) and log |w_j| (..., h) at times t (...), or at the path's end."""
-    return path.field.chart.split(path.end if t is None else path.at(t))
+    return parts(path)[1].split(path.end if t is None else path.at(t))
 
 
 def patterns(path: FlowPath) -> Iterator[tuple[float, NDArray]]:
@@ -50,7 +58,7 @@ def patterns(path: FlowPath) -> Iterator[tuple[float, NDArray]]:
     They follow the events, not the signs of <x_i, w_j>: a neuron that has died lies on a boundary.
     """
     U = neurons(path, path.t[0])[0]
-    active = path.field.X @ U.T > 0.0
+    active = parts(path)[0].X @ U.T > 0.0
     yield float(path.t[0]), active
     for event in path.events:
         active = active.copy()
@@ -60,7 +68,8 @@ def patterns(path: FlowPath) -> Iterator[tuple[float, NDArray]]:
 
 def alignment_times(path: FlowPath) -> NDArray:
     """Since when each neuron (h,) is in S_+ (S_- for v_j < 0) or in S_dead; infinite where not."""
-    own = path.field.y[:, None] == path.field.chart.signs
+    field, chart = parts(path)
+    own = field.y[:, None] == chart.signs
     times = np.full(own.shape[1], np.inf)
     for t, active in patterns(path):
         home = np.all(active == own, axis=0) | ~active.any(axis=0)

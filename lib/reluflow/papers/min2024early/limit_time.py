@@ -34,7 +34,7 @@ from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.separable import separable_draws
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-8
 """Rounding of a time, in units of 1 / X_min; the times themselves are 0 to 60 such units."""
 MUS = (1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
 GAPS = (1e-3, 1e-6, 1e-9)
@@ -55,6 +55,25 @@ def stay(X: NDArray, y: NDArray, log_angle: float, sign: float) -> float:
     return (np.log(2.0) - log_angle) / rate if log_angle < -20.0 else float(
         -np.log(np.tan(0.5 * np.exp(log_angle))) / rate
     )  # fmt: skip
+
+
+def home_by(X: NDArray, y: NDArray, start: NDArray | Beside, sign: float = 1.0) -> float:
+    """When a neuron of this start and sign is home at the latest, as eps -> 0.
+
+    t_*, and log(cot(theta/2)) / |x_-| more where it starts in S_- at the angle theta from x_- (in
+    S_+ and from x_+ for sign -1). Needs data with mu > 0.
+    """
+    bound = uniform_time(separation(X, y), shortest(X))
+    if isinstance(start, Beside):
+        return bound + stay(X, y, start.log_angle, sign)
+    w = np.asarray(start, float)
+    if not np.any(y == -sign) or not np.array_equal(X @ w > 0.0, y == -sign):
+        return bound
+    u = X[y == -sign].sum(axis=0)
+    chord = float(np.linalg.norm(w / np.linalg.norm(w) - u / np.linalg.norm(u)))
+    if chord == 0.0:
+        return np.inf
+    return bound + stay(X, y, float(np.log(2.0 * np.arcsin(0.5 * chord))), sign)
 
 
 def shortest(X: NDArray) -> float:
@@ -79,8 +98,8 @@ def excluded(item: Mapping[str, Any]) -> bool:
 
 
 def separated(item: Mapping[str, Any]) -> bool:
-    """(A1): mu > 0, and by more than rounding."""
-    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) > 1e-12
+    """(A1) with mu >= 1e-7, of which floats still know eight digits."""
+    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) >= 1e-7
 
 
 def starts() -> dict[str, Draw]:
@@ -204,5 +223,5 @@ def time_is_reached() -> list[Evidence]:
 
 def least_constant() -> float:
     """The least c with t_* X_min <= c log n / sqrt(mu) for all mu in (0, 1] and n >= 2."""
-    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 200_001))
+    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 20_001))
     return float(np.max(np.sqrt(grid) * [uniform_time(mu) for mu in grid]) / np.log(2.0))

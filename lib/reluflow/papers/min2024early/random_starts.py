@@ -62,7 +62,7 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
             outside += not low <= chance_of_clearance(z, 1, D) <= high
     return [
         deviation("closed form of P(ζ₂ ≤ z) against that of a cap", gap, ""),
-        fact("shares in R², R³, R²⁰ outside their intervals", outside, 0, tried=6),
+        fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
         fact("neurons along the forbidden direction", parallel, 0, tried=3 * count),
         *on_a_line(seed, count),
     ]
@@ -126,8 +126,8 @@ def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
             below += float(wilson(round(share * count), count, SURE)[1]) < 0.5
     lost = _followed(rng, followed)
     return [
-        fact("shares that miss their closed form", outside, 0, tried=len(cases)),
-        fact("shares below 1/2", below, 0, tried=40),
+        fact("shares that miss their closed form", outside, 0),
+        fact("shares below 1/2", below, 0),
         fact("neurons active on a positive datum that do not end in S₊", lost, 0, tried=followed),
         *single_datum(seed, count),
         note("smallest share", least, digits=2),

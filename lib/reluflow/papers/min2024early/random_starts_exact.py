@@ -42,5 +42,5 @@ def space_share(own: NDArray) -> float:
     """7/8 - sum of arcsin rho_ij / (4 pi) for three data (3, 3) with the cosines rho_ij: one less
     the chance that all three are silent (Sheppard)."""
     unit = own / np.linalg.norm(own, axis=1, keepdims=True)
-    rho = (unit @ unit.T)[np.triu_indices(3, 1)]
+    rho = np.clip((unit @ unit.T)[np.triu_indices(3, 1)], -1.0, 1.0)
     return 0.875 - float(np.arcsin(rho).sum()) / (4.0 * math.pi)

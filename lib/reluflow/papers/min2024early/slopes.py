@@ -62,7 +62,7 @@ def end_of_the_exponential_bound() -> list[Evidence]:
     low, high = enclosed_end()
     return [
         fact("e − 1 < 2, in ball arithmetic", largest_ratio() < 2, True),
-        bound("the bound 2 |z| holds up to |z| =", float(low), ">=", 1.0, ""),
+        bound("the bound 2 |ŷ| holds up to |ŷ| =", float(low), ">=", 1.0, ""),
         fact("Lambert's function agrees to 40 digits", low <= lambert_end() <= high, True),
     ]
 
@@ -113,7 +113,7 @@ def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
         return (factor * abs(q) - gap(q)) / abs(q) if q else -gap(q)
 
     return Statement(
-        f"|−ℓ'(ŷ) − y| ≤ {factor:g} |ŷ|, {name}",
+        f"|−ℓ'(ŷ) − y| ≤ {'' if factor == 1.0 else f'{factor:g} '}|ŷ|, {name}",
         {"ordinary": _sizes(0.0, 0.0, most), "tiny": _sizes(-300.0, -1.0, most),
          "large": _sizes(-1.0, 6.0, most)},
         slack,

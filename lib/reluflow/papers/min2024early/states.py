@@ -52,13 +52,14 @@ def turning(state: State, c: NDArray) -> NDArray:
 
 
 def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
-    """-dl/df - y, shape (n,): by how much the pull of a datum differs from its label.
+    """-dl/df - y, shape (..., n) as f: by how much the pull of a datum differs from its label.
 
     For |f| <= 1/2 as -l'(0) - y less the integral of l'' from 0 to f, which keeps all digits where
     f is tiny; beyond by the difference itself.
     """
     at_zero = loss.pull(np.zeros_like(f), y) - y
-    bend = sum(w * loss.bend(0.5 * (1.0 + s) * f, y) for s, w in zip(_NODES, _WEIGHTS, strict=True))
+    bends = loss.bend(np.multiply.outer(0.5 * (1.0 + _NODES), f), y)
+    bend = np.tensordot(_WEIGHTS, bends, axes=1)
     near = np.where(np.abs(at_zero) < 1e-15, 0.0, at_zero) - 0.5 * f * bend
     return np.where(np.abs(f) <= 0.5, near, loss.pull(f, y) - y)
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from reluflow.ledger import Counterexample, bound
+from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.papers.min2024early.traps_exact import followed
 
 X = np.array([[1.0, 0.0], [-1.0, 0.0]])
@@ -45,6 +45,15 @@ def defect(t: float = TIME) -> float:
     w, v = leaving(t)
     integrals = [quad(lambda s, k=k: pull(s)[k], 0.0, t, epsabs=1e-10)[0] for k in (0, 1)]
     return float(max(abs(w - integrals[0]), abs(v - 1.0 - integrals[1])))
+
+
+def rests_and_leaves() -> Evidence:
+    """ea.thm1.trap.2: every solution that is in S_dead once stays there; of two from one start, the
+    constant one does, whose velocity is 0 as no datum is active, and the other one does not."""
+    rests = not np.any(X @ START > 0.0)
+    stays = leaving(TIME)[0] <= 0.0
+    return fact("of two solutions from one start in S_dead stay there", int(rests) + int(stays), 2,
+                tried=2)  # fmt: skip
 
 
 def leaves_the_dead() -> Counterexample:

@@ -16,9 +16,9 @@ from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, leg
 from reluflow.flows.alignment import Alignment
 from reluflow.papers.min2024early.maps import BesideTimes, printed_time
 from reluflow.papers.min2024early.paths import Place
+from reluflow.papers.min2024early.pictures.circle import PALE
 
 PRINTED, OURS, NEEDED = "#D55E00", "#0072B2", INK
-OWN, OTHER, DEAD = "#FBE0C8", "#DCECF6", "#E6E6E6"
 _MARKERS = "osD^v"
 _DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
 
@@ -36,7 +36,8 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
         ax.plot(mus, [printed_time(n, mu) for mu in mus], color=PRINTED, ls=dash,
                 label=f"$t_1$ of the paper, $n = {n}$")  # fmt: skip
     ax.plot(mus, ours, color=OURS, label="$t_*$, for every $n$")
-    ax.plot(sorted(found.mu.unique()), slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
+    drawn = sorted(found.mu.unique())
+    ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
             label="data that come nearest to $t_*$")  # fmt: skip
     for n, marker in zip(ns, _MARKERS, strict=False):
         part = found[found.n == n]
@@ -57,7 +58,8 @@ def beside_the_excluded(found: BesideTimes) -> Figure:
             label="$t_* + \\log(\\cot(\\theta/2))\\,/\\,|x_-|$")  # fmt: skip
     ax.axhline(found.printed, color=PRINTED, ls=_DASHES[1], label="$t_1$ as printed")
     late = found.needed > found.printed
-    ax.fill_between(found.decades, found.printed, found.needed, where=late, color=OWN, lw=0,
+    pale = PALE["$S_+$"]
+    ax.fill_between(found.decades, found.printed, found.needed, where=late, color=pale, lw=0,
                     label="not home at $t_1$")  # fmt: skip
     ax.set(xlabel="decades $k$: the neuron starts at the angle $10^{-k}$ from $x_-$",
            ylabel="time", xlim=(found.decades[0], found.decades[-1]), ylim=(0.0, None))  # fmt: skip
@@ -127,8 +129,8 @@ def journeys(
     titles = {1.0: "$v_j > 0$", -1.0: "$v_j < 0$"}
     fig, axes = panels(1, 2, height=4.3, sharey=True, titles=[titles[s] for s in found])
     times = np.linspace(0.0, until, 241)
-    for ax, (sign, each) in zip(axes, found.items(), strict=True):
-        _cones(ax, X, y, sign)
+    for ax, each in zip(axes, found.values(), strict=True):
+        _cones(ax, X, y)
         for one in each:
             angles = _angle(one.at(times))
             jumps = np.flatnonzero(np.abs(np.diff(angles)) > 180.0) + 1
@@ -138,6 +140,7 @@ def journeys(
             ax.plot(shown, _angle(one.at(shown)) if shown else [], ls="", marker="o", ms=3.2,
                     mfc="white", mec=INK, mew=0.8)  # fmt: skip
         ax.set(xlim=(0.0, until), ylim=(-180.0, 180.0), xlabel="time")
+        ax.set_xticks(np.linspace(0.0, until, 5))
         ax.set_yticks([-180, -90, 0, 90, 180])
     axes[0].set_ylabel("direction, in degrees")
     legend_entry(axes[0], "a datum changes", color=INK, marker="o", ms=3.2, mfc="white", ls="")
@@ -145,15 +148,17 @@ def journeys(
     return fig
 
 
-def _cones(ax: Axes, X: NDArray, y: NDArray, sign: float) -> None:
+def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
     grid = np.linspace(-180.0, 180.0, 3601)
     U = np.stack([np.cos(np.radians(grid)), np.sin(np.radians(grid))], axis=1)
     active = X @ U.T > 0.0
-    own = np.all(active == (y == sign)[:, None], axis=0)
-    other = np.all(active == (y == -sign)[:, None], axis=0)
-    kinds = ((own, OWN, "cone of its label"), (other, OTHER, "cone of the other label"),
-             (~active.any(axis=0), DEAD, "$S_{dead}$"))  # fmt: skip
-    for inside, colour, label in kinds:
+    kinds = {
+        "$S_+$": np.all(active == (y == 1.0)[:, None], axis=0),
+        "$S_-$": np.all(active == (y == -1.0)[:, None], axis=0),
+        "$S_{dead}$": ~active.any(axis=0),
+    }
+    for label, inside in kinds.items():
+        colour = PALE[label]
         edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
         for a, b in edges.reshape(-1, 2):
             ax.axhspan(grid[a], grid[b - 1], color=colour, lw=0, zorder=0)

@@ -16,8 +16,10 @@ from reluflow.figures.frame import fresh, halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.papers.min2024early import regions
 from reluflow.papers.min2024early.constants import cap, centres
+from reluflow.papers.min2024early.pictures.circle import NEGATIVE, PALE, POSITIVE
 
-COLOURS = {"S_+": "#0072B2", "S_-": "#D55E00", "S_dead": style.QUIET}
+COLOURS = {"S_+": POSITIVE, "S_-": NEGATIVE, "S_dead": style.QUIET}
+FILLS = {"S_+": PALE["$S_+$"], "S_-": PALE["$S_-$"], "S_dead": PALE["$S_{dead}$"]}
 NAMES = {"S_+": "$S_+$", "S_-": "$S_-$", "S_dead": r"$S_{\mathrm{dead}}$"}
 HULL, CAP = "#117733", "#AA4499"
 LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
@@ -26,7 +28,7 @@ LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), "-.")
 @in_house_style
 def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
     """The cones of data in the plane, a panel for each (title, X (n, 2), y (n,))."""
-    fig, axes = panels(1, len(data), height=4.1, titles=[title for title, _, _ in data])
+    fig, axes = panels(1, len(data), height=4.5, titles=[title for title, _, _ in data])
     for ax, (_, X, y) in zip(axes, data, strict=True):
         _plane(ax, X, y)
     legend_below(fig, columns=4)
@@ -37,7 +39,7 @@ def cones_in_plane(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
 def cones_in_space(X: NDArray, y: NDArray) -> Figure:
     """The cones of data X (n, 3) on the unit sphere, from the mean of K and from behind."""
     titles = ("(a) from the side of $K$", "(b) from behind")
-    fig, axes = panels(1, 2, height=4.3, titles=titles)
+    fig, axes = panels(1, 2, height=4.6, titles=titles)
     middle = regions.conditions(X, y)["S_+"]
     middle = (middle / np.linalg.norm(middle, axis=1, keepdims=True)).sum(axis=0)
     for ax, side in zip(axes, (1.0, -1.0), strict=True):
@@ -64,11 +66,11 @@ def near_starts(mu: NDArray, chances: Mapping[int, NDArray], h: int) -> Figure:
 
 def _plane(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.set(xlim=(-1.52, 1.52), ylim=(-1.52, 1.52), aspect="equal")
-    ax.axis("off")
+    _bare(ax)
     for name, C in regions.conditions(X, y).items():
         ends = regions.rays(C)
         if len(ends):
-            _wedge(ax, ends, 1.0, 1.0, COLOURS[name], NAMES[name], 0.28)
+            _wedge(ax, ends, 1.0, 1.0, FILLS[name], NAMES[name], 1.0)
             low, high = _degrees(ends)
             place = 0.62 * _unit(np.deg2rad(0.5 * (low + high)))
             halo_text(ax, place, NAMES[name], fontsize=11, color=COLOURS[name], zorder=6)
@@ -83,6 +85,12 @@ def _plane(ax: Axes, X: NDArray, y: NDArray) -> None:
         _arrow(ax, sign * u, CAP, "$x_+$" if sign > 0 else "$x_-$", 0.92)
     for label, x in zip(y, X, strict=True):
         _arrow(ax, x, COLOURS["S_+" if label > 0 else "S_-"], "", 0.8)
+
+
+def _bare(ax: Axes) -> None:
+    """No frame and no ticks; `axis("off")` would leave the title out of the layout."""
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
 
 
 def _wedge(
@@ -120,7 +128,7 @@ def _arrow(ax: Axes, x: NDArray, colour: str, name: str, length: float) -> None:
 def _sphere(ax: Axes, X: NDArray, y: NDArray, axis: NDArray) -> None:
     """The half of the sphere that is seen from `axis`, in orthographic projection."""
     ax.set(xlim=(-1.08, 1.08), ylim=(-1.08, 1.08), aspect="equal")
-    ax.axis("off")
+    _bare(ax)
     right, up = regions.frame(axis)
 
     def flat(points: NDArray) -> NDArray:
@@ -132,7 +140,7 @@ def _sphere(ax: Axes, X: NDArray, y: NDArray, axis: NDArray) -> None:
         corners = regions.rays(np.vstack([C, axis]))  # the half of the cone that is seen
         if len(corners) > 2:
             path = flat(regions.outline(corners))
-            ax.fill(*path.T, color=COLOURS[name], alpha=0.28, lw=0.0, label=NAMES[name], zorder=1)
+            ax.fill(*path.T, color=FILLS[name], lw=0.0, label=NAMES[name], zorder=1)
             ax.plot(*np.vstack([path, path[:1]]).T, color=COLOURS[name], lw=0.8, zorder=2)
     K = regions.rays(regions.rays(regions.conditions(X, y)["S_+"]))
     for sign, name, alpha in ((1.0, "$K$", 0.45), (-1.0, "$-K$", 0.15)):

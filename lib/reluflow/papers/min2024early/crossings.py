@@ -1,0 +1,318 @@
+"""Appendix E.2: under (A1) each boundary is crossed at most once, and regular solutions exist.
+
+By eq. (46) y_i sign(v_j) <x_i, w_j> grows while the neuron is active and rests while it is not: it
+changes its sign at most once, from - to +. So there are at most n h changes of activity, between
+them the field is smooth, and by eq. (50) nothing grows faster than exponentially.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from reluflow.exact import fractions
+from reluflow.falsify import survey
+from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, Stop, integrate
+from reluflow.flows.legs import then
+from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.networks.indexed import fully_connected
+from reluflow.separable import separable_draws
+
+LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
+DECADES = 10.0
+"""Flows are followed until the loss has fallen by this many powers of ten, or falls no more."""
+RESIDUAL = 1e-5
+"""Largest residual of the integral equation, over the largest parameter: the integrator's."""
+_KINDS = ("wide", "integers", "parallel", "one against many")
+_STEPS = 3000
+_ON = 1e-12
+_PANELS, _GAUSS = 8, np.polynomial.legendre.leggauss(6)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data X (n, d), y (n,) and balanced neurons: directions W (h, d), signs and log norms (h,)."""
+
+    kind: str
+    X: NDArray
+    y: NDArray
+    W: NDArray
+    signs: NDArray
+    log_norms: NDArray
+    loss: Loss
+
+    @property
+    def chart(self) -> Neurons:
+        """Coordinates of the neurons."""
+        return Neurons(self.signs, self.X.shape[1])
+
+    def field(self, clock: str) -> GradientFlow:
+        """The gradient flow on this clock."""
+        return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
+
+    def path(self, span: float, rtol: float = 1e-8, stop: Stop | None = None) -> FlowPath:
+        """The flow with s'(0) = 0 over the time `span`."""
+        z = self.chart.along(self.W, self.log_norms)
+        options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
+        return integrate(self.field(TIME), z, span, stop, at_zero=0.0, **options)
+
+    def far(self, decades: float = DECADES) -> FlowPath:
+        """The flow until the loss has fallen by many powers of ten, or falls no more.
+
+        In time while neurons are small and turn within a moment of log(1/L); then on that clock.
+        """
+        span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
+        early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
+        late = self.field(LOG_LOSS)
+        until = late.begin(early.end) + decades * np.log(10.0)
+        options = {"rtol": 1e-6, "max_steps": _STEPS, "method": DOP853}
+        return then(early, late, until, at_zero=0.0, **options)
+
+
+def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
+    """Random starts on orthogonally separable data, or with `separated` False on random data that
+    are not. Norms from e^-6 to 2 over the size of the data; whole-number data come with
+    whole-number weights, many of which lie on boundaries; another quarter starts along the data.
+    """
+    rng, draws = np.random.default_rng(seed), separable_draws((2, 6), (2, 6))
+    for k in range(count):
+        kind = _KINDS[k % 4]
+        item = draws[kind](rng)
+        X, y, h = item["X"], item["y"], int(rng.integers(2, 7))
+        if not separated:  # the same data in random orthants
+            X, kind = X * rng.choice([-1.0, 1.0], X.shape), "not separated"
+        W = rng.standard_normal((h, X.shape[1]))
+        if _KINDS[k % 4] == "integers":
+            W = np.round(W)
+            W[~W.any(axis=1)] = X[0]
+        elif _KINDS[k % 4] == "parallel":
+            W[::2] = -X[rng.integers(0, len(X), len(W[::2]))]
+        size = rng.uniform(-6.0, 0.7, h) - 0.5 * np.log(np.linalg.norm(X, axis=1).max())
+        yield Problem(kind, X, y, W, np.resize([1.0, -1.0], h), size, LOSSES[k // 4 % 3])
+
+
+def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
+    """How often each (datum, neuron) changes its activity along a path.
+
+    A neuron that has died within rounding of its boundary may be switched off once more where a leg
+    begins; the same change twice in a row is one.
+    """
+    times: Counter[tuple[int, int]] = Counter()
+    last: dict[tuple[int, int], str] = {}
+    for event in path.events:
+        pair = event.datum, event.neuron
+        if event.kind != "slide" and last.get(pair) != event.kind:
+            times[pair] += 1
+            last[pair] = event.kind
+    return times
+
+
+def backward(path: FlowPath, problem: Problem) -> int:
+    """How many changes of activity go against y_i sign(v_j): the wrong way by eq. (46)."""
+    ways = (1.0 if e.kind == "activate" else -1.0 for e in path.events)
+    right = (problem.y[e.datum] * problem.signs[e.neuron] for e in path.events)
+    return sum(way != sign for way, sign in zip(ways, right, strict=True))
+
+
+def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
+    """One row a flow of `problems`, followed `far`: its status, the number of changes of activity,
+    the most of one boundary, those that go backward, and whether it starts on a boundary."""
+
+    def measured(problem: Problem) -> dict[str, float | str]:
+        path = problem.far()
+        times = crossings(path)
+        return {
+            "kind": problem.kind,
+            "loss": problem.loss.name,
+            "status": path.status,
+            "changes": sum(times.values()),
+            "most": max(times.values(), default=0),
+            "backward": backward(path, problem),
+            "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
+        }
+
+    return survey(problems(seed, count, separated), measured)
+
+
+# A boundary that is crossed twice where (A1) fails.
+
+TWICE = (
+    np.array([[3, 0, 0], [-1, 0, 1], [1, 5, 5]]),
+    np.ones(3),
+    np.array([1, -4, 2]),
+)
+"""Data, labels and one neuron with v > 0: it loses the second datum and regains it."""
+SEPARATED = (
+    np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]),
+    np.ones(3),
+    np.array([1, -4, -2]),
+)
+"""Nearly the same data with (A1), and a neuron that begins with one of them."""
+
+
+def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
+    """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers.
+
+    Within a pattern w moves along sum y_i x_i of the active data: (length of the way, datum) each.
+    Ends where nothing changes any more. The field must cross the boundaries that are met.
+    """
+    Z, w = fractions(y)[:, None] * fractions(X), fractions(w)
+    X = fractions(X)
+    active, way, found = X @ w > 0, Fraction(0), []
+    for _ in range(most):
+        v = sum((z for z, on in zip(Z, active, strict=True) if on), 0 * w)
+        h, rate = X @ w, X @ v
+        ahead = [(-a / b, i) for i, (a, b) in enumerate(zip(h, rate, strict=True))
+                 if b and (b > 0) != active[i]]  # fmt: skip
+        if not ahead:
+            break
+        step, i = min(ahead)
+        w, way = w + step * v, way + step
+        active[i] = not active[i]
+        found.append((way, i))
+    return found
+
+
+def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Problem]:
+    """The flow of one neuron along w (d,), |w| = e^-12, v > 0, over the time `span`."""
+    X, W = np.asarray(X, float), np.asarray(w, float)[None]
+    problem = Problem("one neuron", X, y, W, np.ones(1), np.array([-12.0]), EXPONENTIAL)
+    return problem.path(span), problem
+
+
+def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
+    """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it
+    a neuron may cross back."""
+    path, _ = alone(*TWICE, 1.2)
+    return [
+        fact("flows in which some boundary is crossed twice", int((found.most > 1).sum()), 0,
+             tried=len(found)),
+        fact("changes of activity against the direction of eq. (46)", int(found.backward.sum()), 0,
+             tried=int(found.changes.sum())),
+        fact("without (A1): changes of activity by datum in the example, exactly",
+             tuple(datum + 1 for _, datum in exact_changes(*TWICE)), (2, 3, 2)),
+        fact("and along its flow", tuple(e.datum + 1 for e in path.events), (2, 3, 2)),
+        note("most changes of activity in one flow", int(found.changes.max())),
+        note("data that are not separated: changes of activity, and those against eq. (46)",
+             (int(others.changes.sum()), int(others.backward.sum()))),
+    ]  # fmt: skip
+
+
+# Regular solutions.
+
+
+def regular(problem: Problem, span: float) -> list[tuple[FlowPath, Problem, float]]:
+    """The regular solution in time, as legs: a path, the problem that it follows, and its end.
+
+    A neuron whose last datum falls silent in the very moment in which another one would wake, as
+    for x_i = -c x_k of different labels, is in S_dead then. The integrator lets it pass; a regular
+    solution keeps it there, and goes on without it, as the paper's construction does.
+    """
+    legs: list[tuple[FlowPath, Problem, float]] = []
+    while True:
+        path = problem.path(span)
+        passing = [(e.t, e.neuron) for e in path.events
+                   if e.kind == "activate" and _silent(path, problem, e.t)[e.neuron]]  # fmt: skip
+        if not passing:
+            return [*legs, (path, problem, float(path.t[-1]))]
+        t, neuron = min(passing)
+        legs.append((path, problem, t))
+        kept = np.arange(len(problem.signs)) != neuron
+        if not kept.any():
+            return legs
+        U, R = problem.chart.split(path.at(t))
+        rest = replace(problem, W=U[kept], log_norms=R[kept], signs=problem.signs[kept])
+        problem, span = rest, span - t
+
+
+def _silent(path: FlowPath, problem: Problem, t: float) -> NDArray:
+    """Which neurons are in S_dead at t, up to rounding, (h,)."""
+    cosines = problem.chart.cosines(path.at(t), problem.X)[0]
+    return np.all(cosines <= _ON, axis=0)
+
+
+def residual(path: FlowPath, problem: Problem, end: float) -> float:
+    """|theta(t) - theta(0) - integral of F| over the largest |theta| at t = `end`, with s'(0) = 0.
+
+    The integral is by Gauss' rule between the changes of activity, F from the network's gradient.
+    """
+    network = fully_connected([problem.X.shape[1], len(problem.signs)])
+    chart, (nodes, weights) = problem.chart, _GAUSS
+
+    def parameters(t: NDArray) -> NDArray:
+        theta, scale = chart.parameters(path.at(t))
+        return np.exp(scale)[:, None] * theta
+
+    knots, total, longest = path.t[path.t <= end], np.zeros(network.size), 0.0
+    for a, b in pairwise(knots):
+        edges = np.linspace(a, b, _PANELS + 1)
+        half = 0.5 * np.diff(edges)
+        theta = parameters((edges[:-1, None] + half[:, None] * (1.0 + nodes)).ravel())
+        # A neuron that has died lies on its boundary up to rounding.
+        pattern = [network.cosines(theta, problem.X)[0] > _ON]
+        pull = problem.loss.pull(network.output(theta, problem.X, pattern), problem.y)
+        F = network.gradient(theta, problem.X, pull, pattern)
+        total += np.outer(half, weights).ravel() @ F
+        longest = max(longest, float(np.linalg.norm(theta, axis=1).max()))
+    first, last = parameters(knots[[0, -1]])
+    gap = float(np.linalg.norm(last - first - total))
+    return gap / max(longest, float(np.linalg.norm(first)))
+
+
+def revived(path: FlowPath, problem: Problem, end: float) -> bool:
+    """Whether a neuron is active on a datum after it was active on none, before `end`."""
+    times = path.grid(40)
+    awake = ~np.array([_silent(path, problem, t) for t in times[times < end]])
+    return bool(len(awake) and np.any(awake[1:] & ~awake[:-1]))
+
+
+def solved(seed: int, count: int) -> pd.DataFrame:
+    """One row a flow of `problems` in time: the status, the residual of the integral equation, and
+    whether a dead neuron revives."""
+
+    def measured(problem: Problem) -> dict[str, float | str | bool]:
+        legs = regular(problem, 4.0 / float(np.linalg.norm(problem.X, axis=1).max()))
+        return {
+            "status": legs[-1][0].status,
+            "residual": max(residual(*leg) for leg in legs),
+            "revived": any(revived(*leg) for leg in legs),
+            "kept": len(legs) - 1,
+            "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
+        }
+
+    return survey(problems(seed, count), measured)
+
+
+def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
+    """ea.eq46.3: under (A1) a regular Caratheodory solution with s'(0) = 0 exists for all t >= 0.
+
+    found: flows in time; far: flows on the clock log(1/L); others: on data that are not separated.
+    """
+    ends = ("horizon", "converged", "stalled")
+    stuck = int((~far.status.isin(ends)).sum() + (~found.status.isin(ends)).sum())
+    slid = int((others.status == "sliding").sum())
+    return [
+        fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
+             tried=len(found) + len(far)),
+        bound("largest residual of the integral equation, over |theta|",
+              float(found.residual.max()), "<=", RESIDUAL, "", digits=1),
+        fact("flows in which a dead neuron comes to life", int(found.revived.sum()), 0,
+             tried=len(found)),
+        note("flows that start on a boundary", int(found["on boundaries"].sum()
+                                                   + far["on boundaries"].sum())),
+        note("neurons that are kept in S_dead where the integrator would let them pass",
+             int(found.kept.sum())),
+        note("flows on data that are not separated that end on a boundary, of how many",
+             (slid, len(others))),
+    ]  # fmt: skip
