@@ -302,6 +302,21 @@ def test_the_order_of_t_2_by_both_routes() -> None:
             fall_time_exact.collinear_fall(*bad, 2.0)
 
 
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_the_law_of_t_2_for_data_on_a_line(loss) -> None:
+    """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""
+    given = replace(fall_time.one_against(4), loss=loss)
+    begins = 2 * given.log_eps
+    if loss is LOGISTIC:
+        time = (mpmath.ei(0.25) + mpmath.log(0.25) - mpmath.euler - 2 * begins) / 2
+        expected = float(time) / 2.0 + given.log_eps
+    else:
+        expected = fall_time.gap_on_a_line(4, given.log_eps)
+        time = (mpmath.ei(0.25) - mpmath.euler - begins) / 2
+        assert expected == pytest.approx(float(time) + given.log_eps, abs=1e-6)
+    assert fall_time.gap(given, given.log_eps) == pytest.approx(expected, abs=1e-3)
+
+
 def test_the_best_alignment_is_that_of_two_thirds() -> None:
     runs = refined.spread_runs(4, 1)
     evidence = refined.aligns_until_the_fall(runs)
