@@ -245,6 +245,16 @@ def test_stable_rank_of_two_groups_is_that_of_the_matrix() -> None:
         assert low_rank.stable_rank(p, q, a, b) == pytest.approx(rank, rel=1e-12)
 
 
+def test_the_groups_bound_is_the_sharper_one(survey) -> None:
+    """Both groups along one line: |W|_F^2 = |W_+|_2^2 + |W_-|_2^2, and |W|_2^2 is all of it."""
+    each = survey.found[0]
+    line = np.broadcast_to(np.eye(each.falling.U.shape[-1])[0], each.falling.U.shape)
+    moments = replace(each.falling, U=line, R=np.zeros(each.falling.R.shape))
+    np.testing.assert_allclose(low_rank.excess_of_groups(each, moments), 0.0, atol=1e-12)
+    np.testing.assert_allclose(low_rank.excess(each, moments), 1.0, atol=1e-12)
+    np.testing.assert_allclose(low_rank.stable_ranks(moments), 1.0, atol=1e-12)
+
+
 def test_the_limit_in_exact_arithmetic() -> None:
     for plus, minus in (
         ([[5, 0]], [[-3, 4]]),
@@ -292,6 +302,21 @@ def test_the_order_of_t_2_by_both_routes() -> None:
             fall_time_exact.collinear_fall(*bad, 2.0)
 
 
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_the_law_of_t_2_for_data_on_a_line(loss) -> None:
+    """dz/dt = 2 z / (1 + e^z) for log(1 + e^-z): t = (Ei + log)(z) / 2, half as fast at 0."""
+    given = replace(fall_time.one_against(4), loss=loss)
+    begins = 2 * given.log_eps
+    if loss is LOGISTIC:
+        time = (mpmath.ei(0.25) + mpmath.log(0.25) - mpmath.euler - 2 * begins) / 2
+        expected = float(time) / 2.0 + given.log_eps
+    else:
+        expected = fall_time.gap_on_a_line(4, given.log_eps)
+        time = (mpmath.ei(0.25) - mpmath.euler - begins) / 2
+        assert expected == pytest.approx(float(time) + given.log_eps, abs=1e-6)
+    assert fall_time.gap(given, given.log_eps) == pytest.approx(expected, abs=1e-3)
+
+
 def test_the_best_alignment_is_that_of_two_thirds() -> None:
     runs = refined.spread_runs(4, 1)
     evidence = refined.aligns_until_the_fall(runs)
@@ -300,6 +325,14 @@ def test_the_best_alignment_is_that_of_two_thirds() -> None:
     assert np.all(np.diff(runs[0].shares) < 0.0)
     wrong = replace(runs[0], curves=np.sqrt(runs[0].curves))
     assert failed(refined.aligns_until_the_fall([wrong]))
+
+
+def test_a_readers_data_from_the_largest_scale() -> None:
+    each = whole_draws.at_largest_scale(PLANE, LABELS, 12, 0, EXPONENTIAL, decades=20.0)
+    assert each is not None
+    assert each.given.log_eps == whole_draws.allowed(each.given)
+    assert each.falling.log_loss[-1] == pytest.approx(-20.0 * np.log(10.0), rel=1e-3)
+    assert whole_draws.at_largest_scale(PLANE, LABELS, 1, 0, EXPONENTIAL) is None
 
 
 def test_pictures_are_whole(survey) -> None:

@@ -128,8 +128,10 @@ def refined(runs: Sequence[Best]) -> Figure:
                       label=f"ln ε = {runs[0].log_eps[k]:g}")  # fmt: skip
     left.axvline(2.0 / 3.0, color=style.QUIET, lw=0.9, ls=(0, (4, 2)), label="two thirds")
     left.set(xlabel="$t / t_2^+$", ylabel="angle to $x_+$", xlim=(0.0, 1.0))
-    for run in runs:
-        right.loglog(np.exp(run.log_eps), run.angles, color=POSITIVE, marker="o", ms=4, lw=1.0)
+    for k, run in enumerate(runs):  # rings of growing size, for starts may lie on one another
+        colour = (POSITIVE, NEGATIVE)[k % 2]
+        right.loglog(np.exp(run.log_eps), run.angles, color=colour, lw=1.0, marker="o",
+                     ms=4 + 4 * k, mfc="none", mew=1.2, label=f"start {k + 1}")  # fmt: skip
     eps = np.exp(runs[0].log_eps)
     right.loglog(eps, 0.4 * runs[0].angles[0] * (eps / eps[0]) ** (2.0 / 3.0), color=style.INK,
                  lw=0.9, label="slope 2/3")  # fmt: skip
