@@ -183,7 +183,9 @@ def test_data_without_dead_directions() -> None:
     assert dead_cone.dead_direction(X[:2]) is not None
     assert has_dead_ray(X[:2])
     assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
-    assert all(item.holds for item in dead_cone.served_at_finite_scale(1, 1))
+    late, followed = dead_cone.served_at_finite_scale(1, 1)
+    assert late.holds
+    assert followed.value == 6
     assert separation(X, y) > 0.0
 
 
