@@ -42,6 +42,14 @@ def test_a_cone_is_one_arc() -> None:
             assert len(where) == 1
 
 
+def test_neighbouring_arcs_are_joined() -> None:
+    X, y = DATA[3]
+    (whole,) = circle.arcs(X, lambda U: np.ones(len(U), bool))
+    assert whole[1] - whole[0] == pytest.approx(2.0 * np.pi)
+    outside = circle.arcs(X, lambda U: ~(serves(X, y, U) | serves(X, y, U, -1.0)))
+    assert 1 <= len(outside) <= 2
+
+
 def _marks(fig, panel: int) -> np.ndarray:
     return np.concatenate([c.get_offsets() for c in fig.axes[panel].collections])
 

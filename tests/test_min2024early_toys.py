@@ -74,7 +74,12 @@ def test_six_readings_are_two_flows() -> None:
     slow = ensemble_flow(*toys.FIGURE_7, W, v, LOGISTIC, 0.04, [24.0])
     np.testing.assert_allclose(fast.W, slow.W, rtol=1e-10)
     table = toys.readings(0, 6)
-    for row, loss, step in ((0, EXPONENTIAL, 2e-3), (1, EXPONENTIAL, 1e-3), (3, LOGISTIC, 1e-3)):
+    for row, loss, step in (
+        (0, EXPONENTIAL, 2e-3),
+        (1, EXPONENTIAL, 1e-3),
+        (3, LOGISTIC, 1e-3),
+        (4, twice, 2e-3),
+    ):
         run = ensemble_descent(*toys.FIGURE_8, W, v, loss, step, [toys.EARLY])
         mean = toys.places(toys.FIGURE_8, *run.at(toys.EARLY)).astray.sum(axis=1).mean()
         assert table["astray at 7000, sin 0.001"][row] == pytest.approx(mean, abs=0.7)

@@ -42,6 +42,6 @@ def dead_and_alive(seed: int, networks: int, steps: Sequence[float]) -> pd.DataF
                "die": int(dies.sum())}  # fmt: skip
         for step in steps:
             run = ensemble_descent(X, y, W, np.abs(v), LOGISTIC, step, [round(16.0 / step)], 1000)
-            row[f"in S_+, step {step:g}"] = int((dies & serves(X, y, run.W[-1])).sum())
+            row[f"S_+ at {step:g}"] = int((dies & serves(X, y, run.W[-1])).sum())
         rows.append(row)
     return pd.DataFrame(rows).set_index("data")
