@@ -183,7 +183,9 @@ def test_data_without_dead_directions() -> None:
     assert dead_cone.dead_direction(X[:2]) is not None
     assert has_dead_ray(X[:2])
     assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
-    assert all(item.holds for item in dead_cone.served_at_finite_scale(1, 1))
+    late, followed = dead_cone.served_at_finite_scale(1, 1)
+    assert late.holds
+    assert followed.value == 6
     assert separation(X, y) > 0.0
 
 
@@ -229,3 +231,19 @@ def test_the_verdicts() -> None:
                more=[caps.gap_is_largest(drawn), *caps.by_search(4, 1)]),
     ]  # fmt: skip
     assert [row.verdict for row in rows] == ["reproduced-with-reading", "reproduced"]
+
+
+def test_hypotheses_end_where_they_say() -> None:
+    x, w = whole_numbers.whole([2.0, 1.0]), whole_numbers.whole([3.0, -0.5])
+    moved = cones._onto(x, w)
+    assert x.dot(moved) == 0
+    assert moved.any()
+    near = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.ones(2), "a": np.array([1.0, 0.0])}
+    assert hull._is_near({**near, "e": np.array([0.0, -0.7071])})
+    assert not hull._is_near({**near, "e": np.array([0.0, -0.7072])})
+    X, y = np.array([[1.0, 1.0], [0.0, -1.0], [-3.0, -1.0]]), np.array([1.0, -1.0, -1.0])
+    for square, inside in ((0.3076, True), (0.3078, False)):
+        across, along = np.sqrt(square), np.sqrt(1.0 - square)
+        w = along * np.array([1.0, 1.0]) + across * np.array([1.0, -1.0])
+        assert caps._is_in_cap({"X": X, "y": y, "w": w, "sign": np.array(1.0)}) is inside
+    assert not caps._is_in_cap({"X": X, "y": y, "w": -X[0], "sign": np.array(1.0)})
