@@ -30,17 +30,17 @@ def room(found: Followed) -> Figure:
     for k, ax in enumerate(axes):
         for name, colour in COLOURS.items():
             some = [(start, along) for start, along in found if start.loss.name == name]
-            depth = [-start.log_eps - 0.5 * np.log(start.h) for start, _ in some]
+            depth = np.array([-start.log_eps - 0.5 * np.log(start.h) for start, _ in some])
             with np.errstate(divide="ignore"):
                 ratio = np.log10([along.largest(1.0)[k] for _, along in some])
             kept = np.isfinite(ratio)
-            ax.plot(np.array(depth)[kept], ratio[kept], marker=MARKS[name], mfc=colour,
+            ax.plot(depth[kept], ratio[kept], marker=MARKS[name], mfc=colour,
                     label=NAMES[name], **_SIZES)  # fmt: skip
         ax.axhline(0.0, color=style.INK, lw=0.9)
         ax.set(xlabel="$\\ln\\,1/(\\sqrt{h}\\,\\varepsilon)$", xscale="log")
-    depth = np.geomspace(0.45, 120.0, 200)
-    top = np.exp(-0.5 * depth)
-    axes[1].plot(depth, np.log10(0.5 * top / (1.0 - 0.5 * top)), color=style.QUIET, lw=1.2,
+    along_axis = np.geomspace(0.45, 120.0, 200)
+    top = np.exp(-0.5 * along_axis)
+    axes[1].plot(along_axis, np.log10(0.5 * top / (1.0 - 0.5 * top)), color=style.QUIET, lw=1.2,
                  label="bound proved here")  # fmt: skip
     axes[0].set(ylabel="$\\log_{10}$ of the largest value over its bound, $t \\leq T$")
     axes[1].set(ylim=(-30.0, 2.0))
