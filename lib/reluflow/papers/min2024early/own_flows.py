@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -71,14 +72,15 @@ def ends_table(turned: Turned) -> pd.DataFrame:
     """
     own, rows = turned.own, {}
     for sign, name in ((1.0, "v > 0"), (-1.0, "v < 0")):
-        mine = np.flatnonzero(own.signs == sign)
-        ends = [turned.paths[j].status for j in mine]
-        live = [turned.paths[j].patterns[-1] for j in mine if turned.paths[j].status != "dead"]
+        mine = own.signs == sign
+        paths = [path for path, own_sign in zip(turned.paths, mine, strict=True) if own_sign]
+        ends = [path.status for path in paths]
+        live = [path.patterns[-1] for path in paths if path.status != "dead"]
         served, dead = ends.count("serves"), ends.count("dead")
         rows[name] = {
             "in their cone": served,
             "dead": dead,
-            "elsewhere": len(mine) - served - dead,
+            "elsewhere": len(paths) - served - dead,
             "last at t": approx(turned.homes[mine].max()),
             "active on own label": _share(live, own.y == sign),
             "on the other": _share(live, own.y != sign),
@@ -123,7 +125,7 @@ def grow(own: Experiment) -> Grown:
         own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half, rtol=_RTOL
     )
     if path.status == "stopped":
-        clock = GradientFlow(path.field.chart, own.loss, own.X, own.y, LOG_LOSS)
+        clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
         path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0, rtol=_RTOL)
     return Grown(start, "followed" if path.status == "horizon" else f"ends: {path.status}", path)
 

@@ -74,21 +74,21 @@ def training(curves: Curves) -> Figure:
     its data, with the band of the group; (b) the loss, |W|_2^2 and the stable rank."""
     titles = ("(a) alignment", "(b) growth")
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
-    sides = (curves.plus, POSITIVE, "+", "-"), (curves.minus, NEGATIVE, "-", (0, (5, 2)))
-    for side, colour, sign, line in sides:
+    sides = (curves.plus, POSITIVE, "+", "solid"), (curves.minus, NEGATIVE, "-", "dashed")
+    for side, colour, sign, dash in sides:
         if np.isfinite(side[:, 0]).any():
             left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0.0)
-            left.plot(curves.step, side[:, 0], color=colour, ls=line,
+            left.plot(curves.step, side[:, 0], color=colour, ls=dash,
                       label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
     least = float(np.nanmin([curves.plus, curves.minus], initial=0.0))
     left.set(ylim=(min(least, -0.1) - 0.05, 1.05))
     size = max(float(curves.spectral.max()), 1e-300)
-    for values, name, colour, line in (
-        (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "-"),
-        (curves.spectral / size, "$\\|W\\|_2^2$, relative to the end", "#AA4499", (0, (5, 2))),
-        (curves.stable_rank, "stable rank of $W$", "#117733", (0, (1, 1.3))),
+    for values, name, colour, dash in (
+        (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "solid"),
+        (curves.spectral / size, "$\\|W\\|_2^2$, relative to the end", "#AA4499", "dashed"),
+        (curves.stable_rank, "stable rank of $W$", "#117733", "dotted"),
     ):
-        right.plot(curves.step, values, color=colour, ls=line, label=name)
+        right.plot(curves.step, values, color=colour, ls=dash, label=name)
     right.set(ylim=(0.0, 2.5))
     for ax in (left, right):
         ax.set(xlim=(curves.step[0], curves.step[-1]), xlabel="step")

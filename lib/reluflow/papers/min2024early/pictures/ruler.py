@@ -30,7 +30,7 @@ def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -
     Parameters: X (n, 2), y (n,), paths the sign of each neuron with its path.
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    size = max(float(np.hypot(*map(float, path.corners[0]))) for _, path in paths)
+    size = max(float(np.linalg.norm(np.array(path.corners[0], float))) for _, path in paths)
     titles = ("(a) neurons with $v_j > 0$", "(b) neurons with $v_j < 0$")
     fig, axes = panels(1, 2, height=4.5, titles=titles)
     for ax, sign in zip(axes, (1, -1), strict=True):
