@@ -14,7 +14,8 @@ _MNIST = (
 )
 _TOYS = (
     r"Comes out, as a share over many starts. The paper prints neither the loss nor, for Figure "
-    r"6, the data; the loss $\log(1 + e^{-y f})$, summed, fits its numbers."
+    r"6, the data; a loss of half the speed fits its numbers, such as the mean of the "
+    r"exponential one over two data."
 )
 _TWICE = (
     r"True for the exponential loss and for $2 \log(1 + e^{-y f})$, as Appendix B has it. With "
