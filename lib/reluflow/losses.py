@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-
 Pointwise = Callable[[NDArray, NDArray], NDArray]
 
 
