@@ -291,5 +291,5 @@ def test_logs_count_what_goes_the_wrong_way() -> None:
 def test_constants_of_a_start_beside() -> None:
     item = {"X": excluded_direction.X, "y": excluded_direction.Y, "sign": 1.0,
             "w": np.array([1.0, 0.0]), "log_angle": -30.0}  # fmt: skip
-    assert alignment.started(item).zeta_2 == pytest.approx(np.exp(-60.0), rel=1e-9)
+    assert alignment.started(item).zeta_2 == pytest.approx(np.exp(-60.0), rel=1e-9, abs=0.0)
     assert data_constants(item["X"], item["y"]).mu == pytest.approx(12.0 / 13.0)
