@@ -182,7 +182,11 @@ def test_data_without_dead_directions() -> None:
     assert not has_dead_ray(X)
     assert dead_cone.dead_direction(X[:2]) is not None
     assert has_dead_ray(X[:2])
-    assert has_dead_ray(np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
+    line = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    assert has_dead_ray(line)
+    found = dead_cone.dead_direction(line)
+    assert found is not None
+    assert abs(found[0]) < 1e-9
     late, followed = dead_cone.served_at_finite_scale(1, 1)
     assert late.holds
     assert followed.value == 6
