@@ -158,9 +158,14 @@ def test_evidence_on_flows_holds_and_notices_a_bound_that_is_passed() -> None:
                horizon.twice_as_long)  # fmt: skip
     for made in settled:
         assert all(item.holds for item in made(table) if item.decides)
-    bad = table.assign(**{"norm holds": 0.9, "direction holds": 0.9, "norm": 0.7})
-    for made in settled:
-        assert not all(item.holds for item in made(bad) if item.decides)
+    # Of what decides, in order: the flows' bounds, and for all but the last the largest value.
+    bad = table.assign(**{"norm holds": 0.9, "direction holds": 0.9, "norm": 1.7, "direction": 2.0})
+    for made, falls in zip(settled, (2, 3, 2), strict=True):
+        broken = [not item.holds for item in made(bad) if item.decides]
+        assert sum(broken) == falls
+    late = table.assign(**{"norm holds": 1.9, "direction holds": 1.9})
+    assert sum(not item.holds for item in horizon.twice_as_long(late) if item.decides) == 2
+    assert all(item.holds for item in horizon.neurons_stay_small(late) if item.decides)
     assert set(table.leak) == {0.0, 0.3, 1.0}
     assert set(table.loss) == {loss.name for loss in LOSSES}
 

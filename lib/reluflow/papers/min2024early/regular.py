@@ -24,7 +24,8 @@ RESIDUAL = 1e-5
 """Largest residual of the integral equation, over the largest parameter: the integrator's."""
 _ON = 1e-9
 """Cosines up to this size are 0: within it an event is located, and a dead neuron rests."""
-_PANELS, _GAUSS = 8, np.polynomial.legendre.leggauss(6)
+_PANELS, _MOST_PANELS = 4, 1024
+_GAUSS = np.polynomial.legendre.leggauss(6)
 
 
 def regular(problem: Problem, span: float) -> list[tuple[FlowPath, Problem, float]]:
@@ -60,7 +61,8 @@ def _silent(path: FlowPath, problem: Problem, t: float) -> NDArray:
 def residual(path: FlowPath, problem: Problem, end: float) -> float:
     """|theta(t) - theta(0) - integral of F| over the largest |theta| at t = `end`, with s'(0) = 0.
 
-    The integral is by Gauss' rule between the changes of activity, F from the network's gradient.
+    The integral is by Gauss' rule between the changes of activity, on ever more panels until it
+    stands; F is from the network's gradient.
     """
     network = fully_connected([problem.X.shape[1], len(problem.signs)])
     chart, (nodes, weights) = problem.chart, _GAUSS
@@ -69,27 +71,36 @@ def residual(path: FlowPath, problem: Problem, end: float) -> float:
         theta, scale = chart.parameters(path.at(t))
         return np.exp(scale)[:, None] * theta
 
-    knots, total, longest = path.t[path.t <= end], np.zeros(network.size), 0.0
-    for a, b in pairwise(knots):
-        edges = np.linspace(a, b, _PANELS + 1)
+    def integral(a: float, b: float, panels: int) -> NDArray:
+        edges = np.linspace(a, b, panels + 1)
         half = 0.5 * np.diff(edges)
         theta = parameters((edges[:-1, None] + half[:, None] * (1.0 + nodes)).ravel())
         # A neuron that has died lies on its boundary up to rounding.
         pattern = [network.cosines(theta, problem.X)[0] > _ON]
         pull = problem.loss.pull(network.output(theta, problem.X, pattern), problem.y)
         F = network.gradient(theta, problem.X, pull, pattern)
-        total += np.outer(half, weights).ravel() @ F
-        longest = max(longest, float(np.linalg.norm(theta, axis=1).max()))
+        return np.outer(half, weights).ravel() @ F
+
+    knots = path.t[path.t <= end]
+    sizes = np.linalg.norm(parameters(np.linspace(knots[0], knots[-1], 50)), axis=1)
+    total = np.zeros(network.size)
+    for a, b in pairwise(knots):
+        found, panels = integral(a, b, _PANELS), _PANELS
+        while panels < _MOST_PANELS:
+            coarse, panels = found, 4 * panels
+            found = integral(a, b, panels)
+            if np.abs(found - coarse).max() <= 1e-3 * RESIDUAL * sizes.max():
+                break
+        total += found
     first, last = parameters(knots[[0, -1]])
-    gap = float(np.linalg.norm(last - first - total))
-    return gap / max(longest, float(np.linalg.norm(first)))
+    return float(np.linalg.norm(last - first - total) / sizes.max())
 
 
 def revived(path: FlowPath, problem: Problem, end: float) -> bool:
     """Whether a neuron is active on a datum after it was active on none, before `end`."""
     times = path.grid(40)
-    awake = ~np.array([_silent(path, problem, t) for t in times[times < end]])
-    return bool(len(awake) and np.any(awake[1:] & ~awake[:-1]))
+    silent = np.array([_silent(path, problem, t) for t in times[times < end]], bool)
+    return bool(np.any(silent[:-1] & ~silent[1:]))
 
 
 def solved(seed: int, count: int) -> pd.DataFrame:
