@@ -25,7 +25,8 @@ DEFAULTS: dict[str, Any] = {
 def test_the_defaults_fit() -> None:
     p = check({**DEFAULTS, "effort": 1.0}, PARAMETERS)
     found = of_parameters(p)
-    again = experiment(**DEFAULTS)
+    again = experiment("figure-6")
+    assert (again.step, again.iterations, again.loss.name) == (2e-3, 15_000, "exponential")
     for name in ("X", "y", "W0", "signs", "W", "v"):
         assert np.array_equal(getattr(found, name), getattr(again, name))
     assert (found.log_eps, found.step, found.iterations) == (None, 2e-3, 15_000)
