@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow.errors import InputError
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss, scaled
 
 TINY = scaled(EXPONENTIAL, 0.25)
@@ -71,7 +70,7 @@ def test_losses_that_no_float_can_hold_keep_their_logarithm(loss: Loss) -> None:
 
 def test_a_factor_is_a_positive_number() -> None:
     for factor in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(InputError, match="positive number"):
+        with pytest.raises(ValueError, match="positive number"):
             scaled(LOGISTIC, factor)
 
 
