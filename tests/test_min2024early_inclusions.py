@@ -22,16 +22,6 @@ from reluflow.papers.min2024early import (
 from test_min2024early_lemmas import velocities
 
 HALF = Fraction(1, 2)
-ANTIPARALLEL = crossings.Problem(
-    "antiparallel",
-    np.array([[1.0, 0.0], [-1.0, 0.0]]),
-    np.array([1.0, -1.0]),
-    np.array([[1.0, 1.0]]),
-    -np.ones(1),
-    np.zeros(1),
-    EXPONENTIAL,
-)
-"""A neuron of V_- that is active on the positive datum only: both boundaries are one."""
 
 
 @pytest.mark.parametrize(
@@ -105,29 +95,20 @@ def test_flows_cross_once_and_go_on() -> None:
 
 
 def test_a_regular_solution_stops_where_data_are_antiparallel() -> None:
-    assert separation(ANTIPARALLEL.X, ANTIPARALLEL.y) == pytest.approx(1.0)
-    through = ANTIPARALLEL.path(3.0)
-    assert {e.kind for e in through.events} == {"activate", "deactivate"}
-    ((path, problem, end),) = regular.regular(ANTIPARALLEL, 3.0)
-    assert end == through.events[0].t < 3.0
-    U = problem.chart.split(path.at(end))[0]
-    np.testing.assert_allclose(U @ problem.X.T, 0.0, atol=1e-12)
-    assert not regular.revived(path, problem, end)
-    assert regular.revived(through, ANTIPARALLEL, 3.0)
+    problem = regular.ANTIPARALLEL
+    assert separation(problem.X, problem.y) == pytest.approx(1.0)
+    kept, through = problem.path(3.0), problem.path(3.0, at_zero=None)
+    assert [e.kind for e in kept.events] == ["deactivate"]
+    assert sorted(e.kind for e in through.events) == ["activate", "deactivate"]
+    U = problem.chart.split(kept.at(3.0))[0]
+    np.testing.assert_allclose(U @ problem.X.T, 0.0, atol=1e-9)
+    assert (problem.chart.split(through.at(3.0))[0] @ problem.X.T).max() > 0.01
+    assert not regular.revived(kept, problem, 3.0)
+    assert regular.revived(through, problem, 3.0)
     # Both are Caratheodory solutions.
-    assert regular.residual(path, problem, end) < 1e-6
-    assert regular.residual(through, ANTIPARALLEL, 3.0) < 1e-6
-
-
-def test_regular_solutions_go_on_without_the_neuron_that_stays() -> None:
-    W = np.array([[0.3, 1.0], [1.0, 2.0]])
-    two = replace(ANTIPARALLEL, W=W, signs=np.array([-1.0, 1.0]), log_norms=np.zeros(2))
-    legs = regular.regular(two, 3.0)
-    assert [len(problem.signs) for _, problem, _ in legs] == [2, 1]
-    assert sum(end for _, _, end in legs) == pytest.approx(3.0)
-    assert legs[1][1].signs == [1.0]
-    carried = legs[0][0].at(legs[0][2])
-    np.testing.assert_allclose(legs[1][0].states[0], carried[[2, 3, 5]], atol=1e-9)
+    assert regular.residual(kept, problem, 3.0) < 1e-6
+    assert regular.residual(through, problem, 3.0) < 1e-6
+    assert regular.two_solutions()[0] == (False, True)
 
 
 def test_the_residual_notices_a_wrong_path() -> None:
