@@ -129,7 +129,7 @@ def test_pictures_of_losses_and_of_those_left_behind() -> None:
         marks = [line.get_xydata() for line in ax.lines if line.get_marker() == "D"]
         assert any(np.allclose(m, [[at, np.exp(-at / 30.0)]]) for m in marks if len(m))
     assert cut_off(fig) == []
-    rows = [(1e-3, 20, 1000, 0.02), (1e-2, 0, 1000, 0.002)]
+    rows = [(1e-3, 20, 1000, 0.02, 5.0), (1e-2, 0, 1000, 0.002, 5.0)]
     fig = pictures.left_behind(np.array([0, 1, 1, 5]), np.array([0.5, 0.3, 0.2]), [("s", rows)])
     heights = [bar.get_height() for bar in fig.axes[0].patches]
     assert heights == [0.25, 0.5, 0.25]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.papers.min2024early import caps, constant_tables, constants
 from reluflow.papers.min2024early.caps_search import data_in_space, search_cap, search_gap
+from reluflow.papers.min2024early.plain_numbers import plain, read, unmarked
 from reluflow.separable import separable
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -157,12 +158,24 @@ def test_optimisation_finds_the_closed_forms() -> None:
         assert search_gap(X, y, k) == pytest.approx(data.xi, abs=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(-14_113.2, 4, "≈-14\u202f110"), (0.004648, 4, "≈0.004648"),
+     (6.0931e6, 3, "≈6\u202f090\u202f000"), (2.789e9, 4, "≈2.789·10⁹"), (1e-8, 3, "≈1·10⁻⁸"),
+     (1.04e-5, 2, "≈1·10⁻⁵"), (0.0, 4, "0"), (math.inf, 4, "inf"), (1234.0, 3, "≈1\u202f230"), (99_996.0, 4, "≈100\u202f000")],
+)  # fmt: skip
+def test_large_numbers_are_written_in_groups(value: float, digits: int, text: str) -> None:
+    assert plain(value, digits) == text
+    assert unmarked(value, digits) == text.removeprefix("≈")
+    assert read(text) == pytest.approx(value, rel=10.0 ** (1 - digits) / 2, abs=0.0)
+
+
 def test_the_tables() -> None:
     table = constant_tables.of_data({"pair": PAIR})
     assert table.loc["pair"].tolist() == ["0.5000", *["0.2500"] * 4]
     rows = constant_tables.of_starts(*PAIR, (1.0, 1e-3))
     assert rows["t₁, maximum"].tolist() == ["62.74", "62.74"]
-    assert float(rows["t₁, minimum"].iloc[1]) == pytest.approx(62.74 * 0.25e6, rel=1e-3)
+    assert read(rows["t₁, minimum"].iloc[1]) == pytest.approx(62.74 * 0.25e6, rel=1e-3)
     assert float(rows["log₁₀ ε, maximum"].iloc[0]) == pytest.approx(
         -8 * 62.7365 / math.log(10), rel=1e-3
     )

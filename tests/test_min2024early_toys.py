@@ -82,7 +82,7 @@ def test_six_readings_are_two_flows() -> None:
     ):
         run = ensemble_descent(*toys.FIGURE_8, W, v, loss, step, [toys.EARLY])
         mean = toys.places(toys.FIGURE_8, *run.at(toys.EARLY)).astray.sum(axis=1).mean()
-        assert table["astray at 7000, sin 0.001"][row] == pytest.approx(mean, abs=0.7)
+        assert float(table["astray at 7000, sin 0.001"].iloc[row]) == pytest.approx(mean, abs=0.7)
     assert (table["loss halved at"] % 100 == 0).all()
 
 
@@ -125,8 +125,9 @@ def test_the_law_by_draws_and_far_out() -> None:
 
 
 def test_the_law_against_the_flow() -> None:
-    ((_, hits, tried, law),) = arrivals.astray_at_the_end(np.array([1e-3]), 1e-5, 7, 100)
+    ((_, hits, tried, law, work),) = arrivals.astray_at_the_end(np.array([1e-3]), 1e-5, 7, 100)
     assert hits / tried == pytest.approx(law, abs=5.0 * (law / tried) ** 0.5)
+    assert chance_astray(work, 1e-3) == pytest.approx(law, rel=1e-3)
     assert law == pytest.approx(1e-5 ** (1 / 2**0.5) / (2**0.5 * math.pi * 1e-3), rel=0.2)
 
 

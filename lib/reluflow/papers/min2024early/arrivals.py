@@ -100,7 +100,7 @@ def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Eviden
                  astray.any(axis=1) & arrived),
         bound(f"share of those outside with a cosine of {WELL} or more with x_1 or x_2",
               float((towards[astray] >= WELL).mean()), ">", _MOST, "", digits=2),
-        bound("their number against the law of `astray_exact`, in standard deviations",
+        bound("their number against the law of this page, in standard deviations",
               abs(float(astray.sum()) - law) / law**0.5, "<", _SPREAD, "", digits=2),
         note("neurons of 50 outside, on average, and by the law",
              (float(astray.sum(axis=1).mean()), law / len(astray)), "", digits=3),
@@ -127,7 +127,7 @@ def left_behind(run: Ensemble) -> list[Evidence]:
              f"{hits} of {starts}, {share_interval(hits, starts)}"),
         note("starts with one, two, more of them",
              tuple(int(k) for k in (np.sum(count == 1), np.sum(count == 2), np.sum(count > 2)))),
-        note("the share by the law of `astray_exact`", float(1.0 - law[0]), "", digits=2),
+        note("the share by the law of this page", float(1.0 - law[0]), "", digits=2),
         bound("number of these neurons against the law, in standard deviations",
               abs(float(count.sum()) - mean) / mean**0.5, "<", _SPREAD, "", digits=2),
     ]  # fmt: skip
@@ -183,11 +183,12 @@ def _alike(data: Data, flow: Ensemble, run: Ensemble, looks: Sequence[float]) ->
 
 def astray_at_the_end(
     angles: NDArray, sigma: float, seed: int, networks: int
-) -> list[tuple[float, int, int, float]]:
+) -> list[tuple[float, int, int, float, float]]:
     """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+.
 
     Follows the flow to twice the time at which the loss has fallen to a half. Returns for each
-    angle (angle, neurons outside, neurons, chance by the law).
+    angle (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or
+    rather -log of the mean e^-tau over the starts, as the law goes with e^-tau.
     """
     found = []
     until = float(np.round(40.0 * np.log(sigma) / np.log(SIGMA)))
@@ -197,6 +198,8 @@ def astray_at_the_end(
         W, v = normal_starts(100 * seed + k, networks, WIDTH, 2, sigma)
         run = ensemble_flow(*data, W, v, LOGISTIC, 0.1, [until])
         astray = places(data, *run.at(until)).astray
-        law = float(np.mean([chance_astray(float(t), angle) for t in work(run, until, 1.0)]))
-        found.append((angle, int(astray.sum()), astray.size, law))
+        done = work(run, until, 1.0)
+        law = float(np.mean([chance_astray(float(t), angle) for t in done]))
+        tau = -float(np.log(np.mean(np.exp(-done))))
+        found.append((angle, int(astray.sum()), astray.size, law, tau))
     return found

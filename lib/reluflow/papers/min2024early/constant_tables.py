@@ -19,6 +19,7 @@ from reluflow.papers.min2024early.constants import (
     needed_zeta,
     printed_zeta,
 )
+from reluflow.papers.min2024early.plain_numbers import unmarked
 
 
 def of_data(named: Mapping[str, tuple[NDArray, NDArray]]) -> pd.DataFrame:
@@ -41,16 +42,17 @@ def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
         zetas = [printed_zeta(data, start), needed_zeta(data, start)]
         values = [alignment_time(data, zeta) for zeta in zetas]
         values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
-        rows.append([f"{angle:g}", f"{start.zeta_2:.3g}", *(f"{v:.4g}" for v in values)])
+        cells = [unmarked(start.zeta_2, 3), *(unmarked(v) for v in values)]
+        rows.append([f"{angle:g}", *cells])
     names = [
-        "angle to x₋",
+        "angle to x₋ (radians)",
         "ζ₂",
         "t₁, maximum",
         "t₁, minimum",
         "log₁₀ ε, maximum",
         "log₁₀ ε, minimum",
     ]
-    return pd.DataFrame(rows, columns=names).set_index("angle to x₋")
+    return pd.DataFrame(rows, columns=names).set_index("angle to x₋ (radians)")
 
 
 def _beside(X: NDArray, y: NDArray, angles: Sequence[float]) -> Iterable[StartConstants]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
+import pandas as pd
 
 from reluflow.flows.shallow_descent import State, descent
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.networks.dense import one_thread
 from reluflow.networks.shallow import Neurons
+from reluflow.papers.min2024early.image_records import Record
 from reluflow.papers.min2024early.mnist import Curves, Seen, Task
 
 TOLERANCE = 1e-4
 """Error of a step of the flow, relative to the size of all weights."""
+NEAR = 0.01
+"""Losses that begin at 1 and differ by less lie together."""
 
 
 def stepped(task: Task, seed: int, every: int) -> tuple[Curves, Neurons]:
@@ -50,3 +55,17 @@ def flow_states(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
             state = State(int(step), neurons, task.loss.value(neurons))
             seen.append(task.seen(state, still))
         return seen, path.evaluations
+
+
+def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
+    """How far the loss of the flow is from that of descent, and what either takes, by name."""
+    rows = {}
+    for name, run in runs.items():
+        at = np.searchsorted(run.curves.step, run.flow.step)
+        gap = float(np.abs(run.curves.loss[at] - run.flow.loss).max())
+        rows[name] = {
+            "largest difference of the losses": f"below {NEAR:g}" if gap < NEAR else f"{gap:.2g}",
+            "gradients, flow": run.facts["gradients"],
+            "gradients, descent": run.setting.n_steps,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

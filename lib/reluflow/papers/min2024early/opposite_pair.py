@@ -21,9 +21,12 @@ from reluflow.papers.min2024early.orthogonal_exact import fate
 from reluflow.papers.min2024early.toys import SIGMA, WIDTH, Data
 
 EXAMPLES: Mapping[str, Data] = {
-    "(2, 1)+, (-2, -1)-": (np.array([[2.0, 1.0], [-2.0, -1.0]]), np.array([1.0, -1.0])),
-    "and (1, 2)+": (np.array([[2.0, 1.0], [-2.0, -1.0], [1.0, 2.0]]), np.array([1.0, -1.0, 1.0])),
-    "(2, 1)+, (-2, -1.1)-": (np.array([[2.0, 1.0], [-2.0, -1.1]]), np.array([1.0, -1.0])),
+    "(2, 1) against (−2, −1)": (np.array([[2.0, 1.0], [-2.0, -1.0]]), np.array([1.0, -1.0])),
+    "(2, 1), (1, 2) against (−2, −1)": (
+        np.array([[2.0, 1.0], [-2.0, -1.0], [1.0, 2.0]]),
+        np.array([1.0, -1.0, 1.0]),
+    ),
+    "(2, 1) against (−2, −1.1)": (np.array([[2.0, 1.0], [-2.0, -1.1]]), np.array([1.0, -1.0])),
 }
 """Two sets with such a pair, and one in which it is not quite opposite."""
 
@@ -38,10 +41,10 @@ def dead_and_alive(seed: int, networks: int, steps: Sequence[float]) -> pd.DataF
         labels = y.astype(int).tolist()
         ends = [fate(data, labels, [Fraction(a) for a in w])[0] for w in W.reshape(-1, 2).tolist()]
         dies = (np.array(ends) == "dead").reshape(v.shape) & ~silent(X, W)
-        row = {"data": name, "mu": round(separation(X, y), 4), "neurons": dies.size,
+        row = {"data": name, "μ": round(separation(X, y), 4), "neurons": dies.size,
                "die": int(dies.sum())}  # fmt: skip
         for step in steps:
             run = ensemble_descent(X, y, W, np.abs(v), LOGISTIC, step, [round(16.0 / step)], 1000)
-            row[f"S_+ at {step:g}"] = int((dies & serves(X, y, run.W[-1])).sum())
+            row[f"to S₊ at the step {step:g}"] = int((dies & serves(X, y, run.W[-1])).sum())
         rows.append(row)
     return pd.DataFrame(rows).set_index("data")

@@ -161,7 +161,7 @@ def widths_needed(seed: int, networks: int) -> list[Evidence]:
     scale leaves of it as mu tends to 0."""
     shares = [orthant_shares(n) for n in range(1, 11)]
     lasting = astray_at_the_end(np.array([1e-1, 1e-4]), 1e-6, seed, networks)
-    few, many = (astray / tried for _, astray, tried, _ in lasting)
+    few, many = (astray / tried for _, astray, tried, *_ in lasting)
     return [
         fact("chance of a start active on all of n orthogonal data, n = 1, ..., 10",
              [every for every, _ in shares], [Fraction(1, 2**n) for n in range(1, 11)]),

@@ -13,6 +13,7 @@ from reluflow.geometry.separability import separation, violations
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.constants import DataConstants, StartConstants
 from reluflow.papers.min2024early.experiment import Experiment
+from reluflow.papers.min2024early.plain_numbers import plain
 from reluflow.papers.min2024early.small_scale import enough_log_eps, enough_time
 
 LEAST_LOG_EPS = -1e6
@@ -53,7 +54,7 @@ def _named(pairs: NDArray) -> str:
 
 def constants_table(own: Experiment) -> pd.DataFrame:
     """The constants of the data and of the start; one row, and none where (A1) does not hold."""
-    columns = ["μ", "ξ", "ζ₁", "ζ₂", "X min", "X max"]
+    columns = ["μ", "ξ", "ζ₁", "ζ₂", "least ‖xᵢ‖", "largest ‖xᵢ‖"]
     if separation(own.X, own.y) <= 0.0:
         return pd.DataFrame(columns=columns)
     data, start = _constants(own)
@@ -68,7 +69,7 @@ def promise(own: Experiment) -> pd.DataFrame:
     columns = ["home by t", "if ln ε is at most"]
     if separation(own.X, own.y) <= 0.0:
         return pd.DataFrame(columns=columns)
-    rows = {name: [approx(time), approx(scale)] for name, time, scale in _promises(own)}
+    rows = {name: [plain(time), plain(scale)] for name, time, scale in _promises(own)}
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
@@ -83,7 +84,7 @@ def _promises(own: Experiment) -> list[tuple[str, float, float]]:
     given = own.X, own.y, own.W0, own.signs
     # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of 2 log(1 + e^-z) at half the speed.
     pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
-    found.append(("T*, proved here", enough_time(*given) / pull, enough_log_eps(*given)))
+    found.append(("T⁎, proved here", enough_time(*given) / pull, enough_log_eps(*given)))
     return found
 
 

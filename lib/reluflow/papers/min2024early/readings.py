@@ -21,6 +21,7 @@ from reluflow.images import Images
 from reluflow.networks.grouped import GroupedLoss
 from reluflow.papers.min2024early import correlations
 from reluflow.papers.min2024early.mnist import Curves, Seen, Setting, Task
+from reluflow.papers.min2024early.plain_numbers import unmarked
 
 ALIGNED, FALLEN = 0.9, 0.1
 """A neuron is well aligned from this cosine on; the loss begins to fall where this much is gone."""
@@ -120,8 +121,8 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     lines = [
         {
             "reading": words[name],
-            "largest product": f"{row['product']:.3g}",
-            "loss begins at": f"{row['begins']:.4g}",
+            "largest product": unmarked(row["product"], 3),
+            "loss begins at": unmarked(row["begins"]),
             "aligned after": steps(row["aligned"]),
             "loss falls after": steps(row["falls"]),
             "fits": "yes" if fits(row) else "no",

@@ -11,7 +11,7 @@ from scipy.signal import find_peaks
 
 from reluflow.flows.ensembles import Ensemble
 from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.papers.min2024early.toys import FIGURE_6, Data, typical
+from reluflow.papers.min2024early.toys import FIGURE_6, Data, points, typical
 
 _LOW = 0.1
 """A peak of the rate of fall counts from this share of the highest peak on."""
@@ -19,6 +19,7 @@ _VALLEY = 0.5
 """Two peaks are two falls where the rate between them goes below this share of the lower one."""
 _APART = 1.4
 """Lengths of x_+ and x_- that differ by this factor give falls well apart."""
+_COUNTS = ["one fall", "two", "more"]
 _LARGE = 0.1
 """A neuron is large from this share of the largest norm on."""
 
@@ -42,14 +43,16 @@ def ratio_of_sums(data: Data) -> float:
 
 
 def falls_table(runs: Mapping[str, Ensemble]) -> pd.DataFrame:
-    """For each data set the ratio of |x_+| and |x_-|, and the starts with one, two, more falls."""
+    """For each data set its data, the ratio of |x_+| and |x_-|, and the starts with one, two, more
+    falls."""
     rows = []
     for name, run in runs.items():
         counts = np.array([len(falls(loss)) for loss in run.loss.T])
-        rows.append({"data": name, "ratio of the sums": round(ratio_of_sums(FIGURE_6[name]), 2),
+        rows.append({"set": name, "data": points(FIGURE_6[name]),
+                     "ratio of the sums": round(ratio_of_sums(FIGURE_6[name]), 2),
                      "one fall": int((counts == 1).sum()), "two": int((counts == 2).sum()),
                      "more": int((counts > 2).sum())})  # fmt: skip
-    return pd.DataFrame(rows).set_index("data")
+    return pd.DataFrame(rows).set_index("set")
 
 
 def two_sharp_falls(runs: Mapping[str, Ensemble]) -> list[Evidence]:
@@ -61,12 +64,12 @@ def two_sharp_falls(runs: Mapping[str, Ensemble]) -> list[Evidence]:
     told = falls_table(runs)
     apart = told[told["ratio of the sums"] >= _APART]
     near = told[told["ratio of the sums"] < _APART]
-    hits, starts = int(apart["two"].sum()), int(apart.iloc[:, 1:].to_numpy().sum())
+    hits, starts = int(apart["two"].sum()), int(apart[_COUNTS].to_numpy().sum())
     return [
         *typical(f"the loss falls twice, where the sums differ by {_APART}",
                  np.arange(starts) < hits),
         note("starts with one fall where they differ by less",
-             f"{int(near['one fall'].sum())} of {int(near.iloc[:, 1:].to_numpy().sum())}"),
+             f"{int(near['one fall'].sum())} of {int(near[_COUNTS].to_numpy().sum())}"),
     ]  # fmt: skip
 
 

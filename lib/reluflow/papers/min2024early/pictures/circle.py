@@ -94,6 +94,7 @@ def small_multiples(
     for ax in axes[len(stages) :]:
         ax.set_visible(False)
     legend_below(fig, columns=5)
+    _room_for_titles(fig)
     return fig
 
 
@@ -120,6 +121,7 @@ def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int 
     for ax in axes[len(panes) :]:
         ax.set_visible(False)
     legend_below(fig, columns=5)
+    _room_for_titles(fig)
     return fig
 
 
@@ -170,6 +172,11 @@ def _cut(X: NDArray, y: NDArray) -> float:
     outside = arcs(X, lambda U: silent(X, U) | ~(serves(X, y, U, 1.0) | serves(X, y, U, -1.0)))
     a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
     return float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
+
+
+def _room_for_titles(fig: Figure) -> None:
+    """The layout takes for free what a square panel leaves of its height, and cuts the titles."""
+    fig.get_layout_engine().set(h_pad=0.12)  # type: ignore[union-attr]
 
 
 def plane(ax: Axes, X: NDArray, y: NDArray) -> None:

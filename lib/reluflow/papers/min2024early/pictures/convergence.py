@@ -17,13 +17,18 @@ from reluflow.papers.min2024early.refined import Best
 from reluflow.papers.min2024early.whole import Whole
 
 POSITIVE, NEGATIVE, DEAD = "#D55E00", "#0072B2", "#999999"
+_DASHED = (0, (4, 1.5))
 _LN10 = float(np.log(10.0))
 _LOSSES = {
     "exponential": ("#0072B2", "-", "o"),
     "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
     "logistic": ("#117733", (0, (1, 1.2)), "D"),
 }
-_NAMES = {"exponential": "exponential", "2 logistic": "2 log(1 + e⁻ᶻ)", "logistic": "log(1 + e⁻ᶻ)"}
+_NAMES = {
+    "exponential": "exponential",
+    "2 logistic": "$2 \\log(1 + e^{-yf})$",
+    "logistic": "$\\log(1 + e^{-yf})$",
+}
 
 
 @in_house_style
@@ -54,6 +59,9 @@ def whole(each: Whole) -> Figure:
         for ax in grid[:, k]:
             ax.set_xlim(x[0], x[-1])
             ax.tick_params(labelbottom=ax is grid[3, k])
+    first, last = places[1][0], places[1][-1]
+    for ax in grid[:, 1]:  # t_2 is the last moment: not on the frame
+        ax.set_xlim(first, last + 0.04 * (last - first))
     _mark_t_2(each, grid[:, 1])
     for ax, label in zip(
         grid[:, 0],
@@ -66,7 +74,7 @@ def whole(each: Whole) -> Figure:
     for ax, label in zip(grid[3], ("$\\log_{10} t$", "$t$", "$\\log_{10}(t-t_2)$"), strict=True):
         ax.set_xlabel(label)
     style.legend_entry(grid[0, 0], "$v_j > 0$, with $x_+$", color=POSITIVE, lw=1.6)
-    style.legend_entry(grid[0, 0], "$v_j < 0$, with $x_-$", color=NEGATIVE, lw=1.6)
+    style.legend_entry(grid[0, 0], "$v_j < 0$, with $x_-$", color=NEGATIVE, lw=1.6, ls=_DASHED)
     style.legend_entry(grid[0, 0], "dies", color=DEAD, lw=1.2, ls=(0, (1, 1.2)))
     legend_below(fig, columns=5)
     return fig
@@ -75,7 +83,9 @@ def whole(each: Whole) -> Figure:
 def _neuron(each: Whole, j: int) -> dict[str, object]:
     if not each.lives[j]:
         return {"color": DEAD, "lw": 1.2, "ls": (0, (1, 1.2))}
-    return {"color": POSITIVE if each.given.signs[j] > 0.0 else NEGATIVE, "lw": 1.3}
+    if each.given.signs[j] > 0.0:
+        return {"color": POSITIVE, "lw": 1.3}
+    return {"color": NEGATIVE, "lw": 1.3, "ls": _DASHED, "zorder": 2.5}
 
 
 def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
@@ -152,7 +162,7 @@ def ranks(found: Sequence[Whole]) -> Figure:
         left.semilogx(x, values, color=colour, ls=dash, lw=1.2, label=_NAMES[each.given.loss.name])
     mu = np.array([each.given.data.mu for each in found])
     right.plot(mu, [stable_ranks(each.falling)[-1] for each in found], ls="", marker="o", ms=6,
-               mfc=POSITIVE, mec="white", mew=0.6, label="flows, L = e^(-10⁶)")  # fmt: skip
+               mfc=POSITIVE, mec="white", mew=0.6, label="flows, $L = e^{-10^6}$")  # fmt: skip
     right.plot(mu, [limit_rank(each.given.X, each.given.y) for each in found], ls="", marker="+",
                ms=9, mec=style.INK, label="closed form")  # fmt: skip
     grid = np.linspace(0.0, 1.0, 100)

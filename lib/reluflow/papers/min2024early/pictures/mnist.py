@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, panels
+from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
 from reluflow.papers.min2024early.mnist import Curves
 
-PLUS, MINUS, LOSS, RANK = "#D55E00", "#117733", "#0072B2", "#AA4499"
+PLUS, MINUS = "#D55E00", "#0072B2"
+LOSS, NORM, RANK = INK, "#AA4499", "#117733"
+"""The same colours as in `own.training`, which draws such a run on the chapter's page."""
 _NAMES = ("$x_+/n_+$", "$x_-/n_-$", "$w_+$", "$w_-$")
 _KEYS = ("x_plus", "x_minus", "w_plus", "w_minus")
 
@@ -64,7 +66,11 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
             ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
         if np.isfinite(curves.fallen(0.1)):
             ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
-        ax.set(ylim=(-0.5, 1.05), xlabel="step")
+        legend_entry(ax, "worst to best of the group", color="#CCCCCC", lw=7.0)
+        _steps(ax, curves)
+        ax.set(ylim=(-0.5, 1.05))
+    for ax in axes[::2]:
+        ax.set_ylabel("cosine")
     legend_below(fig)
     return fig
 
@@ -77,12 +83,13 @@ def losses(runs: Mapping[str, Curves]) -> Figure:
     for ax, (name, curves) in zip(axes, runs.items(), strict=True):
         ax.set_title(name)
         ax.plot(curves.step, curves.loss, color=LOSS, label="loss $\\mathcal{L}$")
-        ax.plot(curves.step, curves.spectral, color=PLUS, ls=(0, (4, 1.5)),
+        ax.plot(curves.step, curves.spectral, color=NORM, ls=(0, (4, 1.5)),
                 label="$\\|W\\|_2^2$")  # fmt: skip
         ax.plot(curves.step, curves.stable_rank, color=RANK, ls=(0, (1, 1.2)), lw=2.0,
                 label="$\\|W\\|_F^2 / \\|W\\|_2^2$")  # fmt: skip
         ax.axhline(1.0, color=QUIET, lw=0.7, zorder=0)
-        ax.set(ylim=(0.0, 4.0), xlabel="step")
+        _steps(ax, curves)
+        ax.set(ylim=(0.0, 4.0))
     legend_below(fig)
     return fig
 
@@ -114,9 +121,9 @@ def phases(runs: Mapping[str, PhaseCurves]) -> Figure:
     for ax, run in zip(axes, runs.values(), strict=True):
         late = run.epoch > 0
         ax.plot(run.epoch[late], run.loss[late], color=LOSS, label="loss $\\mathcal{L}$")
-        ax.plot(run.epoch[late], run.norms[late], color=PLUS, ls=(0, (4, 1.5)),
+        ax.plot(run.epoch[late], run.norms[late], color=NORM, ls=(0, (4, 1.5)),
                 label="changes in norms")  # fmt: skip
-        ax.plot(run.epoch[late], run.directions[late], color=MINUS, ls=(0, (1, 1.2)), lw=2.0,
+        ax.plot(run.epoch[late], run.directions[late], color=RANK, ls=(0, (1, 1.2)), lw=2.0,
                 label="changes in directions")  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel="epoch", ylim=(1e-5, 1e3))
     legend_below(fig)
@@ -134,9 +141,19 @@ def flow_beside_descent(descent: Curves, flow: Curves) -> Figure:
         ax.plot(descent.step, values(descent), color=colour, label=f"{words}, descent")
         ax.plot(flow.step, values(flow), color=colour, ls="", marker="o", ms=4, mfc="white",
                 label=f"{words}, flow")  # fmt: skip
-    ax.set(xlabel="step, or time of the flow over the length of a step", ylim=(-0.5, 1.05))
+    ax.set(
+        xlabel="step, or time of the flow over the length of a step",
+        ylim=(-0.5, 1.05),
+        ylabel="loss, and cosine",
+    )
     legend_below(fig, columns=2)
     return fig
+
+
+def _steps(ax: Axes, curves: Curves) -> None:
+    """The axis of the steps, with few enough ticks to be told apart."""
+    ax.set(xlim=(0, curves.step[-1]), xlabel="step")
+    ax.locator_params(axis="x", nbins=4)
 
 
 def _grid(runs: Mapping[str, Curves], sharey: bool = False) -> tuple[Figure, list[Axes]]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.papers.min2024early.astray_exact import chance_astray
 from reluflow.statistics import wilson
 
 BLUE, VERMILLION, GREEN = "#0072B2", "#D55E00", "#117733"
@@ -50,30 +51,40 @@ def losses(
 def left_behind(
     counts: NDArray,
     law: NDArray,
-    series: Sequence[tuple[str, Sequence[tuple[float, int, int, float]]]],
+    series: Sequence[tuple[str, Sequence[tuple[float, int, int, float, float]]]],
 ) -> Figure:
     """Neurons outside S_+ at the end: how many in a start, and what share at other mu and scales.
 
     Parameters: `counts` (S,), neurons outside in each start; `law` (k,), the probabilities of
-    0, 1, ... of them; `series` with a label and rows (angle, outside, neurons, chance by the law).
+    0, 1, ... of them; `series` with a label and rows (angle, outside, neurons, chance by the law,
+    work). Between the angles the law is drawn with the work interpolated.
     """
     fig, (bars, ax) = panels(1, 2, height=3.5, titles=["(a) in one start", "(b) in general"])
     shown = np.arange(len(law))
     share = np.array([(counts == k).mean() for k in shown[:-1]] + [(counts >= shown[-1]).mean()])
     bars.bar(shown, share, width=0.62, color=BLUE, alpha=0.55, label="starts of descent")
-    bars.plot(shown, law, ls="", marker="_", ms=22, mew=2.0, color=style.INK, label="the law")
+    bars.plot(
+        shown, law, ls="", marker="_", ms=22, mew=2.0, color=style.INK, label="the law, in (a)"
+    )
     bars.set_xticks(shown, [*map(str, shown[:-1]), f"{shown[-1]}+"])
     bars.set(xlabel="neurons outside $S_+$ at iteration 21 000", ylabel="share of the starts")
     for (label, rows), (colour, marker, line) in zip(series, _SCALES, strict=False):
-        angle, hits, tried, chance = (np.array(column) for column in zip(*rows, strict=True))
+        angle, hits, tried, _, tau = (np.array(column) for column in zip(*rows, strict=True))
         mu, p = np.sin(angle), hits / tried
         low, high = wilson(hits, tried)
-        ax.plot(mu, chance, color=colour, ls=line, lw=1.4, zorder=2.0)
+        fine = np.geomspace(angle.min(), angle.max(), 80)
+        lengths = [np.sqrt(1.0 + np.sin(a)) for a in (angle, fine)]  # of x_+; tau goes with 1/|x_+|
+        done = np.interp(np.log(fine), np.log(angle), tau * lengths[0]) / lengths[1]
+        chance = [chance_astray(*both) for both in zip(done.tolist(), fine.tolist(), strict=True)]
+        ax.plot(np.sin(fine), chance, color=colour, ls=line, lw=1.4, zorder=2.0,
+                label=f"the law, {label}")  # fmt: skip
         some = hits > 0
+        if not some.any():
+            continue
         ax.errorbar(mu[some], p[some], yerr=np.maximum([p - low, high - p], 0.0)[:, some],
                     color=colour, marker=marker, ls="", ms=5.0, capsize=2.5, elinewidth=1.2,
-                    mec="white", mew=0.6, label=label, zorder=3.0)  # fmt: skip
+                    mec="white", mew=0.6, label=f"the flow, {label}", zorder=3.0)  # fmt: skip
     ax.set(xscale="log", yscale="log", ylim=(1e-4, 1.0), xlabel="$\\mu$",
            ylabel="share of the neurons")  # fmt: skip
-    legend_below(fig, columns=5)
+    legend_below(fig, columns=3)
     return fig
