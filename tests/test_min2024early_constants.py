@@ -162,7 +162,8 @@ def test_optimisation_finds_the_closed_forms() -> None:
     ("value", "digits", "text"),
     [(-14_113.2, 4, "≈-14\u202f110"), (0.004648, 4, "≈0.004648"),
      (6.0931e6, 3, "≈6\u202f090\u202f000"), (2.789e9, 4, "≈2.789·10⁹"), (1e-8, 3, "≈1·10⁻⁸"),
-     (1.04e-5, 2, "≈1·10⁻⁵"), (0.0, 4, "0"), (math.inf, 4, "inf"), (1234.0, 3, "≈1\u202f230"), (99_996.0, 4, "≈100\u202f000")],
+     (1.04e-5, 2, "≈1·10⁻⁵"), (0.0, 4, "0"), (math.inf, 4, "inf"), (1234.0, 3, "≈1\u202f230"),
+     (99_996.0, 4, "≈100\u202f000")],
 )  # fmt: skip
 def test_large_numbers_are_written_in_groups(value: float, digits: int, text: str) -> None:
     assert plain(value, digits) == text

@@ -22,7 +22,7 @@ def sums_are_long() -> Statement:
     more. Slack |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, as a fraction: mu itself need not be one.
     """
     return Statement(
-        "‖x_a(w)‖ ≥ √μ n_a X_min", beside(data(), _neuron), _excess, SEPARABLE, fixed=("y",)
+        "‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", beside(data(), _neuron), _excess, SEPARABLE, fixed=("y",)
     )
 
 
@@ -32,7 +32,7 @@ def sums_are_longer() -> Statement:
     Slack (|x_a|^2 - n_a X_min^2)^2 / (mu n_a (n_a - 1) X_min^2)^2 - 1; the difference is positive.
     """
     return Statement(
-        "‖x_a(w)‖² ≥ n_a (1 + μ (n_a − 1)) X_min²",
+        "‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²",
         beside(data(), _neuron),
         _sharper_excess,
         SEPARABLE,
@@ -45,7 +45,7 @@ def equal_angles(n: int) -> list[Evidence]:
     X, y, w = np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n)
     found, asked = _squares({"X": X, "y": y, "w": w})
     return [
-        fact(f"‖x_a‖² for the {n} data 1 + eᵢ", found, asked),
+        fact(f"‖xₐ‖² for the {n} data 1 + eᵢ", found, asked),
         fact("the same by Lemma 11 itself is less", asked > _printed(X, n), True),
     ]
 

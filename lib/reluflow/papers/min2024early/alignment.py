@@ -43,8 +43,8 @@ Zeta = Callable[[DataConstants, StartConstants], float]
 RATE = Reading(
     "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
     "not on n and μ",
-    "the constant of the proof is 16 / (min(ζ, ξ) X_min), where ξ = μ² by itself: its bound is of "
-    "order log n / μ^(5/2)",
+    "the constant of the proof is 16 / (min(ζ, ξ) Xₘᵢₙ), where ξ = μ² by itself: its bound is of "
+    "order log n / √(μ⁵)",
 )
 """How the order log n / sqrt(mu) is read."""
 
@@ -79,12 +79,12 @@ def everywhere() -> dict[str, Draw]:
 
 def printed_time() -> Statement:
     """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
-    return home_at_t_1(printed_zeta, "home at t_1 with ζ = max(ζ_1, ζ_2)", everywhere())
+    return home_at_t_1(printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)", everywhere())
 
 
 def needed_time() -> Statement:
     """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
-    return home_at_t_1(needed_zeta, "home at t_1 with ζ = min(ζ_1, ζ_2)", everywhere())
+    return home_at_t_1(needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)", everywhere())
 
 
 def on_its_own_label(item: Mapping[str, Any]) -> bool:
@@ -126,7 +126,7 @@ def own_label_serves() -> Statement:
         return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
 
     return Statement(
-        "active on its own label: serves at t_1",
+        "active on its own label: serves at t₁",
         {**starts(), **hardly_active()},
         slack,
         {"(A1)": separated, "starts active on its own label": on_its_own_label},
@@ -168,11 +168,11 @@ def flows_are_home(found: pd.DataFrame) -> list[Evidence]:
     """What `at_the_allowed_scale` shows: all home at t_1, and what is needed of it."""
     late = int((~(found.needed <= found.t_1)).sum())
     return [
-        fact("flows at the ε of (Small) with ζ = min(ζ_1, ζ_2): not home at t_1", late, 0,
+        fact("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late, 0,
              tried=len(found)),
         fact("of these with a neuron that began on its own label and does not serve",
              int((~found.served).sum()), 0, tried=len(found)),
-        note("largest share of t_1 that was needed", float((found.needed / found.t_1).max()),
+        note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
              digits=2),
         note("ln ε of these flows, from and to",
              (float(found.log_eps.min()), float(found.log_eps.max())), digits=3),
@@ -190,7 +190,7 @@ def growth_of_the_time() -> list[Evidence]:
     mus = 10.0 ** -np.arange(1.0, 9.0)
     times = np.array([path(slowest(mu, 1e-3)).time for mu in mus])
     return [
-        bound("least c with t_* X_min ≤ c log n / √μ for all n ≥ 2 and μ", least_constant(), "<=",
+        bound("least c with t_* Xₘᵢₙ ≤ c log n / √μ for all n ≥ 2 and μ", least_constant(), "<=",
               3.0, ""),
         bound("least growth of the slowest data's time as μ falls by 10, in log 10",
               float(np.diff(times).min() / np.log(10.0)), ">", 1.0, "", digits=3),

@@ -55,7 +55,7 @@ def all_in_their_cones(runs: Mapping[str, Ensemble], descended: Ensemble) -> lis
     aligned = np.concatenate(well)
     return [
         *typical("every neuron is in its cone or dead", np.concatenate(complete)),
-        bound(f"share of the neurons in S_+ and S_- with a cosine of {WELL} or more",
+        bound(f"share of the neurons in S₊ and S₋ with a cosine of {WELL} or more",
               float(aligned.mean()), ">", _MOST, "", digits=2),
         *_alike(FIGURE_6[ALIKE[0]], runs[ALIKE[0]], descended, descended.knots.tolist()),
         note("starts without a neuron astray, set by set", "; ".join(rows)),
@@ -69,15 +69,15 @@ def all_arrive_and_grow(run: Ensemble) -> list[Evidence]:
     growth = np.linalg.norm(run.at(LATE)[0], axis=-1) / np.linalg.norm(run.at(0)[0], axis=-1)
     ended_negative = late.live & (run.at(LATE)[1] < 0.0)
     return [
-        *typical("no live neuron is outside S_+ as the loss begins to fall",
+        *typical("no live neuron is outside S₊ as the loss begins to fall",
                  _none(early.astray)),
         *typical("none is outside at iteration 21000", _none(late.astray)),
-        bound(f"share of the neurons in S_+ with a cosine of {WELL} or more as the loss begins to "
+        bound(f"share of the neurons in S₊ with a cosine of {WELL} or more as the loss begins to "
               "fall", float((early.aligned[early.arrived] >= WELL).mean()), ">", _MOST, "",
               digits=2),
         bound("share of them that grow a hundredfold by iteration 21000",
               float((growth[early.arrived] > 100.0).mean()), ">", _MOST, "", digits=2),
-        fact("live neurons with v_j < 0 at iteration 21000", int(ended_negative.sum()), 0,
+        fact("live neurons with vⱼ < 0 at iteration 21000", int(ended_negative.sum()), 0,
              tried=ended_negative.size),
         *_by_the_flow(FIGURE_7, run),
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Eviden
     return [
         *typical("some are outside at sin 0.001, and none at sin 0.1",
                  astray.any(axis=1) & arrived),
-        bound(f"share of those outside with a cosine of {WELL} or more with x_1 or x_2",
+        bound(f"share of those outside with a cosine of {WELL} or more with x₁ or x₂",
               float((towards[astray] >= WELL).mean()), ">", _MOST, "", digits=2),
         bound("their number against the law of this page, in standard deviations",
               abs(float(astray.sum()) - law) / law**0.5, "<", _SPREAD, "", digits=2),
@@ -121,7 +121,7 @@ def left_behind(run: Ensemble) -> list[Evidence]:
     law = _law(run)
     mean = starts * float(law @ np.arange(len(law)))
     return [
-        bound("share of starts with a neuron outside S_+, lower end of the interval", float(low),
+        bound("share of starts with a neuron outside S₊, lower end of the interval", float(low),
               ">", 0.05, "", digits=2),
         note("starts with a neuron outside, and the interval of the share",
              f"{hits} of {starts}, {share_interval(hits, starts)}"),

@@ -71,7 +71,7 @@ def rates_agree() -> Statement:
         return -float(np.abs(outgoing - incoming).max())
 
     draws = {"floats": draw(False), "whole numbers, some on boundaries": draw(True)}
-    return Statement("v_j^2 and |w_j|^2 change alike", draws, slack)
+    return Statement("vⱼ² and |wⱼ|² change alike", draws, slack)
 
 
 def starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray, NDArray, NDArray]]:
@@ -136,7 +136,7 @@ def stays_balanced(found: pd.DataFrame) -> list[Evidence]:
     first, last = found[f"{TOLERANCES[0]:g}"], found[f"{TOLERANCES[-1]:g}"]
     moved = first > 1e-9
     return [
-        fact(f"flows along which v^2 - |w|^2 leaves 0 by {LARGEST:g} of |w|^2 at the tolerance "
+        fact(f"flows along which v² - |w|² leaves 0 by {LARGEST:g} of |w|² at the tolerance "
              f"{TOLERANCES[-1]:g}",
              int((last > LARGEST).sum()), 0, tried=len(found)),
         bound("median factor by which a tolerance 10000 times smaller lessens the drift",
@@ -153,9 +153,9 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
     return [
         fact("flows along which an output weight changes its sign", int(found.flips.sum()), 0,
              tried=len(found)),
-        fact("flows along which |v_j| falls below its bound",
+        fact("flows along which |vⱼ| falls below its bound",
              int((found.above < -ROUNDING).sum()), 0, tried=len(found)),
-        bound("the least |v_j(t)| / |v_j(0)| of a neuron that all data shrink",
+        bound("the least |vⱼ(t)| / |vⱼ(0)| of a neuron that all data shrink",
               float(shrinking.shrunk.min()), ">", 0.0, "", digits=1),
         bound("one neuron along one datum of the other label, |w(0)| = 1e-3: its decay over the "
               "bounded one", shrinking_share(1e-3), ">", 0.999, ""),

@@ -39,7 +39,7 @@ def shrinks_little(survey: Survey) -> list[Evidence]:
             slacks.append(float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate)
     return [
         fact("groups that shrink by more", sum(s < 0.0 for s in slacks), 0, tried=len(slacks)),
-        note("1 + log of the growth over 4 n X_max t_1: least, largest", (min(slacks), max(slacks)),
+        note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
         *followed(survey),
     ]  # fmt: skip
@@ -84,7 +84,7 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
     return [
         fact("groups whose sum falls between two moments", falls, 0, tried=2 * len(survey.found)),
         fact("groups with a neuron that leaves its cone", left, 0, tried=2 * len(survey.found)),
-        note("with the printed t_1, a neuron of V₊ still in S₋ there: its |w|² over that of the "
+        note("with the printed t₁, a neuron of V₊ still in S₋ there: its |w|² over that of the "
              "other neuron of S₋, as a logarithm; it falls", late.log_ratio, digits=3),
         *followed(survey),
     ]  # fmt: skip
@@ -117,10 +117,10 @@ def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
             wrong += int(np.any(~np.isfinite(margins)))
         least.append(float(log_margins(each, each.waiting)[0].min()))
     return [
-        fact("trajectories that classify a datum wrongly at some moment from t_1 on", wrong, 0,
+        fact("trajectories that classify a datum wrongly at some moment from t₁ on", wrong, 0,
              tried=len(survey.found)),
-        note("log of the least y f(x) at t_1: least, largest", _range(least), digits=2),
-        note("with the printed t_1, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
+        note("log of the least y f(x) at t₁: least, largest", _range(least), digits=2),
+        note("with the printed t₁, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
              "that of the neuron that should win", late.log_ratio, digits=3),
         *followed(survey),
     ]  # fmt: skip

@@ -54,7 +54,7 @@ def sums_stay() -> Statement:
         "sums and multiples of members of S₊ or S₋ are members, and 0 is none",
         beside(separable_draws(), _members),
         lambda item: 1.0 if _closed(item) else -1.0,
-        {**BOTH_LABELS, "w_1 and w_2 are members": _are_members},
+        {**BOTH_LABELS, "w₁ and w₂ are members": _are_members},
     )
 
 
@@ -64,7 +64,7 @@ def sums_stay_with_one_label() -> Statement:
         "sums and multiples of members are members, for data of one label",
         beside(one_label(), _members),
         lambda item: 1.0 if _closed(item, zero=True) else -1.0,
-        {**SEPARABLE, "w_1 and w_2 are members": _are_members},
+        {**SEPARABLE, "w₁ and w₂ are members": _are_members},
     )
 
 
@@ -74,7 +74,7 @@ def silent_sums_stay() -> Statement:
         "sums and multiples of members of S_dead are members",
         beside(data((2, 12)), _silent_members),
         lambda item: 1.0 if silent_exactly(item["X"], _combined(item)) else -1.0,
-        {**SEPARABLE, "w_1 and w_2 are members": _are_silent},
+        {**SEPARABLE, "w₁ and w₂ are members": _are_silent},
     )
 
 

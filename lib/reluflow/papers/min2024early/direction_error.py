@@ -26,7 +26,7 @@ from reluflow.papers.min2024early.states import (
 
 PROVED = (EXPONENTIAL, TWICE_LOGISTIC)
 """The losses of Appendix B: the pull at the output 0 is the label."""
-_SMALL = {"max |f| <= 1": lambda state: largest_output(state) <= 1.0}
+_SMALL = {"max |f| ≤ 1": lambda state: largest_output(state) <= 1.0}
 
 
 def errors(state: State, loss: Loss) -> NDArray:
@@ -46,7 +46,7 @@ def _slack(error: float, state: State) -> float:
 def near_the_limit(loss: Loss) -> Statement:
     """ea.lem4: the error is at most 2 n X_max max |f| whenever max |f| <= 1 (eq. 11)."""
     return Statement(
-        f"{loss.name} loss: the error of the direction is at most 2 n X_max max|f|",
+        f"{loss.name} loss: the error of the direction is at most 2 n Xₘₐₓ max|f|",
         balanced_states(),
         lambda state: _slack(float(errors(state, loss).max()), state),
         _SMALL,
@@ -91,7 +91,7 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
 
     draws = balanced_states((0.0,), least=1e-6)
     return Statement(
-        f"{loss.name} loss: the rate of cos(x_r, w_j) is within 2 n X_max max|f| of its limit",
+        f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
         {kind: with_reference(draw) for kind, draw in draws.items()},
         slack,
         _SMALL,
@@ -131,16 +131,16 @@ def appendix_loss() -> Reading:
     return Reading(
         "the logistic loss is 2 log(1 + exp(-y f)), as in Appendix B, whose pull at f = 0 is y",
         "with log(1 + exp(-y f)), as in Section 2.1, the pull at f = 0 is y/2, and the error tends "
-        "to half of |P x_a| as the weights shrink: x = (1, 0), y = 1 and w at 45 degrees with "
-        f"|w| = e^-5 have an error of {error:.3f}, where {allowed:.1e} is allowed",
+        "to half of |P xₐ| as the weights shrink: x = (1, 0), y = 1 and w at 45 degrees with "
+        f"|w| = e⁻⁵ have an error of {error:.3f}, where {allowed:.1e} is allowed",
     )
 
 
 def reference_in_input_space() -> Reading:
     """How Lemma 10 is read."""
     return Reading(
-        "x_r is a unit vector of the space of inputs (the sphere's dimension is printed as n - 1), "
-        "x_a(w_j) is not 0, and the logistic loss is 2 log(1 + exp(-y f))",
-        "where x_a(w_j) = 0 the angle to it is not defined; with its product with |x_a| read as 0 "
+        "xᵣ is a unit vector of the space of inputs (the sphere's dimension is printed as n - 1), "
+        "xₐ(wⱼ) is not 0, and the logistic loss is 2 log(1 + exp(-y f))",
+        "where xₐ(wⱼ) = 0 the angle to it is not defined; with its product with |xₐ| read as 0 "
         "the bound holds there too. With log(1 + exp(-y f)) it fails, as in Lemma 4",
     )

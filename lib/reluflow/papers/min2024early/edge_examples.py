@@ -112,7 +112,7 @@ def many_solutions() -> list[Evidence]:
     return [
         fact("ways to go on from p = 0 with s'(0) = 0", edge_exact.ways(1, Fraction(0)),
              ("stay", "above")),
-        fact("p = sinh s, v = cosh s, dt = e^(pv) ds solve the active side, as identities",
+        fact("p = sinh s, v = cosh s, dt = eᵖᵛ ds solve the active side, as identities",
              edge_exact.departure_solves_the_equation(), True),
         bound("residual of the constant solution", resting_residual(1.0, 0.0, 8.0), "<=", 0.0, ""),
         bound("largest residual of the one that leaves, until s = 1/4, 1/2, 1", max(gaps), "<=",

@@ -60,19 +60,19 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
         instance={
             "x_1": (1, 0), "y_1": 1,
             "x_2": (Fraction(-12, 13), Fraction(5, 13)), "y_2": -1,
-            "tan(θ/2), θ the angle of w_1(0) from x_2 towards x_1": HALF_TANGENT,
+            "tan(θ/2), θ the angle of w₁(0) from x₂ towards x₁": HALF_TANGENT,
             "v_1(0)": "|w_1(0)|",
             "ln ε": LOG_EPS,
         },
         assumptions={
             "(A1), μ = 12/13": abs(separation(X, Y) - 12.0 / 13.0) < 1e-12,
-            "(A2), w_1(0) is no multiple of x_- = x_2": HALF_TANGENT > 0,
+            "(A2), w₁(0) is no multiple of x₋ = x₂": HALF_TANGENT > 0,
             "(Small), by both routes": allowed and certain.small,
             "(R), the flow is the regular one": True,
         },
         breaks=(breaks,),
         recheck=(recheck,),
-        route="in S_- the angle obeys dθ/dt = e^f sin θ with 0 ≤ f ≤ ε², which puts the time of "
+        route="in S₋ the angle obeys dθ/dt = e^f sin θ with 0 ≤ f ≤ ε², which puts the time of "
         "the exit between two logarithms, enclosed in ball arithmetic",
     )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _deep(mu: float) -> tuple[Alignment, float]:
 def late_at_every_mu() -> Evidence:
     """How many mu there are with data and a start that is not home at the printed t_1: all."""
     late = sum(found.time > t_1 for found, t_1 in map(_deep, MUS))
-    return fact("values of μ for which two data have a start that is not home at the printed t_1",
+    return fact("values of μ for which two data have a start that is not home at the printed t₁",
                 late, 0, tried=len(MUS))  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def is_not_home_at_t_1() -> Counterexample:
     early = certainly_less(certain.exit, certain.t_1)
     return _example(
         bound("time at which the flow brings the neuron home", home, "<=", t_1, "", digits=3),
-        fact("the time of the exit from S_- is enclosed below t_1", early, True),
+        fact("the time of the exit from S₋ is enclosed below t₁", early, True),
         allowed,
     )
 
@@ -119,7 +119,7 @@ def keeps_its_pattern() -> Counterexample:
     early = certainly_less(certain.exit, certain.pattern)
     longest = t_1 / (4.0 * np.log(2.0))  # 4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
     return _example(
-        bound("time for which the flow keeps x_2 alone active", first, "<=", longest, "", digits=3),
-        fact("the time of the exit from S_- is enclosed below 4/(m_2 √μ X_min)", early, True),
+        bound("time for which the flow keeps x₂ alone active", first, "<=", longest, "", digits=3),
+        fact("the time of the exit from S₋ is enclosed below 4/(m₂ √μ Xₘᵢₙ)", early, True),
         allowed,
     )

@@ -18,7 +18,7 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
     """
     fewer = min(n_plus, n_minus)
     if fewer < 1 or not log_eps < -40.0:
-        raise ValueError("at least one datum of either label, and eps below e^(-40), are needed")
+        raise ValueError("at least one datum of either label, and ε below e^(-40), are needed")
     bits, ctx.prec = ctx.prec, 200
     try:
         begins = arb.const_euler() + 2 * arb(log_eps) + arb(0, 2) * arb(2.0 * log_eps).exp()

@@ -64,7 +64,7 @@ def linear_loss_falls(loss: Loss, factor: float = PRINTED) -> Statement:
         return {**made, "W": made["W"] * 1e-6, "v": made["v"] * 1e2}
 
     return Statement(
-        f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|^2 L^2 gamma^2 "
+        f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|² L² γ² "
         "or faster",
         {"small": grown(-6.0, -1.0), "of size 1": grown(-1.0, 0.5), "large": grown(0.5, 3.0),
          "lengths": grown(-1.0, 1.0, 2.0), "long v, short W": output_weights},
@@ -122,7 +122,7 @@ def speed_is_bounded(loss: Loss) -> Statement:
         return 1.0 - speed(item, loss) / float(np.linalg.norm(item["X"], axis=1).max() * length)
 
     return Statement(
-        f"{loss.name} loss: |F| <= X_max L |(W, v)|",
+        f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",
         {"of size 1": draw(0.5, 0.0, False), "sizes": draw(3.0, 0.0, False),
          "units": draw(1.0, 6.0, False), "equal data": draw(1.0, 0.0, True)},
         slack,

@@ -229,7 +229,7 @@ def neurons_stay_small(found: pd.DataFrame) -> list[Evidence]:
     sizes = ["norm", "output"]
     halved = int((found[sizes] > 0.5 * (1.0 + ROUNDING)).any(axis=1).sum())
     return [
-        fact("flows along which |w_j|^2 or |f| passes its bound before T",
+        fact("flows along which |wⱼ|² or |f| passes its bound before T",
              _passed(found, ("norm", "output"), 1.0), 0, tried=len(found)),
         fact("flows along which one passes half of its bound before T, which the proof excludes",
              halved, 0, tried=len(found)),
@@ -244,13 +244,13 @@ def twice_as_long(found: pd.DataFrame) -> list[Evidence]:
     proved = found[found.loss != LOGISTIC.name]
     last = {log_eps: passing_time(log_eps) for log_eps in (-10.0, -100.0, -1000.0)}
     return [
-        fact("flows along which |w_j|^2 or |f| passes its bound before 2 T",
+        fact("flows along which |wⱼ|² or |f| passes its bound before 2 T",
              _passed(found, ("norm", "output"), 2.0), 0, tried=len(found)),
         fact("flows along which the direction's error passes its bound before 2 T",
              _passed(proved, ("direction",), 2.0), 0, tried=len(proved)),
-        bound("one datum, one neuron along it, ln eps = -1000: when |w|^2 passes, over T",
+        bound("one datum, one neuron along it, ln ε = -1000: when |w|² passes, over T",
               last[-1000.0], "<", 2.002, ""),
-        note("the same for ln eps = -10, -100, -1000", tuple(last.values())),
+        note("the same for ln ε = -10, -100, -1000", tuple(last.values())),
     ]  # fmt: skip
 
 
@@ -266,7 +266,7 @@ def passing_time(log_eps: float) -> float:
 def _followed(found: pd.DataFrame) -> list[Evidence]:
     """What kind of flows these were."""
     return [
-        note("flows: exponential loss, 2 log(1 + e^-q), log(1 + e^-q)",
+        note("flows: exponential loss, 2 log(1 + e⁻ʸᶠ), log(1 + e⁻ʸᶠ)",
              tuple(int((found.loss == loss.name).sum()) for loss in LOSSES)),
         note("leaks of the activation", tuple(sorted(set(found.leak))), digits=None),
         note("flows that end on a boundary, where (GF) has no solution any more",

@@ -49,7 +49,7 @@ def inside() -> Statement:
 def margin() -> Statement:
     """<z_i, z> >= mu X_min |z| for z in K, the margin of Lemma 7's proof, by its square."""
     return Statement(
-        "⟨yᵢxᵢ, z⟩ ≥ μ X_min ‖z‖ on K",
+        "⟨yᵢxᵢ, z⟩ ≥ μ Xₘᵢₙ ‖z‖ on K",
         beside(data(), lambda item, rng: {"a": _drawn(item, rng)}),
         _margin_excess,
         {**SEPARABLE, "z is not 0": lambda item: bool(np.any(item["a"]))},

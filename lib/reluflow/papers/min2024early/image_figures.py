@@ -57,7 +57,7 @@ def right_signs(records: Mapping[str, Record]) -> list[Evidence]:
         bound("share of all pairs of 0 and 1 with the right sign", every, ">=", VERY_LIKELY, ""),
         note("among equal digits, among different ones", (equal, different)),
         note("pairs", sum(data["figure-5"]["shares"][k] for k in ("equal", "different"))),
-        note("mu, the least cosine, which (A1) wants positive", data["figure-5"]["mu"]),
+        note("μ, the least cosine, which (A1) wants positive", data["figure-5"]["mu"]),
         *[
             note(
                 f"the same for {_digits(records[name])}: equal, different", _shares(d["shares"])[:2]
@@ -75,7 +75,7 @@ def centring(records: Mapping[str, Record]) -> list[Evidence]:
         data, digits = record.facts["data"], _digits(record)
         low = data["least_before"]
         found += [
-            fact(f"{digits}: least product of different digits is >= 0, in whole grey levels",
+            fact(f"{digits}: least product of different digits is ≥ 0, in whole grey levels",
                  low >= 0, True, tried=record.facts["images"]),
             note(f"{digits}: it is", low),
             note(f"{digits}: after centring", data["least_after"]),
@@ -90,7 +90,7 @@ def aligns(record: Record, starts: Sequence[Mapping[str, float]]) -> list[Eviden
     low, high = STEPS["aligned"]
     inside = [low <= one["aligned"] <= high for one in starts]
     return [
-        bound("largest cosine of a neuron to its x_+ or x_- at the start, in size",
+        bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
               _scattered(record), "<=", ORTHOGONAL, "", digits=3),
         bound("first step at which all have a cosine of 0.9", c.aligned(ALIGNED), ">=", low, ""),
         bound("the same", c.aligned(ALIGNED), "<=", high, ""),
@@ -129,7 +129,7 @@ def antipodal(records: Mapping[str, Record]) -> list[Evidence]:
     found: list[Evidence] = []
     for record in records.values():
         digits = _digits(record)
-        found.append(fact(f"{digits}: n (x_+ + x_-), in whole grey levels, its largest entry",
+        found.append(fact(f"{digits}: n (x₊ + x₋), in whole grey levels, its largest entry",
                           record.facts["data"]["left_over"], 0))  # fmt: skip
         found.append(bound(f"{digits}: stable rank at the end",
                            float(record.curves.stable_rank[-1]), "<", 2.0, ""))  # fmt: skip
@@ -148,7 +148,7 @@ def alike(record: Record) -> list[Evidence]:
     return [
         bound("share of pairs of one digit with a positive product", equal, ">", 0.5, ""),
         bound("share of pairs of different digits with a negative one", different, ">", 0.5, ""),
-        bound("largest cosine of a neuron to its x_+ or x_- at the start, in size",
+        bound("largest cosine of a neuron to its x₊ or x₋ at the start, in size",
               _scattered(record), "<=", ORTHOGONAL, "", digits=3),
         bound("first step at which all have a cosine of 0.9, over that at which a tenth of the "
               "loss is gone", c.aligned(ALIGNED) / c.fallen(FALLEN), "<", 1.0, ""),
@@ -172,7 +172,7 @@ def two_phases(both: Phases) -> list[Evidence]:
         bound("epochs at which only directions change", int(only.sum()), ">=", 1, ""),
         bound("the loss over its start in them, least", loss, ">=", 1.0 - FALLEN, ""),
         bound("epoch of the largest change of norms", int(_peak(both)), ">", last, ""),
-        bound("sum of |w_j|^2 at the end, over the start's", float(both.squares[-1]
+        bound("sum of |wⱼ|² at the end, over the start's", float(both.squares[-1]
               / both.squares[0]), ">", 1.0, "times"),
         bound("loss at the end", float(both.loss[-1]), "<=", SMALL, ""),
         note("the first and the last of these epochs, and all",
@@ -216,7 +216,7 @@ def _scattered(record: Record) -> float:
 def _drops(record: Record) -> list[Evidence]:
     """The alignment at the end lies below the best."""
     found = []
-    for name, side in (("x_+", record.curves.plus), ("x_-", record.curves.minus)):
+    for name, side in (("x₊", record.curves.plus), ("x₋", record.curves.minus)):
         drop = float(side[:, 0].max() - side[-1, 0])
         found.append(bound(f"drop of the mean neuron's cosine to {name} from its best to the end",
                            drop, ">", 0.01, "", digits=3))  # fmt: skip
@@ -227,9 +227,9 @@ def _grows(record: Record) -> list[Evidence]:
     c = record.curves
     before = c.spectral[c.step <= c.fallen(FALLEN)]
     return [
-        bound("|W|_2^2 at the end", float(c.spectral[-1]), ">", float(before[-1]),
+        bound("‖W‖₂² at the end", float(c.spectral[-1]), ">", float(before[-1]),
               "(its value where a tenth of the loss is gone)"),
-        fact("both the loss and |W|_2^2 move one way only from there on, as recorded",
+        fact("both the loss and ‖W‖₂² move one way only from there on, as recorded",
              _one_way(record), True),
     ]  # fmt: skip
 
@@ -244,8 +244,8 @@ def _looks(record: Record) -> list[Evidence]:
     """Of the ten digits' means the nearest to each mean neuron, and its cosine."""
     found: list[Evidence] = []
     sides = (
-        ("w_plus", "w_+", record.setting.positive),
-        ("w_minus", "w_-", record.setting.negative),
+        ("w_plus", "w₊", record.setting.positive),
+        ("w_minus", "w₋", record.setting.negative),
     )
     for key, name, digit in sides:
         cosines = record.facts["cosines"][key]

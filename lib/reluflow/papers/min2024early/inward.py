@@ -73,7 +73,7 @@ def _statement(says: str, loss: Loss, sign: float) -> Statement:
         lambda item: float(_cosines(item, sign * gradient_in_weights(item, loss)).min()),
         {**_A1,
          "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
-         "no v_j is 0": lambda item: bool(item["v"].all())},
+         "no vⱼ is 0": lambda item: bool(item["v"].all())},
         strict=True,
         fixed=("y",),
     )  # fmt: skip
@@ -82,12 +82,12 @@ def _statement(says: str, loss: Loss, sign: float) -> Statement:
 def gradient_points_inward(loss: Loss) -> Statement:
     """ea.eq46.1: y_i sign(v_j) <x_i, grad_(w_j) L> > 0 for all i and every active neuron, as
     printed in eq. (46)."""
-    return _statement("y_i sign(v_j) <x_i, grad L> > 0 for active neurons", loss, 1.0)
+    return _statement("yᵢ sign(vⱼ) ⟨xᵢ, ∇L⟩ > 0 for active neurons", loss, 1.0)
 
 
 def velocity_points_inward(loss: Loss) -> Statement:
     """The same with the flow's velocity -grad_(w_j) L."""
-    return _statement("y_i sign(v_j) <x_i, -grad L> > 0 for active neurons", loss, -1.0)
+    return _statement("yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons", loss, -1.0)
 
 
 def two_data() -> Counterexample:
@@ -106,7 +106,7 @@ def two_data() -> Counterexample:
             "balanced, |v| = |w|": True,
             "w is no positive multiple of the negative data": True,
         },
-        breaks=(bound("the larger of y_i sign(v) <x_i, grad_w L>, by the network's gradient",
+        breaks=(bound("the larger of yᵢ sign(v) ⟨xᵢ, ∇L⟩, by the network's gradient",
                       float(products.max()), ">", 0.0, ""),),
         recheck=(bound("L at w = 2 less L at w = 1, by enclosures; L is convex in w",
                        float((far - near).upper()), ">", 0.0, "", digits=3),),

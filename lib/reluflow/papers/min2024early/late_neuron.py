@@ -24,9 +24,9 @@ LOG_SIZE = -130.0
 
 
 PART_ONE = Reading(
-    "t_1 is a time at which part 1 holds: all neurons of V₊ are in S₊ or S_dead, those of V₋ in "
+    "t₁ is a time at which part 1 holds: all neurons of V₊ are in S₊ or S_dead, those of V₋ in "
     "S₋ or S_dead. Appendix D supposes it.",
-    "With ζ = max(ζ₁, ζ₂) as printed, t_1 does not know the start, and part 1 may fail there. A "
+    "With ζ = max(ζ₁, ζ₂) as printed, t₁ does not know the start, and part 1 may fail there. A "
     "late neuron of V₊ in S₋ then breaks this statement too, as the example on the page shows.",
 )
 """How the claims of part 2 are read that fall with the printed t_1."""

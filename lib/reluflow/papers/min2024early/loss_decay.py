@@ -53,8 +53,8 @@ def _longest(X: NDArray) -> float:
 
 
 CONES = {
-    "S_+ holds the one group": lambda item: bool(serves(item["X"], item["y"], item["plus"]).all()),
-    "S_- the other": lambda item: bool(serves(item["X"], item["y"], item["minus"], -1.0).all()),
+    "S₊ holds the one group": lambda item: bool(serves(item["X"], item["y"], item["plus"]).all()),
+    "S₋ the other": lambda item: bool(serves(item["X"], item["y"], item["minus"], -1.0).all()),
 }
 """Hypotheses of an instance of `in_cones`."""
 
@@ -126,10 +126,10 @@ def falls_like_one_over_t(survey: Survey) -> list[Evidence]:
     least = min((float(s.min()) for s in slacks), default=np.nan)
     limits = [times_loss(each) for each in found]
     return [
-        fact("trajectories that break the bound somewhere up to L = e^(-1e6)",
+        fact("trajectories that break the bound somewhere up to ln L = -10⁶",
              sum(not bool(np.all(s >= 0.0)) for s in slacks), 0, tried=len(found)),
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
-        note("t L log t where L = e^(-1e6), over its limit (1/γ₊ + 1/γ₋)/2: median",
+        note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
         *followed(survey),
     ]  # fmt: skip

@@ -97,7 +97,7 @@ def nearly_two(survey: Survey) -> list[Evidence]:
             sharper.append(float(excess_of_groups(each, moments).min()))
         late.append(float(excess(each, moments)[-1]))
     return [
-        fact("trajectories on which the bound fails from t_1 to L = e^(-1e6)",
+        fact("trajectories on which the bound fails from t₁ to ln L = -10⁶",
              sum(s < -ROUNDING for s in worst), 0, tried=len(survey.found)),
         fact("those on which |W|_F² ≤ |W₊|₂² + |W₋|₂² + 4 √h ε W_max² fails",
              sum(s < -ROUNDING for s in sharper), 0, tried=len(survey.found)),
@@ -111,9 +111,9 @@ def at_most_two(survey: Survey) -> list[Evidence]:
     ends = [_end(each) for each in survey.found]
     grown = sum(not _grows(each) for each in survey.found)
     return [
-        bound("largest stable rank where L = e^(-1e6)", max(rank for rank, _ in ends), "<=", 2.0,
+        bound("largest stable rank where ln L = -10⁶", max(rank for rank, _ in ends), "<=", 2.0,
               "", digits=3),
-        fact("trajectories whose norm does not grow to where L = e^(-1e6)", grown, 0,
+        fact("trajectories whose norm does not grow to where ln L = -10⁶", grown, 0,
              tried=len(ends)),
         bound("largest relative deviation there from the limit in closed form",
               max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", LIMIT, "", digits=1),
@@ -164,7 +164,7 @@ def reaches_its_limit(survey: Survey) -> list[Evidence]:
     ends = [_end(each) for each in survey.found]
     X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
     return [
-        deviation("stable rank where L = e^(-1e6) against its limit, relatively",
+        deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=1),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),

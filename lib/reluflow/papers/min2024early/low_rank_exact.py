@@ -34,7 +34,7 @@ def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
                  for k in range(len(rows[0]))]  # fmt: skip
             if all(_dot(x, u) >= 1 for x in rows):
                 return u
-    raise ValueError("no u has <x_i, u> >= 1 for all data")
+    raise ValueError("no u has ⟨xᵢ, u⟩ ≥ 1 for all data")
 
 
 def _dot(a: Vector, b: Vector) -> Fraction:

@@ -111,7 +111,7 @@ def late_at_printed_time(found: BesideTimes) -> Evidence:
     """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
     late = int(np.sum(found.needed > found.printed))
     return fact(
-        "angles 10^-k from x_- of the figure at which the neuron is not home at the printed t_1",
+        "angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the printed t₁",
         late, 0, tried=len(found.needed),
     )  # fmt: skip
 

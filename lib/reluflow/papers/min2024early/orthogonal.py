@@ -25,9 +25,9 @@ TARGETS = ("$x_1$", "$x_2$", "$x_+$")
 
 
 BY_OUTPUT = Reading(
-    "who grows is read off the outputs: nearly all of f comes from the neurons along x_+",
-    "every live neuron grows, those along x_1 and x_2 more slowly; where no neuron starts in the "
-    "quadrant of x_+ they fit the data by themselves",
+    "who grows is read off the outputs: nearly all of f comes from the neurons along x₊",
+    "every live neuron grows, those along x₁ and x₂ more slowly; where no neuron starts in the "
+    "quadrant of x₊ they fit the data by themselves",
 )
 
 
@@ -71,18 +71,18 @@ def where_each_ends(run: Ensemble) -> list[Evidence]:
     moved = W - W0
     kept = (np.where(W0 <= 0.0, moved, 0.0) != 0.0).any(axis=-1)
     return [
-        fact("neurons with v_j > 0 that end in another group than the one they start in",
+        fact("neurons with vⱼ > 0 that end in another group than the one they start in",
              int((found != expected)[positive].sum()), 0, tried=int(positive.sum())),
         fact("neurons for which an inner product that was not positive has changed",
              int(kept.sum()), 0, tried=kept.size),
-        bound("share of the neurons with v_j < 0 that end elsewhere than the conserved quantity "
+        bound("share of the neurons with vⱼ < 0 that end elsewhere than the conserved quantity "
               "says", float((found != expected)[~positive].mean()), "<", 0.01, ""),
-        bound(f"share of the live ones with a cosine of {WELL} or more with x_1, x_2 or x_+ as "
+        bound(f"share of the live ones with a cosine of {WELL} or more with x₁, x₂ or x₊ as "
               "the loss begins to fall", float((cosines[mine >= 0] >= WELL).mean()), ">", 0.9, "",
               digits=2),
-        note("neurons of 50 at the end with x_1, x_2, x_+, on average",
+        note("neurons of 50 at the end with x₁, x₂, x₊, on average",
              tuple(float((found == k).sum(axis=1).mean()) for k in range(3)), "", digits=3),
-        note("of these, neurons that began with v_j < 0",
+        note("of these, neurons that began with vⱼ < 0",
              float(((found >= 0) & ~positive).sum(axis=1).mean()), "", digits=2),
     ]  # fmt: skip
 
@@ -103,13 +103,13 @@ def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
     size = np.linalg.norm(W, axis=-1)
     medians = tuple(float(np.median(size[mine == k])) for k in range(3))
     return [
-        bound("least share of an output that comes from the neurons along x_+",
+        bound("least share of an output that comes from the neurons along x₊",
               float(theirs[some].min()), ">", 0.95, "", digits=2),
-        *typical("fewer neurons are along x_+ than at sin 0.1", fewer),
-        note("starts without a neuron along x_+", int((~some).sum())),
-        note("median norm at iteration 21000 of the neurons along x_1, x_2, x_+", medians, "",
+        *typical("fewer neurons are along x₊ than at sin 0.1", fewer),
+        note("starts without a neuron along x₊", int((~some).sum())),
+        note("median norm at iteration 21000 of the neurons along x₁, x₂, x₊", medians, "",
              digits=2),
-        note("how many neurons are along x_+, on average, and at sin 0.1 in S_+",
+        note("how many neurons are along x₊, on average, and at sin 0.1 in S₊",
              (float((mine == 2).sum(axis=1).mean()),
               float(places(FIGURE_7, *near.at(LATE)).arrived.sum(axis=1).mean())), "", digits=3),
         *_without_them(orthogonal),

@@ -26,13 +26,13 @@ from reluflow.separable import separable_draws
 Instance = Mapping[str, Any]
 OFF_THE_BOUNDARIES = Reading(
     "no neuron starts orthogonal to a datum, which has probability 0",
-    "where <w_j, x_i> = 0 at the start the equation has, besides the solution on which it stays 0, "
-    "one on which it grows at once, as in E.4, and with it the neuron may come to S_+",
+    "where ⟨wⱼ, xᵢ⟩ = 0 at the start the equation has, besides the solution on which it stays 0, "
+    "one on which it grows at once, as in E.4, and with it the neuron may come to S₊",
 )
 WITH_ASSUMPTION_2 = Reading(
-    "Assumption 2 holds, and how small epsilon must be depends on mu",
-    "a neuron of V_+ along x_- shrinks on its line for ever; at a fixed scale the neurons left "
-    "outside become, as mu tends to 0, those of orthogonal data",
+    "Assumption 2 holds, and how small ε must be depends on μ",
+    "a neuron of V₊ along x₋ shrinks on its line for ever; at a fixed scale the neurons left "
+    "outside become, as μ tends to 0, those of orthogonal data",
 )
 
 
@@ -150,8 +150,8 @@ def all_arrive_or_die() -> Statement:
 
     kinds = ("integers", "wide", "narrow", "parallel", "one against many")
     return Statement(
-        "every neuron comes to S_+ or dies", {kind: drawn(kind) for kind in kinds}, slack,
-        hypotheses={"w is no positive multiple of x_-": free_of_x_minus},
+        "every neuron comes to S₊ or dies", {kind: drawn(kind) for kind in kinds}, slack,
+        hypotheses={"w is no positive multiple of x₋": free_of_x_minus},
         fixed=("X", "y", "w"),
     )  # fmt: skip
 
@@ -174,7 +174,7 @@ def widths_needed(seed: int, networks: int) -> list[Evidence]:
                  >= 7 * neurons_needed(Fraction(1, 2**n)) for n in range(2, 10)), True),
         note("that width for n = 1, ..., 10",
              ", ".join(str(neurons_needed(Fraction(1, 2**n))) for n in range(1, 11))),
-        bound("share of neurons left astray at weights of 1e-6 and mu = sin 0.1", few, "<", 0.01,
+        bound("share of neurons left astray at weights of 1e-6 and μ = sin 0.1", few, "<", 0.01,
               ""),
-        bound("the same at mu = sin 0.0001", many, ">", 0.05, "", digits=2),
+        bound("the same at μ = sin 0.0001", many, ">", 0.05, "", digits=2),
     ]  # fmt: skip

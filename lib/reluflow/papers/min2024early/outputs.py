@@ -72,8 +72,8 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
     return [
         fact("flows under the first bound of (Small) with an output above eq (29) before T",
              int((~(found.share <= 1.0)).sum()), 0, tried=len(found)),
-        bound("largest t_1 / T - 1", float(found.ratio.max()) - 1.0, "<=", 1e-9, ""),
+        bound("largest t₁ / T - 1", float(found.ratio.max()) - 1.0, "<=", 1e-9, ""),
         note("largest |f| over the bound of eq (29)", float(found.share.max()), digits=2),
-        note("starts for which max(ζ_1, ζ_2) is at most ζ_1 and at most ζ_2, as the proof needs",
+        note("starts for which max(ζ₁, ζ₂) is at most ζ₁ and at most ζ₂, as the proof needs",
              (int(printed.serves.sum()), len(printed))),
     ]  # fmt: skip

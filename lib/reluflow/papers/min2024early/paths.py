@@ -130,12 +130,12 @@ def figure_15_is_longest(most: int = 5, far: int = 60) -> list[Evidence]:
         for a in range(1, n + 1)
     )  # fmt: skip
     return [
-        fact("pairs (n_+, n_-), n ≤ 3, with a path as printed beyond that of Figure 15",
+        fact("pairs (n₊, n₋), n ≤ 3, with a path as printed beyond that of Figure 15",
              beyond(printed), 0, tried=len(printed)),
         fact(f"pairs, n ≤ {most}, with a path of monotone counts beyond it", beyond(both), 0,
              tried=len(both)),
         fact("pairs with both labels for which Figure 15 is not the largest", reached, 0),
-        fact(f"pairs, n ≤ {far}, for which its time is above t_1", late, 0),
+        fact(f"pairs, n ≤ {far}, for which its time is above t₁", late, 0),
         note("pairs of the first kind", [size for size, value in printed.items()
                                          if value[0] > sum(size)]),
     ]  # fmt: skip

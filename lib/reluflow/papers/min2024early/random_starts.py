@@ -158,7 +158,7 @@ def independent_signs() -> Reading:
     return Reading(
         "the signs are drawn without a look at W₀, and ε is small enough for the W₀ that came",
         "with signs that may depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of "
-        "labels 1 and −1 let v_j > 0 only where ⟨x₁, w_j⟩ ≤ 0, and all of V₊ dies; and no ε is "
+        "labels 1 and −1 let vⱼ > 0 only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is "
         "small enough for every W₀",
     )
 

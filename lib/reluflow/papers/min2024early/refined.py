@@ -66,7 +66,7 @@ def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
         fact("groups with a neuron that is further away", sum(c < 0.25 for c in tried), 0,
              tried=len(tried)),
         note("least cosine in that time, of all groups", min(tried, default=np.nan), digits=3),
-        note("with the printed t_1, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
+        note("with the printed t₁, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
              "time", late.leaves, digits=4),
         *followed(survey),
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def turns_towards(loss: Loss) -> Statement:
         slack,
         {"data of both labels, μ > 1e-6": lambda item: bool(
             len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
-         "w in S_+": lambda item: bool(serves(item["X"], item["y"], item["w"])),
+         "w in S₊": lambda item: bool(serves(item["X"], item["y"], item["w"])),
          "outputs at most 1/4": lambda item: bool(np.all((item["q"] >= 0) & (item["q"] <= 0.25)))},
         fixed=("y",),
     )  # fmt: skip
@@ -169,14 +169,14 @@ def aligns_until_the_fall(found: Sequence[Best]) -> list[Evidence]:
     cos(w_j, x_+) near 1 (Section 3.1)."""
     powers = [float(np.polyfit(each.log_eps, np.log(each.angles), 1)[0]) for each in found]
     return [
-        bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e^(-16)",
+        bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",
               max(each.angles[-1] for each in found), "<=", 1e-2, "", digits=1),
         bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
         note("when it is least, as a share of t₂: mean", float(np.mean([each.shares[-1]
                                                                       for each in found])),
              digits=2),
-        deviation("cos(w, x₊) where L = e^(-1e6) against cos(u₊, x₊) of the max-margin vector u₊",
+        deviation("cos(w, x₊) where ln L = -10⁶ against cos(u₊, x₊) of the max-margin vector u₊",
                   max(abs(each.end - each.limit) for each in found), "", digits=1),
         note("the least of these", min(each.limit for each in found), digits=2),
     ]  # fmt: skip

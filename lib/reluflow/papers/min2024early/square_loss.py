@@ -52,7 +52,7 @@ def norms_along_flows(seed: int, count: int) -> list[Evidence]:
         output = max(output, float(np.abs(outputs).max() / most))
     says = "with the square loss, as a share of Lemma 3's bound:"
     return [
-        bound(f"{says} largest ‖w_j‖²", norm, "<=", 1.0, "", digits=2),
+        bound(f"{says} largest ‖wⱼ‖²", norm, "<=", 1.0, "", digits=2),
         bound(f"{says} largest |f(xᵢ)|", output, "<=", 1.0, "", digits=2),
     ]
 

@@ -33,20 +33,20 @@ BEGUN = 0.99
 """The loss begins to fall where it leaves this share of its first value."""
 
 HALF_SPEED = Reading(
-    "the loss is the sum of log(1 + e^(-yf)), as Section 2.1 prints it",
-    "the mean of exp(-yf), or of 2 log(1 + e^(-yf)), gives nearly the same counts; their sums are "
+    "the loss is the sum of log(1 + e⁻ʸᶠ), as Section 2.1 prints it",
+    "the mean of e⁻ʸᶠ, or of 2 log(1 + e⁻ʸᶠ), gives nearly the same counts; their sums are "
     "twice as fast, so that iteration 7000 lies behind the fall of the loss; the mean of "
-    "log(1 + e^(-yf)) is half as fast, and at sin 0.1 some neurons are still astray at iteration "
+    "log(1 + e⁻ʸᶠ) is half as fast, and at sin 0.1 some neurons are still astray at iteration "
     "7000 in nearly every start",
 )
 CHOSEN_DATA = Reading(
     "the data, which the paper does not print, are sets of ours whose lengths are within a factor "
-    "of 3 of each other; the loss is the sum of log(1 + e^(-yf))",
+    "of 3 of each other; the loss is the sum of log(1 + e⁻ʸᶠ)",
     "with one datum five times shorter than another, some neurons are still on their way when the "
     "loss begins to fall: the last set of the card, which is not counted",
 )
 OWN_FALLS = Reading(
-    "the lengths of x_+ and x_- differ by a factor of 1.4 or more",
+    "the lengths of x₊ and x₋ differ by a factor of 1.4 or more",
     "each class is fitted by neurons of its own, so with sums of nearly the same length the two "
     "falls are one; the paper does not print its data, and the 1.4 was read off these sets",
 )

@@ -64,17 +64,17 @@ def leaves_the_dead() -> Counterexample:
                   "τ(0) = 0"},
         assumptions={
             "(A1), μ = 1": bool(np.all(np.outer(Y, Y) * (X @ X.T) == 1.0)),
-            "(A2): w_1(0) is no multiple of x_- = x_2": True,
-            "(Init): |w_1(0)| = v_1(0)": bool(np.linalg.norm(START) == 1.0),
-            "w_1(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
+            "(A2): w₁(0) is no multiple of x₋ = x₂": True,
+            "(Init): |w₁(0)| = v₁(0)": bool(np.linalg.norm(START) == 1.0),
+            "w₁(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
             "(GF): the integral equation holds on [0, 1], to 1e-7": defect() <= 1e-7,
         },
         breaks=(
-            bound("⟨x_1, w_1(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
+            bound("⟨x₁, w₁(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
         ),
         recheck=(
-            bound("⟨x_1, w_1(1)⟩ by integrating (GF) from (δ, 1), δ = 1e-9, which is 1e-5 "
+            bound("⟨x₁, w₁(1)⟩ by integrating (GF) from (δ, 1), δ = 1e-9, which is 1e-5 "
                   "from δ = 1e-6", followed(TIME), "<=", 0, ""),
         ),
-        route="the flow from starts of which x_1 is active, which tend to the start",
+        route="the flow from starts of which x₁ is active, which tend to the start",
     )  # fmt: skip

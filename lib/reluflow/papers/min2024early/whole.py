@@ -193,7 +193,7 @@ def begin(given: Start, rtol: float = 1e-6, t_1: float | None = None) -> Begun |
     lives = np.all(active == (given.y[:, None] == given.signs), axis=0)
     both = all(np.any(lives & (given.signs == sign)) for sign in (1.0, -1.0))
     if path.status != "horizon":
-        raise Lost(f"before t_1: {path.detail}")
+        raise Lost(f"before t₁: {path.detail}")
     if not both or not np.all(lives | ~active.any(axis=0)):
         return None
     t_2: dict[float, float] = {}
@@ -204,7 +204,7 @@ def begin(given: Start, rtol: float = 1e-6, t_1: float | None = None) -> Begun |
                     stop=lambda _, z, left=left: QUARTER - max(_largest(given, chart, z, s)
                                                                for s in left))  # fmt: skip
         if path.status != "stopped":
-            raise Lost(f"before t_2: {path.detail}")
+            raise Lost(f"before t₂: {path.detail}")
         first = max(left, key=lambda s: _largest(given, chart, path.end, s))
         t_2[first] = float(path.t[-1])
     return Begun(given, t_1, t_2, lives, path)
@@ -223,7 +223,7 @@ def follow(
                 rtol=rtol)  # fmt: skip
     path = then(path, replace(field, clock=LOG_LOG), float(np.log(reach)), at_zero=0.0, rtol=rtol)
     if path.status != "horizon":
-        raise Lost(f"after t_2: {path.detail}")
+        raise Lost(f"after t₂: {path.detail}")
     return Whole(begun.given, begun.t_1, begun.t_2, begun.lives, path)
 
 
