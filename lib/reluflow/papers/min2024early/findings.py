@@ -39,8 +39,8 @@ INSTEAD: Mapping[str, str] = {
     ),
     "ea.fig5.align": (
         r"Comes out with the mean of the exponential loss and a white pixel $= 1$. That every "
-        r"neuron is aligned after 2000 steps is so in 17 of 20 starts (on fewer images): one whose $v_j$ "
-        r"begins near 0 is late, which the theorem's balanced start excludes."
+        r"neuron is aligned after 2000 steps is so in 17 of 20 starts (on fewer images): one whose "
+        r"$v_j$ begins near 0 is late, which the theorem's balanced start excludes."
     ),
     "ea.fig5.loss": _MNIST,
     "ea.fig5.vis": _MNIST,
@@ -105,8 +105,8 @@ INSTEAD: Mapping[str, str] = {
     "ea.thm1.refined.1": _LATE,
     "ea.thm1.refined.2": (
         r"The angle to $x_+$ falls to the order of $\varepsilon^{2/3}$, as $\varepsilon \to 0$ at "
-        r"two thirds of $t_2^+$, and grows again; in the end the neurons point along the max-margin "
-        r"vector of their label, whose cosine with $x_+$ may be as small as $\mu$."
+        r"two thirds of $t_2^+$, and grows again; in the end the neurons point along the "
+        r"max-margin vector of their label, whose cosine with $x_+$ may be as small as $\mu$."
     ),
     "ea.lem1": _TWICE,
     "ea.lem2.2": (

@@ -7,10 +7,11 @@ over the active data, and F = <b, w> / |w|, which is continuous,
     (2)  <z_j, w>' >= mu |z_j| |b| |w|                        for every j.
 
 Let F = 0 and |w| = 1 at the time t_0; if F > 0 at the start, t_0 = 0, and if F < 0 up to the time
-t, t_0 = t (then -F(t - s) >= X_min tanh(X_min s), and what follows holds with beta = 0). By (1)
-|w| >= cosh(X_min (t - t_0)) on both sides, and by (2) <z_j, w> / |z_j| grows by mu
-sinh(X_min |t - t_0|) or more. Outside S_- some <z_j, w> >= 0 at the start, and some <z_k, w> <= 0 as long as the neuron is not
-home. At t_0 these two z have the latitudes alpha >= 0 and -beta <= 0 over the plane across w, with
+t, t_0 = t (then -F(t - s) >= X_min tanh(X_min s), and what follows holds with beta = 0). By (1) |w|
+>= cosh(X_min (t - t_0)) on both sides, and by (2) <z_j, w> / |z_j| grows by mu sinh(X_min |t -
+t_0|) or more. Outside S_- some <z_j, w> >= 0 at the start, and some <z_k, w> <= 0 as long as the
+neuron is not home. At t_0 these two z have the latitudes alpha >= 0 and -beta <= 0 over the plane
+across w, with
 
     sin alpha >= mu sinh(X_min t_0),    sin beta >= mu sinh(X_min (t - t_0)),
 
