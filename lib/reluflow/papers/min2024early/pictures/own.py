@@ -81,8 +81,9 @@ def training(curves: Curves) -> Figure:
             left.plot(curves.step, side[:, 0], color=colour, ls=dash,
                       label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
     style.legend_entry(left, "worst to best of the group", color="#CCCCCC", lw=7.0)
-    least = float(np.nanmin([curves.plus, curves.minus], initial=0.0))
-    left.set(ylim=(min(least, -0.1) - 0.05, 1.05), ylabel="cosine")
+    drawn = np.concatenate([curves.plus, curves.minus])
+    least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
+    left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, dash in (
         (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "solid"),
