@@ -90,6 +90,7 @@ IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
         (edited(IMAGES, lambda raw: b"\0\0\x08\x01" + raw[4:]), "not an IDX file"),
         (edited(LABELS, lambda raw: b""), "not an IDX file"),
         (edited(LABELS, lambda raw: raw[:-1] + b"\x07"), "not those published"),
+        (edited(IMAGES, lambda raw: raw[:7] + b"\1\0\0\0\1\0\0\0\5" + raw[16:21]), "not those"),
         (edited(IMAGES, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1])), "not those published"),
     ],
 )

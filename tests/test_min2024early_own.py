@@ -147,6 +147,8 @@ def test_a_flow_that_is_too_large_is_told() -> None:
     grown = own_flows.grow(given(h=200))
     assert grown.path is None
     assert own_flows.growth_table(given(h=200), grown)[""]["the flow"].startswith("not followed")
+    many = replace(given(), X=np.ones((90, 2)), y=np.ones(90))
+    assert own_flows.grow(many).status == "not followed: n h = 1080 > 1000"
 
 
 def test_descent_is_looked_at_as_the_paper_does(own: Experiment) -> None:

@@ -113,7 +113,7 @@ def mnist(folder: str | Path | None = None, part: str = "train") -> Images:
     name, first, last = _PARTS[part]
     folder = folder or os.environ.get(VARIABLE)
     if folder:
-        levels = _idx(Path(folder), f"{name}-images-idx3-ubyte", _IMAGES).reshape(-1, 784)
+        levels = _idx(Path(folder), f"{name}-images-idx3-ubyte", _IMAGES)
         digit = _idx(Path(folder), f"{name}-labels-idx1-ubyte", _LABELS)
     else:
         levels, digit = (array[first:last] for array in _from_openml())
@@ -121,7 +121,7 @@ def mnist(folder: str | Path | None = None, part: str = "train") -> Images:
         if hashlib.sha256(array.tobytes()).hexdigest() != _SHA256[f"{name}-{kind}"]:
             source = f'in "{folder}"' if folder else "from OpenML"
             raise InputError(f"mnist: the {part} {kind} {source} are not those published.")
-    return Images("mnist", levels, digit, (28, 28), 255)
+    return Images("mnist", levels.reshape(-1, 784), digit, (28, 28), 255)
 
 
 def mnist_folder() -> Path | None:

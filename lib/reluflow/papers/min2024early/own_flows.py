@@ -26,6 +26,8 @@ from reluflow.papers.min2024early.promises import log_eps
 
 _MOST = 320
 """Coordinates of the neurons, h (d + 1), of which the integrator makes a trajectory in seconds."""
+_MOST_CROSSINGS = 1000
+"""Pairs of a datum and a neuron, n h, each of which may end a stretch of the trajectory."""
 _FAR = 1e12
 """The longest flow, in units of the time 1/X_max."""
 _DECADES = 100.0
@@ -116,6 +118,8 @@ def grow(own: Experiment) -> Grown:
     start, size = log_eps(own), own.W0.size + len(own.W0)
     if size > _MOST:
         return Grown(start, f"not followed: h (D + 1) = {size} > {_MOST}")
+    if (pairs := len(own.y) * len(own.W0)) > _MOST_CROSSINGS:
+        return Grown(start, f"not followed: n h = {pairs} > {_MOST_CROSSINGS}")
     outset = float(own.loss.log_value(np.zeros(len(own.y)), own.y))
     longest = float(np.linalg.norm(own.X, axis=1).max())
 
@@ -169,7 +173,8 @@ def descend(own: Experiment) -> Curves:
     if lost.any():
         raise InputError(
             f'parameter "step": descent by steps of {own.step:g} diverges within its first '
-            f"{int(found.knots[lost.argmax()])} steps: choose a smaller one, or a smaller scale."
+            f"{int(found.knots[lost.argmax()])} steps: choose a smaller one, or a smaller scale or "
+            "sigma."
         )
     return Curves.of(
         _seen(own, int(step), W[0], v[0])

@@ -175,7 +175,7 @@ def reduced(given: Start) -> Start:
     return Start(given.X @ Q, given.y, given.W0 @ Q, given.signs, given.loss, given.log_eps)
 
 
-def begin(given: Start, rtol: float = 1e-6, t_1: float | None = None) -> Begun | None:
+def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun | None:
     """The trajectory of a start up to t_2, with t_1 as printed unless it is given.
 
     None where the hypotheses fail: where at t_1 a neuron is in none of its cones, so that part 1
@@ -211,7 +211,7 @@ def begin(given: Start, rtol: float = 1e-6, t_1: float | None = None) -> Begun |
 
 
 def follow(
-    given: Start, reach: float = 1e6, rtol: float = 1e-6, t_1: float | None = None
+    given: Start, reach: float = 1e6, rtol: float = 1e-8, t_1: float | None = None
 ) -> Whole | None:
     """The trajectory of a start to log(1/L) = `reach`; `t_1`, None and Lost as for `begin`."""
     begun = begin(given, rtol, t_1)
