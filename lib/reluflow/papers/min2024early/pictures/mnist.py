@@ -98,7 +98,7 @@ def losses(runs: Mapping[str, Curves]) -> Figure:
 def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
     """The class means and the mean neurons as images, a row a run; blue is negative, red positive,
     each image in units of its own largest entry."""
-    fig, axes = panels(len(runs), 4, height=1.62 * len(runs))
+    fig, axes = panels(len(runs), 4, height=1.65 * len(runs))
     for row, (name, shown) in enumerate(runs.items()):
         for column, key in enumerate(_KEYS):
             ax, image = axes[4 * row + column], shown[key]
