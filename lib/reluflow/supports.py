@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 Arrays = Mapping[str, Any]
 
 
-def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """Points (count + extra, d) and their max-margin vector e_1.
+def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> NDArray:
+    """Points (count + extra, d) whose max-margin vector is e_1.
 
     The first `count` <= d are e_1 + r_i with r_i orthogonal to e_1, shorter than 0.9, and a positive
     combination of them 0: they are the support examples, and span where count = d. The others lie
-    on the far side of the plane x_1 = 1, within the same cone.
+    behind them, x_1 >= 1.2, and leave their span where it is not the whole space.
     """
     r = np.zeros((count, d - 1))
     if count > 1:
@@ -31,16 +31,18 @@ def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> tuple[NDArr
         if d > 2:
             r = r @ np.linalg.qr(rng.standard_normal((d - 1, d - 1)))[0]
     support = np.hstack([np.ones((count, 1)), r])
-    inside = rng.dirichlet(np.ones(count), extra) @ support
-    points = np.vstack([support, inside * rng.uniform(1.2, 3.0, (extra, 1))])
-    return points, np.eye(d)[0]
+    far = (rng.dirichlet(np.ones(count), extra) @ support) * rng.uniform(1.2, 3.0, (extra, 1))
+    if count < d:
+        outside = np.linalg.svd(support)[2][count:]
+        far += rng.uniform(-0.5, 0.5, (extra, d - count)) @ outside / np.sqrt(d - count)
+    return np.vstack([support, far])
 
 
 def supported(
     d: int, counts: tuple[int, int], rng: np.random.Generator, decades: float = 0.3
 ) -> Arrays:
     """X (n, d) and y (n,), orthogonally separable, with counts[0] positive and counts[1] negative
-    support examples, each in general position, and up to three more data of either label.
+    support examples, each in general position, and one to three more data of either label.
 
     Both labels lie about one axis, on its two sides, at distances that differ by up to
     10^(2 decades); their max-margin vectors are opposite unless both caps are turned.
@@ -49,8 +51,7 @@ def supported(
     while True:
         blocks = []
         for sign, count in zip((1.0, -1.0), counts, strict=True):
-            points, _ = cap(d, count, int(rng.integers(0, 4)), rng)
-            turned = points @ _tilt(d, rng)
+            turned = cap(d, count, int(rng.integers(1, 4)), rng) @ _tilt(d, rng)
             blocks.append(sign * turned * 10.0 ** rng.uniform(-decades, decades))
         if np.all(blocks[0] @ blocks[1].T <= 0.0):
             break
