@@ -8,6 +8,7 @@ negative one is gained; for a_j < 0 it is the other way round.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from reluflow.falsify import Draw, Instance, Statement
 from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.phuong2021inductive.extremal import sector
-from reluflow.papers.phuong2021inductive.long_flow import Late, patterns
+from reluflow.papers.phuong2021inductive.long_flow import Late, follow, patterns
+from reluflow.papers.phuong2021inductive.start_draws import start
 from reluflow.papers.phuong2021inductive.two_extremal import half_way
-from reluflow.supports import support_draws
+from reluflow.supports import support_draws, supported
 
 _ROUNDING = 1e-12
 
@@ -133,3 +135,42 @@ def no_sector_is_left(found: Sequence[Late]) -> list[Evidence]:
         fact("changes of a neuron in the extremal sector of its sign", left, 0, tried=inside),
         note("least log(1/ℓ) at the end of a flow", reach, digits=2),
     ]
+
+
+SIZES = (-14.0, -4.0, 0.7)
+"""ln of the norms at the start: all sizes, from near zero to where the lemmas need no small start."""
+DEEP = 300.0
+"""log(1/loss) at the end, a loss of 1e-130."""
+
+
+def flows(seed: int, count: int) -> list[Late]:
+    """`count` flows of four neurons on (OS) data in the plane and in space, to a loss of e^-300."""
+    rng, found = np.random.default_rng(seed), list[Late]()
+    kinds = (_spanning, _few, one_right_angle)
+    while len(found) < count:
+        k = len(found)
+        item = kinds[k % 3](rng)
+        given = start(item["X"], item["y"], SIZES[(k // 3) % 3], rng, 4)
+        W0 = np.vstack([given.W0[:2], item["X"][item["y"] > 0.0][0], item["X"][item["y"] < 0.0][0]])
+        late = follow(replace(given, W0=W0), DEEP)
+        if late is not None:
+            found.append(late)
+    return found
+
+
+def _spanning(rng: np.random.Generator) -> Instance:
+    d = int(rng.integers(2, 4))
+    return supported(d, (d, d), rng)
+
+
+def _few(rng: np.random.Generator) -> Instance:
+    return supported(int(rng.integers(2, 4)), (1, 2), rng)
+
+
+def one_right_angle(rng: np.random.Generator) -> Instance:
+    """Two data of each label in the plane, unit vectors, of which one pair has the product 0."""
+    wide, other = rng.uniform(0.1, 0.6, 2)
+    c, s = np.cos(wide), np.sin(wide)
+    far = wide + 0.5 * np.pi + other
+    X = np.array([[c, s], [c, -s], [-s, c], [np.cos(far), np.sin(far)]])
+    return {"X": X, "y": np.array([1.0, 1.0, -1.0, -1.0])}
