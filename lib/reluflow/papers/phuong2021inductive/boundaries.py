@@ -34,7 +34,11 @@ def velocity(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, N
     for j in range(len(W)):
         active = (before[:, j] > 0.0) & ~zero[:, j]
         along = a[j] * (pull * active) @ X
-        dW[j] = along - np.linalg.pinv(X[zero[:, j]]) @ X[zero[:, j]] @ along if zero[:, j].any() else along
+        dW[j] = (
+            along - np.linalg.pinv(X[zero[:, j]]) @ X[zero[:, j]] @ along
+            if zero[:, j].any()
+            else along
+        )
     return dW, np.maximum(before, 0.0).T @ pull
 
 

@@ -76,7 +76,9 @@ def outer_weights_converge(survey: Survey) -> list[Evidence]:
 
 def _falls(each: Late, which: int) -> bool:
     """Whether a distance at least halves from each 10^k to 10^(k + 1), k = 2 to 5, or is 1e-9."""
-    at = np.interp(np.log10([1e2, 1e3, 1e4, 1e5, 1e6]), np.log10(each.tau), each.distances[:, which])
+    at = np.interp(
+        np.log10([1e2, 1e3, 1e4, 1e5, 1e6]), np.log10(each.tau), each.distances[:, which]
+    )
     return bool(np.all((at[1:] <= 0.5 * at[:-1]) | (at[1:] < 1e-9)))
 
 

@@ -71,7 +71,11 @@ def networks_dead(dead: NDArray, p: int) -> tuple[int, int]:
 
 def families() -> Mapping[str, tuple[NDArray, NDArray]]:
     """Data near the bound, usual ones, and such whose silent cone is empty."""
-    return {"90 degrees": plane(90.0), "135 degrees": plane(135.0), "full circle": plane(179.0, 4.0)}
+    return {
+        "90 degrees": plane(90.0),
+        "135 degrees": plane(135.0),
+        "full circle": plane(179.0, 4.0),
+    }
 
 
 @dataclass(frozen=True)

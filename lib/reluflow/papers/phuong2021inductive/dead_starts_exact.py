@@ -28,9 +28,11 @@ def arcs_by_hand(positive: Vectors, negative: Vectors) -> tuple[float, float, fl
     last = max(_angle(v, minus) for v in negative)
     if last - first >= 180.0:
         return 0.0, 0.0, 0.0
-    return (first + 270.0 - minus) / 360.0, (plus + 270.0 - last) / 360.0, (
-        plus + 360.0 - minus
-    ) / 360.0
+    return (
+        (first + 270.0 - minus) / 360.0,
+        (plus + 270.0 - last) / 360.0,
+        (plus + 360.0 - minus) / 360.0,
+    )
 
 
 def arc_of_either(positive: Vectors, negative: Vectors) -> float:

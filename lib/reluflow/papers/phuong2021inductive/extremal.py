@@ -74,7 +74,9 @@ def _projection(Z: NDArray) -> NDArray:
 def _with_zeros(X: NDArray, y: NDArray, zero: NDArray) -> list[NDArray]:
     """The strict local maxima w of G at which exactly the data `zero` (n,) have <w, x_i> = 0."""
     d, rows = X.shape[1], X[zero]
-    if len(rows) and np.linalg.matrix_rank(rows / np.linalg.norm(rows, axis=1)[:, None]) < len(rows):
+    if len(rows) and np.linalg.matrix_rank(rows / np.linalg.norm(rows, axis=1)[:, None]) < len(
+        rows
+    ):
         return []
     P = _projection(rows)
     line = d - len(rows) == 1

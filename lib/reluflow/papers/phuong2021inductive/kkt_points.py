@@ -83,7 +83,10 @@ def is_global(seed: int, count: int) -> list[Evidence]:
         item = with_coefficients(rng, draws[k % len(draws)])
         W, a = point(item["X"], item["y"], item["u"], item["z"])
         kept = [0, 2]  # one neuron of either group: the certificates list all cells
-        W = W[kept] * np.sqrt(np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)]) / a[kept] ** 2)[:, None]
+        W = (
+            W[kept]
+            * np.sqrt(np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)]) / a[kept] ** 2)[:, None]
+        )
         a = np.array([1.0, -1.0]) * np.linalg.norm(W, axis=1)
         network = fully_connected([item["X"].shape[1], 2])
         theta = np.append(W.ravel(), a)

@@ -72,7 +72,9 @@ def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
     if any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone):
         return True
-    return any(_cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone)
+    return any(
+        _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
+    )
 
 
 def _between(low: Vector, high: Vector) -> Vector:

@@ -68,7 +68,9 @@ def spread_of_a_basis(points: NDArray = FIVE) -> float:
 def five_points() -> list[Evidence]:
     """In space: five positive data and a negative one, (OS), in no orthant of any basis."""
     fits = spread_of_a_basis() <= 1.0
-    return [fact("an orthonormal basis of R³ may have five positive data in one orthant", fits, True)]
+    return [
+        fact("an orthonormal basis of R³ may have five positive data in one orthant", fits, True)
+    ]
 
 
 def in_no_orthant() -> Counterexample:
@@ -87,7 +89,7 @@ def in_no_orthant() -> Counterexample:
                   "least; three orthonormal ones need", spread_of_a_basis(), "<=", 1, ""),
         ),
         recheck=(
-            bound("⟨H, D G D⟩ for their Gram matrix G and Horn's copositive matrix H, which points "
+            bound("⟨H, G⟩ for their Gram matrix G, in the worst order, and Horn's copositive matrix H, which points "
                   "in an orthant of any R^N need", certificate(FIVE.tolist()), ">=", 0, ""),
         ),
         route="Horn's matrix: for points with coordinates >= 0 the sum over the coordinates of "

@@ -47,7 +47,10 @@ def separates_all() -> Statement:
         y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
         return {"X": X * np.where(X @ X[0] * y < 0.0, -1.0, 1.0)[:, None], "y": y}
 
-    draws: dict[str, Callable[[np.random.Generator], Instance]] = {"whole": whole, **support_draws()}
+    draws: dict[str, Callable[[np.random.Generator], Instance]] = {
+        "whole": whole,
+        **support_draws(),
+    }
     return Statement(
         "(OS) and that every datum separates the others are one",
         draws,
