@@ -83,7 +83,10 @@ def is_global(seed: int, count: int) -> list[Evidence]:
         item = with_coefficients(rng, draws[k % len(draws)])
         W, a = point(item["X"], item["y"], item["u"], item["z"])
         kept = [0, 2]  # one neuron of either group: the certificates list all cells
-        W = W[kept] * np.sqrt(np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)]) / a[kept] ** 2)[:, None]
+        W = (
+            W[kept]
+            * np.sqrt(np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)]) / a[kept] ** 2)[:, None]
+        )
         a = np.array([1.0, -1.0]) * np.linalg.norm(W, axis=1)
         network = fully_connected([item["X"].shape[1], 2])
         theta = np.append(W.ravel(), a)
@@ -148,8 +151,8 @@ def on_positive_data() -> Statement:
         one, other = products(item, 1.0)
         return float(min(one.min(), -other.max() if other.max() > ROUNDING else 1.0))
 
-    return Statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", dict(support_draws()), slack,
-                     strict=True, fixed=("X", "y"))  # fmt: skip
+    return Statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data",
+                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
 
 
 def on_negative_data() -> Statement:
@@ -159,8 +162,8 @@ def on_negative_data() -> Statement:
         one, other = products(item, -1.0)
         return float(min(other.min(), -one.max() if one.max() > ROUNDING else 1.0))
 
-    return Statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", dict(support_draws()), slack,
-                     strict=True, fixed=("X", "y"))  # fmt: skip
+    return Statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data",
+                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
 
 
 def sign_of_80() -> Counterexample:

@@ -15,8 +15,8 @@ Vector = tuple[int, int]
 
 
 def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
-    """The number of faces that may hold a neuron of a KKT point with a_j > 0 or a_j < 0, and are not
-    the one of (8): active on all data of its label, and on none of the other."""
+    """The number of faces that may hold a neuron of a KKT point, of either sign, and are not the one
+    of (8): active on all data of its label, and on none of the other."""
     count = 0
     for sign in (1, -1):
         labels = [sign * v for v in y]
@@ -72,7 +72,9 @@ def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
     if any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone):
         return True
-    return any(_cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone)
+    return any(
+        _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
+    )
 
 
 def _between(low: Vector, high: Vector) -> Vector:

@@ -1,7 +1,7 @@
 """Equations (19)-(22): the norms, the normalised margin and the loss of a group, with constants.
 
-With gamma = 1/|w_+| the largest margin, log(1/l) ~ gamma |W_+|_F^2 and d(1/l)/dt ~ 2 gamma log(1/l):
-so nu_+ = |w_+|, the normalised margin tends to gamma / 2, and t log t l to |w_+| / 2.
+With gamma = 1/|w_+| the largest margin, log(1/l) ~ gamma |W_+|_F^2 and
+d(1/l)/dt ~ 2 gamma log(1/l): so nu_+ = |w_+|, the normalised margin tends to gamma / 2, and t log t l to |w_+| / 2.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, bound, fact
 from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive.long_flow import Late
 from reluflow.papers.phuong2021inductive.start_draws import Survey
