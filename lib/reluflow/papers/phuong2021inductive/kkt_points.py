@@ -177,3 +177,12 @@ def sign_of_80() -> Counterexample:
         recheck=(bound("the same in whole numbers", wrong_sign(), ">", 0, ""),),
         route="w_- = -1 is the shortest number with w (-1) >= 1; its product in whole numbers",
     )  # fmt: skip
+
+
+def breaks_80(seed: int, count: int = 30) -> list[Evidence]:
+    """How many of `count` data sets satisfy (80) as printed: none can, by (7)."""
+    rng = np.random.default_rng(seed)
+    statement = on_negative_data()
+    draws = list(statement.draws.values())
+    broken = sum(statement.broken_by(draws[k % len(draws)](rng)) for k in range(count))
+    return [fact("data sets that break (80)", broken, 0, tried=count)]
