@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.phuong2021inductive.kkt_points_exact import other_faces
 from reluflow.papers.phuong2021inductive.limit import Limit
 from reluflow.papers.phuong2021inductive.long_flow import Late, Start, follow
@@ -216,3 +216,11 @@ def not_needed() -> Counterexample:
         route="every face of the arrangement of these data tried in whole numbers: which ones can "
               "hold a neuron of a KKT point, to which every flow converges (no flow computed)",
     )  # fmt: skip
+
+
+SIGNS_FIRST = Reading(
+    "the signs of a_j(0) are chosen before the directions of w_j(0) are drawn, and a neuron is alive",
+    "If a_j(0) may be chosen after w_j(0) is seen, all neurons may be born dead with a probability "
+    "near 1, so that W stays where it is; see the claim on the probability.",
+)
+"""How os.thm1.W and os.cor1 are read."""

@@ -78,7 +78,7 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
 
 IN_THE_PLANE = Reading(
     "two dimensions or more",
-    "On the line a neuron that starts on the wrong side keeps its direction and only shrinks: it is "
-    "active on the wrong label for ever, in none of J_0, J_+ and J_-, and adds to f there.",
+    "On the line a neuron that starts on the wrong side keeps its direction and only shrinks: it "
+    "is active on the wrong label for ever, in none of J_0, J_+ and J_-, and adds to f there.",
 )
 """How os.eq15-16 is read."""
