@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,7 +48,7 @@ def both_ends_equal() -> Statement:
         return -float(max(np.abs(inner - outer).max(), np.abs(outer - 2 * printed).max())) / size
 
     return Statement("d|w|²/dt = da²/dt = twice what (58) prints",
-                     {k: (lambda rng, d=d: places(rng, d)) for k, d in support_draws().items()},
+                     {k: partial(places, draw=d) for k, d in support_draws().items()},
                      slack, tolerance=1e-9, fixed=("y", "a"))  # fmt: skip
 
 
@@ -91,7 +93,7 @@ def lacks_a_factor() -> list[Evidence]:
 
 
 def half_the_rate() -> Counterexample:
-    """os.lemA.4.rate, the instance: in floats, and by the symbolic derivative of w(t)^2."""
+    """The instance: in floats, and by the symbolic derivative of w(t)^2."""
     inner, _, printed = rates(np.ones((1, 1)), np.ones(1), np.ones((1, 1)), np.ones(1))
     return Counterexample(
         instance={"x": 1, "y": 1, "w": 1, "a": 1},

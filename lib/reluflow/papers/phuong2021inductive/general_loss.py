@@ -65,7 +65,7 @@ def goes_to_the_sum() -> list[Evidence]:
 
 
 def linear_loss() -> Counterexample:
-    """os.loss.general, the instance: by the flow, and from its solution in closed form."""
+    """The instance: by the flow, and from its solution in closed form."""
     distance, _, _ = ends()
     goal = limit(X, Y)
     spans = all(np.linalg.matrix_rank(X[np.flatnonzero(s == Y)][

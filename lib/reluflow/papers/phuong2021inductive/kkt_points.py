@@ -8,6 +8,8 @@ for all such neurons: their sum of a w is w_+, by the KKT conditions of (6).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,7 +68,7 @@ def is_kkt_point() -> Statement:
     """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers of the proof."""
     return Statement(
         "the KKT conditions of (77) hold",
-        {kind: (lambda rng, draw=draw: with_coefficients(rng, draw))
+        {kind: partial(with_coefficients, draw=draw)
          for kind, draw in support_draws().items()},
         lambda item: -residual(item),
         tolerance=ROUNDING,
@@ -167,7 +169,7 @@ def on_negative_data() -> Statement:
 
 
 def sign_of_80() -> Counterexample:
-    """os.eq79-80.2, the instance: two data on a line."""
+    """The instance: two data on a line."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     w = limit(X, y).vectors[-1.0]
     return Counterexample(

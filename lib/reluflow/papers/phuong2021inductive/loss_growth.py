@@ -7,6 +7,8 @@ t log t l to |w_+| / 2.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,7 +125,7 @@ def margin_rises() -> Statement:
 
     return Statement(
         "the normalised margin rises where ℓ⁺ < log 2",
-        {kind: (lambda rng, kind=kind: grown(rng, kind)) for kind in support_draws()},
+        {kind: partial(grown, kind=kind) for kind in support_draws()},
         slack,
         {"all neurons are active on all positive data":
             lambda item: bool(np.all(item["X"] @ item["W"].T > 0.0)),
