@@ -217,6 +217,8 @@ def test_a_wrong_multiplier_is_noticed() -> None:
 def test_faces_of_the_plane() -> None:
     X, y = convergence.PLANE.astype(int).tolist(), convergence.PLANE_LABELS.astype(int).tolist()
     assert kkt_points_exact.other_faces(X, y) == 0
+    # (0, 1) = (1, 1) + (-1, 0) lies on the boundary of the second datum, which has a part in it.
+    assert (0, 1) in kkt_points_exact.possible([[1, 1], [-1, 0]], [1, 1])
     # Not orthogonally separable: other faces can hold a neuron.
     assert kkt_points_exact.other_faces([[1, 0], [-1, 1], [-1, -1]], [1, 1, 1]) > 0
     assert failed(kkt_points.all_kkt_points(9, 20)) == []
