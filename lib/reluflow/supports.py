@@ -1,4 +1,4 @@
-"""Random orthogonally separable data by their support examples: spanning, few, or with right angles.
+"""Random orthogonally separable data: support examples that span or do not, or right angles.
 
 Support examples of a label are the data with equality in min |w|, <w, x_i> >= 1 (Phuong & Lampert
 2021, eqs 6 and 7).
@@ -18,9 +18,9 @@ Arrays = Mapping[str, Any]
 def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> NDArray:
     """Points (count + extra, d) whose max-margin vector is e_1.
 
-    The first `count` <= d are e_1 + r_i with r_i orthogonal to e_1, shorter than 0.9, and a positive
-    combination of them 0: they are the support examples, and span where count = d. The others lie
-    behind them, x_1 >= 1.2, and leave their span where it is not the whole space.
+    The first `count` <= d are e_1 + r_i with r_i orthogonal to e_1, shorter than 0.9, and a
+    positive combination of them 0: they are the support examples, and span where count = d. The
+    others lie behind them, x_1 >= 1.2, and leave their span where it is not the whole space.
     """
     r = np.zeros((count, d - 1))
     if count > 1:

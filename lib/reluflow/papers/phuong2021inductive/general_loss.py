@@ -34,8 +34,8 @@ _LOG_NORM = -20.0
 
 def ends() -> tuple[float, float, float]:
     """For four neurons of norm e^-20 on five data in the plane: the distance of W / |W|_F from all
-    u w_+^T + z w_-^T, whatever u and z; that of the positive directions from the sum of the positive
-    data; and that sum's cosine with w_+."""
+    u w_+^T + z w_-^T, whatever u and z; that of the positive directions from the sum of the
+    positive data; and that sum's cosine with w_+."""
     chart = Neurons(SIGNS, 2)
     field = GradientFlow(chart, LINEAR, X, Y, TIME)
     path = integrate(field, chart.along(NEURONS, _LOG_NORM), _UNTIL, at_zero=0.0, rtol=1e-8)
@@ -56,7 +56,7 @@ def goes_to_the_sum() -> list[Evidence]:
     """os.loss.general: with l_i(u) = -y_i u the distance of (8) should tend to 0 (Section 2)."""
     distance, off, cosine = ends()
     return [
-        bound("linear loss: distance of (8) when the outputs have passed 1e30", distance, "<=", 1e-2,
+        bound("linear loss: distance of (8), outputs past 1e30", distance, "<=", 1e-2,
               "", digits=3),
         note("directions of the positive neurons, less that of the sum of the positive data, below "
              "1e-9", off < 1e-9),
@@ -65,11 +65,11 @@ def goes_to_the_sum() -> list[Evidence]:
 
 
 def linear_loss() -> Counterexample:
-    """os.loss.general, the instance: by the flow, and from its solution in closed form."""
+    """The instance: by the flow, and from its solution in closed form."""
     distance, _, _ = ends()
     goal = limit(X, Y)
-    spans = all(np.linalg.matrix_rank(X[np.flatnonzero(Y == s)][
-        np.abs(X[Y == s] @ w - 1.0) < 1e-9]) == 2 for s, w in goal.vectors.items())  # fmt: skip
+    spans = all(np.linalg.matrix_rank(X[np.flatnonzero(s == Y)][
+        np.abs(X[s == Y] @ w - 1.0) < 1e-9]) == 2 for s, w in goal.vectors.items())  # fmt: skip
     return Counterexample(
         instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
         assumptions={

@@ -8,6 +8,8 @@ for all such neurons: their sum of a w is w_+, by the KKT conditions of (6).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,7 +68,7 @@ def is_kkt_point() -> Statement:
     """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers of the proof."""
     return Statement(
         "the KKT conditions of (77) hold",
-        {kind: (lambda rng, draw=draw: with_coefficients(rng, draw))
+        {kind: partial(with_coefficients, draw=draw)
          for kind, draw in support_draws().items()},
         lambda item: -residual(item),
         tolerance=ROUNDING,
@@ -151,8 +153,8 @@ def on_positive_data() -> Statement:
         one, other = products(item, 1.0)
         return float(min(one.min(), -other.max() if other.max() > ROUNDING else 1.0))
 
-    return Statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", dict(support_draws()), slack,
-                     strict=True, fixed=("X", "y"))  # fmt: skip
+    return Statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data",
+                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
 
 
 def on_negative_data() -> Statement:
@@ -162,12 +164,12 @@ def on_negative_data() -> Statement:
         one, other = products(item, -1.0)
         return float(min(other.min(), -one.max() if one.max() > ROUNDING else 1.0))
 
-    return Statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", dict(support_draws()), slack,
-                     strict=True, fixed=("X", "y"))  # fmt: skip
+    return Statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data",
+                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
 
 
 def sign_of_80() -> Counterexample:
-    """os.eq79-80.2, the instance: two data on a line."""
+    """The instance: two data on a line."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     w = limit(X, y).vectors[-1.0]
     return Counterexample(
@@ -177,3 +179,12 @@ def sign_of_80() -> Counterexample:
         recheck=(bound("the same in whole numbers", wrong_sign(), ">", 0, ""),),
         route="w_- = -1 is the shortest number with w (-1) >= 1; its product in whole numbers",
     )  # fmt: skip
+
+
+def breaks_80(seed: int, count: int = 30) -> list[Evidence]:
+    """How many of `count` data sets satisfy (80) as printed: none can, by (7)."""
+    rng = np.random.default_rng(seed)
+    statement = on_negative_data()
+    draws = list(statement.draws.values())
+    broken = sum(statement.broken_by(draws[k % len(draws)](rng)) for k in range(count))
+    return [fact("data sets that break (80)", broken, 0, tried=count)]

@@ -15,8 +15,8 @@ Vector = tuple[int, int]
 
 
 def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
-    """The number of faces that may hold a neuron of a KKT point with a_j > 0 or a_j < 0, and are not
-    the one of (8): active on all data of its label, and on none of the other."""
+    """The number of faces that may hold a neuron of a KKT point, of either sign, other than that
+    of (8): active on all data of its label, and on none of the other."""
     count = 0
     for sign in (1, -1):
         labels = [sign * v for v in y]

@@ -47,7 +47,7 @@ class Limit:
         for sign, w in self.vectors.items():
             along = np.where(signs == sign, np.maximum(W @ w, 0.0), 0.0)
             length = 1.0 / np.sqrt(np.linalg.norm(w) * self.total)
-            found[sign] = along * length / np.linalg.norm(along)
+            found[sign] = along * length / (np.linalg.norm(along) or 1.0)
         return found
 
     def distances(self, U: NDArray, R: NDArray, signs: NDArray) -> tuple[float, float]:

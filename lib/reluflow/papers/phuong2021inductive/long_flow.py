@@ -1,6 +1,6 @@
 """(GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks.
 
-Time carries it until the loss of every label that has neurons left is below e^-2, then
+Time carries it until the loss of every label that has neurons to serve it is below e^-2, then
 log log(1/L). Sizes are logarithms throughout.
 """
 
@@ -25,7 +25,7 @@ REACH = 1e6
 _BEGUN = 2.0
 """log(1/L) from which the clock is log log(1/L)."""
 _NEVER = 1e300
-_POINTS = 121
+_POINTS = 81
 
 
 class Lost(Exception):
@@ -101,7 +101,7 @@ def follow(given: Start, reach: float = REACH, rtol: float = 1e-6) -> Late | Non
     first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0, rtol=rtol,
                       stop=lambda _, z: _left(given, chart, z))  # fmt: skip
     U = chart.split(first.end)[0]
-    alive = tuple(s for s in (1.0, -1.0) if _living(given, U, s).any())
+    alive = tuple(s for s in (1.0, -1.0) if _serving(given, U, s).any())
     if first.status == "converged" and not alive:
         return None
     if first.status != "stopped":
@@ -120,7 +120,8 @@ def follow(given: Start, reach: float = REACH, rtol: float = 1e-6) -> Late | Non
     tau = np.array([-late.log_loss(z) for z in Z])
     steep = np.array([log_steepness(u, r, given.signs, late.X, late.y, given.loss)
                       for u, r in zip(V, R, strict=True)])  # fmt: skip
-    log_t = np.logaddexp(np.log(first.t[-1]), log_elapsed(tau, steep))
+    with np.errstate(divide="ignore"):  # a start whose loss is small already has begun at 0
+        log_t = np.logaddexp(np.log(first.t[-1]), log_elapsed(tau, steep))
     return Late(given, alive, path, float(first.t[-1]), tau, log_t, V, R)
 
 
@@ -143,22 +144,23 @@ def _outputs(X: NDArray, U: NDArray, R: NDArray, signs: NDArray) -> NDArray:
     return np.asarray(np.maximum(X @ U.T, 0.0) @ (signs * np.exp(2.0 * R)))
 
 
-def _living(given: Start, U: NDArray, sign: float) -> NDArray:
-    """Whether neurons (p,) of a sign are active on some datum."""
-    return np.asarray((given.X @ U.T > 0.0).any(axis=0) & (given.signs == sign))
+def _serving(given: Start, U: NDArray, sign: float) -> NDArray:
+    """Whether neurons (p,) of a sign are active on some datum of their label."""
+    own = given.X[given.y == sign]
+    return np.asarray((own @ U.T > 0.0).any(axis=0) & (given.signs == sign))
 
 
 def _left(given: Start, chart: Neurons, z: NDArray) -> float:
     """What is still to come before the clock changes, <= 0 when nothing is: log l + 2 of every
-    label with living neurons, and that the living neurons are off the data of the other one."""
+    label that neurons serve, and that these are off the data of a label that none serves."""
     U, R = chart.split(z)
     left = [-1.0]
     for sign in (1.0, -1.0):
         X = given.X[given.y == sign]
-        if _living(given, U, sign).any():
+        if _serving(given, U, sign).any():
             outputs = _outputs(X, U, np.clip(R, None, 300.0), given.signs)
             value = float(given.loss.log_value(outputs, np.full(len(X), sign)))
             left.append(value + _BEGUN)
-        elif len(X) and np.any((X @ U.T > 0.0)[:, _living(given, U, -sign)]):
+        elif len(X) and np.any((X @ U.T > 0.0)[:, _serving(given, U, -sign)]):
             left.append(1.0)
     return max(left)

@@ -1,17 +1,21 @@
 """Equations (19)-(22): the norms, the normalised margin and the loss of a group, with constants.
 
-With gamma = 1/|w_+| the largest margin, log(1/l) ~ gamma |W_+|_F^2 and d(1/l)/dt ~ 2 gamma log(1/l):
-so nu_+ = |w_+|, the normalised margin tends to gamma / 2, and t log t l to |w_+| / 2.
+With gamma = 1/|w_+| the largest margin, log(1/l) ~ gamma |W_+|_F^2 and
+d(1/l)/dt ~ 2 gamma log(1/l): so nu_+ = |w_+|, the normalised margin tends to gamma / 2, and
+t log t l to |w_+| / 2.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, bound, fact
 from reluflow.losses import LOGISTIC
+from reluflow.papers.phuong2021inductive.convergence import functions_converge
 from reluflow.papers.phuong2021inductive.long_flow import Late
 from reluflow.papers.phuong2021inductive.start_draws import Survey
 from reluflow.supports import support_draws
@@ -121,7 +125,7 @@ def margin_rises() -> Statement:
 
     return Statement(
         "the normalised margin rises where ℓ⁺ < log 2",
-        {kind: (lambda rng, kind=kind: grown(rng, kind)) for kind in support_draws()},
+        {kind: partial(grown, kind=kind) for kind in support_draws()},
         slack,
         {"all neurons are active on all positive data":
             lambda item: bool(np.all(item["X"] @ item["W"].T > 0.0)),
@@ -130,3 +134,14 @@ def margin_rises() -> Statement:
         tolerance=1e-9,
         fixed=("X",),
     )  # fmt: skip
+
+
+def constants_hold(survey: Survey, seed: int) -> list[Evidence]:
+    """os.ours.constants: nu_+ = |w_+|, |u|^2 = 1/(|w_+| s), both constants of (10) 1/(2 s), and
+    t log t l^+ -> |w_+| / 2."""
+    return [
+        *norms_grow_like_log(survey)[:2],
+        *loss_and_margin(survey)[2:3],
+        *functions_converge(survey, seed)[:1],
+        *survey.followed,
+    ]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow.errors import InputError
 from reluflow.falsify import Instance, Statement
 from reluflow.geometry.separability import signed
 from reluflow.ledger import Evidence, Reading, fact
 from reluflow.margin.max_margin import max_margin
-from reluflow.errors import InputError
 from reluflow.supports import support_draws
 
 

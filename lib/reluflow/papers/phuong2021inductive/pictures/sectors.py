@@ -15,8 +15,7 @@ from reluflow.figures import style
 from reluflow.figures.shares import share_points
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.separability import serves, silent
-from reluflow.papers.phuong2021inductive.dead_starts import Counts, plane
-from reluflow.papers.phuong2021inductive.dead_starts import WIDTHS, chances
+from reluflow.papers.phuong2021inductive.dead_starts import WIDTHS, Counts, chances, plane
 from reluflow.papers.phuong2021inductive.extremal import extremal_directions, height
 from reluflow.statistics import wilson
 
