@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from reluflow.errors import InputError
-
 Pointwise = Callable[[NDArray, NDArray], NDArray]
 
 
@@ -68,9 +66,9 @@ def _log_softplus(q: NDArray) -> NDArray:
 
 
 def scaled(loss: Loss, factor: float) -> Loss:
-    """The loss `factor` l, for a factor > 0. Raises InputError for another one."""
+    """The loss `factor` l, for a factor > 0. Raises ValueError for another one."""
     if not 0.0 < factor < np.inf:
-        raise InputError(f"the factor of a loss must be a positive number, not {factor:g}.")
+        raise ValueError(f"the factor of a loss must be a positive number, not {factor:g}.")
     log = float(np.log(factor))
     return Loss(
         f"{factor:g} {loss.name}",

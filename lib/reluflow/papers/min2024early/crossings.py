@@ -54,11 +54,17 @@ class Problem:
         """The gradient flow on this clock."""
         return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
 
-    def path(self, span: float, rtol: float = 1e-8, stop: Stop | None = None) -> FlowPath:
-        """The flow with s'(0) = 0 over the time `span`."""
+    def path(
+        self,
+        span: float,
+        rtol: float = 1e-8,
+        stop: Stop | None = None,
+        at_zero: float | None = 0.0,
+    ) -> FlowPath:
+        """The flow over the time `span`: with s'(0) = 0 the regular one."""
         z = self.chart.along(self.W, self.log_norms)
         options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
-        return integrate(self.field(TIME), z, span, stop, at_zero=0.0, **options)
+        return integrate(self.field(TIME), z, span, stop, at_zero, **options)
 
     def far(self, decades: float = DECADES) -> FlowPath:
         """The flow until the loss has fallen by many powers of ten, or falls no more.

@@ -55,16 +55,17 @@ class Experiment:
 
 def experiment(
     dataset: str,
-    scale: float,
-    h: int,
-    log_eps: float | None,
-    sigma: float,
-    step: float,
-    iterations: int,
-    loss: str,
-    seed: int,
+    scale: float = 1.0,
+    h: int = 50,
+    log_eps: float | None = None,
+    sigma: float = 1e-6,
+    step: float = 2e-3,
+    iterations: int = 15_000,
+    loss: str = "exponential",
+    seed: int = 0,
 ) -> Experiment:
-    """The experiment of the page's parameters, which `parameters.PARAMETERS` describes.
+    """The experiment of the page's parameters, which `parameters.PARAMETERS` describes; the
+    defaults are the page's.
 
     Half of the neurons (rounded down) start with v_j < 0. Raises InputError, in one sentence, for
     data that cannot be used.

@@ -27,7 +27,7 @@ from reluflow.papers.min2024early.constants import (
     printed_zeta,
     start_constants,
 )
-from reluflow.papers.min2024early.flows import flow, neurons
+from reluflow.papers.min2024early.flows import flow, parts
 from reluflow.separable import separable
 
 
@@ -52,10 +52,8 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
         path = flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
         m_1 = min(data.mu, zeta, data.xi)
         allowed = m_1 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
-        U, R = neurons(path, np.linspace(0.0, path.t[-1], 40))
-        f = np.einsum(
-            "tnh,h,th->tn", np.maximum(X @ np.swapaxes(U, 1, 2), 0.0), signs, np.exp(2 * R)
-        )
+        chart, times = parts(path)[1], np.linspace(0.0, path.t[-1], 40)
+        f = np.array([chart.outputs(z, X) for z in path.at(times)])
         both = log_eps_allowed(data, begin, zeta)
         return {
             "share": float(np.abs(f).max() / allowed),

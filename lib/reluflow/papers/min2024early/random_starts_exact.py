@@ -20,13 +20,14 @@ def cap_share(angles: NDArray, D: int) -> NDArray:
 
 def sign_patterns(h: int) -> tuple[int, int]:
     """Of the 2^h signs of h weights in R^1, how many (A2) allows, for the data 1 and -1 of labels 1
-    and -1 and any signs of the v_j; and 2^h. The least over all signs of the v_j."""
+    and -1 and whatever the signs of the v_j; and 2^h."""
     counts = set()
     for v in product((1, -1), repeat=h):
         # x_- = -1 is forbidden where v_j = 1, and x_+ = 1 where v_j = -1: w_j must have v_j's sign.
         counts.add(sum(all(a == b for a, b in zip(w, v, strict=True))
                        for w in product((1, -1), repeat=h)))  # fmt: skip
-    return min(counts), 2**h
+    (allowed,) = counts
+    return allowed, 2**h
 
 
 def plane_share(own: NDArray) -> float:

@@ -64,7 +64,7 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
             ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
         if np.isfinite(curves.fallen(0.1)):
             ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
-        ax.set(ylim=(-0.4, 1.05), xlabel="step")
+        ax.set(ylim=(-0.5, 1.05), xlabel="step")
     legend_below(fig)
     return fig
 
