@@ -1,14 +1,15 @@
 """Lemma B.1 and Lemma 3: along (GF) <w_j, x_k> moves one way, at every size of the weights.
 
-For a_j > 0 each summand c_i <x_i, x_k> of its rate, c_i = -l_i', has the sign of y_k or is 0, whatever
-share of it Clarke's subdifferential takes where <w_j, x_i> = 0. So no positive datum is lost, no
-negative one is gained; for a_j < 0 it is the other way round.
+For a_j > 0 each summand c_i <x_i, x_k> of its rate, c_i = -l_i', has the sign of y_k or is 0,
+whatever share of it Clarke's subdifferential takes where <w_j, x_i> = 0. So no positive datum is
+lost, no negative one is gained; for a_j < 0 it is the other way round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,8 @@ def _rates(item: Instance) -> NDArray:
 
 
 def one_way() -> Statement:
-    """os.lemB.1: <w_j, x_k> does not decrease where a_j > 0 and y_k = 1, nor where a_j < 0 and y_k = -1.
+    """os.lemB.1: <w_j, x_k> does not decrease where a_j > 0 and y_k = 1, nor where a_j < 0 and y_k
+    = -1.
 
     At any parameters and for any choice in Clarke's subdifferential; data of the other label do not
     come nearer to being active.
@@ -77,7 +79,8 @@ def stays_in_the_sector() -> Statement:
     falls on those with a negative product, and rests on those orthogonal to all of its data.
 
     There (GF) leaves no choice: data with <w, x_k> = 0 could only push themselves back, all of them
-    together, and so do not act. The slack is what the rates have beyond 0 in the direction of sigma_k.
+    together, and so do not act. The slack is what the rates have beyond 0 in the direction of
+    sigma_k.
     """
 
     def slack(item: Instance) -> float:
@@ -90,7 +93,8 @@ def stays_in_the_sector() -> Statement:
 
     return Statement("rates in the sector have the signs of the sector",
                      {kind: _with_pulls(draw, True) for kind, draw in _draws().items()}, slack,
-                     strict=True, tolerance=_ROUNDING / 100, fixed=("X", "y", "sign", "pulls", "shares"),
+                     strict=True, tolerance=_ROUNDING / 100,
+                     fixed=("X", "y", "sign", "pulls", "shares"),
                      hypotheses={"no product is 0 by rounding alone": _clear})  # fmt: skip
 
 
@@ -106,7 +110,7 @@ def log_of(found: Sequence[Late]) -> tuple[int, int, int, float]:
     for late in found:
         own = late.given.y[:, None] == late.given.signs
         log = patterns(late)
-        for (_, before), (_, after) in zip(log[:-1], log[1:], strict=True):
+        for (_, before), (_, after) in pairwise(log):
             lost += int(np.sum(before & ~after & own))
             gained += int(np.sum(~before & after & ~own))
             left += int(np.sum((before == own).all(axis=0) & (before != after).any(axis=0)))
@@ -138,7 +142,8 @@ def no_sector_is_left(found: Sequence[Late]) -> list[Evidence]:
 
 
 SIZES = (-14.0, -4.0, 0.7)
-"""ln of the norms at the start: all sizes, from near zero to where the lemmas need no small start."""
+"""ln of the norms at the start: all sizes, from near zero to where the lemmas need no small
+start."""
 DEEP = 300.0
 """log(1/loss) at the end, a loss of 1e-130."""
 

@@ -1,8 +1,8 @@
 """Lemma A.3: the velocity of a neuron off its boundaries, and along those on which it slides.
 
-Where <w(t), x_i> = 0 on a set of times, its derivative is 0 at almost all of them. So the velocity is
-orthogonal to those x_i; projected, any member of the Clarke subdifferential is (46). No position of
-the data is asked for.
+Where <w(t), x_i> = 0 on a set of times, its derivative is 0 at almost all of them. So the velocity
+is orthogonal to those x_i; projected, any member of the Clarke subdifferential is (46). No
+position of the data is asked for.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ def off_boundaries() -> Statement:
 def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray]:
     """A neuron w (1, d), a = |w|, on the boundary of a datum of label -1 that keeps it there.
 
-    x_1 (label 1) is active, x_2 (label -1) is on the boundary, and 0.1 < <x_1, x_2> < 0.8 |x_2|^2: the
-    first pulls to the side where the second, with a pull of 1/2 at least, pushes back. `repeated`
-    adds 2 x_2 and 3 x_2, which lie on a line with 0.
+    x_1 (label 1) is active, x_2 (label -1) is on the boundary, and 0.1 < <x_1, x_2> < 0.8 |x_2|^2:
+    the first pulls to the side where the second, with a pull of 1/2 at least, pushes back.
+    `repeated` adds 2 x_2 and 3 x_2, which lie on a line with 0.
     """
     while True:
         d = int(rng.integers(2, 5))
@@ -118,7 +118,8 @@ def sliding_motions(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     found = [slides(sliding_start(rng, k % 2 == 1)) for k in range(count)]
     return [
-        deviation(f"end of descent with steps of {STEP:g} from that of (45)-(46), of {count} sliding "
+        deviation(f"end of descent with steps of {STEP:g} from that of (45)-(46), of {count} "
+                  f"sliding "
                   "neurons: the largest", max(gap for gap, _ in found), "", digits=1),
         note("way of the neuron that moves least", min(way for _, way in found), digits=2),
     ]  # fmt: skip
@@ -130,7 +131,8 @@ def flat(points: NDArray) -> int:
 
 
 def position(seed: int, count: int) -> list[Evidence]:
-    """os.lemA.3.position: of data sets with (Span), those of whose points, 0 included, no k lie on a
+    """os.lemA.3.position: of data sets with (Span), those of whose points, 0 included, no k lie on
+    a
     flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do; for k <= d + 1 none do."""
     rng = np.random.default_rng(seed)
     general = limited = 0
@@ -140,7 +142,8 @@ def position(seed: int, count: int) -> list[Evidence]:
         general += flat(points) > len(points) - 2
         limited += flat(points[: d + 1]) == d
     return [
-        fact("random data sets of 2d points, none k of them and 0 on a flat of dimension k − 2, any k",
+        fact("random data sets of 2d points, none k of them and 0 on a flat of dimension k − 2, "
+             "any k",
              general, count, tried=count),
         note("the same for the first k = d + 1 points", limited),
     ]  # fmt: skip
@@ -155,8 +158,9 @@ def three_on_a_line() -> Counterexample:
                      "n > d, as (Span) asks": True},
         breaks=(bound("dimension of the flat through 0, x_1 and x_2, which must exceed k − 2",
                       flat(points), ">", 1, ""),),
-        recheck=(bound("16 times the squared area of their triangle, by its sides", squared_area(0, 1, -1),
-                       ">", 0, ""),),
-        route="Heron's formula: points of a line span no area, and that holds after every small motion "
+        recheck=(bound("16 times the squared area of their triangle, by its sides",
+                       squared_area(0, 1, -1), ">", 0, ""),),
+        route="Heron's formula: points of a line span no area, and that holds after every small "
+              "motion "
         "of them in R¹",
     )  # fmt: skip

@@ -44,7 +44,8 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
 
 
 def any_data(labels: bool = True) -> dict[str, Draw]:
-    """Data in the plane, hardly any of them (OS): "gaussian" ones and "lengths" over two decades."""
+    """Data in the plane, hardly any of them (OS): "gaussian" ones and "lengths" over two
+    decades."""
 
     def drawn(decades: float) -> Draw:
         def one(rng: np.random.Generator) -> Instance:
@@ -89,7 +90,8 @@ def _settled(X: NDArray, w: NDArray) -> NDArray:
 
 
 def grid_agrees(seed: int, count: int) -> list[Evidence]:
-    """The enumeration, which rests on Lemma A.1, finds the summits of the grid, all and no others."""
+    """The enumeration, which rests on Lemma A.1, finds the summits of the grid, all and no
+    others."""
     rng = np.random.default_rng(seed)
     other = total = kinks = 0
     for k in range(count):
@@ -110,8 +112,8 @@ def grid_agrees(seed: int, count: int) -> list[Evidence]:
 
 
 def local_formula(seed: int, count: int) -> list[Evidence]:
-    """os.lemA.2: eq (37), times |w + eps v|: G(w + eps v) = G(w) + eps sum of y_i <v, x_i> / 2 over the
-    data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40).
+    """os.lemA.2: eq (37), times |w + eps v|: G(w + eps v) = G(w) + eps sum of y_i <v, x_i> / 2
+    over the data with <w + eps v, x_i> > 0, for all eps in [0, eps_max] of eq (40).
 
     In fractions, for w of any length: whole numbers, w often on boundaries, v = -w in a third of
     the cases. Of eps_max all, a half and a thousandth are tried; where (40) has no largest eps,

@@ -1,9 +1,10 @@
-"""How likely is it that all neurons die? Theorem 1's 2^-p, data that reach it, and signs that beat it.
+"""How likely is it that all neurons die? Theorem 1's 2^-p, data that reach it, and signs that beat
+it.
 
 In the plane let the data lie within a half-plane: the positive ones at angles from p_1 to p_2, the
 negative ones from n_1 >= p_2 + 90 to n_2 < p_1 + 180, m_+ and m_- the angles of the two sums. A
-neuron with a > 0 dies exactly if it begins between m_- and p_1 + 270, one with a < 0 between n_2 + 90
-and m_+ + 360. If no half-plane holds the data, none dies.
+neuron with a > 0 dies exactly if it begins between m_- and p_1 + 270, one with a < 0 between n_2 +
+90 and m_+ + 360. If no half-plane holds the data, none dies.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _AROUND = 360
 
 
 def plane(gap: float, width: float = 2.0) -> tuple[NDArray, NDArray]:
-    """Two unit data of each label, `width` degrees apart, the labels' nearest ones at `gap` >= 90."""
+    """Two unit data of each label, `width` degrees apart, the labels' nearest ones at `gap` >=
+    90."""
     degrees = np.array([-width, 0.0, gap, gap + width])
     turns = np.radians(degrees)
     X = np.stack([np.cos(turns), np.sin(turns)], axis=1)
@@ -40,7 +42,8 @@ LABELS = np.array([1.0, 1.0, -1.0, -1.0])
 
 @dataclass(frozen=True)
 class Fates:
-    """Which of many directions die with a > 0, and with a < 0, in the limit of small weights: (k,)."""
+    """Which of many directions die with a > 0, and with a < 0, in the limit of small weights:
+    (k,)."""
 
     positive: NDArray
     negative: NDArray
@@ -80,7 +83,8 @@ def families() -> Mapping[str, tuple[NDArray, NDArray]]:
 
 @dataclass(frozen=True)
 class Counts:
-    """Networks that die, of `trials`, by width (5,): with fair signs, and with signs chosen after."""
+    """Networks that die, of `trials`, by width (5,): with fair signs, and with signs chosen
+    after."""
 
     drawn: NDArray
     chosen: NDArray
@@ -104,14 +108,16 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
         for what, hits in (("drawn", one.drawn), ("chosen after w_j(0)", one.chosen)):
             low, _ = wilson(hits, one.trials, SURE)
             above = int(np.sum(low > 2.0 ** -np.array(WIDTHS, float)))
-            items.append(fact(f"{name}, signs {what}: widths p = 1 to 5 at which all die more often than "
+            items.append(fact(f"{name}, signs {what}: widths p = 1 to 5 at which all die more "
+                              f"often than "
                               "2⁻ᵖ", above, 0, tried=int(one.trials[0])))  # fmt: skip
     return [*items, chosen_signs(), tight()]
 
 
 def chosen_signs() -> Evidence:
     """The exact chance for the integer data and signs chosen afterwards."""
-    return bound("(33, ±4) and (-4, 33), (-9, 32): chance that one neuron dies, its sign chosen after w(0)",
+    return bound("(33, ±4) and (-4, 33), (-9, 32): chance that one neuron dies, its sign chosen "
+                 "after w(0)",
                  chances(INTEGERS, LABELS)[2], "<=", 0.5, "")  # fmt: skip
 
 
@@ -137,9 +143,12 @@ def beats_the_bound() -> Counterexample:
                 bool(np.ptp(np.linalg.norm(INTEGERS, axis=1)) == 0.0),
             "(Init): a(0) is λ or −λ": True,
         },
-        breaks=(bound(f"share of {_AROUND} directions around the circle from which the neuron dies, in "
-                      "the limit of small weights", sum(dying) / _AROUND, "<=", 0.5, "", digits=2),),
+        breaks=(bound(f"share of {_AROUND} directions around the circle from which the neuron "
+                      f"dies, in "
+                      "the limit of small weights", sum(dying) / _AROUND, "<=", 0.5, "",
+                      digits=2),),
         recheck=(bound("1 less the angle between the two sums over 360 degrees: the arcs by hand",
-                       arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist()), "<=", 0.5, ""),),
+                       arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist()), "<=", 0.5,
+                       ""),),
         route="the arcs of the circle from which a neuron can be made to die, without a flow",
     )  # fmt: skip

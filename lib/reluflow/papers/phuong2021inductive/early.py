@@ -1,4 +1,5 @@
-"""Lemma 1: where small neurons are by the time their limit flow is at home, and how small is small."""
+"""Lemma 1: where small neurons are by the time their limit flow is at home, and how small is
+small."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ def drawn(rng: np.random.Generator, p: int = 5) -> Directions:
 
 
 def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
-    """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), and their number."""
+    """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), and their
+    number."""
     rng = np.random.default_rng(seed)
     starts = [drawn(rng) for _ in range(count)]
     home = [[at_home(one, size).sum() for one in starts] for size in LOG_SIZES]
@@ -91,7 +93,8 @@ def needed(given: Directions, which: int) -> float:
 
 def beside(log_angle: float) -> Directions:
     """Three neurons on four data in the plane: one along the sum of either label, and one with
-    a > 0 at the angle e^log_angle from the negative sum, on the side of the nearer positive data."""
+    a > 0 at the angle e^log_angle from the negative sum, on the side of the nearer positive
+    data."""
     X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-1.0, 2.0]])
     y = np.array([1.0, 1.0, -1.0, -1.0])
     middle = np.arctan2(3.0, -3.0) - np.exp(log_angle)
@@ -103,8 +106,9 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     """os.lem1: for each start there is a size below which all neurons are in the extremal sector of
     their sign, or dead.
 
-    (OS) data: at the smallest of LOG_SIZES all are. Any data in the plane, most of them not (OS): in the
-    limit of small weights every neuron ends at an extremal direction or dead, also on boundaries.
+    (OS) data: at the smallest of LOG_SIZES all are. Any data in the plane, most of them not (OS):
+    in the limit of small weights every neuron ends at an extremal direction or dead, also on
+    boundaries.
     """
     home, total = found
     rng = np.random.default_rng(seed)
@@ -121,8 +125,8 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     return [
         fact(f"(OS): neurons at home for starts of norm e^{LOG_SIZES[-1]:g}", int(home[-1]), total,
              tried=total),
-        fact("any data: neurons that end elsewhere than at an extremal direction, or dead", astray, 0,
-             tried=count),
+        fact("any data: neurons that end elsewhere than at an extremal direction, or dead",
+             astray, 0, tried=count),
         note("of these dead, and on a boundary", (dead, corners)),
         note("(OS): at home for starts of norms e, 1, 1/e, ...", tuple(home.tolist())),
     ]  # fmt: skip

@@ -1,11 +1,11 @@
 """Extremal directions: the strict local maxima and minima of G(w) = sum_i y_i [<w, x_i>]_+ / 2 on
 the unit sphere (eq 12, Definition 2), found by enumeration.
 
-With A the data active at w and Z those with <w, x_i> = 0, G(w + v) = <g, w + v> + h(v) near w, where
-g = sum over A of y_i x_i / 2 and h(v) = sum over Z of y_i [<v, x_i>]_+ / 2. On the subspace V orthogonal to
-Z only the linear part is left, so w is along P g or -P g, P the projection on V (Lemma A.1), or V is
-a line. Off V, for independent Z, g - P g = sum beta_i x_i, and v is free to have any <v, x_i>: the
-first order is not positive exactly if 0 <= beta_i <= -y_i / 2 on Z.
+With A the data active at w and Z those with <w, x_i> = 0, G(w + v) = <g, w + v> + h(v) near w,
+where g = sum over A of y_i x_i / 2 and h(v) = sum over Z of y_i [<v, x_i>]_+ / 2. On the subspace
+V orthogonal to Z only the linear part is left, so w is along P g or -P g, P the projection on V
+(Lemma A.1), or V is a line. Off V, for independent Z, g - P g = sum beta_i x_i, and v is free to
+have any <v, x_i>: the first order is not positive exactly if 0 <= beta_i <= -y_i / 2 on Z.
 """
 
 from __future__ import annotations

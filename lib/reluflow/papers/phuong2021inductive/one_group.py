@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
-from reluflow.papers.phuong2021inductive.dead_starts import Fates
+from reluflow.papers.phuong2021inductive.dead_starts import Fates, fates
 from reluflow.papers.phuong2021inductive.long_flow import Late, Start, follow
 from reluflow.papers.phuong2021inductive.one_group_exact import descended
 
@@ -41,24 +41,27 @@ def loss_of_negatives(late: Late) -> float:
     return float(np.exp(late.log_loss(-1.0)[-1]))
 
 
-def always_two(found: Fates) -> list[Evidence]:
+def always_two(seed: int, count: int) -> list[Evidence]:
     """os.thm1.nonempty: whatever the width, both classifiers are learnt.
 
     With one neuron never; with fair signs at the chance noted; with all a_j(0) > 0, which (Init)
     allows, at no width.
     """
-    table = shares(found)
+    table = shares(fates(X, Y, count, np.random.default_rng(seed)))
     late = positive_only(5)
     return [
-        fact("chance that a network of width 1 learns both is above 0", bool(table[0] > 1e-12), True),
+        fact("chance that a network of width 1 learns both is above 0",
+             bool(table[0] > 1e-12), True),
         note("chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
              tuple(table.tolist()), digits=2),
-        note("five neurons, all a_j > 0: loss of the negative data in the end", loss_of_negatives(late)),
+        note("five neurons, all a_j > 0: loss of the negative data in the end",
+             loss_of_negatives(late)),
     ]  # fmt: skip
 
 
 def width_one() -> Counterexample:
-    """One neuron on four data: f >= 0 everywhere, so that the negative data keep a loss of log 2."""
+    """One neuron on four data: f >= 0 everywhere, so that the negative data keep a loss of log
+    2."""
     return Counterexample(
         instance={"positive data": X[:2], "negative data": X[2:], "p": 1, "w(0)": "λ (1, 0)",
                   "a(0)": "λ"},
@@ -68,7 +71,8 @@ def width_one() -> Counterexample:
             "(Init)": True,
             "the neuron is alive, so that (8) and (9) hold": positive_only(1).alive == (1.0,),
         },
-        breaks=(bound("loss of the two negative data as log(1/ℓ⁺) comes to 300; it falls below log 2 "
+        breaks=(bound("loss of the two negative data as log(1/ℓ⁺) comes to 300; it falls below "
+                      "log 2 "
                       "where they are classified", loss_of_negatives(positive_only(1)), "<",
                       float(np.log(2.0)), ""),),
         recheck=(bound("the same after 20000 steps of 0.01 of descent in plain Python", descended(),

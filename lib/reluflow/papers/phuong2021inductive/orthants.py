@@ -85,11 +85,13 @@ def in_no_orthant() -> Counterexample:
             "(OS): none above 0 across the labels": bool(P[5, :5].min() >= 0),
         },
         breaks=(
-            bound("3 ⟨e, c⟩² / |e|² of every e with ⟨e, x⟩ ≥ 0 for the five data, c = (1, 0, 0): the "
+            bound("3 ⟨e, c⟩² / |e|² of every e with ⟨e, x⟩ ≥ 0 for the five data, c = (1, 0, 0): "
+                  "the "
                   "least; three orthonormal ones need", spread_of_a_basis(), "<=", 1, ""),
         ),
         recheck=(
-            bound("⟨H, G⟩ for their Gram matrix G, in the worst order, and Horn's copositive matrix H, which points "
+            bound("⟨H, G⟩ for their Gram matrix G, in the worst order, and Horn's copositive "
+                  "matrix H, which points "
                   "in an orthant of any R^N need", certificate(FIVE.tolist()), ">=", 0, ""),
         ),
         route="Horn's matrix: for points with coordinates >= 0 the sum over the coordinates of "

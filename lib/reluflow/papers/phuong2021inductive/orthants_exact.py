@@ -12,7 +12,8 @@ HORN = (
     (1, 1, -1, 1, -1),
     (-1, 1, 1, -1, 1),
 )
-"""v^T H v = (v1-v2+v3+v4-v5)^2 + 4 v2 v4 + 4 v3 (v5-v4) = (v1-v2+v3-v4+v5)^2 + 4 v2 v5 + 4 v1 (v4-v5),
+"""v^T H v = (v1-v2+v3+v4-v5)^2 + 4 v2 v4 + 4 v3 (v5-v4) = (v1-v2+v3-v4+v5)^2 + 4 v2 v5 + 4 v1
+(v4-v5),
 so it is not negative for v >= 0: one of v5 - v4 and v4 - v5 is not."""
 
 

@@ -76,8 +76,10 @@ def two_examples() -> list[Evidence]:
 def open_half_space() -> Reading:
     """Which side the boundary is on."""
     return Reading(
-        "x_i separates where the open half-space ⟨x_i, x⟩ > 0 holds the data of its own label alone "
+        "x_i separates where the open half-space ⟨x_i, x⟩ > 0 holds the data of its own label "
+        "alone "
         "(for a negative x_i too)",
-        "strictly on both sides (OS) does not suffice, and with 0 allowed on both sides (OS) does not "
+        "strictly on both sides (OS) does not suffice, and with 0 allowed on both sides (OS) "
+        "does not "
         "follow: e₁ and e₂, of different labels and of one",
     )

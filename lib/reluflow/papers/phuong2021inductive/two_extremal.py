@@ -1,4 +1,5 @@
-"""Lemma 2: two extremal directions and their sectors, against the enumeration and against ascents."""
+"""Lemma 2: two extremal directions and their sectors, against the enumeration and against
+ascents."""
 
 from __future__ import annotations
 
@@ -113,7 +114,8 @@ def third_case(seed: int, count: int) -> list[Evidence]:
         return sum(any(np.any(sector(i["X"], i["y"], s) == 0) for s in (1.0, -1.0)) for i in items)
 
     return [
-        fact("data sets with (Span) whose sectors have a 0", zeros(DRAWS["spanning"]), 0, tried=count),
+        fact("data sets with (Span) whose sectors have a 0", zeros(DRAWS["spanning"]), 0,
+             tried=count),
         fact("data sets with a datum orthogonal to all of the other label: sectors with a 0",
              zeros(half_way), count, tried=count),
     ]  # fmt: skip

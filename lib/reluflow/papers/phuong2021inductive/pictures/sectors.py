@@ -64,13 +64,16 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     exact = np.array([chances(*plane(g)) for g in fine])
     lines = (0.5 * (exact[:, 0] + exact[:, 1]), exact[:, 2])
     for line, shares, colour, marker, label in zip(
-        lines, measured, (NEGATIVE, POSITIVE), "os", ("sign drawn by itself", "sign chosen after $w_j(0)$"),
+        lines, measured, (NEGATIVE, POSITIVE), "os", ("sign drawn by itself", "sign chosen after "
+                                                                              "$w_j(0)$"),
         strict=True,
     ):  # fmt: skip
         left.plot(fine, line, color=colour, lw=1.3)
         low, high = wilson(np.rint(shares * trials).astype(int), trials)
-        left.errorbar(gaps, shares, yerr=[np.maximum(shares - low, 0.0), np.maximum(high - shares, 0.0)],
-                      color=colour, marker=marker, ls="", ms=5, capsize=2.5, label=label)  # fmt: skip
+        left.errorbar(gaps, shares,
+                      yerr=[np.maximum(shares - low, 0.0), np.maximum(high - shares, 0.0)],
+                      color=colour, marker=marker, ls="", ms=5, capsize=2.5,
+                      label=label)  # fmt: skip
     left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
     left.set(xlabel="angle between the labels (degrees)", ylabel="chance to die", ylim=(0.0, 0.85))
     p = np.array(WIDTHS, float)
@@ -80,7 +83,8 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
                                                   "o^D", strict=True)):  # fmt: skip
         share = one.drawn / one.trials
         low, high = wilson(one.drawn, one.trials)
-        right.errorbar(p + 0.09 * (k - 1), share, color=colour, marker=marker, ls="", ms=5, capsize=2.5,
+        right.errorbar(p + 0.09 * (k - 1), share, color=colour, marker=marker, ls="", ms=5,
+                       capsize=2.5,
                        yerr=[np.maximum(share - low, 0.0), np.maximum(high - share, 0.0)],
                        label=f"fair signs, {names[k]}")  # fmt: skip
     right.set(xlabel="width $p$", ylabel="chance that all die", ylim=(-0.02, 0.6))
