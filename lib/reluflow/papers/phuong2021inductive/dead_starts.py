@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from reluflow.flows.alignment import align
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.phuong2021inductive.dead_starts_exact import arc_of_either, arcs_by_hand
+from reluflow.papers.phuong2021inductive.two_extremal import spans
 from reluflow.statistics import wilson
 
 SURE = 1.0 - 1e-6
@@ -139,9 +140,7 @@ def beats_the_bound() -> Counterexample:
                   "a(0)": "λ where w(0) lies between 101.3 and 270 degrees, else −λ"},
         assumptions={
             "(OS)": bool(P.min() >= 0.0 and P[0, 1] > 0.0 and P[2, 3] > 0.0),
-            "(Span): the data of a label have equal lengths, so that both are support examples":
-                bool(np.ptp(np.linalg.norm(INTEGERS, axis=1)) == 0.0),
-            "(Init): a(0) is λ or −λ": True,
+            "(Span)": spans(INTEGERS, LABELS, 1.0) and spans(INTEGERS, LABELS, -1.0),
         },
         breaks=(bound(f"share of {_AROUND} directions around the circle from which the neuron "
                       f"dies, in "

@@ -9,6 +9,7 @@ from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.phuong2021inductive.dead_starts import Fates, fates
 from reluflow.papers.phuong2021inductive.long_flow import Late, Start, follow
 from reluflow.papers.phuong2021inductive.one_group_exact import descended
+from reluflow.papers.phuong2021inductive.two_extremal import spans
 
 WIDTHS = (1, 2, 3, 5, 10, 20)
 X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-2.0, -1.0]])
@@ -67,8 +68,7 @@ def width_one() -> Counterexample:
                   "a(0)": "λ"},
         assumptions={
             "(OS)": bool(np.all(X @ X.T * np.outer(Y, Y) > 0.0)),
-            "(Span)": True,
-            "(Init)": True,
+            "(Span)": spans(X, Y, 1.0) and spans(X, Y, -1.0),
             "the neuron is alive, so that (8) and (9) hold": positive_only(1).alive == (1.0,),
         },
         breaks=(bound("loss of the two negative data as log(1/ℓ⁺) comes to 300; it falls below "

@@ -13,6 +13,7 @@ from reluflow.falsify import Draw, Instance, Statement
 from reluflow.flows.alignment import align
 from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive.extremal import (
     extremal_directions,
     height,
@@ -56,10 +57,34 @@ def _small(draw: Draw) -> Draw:
 
 
 def _plane(rng: np.random.Generator) -> Instance:
+    """Whole numbers in the plane with a right angle between the labels, no two data parallel."""
     while True:
         item = right_angles(rng)
-        if item["X"].shape[1] == 2:
+        if item["X"].shape[1] == 2 and _no_parallels(item):
             return item
+
+
+def _no_parallels(item: Instance) -> bool:
+    """Whether no two data are multiples of each other; of such the enumeration knows nothing."""
+    return bool(np.abs(np.triu(cosines(item["X"]), 1)).max() < 1.0 - 1e-9)
+
+
+def lengthened(draw: Draw, decades: float) -> Draw:
+    """Draws whose data are multiplied by 10^-decades to 10^decades each, which (OS) survives."""
+
+    def one(rng: np.random.Generator) -> Instance:
+        item = draw(rng)
+        factors = 10.0 ** rng.uniform(-decades, decades, (len(item["y"]), 1))
+        return {**item, "X": item["X"] * factors}
+
+    return one
+
+
+def spans(X: NDArray, y: NDArray, sign: float) -> bool:
+    """(Span) for one label: the data that carry its max-margin vector span R^d."""
+    own = X[y == sign]
+    carry = max_margin(own, np.ones(len(own))).multipliers > 0.0
+    return bool(np.linalg.matrix_rank(own[carry]) == X.shape[1])
 
 
 DRAWS: Mapping[str, Draw] = {
@@ -67,12 +92,9 @@ DRAWS: Mapping[str, Draw] = {
     "few": _small(support_draws(3)["few"]),
     "right angles": _plane,
     "orthogonal to all": half_way,
+    "lengths": lengthened(_small(support_draws(3)["spanning"]), 2.0),
 }
-NO_PARALLELS = {
-    "no two data are parallel": lambda item: bool(
-        np.abs(np.triu(cosines(item["X"]), 1)).max() < 1.0 - 1e-9
-    )
-}
+NO_PARALLELS = {"no two data are parallel": _no_parallels}
 
 
 def one_each() -> Statement:
