@@ -137,7 +137,7 @@ def beats_the_bound() -> Counterexample:
     P = INTEGERS @ INTEGERS.T * np.outer(LABELS, LABELS)
     return Counterexample(
         instance={"positive data": INTEGERS[:2], "negative data": INTEGERS[2:], "p": 1,
-                  "a(0)": "λ where w(0) lies between 101.3 and 270 degrees, else −λ"},
+                  "a(0)": "λ where w(0) lies between 101.3 and 230 degrees, else −λ"},
         assumptions={
             "(OS)": bool(P.min() >= 0.0 and P[0, 1] > 0.0 and P[2, 3] > 0.0),
             "(Span)": spans(INTEGERS, LABELS, 1.0) and spans(INTEGERS, LABELS, -1.0),
