@@ -204,6 +204,7 @@ def test_one_neuron_serves_one_label() -> None:
     assert one_group_exact.descended(500) == pytest.approx(2.0 * np.log(2.0))
     chance = one_group.both_groups(0.5, 0.5, np.array([1.0, 2.0, 3.0]))
     assert chance == pytest.approx([0.0, 0.5, 0.75])
+    assert one_group.both_groups(0.3, 0.4, np.array([1.0, 2.0])) == pytest.approx([0.0, 0.24])
 
 
 def test_the_size_that_is_needed_falls_with_the_angle() -> None:
