@@ -1,1 +1,1 @@
-"""Figures of chapter 4, from computed objects."""
+"""Figures of chapter 3, from computed objects."""

@@ -1,0 +1,72 @@
+"""What the start leaves behind: the distance of (8) for starts of any size, in closed form.
+
+From the last change of a pattern on, W_+ W_+^T - a_+ a_+^T = D_+ is constant, with a diagonal of 0.
+Let alpha be the limit of a_+ / |a_+|. What W_+ has beside its first singular direction comes to the
+size delta_+ = -alpha^T D_+ alpha = sum_jk alpha_j alpha_k |w_j| |w_k| (1 - cos(w_j, w_k)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.papers.phuong2021inductive.linear_groups import settles
+from reluflow.papers.phuong2021inductive.long_flow import Late
+from reluflow.papers.phuong2021inductive.start_draws import Survey
+
+NEAR = 0.05
+"""How near distance^2 log(1/L) must be to its limit where log(1/L) = 1e6."""
+_LEAST = 1e-2
+"""Where the limit is less, 1 / log(1/L) decides the distance up to there."""
+
+
+def leftover(each: Late, sign: float) -> float:
+    """delta_+ (sign 1) or delta_-, from the first moment behind the last change of a pattern."""
+    k = int(np.searchsorted(each.tau, settles(each) * np.log(10.0), side="left"))
+    mine = each.own(sign)
+    U, sizes = each.U[k, mine], np.exp(each.R[k, mine])
+    alpha = np.exp(each.R[-1, mine] - np.logaddexp.reduce(2.0 * each.R[-1, mine]) / 2.0)
+    apart = np.sum((U[:, None] - U[None]) ** 2, axis=-1) / 2.0
+    v = alpha * sizes
+    return float(v @ apart @ v)
+
+
+def dead_square(each: Late) -> float:
+    """|W_0|_F^2, of the neurons that stay behind."""
+    grown = np.concatenate([each.own(sign) for sign in each.alive])
+    rest = np.setdiff1d(np.arange(len(each.given.signs)), grown)
+    return float(np.exp(2.0 * each.R[-1, rest]).sum())
+
+
+def constant(each: Late) -> float:
+    """The limit of distance^2 log(1/L): (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|)."""
+    left = dead_square(each) + sum(leftover(each, sign) for sign in each.alive)
+    return left / each.limit.total
+
+
+def measured(each: Late) -> NDArray:
+    """distance^2 log(1/L) at the moments of a flow, (m,)."""
+    return np.asarray(each.distances[:, 0] ** 2 * each.tau)
+
+
+def follows_the_law(survey: Survey) -> list[Evidence]:
+    """os.ours.rate: under (Span), for almost all data, distance of (8)^2 log(1/L) ->
+    (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|)."""
+    kept = [each for each in survey.found if constant(each) > _LEAST]
+    off = [float(abs(measured(each)[-1] / constant(each) - 1.0)) for each in kept]
+    return [
+        bound("distance² log(1/L) where L = e^(-1e6), largest relative distance from its limit",
+              max(off, default=np.nan), "<=", NEAR, "", digits=1),
+        fact("flows that were measured at all", len(kept) > 0, True),
+        note("flows of large enough starts, of all", f"{len(kept)} of {len(survey.found)}"),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+def curves(found: Sequence[Late]) -> list[tuple[float, NDArray, NDArray, float]]:
+    """Of every flow: the largest log norm at the start, log(1/L), distance of (8), and the limit of
+    distance^2 log(1/L)."""
+    return [(float(e.given.log_norms.max()), e.tau, e.distances[:, 0], constant(e)) for e in found]

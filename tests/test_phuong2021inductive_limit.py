@@ -1,0 +1,242 @@
+"""The limit of Theorem 1: closed forms, flows to e^(-1e6), KKT points, and what breaks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow import ledger
+from reluflow.falsify import falsify
+from reluflow.figures import cut_off
+from reluflow.flows.late_time import log_elapsed, log_steepness
+from reluflow.geometry.separability import violations
+from reluflow.losses import LOGISTIC
+from reluflow.margin.max_margin import max_margin
+from reluflow.papers.phuong2021inductive import (
+    balance,
+    balance_exact,
+    convergence,
+    general_loss,
+    general_loss_exact,
+    kkt_points,
+    kkt_points_exact,
+    linear_groups,
+    loss_growth,
+    spread,
+    start_draws,
+)
+from reluflow.papers.phuong2021inductive.limit import Limit, limit
+from reluflow.papers.phuong2021inductive.long_flow import Start, follow, patterns
+from reluflow.papers.phuong2021inductive.pictures import limit as pictures
+from reluflow.supports import support_draws, supported
+from scipy.integrate import solve_ivp
+
+LINE = Start(
+    np.array([[2.0, 0.0], [-1.0, 0.0]]),
+    np.array([1.0, -1.0]),
+    np.array([[1.0, 0.0], [-1.0, 0.0]]),
+    np.full(2, -3.0),
+    np.array([1.0, -1.0]),
+)
+
+
+@pytest.fixture(scope="module")
+def near_zero() -> start_draws.Survey:
+    return start_draws.near_zero(3, 2)
+
+
+@pytest.fixture(scope="module")
+def of_sizes() -> start_draws.Survey:
+    return start_draws.spanning_of_sizes(3, 1)
+
+
+def failed(evidence: list[ledger.Evidence]) -> list[str]:
+    return [item.what for item in evidence if item.decides and item.form != "deviation"
+            and not item.holds]  # fmt: skip
+
+
+# Data.
+
+
+@pytest.mark.parametrize("kind", list(support_draws()))
+def test_draws_are_orthogonally_separable(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        item = support_draws()[kind](rng)
+        X, y = item["X"], item["y"]
+        same = np.equal.outer(y, y)
+        assert np.all((X @ X.T)[same] > 0.0)
+        assert np.all((X @ X.T)[~same] <= 0.0)
+        assert len(violations(X, y, strict=False)) == 0
+
+
+@pytest.mark.parametrize("counts", [(3, 3), (1, 2), (2, 3)])
+def test_the_support_examples_are_as_many_as_asked(counts: tuple[int, int]) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        item = supported(3, counts, rng)
+        for sign, count in zip((1.0, -1.0), counts, strict=True):
+            X = item["X"][item["y"] == sign]
+            tight = np.abs(X @ max_margin(X, np.ones(len(X))).u - 1.0) < 1e-9
+            assert np.linalg.matrix_rank(X[tight]) == tight.sum() == count
+
+
+# The closed form and the flow.
+
+
+def test_the_closed_form_is_reached_by_the_limit_itself() -> None:
+    item = supported(3, (3, 2), np.random.default_rng(4))
+    u, z = np.array([1.0, 2.0, 0.0, 0.0, 0.0]), np.array([0.0, 0.0, 3.0, 0.1, 0.0])
+    W, a = kkt_points.point(item["X"], item["y"], u, z)
+    sizes = np.linalg.norm(W, axis=1)
+    U = W / np.where(sizes > 0.0, sizes, 1.0)[:, None]
+    R = np.log(np.where(sizes > 0.0, sizes, 1e-300))
+    goal = limit(item["X"], item["y"])
+    assert max(goal.distances(U, R, np.sign(a))) < 1e-12
+    assert np.sum(W * W) == pytest.approx(goal.total)
+    x = np.random.default_rng(5).standard_normal((9, 3))
+    f = np.maximum(x @ W.T, 0.0) @ a / (np.sum(W * W) + a @ a)
+    np.testing.assert_allclose(f, goal.function(x), atol=1e-12)
+    np.testing.assert_allclose(convergence.two_neurons(goal, x), goal.function(x), atol=1e-12)
+
+
+def test_a_distance_of_another_direction_or_share_is_not_zero() -> None:
+    goal = Limit({1.0: np.array([1.0, 0.0]), -1.0: np.array([-4.0, 0.0])})
+    signs, R = np.array([1.0, -1.0]), 0.5 * np.log([1.0, 4.0])
+    right = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    assert max(goal.distances(right, R, signs)) < 1e-15
+    assert goal.distances(right, np.zeros(2), signs)[0] > 0.1
+    assert goal.distances(right[:, ::-1], R, signs)[0] > 0.5
+
+
+def test_one_datum_a_label_against_a_plain_integrator() -> None:
+    """z = |w|^2 of the neuron on x = 2 obeys dz/dt = 4 z / (1 + e^(2 z))."""
+    late = follow(LINE, reach=1e3)
+    assert late is not None
+    k = 5
+    t = float(np.exp(late.log_t[k]))
+    found = solve_ivp(lambda _, z: 4.0 * z / (1.0 + np.exp(2.0 * z)), (0.0, t), [np.exp(-6.0)],
+                      rtol=1e-10, atol=1e-14).y[0, -1]  # fmt: skip
+    assert np.exp(late.log_square(1.0)[k]) == pytest.approx(found, rel=1e-3)
+    assert np.exp(late.log_square(1.0)[-1]) / late.log_t[-1] == pytest.approx(0.5, rel=2e-2)
+
+
+def test_a_group_that_is_empty_is_left_out() -> None:
+    X = np.array([[2.0, 0.1], [-1.0, -0.1]])
+    dying = replace(LINE, W0=np.array([[1.0, 0.0], [-0.07, 1.3]]), X=X)
+    late = follow(dying, reach=1e3)
+    assert late is not None
+    assert late.alive == (1.0,)
+    assert late.distances[-1, 0] < 0.05
+    assert not patterns(late)[-1][1][1].any()
+    assert follow(replace(dying, W0=np.array([[-0.07, 1.3], [-0.07, 1.3]]))) is None
+
+
+def test_log_elapsed_integrates_the_steepness() -> None:
+    tau = np.linspace(1.0, 6.0, 4001)
+    log_t = log_elapsed(tau, np.log(tau))  # dt/dtau = e^tau / tau
+    grid = np.linspace(1.0, 6.0, 400_001)
+    exact = np.trapezoid(np.exp(grid) / grid, grid)
+    assert log_t[-1] == pytest.approx(np.log(exact), abs=1e-6)
+
+
+def test_log_steepness_is_that_of_finite_differences() -> None:
+    rng = np.random.default_rng(6)
+    item = supported(3, (3, 3), rng)
+    W, signs = rng.standard_normal((4, 3)), np.array([1.0, 1.0, -1.0, -1.0])
+    theta = np.append(W.ravel(), signs * np.linalg.norm(W, axis=1))
+
+    def log_loss(v: np.ndarray) -> float:
+        f = np.maximum(item["X"] @ v[:12].reshape(4, 3).T, 0.0) @ v[12:]
+        return float(LOGISTIC.log_value(f, item["y"]))
+
+    steps = 1e-6 * np.eye(16)
+    slope = [(log_loss(theta + s) - log_loss(theta - s)) / 2e-6 for s in steps]
+    sizes = np.linalg.norm(W, axis=1)
+    found = log_steepness(W / sizes[:, None], np.log(sizes), signs, item["X"], item["y"], LOGISTIC)
+    assert found == pytest.approx(np.log(np.sum(np.square(slope))), abs=1e-6)
+
+
+# Claims.
+
+
+def test_flows_reach_the_limit(near_zero: start_draws.Survey) -> None:
+    assert failed(convergence.directions_converge(near_zero)) == []
+    assert failed(convergence.outer_weights_converge(near_zero)) == []
+    assert failed(convergence.two_neurons_suffice(near_zero, 0)) == []
+    assert failed(linear_groups.groups_become_linear(near_zero)) == []
+    assert failed(loss_growth.norms_grow_like_log(near_zero)) == []
+    assert failed(loss_growth.loss_and_margin(near_zero)) == []
+
+
+def test_another_data_set_s_limit_is_noticed(near_zero: start_draws.Survey) -> None:
+    wrong = replace(near_zero.found[0], given=replace(near_zero.found[0].given,
+                    X=near_zero.found[0].given.X * np.array([[2.0]] + [[1.0]] * 50)[
+                        : len(near_zero.found[0].given.X)]))  # fmt: skip
+    broken = replace(near_zero, found=[wrong])
+    assert failed(convergence.directions_converge(broken))
+
+
+def test_starts_of_other_sizes_follow_the_law(of_sizes: start_draws.Survey) -> None:
+    assert failed(convergence.every_start(of_sizes)) == []
+    assert failed(spread.follows_the_law(of_sizes)) == []
+    assert failed(convergence.near_zero_is_needed(of_sizes)) != []
+    late = of_sizes.found[-1]
+    assert spread.constant(late) > 1.0
+    doubled = replace(late, R=late.R * 1.0, U=late.U, tau=2.0 * late.tau)
+    assert failed(spread.follows_the_law(replace(of_sizes, found=[doubled])))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [balance.both_ends_equal(), kkt_points.is_kkt_point(), kkt_points.on_positive_data(),
+     loss_growth.margin_rises()],
+    ids=lambda s: s.says[:20],
+)  # fmt: skip
+def test_statements_survive(statement: falsify) -> None:
+    report = falsify(statement, 7, 60)
+    assert not report.violations
+    assert report.drawn - sum(report.rejected.values()) > 30
+
+
+def test_equation_80_falls() -> None:
+    statement, rng = kkt_points.on_negative_data(), np.random.default_rng(7)
+    assert all(statement.broken_by(draw(rng)) for draw in statement.draws.values())
+
+
+def test_a_wrong_multiplier_is_noticed() -> None:
+    rng = np.random.default_rng(8)
+    item = kkt_points.with_coefficients(rng, support_draws()["spanning"])
+    assert kkt_points.residual(item) < 1e-9
+    crooked = {**item, "z": item["z"] + 0.1 * (item["u"] > 0.0)}  # the supports meet
+    assert kkt_points.residual(crooked) > 1e-3
+
+
+def test_faces_of_the_plane() -> None:
+    X, y = convergence.PLANE.astype(int).tolist(), convergence.PLANE_LABELS.astype(int).tolist()
+    assert kkt_points_exact.other_faces(X, y) == 0
+    # (0, 1) = (1, 1) + (-1, 0) lies on the boundary of the second datum, which has a part in it.
+    assert (0, 1) in kkt_points_exact.possible([[1, 1], [-1, 0]], [1, 1])
+    # Not orthogonally separable: other faces can hold a neuron.
+    assert kkt_points_exact.other_faces([[1, 0], [-1, 1], [-1, -1]], [1, 1, 1]) > 0
+    assert failed(kkt_points.all_kkt_points(9, 20)) == []
+
+
+def test_counterexamples() -> None:
+    for case in (convergence.not_needed(), kkt_points.sign_of_80(), balance.half_the_rate(),
+                 general_loss.linear_loss()):  # fmt: skip
+        case.check()
+    assert balance_exact.quotient() == "2"
+    assert general_loss_exact.tangent() == Fraction(1, 5)
+
+
+def test_lemma_a4() -> None:
+    assert failed(balance.stays_balanced(0, 3)) == []
+
+
+def test_pictures(near_zero: start_draws.Survey, of_sizes: start_draws.Survey) -> None:
+    figure = pictures.distances(near_zero.found, near_zero.found, of_sizes.found)
+    assert cut_off(figure) == []
+    assert cut_off(pictures.growth(near_zero.found)) == []
