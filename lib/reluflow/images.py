@@ -1,0 +1,196 @@
+"""Images of handwritten digits, and the task to tell two of them apart.
+
+`digits` are scikit-learn's 1797 images of 8 x 8 pixels, which come with the package. `mnist` are
+28 x 28, read from the four IDX files of a folder (plain or compressed), or fetched by scikit-learn
+from OpenML into its cache; either way their bytes must be those of the published set.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reluflow.errors import InputError
+
+VARIABLE = "RELUFLOW_MNIST"
+"""The environment variable that may name the folder of MNIST's files."""
+BESIDE = Path(__file__).resolve().parents[3] / "shared" / "mnist"
+_PARTS = {"train": ("train", 0, 60000), "test": ("t10k", 60000, 70000)}
+_SHA256 = {
+    "train-images": "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757",
+    "train-labels": "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13",
+    "t10k-images": "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
+    "t10k-labels": "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
+}
+_IMAGES, _LABELS = 2051, 2049
+"""The first four bytes of the two kinds of IDX file."""
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """n grey images with one digit each.
+
+    name    of the set
+    levels  (n, d) grey levels, whole numbers from 0 to `white`, an image a row
+    digit   (n,) what each shows
+    shape   (rows, columns) of an image, d = rows * columns
+    white   the largest level
+    """
+
+    name: str
+    levels: NDArray[np.uint8]
+    digit: NDArray[np.uint8]
+    shape: tuple[int, int]
+    white: int
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two digits to be told apart: centred images x_i with labels y_i, those of +1 first.
+
+    X      (n, k) images less their mean, on the k pixels that are not the same in all of them: on
+           the others all x_i are 0
+    y      (n,) labels, +1 and then -1
+    mean   (d,) the mean of the images before
+    moves  (d,) which pixels are among the k
+    shape  (rows, columns) of an image
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    moves: NDArray[np.bool_]
+    shape: tuple[int, int]
+
+    @property
+    def raw(self) -> NDArray[np.float64]:
+        """The images (n, k) as they were before the mean was taken off."""
+        return self.X + self.mean[self.moves]
+
+    def picture(self, x: NDArray) -> NDArray:
+        """A vector (k,) of pixels as an image (rows, columns), 0 where all images agree."""
+        full = np.zeros(self.moves.shape)
+        full[self.moves] = x
+        return full.reshape(self.shape)
+
+
+def load(name: str, folder: str | Path | None = None) -> Images:
+    """The images with this name, "digits" or "mnist" (its training part); folder as for `mnist`.
+
+    Raises InputError for another name, and for files that are not what they should be.
+    """
+    if name == "digits":
+        return digits()
+    if name == "mnist":
+        return mnist(folder)
+    raise InputError(f'there are no images "{name}": the names are digits and mnist.')
+
+
+def digits() -> Images:
+    """Scikit-learn's digits: 1797 images of 8 x 8 pixels, levels 0 to 16."""
+    from sklearn.datasets import load_digits
+
+    found = load_digits()
+    return Images("digits", found.data.astype(np.uint8), found.target.astype(np.uint8), (8, 8), 16)
+
+
+def mnist(folder: str | Path | None = None, part: str = "train") -> Images:
+    """MNIST's training part of 60000 images of 28 x 28 pixels, or with "test" the other 10000.
+
+    folder  where the IDX files are, as published or without their ending .gz; by default what the
+            environment variable RELUFLOW_MNIST names; without either scikit-learn asks OpenML and
+            keeps the answer in its cache.
+    Raises InputError, in one sentence, for a file that is missing, corrupt or truncated, for bytes
+    that are not the published ones, and where OpenML gives no answer.
+    """
+    if part not in _PARTS:
+        raise InputError(f'mnist has no part "{part}": its parts are train and test.')
+    name, first, last = _PARTS[part]
+    folder = folder or os.environ.get(VARIABLE)
+    if folder:
+        levels = _idx(Path(folder), f"{name}-images-idx3-ubyte", _IMAGES).reshape(-1, 784)
+        digit = _idx(Path(folder), f"{name}-labels-idx1-ubyte", _LABELS)
+    else:
+        levels, digit = (array[first:last] for array in _from_openml())
+    for kind, array in (("images", levels), ("labels", digit)):
+        if hashlib.sha256(array.tobytes()).hexdigest() != _SHA256[f"{name}-{kind}"]:
+            source = f'in "{folder}"' if folder else "from OpenML"
+            raise InputError(f"mnist: the {part} {kind} {source} are not those published.")
+    return Images("mnist", levels, digit, (28, 28), 255)
+
+
+def mnist_folder() -> Path | None:
+    """Where MNIST lies on this machine: what RELUFLOW_MNIST names, or shared/mnist beside the
+    checkout; None where it is in neither place."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    return BESIDE if BESIDE.is_dir() else None
+
+
+def pair(images: Images, positive: int, negative: int, scale: float = 1.0) -> Pair:
+    """The task to tell two digits apart, centred by the mean of all its images.
+
+    Parameters: the digit with label +1 and that with label -1; `scale`, what white becomes.
+    Raises InputError for equal digits, and for a digit of which there is no image.
+    """
+    if positive == negative:
+        raise InputError(f"two different digits are needed, not {positive} twice.")
+    rows = []
+    for digit in (positive, negative):
+        rows.append(np.nonzero(images.digit == digit)[0])
+        if not rows[-1].size:
+            raise InputError(f"{images.name} has no image of the digit {digit}.")
+    levels = images.levels[np.concatenate(rows)]
+    raw = levels * (scale / images.white)
+    mean = raw.mean(axis=0)
+    moves = (levels != levels[0]).any(axis=0)
+    y = np.repeat([1.0, -1.0], [len(rows[0]), len(rows[1])])
+    return Pair(raw[:, moves] - mean[moves], y, mean, moves, images.shape)
+
+
+def _idx(folder: Path, name: str, magic: int) -> NDArray[np.uint8]:
+    """The bytes (m,) that an IDX file holds behind its head, the file compressed or not."""
+    found = [path for path in (folder / name, folder / f"{name}.gz") if path.is_file()]
+    if not found:
+        raise InputError(f'mnist: there is no file {name} or {name}.gz in "{folder}".')
+    path = found[0]
+    try:
+        raw = path.read_bytes()
+        if path.suffix == ".gz":
+            raw = gzip.decompress(raw)
+    except (OSError, EOFError, zlib.error):
+        raise InputError(f"mnist: {path} cannot be read, or is corrupt or truncated.") from None
+    sizes = 3 if magic == _IMAGES else 1
+    head = 4 * (1 + sizes)
+    if len(raw) < head or struct.unpack(">i", raw[:4])[0] != magic:
+        raise InputError(f"mnist: {path} is not an IDX file of the kind that its name says.")
+    expected = int(np.prod(struct.unpack(f">{sizes}i", raw[4:head]), dtype=np.int64))
+    if len(raw) - head != expected:
+        raise InputError(
+            f"mnist: {path} is truncated or too long: it says that {expected} bytes follow its "
+            f"head, and there are {len(raw) - head}."
+        )
+    return np.frombuffer(raw, np.uint8, offset=head)
+
+
+def _from_openml() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """All 70000 images (70000, 784) and their digits, the training part first."""
+    from sklearn.datasets import fetch_openml
+
+    try:
+        found = fetch_openml("mnist_784", version=1, as_frame=False, parser="liac-arff")
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"mnist could not be fetched from OpenML ({type(error).__name__}): name a folder with "
+            f"its four files by the environment variable {VARIABLE}."
+        ) from None
+    return found.data.astype(np.uint8), found.target.astype(np.uint8)
