@@ -125,14 +125,16 @@ class ConvolutionalNetwork:
         return self.features(weights, images)[-1][:, 0]
 
 
-def as_images(levels: NDArray, side: int, device: str = "cpu") -> Tensor:
-    """Rows of pixels (m, side^2) as images (m, 1, side, side) in single precision, in the order in
-    memory that convolutions are fastest with.
+def as_images(
+    levels: NDArray, side: int, device: str = "cpu", dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """Rows of pixels (m, side^2) as images (m, 1, side, side), in the order in memory that
+    convolutions are fastest with.
 
     Raises InputError for a device that PyTorch does not have here.
     """
     try:
-        found = torch.tensor(np.asarray(levels), dtype=torch.float32, device=device)
+        found = torch.tensor(np.asarray(levels), dtype=dtype, device=device)
     except (RuntimeError, AssertionError):
         raise InputError(f'there is no device "{device}" here: use "cpu".') from None
     images = found.reshape(-1, 1, side, side)

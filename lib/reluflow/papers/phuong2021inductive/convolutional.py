@@ -119,13 +119,18 @@ class Run:
         return self.weights[2 * FIRST].double().cpu().numpy()[0]
 
 
-def task(images: Images, setting: Setting = PAPER, device: str = "cpu") -> Task:
-    """The images of 0 and 1 in a set."""
+def task(
+    images: Images,
+    setting: Setting = PAPER,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float32,
+) -> Task:
+    """The images of 0 and 1 in a set; the network is trained in their precision `dtype`."""
     rows = np.flatnonzero(images.digit <= 1)
     taken_off, divisor = PIXELS[setting.pixels]
     levels = (images.levels[rows] / images.white - taken_off) / divisor
     y = np.where(images.digit[rows] == 1, 1.0, -1.0)
-    return Task(as_images(levels, images.shape[0], device), y)
+    return Task(as_images(levels, images.shape[0], device, dtype), y)
 
 
 def steps_of(setting: Setting, n: int) -> int:
@@ -145,9 +150,8 @@ def training(
     sample = sample or data
     net = network(data.images.shape[-1], setting.biases)
     rng = np.random.default_rng(seed)
-    device = data.images.device
-    weights = [w.to(device) for w in net.start(rng, setting.scale, setting.bias_scale)]
-    targets = torch.tensor(data.y > 0, dtype=torch.float32, device=device)
+    weights = [w.to(data.images) for w in net.start(rng, setting.scale, setting.bias_scale)]
+    targets = torch.tensor(data.y > 0, dtype=data.images.dtype, device=data.images.device)
 
     def loss(rows: Tensor) -> Tensor:
         outputs = net.output(weights, data.images[rows])
@@ -182,8 +186,8 @@ def look(net: ConvolutionalNetwork, weights: Weights, sample: Task, step: int, l
 def layer_features(
     net: ConvolutionalNetwork, weights: Weights, sample: Task, layer: int, batch: int = 256
 ) -> NDArray:
-    """f^l(x) of all images of a sample, an image a row, in single precision up to layer 6; from
-    layer 7 on in double, so that the sign of an inner product near 0 is that of these numbers."""
+    """f^l(x) of all images of a sample, an image a row, in the sample's precision up to layer 6;
+    from layer 7 on in double, so that the sign of an inner product is that of these numbers."""
     found = []
     with torch.no_grad():
         for part in torch.split(sample.images, batch):

@@ -62,7 +62,7 @@ def looked(setting: Setting, n: int) -> list[int]:
 
 
 def record(name: str, setting: Setting, seed: int) -> dict[str, Any]:
-    """Train, and write the record anew after every epoch, in case that it is cut off."""
+    """Train, and write the record anew after every look, in case that it is cut off."""
     clock, cpu = time.perf_counter(), time.process_time()
     images, other = (mnist(mnist_folder(), part) for part in ("train", "test"))
     data, test = task(images, setting), task(other, setting)
@@ -73,9 +73,6 @@ def record(name: str, setting: Setting, seed: int) -> dict[str, Any]:
         facts = {
             "what": "Phuong & Lampert 2021, Appendix D: Table 1's network on MNIST's 0 and 1",
             "command": f"python -m reluflow.papers.phuong2021inductive.convolutional_record {name}",
-            "setting": asdict(setting),
-            "seed": seed,
-            "images": len(data.y),
             "versions": {
                 "python": platform.python_version(),
                 "numpy": np.__version__,
@@ -83,19 +80,34 @@ def record(name: str, setting: Setting, seed: int) -> dict[str, Any]:
             },
             "wall_s": round(time.perf_counter() - clock),
             "cpu_s": round(time.process_time() - cpu),
-            "looks": [_look(each) for each in run.looks],
-            "neurons": neurons(run),
+            **on_the_way(run, data, seed),
         }
         _write(name, facts)
-    facts |= at_end(run, data, test)
+    facts |= at_end(run, data, {"train": data, "test": test})
     facts |= {"cpu_s": round(time.process_time() - cpu)}
     _write(name, facts)
     return facts
 
 
-def at_end(run: Run, data: Task, test: Task) -> dict[str, Any]:
-    """The inner products of every layer's features on a sample, and those of layer 7 on all the
-    images and on the test images; the errors on both."""
+def summary(run: Run, data: Task, seed: int) -> dict[str, Any]:
+    """What a record keeps of a run on this data, without the facts about a file."""
+    return on_the_way(run, data, seed) | at_end(run, data, {"train": data})
+
+
+def on_the_way(run: Run, data: Task, seed: int) -> dict[str, Any]:
+    """What a record keeps of a run that need not be over: its looks, and Figure 4."""
+    return {
+        "setting": asdict(run.setting),
+        "seed": seed,
+        "images": len(data.y),
+        "looks": [_look(each) for each in run.looks],
+        "neurons": neurons(run),
+    }
+
+
+def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
+    """The inner products of the pixels and of every layer's features on a sample of the data; those
+    of layer 7 on all images of the parts, and how many of them the network gets wrong."""
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: _pairs(pair_products(pixels, some.y))}]
@@ -103,7 +115,7 @@ def at_end(run: Run, data: Task, test: Task) -> dict[str, Any]:
         X = layer_features(run.network, run.weights, some, layer)
         layers.append(_both(X, some.y))
     whole = {}
-    for part, each in {"train": data, "test": test}.items():
+    for part, each in parts.items():
         X = layer_features(run.network, run.weights, each, FIRST)
         outputs = layer_features(run.network, run.weights, each, FIRST + 1)[:, 0]
         whole[part] = _both(X, each.y) | {"errors": int((outputs * each.y <= 0.0).sum())}
