@@ -1,4 +1,4 @@
-"""Convolutional networks that end in a two-layer one: convolutions, fc(n, h), fc(h, 1), all ReLU."""
+"""Convolutional networks that end in a two-layer one: convolutions, fc(n, h) and fc(h, 1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Weights = list[Tensor]
 
 @dataclass(frozen=True)
 class Convolution:
-    """`kernels` many kernels of size x size, moved by `stride` over an image padded by `padding`."""
+    """Kernels of size x size, moved by `stride` over an image with `padding` rows added all round."""
 
     kernels: int
     size: int

@@ -58,8 +58,8 @@ def same_class_to_the_right(run: Shown) -> list[Evidence]:
     by_class = [pairs.right[kind] for pairs in layers for kind in (PLUS, MINUS)]
     return [
         *_of(run),
-        *(bound(f"layer {k}: chance that a pair of one class lies to the right", p.chance, ">", 0.5,
-                digits=2) for k, p in enumerate(layers, start=1)),
+        *(bound(f"layer {k}: chance that a pair of one class lies to the right",
+                pairs.chance, ">", 0.5, "", digits=2) for k, pairs in enumerate(layers, start=1)),
         note("by layer and class, where the chance is below one half",
              f"{sum(c < 0.5 for c in by_class)} of {len(by_class)}"),
         note(f"layer {FIRST}: chances for the digits 1 and 0",
@@ -77,9 +77,10 @@ def layers_separate(run: Shown) -> list[Evidence]:
     courses = courses_of(layers)
     return [
         *_of(run),
-        *(bound(f"correlation with the layer: {name}", _kendall(values), *bar, digits=2)
+        *(bound(f"correlation with the layer: {name}", _kendall(values), *bar, "", digits=2)
           for (name, values), bar in zip(courses.items(), _DIRECTIONS, strict=True)),
-        *(bound(f"{name}, layer {FIRST} less the pixels", values[-1] - values[0], *bar, digits=2)
+        *(bound(f"{name}, layer {FIRST} less the pixels",
+                values[-1] - values[0], *bar, "", digits=2)
           for (name, values), bar in zip(courses.items(), _DIRECTIONS, strict=True)),
         *(note(f"{name}, pixels and layers 1 to {FIRST}", tuple(values), digits=2)
           for name, values in courses.items()),
@@ -108,7 +109,7 @@ def separable_features(run: Shown, others: Mapping[str, Shown]) -> list[Evidence
     before, after = (run.whole["train"][side] for side in (BEFORE, AFTER))
     return [
         *_of(run),
-        bound("share of all pairs that violate (OS), before the ReLU", before.share, "<", SHOWN,
+        bound("share of all pairs that violate (OS), before the ReLU", before.share, "<", SHOWN, "",
               digits=2),
         note("these pairs, and all", (before.violating, before.number)),
         note("of them within a class, and across",
@@ -132,8 +133,8 @@ def few_singular_values(run: Shown, synthetic_gap: float | None = None) -> list[
     gaps = s[:MOST] / s[1 : MOST + 1]
     found = [
         *_of(run),
-        bound(f"singular values of at least {CLEAR:g} of the largest", clear(s), "<=", MOST),
-        bound("the same", clear(s), ">", 2),
+        bound(f"singular values of at least {CLEAR:g} of the largest", clear(s), "<=", MOST, ""),
+        bound("the same", clear(s), ">", 2, ""),
         note("of at least 0.2, 0.05 and 0.02 of the largest",
              tuple(clear(s, level) for level in (0.2, 0.05, 0.02))),
         note("the ten largest", tuple(s[:MOST]), digits=3),
@@ -142,7 +143,7 @@ def few_singular_values(run: Shown, synthetic_gap: float | None = None) -> list[
     ]  # fmt: skip
     if synthetic_gap is not None:
         what = "widest gap over that of the network of Section 5.1"
-        found.append(bound(what, float(gaps.max()) / synthetic_gap, "<", 1.0, digits=2))
+        found.append(bound(what, float(gaps.max()) / synthetic_gap, "<", 1.0, "", digits=2))
     return found
 
 
@@ -160,12 +161,12 @@ def three_clusters(run: Shown, seed: int) -> list[Evidence]:
     signs = sorted(shares[1:])
     return [
         *_of(run),
-        bound("the far cluster of positive entries of W_8: their share in it", signs[1], ">=", PURE,
-              digits=2),
-        bound("the far cluster of negative entries: their share in it", 1 - signs[0], ">=", PURE,
-              digits=2),
-        bound("the near cluster: share of the rarer sign", min(shares[0], 1 - shares[0]), ">=",
-              MIXED, digits=2),
+        bound("the far cluster of positive entries of W_8: their share in it",
+              signs[1], ">=", PURE, "", digits=2),
+        bound("the far cluster of negative entries: their share in it",
+              1 - signs[0], ">=", PURE, "", digits=2),
+        bound("the near cluster: share of the rarer sign",
+              min(shares[0], 1 - shares[0]), ">=", MIXED, "", digits=2),
         note("neurons in the near cluster and in the two others",
              tuple(int(rows.sum()) for rows in (centre, *sides))),
         note("neurons with positive entries, of all",
