@@ -20,7 +20,7 @@ Weights = list[Tensor]
 
 @dataclass(frozen=True)
 class Convolution:
-    """Kernels of size x size, moved by `stride` over an image with `padding` rows added all round."""
+    """Kernels of size x size, moved by `stride` over an image, `padding` rows added all round."""
 
     kernels: int
     size: int

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from reluflow.flows.adam import adam
+from reluflow.flows.minibatches import minibatch_steps
 from reluflow.geometry.pair_products import PairProducts, pair_products
 from reluflow.images import Images
 from reluflow.networks.convolutional import ConvolutionalNetwork, Weights, as_images
@@ -157,7 +157,9 @@ def training(
         outputs = net.output(weights, data.images[rows])
         return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
 
-    steps = adam(loss, net.trained(weights), setting.rate, len(data.y), setting.batch, rng)
+    moved = [w.requires_grad_() for w in net.trained(weights)]
+    adam = torch.optim.Adam(moved, lr=setting.rate, fused=True)
+    steps = minibatch_steps(adam, loss, len(data.y), setting.batch, rng)
     looks: list[Look] = []
     taken = 0
     for until in looked:
