@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reluflow.geometry import pair_products as engine
 from reluflow.geometry import separability
-from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS, pair_products
+from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS, left_out, pair_products
 
 data = st.integers(2, 9).flatmap(
     lambda n: st.tuples(
@@ -75,3 +77,30 @@ def test_units_change_nothing_but_the_unit(scale):
     for kind in a.products:
         np.testing.assert_allclose(a.quantiles(kind, levels), b.quantiles(kind, levels))
         assert a.mean(kind) == pytest.approx(b.mean(kind))
+
+
+@given(data, st.integers(1, 5))
+def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
+    X, y = drawn
+    before, engine._ROWS = engine._ROWS, rows
+    try:
+        low, high = left_out(X, y)
+    finally:
+        engine._ROWS = before
+    n = len(y)
+
+    def separable(kept):
+        pairs = [(i, j, X[i] @ X[j]) for i in kept for j in kept if j <= i]
+        return all(v > 0 if y[i] == y[j] else v <= 0 for i, j, v in pairs)
+
+    least = min(out for out in range(n + 1) if any(map(separable, combinations(range(n), n - out))))
+    assert low <= least <= high
+    assert (high == 0) == separable(range(n))
+
+
+def test_one_bad_datum_is_one_datum():
+    X = np.abs(np.random.default_rng(0).standard_normal((9, 3)))
+    y = np.repeat([1.0, -1.0], [5, 4])
+    X *= y[:, None]
+    assert left_out(X, y) == (0, 0)
+    assert left_out(X, np.r_[-1.0, y[1:]]) == (1, 1)

@@ -82,3 +82,47 @@ def pair_products(X: NDArray, y: NDArray) -> PairProducts:
     return PairProducts(
         dict(zip(names, listed, strict=True)), float(squares.mean()), int((squares == 0).sum())
     )
+
+
+def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
+    """How many of the data X (n, d) with labels y (n,) have to be left out for the others to be
+    orthogonally separable: a lower and an upper bound.
+
+    Data are the nodes of a graph, pairs that violate (OS) its edges, and data that are 0 are left
+    out at once. The upper bound takes the datum with the most violations until none is left; the
+    lower bound is a maximal set of violating pairs without a common datum.
+    """
+    keep = np.einsum("ij,ij->i", X, X) > 0.0
+    zeros, X, y = int((~keep).sum()), X[keep], y[keep]
+    edges = np.empty((len(y), len(y)), bool)
+    for at in range(0, len(y), _ROWS):
+        signs = y[at : at + _ROWS, None] == y
+        block = X[at : at + _ROWS] @ X.T
+        edges[at : at + _ROWS] = np.where(signs, block <= 0.0, block > 0.0)
+    np.fill_diagonal(edges, False)
+    return zeros + _matching(edges), zeros + _cover(edges)
+
+
+def _cover(edges: NDArray) -> int:
+    """Nodes that are taken, each the one with the most edges left, until no edge is left."""
+    degrees, taken = edges.sum(axis=1), 0
+    alive = np.ones(len(edges), bool)
+    while degrees.any():
+        worst = int(degrees.argmax())
+        degrees -= edges[worst] & alive
+        degrees[worst], alive[worst] = 0, False
+        taken += 1
+    return taken
+
+
+def _matching(edges: NDArray) -> int:
+    """Edges without a common node: each node in turn, those with the fewest edges first, takes the
+    first free one."""
+    free, taken = np.ones(len(edges), bool), 0
+    for node in np.argsort(edges.sum(axis=1), kind="stable"):
+        if free[node]:
+            found = edges[node] & free
+            if found.any():
+                free[[node, int(found.argmax())]] = False
+                taken += 1
+    return taken

@@ -21,7 +21,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS, PairProducts, pair_products
+from reluflow.geometry.pair_products import (
+    ACROSS,
+    MINUS,
+    PLUS,
+    PairProducts,
+    left_out,
+    pair_products,
+)
 from reluflow.images import mnist, mnist_folder
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive.convolutional import (
@@ -107,7 +114,8 @@ def on_the_way(run: Run, data: Task, seed: int) -> dict[str, Any]:
 
 def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
     """The inner products of the pixels and of every layer's features on a sample of the data; those
-    of layer 7 on all images of the parts, and how many of them the network gets wrong."""
+    of layer 7 on all images of the parts, how many of these the network gets wrong, and how many
+    have to be left out for the features of the others to be orthogonally separable."""
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: _pairs(pair_products(pixels, some.y))}]
@@ -118,7 +126,10 @@ def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
     for part, each in parts.items():
         X = layer_features(run.network, run.weights, each, FIRST)
         outputs = layer_features(run.network, run.weights, each, FIRST + 1)[:, 0]
-        whole[part] = _both(X, each.y) | {"errors": int((outputs * each.y <= 0.0).sum())}
+        whole[part] = _both(X, each.y) | {
+            "errors": int((outputs * each.y <= 0.0).sum()),
+            "left_out": left_out(X, each.y),
+        }
     return {"layers": layers, "whole": whole}
 
 

@@ -72,6 +72,8 @@ class Shown:
     layers         of the pixels, and of each layer 1 to 7 by side of the ReLU, on a sample
     whole          of layer 7 by side, on all images trained on, and with "test" on the others
     errors         how many images of these parts the network gets wrong
+    left_out       least and most images of these parts that have to be left out for the features of
+                   the others, before the ReLU, to be orthogonally separable
     singular       (h,) all singular values of W_7 at the end
     plane          (h, 2) its rows in its top two singular directions
     second         (h,) the entries of W_8
@@ -88,6 +90,7 @@ class Shown:
     layers: list[Mapping[str, Pairs]]
     whole: Mapping[str, Mapping[str, Pairs]]
     errors: Mapping[str, int]
+    left_out: Mapping[str, tuple[int, int]]
     singular: NDArray
     plane: NDArray
     second: NDArray
@@ -119,6 +122,7 @@ def shown(facts: Mapping[str, Any]) -> Shown:
             for part, each in facts["whole"].items()
         },
         errors={part: each["errors"] for part, each in facts["whole"].items()},
+        left_out={part: tuple(each["left_out"]) for part, each in facts["whole"].items()},
         singular=np.array(kept["singular"]),
         plane=np.array(kept["plane"]),
         second=np.array(kept["second"]),
