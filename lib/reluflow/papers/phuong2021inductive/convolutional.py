@@ -181,8 +181,8 @@ def look(net: ConvolutionalNetwork, weights: Weights, sample: Task, step: int, l
     """The inner products of a sample's features f^7, and the singular values of W_7."""
     found = layer_features(net, weights, sample, FIRST)
     singular = torch.linalg.svdvals(weights[2 * FIRST - 2].detach().double()).cpu().numpy()
-    pairs = [pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0))]
-    return Look(step, loss, *pairs, singular)
+    before, after = (pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0)))
+    return Look(step, loss, before, after, singular)
 
 
 def layer_features(

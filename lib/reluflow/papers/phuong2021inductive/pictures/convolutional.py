@@ -8,10 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
+from numpy.typing import NDArray
 
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS
+from reluflow.papers.phuong2021inductive.clusters import Neurons
 from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE
 from reluflow.papers.phuong2021inductive.convolutional_shown import Pairs, Shown
 
@@ -103,14 +105,7 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
         left.plot(ranks, run.singular[:SPECTRUM], "o", color=BLUE, ms=5)
         left.set_ylim(bottom=0.0)
         left.set_xticks(ranks[::3])
-        for positive, colour in ((True, ORANGE), (False, BLUE)):
-            rows = (run.second > 0) == positive
-            name = f"$W_8[j] {'>' if positive else '<'} 0$"
-            right.plot(*run.plane[rows].T, "o", color=colour, ms=3.6, mew=0.0, alpha=0.75,
-                       label=name)  # fmt: skip
-        right.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0)
-        right.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0)
-        right.set_aspect("equal", adjustable="datalim")
+        _signed(right, run.plane, run.second, "W_8[j]")
     legend_below(fig, columns=2)
     return fig
 
@@ -125,3 +120,25 @@ def _distributions(ax: Axes, pairs: Pairs) -> None:
         ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
     ax.axvline(0.0, color=style.INK, lw=0.9)
     ax.set_ylim(bottom=0.0)
+
+
+@in_house_style
+def rays_and_clusters(runs: Mapping[str, Neurons]) -> Figure:
+    """The neurons of two-layer networks in the top two singular directions of W, by optimiser."""
+    titles = [f"({chr(97 + k)}) {name}" for k, name in enumerate(runs)]
+    fig, axes = panels(1, len(runs), height=3.2, titles=titles)
+    for ax, run in zip(axes, runs.values(), strict=True):
+        _signed(ax, run.W @ np.linalg.svd(run.W)[2][:2].T, run.a, "a_j")
+    legend_below(fig, columns=2)
+    return fig
+
+
+def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
+    """Neurons (h, 2), by the sign of what they add to the output."""
+    for positive, colour in ((True, ORANGE), (False, BLUE)):
+        rows = (second > 0) == positive
+        ax.plot(*plane[rows].T, "o", color=colour, ms=3.6, mew=0.0, alpha=0.75,
+                label=f"${name} {'>' if positive else '<'} 0$")  # fmt: skip
+    ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0)
+    ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0)
+    ax.set_aspect("equal", adjustable="datalim")
