@@ -229,8 +229,10 @@ def test_evidence_of_figure_4_can_fail(paper):
     plane = np.repeat(centres, 20, axis=0) + 0.1 * rng.standard_normal((60, 2))
     signs = np.r_[np.tile([1.0, -1.0], 10), np.ones(20), -np.ones(20)]
     assert not failing(claims.three_clusters(replace(paper, plane=plane, second=signs), 0))
-    near, (plus, minus) = claims.clusters(plane, signs, 3)
+    near, (plus, minus) = claims.clusters(plane, signs)
     assert (near.nonzero()[0].max(), plus.nonzero()[0].min(), minus.sum()) == (19, 20, 20)
+    means = claims.by_means(plane, signs, 3)
+    np.testing.assert_array_equal([near, plus, minus], [means[0], *means[1]])
     same = np.r_[np.tile([1.0, -1.0], 10), np.ones(40)]
     assert len(failing(claims.three_clusters(replace(paper, plane=plane, second=same), 0))) == 1
     alone = np.r_[np.ones(40), -np.ones(20)]

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
+from reluflow.geometry.medoids import three_medoids
 from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, FIRST
@@ -158,11 +159,12 @@ def clear(singular: NDArray, level: float = CLEAR) -> int:
 
 def three_clusters(run: Shown, seed: int) -> list[Evidence]:
     """os.fig4b: the neurons, in the top two singular directions of W_7, form three clusters: one
-    near the origin in which signs of W_8 are mixed, and one for either sign. k-means is told the
-    number 3 only."""
-    centre, sides = clusters(run.plane, run.second, seed)
-    shares = [float((run.second[rows] > 0).mean()) for rows in (centre, *sides)]
+    near the origin in which signs of W_8 are mixed, and one for either sign. The clustering knows
+    the number 3 and the points; k-means, drawn with the seed, stands beside it."""
+    near, sides = clusters(run.plane, run.second)
+    shares = [float((run.second[rows] > 0).mean()) for rows in (near, *sides)]
     signs = sorted(shares[1:])
+    means, means_sides = by_means(run.plane, run.second, seed)
     return [
         *_of(run),
         bound("the far cluster of positive entries of W_8: their share in it",
@@ -172,35 +174,42 @@ def three_clusters(run: Shown, seed: int) -> list[Evidence]:
         bound("the near cluster: share of the rarer sign",
               min(shares[0], 1 - shares[0]), ">=", MIXED, "", digits=2),
         note("neurons in the near cluster and in the two others",
-             tuple(int(rows.sum()) for rows in (centre, *sides))),
+             tuple(int(rows.sum()) for rows in (near, *sides))),
         note("neurons with positive entries, of all",
              (int((run.second > 0).sum()), len(run.second))),
-        note("silhouette of 2, 3, 4 and 5 clusters", tuple(silhouettes(run.plane, seed)), digits=2),
-        note("mean distance from the origin, near and far",
-             tuple(float(np.linalg.norm(run.plane[rows], axis=1).mean())
-                   for rows in (centre, *sides)), digits=2),
+        note("median distance from the origin, near and far",
+             tuple(float(np.median(np.linalg.norm(run.plane[rows], axis=1)))
+                   for rows in (near, *sides)), digits=2),
+        note("k-means: neurons near and in the two others, and shares of positive entries",
+             (tuple(int(rows.sum()) for rows in (means, *means_sides)),
+              tuple(float((run.second[rows] > 0).mean()) for rows in (means, *means_sides))),
+             digits=2),
     ]  # fmt: skip
 
 
-def clusters(plane: NDArray, second: NDArray, seed: int) -> tuple[NDArray, list[NDArray]]:
-    """Three clusters of points (h, 2) by k-means: which rows are in that whose centre is nearest to
-    the origin, and which in either of the others, the one with more positive W_8 first."""
+Groups = tuple[NDArray, list[NDArray]]
+
+
+def clusters(plane: NDArray, second: NDArray) -> Groups:
+    """Three clusters of points (h, 2) around medoids: which rows are in the one nearest to the
+    origin, and which in either of the others, the one with more positive W_8 first."""
+    rows, labels = three_medoids(plane)
+    return _ordered(plane[rows], labels, second)
+
+
+def by_means(plane: NDArray, second: NDArray, seed: int) -> Groups:
+    """The same by k-means."""
     from sklearn.cluster import KMeans
 
-    found = KMeans(3, n_init=50, random_state=seed).fit(plane)
-    near = int(np.linalg.norm(found.cluster_centers_, axis=1).argmin())
-    rows = [found.labels_ == k for k in range(3)]
+    found = KMeans(3, n_init=20, random_state=seed).fit(plane)
+    return _ordered(found.cluster_centers_, found.labels_, second)
+
+
+def _ordered(centres: NDArray, labels: NDArray, second: NDArray) -> Groups:
+    near = int(np.linalg.norm(centres, axis=1).argmin())
+    rows = [labels == k for k in range(3)]
     sides = [row for k, row in enumerate(rows) if k != near]
     return rows[near], sorted(sides, key=lambda row: -(second[row] > 0).mean())
-
-
-def silhouettes(plane: NDArray, seed: int) -> list[float]:
-    """How well 2, 3, 4 and 5 clusters of points (h, 2) stand apart: the mean silhouette."""
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import silhouette_score
-
-    found = [KMeans(k, n_init=50, random_state=seed).fit_predict(plane) for k in range(2, 6)]
-    return [float(silhouette_score(plane, labels)) for labels in found]
 
 
 def _kendall(values: Sequence[float]) -> float:

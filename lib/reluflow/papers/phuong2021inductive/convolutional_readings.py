@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
@@ -28,17 +29,17 @@ def reading_of(run: Shown) -> str:
     names = [
         name
         for name, setting in READINGS.items()
-        if setting == type(setting)(**{**vars(run.setting), "epochs": setting.epochs})
+        if replace(run.setting, epochs=setting.epochs) == setting
     ]
     return names[0]
 
 
-def table(runs: Mapping[str, Shown], seed: int) -> pd.DataFrame:
+def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
     """A row a run: what the paper's words about Figures 3 and 4 are about. The last columns are the
     shares of the rarer sign of W_8 in the cluster near the origin and in the two others."""
     rows = {}
     for name, run in runs.items():
-        near, sides = clusters(run.plane, run.second, seed)
+        near, sides = clusters(run.plane, run.second)
         positive = [float((run.second[group] > 0).mean()) for group in (near, *sides)]
         rare = [min(share, 1.0 - share) for share in positive]
         rows[name] = {

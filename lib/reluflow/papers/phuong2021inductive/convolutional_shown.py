@@ -65,6 +65,7 @@ class Pairs:
 class Shown:
     """A run of Appendix D.
 
+    seconds        of one core that a record took, 0 for a run just made
     steps, losses  (k,) the steps at which there was a look, the mean loss of the steps before it
     epochs         (k,) the same steps in epochs
     violated       {side of the ReLU: (k,) the share of pairs of a sample that violate (OS)}
@@ -82,6 +83,7 @@ class Shown:
     setting: Setting
     seed: int
     images: int
+    seconds: int
     steps: NDArray
     epochs: NDArray
     losses: NDArray
@@ -111,6 +113,7 @@ def shown(facts: Mapping[str, Any]) -> Shown:
         setting=setting,
         seed=facts["seed"],
         images=facts["images"],
+        seconds=facts.get("cpu_s", 0),
         steps=steps,
         epochs=steps / -(-facts["images"] // setting.batch),
         losses=np.array([each.get("loss", np.nan) for each in looks]),

@@ -11,7 +11,7 @@ SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 CNN: Mapping[str, Parameter] = {
     "images": Parameter(
         str,
-        'the images of 0 and 1 to train on: "digits" comes with scikit-learn, "mnist" takes an hour',
+        'images of 0 and 1 to train on: "digits", which is at hand, or "mnist", half an hour',
         lambda value: value in ("digits", "mnist"),
         '"digits" or "mnist"',
     ),
