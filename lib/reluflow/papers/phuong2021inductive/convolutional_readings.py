@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from reluflow.approx import approx
@@ -34,22 +35,28 @@ def reading_of(run: Shown) -> str:
     return names[0]
 
 
+AT = 10
+"""Epochs after which all records can be compared."""
+
+
 def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
-    """A row a run: what the paper's words about Figures 3 and 4 are about. The last columns are the
-    shares of the rarer sign of W_8 in the cluster near the origin and in the two others."""
+    """A row a run. After AT epochs: the share of a sample's pairs that violate (OS), and how many
+    singular values of W_7 are clearly not 0. At the end: the share among all pairs, the same after
+    the ReLU, images to leave out, and the share of the rarer sign of W_8 in the cluster near the
+    origin, and in the worse of the two others."""
     rows = {}
     for name, run in runs.items():
+        at = int(np.flatnonzero(run.epochs <= AT)[-1])
         near, sides = clusters(run.plane, run.second)
         positive = [float((run.second[group] > 0).mean()) for group in (near, *sides)]
         rare = [min(share, 1.0 - share) for share in positive]
         rows[name] = {
-            "epochs": run.setting.epochs,
-            "loss": approx(run.losses[-1], 1),
-            "violate (OS)": approx(run.whole["train"][BEFORE].share, 2),
-            "after the ReLU": approx(run.whole["train"][AFTER].share, 2),
-            "to leave out": run.left_out["train"][1],
-            "clear $\\sigma$": clear(run.singular),
-            "$\\sigma_3/\\sigma_1$": approx(run.singular[2] / run.singular[0], 2),
+            f"at {AT}: violate": approx(run.violated[BEFORE][at], 1),
+            "clear": clear(run.spectra[at]),
+            "end": run.setting.epochs,
+            "violate": approx(run.whole["train"][BEFORE].share, 2),
+            "after ReLU": approx(run.whole["train"][AFTER].share, 2),
+            "out": run.left_out["train"][1],
             "near": approx(rare[0], 2),
             "far": approx(max(rare[1:]), 2),
         }
