@@ -77,19 +77,18 @@ def test_a_run_is_its_seeds(data):
 def test_looks_and_features_are_of_the_same_network(data):
     with one_thread():
         run = engine.train(data, SHORT, 0, [4])
-        X = engine.layer_features(run.network, run.weights, data, engine.FIRST, batch=7)
-    found = run.looks[-1]
-    hidden = np.maximum(engine.layer_features(run.network, run.weights, data, 6), 0.0)
+        features = engine.layer_features(run.network, run.weights, data, [6, 7, 8], batch=7)
+    found, X = run.looks[-1], features[1]
+    hidden = np.maximum(features[0], 0.0)
     bias = run.weights[2 * engine.FIRST - 1].double().numpy()
     np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
     for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
         for kind, values in pair_products(Z, data.y).products.items():
             np.testing.assert_allclose(side.products[kind], values, rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(found.singular, np.linalg.svd(run.first)[1], rtol=1e-4)
-    outputs = engine.layer_features(run.network, run.weights, data, engine.FIRST + 1)[:, 0]
     last = run.weights[-1].double().numpy()
     np.testing.assert_allclose(
-        outputs, np.maximum(X, 0.0) @ run.second + last, rtol=1e-3, atol=1e-5
+        features[2][:, 0], np.maximum(X, 0.0) @ run.second + last, rtol=1e-3, atol=1e-5
     )
 
 

@@ -7,7 +7,7 @@ biases, and whether the 0.05 is for the biases, too.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -179,20 +179,32 @@ def train(
 
 def look(net: ConvolutionalNetwork, weights: Weights, sample: Task, step: int, loss: float) -> Look:
     """The inner products of a sample's features f^7, and the singular values of W_7."""
-    found = layer_features(net, weights, sample, FIRST)
+    (found,) = layer_features(net, weights, sample, [FIRST])
     singular = torch.linalg.svdvals(weights[2 * FIRST - 2].detach().double()).cpu().numpy()
     before, after = (pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0)))
     return Look(step, loss, before, after, singular)
 
 
 def layer_features(
-    net: ConvolutionalNetwork, weights: Weights, sample: Task, layer: int, batch: int = 256
-) -> NDArray:
-    """f^l(x) of all images of a sample, an image a row, in the sample's precision up to layer 6;
-    from layer 7 on in double, so that the sign of an inner product is that of these numbers."""
-    found = []
+    net: ConvolutionalNetwork,
+    weights: Weights,
+    sample: Task,
+    layers: Sequence[int],
+    batch: int = 256,
+) -> list[NDArray]:
+    """f^l(x) of all images of a sample for each of these layers l, an image a row.
+
+    They have the sample's precision up to layer 6; from layer 7 on they are in double, so that the
+    sign of an inner product is that of these numbers.
+    """
+    parts: list[list[Tensor]] = [[] for _ in layers]
     with torch.no_grad():
-        for part in torch.split(sample.images, batch):
-            found.append(net.features(weights, part)[layer - 1].flatten(1).cpu())
-    X = torch.cat(found)
-    return (X.double() if layer >= FIRST else X).numpy()
+        for images in torch.split(sample.images, batch):
+            features = net.features(weights, images)
+            for part, layer in zip(parts, layers, strict=True):
+                part.append(features[layer - 1].flatten(1).cpu())
+    found = [torch.cat(part) for part in parts]
+    return [
+        (X.double() if layer >= FIRST else X).numpy()
+        for X, layer in zip(found, layers, strict=True)
+    ]

@@ -119,15 +119,13 @@ def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
     some = data.some(SAMPLE)
     pixels = some.images.flatten(1).cpu().numpy()
     layers = [{BEFORE: _pairs(pair_products(pixels, some.y))}]
-    for layer in range(1, FIRST + 1):
-        X = layer_features(run.network, run.weights, some, layer)
+    for X in layer_features(run.network, run.weights, some, range(1, FIRST + 1)):
         layers.append(_both(X, some.y))
     whole = {}
     for part, each in parts.items():
-        X = layer_features(run.network, run.weights, each, FIRST)
-        outputs = layer_features(run.network, run.weights, each, FIRST + 1)[:, 0]
+        X, outputs = layer_features(run.network, run.weights, each, [FIRST, FIRST + 1])
         whole[part] = _both(X, each.y) | {
-            "errors": int((outputs * each.y <= 0.0).sum()),
+            "errors": int((outputs[:, 0] * each.y <= 0.0).sum()),
             "left_out": left_out(X, each.y),
         }
     return {"layers": layers, "whole": whole}

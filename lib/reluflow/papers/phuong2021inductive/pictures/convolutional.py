@@ -51,7 +51,12 @@ def sides(run: Shown, part: str) -> Figure:
     titles = [f"({chr(97 + k)}) {side}" for k, side in enumerate(run.whole[part])]
     fig, axes = panels(1, 2, height=2.9, titles=titles)
     for ax, pairs in zip(axes, run.whole[part].values(), strict=True):
-        _distributions(ax, pairs)
+        tallest = _distributions(ax, pairs)
+        zeros = 1.0 - pairs.violations[ACROSS] / pairs.pairs[ACROSS]
+        if tallest[ACROSS] > 3 * max(tallest[PLUS], tallest[MINUS]):
+            ax.set_ylim(0.0, 1.3 * max(tallest[PLUS], tallest[MINUS]))
+            ax.text(0.12, 0.97, f"blue goes on upwards:\n{zeros:.0%} of these pairs at 0 exactly",
+                    transform=ax.transAxes, va="top", fontsize=8.5, color=BLUE)  # fmt: skip
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
@@ -110,16 +115,19 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
     return fig
 
 
-def _distributions(ax: Axes, pairs: Pairs) -> None:
-    """Three densities, each with the same area, and a line at 0."""
+def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
+    """Three densities, each with the same area, and a line at 0; returns how high they are."""
+    tallest = {}
     for kind, (colour, name) in _KINDS.items():
         counts = np.array(pairs.counts[kind], float)
         edges = np.linspace(*pairs.edges, len(counts) + 1)
         heights = counts / counts.sum() / np.diff(edges)
+        tallest[kind] = float(heights.max())
         ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
         ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
     ax.axvline(0.0, color=style.INK, lw=0.9)
     ax.set_ylim(bottom=0.0)
+    return tallest
 
 
 @in_house_style
