@@ -10,7 +10,7 @@ import torch
 from reluflow.flows.minibatches import minibatch_steps
 
 
-@pytest.mark.parametrize(("n", "batch"), [(10, 4), (12, 4), (3, 8), (1, 1)])
+@pytest.mark.parametrize(("n", "batch"), [(10, 4), (9, 4), (12, 4), (3, 8), (1, 1)])
 def test_an_epoch_takes_every_datum_once(n, batch):
     seen = []
 

@@ -18,6 +18,7 @@ from reluflow.papers.phuong2021inductive.clusters import (
     OPTIMISERS,
     Neurons,
     adam_makes_clusters,
+    sign_descent,
     trained,
 )
 from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, PAPER, READINGS
@@ -248,6 +249,25 @@ def test_adam_takes_the_same_step_for_all_neurons_of_a_sign():
     y = np.where(X[:, 0] > X[:, 1], 1.0, -1.0)
     runs = {name: trained(X, y, name, 0) for name in OPTIMISERS}
     assert runs["Adam"].spread(1.0) < 0.5 * runs["plain descent"].spread(1.0)
+
+
+def test_a_step_of_sign_descent_by_differences():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
+    W, a = rng.standard_normal((4, 3)), rng.standard_normal(4)
+
+    def loss(V):
+        return np.mean(np.log1p(np.exp(-y * (np.maximum(X @ V.T, 0.0) @ a))))
+
+    slopes = np.zeros_like(W)
+    for index in np.ndindex(W.shape):
+        shift = np.zeros_like(W)
+        shift[index] = 1e-6
+        slopes[index] = (loss(W + shift) - loss(W - shift)) / 2e-6
+    moved = sign_descent(X, y, W, a, 0.25, 1)
+    np.testing.assert_allclose(moved, W - 0.25 * np.sign(np.round(slopes, 8)))
+    twice = sign_descent(X, y, moved, a, 0.25, 1)
+    np.testing.assert_array_equal(twice, sign_descent(X, y, W, a, 0.25, 2))
 
 
 def test_spread_and_angle():
