@@ -177,6 +177,13 @@ def train(
     return deque(training(data, setting, seed, looked, sample), maxlen=1)[0]
 
 
+def top_plane(W: NDArray) -> NDArray:
+    """The rows of W (h, d) in the top two singular directions, (h, 2), each direction with the sign
+    that makes the sum of cubes positive."""
+    plane = W @ np.linalg.svd(W, full_matrices=False)[2][:2].T
+    return plane * np.sign(np.sum(plane**3, axis=0))
+
+
 def look(net: ConvolutionalNetwork, weights: Weights, sample: Task, step: int, loss: float) -> Look:
     """The inner products of a sample's features f^7, and the singular values of W_7."""
     (found,) = layer_features(net, weights, sample, [FIRST])

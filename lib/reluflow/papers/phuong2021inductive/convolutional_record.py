@@ -43,6 +43,7 @@ from reluflow.papers.phuong2021inductive.convolutional import (
     layer_features,
     steps_of,
     task,
+    top_plane,
     training,
 )
 from reluflow.progress import progress
@@ -135,12 +136,9 @@ def neurons(run: Run) -> dict[str, Any]:
     """What Figure 4 shows: all singular values of W_7, its rows in its top two singular directions
     (signs fixed), and W_8."""
     W = run.first
-    _, singular, Vt = np.linalg.svd(W, full_matrices=False)
-    plane = W @ Vt[:2].T
-    plane *= np.sign(np.sum(plane**3, axis=0))
     return {
-        "singular": _short(singular),
-        "plane": [_short(row) for row in plane],
+        "singular": _short(np.linalg.svd(W, compute_uv=False)),
+        "plane": [_short(row) for row in top_plane(W)],
         "norms": _short(np.linalg.norm(W, axis=1)),
         "second": _short(run.second),
         "bias": _short(run.weights[2 * FIRST - 1].double().cpu().numpy()),

@@ -14,7 +14,7 @@ from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS
 from reluflow.papers.phuong2021inductive.clusters import Neurons
-from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE
+from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, top_plane
 from reluflow.papers.phuong2021inductive.convolutional_shown import Pairs, Shown
 
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -136,7 +136,7 @@ def rays_and_clusters(runs: Mapping[str, Neurons]) -> Figure:
     titles = [f"({chr(97 + k)}) {name}" for k, name in enumerate(runs)]
     fig, axes = panels(1, len(runs), height=3.2, titles=titles)
     for ax, run in zip(axes, runs.values(), strict=True):
-        _signed(ax, run.W @ np.linalg.svd(run.W)[2][:2].T, run.a, "a_j")
+        _signed(ax, top_plane(run.W), run.a, "a_j")
     legend_below(fig, columns=2)
     return fig
 
