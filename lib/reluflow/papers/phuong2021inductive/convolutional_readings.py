@@ -35,7 +35,7 @@ def reading_of(run: Shown) -> str:
     return names[0]
 
 
-AT = 10
+AT = 5
 """Epochs after which all records can be compared."""
 
 

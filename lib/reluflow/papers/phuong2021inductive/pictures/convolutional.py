@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from reluflow.figures import style
@@ -81,8 +81,10 @@ def along_training(runs: Mapping[str, Shown]) -> Figure:
         top.set_ylim(_FLOOR / 1.5, 1.0)
         below.plot(run.epochs[late], run.spectra[late, :SPECTRUM], color=BLUE, lw=1.1)
         below.set_ylim(bottom=0.0)
+        wide = run.epochs[-1] > 50 * run.epochs[late][0]
         for ax in (top, below):
             ax.set_xscale("log")
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
             ax.xaxis.set_minor_formatter(NullFormatter())
             ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         below.set_xlabel("epoch")
