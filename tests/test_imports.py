@@ -15,7 +15,7 @@ LIBRARY = PAPERS.parent
 
 # From the ground floor up; what shares a floor is independent.
 FLOORS = (
-    {"errors", "approx", "exact", "losses", "bruteforce", "pages", "progress"},
+    {"errors", "approx", "exact", "losses", "bruteforce", "packed", "pages", "progress"},
     {"rational", "statistics", "geometry", "networks"},
     {"instances", "separable", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from reluflow.bruteforce import integrate as brute
 from reluflow.errors import InputError
@@ -12,7 +13,7 @@ from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate
 from reluflow.flows.legs import then
-from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
 from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
 from scipy.integrate import quad
 from scipy.optimize import minimize
@@ -171,6 +172,38 @@ def test_balanced_neurons_agree_with_the_plain_chart() -> None:
     np.testing.assert_allclose(np.exp(R)[:, None] * V, one.end[:6].reshape(3, 2), atol=1e-6)
     np.testing.assert_allclose(signs * np.exp(R), one.end[6:], atol=1e-6)
     assert [(e.datum, e.neuron) for e in one.events] == [(e.datum, e.neuron) for e in two.events]
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.3, 1.0])
+def test_leaky_neurons_are_the_descent_of_their_own_loss(leak: float) -> None:
+    """Against small steps down the gradient that PyTorch takes of max(p, a p)."""
+    rng = np.random.default_rng(6)
+    X, y = separable(rng, 5)
+    signs, U = np.array([1.0, -1.0, 1.0, -1.0]), rng.normal(size=(4, 2))
+    chart = Neurons(signs, 2, leak)
+    flow = GradientFlow(chart, TWICE_LOGISTIC, X, y)
+    path = integrate(flow, chart.along(U, -1.0), 1.0)
+    assert path.status == "horizon"
+    assert path.events
+    W = torch.tensor(np.exp(-1.0) * U / np.linalg.norm(U, axis=1)[:, None], requires_grad=True)
+    v = torch.tensor(signs * np.exp(-1.0), requires_grad=True)
+    data, labels, steps = torch.tensor(X), torch.tensor(y), 4000
+    for _ in range(steps):
+        before = data @ W.T
+        output = torch.maximum(before, leak * before) @ v
+        loss = (2.0 * torch.log1p(torch.exp(-labels * output))).sum()
+        for weights, slope in zip((W, v), torch.autograd.grad(loss, (W, v)), strict=True):
+            weights.data -= slope / steps
+    directions, R = chart.split(path.end)
+    np.testing.assert_allclose(np.exp(R)[:, None] * directions, W.detach(), atol=3e-3)
+    np.testing.assert_allclose(signs * np.exp(R), v.detach(), atol=3e-3)
+    np.testing.assert_allclose(chart.outputs(path.end, X), output.detach(), atol=2e-2)
+
+
+def test_a_leak_lies_between_0_and_1() -> None:
+    for leak in (-0.1, 1.1, np.nan):
+        with pytest.raises(InputError, match="leak"):
+            Neurons(np.ones(1), 2, leak)
 
 
 def test_alignment_from_a_size_that_no_float_holds() -> None:

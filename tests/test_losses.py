@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss, scaled
 
-LOSSES = (SQUARE, EXPONENTIAL, LOGISTIC)
+TINY = scaled(EXPONENTIAL, 0.25)
+LOSSES = (SQUARE, EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, TINY)
 PLAIN = {
     "square": lambda z, y: (z - y) ** 2 / 2,
     "exponential": lambda z, y: mpmath.exp(-y * z),
     "logistic": lambda z, y: mpmath.log1p(mpmath.exp(-y * z)),
+    "2 logistic": lambda z, y: 2 * mpmath.log1p(mpmath.exp(-y * z)),
+    "0.25 exponential": lambda z, y: mpmath.exp(-y * z) / 4,
 }
 numbers = st.lists(st.floats(-30.0, 30.0), min_size=1, max_size=5)
 
@@ -63,6 +66,12 @@ def test_losses_that_no_float_can_hold_keep_their_logarithm(loss: Loss) -> None:
     shares = np.array([1.0, 0.0, np.exp(-1.0)]) / (1.0 + np.exp(-1.0))
     np.testing.assert_allclose(loss.pull(z, y, relative=True), shares, rtol=1e-9)
     np.testing.assert_allclose(loss.bend(z, y, relative=True), shares, rtol=1e-9)
+
+
+def test_a_factor_is_a_positive_number() -> None:
+    for factor in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match="positive number"):
+            scaled(LOGISTIC, factor)
 
 
 def test_the_logistic_loss_has_no_seam() -> None:

@@ -56,24 +56,21 @@ class Images:
 class Pair:
     """Two digits to be told apart: centred images x_i with labels y_i, those of +1 first.
 
-    X      (n, k) images less their mean, on the k pixels that are not the same in all of them: on
-           the others all x_i are 0
-    y      (n,) labels, +1 and then -1
-    mean   (d,) the mean of the images before
-    moves  (d,) which pixels are among the k
-    shape  (rows, columns) of an image
+    X       (n, k) images less their mean, on the k pixels that are not the same in all of them: on
+            the others all x_i are 0
+    levels  (n, k) their grey levels on these pixels, before
+    y       (n,) labels, +1 and then -1
+    mean    (d,) the mean of the images before
+    moves   (d,) which pixels are among the k
+    shape   (rows, columns) of an image
     """
 
     X: NDArray[np.float64]
+    levels: NDArray[np.uint8]
     y: NDArray[np.float64]
     mean: NDArray[np.float64]
     moves: NDArray[np.bool_]
     shape: tuple[int, int]
-
-    @property
-    def raw(self) -> NDArray[np.float64]:
-        """The images (n, k) as they were before the mean was taken off."""
-        return self.X + self.mean[self.moves]
 
     def picture(self, x: NDArray) -> NDArray:
         """A vector (k,) of pixels as an image (rows, columns), 0 where all images agree."""
@@ -154,7 +151,7 @@ def pair(images: Images, positive: int, negative: int, scale: float = 1.0) -> Pa
     mean = raw.mean(axis=0)
     moves = (levels != levels[0]).any(axis=0)
     y = np.repeat([1.0, -1.0], [len(rows[0]), len(rows[1])])
-    return Pair(raw[:, moves] - mean[moves], y, mean, moves, images.shape)
+    return Pair(raw[:, moves] - mean[moves], levels[:, moves], y, mean, moves, images.shape)
 
 
 def _idx(folder: Path, name: str, magic: int) -> NDArray[np.uint8]:

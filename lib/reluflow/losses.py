@@ -65,6 +65,20 @@ def _log_softplus(q: NDArray) -> NDArray:
     return np.where(q > 30.0, -q - 0.5 * small, direct)
 
 
+def scaled(loss: Loss, factor: float) -> Loss:
+    """The loss `factor` l, for a factor > 0. Raises ValueError for another one."""
+    if not 0.0 < factor < np.inf:
+        raise ValueError(f"the factor of a loss must be a positive number, not {factor:g}.")
+    log = float(np.log(factor))
+    return Loss(
+        f"{factor:g} {loss.name}",
+        lambda z, y: loss.log_terms(z, y) + log,
+        lambda z, y: loss.log_pull(z, y) + log,
+        loss.direction,
+        lambda z, y: loss.log_bend(z, y) + log,
+    )
+
+
 SQUARE = Loss(
     "square",
     lambda z, y: 2.0 * _log(np.abs(z - y)) - np.log(2.0),
@@ -91,3 +105,6 @@ LOGISTIC = Loss(
     lambda z, y: log_expit(y * z) + log_expit(-(y * z)) + 2.0 * _log(np.abs(y)),
 )
 """l = log(1 + exp(-y z))."""
+
+TWICE_LOGISTIC = scaled(LOGISTIC, 2.0)
+"""l = 2 log(1 + exp(-y z)): the logistic loss whose pull at z = 0 is y."""

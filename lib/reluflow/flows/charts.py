@@ -203,23 +203,32 @@ class Polar:
 
 @dataclass(frozen=True)
 class Neurons:
-    """Two layers of balanced ReLU neurons, f(x) = sum_j v_j [w_j.x]_+, |v_j| = |w_j|.
+    """Two layers of balanced ReLU neurons, f(x) = sum_j v_j s(w_j.x), |v_j| = |w_j|.
 
-    z holds the unit directions u_j (h, d), row by row, and then R_j = log |w_j| (h,); the signs
-    s_j of v_j never change. With g_j = sum over the data active at u_j of c_i x_i,
+    s(p) = max(p, `leak` p). z holds the unit directions u_j (h, d), row by row, and R_j = log |w_j|
+    (h,); the signs s_j of v_j never change. With g_j = sum_i s'(u_j.x_i) c_i x_i,
 
         du_j/dt = s_j (g_j - <g_j,u_j> u_j),    dR_j/dt = s_j <g_j,u_j>,
 
-    in which no scale occurs: R_j = -1e5 is an ordinary number. On the clock tau = log(1/L) both are
-    divided by sum_j e^(2 R_j) (|g_j|^2 + <g_j,u_j>^2).
+    in which no scale occurs. On the clock tau = log(1/L) both are divided by
+    sum_j e^(2 R_j) (|g_j|^2 + <g_j,u_j>^2). Raises InputError for a leak outside [0, 1].
     """
 
     signs: NDArray
     d: int
+    leak: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.leak <= 1.0:
+            raise InputError(f"leak must lie in [0, 1], not {self.leak:g}.")
 
     @property
     def widths(self) -> tuple[int, ...]:
         return (len(self.signs),)
+
+    def slopes(self, active: NDArray) -> NDArray:
+        """s' (n, h) of units that are `active` (n, h): 1 above 0, 0 below, or between."""
+        return self.leak + (1.0 - self.leak) * active
 
     def along(self, directions: ArrayLike, log_norms: ArrayLike) -> NDArray:
         """z of neurons along `directions` (h, d), of norm e^log_norms (h,) or a number."""
@@ -261,7 +270,7 @@ class Neurons:
         U, R = self.split(z)
         before = X @ U.T
         active = before > 0.0 if patterns is None else patterns[0]
-        return (before * active) @ (self.signs * _exp(2.0 * R))
+        return (before * self.slopes(active)) @ (self.signs * _exp(2.0 * R))
 
     def cosines(self, z: NDArray, X: NDArray) -> list[NDArray]:
         U = self.split(z)[0]
@@ -275,7 +284,7 @@ class Neurons:
         self, z: NDArray, X: NDArray, c: NDArray, clock: str, patterns: Patterns
     ) -> NDArray:
         U, R = self.split(z)
-        g = (patterns[0] * c[:, None]).T @ X
+        g = (self.slopes(patterns[0]) * c[:, None]).T @ X
         along = (g * U).sum(axis=1) / (U * U).sum(axis=1)
         turn = self.signs[:, None] * (g - along[:, None] * U)
         rate = np.concatenate([turn.ravel(), self.signs * along])

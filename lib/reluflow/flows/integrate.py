@@ -1,9 +1,8 @@
 """The flow of any vector field: SciPy's integrators underneath, switching surfaces located.
 
-Between switching surfaces the field is smooth. `integrate` follows the smooth flow of one side,
-finds where it comes to a surface, and goes on behind it if the field leads away there. Where the
-field pushes back, the flow slides along the surface; where it leads away on both sides, two flows
-leave. The integration ends there and says so.
+`integrate` follows the smooth flow of one side of the switching surfaces up to the next one, and
+goes on behind it if the field leads away there. Where the field pushes back, or leads away on both
+sides, it ends and says so.
 """
 
 from __future__ import annotations
@@ -31,9 +30,11 @@ _NOISE = 1e-12
 """A unit that rests on a surface strays from it by less than this."""
 _INSIDE = 6
 """Places within a step at which a crossing is looked for, so that a short visit is not missed."""
+_SPREAD = 0.1
+"""The integrator's differences for its Jacobian are at most so much of a coordinate's size: a log
+size of -1e5 has no effect, and must not be tried at 1e5."""
 _STALLED = 1e-6
 """A fall of log L by less than this for a motion of 1 is none, where the integrator fails."""
-
 Stop = Callable[[float, NDArray], float]
 WORDS = {
     "horizon": "the clock came to its end",
@@ -81,7 +82,7 @@ def integrate(
     at_zero    the derivative of the ReLU at 0 in [0, 1], which picks one flow where several leave
                a start on a switching surface; None for all of Clarke's, which pick none. A unit
                that comes to rest where it dies stays there (Min et al. 2024, Definition 1)
-    rtol       relative tolerance of the integrator; the absolute one is a thousandth of it
+    rtol       relative tolerance of the integrator, of which the absolute one is a thousandth
     max_steps  steps after which the integration gives up
     method     an integrator of SciPy, `options` are its own
 
@@ -168,9 +169,8 @@ class _Path:
         active, on = (h > 0.0).astype(float), np.abs(h) <= _ZERO
         if not on.any():
             return active, ""
-        below, above, stated = (
-            self.turns(z, np.where(on, share, active)) for share in (0.0, 1.0, self.at_zero or 0.0)
-        )
+        shares = 0.0, 1.0, self.at_zero or 0.0
+        below, above, stated = (self.turns(z, np.where(on, share, active)) for share in shares)
         apart = on & (above > 0.0) & (below <= 0.0)
         if apart.any() and self.at_zero is None:
             return active, "non-unique"
@@ -198,6 +198,8 @@ class _Path:
         while solver.status == "running":
             solver.max_step = self.field.reach(solver.y, active)
             solver.step()
+            if getattr(solver, "jac_factor", None) is not None:  # it grows as long as nothing moves
+                solver.jac_factor = np.minimum(solver.jac_factor, _SPREAD)
             self.left -= 1
             if solver.status == "failed" or self.left < 0:
                 z = self.field.restored(solver.y)
@@ -265,6 +267,9 @@ class _Path:
         self, t: float, z: NDArray, active: NDArray, crossed: NDArray
     ) -> tuple[NDArray, str]:
         """The sides behind the surfaces that are crossed, or "sliding"."""
+        if self.at_zero == 0.0:  # a unit that loses its last datum here gains none here
+            alive = (active > 0.0) & ~crossed
+            crossed = crossed & ((active > 0.0) | alive.any(axis=0) | ~active.any(axis=0))
         flipped = np.where(crossed, 1.0 - active, active)
         back = self.pushed_back(z, flipped, crossed)
         for datum, unit in np.argwhere(crossed).tolist():

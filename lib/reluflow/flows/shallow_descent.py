@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from reluflow.networks.shallow import Neurons, ShallowLoss
+from reluflow.networks.shallow import Differentiable, Neurons, ShallowLoss
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class State:
 
 
 def descent(
-    problem: ShallowLoss, start: Neurons, step_W: float, step_v: float
+    problem: Differentiable, start: Neurons, step_W: float, step_v: float
 ) -> Iterator[State]:
     """Every step of W <- W - step_W grad_W L, v <- v - step_v grad_v L, the start first, without
     end; step_v = 0 trains the first layer only."""

@@ -65,7 +65,8 @@ class GroupedLoss:
             self._sorted, self._spent = self._sort(neurons, directions), 0
         seen = self._sorted
         moved = float((directions - seen.directions).norm(dim=1).max()) + self._slack
-        singly, total, pulled = [seen.others], torch.zeros((), dtype=torch.float64), 0.0
+        total, pulled = torch.zeros((), dtype=torch.float64), torch.zeros_like(neurons.W)
+        singly = [seen.others]
         W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
         for group in seen.groups:
             k = int(np.searchsorted(group.room, moved, side="right"))
@@ -74,7 +75,7 @@ class GroupedLoss:
             margins = group.y[k:] * torch.mv(group.X[k:], V)
             total += loss.value(margins).sum(dtype=torch.float64)
             pull = torch.mv(group.X[k:].T, loss.pull(margins) * group.y[k:])
-            pulled = pulled + torch.outer(group.active, pull)
+            pulled += torch.outer(group.active, pull)
         self._spent += sum(len(y) for _, y in singly)
         rest, by_single = self.problem.sums(neurons, singly)
         return self.problem.slope_of(neurons, total + rest, pulled + by_single)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from numpy.typing import ArrayLike
@@ -32,7 +33,13 @@ LOGISTIC = MarginLoss(
     "logistic", lambda q: torch.nn.functional.softplus(-q), lambda q: torch.sigmoid(-q)
 )
 """l = log(1 + exp(-q))."""
-LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC)}
+TWICE_LOGISTIC = MarginLoss(
+    "twice logistic",
+    lambda q: 2.0 * torch.nn.functional.softplus(-q),
+    lambda q: 2.0 * torch.sigmoid(-q),
+)
+"""l = 2 log(1 + exp(-q)), whose slope at 0 is that of exp(-q)."""
+LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC)}
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,13 @@ class Neurons:
     def like(self, flat: Tensor) -> Neurons:
         """The weights (h d + h,) as neurons of the same shape."""
         return Neurons(flat[: self.W.numel()].view_as(self.W), flat[self.W.numel() :])
+
+
+class Differentiable(Protocol):
+    """A loss that gives its value and its slope."""
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
 
 
 class ShallowLoss:

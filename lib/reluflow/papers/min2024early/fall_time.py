@@ -1,0 +1,201 @@
+"""When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of Appendix D.2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.papers.min2024early import constants
+from reluflow.papers.min2024early.fall_time_exact import collinear_fall
+from reluflow.papers.min2024early.whole import Begun, Start, begin
+from reluflow.papers.min2024early.whole_draws import Survey, allowed, followed, starts
+
+MANY = (1, 99)
+"""Numbers of positive data that face a single negative one."""
+ORDER = 10.0
+"""A quantity of exact order may not grow by more than this along the family, in which n grows by a
+factor of 500 and all else is fixed."""
+GAP = 0.05
+"""By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
+_AT_MOST = 1000
+"""Starts that are looked through for some that are not too small."""
+_SMALLEST = -1e5
+"""The least log eps allowed of which the tenth power is followed."""
+
+
+NOT_THROUGH_N = Reading(
+    "The constants depend on μ, X_min, X_max, h and W_0, but not on n.",
+    "If they may depend on n as well, the factor 1/n says nothing.",
+)
+"""How the order of t_2 is read."""
+
+
+def bounds(each: Begun) -> dict[float, float]:
+    """{1: bound (39) on t_2^+, -1: that on t_2^-}."""
+    given = each.given
+    return {s: constants.fit_time(given.data, given.start, given.log_eps, each.t_1, s)
+            for s in each.t_2}  # fmt: skip
+
+
+def falls_in_time(survey: Survey) -> list[Evidence]:
+    """ea.thm1.loss.2: t_2^+ <= t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) +
+    4 n X_max t_1), g = sqrt(mu) n_+ X_min, the same for t_2^- with n_- (D.2, eqs 36-39)."""
+    shares = [limit / each.t_2[s] for each in survey.found for s, limit in bounds(each).items()]
+    early = sum(min(each.t_2.values()) < each.t_1 for each in survey.found)
+    return [
+        fact("times t_2 of either label beyond their bounds", sum(s < 1.0 for s in shares), 0,
+             tried=len(shares)),
+        fact("times t_2 before t_1", early, 0, tried=len(shares)),
+        note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def one_against(many: int, log_eps: float = 0.0) -> Start:
+    """`many` positive data (1, 0) against one negative datum (-1, 0), a neuron along each: mu = 1.
+
+    eps is the largest that (Small) allows, or the one that is given.
+    """
+    X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
+    y = np.append(np.ones(many), -1.0)
+    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL,
+                 log_eps)  # fmt: skip
+    return made if log_eps else replace(made, log_eps=allowed(made))
+
+
+def times_n(each: Begun) -> float:
+    """n t_2 / log(1/(sqrt(h) eps)), which is of order 1 if t_2 is of the order that is printed."""
+    given = each.given
+    return len(given.X) * each.fall / -(0.5 * np.log(len(given.W0)) + given.log_eps)
+
+
+@cache
+def grows_with_n() -> list[tuple[int, float]]:
+    """n and n t_2 / log(1/(sqrt(h) eps)) for the family of `one_against`, the same eps for all."""
+    log_eps = one_against(MANY[-1]).log_eps
+    found = []
+    for many in MANY:
+        each = begin(one_against(many, log_eps))
+        assert each is not None
+        found.append((many + 1, times_n(each)))
+    return found
+
+
+def unbounded_in_n() -> Counterexample:
+    """The order of ea.thm1.loss.3 fails on the family of `one_against`."""
+    given = one_against(MANY[-1])
+    integrated = grows_with_n()
+    exact = [(k + 1) * collinear_fall(1, k, given.log_eps, 2.0) for k in (MANY[0], MANY[-1])]
+    data, start = given.data, given.start
+    return Counterexample(
+        instance={"positive data": f"(1, 0), as often as n - 1, n = 2 to {MANY[-1] + 1}",
+                  "negative datum": (-1, 0), "W_0": np.array([[1, 0], [-1, 0]]),
+                  "signs of v": (1, -1), "loss": "exponential",
+                  "ln ε": round(given.log_eps)},
+        assumptions={
+            "(A1), μ = 1 for every n": data.mu == 1.0,
+            "(A2)": start.zeta_2 > 0.0,
+            "(Small), for the largest n and so for all": given.log_eps <= allowed(given),
+            "a neuron in each of S_+ and S_-": begin(given) is not None,
+        },
+        breaks=(
+            bound(f"n t_2 / log(1/(√h ε)) at n = {MANY[-1] + 1} over that at n = 2, integrated",
+                  integrated[-1][1] / integrated[0][1], "<=", ORDER, ""),
+        ),
+        recheck=(
+            bound("the same by the exponential integral in ball arithmetic", exact[1] / exact[0],
+                  "<=", ORDER, ""),
+        ),
+        route="of the group of k equal data, z = |w|² obeys dz/dt = 2 k z e^(-z), so t_2 is "
+        "(Ei(1/4) - Ei(ε²)) / (2 k): for the single negative datum it does not know n",
+    )  # fmt: skip
+
+
+def not_earlier(survey: Survey) -> list[Evidence]:
+    """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
+    on the data and the start, but not through n (Theorem 1, part 2).
+
+    The lower half is Lemma 3: no output exceeds 1/4 before T = log(1/(sqrt(h) eps)) / (4 n X_max).
+    """
+    early = sum(
+        each.fall < constants.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
+        for each in survey.found
+    )
+    family = grows_with_n()
+    return [
+        bound(f"n t_2 / log(1/(√h ε)) at n = {family[-1][0]} over that at n = {family[0][0]}, one "
+              "negative datum", family[-1][1] / family[0][1], "<=", ORDER, ""),
+        fact("trajectories with t_2 < log(1/(√h ε)) / (4 n X_max)", early, 0,
+             tried=len(survey.found)),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def gap(given: Start, log_eps: float) -> float | None:
+    """min(|x_+|, |x_-|) t_2 / k - log(1/eps): k = 1, and 2 for the loss log(1 + e^(-y f)), whose
+    pull at 0 is half as large. None where the hypotheses are not met."""
+    each = begin(replace(given, log_eps=log_eps), rtol=1e-7)
+    if each is None:
+        return None
+    least = min(float(np.linalg.norm(given.centre(s))) for s in (1.0, -1.0))
+    return least * each.fall / (2.0 if given.loss is LOGISTIC else 1.0) + log_eps
+
+
+def exact_order(seed: int, count: int) -> list[Evidence]:
+    """ea.ours.fall: min(|x_+|, |x_-|) t_2 - log(1/eps) stays bounded as eps goes to 0.
+
+    So t_2 ~ log(1/eps) / min(|x_+|, |x_-|), and twice that for the loss log(1 + e^(-y f)), whose
+    pull at 0 is half as large.
+    """
+    changes, sizes = list[float](), list[float]()
+    for given in starts(seed, _AT_MOST):
+        near = None if given.log_eps < _SMALLEST else gap(given, given.log_eps)
+        far = None if near is None else gap(given, 10.0 * given.log_eps)
+        if near is not None and far is not None:
+            changes.append(abs(far - near))
+            sizes.append(abs(far))
+        if len(changes) == count:
+            break
+    moved = sum(not change <= GAP for change in changes)
+    line = one_against(9)
+    both = gap(line, line.log_eps), gap_on_a_line(9, line.log_eps)
+    apart = np.nan if both[0] is None else abs(both[0] - both[1])
+    return [
+        fact("starts of which |x| t_2 - log(1/ε), |x| the lesser of |x₊| and |x₋|, changes by more "
+             f"than {GAP:g} from the largest ε that is allowed to its tenth power", moved, 0,
+             tried=len(changes)),
+        fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
+             f"within {GAP:g}", bool(apart <= GAP), True),
+        note("largest size of that difference", max(sizes, default=np.nan), digits=2),
+    ]  # fmt: skip
+
+
+def gap_on_a_line(many: int, log_eps: float) -> float:
+    """`gap` for `one_against`, by the exponential integral."""
+    return log_eps - collinear_fall(many, 1, log_eps, 2.0) * (0.5 * np.log(2.0) + log_eps)
+
+
+def measured(found: Sequence[Begun]) -> NDArray:
+    """Rows (n_+, n_-, |x_+|, |x_-|, log(1/eps), t_2, factor of the loss), (k, 7)."""
+    rows = []
+    for each in found:
+        given, data = each.given, each.given.data
+        lengths = [float(np.linalg.norm(given.centre(s))) for s in (1.0, -1.0)]
+        factor = 2.0 if given.loss is LOGISTIC else 1.0
+        rows.append([data.n_plus, data.n_minus, *lengths, -given.log_eps, each.fall, factor])
+    return np.array(rows)
+
+
+def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
+    """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line, one negative datum or as many
+    as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
+    n = np.asarray(sizes)
+    alone = np.array([k * collinear_fall(1, k - 1, log_eps, 2.0) for k in sizes])
+    equal = np.array([k * collinear_fall(k // 2, k // 2, log_eps, 2.0) for k in sizes])
+    return [("one negative datum", n, alone), ("classes of equal size", n, equal)]

@@ -1,0 +1,114 @@
+"""Eq. (46): under (A1) the flow moves every active neuron the same way across all boundaries.
+
+It moves w_j by v_j sum_k c_k z_k over the active k, with c_k = |l'_k| > 0 and z_k = y_k x_k. Under
+(A1) <z_i, sum_k c_k z_k> >= mu |z_i| sum_k c_k |z_k| > 0 for all i, so that y_i sign(v_j) <x_i,
+w_j> grows. The printed inequality has the gradient in place of the velocity, which is its opposite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from reluflow.falsify import Statement
+from reluflow.geometry.separability import separation
+from reluflow.ledger import Counterexample, bound
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.networks.indexed import fully_connected
+from reluflow.separable import separable_draws
+
+LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
+Item = Mapping[str, Any]
+_DIMS, _SIZES = (2, 12), (2, 7)
+_A1 = {"(A1)": lambda item: separation(item["X"], item["y"]) > 0.0}
+
+
+def gradient_in_weights(item: Item, loss: Loss) -> NDArray:
+    """grad_(w_j) L over L, shape (h, d), at W (h, d), v (h,), with s'(0) = 0."""
+    X, y, W, v = item["X"], item["y"], item["W"], item["v"]
+    network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
+    pull = loss.pull(network.output(theta, X), y, relative=True)
+    return -network.gradient(theta, X, pull)[: W.size].reshape(W.shape)
+
+
+def _cosines(item: Item, velocity: NDArray) -> NDArray:
+    """y_i sign(v_j) <x_i, velocity_j> over |x_i| |velocity_j| for the neurons that are active on
+    some datum, shape (n, active neurons)."""
+    X, y = item["X"], item["y"]
+    awake = np.any(item["W"] @ X.T > 0.0, axis=1)
+    Z = y[:, None] * X / np.linalg.norm(X, axis=1)[:, None]
+    moving = velocity[awake] * np.sign(item["v"][awake])[:, None]
+    return Z @ (moving / np.linalg.norm(moving, axis=1)[:, None]).T
+
+
+def _parameters() -> dict[str, Any]:
+    """Draws of orthogonally separable data, a fifth of them of one label, with weights of any size,
+    some whole numbers."""
+
+    def with_weights(draw):
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = draw(rng)
+            if rng.random() < 0.2:  # one label only
+                item = {"X": item["y"][:, None] * item["X"], "y": np.ones(len(item["y"]))}
+            h, d = int(rng.integers(1, 5)), item["X"].shape[1]
+            W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+            if np.all(item["X"] == np.round(item["X"])):
+                W = np.round(2.0 * W)
+            size = 10.0 ** rng.uniform(-6.0, 0.0) / np.linalg.norm(item["X"], axis=1).max()
+            return {**item, "W": W * size, "v": v}
+
+        return one
+
+    return {kind: with_weights(draw) for kind, draw in separable_draws(_DIMS, _SIZES).items()}
+
+
+def _statement(says: str, loss: Loss, sign: float) -> Statement:
+    return Statement(
+        f"{loss.name} loss: {says}",
+        _parameters(),
+        lambda item: float(_cosines(item, sign * gradient_in_weights(item, loss)).min()),
+        {**_A1,
+         "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
+         "no v_j is 0": lambda item: bool(item["v"].all())},
+        strict=True,
+        fixed=("y",),
+    )  # fmt: skip
+
+
+def gradient_points_inward(loss: Loss) -> Statement:
+    """ea.eq46.1: y_i sign(v_j) <x_i, grad_(w_j) L> > 0 for all i and every active neuron, as
+    printed in eq. (46)."""
+    return _statement("y_i sign(v_j) <x_i, grad L> > 0 for active neurons", loss, 1.0)
+
+
+def velocity_points_inward(loss: Loss) -> Statement:
+    """The same with the flow's velocity -grad_(w_j) L."""
+    return _statement("y_i sign(v_j) <x_i, -grad L> > 0 for active neurons", loss, -1.0)
+
+
+def two_data() -> Counterexample:
+    """The gradient has the other sign already for x = 1, -1 with y = 1, -1 and w = v = 1: for both
+    data the scalar product is -e^(-1)."""
+    item = {"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0]), "W": np.ones((1, 1)),
+            "v": np.ones(1)}  # fmt: skip
+    L = float(np.exp(-1.0)) + 1.0
+    products = item["y"] * item["X"][:, 0] * float(gradient_in_weights(item, EXPONENTIAL)[0, 0]) * L
+    near, far = (arb(-w).exp() + 1 for w in (1, 2))
+    return Counterexample(
+        instance={"loss": "exponential", "x_1": 1, "x_2": -1, "y_1": 1, "y_2": -1, "w": 1, "v": 1},
+        assumptions={
+            "(A1)": separation(item["X"], item["y"]) > 0.0,
+            "the neuron is active, and v is not 0": True,
+            "balanced, |v| = |w|": True,
+            "w is no positive multiple of the negative data": True,
+        },
+        breaks=(bound("the larger of y_i sign(v) <x_i, grad_w L>, by the network's gradient",
+                      float(products.max()), ">", 0.0, ""),),
+        recheck=(bound("L at w = 2 less L at w = 1, by enclosures; L is convex in w",
+                       float((far - near).upper()), ">", 0.0, "", digits=3),),
+        route="L = exp(-w) + 1 for w > 0: it falls as w grows",
+    )  # fmt: skip

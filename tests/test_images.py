@@ -1,0 +1,177 @@
+"""Images: what is read is what was published, and what is not is refused in one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn.datasets
+from reluflow import images
+from reluflow.errors import InputError
+
+RNG = np.random.default_rng(0)
+LEVELS = RNG.integers(0, 256, (7, 784), dtype=np.uint8)
+DIGIT = np.array([3, 1, 4, 1, 5, 9, 2], dtype=np.uint8)
+
+
+def idx(array: np.ndarray, magic: int, sizes: tuple[int, ...]) -> bytes:
+    return struct.pack(f">{1 + len(sizes)}i", magic, *sizes) + array.tobytes()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a small set in place of MNIST, its sums in place of the published ones."""
+    monkeypatch.delenv(images.VARIABLE, raising=False)
+    for part in ("train", "t10k"):
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(idx(LEVELS, 2051, (7, 28, 28)))
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(idx(DIGIT, 2049, (7,)))
+        for kind, array in (("images", LEVELS), ("labels", DIGIT)):
+            found = hashlib.sha256(array.tobytes()).hexdigest()
+            monkeypatch.setitem(images._SHA256, f"{part}-{kind}", found)
+    return tmp_path
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_a_folder_is_read_plain_or_compressed(folder: Path, part: str) -> None:
+    plain = images.mnist(folder, part)
+    for file in list(folder.iterdir()):
+        (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+        file.unlink()
+    for found in (plain, images.mnist(str(folder), part)):
+        np.testing.assert_array_equal(found.levels, LEVELS)
+        np.testing.assert_array_equal(found.digit, DIGIT)
+        assert (found.shape, found.white) == ((28, 28), 255)
+
+
+def test_the_environment_names_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(images.VARIABLE, str(folder))
+    assert images.mnist_folder() == folder
+    np.testing.assert_array_equal(images.load("mnist").digit, DIGIT)
+
+
+def truncated_gz(folder: Path) -> None:
+    file = folder / "train-images-idx3-ubyte"
+    (folder / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes())[:-40])
+    file.unlink()
+
+
+def corrupt_gz(folder: Path) -> None:
+    file = folder / "train-labels-idx1-ubyte"
+    raw = bytearray(gzip.compress(file.read_bytes()))
+    raw[12] ^= 255
+    (folder / f"{file.name}.gz").write_bytes(bytes(raw))
+    file.unlink()
+
+
+def edited(name: str, change):
+    def spoil(folder: Path) -> None:
+        file = folder / f"train-{name}"
+        file.write_bytes(change(file.read_bytes()))
+
+    return spoil
+
+
+IMAGES, LABELS = "images-idx3-ubyte", "labels-idx1-ubyte"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda f: (f / "train-labels-idx1-ubyte").unlink(), "there is no file train-labels"),
+        (truncated_gz, "corrupt or truncated"),
+        (corrupt_gz, "corrupt or truncated"),
+        (edited(IMAGES, lambda raw: raw[:-1]), "truncated or too long"),
+        (edited(LABELS, lambda raw: raw + b"x"), "truncated or too long"),
+        (edited(IMAGES, lambda raw: raw[:9]), "not an IDX file"),
+        (edited(IMAGES, lambda raw: b"\0\0\x08\x01" + raw[4:]), "not an IDX file"),
+        (edited(LABELS, lambda raw: b""), "not an IDX file"),
+        (edited(LABELS, lambda raw: raw[:-1] + b"\x07"), "not those published"),
+        (edited(IMAGES, lambda raw: raw[:-1] + bytes([raw[-1] ^ 1])), "not those published"),
+    ],
+)
+def test_a_spoilt_file_is_refused_in_one_sentence(folder: Path, spoil, said: str) -> None:
+    spoil(folder)
+    with pytest.raises(InputError, match=said) as error:
+        images.mnist(folder)
+    assert str(error.value).endswith(".")
+    assert "\n" not in str(error.value)
+
+
+def test_without_a_folder_openml_is_asked_and_checked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "_PARTS", {"train": ("train", 0, 7), "test": ("t10k", 7, 14)})
+
+    def fetch(name: str, version: int, as_frame: bool, parser: str):
+        assert (name, version, as_frame) == ("mnist_784", 1, False)
+        data = np.concatenate([LEVELS, LEVELS]).astype(float)
+        target = np.concatenate([DIGIT, DIGIT]).astype(str).astype(object)
+        return sklearn.utils.Bunch(data=data, target=target)
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+    for part in ("train", "test"):
+        np.testing.assert_array_equal(images.mnist(part=part).levels, LEVELS)
+    monkeypatch.setitem(images._SHA256, "train-images", "0" * 64)
+    with pytest.raises(InputError, match="from OpenML are not those published"):
+        images.mnist()
+
+    def offline(*args, **kwargs):
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    with pytest.raises(InputError, match=images.VARIABLE):
+        images.mnist()
+
+
+def test_mnist_where_it_is_found() -> None:
+    where = images.mnist_folder()
+    if where is None:
+        pytest.skip(f"no MNIST: neither {images.VARIABLE} nor {images.BESIDE}")
+    train, test = images.mnist(where), images.mnist(where, "test")
+    assert (len(train.digit), len(test.digit)) == (60000, 10000)
+    assert train.digit[:5].tolist() == [5, 0, 4, 1, 9]
+    assert np.bincount(train.digit)[:2].tolist() == [5923, 6742]
+
+
+def test_names() -> None:
+    assert images.load("digits").levels.shape == (1797, 64)
+    with pytest.raises(InputError, match="digits and mnist"):
+        images.load("digit")
+    with pytest.raises(InputError, match="train and test"):
+        images.mnist(part="valid")
+
+
+@pytest.mark.parametrize("scale", [1.0, 255.0, 1e-6])
+def test_a_pair_is_centred_and_complete(scale: float) -> None:
+    digits = images.digits()
+    pair = images.pair(digits, 3, 8, scale)
+    chosen = [digits.levels[digits.digit == k] * (scale / 16) for k in (3, 8)]
+    raw = np.concatenate(chosen)
+    assert pair.y.tolist() == [1.0] * len(chosen[0]) + [-1.0] * len(chosen[1])
+    centred = raw - raw.mean(axis=0)
+    full = np.array([pair.picture(x).ravel() for x in pair.X])
+    np.testing.assert_allclose(full, centred, atol=1e-14 * scale)
+    assert np.abs(pair.X.sum(axis=0)).max() < 1e-11 * scale
+    assert (np.ptp(raw[:, ~pair.moves], axis=0) == 0).all()
+    assert (np.ptp(raw[:, pair.moves], axis=0) > 0).all()
+    np.testing.assert_array_equal(pair.levels, (raw[:, pair.moves] * 16 / scale).round())
+
+
+def test_a_pair_needs_two_digits_with_images() -> None:
+    digits = images.digits()
+    with pytest.raises(InputError, match="two different digits"):
+        images.pair(digits, 3, 3)
+    with pytest.raises(InputError, match="no image of the digit 11"):
+        images.pair(digits, 11, 3)
+
+
+def test_a_pixel_that_is_grey_in_all_images_does_not_move() -> None:
+    levels = np.array([[5, 0, 1], [5, 0, 2], [5, 0, 4], [5, 0, 3]], dtype=np.uint8)
+    few = images.Images("few", levels, np.array([1, 1, 2, 2], np.uint8), (1, 3), 5)
+    pair = images.pair(few, 1, 2)
+    assert pair.moves.tolist() == [False, False, True]
+    np.testing.assert_allclose(pair.X[:, 0], [-0.3, -0.1, 0.3, 0.1])

@@ -1,0 +1,295 @@
+"""Early alignment: the sharp time, the printed one, and the scales, each against another way."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.falsify import falsify
+from reluflow.flows.alignment import Beside, align
+from reluflow.flows.alignment_exact import dot, polygon
+from reluflow.flows.charts import Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.geometry.separability import separation
+from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
+from reluflow.papers.min2024early import (
+    activity,
+    alignment,
+    excluded_direction,
+    limit_time,
+    maps,
+    outputs,
+    paths,
+    small_scale,
+    traps,
+)
+from reluflow.papers.min2024early.constants import data_constants
+from reluflow.papers.min2024early.excluded_direction_exact import enclosed
+from reluflow.papers.min2024early.flows import alignment_times, flow, neurons, patterns
+from reluflow.papers.min2024early.paths_exact import slowest_time
+from reluflow.separable import separable
+
+
+@pytest.mark.parametrize("mu", [1e-6, 0.01, 0.3, 0.9, 1.0])
+def test_the_uniform_time_is_the_largest_sum_of_both_sides(mu: float) -> None:
+    """Over all latitudes alpha + beta = arccos mu, by trying them."""
+    alpha = np.linspace(0.0, np.arccos(mu), 20_001)
+    total = np.arcsinh(np.sin(alpha) / mu) + np.arcsinh(np.sin(np.arccos(mu) - alpha) / mu)
+    assert limit_time.uniform_time(mu) == pytest.approx(total.max(), rel=1e-7, abs=1e-12)
+    assert limit_time.uniform_time(mu, 4.0) == limit_time.uniform_time(mu) / 4.0
+    assert limit_time.uniform_time(mu) < 2.0 * np.log(2.0 / mu)
+
+
+@given(st.floats(-6.0, -0.01), st.floats(-9.0, -4.0))
+def test_the_slowest_data_reach_it_and_do_not_pass_it(log_mu: float, log_gap: float) -> None:
+    mu, gap = 10.0**log_mu, 10.0**log_gap
+    if gap**2 > 0.01 * (1.0 - mu):
+        return
+    item = limit_time.slowest(mu, gap)
+    assert separation(item["X"], item["y"]) == pytest.approx(mu, rel=1e-8)
+    assert not limit_time.excluded(item)
+    share = limit_time.path(item).time / limit_time.uniform_time(mu)
+    assert 1.0 - 200.0 * gap < share <= 1.0 + 1e-9
+
+
+def test_a_time_one_percent_shorter_is_noticed() -> None:
+    statement = limit_time.home_in_time()
+    item = limit_time.slowest(0.1, 1e-4)
+    slack = statement.slack(item)
+    assert 0.0 < slack < 0.01 * limit_time.uniform_time(0.1)
+
+
+@pytest.mark.parametrize("statement", [
+    limit_time.home_in_time(), limit_time.home_from_beside(), alignment.needed_time(),
+    alignment.own_label_serves(), activity.turns_across(), activity.changes_one_way(),
+    activity.needed_durations(), activity.never_nearer(), small_scale.polygons_are_short(),
+], ids=lambda s: s.says)  # fmt: skip
+def test_statements_survive(statement) -> None:
+    report = falsify(statement, 11, 60, 30)
+    assert report.survives
+    assert report.tried > 30
+
+
+@pytest.mark.parametrize("statement", [alignment.printed_time(), activity.printed_durations()],
+                         ids=lambda s: s.says)  # fmt: skip
+def test_what_is_printed_falls(statement) -> None:
+    assert falsify(statement, 0, 240, 0).violations
+
+
+def test_home_by_counts_the_stay_in_the_other_cone() -> None:
+    X, y = excluded_direction.X, excluded_direction.Y
+    plain = limit_time.home_by(X, y, np.array([1.0, 0.0]))
+    assert plain == limit_time.uniform_time(separation(X, y))
+    for log_angle in (-2.0, -10.0, -18.0):
+        theta = np.exp(log_angle)
+        start = np.cos(theta) * X[1] + np.sin(theta) * np.array([5.0, 12.0]) / 13.0
+        beside = limit_time.home_by(X, y, Beside([1.0, 0.0], log_angle))
+        assert limit_time.home_by(X, y, start) == pytest.approx(beside, rel=1e-6)
+        assert align(X, y, start).time < beside
+    assert limit_time.home_by(X, y, X[1]) == np.inf
+    assert limit_time.home_by(X[:1], y[:1], np.array([-1.0, 0.0])) == 0.0
+
+
+@pytest.mark.parametrize("case", [
+    excluded_direction.is_not_home_at_t_1, excluded_direction.keeps_its_pattern,
+    paths.wanders, traps.leaves_the_dead,
+])  # fmt: skip
+def test_counterexamples_break_by_both_routes(case) -> None:
+    case().check()
+
+
+def test_the_enclosure_holds_the_limit_flow() -> None:
+    certain = enclosed(Fraction(1, 10**7), -200)
+    found = align(
+        excluded_direction.X, excluded_direction.Y, Beside([1.0, 0.0], np.log(2e-7))
+    ).times[1]
+    assert float(certain.exit.mid()) == pytest.approx(found, abs=1e-9)
+    assert not enclosed(Fraction(1, 10**7), -1).small
+    assert not enclosed(Fraction(1, 10), -200).exit > certain.t_1
+
+
+@pytest.mark.parametrize("size", [(1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (0, 2)])
+def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
+    each = list(paths.paths(*size, paths.printed_step))
+    assert len(set(each)) == len(each)
+    assert all(paths.is_path(p, paths.printed_step, size[0]) for p in each)
+    if each:
+        assert max(map(paths.travel_time, each)) == slowest_time(*size)
+
+
+def test_the_path_of_figure_15_is_a_path_of_neurons() -> None:
+    for size in [(1, 1), (3, 2), (2, 4), (4, 0)]:
+        best = paths.longest(*size)
+        assert paths.is_path(best, paths.neuron_step, size[0])
+        assert len(best) - 1 == sum(size) - (size[1] == 0)
+    held = [e for e in paths.figure_15_is_longest(4, 20) if e.decides]
+    assert [e.holds for e in held] == [False, True, True, True]
+
+
+def test_the_solution_that_leaves_solves_the_equation() -> None:
+    assert traps.defect() < 1e-9
+    w, v = traps.leaving(0.5)
+    assert v**2 - w**2 == pytest.approx(1.0)
+    step = 1e-5
+    slope = (traps.leaving(0.5 + step)[0] - traps.leaving(0.5 - step)[0]) / (2 * step)
+    assert slope == pytest.approx(v * np.exp(-v * w), rel=1e-6)
+    assert not traps.rests_and_leaves().holds
+
+
+def test_outputs_stay_below_eq_29_and_not_far_below_everything() -> None:
+    found = outputs.under_small(3, 6)
+    assert all(e.holds for e in outputs.small_grants_both(found) if e.decides)
+    assert (found.share > 1e-8).all()
+
+
+def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
+    rng = np.random.default_rng(4)
+    X, y = separable(4, 3, 0.2, rng)
+    W, signs = rng.standard_normal((5, 3)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    limit = [align(X, y, w, s) for w, s in zip(W, signs, strict=True)]
+    found = flow(X, y, W, signs, -300.0, 3.0)
+    assert np.allclose(alignment_times(found), [one.time for one in limit], atol=1e-6)
+    ends = neurons(found, 2.0)[0]
+    assert np.allclose(ends, [one.at(2.0) for one in limit], atol=1e-6)
+    last = list(patterns(found))[-1][1]
+    assert np.array_equal(last.T, [one.patterns[-1] for one in limit])
+
+
+def test_the_flow_is_regular_where_an_antipode_would_wake() -> None:
+    X, y = np.array([[1.0, 0.0], [-2.0, 0.0]]), np.array([1.0, -1.0])
+    found = flow(X, y, [[-1.0, 1.0]], [1.0], -20.0, 3.0)
+    assert [(e.datum, e.kind) for e in found.events] == [(1, "deactivate")]
+    assert alignment_times(found)[0] == pytest.approx(align(X, y, [-1.0, 1.0]).time, abs=1e-7)
+
+
+def test_the_slack_on_a_boundary_is_that_of_the_velocity() -> None:
+    """By the velocity of the flow in its chart, which knows no cone."""
+    rng, statement, tested = np.random.default_rng(8), activity.turns_across(), 0
+    for kind in ("wide", "integers", "lengths"):
+        for _ in range(5):
+            item = statement.draws[kind](rng)
+            X, y, signs = item["X"], item["y"], item["signs"]
+            W, _ = activity.placed(item)
+            chart = Neurons(signs, X.shape[1])
+            z = chart.along(W, np.log(np.linalg.norm(W, axis=1)))
+            active = (X @ W.T > 0.0).astype(float)
+            active[0, 0] = 0.0
+            if not active[:, 0].any():
+                continue
+            data, x = data_constants(X, y), X[0] / np.linalg.norm(X[0])
+            rates = []
+            for loss in (EXPONENTIAL, TWICE_LOGISTIC):
+                v = GradientFlow(chart, loss, X, y).velocity(z, active)
+                rates.append(signs[0] * y[0] * float(x @ chart.split(v)[0][0]))
+            tested += 1
+            expected = min(rates) / (0.5 * data.mu**1.5 * data.X_min) - 1.0
+            assert statement.slack(item) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+            most = data.mu**2.5 * data.X_min / (4.0 * data.n * data.X_max)
+            assert np.abs(chart.outputs(z, X, [active])).max() == pytest.approx(most, rel=1e-9)
+    assert tested > 5
+
+
+@given(st.integers(0, 200))
+def test_the_length_of_a_polygon_by_its_corners(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = separable(4, 3, 0.1, rng, 0.0)
+    X, w = np.round(8 * X), np.round(8 * rng.standard_normal(3))
+    if not w.any() or separation(X, y) <= 0.0:
+        return
+    corners = polygon(X, y, w).corners
+    exact = sum(
+        float(dot([q - p for p, q in zip(a, b, strict=True)],
+                  [q - p for p, q in zip(a, b, strict=True)])) ** 0.5
+        for a, b in pairwise(corners)
+    )  # fmt: skip
+    assert small_scale.relative_length(align(X, y, w)) == pytest.approx(
+        exact / np.linalg.norm(w), rel=1e-6, abs=1e-9
+    )
+
+
+def test_our_scale_is_enough_and_above_that_of_the_theorem() -> None:
+    found = small_scale.at_our_scale(2, 4)
+    assert all(e.holds for e in small_scale.scale_is_enough(found) if e.decides)
+    assert (found.log_eps > found.log_eps_printed).all()
+
+
+def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
+    X, y = excluded_direction.X, excluded_direction.Y
+    start = excluded_direction.start()
+    theta = small_scale.excluded_angle(X, y, start, np.ones(1))
+    assert theta == pytest.approx(2e-7, rel=1e-6)
+    assert small_scale.excluded_angle(X, y, start, -np.ones(1)) is None
+    plain = small_scale.enough_time(X, y, start, -np.ones(1))
+    assert plain == 1.5 * limit_time.uniform_time(separation(X, y))
+    assert small_scale.enough_time(X, y, start, np.ones(1)) == pytest.approx(
+        plain + 2.0 * np.log(1e7), rel=1e-6
+    )
+
+
+def test_no_neuron_outgrows_its_bound() -> None:
+    assert all(e.holds for e in small_scale.grown_at_every_scale(5, 4) if e.decides)
+
+
+def test_growth_is_measured_up_to_the_arrival() -> None:
+    """One datum, one neuron in its cone: home at once, and only its start counts."""
+    found = flow([[1.0, 0.0]], [1.0], [[1.0, 0.5]], [1.0], -2.0, 3.0)
+    assert small_scale.largest_growth(found) == pytest.approx(1.0)
+
+
+def test_the_largest_scale_is_one_that_does_and_the_next_does_not() -> None:
+    rng = np.random.default_rng(6)
+    X, y = separable(4, 3, 0.3, rng, 0.0)
+    W, signs = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
+    until = small_scale.enough_time(X, y, W, signs)
+    most = maps.largest_log_eps(X, y, W, signs, -40.0, 0.25)
+
+    def late(log_eps: float) -> bool:
+        return not np.isfinite(alignment_times(flow(X, y, W, signs, log_eps, until))).all()
+
+    assert -40.0 < most < 0.0
+    assert not late(most)
+    assert late(most + 0.3)
+
+
+def test_maps_have_the_order_of_the_bounds() -> None:
+    found = maps.needed_times(1, (2, 8), (2, 5), (0.01, 0.4), 8)
+    assert len(found) == 8
+    assert (found.needed <= found.ours).all()
+    assert (found.ours < found.printed).all()
+    assert maps.printed_time(2, 0.25) == pytest.approx(16.0 * np.log(2.0) * 32.0)
+    beside = maps.beside_times(np.array([2.0, 8.0]))
+    assert np.all(beside.needed <= beside.ours)
+    assert np.all(beside.needed <= beside.least)
+    assert np.all((beside.needed > beside.printed) == [False, True])
+
+
+def test_flows_at_the_scale_of_the_theorem() -> None:
+    found = alignment.at_the_allowed_scale(1, 2)
+    assert all(e.holds for e in alignment.flows_are_home(found) if e.decides)
+    assert (found.needed < found.t_1).all()
+    held = [e for e in alignment.growth_of_the_time() if e.decides]
+    assert all(e.holds for e in held)
+
+
+def test_logs_count_what_goes_the_wrong_way() -> None:
+    found = activity.logs(2, 4)
+    assert (found.wrong == 0).all()
+    assert (found.left == 0).all()
+    assert found.began.sum() > 0
+    # Data that break (A1) do go the wrong way: the count is not 0 by itself.
+    rng, wrong = np.random.default_rng(0), 0
+    for _ in range(40):
+        X, y = rng.standard_normal((5, 3)), rng.choice([-1.0, 1.0], 5)
+        wrong += activity.wrong_changes(align(X, y, rng.standard_normal(3)), y, 1.0)
+    assert wrong > 5
+
+
+def test_constants_of_a_start_beside() -> None:
+    item = {"X": excluded_direction.X, "y": excluded_direction.Y, "sign": 1.0,
+            "w": np.array([1.0, 0.0]), "log_angle": -30.0}  # fmt: skip
+    assert alignment.started(item).zeta_2 == pytest.approx(np.exp(-60.0), rel=1e-9, abs=0.0)
+    assert data_constants(item["X"], item["y"]).mu == pytest.approx(12.0 / 13.0)

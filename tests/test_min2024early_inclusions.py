@@ -1,0 +1,182 @@
+"""Eq. (46), crossings, regular solutions, E.3, E.4 and Appendix F."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow.falsify import falsify
+from reluflow.flows.trajectory import Event
+from reluflow.geometry.separability import separation, silent
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.papers.min2024early import (
+    crossings,
+    edge_exact,
+    edge_examples,
+    inclusion,
+    inward,
+    regular,
+)
+from test_min2024early_lemmas import velocities
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "loss", [EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC], ids=lambda loss: loss.name
+)
+def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, 1.0])
+    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
+    L = float(loss.value(np.maximum(X @ W.T, 0.0) @ v, y))
+    found = inward.gradient_in_weights({"X": X, "y": y, "W": W, "v": v}, loss) * L
+    np.testing.assert_allclose(found, -velocities(W, v, X, y, 0.0, loss)[0], rtol=1e-10, atol=1e-14)
+    assert falsify(inward.velocity_points_inward(loss), 0, 90, 40).survives
+    printed = falsify(inward.gradient_points_inward(loss), 0, 60, 0)
+    assert sum(printed.violations.values()) == printed.tried > 40
+
+
+def test_the_counterexample_to_eq_46_is_one_by_both_routes() -> None:
+    case = inward.two_data()
+    case.check()
+    assert case.breaks[0].value == pytest.approx(-np.exp(-1.0))
+    assert case.recheck[0].value == pytest.approx(np.exp(-2.0) - np.exp(-1.0))
+
+
+def test_problems_have_a1_or_not() -> None:
+    found = list(crossings.problems(0, 40))
+    assert all(separation(one.X, one.y) > 0.0 for one in found)
+    assert sum(bool(np.any(one.W @ one.X.T == 0.0)) for one in found) >= 5
+    assert {one.loss.name for one in found} == {loss.name for loss in crossings.LOSSES}
+    others = list(crossings.problems(0, 40, separated=False))
+    assert sum(separation(one.X, one.y) < 0.0 for one in others) > 30
+
+
+def test_a_change_counts_once_until_the_other_one() -> None:
+    path, _ = crossings.alone(*crossings.TWICE, 0.1)
+    kinds = ("deactivate", "deactivate", "activate", "slide", "deactivate")
+    events = tuple(Event(float(k), 3, kind, 1) for k, kind in enumerate(kinds))
+    assert crossings.crossings(replace(path, events=events)) == {(3, 1): 3}
+
+
+def test_the_example_turns_back_exactly_and_along_its_flow() -> None:
+    assert separation(*crossings.TWICE[:2]) < 0.0 < separation(*crossings.SEPARATED[:2])
+    changes = crossings.exact_changes(*crossings.TWICE)
+    assert changes == [(Fraction(1), 1), (Fraction(5, 3), 2), (Fraction(11, 3), 1)]
+    path, problem = crossings.alone(*crossings.TWICE, 1.2)
+    assert [e.datum for e in path.events] == [1, 2, 1]
+    assert crossings.backward(path, problem) == 1
+    # The way of w from length 1, by the flow: |w| w' grows like the polygon's own length.
+    w = np.asarray(crossings.TWICE[2], float)
+    first = w + np.array([2, 0, 1])
+    places = [first, first + np.array([2, 0, 0])]
+    for event, place in zip(path.events, places, strict=False):
+        u = problem.chart.split(path.at(event.t))[0][0]
+        np.testing.assert_allclose(u, place / np.linalg.norm(place), atol=1e-6)
+    path, problem = crossings.alone(*crossings.SEPARATED, 1.2)
+    assert crossings.backward(path, problem) == 0
+    assert max(crossings.crossings(path).values()) == 1
+
+
+def test_flows_cross_once_and_go_on() -> None:
+    far, in_time = crossings.followed(2, 12), regular.solved(2, 8)
+    others = crossings.followed(2, 8, separated=False)
+    evidence = [*crossings.crossed_once(far, others),
+                *regular.solutions_exist(in_time, far, others)]  # fmt: skip
+    assert all(item.holds for item in evidence if item.decides)
+    assert (others.status == "sliding").any()
+    worse = [*crossings.crossed_once(far.assign(most=2, backward=1), others),
+             *regular.solutions_exist(in_time.assign(residual=1.0, revived=True),
+                                      far.assign(status="sliding"), others)]  # fmt: skip
+    assert sum(not item.holds for item in worse if item.decides) == 5
+
+
+def test_a_regular_solution_stops_where_data_are_antiparallel() -> None:
+    problem = regular.ANTIPARALLEL
+    assert separation(problem.X, problem.y) == pytest.approx(1.0)
+    kept, through = problem.path(3.0), problem.path(3.0, at_zero=None)
+    assert [e.kind for e in kept.events] == ["deactivate"]
+    assert sorted(e.kind for e in through.events) == ["activate", "deactivate"]
+    U = problem.chart.split(kept.at(3.0))[0]
+    np.testing.assert_allclose(U @ problem.X.T, 0.0, atol=1e-9)
+    assert (problem.chart.split(through.at(3.0))[0] @ problem.X.T).max() > 0.01
+    assert not regular.revived(kept, problem, 3.0)
+    assert regular.revived(through, problem, 3.0)
+    # Both are Caratheodory solutions.
+    assert regular.residual(kept, problem, 3.0) < 1e-6
+    assert regular.residual(through, problem, 3.0) < 1e-6
+    assert regular.two_solutions()[0] == (False, True)
+
+
+def test_the_residual_notices_a_wrong_path() -> None:
+    path, problem = crossings.alone(*crossings.SEPARATED, 1.0)
+    other = replace(problem, y=-problem.y)
+    assert regular.residual(path, problem, 1.0) < 1e-6
+    assert regular.residual(path, other, 1.0) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("label", "at_zero", "ways"),
+    [
+        (-1, HALF, ()),
+        (-1, Fraction(0), ("stay",)),
+        (1, Fraction(0), ("stay", "above")),
+        (1, HALF, ("above",)),
+    ],
+)
+def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ...]) -> None:
+    """And the integrator says the same of the four cases."""
+    assert edge_exact.ways(label, at_zero) == ways
+    assert edge_exact.implicit_steps(label, at_zero) == len(ways)
+    if at_zero:
+        status = edge_examples.flow(float(label), float(at_zero)).status
+        assert status == ("horizon" if ways else "sliding")
+    # From either side of the boundary: up where "above" is a way, down to it where it is not.
+    above = edge_examples.flow(float(label), 0.0, start=0.01, until=1.0)
+    W = edge_examples.CHART.split(above.end)[0][0]
+    assert (W[0] > 0.01) == ("above" in ways or label == 1)
+    assert edge_examples.flow(float(label), 0.0, start=-0.01).status == "converged"
+
+
+def test_euler_polygons_are_those_of_the_fractions() -> None:
+    times, p = edge_examples.euler(0.1, 0.5, 1.0)
+    assert (len(times), p[-1]) == (11, float(edge_exact.euler_ends(HALF, Fraction(1, 10), 10)[0]))
+    assert p[-1] == -0.05
+    assert edge_examples.euler(0.1, 0.0, 1.0)[1][-1] == 0.0
+
+
+def test_both_examples_are_settled() -> None:
+    for item in [*edge_examples.no_solution(), *edge_examples.many_solutions()]:
+        assert not item.decides or item.holds, item.what
+    assert edge_examples.resting_residual(-1.0, 0.5, 2.0) == 1.0
+    t, p, v = edge_examples.departure(800)
+    rates = edge_examples.velocity(p[1:], v[1:], 1.0, 0.0)
+    np.testing.assert_allclose(np.gradient(p, t)[5:-5], rates[0][4:-5], rtol=1e-3)
+    np.testing.assert_allclose(np.gradient(v, t)[5:-5], rates[1][4:-5], rtol=1e-2)
+
+
+def test_every_element_of_the_inclusion_crosses_alike_only_with_a1() -> None:
+    statement = inclusion.selections_point_inward()
+    assert falsify(statement, 0, 120, 60).survives
+    item = {
+        "X": np.array([[1.0, 0.0], [-1.0, 1.0]]),
+        "y": np.ones(2),
+        "w": np.array([0.0, 1.0]),
+        "on": np.array([True, False]),
+        "slopes": np.ones(2),
+        "c": np.array([1.0, 10.0]),
+    }
+    assert statement.slack(item) < 0.0
+    assert statement.unmet(item) == "(A1)"
+
+
+def test_starts_on_boundaries_have_no_choice_unless_they_are_dead() -> None:
+    found = inclusion.from_boundaries(0, 80)
+    assert len(found) > 5
+    assert inclusion.no_choice(found)[0].holds
+    assert not inclusion.no_choice([*found, "non-unique"])[0].holds
+    assert silent(np.array([[1.0, 0.0]]), np.array([0.0, 1.0]))
+    assert edge_examples.flow(1.0, None).status == "non-unique"

@@ -1,0 +1,251 @@
+"""Lemmas 1, 3, 4, 10, 15, eq. (50) and balance: against PyTorch, differences and closed forms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.falsify import falsify
+from reluflow.flows.integrate import integrate
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
+from reluflow.papers.min2024early import balanced, direction_error, growth, horizon, states
+
+FORMULAS = {
+    EXPONENTIAL.name: lambda q: torch.exp(-q),
+    LOGISTIC.name: lambda q: torch.nn.functional.softplus(-q),
+    TWICE_LOGISTIC.name: lambda q: 2.0 * torch.nn.functional.softplus(-q),
+}
+LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
+
+
+def velocities(
+    W: np.ndarray, v: np.ndarray, X: np.ndarray, y: np.ndarray, leak: float, loss: Loss
+) -> tuple[np.ndarray, np.ndarray]:
+    """-grad L by PyTorch's automatic differentiation of the formulas."""
+    weights, outer = torch.tensor(W, requires_grad=True), torch.tensor(v, requires_grad=True)
+    before = torch.tensor(X) @ weights.T
+    f = torch.maximum(before, leak * before) @ outer
+    L = FORMULAS[loss.name](torch.tensor(y) * f).sum()
+    return tuple(-g.numpy() for g in torch.autograd.grad(L, (weights, outer)))
+
+
+def drawn(seed: int, kind: str = "gaussian", least: float = 1e-3) -> dict[str, Any]:
+    return states.balanced_states(least=least)[kind](np.random.default_rng(seed))
+
+
+def weights(state: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    norms = np.exp(state["R"])
+    U = state["U"] / np.linalg.norm(state["U"], axis=1)[:, None]
+    return norms[:, None] * U, state["signs"] * norms
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, SQUARE], ids=lambda loss: loss.name)
+@given(power=st.floats(-250.0, 0.3), positive=st.booleans(), label=st.sampled_from([-1.0, 1.0]))
+def test_the_excess_has_all_digits(loss: Loss, power: float, positive: bool, label: float) -> None:
+    f = (1.0 if positive else -1.0) * 10.0**power
+    with mpmath.workdps(400):
+        q, y = mpmath.mpf(label) * f, mpmath.mpf(label)
+        pulls = {
+            EXPONENTIAL.name: y * mpmath.exp(-q),
+            LOGISTIC.name: y / (1 + mpmath.exp(q)),
+            TWICE_LOGISTIC.name: 2 * y / (1 + mpmath.exp(q)),
+            SQUARE.name: y - f,
+        }
+        expected = float(pulls[loss.name] - y)
+    found = states.excess(loss, np.array([f]), np.array([label]))[0]
+    assert found == pytest.approx(expected, rel=1e-11, abs=0.0)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("seed", range(6))
+def test_errors_and_rates_are_those_of_the_network(loss: Loss, seed: int) -> None:
+    state = drawn(seed)
+    W, v = weights(state)
+    X, y, leak = state["X"], state["y"], float(state["leak"])
+    dW = velocities(W, v, X, y, leak, loss)[0]
+    size = np.linalg.norm(W, axis=1)[:, None]
+    U = W / size
+    turn = (dW - (dW * U).sum(axis=1)[:, None] * U) / size
+    slopes = np.where(W @ X.T > 0.0, 1.0, leak)
+    x_a = (slopes * y) @ X
+    limit = state["signs"][:, None] * (x_a - (x_a * U).sum(axis=1)[:, None] * U)
+    expected = np.linalg.norm(turn - limit, axis=1)
+    scale = len(X) * np.linalg.norm(X, axis=1).max()
+    np.testing.assert_allclose(direction_error.errors(state, loss), expected, atol=1e-12 * scale)
+    r = np.random.default_rng(seed).standard_normal(X.shape[1])
+    rate, lemma = direction_error.rates_of_cosines({**state, "reference": 3.0 * r}, loss)
+    unit = r / np.linalg.norm(r)
+    np.testing.assert_allclose(rate, turn @ unit, atol=1e-12 * scale)
+    np.testing.assert_allclose(lemma, limit @ unit, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("kind", states.balanced_states())
+def test_states_have_outputs_of_at_most_one_and_adverse_shapes(kind: str) -> None:
+    sizes, zeros = [], 0
+    for seed in range(40):
+        state = drawn(seed, kind, least=1e-12)
+        W, v = weights(state)
+        before = W @ state["X"].T
+        f = v @ np.maximum(before, state["leak"] * before)
+        np.testing.assert_allclose(states.outputs(state), f, rtol=1e-9, atol=1e-15)
+        sizes.append(np.abs(f).max())
+        zeros += int(np.any(state["U"] @ state["X"].T == 0.0))
+    assert max(sizes) <= 1.0
+    assert max(sizes) > 0.99
+    assert zeros > 5 if kind == "integers" else zeros < 5
+
+
+def test_lemmas_4_and_10_fall_with_half_the_pull_and_their_constants_are_seen() -> None:
+    for make in (direction_error.near_the_limit, direction_error.cosines_near_the_limit):
+        assert falsify(make(LOGISTIC), 0, 60, 0).violations
+        assert falsify(make(EXPONENTIAL), 0, 60, 0).survives
+    error, allowed, f = direction_error.at_forty_five_degrees(LOGISTIC, -20.0)
+    assert error == pytest.approx(0.5**1.5)
+    assert allowed == pytest.approx(2.0 * f)
+    assert f == pytest.approx(np.exp(-40.0) * 0.5**0.5)
+    assert direction_error.at_forty_five_degrees(TWICE_LOGISTIC, -20.0)[0] < allowed
+    best = falsify(direction_error.near_the_limit(EXPONENTIAL), 0, 300, 0).smallest
+    assert 3.0 - np.e - 1e-9 < best < 0.4
+    best = falsify(direction_error.near_the_limit(TWICE_LOGISTIC), 0, 300, 0).smallest
+    assert 1.5 - 1e-9 < best < 1.51
+
+
+def test_one_neuron_passes_its_bound_when_the_closed_form_says() -> None:
+    for log_eps in (-5.0, -20.0):
+        start = horizon.one_neuron(log_eps)
+        assert pytest.approx(-log_eps / 4.0) == start.T
+        along = horizon.slack(start)
+        assert along.holds[1] == pytest.approx(horizon.passing_time(log_eps), abs=0.04)
+        assert along.holds[1] > 2.0
+        assert along.largest(2.0)[1] == pytest.approx(0.5, rel=0.1)
+
+
+def test_slack_is_that_of_the_flow_by_differences() -> None:
+    """The direction's rate from the path itself, and the three bounds as they are printed."""
+    rng = np.random.default_rng(8)
+    X, y, W0 = rng.normal(size=(3, 2)), np.array([1.0, -1.0, 1.0]), rng.normal(size=(2, 2))
+    log_eps = horizon.largest_log_eps(X, W0)
+    start = horizon.Start("", X, y, W0, np.array([1.0, -1.0]), 0.3, EXPONENTIAL, log_eps)
+    eps, h, n = np.exp(log_eps), 2, 3
+    X_max, W_max = (np.linalg.norm(A, axis=1).max() for A in (X, W0))
+    assert eps == pytest.approx(1.0 / (4.0 * h**0.5 * X_max * W_max**2))
+    printed = [4 * eps * n * h**0.5 * X_max**2 * W_max**2, 2 * eps * W_max**2 / h**0.5,
+               2 * eps * h**0.5 * X_max * W_max**2]  # fmt: skip
+    np.testing.assert_allclose(np.exp(start.log_bounds), printed)
+    assert pytest.approx(np.log(1 / (h**0.5 * eps)) / (4 * n * X_max)) == start.T
+    flow, along = horizon.path(start), horizon.slack(start)
+    chart, k, step = horizon.Neurons(start.signs, 2, 0.3), 20, 1e-4 * start.T
+    t = along.times[k] * start.T
+    before, now, after = (chart.split(flow.at(t + s * step))[0] for s in (-1.0, 0.0, 1.0))
+    slopes = np.where(now @ X.T > 0.0, 1.0, 0.3)
+    x_a = (slopes * y) @ X
+    limit = start.signs[:, None] * (x_a - (x_a * now).sum(axis=1)[:, None] * now)
+    error = np.linalg.norm((after - before) / (2 * step) - limit, axis=1).max()
+    assert np.exp(along.log_ratios[k, 0]) * printed[0] == pytest.approx(error, rel=1e-3)
+    R = chart.split(flow.at(t))[1]
+    assert np.exp(along.log_ratios[k, 1]) * printed[1] == pytest.approx(np.exp(2 * R.max()))
+
+
+def test_evidence_on_flows_holds_and_notices_a_bound_that_is_passed() -> None:
+    table = horizon.table(horizon.followed(1, 36))
+    settled = (horizon.directions_follow_their_limit, horizon.neurons_stay_small,
+               horizon.twice_as_long)  # fmt: skip
+    for made in settled:
+        assert all(item.holds for item in made(table) if item.decides)
+    # Of what decides, in order: the flows' bounds, and for all but the last the largest value.
+    bad = table.assign(**{"norm holds": 0.9, "direction holds": 0.9, "norm": 1.7, "direction": 2.0})
+    for made, falls in zip(settled, (2, 3, 2), strict=True):
+        broken = [not item.holds for item in made(bad) if item.decides]
+        assert sum(broken) == falls
+    late = table.assign(**{"norm holds": 1.9, "direction holds": 1.9})
+    assert sum(not item.holds for item in horizon.twice_as_long(late) if item.decides) == 2
+    assert all(item.holds for item in horizon.neurons_stay_small(late) if item.decides)
+    assert set(table.leak) == {0.0, 0.3, 1.0}
+    assert set(table.loss) == {loss.name for loss in LOSSES}
+
+
+def test_starts_have_a_positive_time_and_an_allowed_eps() -> None:
+    for start in horizon.starts(2, 60):
+        assert start.T > 0.0
+        assert start.log_eps <= horizon.largest_log_eps(start.X, start.W0) + 1e-12
+    largest = [horizon.largest_log_eps(s.X, s.W0) - s.log_eps for s in horizon.starts(2, 60)]
+    assert sum(gap < 1e-12 for gap in largest) > 10
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_decay_and_speed_are_those_of_the_networks(loss: Loss) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        X, W, v = rng.normal(size=(4, 3)), rng.normal(size=(2, 3)), rng.normal(size=2)
+        y = np.sign(X @ W.T @ v)
+        dW, dv = velocities(W, v, X, y, 1.0, loss)
+        L = float(loss.value(X @ W.T @ v, y))
+        margin = 1.0 / growth.max_margin(X, y).length
+        expected = (np.sum(dW**2) + np.sum(dv**2)) / ((v @ v) * L**2 * margin**2)
+        item = {"X": X, "y": y, "W": W, "v": v}
+        assert growth.rate_of_decay(item, loss) == pytest.approx(expected, rel=1e-7)
+        dW, dv = velocities(W, v, X, -y, 0.0, loss)
+        L = float(loss.value(np.maximum(X @ W.T, 0.0) @ v, -y))
+        speed = np.sqrt(np.sum(dW**2) + np.sum(dv**2)) / L
+        assert growth.speed({**item, "y": -y}, loss) == pytest.approx(speed, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_the_best_factor_is_the_best_one(loss: Loss) -> None:
+    best = growth.BEST[loss.name]
+    assert falsify(growth.linear_loss_falls(loss, best), 0, 150, 50).survives
+    assert not falsify(growth.linear_loss_falls(loss, 1.001 * best), 0, 150, 50).survives
+    assert all(item.holds for item in growth.best_factors() if item.decides)
+    assert falsify(growth.speed_is_bounded(loss), 0, 100, 50).survives
+
+
+def test_a_bound_on_the_speed_that_is_too_small_falls() -> None:
+    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
+    assert growth.speed(item, EXPONENTIAL) == pytest.approx(2.0**0.5)
+    assert growth.speed_is_bounded(EXPONENTIAL).slack(item) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_exact_rates_are_those_of_the_flow() -> None:
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, 1.0])
+    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
+    dW, dv = velocities(W, v, X, y, 0.0, EXPONENTIAL)
+    c = EXPONENTIAL.pull(np.maximum(X @ W.T, 0.0) @ v, y)
+    rates = balanced.exact_rates({"X": X, "c": c, "W": W, "v": v, "at_zero": 0.5})
+    for found, expected in zip(rates, (v * dv, (W * dW).sum(axis=1)), strict=True):
+        np.testing.assert_allclose(found.astype(float), expected, rtol=1e-12)
+    # On a boundary the slope there multiplies 0, also where another datum moves the neuron.
+    item = {"X": [[1.0, 0.0], [0.0, 1.0]], "c": [3.0, 5.0], "W": [[0.0, 2.0]], "v": [7.0]}
+    for at_zero in (0.0, 0.25, 1.0):
+        outgoing, incoming = balanced.exact_rates({**item, "at_zero": at_zero})
+        assert outgoing[0] == incoming[0] == Fraction(70)
+    assert falsify(balanced.rates_agree(), 0, 40, 0).survives
+
+
+def test_a_neuron_that_shrinks_keeps_its_sign_at_the_rate_of_the_closed_form() -> None:
+    found = balanced.drifts(3, 18)
+    assert all(item.holds for item in balanced.stays_balanced(found) if item.decides)
+    assert all(item.holds for item in balanced.signs_stay(found) if item.decides)
+    flipped = found.assign(flips=True, above=-1.0)
+    assert sum(not item.holds for item in balanced.signs_stay(flipped) if item.decides) == 2
+    for _, _, _, _, theta in balanced.starts(3, 18):
+        h = next(h for h in range(1, 5) if len(theta) % h == 0 and _is_balanced(theta, h))
+        assert h >= 1
+    # x = 1, y = -1, w = v = 1/2: the flow itself against E_1.
+    chart = horizon.Neurons(np.ones(1), 1)
+    field = horizon.GradientFlow(chart, EXPONENTIAL, np.ones((1, 1)), -np.ones(1))
+    time = 2.0 / np.exp(0.25)
+    end = integrate(field, chart.along([[1.0]], np.log(0.5)), time, rtol=1e-10).end
+    lost = np.log(0.5) - chart.split(end)[1][0]
+    assert lost / 2.0 == pytest.approx(balanced.shrinking_share(0.5, 2.0), rel=1e-6)
+
+
+def _is_balanced(theta: np.ndarray, h: int) -> bool:
+    W, v = theta[:-h].reshape(h, -1), theta[-h:]
+    return bool(np.allclose(np.linalg.norm(W, axis=1), np.abs(v)))
