@@ -22,6 +22,7 @@ from reluflow.papers.phuong2021inductive.clusters import (
     trained,
 )
 from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, PAPER, READINGS
+from reluflow.papers.phuong2021inductive.convolutional_readings import all_recorded, table
 from reluflow.papers.phuong2021inductive.convolutional_shown import recorded, shown
 from reluflow.papers.phuong2021inductive.convolutional_shown import trained as trained_network
 from reluflow.papers.phuong2021inductive.filtered_gaussian import filtered_gaussian, singular_values
@@ -172,6 +173,28 @@ def test_records_are_small():
     for file in found:
         assert file.stat().st_size <= 150_000
         assert shown(json.loads(file.read_text(encoding="utf-8"))).steps[0] == 0
+
+
+def test_all_readings_are_told_apart():
+    runs = all_recorded()
+    assert next(iter(runs)) == "taken, seed 0"
+    assert len(runs) == len(list(records.FOLDER.glob("phuong2021inductive-cnn-*.json"))) - 1
+    found = table(runs)
+    assert list(found.index) == list(runs)
+    assert found.loc["taken, seed 0", "end"] == 50
+
+
+@pytest.mark.long
+def test_the_run_without_adam_comes_out_again(data):
+    facts = json.loads(records.file_of(records.DIGITS).read_text(encoding="utf-8"))
+    steps = [look["step"] for look in facts["looks"][:3]]
+    with one_thread():
+        run = engine.train(data, engine.DESCENT, facts["seed"], steps)
+    for kept, found in zip(facts["looks"], run.looks, strict=False):
+        np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
+    kept = recorded(records.DIGITS)
+    assert kept.setting == engine.DESCENT
+    assert kept.losses[-1] < 0.01
 
 
 @pytest.mark.long

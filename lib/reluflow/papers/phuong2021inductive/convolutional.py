@@ -36,10 +36,11 @@ class Setting:
     """How the network is trained; what the paper prints, and its unprinted choices.
 
     epochs, batch, scale  printed: 50, 128, and 0.05 for the weights of the fully connected layers
-    rate        of Adam
+    rate        the step size
     pixels      a key of PIXELS
     biases      whether layers have them
     bias_scale  what the biases of the fully connected layers are multiplied by
+    momentum    None for Adam, as printed; a number for descent with this momentum instead
     """
 
     epochs: int = 50
@@ -49,9 +50,12 @@ class Setting:
     pixels: str = "0 to 1"
     biases: bool = True
     bias_scale: float = 1.0
+    momentum: float | None = None
 
 
 PAPER = Setting()
+DESCENT = replace(PAPER, epochs=300, rate=0.1, momentum=0.9)
+"""The same on `digits` without Adam."""
 READINGS = {
     "taken": PAPER,
     "rate 1e-4": replace(PAPER, rate=1e-4),
@@ -158,8 +162,7 @@ def training(
         return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
 
     moved = [w.requires_grad_() for w in net.trained(weights)]
-    adam = torch.optim.Adam(moved, lr=setting.rate, fused=True)
-    steps = minibatch_steps(adam, loss, len(data.y), setting.batch, rng)
+    steps = minibatch_steps(_optimiser(moved, setting), loss, len(data.y), setting.batch, rng)
     looks: list[Look] = []
     taken = 0
     for until in looked:
@@ -168,6 +171,12 @@ def training(
         mean = float(np.mean(losses)) if losses else np.nan
         looks.append(look(net, weights, sample, taken, mean))
         yield Run(setting, net, [w.detach() for w in weights], list(looks))
+
+
+def _optimiser(moved: list[Tensor], setting: Setting) -> torch.optim.Optimizer:
+    if setting.momentum is None:
+        return torch.optim.Adam(moved, lr=setting.rate, fused=True)
+    return torch.optim.SGD(moved, lr=setting.rate, momentum=setting.momentum)
 
 
 def train(

@@ -11,15 +11,16 @@ import pandas as pd
 from reluflow.approx import approx
 from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, READINGS
 from reluflow.papers.phuong2021inductive.convolutional_claims import clear, clusters
-from reluflow.papers.phuong2021inductive.convolutional_record import FOLDER
+from reluflow.papers.phuong2021inductive.convolutional_record import DIGITS, FOLDER
 from reluflow.papers.phuong2021inductive.convolutional_shown import Shown, recorded
 
 
 def all_recorded() -> dict[str, Shown]:
-    """Every record, the paper's run first, then its other seeds, then the other readings; by what a
-    table calls them."""
+    """Every record on MNIST, by what a table calls it: the paper's run first, then its other seeds,
+    then the other readings."""
     stems = [path.stem for path in FOLDER.glob("phuong2021inductive-cnn-*.json")]
-    runs = [recorded(stem.removeprefix("phuong2021inductive-cnn-")) for stem in stems]
+    names = [stem.removeprefix("phuong2021inductive-cnn-") for stem in stems]
+    runs = [recorded(name) for name in names if name != DIGITS]
     order = list(READINGS)
     named = sorted(runs, key=lambda run: (order.index(reading_of(run)), run.seed))
     return {f"{reading_of(run)}, seed {run.seed}": run for run in named}

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS
-from reluflow.papers.phuong2021inductive.clusters import Neurons
-from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, top_plane
+from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE
 from reluflow.papers.phuong2021inductive.convolutional_shown import Pairs, Shown
 
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -133,12 +132,14 @@ def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
 
 
 @in_house_style
-def rays_and_clusters(runs: Mapping[str, Neurons]) -> Figure:
-    """The neurons of two-layer networks in the top two singular directions of W, by optimiser."""
-    titles = [f"({chr(97 + k)}) {name}" for k, name in enumerate(runs)]
-    fig, axes = panels(1, len(runs), height=3.2, titles=titles)
-    for ax, run in zip(axes, runs.values(), strict=True):
-        _signed(ax, top_plane(run.W), run.a, "a_j")
+def rays_and_clusters(planes: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
+    """Neurons in the top two singular directions of their matrix, and the sign of their entry in
+    the layer above; a panel a run: the rows (h, 2), and the entries (h,)."""
+    titles = [f"({chr(97 + k)}) {name}" for k, name in enumerate(planes)]
+    rows = -(-len(planes) // 2)
+    fig, axes = panels(rows, 2, height=2.9 * rows + 0.3, titles=titles)
+    for ax, (plane, second) in zip(axes, planes.values(), strict=True):
+        _signed(ax, plane, second, "a_j")
     legend_below(fig, columns=2)
     return fig
 
