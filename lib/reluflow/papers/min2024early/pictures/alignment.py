@@ -77,7 +77,7 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
     fig, axes = panels(1, len(slices), height=3.9, sharey=True)
     for ax, (name, frame) in zip(axes, slices.items(), strict=True):
         rows = (
-            ("small", PRINTED, "s", "(Small), the theorem"),
+            ("small", PRINTED, "s", "(Small), with the minimum"),
             ("ours", OURS, "o", "enough, proved"),
             ("needed", NEEDED, "D", "enough, measured"),
         )
