@@ -109,6 +109,17 @@ def test_the_unrolled_circle_breaks_at_the_cut_and_ends_in_death() -> None:
     assert cut_off(fig) == []
 
 
+def test_a_curve_ends_on_the_boundary_whichever_way_its_end_was_rounded() -> None:
+    X, y = DATA[-1]
+    edge = np.arctan2(X[1, 0], -X[1, 1])  # where <x_2, w> = 0 beside S_dead
+    for off in (3e-16, -3e-16, 0.0):
+        turn = np.concatenate([np.linspace(edge - 0.5, edge, 20), np.full(10, edge)]) + off
+        W = np.stack([np.cos(turn), np.sin(turn)], axis=1)[:, None]
+        fig = circle.angles(X, y, np.arange(30.0), W, np.ones((30, 1)), "time")
+        (line,) = [line for line in fig.axes[0].lines if len(line.get_xdata()) == 30]
+        assert np.isfinite(line.get_ydata()).sum() == 20
+
+
 def test_pictures_of_losses_and_of_those_left_behind() -> None:
     clock = np.arange(0.0, 100.0)
     loss = np.exp(-clock / 30.0)[:, None] * np.ones(3)

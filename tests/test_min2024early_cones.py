@@ -109,6 +109,15 @@ def test_wider_caps_and_balls_fall() -> None:
     assert _planted(cap, draws=moved, hypotheses=cone_draws.BOTH_LABELS)
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_a_datum_along_the_centre_is_no_way_from_it(seed: int) -> None:
+    """One datum of either label: the centre is the datum, and rounding must not choose w."""
+    rng = np.random.default_rng(seed)
+    X, y = separable(2, 5, 0.5, rng)
+    item = {"X": X, "y": y}
+    assert caps._is_in_cap({**item, **caps._in_cap(item, rng)})
+
+
 def _enlarged(draw: Any, name: str, factor: float) -> Any:
     def one(rng: np.random.Generator) -> dict[str, Any]:
         item = draw(rng)

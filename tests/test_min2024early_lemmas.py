@@ -85,6 +85,17 @@ def test_errors_and_rates_are_those_of_the_network(loss: Loss, seed: int) -> Non
     np.testing.assert_allclose(lemma, limit @ unit, atol=1e-12 * scale)
 
 
+def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> None:
+    w = np.array([[1.0, 1.0, 1.0]])
+    fixed = {"y": np.ones(1), "signs": np.ones(1), "R": np.zeros(1), "leak": np.array(0.0)}
+    for off in (-1e-16, 0.0, 1e-16):
+        state = {**fixed, "X": np.array([[0.1 + off, 0.2, -0.3]]), "U": w}
+        assert not states.active(state).any()
+        assert not states.turning(state, np.ones(1)).any()
+    tiny = {**fixed, "X": np.array([[1.0, 1e-20]]), "U": np.array([[0.0, 1.0]])}
+    assert states.active(tiny).all()
+
+
 @pytest.mark.parametrize("kind", states.balanced_states())
 def test_states_have_outputs_of_at_most_one_and_adverse_shapes(kind: str) -> None:
     sizes, zeros = [], 0

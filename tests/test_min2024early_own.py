@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reluflow.approx import written
+from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.flows.alignment_exact import polygon
 from reluflow.geometry.separability import serves, silent
@@ -184,6 +185,13 @@ def test_the_first_step_is_that_of_the_mean_loss(own: Experiment) -> None:
     assert curves.positive[-1] == np.sum(v > 0.0)
 
 
+@pytest.mark.parametrize("loss", ["exponential", "logistic"])
+def test_steps_that_diverge_are_told(own: Experiment, loss: str) -> None:
+    far = given(scale=1e5, step=1.0, iterations=200, loss=loss)
+    with pytest.raises(InputError, match='parameter "step": descent by steps of 1 diverges within'):
+        own_flows.descend(far)
+
+
 def whole(fig: Any) -> None:
     assert cut_off(fig) == []
     assert fingerprint_of(fig)
@@ -208,6 +216,15 @@ def test_a_training_is_drawn_as_far_as_there_are_labels(dataset: str) -> None:
     assert len(fig.axes[0].lines) == (2 if dataset == "figure-6" else 1)
     loss = fig.axes[1].lines[0].get_ydata()
     assert np.allclose(loss, curves.loss / curves.loss[0])
+
+
+def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
+    """The data of either label may cancel, and then no cosine says how far a neuron is turned."""
+    square = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    curves = own_flows.descend(replace(own, X=square, y=np.array([1.0, 1, -1, -1]), iterations=50))
+    assert np.isnan(curves.plus).all()
+    assert np.isnan(curves.minus).all()
+    whole(own_pictures.training(curves))
 
 
 def test_shares_rise_to_one(turned: own_flows.Turned) -> None:

@@ -71,7 +71,7 @@ def test_two_digits_are_the_images_of_the_two() -> None:
     moves = digits.levels[np.isin(digits.digit, (3, 8))].std(axis=0) > 0.0
     assert np.allclose(three - three[0], (raw - raw[0])[:, moves])
     assert np.abs(found.X.mean(axis=0)).max() < 1e-12
-    with pytest.raises(InputError, match="two different digits"):
+    with pytest.raises(InputError, match='dataset "digits:1-1" must name two different digits'):
         data("digits:1-1")
 
 
@@ -118,11 +118,12 @@ def test_parameters_that_do_not_fit_together(changed: dict[str, Any], told: str 
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ("x1,x2,y\n1,2,1\n1,1,0\n", r"data row 2 .* has the label 0: it must be 1 or -1"),
+        ("x1,x2,y\n1,2,1\n1,1,0\n", r"my, data row 2 .*: the label is 0, and must be 1 or -1"),
         ("x1,x2,y\n1,2,1\n0,0,1\n", r"my, data row 2 .* has the length 0"),
-        ("x1,x2,y\n1,2,1\n", "my has 1 data, and the page takes 2 to 1000"),
+        ("x1,x2,y\n1,2,1\n", 'dataset "my" has 1 data, and the page takes 2 to 1000'),
         ("x1,x2,y\n" + "1,2,1\n" * 1001, "has 1001 data, and the page takes 2 to 1000"),
         ("x1,y\n1,a\n", "is not a number"),
+        ("x1,y\n1,1\n-1,-1\n", 'dataset "my" has one feature: the page takes 2 or more'),
     ],
 )
 def test_data_that_cannot_be_used(table: str, told: str, tmp_path: Path) -> None:

@@ -39,6 +39,14 @@ def test_the_cones_by_hand() -> None:
     assert silent(X, W).tolist() == [False, False, True, True]
 
 
+def test_a_neuron_at_rest_on_a_boundary_is_silent_up_to_rounding() -> None:
+    X, off = np.array([[3.0, 1.0]]), np.array([1e-15, -1e-15, 1e-6])
+    W = np.array([-1.0, 3.0]) + off[:, None] * [0.0, 1.0]
+    assert silent(X, W).tolist() == [False, True, False]
+    assert silent(X, W, 1e-9).tolist() == [True, True, False]
+    assert silent(X, W[0], 1e-9)
+
+
 def test_violations_are_listed_worst_first() -> None:
     X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.1]]), np.ones(3)
     assert violations(X, y).tolist() == [[0, 2], [0, 1]]

@@ -57,6 +57,15 @@ def serves(X: NDArray, y: NDArray, W: NDArray, sign: float = 1.0) -> NDArray:
     return np.all((np.asarray(W) @ np.asarray(X, float).T > 0.0) == own, axis=-1)
 
 
-def silent(X: NDArray, W: NDArray) -> NDArray:
-    """Whether w (..., d) is in S_dead: <x_i, w> <= 0 for all data. Shape (...)."""
-    return np.all(np.asarray(W) @ np.asarray(X, float).T <= 0.0, axis=-1)
+def silent(X: NDArray, W: NDArray, tolerance: float = 0.0) -> NDArray:
+    """Whether w (..., d) is in S_dead: <x_i, w> <= 0 for all data. Shape (...).
+
+    A cosine of w with a datum of at most `tolerance` is none: a neuron that died and stays where it
+    lost its last datum is on the boundary up to rounding only.
+    """
+    X, W = np.asarray(X, float), np.asarray(W, float)
+    products = W @ X.T
+    if tolerance:
+        lengths = np.linalg.norm(W, axis=-1)[..., None] * np.linalg.norm(X, axis=1)
+        products = products - tolerance * lengths
+    return np.all(products <= 0.0, axis=-1)

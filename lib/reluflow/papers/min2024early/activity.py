@@ -12,8 +12,8 @@ from scipy.integrate import DOP853
 
 from reluflow.falsify import Draw, Statement, survey
 from reluflow.flows.alignment import Alignment
-from reluflow.ledger import Evidence, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early.alignment import Zeta, everywhere, started
 from reluflow.papers.min2024early.constants import (
     centres,
@@ -26,6 +26,14 @@ from reluflow.papers.min2024early.limit_time import path, separated
 from reluflow.separable import separable, separable_draws
 
 ROUNDING = 1e-8
+
+
+APPENDIX_LOSS = Reading(
+    "the logistic loss is 2 log(1 + e^(-yf)), as in Appendix B",
+    "with log(1 + e^(-yf)) of Section 2.1 the sign is the same and the rate half as large: for μ "
+    "near 1 it can be just below the bound of the proof, at outputs that eq (29) allows",
+)
+"""How the number of eqs (7) and (8) is read."""
 
 
 def on_a_boundary() -> dict[str, Draw]:
@@ -75,9 +83,8 @@ def turns_across() -> Statement:
         if not active.any():
             return np.inf
         data, worst = data_constants(X, y), np.inf
-        for loss in (EXPONENTIAL, LOGISTIC):
-            pulls = loss.pull(outputs, y) * (1.0 if loss is EXPONENTIAL else 2.0)
-            g = (pulls * active) @ X
+        for loss in (EXPONENTIAL, TWICE_LOGISTIC):
+            g = (loss.pull(outputs, y) * active) @ X
             rate = y[0] * float(X[0] @ g) / float(np.linalg.norm(X[0]))
             worst = min(worst, rate / (0.5 * data.mu**1.5 * data.X_min) - 1.0)
         return worst

@@ -134,15 +134,17 @@ def plain(seed: int, number: int, dims: tuple[int, int] = (2, 50)) -> list[Insta
 
 def _in_cap(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     """w near the edge of the cap of zeta_1 about x_+ or -x_-, a third of them towards a datum's
-    boundary."""
+    boundary. A datum along u is no way from it, and what rounding leaves of it is none."""
     sign = a_sign(rng)
     Z = item["X"] * item["y"][:, None]
     u = Z[item["y"] == sign].sum(axis=0)
     u /= np.linalg.norm(u)
-    away = rng.standard_normal(len(u)) if rng.integers(3) else -Z[rng.integers(len(Z))]
+    anywhere, datum = rng.standard_normal(len(u)), Z[rng.integers(len(Z))]
+    along = np.linalg.norm(datum - (datum @ u) * u) <= 1e-9 * np.linalg.norm(datum)
+    away = anywhere if along or rng.integers(3) else -datum
     away = away - (away @ u) * u
-    away /= max(float(np.linalg.norm(away)), 1e-300)
-    share = 1.0 - 10.0 ** rng.uniform(-9.0, 0.0)
+    away /= np.linalg.norm(away)
+    share = 1.0 - 10.0 ** rng.uniform(-8.0, 0.0)
     sine = np.sqrt(share * float(cap_exactly(item["X"], item["y"])))
     return {"w": float(sign) * (np.sqrt(1.0 - sine**2) * u + sine * away), "sign": sign}
 

@@ -116,7 +116,7 @@ def dead_direction(X: NDArray) -> NDArray | None:
 def nothing_but_zero() -> Reading:
     """What it means for S_dead to be empty."""
     return Reading(
-        "empty means S_dead = {0}, for weights are never 0",
+        "empty means S_dead = {0}, for weights are never 0; Assumption 2 holds, and ε is small",
         "to the letter it is never empty: 0 satisfies all its conditions, and the sentence would "
         "speak of no data at all",
     )

@@ -16,6 +16,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.states import (
     NOT_MOVED,
     State,
+    active,
     balanced_states,
     excess,
     largest_output,
@@ -62,8 +63,7 @@ def rates_of_cosines(state: State, loss: Loss) -> tuple[NDArray, NDArray]:
     """
     r = state["reference"] / np.linalg.norm(state["reference"])
     U = state["U"] / np.linalg.norm(state["U"], axis=1)[:, None]
-    active = U @ state["X"].T > 0.0
-    slopes = np.where(active, 1.0, state["leak"])
+    slopes = np.where(active(state), 1.0, state["leak"])
     x_a = (slopes * state["y"]) @ state["X"]
     size = np.linalg.norm(x_a, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reluflow.flows.alignment import Alignment, Beside, align
 from reluflow.geometry.separability import separation
-from reluflow.ledger import Counterexample, Evidence, bound, fact
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact
 from reluflow.papers.min2024early.constants import (
     alignment_time,
     data_constants,
@@ -25,6 +25,12 @@ from reluflow.papers.min2024early.constants import (
 from reluflow.papers.min2024early.excluded_direction_exact import certainly_less, enclosed
 from reluflow.papers.min2024early.flows import alignment_times, flow, patterns
 
+LARGEST_CAP = Reading(
+    "ζ₁ is the largest number that Lemma 8 allows",
+    "Lemma 8 says only that there is one. With a smaller ζ₁ the printed bound grows, and fails for "
+    "starts that are nearer to x₋, as long as ζ₁ > ζ₂",
+)
+"""Which zeta_1 is meant."""
 HALF_TANGENT = Fraction(1, 10**7)
 """tan(theta/2) of the start's angle theta from x_2."""
 LOG_EPS = -200

@@ -100,11 +100,13 @@ def data(dataset: str) -> Labelled:
 
     Of "digits:0-1" the zeros have the label +1; the images are centred, white is 1 (`images.pair`).
     Raises InputError for an unknown name, a file that cannot be read, other labels, fewer than two
-    data, and an input 0.
+    data or features, and an input 0.
     """
     if dataset in PRINTED:
         return PRINTED[dataset]
     if digits := _DIGITS.fullmatch(dataset):
+        if digits[1] == digits[2]:
+            raise InputError(f'dataset "{dataset}" must name two different digits.')
         pair = images.pair(images.digits(), *map(int, digits.groups()))
         return Labelled(dataset, pair.X, pair.y, printed=False)
     if Path(dataset).suffix.lower() != ".csv":
@@ -116,9 +118,19 @@ def data(dataset: str) -> Labelled:
     given = datasets.load(dataset)
     for i, label in enumerate(given.y, start=1):
         if label not in (-1.0, 1.0):
-            raise InputError(f"{datasets.data_row(i)} has the label {label:g}: it must be 1 or -1.")
+            raise InputError(
+                f"{given.name}, {datasets.data_row(i)}: the label is {label:g}, and must be "
+                "1 or -1."
+            )
     if not 2 <= given.n <= _MOST_DATA:
-        raise InputError(f"{given.name} has {given.n} data, and the page takes 2 to {_MOST_DATA}.")
+        raise InputError(
+            f'dataset "{given.name}" has {given.n} data, and the page takes 2 to {_MOST_DATA}.'
+        )
+    if given.d < 2:
+        raise InputError(
+            f'dataset "{given.name}" has one feature: the page takes 2 or more, for on a line '
+            "every neuron starts along the data, which (A2) forbids."
+        )
     return Labelled(given.name, given.X, given.y, printed=False)
 
 

@@ -30,6 +30,11 @@ PART_ONE = Reading(
     "late neuron of V₊ in S₋ then breaks this statement too, as the example on the page shows.",
 )
 """How the claims of part 2 are read that fall with the printed t_1."""
+SUPPOSED = Reading(
+    PART_ONE.taken,
+    "With ζ = max(ζ₁, ζ₂) as printed part 1 may fail at t_1; that start was not tried here.",
+)
+"""How the other claims of part 2 are read, which no late neuron is known to break."""
 
 
 @dataclass(frozen=True)

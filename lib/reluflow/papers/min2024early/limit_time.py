@@ -6,10 +6,12 @@ over the active data, and F = <b, w> / |w|, which is continuous,
     (1)  |w|' = F |w|,    F' = |b|^2 - F^2 >= X_min^2 - F^2    as long as a datum is active,
     (2)  <z_j, w>' >= mu |z_j| |b| |w|                        for every j.
 
-Let F = 0 and |w| = 1 at the time t_0; if F > 0 at the start, t_0 = 0. By (1) |w| >= cosh(X_min
-(t - t_0)) on both sides, and by (2) <z_j, w> / |z_j| grows by mu sinh(X_min |t - t_0|) or more.
-Outside S_- some <z_j, w> >= 0 at the start, and some <z_k, w> <= 0 as long as the neuron is not
-home. At t_0 these two z have the latitudes alpha >= 0 and -beta <= 0 over the plane across w, with
+Let F = 0 and |w| = 1 at the time t_0; if F > 0 at the start, t_0 = 0, and if F < 0 up to the time
+t, t_0 = t (then -F(t - s) >= X_min tanh(X_min s), and what follows holds with beta = 0). By (1) |w|
+>= cosh(X_min (t - t_0)) on both sides, and by (2) <z_j, w> / |z_j| grows by mu sinh(X_min |t -
+t_0|) or more. Outside S_- some <z_j, w> >= 0 at the start, and some <z_k, w> <= 0 as long as the
+neuron is not home. At t_0 these two z have the latitudes alpha >= 0 and -beta <= 0 over the plane
+across w, with
 
     sin alpha >= mu sinh(X_min t_0),    sin beta >= mu sinh(X_min (t - t_0)),
 
@@ -123,7 +125,19 @@ def starts() -> dict[str, Draw]:
         w = other.sum(axis=0) + 0.3 * rng.standard_normal(X.shape[1])
         return {**item, "w": w - (1.0 + 1e-9) * (w @ other[k]) * other[k], "sign": sign}
 
-    return {**{name: anywhere(draw) for name, draw in separable_draws().items()}, "edge": edge}
+    def slow(rng: np.random.Generator) -> dict[str, Any]:
+        """The slowest data known, more data among them, all a little moved."""
+        item = slowest(float(np.exp(rng.uniform(np.log(1e-3), -0.05))), 1e-3)
+        Z = item["y"][:, None] * item["X"]
+        more = rng.dirichlet(np.ones(4), int(rng.integers(0, 4))) @ Z
+        y = np.append(item["y"], rng.choice([-1.0, 1.0], len(more)))
+        Z = np.append(Z, more / np.linalg.norm(more, axis=1, keepdims=True), axis=0)
+        moved = 10.0 ** rng.uniform(-9.0, -4.0)
+        X = y[:, None] * (Z + moved * rng.standard_normal(Z.shape))
+        return {**item, "X": X, "y": y}
+
+    drawn = {name: anywhere(draw) for name, draw in separable_draws().items()}
+    return {**drawn, "edge": edge, "slowest": slow}
 
 
 def excluded_starts(deepest: float = 300.0) -> dict[str, Draw]:
@@ -139,7 +153,7 @@ def excluded_starts(deepest: float = 300.0) -> dict[str, Draw]:
 def home_in_time() -> Statement:
     """ea.ours.time: outside S_- the time needed is at most t_*; the slack is in units of 1/X_min.
 
-    Neurons of V_- with the labels exchanged.
+    Neurons of V_- with the labels exchanged. The pulls at f = 0 are those of the exponential loss.
     """
 
     def slack(item: Mapping[str, Any]) -> float:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow.approx import approx, on_grain
+from reluflow.errors import InputError
 from reluflow.flows.alignment import Alignment, align
 from reluflow.flows.charts import LOG_LOSS, Neurons
 from reluflow.flows.ensembles import ensemble_descent
@@ -31,6 +32,8 @@ _DECADES = 100.0
 """log10(1/L) to which the flow is followed."""
 _RTOL = 1e-6
 """Relative tolerance of the flow, of which three or four digits are shown."""
+_LOST = 1e50
+"""Weights of a descent that are larger are on their way out of the floats."""
 _PICTURES = 150
 """Moments at which a figure looks at a descent."""
 
@@ -151,25 +154,41 @@ def growth_table(own: Experiment, grown: Grown) -> pd.DataFrame:
 
 def descend(own: Experiment) -> Curves:
     """Descent of the mean loss from weights N(0, sigma^2), neurons that are dead left out of the
-    cosines; the weights of 150 steps are looked at."""
+    cosines; the weights of 150 steps are looked at.
+
+    Raises InputError where the steps are so large that the weights leave the floats.
+    """
     wanted = np.unique(np.linspace(0, own.iterations, _PICTURES).astype(int))
-    found = ensemble_descent(
-        own.X, own.y, own.W[None], own.v[None], own.loss, own.step / len(own.y), wanted
-    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = ensemble_descent(
+            own.X, own.y, own.W[None], own.v[None], own.loss, own.step / len(own.y), wanted
+        )
+        sizes = np.maximum(np.abs(found.W).max(axis=(1, 2, 3)), np.abs(found.v).max(axis=(1, 2)))
+        losses = [_loss(own, W[0], v[0]) for W, v in zip(found.W, found.v, strict=True)]
+    lost = ~(sizes < _LOST) | ~np.isfinite(losses)
+    if lost.any():
+        raise InputError(
+            f'parameter "step": descent by steps of {own.step:g} diverges within its first '
+            f"{int(found.knots[lost.argmax()])} steps: choose a smaller one, or a smaller scale."
+        )
     return Curves.of(
         _seen(own, int(step), W[0], v[0])
         for step, W, v in zip(found.knots, found.W, found.v, strict=True)
     )
 
 
+def _loss(own: Experiment, W: NDArray, v: NDArray) -> float:
+    """The mean loss of the data."""
+    return float(own.loss.value(np.maximum(own.X @ W.T, 0.0) @ v, own.y)) / len(own.y)
+
+
 def _seen(own: Experiment, step: int, W: NDArray, v: NDArray) -> Seen:
-    outputs = np.maximum(own.X @ W.T, 0.0) @ v
     values = np.linalg.svd(W, compute_uv=False) ** 2
     live = ~silent(own.X, W)
     sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0)) for s in (1.0, -1.0))
     return Seen(
         step,
-        float(own.loss.value(outputs, own.y)) / len(own.y),
+        _loss(own, W, v),
         float(values[0]),
         float(values.sum() / values[0]),
         int((v > 0.0).sum()),

@@ -20,6 +20,8 @@ LEAKS = (0.0, 0.3, 1.0)
 """ReLU, a leaky one, and the linear network."""
 NOT_MOVED = ("y", "signs", "leak")
 """The arrays of a state that a search leaves alone."""
+_ZERO = 1e-13
+"""A product <x, w> this small beside its terms is 0, whichever way their sum was rounded."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
 
 
@@ -43,11 +45,16 @@ def largest_output(state: State) -> float:
     return float(np.abs(outputs(state)).max())
 
 
+def active(state: State) -> NDArray:
+    """Which data activate which neurons, shape (h, n); none does on whose boundary it is."""
+    U, X = chart(state).split(coordinates(state))[0], state["X"]
+    return _ZERO * (np.abs(U) @ np.abs(X).T) < U @ X.T
+
+
 def turning(state: State, c: NDArray) -> NDArray:
     """d/dt w_j / |w_j| for the pulls c (n,) at the outputs, shape (h, d)."""
     neurons, z = chart(state), coordinates(state)
-    active = neurons.split(z)[0] @ state["X"].T > 0.0
-    rates = neurons.velocity(z, state["X"], c, TIME, [active.T])
+    rates = neurons.velocity(z, state["X"], c, TIME, [active(state).T])
     return neurons.split(rates)[0]
 
 

@@ -26,6 +26,8 @@ POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 PALE = {"$S_+$": "#FBE0CF", "$S_-$": "#D3E6F4", "$S_{dead}$": "#D9D9D9"}
 _BIN = np.pi / 60.0
 """Neurons less than this apart are stacked."""
+_EDGE = 1e-9
+"""A cosine this small is 0: the neurons that die as eps -> 0 rest on a boundary."""
 _STACK = 0.62
 """Height of the highest stack, in radii of the circle."""
 
@@ -141,7 +143,7 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
                            lw=0.0, zorder=0.1)  # fmt: skip
         style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     turn = np.mod(np.arctan2(W[..., 1], W[..., 0]) - cut, 2.0 * np.pi) + cut
-    dead = silent(X, W)
+    dead = silent(X, W, _EDGE)
     turn[1:][dead[1:] & dead[:-1]] = np.nan
     jump = np.abs(np.diff(turn, axis=0)) > np.pi
     turn[1:][jump] = np.nan
@@ -199,7 +201,7 @@ def _datum(label: float) -> dict[str, object]:
 def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
     W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
     turn, size = np.arctan2(W[:, 1], W[:, 0]), np.linalg.norm(W, axis=1)
-    dead, large = silent(X, W), size >= 0.1 * size.max(initial=0.0)
+    dead, large = silent(X, W, _EDGE), size >= 0.1 * size.max(initial=0.0)
     box = np.round(turn / _BIN).astype(int)
     order = np.argsort(turn, kind="stable")
     rank = np.empty(len(turn), int)
@@ -222,7 +224,7 @@ def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
 
 def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
     W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
-    turn, live = np.arctan2(W[:, 1], W[:, 0]), ~silent(X, W)
+    turn, live = np.arctan2(W[:, 1], W[:, 0]), ~silent(X, W, _EDGE)
     edges = np.arange(-np.pi - 0.5 * _BIN, np.pi + _BIN, _BIN)
     for sign, colour, foot in ((1.0, POSITIVE, 1.0), (-1.0, NEGATIVE, -1.0)):
         counts = np.histogram(turn[live & (np.sign(v) == sign)], edges)[0]

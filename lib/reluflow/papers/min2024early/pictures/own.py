@@ -80,8 +80,9 @@ def training(curves: Curves) -> Figure:
             left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0.0)
             left.plot(curves.step, side[:, 0], color=colour, ls=dash,
                       label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
-    least = float(np.nanmin([curves.plus, curves.minus], initial=0.0))
-    left.set(ylim=(min(least, -0.1) - 0.05, 1.05))
+    drawn = np.concatenate([curves.plus, curves.minus])
+    least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
+    left.set(ylim=(least - 0.05, 1.05))
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, dash in (
         (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "solid"),
