@@ -1,0 +1,257 @@
+"""Appendix D of Phuong & Lampert 2021: its network, its record, and that its evidence can fail."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS, pair_products
+from reluflow.images import VARIABLE, digits, mnist, mnist_folder
+from reluflow.networks.dense import one_thread
+from reluflow.papers.phuong2021inductive import convolutional as engine
+from reluflow.papers.phuong2021inductive import convolutional_claims as claims
+from reluflow.papers.phuong2021inductive import convolutional_record as records
+from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, PAPER, READINGS
+from reluflow.papers.phuong2021inductive.convolutional_readings import all_recorded, table
+from reluflow.papers.phuong2021inductive.convolutional_shown import recorded, shown
+from reluflow.papers.phuong2021inductive.convolutional_shown import trained as trained_network
+
+SHORT = replace(PAPER, epochs=2)
+
+
+def failing(evidence):
+    return {item.what for item in evidence if item.decides and not item.holds}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return engine.task(digits())
+
+
+@pytest.fixture(scope="module")
+def short(data):
+    with one_thread():
+        return trained_network(data, SHORT, 0, 2)
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return recorded("taken")
+
+
+def test_labels_and_pixels(data):
+    found = digits()
+    rows = found.digit <= 1
+    assert data.images.shape == (360, 1, 8, 8)
+    np.testing.assert_array_equal(data.y > 0, found.digit[rows] == 1)
+    np.testing.assert_allclose(data.images.numpy().reshape(360, 64), found.levels[rows] / 16.0)
+    wide = engine.task(found, READINGS["pixels -1 to 1"]).images
+    assert (float(wide.min()), float(wide.max())) == (-1.0, 1.0)
+    some = data.some(7)
+    assert list(some.y) == [1.0] * 7 + [-1.0] * 7
+    assert torch.equal(some.images[0], data.images[np.flatnonzero(data.y > 0)[0]])
+
+
+def test_a_run_is_its_seeds(data):
+    with one_thread():
+        runs = [engine.train(data, SHORT, seed, [0, 3]) for seed in (5, 5, 6)]
+    a, b, c = (torch.cat([w.flatten() for w in run.weights]) for run in runs)
+    assert torch.equal(a, b)
+    assert not torch.allclose(a, c)
+    assert [look.step for look in runs[0].looks] == [0, 3]
+    first = runs[0].looks[0]
+    assert np.isnan(first.loss)
+    assert first.singular[0] < 0.06 < runs[0].looks[1].singular[0]
+
+
+def test_looks_and_features_are_of_the_same_network(data):
+    with one_thread():
+        run = engine.train(data, SHORT, 0, [4])
+        features = engine.layer_features(run.network, run.weights, data, [6, 7, 8], batch=7)
+    found, X = run.looks[-1], features[1]
+    hidden = np.maximum(features[0], 0.0)
+    bias = run.weights[2 * engine.FIRST - 1].double().numpy()
+    np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
+    for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
+        for kind, values in pair_products(Z, data.y).products.items():
+            np.testing.assert_allclose(side.products[kind], values, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(found.singular, np.linalg.svd(run.first)[1], rtol=1e-4)
+    last = run.weights[-1].double().numpy()
+    np.testing.assert_allclose(
+        features[2][:, 0], np.maximum(X, 0.0) @ run.second + last, rtol=1e-3, atol=1e-5
+    )
+
+
+def test_readings_change_what_their_names_say(data):
+    starts = {}
+    for name, setting in READINGS.items():
+        net = engine.network(8, setting.biases)
+        starts[name] = net.start(np.random.default_rng(0), setting.scale, setting.bias_scale)
+    taken = starts["taken"]
+    assert not any(w.any() for w in starts["no biases"][1::2])
+    for w, v in zip(taken[13::2], starts["biases times 0.05"][13::2], strict=True):
+        torch.testing.assert_close(0.05 * w, v)
+    torch.testing.assert_close(20.0 * taken[12], starts["nothing times 0.05"][12])
+    assert {s.rate for s in READINGS.values()} == {1e-4, 1e-3, 1e-2}
+    assert engine.Setting(50, 128, 0.05, 1e-3, "0 to 1", True, 1.0) == PAPER
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "seed"),
+    [
+        ("taken", PAPER, 0),
+        ("taken-10-1", replace(PAPER, epochs=10), 1),
+        ("rate 1e-4-5-0", replace(READINGS["rate 1e-4"], epochs=5), 0),
+        ("pixels -1 to 1-5-2", replace(READINGS["pixels -1 to 1"], epochs=5), 2),
+    ],
+)
+def test_a_name_says_reading_epochs_and_seed(name, setting, seed):
+    assert records.parsed(name) == (setting, seed)
+
+
+def test_what_is_kept_is_what_was_found(data, short):
+    with one_thread():
+        run = engine.train(data, SHORT, 0, [0, 3, 6])
+    assert short.steps.tolist() == [0, 3, 6]
+    assert short.epochs.tolist() == [0, 1, 2]
+    last = run.looks[-1]
+    for side, pairs in ((BEFORE, last.before), (AFTER, last.after)):
+        kept = short.whole["train"][side]
+        assert kept.violating == sum(map(pairs.violations, pairs.products))
+        assert kept.number == pairs.pairs == 360 * 359 // 2
+        assert short.violated[side][-1] == pytest.approx(pairs.violated)
+        assert kept.right[PLUS] == pytest.approx(pairs.right_of_across(PLUS), rel=1e-5)
+        assert all(sum(kept.counts[k]) >= 0.99 * kept.pairs[k] for k in kept.pairs)
+    np.testing.assert_allclose(short.singular, last.singular, rtol=1e-4)
+    W = run.first
+    top = np.linalg.svd(W, full_matrices=False)[2][:2]
+    np.testing.assert_allclose(np.abs(short.plane), np.abs(W @ top.T), rtol=1e-3, atol=1e-5)
+    assert json.loads(json.dumps(records.summary(run, data, 0)))["images"] == 360
+
+
+def test_a_network_of_two_kinds_of_neuron_has_separable_features():
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1.0, 1.0], 30)
+    X = y[:, None] * rng.uniform(0.1, 1.0, (30, 5))
+    w = {sign: X[y == sign].mean(axis=0) for sign in (1.0, -1.0)}
+    u, z = np.array([1.0, 0.5, 0.0, 0.0]), np.array([0.0, 0.0, 2.0, 0.3])
+    features = X @ (np.outer(u, w[1.0]) + np.outer(z, w[-1.0])).T
+    assert pair_products(features, y).violated == 0.0
+    across = pair_products(np.maximum(features, 0.0), y).products[ACROSS]
+    assert not across.any()
+
+
+def test_the_record_is_of_the_papers_run(paper):
+    assert (paper.setting, paper.seed, paper.images) == (PAPER, 0, 12665)
+    assert paper.steps[-1] == 50 * 99
+    assert paper.epochs[-1] == 50
+    for side in (BEFORE, AFTER):
+        kept = paper.whole["train"][side]
+        assert kept.pairs == {PLUS: 6742 * 6741 // 2, MINUS: 5923 * 5922 // 2, ACROSS: 6742 * 5923}
+        assert all(0 <= kept.violations[k] <= kept.pairs[k] for k in kept.pairs)
+    assert len(paper.layers) == 8
+    np.testing.assert_allclose(paper.spectra[-1], paper.singular[:12], rtol=1e-4)
+    energy = np.linalg.norm(paper.plane, axis=0)
+    np.testing.assert_allclose(energy, paper.singular[:2], rtol=1e-3)
+
+
+def test_records_are_small():
+    found = sorted(records.FOLDER.glob("phuong2021inductive-cnn-*.json"))
+    assert found
+    for file in found:
+        assert file.stat().st_size <= 150_000
+        assert shown(json.loads(file.read_text(encoding="utf-8"))).steps[0] == 0
+
+
+def test_all_readings_are_told_apart():
+    runs = all_recorded()
+    assert next(iter(runs)) == "taken, seed 0"
+    assert len(runs) == len(list(records.FOLDER.glob("phuong2021inductive-cnn-*.json"))) - 1
+    found = table(runs)
+    assert list(found.index) == list(runs)
+    assert found.loc["taken, seed 0", "end"] == 50
+
+
+@pytest.mark.long
+def test_the_run_without_adam_comes_out_again(data):
+    facts = json.loads(records.file_of(records.DIGITS).read_text(encoding="utf-8"))
+    steps = [look["step"] for look in facts["looks"][:3]]
+    with one_thread():
+        run = engine.train(data, engine.DESCENT, facts["seed"], steps)
+    for kept, found in zip(facts["looks"], run.looks, strict=False):
+        np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
+    kept = recorded(records.DIGITS)
+    assert kept.setting == engine.DESCENT
+    assert kept.losses[-1] < 0.01
+
+
+@pytest.mark.long
+def test_the_first_recorded_steps_come_out_again():
+    folder = mnist_folder()
+    if folder is None:
+        pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
+    facts = json.loads(records.file_of("taken").read_text(encoding="utf-8"))
+    steps = [look["step"] for look in facts["looks"][:3]]
+    data = engine.task(mnist(folder))
+    with one_thread():
+        run = engine.train(data, PAPER, facts["seed"], steps, data.some(records.LOOKED))
+    for kept, found in zip(facts["looks"], run.looks, strict=False):
+        np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
+        if "loss" in kept:
+            assert found.loss == pytest.approx(kept["loss"], rel=1e-3)
+        for side, pairs in ((BEFORE, found.before), (AFTER, found.after)):
+            counts = [pairs.violations(kind) for kind in (PLUS, MINUS, ACROSS)]
+            np.testing.assert_allclose(counts, kept[side]["violations"], atol=0.002 * pairs.pairs)
+            means = [pairs.mean(kind) for kind in (PLUS, MINUS, ACROSS)]
+            np.testing.assert_allclose(means, kept[side]["means"], rtol=5e-3, atol=1e-4)
+
+
+def test_table_1_and_that_another_padding_does_not_fit(monkeypatch):
+    assert not failing(claims.sizes_fit())
+    wrong = replace(engine.network(28), convolutions=engine.network(27).convolutions[:-1])
+    monkeypatch.setattr(claims, "network", lambda side: wrong)
+    assert len(failing(claims.sizes_fit())) == 2
+
+
+def test_evidence_of_figure_3_can_fail(paper):
+    before = paper.before()
+    turned = [{BEFORE: pairs} for pairs in before[::-1]]
+    assert failing(claims.layers_separate(replace(paper, layers=_with_after(turned))))
+    low = replace(before[3], right={PLUS: 0.3, MINUS: 0.6})
+    layers = [{BEFORE: p, AFTER: p} for p in (*before[:3], low, *before[4:])]
+    assert len(failing(claims.same_class_to_the_right(replace(paper, layers=layers)))) == 1
+    whole = paper.whole["train"][BEFORE]
+    many = replace(whole, violations={**whole.violations, ACROSS: whole.number // 50})
+    train = {**paper.whole["train"], BEFORE: many}
+    worse = replace(paper, whole={**paper.whole, "train": train})
+    assert len(failing(claims.separable_features(worse, {}))) == 1
+
+
+def _with_after(layers):
+    return [{BEFORE: each[BEFORE], AFTER: each[BEFORE]} for each in layers]
+
+
+def test_evidence_of_figure_4_can_fail(paper):
+    crisp = np.r_[1.0, 0.9, 1e-3 * np.ones(18)]
+    assert not failing(claims.few_singular_values(paper, crisp))
+    assert len(failing(claims.few_singular_values(paper, np.ones(20)))) == 1
+    for singular in (np.r_[1.0, 0.5, 0.01 * np.ones(126)], np.ones(128)):
+        other = replace(paper, singular=singular)
+        assert len(failing(claims.few_singular_values(other, crisp))) == 1
+    assert claims.clear(np.array([2.0, 1.0, 0.2, 0.19])) == 3
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0.0], [5.0, 1.0], [-4.0, 2.0]])
+    plane = np.repeat(centres, 20, axis=0) + 0.1 * rng.standard_normal((60, 2))
+    signs = np.r_[np.tile([1.0, -1.0], 10), np.ones(20), -np.ones(20)]
+    assert not failing(claims.three_clusters(replace(paper, plane=plane, second=signs), 0))
+    near, (plus, minus) = claims.clusters(plane, signs)
+    assert (near.nonzero()[0].max(), plus.nonzero()[0].min(), minus.sum()) == (19, 20, 20)
+    means = claims.by_means(plane, signs, 3)
+    np.testing.assert_array_equal([near, plus, minus], [means[0], *means[1]])
+    same = np.r_[np.tile([1.0, -1.0], 10), np.ones(40)]
+    assert len(failing(claims.three_clusters(replace(paper, plane=plane, second=same), 0))) == 1
+    alone = np.r_[np.ones(40), -np.ones(20)]
+    assert len(failing(claims.three_clusters(replace(paper, plane=plane, second=alone), 0))) == 1
