@@ -53,6 +53,7 @@ def selections_point_inward() -> Statement:
             rank = int((basis[1] > 1e-9).sum())
             free = basis[2][rank:]
             w = free.T @ (free @ rng.standard_normal(d))  # whichever basis of its space `free` is
+            w = np.where(np.abs(w) > 1e-12, w, 0.0)  # 0 but for rounding
             size = np.linalg.norm(X, axis=1) * max(float(np.linalg.norm(w)), 1e-300)
             active = X @ w > 1e-9 * size  # a multiple of a datum `on` has 0 up to rounding
             slopes = rng.choice([0.0, 1.0, rng.uniform()], n)
