@@ -382,6 +382,6 @@ class _Lines(Field):
 def test_a_surface_that_was_left_on_zero_comes_before_a_later_crossing() -> None:
     """Parallel data cross together; rounding may put a twin on 0 exactly, and not beyond it."""
     path = _Path(_Lines(), 1.0, None, None, DOP853, {}, 10)
-    at, crossed = path.first_crossing(lambda t: np.atleast_2d(t), 0.0, 1.0, np.ones((1, 2)))
+    at, crossed = path.first_crossing(lambda t: np.array([t]), 0.0, 1.0, np.ones((1, 2)))
     assert at == 0.0
     assert crossed.tolist() == [[True, False]]
