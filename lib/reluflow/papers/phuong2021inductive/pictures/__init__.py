@@ -1,1 +1,0 @@
-"""Figures of chapter 4, from computed objects."""
