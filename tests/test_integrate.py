@@ -10,12 +10,12 @@ from reluflow.bruteforce import integrate as brute
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
-from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.fields import Field, GradientFlow
+from reluflow.flows.integrate import FlowPath, _Path, integrate
 from reluflow.flows.legs import then
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
 from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
-from scipy.integrate import quad
+from scipy.integrate import DOP853, quad
 from scipy.optimize import minimize
 
 DECADE = np.log(10.0)
@@ -368,3 +368,20 @@ def test_many_states_have_the_surfaces_of_each() -> None:
         flow = GradientFlow(chart, LOGISTIC, APART, np.ones(2))
         Z = rng.normal(size=(4, 7 if isinstance(chart, Polar) else 6))
         np.testing.assert_allclose(flow.seen(Z), [flow.surfaces(z) for z in Z], atol=1e-15)
+
+
+class _Lines(Field):
+    """Two surfaces: -t, which leaves its start on 0 at once, and 1/2 - t."""
+
+    clock = TIME
+
+    def surfaces(self, z):
+        return np.array([[-z[0], 0.5 - z[0]]])
+
+
+def test_a_surface_that_was_left_on_zero_comes_before_a_later_crossing() -> None:
+    """Parallel data cross together; rounding may put a twin on 0 exactly, and not beyond it."""
+    path = _Path(_Lines(), 1.0, None, None, DOP853, {}, 10)
+    at, crossed = path.first_crossing(lambda t: np.array([t]), 0.0, 1.0, np.ones((1, 2)))
+    assert at == 0.0
+    assert crossed.tolist() == [[True, False]]

@@ -334,14 +334,6 @@ def test_the_best_alignment_is_that_of_two_thirds() -> None:
     assert failed(refined.aligns_until_the_fall([wrong]))
 
 
-def test_a_readers_data_from_the_largest_scale() -> None:
-    each = whole_draws.at_largest_scale(PLANE, LABELS, 12, 0, EXPONENTIAL, decades=20.0)
-    assert each is not None
-    assert each.given.log_eps == whole_draws.allowed(each.given)
-    assert each.falling.log_loss[-1] == pytest.approx(-20.0 * np.log(10.0), rel=1e-3)
-    assert whole_draws.at_largest_scale(PLANE, LABELS, 1, 0, EXPONENTIAL) is None
-
-
 def test_pictures_are_whole(survey) -> None:
     W0 = np.array([[1.0, 2.0], [-2.0, 1.0], [-1.0, 2.0], [0.5, -1.0]])
     given = whole.Start(PLANE, LABELS, W0,

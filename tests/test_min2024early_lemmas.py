@@ -12,6 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.falsify import falsify
+from reluflow.flows.charts import Neurons
+from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import balanced, direction_error, growth, horizon, states
@@ -151,7 +153,7 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
     np.testing.assert_allclose(np.exp(start.log_bounds), printed)
     assert pytest.approx(np.log(1 / (h**0.5 * eps)) / (4 * n * X_max)) == start.T
     flow, along = horizon.path(start), horizon.slack(start)
-    chart, k, step = horizon.Neurons(start.signs, 2, 0.3), 20, 1e-4 * start.T
+    chart, k, step = Neurons(start.signs, 2, 0.3), 20, 1e-4 * start.T
     t = along.times[k] * start.T
     before, now, after = (chart.split(flow.at(t + s * step))[0] for s in (-1.0, 0.0, 1.0))
     slopes = np.where(now @ X.T > 0.0, 1.0, 0.3)
@@ -249,8 +251,8 @@ def test_a_neuron_that_shrinks_keeps_its_sign_at_the_rate_of_the_closed_form() -
         h = next(h for h in range(1, 5) if len(theta) % h == 0 and _is_balanced(theta, h))
         assert h >= 1
     # x = 1, y = -1, w = v = 1/2: the flow itself against E_1.
-    chart = horizon.Neurons(np.ones(1), 1)
-    field = horizon.GradientFlow(chart, EXPONENTIAL, np.ones((1, 1)), -np.ones(1))
+    chart = Neurons(np.ones(1), 1)
+    field = GradientFlow(chart, EXPONENTIAL, np.ones((1, 1)), -np.ones(1))
     time = 2.0 / np.exp(0.25)
     end = integrate(field, chart.along([[1.0]], np.log(0.5)), time, rtol=1e-10).end
     lost = np.log(0.5) - chart.split(end)[1][0]

@@ -256,6 +256,9 @@ class _Path:
             left = np.argwhere((h < -_NOISE) & (before > 0.0)).tolist()
             found = [(crossed((datum, unit)), (datum, unit)) for datum, unit in left]
             if found:
+                astray = (before <= 0.0) & (h < -_TIE)
+                if astray.any():  # it left before: its twin's crossing put it on 0 exactly
+                    return a, astray
                 first, k = min(found)
                 culprits[k] = True
                 return first, culprits

@@ -19,7 +19,6 @@ from reluflow.papers.min2024early.constants import (
     centres,
     data_constants,
     needed_zeta,
-    printed_zeta,
 )
 from reluflow.papers.min2024early.flows import flow, patterns
 from reluflow.papers.min2024early.limit_time import path, separated
@@ -137,11 +136,6 @@ def pattern_durations(zeta: Zeta, says: str) -> Statement:
     return Statement(
         says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
     )
-
-
-def printed_durations() -> Statement:
-    """With max(zeta_1, zeta_2), as printed."""
-    return pattern_durations(printed_zeta, "a pattern ends in time, ζ = max(ζ_1, ζ_2)")
 
 
 def needed_durations() -> Statement:

@@ -92,13 +92,6 @@ def _deep(mu: float) -> tuple[Alignment, float]:
     return align(data, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0))), t_1
 
 
-def late_at_every_mu() -> Evidence:
-    """How many mu there are with data and a start that is not home at the printed t_1: all."""
-    late = sum(found.time > t_1 for found, t_1 in map(_deep, MUS))
-    return fact("values of μ for which two data have a start that is not home at the printed t₁",
-                late, 0, tried=len(MUS))  # fmt: skip
-
-
 def kept_at_every_mu() -> Evidence:
     """How many mu there are with data and a start that keeps its pattern for too long: all."""
     kept = sum(found.durations[0] > t_1 / (4.0 * np.log(2.0)) for found, t_1 in map(_deep, MUS))

@@ -23,17 +23,19 @@ def flow(
     until: float,
     loss: Loss = EXPONENTIAL,
     stop: Stop | None = None,
+    leak: float = 0.0,
     **options: Any,
 ) -> FlowPath:
     """The regular solution of (GF), eq (2), from (Init), eq (3), in the chart of the neurons.
 
     X (n, d), y (n,), W0 (h, d) with rows w_j without a 0, signs (h,) of the v_j, log_eps the
     logarithm of eps: the start is w_j(0) = eps W0_j, v_j(0) = sign_j |w_j(0)|. The flow runs on the
-    clock "time" up to `until`, or until `stop`; options are those of `integrate`. Each state holds
+    clock "time" up to `until`, or until `stop`; `leak` is the slope of the activation below 0, and
+    options are those of `integrate`. Each state holds
     the unit directions u_j and the logarithms of |w_j|: `neurons` takes them apart.
     """
     W0 = np.asarray(W0, float)
-    chart = Neurons(np.asarray(signs, float), W0.shape[1])
+    chart = Neurons(np.asarray(signs, float), W0.shape[1], leak)
     field = GradientFlow(chart, loss, np.asarray(X, float), np.asarray(y, float), TIME)
     start = chart.along(W0, log_eps + np.log(np.linalg.norm(W0, axis=1)))
     return integrate(field, start, until, stop=stop, at_zero=0.0, **options)

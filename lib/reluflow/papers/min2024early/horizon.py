@@ -24,10 +24,10 @@ from scipy.integrate import DOP853
 
 from reluflow.falsify import survey
 from reluflow.flows.charts import Neurons
-from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.integrate import FlowPath
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.papers.min2024early.flows import flow
 from reluflow.papers.min2024early.states import LEAKS, excess, outputs, turning
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -96,11 +96,8 @@ def path(start: Start, reach: float = REACH) -> FlowPath:
 
     Ends before that where it slides along a boundary: there (GF) has no solution any more.
     """
-    chart = Neurons(start.signs, start.X.shape[1], start.leak)
-    norms = start.log_eps + np.log(np.linalg.norm(start.W0, axis=1))
-    field = GradientFlow(chart, start.loss, start.X, start.y)
-    z = chart.along(start.W0, norms)
-    return integrate(field, z, reach * start.T, at_zero=0.0, rtol=1e-8, method=DOP853)
+    return flow(start.X, start.y, start.W0, start.signs, start.log_eps, reach * start.T, start.loss,
+                leak=start.leak, rtol=1e-8, method=DOP853)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -124,9 +121,9 @@ class Slack:
 
 def slack(start: Start, reach: float = REACH) -> Slack:
     """The slack of all three bounds along the flow from a start with T > 0."""
-    flow = path(start, reach)
-    times = np.linspace(0.0, flow.t[-1], _POINTS) if flow.t[-1] > 0.0 else np.zeros(1)
-    U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(flow.at(times))
+    found = path(start, reach)
+    times = np.linspace(0.0, found.t[-1], _POINTS) if found.t[-1] > 0.0 else np.zeros(1)
+    U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
     fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
     states = [{**fixed, "U": u, "R": r} for u, r in zip(U, R, strict=True)]
     f = np.array([outputs(state) for state in states])
@@ -139,7 +136,7 @@ def slack(start: Start, reach: float = REACH) -> Slack:
     with np.errstate(divide="ignore"):
         sizes = np.log([errors, np.ones(len(times)), np.abs(f).max(axis=1)]).T
     sizes[:, 1] = 2.0 * R.max(axis=1)
-    return Slack(times / start.T, sizes - start.log_bounds, flow.status)
+    return Slack(times / start.T, sizes - start.log_bounds, found.status)
 
 
 def starts(seed: int, count: int, losses: tuple[Loss, ...] = LOSSES) -> Iterator[Start]:

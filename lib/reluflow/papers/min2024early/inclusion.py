@@ -52,11 +52,14 @@ def selections_point_inward() -> Statement:
             basis = np.linalg.svd(X[on] / np.linalg.norm(X[on], axis=1)[:, None])
             rank = int((basis[1] > 1e-9).sum())
             free = basis[2][rank:]
-            w = rng.standard_normal(len(free)) @ free if len(free) else np.zeros(d)
+            w = free.T @ (free @ rng.standard_normal(d))  # whichever basis of its space `free` is
+            w = np.where(np.abs(w) > 1e-12, w, 0.0)  # 0 but for rounding
+            size = np.linalg.norm(X, axis=1) * max(float(np.linalg.norm(w)), 1e-300)
+            active = X @ w > 1e-9 * size  # a multiple of a datum `on` has 0 up to rounding
             slopes = rng.choice([0.0, 1.0, rng.uniform()], n)
             slopes[rng.choice(np.flatnonzero(on))] = rng.uniform(1e-3, 1.0)
             c = 10.0 ** rng.uniform(-3.0, 3.0, n)
-            return {**item, "w": w, "on": on, "slopes": np.where(on, slopes, X @ w > 0.0), "c": c}
+            return {**item, "w": w, "on": on, "slopes": np.where(on, slopes, active), "c": c}
 
         return one
 

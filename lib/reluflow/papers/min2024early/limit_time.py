@@ -59,25 +59,6 @@ def stay(X: NDArray, y: NDArray, log_angle: float, sign: float) -> float:
     )  # fmt: skip
 
 
-def home_by(X: NDArray, y: NDArray, start: NDArray | Beside, sign: float = 1.0) -> float:
-    """When a neuron of this start and sign is home at the latest, as eps -> 0.
-
-    t_*, and log(cot(theta/2)) / |x_-| more where it starts in S_- at the angle theta from x_- (in
-    S_+ and from x_+ for sign -1). Needs data with mu > 0.
-    """
-    bound = uniform_time(separation(X, y), shortest(X))
-    if isinstance(start, Beside):
-        return bound + stay(X, y, start.log_angle, sign)
-    w = np.asarray(start, float)
-    if not np.any(y == -sign) or not np.array_equal(X @ w > 0.0, y == -sign):
-        return bound
-    u = X[y == -sign].sum(axis=0)
-    chord = float(np.linalg.norm(w / np.linalg.norm(w) - u / np.linalg.norm(u)))
-    if chord == 0.0:
-        return np.inf
-    return bound + stay(X, y, float(np.log(2.0 * np.arcsin(0.5 * chord))), sign)
-
-
 def shortest(X: NDArray) -> float:
     """X_min of X (n, d)."""
     return float(np.linalg.norm(X, axis=1).min())

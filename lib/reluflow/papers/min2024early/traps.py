@@ -6,7 +6,7 @@ both boundaries, in S_dead, and may rest there. But with tau' = exp(-sinh tau co
     w = (sinh tau, 1),    v = cosh tau
 
 solves the equation at every t > 0 too, where x_1 is active: f(x_1) = sinh(tau) cosh(tau). A
-Caratheodory solution need not solve it at t = 0.
+Caratheodory solution need not solve it at t = 0. (It may also rest first, until any t_0.)
 """
 
 from __future__ import annotations

@@ -108,17 +108,3 @@ def followed(survey: Survey) -> list[Evidence]:
         note("starts left out, since at t_1 a neuron is not where part 1 says or a cone is empty",
              survey.outside),
     ]  # fmt: skip
-
-
-def at_largest_scale(
-    X: NDArray, y: NDArray, h: int, seed: int, loss: Loss, decades: float = 100.0
-) -> Whole | None:
-    """The trajectory of h Gaussian neurons, v_j > 0 for every second one, from the largest eps that
-    (Small) allows to L = 10^-decades; None where S_+ or S_- has no neuron at t_1.
-
-    X (n, d) and y (n,) must satisfy (A1) and have both labels. Raises Lost as `whole.follow`.
-    """
-    signs = np.where(np.arange(h) % 2 == 0, 1.0, -1.0)
-    W0 = np.random.default_rng(seed).standard_normal((h, X.shape[1]))
-    made = Start(X, y, W0, signs, loss, 0.0)
-    return follow(replace(made, log_eps=allowed(made)), reach=decades * float(np.log(10.0)))

@@ -38,12 +38,6 @@ def squared_cosines(A: NDArray, B: NDArray) -> NDArray:
     return found
 
 
-def squared_separation(X: ArrayLike, y: ArrayLike) -> Fraction:
-    """mu^2 of X (n, d), y (n,), with the sign of mu."""
-    Z = signed_whole(X, y)
-    return squared_cosines(Z, Z).min()
-
-
 def separable_exactly(X: ArrayLike, y: ArrayLike) -> bool:
     """(A1): no datum is 0, and <y_i x_i, y_j x_j> > 0 for all i, j."""
     Z = signed_whole(X, y)

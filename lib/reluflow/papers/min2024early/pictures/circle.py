@@ -84,18 +84,7 @@ def small_multiples(
     least a tenth of the largest norm of its stage. Parameters: X (n, 2), y (n,).
     """
     X, y = np.asarray(X, float), np.asarray(y, float)
-    rows = -(-len(stages) // columns)
-    height = 0.5 + rows * (0.35 + 6.6 / columns)
-    titles = [stage.title for stage in stages]
-    fig, axes = panels(rows, columns, height=height, titles=titles)
-    for ax, stage in zip(axes, stages, strict=False):
-        plane(ax, X, y)
-        _neurons(ax, X, stage)
-    for ax in axes[len(stages) :]:
-        ax.set_visible(False)
-    legend_below(fig, columns=5)
-    _room_for_titles(fig)
-    return fig
+    return _planes([(X, y, stage) for stage in stages], columns, _neurons)
 
 
 def roses(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3) -> Figure:
@@ -112,12 +101,21 @@ def roses(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3)
 @in_house_style
 def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int = 3) -> Figure:
     """`roses`, with the data X (n, 2), y (n,) of each stage beside it."""
+    return _planes(panes, columns, _bars)
+
+
+def _planes(
+    panes: Sequence[tuple[NDArray, NDArray, Stage]],
+    columns: int,
+    draw: Callable[[Axes, NDArray, Stage], None],
+) -> Figure:
+    """A plane with its data for each pane, in rows of `columns`, and what `draw` adds to it."""
     rows = -(-len(panes) // columns)
     height = 0.5 + rows * (0.35 + 6.6 / columns)
     fig, axes = panels(rows, columns, height=height, titles=[pane[2].title for pane in panes])
     for ax, (X, y, stage) in zip(axes, panes, strict=False):
         plane(ax, X, y)
-        _bars(ax, X, stage)
+        draw(ax, X, stage)
     for ax in axes[len(panes) :]:
         ax.set_visible(False)
     legend_below(fig, columns=5)
