@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 from reluflow import pages as notebooks
+from reluflow.ledger.notebooks import read
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the build reads; the tests of a broken book copy it.
@@ -143,6 +144,13 @@ def test_every_link_inside_the_book_leads_somewhere(pages: dict[Path, Page]) -> 
             assert target.is_file(), f"{path.name}: {link}"
             if parts.fragment and target in pages:
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
+
+
+def test_every_settled_claim_has_its_card(site: Path, pages: dict[Path, Page]) -> None:
+    for row in read(ROOT / "chapters"):
+        page = site / "chapters" / Path(row.chapter).with_suffix(".html")
+        assert row.claim.anchor in pages[page].anchors, row.claim.id
+        assert f'<details class="claim" id="{row.claim.anchor}"' in page.read_text("utf-8")
 
 
 def test_the_chapter_shows_pictures_and_formulas(site: Path, pages: dict[Path, Page]) -> None:

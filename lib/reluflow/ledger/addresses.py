@@ -14,16 +14,23 @@ _IDS = re.compile(r"[a-z]+(?:\.[A-Za-z0-9-]+)+(?:,\s+[a-z]+(?:\.[A-Za-z0-9-]+)+)
 
 @dataclass(frozen=True)
 class Address:
-    """A claim's function, in `file` at `line`."""
+    """A claim's function, in `file` from `line` to `end`."""
 
     id: str
     function: str
     file: Path
     line: int
+    end: int
 
     def __str__(self) -> str:
         below = self.file.relative_to(PAPERS.parents[2])
         return f"{below}:{self.line} ({self.function})"
+
+    @property
+    def source(self) -> str:
+        """The function's lines."""
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        return "\n".join(lines[self.line - 1 : self.end])
 
 
 def addresses(folder: Path = PAPERS) -> list[Address]:
@@ -41,4 +48,4 @@ def _in_file(file: Path) -> Iterator[Address]:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             opening = _IDS.match(ast.get_docstring(node) or "")
             for id in re.split(r",\s+", opening.group()) if opening else ():
-                yield Address(id, node.name, file, node.lineno)
+                yield Address(id, node.name, file, node.lineno, node.end_lineno or node.lineno)

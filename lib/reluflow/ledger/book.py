@@ -1,22 +1,45 @@
-"""Keep the machine's copy of a claim's row out of the pages of the built book."""
+"""Draw a settled claim's card from its record when the pages of the book are built."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+from docutils import nodes
+
+from reluflow.ledger.addresses import Address, addresses
 from reluflow.ledger.display import RECORD
+from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
+from reluflow.ledger.page_card import page_card
+from reluflow.ledger.rows import row_from_record
 
 
 class ClaimRecord:
     """Renderer plug-in of MyST-NB (entry point group `myst_nb.mime_renderers`).
 
-    A settled claim displays as a card for readers and as data for the ledger. The page shows the
-    card; the data have no picture, and MyST-NB would warn of a type that it does not know.
+    A settled claim displays as a card for notebooks and as data for the ledger. The pages show a
+    card of their own, made from the data.
     """
 
-    mime_priority_overrides: tuple[tuple[str, str, int | None], ...] = ()
+    mime_priority_overrides: tuple[tuple[str, str, int | None], ...] = (("*", RECORD, 1),)
 
     @staticmethod
     def handle_mime(renderer: Any, data: Any, inline: bool) -> list[Any] | None:
-        """Render a claim's data as nothing; leave everything else to MyST-NB (None)."""
-        return [] if data.mime_type == RECORD else None
+        """Render a claim's data as its card; leave everything else to MyST-NB (None)."""
+        if data.mime_type != RECORD:
+            return None
+        row = row_from_record(data.content, _claims())
+        checks = [address for address in _addresses() if address.id == row.claim.id]
+        html = page_card(row, checks, renderer.renderer.sphinx_env.docname)
+        return [nodes.raw(text=html, format="html", classes=["output", "text_html"])]
+
+
+# Read once in a build, which draws hundreds of cards.
+@cache
+def _claims() -> dict[str, Claim]:
+    return claims_by_id(load_inventories())
+
+
+@cache
+def _addresses() -> list[Address]:
+    return addresses()

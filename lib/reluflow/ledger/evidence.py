@@ -37,7 +37,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
-_SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
+SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
 
 
 @dataclass(frozen=True)
@@ -238,7 +238,7 @@ def sentence(item: Evidence) -> str:
         return text
     if isinstance(item.limit, bool):  # "false (needs = false)" reads like a failure
         return f"{text}, as it must be" if item.holds else f"{text} (must be {printed(item.limit)})"
-    return f"{text} (needs {_SIGNS[item.op]} {printed(item.limit)})"
+    return f"{text} (needs {SIGNS[item.op]} {printed(item.limit)})"
 
 
 def _around(item: Evidence) -> str:

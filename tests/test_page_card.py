@@ -1,0 +1,169 @@
+"""A claim's card on a built page says what its record says, in a reader's words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.ledger.addresses import Address, addresses
+from reluflow.ledger.argument import Counterexample, Reading
+from reluflow.ledger.evidence import against, bound, deviation, fact, note
+from reluflow.ledger.inventory import Claim
+from reluflow.ledger.notebooks import read
+from reluflow.ledger.page_card import page_card
+from reluflow.ledger.rows import Row
+from reluflow.ledger.verdict import REFUTED, REPRODUCED, WITH_READING
+from reluflow.ledger.words import small_print, told, typeset
+
+ROOT = Path(__file__).resolve().parents[1]
+CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \lambda$.")
+PAGE = "chapters/03_x/section"
+CASE = Counterexample(
+    {"X": [[1, 0], [0, 1]], "y": [1, -1], "note": "any start"},
+    {"the data are separable": True},
+    (fact("zero loss is reached", False, True),),
+    (bound("the loss by quadrature", 0.5, "<=", 0.1, ""),),
+    "quadrature",
+)
+SURVEY = [
+    fact("it grows: instances that break it", 0, 0, tried=115),
+    fact("it grows: broken by a search of 60 evaluations from the worst", False, False),
+    note("instances tried, and drawn", (115, 120)),
+    note("seed", 0),
+]
+
+
+def words(evidence: list) -> list[str]:
+    return [f"{line.mark} {line.words}" for line in told(evidence)]
+
+
+def test_a_survey_and_its_search_share_a_line() -> None:
+    assert words(SURVEY) == [
+        "✓ it grows: broken by none of 115 instances; a search of 60 more from the worst found none"
+    ]
+    assert small_print(SURVEY) == "instances tried, and drawn 115, 120; seed 0"
+
+
+@pytest.mark.parametrize(("broken", "searched"), [(2, False), (0, True), (2, True)])
+def test_either_half_of_a_survey_can_fail(broken: int, searched: bool) -> None:
+    items = [
+        fact("it grows: instances that break it", broken, 0, tried=115),
+        fact("it grows: broken by a search of 60 evaluations from the worst", searched, False),
+    ]
+    (line,) = words(items)
+    assert line.startswith("✗")
+    assert ("broken by 2 of 115" in line) == (broken == 2)
+    assert ("broke it" in line) == searched
+
+
+def test_what_was_asked_stands_where_it_differs_from_what_was_found() -> None:
+    items = [
+        fact("flows lost", 0, 0, tried=3),
+        fact("flows lost there", 1, 0, tried=3),
+        fact("the end is stable", True, True),
+        fact("the end is unstable", False, False),
+        fact("the end is a saddle", True, False),
+        bound("distance", 3e-7, "<=", 0.01, "m", digits=1),
+        note("pairs", ((1, 0), (0, 1))),
+    ]
+    assert words(items) == [
+        "✓ flows lost: 0 of 3",
+        "✗ flows lost there: 1 (asked: 0)",
+        "✓ the end is stable",
+        "✓ the end is unstable: no",
+        "✗ the end is a saddle: yes (asked: no)",
+        "✓ distance: ≈3e-7 m (asked: ≤ 0.01)",
+        "· pairs: (1, 0), (0, 1)",
+    ]
+
+
+def test_cases_that_found_the_same_share_a_line() -> None:
+    items = [fact(f"{loss} loss: it falls", True, True) for loss in ("exponential", "logistic")]
+    items.append(fact("square loss: it falls", False, True))
+    assert words(items) == [
+        "✓ exponential loss; logistic loss: it falls",
+        "✗ square loss: it falls: no (asked: yes)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("t_1 < T_max", "<sub>1</sub>"),
+        ("e^(-1e6)", "e<sup>−10<sup>6</sup></sup>"),
+        ("≈3e-07", "≈3·10<sup>−7</sup>"),
+        ("ln eps = -200", "ln ε = -200"),
+        ("a <= b", "a ≤ b"),
+        ("log10(1/L)", "log<sub>10</sub>(1/L)"),
+        ("x_+ and x_-", "x<sub>+</sub> and x<sub>-</sub>"),
+        ("the lambda of it", "the λ of it"),
+        ("metal and Ludum", "metal and Ludum"),
+        (r"$x_1 < 2$", r"\(x_1 &lt; 2\)"),
+    ],
+)
+def test_mathematics_is_set_in_type(typed: str, shown: str) -> None:
+    assert shown in typeset(typed)
+
+
+@given(st.text())
+def test_no_text_breaks_the_page(text: str) -> None:
+    tags = re.findall(r"<[^>]*>", typeset(text))
+    assert set(tags) <= {
+        "<sub>",
+        "</sub>",
+        "<sup>",
+        "</sup>",
+        '<span class="math notranslate nohighlight">',
+        "</span>",
+    }
+    assert tags.count("<sub>") == tags.count("</sub>")
+    assert tags.count("<sup>") == tags.count("</sup>")
+
+
+def test_a_folded_card_has_verdict_place_statement_and_how_it_is_known() -> None:
+    html = page_card(Row(CLAIM, REPRODUCED, tuple(SURVEY)), [], PAGE)
+    assert html.startswith('<details class="claim" id="claim-xx-thm1"><summary>')
+    summary = html.split("</summary>")[0]
+    for shown in ("reproduced", "Theorem 1", "survived 115 instances", "a &lt; b", r"\(x_1 &lt;"):
+        assert shown in summary
+    assert 'href="../scoreboard.html"' in html
+    assert 'href="#claim-xx-thm1"' in html
+    assert "reluflow.ledger xx.thm1 --rerun" in html
+
+
+def test_a_refuted_card_is_open_on_its_counterexample() -> None:
+    evidence = tuple(against((deviation("error", 1.0, ""),), 0.5))
+    html = page_card(Row(CLAIM, REFUTED, evidence, counterexample=CASE), [], "chapters/03_x")
+    assert html.startswith('<details class="claim" id="claim-xx-thm1" open>')
+    order = ["(1, 0), (0, 1)", "(1, -1)", "the data are separable", "zero loss", "quadrature",
+             "error"]  # fmt: skip
+    places = [html.index(shown) for shown in order]
+    assert places == sorted(places)
+    assert 'href="scoreboard.html"' in html
+
+
+def test_reading_and_source_are_on_the_card() -> None:
+    reading = Reading("the sum <of> losses", "the mean: slower")
+    address = Address("xx.thm1", "f", ROOT / "tests" / "test_page_card.py", 1, 3)
+    row = Row(CLAIM, WITH_READING, tuple(SURVEY), reading)
+    html = page_card(row, [address], PAGE)
+    assert "the sum &lt;of&gt; losses" in html
+    assert "the mean: slower" in html
+    assert "<pre>&quot;&quot;&quot;A claim" in html.replace('"""', "&quot;&quot;&quot;")
+
+
+def test_the_source_of_an_address_is_its_function() -> None:
+    for address in addresses()[:5]:
+        assert address.source.lstrip().startswith(("def ", "class "))
+        assert address.id in address.source
+
+
+def test_every_settled_claim_of_the_book_has_a_card_with_its_evidence() -> None:
+    for row in read(ROOT / "chapters"):
+        html = page_card(row, [], PAGE)
+        for line in told(row.evidence):
+            assert typeset(line.words) in html
+        assert html.count("<details") == html.count("</details>")
