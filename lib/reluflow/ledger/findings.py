@@ -13,7 +13,7 @@ from reluflow.ledger.verdict import REPRODUCED, VERDICTS
 
 _FEW = 5
 """So many places in the paper are named in one line."""
-_WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
+WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
 
 
 def verdict_bar(board: Scoreboard) -> View:
@@ -50,7 +50,7 @@ def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
     if strangers := sorted(told.keys() - known):
         raise LedgerError(f"no claim {strangers[0]!r} in the inventory")
     cells, lines = [["claim", "where", "verdict"]], []
-    for (verdict, what), rows in _alike(board, told).items():
+    for (verdict, what), rows in alike(board, told).items():
         places = list(dict.fromkeys(row.claim.at for row in rows))
         where = ", ".join(places) if len(places) <= _FEW else f"{len(places)} places"
         links = ", ".join(link(row, board.folder) for row in rows)
@@ -65,10 +65,10 @@ def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
     return View(html_table(cells), "\n".join(lines))
 
 
-def _alike(board: Scoreboard, told: Mapping[str, str]) -> dict[tuple[str, str], list[Row]]:
+def alike(board: Scoreboard, told: Mapping[str, str]) -> dict[tuple[str, str], list[Row]]:
     """The rows worth telling of, those of one verdict and one sentence together."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for row in (r for verdict in _WORTH_TELLING for r in board.rows if r.verdict == verdict):
+    for row in (r for verdict in WORTH_TELLING for r in board.rows if r.verdict == verdict):
         what = told.get(row.claim.id) or _reading_or_claim(row)
         found.setdefault((row.verdict, what), []).append(row)
     return found

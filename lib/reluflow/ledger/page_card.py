@@ -34,7 +34,7 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
         f'<span class="where">{typeset(row.claim.at)}</span> '
         f'<span class="how">{escape(_in_short(row) or known)}</span></span>{says}</summary>'
     )
-    parts = [_counterexample(row.counterexample)] if row.counterexample else []
+    parts = [counterexample(row.counterexample)] if row.counterexample else []
     parts += [_lines(row.evidence)] if row.evidence else []
     parts += [f"<p>{typeset(row.why)}</p>"] if row.why else []
     if row.reading:
@@ -54,21 +54,7 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
     )
 
 
-def _in_short(row: Row) -> str:
-    """How the claim is known, in the folded line: the strongest way, and on how many instances."""
-    if not row.known:
-        return ""
-    way = row.known[0]
-    return f"{way.how} {way.text}" if way.how == "survived" and " of " not in way.text else way.how
-
-
-def _lines(evidence: Sequence[Evidence]) -> str:
-    items = (f'<li><span class="tick">{line.mark}</span> {typeset(line.words)}</li>'
-             for line in told(evidence))  # fmt: skip
-    return f"<ul>{''.join(items)}</ul>"
-
-
-def _counterexample(case: Counterexample) -> str:
+def counterexample(case: Counterexample) -> str:
     """The instance, the assumptions that it meets, and what fails there by either route."""
     instance = "".join(
         f"<tr><th>{typeset(name)}</th><td>{typeset(vector(value))}</td></tr>"
@@ -81,6 +67,20 @@ def _counterexample(case: Counterexample) -> str:
         f"<p><em>The claim fails there:</em></p>{_lines(case.breaks)}"
         f"<p><em>By a second route,</em> {typeset(case.route)}:</p>{_lines(case.recheck)}</div>"
     )
+
+
+def _in_short(row: Row) -> str:
+    """How the claim is known, in the folded line: the strongest way, and on how many instances."""
+    if not row.known:
+        return ""
+    way = row.known[0]
+    return f"{way.how} {way.text}" if way.how == "survived" and " of " not in way.text else way.how
+
+
+def _lines(evidence: Sequence[Evidence]) -> str:
+    items = (f'<li><span class="tick">{line.mark}</span> {typeset(line.words)}</li>'
+             for line in told(evidence))  # fmt: skip
+    return f"<ul>{''.join(items)}</ul>"
 
 
 def _source(checks: Sequence[Address], id: str) -> str:

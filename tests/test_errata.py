@@ -1,0 +1,54 @@
+"""The errata pages are the ledger's, and short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from reluflow.ledger.errata import errata
+from reluflow.ledger.inventory import load_inventories
+from reluflow.ledger.notebooks import read
+from reluflow.ledger.scoreboard import Scoreboard
+from reluflow.ledger.verdict import NOT_REPRODUCED, REFUTED, REPRODUCED
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted((ROOT / "chapters" / "errata").glob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple:
+    return read(ROOT / "chapters")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_asks_for_the_errata_of_its_paper(page: Path) -> None:
+    assert f"```{{errata}} {page.stem}\n```" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", [page.stem for page in PAGES])
+def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(
+    paper: str, rows: tuple
+) -> None:
+    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
+    ours = {claim.id for each in of_paper if each.ours for claim in each.claims}
+    mine = tuple(row for row in rows if row.claim.paper == paper)
+    told = {row.claim.id: row.claim.id for row in mine}
+    html = errata(Scoreboard(of_paper, mine, "errata"), told)
+    assert html.count("<section") == html.count("</section>")
+    for row in mine:
+        fell = row.verdict in (REFUTED, NOT_REPRODUCED)
+        named = f'#{row.claim.anchor}"' in html
+        assert not (fell and not named), row.claim.id
+        assert not (row.verdict == REPRODUCED and named), row.claim.id
+        assert not (row.claim.id in ours and named), row.claim.id
+    assert html.count('class="counterexample"') == sum(row.verdict == REFUTED for row in mine)
+
+
+def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample(rows: tuple) -> None:
+    mine = tuple(row for row in rows if row.claim.paper == "vardi2022margin")
+    fell = [row.claim.id for row in mine if row.verdict == REFUTED]
+    of_paper = tuple(each for each in load_inventories() if each.paper == "vardi2022margin")
+    html = errata(Scoreboard(of_paper, mine), dict.fromkeys(fell, "true if $a < b$"))
+    assert html.count("<section") == html.count('class="counterexample"') == 1
+    assert html.count("true if") == 1
+    assert r"\(a &lt; b\)" in html
