@@ -1,7 +1,8 @@
 """What Figures 1 and 2 of Phuong & Lampert 2021 show of a matrix of neurons, as numbers.
 
 The bars are round numbers, set after two trial runs of each network with other seeds, before the
-surveys. A row is long if it is longer than LONG of the longest. That the second singular value be
+surveys. A row is long if it is longer than LONG of the longest,
+or one of the two longest. That the second singular value be
 GAP times the third was the first bar for rank two. It asks how far the two columns are apart, which
 w_+ and w_- decide, and W_1 of the four-layer net misses it by a little; so it is reported, and what
 decides is what training did: GROWN says by how much the two have outgrown the start.
@@ -72,7 +73,7 @@ def alignment(W: NDArray) -> Alignment:
     """How the rows of W (p, d) lie in its top two singular directions."""
     plane = top_plane(W)
     lengths = np.linalg.norm(W, axis=1)
-    long = lengths > LONG * lengths.max()
+    long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
     directions = two_directions(plane[long])[0]
     cosines = units(plane) @ directions.T
     degrees = np.degrees(np.arccos(np.clip(cosines.max(axis=1), -1.0, 1.0)))

@@ -1,7 +1,8 @@
 """`python -m reluflow.papers.phuong2021inductive.synthetic_record [NAME ...]`: Section 5, recorded.
 
 "deep" is the four-layer net, "readings" and "scales" train the two-layer one under other readings
-and from other sizes of the start, "long" goes on for longer. All take some minutes of one core.
+and from other sizes of the start, "steps" and "balance" with other rates and layers of other sizes,
+"long" goes on for longer. All take seven minutes of one core.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from reluflow.papers.phuong2021inductive.synthetic_seen import Course, course, f
 
 FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 SCALES = (1.0, 0.2, 0.05, 0.01, 0.001)
+RATES = (0.01, 0.1, 1.0, 3.0, 10.0)
+"""With as many epochs that the product is the paper's. At a rate of 30 descent diverges."""
+OUTER = (1e-3, 1.0, 10.0, 100.0, 1000.0)
+"""Further factors of the last layer; at 10 the |a_j| are about as large as the |w_j|."""
 SEED = 0
 
 
@@ -44,6 +49,11 @@ SURVEYS: Mapping[str, Mapping[str, Survey]] = {
         f"{scale:g}": Survey(replace(PAPER, scale=scale, epochs=5000), 5, (50, 500))
         for scale in SCALES
     },
+    "steps": {
+        f"{rate:g}": Survey(replace(PAPER, rate=rate, epochs=round(50 / rate)), 10)
+        for rate in RATES
+    },
+    "balance": {f"{outer:g}": Survey(replace(PAPER, outer=outer), 10) for outer in OUTER},
     "long": {"taken": Survey(replace(PAPER, epochs=50_000), 5, (5, 10, 20, 50, 100, 500, 5000))},
 }
 

@@ -38,6 +38,9 @@ class Seen:
     group     the cosines of the mean of the rows with a_j > 0 and w_+, and of the others and w_-
     spread    the median cosine of a row of W_1 with the mean of its group
     distance  of W_1 from eq (8)
+    flipped   the share of the a_j whose sign is not that of the start
+    astray    the share of the long rows of W_1 that are nearer to the other sign's vector
+    balance   sum |a_j^2 - |w_j|^2| over sum |w_j|^2
     """
 
     epoch: int
@@ -52,6 +55,9 @@ class Seen:
     group: list[float]
     spread: float
     distance: float
+    flipped: float
+    astray: float
+    balance: float
 
     def clear(self, layer: int = 0) -> int:
         """How many singular values are at least ZERO of the largest."""
@@ -122,6 +128,12 @@ def seen(look: Look, start: Look, goal: Limit) -> Seen:
         group=[float(units(groups[s]) @ units(goal.vectors[s])) for s in (1.0, -1.0)],
         spread=float(np.median(np.sum(units(look.W) * units(mine), axis=1))),
         distance=goal.distances(units(look.W), np.log(lengths), signs)[0],
+        flipped=float(np.mean(positive != (start.a > 0.0))),
+        astray=float(np.mean((cosines < correlations(look.W, goal))[found[0].long])),
+        balance=float(
+            np.abs((look.a / lengths.max()) ** 2 - (lengths / lengths.max()) ** 2).sum()
+            / np.sum((lengths / lengths.max()) ** 2)
+        ),
     )
 
 
