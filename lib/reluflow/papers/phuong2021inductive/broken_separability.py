@@ -3,9 +3,8 @@
 The dial is mu, the least cosine of two of the y_i x_i: (OS) is mu >= 0, up to right angles within a
 label, and data whose y_i x_i lie in a half-space are linearly separable for every mu > -1.
 
-Why it fails: let x_k have no positive product with any other datum of its label, and none with a
-datum of the other one. A neuron that is active on x_k alone moves along x_k, which leaves all
-others off: it stays alone, and keeps the direction of x_k as its limit.
+Why it fails: let x_k have a negative product with every other datum. A neuron that is active on x_k
+alone moves along x_k, which leaves all others off: it stays alone, with x_k as its limit direction.
 """
 
 from __future__ import annotations
@@ -142,9 +141,9 @@ def distance(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float | None:
 
 
 def alone(X: NDArray, y: NDArray, k: int) -> bool:
-    """Whether datum k has no positive product with any other one: exact for whole numbers."""
+    """Whether datum k has a negative product with every other one: exact for whole numbers."""
     products = X @ X[k]
-    return bool(np.all(np.delete(products, k) <= 0.0))
+    return bool(np.all(np.delete(products, k) < 0.0))
 
 
 def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
@@ -161,7 +160,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
     return [
         fact("instance: y_i ⟨e₁, x_i⟩ > 0 for all data", bool(np.all(Y * X[:, 0] > 0.0)), True),
         fact("pairs of it that break (OS)", broken(X, Y), 1),
-        fact("its first two data have no positive product with any other (whole numbers)",
+        fact("each of its first two data has negative products with all others (whole numbers)",
              alone(X, Y, 0) and alone(X, Y, 1), True),
         bound("distance of (8) where L = e^(-1e6), from a start near zero",
               float(late.distances[-1, 0]), ">", 0.1, "", digits=2),

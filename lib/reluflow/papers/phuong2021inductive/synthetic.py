@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow.approx import approx
 from reluflow.flows.minibatch_ensembles import minibatch_ensemble
-from reluflow.networks.residual import shapes
+from reluflow.networks.residual import features, shapes
 from reluflow.papers.phuong2021inductive.filtered_gaussian import filtered_gaussian
 from reluflow.papers.phuong2021inductive.limit import Limit, limit
+from reluflow.papers.phuong2021inductive.long_flow import Late, Start
 
-Start = Callable[[np.random.Generator, tuple[int, int]], NDArray]
-STARTS: Mapping[str, Start] = {
+Law = Callable[[np.random.Generator, tuple[int, int]], NDArray]
+LAWS: Mapping[str, Law] = {
     "uniform": lambda rng, shape: rng.uniform(-1.0, 1.0, shape) / shape[1] ** 0.5,
     "Glorot": lambda rng, shape: rng.uniform(-1.0, 1.0, shape) * (6.0 / sum(shape)) ** 0.5,
     "He": lambda rng, shape: rng.standard_normal(shape) * (2.0 / shape[1]) ** 0.5,
@@ -32,7 +34,7 @@ class Setting:
     """How a network is trained; what the paper prints, and its unprinted choices.
 
     depth, d, n, width, batch, rate, epochs, scale   printed; depth is 2 or 4
-    law     a key of STARTS
+    law     a key of LAWS
     mean    whether the loss of a batch is a mean
     biases  whether neurons of the first layer have them, drawn like its weights
     outer   a further factor for the last layer at the start
@@ -130,10 +132,41 @@ def train(
 
 
 def _start(setting: Setting, rng: np.random.Generator) -> list[NDArray]:
-    law = STARTS[setting.law]
+    law = LAWS[setting.law]
     inputs = setting.d + setting.biases
     found = [
         setting.scale * law(rng, shape) for shape in shapes(setting.depth, setting.width, inputs)
     ]
     found[-1] *= setting.outer
     return found
+
+
+def inner_directions(run: Run) -> list[tuple[float, float]]:
+    """For W_2, ..., W_(L-1) at the end: the cosines of the mean of the rows j with a_j > 0 and the
+    max-margin vector of the positive data's features, what comes into that layer; and of the other
+    rows and that of the negative data's."""
+    found = []
+    for W, F in zip(run.end.weights[1:-1], features(run.end.weights, run.X), strict=False):
+        goal = limit(np.maximum(F, 0.0), run.y).vectors
+        means = {sign: W[sign * run.end.a > 0.0].sum(axis=0) for sign in goal}
+        cosines = [float(means[s] @ w / np.linalg.norm(means[s]) / np.linalg.norm(w))
+                   for s, w in goal.items()]  # fmt: skip
+        found.append((cosines[0], cosines[1]))
+    return found
+
+
+def two_neurons(run: Run) -> Start:
+    """The flow's start on the data of a run that no residue disturbs: a neuron a label, along the
+    sum of its data and of norm e^-5."""
+    sums = np.array([run.X[run.y == sign].sum(axis=0) for sign in (1.0, -1.0)])
+    directions = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    return Start(run.X, run.y, directions, np.full(2, -5.0), np.array([1.0, -1.0]))
+
+
+def decades_to(late: Late, degrees: float) -> str:
+    """The log10(1/l), to one digit, from which on two neurons are within an angle of w_+, w_-."""
+    cosines = [late.U[:, k] @ w / np.linalg.norm(w) for k, w in
+               enumerate((late.limit.vectors[1.0], late.limit.vectors[-1.0]))]  # fmt: skip
+    far = np.degrees(np.arccos(np.clip(np.min(cosines, axis=0), -1.0, 1.0)))
+    value = 10.0 ** np.interp(-np.log(degrees), -np.log(far), np.log10(late.tau / np.log(10.0)))
+    return approx(float(value), 1)

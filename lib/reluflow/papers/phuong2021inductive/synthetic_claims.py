@@ -6,10 +6,12 @@ The paper shows one run. A statement about it holds here if most runs show it, i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
+from reluflow.approx import approx
 from reluflow.ledger import Evidence, Reading, bound, computed, note
 from reluflow.papers.phuong2021inductive.alignments import DEGREES, GAP, GROWN, HIGH, MOST, ZERO
 from reluflow.papers.phuong2021inductive.synthetic_seen import Course, Seen
@@ -138,7 +140,7 @@ def deep_correlations(
     return [
         *_correlated([run.end for run in runs]),
         note("share less that of the two-layer network on the same data: mean, 95 % interval",
-             (float(gains.mean()), *student_interval(gains)), digits=1),
+             (float(gains.mean()), *student_interval(gains)), digits=2),
         note(f"share after {epochs[0]} and {epochs[1]} epochs, means",
              _mean([[run.looks[1].high, run.end.high] for run in longer]), digits=2),
     ]  # fmt: skip
@@ -150,3 +152,23 @@ def _aligned(end: Seen, layer: int) -> bool:
 
 def _mean(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
     return tuple(np.mean(rows, axis=0).tolist())
+
+
+def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
+    """A row a reading, means over its runs: the first three singular values of W; in how many runs
+    two of them are clearly not 0, and the long neurons lie along two directions; the share of
+    neurons with a high correlation, and in how many runs that is more than half."""
+    rows = {}
+    for name, runs in readings.items():
+        ends = [run.end for run in runs]
+        shares = [end.high for end in ends]
+        means = _mean([end.singular[0][:3] for end in ends])
+        rows[name] = {
+            **{f"s{k + 1}": approx(value, 2) for k, value in enumerate(means)},
+            "two clear": sum(end.clear() == 2 for end in ends),
+            "two directions": sum(_aligned(end, 0) for end in ends),
+            f"above {HIGH:g}": approx(float(np.mean(shares)), 2),
+            "in most": sum(share > 0.5 for share in shares),
+            "runs": len(runs),
+        }
+    return pd.DataFrame(rows).T
