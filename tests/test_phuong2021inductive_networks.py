@@ -44,7 +44,7 @@ def torch_output(weights, X):
 
 
 def torch_loss(weights, X, y):
-    return functional.softplus(-y * torch_output(weights, X))
+    return -functional.logsigmoid(y * torch_output(weights, X))
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
@@ -313,3 +313,11 @@ def test_evidence_on_steps_can_fail(monkeypatch):
     assert len(failing(steps.survives(0, 1, low, outer))) == 1
     one = {**rates, "1": low["1"]}
     assert "gap" in " ".join(failing(steps.survives(0, 1, one, outer)))
+
+
+def test_a_rate_of_30_diverges_and_10_turns_neurons_against_their_sign():
+    with np.errstate(over="ignore"):
+        (run,) = synthetic.train(replace(synthetic.PAPER, rate=30.0, epochs=3), 0, [0])
+    assert run.end.loss > 1e6
+    astray = [run.end.astray for run in records.recorded("steps")["10"]]
+    assert np.median(astray) > 0.1

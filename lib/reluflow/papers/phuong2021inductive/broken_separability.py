@@ -180,11 +180,11 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
 
 
 def _followed(found: Sequence[Case]) -> list[Evidence]:
-    known = [case for case in found if case.distance is not None and case.learnt]
+    known = [(case, case.distance) for case in found if case.distance is not None and case.learnt]
     if not known:
         return []
-    same = sum(case.other == (case.distance > SAME) for case in known)
-    held = sum(case.mu < 0.0 and case.distance <= SAME for case in known)
+    same = sum(case.other == (far > SAME) for case, far in known)
+    held = sum(case.mu < 0.0 and far <= SAME for case, far in known)
     return [
         note("flows followed on to L = e^(-1e6), and among them those that agree",
              (len(known), same)),
