@@ -20,6 +20,7 @@ from reluflow.papers.phuong2021inductive import synthetic_record as records
 from reluflow.papers.phuong2021inductive.limit import limit
 from reluflow.papers.phuong2021inductive.long_flow import follow
 from reluflow.papers.phuong2021inductive.synthetic_seen import course, from_record, kept
+from reluflow.supports import supported
 from torch.nn import functional
 
 SMALL = synthetic.Setting(d=4, n=30, width=12, batch=10, epochs=30)
@@ -245,6 +246,8 @@ def test_the_data_and_that_their_evidence_can_fail(monkeypatch):
         return np.vstack([X, -X]), np.repeat([1.0, -1.0], n // 2)
 
     assert max(one.degrees for one in data.draws(0, 2, opposite)) < 1e-3
+    (one,) = data.draws(0, 1, lambda d, n, rng: tuple(supported(4, (4, 2), rng).values()))
+    assert (one.ranks, one.violating) == ((4, 2), 0)
     monkeypatch.setattr(data, "draws", lambda seed, count, sampler=None: [
         data.Draw(1, 10, 3.0, 3.0, (20, 20))] * count)  # fmt: skip
     assert len(failing(data.are_separable(0, 2))) == 2

@@ -53,7 +53,7 @@ class Ended:
 
 
 def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
-    """Descent with this step in full batches from |a_j| = ratio |w_j|, 0.01 the smaller one, on
+    """Descent with this step in full batches from |w_j| = 0.01 and |a_j| = ratio |w_j|, on
     data in the plane that satisfy (OS) and (Span); and the limit of the flow from where it ends.
 
     Descent takes a time of 100 in steps of the given size, at least a hundred of them.
@@ -63,7 +63,7 @@ def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
     for _ in range(count):
         item = supported(2, (2, 2), rng)
         X, y = item["X"] / np.linalg.norm(item["X"], axis=1).mean(), item["y"]
-        W = _NORM * max(1.0, 1.0 / ratio) * units(rng.standard_normal((_NEURONS, 2)))
+        W = _NORM * units(rng.standard_normal((_NEURONS, 2)))
         a = ratio * np.linalg.norm(W, axis=1) * np.tile([1.0, -1.0], _NEURONS // 2)
         steps = max(100, round(_TIME / step))
         ((_, (V, b), loss),) = minibatch_ensemble(
