@@ -17,7 +17,7 @@ LIBRARY = PAPERS.parent
 FLOORS = (
     {"errors", "approx", "exact", "losses", "bruteforce", "packed", "pages", "progress"},
     {"rational", "statistics", "geometry", "networks"},
-    {"instances", "separable", "datasets", "images", "parameters", "flows"},
+    {"instances", "separable", "supports", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},
     {"papers"},

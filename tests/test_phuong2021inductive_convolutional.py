@@ -228,6 +228,7 @@ def test_evidence_of_figure_3_can_fail(paper):
     train = {**paper.whole["train"], BEFORE: many}
     worse = replace(paper, whole={**paper.whole, "train": train})
     assert len(failing(claims.separable_features(worse, {}))) == 1
+    assert len(failing(claims.separable_features(paper, {"another start": worse}))) == 1
 
 
 def _with_after(layers):

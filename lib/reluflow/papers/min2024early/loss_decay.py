@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance, Statement
+from reluflow.flows.late_time import log_steepness
 from reluflow.geometry.separability import separation, serves
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.min2024early import constants
-from reluflow.papers.min2024early.whole import Start, Whole, log_steepness
+from reluflow.papers.min2024early.whole import Whole
 from reluflow.papers.min2024early.whole_draws import Survey, data_draws, followed
 
 _NEURONS = 3
@@ -86,8 +87,7 @@ def _steepness(X: NDArray, y: NDArray, W: NDArray, loss: Loss) -> float:
     """log |grad log L|^2 at balanced neurons W (6, d), the first three with v_j > 0."""
     signs = np.repeat([1.0, -1.0], _NEURONS)
     sizes = np.linalg.norm(W, axis=1)
-    return log_steepness(Start(X, y, W, signs, loss, 0.0), np.arange(len(W)), W / sizes[:, None],
-                         np.log(sizes))  # fmt: skip
+    return log_steepness(W / sizes[:, None], np.log(sizes), signs, X, y, loss)
 
 
 def slack_of_decay(each: Whole) -> NDArray:

@@ -12,11 +12,11 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath
+from reluflow.flows.late_time import log_elapsed, log_steepness
 from reluflow.flows.legs import then
 from reluflow.losses import Loss
 from reluflow.papers.min2024early import constants
@@ -131,39 +131,16 @@ class Whole(Begun):
 
     @cached_property
     def falling(self) -> Moments:
-        """Moments from t_2 on, evenly in log(1/L) and then in log log(1/L); the first has t = t_2.
-
-        Time is integrated: d tau/dt = L |grad log L|^2 with tau = log(1/L).
-        """
+        """Moments from t_2 on, evenly in log(1/L), then in log log(1/L); the first has t = t_2."""
         legs = [leg for leg in self.path.legs if leg.field.clock != TIME]
         Z = np.vstack([leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _POINTS)) for leg in legs])
         Z = np.delete(Z, _POINTS * np.arange(1, len(legs)), axis=0)
         U, R = self._neurons(Z)
         tau = np.array([-self._field.log_loss(z) for z in Z])
         on, given = np.flatnonzero(self.lives), self.given
-        slope = tau - np.array(
-            [log_steepness(given, on, u[on], r[on]) for u, r in zip(U, R, strict=True)]
-        )
-        rise = np.diff(slope)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = np.where(np.abs(rise) > 1e-9, -np.expm1(-np.abs(rise)) / np.abs(rise), 1.0)
-        steps = np.log(np.diff(tau)) + np.maximum(slope[1:], slope[:-1]) + np.log(mean)
-        return Moments(U, R, -tau, np.append(-np.inf, np.logaddexp.accumulate(steps)))
-
-
-def log_steepness(given: Start, on: NDArray, U: NDArray, R: NDArray) -> float:
-    """log |grad log L|^2 where the neurons `on` (k,) have directions U (k, d) and log norms R (k,),
-    and the others are dead.
-
-    |grad log L|^2 = sum_j e^(2 R_j) (|g_j|^2 + <g_j, u_j>^2), g_j = sum of c_i x_i over the data
-    active at u_j, c_i = -d log L/df(x_i).
-    """
-    before = given.X @ U.T
-    outputs = np.maximum(before, 0.0) @ (given.signs[on] * np.exp(2.0 * R))
-    pull = given.loss.pull(outputs, given.y, relative=True)
-    g = ((before > 0.0) * pull[:, None]).T @ given.X
-    parts = (g * g).sum(axis=1) + (g * U).sum(axis=1) ** 2
-    return float(logsumexp(2.0 * R, b=parts))
+        steep = [log_steepness(u[on], r[on], given.signs[on], given.X, given.y, given.loss)
+                 for u, r in zip(U, R, strict=True)]  # fmt: skip
+        return Moments(U, R, -tau, log_elapsed(tau, np.array(steep)))
 
 
 def reduced(given: Start) -> Start:

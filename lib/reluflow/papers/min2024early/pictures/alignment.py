@@ -98,7 +98,7 @@ def slack_map(found: pd.DataFrame) -> Figure:
     """log10 of t_1 / (time needed) over n and mu, one panel for each d; `found` as above."""
     ds, ns = sorted(found.d.unique()), sorted(found.n.unique())
     mus = sorted(found.mu.unique())
-    fig, axes = panels(1, len(ds), height=3.4, sharey=True, titles=[f"$d = {d}$" for d in ds])
+    fig, axes = panels(1, len(ds), height=3.4, sharey=True, titles=[f"$D = {d}$" for d in ds])
     for ax, d in zip(axes, ds, strict=True):
         part = found[found.d == d].pivot(index="mu", columns="n", values="needed").loc[mus, ns]
         bound = found[found.d == d].pivot(index="mu", columns="n", values="printed").loc[mus, ns]
