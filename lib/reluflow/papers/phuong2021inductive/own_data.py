@@ -147,19 +147,19 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
     """The chance that a neuron dies, in the limit of small weights: `count` random directions with
     95 % Wilson intervals, and for (OS) data in the plane the closed form. No rows where none can.
     """
-    columns = ["directions that die", "chance", "closed form"]
+    columns = ["directions that die", "chance"]
     if not can_die(own.X):
         return pd.DataFrame(columns=columns)
     found = fates(own.X, own.y, count, np.random.default_rng([own.seed, 2]))
     both = np.append(found.positive, found.negative)
-    exact = ["", "", ""]
-    if own.X.shape[1] == 2 and violations(own.X, own.y).none:
-        plus, minus, _ = chances(own.X, own.y)
-        exact = [approx(value) for value in (plus, minus, 0.5 * (plus + minus))]
     rows = {}
     names = "a > 0", "a < 0", "sign drawn by itself"
-    for name, dead, told in zip(names, (found.positive, found.negative, both), exact, strict=True):
+    for name, dead in zip(names, (found.positive, found.negative, both), strict=True):
         low, high = wilson(int(dead.sum()), len(dead))
         chance = f"{approx(float(low), 2)} to {approx(float(high), 2)}"
-        rows[name] = [f"{dead.sum()} of {len(dead)}", chance, told]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        rows[name] = [f"{dead.sum()} of {len(dead)}", chance]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    if own.X.shape[1] == 2 and violations(own.X, own.y).none:
+        plus, minus, _ = chances(own.X, own.y)
+        table["closed form"] = [approx(value) for value in (plus, minus, 0.5 * (plus + minus))]
+    return table

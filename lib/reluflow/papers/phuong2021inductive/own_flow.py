@@ -31,6 +31,8 @@ _BEGUN = 2.0
 _LONGEST = 1e6
 """The longest time, in units of 1 over the sum of the squared lengths of the data."""
 _STEPS = 5000
+_LEAST = -300.0
+"""ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-5
 
 FOLLOWED, RESTS, SLOW = (
@@ -119,7 +121,7 @@ def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
     U, R = chart.split(Z)
-    sizes = np.exp(R)
+    sizes = np.exp(np.maximum(R, _LEAST))
     return sizes[..., None] * U, chart.signs * sizes
 
 

@@ -123,7 +123,7 @@ def summary(trained: Trained) -> pd.DataFrame:
         "data that no neuron sees": str(unseen) if unseen else "none",
         "neurons that live": f"{_living(own, path).sum()} of {len(own.signs)}",
         "distance of (8)": approx(trained.distances[-1], 2) if trained.goal else "no w₊ or w₋",
-        "KKT gap": approx(trained.gap, 2),
+        "KKT gap": approx(trained.gap, 2) if own.optimiser == "flow" else "",
     }
     return pd.DataFrame({"": told})
 

@@ -22,6 +22,7 @@ from reluflow.papers.phuong2021inductive.pictures.sectors import (
 _FINE = 1441
 _POINTS = 400
 _START = 0.4
+_ACTIVE = "positive data active", "negative data active", "no datum active"
 
 
 @in_house_style
@@ -29,7 +30,7 @@ def turning(late: Late) -> Figure:
     """The paths of all neurons of a flow in the plane, those with a_j > 0 in one panel and those
     with a_j < 0 in the other: the angle is the direction, the radius grows with log |w_j|."""
     titles = ("(a) neurons with $a_j > 0$", "(b) neurons with $a_j < 0$")
-    fig, axes = panels(1, 2, height=4.6, titles=titles)
+    fig, axes = panels(1, 2, height=4.4, titles=titles)
     U, R = _moments(late)
     start = float(R[0].mean())
     radii = np.maximum(_START + (1.0 - _START) * (R - start) / (R.max() - start), 0.0)
@@ -64,10 +65,10 @@ def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.spines[:].set_visible(False)
     turns = np.linspace(-np.pi, np.pi, _FINE)
     around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for name, inside in sectors(X, y, around).items():
+    for words, (name, inside) in zip(_ACTIVE, sectors(X, y, around).items(), strict=True):
         for a, b in arcs(turns, inside):
             ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+        style.legend_entry(ax, words, color=PALE[name], lw=7.0)
     ax.add_patch(Circle((0.0, 0.0), _START, fill=False, ec=style.QUIET, lw=0.7))
     style.legend_entry(ax, "the start", color=style.QUIET, lw=0.7)
 
