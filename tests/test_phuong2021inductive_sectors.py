@@ -168,7 +168,9 @@ def test_arcs_by_hand_are_the_fates_of_the_limit_flow(gap: float, width: float) 
 
 
 def test_signs_chosen_afterwards_beat_the_bound() -> None:
-    dead_starts.beats_the_bound().check()
+    around, angles = (item.value for item in dead_starts.chosen_signs())
+    assert abs(around - angles) <= 2.0 / 360.0
+    assert min(around, angles) > 0.7
     angle = dead_starts_exact.arc_of_either([(1, 0)], [(0, 1)])
     assert angle == pytest.approx(0.75)
     assert dead_starts.chances(*dead_starts.plane(179.0, 4.0)) == (0.0, 0.0, 0.0)

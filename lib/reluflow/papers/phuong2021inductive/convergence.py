@@ -155,8 +155,8 @@ def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
               float(far[:, 0].max()), "<=", NEAR, "", digits=1),
         bound("largest distance of (9)", float(far[:, 1].max()), "<=", NEAR, "", digits=1),
         rate(few.found),
-        note("the same median for support examples that span",
-             float(np.nanmedian(slopes(spanning.found))), digits=2),
+        note("the mean for support examples that span",
+             float(np.nanmean(slopes(spanning.found))), digits=2),
         *few.followed,
     ]  # fmt: skip
 
@@ -171,7 +171,6 @@ def every_start(survey: Survey) -> list[Evidence]:
         bound("largest distance of (9)", float(far[:, 1].max()), "<=", FAR, "", digits=1),
         fact("flows whose distance does not fall to a tenth from log(1/L) = 1e3 to 1e6",
              sum(not _falls(each, 0) for each in survey.found), 0, tried=len(far)),
-        rate(survey.found),
         note("norms of the neurons at the start, up to",
              round(float(np.exp(max(e.given.log_norms.max() for e in survey.found)))), digits=None),
         *survey.followed,
@@ -191,6 +190,7 @@ def near_zero_is_needed(survey: Survey) -> list[Evidence]:
         bound("largest distance of (8) where L = e^(-1e6), from starts of norm 1/2 and more",
               float(max(each.distances[-1, 0] for each in survey.found
                         if each.given.log_norms.max() > np.log(0.5))), ">=", FAR, "", digits=1),
+        note("balanced starts that leave a neuron alive and end elsewhere", "none: os.ours.start"),
         *survey.followed,
     ]  # fmt: skip
 
@@ -220,7 +220,7 @@ def not_needed() -> Counterexample:
 
 SIGNS_FIRST = Reading(
     "the signs of a_j(0) are chosen before the directions are drawn, and a neuron is alive",
-    "If a_j(0) may be chosen after w_j(0) is seen, all neurons may be born dead with a probability "
-    "near 1, so that W stays where it is; see the claim on the probability.",
+    "If a_j(0) may be chosen after w_j(0) is seen, all neurons may die with a probability up to "
+    "(3/4)^p in the plane, not 2^-p, and W then stays small; see the claim on the probability.",
 )
 """How os.thm1.W and os.cor1 are read."""

@@ -24,7 +24,7 @@ LINEAR = Loss(
     lambda z, y: np.full(np.shape(z), -np.inf),
 )
 """l = -y z: the pull is y everywhere."""
-X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [-1.0, -1.0], [-2.0, 1.0]])
+X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [-1.0, -2.0], [-2.0, -1.0]])
 Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 NEURONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 SIGNS = np.array([1.0, 1.0, -1.0, -1.0])

@@ -26,6 +26,7 @@ _BEGUN = 2.0
 """log(1/L) from which the clock is log log(1/L)."""
 _NEVER = 1e300
 _POINTS = 81
+_ROUNDING = 1e-14
 
 
 class Lost(Exception):
@@ -91,7 +92,7 @@ class Late:
         return np.logaddexp.reduce(2.0 * self.R[:, self.own(sign)], axis=1)
 
 
-def follow(given: Start, reach: float = REACH, rtol: float = 1e-6) -> Late | None:
+def follow(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | None:
     """The flow of a start to log(1/L) = `reach`; None where all neurons die.
 
     Raises Lost where the flow cannot be followed.
@@ -129,7 +130,9 @@ def patterns(late: Late) -> list[tuple[float, NDArray]]:
     """The path's clock and the active data (n, p) at the start and behind every event, in which
     the data of a label without neurons count as inactive once they are left out."""
     chart = cast(Neurons, cast(GradientFlow, late.path.field).chart)
-    active = late.given.X @ chart.split(late.path.states[0])[0].T > 0.0
+    products = late.given.X @ chart.split(late.path.states[0])[0].T
+    # A neuron that starts as a datum is orthogonal to others up to rounding, which is no activity.
+    active = products > _ROUNDING * np.linalg.norm(late.given.X, axis=1, keepdims=True)
     kept = np.flatnonzero(np.isin(late.given.y, late.alive))
     found = [(float(late.path.t[0]), active)]
     for event in late.path.events:

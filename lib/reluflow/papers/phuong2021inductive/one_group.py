@@ -57,6 +57,7 @@ def always_two(seed: int, count: int) -> list[Evidence]:
              tuple(table.tolist()), digits=2),
         note("five neurons, all a_j > 0: loss of the negative data in the end",
              loss_of_negatives(late)),
+        note("Theorem 1 itself", "allows u = 0 or z = 0, a single classifier"),
     ]  # fmt: skip
 
 

@@ -9,10 +9,12 @@ from reluflow.falsify import Instance, Statement
 from reluflow.geometry.separability import signed
 from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.papers.phuong2021inductive.orthants_exact import certificate
+from reluflow.papers.phuong2021inductive.two_extremal import spans
 from reluflow.supports import right_angles, support_draws
 
 FIVE = np.array([[3, 3, -1], [3, 2, 2], [3, -1, 3], [3, -3, -1], [3, -1, -3]])
-"""Five positive data; one negative datum is (-1, 0, 0)."""
+"""Five positive data; with NEGATIVE all eight are support examples, and each label spans R^3."""
+NEGATIVE = np.array([[-9, 1, 0], [-9, 0, 1], [-9, -1, -1]])
 
 
 def in_opposite_orthants() -> Statement:
@@ -66,7 +68,7 @@ def spread_of_a_basis(points: NDArray = FIVE) -> float:
 
 
 def five_points() -> list[Evidence]:
-    """In space: five positive data and a negative one, (OS), in no orthant of any basis."""
+    """In space: five positive and three negative data, (OS), in no orthant of any basis."""
     fits = spread_of_a_basis() <= 1.0
     return [
         fact("an orthonormal basis of R³ may have five positive data in one orthant", fits, True)
@@ -75,14 +77,17 @@ def five_points() -> list[Evidence]:
 
 def in_no_orthant() -> Counterexample:
     """The five data, by the corners of their dual cone and by a copositive matrix."""
-    X = np.vstack([FIVE, [[-1, 0, 0]]])
-    y = np.array([1, 1, 1, 1, 1, -1])
+    X = np.vstack([FIVE, NEGATIVE])
+    y = np.repeat([1, -1], [5, 3])
     P = X @ X.T * np.outer(y, y)
     return Counterexample(
-        instance={"positive data": FIVE, "negative datum": X[5]},
+        instance={"positive data": FIVE, "negative data": NEGATIVE},
         assumptions={
-            "(OS): positive inner products within a label": bool(P[:5, :5].min() > 0),
-            "(OS): none above 0 across the labels": bool(P[5, :5].min() >= 0),
+            "(OS): positive inner products within a label": bool(min(P[:5, :5].min(),
+                                                                     P[5:, 5:].min()) > 0),
+            "(OS): none above 0 across the labels": bool(P[5:, :5].min() >= 0),
+            "(Span)": spans(X.astype(float), y.astype(float), 1.0)
+                      and spans(X.astype(float), y.astype(float), -1.0),
         },
         breaks=(
             bound("3 ⟨e, c⟩² / |e|² of every e with ⟨e, x⟩ ≥ 0 for the five data, c = (1, 0, 0): "
