@@ -218,7 +218,7 @@ def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert path.status == own_flow.RESTS
     assert path.tau[-1] == pytest.approx(-np.log(2 * np.log(2)), abs=0.01)
     assert own_limit.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
-    monkeypatch.setattr(own_flow, "_STEPS", 20)
+    monkeypatch.setattr(own_flow, "_MOST", 100)
     own = experiment("plane")
     assert own_flow.follow(own.X, own.y, own.W0, own.signs).status == own_flow.SLOW
 

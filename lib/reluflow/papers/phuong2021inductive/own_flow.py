@@ -30,7 +30,8 @@ _BEGUN = 2.0
 """log(1/loss) from which the clock is log log(1/loss)."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the sum of the squared lengths of the data."""
-_STEPS = 5000
+_MOST, _WORK = 200_000, 1e10
+"""Velocities, and n p d times velocities, after which a flow is given up: about half a minute."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-5
@@ -38,7 +39,7 @@ _RTOL = 1e-5
 FOLLOWED, RESTS, SLOW = (
     "followed to a loss of e^-1000000",
     "stops at a loss above 0",
-    "given up after too many steps",
+    "given up at this loss, after too many steps",
 )
 
 
@@ -79,12 +80,11 @@ def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
     horizon = _LONGEST / float(np.sum(X * X))
     first: tuple[NDArray, NDArray] | None = None
-    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _STEPS
+    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _allowed(X, W0)
     while True:
-        clock, states, status = _run(
+        clock, states, status, left = _run(
             field, chart, z, horizon, lambda z: _small(field, chart, z), left
         )
-        left -= len(states)
         first = first or (clock, _weights(chart, states)[0])
         seen = _seen(chart, states[-1], X)
         if status != "stopped":
@@ -92,15 +92,19 @@ def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
             tau = np.array([-field.log_loss(states[-1])])
             return Path(words, *first, seen, tau, *_weights(chart, states[-1:]))
         late = replace(_of(field, seen), clock=LOG_LOG)
-        clock, states, status = _run(
+        clock, states, status, left = _run(
             late, chart, states[-1], float(np.log(REACH)),
             lambda z, seen=seen: bool((_seen(chart, z, X) & ~seen).any()), left,
         )  # fmt: skip
-        left, z = left - len(states), states[-1]
+        z = states[-1]
         if status != "stopped":
             tau = np.array([-late.log_loss(z) for z in states])
             words = FOLLOWED if status == "horizon" else SLOW
             return Path(words, *first, seen, tau, *_weights(chart, states))
+
+
+def _allowed(X: NDArray, W0: NDArray) -> float:
+    return min(_MOST, _WORK / (X.size * len(W0)))
 
 
 def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
@@ -127,10 +131,10 @@ def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
 
 def _run(
     field: GradientFlow, chart: Neurons, z: NDArray, until: float,
-    stop: Callable[[NDArray], bool], steps: int,
-) -> tuple[NDArray, NDArray, str]:  # fmt: skip
-    """Clock values (m,), states (m, k), and how it ended: "horizon" at `until`, "stopped" where
-    `stop` holds of a state, else "stiff"."""
+    stop: Callable[[NDArray], bool], left: float,
+) -> tuple[NDArray, NDArray, str, float]:  # fmt: skip
+    """Clock values (m,), states (m, k), how it ended, "horizon" at `until`, "stopped" where `stop`
+    holds of a state, else "stiff", and what is left of the velocities that may be taken."""
 
     def velocity(_: float, z: NDArray) -> NDArray:
         return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
@@ -138,11 +142,15 @@ def _run(
     t = field.begin(z)
     solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
     clock, states = [t], [z]
-    while len(states) <= steps and solver.status == "running":
+    status = "stiff"
+    while solver.status == "running" and solver.nfev + solver.njev * len(z) < left:
         solver.step()
         clock.append(solver.t)
         states.append(chart.restored(solver.y))
         if stop(states[-1]):
-            return np.array(clock), np.array(states), "stopped"
-    status = "horizon" if solver.status == "finished" else "stiff"
-    return np.array(clock), np.array(states), status
+            status = "stopped"
+            break
+        if solver.status == "finished":
+            status = "horizon"
+    left -= solver.nfev + solver.njev * len(z)
+    return np.array(clock), np.array(states), status, left
