@@ -262,6 +262,7 @@ def test_a_training_is_summed_up(trained: own_limit.Trained) -> None:
     assert trained.distances[-1] < 1e-3 < trained.distances[0]
     assert trained.gap < 1e-3
     W = path.early[0][own.signs > 0.0]
+    assert trained.goal is not None
     w = trained.goal.vectors[1.0]
     wanted = W @ w / np.linalg.norm(w) / np.linalg.norm(W, axis=1)
     assert trained.cosines(1.0)[0] == pytest.approx(wanted)

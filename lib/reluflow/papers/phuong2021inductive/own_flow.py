@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
     z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _allowed(X, W0)
     while True:
         clock, states, status, left = _run(
-            field, chart, z, horizon, lambda z: _small(field, chart, z), left
+            field, chart, z, horizon, partial(_small, field, chart), left
         )
         first = first or (clock, _weights(chart, states)[0])
         seen = _seen(chart, states[-1], X)
@@ -94,7 +95,7 @@ def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
         late = replace(_of(field, seen), clock=LOG_LOG)
         clock, states, status, left = _run(
             late, chart, states[-1], float(np.log(REACH)),
-            lambda z, seen=seen: bool((_seen(chart, z, X) & ~seen).any()), left,
+            partial(_sees_more, chart, X, seen), left,
         )  # fmt: skip
         z = states[-1]
         if status != "stopped":
@@ -121,6 +122,11 @@ def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
     """Whether the data that are seen have a loss below e^-2."""
     seen = _seen(chart, z, field.X)
     return bool(seen.any() and _of(field, seen).log_loss(z) < -_BEGUN)
+
+
+def _sees_more(chart: Neurons, X: NDArray, seen: NDArray, z: NDArray) -> bool:
+    """Whether some neuron sees a datum that was not `seen` (n,)."""
+    return bool((_seen(chart, z, X) & ~seen).any())
 
 
 def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:

@@ -135,7 +135,7 @@ def rays(trained: Trained) -> pd.DataFrame:
     living = _living(own, trained.path)
     sizes = np.linalg.norm(W, axis=1)
     left = [int(j) for j in np.argsort(-sizes, kind="stable") if living[j]]
-    rows, rest, close = [], [], _TOGETHER[own.optimiser]
+    rows, rest, close = list[dict[str, str]](), list[int](), _TOGETHER[own.optimiser]
     while left:
         first = left[0]
         same = [j for j in left if own.signs[j] == own.signs[first]
