@@ -31,7 +31,7 @@ _BEGUN = 2.0
 """log(1/loss) from which the clock is log log(1/loss)."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the sum of the squared lengths of the data."""
-_MOST, _WORK = 200_000, 1e10
+_MOST, _WORK = 200_000, 2e10
 """Velocities, and n p d times velocities, after which a flow is given up: about half a minute."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
