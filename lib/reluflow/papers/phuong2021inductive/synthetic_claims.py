@@ -29,9 +29,9 @@ READING = Reading(
 RANK_TWO = Reading(
     taken=f"{READING.taken}; rank two means that two singular values have become {GROWN:g} times "
     "as large as the largest one at the start, and that no other is larger than that one",
-    others="exactly the rank is that of the start, 20 or 100: the others stay as they were. The bar "
-    f"set before measuring was that the second be {GAP:g} times the third; W₁ misses it in every "
-    "run, at about 2.7, and the rule taken was chosen after that",
+    others="exactly the rank is that of the start, 20 or 100: the others stay as they were. The "
+    f"bar set before measuring was that the second be {GAP:g} times the third; W₁ misses it in "
+    "every run, at about 2.7, and the rule taken was chosen after that",
 )
 
 
