@@ -20,6 +20,7 @@ from reluflow.papers.lee2022support.assumptions import check_assumptions
 from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
 from reluflow.papers.min2024early.parameters import PARAMETERS as EARLY
+from reluflow.papers.phuong2021inductive.parameters import PARAMETERS as SEPARABLE
 from reluflow.papers.vardi2022margin.parameters import PARAMETERS as MARGIN
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,6 +33,7 @@ SPECS = {
     "01_support_vectors": SUPPORT_VECTORS,
     "02_magnitude_angle": MAGNITUDE_ANGLE,
     "03_early_alignment": EARLY,
+    "04_orthogonal_separability": SEPARABLE,
     "05_margin_maximization": MARGIN,
 }
 

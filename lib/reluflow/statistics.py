@@ -43,5 +43,8 @@ def share_interval(hits: int, trials: int) -> str:
 
 def student_interval(values: NDArray, level: float = 0.95) -> tuple[float, float]:
     """Student's interval for the mean behind values (m,), m >= 2, at this level of confidence."""
-    low, high = student.interval(level, len(values) - 1, values.mean(), sem(values))
+    mean, deviation = float(values.mean()), float(sem(values))
+    if deviation == 0.0:
+        return mean, mean
+    low, high = student.interval(level, len(values) - 1, mean, deviation)
     return float(low), float(high)

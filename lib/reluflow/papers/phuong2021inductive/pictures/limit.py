@@ -53,9 +53,9 @@ def _slopes(ax: Axes) -> None:
     x = np.array([10.0, 4e5])
     for power, text in ((-1.0, "slope −1"), (-0.5, "slope −1/2")):
         ax.loglog(x, 1.5 * (x / x[0]) ** power, color=style.QUIET, lw=0.8, ls=(0, (4, 2)))
-        at = 400.0 if power == -1.0 else 3e3
+        at, beside = (20.0, (-50, -3)) if power == -1.0 else (3e3, (5, 5))
         place = (at, 1.5 * (at / x[0]) ** power)
-        ax.annotate(text, place, xytext=(5, 5), textcoords="offset points", fontsize=8,
+        ax.annotate(text, place, xytext=beside, textcoords="offset points", fontsize=8,
                     color=style.QUIET)  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from reluflow.statistics import wilson
 
 POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
-_PALE = {"$S_{\\sigma^+}$": "#FBE0CF", "$S_{\\sigma^-}$": "#D3E6F4", "no datum active": "#D9D9D9"}
+PALE = {"$S_{\\sigma^+}$": "#FBE0CF", "$S_{\\sigma^-}$": "#D3E6F4", "no datum active": "#D9D9D9"}
 _FINE = 1441
 
 
@@ -93,9 +93,10 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     return fig
 
 
-def _sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
+def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
+    """Which directions U (m, 2) lie in the sectors (13), (14), and in none that sees a datum."""
     dead = silent(X, U)
-    return dict(zip(_PALE, (serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead),
+    return dict(zip(PALE, (serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead),
                     strict=True))  # fmt: skip
 
 
@@ -104,9 +105,9 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.spines[:].set_visible(False)
     turns = np.linspace(-np.pi, np.pi, _FINE)
     U = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for name, inside in _sectors(X, y, U).items():
-        for a, b in _arcs(turns, inside):
-            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=_PALE[name], lw=0.0))
+    for name, inside in sectors(X, y, U).items():
+        for a, b in arcs(turns, inside):
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8))
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
@@ -122,10 +123,10 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
 def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
     turns = np.linspace(-np.pi, np.pi, _FINE)
     U = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for name, inside in _sectors(X, y, U).items():
-        for a, b in _arcs(turns, inside):
-            ax.axvspan(*np.degrees([a, b]), color=_PALE[name], lw=0.0, zorder=0.1)
-        style.legend_entry(ax, name, color=_PALE[name], lw=7.0)
+    for name, inside in sectors(X, y, U).items():
+        for a, b in arcs(turns, inside):
+            ax.axvspan(*np.degrees([a, b]), color=PALE[name], lw=0.0, zorder=0.1)
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     ax.plot(np.degrees(turns), height(X, y, U), color=style.INK, lw=1.3)
     for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
                                        (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
@@ -141,7 +142,7 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.xaxis.set_major_locator(MultipleLocator(90))
 
 
-def _arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
+def arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
     """The stretches (from, to) of `turns` on which `inside` holds."""
     edges = np.diff(np.concatenate([[False], inside, [False]]).astype(int))
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1

@@ -1,0 +1,114 @@
+"""What is true where a claim of Phuong & Lampert 2021 does not hold as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+INSTEAD: Mapping[str, str] = {
+    "os.thm1.W": (
+        r"True whenever a neuron is alive, for every data set and every size of the start; the "
+        r"probability needs signs of $a(0)$ that are chosen before the directions. The distance "
+        r"$D$ has $D^2 \log(1/\ell) \to$ a constant of the order of the start's squared norm."
+    ),
+    "os.cor1": (
+        r"True whenever a neuron is alive. Both constants are $1 / (2 (\|w_+\| + \|w_-\|))$, "
+        r"without the term of an empty group."
+    ),
+    "os.eq15-16": (
+        r"True in two dimensions or more. On the line a neuron on the wrong side only shrinks, "
+        r"and stays active there for ever."
+    ),
+    "os.eq79-80.2": (
+        r"$\langle w_+, x_i \rangle \le 0$ and $\langle w_-, x_i \rangle > 0$ on negative data: "
+        r"the factor $y_i$ is one too many."
+    ),
+    "os.lemA.4.rate": (
+        r"$\frac{d}{dt} \|w_j\|^2 = \frac{d}{dt} a_j^2$ is twice the printed sum. The bound from "
+        r"below is then $a_j(0)^2 e^{-2nBVt}$."
+    ),
+    "os.loss.general": (
+        r"An exponential tail is needed. With $\ell_i(u) = -y_i u$, which meets every condition, "
+        r"the neurons turn to the sums of the positive and of the negative data instead of $w_+$ "
+        r"and $w_-$. Lemmas 1 to 3 ask for signs alone."
+    ),
+    "os.assumptions.1": (
+        r"Every balanced start that leaves both groups a neuron ends at (8): under (OS) problem "
+        r"(77) has no other KKT points than Lemma C.1's. A small start only makes the approach "
+        r"faster."
+    ),
+    "os.orthants": (
+        r"True in the plane only. In space the five data $(3, 3, -1)$, $(3, 2, 2)$, $(3, -1, "
+        r"3)$, $(3, -3, -1)$, $(3, -1, -3)$ have positive inner products and lie in no orthant "
+        r"of any orthonormal basis, in $\mathbb{R}^3$ or a larger space."
+    ),
+    "os.separator": (
+        r"True if the boundary of a half-space belongs to the other label: $\langle x_i, "
+        r"x\rangle > 0$ exactly on the data of the label of $x_i$."
+    ),
+    "os.lem2.1": (
+        r"True for $d \ge 2$, and without (Span). The printed proof divides by a norm below $1$ "
+        r"where $G(w)$ may be negative; another one is given. On the line both points of the "
+        r"sphere are strict maxima and minima."
+    ),
+    "os.lem2.2": r"True for $d \ge 2$, and without (Span).",
+    "os.lemA.3.position": (
+        r"General position can hold for $k \le d + 1$ points only: any $d + 2$ lie in "
+        r"$\mathbb{R}^d$, and (Span) asks for more data than that. Lemma A.3 needs no position "
+        r"at all."
+    ),
+    "os.thm1.prob": (
+        r"True for signs $a_j(0)$ that are drawn without a look at $w_j(0)$, and $2^{-p}$ cannot "
+        r"be improved. Signs chosen afterwards can kill a neuron with a chance up to $3/4$ in "
+        r"the plane: $1 - \angle(x_+, x_-)/2\pi$ for the sums $x_\pm$ of the two labels."
+    ),
+    "os.thm1.nonempty": (
+        r"One group is empty at width 1 always, and at any width if all $a_j(0)$ have one sign; "
+        r"with fair signs both groups have neurons with a chance that tends to $1$ like $1 - 2 "
+        r"c^p$, $c \le 3/4$."
+    ),
+    "os.data.2": (
+        r"True, but the filter is not what does it: without it the angle is $23^\circ$ instead "
+        r"of $28^\circ$, for $w_\pm$ hang on some six support examples. These span far less than "
+        r"$\mathbb R^{20}$: (Span) fails in the paper's own experiment."
+    ),
+    "os.fig1a": (
+        r"Effectively 0 is the level of the start: training adds a matrix of rank two, and the "
+        r"third singular value stays that of the start, 0.09 against 2.4 and 0.34, however long "
+        r"one trains."
+    ),
+    "os.fig1c": (
+        r"About three neurons in four. The others still point where they were drawn; from a "
+        r"start fifty times smaller 99 % are above 0.9. The groups themselves are $17^\circ$ "
+        r"off."
+    ),
+    "os.fig2abc": (
+        r"With a rule for rank two: two singular values outgrow the start, the others stay as "
+        r"they were. In $W_1$ the second is only 2.7 times the third, in $W_2$ and $W_3$ ten "
+        r"times."
+    ),
+    "os.fig2def": (
+        r"True. In $W_2$ and $W_3$ the two directions are at right angles, and are the "
+        r"max-margin vectors of the features that come into the layer."
+    ),
+    "os.fig2g": (
+        r"Supported, less clearly than with two layers: 62 % of the neurons are above 0.9, "
+        r"against 74 % on the same data, for they end shorter over the same start. The groups' "
+        r"means are as near."
+    ),
+    "os.assumptions.2": (
+        r"Linear separability does not suffice: $(1, \pm 2)$ against $(-3, \pm 1)$ has three "
+        r"limit directions. (OS) is not necessary either: more than half of the data that hardly "
+        r"break it, and few that strongly do, have the limit (8) from a small start."
+    ),
+    "os.assumptions.3": (
+        r"True for rates up to ten times the paper's and for any balance: the limits are the KKT "
+        r"points of (77), which know of neither. Signs of $a_j$ change, which Lemma A.4 "
+        r"excludes; a hundred times the rate breaks it, three hundred diverges."
+    ),
+    "os.fig3.3": (
+        r"At layer 7 nearly all pairs of images obey (OS), and none of the runs does to the "
+        r"letter: two pairs in ten thousand violate it before the ReLU, the work of 46 images of "
+        r"12 665; from another start, twenty-six do. After the ReLU, where nothing is negative, "
+        r"a tenth of all pairs do."
+    ),
+}

@@ -1,0 +1,164 @@
+"""(GF) on many data, from any balanced start to a loss of e^-1e6, without a look at each crossing.
+
+`long_flow` stops at every boundary that a neuron crosses, thousands of them where data are many.
+Here one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines of
+up to `WIDTH`, so that a neuron may also slide along a boundary, which data that are not (OS) make
+it do: as the width goes to 0 such a path tends to one of the solutions of (4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import BDF
+
+from reluflow.flows.charts import LOG_LOG, TIME, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.losses import LOGISTIC
+
+REACH = 1e6
+"""log(1/loss) at the end."""
+WIDTH = 1e-3
+"""Cosines up to this are on a boundary."""
+_HOLDS = 0.05
+"""A neuron whose slope at a datum is smaller does not see it: dying ones come to 0 as slowly as
+e^-t."""
+_BEGUN = 2.0
+"""log(1/loss) from which the clock is log log(1/loss)."""
+_LONGEST = 1e6
+"""The longest time, in units of 1 over the sum of the squared lengths of the data."""
+_MOST, _WORK = 200_000, 2e10
+"""Velocities, and n p d times velocities, after which a flow is given up: about half a minute."""
+_LEAST = -300.0
+"""ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
+_RTOL = 1e-5
+
+FOLLOWED, RESTS, SLOW = (
+    "followed to a loss of e^-1000000",
+    "stops at a loss above 0",
+    "given up at this loss, after too many steps",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A network along its training.
+
+    status  how it ended, in words
+    clock   (m,) time, or epochs, in the first phase
+    early   (m, p, d) the weights W there
+    kept    (n,) the data that some neuron sees at the end: of these is the loss
+    tau     (k,) log(1/loss) at the moments of the last phase, k >= 1
+    W, a    (k, p, d) and (k, p) the weights there
+    """
+
+    status: str
+    clock: NDArray
+    early: NDArray
+    kept: NDArray
+    tau: NDArray
+    W: NDArray
+    a: NDArray
+
+
+def slopes(cosines: NDArray) -> NDArray:
+    """The slope of the ReLU at cosines (...) of neurons and data: 0 to 1 over -WIDTH to WIDTH."""
+    return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
+
+
+def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
+    """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
+    data X (n, d), y (n,).
+
+    On the clock of time until the loss of the data that some neuron sees is below e^-2; from there
+    on of these alone, on log log(1/loss). Back to time where a neuron comes to see another datum.
+    """
+    chart = Neurons(signs, X.shape[1])
+    field = GradientFlow(chart, LOGISTIC, X, y, TIME)
+    horizon = _LONGEST / float(np.sum(X * X))
+    first: tuple[NDArray, NDArray] | None = None
+    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _allowed(X, W0)
+    while True:
+        clock, states, status, left = _run(
+            field, chart, z, horizon, partial(_small, field, chart), left
+        )
+        first = first or (clock, _weights(chart, states)[0])
+        seen = _seen(chart, states[-1], X)
+        if status != "stopped":
+            words = RESTS if status == "horizon" else SLOW
+            tau = np.array([-field.log_loss(states[-1])])
+            return Path(words, *first, seen, tau, *_weights(chart, states[-1:]))
+        late = replace(_of(field, seen), clock=LOG_LOG)
+        clock, states, status, left = _run(
+            late, chart, states[-1], float(np.log(REACH)),
+            partial(_sees_more, chart, X, seen), left,
+        )  # fmt: skip
+        z = states[-1]
+        if status != "stopped":
+            tau = np.array([-late.log_loss(z) for z in states])
+            words = FOLLOWED if status == "horizon" else SLOW
+            return Path(words, *first, seen, tau, *_weights(chart, states))
+
+
+def _allowed(X: NDArray, W0: NDArray) -> float:
+    return min(_MOST, _WORK / (X.size * len(W0)))
+
+
+def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
+    """The field of these data (n,) alone."""
+    return replace(field, X=field.X[data], y=field.y[data])
+
+
+def _seen(chart: Neurons, z: NDArray, X: NDArray) -> NDArray:
+    """The data (n,) that some neuron sees."""
+    return np.asarray((slopes(chart.cosines(z, X)[0]) > _HOLDS).any(axis=1))
+
+
+def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
+    """Whether the data that are seen have a loss below e^-2."""
+    seen = _seen(chart, z, field.X)
+    return bool(seen.any() and _of(field, seen).log_loss(z) < -_BEGUN)
+
+
+def _sees_more(chart: Neurons, X: NDArray, seen: NDArray, z: NDArray) -> bool:
+    """Whether some neuron sees a datum that was not `seen` (n,)."""
+    return bool((_seen(chart, z, X) & ~seen).any())
+
+
+def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
+    U, R = chart.split(Z)
+    sizes = np.exp(np.maximum(R, _LEAST))
+    return sizes[..., None] * U, chart.signs * sizes
+
+
+def _run(
+    field: GradientFlow, chart: Neurons, z: NDArray, until: float,
+    stop: Callable[[NDArray], bool], left: float,
+) -> tuple[NDArray, NDArray, str, float]:  # fmt: skip
+    """Clock values (m,), states (m, k), how it ended, "horizon" at `until`, "stopped" where `stop`
+    holds of a state, else "stiff", and what is left of the velocities that may be taken."""
+
+    def velocity(_: float, z: NDArray) -> NDArray:
+        return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
+
+    t = field.begin(z)
+    solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
+    clock, states = [t], [z]
+    status = "stiff"
+    while solver.status == "running" and solver.nfev + solver.njev * len(z) < left:
+        # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
+        with np.errstate(invalid="ignore", over="ignore"):
+            solver.step()
+        clock.append(solver.t)
+        states.append(chart.restored(solver.y))
+        if stop(states[-1]):
+            status = "stopped"
+            break
+        if solver.status == "finished":
+            status = "horizon"
+    left -= solver.nfev + solver.njev * len(z)
+    return np.array(clock), np.array(states), status, left
