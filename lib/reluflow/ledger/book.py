@@ -31,7 +31,7 @@ class ClaimRecord:
         row = row_from_record(data.content, _claims())
         checks = [address for address in _addresses() if address.id == row.claim.id]
         html = page_card(row, checks, renderer.renderer.sphinx_env.docname)
-        return [nodes.raw(text=html, format="html", classes=["output", "text_html"])]
+        return [nodes.raw(text=html, format="html")]
 
 
 # Read once in a build, which draws hundreds of cards.
