@@ -29,8 +29,8 @@ INSTEAD: Mapping[str, str] = {
     ),
     "os.loss.general": (
         r"The loss has to fall fast; an exponential tail is enough. With $\ell_i(u) = -y_i u$, "
-        r"which meets every condition, the neurons turn to the sums of the positive and of the negative data instead of $w_+$ "
-        r"and $w_-$. Lemmas 1 to 3 ask for signs alone."
+        r"which meets every condition, the neurons turn to the sums of the positive and of the "
+        r"negative data instead of $w_+$ and $w_-$. Lemmas 1 to 3 ask for signs alone."
     ),
     "os.assumptions.1": (
         r"Every balanced start that leaves both groups a neuron ends at (8): under (OS) problem "
