@@ -210,7 +210,10 @@ def not_needed() -> Counterexample:
             "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
         },
         breaks=(bound("distance of (8) where L = e^(-1e6)", float(late.distances[-1, 0]), ">=", 0.1,
-                      "", digits=1),),
+                      "", digits=1),
+                note("the same where L = e^-100, e^(-1e4), e^(-1e6)",
+                     tuple(np.interp([2.0, 4.0, 6.0], np.log10(late.tau), late.distances[:, 0])),
+                     digits=1)),
         recheck=(fact("a neuron of a KKT point of (77) can have another pattern than in (8)",
                       left > 0, True),),
         route="every face of the arrangement of these data tried in whole numbers: which ones can "

@@ -79,6 +79,7 @@ def _spectra(ax: Axes, runs: Sequence[Course], layer: int) -> None:
         style.legend_entry(ax, name, ls="", **look)
     ax.set_ylim(bottom=0.0)
     ax.set_xticks(ranks[::3])
+    ax.set_xlabel("number, the largest first")
 
 
 def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
@@ -97,6 +98,8 @@ def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
             ax.plot(*np.array([[0.0, 0.0], way]).T, color=style.INK, lw=1.0, ls=dash, zorder=0,
                     label=f"$w_{'+' if sign > 0 else '-'}$")  # fmt: skip
     ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xlabel("first singular direction")
+    ax.set_ylabel("second")
 
 
 def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
@@ -105,6 +108,7 @@ def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
               label="neurons a bin, mean of the runs")  # fmt: skip
     ax.axvline(HIGH, color=style.INK, lw=0.9, ls=(0, (2, 2)))
     ax.set_xlabel("cosine with $w_+$ or $w_-$")
+    ax.set_ylabel("neurons")
     ax.set_yticks([0, 20, 40])
 
 
