@@ -79,5 +79,37 @@ INSTEAD: Mapping[str, str] = {
         r"True if no virtual minimum of a cell whose active data span the plane lies on a "
         r"boundary. Else a small start may end on one, at no local minimum."
     ),
+    "sv.ex3.5": (
+        r"Read of data of ours, for the figure prints none, and of starts near the origin. From "
+        r"$|w_0| = 100$ some flows leave the cell elsewhere."
+    ),
+    "sv.prop4.1.1": (
+        r"Read where $\alpha_j^*$ is defined: $x_j$ is not orthogonal to all data active at $w_0$. "
+        r"Then A1 makes $x_j \cdot Hw_0$ positive."
+    ),
+    **dict.fromkeys(
+        ("sv.propD.4.1", "sv.propD.4.2", "sv.propD.4.4"),
+        r"Read with a norm that increases where its derivative is positive, with $w^* \ne 0$, and "
+        r"with the closed ellipsoid.",
+    ),
+    **dict.fromkeys(
+        ("sv.propD.1", "sv.thmE.1", "sv.corE.2"),
+        r"Read with $r \le d$, affine manifolds and, for $r < d$, one limit for each start; of the "
+        r"reduction what carries over to ReLU: the flow, with its events, and not the one minimum.",
+    ),
+    "sv.thmF.6": (
+        r"Read with at least one crossing, and $x_0 \cdot H^{-1} x_0 < 1$ at each, as the proof "
+        r"needs; in the plane that follows from B1 and B3."
+    ),
+    "sv.lemF.7": (
+        r"Read with a norm that increases at a moment if its square has a positive derivative "
+        r"then, and with the boundary as the points where $g = 0$."
+    ),
+    **dict.fromkeys(
+        ("sv.lemF.10", "sv.thmF.11.1", "sv.thmF.11.2"),
+        r"Read for all constants with different $b_i \ne 0$, not all $a_i$ and $c$ zero: no linear "
+        r"flow crosses a hyperplane more than $d$ times unless it lies in it, and some data attain "
+        r"$d$.",
+    ),
 }
 """The claim's id -> one sentence, mathematics between dollars; its verdict is computed."""
