@@ -147,6 +147,31 @@ def test_who_can_die_on_edges() -> None:
     assert own_data.can_die(np.array([[1.0, 0], [-1, 0]]))  # a rank is missing
 
 
+@pytest.mark.parametrize("turn", [0.0, 100.0, 200.0, 300.0])
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) -> None:
+    """(900, 300) and (-500, -200) lie clockwise, as the mirror image of the plane's data does."""
+    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    Q = np.array([[c, s], [-s, c]]) @ np.diag([1.0, mirror])
+    assert chances(PLANE @ Q, LABELS) == pytest.approx(chances(PLANE, LABELS))
+    pair = np.array([[900.0, 300.0], [-500.0, -200.0]])
+    gap = np.arccos(pair[0] @ pair[1] / np.prod(np.linalg.norm(pair, axis=1)))
+    exact = (1.5 * np.pi - gap) / (2.0 * np.pi)
+    assert chances(pair @ Q, LABELS[[0, 3]])[:2] == pytest.approx((exact, exact))
+
+
+@pytest.mark.parametrize("x", [(1.0, 1.0), (3.0, 1.0), (0.1, -0.7)])
+def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
+    """A neuron that leaves -x comes to x at the same place, which draws it on."""
+    own = given([x, np.multiply(-2.0, x)], [1, -1], 8)
+    table = own_data.death_table(own, 10)
+    assert [v.split()[0] for v in table["directions that die"]] == ["0", "0", "0"]
+    assert table["closed form"].tolist() == ["0", "0", "0"]
+    assert own_limit.summary(own_limit.train(own))[""]["neurons that live"] == "8 of 8"
+    X, y = np.array([[1.0, 0], [-1, 0]]), np.ones(2)  # both draw a neuron with a < 0 back
+    assert align(X, y, (0.6, 0.8), -1.0, passes=True).status == "dead"
+
+
 def test_shares_that_die_hold_the_closed_form() -> None:
     own = experiment("plane")
     table = own_data.death_table(own, 400)
@@ -218,6 +243,8 @@ def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert path.status == own_flow.RESTS
     assert path.tau[-1] == pytest.approx(-np.log(2 * np.log(2)), abs=0.01)
     assert own_limit.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
+    told = own_limit.summary(own_limit.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
+    assert told["KKT gap"] == "none, data are on the wrong side"
     monkeypatch.setattr(own_flow, "_MOST", 100)
     own = experiment("plane")
     assert own_flow.follow(own.X, own.y, own.W0, own.signs).status == own_flow.SLOW
@@ -321,6 +348,18 @@ def test_descent_comes_near_and_is_looked_at_alike() -> None:
     assert trained.path.clock[-1] == 100.0
     assert trained.distances[-1] < trained.distances[0]
     assert own_limit.rays(trained)["neurons"].map(int).sum() == 12
+    whole(own_pictures.training(trained))
+
+
+@pytest.mark.filterwarnings("error")
+def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
+    short = replace(experiment("plane", width=4), optimiser="sgd", epochs=1)
+    trained = own_limit.train(short)
+    assert own_limit.summary(trained)[""]["the training"] == "1 epoch of minibatches"
+    whole(own_pictures.training(trained))
+    long = given([[900, 300], [-500, 200]], [1, -1], 10, 0.05)
+    trained = own_limit.train(replace(long, optimiser="sgd", epochs=50))
+    assert set(own_limit.rays(trained).dtypes) == {np.dtype(object)}
     whole(own_pictures.training(trained))
 
 

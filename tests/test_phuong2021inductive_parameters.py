@@ -85,6 +85,7 @@ def test_a_bad_value_is_one_sentence(name: str, value: object, told: str) -> Non
     [
         ({"dataset": "section-5.2"}, 'did you mean "section-5.1"'),
         ({"dataset": "iris"}, "the names are section-5.1"),
+        ({"dataset": "my\ndata"}, 'dataset "my data" is neither'),
         ({"dataset": "digits:1-1"}, "must name two different digits"),
         ({"width": 50}, 'parameter "width": the flow of 50 neurons on 500 data .* or "sgd"'),
         ({"dataset": "plane", "width": 200}, None),
