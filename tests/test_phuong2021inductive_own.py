@@ -106,6 +106,8 @@ def test_max_margin_vectors_and_their_support_examples() -> None:
     assert [written(v) for v in table["norm"]] == pytest.approx([5**0.5 / 7, 0.2], rel=1e-3)
     assert table["support examples"].tolist() == ["2 of 3", "2 of 3"]
     assert table["(Span)"].tolist() == ["holds", "holds"]
+    near = np.array([[1.0, 0.0], [1.001, 0.5], [-1.0, 0.0]])
+    assert own_data.vectors_table(given(near, [1, 1, -1]))["support examples"].iloc[0] == "1 of 2"
     few = own_data.vectors_table(given(PLANE[[0, 3]], LABELS[[0, 3]]))
     assert few["their rank"].tolist() == ["1 of 2", "1 of 2"]
     assert few["(Span)"].tolist() == ["does not hold", "does not hold"]
@@ -209,6 +211,24 @@ def test_the_flow_is_the_one_that_stops_at_each_boundary(
     k = int(np.searchsorted(path.clock, min(0.5 * late.begun, path.clock[-1])))
     there = path.early[k] / np.linalg.norm(path.early[k], axis=1, keepdims=True)
     assert np.abs(there - early[: 6 * d].reshape(6, d)).max() < 0.1
+
+
+@pytest.mark.parametrize("short", [1e-1, 1e-3, 1e-5])
+def test_data_of_very_different_lengths(short: float) -> None:
+    """All lengths that the page takes: both labels are learned, however long one of them takes."""
+    own = given([[90.0, 30.0], [-90.0 * short, 0.0]], [1, -1])
+    trained = own_limit.train(own)
+    assert trained.path.status == own_flow.FOLLOWED
+    assert trained.distances[-1] < 1e-3
+    told = own_data.separability_table(own)["plane"]["linearly separable"]
+    assert written(told.split()[-1]) == pytest.approx(90.0 * short, rel=2e-3)
+
+
+def test_tiny_neurons_keep_their_size() -> None:
+    """At the start of a flow its weights are those that were given, however small."""
+    W0 = 1e-12 * np.array([[3.0, 4.0], [-5.0, 12.0]])
+    path = own_flow.follow(PLANE, LABELS, W0, np.array([1.0, -1.0]))
+    assert path.early[0] == pytest.approx(W0, rel=1e-9, abs=0.0)
 
 
 def test_a_neuron_slides_where_it_must() -> None:
