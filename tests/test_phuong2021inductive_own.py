@@ -315,6 +315,19 @@ def test_a_training_is_summed_up(trained: own_limit.Trained) -> None:
     assert trained.cosines(1.0)[0] == pytest.approx(wanted)
 
 
+def test_a_neuron_on_data_of_the_other_label_alone_does_not_live(
+    trained: own_limit.Trained,
+) -> None:
+    """The plane's data have their label as the sign of their first coordinate."""
+    own = trained.own
+    for turn, living in ((1.0, 8), (-1.0, 0)):
+        W = np.zeros((1, 8, 2))
+        W[0, :, 0] = turn * own.signs
+        there = replace(trained, path=replace(trained.path, W=W))
+        assert own_limit.summary(there)[""]["neurons that live"] == f"{living} of 8"
+        assert own_limit.rays(there).empty == (living == 0)
+
+
 def test_more_rays_than_two_without_the_condition() -> None:
     """Two positive data at a right angle and more, each with neurons of its own."""
     X, y = np.array([[1.0, 0.1], [-1.0, 0.1], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
@@ -365,7 +378,7 @@ def test_descent_comes_near_and_is_looked_at_alike() -> None:
     table = own_limit.summary(trained)[""]
     assert table["the training"] == "100 epochs of minibatches"
     assert table["KKT gap"] == ""
-    assert trained.path.clock[-1] == 100.0
+    assert trained.path.clock[[0, 1, -1]].tolist() == [0.0, 0.5, 100.0]  # two minibatches an epoch
     assert trained.distances[-1] < trained.distances[0]
     assert own_limit.rays(trained)["neurons"].map(int).sum() == 12
     whole(own_pictures.training(trained))

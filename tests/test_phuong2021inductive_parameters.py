@@ -93,6 +93,8 @@ def test_a_bad_value_is_one_sentence(name: str, value: object, told: str) -> Non
         ({"width": 50, "optimiser": "sgd"}, None),
         ({"n": 500, "epochs": 5001, "optimiser": "sgd"}, "are 50010 steps, and this page takes"),
         ({"n": 500, "epochs": 5001}, None),
+        ({"n": 501, "epochs": 5000, "optimiser": "sgd"}, "are 55000 steps"),
+        ({"n": 1000, "width": 20}, None),
     ],
 )
 def test_parameters_that_do_not_fit_together(changed: dict[str, Any], told: str | None) -> None:
