@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
 from reluflow.margin.max_margin import _proved, max_margin
+from reluflow.supports import supported
 from scipy.optimize import nnls
 
 
@@ -90,3 +91,21 @@ def test_the_gap_is_told_by_length_and_dual_bound() -> None:
     assert weaker.gap == pytest.approx(np.sqrt(2.0) - 1.0)
     assert _proved(np.array([1.0, -1.0]), np.ones(2), np.eye(2)) is None
     assert _proved(np.ones(2), np.array([1.0, -1.0]), np.eye(2)) is None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lengths_that_differ_by_a_million(seed: int) -> None:
+    """Separable by construction; each vector is certified by its multipliers."""
+    rng = np.random.default_rng(seed)
+    item = supported(int(rng.integers(2, 5)), (2, 2), rng)
+    X = item["X"] / np.linalg.norm(item["X"], axis=1, keepdims=True)
+    X *= 10.0 ** rng.uniform(-3.0, 3.0, (len(X), 1))
+    for own, y in ((X, item["y"]), (X[item["y"] > 0.0], np.ones(int(np.sum(item["y"] > 0.0))))):
+        found = max_margin(own, y)
+        assert found.gap < 1e-6
+        assert (y * (own @ found.u)).min() == pytest.approx(1.0)
+
+
+def test_a_short_datum_has_a_vector() -> None:
+    found = max_margin([[900.0, 300.0], [-1e-3, 0.0]], [1.0, -1.0])
+    assert found.length == pytest.approx(1000.0)

@@ -28,7 +28,7 @@ from reluflow.papers.phuong2021inductive import (
     start_draws,
 )
 from reluflow.papers.phuong2021inductive.limit import Limit, limit
-from reluflow.papers.phuong2021inductive.long_flow import Start, follow, patterns
+from reluflow.papers.phuong2021inductive.long_flow import Start, Waiting, follow, patterns
 from reluflow.papers.phuong2021inductive.pictures import limit as pictures
 from reluflow.supports import support_draws, supported
 from scipy.integrate import solve_ivp
@@ -240,3 +240,14 @@ def test_pictures(near_zero: start_draws.Survey, of_sizes: start_draws.Survey) -
     figure = pictures.distances(near_zero.found, near_zero.found, of_sizes.found)
     assert cut_off(figure) == []
     assert cut_off(pictures.growth(near_zero.found)) == []
+
+
+def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait() -> None:
+    """From norm 20 the datum (1, 8), which the neuron does not see, waits until e^-400 moves it."""
+    X, y = np.array([[8.0, 1.0], [1.0, 8.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    W0 = np.array([[1.0, -0.2], [-1.0, -1.0]]) / np.hypot(1.0, 0.2)
+    start = Start(X, y, W0, np.full(2, np.log(20.0)), np.array([1.0, -1.0]))
+    with pytest.raises(Waiting):
+        follow(start)
+    small = replace(start, log_norms=np.full(2, -5.0))
+    assert follow(small, 100.0) is not None

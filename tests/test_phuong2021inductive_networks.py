@@ -324,3 +324,18 @@ def test_a_rate_of_30_diverges_and_10_turns_neurons_against_their_sign():
     assert run.end.loss > 1e6
     astray = [run.end.astray for run in records.recorded("steps")["10"]]
     assert np.median(astray) > 0.1
+
+
+def test_epochs_are_counted_from_the_start_and_losses_are_means() -> None:
+    rng = np.random.default_rng(0)
+    weights = [rng.standard_normal((2, *shape)) for shape in shapes(2, 3, 2)]
+    X, y = rng.standard_normal((2, 5, 2)), rng.choice([-1.0, 1.0], (2, 5))
+
+    def run(rate: float, epochs: list[int]) -> list[tuple[int, list[np.ndarray], np.ndarray]]:
+        rngs = [np.random.default_rng(k) for k in range(2)]
+        return list(minibatch_ensemble(weights, X, y, rate, 2, epochs, rngs))
+
+    few, all_of_them = run(0.1, [1, 3])[-1], run(0.1, [1, 2, 3])[-1]
+    for one, other in zip(few[1], all_of_them[1], strict=True):
+        assert np.array_equal(one, other)
+    assert run(0.0, [1])[0][2] == pytest.approx(slopes(weights, X, y)[1] / 5.0)

@@ -106,6 +106,8 @@ def test_max_margin_vectors_and_their_support_examples() -> None:
     assert [written(v) for v in table["norm"]] == pytest.approx([5**0.5 / 7, 0.2], rel=1e-3)
     assert table["support examples"].tolist() == ["2 of 3", "2 of 3"]
     assert table["(Span)"].tolist() == ["holds", "holds"]
+    near = np.array([[1.0, 0.0], [1.001, 0.5], [-1.0, 0.0]])
+    assert own_data.vectors_table(given(near, [1, 1, -1]))["support examples"].iloc[0] == "1 of 2"
     few = own_data.vectors_table(given(PLANE[[0, 3]], LABELS[[0, 3]]))
     assert few["their rank"].tolist() == ["1 of 2", "1 of 2"]
     assert few["(Span)"].tolist() == ["does not hold", "does not hold"]
@@ -147,6 +149,31 @@ def test_who_can_die_on_edges() -> None:
     assert own_data.can_die(np.array([[1.0, 0], [-1, 0]]))  # a rank is missing
 
 
+@pytest.mark.parametrize("turn", [0.0, 100.0, 200.0, 300.0])
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) -> None:
+    """(900, 300) and (-500, -200) lie clockwise, as the mirror image of the plane's data does."""
+    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    Q = np.array([[c, s], [-s, c]]) @ np.diag([1.0, mirror])
+    assert chances(PLANE @ Q, LABELS) == pytest.approx(chances(PLANE, LABELS))
+    pair = np.array([[900.0, 300.0], [-500.0, -200.0]])
+    gap = np.arccos(pair[0] @ pair[1] / np.prod(np.linalg.norm(pair, axis=1)))
+    exact = (1.5 * np.pi - gap) / (2.0 * np.pi)
+    assert chances(pair @ Q, LABELS[[0, 3]])[:2] == pytest.approx((exact, exact))
+
+
+@pytest.mark.parametrize("x", [(1.0, 1.0), (3.0, 1.0), (0.1, -0.7)])
+def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
+    """A neuron that leaves -x comes to x at the same place, which draws it on."""
+    own = given([x, np.multiply(-2.0, x)], [1, -1], 8)
+    table = own_data.death_table(own, 10)
+    assert [v.split()[0] for v in table["directions that die"]] == ["0", "0", "0"]
+    assert table["closed form"].tolist() == ["0", "0", "0"]
+    assert own_limit.summary(own_limit.train(own))[""]["neurons that live"] == "8 of 8"
+    X, y = np.array([[1.0, 0], [-1, 0]]), np.ones(2)  # both draw a neuron with a < 0 back
+    assert align(X, y, (0.6, 0.8), -1.0, passes=True).status == "dead"
+
+
 def test_shares_that_die_hold_the_closed_form() -> None:
     own = experiment("plane")
     table = own_data.death_table(own, 400)
@@ -186,6 +213,24 @@ def test_the_flow_is_the_one_that_stops_at_each_boundary(
     assert np.abs(there - early[: 6 * d].reshape(6, d)).max() < 0.1
 
 
+@pytest.mark.parametrize("short", [1e-1, 1e-3, 1e-5])
+def test_data_of_very_different_lengths(short: float) -> None:
+    """All lengths that the page takes: both labels are learned, however long one of them takes."""
+    own = given([[90.0, 30.0], [-90.0 * short, 0.0]], [1, -1])
+    trained = own_limit.train(own)
+    assert trained.path.status == own_flow.FOLLOWED
+    assert trained.distances[-1] < 1e-3
+    told = own_data.separability_table(own)["plane"]["linearly separable"]
+    assert written(told.split()[-1]) == pytest.approx(90.0 * short, rel=2e-3)
+
+
+def test_tiny_neurons_keep_their_size() -> None:
+    """At the start of a flow its weights are those that were given, however small."""
+    W0 = 1e-12 * np.array([[3.0, 4.0], [-5.0, 12.0]])
+    path = own_flow.follow(PLANE, LABELS, W0, np.array([1.0, -1.0]))
+    assert path.early[0] == pytest.approx(W0, rel=1e-9, abs=0.0)
+
+
 def test_a_neuron_slides_where_it_must() -> None:
     """As in the limit of small weights, which finds the boundary exactly."""
     starts = [np.array([np.cos(t), np.sin(t)]) for t in np.linspace(0, 6.2, 40)]
@@ -218,6 +263,8 @@ def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert path.status == own_flow.RESTS
     assert path.tau[-1] == pytest.approx(-np.log(2 * np.log(2)), abs=0.01)
     assert own_limit.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
+    told = own_limit.summary(own_limit.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
+    assert told["KKT gap"] == "none, data are on the wrong side"
     monkeypatch.setattr(own_flow, "_MOST", 100)
     own = experiment("plane")
     assert own_flow.follow(own.X, own.y, own.W0, own.signs).status == own_flow.SLOW
@@ -266,6 +313,19 @@ def test_a_training_is_summed_up(trained: own_limit.Trained) -> None:
     w = trained.goal.vectors[1.0]
     wanted = W @ w / np.linalg.norm(w) / np.linalg.norm(W, axis=1)
     assert trained.cosines(1.0)[0] == pytest.approx(wanted)
+
+
+def test_a_neuron_on_data_of_the_other_label_alone_does_not_live(
+    trained: own_limit.Trained,
+) -> None:
+    """The plane's data have their label as the sign of their first coordinate."""
+    own = trained.own
+    for turn, living in ((1.0, 8), (-1.0, 0)):
+        W = np.zeros((1, 8, 2))
+        W[0, :, 0] = turn * own.signs
+        there = replace(trained, path=replace(trained.path, W=W))
+        assert own_limit.summary(there)[""]["neurons that live"] == f"{living} of 8"
+        assert own_limit.rays(there).empty == (living == 0)
 
 
 def test_more_rays_than_two_without_the_condition() -> None:
@@ -318,9 +378,21 @@ def test_descent_comes_near_and_is_looked_at_alike() -> None:
     table = own_limit.summary(trained)[""]
     assert table["the training"] == "100 epochs of minibatches"
     assert table["KKT gap"] == ""
-    assert trained.path.clock[-1] == 100.0
+    assert trained.path.clock[[0, 1, -1]].tolist() == [0.0, 0.5, 100.0]  # two minibatches an epoch
     assert trained.distances[-1] < trained.distances[0]
     assert own_limit.rays(trained)["neurons"].map(int).sum() == 12
+    whole(own_pictures.training(trained))
+
+
+@pytest.mark.filterwarnings("error")
+def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
+    short = replace(experiment("plane", width=4), optimiser="sgd", epochs=1)
+    trained = own_limit.train(short)
+    assert own_limit.summary(trained)[""]["the training"] == "1 epoch of minibatches"
+    whole(own_pictures.training(trained))
+    long = given([[900, 300], [-500, 200]], [1, -1], 10, 0.05)
+    trained = own_limit.train(replace(long, optimiser="sgd", epochs=50))
+    assert set(own_limit.rays(trained).dtypes) == {np.dtype(object)}
     whole(own_pictures.training(trained))
 
 

@@ -85,6 +85,7 @@ def test_a_bad_value_is_one_sentence(name: str, value: object, told: str) -> Non
     [
         ({"dataset": "section-5.2"}, 'did you mean "section-5.1"'),
         ({"dataset": "iris"}, "the names are section-5.1"),
+        ({"dataset": "my\ndata"}, 'dataset "my data" is neither'),
         ({"dataset": "digits:1-1"}, "must name two different digits"),
         ({"width": 50}, 'parameter "width": the flow of 50 neurons on 500 data .* or "sgd"'),
         ({"dataset": "plane", "width": 200}, None),
@@ -92,6 +93,8 @@ def test_a_bad_value_is_one_sentence(name: str, value: object, told: str) -> Non
         ({"width": 50, "optimiser": "sgd"}, None),
         ({"n": 500, "epochs": 5001, "optimiser": "sgd"}, "are 50010 steps, and this page takes"),
         ({"n": 500, "epochs": 5001}, None),
+        ({"n": 501, "epochs": 5000, "optimiser": "sgd"}, "are 55000 steps"),
+        ({"n": 1000, "width": 20}, None),
     ],
 )
 def test_parameters_that_do_not_fit_together(changed: dict[str, Any], told: str | None) -> None:

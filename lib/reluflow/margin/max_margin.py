@@ -6,12 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
 
 from reluflow.errors import InputError
 from reluflow.margin.programs import least_length
 
 _SUPPORT = 1e-5
 """Multipliers below this part of the largest are 0 up to the solver's accuracy."""
+_NOTHING = 1e-12
+"""A residual of least squares this small is 0: the margin would be a millionth of a length."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +43,21 @@ def max_margin(X: ArrayLike, y: ArrayLike) -> MaxMargin:
     """The max-margin vector of data X (n, d) with labels y (n,) of +-1.
 
     An interior point method finds which data carry it, and their equations y_i u.x_i = 1 give it to
-    rounding where that is better. Raises InputError for data that no u separates.
+    rounding where that is better. Where it fails, as it may on data whose lengths differ by 10^3,
+    non-negative least squares decide. Raises InputError for data that no u separates.
     """
     Z = np.asarray(y, float)[:, None] * np.asarray(X, float)
     size = float(np.abs(Z).max(initial=0.0))
-    found = least_length(Z / (size or 1.0), np.ones(len(Z)))
-    if not np.isfinite(found.value):
-        raise InputError("no vector separates the data, y_i u.x_i > 0 for all i.")
-    Z = Z / size
+    Z = Z / (size or 1.0)
+    try:
+        found = least_length(Z, np.ones(len(Z)))
+    except ArithmeticError:
+        found = None
+    if found is None or not np.isfinite(found.value):
+        one = _by_least_squares(Z)
+        if one is None:
+            raise InputError("no vector separates the data, y_i u.x_i > 0 for all i.")
+        return MaxMargin(one.u / size, one.multipliers / size**2, one.gap)
     first = _proved(found.blocks[0], found.multipliers, Z)
     carry = found.multipliers > _SUPPORT * found.multipliers.max()
     u = np.linalg.lstsq(Z[carry], np.ones(int(carry.sum())), rcond=None)[0]
@@ -58,6 +68,24 @@ def max_margin(X: ArrayLike, y: ArrayLike) -> MaxMargin:
     if best is None:
         raise InputError("no vector separates the data, as far as rounding can tell.")
     return MaxMargin(best.u / size, best.multipliers / size**2, best.gap)
+
+
+def _by_least_squares(Z: NDArray) -> MaxMargin | None:
+    """The same for rows Z (n, d), after Lawson and Hanson: with r = (0, 1) less its projection on
+    the cone of the (z_i, 1) / |z_i|, u is -r_1 / r_2. None where r_2 is 0."""
+    lengths = np.linalg.norm(Z, axis=1)
+    if not lengths.all():
+        return None
+    E = np.vstack([(Z / lengths[:, None]).T, lengths.min() / lengths])
+    goal = np.append(np.zeros(Z.shape[1]), 1.0)
+    try:
+        multipliers = nnls(E, goal)[0]
+    except RuntimeError:  # too many steps
+        return None
+    left = goal - E @ multipliers
+    if left[-1] <= _NOTHING:
+        return None
+    return _proved(-left[:-1] / left[-1], multipliers / lengths, Z)
 
 
 def _proved(u: NDArray, multipliers: NDArray, Z: NDArray) -> MaxMargin | None:

@@ -58,7 +58,8 @@ class Fates:
 def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates:
     """The fates of `count` Gaussian directions."""
     W = rng.standard_normal((count, X.shape[1]))
-    return Fates(*(np.array([align(X, y, w, s).status == "dead" for w in W]) for s in (1.0, -1.0)))
+    return Fates(*(np.array([align(X, y, w, s, passes=True).status == "dead" for w in W])
+                   for s in (1.0, -1.0)))  # fmt: skip
 
 
 def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:

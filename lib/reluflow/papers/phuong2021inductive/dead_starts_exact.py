@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 
 Vectors = Sequence[Sequence[float]]
+_OPPOSITE = 1e-9
+"""Angles this near to 180 degrees are 180."""
 
 
 def _angle(v: Sequence[float], origin: float) -> float:
@@ -20,13 +22,17 @@ def _sum(vectors: Vectors) -> tuple[float, float]:
 def arcs_by_hand(positive: Vectors, negative: Vectors) -> tuple[float, float, float]:
     """Shares of the circle that die with a > 0, with a < 0, and with one of them.
 
-    The negative data lie to the left of the positive ones; 0 where no half-plane holds all.
+    Where the negative data lie to the right of the positive ones, all are mirrored; 0 where no
+    half-plane holds all.
     """
+    (a, b), (c, d) = _sum(positive), _sum(negative)
+    if a * d < b * c:
+        positive, negative = ([(v[0], -v[1]) for v in group] for group in (positive, negative))
     plus = _angle(_sum(positive), 0.0)
     minus = plus + (_angle(_sum(negative), plus) - plus) % 360.0
     first = min(_angle(v, plus) for v in positive)
     last = max(_angle(v, minus) for v in negative)
-    if last - first >= 180.0:
+    if last - first >= 180.0 - _OPPOSITE:
         return 0.0, 0.0, 0.0
     return (
         (first + 270.0 - minus) / 360.0,

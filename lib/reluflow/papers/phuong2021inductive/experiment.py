@@ -109,7 +109,8 @@ def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, N
     if Path(dataset).suffix.lower() != ".csv":
         close = difflib.get_close_matches(dataset.lower(), NAMES, n=1)
         hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(NAMES)}."
-        shown = dataset if len(dataset) <= 60 else dataset[:59] + "…"
+        shown = " ".join(dataset.split())
+        shown = shown if len(shown) <= 60 else shown[:59] + "…"
         raise InputError(f'dataset "{shown}" is neither a known one nor a CSV file: {hint}')
     return _of_file(dataset)
 

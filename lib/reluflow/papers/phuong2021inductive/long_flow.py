@@ -27,10 +27,16 @@ _BEGUN = 2.0
 _NEVER = 1e300
 _POINTS = 81
 _ROUNDING = 1e-14
+_BARELY = 1e-6
 
 
 class Lost(Exception):
     """A flow that could not be followed to its end."""
+
+
+class Waiting(Lost):
+    """A flow in which a datum that no neuron sees waits for one: this takes a time of the order of
+    1 over the loss of the others, which after a large start is tiny."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ class Late:
 def follow(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | None:
     """The flow of a start to log(1/L) = `reach`; None where all neurons die.
 
-    Raises Lost where the flow cannot be followed.
+    Raises Lost where the flow cannot be followed, and Waiting where that is why.
     """
     chart = Neurons(given.signs, given.X.shape[1])
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
@@ -106,7 +112,8 @@ def follow(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | Non
     if first.status == "converged" and not alive:
         return None
     if first.status != "stopped":
-        raise Lost(f"before L = e^-2: {first.detail}")
+        lost = Waiting if _unseen(given, U) else Lost
+        raise lost(f"before L = e^-2: {first.detail}")
     if not alive:
         return None
     kept = np.isin(given.y, alive)
@@ -151,6 +158,18 @@ def _serving(given: Start, U: NDArray, sign: float) -> NDArray:
     """Whether neurons (p,) of a sign are active on some datum of their label."""
     own = given.X[given.y == sign]
     return np.asarray((own @ U.T > 0.0).any(axis=0) & (given.signs == sign))
+
+
+def _unseen(given: Start, U: NDArray) -> bool:
+    """Whether a datum of a label that neurons serve is seen by none of them, but for cosines that
+    the others will hardly have moved since."""
+    for sign in (1.0, -1.0):
+        serving, own = _serving(given, U, sign), given.X[given.y == sign]
+        edge = _BARELY * np.linalg.norm(own, axis=1, keepdims=True)
+        seen = (own @ U[serving].T > edge).any(axis=1)
+        if serving.any() and not seen.all():
+            return True
+    return False
 
 
 def _left(given: Start, chart: Neurons, z: NDArray) -> float:

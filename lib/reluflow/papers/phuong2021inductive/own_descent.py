@@ -41,7 +41,7 @@ def descend(
     clock = np.array([k for k, _, _ in seen]) / batches
     weights, outer = np.array([w for _, w, _ in seen]), np.array([v for _, _, v in seen])
     tau = np.array([-_log_loss(X, y, w, v) for w, v in zip(weights, outer, strict=True)])
-    status = f"{epochs} epochs of minibatches"
+    status = f"{epochs} epoch{'s' if epochs > 1 else ''} of minibatches"
     return Path(status, clock, weights, np.ones(len(y), bool), tau, weights, outer)
 
 

@@ -30,7 +30,7 @@ e^-t."""
 _BEGUN = 2.0
 """log(1/loss) from which the clock is log log(1/loss)."""
 _LONGEST = 1e6
-"""The longest time, in units of 1 over the sum of the squared lengths of the data."""
+"""The longest time, in units of 1 over the squared length of the shortest datum."""
 _MOST, _WORK = 200_000, 2e10
 """Velocities, and n p d times velocities, after which a flow is given up: about half a minute."""
 _LEAST = -300.0
@@ -79,7 +79,7 @@ def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
     """
     chart = Neurons(signs, X.shape[1])
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
-    horizon = _LONGEST / float(np.sum(X * X))
+    horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
     z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _allowed(X, W0)
     while True:

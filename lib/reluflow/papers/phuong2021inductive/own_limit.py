@@ -117,13 +117,14 @@ def summary(trained: Trained) -> pd.DataFrame:
     """How the training ended: its loss, the dead neurons, the distance of (8), the KKT gap."""
     own, path = trained.own, trained.path
     unseen = int(np.sum(~path.kept))
+    away = approx(trained.gap, 2) if trained.gap >= 0.0 else "none, data are on the wrong side"
     told = {
         "the training": path.status,
         "log(1/ℓ) at its end": approx(path.tau[-1], 3),
         "data that no neuron sees": str(unseen) if unseen else "none",
         "neurons that live": f"{_living(own, path).sum()} of {len(own.signs)}",
         "distance of (8)": approx(trained.distances[-1], 2) if trained.goal else "no w₊ or w₋",
-        "KKT gap": approx(trained.gap, 2) if own.optimiser == "flow" else "",
+        "KKT gap": away if own.optimiser == "flow" else "",
     }
     return pd.DataFrame({"": told})
 
@@ -151,7 +152,7 @@ def rays(trained: Trained) -> pd.DataFrame:
         rows.append({"ray": "others", "neurons": str(len(rest)), "share of ‖W‖²": _per_cent(share)})
     columns = ["ray", "neurons", "share of ‖W‖²", "cosine to w₊ or w₋", "active on own label",
                "on the other"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns).fillna("").set_index("ray")
+    return pd.DataFrame(rows, columns=columns, dtype=object).fillna("").set_index("ray")
 
 
 def _ray(trained: Trained, neurons: list[int], share: float) -> dict[str, str]:

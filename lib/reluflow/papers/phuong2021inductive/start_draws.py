@@ -12,7 +12,14 @@ from reluflow.falsify import Draw, Instance
 from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import LOGISTIC, Loss
-from reluflow.papers.phuong2021inductive.long_flow import REACH, Late, Lost, Start, follow
+from reluflow.papers.phuong2021inductive.long_flow import (
+    REACH,
+    Late,
+    Lost,
+    Start,
+    Waiting,
+    follow,
+)
 from reluflow.supports import support_draws
 
 NEAR_ZERO = -20.0
@@ -24,11 +31,13 @@ _NEURONS = 4
 
 @dataclass(frozen=True)
 class Survey:
-    """The flows `found`, the number of starts all of whose neurons `died`, and of flows `lost`."""
+    """The flows `found`, the number of starts all of whose neurons `died`, of flows `lost`, and of
+    starts drawn anew because a datum that no neuron sees keeps the flow `waiting`."""
 
     found: list[Late]
     died: int
     lost: int
+    waiting: int = 0
 
     @property
     def followed(self) -> list[Evidence]:
@@ -37,7 +46,9 @@ class Survey:
         return [
             fact("flows that could not be followed to the end", self.lost, 0, tried=tried),
             note("starts of which all neurons die, left out", self.died),
-        ]
+            *([note("starts left out, from which a datum waits without end for a neuron that sees "
+                    "it", self.waiting)] if self.waiting else []),
+        ]  # fmt: skip
 
 
 def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator, p: int = _NEURONS,
@@ -57,22 +68,25 @@ def flows(
     """`count` flows of every one of the `kinds` of `support_draws`, from ln sizes in turn."""
     rng = np.random.default_rng(seed)
     draws = support_draws(3)
-    found, died, lost = list[Late](), 0, 0
-    for k in range(count * len(kinds)):
+    found, died, lost, waiting, k = list[Late](), 0, 0, 0, 0
+    while k < count * len(kinds):
         item = drawn(draws[kinds[k % len(kinds)]], rng)
         log_norm = (
             sizes[(k + k // len(kinds)) % len(sizes)] if len(kinds) > 1 else sizes[k % len(sizes)]
         )
         try:
             late = follow(start(item["X"], item["y"], log_norm, rng), reach)
-        except Lost:
-            lost += 1
+        except Waiting:
+            waiting += 1
             continue
-        if late is None:
-            died += 1
+        except Lost:
+            late, lost = None, lost + 1
         else:
+            died += late is None
+        k += 1
+        if late is not None:
             found.append(late)
-    return Survey(found, died, lost)
+    return Survey(found, died, lost, waiting)
 
 
 def drawn(draw: Draw, rng: np.random.Generator) -> Instance:

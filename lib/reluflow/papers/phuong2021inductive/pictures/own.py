@@ -51,7 +51,7 @@ def _begins(trained: Trained) -> tuple[float, float]:
     U = W / np.linalg.norm(W, axis=2, keepdims=True)
     moved = np.sum(U * U[0], axis=2).min(axis=1) < _TURNED
     first = max(int(moved.argmax()) - 1, 1) if moved.any() else 1
-    return float(clock[first]), float(clock[-1])
+    return float(clock[first] if clock[first] < clock[-1] else 0.1 * clock[-1]), float(clock[-1])
 
 
 def _whole(values: NDArray) -> tuple[float, float]:
