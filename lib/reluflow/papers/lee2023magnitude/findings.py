@@ -10,7 +10,8 @@ _OPEN = (
 )
 _STEPS = (
     r"Survives for $0 < \varphi_0 < \pi$, with $\eta$ at most a tenth of what it is to be small "
-    r"against; larger steps were not tried."
+    r"against; larger steps were not tried. In the special case $|w_0| \le |w^*|$ is small enough, "
+    r"for $R = |w^*|$ is then allowed."
 )
 _DEVIATION = (
     r"Comes out where $k$ is a standard deviation and the loss half the mean of squares; the paper "
@@ -90,12 +91,7 @@ INSTEAD: Mapping[str, str] = {
         r"\pi} |\varphi_0 u^* + \sin\varphi_0 u|\bigr)$, $u$ and $u^*$ being the directions of "
         r"$w_0$ and $w^*$. No norm is small enough for all $\eta$."
     ),
-    "ma.thmA.2.1": _STEPS,
-    "ma.thmA.2.2": _STEPS,
-    "ma.thmA.2.3": (
-        r"True for $|w_0| \le |w^*|$ and $0 < \varphi_0 < \pi$, with $\eta \le \frac{1}{5}$; for "
-        r"larger $|w_0|$ the radius $R = |w^*|$ is not allowed."
-    ),
+    **{f"ma.thmA.2.{k}": _STEPS for k in (1, 2, 3)},
     "ma.thmA.3.1": (
         r"For $v_1$ it fails at $T = 1$, at every small step, unless $v_0^2 = (1 - \varepsilon_0) "
         r"v^{*2}$; for $|w|$ from some starts. With $\eta$ replaced by a slightly different step "
