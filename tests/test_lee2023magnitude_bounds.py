@@ -460,7 +460,8 @@ def test_the_comparison_needs_its_hypothesis() -> None:
 
 @pytest.fixture(scope="module")
 def reports():
-    return flow_bounds.try_bounds(2, 18)
+    every = {**flow_bounds.EXPLICIT, **flow_bounds.COMPARED}
+    return flow_bounds.try_bounds(2, 18, every)
 
 
 def holds(evidence, tolerance: float | None = None) -> bool:

@@ -29,7 +29,7 @@ T = np.arange(6)
 
 @pytest.fixture(scope="module")
 def reports():
-    return descent_tries.try_descent(3, 24)
+    return descent_tries.try_one_layer(3, 24) | descent_tries.try_more_layers(3, 24)
 
 
 def test_magnitude_bounds_as_printed():

@@ -140,6 +140,11 @@ def magnitude_curves(setting: Setting, path: PopulationPath, start: int = 0) -> 
     return PRINTED[setting.m](t, *given, step)
 
 
+def passed(checks: Iterable[Check]) -> list[Check]:
+    """The checks of bounds that some path passes at some step."""
+    return [check for check in checks if any(found.count for found in check.breaches.values())]
+
+
 def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
     """One row a check: where each path breaks the bound, by how much, and why."""
     rows = []

@@ -1,10 +1,12 @@
-"""What the parameters cell of chapter 2 may hold."""
+"""What the parameters cells of chapter 2 may hold: that of its page, and those of its sections."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from reluflow.parameters import EFFORT, SEED, Parameter, between, few, number, whole
+
+SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
     "layers": Parameter(
