@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import BDF
+from scipy.integrate import BDF, OdeSolution
 
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -35,7 +35,8 @@ _MOST, _WORK = 200_000, 2e10
 """Velocities, and n p d times velocities, after which a flow is given up: about half a minute."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
-_RTOL = 1e-5
+_RTOL = 1e-6
+_POINTS = 121
 
 FOLLOWED, RESTS, SLOW = (
     "followed to a loss of e^-1000000",
@@ -147,18 +148,42 @@ def _run(
 
     t = field.begin(z)
     solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
-    clock, states = [t], [z]
-    status = "stiff"
+    clock, pieces = [t], []
+    status, end = "stiff", t
     while solver.status == "running" and solver.nfev + solver.njev * len(z) < left:
         # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
         with np.errstate(invalid="ignore", over="ignore"):
             solver.step()
-        clock.append(solver.t)
-        states.append(chart.restored(solver.y))
-        if stop(states[-1]):
-            status = "stopped"
+        if solver.status == "failed":
+            break
+        piece, before, end = solver.dense_output(), clock[-1], float(solver.t)
+        clock.append(end)
+        pieces.append(piece)
+        if stop(chart.restored(solver.y)):
+            status, end = "stopped", _first(lambda t, p=piece: stop(chart.restored(p(t))), before,
+                                            end)  # fmt: skip
             break
         if solver.status == "finished":
             status = "horizon"
     left -= solver.nfev + solver.njev * len(z)
-    return np.array(clock), np.array(states), status, left
+    if not pieces:
+        return np.array([t]), np.array([z]), status, left
+    path = OdeSolution(clock, pieces)
+    moments = _moments(t, end, field.clock == TIME)
+    return moments, np.array([chart.restored(path(each)) for each in moments]), status, left
+
+
+def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """A time in (low, high] from which something holds, by bisection; it holds at `high`. Steps
+    differ from CPU to CPU, and this does not."""
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _moments(begin: float, end: float, logarithmic: bool) -> NDArray:
+    """Moments of a stretch, evenly or, from time 0 on, evenly on a logarithmic axis."""
+    if logarithmic:
+        return begin + (end - begin) * np.append(0.0, np.geomspace(1e-4, 1.0, _POINTS - 1))
+    return np.linspace(begin, end, _POINTS)
