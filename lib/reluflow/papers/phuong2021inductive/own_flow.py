@@ -160,8 +160,8 @@ def _run(
         clock.append(end)
         pieces.append(piece)
         if stop(chart.restored(solver.y)):
-            status, end = "stopped", _first(lambda t, p=piece: stop(chart.restored(p(t))), before,
-                                            end)  # fmt: skip
+            status = "stopped"
+            end = _first(partial(_holds_at, chart, piece, stop), before, end)
             break
         if solver.status == "finished":
             status = "horizon"
@@ -171,6 +171,13 @@ def _run(
     path = OdeSolution(clock, pieces)
     moments = _moments(t, end, field.clock == TIME)
     return moments, np.array([chart.restored(path(each)) for each in moments]), status, left
+
+
+def _holds_at(
+    chart: Neurons, piece: Callable[[float], NDArray], stop: Callable[[NDArray], bool], t: float
+) -> bool:
+    """Whether `stop` holds at a time of a step."""
+    return stop(chart.restored(piece(t)))
 
 
 def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
