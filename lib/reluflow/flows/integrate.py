@@ -216,7 +216,7 @@ class _Path:
             if culprits.any():
                 toward = side * self.turns(z, active) < 0.0
                 h = np.abs(self.field.surfaces(z))
-                near = (h > 0.0) & (h <= _TIE) & toward  # a 0 may have no input at all
+                near = (h <= _TIE) & toward  # one without any input does not move
                 return end, z, near | culprits, ""
         return solver.t, self.field.restored(solver.y), none, "horizon"
 
