@@ -12,6 +12,7 @@ from reluflow.falsify import Draw, Instance, Statement
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.phuong2021inductive.extremal import drift, extremal_directions, height
 
+_ASIDE = np.geomspace(1e-6, 0.1, 41)
 _GRID = 720
 _CLOSE = 1e-6
 
@@ -28,7 +29,9 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
         return sign * height(X, y, W)
 
     kinks = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
-    grid = np.linspace(0.0, 2.0 * np.pi, _GRID, endpoint=False)
+    # A smooth summit may lie next to a kink, nearer than the grid is fine.
+    aside = (kinks[:, None] + np.concatenate([-_ASIDE, _ASIDE])).ravel()
+    grid = np.concatenate([aside, np.linspace(0.0, 2.0 * np.pi, _GRID, endpoint=False)])
     turns = np.unique(np.round(np.mod(np.concatenate([kinks, grid]), 2.0 * np.pi), 14))
     turns = np.concatenate([turns[-1:] - 2.0 * np.pi, turns, turns[:1] + 2.0 * np.pi])
     h, found = hill(turns), []
