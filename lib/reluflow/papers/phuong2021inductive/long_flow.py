@@ -35,8 +35,9 @@ class Lost(Exception):
 
 
 class Waiting(Lost):
-    """A flow in which a datum that no neuron sees waits for one: this takes a time of the order of
-    1 over the loss of the others, which after a large start is tiny."""
+    """A flow that is not followed for a reason that is known: a datum that no neuron sees waits for
+    one, for a time of the order of 1 over the loss of the others, which after a large start is
+    tiny; or a neuron slides along a boundary."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def follow(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | Non
     if first.status == "converged" and not alive:
         return None
     if first.status != "stopped":
-        lost = Waiting if _unseen(given, U) else Lost
+        lost = Waiting if first.status == "sliding" or _unseen(given, U) else Lost
         raise lost(f"before L = e^-2: {first.detail}")
     if not alive:
         return None
@@ -120,7 +121,8 @@ def follow(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | Non
     late = replace(field, X=given.X[kept], y=given.y[kept], clock=LOG_LOG)
     path = then(first, late, float(np.log(reach)), at_zero=0.0, rtol=rtol)
     if path.status != "horizon":
-        raise Lost(f"after L = e^-2: {path.detail}")
+        lost = Waiting if path.status == "sliding" else Lost
+        raise lost(f"after L = e^-2: {path.detail}")
     leg = path.legs[-1]
     Z = leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _POINTS))
     V, R = chart.split(Z)

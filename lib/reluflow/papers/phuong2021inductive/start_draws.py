@@ -32,7 +32,8 @@ _NEURONS = 4
 @dataclass(frozen=True)
 class Survey:
     """The flows `found`, the number of starts all of whose neurons `died`, of flows `lost`, and of
-    starts drawn anew because a datum that no neuron sees keeps the flow `waiting`."""
+    starts drawn anew because a datum that no neuron sees keeps the flow `waiting`, or a neuron
+    slides."""
 
     found: list[Late]
     died: int
@@ -47,7 +48,8 @@ class Survey:
             fact("flows that could not be followed to the end", self.lost, 0, tried=tried),
             note("starts of which all neurons die, left out", self.died),
             *([note("starts left out, from which a datum waits without end for a neuron that sees "
-                    "it", self.waiting)] if self.waiting else []),
+                    "it, or a neuron slides along a boundary", self.waiting)]
+              if self.waiting else []),
         ]  # fmt: skip
 
 
