@@ -251,3 +251,11 @@ def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait() -> None:
         follow(start)
     small = replace(start, log_norms=np.full(2, -5.0))
     assert follow(small, 100.0) is not None
+
+
+def test_the_law_is_read_where_patterns_have_settled_long_ago(of_sizes) -> None:  # type: ignore[no-untyped-def]
+    """A flow whose last change comes late is left out while another one is not."""
+    kept = [each for each in of_sizes.found if spread.settled_early(each)]
+    assert kept
+    assert all(each.tau[-1] >= 1e3 * np.log(10.0) * spread.settles(each) for each in kept)
+    assert not spread.settled_early(replace(kept[0], tau=kept[0].tau / 1e4 + 1.0))

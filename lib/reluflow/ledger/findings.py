@@ -13,7 +13,7 @@ from reluflow.ledger.verdict import REPRODUCED, VERDICTS
 
 _FEW = 5
 """So many places in the paper are named in one line."""
-WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
+_WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
 
 
 def verdict_bar(board: Scoreboard) -> View:
@@ -68,7 +68,7 @@ def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
 def alike(board: Scoreboard, told: Mapping[str, str]) -> dict[tuple[str, str], list[Row]]:
     """The rows worth telling of, those of one verdict and one sentence together."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for row in (r for verdict in WORTH_TELLING for r in board.rows if r.verdict == verdict):
+    for row in (r for verdict in _WORTH_TELLING for r in board.rows if r.verdict == verdict):
         what = told.get(row.claim.id) or _reading_or_claim(row)
         found.setdefault((row.verdict, what), []).append(row)
     return found

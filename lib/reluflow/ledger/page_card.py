@@ -27,12 +27,11 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
     Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
     stands, such as `chapters/scoreboard`.
     """
-    known = str(row.known[0].how if row.known else "")
     says = f'<div class="says">{mathematics(row.claim.says)}</div>'
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
         f'<span class="where">{typeset(row.claim.at)}</span> '
-        f'<span class="how">{escape(_in_short(row) or known)}</span></span>{says}</summary>'
+        f'<span class="how">{escape(_in_short(row))}</span></span>{says}</summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
     parts += [_lines(row.evidence)] if row.evidence else []
