@@ -190,3 +190,26 @@ def test_surfaces_of_the_second_layer_are_found(seed: int) -> None:
         ahead = w - step * slope
         w = w - 0.5 * step * (slope + network.gradient(ahead, X, network.output(ahead, X) - y))
     np.testing.assert_allclose(one.end, w, atol=1e-3)
+
+
+class Rounded(GradientFlow):
+    """A kernel whose rounding puts the first datum on 0 exactly where it is just behind."""
+
+    def surfaces(self, z: NDArray) -> NDArray:
+        h = super().surfaces(z)
+        h[0] = np.where((h[0] < 0.0) & (h[0] > -1e-9), 0.0, h[0])
+        return h
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_opposite_data_change_together_even_where_one_lies_on_zero(seed: int) -> None:
+    """A neuron that loses its last datum u gains none: -u does not switch alone."""
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=2)
+    X, y = np.array([u, -rng.uniform(0.2, 3.0) * u]), np.array([-1.0, 1.0])
+    start = rng.normal(size=2)
+    theta = np.append(start * np.sign(start @ u), 1.0 + np.linalg.norm(start))
+    flow = Rounded(Plain(fully_connected([2, 1])), EXPONENTIAL, X, y)
+    path = integrate(flow, theta, 50.0, at_zero=0.0, rtol=1e-6)
+    assert [(e.datum, e.kind) for e in path.events] == [(0, "deactivate")]
+    assert path.status == "converged"

@@ -153,13 +153,16 @@ class _Path:
                 self.states.append(z)
         return self.result(status)
 
-    def turns(self, z: NDArray, active: NDArray) -> NDArray:
-        """Signs (n, units) of the rates of the surfaces' functions under one side's formula."""
+    def turns(self, z: NDArray, active: NDArray, inputs: NDArray | None = None) -> NDArray:
+        """Signs (n, units) of the rates of the surfaces' functions under one side's formula.
+
+        The functions are those of the sides `inputs` (n, units) of the layers below, if others.
+        """
         v = self.field.velocity(z, active)
         size = np.abs(v).max(initial=0.0)
         if not 0.0 < size < np.inf:
             return np.zeros(active.shape)
-        turns = self.field.turns(z, v / size, active)
+        turns = self.field.turns(z, v / size, active if inputs is None else inputs)
         floor = _TIE * np.abs(turns).max(axis=0, initial=0.0)
         return np.where(np.abs(turns) > floor, np.sign(turns), 0.0)
 
@@ -214,10 +217,11 @@ class _Path:
             if halt is not None:
                 return end, z, none, "stopped"
             if culprits.any():
-                toward = side * self.turns(z, active) < 0.0
-                h = np.abs(self.field.surfaces(z))
-                near = (h <= _TIE) & toward  # one without any input does not move
-                return end, z, near | culprits, ""
+                near = np.abs(self.field.surfaces(z)) <= _TIE
+                # One that has no input behind the crossing has no surface of its own there.
+                behind = np.where(culprits, 1.0 - active, active)
+                toward = side * self.turns(z, active, behind) < 0.0
+                return end, z, (near & toward) | culprits, ""
         return solver.t, self.field.restored(solver.y), none, "horizon"
 
     def failure(self, v: NDArray) -> str:
