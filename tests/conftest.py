@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import matplotlib
 import pytest
+from built import ROOT, build
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -51,6 +53,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _on_demand(item: pytest.Item) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
     return "matrix" in marks and "long" not in marks
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built pages."""
+    output = tmp_path_factory.mktemp("book")
+    run = build(ROOT, output)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return output / "_build" / "html"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from built import ROOT, build
 from reluflow import pages as notebooks
 from reluflow.ledger.notebooks import read
 
-ROOT = Path(__file__).resolve().parents[1]
 # What the build reads; the tests of a broken book copy it.
 SOURCES = ("_config.yml", "_static", "chapters/references.bib")
 REMOTE = ("http", "https", "ftp", "mailto")
 
 pytestmark = pytest.mark.long
-
-
-def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    """Build as `book build` does, into `output`; every proxy leads nowhere."""
-    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
-    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(source)]
-    return subprocess.run(
-        [*command, "--path-output", str(output), "--all", "-n", "-W", "--keep-going"],
-        env={**os.environ, **nowhere},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built pages."""
-    output = tmp_path_factory.mktemp("book")
-    run = build(ROOT, output)
-    assert run.returncode == 0, run.stdout + run.stderr
-    return output / "_build" / "html"
 
 
 class Page(HTMLParser):
