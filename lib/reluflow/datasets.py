@@ -109,6 +109,31 @@ def load(name: str) -> Dataset:
     return Dataset(path.stem, X, y, printed=False, note=f"read from {path.name}")
 
 
+def load_signs(name: str, known: Sequence[str], sizes: tuple[int, int]) -> Dataset:
+    """The CSV file of this name, with labels 1 and -1, for a page that has data of its own.
+
+    known   the names of the page's own data, one of which may be meant
+    sizes   the least and the largest number of data that the page takes
+    Raises InputError for another name, as `load` does, and for other labels and sizes.
+    """
+    if Path(name).suffix.lower() != ".csv":
+        close = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(known)}."
+        raise InputError(f'dataset "{_short(name)}" is neither a known one nor a CSV file: {hint}')
+    given = load(name)
+    for i, label in enumerate(given.y, start=1):
+        if label not in (-1.0, 1.0):
+            raise InputError(
+                f"{given.name}, {data_row(i)}: the label is {label:g}, and must be 1 or -1."
+            )
+    least, most = sizes
+    if not least <= given.n <= most:
+        raise InputError(
+            f'dataset "{given.name}" has {given.n} data, and the page takes {least} to {most}.'
+        )
+    return given
+
+
 def select(dataset: str) -> tuple[Dataset, ...]:
     """The data sets that a chapter shows: all three printed ones for "paper", else `load`'s one."""
     return tuple(load(name) for name in (PAPER if dataset == "paper" else (dataset,)))
@@ -237,7 +262,8 @@ def _exists(path: Path) -> bool:
 
 def _short(text: str) -> str:
     """A reader's own text as a message shows it: printable, and not longer than a line."""
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    line = " ".join(text.split())
+    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line)
     return shown if len(shown) <= 60 else f"{shown[:29]}…{shown[-30:]}"
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,23 +107,7 @@ def data(dataset: str) -> Labelled:
             raise InputError(f'dataset "{dataset}" must name two different digits.')
         pair = images.pair(images.digits(), *map(int, digits.groups()))
         return Labelled(dataset, pair.X, pair.y, printed=False)
-    if Path(dataset).suffix.lower() != ".csv":
-        close = difflib.get_close_matches(dataset.lower(), PRINTED, n=1)
-        names = ", ".join((*PRINTED, "digits:0-1"))
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {names}."
-        shown = dataset if len(dataset) <= 60 else dataset[:59] + "…"
-        raise InputError(f'dataset "{shown}" is neither a known one nor a CSV file: {hint}')
-    given = datasets.load(dataset)
-    for i, label in enumerate(given.y, start=1):
-        if label not in (-1.0, 1.0):
-            raise InputError(
-                f"{given.name}, {datasets.data_row(i)}: the label is {label:g}, and must be "
-                "1 or -1."
-            )
-    if not 2 <= given.n <= _MOST_DATA:
-        raise InputError(
-            f'dataset "{given.name}" has {given.n} data, and the page takes 2 to {_MOST_DATA}.'
-        )
+    given = datasets.load_signs(dataset, (*PRINTED, "digits:0-1"), (2, _MOST_DATA))
     if given.d < 2:
         raise InputError(
             f'dataset "{given.name}" has one feature: the page takes 2 or more, for on a line '

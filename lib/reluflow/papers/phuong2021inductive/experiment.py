@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,12 +104,6 @@ def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, N
             raise InputError(f'dataset "{dataset}" must name two different digits.')
         pair = images.pair(images.digits(), *map(int, digits.groups()))
         return dataset, pair.X, pair.y
-    if Path(dataset).suffix.lower() != ".csv":
-        close = difflib.get_close_matches(dataset.lower(), NAMES, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(NAMES)}."
-        shown = " ".join(dataset.split())
-        shown = shown if len(shown) <= 60 else shown[:59] + "…"
-        raise InputError(f'dataset "{shown}" is neither a known one nor a CSV file: {hint}')
     return _of_file(dataset)
 
 
@@ -124,17 +116,7 @@ def _both_labels(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray, NDA
 
 
 def _of_file(dataset: str) -> tuple[str, NDArray, NDArray]:
-    given = datasets.load(dataset)
-    for i, label in enumerate(given.y, start=1):
-        if label not in (-1.0, 1.0):
-            raise InputError(
-                f"{given.name}, {datasets.data_row(i)}: the label is {label:g}, and must be "
-                "1 or -1."
-            )
-    if not 2 <= given.n <= _MOST_DATA:
-        raise InputError(
-            f'dataset "{given.name}" has {given.n} data, and the page takes 2 to {_MOST_DATA}.'
-        )
+    given = datasets.load_signs(dataset, NAMES, (2, _MOST_DATA))
     if given.d > _MOST_FEATURES:
         raise InputError(
             f'dataset "{given.name}" has {given.d} features, and the page takes {_MOST_FEATURES} '

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,17 +118,7 @@ def data(dataset: str) -> tuple[str, NDArray, NDArray]:
     if dataset in PRINTED:
         found = PRINTED[dataset]()
         return found.name, found.X, found.y
-    if Path(dataset).suffix.lower() != ".csv":
-        close = difflib.get_close_matches(dataset.lower(), PRINTED, n=1)
-        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(PRINTED)}."
-        shown = dataset if len(dataset) <= 60 else dataset[:59] + "…"
-        raise InputError(f'dataset "{shown}" is neither a printed one nor a CSV file: {hint}')
-    given = datasets.load(dataset)
-    for i, label in enumerate(given.y, start=1):
-        if label not in (-1.0, 1.0):
-            raise InputError(f"{datasets.data_row(i)} has the label {label:g}: it must be 1 or -1.")
-    if given.n > _MOST_DATA:
-        raise InputError(f"{given.name} has {given.n} data, and the page takes {_MOST_DATA}.")
+    given = datasets.load_signs(dataset, tuple(PRINTED), (1, _MOST_DATA))
     _check_directions(given.X, given.y)
     return given.name, given.X, given.y
 
