@@ -571,7 +571,7 @@ def test_links_start_at_the_page_that_shows_them(tmp_path: Path) -> None:
         "06_six": ("../05_five.html", "../05_five/tables.html", "../05_five/balance.html"),
     }
     for folder, places in expected.items():
-        links = _Words(ledger.scoreboard(tmp_path, folder).settled.html).links
+        links = _Words(ledger.findings(ledger.scoreboard(tmp_path, folder), {}).html).links
         by_claim = {link.split("#")[1]: link.split("#")[0] for link in links}
         found = [by_claim[row.claim.anchor] for row in (rows[0], rows[1], rows[3])]
         assert tuple(found) == places
@@ -587,7 +587,7 @@ def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.Monk
     ids = [row.claim.id for row in board.rows]
     assert ids == [id for id in claims.claims if id in ids]
     assert set(ids) == {row.claim.id for row in rows[1:]} | {"sv.ours.nested.exact"}
-    links = _Words(board.settled.html).links
+    links = _Words(ledger.findings(board, {}).html).links
     assert "#claim-sv-ours-nested-exact" in links
     assert "05_five/tables.html#claim-sv-thm4-3" in links
     other = ledger.open("lee2023magnitude")
@@ -873,7 +873,7 @@ def test_the_command_speaks_ascii_where_nothing_else_is_understood(tmp_path: Pat
     assert json.loads(text)[0]["paper"] == "lee2022support"
 
 
-def test_the_scoreboard_counts_every_claim_and_links_every_row(tmp_path: Path) -> None:
+def test_the_scoreboard_counts_every_claim(tmp_path: Path) -> None:
     notebook(tmp_path / "01_one.ipynb", settled()[:5])
     board = ledger.scoreboard(tmp_path)
     claims = claims_by_id(load_inventories())
@@ -885,19 +885,6 @@ def test_the_scoreboard_counts_every_claim_and_links_every_row(tmp_path: Path) -
     assert all(sum(column[:-1]) == column[-1] for column in columns)
     assert int(counts["all"][-1]) == len(claims)
     assert "Lee, Sim & Ye 2022" in _Words(board.totals.html).words
-    links = _Words(board.settled.html).links
-    assert "01_one.html#claim-sv-thm4-3" in links
-    anchors = {a for row in settled() for a in _Words(row._repr_mimebundle_()["text/html"]).ids}
-    assert {link.split("#")[1] for link in links} <= anchors
-    assert len(links) == 5
-    left = re.findall(r"\b[a-z]+(?:\.[\w-]+)+", board.open.text)
-    assert sorted(left) == sorted(set(claims) - {row.claim.id for row in board.rows})
-    assert board._repr_mimebundle_()["text/plain"].startswith(board.totals.text)
-
-
-def test_a_scoreboard_without_rows_says_so(tmp_path: Path) -> None:
-    board = ledger.scoreboard(notebook(tmp_path / "01_one.ipynb", []))
-    assert board.settled.text == "No claim is settled yet."
 
 
 def test_a_chapter_sums_up_its_own_claims_in_the_order_of_the_inventory() -> None:
@@ -913,7 +900,7 @@ def test_a_chapter_sums_up_its_own_claims_in_the_order_of_the_inventory() -> Non
     paper = next(i for i in load_inventories() if i.paper == "lee2022support" and not i.ours)
     assert counts["open"][0] == str(len(paper.claims) - 2)
     # Its rows are on the same page.
-    assert "#claim-sv-thm3-6" in _Words(board.settled.html).links
+    assert "#claim-sv-thm3-6" in _Words(ledger.findings(board, {}).html).links
 
 
 # The inventory
@@ -1027,14 +1014,6 @@ def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
 
 def test_nothing_in_the_book_is_not_applicable() -> None:
     assert [r.claim.id for r in ledger.read(CHAPTERS) if r.verdict == "not-applicable"] == []
-
-
-def test_the_scoreboard_page_is_up_to_date() -> None:
-    page = nbformat.read(CHAPTERS / "scoreboard.ipynb", as_version=4)
-    shown = [o["data"] for c in page.cells for o in c.get("outputs", []) if "data" in o]
-    board = ledger.scoreboard(CHAPTERS)
-    views = [board.totals, board.settled, board.open]
-    assert shown == [view._repr_mimebundle_() for view in views]
 
 
 # --- digits ---------------------------------------------------------------------------------------

@@ -3,9 +3,8 @@
 What is stored depends on the sources alone: no times of execution, no versions of the machine's
 Python, so that a new run of an unchanged chapter changes no byte but those of its pictures.
 
-A digest of every cell, sources and outputs, is stored with them, and one of the claims' inventory.
-They prove nothing, for anybody can compute them. They tell the tests of a change by hand after the
-run: of a word, a picture, or the statement of a claim that no page has settled yet.
+A digest of every cell, sources and outputs, is stored with them. It proves nothing, for anybody can
+compute it. It tells the tests of a change by hand after the run, of a word or a picture.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from reluflow import pages
-from reluflow.ledger.inventory import CLAIMS
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 README_PICTURE = CHAPTERS / "images" / "readme.png"
@@ -48,10 +46,8 @@ def refresh(path: Path) -> None:
     client.execute()
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
-    digests = {"cells": cells_digest(notebook), "claims": claims_digest()}
-    notebook.metadata = NotebookNode(
-        kernelspec=KERNEL, language_info=LANGUAGE, reluflow=NotebookNode(digests)
-    )
+    digest = NotebookNode(cells=cells_digest(notebook))
+    notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info=LANGUAGE, reluflow=digest)
     nbformat.write(notebook, path)
     if path.resolve() == CHAPTERS / README_SHOWS[0]:
         README_PICTURE.write_bytes(picture(notebook, README_SHOWS[1]))
@@ -60,12 +56,6 @@ def refresh(path: Path) -> None:
 def cells_digest(notebook: NotebookNode) -> str:
     """The SHA-256 of all cells as JSON, in hexadecimal."""
     return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
-
-
-def claims_digest() -> str:
-    """The SHA-256 of all inventories, one after the other in the order of their names."""
-    texts = [path.read_bytes() for path in sorted(CLAIMS.glob("*.yml"))]
-    return hashlib.sha256(b"".join(texts)).hexdigest()
 
 
 def picture(notebook: NotebookNode, name: str) -> bytes:
@@ -77,7 +67,7 @@ def picture(notebook: NotebookNode, name: str) -> bytes:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Refresh the notebooks named, or all: a chapter after its sections, the scoreboard last."""
+    """Refresh the notebooks named, or all: a chapter after its sections."""
     paths = [Path(name) for name in arguments] or pages.in_order(CHAPTERS)
     for path in paths:
         print(pages.name(path), flush=True)

@@ -1,4 +1,4 @@
-"""`python -m reluflow.ledger [--json] [PATH ...]`: the settled claims of executed notebooks.
+"""`python -m reluflow.ledger [--json | --csv] [PATH ...]`: what executed notebooks settle.
 
 `python -m reluflow.ledger ID ...` shows rows with the page and the lines of their checks; with
 `--rerun` each check is run again first, and the new record is shown.
@@ -19,6 +19,7 @@ from reluflow import pages
 from reluflow.ledger.addresses import addresses
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import CHAPTERS, claims_by_id, load_inventories
+from reluflow.ledger.listing import as_csv, listing, what_is_true
 from reluflow.ledger.notebooks import notebooks
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, page, scoreboard
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m reluflow.ledger", description="The claims that executed notebooks settle."
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
+    parser.add_argument("--csv", action="store_true", help="print a table for other programs")
     parser.add_argument("--rerun", action="store_true", help="run the checks of the IDs again")
     parser.add_argument(
         "places",
@@ -46,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ids = [place for place in options.places if _is_id(place, known)]
         if options.rerun and not ids:
             raise LedgerError("--rerun needs the id of a claim")
+        if options.json and options.csv:
+            raise LedgerError("--json and --csv are two forms of one list: ask for one of them")
         paths = [place for place in options.places if place not in ids]
         board = scoreboard(paths or [CHAPTERS])
         rows = _chosen(board, ids)
@@ -59,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     utf = encoding.lower().startswith("utf")
     if options.json:
         text = as_json(rows, not utf)
+    elif options.csv:
+        text = as_csv(listing(rows, what_is_true(row.claim.paper for row in rows))).rstrip("\n")
     else:
         text = "\n\n".join(map(in_full, rows)) if ids else as_table(board)
     return _written(text.encode(encoding, "replace").decode(encoding))

@@ -1,4 +1,4 @@
-"""The book's score: claims by paper and verdict, each settled one linked to its cell."""
+"""The book's score: claims by paper and verdict, and links to their cards."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.display import OPEN, PLAIN, badge, mathematics
+from reluflow.ledger.display import OPEN, PLAIN, badge
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import sentence
-from reluflow.ledger.inventory import CHAPTERS, Claim, Inventory, load_inventories
+from reluflow.ledger.inventory import CHAPTERS, Inventory, load_inventories
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.verdict import VERDICTS
@@ -61,44 +61,6 @@ class Scoreboard:
         cells = [[badge(verdict), *counts] for verdict, *counts in table]
         html = html_table([list(map(escape, heads)), *cells, last], numbers=True)
         return View(html, aligned([heads, *table, last]))
-
-    @property
-    def settled(self) -> View:
-        """Every settled claim, linked to the cell that settles it."""
-        if not self.rows:
-            return View("<p>No claim is settled yet.</p>", "No claim is settled yet.")
-        rows = [["claim", "verdict", "how it is known", "where", "chapter"]]
-        cells = [["claim", "verdict", "how it is known", "where"]]
-        for row in self.rows:
-            known = row.known[0].how if row.known else ""
-            rows.append([row.claim.id, row.verdict, known, row.claim.at, row.chapter])
-            # Formulas do not break, so the words have the width of the page for themselves.
-            cells += [[link(row, self.folder), badge(row.verdict), known, escape(row.claim.at)]]
-            cells += [[mathematics(row.claim.says)]]
-        return View(html_table(cells), aligned(rows))
-
-    @property
-    def open(self) -> View:
-        """The claims without a row, paper by paper."""
-        settled = {row.claim.id for row in self.rows}
-        html, lines = [], []
-        for inventory in self.inventories:
-            left = [claim for claim in inventory.claims if claim.id not in settled]
-            if left:
-                html.append(
-                    f"<p><strong>{escape(inventory.label)}</strong> ({len(left)}): "
-                    f"{', '.join(map(_named, left))}</p>"
-                )
-                names = ", ".join(claim.id for claim in left)
-                lines.append(f"{inventory.label} ({len(left)}): {names}")
-        if not lines:
-            return View("<p>No claim is open.</p>", "No claim is open.")
-        return View("".join(html), "\n".join(lines))
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        views = (self.totals, self.settled, self.open)
-        html, text = "".join(v.html for v in views), "\n\n".join(v.text for v in views)
-        return {"text/plain": text, "text/html": html}
 
 
 def scoreboard(places: str | Path | Sequence[str | Path] = ".", folder: str = "") -> Scoreboard:
@@ -150,10 +112,6 @@ def aligned(rows: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
     return "\n".join(lines)
-
-
-def _named(claim: Claim) -> str:
-    return f'<code title="{escape(claim.at)}" style="{PLAIN}">{claim.id}</code>'
 
 
 def html_table(rows: list[list[str]], numbers: bool = False) -> str:

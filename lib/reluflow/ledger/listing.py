@@ -1,0 +1,83 @@
+"""Every settled claim as one flat record of words, for a table, a file or an index."""
+
+from __future__ import annotations
+
+import csv
+import io
+import runpy
+from collections.abc import Iterable, Mapping, Sequence
+
+from reluflow.ledger.addresses import PAPERS
+from reluflow.ledger.evidence import Evidence
+from reluflow.ledger.rows import Row
+from reluflow.ledger.scoreboard import page
+from reluflow.ledger.words import told, vector
+
+COLUMNS = (
+    "id", "paper", "at", "kind", "says", "verdict", "known", "by", "instances", "why", "reading",
+    "instead", "page", "chapter", "cell",
+)  # fmt: skip
+"""`known` is the strongest way in which the claim is known, `by` all of them in words; `instances`
+how many were tried, of several statements the fewest; `why` the evidence or the counterexample;
+`instead` what is true instead; `page` the claim's card, below the folder of the chapters."""
+
+
+def listing(rows: Iterable[Row], sentences: Mapping[str, str]) -> list[dict[str, str]]:
+    """The records, with `COLUMNS` as keys. `sentences`: id -> what is true instead."""
+    return [_record(row, sentences) for row in rows]
+
+
+def what_is_true(papers: Iterable[str]) -> dict[str, str]:
+    """The sentences `INSTEAD` of these papers' findings.
+
+    A paper's room stands above the ledger. Of its findings only the data are read.
+    """
+    files = (PAPERS / paper / "findings.py" for paper in dict.fromkeys(papers))
+    read = (runpy.run_path(str(file))["INSTEAD"] for file in files if file.is_file())
+    return {id: sentence for sentences in read for id, sentence in sentences.items()}
+
+
+def as_csv(records: Iterable[Mapping[str, str]]) -> str:
+    """Records as the text of a CSV file, with a head."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def _record(row: Row, sentences: Mapping[str, str]) -> dict[str, str]:
+    claim = row.claim
+    tried = [item.tried for item in row.evidence if item.tried]
+    values = (
+        claim.id,
+        claim.paper,
+        claim.at,
+        claim.kind,
+        claim.says,
+        row.verdict,
+        row.known[0].how if row.known else "",
+        "; ".join(map(str, row.known)),
+        str(min(tried, default="")),
+        "; ".join(why(row)),
+        row.reading.taken if row.reading else "",
+        sentences.get(claim.id) or "; ".join(_words(row.instead)),
+        f"{page(row)}#{claim.anchor}",
+        row.chapter,
+        row.cell,
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def why(row: Row) -> list[str]:
+    """What decided: the counterexample and what fails there, or the evidence, line by line."""
+    if row.why:
+        return [row.why]
+    if case := row.counterexample:
+        instance = ", ".join(f"{name} = {vector(value)}" for name, value in case.instance.items())
+        return [instance, *_words(case.breaks)]
+    return _words(row.evidence)
+
+
+def _words(evidence: Sequence[Evidence]) -> list[str]:
+    return [line.words for line in told(evidence)]

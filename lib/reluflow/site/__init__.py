@@ -1,0 +1,29 @@
+"""Sphinx extension: what the built book makes from the ledger alone, one module for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from reluflow.site import index
+from reluflow.site.board import Board
+from reluflow.site.errata import Errata
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directives, and what is made beside the pages."""
+    app.add_directive("errata", Errata)
+    app.add_directive("scoreboard", Board)
+    app.connect("config-inited", _leave_to_the_pages)
+    app.connect("html-page-context", index.add_scripts)
+    app.connect("build-finished", index.write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _leave_to_the_pages(app: Sphinx, config: Config) -> None:
+    """Jupyter Book gives every page all scripts and styles below `_static`. Those in a folder there
+    are for the pages that ask for them."""
+    for name in ("html_js_files", "html_css_files"):
+        config[name] = [file for file in config[name] if "/" not in file]

@@ -1,0 +1,27 @@
+"""The book's ledger, read once in a build."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from reluflow.ledger.inventory import CHAPTERS
+from reluflow.ledger.listing import listing, what_is_true
+from reluflow.ledger.scoreboard import Scoreboard, scoreboard
+
+
+@cache
+def board() -> Scoreboard:
+    """The claims of all papers, and the rows of the executed notebooks."""
+    return scoreboard(CHAPTERS)
+
+
+@cache
+def sentences() -> dict[str, str]:
+    """What is true instead: id -> one sentence."""
+    return what_is_true(inventory.paper for inventory in board().inventories)
+
+
+@cache
+def records() -> list[dict[str, str]]:
+    """The settled claims as flat records."""
+    return listing(board().rows, sentences())
