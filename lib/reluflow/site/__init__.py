@@ -7,9 +7,11 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from reluflow.site.errata import Errata
+from reluflow.site.explorer import Explorer
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive("errata", Errata)
+    app.add_directive("explorer", Explorer)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
