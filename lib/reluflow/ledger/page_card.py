@@ -14,6 +14,7 @@ from reluflow.ledger.addresses import Address
 from reluflow.ledger.argument import Counterexample
 from reluflow.ledger.display import badge, mathematics
 from reluflow.ledger.evidence import Evidence
+from reluflow.ledger.explorer import open_in_explorer
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import REFUTED
 from reluflow.ledger.words import small_print, told, typeset, vector
@@ -49,7 +50,8 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
     state = " open" if row.verdict == REFUTED else ""
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
-        f'<div class="told">{"".join(parts)}{_foot(row, page)}</div></details>'
+        f'<div class="told">{open_in_explorer(row, page)}{"".join(parts)}{_foot(row, page)}</div>'
+        "</details>"
     )
 
 

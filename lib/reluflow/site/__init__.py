@@ -10,12 +10,14 @@ from sphinx.config import Config
 from reluflow.site import index
 from reluflow.site.board import Board
 from reluflow.site.errata import Errata
+from reluflow.site.explorer import Explorer
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives, and what is made beside the pages."""
     app.add_directive("errata", Errata)
     app.add_directive("scoreboard", Board)
+    app.add_directive("explorer", Explorer)
     app.connect("config-inited", _leave_to_the_pages)
     app.connect("html-page-context", index.add_scripts)
     app.connect("build-finished", index.write)

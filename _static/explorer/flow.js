@@ -1,0 +1,307 @@
+// The exact gradient flow of one ReLU neuron in the plane, dw/dt = sum over the active data of
+// (y_i - x_i.w) x_i: between two events w(t) is a constant plus two exponentials, along the
+// eigenvectors of a symmetric 2 x 2 matrix. The twin of reluflow.flows.affine.affine_flow; a test
+// holds the one against the other.
+"use strict";
+
+(() => {
+  const reluflow = (window.reluflow ??= {});
+  const EPS = Number.EPSILON;
+  const MOST_EVENTS = 10000;
+  const dot = (u, v) => u[0] * v[0] + u[1] * v[1];
+  const length = (v) => Math.hypot(...v);
+  const terms = (x, v) => Math.abs(x[0] * v[0]) + Math.abs(x[1] * v[1]);
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  const product = (u, v) => sum(u.map((value, k) => value * v[k]));
+
+  /** w(s) = w0 + sum_k b_k (1 - exp(-l_k s)) V_k, s the time since t0. */
+  function segment(t0, w0, V, b, rates) {
+    const ends = [0, 1].map((c) => w0[c] + sum(V.map((v, k) => v[c] * b[k])));
+    return { t0, w0, V, b, rates, limit: ends };
+  }
+
+  /** Where a segment is after the time s; early and late each in the form that keeps the digits. */
+  function after({ w0, V, b, rates, limit }, s) {
+    const gone = rates.map((rate) => -Math.expm1(-rate * s));
+    const left = rates.map((rate) => Math.exp(-rate * s));
+    const size = b.map(Math.abs);
+    const early = length(w0) + product(gone, size) <= length(limit) + product(left, size);
+    return [0, 1].map((c) =>
+      early
+        ? w0[c] + sum(V.map((v, k) => v[c] * b[k] * gone[k]))
+        : limit[c] - sum(V.map((v, k) => v[c] * b[k] * left[k])),
+    );
+  }
+
+  /** The segment inside a cell. The data's singular values come from their triangular factor, so
+   * that the smaller one keeps its digits. */
+  function inCell(X, y, w, h, on, t0) {
+    const rows = X.map((x, i) => [x, y[i] - h[i]]).filter((_, i) => on[i]);
+    const columns = [0, 1].map((c) => rows.map(([x]) => x[c]));
+    const sizes = columns.map((column) => Math.hypot(...column));
+    const [p, q] = sizes[0] >= sizes[1] ? [0, 1] : [1, 0];
+    if (!rows.length || !(sizes[p] > 0)) return segment(t0, w, [], [], []);
+    const unit = columns[p].map((v) => v / sizes[p]);
+    const shared = product(unit, columns[q]);
+    const rest = columns[q].map((v, i) => v - shared * unit[i]);
+    const own = Math.hypot(...rest);
+    // H = R^T R for R = [[sizes[p], shared], [0, own]]: eigenvalues and eigenvectors.
+    const [a, b, c] = [sizes[p] ** 2, sizes[p] * shared, shared ** 2 + own ** 2];
+    const largest = (a + c + Math.hypot(a - c, 2 * b)) / 2;
+    const least = (sizes[p] * own) ** 2 / largest;
+    const angle = 0.5 * Math.atan2(2 * b, a - c);
+    const V = [[0, 0], [0, 0]];
+    [V[0][p], V[0][q]] = [Math.cos(angle), Math.sin(angle)];
+    [V[1][p], V[1][q]] = [-V[0][q], V[0][p]];
+    const gap = rows.map(([, value]) => value);
+    const force = columns.map((column) => product(column, gap));
+    const along = dot(force, V[0]) / largest;
+    if (Math.sqrt(least) <= Math.sqrt(largest) * Math.max(rows.length, 2) * EPS) {
+      return segment(t0, w, V.slice(0, 1), [along], [largest]);
+    }
+    const first = product(unit, gap);
+    const step = [0, 0];
+    step[q] = product(rest, gap.map((v, i) => v - first * unit[i])) / own ** 2;
+    step[p] = (first - shared * step[q]) / sizes[p];
+    return segment(t0, w, V, [along, dot(step, V[1])], [largest, least]);
+  }
+
+  /** The segment along the boundaries `stay`. */
+  function alongBoundary(X, y, w, on, stay, t0) {
+    if (stay.length > 1) return segment(t0, w, [], [], []);
+    const { normal } = stay[0];
+    const v = [-normal[1], normal[0]];
+    const rows = X.map((x, i) => [dot(x, v), y[i], length(x)]).filter((_, i) => on[i]);
+    const rate = sum(rows.map(([slope]) => slope * slope));
+    const least = Math.max(Math.sqrt(rate), ...rows.map(([, , size]) => size));
+    if (!(Math.sqrt(rate) > Math.max(rows.length, 1) * EPS * least)) {
+      return segment(t0, w, [], [], []);
+    }
+    const at = dot(w, v);
+    const pull = sum(rows.map(([slope, label]) => slope * (label - slope * at)));
+    return segment(t0, w, [v], [pull / rate], [rate]);
+  }
+
+  /** Amplitudes of x.w(s) - x.w0, those that are rounding alone set to zero. */
+  const slopesOf = (x, { V, b }) =>
+    V.map((v, k) => {
+      const slope = dot(x, v) * b[k];
+      return Math.abs(slope) <= 4 * EPS * terms(x, v) * Math.abs(b[k]) ? 0 : slope;
+    });
+
+  /** A bound on the rounding of x.w(s) for x of length one. */
+  const rounding = ({ w0, b, rates }, s) =>
+    40 * EPS * (length(w0) - sum(b.map((v, k) => Math.abs(v) * Math.expm1(-rates[k] * s))));
+
+  /** The zero s of x.w, known to rounding of the early form, to rounding of the late form. */
+  function polished(x, flow, s) {
+    const slopes = flow.V.map((v, k) => dot(x, v) * flow.b[k]);
+    for (let turn = 0; turn < 2; turn++) {
+      const left = flow.rates.map((rate) => Math.exp(-rate * s));
+      const early = terms(x, flow.w0) + sum(slopes.map((v, k) => Math.abs(v) * (1 - left[k])));
+      const late = terms(x, flow.limit) + sum(slopes.map((v, k) => Math.abs(v) * left[k]));
+      const value = dot(x, flow.limit) - product(slopes, left);
+      const slope = sum(slopes.map((v, k) => v * flow.rates[k] * left[k]));
+      if (!(late < early) || !(Math.abs(value) < 1e-8 * Math.abs(slope) * s)) break;
+      s -= value / slope;
+    }
+    return s;
+  }
+
+  /** How far the boundaries `stay` are from letting go: sums [value, amplitudes] that are positive
+   * while they hold. */
+  function rooms(X, y, flow, on, stay) {
+    const sums = reluflow.holding(stay).map(([F, c]) => {
+      let [value, width] = [c, Math.abs(c)];
+      const slopes = flow.V.map(() => 0);
+      X.forEach((x, i) => {
+        if (!on[i]) return;
+        const push = dot(F, x);
+        value -= push * (y[i] - dot(x, flow.w0));
+        width += terms(F, x) * (Math.abs(y[i]) + terms(x, flow.w0));
+        flow.V.forEach((v, k) => (slopes[k] += push * dot(x, v) * flow.b[k]));
+      });
+      const sure = (v) => (Math.abs(v) <= 1e-13 * width ? 0 : v);
+      // What fades as the flow comes to rest never lets go.
+      const fades = sure(value + sum(slopes)) === 0;
+      return [fades ? -sum(slopes.map(sure)) : sure(value), slopes.map(sure)];
+    });
+    return sums.filter(([, slopes]) => slopes.some(Boolean));
+  }
+
+  /** The first contact of a segment with a boundary, or null. `sides` is 1 for active data, -1 for
+   * inactive ones and 0 for those that stay on their boundary. */
+  function contactOf(X, h, sides, flow, room) {
+    if (!flow.rates.length) return null;
+    const found = [];
+    X.forEach((x, j) => {
+      const slopes = slopesOf(x, flow);
+      if (sides[j] && slopes.some(Boolean)) {
+        found.push([j, reluflow.firstZero(h[j], slopes, flow.rates, sides[j])]);
+      }
+    });
+    for (const [value, slopes] of room) {
+      found.push([-1, reluflow.firstZero(value, slopes, flow.rates, 1)]);
+    }
+    const when = ({ crossing, touch }) => Math.min(crossing, touch);
+    let wait = Math.min(Infinity, ...found.map(([, zero]) => when(zero)));
+    if (wait === Infinity) return null;
+    const data = sides.map((side) => side === 0);
+    const came = sides.map(() => 0);
+    const soon = wait * (1 + 4 * EPS);
+    for (const [j, zero] of found) {
+      if (j < 0) continue;
+      data[j] ||= when(zero) <= soon;
+      if (zero.crossing <= soon) came[j] = sides[j];
+    }
+    const [first] = found.find(([, zero]) => when(zero) === wait);
+    if (first >= 0) wait = polished(X[first], flow, wait);
+    let w = after(flow, wait);
+    if (length(w) <= rounding(flow, wait)) w = [0, 0]; // all boundaries meet there
+    const ahead = X.map((x) => dot(x, w));
+    // What rounding cannot tell from a contact at the same moment is one: parallel data among them.
+    X.forEach((x, j) => {
+      if (data[j] || Math.abs(ahead[j]) > rounding(flow, wait) * length(x)) return;
+      const slopes = slopesOf(x, flow);
+      const gone = flow.rates.map((rate) => -Math.expm1(-rate * wait));
+      const value = h[j] + product(slopes, gone);
+      const size = Math.abs(h[j]) + sum(slopes.map((v, k) => Math.abs(v) * gone[k]));
+      const room = 8 * EPS * size + 2 * EPS * terms(x, flow.w0);
+      const there = !length(w) || Math.abs(value) <= room || sides[j] * ahead[j] <= 0;
+      data[j] = slopes.some(Boolean) && there;
+    });
+    return { wait, w, h: ahead, data, came };
+  }
+
+  const names = (data) =>
+    data.slice(0, 6).map((j) => `x${j + 1}`).join(", ") +
+    (data.length > 6 ? ` and ${data.length - 6} more` : "");
+
+  /** How the flow goes on from w on some boundaries: the new state, or why it cannot be told. */
+  function leave(X, y, w, state, boundary, came) {
+    const here = reluflow.surfaces(X, y, X.map((_, j) => j).filter((j) => boundary[j]));
+    const crossed = here[0].data.find((j) => came[j]);
+    const arrival =
+      crossed === undefined ? 0 : came[crossed] * (here[0].plus.includes(crossed) ? 1 : -1);
+    const strictly = state.on.map((on, j) => on && !boundary[j]);
+    const at = reluflow.tangential(here, w);
+    const modes = reluflow.continuations(X, y, at, strictly, here, arrival);
+    if (modes.length !== 1) {
+      const place = `the boundary of ${names(here.flatMap(({ data }) => data))}`;
+      return modes.length
+        ? `more than one flow leaves this point of ${place}`
+        : `no flow could be told to leave ${place}`;
+    }
+    const next = { on: strictly, held: [], resting: [] };
+    here.forEach((surface, k) => {
+      const side = modes[0].sides[k];
+      for (const j of surface.plus) next.on[j] = side > 0;
+      for (const j of surface.minus) next.on[j] = side < 0;
+      if (!side) (modes[0].resting[k] ? next.resting : next.held).push(surface);
+    });
+    return next;
+  }
+
+  /** The events, in the order of the data, by which the state `old` becomes `next`. */
+  function changes(t, old, next, boundary) {
+    const sliding = next.held.flatMap(({ data }) => data);
+    const before = old.held.flatMap(({ data }) => data);
+    const events = [];
+    boundary.forEach((there, j) => {
+      if (!there) return;
+      if (sliding.includes(j)) {
+        if (!before.includes(j)) events.push({ t, datum: j, kind: "slide" });
+      } else if (next.on[j] && (before.includes(j) || !old.on[j])) {
+        events.push({ t, datum: j, kind: "activate" });
+      } else if (!next.on[j] && (before.includes(j) || old.on[j])) {
+        events.push({ t, datum: j, kind: "deactivate" });
+      }
+    });
+    return events;
+  }
+
+  function ending({ on, held }) {
+    if (held.length) {
+      const data = names(held.flatMap((surface) => surface.data));
+      return ["sliding", `converged while sliding along the boundary of ${data}`];
+    }
+    if (!on.some(Boolean)) {
+      return ["converged", "no datum is active, so the flow stays where it is"];
+    }
+    return ["converged", "no further event: the limit lies in the closure of the last cell"];
+  }
+
+  /**
+   * The flow from w0 on data X (rows of two numbers) with labels y.
+   *
+   * Returns {status, detail, end, events, segments, until}. status: "converged"; "sliding",
+   * converged on a boundary that attracts from both sides; "non-unique" where more than one flow
+   * goes on, with the path up to there; "horizon" after very many events. events: {t, datum (from
+   * 0), kind}, kind one of "activate", "deactivate", "slide". until: the time by which the path is
+   * drawn to its end.
+   */
+  reluflow.flow = (X, y, w0) => {
+    let [t, w, stalled] = [0, w0.slice(), 0];
+    let h = X.map((x) => dot(x, w));
+    // A datum counts as on its boundary when rounding alone could have put it there.
+    let boundary = X.map((x, j) => length(x) > 0 && Math.abs(h[j]) <= 4 * EPS * terms(x, w));
+    let came = X.map(() => 0);
+    let state = { on: h.map((v, j) => v > 0 && !boundary[j]), held: [], resting: [] };
+    const [segments, events] = [[], []];
+    for (;;) {
+      if (boundary.some(Boolean)) {
+        const next = leave(X, y, w, state, boundary, came);
+        if (typeof next === "string") return result("non-unique", next, w);
+        events.push(...changes(t, state, next, boundary));
+        state = next;
+      }
+      h = h.map((v, j) => (boundary[j] ? 0 : v));
+      const stay = [...state.held, ...state.resting];
+      const sides = state.on.map((on) => (on ? 1 : -1));
+      for (const j of stay.flatMap(({ data }) => data)) sides[j] = 0;
+      const current = stay.length
+        ? alongBoundary(X, y, w, state.on, stay, t)
+        : inCell(X, y, w, h, state.on, t);
+      segments.push(current);
+      const room = stay.length ? rooms(X, y, current, state.on, stay) : [];
+      const contact = contactOf(X, h, sides, current, room);
+      if (!contact) return result(...ending(state), current.limit);
+      if (segments.length > MOST_EVENTS) {
+        return result("horizon", `stopped after ${MOST_EVENTS} events`, w);
+      }
+      stalled = t + contact.wait === t ? stalled + 1 : 0;
+      t += contact.wait;
+      ({ w, h, data: boundary, came } = contact);
+      if (stalled > 2 * X.length) return result("non-unique", "events pile up", w);
+    }
+
+    function result(status, detail, end) {
+      const last = segments.at(-1);
+      const settles = (status === "converged" || status === "sliding") && last.rates.length;
+      const until = settles ? last.t0 + 28 / Math.min(...last.rates) : t;
+      return { status, detail, end, events, segments, until };
+    }
+  };
+
+  /** Points of a path, dense at the two ends of each stretch between events. */
+  reluflow.path = ({ segments, until, end }, points = 60) => {
+    const grid = [0];
+    for (let k = 0; k < points; k++) grid.push(1e-6 * 5e5 ** (k / (points - 1)));
+    for (let k = points - 1; k >= 0; k--) grid.push(1 - grid[k]);
+    const drawn = segments.flatMap((current, k) => {
+      const stop = k + 1 < segments.length ? segments[k + 1].t0 : until;
+      return grid.map((u) => after(current, u * (stop - current.t0)));
+    });
+    return [...drawn, end];
+  };
+
+  /** L(w) = 1/2 sum_i (max(x_i.w, 0) - y_i)^2. */
+  reluflow.loss = (X, y, w) =>
+    X.reduce((total, x, i) => total + (Math.max(dot(x, w), 0) - y[i]) ** 2, 0) / 2;
+
+  /** Where the flow is at the time t. */
+  reluflow.at = ({ segments, end }, t) => {
+    const current = segments.findLast(({ t0 }) => t0 <= t);
+    return current ? after(current, t - current.t0) : end;
+  };
+})();

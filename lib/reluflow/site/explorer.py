@@ -1,0 +1,80 @@
+"""`{explorer}`: what a reader of the explorer can choose from, from the book's own data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+from reluflow.datasets import load, settings
+from reluflow.ledger.explorer import Setting, setting
+from reluflow.ledger.inventory import CHAPTERS
+from reluflow.ledger.notebooks import read
+from reluflow.ledger.numbers import printed
+
+# How a flow can end, on data as small as can be.
+ENDS = (
+    (
+        "It slides along a boundary",
+        Setting(((1.0, 0.0), (1.0, 1.0)), (-3.0, 2.0), (2.0, 0.5)),
+        "A label below zero can make a boundary attract from both sides.",
+    ),
+    (
+        "It starts where more than one flow leaves",
+        Setting(((1.0, 0.0), (0.0, 1.0)), (1.0, 2.0), (0.0, 1.0)),
+        "Both sides of this boundary repel, and the start lies on it.",
+    ),
+    (
+        "It starts dead",
+        Setting(((1.0, 0.0), (0.0, 1.0), (1.0, 1.0)), (2.0, 1.0, 1.0), (-1.0, -1.0)),
+        "Where no datum is active nothing moves the neuron.",
+    ),
+)
+
+
+def examples() -> list[dict[str, Any]]:
+    """The examples in the order of the list: `group`, `name`, `X`, `y`, `w`, `says`, `card`.
+
+    Example 5.1 from the starts of its Figure 3, the planar counterexamples of refuted claims, each
+    with the address of its card, and three ways to end.
+    """
+    data, printed_starts = load("example-5.1"), settings("example-5.1")
+    X, y = data.X.tolist(), data.y.tolist()
+    large, small = printed_starts.initial_points, printed_starts.small_points
+    assert large is not None
+    assert small is not None
+    found = [
+        _example("Example 5.1 of Lee et al. 2022", f"from {_point(w)}", Setting(X, y, w), says)
+        for w, says in [
+            *((w, "One of the three starts of Figure 3(a).") for w in large.tolist()),
+            *((w, "One of the seven small starts of Figure 3(b).") for w in small.tolist()),
+        ]
+    ]
+    for row in read(CHAPTERS):
+        case = setting(row)
+        if case is not None:
+            says = f"The counterexample to {row.claim.at}."
+            address = f"{row.chapter.removesuffix('.ipynb')}.html#{row.claim.anchor}"
+            found.append(_example("Counterexamples", row.claim.at, case, says, address))
+    return found + [_example("Ways to end", name, case, says) for name, case, says in ENDS]
+
+
+def _example(group: str, name: str, case: Setting, says: str, card: str = "") -> dict[str, Any]:
+    return {"group": group, "name": name, **asdict(case), "says": says, "card": card}
+
+
+def _point(w: list[float]) -> str:
+    return f"({', '.join(map(printed, w))})"
+
+
+class Explorer(Directive):
+    """The examples as JSON, for the script of the page."""
+
+    def run(self) -> list[nodes.Node]:
+        """The examples as they are on the day of the build."""
+        told = json.dumps(examples(), ensure_ascii=False).replace("<", "\\u003c")
+        html = f'<script type="application/json" id="explorer-examples">{told}</script>'
+        return [nodes.raw(text=html, format="html")]
