@@ -6,10 +6,15 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from reluflow.site import front
 from reluflow.site.errata import Errata
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directives."""
+    """Register the directives and roles."""
     app.add_directive("errata", Errata)
+    app.add_directive("first-picture", front.FirstPicture)
+    app.add_role("count", front.count)
+    app.add_role("bar", front.bar)
+    app.add_role("legend", front.legend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
