@@ -6,12 +6,16 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from reluflow.site import front
+from reluflow.site import downloads, front
 from reluflow.site.errata import Errata
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directives and roles."""
+    """Register the directives and roles, and what is done with every page."""
+    offers = downloads.Downloads()
+    app.connect("config-inited", downloads.repository_buttons)
+    app.connect("builder-inited", offers.begin)
+    app.connect("html-page-context", offers.offer)
     app.add_directive("errata", Errata)
     app.add_directive("first-picture", front.FirstPicture)
     app.add_role("count", front.count)
