@@ -6,7 +6,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from reluflow.site import downloads, front
+from reluflow.site import downloads, front, reference
 from reluflow.site.errata import Errata
 
 
@@ -16,6 +16,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", downloads.repository_buttons)
     app.connect("builder-inited", offers.begin)
     app.connect("html-page-context", offers.offer)
+    app.connect("autodoc-process-docstring", reference.plain)
+    app.connect("build-finished", offers.end)
     app.add_directive("errata", Errata)
     app.add_directive("first-picture", front.FirstPicture)
     app.add_role("count", front.count)

@@ -38,7 +38,13 @@ class Downloads:
         """Start the wheel, which is built while Sphinx reads the pages."""
         if app.builder.format == "html":
             self._output = Path(app.outdir)
+            for earlier in self._output.glob("reluflow-*.whl"):
+                earlier.unlink()
             self._building = wheel.start(Path(self._stage.name), self._output)
+
+    def end(self, app: Sphinx, error: Exception | None) -> None:
+        """Wait for the wheel, also where no page offers it."""
+        self.name()
 
     def name(self) -> str:
         """The wheel's file name, once it is built; an ExtensionError where it could not be."""
