@@ -15,7 +15,7 @@ LIBRARY = PAPERS.parent
 
 # From the ground floor up; what shares a floor is independent.
 FLOORS = (
-    {"errors", "approx", "exact", "losses", "bruteforce", "packed", "pages", "progress"},
+    {"errors", "approx", "places", "exact", "losses", "bruteforce", "packed", "pages", "progress"},
     {"rational", "statistics", "geometry", "networks"},
     {"instances", "separable", "supports", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},

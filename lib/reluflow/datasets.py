@@ -19,9 +19,9 @@ import numpy as np
 import yaml
 
 from reluflow.errors import InputError
+from reluflow.places import DATASETS
 
 PAPER = ("example-5.1", "example-5.2", "example-5.3")
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "datasets"
 # Products of four such numbers, as in a loss times a squared norm, neither overflow nor vanish.
 LEAST, LARGEST = 1e-30, 1e30
 # What a spreadsheet writes. Python's own `float` also takes 1_000 and the digits of every script.
@@ -96,7 +96,7 @@ def load(name: str) -> Dataset:
     Raises InputError, in one sentence, for an unknown name or a file that is not such a CSV.
     """
     if name in PAPER:
-        X, y = _read(FOLDER / f"{name}.csv")
+        X, y = _read(DATASETS / f"{name}.csv")
         at = settings(name).at
         return Dataset(name, X, y, printed=True, note=f"as printed in {at} of Lee, Sim & Ye (2022)")
     path = Path(name)
@@ -147,7 +147,7 @@ def settings(name: str) -> Settings:
     """
     if name not in PAPER:
         raise InputError(f'no paper prints settings for dataset "{name}".')
-    entry = yaml.safe_load((FOLDER / "settings.yml").read_text(encoding="utf-8"))[name]
+    entry = yaml.safe_load((DATASETS / "settings.yml").read_text(encoding="utf-8"))[name]
     points = entry.get("initial_points")
     small = entry.get("small_initial_points")
     return Settings(

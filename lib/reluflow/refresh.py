@@ -21,8 +21,8 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from reluflow import pages
+from reluflow.places import CHAPTERS, CLAIMS
 
-CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 README_PICTURE = CHAPTERS / "images" / "readme.png"
 README_SHOWS = ("01_support_vectors.ipynb", "<Figure figure-3a>")
 # The kernel that comes with the Python that runs this, under the name that every Jupyter knows.

@@ -15,12 +15,11 @@ from pathlib import Path
 import yaml
 
 from reluflow.ledger.errors import LedgerError
+from reluflow.places import CHAPTERS as CHAPTERS
+from reluflow.places import CLAIMS
 
 KINDS = ("theorem", "figure", "example", "table", "text")
 
-_BOOK = Path(__file__).resolve().parents[3]
-CLAIMS = _BOOK / "data" / "claims"
-CHAPTERS = _BOOK / "chapters"
 
 # The same safe loader, ten times faster where PyYAML was built with its C library.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

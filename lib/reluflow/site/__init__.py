@@ -7,14 +7,24 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from reluflow.site import index
+from reluflow.site import downloads, front, index, reference
 from reluflow.site.board import Board
 from reluflow.site.errata import Errata
 from reluflow.site.explorer import Explorer
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directives, and what is made beside the pages."""
+    """Register the directives and roles, and what is made of and beside the pages."""
+    offers = downloads.Downloads()
+    app.connect("config-inited", downloads.repository_buttons)
+    app.connect("builder-inited", offers.begin)
+    app.connect("html-page-context", offers.offer)
+    app.connect("autodoc-process-docstring", reference.plain)
+    app.connect("build-finished", offers.end)
+    app.add_directive("first-picture", front.FirstPicture)
+    app.add_role("count", front.count)
+    app.add_role("bar", front.bar)
+    app.add_role("legend", front.legend)
     app.add_directive("errata", Errata)
     app.add_directive("scoreboard", Board)
     app.add_directive("explorer", Explorer)

@@ -34,9 +34,9 @@ from reluflow.papers.lee2023magnitude.deep import (
     descend,
     magnitudes,
 )
+from reluflow.places import RECORDS as FOLDER
 from reluflow.progress import progress
 
-FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 PANELS = {
     "a": SMALL,
     "b": LARGE,

@@ -18,8 +18,7 @@ from reluflow.networks.dense import one_thread
 from reluflow.networks.shallow import Neurons
 from reluflow.packed import unpacked
 from reluflow.papers.min2024early.mnist import Curves, Seen, Setting, Side, Task
-
-FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
+from reluflow.places import RECORDS as FOLDER
 
 
 @dataclass(frozen=True)

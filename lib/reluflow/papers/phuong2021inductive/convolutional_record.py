@@ -49,9 +49,9 @@ from reluflow.papers.phuong2021inductive.convolutional import (
     train,
     training,
 )
+from reluflow.places import RECORDS as FOLDER
 from reluflow.progress import progress
 
-FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 KEEP = "RELUFLOW_KEEP"
 """The environment variable that may name a folder for the weights after each epoch."""
 EARLY = (0, 5, 10, 20, 30, 50, 70)

@@ -20,8 +20,8 @@ import numpy as np
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive.synthetic import DEEP, PAPER, READINGS, Setting, train
 from reluflow.papers.phuong2021inductive.synthetic_seen import Course, course, from_record, kept
+from reluflow.places import RECORDS as FOLDER
 
-FOLDER = Path(__file__).resolve().parents[4] / "data" / "records"
 SCALES = (1.0, 0.2, 0.05, 0.01, 0.001)
 RATES = (0.01, 0.1, 1.0, 3.0, 10.0)
 """With as many epochs that the product is the paper's. At a rate of 30 descent diverges."""

@@ -1,0 +1,93 @@
+"""What a page offers to save: its notebook, whose first cell says what it needs, and the library.
+
+The wheel lies in the folder of the built pages. The notebook, without outputs, lies in the address
+of its link: read from a folder, a browser would open a notebook's file as text and not save it.
+"""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+from reluflow.site import wheel
+
+NEEDS = (
+    "This notebook needs Python 3.11 or newer and the library that the book's pages offer beside "
+    'it: save both in one folder and run `pip install "./{wheel}[notebook]"` there.'
+)
+
+
+class Downloads:
+    """The downloads of one build."""
+
+    def __init__(self) -> None:
+        self._stage = tempfile.TemporaryDirectory()
+        self._output = Path()
+        self._building: subprocess.Popen[str] | None = None
+        self._wheel = ""
+
+    def begin(self, app: Sphinx) -> None:
+        """Start the wheel, which is built while Sphinx reads the pages."""
+        if app.builder.format == "html":
+            self._output = Path(app.outdir)
+            for earlier in self._output.glob("reluflow-*.whl"):
+                earlier.unlink()
+            self._building = wheel.start(Path(self._stage.name), self._output)
+
+    def end(self, app: Sphinx, error: Exception | None) -> None:
+        """Wait for the wheel, also where no page offers it."""
+        self.name()
+
+    def name(self) -> str:
+        """The wheel's file name, once it is built; an ExtensionError where it could not be."""
+        if self._building and not self._wheel:
+            said, _ = self._building.communicate()
+            if self._building.returncode:
+                raise ExtensionError(f"the library's wheel could not be built: {said[-2000:]}")
+            (built,) = self._output.glob("reluflow-*.whl")
+            self._wheel = built.name
+            self._stage.cleanup()
+        return self._wheel
+
+    def offer(
+        self, app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any
+    ) -> None:
+        """Tell the template what a page has to offer: names, addresses, words and icons."""
+        source = Path(app.srcdir) / f"{page}.ipynb"
+        context["downloads"] = []
+        if not source.is_file():
+            return
+        notebook = nbformat.read(source, as_version=4)
+        if not any("parameters" in cell.metadata.get("tags", []) for cell in notebook.cells):
+            return  # it shows what the others found, and has nothing of its own to run again
+        name = f"{page.removeprefix('chapters/').replace('/', '-')}.ipynb"
+        encoded = base64.b64encode(self.to_run(notebook).encode()).decode()
+        address = f"data:application/x-ipynb+json;base64,{encoded}"
+        context["downloads"] = [
+            (name, address, "Notebook (.ipynb)", "fas fa-code"),
+            (self.name(), context["pathto"](self.name(), 1), "Library (.whl)", "fas fa-cube"),
+        ]
+
+    def to_run(self, notebook: NotebookNode) -> str:
+        """A notebook as its reader gets it."""
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        needs = nbformat.v4.new_markdown_cell(NEEDS.format(wheel=self.name()), id="needs")
+        notebook.cells.insert(0, needs)
+        return nbformat.writes(notebook)
+
+
+def repository_buttons(app: Sphinx, config: Any) -> None:
+    """Show the buttons that lead to the repository where `_config.yml` has its address."""
+    if config.html_theme_options.get("repository_url"):
+        kinds = ("repository", "source", "edit_page", "issues")
+        config.html_theme_options |= {f"use_{kind}_button": True for kind in kinds}
