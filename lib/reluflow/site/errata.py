@@ -1,19 +1,14 @@
-"""Sphinx extension: pages of the built book that are made from the ledger alone.
-
-`{errata} PAPER` writes what a paper prints that does not hold, from the executed notebooks and from
-the sentences of `reluflow.papers.PAPER.findings`.
-"""
+"""`{errata} PAPER`: what a paper prints that does not hold, from the executed notebooks and from
+the sentences of `reluflow.papers.PAPER.findings`."""
 
 from __future__ import annotations
 
 import importlib
 import posixpath
 from collections.abc import Mapping
-from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from sphinx.application import Sphinx
 
 from reluflow.ledger.errata import errata
 from reluflow.ledger.inventory import CHAPTERS, load_inventories
@@ -41,9 +36,3 @@ class Errata(Directive):
         ).INSTEAD
         html = errata(board, told)
         return [nodes.raw(text=html, format="html")]
-
-
-def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive."""
-    app.add_directive("errata", Errata)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
