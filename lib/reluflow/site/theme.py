@@ -9,6 +9,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 LONGEST = 300
+# A formula with the brackets and stops that touch it.
+_TOUCHED = re.compile(r"([(\[]*)(<span class=\"math[^>]*>[^<]*</span>)([.,;:?!)\]]*)")
 
 
 def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
@@ -16,8 +18,10 @@ def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: 
     context["page_description"] = description(tree) if tree else ""
     # No page runs its cells on a server, and Sphinx would declare this script's names twice.
     context["script_files"] = [js for js in context["script_files"] if not _runs_cells(js)]
+    # No line begins with the comma behind a formula.
+    body = _TOUCHED.sub(_tied, context.get("body", ""))
     # The bibliography is a list, and docutils does not call its entries list items.
-    context["body"] = context.get("body", "").replace('"doc-biblioentry"', '"listitem"')
+    context["body"] = body.replace('"doc-biblioentry"', '"listitem"')
     # The theme gives the buttons that unfold the sidebar no name.
     tree_of_pages = context["generate_toctree_html"]
 
@@ -41,6 +45,10 @@ def description(tree: nodes.document) -> str:
                 told = f"{told} {sentence}".strip()
             break
     return " ".join(told.split())
+
+
+def _tied(found: re.Match[str]) -> str:
+    return f'<span class="tie">{found[0]}</span>' if found[1] or found[3] else found[0]
 
 
 def _runs_cells(script: Any) -> bool:
