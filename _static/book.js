@@ -1,10 +1,112 @@
+// What a page needs beside its theme: cards that open, contents that follow, tables in order, and
+// a cue where something has to be scrolled sideways.
+const all = (selector) => [...document.querySelectorAll(selector)];
+
 // A link to a claim opens its card, which may be folded.
-function openClaim() {
+function goToTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target instanceof HTMLDetailsElement) {
-    target.open = true;
-    target.scrollIntoView();
+  if (target instanceof HTMLDetailsElement) target.open = true;
+  target?.scrollIntoView();
+}
+
+// The formulas move what stands below them, so a jump is made again when they are set; but not if
+// the reader has moved on.
+async function settle() {
+  const reading = new AbortController();
+  for (const act of ["wheel", "touchstart", "pointerdown", "keydown", "hashchange"]) {
+    addEventListener(act, () => reading.abort(), { once: true, passive: true });
+  }
+  await window.MathJax?.startup?.promise;
+  if (!reading.signal.aborted) goToTarget();
+  markScrolled();
+}
+
+// The contents mark the last heading above the line below which a jump lands.  What stands too near
+// the end of the page to come up there is marked when it has been jumped to, or is the last.
+function followContents() {
+  const links = all(".bd-toc nav a").filter((link) => link.hash.length > 1);
+  const parts = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const panel = document.querySelector(".bd-sidebar-secondary");
+  if (!links.length) return;
+
+  function mark() {
+    const { scrollHeight } = document.documentElement;
+    const line = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) + 16;
+    const end = scrollY > 0 && scrollY + innerHeight >= scrollHeight - 2;
+    const top = (part) => part.getBoundingClientRect().top;
+    let read = parts.findLastIndex((part) => top(part) <= (end ? innerHeight : line));
+    const jumped = links.findIndex((link) => link.hash === location.hash);
+    if (end && jumped >= 0 && top(parts[jumped]) >= 0) read = jumped;
+    links.forEach((link, k) => {
+      link.classList.toggle("active", k === read);
+      k === read ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+    });
+    for (const entry of all(".bd-toc .toc-entry")) {
+      entry.classList.toggle("active", entry.contains(links[read] ?? null));
+    }
+    if (read >= 0) {
+      const [seen, box] = [links[read].getBoundingClientRect(), panel.getBoundingClientRect()];
+      if (seen.bottom > box.bottom) panel.scrollTop += seen.bottom - box.bottom + 40;
+      if (seen.top < box.top) panel.scrollTop -= box.top - seen.top + 40;
+    }
+  }
+
+  let waiting = 0;
+  const soon = () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(mark);
+  };
+  addEventListener("scroll", soon, { passive: true });
+  addEventListener("hashchange", soon);
+  new ResizeObserver(soon).observe(document.body);
+}
+
+// pandas puts the names of the index into a row of their own, and says nothing of a column's kind.
+function orderTables() {
+  const number = (words) => !/\p{L}|^[({]/u.test(words.replace(/\b(of|to)\b|e(?=[-‑]?\d)/g, ""));
+  for (const table of all("table.dataframe")) {
+    const [head, names] = table.tHead?.rows ?? [];
+    const blank = (row, k) => !row.cells[k]?.textContent.trim();
+    if (names && [...names.cells].every((_, k) => blank(head, k) || blank(names, k))) {
+      [...names.cells].forEach((cell, k) => blank(names, k) || head.cells[k].replaceWith(cell.cloneNode(true)));
+      names.remove();
+    }
+    const rows = [...table.tBodies[0].rows];
+    const width = head?.cells.length ?? 0;
+    for (let k = 1; k <= width; k += 1) {
+      const cells = rows.map((row) => row.cells[row.cells.length - k]);
+      const words = cells.map((cell) => cell?.textContent.trim() ?? "");
+      if (cells.every((cell) => cell?.tagName === "TD") && words.every(number) && /\d/.test(words)) {
+        for (const cell of [head.cells[width - k], ...cells]) cell.classList.add("number");
+      }
+    }
   }
 }
-addEventListener("hashchange", openClaim);
-addEventListener("DOMContentLoaded", openClaim);
+
+// What is wider than its place scrolls by itself: it fades where there is more, and keys reach it.
+const WIDE = "pre, .cell_output, .output, .output > div, .pst-scrollable-table-container, mjx-container";
+function mark(box) {
+  const hidden = box.scrollWidth - box.clientWidth;
+  box.classList.toggle("more", hidden - box.scrollLeft > 2);
+  if (hidden > 2) box.tabIndex = 0;
+}
+const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => mark(target)));
+function markScrolled() {
+  for (const box of all(WIDE)) sizes.observe(box);
+}
+
+addEventListener("hashchange", goToTarget);
+addEventListener("scroll", ({ target }) => target.matches?.(WIDE) && mark(target), true);
+addEventListener("DOMContentLoaded", () => {
+  orderTables();
+  followContents();
+  goToTarget();
+});
+addEventListener("load", settle);
+
+// Paper is white.
+addEventListener("beforeprint", () => (document.documentElement.dataset.theme = "light"));
+addEventListener("afterprint", () => {
+  const { dataset } = document.documentElement;
+  dataset.theme = localStorage.getItem("theme") ?? "light";
+});

@@ -11,6 +11,7 @@ from reluflow.site import downloads, front, index, reference
 from reluflow.site.board import Board
 from reluflow.site.errata import Errata
 from reluflow.site.explorer import Explorer
+from reluflow.site.theme import dress
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -30,6 +31,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("explorer", Explorer)
     app.connect("config-inited", _leave_to_the_pages)
     app.connect("html-page-context", index.add_scripts)
+    app.connect("html-page-context", dress, priority=900)
     app.connect("build-finished", index.write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
