@@ -101,6 +101,16 @@ def long_cells(notebook: NotebookNode) -> list[str]:
     ]
 
 
+def imports_in_sight(notebook: NotebookNode) -> list[str]:
+    """A cell that only sets up is folded on the page: by `hide-input` a reader can open it."""
+    return [
+        f"cell {i} imports, shows nothing, and is not tagged hide-input"
+        for i, cell in _code(notebook)
+        if cell.source.startswith(("import ", "from ")) and not cell.outputs
+        if "hide-input" not in cell.metadata.get("tags", [])
+    ]
+
+
 def definitions(notebook: NotebookNode) -> list[str]:
     """A chapter says what, the library says how: a cell defines no function and no class."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -208,6 +218,7 @@ GUARDS: tuple[Callable[[NotebookNode], list[str]], ...] = (
     markers,
     machine_paths,
     long_cells,
+    imports_in_sight,
     definitions,
     claims_left_open,
     figures_without_fingerprint,

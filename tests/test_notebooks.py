@@ -251,6 +251,7 @@ PLANTED = [
     ("machine_paths", replaced(code("f", 2, stream("stdout", machine("usr", "lib", "x.py"))))),
     ("machine_paths", with_metadata(made_in=machine("work", "book"))),
     ("long_cells", replaced(code("\n".join(["print(2)"] * (SCREEN + 1)), 2))),
+    ("imports_in_sight", replaced(code("import numpy as np\n\np = 2", 2))),
     ("definitions", replaced(code("def f():\n    pass", 2))),
     ("definitions", replaced(code("%matplotlib inline\nif x:\n    class A:\n        pass", 2))),
     ("claims_left_open", replaced(code("settle()", 4, shown("not-applicable")), 4)),
@@ -317,7 +318,11 @@ def test_what_only_looks_like_a_path_is_let_pass(text: str) -> None:
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small notebook, refreshed."""
     path = tmp_path_factory.mktemp("fresh") / "small.ipynb"
-    cells = [new_code_cell("import numpy as np"), new_code_cell("print(np.arange(3))\n1 + 1")]
+    folded = {"tags": ["hide-input"]}
+    cells = [
+        new_code_cell("import numpy as np", metadata=folded),
+        new_code_cell("print(np.arange(3))\n1 + 1"),
+    ]
     nbformat.write(new_notebook(cells=cells), path)
     refresh.main([str(path)])
     return path

@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from reluflow import pages
-from reluflow.places import CHAPTERS, CLAIMS
+from reluflow.places import CHAPTERS
 
 README_PICTURE = CHAPTERS / "images" / "readme.png"
 README_SHOWS = ("01_support_vectors.ipynb", "<Figure figure-3a>")

@@ -7,18 +7,22 @@ a notebook; its style is in _static/book.css.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Sequence
 from html import escape
 
 from reluflow.ledger.addresses import Address
 from reluflow.ledger.argument import Counterexample
+from reluflow.ledger.decisive import decisive
 from reluflow.ledger.display import badge, mathematics
 from reluflow.ledger.evidence import Evidence
 from reluflow.ledger.explorer import open_in_explorer
+from reluflow.ledger.known import COUNTEREXAMPLE, SURVIVED
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import REFUTED
 from reluflow.ledger.words import small_print, told, typeset, vector
 
+_BELOW = re.compile(r"\b(data|pair|cell|start|three) below\b")
 SCOREBOARD = "chapters/scoreboard.html"
 
 
@@ -28,14 +32,13 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
     Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
     stands, such as `chapters/scoreboard`.
     """
-    says = f'<div class="says">{mathematics(row.claim.says)}</div>'
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
-        f'<span class="where">{typeset(row.claim.at)}</span> '
-        f'<span class="how">{escape(_in_short(row))}</span></span>{says}</summary>'
+        f'<span class="where">{typeset(row.claim.at)}</span>{_in_short(row)}</span>'
+        f'<div class="says">{mathematics(row.claim.says)}</div></summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
-    parts += [_lines(row.evidence)] if row.evidence else []
+    parts += [_tried(row)] if row.evidence else []
     parts += [f"<p>{typeset(row.why)}</p>"] if row.why else []
     if row.reading:
         parts.append(f"<p><em>Read as:</em> {typeset(row.reading.taken)}</p>")
@@ -71,11 +74,20 @@ def counterexample(case: Counterexample) -> str:
 
 
 def _in_short(row: Row) -> str:
-    """How the claim is known, in the folded line: the strongest way, and on how many instances."""
-    if not row.known:
-        return ""
-    way = row.known[0]
-    return f"{way.how} {way.text}" if way.how == "survived" and " of " not in way.text else way.how
+    """The folded line after the place: the decisive number, what it is of, and how the claim is
+    known, where the number does not say that."""
+    number, what = decisive(row)
+    how = row.known[0].how if row.known else ""
+    shown = {"number": number, "of": what, "how": "" if how in (SURVIVED, COUNTEREXAMPLE) else how}
+    return "".join(
+        f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words
+    )
+
+
+def _tried(row: Row) -> str:
+    """What was found; the instance that the evidence calls "below" stands above it."""
+    lines = _lines(row.evidence)
+    return _BELOW.sub(r"\1 above", lines) if row.counterexample else lines
 
 
 def _lines(evidence: Sequence[Evidence]) -> str:

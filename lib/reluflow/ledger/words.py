@@ -11,7 +11,9 @@ from reluflow.ledger.display import mathematics
 from reluflow.ledger.evidence import SIGNS, Evidence
 from reluflow.ledger.numbers import printed
 
-_BROKEN = re.compile(r"(.+): instances that break it")
+SURVEY = re.compile(r"(.+): instances that break it")
+THE_SAME = "the same"
+"""What a second limit of a value is called, that of a value between two."""
 _SEARCHED = re.compile(r"(.+): broken by a search of (\d+) evaluations from the worst")
 SMALL_PRINT = {
     "instances tried, and drawn": "instances tried, and drawn",
@@ -34,7 +36,7 @@ class Line:
 
 def told(evidence: Sequence[Evidence]) -> list[Line]:
     """What was found, without the small print; a survey and the search from its worst instance
-    share a line."""
+    share a line, and so do the two limits of a value."""
     lines: list[Line] = []
     for item in evidence:
         if searched := _SEARCHED.fullmatch(item.what) if item.form == "fact" else None:
@@ -46,6 +48,10 @@ def told(evidence: Sequence[Evidence]) -> list[Line]:
                 mark = mark if before.mark == "✓" else before.mark
                 words = f"{before.words.removeprefix(f'{says}: ')}; {words}"
             lines.append(Line(mark, f"{says}: {words}"))
+        elif item.what == THE_SAME and lines and item.decides:
+            before = lines.pop()
+            mark = before.mark if item.holds else "✗"
+            lines.append(Line(mark, f"{before.words.removesuffix(')')} and {_asked(item)})"))
         elif not is_small(item):
             mark = ("✓" if item.holds else "✗") if item.decides else "·"
             lines.append(Line(mark, _words(item)))
@@ -64,7 +70,7 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
 
 def small_print(evidence: Sequence[Evidence]) -> str:
     """How the instances were drawn, on one line; empty where none were."""
-    each = [f"{SMALL_PRINT[item.what]} {_value(item)}" for item in evidence if is_small(item)]
+    each = [f"{SMALL_PRINT[item.what]}: {_value(item)}" for item in evidence if is_small(item)]
     return "; ".join(dict.fromkeys(each))
 
 
@@ -75,20 +81,30 @@ def is_small(item: Evidence) -> bool:
 
 def _words(item: Evidence) -> str:
     """One piece of evidence: what was found, and what was asked where the two differ."""
-    if (survey := _BROKEN.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
+    if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
         of = f" of {item.tried}" if item.tried else ""
         return f"{survey[1]}: broken by {item.value or 'none'}{of} instances"
-    value = f"{_value(item)} {item.unit}".rstrip()
-    if item.clipped:
-        value = f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
+    value = value_in_words(item)
     if not item.decides:
         return f"{item.what}: {value}"
     if item.form == "fact" and item.holds:
         if item.value is True:
             return item.what
         return f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
+    return f"{item.what}: {value} (asked: {_asked(item)})"
+
+
+def _asked(item: Evidence) -> str:
     sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
-    return f"{item.what}: {value} (asked: {sign}{in_words(item.limit)})"
+    return f"{sign}{in_words(item.limit)}"
+
+
+def value_in_words(item: Evidence) -> str:
+    """The value with its unit, or the end of the rounding level that it stands for."""
+    value = f"{_value(item)} {item.unit}".rstrip()
+    if item.clipped:
+        return f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
+    return value
 
 
 def vector(value: object) -> str:
@@ -118,22 +134,36 @@ _GREEK = {
     "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω",
 }  # fmt: skip
 _LETTERS = "A-Za-zα-ωΑ-Ωℓ"
+_NAME = rf"(?:d?[{_LETTERS}]\u0303?|min|max|ln)"
 _TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(rf"(?<![A-Za-z])({'|'.join(_GREEK)})(?![A-Za-z])"), lambda m: _GREEK[m[1]]),
     (re.compile(r"&lt;="), "≤"),
     (re.compile(r"&gt;="), "≥"),
-    (re.compile(r"\bsqrt\("), "√("),
+    (re.compile(r"-&gt;"), "→"),
+    (re.compile(r"\.\.\."), "…"),
+    (re.compile(r"\bsqrt(?=[(|])"), "√"),
+    (re.compile(r"\bangle\("), "∠("),
+    (re.compile(r"\(inf\)"), "(∞)"),
+    (re.compile(r"\bgrad L\b"), "∇L"),
+    (re.compile(r"\brelu\b"), "ReLU"),
     (re.compile(r"\blog10\b"), "log<sub>10</sub>"),
+    # a product of vectors: x_1.w, grad L(w).x
+    (re.compile(rf"(?:(?<=[{_LETTERS})*])|(?<=_\d))\.(?=[Hu-x](?![A-Za-z]))"), "·"),
+    # a minus sign, which no hyphen is, nor the dash of a range
+    (re.compile(rf"(?<=\s)-(?=\s)|(?<![\w)\]^|'*-])-(?=[({_LETTERS}\d.∇])"), "−"),
     # 3e-7, and 1e-7 without its factor
     (re.compile(r"(?<![\w.])1(?:\.0)?e([+-]?)0*(\d+)\b"), lambda m: _power("10", m)),
     (re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)\b"),
      lambda m: f"{m[1]}·10<sup>{_sign(m[2])}{m[3]}</sup>"),
-    (re.compile(r"\^\(([^()]*)\)"), lambda m: f"<sup>{_sign(m[1])}</sup>"),
+    (re.compile(r"(?<![\w.])\d{5,}(?!\w)"), lambda m: f"{int(m[0]):,}".replace(",", "\u202f")),
+    (re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)"), lambda m: f"<sup>{_sign(m[1])}</sup>"),
     (re.compile(rf"\^(-?[{_LETTERS}\d*+]+)"), lambda m: f"<sup>{_sign(m[1])}</sup>"),
-    (re.compile(rf"(?<![A-Za-z])([{_LETTERS}]\w?)_\(([^()]*)\)"), r"\1<sub>\2</sub>"),
-    (re.compile(rf"(?<![A-Za-z])([{_LETTERS}]['*]?)_([{_LETTERS}\d]+(?:,[a-z\d])?|[+*±-])"),
+    (re.compile(rf"(?<![A-Za-z])({_NAME})_\(([^()]*)\)"), r"\1<sub>\2</sub>"),
+    (re.compile(rf"(?<![A-Za-z])({_NAME})_([a-z]\+1)(?=[|‖])"), r"\1<sub>\2</sub>"),
+    (re.compile(rf"(?<![A-Za-z])({_NAME}['*]?)_([{_LETTERS}\d]+(?:,[a-z\d])?|[+*±-])"),
      r"\1<sub>\2</sub>"),
-    (re.compile(r"([|‖)])_(F|2|1)(?![A-Za-z])"), r"\1<sub>\2</sub>"),
+    (re.compile(r"(?<![\w.])([a-zα-ω])(\d)(?!\w|\.\d)"), r"\1<sub>\2</sub>"),
+    (re.compile(r"([|‖)])_([Ff21])(?![A-Za-z])"), r"\1<sub>\2</sub>"),
 ]  # fmt: skip
 
 
