@@ -29,54 +29,7 @@
   // DataTables marks a click as its own in a way that the theme's copy buttons take for theirs.
   table.table().container().addEventListener("click", (event) => event.stopPropagation());
 
-  // What the address asks for.
-  function read() {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    for (const control of filters) {
-      control.value = asked.get(control.name) ?? "";
-    }
-    filter();
-    const order = asked.get("order") ?? "";
-    const column = names.indexOf(order.replace(/^-/, ""));
-    table.order(column < 0 ? [] : [[column, order.startsWith("-") ? "desc" : "asc"]]);
-    table.search(asked.get("search") ?? "").draw();
-    show(location.hash.slice(1));
-  }
-
-  function filter() {
-    for (const { name, value } of filters) {
-      // Of a paper the cell holds the name of its file and what is read; else the value is all.
-      const exact = name !== "paper";
-      table.column(`${name}:name`).search(value, { exact, smart: false });
-    }
-  }
-
-  // The row of one claim, wherever it is.
-  function show(id) {
-    const row = id && !id.includes("=") ? table.row(`#${CSS.escape(id)}`) : null;
-    if (!row?.any()) return;
-    const place = table.rows({ search: "applied" }).indexes().indexOf(row.index());
-    table.page(Math.floor(place / table.page.len())).draw("page");
-    row.node().scrollIntoView();
-  }
-
-  function write() {
-    const asked = new URLSearchParams();
-    for (const { name, value } of filters) if (value) asked.set(name, value);
-    if (table.search()) asked.set("search", table.search());
-    const [[column, way] = []] = table.order();
-    if (way) asked.set("order", (way === "desc" ? "-" : "") + names[column]);
-    const hash = asked.size ? `#${asked}` : location.hash.includes("=") ? "#" : location.hash;
-    if (hash !== location.hash) history.replaceState(null, "", hash);
-  }
-
-  // MathJax sets the rows that are there when it comes, and those of another page when they come.
-  function typeset() {
-    const { startup } = window.MathJax ?? {};
-    if (!startup) return;
-    startup.promise = startup.promise.then(() => MathJax.typesetPromise([element.tBodies[0]]));
-  }
-
+  let set = new Promise((loaded) => addEventListener("load", loaded));
   read();
   table.on("draw", () => {
     write();
@@ -90,4 +43,57 @@
     location.hash = "";
   });
   addEventListener("hashchange", read);
+
+  // What the address asks for.
+  function read() {
+    const hash = location.hash.slice(1);
+    const asked = new URLSearchParams(hash);
+    for (const control of filters) control.value = asked.get(control.name) ?? "";
+    filter();
+    const order = asked.get("order") ?? "";
+    const column = names.indexOf(order.replace(/^-/, ""));
+    table.order(column < 0 ? [] : [[column, order.startsWith("-") ? "desc" : "asc"]]);
+    table.search(asked.get("search") ?? "").draw();
+    if (hash && !hash.includes("=")) show(table.row(`#${CSS.escape(hash)}`));
+    typeset();
+  }
+
+  function filter() {
+    for (const { name, value } of filters) {
+      // The cell of a paper holds the name of its files before what is read; else both are one.
+      const exact = name !== "paper";
+      table.column(`${name}:name`).search(value, { exact, smart: false });
+    }
+  }
+
+  // The row of one claim, on whatever page it is. Formulas that are set move it.
+  function show(row) {
+    if (!row.any()) return;
+    const place = table.rows({ search: "applied" }).indexes().indexOf(row.index());
+    table.page(Math.floor(place / table.page.len())).draw("page");
+    const node = row.node();
+    node.tabIndex = -1;
+    typeset().then(() => {
+      node.scrollIntoView();
+      node.focus({ preventScroll: true });
+    });
+  }
+
+  function write() {
+    const asked = new URLSearchParams();
+    for (const { name, value } of filters) if (value) asked.set(name, value);
+    if (table.search()) asked.set("search", table.search());
+    const [[column, way] = []] = table.order();
+    if (way) asked.set("order", (way === "desc" ? "-" : "") + names[column]);
+    const hash = asked.size ? `#${asked}` : location.hash.includes("=") ? "#" : location.hash;
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  }
+
+  // MathJax sets the rows that are on the page, and the others when they come.
+  function typeset() {
+    set = set
+      .then(() => MathJax.startup.promise)
+      .then(() => MathJax.typesetPromise([element.tBodies[0]]));
+    return set;
+  }
 })();

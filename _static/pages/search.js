@@ -11,7 +11,14 @@
     storeFields: ["at", "says", "verdict", "page"],
     // "F.8" and "sv.thm3.6" are words.
     tokenize: (text) => text.match(/[\p{L}\p{N}]([\p{L}\p{N}.-]*[\p{L}\p{N}])?/gu) ?? [],
-    searchOptions: { boost: { id: 4, at: 4 }, combineWith: "AND", prefix: true },
+    searchOptions: {
+      boost: { id: 4, at: 4 },
+      // What stands at the very place before what repairs, sharpens or mentions it.
+      boostDocument: (id, word, { at }) =>
+        at.split(/[,;]/)[0].toLowerCase() === query.toLowerCase() ? 100 : 1,
+      combineWith: "AND",
+      prefix: true,
+    },
   });
   index.addAll(CLAIMS);
   const found = index.search(query);
