@@ -15,7 +15,7 @@ from reluflow import pages as notebooks
 from reluflow.ledger.notebooks import read
 
 # What the build reads; the tests of a broken book copy it.
-SOURCES = ("_config.yml", "_static", "chapters/references.bib")
+SOURCES = ("_config.yml", "_static", "_templates", "chapters/references.bib")
 REMOTE = ("http", "https", "ftp", "mailto")
 
 pytestmark = pytest.mark.long
