@@ -56,17 +56,20 @@ def _shown(item: Evidence, among: Sequence[Evidence]) -> tuple[str, str]:
     """The number of one piece of evidence, and what it is of: all pieces that have this number."""
     if SURVEY.fullmatch(item.what):
         return _number(item), "instances break it"
+    if not _has_number(item):
+        return (
+            "",
+            item.what if item.value and item.holds else f"{item.what}: {value_in_words(item)}",
+        )
     same = (other.what for other in among if _number(other) == _number(item))
     return _number(item), "; ".join(dict.fromkeys(same))
 
 
 def _number(item: Evidence) -> str:
     value, asked = value_in_words(item), in_words(item.limit)
-    if item.value is True and item.holds:
-        return ""  # what it is of says it all
-    if item.tried and _has_number(item):
+    if item.tried:
         return f"{value} of {item.tried}"
-    if not _has_number(item) or item.clipped or (item.op == "==" and item.holds):
+    if item.clipped or (item.op == "==" and item.holds):
         return value
     sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
     return f"{value} {sign}{asked}" if item.holds else f"{value}, not {sign}{asked}"

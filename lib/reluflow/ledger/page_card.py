@@ -16,7 +16,7 @@ from reluflow.ledger.argument import Counterexample
 from reluflow.ledger.decisive import decisive
 from reluflow.ledger.display import badge, mathematics
 from reluflow.ledger.evidence import Evidence
-from reluflow.ledger.known import COUNTEREXAMPLE, SURVIVED
+from reluflow.ledger.known import EXACT, EXHAUSTED, PROVED
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import REFUTED
 from reluflow.ledger.words import small_print, told, typeset, vector
@@ -73,10 +73,11 @@ def counterexample(case: Counterexample) -> str:
 
 def _in_short(row: Row) -> str:
     """The folded line after the place: the decisive number, what it is of, and how the claim is
-    known, where the number does not say that."""
+    known, where it is by more than what was computed."""
     number, what = decisive(row)
     how = row.known[0].how if row.known else ""
-    shown = {"number": number, "of": what, "how": "" if how in (SURVIVED, COUNTEREXAMPLE) else how}
+    known = how if how in (PROVED, EXHAUSTED, EXACT) else ""
+    shown = {"number": number, "of": what, "how": known}
     return "".join(
         f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words
     )
