@@ -65,7 +65,7 @@ def counterexample(case: Counterexample) -> str:
     met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.assumptions)
     return (
         f'<div class="counterexample"><p><em>Counterexample</em></p><table>{instance}</table>'
-        f"<p><em>Inside the assumptions:</em></p><ul>{met}</ul>"
+        f"<p><em>Inside the assumptions:</em></p><ul class='met'>{met}</ul>"
         f"<p><em>The claim fails there:</em></p>{_lines(case.breaks)}"
         f"<p><em>By a second route,</em> {typeset(case.route)}:</p>{_lines(case.recheck)}</div>"
     )
