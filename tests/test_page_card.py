@@ -115,6 +115,7 @@ def test_cases_that_found_the_same_share_a_line() -> None:
             "v^(1/(m+1)) of min_j w̃_j, |G_m+1|^2",
             "v<sup>1/(m+1)</sup> of min<sub>j</sub> w̃<sub>j</sub>, |G<sub>m+1</sub>|<sup>2</sup>",
         ),
+        ("||w(T)|| of ||a_j| - |w_j||", "‖w(T)‖ of ||a<sub>j</sub>| − |w<sub>j</sub>||"),
         ("a <= b", "a ≤ b"),
         ("log10(1/L)", "log<sub>10</sub>(1/L)"),
         ("x_+ and x_-", "x<sub>+</sub> and x<sub>-</sub>"),

@@ -25,7 +25,7 @@ def decisive(row: Row) -> tuple[str, str]:
     if failed := [item for item in failed if item.decides and not item.holds]:
         if row.verdict == NOT_REPRODUCED and (beside := _beside_what_is_printed(row, failed[0])):
             return beside
-        return _shown(next(filter(_has_number, failed), failed[0]), failed)
+        return _shown(next(filter(_has_number, failed), failed[0]), [])
     items = [item for item in row.evidence if item.decides and item.what != THE_SAME]
     surveys = [item for item in items if SURVEY.fullmatch(item.what)]
     if surveys:
@@ -35,10 +35,12 @@ def decisive(row: Row) -> tuple[str, str]:
         return f"{number} or more", f"{what}, in each of {len(surveys)} surveys"
     if not items:
         return "", ""
-    found = items[0].tried or isinstance(items[0].value, str)
     tight = min(items, key=_room)
-    if found or _room(tight) >= 1:
-        tight = next(filter(_has_number, items), items[0])
+    if items[0].tried or isinstance(items[0].value, str):
+        tight = items[0]
+    elif _room(tight) >= 1:  # nothing was measured: then that nothing was found, or else the first
+        numbers = list(filter(_has_number, items)) or items
+        tight = next((item for item in numbers if item.value == 0), numbers[0])
     return _shown(tight, items)
 
 
@@ -56,17 +58,20 @@ def _shown(item: Evidence, among: Sequence[Evidence]) -> tuple[str, str]:
     """The number of one piece of evidence, and what it is of: all pieces that have this number."""
     if SURVEY.fullmatch(item.what):
         return _number(item), "instances break it"
-    same = (other.what for other in among if _number(other) == _number(item))
-    return _number(item), "; ".join(dict.fromkeys(same))
+    if not _has_number(item):
+        return (
+            "",
+            item.what if item.value and item.holds else f"{item.what}: {value_in_words(item)}",
+        )
+    same = [other.what for other in among if _number(other) == _number(item)]
+    return _number(item), "; ".join(dict.fromkeys(same or [item.what]))
 
 
 def _number(item: Evidence) -> str:
     value, asked = value_in_words(item), in_words(item.limit)
-    if item.value is True and item.holds:
-        return ""  # what it is of says it all
-    if item.tried and _has_number(item):
+    if item.tried:
         return f"{value} of {item.tried}"
-    if not _has_number(item) or item.clipped or (item.op == "==" and item.holds):
+    if item.clipped or (item.op == "==" and item.holds):
         return value
     sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
     return f"{value} {sign}{asked}" if item.holds else f"{value}, not {sign}{asked}"

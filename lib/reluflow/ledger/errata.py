@@ -36,7 +36,7 @@ def errata(board: Scoreboard, told: Mapping[str, str]) -> str:
 
 def _erratum(verdict: str, what: str, rows: Sequence[Row], folder: str) -> str:
     """One error: where it stands, what is said there, what is true instead, and an instance."""
-    says = "".join(f"<p>{mathematics(row.claim.says)}</p>" for row in rows)
+    says = "".join(f"<p><em>Claimed:</em> {mathematics(row.claim.says)}</p>" for row in rows)
     case = next((row.counterexample for row in rows if row.counterexample), None)
     return (
         f'<section class="erratum"><p><strong>{_places(rows, folder)}</strong> {badge(verdict)}</p>'

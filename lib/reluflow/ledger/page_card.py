@@ -17,7 +17,7 @@ from reluflow.ledger.decisive import decisive
 from reluflow.ledger.display import badge, mathematics
 from reluflow.ledger.evidence import Evidence
 from reluflow.ledger.explorer import open_in_explorer
-from reluflow.ledger.known import COUNTEREXAMPLE, SURVIVED
+from reluflow.ledger.known import EXACT, EXHAUSTED, PROVED
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import REFUTED
 from reluflow.ledger.words import small_print, told, typeset, vector
@@ -67,7 +67,7 @@ def counterexample(case: Counterexample) -> str:
     met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.assumptions)
     return (
         f'<div class="counterexample"><p><em>Counterexample</em></p><table>{instance}</table>'
-        f"<p><em>Inside the assumptions:</em></p><ul>{met}</ul>"
+        f"<p><em>Inside the assumptions:</em></p><ul class='met'>{met}</ul>"
         f"<p><em>The claim fails there:</em></p>{_lines(case.breaks)}"
         f"<p><em>By a second route,</em> {typeset(case.route)}:</p>{_lines(case.recheck)}</div>"
     )
@@ -75,10 +75,11 @@ def counterexample(case: Counterexample) -> str:
 
 def _in_short(row: Row) -> str:
     """The folded line after the place: the decisive number, what it is of, and how the claim is
-    known, where the number does not say that."""
+    known, where it is by more than what was computed."""
     number, what = decisive(row)
     how = row.known[0].how if row.known else ""
-    shown = {"number": number, "of": what, "how": "" if how in (SURVIVED, COUNTEREXAMPLE) else how}
+    known = how if how in (PROVED, EXHAUSTED, EXACT) else ""
+    shown = {"number": number, "of": what, "how": known}
     return "".join(
         f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words
     )

@@ -141,6 +141,7 @@ _TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"&gt;="), "≥"),
     (re.compile(r"-&gt;"), "→"),
     (re.compile(r"\.\.\."), "…"),
+    (re.compile(r"\|\|([A-Za-z]\w*(?:\([^()]*\))?)\|\|"), r"‖\1‖"),
     (re.compile(r"\bsqrt(?=[(|])"), "√"),
     (re.compile(r"\bangle\("), "∠("),
     (re.compile(r"\(inf\)"), "(∞)"),
