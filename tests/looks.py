@@ -97,7 +97,7 @@ def accessible(visit: Opened) -> list[str]:
 
 
 def followed(visit: Opened) -> list[str]:
-    """The contents mark what a jump lands on, below the header, and what is read while scrolling."""
+    """The contents mark what a jump lands on, below the header, and what is scrolled to."""
     return visit.ask(
         """async () => {
         const links = [...document.querySelectorAll(".bd-toc nav a")], found = [];
@@ -159,7 +159,8 @@ def phone(visit: Opened) -> list[str]:
         const W = document.documentElement.clientWidth, found = [];
         const scrolls = e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
         const up = function* (e) { for (; e.tagName !== "BODY"; e = e.parentElement) yield e; };
-        const say = (what, list) => list.slice(0, 3).forEach(e => found.push(`${what}: ${(NAME)(e)}`));
+        const say = (what, list) =>
+            list.slice(0, 3).forEach(e => found.push(`${what}: ${(NAME)(e)}`));
         if (document.documentElement.scrollWidth > W) found.push("the page is wider than a phone");
         const seen = [...document.querySelectorAll("article *")].filter(
             e => e.checkVisibility() && !e.closest("mjx-math, mjx-assistive-mml"));

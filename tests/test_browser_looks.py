@@ -51,7 +51,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "only image"),
     (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "no picture"),
     (looks.accessible, ADD.format("<p style='color:#ccc;background:#fff'>faint"), "contrast"),
-    (looks.accessible, "document.querySelector('button').replaceChildren()", "button-name"),
+    (looks.accessible, ADD.format("<button></button>"), "button-name"),
     (looks.followed, "document.documentElement.style.scrollPaddingTop = 0", "lands at"),
     (looks.followed, "addEventListener('scroll', e => e.stopImmediatePropagation(), true)", "mark"),
     (looks.dark, ADD.format("<p style='background:#eee'>pale"), "pale"),
