@@ -1,0 +1,229 @@
+"""What can be wrong with a page's looks: each check gives a sentence for every fault of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from axe_playwright_python.sync_playwright import Axe
+from browser import LAPTOP, PHONE, Opened
+
+A4 = (718, 1000)
+NODES = 15_000
+FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+NAME = """e => `${e.tagName.toLowerCase()}${e.id && "#" + e.id}${
+    e.getAttribute("class") ? "." + e.getAttribute("class").trim().replace(/\\s+/g, ".") : ""
+} ${JSON.stringify(e.textContent.trim().slice(0, 30))}`"""
+
+
+def quiet(visit: Opened) -> list[str]:
+    """The browser has nothing to say, and nothing is asked of a network."""
+    asked = [f"a request leaves for {url}" for url in visit.outgoing]
+    return [f"the console says {text!r}" for text in visit.complaints] + asked
+
+
+def short(visit: Opened, screens: int = 30) -> list[str]:
+    """At most so many screens of a laptop, and so many nodes."""
+    long, nodes = visit.ask(
+        "[document.documentElement.scrollHeight / innerHeight, "
+        "document.querySelectorAll('*').length]"
+    )
+    found = [f"{long:.1f} screens, of {screens}"] if long > screens else []
+    return found + ([f"{nodes} nodes, of {NODES}"] if nodes >= NODES else [])
+
+
+def described(visit: Opened) -> list[str]:
+    """A language, an icon, a title that says a thing once, and a sentence on what is there."""
+    return visit.ask("""() => {
+        const found = [], head = document.head;
+        const told = document.querySelector("meta[name=description]")?.content ?? "";
+        const [page, book] = document.title.split(" — ");
+        if (document.documentElement.lang !== "en") found.push("no language is set");
+        if (!head.querySelector("link[rel=icon]")) found.push("no icon");
+        if (!page || page === book) found.push(`the title is ${document.title}`);
+        if (document.querySelector("article h1 + *, article h1 ~ p") && !/[.?!:]$/.test(told)
+            && !/(search|genindex).html$/.test(location.pathname))
+            found.push(`the description is no sentence: ${told}`);
+        return found;
+    }""")
+
+
+def headings(visit: Opened) -> list[str]:
+    """One title, and no heading that skips a level."""
+    return visit.ask("""() => {
+        const shown = [...document.querySelectorAll("article :is(h1, h2, h3, h4, h5, h6)")]
+            .filter(e => e.checkVisibility());
+        const level = e => Number(e.tagName[1]), found = [];
+        const titles = shown.filter(e => level(e) === 1).length;
+        if (titles !== 1 || level(shown[0]) !== 1) found.push(`${titles} titles, or not first`);
+        shown.forEach((e, k) => k && level(e) > level(shown[k - 1]) + 1
+            && found.push(`the heading ${e.textContent} skips a level`));
+        return found;
+    }""")
+
+
+def typeset(visit: Opened) -> list[str]:
+    """Every formula is set, without an error."""
+    return visit.ask(
+        f"""() => [...document.querySelectorAll("span.math, div.math")]
+        .filter(e => !e.querySelector("mjx-container") || e.querySelector("mjx-merror"))
+        .map(e => "a formula is not set: " + ({NAME})(e))"""
+    )
+
+
+def pictures(visit: Opened) -> list[str]:
+    """Every picture is there, and says in words what can be seen on it."""
+    return visit.ask("""() => [...document.images].flatMap(i => [
+        ...(i.naturalWidth ? [] : [`no picture ${i.src}`]),
+        ...(i.alt.trim().split(/\\s+/).length > 4 ? [] : [`a picture says only ${i.alt || "''"}`]),
+    ])""")
+
+
+def accessible(visit: Opened) -> list[str]:
+    """axe finds nothing serious.  The page is no use afterwards."""
+    # What MathJax draws is its own affair, and code is coloured alike in every block.
+    visit.ask("""() => {
+        document.querySelectorAll("mjx-container").forEach(e => e.replaceWith("formula"));
+        [...document.querySelectorAll("pre")].slice(4).forEach(e => e.textContent = "code");
+    }""")
+    # axe would load the styles once more, which a page in a folder may not.
+    options = {"preload": False, "resultTypes": ["violations"]}
+    found = Axe().run(visit.page, options=options).response["violations"]
+    return [
+        f"axe: {each['id']}, {node['html'][:120]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"][:3]
+    ]
+
+
+def followed(visit: Opened) -> list[str]:
+    """The contents mark what a jump lands on, below the header, and what is scrolled to."""
+    return visit.ask(
+        """async () => {
+        const links = [...document.querySelectorAll(".bd-toc nav a")], found = [];
+        const bar = document.querySelector(".bd-header-article").offsetHeight;
+        const heading = link => document.querySelector(`[id="${
+            decodeURIComponent(link.hash.slice(1))}"] :is(h1, h2, h3, h4)`);
+        const top = link => heading(link).getBoundingClientRect().top;
+        const marked = () => links.filter(link => link.matches(".active")).map(l => l.textContent);
+        const want = async (link, how) => {
+            for (let k = 0; k < 60 && marked().join() !== link.textContent; k++) await FRAMES;
+            if (marked().join() !== link.textContent) found.push(
+                `after ${how} ${link.textContent} the contents mark ${marked().join() || "none"}`);
+        };
+        for (const link of links) {
+            link.click();
+            await want(link, "a jump to");
+            if (top(link) < bar || top(link) > innerHeight)
+                found.push(`a jump to ${link.textContent} lands at ${top(link)} px`);
+        }
+        history.replaceState(null, "", location.pathname);
+        for (const link of [...links].reverse()) {
+            scrollBy(0, top(link) - bar);
+            await FRAMES;
+            if (scrollY + innerHeight < document.documentElement.scrollHeight - 2)
+                await want(link, "scrolling to");
+        }
+        scrollTo(0, 0);
+        return found;
+    }""".replace("FRAMES", FRAMES)
+    )
+
+
+def dark(visit: Opened) -> list[str]:
+    """In the dark theme nothing but a picture is pale."""
+    return visit.ask(
+        """async () => {
+        const root = document.documentElement, was = root.dataset.theme;
+        root.dataset.theme = "dark";
+        await FRAMES;
+        const pale = [...document.querySelectorAll("article, article *")].filter(e => {
+            if (e.tagName === "IMG" || !e.checkVisibility({ opacityProperty: true })) return false;
+            const [r, g, b, a = 1] = getComputedStyle(e).backgroundColor.match(/[\\d.]+/g);
+            const line = c => c <= 10 ? c / 3295 : ((c / 255 + .055) / 1.055) ** 2.4;
+            const light = .2126 * line(+r) + .7152 * line(+g) + .0722 * line(+b);
+            const { width, height } = e.getBoundingClientRect();
+            return a > .3 && light > .3 && width * height > 400;
+        });
+        root.dataset.theme = was;
+        return pale.slice(0, 5).map(e => "in the dark theme a slab is pale: " + (NAME)(e));
+    }""".replace("FRAMES", FRAMES).replace("NAME", NAME)
+    )
+
+
+def phone(visit: Opened) -> list[str]:
+    """On a phone all can be reached, what scrolls shows it, and figures and columns can be read."""
+    with_size(visit, PHONE)
+    return visit.ask(
+        """() => {
+        const W = document.documentElement.clientWidth, found = [];
+        const scrolls = e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+        const up = function* (e) { for (; e.tagName !== "BODY"; e = e.parentElement) yield e; };
+        const say = (what, list) =>
+            list.slice(0, 3).forEach(e => found.push(`${what}: ${(NAME)(e)}`));
+        if (document.documentElement.scrollWidth > W) found.push("the page is wider than a phone");
+        const seen = [...document.querySelectorAll("article *")].filter(
+            e => e.checkVisibility() && !e.closest("mjx-math, mjx-assistive-mml"));
+        say("cut on a phone", seen.filter(e => {
+            const { width, right } = e.getBoundingClientRect();
+            return width && right > W + 1 && ![...up(e)].some(scrolls);
+        }));
+        say("scrolls without a cue", seen.filter(e => scrolls(e)
+            && e.scrollWidth > e.clientWidth + 2 && ![...up(e)].some(b => b.matches(".more"))));
+        say("a figure too small to be read", seen.filter(
+            e => e.matches(".cell_output img") && e.getBoundingClientRect().width < 530));
+        say("a column of one word a line", seen.filter(e => {
+            if (!e.matches("td, th")) return false;
+            const line = parseFloat(getComputedStyle(e).lineHeight) || 20;
+            const lines = Math.round(e.clientHeight / line);
+            const words = e.textContent.trim().split(/\\s+/).length;
+            return words > 3 && lines >= words && e.clientWidth < 120;
+        }));
+        return found;
+    }""".replace("NAME", NAME)
+    )
+
+
+def paper(visit: Opened) -> list[str]:
+    """On paper nothing is cut, colours that mean something are printed, and what steers is gone."""
+    visit.page.emulate_media(media="print")
+    with_size(visit, A4)
+    found = visit.ask(
+        """() => {
+        const W = document.documentElement.clientWidth, found = [];
+        const wide = [...document.querySelectorAll("article *")].filter(e => e.checkVisibility()
+            && !e.closest("mjx-math, mjx-assistive-mml")
+            && (e.getBoundingClientRect().right > W + 1
+                || (e.matches("pre, mjx-container") && e.scrollWidth > e.clientWidth + 2)));
+        wide.slice(0, 3).forEach(e => found.push("cut on paper: " + (NAME)(e)));
+        for (const part of document.querySelectorAll(
+            ".bd-sidebar, .bd-header-article, .prev-next-footer, .copybtn"))
+            if (part.checkVisibility()) found.push("printed: " + (NAME)(part));
+        const colour = getComputedStyle(document.querySelector("article")).printColorAdjust;
+        if (colour !== "exact") found.push("on paper badges lose their colour");
+        return found;
+    }""".replace("NAME", NAME)
+    )
+    visit.page.emulate_media(media="screen")
+    return found
+
+
+def with_size(visit: Opened, size: tuple[int, int]) -> None:
+    """Give the page another size, and time to take it."""
+    width, height = size
+    visit.page.set_viewport_size({"width": width, "height": height})
+    visit.ask(f"async () => {{ await {FRAMES}; await {FRAMES}; }}")
+
+
+CHECKS: tuple[Callable[[Opened], list[str]], ...] = (
+    described, headings, typeset, pictures, followed, dark, phone, paper, quiet
+)  # fmt: skip
+
+
+def faults(visit: Opened, screens: int) -> list[str]:
+    """All that is wrong with a page, on a laptop, in the dark, on a phone and on paper."""
+    found = short(visit, screens)
+    for check in CHECKS:
+        found += check(visit)
+    with_size(visit, LAPTOP)
+    return found + accessible(visit)
