@@ -50,7 +50,7 @@ def described(visit: Opened) -> list[str]:
 def headings(visit: Opened) -> list[str]:
     """One title, and no heading that skips a level."""
     return visit.ask("""() => {
-        const shown = [...document.querySelectorAll("article :is(h1, h2, h3, h4, h5, h6)")]
+        const shown = [...document.querySelectorAll("main :is(h1, h2, h3, h4, h5, h6)")]
             .filter(e => e.checkVisibility());
         const level = e => Number(e.tagName[1]), found = [];
         const titles = shown.filter(e => level(e) === 1).length;
@@ -199,7 +199,7 @@ def paper(visit: Opened) -> list[str]:
         for (const part of document.querySelectorAll(
             ".bd-sidebar, .bd-header-article, .prev-next-footer, .copybtn"))
             if (part.checkVisibility()) found.push("printed: " + (NAME)(part));
-        const colour = getComputedStyle(document.querySelector("article")).printColorAdjust;
+        const colour = getComputedStyle(document.querySelector("main")).printColorAdjust;
         if (colour !== "exact") found.push("on paper badges lose their colour");
         return found;
     }""".replace("NAME", NAME)
