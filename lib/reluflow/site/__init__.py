@@ -7,10 +7,9 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from reluflow.site import downloads, front, index, reference
+from reluflow.site import downloads, explorer, front, index, reference
 from reluflow.site.board import Board
 from reluflow.site.errata import Errata
-from reluflow.site.explorer import Explorer
 from reluflow.site.theme import dress
 
 
@@ -28,9 +27,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("legend", front.legend)
     app.add_directive("errata", Errata)
     app.add_directive("scoreboard", Board)
-    app.add_directive("explorer", Explorer)
+    app.add_directive("explorer", explorer.Explorer)
     app.connect("config-inited", _leave_to_the_pages)
     app.connect("html-page-context", index.add_scripts)
+    app.connect("html-page-context", explorer.add_scripts)
     app.connect("html-page-context", dress, priority=900)
     app.connect("build-finished", index.write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

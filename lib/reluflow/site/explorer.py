@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx.application import Sphinx
 
 from reluflow.datasets import load, settings
 from reluflow.ledger.explorer import Setting, setting
@@ -78,3 +80,11 @@ class Explorer(Directive):
         told = json.dumps(examples(), ensure_ascii=False).replace("<", "\\u003c")
         html = f'<script type="application/json" id="explorer-examples">{told}</script>'
         return [nodes.raw(text=html, format="html")]
+
+
+def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Give the explorer's page, and no other, what computes and draws the flow."""
+    if page == "chapters/explorer":
+        for file in sorted((Path(app.srcdir) / "_static" / "explorer").iterdir()):
+            add = app.add_js_file if file.suffix == ".js" else app.add_css_file
+            add(f"explorer/{file.name}")
