@@ -73,8 +73,8 @@ def open_in_explorer(row: Row, page: str) -> str:
         return ""
     to = posixpath.relpath(EXPLORER, posixpath.dirname(page) or ".")
     return (
-        f'<p><a class="explore" href="{to}#{escape(found.fragment)}">Open in the explorer</a>: drag '
-        "the start, and see where the flow goes.</p>"
+        f'<p><a class="explore" href="{to}#{escape(found.fragment)}">Open in the explorer</a>: '
+        "drag the start, and see where the flow goes.</p>"
     )
 
 
