@@ -55,7 +55,11 @@
     element("line", { class: kind, x1: p[0], y1: p[1], x2: q[0], y2: q[1] });
 
   const words = (kind, [x, y], told) =>
-    element("text", { class: kind, x, y, "text-anchor": "middle", "dominant-baseline": "central" }, told);
+    element(
+      "text",
+      { class: kind, x, y, "text-anchor": "middle", "dominant-baseline": "central" },
+      told,
+    );
 
   /** The coordinates of lines that mark a scale of round numbers. */
   function ticks(from, to) {
@@ -93,7 +97,11 @@
   function boundaries(frame, { X, y }) {
     const middle = frame.from([frame.size / 2, frame.size / 2]);
     const reach = frame.size * frame.perPixel;
-    const all = reluflow.surfaces(X, y, X.map((_, j) => j).filter((j) => live(X[j])));
+    const all = reluflow.surfaces(
+      X,
+      y,
+      X.map((_, j) => j).filter((j) => live(X[j])),
+    );
     const taken = [];
     return all.flatMap(({ normal, plus, minus }) => {
       const along = [-normal[1], normal[0]];
@@ -101,14 +109,20 @@
       const at = (s) => frame.to([along[0] * s, along[1] * s]);
       const drawn = [line("boundary", at(nearest - 2 * reach), at(nearest + 2 * reach))];
       if (all.length > MOST_LABELS) return drawn;
-      const inside = ([px, py]) => px > 30 && py > 26 && px < frame.size - 30 && py < frame.size - 40;
-      const free = (p) => inside(p) && taken.every((q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 44);
+      const inside = ([px, py]) =>
+        px > 30 && py > 26 && px < frame.size - 30 && py < frame.size - 40;
+      const free = (p) =>
+        inside(p) && taken.every((q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 44);
       const places = [];
-      for (let k = 40; k > 4; k--) places.push(at(nearest + (k / 40) * reach), at(nearest - (k / 40) * reach));
+      for (let k = 40; k > 4; k--)
+        places.push(at(nearest + (k / 40) * reach), at(nearest - (k / 40) * reach));
       const place = places.find(free);
       if (!place) return drawn;
       taken.push(place);
-      for (const [side, data] of [[1, plus], [-1, minus]]) {
+      for (const [side, data] of [
+        [1, plus],
+        [-1, minus],
+      ]) {
         if (!data.length) continue;
         const out = (s) => [place[0] + side * s * normal[0], place[1] - side * s * normal[1]];
         drawn.push(line("side", place, out(10)));
@@ -119,13 +133,16 @@
   }
 
   /** The active data of each cell that has room for words, in its middle. */
-  function cells(frame, { X }) {
+  function cells(frame, { X }, sets) {
+    const taken = sets.map(({ w }) => frame.to(w));
     const found = new Map();
     const steps = 40;
     for (let row = 2; row < steps - 2; row++) {
       for (let column = 2; column < steps - 2; column++) {
         const pixel = [column, row].map((v) => ((v + 0.5) * frame.size) / steps);
-        const told = activeAt(X, frame.from(pixel)).map((j) => j + 1).join(", ");
+        const told = activeAt(X, frame.from(pixel))
+          .map((j) => j + 1)
+          .join(", ");
         const [count, px, py] = found.get(told) ?? [0, 0, 0];
         found.set(told, [count + 1, px + pixel[0], py + pixel[1]]);
       }
@@ -133,7 +150,13 @@
     if (found.size > 2 * MOST_LABELS) return [];
     return [...found]
       .filter(([told, [count]]) => count > 12 + 3 * told.length)
-      .map(([told, [count, px, py]]) => words("cell", [px / count, py / count], `{${told}}`));
+      .map(([told, [count, px, py]]) => {
+        const at = [px / count, py / count];
+        const covered = taken.some(
+          (p) => Math.abs(p[0] - at[0]) < 34 && Math.abs(p[1] - at[1]) < 18,
+        );
+        return words("cell", [at[0], at[1] + (covered ? 26 : 0)], `{${told}}`);
+      });
   }
 
   /** The pieces of the sets of minima, and a disc with its rank at each point. */
@@ -144,13 +167,27 @@
       const best = rank === 1 ? " best" : "";
       const away = (v, s = far + Math.hypot(...w)) => [w[0] + s * v[0], w[1] + s * v[1]];
       if (dimension === 2) {
-        drawn.push(element("polygon", { class: "dead", points: cone(rays, frame).map((p) => p.join()).join(" ") }));
+        drawn.push(
+          element("polygon", {
+            class: "dead",
+            points: cone(rays, frame)
+              .map((p) => p.join())
+              .join(" "),
+          }),
+        );
       } else if (dimension === 1) {
         const [v] = directions;
         const ends = rays.length === 1 ? [[0, 0], away(rays[0])] : clipped(w, v, rays, away);
         drawn.push(line(`several${best}`, ...ends.map(frame.to)));
       } else {
-        drawn.push(element("circle", { class: `minimum${best}`, cx: frame.to(w)[0], cy: frame.to(w)[1], r: 10 }));
+        drawn.push(
+          element("circle", {
+            class: `minimum${best}`,
+            cx: frame.to(w)[0],
+            cy: frame.to(w)[1],
+            r: 10,
+          }),
+        );
         drawn.push(words("rank", frame.to(w), String(rank)));
       }
     }
@@ -171,7 +208,13 @@
 
   function cone(rays, frame) {
     const s = frame.size;
-    if (!rays.length) return [[0, 0], [s, 0], [s, s], [0, s]];
+    if (!rays.length)
+      return [
+        [0, 0],
+        [s, 0],
+        [s, s],
+        [0, s],
+      ];
     const [a, b] = rays;
     const half = Math.hypot(a[0] + b[0], a[1] + b[1]) < 1e-9;
     const between = half ? [-a[1], a[0]] : [a[0] + b[0], a[1] + b[1]];
@@ -193,7 +236,7 @@
       element("defs", {}, hatch),
       ...axes(frame),
       ...boundaries(frame, data),
-      ...cells(frame, data),
+      ...cells(frame, data, sets),
       ...minima(frame, sets),
     ];
   };
@@ -201,7 +244,9 @@
   /** The path of a flow, its events by number, and its end. */
   reluflow.course = (frame, flow, events) => {
     const points = reluflow.path(flow).map(frame.to);
-    const drawn = [element("path", { class: "path", d: `M${points.map((p) => p.join()).join("L")}` })];
+    const drawn = [
+      element("path", { class: "path", d: `M${points.map((p) => p.join()).join("L")}` }),
+    ];
     drawn.push(...arrow(points));
     const numbered = new Map();
     for (const { number, w } of events) {
@@ -221,7 +266,9 @@
 
   /** An arrow head in the middle of a path that is long enough to see. */
   function arrow(points) {
-    const steps = points.slice(1).map((p, k) => Math.hypot(p[0] - points[k][0], p[1] - points[k][1]));
+    const steps = points
+      .slice(1)
+      .map((p, k) => Math.hypot(p[0] - points[k][0], p[1] - points[k][1]));
     const all = steps.reduce((a, b) => a + b, 0);
     if (all < 40) return [];
     let [gone, k] = [0, 0];
@@ -236,7 +283,12 @@
   reluflow.handle = () =>
     element(
       "g",
-      { class: "start", tabindex: 0, role: "slider", "aria-label": "The start w(0): the arrow keys move it" },
+      {
+        class: "start",
+        tabindex: 0,
+        role: "slider",
+        "aria-label": "The start w(0): the arrow keys move it",
+      },
       element("circle", { class: "grip", r: 24 }),
       element("circle", { class: "dot", r: 8 }),
     );

@@ -34,9 +34,7 @@
 
   /** The time after which f keeps its sign, or is rounding on its way to a limit of zero. */
   function horizon(a, b, rates, limit) {
-    const floor = limit
-      ? Math.abs(limit) / (2 * b.length)
-      : 32 * EPS * (Math.abs(a) + size(b));
+    const floor = limit ? Math.abs(limit) / (2 * b.length) : 32 * EPS * (Math.abs(a) + size(b));
     const faded = b.map((v, k) => Math.log(Math.abs(v) / floor) / rates[k]);
     return Math.max(0, ...faded.filter((t) => !Number.isNaN(t)));
   }
@@ -92,7 +90,11 @@
     const [value, terms] = evaluated(a, b, rates, turning, limit);
     const touches = Math.abs(value) <= 32 * EPS * terms && turning < end;
     const knots = [0, turning, end];
-    const signs = [sign, touches ? 0 : Math.sign(value), Math.sign(evaluated(a, b, rates, end, limit)[0])];
+    const signs = [
+      sign,
+      touches ? 0 : Math.sign(value),
+      Math.sign(evaluated(a, b, rates, end, limit)[0]),
+    ];
     let crossing = Infinity;
     for (let k = 1; k < 3 && crossing === Infinity; k++) {
       signs[k] ||= signs[k - 1]; // a touch by itself changes nothing

@@ -50,7 +50,10 @@
     const largest = (a + c + Math.hypot(a - c, 2 * b)) / 2;
     const least = (sizes[p] * own) ** 2 / largest;
     const angle = 0.5 * Math.atan2(2 * b, a - c);
-    const V = [[0, 0], [0, 0]];
+    const V = [
+      [0, 0],
+      [0, 0],
+    ];
     [V[0][p], V[0][q]] = [Math.cos(angle), Math.sin(angle)];
     [V[1][p], V[1][q]] = [-V[0][q], V[0][p]];
     const gap = rows.map(([, value]) => value);
@@ -61,7 +64,12 @@
     }
     const first = product(unit, gap);
     const step = [0, 0];
-    step[q] = product(rest, gap.map((v, i) => v - first * unit[i])) / own ** 2;
+    step[q] =
+      product(
+        rest,
+        gap.map((v, i) => v - first * unit[i]),
+      ) /
+      own ** 2;
     step[p] = (first - shared * step[q]) / sizes[p];
     return segment(t0, w, V, [along, dot(step, V[1])], [largest, least]);
   }
@@ -93,21 +101,6 @@
   const rounding = ({ w0, b, rates }, s) =>
     40 * EPS * (length(w0) - sum(b.map((v, k) => Math.abs(v) * Math.expm1(-rates[k] * s))));
 
-  /** The zero s of x.w, known to rounding of the early form, to rounding of the late form. */
-  function polished(x, flow, s) {
-    const slopes = flow.V.map((v, k) => dot(x, v) * flow.b[k]);
-    for (let turn = 0; turn < 2; turn++) {
-      const left = flow.rates.map((rate) => Math.exp(-rate * s));
-      const early = terms(x, flow.w0) + sum(slopes.map((v, k) => Math.abs(v) * (1 - left[k])));
-      const late = terms(x, flow.limit) + sum(slopes.map((v, k) => Math.abs(v) * left[k]));
-      const value = dot(x, flow.limit) - product(slopes, left);
-      const slope = sum(slopes.map((v, k) => v * flow.rates[k] * left[k]));
-      if (!(late < early) || !(Math.abs(value) < 1e-8 * Math.abs(slope) * s)) break;
-      s -= value / slope;
-    }
-    return s;
-  }
-
   /** How far the boundaries `stay` are from letting go: sums [value, amplitudes] that are positive
    * while they hold. */
   function rooms(X, y, flow, on, stay) {
@@ -130,8 +123,8 @@
   }
 
   /** The first contact of a segment with a boundary, or null. `sides` is 1 for active data, -1 for
-   * inactive ones and 0 for those that stay on their boundary. */
-  function contactOf(X, h, sides, flow, room) {
+   * inactive ones and 0 for those that stay on their boundary; `size` is the largest |w| so far. */
+  function contactOf(X, h, sides, flow, room, size) {
     if (!flow.rates.length) return null;
     const found = [];
     X.forEach((x, j) => {
@@ -144,20 +137,13 @@
       found.push([-1, reluflow.firstZero(value, slopes, flow.rates, 1)]);
     }
     const when = ({ crossing, touch }) => Math.min(crossing, touch);
-    let wait = Math.min(Infinity, ...found.map(([, zero]) => when(zero)));
+    const wait = Math.min(Infinity, ...found.map(([, zero]) => when(zero)));
     if (wait === Infinity) return null;
     const data = sides.map((side) => side === 0);
-    const came = sides.map(() => 0);
     const soon = wait * (1 + 4 * EPS);
-    for (const [j, zero] of found) {
-      if (j < 0) continue;
-      data[j] ||= when(zero) <= soon;
-      if (zero.crossing <= soon) came[j] = sides[j];
-    }
-    const [first] = found.find(([, zero]) => when(zero) === wait);
-    if (first >= 0) wait = polished(X[first], flow, wait);
+    for (const [j, zero] of found) if (j >= 0) data[j] ||= when(zero) <= soon;
     let w = after(flow, wait);
-    if (length(w) <= rounding(flow, wait)) w = [0, 0]; // all boundaries meet there
+    if (length(w) <= 40 * EPS * size) w = [0, 0]; // all boundaries meet there
     const ahead = X.map((x) => dot(x, w));
     // What rounding cannot tell from a contact at the same moment is one: parallel data among them.
     X.forEach((x, j) => {
@@ -165,27 +151,30 @@
       const slopes = slopesOf(x, flow);
       const gone = flow.rates.map((rate) => -Math.expm1(-rate * wait));
       const value = h[j] + product(slopes, gone);
-      const size = Math.abs(h[j]) + sum(slopes.map((v, k) => Math.abs(v) * gone[k]));
-      const room = 8 * EPS * size + 2 * EPS * terms(x, flow.w0);
+      const width = Math.abs(h[j]) + sum(slopes.map((v, k) => Math.abs(v) * gone[k]));
+      const room = 8 * EPS * width + 2 * EPS * terms(x, flow.w0);
       const there = !length(w) || Math.abs(value) <= room || sides[j] * ahead[j] <= 0;
       data[j] = slopes.some(Boolean) && there;
     });
-    return { wait, w, h: ahead, data, came };
+    return { wait, w, h: ahead, data };
   }
 
   const names = (data) =>
-    data.slice(0, 6).map((j) => `x${j + 1}`).join(", ") +
-    (data.length > 6 ? ` and ${data.length - 6} more` : "");
+    data
+      .slice(0, 6)
+      .map((j) => `x${j + 1}`)
+      .join(", ") + (data.length > 6 ? ` and ${data.length - 6} more` : "");
 
   /** How the flow goes on from w on some boundaries: the new state, or why it cannot be told. */
-  function leave(X, y, w, state, boundary, came) {
-    const here = reluflow.surfaces(X, y, X.map((_, j) => j).filter((j) => boundary[j]));
-    const crossed = here[0].data.find((j) => came[j]);
-    const arrival =
-      crossed === undefined ? 0 : came[crossed] * (here[0].plus.includes(crossed) ? 1 : -1);
+  function leave(X, y, w, state, boundary) {
+    const here = reluflow.surfaces(
+      X,
+      y,
+      X.map((_, j) => j).filter((j) => boundary[j]),
+    );
     const strictly = state.on.map((on, j) => on && !boundary[j]);
     const at = reluflow.tangential(here, w);
-    const modes = reluflow.continuations(X, y, at, strictly, here, arrival);
+    const modes = reluflow.continuations(X, y, at, strictly, here);
     if (modes.length !== 1) {
       const place = `the boundary of ${names(here.flatMap(({ data }) => data))}`;
       return modes.length
@@ -211,7 +200,7 @@
       if (!there) return;
       if (sliding.includes(j)) {
         if (!before.includes(j)) events.push({ t, datum: j, kind: "slide" });
-      } else if (next.on[j] && (before.includes(j) || !old.on[j])) {
+      } else if (next.on[j] && !old.on[j]) {
         events.push({ t, datum: j, kind: "activate" });
       } else if (!next.on[j] && (before.includes(j) || old.on[j])) {
         events.push({ t, datum: j, kind: "deactivate" });
@@ -245,12 +234,12 @@
     let h = X.map((x) => dot(x, w));
     // A datum counts as on its boundary when rounding alone could have put it there.
     let boundary = X.map((x, j) => length(x) > 0 && Math.abs(h[j]) <= 4 * EPS * terms(x, w));
-    let came = X.map(() => 0);
+    let size = length(w);
     let state = { on: h.map((v, j) => v > 0 && !boundary[j]), held: [], resting: [] };
     const [segments, events] = [[], []];
     for (;;) {
       if (boundary.some(Boolean)) {
-        const next = leave(X, y, w, state, boundary, came);
+        const next = leave(X, y, w, state, boundary);
         if (typeof next === "string") return result("non-unique", next, w);
         events.push(...changes(t, state, next, boundary));
         state = next;
@@ -264,14 +253,15 @@
         : inCell(X, y, w, h, state.on, t);
       segments.push(current);
       const room = stay.length ? rooms(X, y, current, state.on, stay) : [];
-      const contact = contactOf(X, h, sides, current, room);
+      const contact = contactOf(X, h, sides, current, room, size);
       if (!contact) return result(...ending(state), current.limit);
       if (segments.length > MOST_EVENTS) {
         return result("horizon", `stopped after ${MOST_EVENTS} events`, w);
       }
       stalled = t + contact.wait === t ? stalled + 1 : 0;
       t += contact.wait;
-      ({ w, h, data: boundary, came } = contact);
+      ({ w, h, data: boundary } = contact);
+      size = Math.max(size, length(w));
       if (stalled > 2 * X.length) return result("non-unique", "events pile up", w);
     }
 

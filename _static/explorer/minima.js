@@ -44,7 +44,8 @@
   }
 
   const half = ([a, b]) => (b < 0n || (b === 0n && a < 0n) ? 1 : 0);
-  const byAngle = (u, v) => half(u) - half(v) || Number(cross(v, u) > 0n) - Number(cross(v, u) < 0n);
+  const byAngle = (u, v) =>
+    half(u) - half(v) || Number(cross(v, u) > 0n) - Number(cross(v, u) < 0n);
 
   /** Both directions of every boundary, in the order of their angles, each once. */
   function raysOf(rows) {
@@ -63,7 +64,10 @@
 
   /** The normal equations H W = q of the rows `on`. */
   function normal(rows, labels, on) {
-    const [H, q] = [[0n, 0n, 0n], [0n, 0n]];
+    const [H, q] = [
+      [0n, 0n, 0n],
+      [0n, 0n],
+    ];
     for (const i of on) {
       const z = rows[i];
       [H[0], H[1], H[2]] = [H[0] + z[0] * z[0], H[1] + z[0] * z[1], H[2] + z[1] * z[1]];
@@ -75,7 +79,17 @@
   /** The fit of the active data within an open cell: {top, below, free, on}, W = top / below. */
   function inCell(rows, labels, { at, rays }) {
     const on = [...rows.keys()].filter((i) => dot(rows[i], at) > 0n);
-    if (!on.length) return { top: at, below: 1n, free: [[1n, 0n], [0n, 1n]], on, rays };
+    if (!on.length)
+      return {
+        top: at,
+        below: 1n,
+        free: [
+          [1n, 0n],
+          [0n, 1n],
+        ],
+        on,
+        rays,
+      };
     const { H, q, det } = normal(rows, labels, on);
     if (det > 0n) {
       const top = [H[2] * q[0] - H[1] * q[1], H[0] * q[1] - H[1] * q[0]];
@@ -112,7 +126,14 @@
         if (on.length && pull <= 0n) continue;
         const one = on.length
           ? { top: times(pull, at), below, free: [], on, inside, rays: [] }
-          : { top: alone ? [0n, 0n] : at, below: 1n, free: [at], on, inside, rays: alone ? [] : [at] };
+          : {
+              top: alone ? [0n, 0n] : at,
+              below: 1n,
+              free: [at],
+              on,
+              inside,
+              rays: alone ? [] : [at],
+            };
         const parallel = on.every((i) => !cross(rows[i], rows[on[0]]));
         const whole = opposite || (on.length && !parallel);
         const around = [turned(at), times(-1n, turned(at))];
@@ -152,7 +173,9 @@
     const [labels, unitOfLabels] = whole(y);
     const rows = X.map((_, i) => [flat[2 * i], flat[2 * i + 1]]);
     const rays = raysOf(rows);
-    const sets = cellsOf(rays).map((cell) => inCell(rows, labels, cell)).filter(Boolean);
+    const sets = cellsOf(rays)
+      .map((cell) => inCell(rows, labels, cell))
+      .filter(Boolean);
     sets.push(...onBoundaries(rows, labels, rays));
     const most = labels.reduce((sum, t) => sum + t * t, 0n) || 2n;
     for (const set of sets) {
@@ -167,9 +190,10 @@
       const steps = better.filter(({ share }, i) => i && share - better[i - 1].share > SAME);
       return {
         // Without active data any point of the set will do: one at the distance 1.
-        w: !set.on.length && !zero(set.top)
-          ? unit(set.top)
-          : set.top.map((c) => ratio(c * factor, set.below * unitOfLabels)),
+        w:
+          !set.on.length && !zero(set.top)
+            ? unit(set.top)
+            : set.top.map((c) => ratio(c * factor, set.below * unitOfLabels)),
         loss: set.loss,
         support: set.on,
         dimension: set.free.length,

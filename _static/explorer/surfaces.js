@@ -58,7 +58,10 @@
     if (stay.length < 3) {
       return duals(stay).flatMap((dual, k) => {
         const [low, high] = [Math.min(...stay[k].jump), Math.max(...stay[k].jump)];
-        return [[times(-1, dual), high], [dual, -low]];
+        return [
+          [times(-1, dual), high],
+          [dual, -low],
+        ];
       });
     }
     // Three lines through one point: not every choice of sides is a cell.
@@ -97,7 +100,10 @@
   /** Unit vectors along the boundaries, both ways, in the order of their angles. */
   const rays = (here) =>
     here
-      .flatMap(({ normal: [a, b] }) => [[-b, a], [b, -a]])
+      .flatMap(({ normal: [a, b] }) => [
+        [-b, a],
+        [b, -a],
+      ])
       .sort((u, v) => Math.atan2(u[1], u[0]) - Math.atan2(v[1], v[0]));
 
   /** A point in each of the sectors between three or more boundaries. */
@@ -105,7 +111,10 @@
 
   function candidates(here) {
     if (here.length > 3) {
-      const side = (at) => here.map(({ normal }) => (Math.abs(dot(normal, at)) < 1e-10 * Math.hypot(...at) ? 0 : Math.sign(dot(normal, at))));
+      const side = (at) =>
+        here.map(({ normal }) =>
+          Math.abs(dot(normal, at)) < 1e-10 * Math.hypot(...at) ? 0 : Math.sign(dot(normal, at)),
+        );
       return [here.map(() => 0), ...rays(here).map(side), ...sectors(here).map(side)];
     }
     return here.reduce((all, _) => all.flatMap((s) => [1, -1, 0].map((v) => [...s, v])), [[]]);
@@ -119,15 +128,13 @@
 
   /**
    * All ways to go on from w, a point on the boundaries `here`: lists of {sides, resting}.
-   * `active` are the flags of the data strictly active there; `arrival` is the side from which a
-   * single boundary is known to be crossed, or 0.
+   * `active` are the flags of the data strictly active there.
    */
-  reluflow.continuations = (X, y, w, active, here, arrival) => {
-    if (here.length === 1) {
-      const clear = transversal(X, y, w, active, here[0], arrival);
-      if (clear) return clear;
-    }
-    const H = [[0, 0], [0, 0]];
+  reluflow.continuations = (X, y, w, active, here) => {
+    const H = [
+      [0, 0],
+      [0, 0],
+    ];
     let v = [0, 0];
     const near = [];
     const there = new Set(here.flatMap(({ data }) => data));
@@ -151,26 +158,6 @@
     H[1] = plus(H[1], times(x[1], x));
   }
 
-  /** The ways to leave a single boundary where first derivatives decide; else null. */
-  function transversal(X, y, w, active, surface, arrival) {
-    const { normal, jump } = surface;
-    const strictly = X.map((x, j) => [x, y[j]]).filter((_, j) => active[j]);
-    const push = strictly.reduce((s, [x, label]) => s + (label - dot(x, w)) * dot(x, normal), 0);
-    const width = strictly.reduce((s, [x, label]) => {
-      const size = absolute(x);
-      return s + (Math.abs(label) + dot(size, absolute(w))) * dot(size, absolute(normal));
-    }, 0);
-    const [before, after] = [-1, 1].map((side, k) => {
-      // A flow that crosses moves away from where it came, however slowly.
-      if (arrival === side) return -side;
-      const speed = push + jump[k];
-      return Math.abs(speed) > TOLERANCE * (width + Math.abs(jump[k])) ? Math.sign(speed) : 0;
-    });
-    if (!before || !after) return null;
-    const sides = before === after ? [before] : before > 0 ? [0] : [1, -1, 0];
-    return sides.map((side) => ({ sides: [side], resting: [false] }));
-  }
-
   /** The way to go on within the face `sides`, or null if its flow does not stay in it. */
   function consistent(X, strict, push, scale, here, sides) {
     const H = strict.map((row) => row.slice());
@@ -188,14 +175,24 @@
       jet.push(tangential(stay, free[k + 1]));
     }
     const sizes = scale.map((s) => Math.hypot(...s) + 1e-300);
-    const goes = ({ normal }) => leading(jet.map((u) => dot(u, normal)), sizes);
+    const goes = ({ normal }) =>
+      leading(
+        jet.map((u) => dot(u, normal)),
+        sizes,
+      );
     if (here.some((surface, k) => sides[k] && goes(surface) !== sides[k])) return null;
     for (const [F, c] of reluflow.holding(stay)) {
       const room = free.map((u, k) => (k ? 0 : c) - dot(F, u));
       const width = scale.map((s, k) => dot(s, absolute(F)) + (k ? 0 : Math.abs(c)) + 1e-300);
       if (leading(room, width) < 0) return null;
     }
-    const idle = duals(stay).map((dual) => !leading(free.map((u) => dot(u, dual)), sizes));
+    const idle = duals(stay).map(
+      (dual) =>
+        !leading(
+          free.map((u) => dot(u, dual)),
+          sizes,
+        ),
+    );
     const resting = here.map((surface) => {
       const k = stay.indexOf(surface);
       return k >= 0 && idle[k] && !(surface.plus.length && surface.minus.length);

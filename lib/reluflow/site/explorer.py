@@ -17,6 +17,9 @@ from reluflow.ledger.inventory import CHAPTERS
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.numbers import printed
 
+# What the paper says of the flows in its Figure 3.
+NEAR = "The paper says that this small start ends at the global minimum"
+FAR = "The paper says that this start, far out, ends at a minimum that is not global"
 # How a flow can end, on data as small as can be.
 ENDS = (
     (
@@ -48,12 +51,11 @@ def examples() -> list[dict[str, Any]]:
     large, small = printed_starts.initial_points, printed_starts.small_points
     assert large is not None
     assert small is not None
+    starts = [(w, f"{FAR if max(w) > 1 else NEAR} (Figure 3(a)).") for w in large.tolist()[::-1]]
+    starts += [(w, f"{NEAR} (Figure 3(b)).") for w in small.tolist()]
     found = [
-        _example("Example 5.1 of Lee et al. 2022", f"from {_point(w)}", Setting(X, y, w), says)
-        for w, says in [
-            *((w, "One of the three starts of Figure 3(a).") for w in large.tolist()),
-            *((w, "One of the seven small starts of Figure 3(b).") for w in small.tolist()),
-        ]
+        _example("Lee et al. 2022", f"Example 5.1 from {_point(w)}", Setting(X, y, w), says)
+        for w, says in starts
     ]
     for row in read(CHAPTERS):
         case = setting(row)
