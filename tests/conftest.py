@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import pytest
+from browser import chromium
 from built import ROOT, build
 from hypothesis import settings
+from playwright.sync_api import Browser
 from xdist.scheduler import LoadScopeScheduling
 
 # A figure is drawn for its file or its fingerprint, never for a window.  Not by an environment
@@ -62,6 +65,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = build(ROOT, output)
     assert run.returncode == 0, run.stdout + run.stderr
     return output / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A reader's browser; the tests that ask for it are skipped where there is none."""
+    with chromium() as browser:
+        yield browser
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import LAPTOP, PHONE, Opened, chromium, opened
+from browser import LAPTOP, PHONE, Opened, opened
 from built import ROOT
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, expect
@@ -64,12 +64,6 @@ def draw(seed: int) -> Case:
 RANDOM = [draw(seed) for seed in range(100)]
 PAPER = [tuple(np.array(e[key], float) for key in ("X", "y", "w")) for e in examples()]
 CASES: list[Case] = [*PAPER, *RANDOM]  # type: ignore[list-item]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,11 @@ import nbformat
 import numpy as np
 import pytest
 import yaml
-from browser import LAPTOP, PHONE, chromium, opened
+from browser import LAPTOP, PHONE, opened
 from built import ROOT, build
 from guards import error_outputs
 from nbclient import NotebookClient
+from playwright.sync_api import Browser
 from reluflow import datasets, pages
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
@@ -71,9 +72,9 @@ def verdicts() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(
-    front: Path, verdicts: dict[str, list[str]], theme: str
+    browser: Browser, front: Path, verdicts: dict[str, list[str]], theme: str
 ) -> None:
-    with chromium() as browser, opened(browser, front, LAPTOP, theme) as visit:
+    with opened(browser, front, LAPTOP, theme) as visit:
         assert visit.page.title()
         for wanted, many in (
             (".front-surprise img", 1),
@@ -90,8 +91,8 @@ def test_the_finding_the_sentence_and_the_bars_are_on_the_first_screen(
         assert visit.ask("document.documentElement.scrollHeight") <= 4 * LAPTOP[1]
 
 
-def test_on_a_phone_the_bars_are_whole(front: Path) -> None:
-    with chromium() as browser, opened(browser, front, PHONE) as visit:
+def test_on_a_phone_the_bars_are_whole(browser: Browser, front: Path) -> None:
+    with opened(browser, front, PHONE) as visit:
         assert visit.ask("document.documentElement.scrollWidth") == PHONE[0]
         assert all(200 <= width <= PHONE[0] for _, width in visit.page.evaluate(BOXES, ".verdicts"))
 
@@ -107,9 +108,9 @@ def test_the_sentence_counts_what_the_ledger_has(
 
 
 def test_the_numbers_of_a_bar_are_a_papers_and_its_parts_as_wide(
-    front: Path, verdicts: dict[str, list[str]]
+    browser: Browser, front: Path, verdicts: dict[str, list[str]]
 ) -> None:
-    with chromium() as browser, opened(browser, front) as visit:
+    with opened(browser, front) as visit:
         bars = visit.page.evaluate(BARS)
         (legend,) = visit.ask("[...document.querySelectorAll('.legend')].map(e => e.innerText)")
     for (told, parts), given in zip(bars, verdicts.values(), strict=True):
@@ -171,9 +172,9 @@ def check(text: str, source: Path, wheel: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
-def test_a_click_saves(site: Path, wheel: Path, size: tuple[int, int]) -> None:
+def test_a_click_saves(browser: Browser, site: Path, wheel: Path, size: tuple[int, int]) -> None:
     page = site / "chapters" / f"{SECTION}.html"
-    with chromium() as browser, opened(browser, page, size) as visit:
+    with opened(browser, page, size) as visit:
         for words in (".ipynb", ".whl"):
             if not visit.page.is_visible(f".dropdown-download-buttons a:has-text('{words}')"):
                 visit.page.click(".dropdown-download-buttons > button")

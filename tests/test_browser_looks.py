@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import looks
 import pytest
 import yaml
-from browser import Opened, chromium, opened
+from browser import Opened, opened
 from built import ROOT
 from playwright.sync_api import Browser
 from test_book import files
@@ -19,12 +19,6 @@ CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 PAGES = [CONTENTS["root"], *files(CONTENTS["chapters"]), "search", "genindex"]
 # It has contents, formulas, figures, code and cards.
 SAMPLE = "chapters/05_margin_maximization/counterexamples.html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.mark.parametrize("name", PAGES)
