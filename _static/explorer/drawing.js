@@ -75,7 +75,7 @@
     const { size } = frame;
     const [low, high] = [frame.from([0, size]), frame.from([size, 0])];
     const told = (v) => String(Number(v.toPrecision(6)));
-    const marks = [words("", [size - 14, size - 24], "w₁"), words("", [14, 14], "w₂")];
+    const marks = [words("", [size - 14, size - 24], "w₁"), words("", [36, 14], "w₂")];
     for (const v of ticks(low[0], high[0])) {
       const [at] = frame.to([v, 0]);
       marks.push(line("axis", [at, 0], [at, size]), words("tick", [at, size - 9], told(v)));

@@ -66,7 +66,7 @@
       const [low, high] = [Math.min, Math.max].map((pick) =>
         [0, 1].map((c) => pick(...points.map((p) => p[c]))),
       );
-      const r = 0.62 * Math.max(high[0] - low[0], high[1] - low[1]) || 1;
+      const r = 0.75 * Math.max(high[0] - low[0], high[1] - low[1]) || 1;
       view = { x: (low[0] + high[0]) / 2, y: (low[1] + high[1]) / 2, r };
     }
 
