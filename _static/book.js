@@ -84,7 +84,7 @@ function orderTables() {
 }
 
 // What is wider than its place scrolls by itself: it fades where there is more, and keys reach it.
-const WIDE = "div.math, pre, .cell_output, .output, .output > div, .pst-scrollable-table-container, mjx-container";
+const WIDE = "div.math, pre, .cell_output, .output, .output > div, .pst-scrollable-table-container, mjx-container, .totals";
 function mark(box) {
   const hidden = box.scrollWidth - box.clientWidth;
   box.classList.toggle("more", hidden - box.scrollLeft > 2);

@@ -102,8 +102,10 @@ def followed(visit: Opened) -> list[str]:
         """async () => {
         const links = [...document.querySelectorAll(".bd-toc nav a")], found = [];
         const bar = document.querySelector(".bd-header-article").offsetHeight;
-        const heading = link => document.querySelector(`[id="${
-            decodeURIComponent(link.hash.slice(1))}"] :is(h1, h2, h3, h4)`);
+        const heading = link => {
+            const part = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+            return part.querySelector("h1, h2, h3, h4") ?? part;  // a name of the library has none
+        };
         const top = link => heading(link).getBoundingClientRect().top;
         const marked = () => links.filter(link => link.matches(".active")).map(l => l.textContent);
         const want = async (link, how) => {
@@ -163,7 +165,8 @@ def phone(visit: Opened) -> list[str]:
             list.slice(0, 3).forEach(e => found.push(`${what}: ${(NAME)(e)}`));
         if (document.documentElement.scrollWidth > W) found.push("the page is wider than a phone");
         const seen = [...document.querySelectorAll("article *")].filter(
-            e => e.checkVisibility() && !e.closest("mjx-math, mjx-assistive-mml"));
+            e => e.checkVisibility() && !e.closest("mjx-math, mjx-assistive-mml")
+            && !e.ownerSVGElement);  // a drawing cuts what is outside of it
         say("cut on a phone", seen.filter(e => {
             const { width, right } = e.getBoundingClientRect();
             return width && right > W + 1 && ![...up(e)].some(scrolls);

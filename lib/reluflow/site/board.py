@@ -82,7 +82,7 @@ def totals(board: Scoreboard) -> str:
         lines.append(f'<tr><th scope="row">{escape(label)}</th>{"".join(cells)}</tr>')
     head = "".join(f'<th scope="col">{badge(verdict)}</th>' for verdict in given)
     return (
-        '<div class="totals" tabindex="0" role="region" aria-label="Claims by paper and verdict">'
+        '<div class="totals" role="region" aria-label="Claims by paper and verdict">'
         f'<table><thead><tr><td></td>{head}<th scope="col">all</th></tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
