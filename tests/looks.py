@@ -195,7 +195,7 @@ def paper(visit: Opened) -> list[str]:
         """() => {
         const W = document.documentElement.clientWidth, found = [];
         const wide = [...document.querySelectorAll("article *")].filter(e => e.checkVisibility()
-            && !e.closest("mjx-math, mjx-assistive-mml")
+            && !e.closest("mjx-math, mjx-assistive-mml") && !e.ownerSVGElement
             && (e.getBoundingClientRect().right > W + 1
                 || (e.matches("pre, mjx-container") && e.scrollWidth > e.clientWidth + 2)));
         wide.slice(0, 3).forEach(e => found.push("cut on paper: " + (NAME)(e)));

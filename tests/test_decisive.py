@@ -41,7 +41,7 @@ def rounding(what: str) -> Evidence:
         ([fact("it is stable", True, True, tried=9)], ("", "it is stable")),
         ([fact("it is unstable", False, False)], ("", "it is unstable: no")),
         ([fact("panels", 9, 9), fact("it is", True, True), fact("left", 0, 0)], ("0", "left")),
-        ([fact(f"{k} lost", 0, 0) for k in "ab"], ("0", "a lost; b lost")),
+        ([fact(f"{k} lost", 0, 0) for k in "ab"], ("0", "a lost, and 1 more like it")),
         ([note("seed", 7), NEAR, bound("the same", 1.9, ">=", 1.89, "")], ("≈1.900 ≤ 2", "rank")),
         ([], ("", "")),
     ],

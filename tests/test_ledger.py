@@ -638,9 +638,12 @@ def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
     for row in settled()[:3]:
         claims.settled[row.claim.id] = row
     bar = ledger.verdict_bar(ledger.summary(claims))
-    size = len(claims.claims)
-    counts = "1 reproduced, 1 reproduced-with-reading, 1 refuted"
-    assert bar.text == f"{size} claims: {counts}, {size - 3} open"
+    ours = {claim.id for each in load_inventories() if each.ours for claim in each.claims}
+    own = len(ours & claims.claims.keys())
+    size = len(claims.claims) - own
+    counts = f"1 reproduced, 1 reproduced-with-reading, 1 refuted, {size - 3} open"
+    told = f"{size} claims: {counts}; {own} of our own: {own} open"
+    assert bar.text == told
     assert bar.html.count("flex:1;") == 3
     assert f"flex:{size - 3};" in bar.html
     assert "not-reproduced" not in bar.html

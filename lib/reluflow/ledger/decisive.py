@@ -55,7 +55,7 @@ def _beside_what_is_printed(row: Row, failed: Evidence) -> tuple[str, str] | Non
 
 
 def _shown(item: Evidence, among: Sequence[Evidence]) -> tuple[str, str]:
-    """The number of one piece of evidence, and what it is of: all pieces that have this number."""
+    """The number of one piece of evidence, what it is of, and how many others have this number."""
     if SURVEY.fullmatch(item.what):
         return _number(item), "instances break it"
     if not _has_number(item):
@@ -63,8 +63,9 @@ def _shown(item: Evidence, among: Sequence[Evidence]) -> tuple[str, str]:
             "",
             item.what if item.value and item.holds else f"{item.what}: {value_in_words(item)}",
         )
-    same = [other.what for other in among if _number(other) == _number(item)]
-    return _number(item), "; ".join(dict.fromkeys(same or [item.what]))
+    same = {other.what for other in among if _number(other) == _number(item)} - {item.what}
+    more = f", and {len(same)} more like it" if same else ""
+    return _number(item), f"{item.what}{more}"
 
 
 def _number(item: Evidence) -> str:

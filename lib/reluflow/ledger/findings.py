@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from html import escape
 
 from reluflow.ledger.display import COLOURS, OPEN, badge, mathematics
@@ -17,25 +18,36 @@ _WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
 
 
 def verdict_bar(board: Scoreboard) -> View:
-    """A bar with a part for each verdict of the board, open claims last, and their counts."""
-    given = dict.fromkeys((*VERDICTS, OPEN), 0)
-    for row in board.rows:
-        given[row.verdict] += 1
-    claims = sum(len(inventory.claims) for inventory in board.inventories)
-    given[OPEN] = claims - len(board.rows)
-    counts = {verdict: count for verdict, count in given.items() if count}
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    """A bar with a part for each verdict on the paper's claims, open ones last; and the counts,
+    those of our own claims apart."""
+    verdicts = {row.claim.id: row.verdict for row in board.rows}
+    counts = {
+        ours: Counter(
+            verdicts.get(claim.id, OPEN)
+            for each in board.inventories
+            if each.ours == ours
+            for claim in each.claims
+        )
+        for ours in (False, True)
+    }
     parts = "".join(
-        f'<span style="flex:{count};min-width:.2em;background:{COLOURS[verdict]}"></span>'
-        for verdict, count in counts.items()
+        f'<span style="flex:{counts[False][v]};min-width:.2em;background:{COLOURS[v]}"></span>'
+        for v in _in_order(counts[False])
     )
-    legend = ", ".join(
-        f'<span style="white-space:nowrap">{count} {badge(verdict)}</span>'
-        for verdict, count in counts.items()
-    )
+    lines = [(given, "of our own" if ours else "claims") for ours, given in counts.items() if given]
+    words = "; ".join(_counted(given, what, str) for given, what in lines)
+    legend = "<br>".join(_counted(given, what, badge) for given, what in lines)
     strip = f'<div role="img" aria-label="{escape(words)}" style="display:flex;height:1em">'
-    below = f'<div style="margin:.5em 0;line-height:1.8">{claims} claims: {legend}</div>'
-    return View(f"{strip}{parts}</div>{below}", f"{claims} claims: {words}")
+    return View(f'{strip}{parts}</div><div style="line-height:1.8">{legend}</div>', words)
+
+
+def _in_order(given: Counter[str]) -> list[str]:
+    return [verdict for verdict in (*VERDICTS, OPEN) if given[verdict]]
+
+
+def _counted(given: Counter[str], what: str, name: Callable[[str], str]) -> str:
+    listed = ", ".join(f"{given[verdict]} {name(verdict)}" for verdict in _in_order(given))
+    return f"{given.total()} {what}: {listed}"
 
 
 def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
