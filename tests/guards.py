@@ -101,14 +101,25 @@ def long_cells(notebook: NotebookNode) -> list[str]:
     ]
 
 
-def imports_in_sight(notebook: NotebookNode) -> list[str]:
-    """A cell that only sets up is folded on the page: by `hide-input` a reader can open it."""
+def code_in_sight(notebook: NotebookNode) -> list[str]:
+    """A cell that only sets up, or only settles claims, whose cards have the source of the check,
+    is folded on the page: by `hide-input` a reader can open it."""
     return [
-        f"cell {i} imports, shows nothing, and is not tagged hide-input"
+        f"cell {i} only {what}, and is not tagged hide-input"
         for i, cell in _code(notebook)
-        if cell.source.startswith(("import ", "from ")) and not cell.outputs
-        if "hide-input" not in cell.metadata.get("tags", [])
+        if (what := _only(cell)) and "hide-input" not in cell.metadata.get("tags", [])
     ]
+
+
+def _only(cell: NotebookNode) -> str:
+    """What a cell does, if it is nothing that a reader has to see."""
+    if cell.source.startswith(("import ", "from ")):
+        return "" if cell.outputs else "sets up"
+    body = ast.parse(TransformerManager().transform_cell(cell.source)).body
+    calls = [node.value.func for node in body
+             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]  # fmt: skip
+    names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
+    return "settles claims" if len(calls) == len(body) and names == {"settle"} else ""
 
 
 def definitions(notebook: NotebookNode) -> list[str]:
@@ -218,7 +229,7 @@ GUARDS: tuple[Callable[[NotebookNode], list[str]], ...] = (
     markers,
     machine_paths,
     long_cells,
-    imports_in_sight,
+    code_in_sight,
     definitions,
     claims_left_open,
     figures_without_fingerprint,
