@@ -13,7 +13,9 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import LAPTOP, PHONE, Opened, chromium, opened
 from playwright.sync_api import Browser, Page, expect
 from reluflow.ledger import Row, read
-from reluflow.ledger.verdict import REFUTED
+from reluflow.ledger.verdict import REFUTED, WITH_READING
+from reluflow.ledger.words import typeset
+from reluflow.site import board, book
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = "chapters/scoreboard.html"
@@ -171,6 +173,22 @@ def test_a_claim_of_a_later_page_is_linked(browser: Browser, site: Path) -> None
         card = visit.page.locator(f"details#{claim.anchor}")
         expect(card).to_have_attribute("open", "")
         expect(card).to_be_in_viewport()
+
+
+def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() -> None:
+    told = book.sentences()
+    lines = board.table(book.board(), told).split("<tr ")
+    of_claim = {line.split('"')[1]: line for line in lines if line.startswith("id=")}
+    assert len(of_claim) == len(ROWS)
+    for row in ROWS:
+        line = of_claim[row.claim.anchor]
+        if row.claim.id in told:
+            assert f"<p>{typeset(told[row.claim.id])}</p>" in line, row.claim.id
+        elif row.verdict == WITH_READING:
+            assert f"<p>Read as: {typeset(row.reading.taken)}</p>" in line, row.claim.id
+        assert ("our own, on " in line) == (".ours." in row.claim.id), row.claim.id
+    cut = [row for row in ROWS if len("; ".join(board.why(row))) > 400]
+    assert any(of_claim[row.claim.anchor].count(" …</p>") for row in cut)
 
 
 def test_the_file_is_what_the_command_prints(page: Page) -> None:
