@@ -230,7 +230,12 @@ def test_the_scoreboard_is_small_whole_and_open_to_all(
 
 @pytest.mark.parametrize(
     ("query", "id"),
-    [("Lemma 3", "ea.lem3"), ("sv.lemF.8.2", "sv.lemF.8.2"), ("theorem 3.6", "sv.thm3.6")],
+    [
+        ("Lemma 3", "ea.lem3"),
+        ("sv.lemF.8.2", "sv.lemF.8.2"),
+        ("theorem 3.6", "sv.thm3.6"),
+        ("theor 3.6", "sv.thm3.6"),
+    ],
 )
 def test_the_search_page_leads_to_the_card(
     browser: Browser, site: Path, query: str, id: str

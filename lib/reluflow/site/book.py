@@ -19,7 +19,7 @@ def board() -> Scoreboard:
     try:
         return scoreboard(CHAPTERS)
     except LedgerError as error:
-        raise ExtensionError(str(error)) from error
+        raise ExtensionError(str(error)) from None
 
 
 @cache
