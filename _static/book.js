@@ -2,9 +2,18 @@
 // a cue where something has to be scrolled sideways.
 const all = (selector) => [...document.querySelectorAll(selector)];
 
+// What the end of an address names; null where it is no proper address.
+function named(hash) {
+  try {
+    return document.getElementById(decodeURIComponent(hash.slice(1)));
+  } catch {
+    return null;
+  }
+}
+
 // A link to a claim opens its card, which may be folded.
 function goToTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = named(location.hash);
   if (target instanceof HTMLDetailsElement) target.open = true;
   target?.scrollIntoView();
 }
@@ -25,7 +34,7 @@ async function settle() {
 // the end of the page to come up there is marked when it has been jumped to, or is the last.
 function followContents() {
   const links = all(".bd-toc nav a").filter((link) => link.hash.length > 1);
-  const parts = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const parts = links.map((link) => named(link.hash));
   const panel = document.querySelector(".bd-sidebar-secondary");
   if (!links.length) return;
 

@@ -12,7 +12,10 @@ import pytest
 import yaml
 from built import ROOT, build
 from reluflow import pages as notebooks
+from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.notebooks import read
+from reluflow.site import book
+from sphinx.errors import ExtensionError
 
 # What the build reads; the tests of a broken book copy it.
 SOURCES = ("_config.yml", "_static", "_templates", "chapters/references.bib")
@@ -154,3 +157,15 @@ def test_every_fault_of_a_page_fails_the_build(tmp_path: Path) -> None:
     assert run.returncode != 0
     for fault in ("no-number", "no-paper", "no-page", "no-picture"):
         assert re.search(rf"WARNING: .*{fault}", run.stdout + run.stderr), fault
+
+
+def test_a_ledger_that_cannot_be_read_stops_the_build_with_its_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(folder: Path) -> None:
+        raise LedgerError(f"{folder.name} is not a notebook")
+
+    monkeypatch.setattr(book, "scoreboard", broken)
+    book.board.cache_clear()
+    with pytest.raises(ExtensionError, match=r"^chapters is not a notebook$"):
+        book.board()

@@ -13,7 +13,9 @@ from browser import Opened, opened
 from built import ROOT
 from playwright.sync_api import Browser, Page, expect
 from reluflow.ledger import Row, read
-from reluflow.ledger.verdict import REFUTED
+from reluflow.ledger.verdict import REFUTED, WITH_READING
+from reluflow.ledger.words import typeset
+from reluflow.site import board, book
 
 PAGE = "chapters/scoreboard.html"
 ROWS = read(ROOT / "chapters")
@@ -150,6 +152,22 @@ def test_a_claim_of_a_later_page_is_linked(browser: Browser, site: Path) -> None
         expect(card).to_be_in_viewport()
 
 
+def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() -> None:
+    told = book.sentences()
+    lines = board.table(book.board(), told).split("<tr ")
+    of_claim = {line.split('"')[1]: line for line in lines if line.startswith("id=")}
+    assert len(of_claim) == len(ROWS)
+    for row in ROWS:
+        line = of_claim[row.claim.anchor]
+        if row.claim.id in told:
+            assert f"<p>{typeset(told[row.claim.id])}</p>" in line, row.claim.id
+        elif row.verdict == WITH_READING:
+            assert f"<p>Read as: {typeset(row.reading.taken)}</p>" in line, row.claim.id
+        assert ("our own, on " in line) == (".ours." in row.claim.id), row.claim.id
+    cut = [row for row in ROWS if len("; ".join(board.why(row))) > 400]
+    assert any(of_claim[row.claim.anchor].count(" …</p>") for row in cut)
+
+
 def test_the_file_is_what_the_command_prints(page: Page) -> None:
     with page.expect_download() as download:
         page.get_by_role("link", name="claims.csv").click()
@@ -172,7 +190,12 @@ def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(
 
 @pytest.mark.parametrize(
     ("query", "id"),
-    [("Lemma 3", "ea.lem3"), ("sv.lemF.8.2", "sv.lemF.8.2"), ("theorem 3.6", "sv.thm3.6")],
+    [
+        ("Lemma 3", "ea.lem3"),
+        ("sv.lemF.8.2", "sv.lemF.8.2"),
+        ("theorem 3.6", "sv.thm3.6"),
+        ("theor 3.6", "sv.thm3.6"),
+    ],
 )
 def test_the_search_page_leads_to_the_card(
     browser: Browser, site: Path, query: str, id: str

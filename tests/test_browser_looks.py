@@ -28,6 +28,17 @@ def test_a_page_opens_clean(site: Path, browser: Browser, name: str) -> None:
         assert looks.faults(visit, 20 if section else 30) == [], name
 
 
+@pytest.mark.parametrize(
+    ("name", "address"), [("scoreboard", "%"), ("errata", "%zz"), ("explorer", "X")]
+)
+def test_a_broken_end_of_an_address_is_no_error(
+    site: Path, browser: Browser, name: str, address: str
+) -> None:
+    with opened(browser, site / f"chapters/{name}.html", anchor=address) as visit:
+        visit.ask(f"() => {looks.FRAMES}")
+        assert looks.quiet(visit) == []
+
+
 ADD = "document.querySelector('article section').insertAdjacentHTML('beforeend', `{}`)"
 FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.quiet, "console.error('loud')", "loud"),

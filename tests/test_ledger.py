@@ -844,13 +844,16 @@ def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
     assert shown.err.startswith("ledger: sv.lemF.5 cannot be settled again: cell ")
 
 
-@pytest.mark.parametrize("option", ["", "--json"])
-def test_a_full_device_is_one_sentence(tmp_path: Path, option: str) -> None:
+@pytest.mark.parametrize("option", ["", "--json", "--csv"])
+@pytest.mark.parametrize(("output", "why"), [(">/dev/full", "No space"), (">&-", "it is closed")])
+def test_an_output_that_takes_nothing_is_one_sentence(
+    tmp_path: Path, option: str, output: str, why: str
+) -> None:
     notebook(tmp_path / "01_one.ipynb", settled())
-    command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} >/dev/full'
+    command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} {output}'
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 1
-    assert done.stderr.startswith("ledger: the output cannot be written (No space")
+    assert done.stderr.startswith(f"ledger: the output cannot be written ({why}")
     assert done.stderr.count("\n") == 1
 
 

@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
+from reluflow.ledger.argument import Counterexample, Reading
+from reluflow.ledger.evidence import fact, note
+from reluflow.ledger.inventory import Claim
 from reluflow.ledger.listing import COLUMNS, as_csv, listing, what_is_true
-from reluflow.ledger.verdict import NOT_REPRODUCED, REFUTED
+from reluflow.ledger.rows import Row
+from reluflow.ledger.verdict import NOT_REPRODUCED, OUT_OF_REACH, REFUTED, WITH_READING
 
 CHAPTERS = Path(__file__).resolve().parents[1] / "chapters"
 
@@ -76,6 +80,32 @@ def test_instances_are_those_of_the_statement_tried_least(records: list[dict[str
 def test_words_with_commas_quotes_and_lines_come_back() -> None:
     record = dict.fromkeys(COLUMNS, 'a, "b"\nc ≤ $x$')
     assert list(csv.DictReader(io.StringIO(as_csv([record]), newline=""))) == [record]
+
+
+def test_lines_end_as_everywhere_else() -> None:
+    text = as_csv([dict.fromkeys(COLUMNS, "a")])
+    assert (text.count("\n"), text.count("\r")) == (2, 0)
+
+
+CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", "It holds.")
+FALLS = fact("it falls", False, True)
+CASE = Counterexample({"x": [1, 2]}, {"x > 0": True}, (FALLS,), (FALLS,), "by hand")
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "words"),
+    [
+        (Row(CLAIM, REFUTED, counterexample=CASE), "why", "x = (1, 2); it falls: no (asked: yes)"),
+        (Row(CLAIM, OUT_OF_REACH, why="No computation."), "why", "No computation."),
+        (Row(CLAIM, WITH_READING, reading=Reading("sum", "mean")), "reading", "sum"),
+        (Row(CLAIM, NOT_REPRODUCED, instead=(note("steps", 9),)), "instead", "steps: 9"),
+    ],
+)
+def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -> None:
+    (record,) = listing([row], {})
+    assert record[column] == words
+    if column == "instead":
+        assert listing([row], {row.claim.id: "true if"})[0]["instead"] == "true if"
 
 
 def test_a_paper_without_findings_has_no_sentences() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,11 @@ from reluflow.ledger.addresses import Address, addresses
 from reluflow.ledger.argument import Counterexample, Reading
 from reluflow.ledger.evidence import against, bound, deviation, fact, note
 from reluflow.ledger.inventory import Claim
+from reluflow.ledger.known import Known, computed, exact, exhausted, proved
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.page_card import page_card
 from reluflow.ledger.rows import Row
-from reluflow.ledger.verdict import REFUTED, REPRODUCED, WITH_READING
+from reluflow.ledger.verdict import NOT_REPRODUCED, OUT_OF_REACH, REFUTED, REPRODUCED, WITH_READING
 from reluflow.ledger.words import small_print, told, typeset
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -166,7 +168,7 @@ def test_a_refuted_card_is_open_on_its_counterexample() -> None:
     html = page_card(Row(CLAIM, REFUTED, evidence, counterexample=CASE), [], "chapters/03_x")
     assert html.startswith('<details class="claim" id="claim-xx-thm1" open>')
     order = ["not ≤ 0.5", "</summary>", "(1, 0), (0, 1)", "(1, −1)", "the data are separable",
-             "zero loss", "quadrature", "error"]  # fmt: skip
+             "zero loss", "quadrature", "the loss by quadrature", "error"]  # fmt: skip
     assert re.search(".*".join(map(re.escape, order)), html, re.DOTALL)
     assert 'href="scoreboard.html"' in html
 
@@ -186,7 +188,56 @@ def test_reading_and_source_are_on_the_card() -> None:
     html = page_card(row, [address], PAGE)
     assert "the sum &lt;of&gt; losses" in html
     assert "the mean: slower" in html
-    assert "<pre>&quot;&quot;&quot;A claim" in html.replace('"""', "&quot;&quot;&quot;")
+    assert "<pre>&quot;&quot;&quot;A claim&#x27;s" in html
+
+
+def test_a_reason_and_what_appeared_instead_are_on_the_card() -> None:
+    html = page_card(Row(CLAIM, OUT_OF_REACH, why="No t_1 & no machine"), [], PAGE)
+    assert "<p>No t<sub>1</sub> &amp; no machine</p>" in html
+    row = Row(CLAIM, NOT_REPRODUCED, (fact("it turns", False, True),), instead=(note("steps", 9),))
+    html = page_card(row, [], PAGE)
+    assert re.search(r"What appeared instead:.*steps: 9", html)
+
+
+@pytest.mark.parametrize(
+    ("way", "shown"),
+    [(proved("here"), True), (exhausted("cells"), True), (exact("ratios"), True),
+     (computed("to 1e-9"), False), (None, False)],
+)  # fmt: skip
+def test_a_folded_card_says_how_a_claim_is_known_by_more_than_numbers(
+    way: Known | None, shown: bool
+) -> None:
+    row = Row(CLAIM, REPRODUCED, (fact("it turns", True, True),), said=way)
+    summary = page_card(row, [], PAGE).split("</summary>")[0]
+    assert ('class="how"' in summary) == shown
+    assert not shown or f'<span class="how">{way.how}</span>' in summary
+
+
+def test_how_instances_were_drawn_is_in_the_small_print_of_a_card() -> None:
+    html = page_card(Row(CLAIM, REPRODUCED, tuple(SURVEY)), [], PAGE)
+    assert '<p class="small">instances tried, and drawn: 115, 120; seed: 0</p>' in html
+
+
+def test_a_planar_counterexample_leads_to_the_explorer() -> None:
+    claim = replace(CLAIM, paper="lee2022support")
+    instance = {"X": [[1, 0], [0, 1]], "y": [2, 1], "w0": [0.5, -1]}
+    row = Row(claim, REFUTED, CASE.breaks, counterexample=replace(CASE, instance=instance))
+    link = 'href="../explorer.html#X=1,0;0,1&amp;y=2,1&amp;w=0.5,-1"'
+    assert link in page_card(row, [], PAGE)
+    instance = {"X": [[1, 0], [0, 1]], "y": [2, 3]}  # without a start one along the velocity at 0
+    row = replace(row, counterexample=replace(CASE, instance=instance))
+    assert "w=0.0002,0.0003" in page_card(row, [], PAGE)
+    instance["w0"] = "eps (-1, 2), eps > 0"
+    row = replace(row, counterexample=replace(CASE, instance=instance))
+    assert "w=-0.0001,0.0002" in page_card(row, [], PAGE)
+    assert "explorer.html" not in page_card(replace(row, claim=CLAIM), [], PAGE)
+
+
+def test_the_teachers_labels_of_a_finite_law_are_never_below_zero() -> None:
+    law = {"x, each with probability 1/2": [[1, 0], [0, 1]], "w*": [2, -3]}
+    claim = replace(CLAIM, paper="lee2023magnitude")
+    row = Row(claim, REFUTED, CASE.breaks, counterexample=replace(CASE, instance=law))
+    assert "X=1,0;0,1&amp;y=2,0&amp;w=0.0002,0" in page_card(row, [], PAGE)
 
 
 def test_the_source_of_an_address_is_its_function() -> None:

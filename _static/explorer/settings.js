@@ -63,7 +63,7 @@
         .map((part) => part.split("=")),
     );
     if (!("X" in parts)) return null;
-    const rows = parts.X.split(";");
+    const rows = (parts.X ?? "").split(";");
     const labels = (parts.y ?? "").split(",");
     const start = (parts.w ?? "").split(",").map(number);
     const data = reluflow.readCsv(rows.map((row, k) => `${row},${labels[k] ?? ""}`).join("\n"));

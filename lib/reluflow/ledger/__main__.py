@@ -59,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
+    if sys.stdout is None:  # the shell closed it
+        print("ledger: the output cannot be written (it is closed)", file=sys.stderr)
+        return 1
     encoding = sys.stdout.encoding or "ascii"
     utf = encoding.lower().startswith("utf")
     if options.json:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from sphinx.errors import ExtensionError
+
+from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.inventory import CHAPTERS
 from reluflow.ledger.listing import listing, what_is_true
 from reluflow.ledger.scoreboard import Scoreboard, scoreboard
@@ -11,8 +14,12 @@ from reluflow.ledger.scoreboard import Scoreboard, scoreboard
 
 @cache
 def board() -> Scoreboard:
-    """The claims of all papers, and the rows of the executed notebooks."""
-    return scoreboard(CHAPTERS)
+    """The claims of all papers, and the rows of the executed notebooks; an ExtensionError, which
+    says what to mend, where they cannot be read."""
+    try:
+        return scoreboard(CHAPTERS)
+    except LedgerError as error:
+        raise ExtensionError(str(error)) from None
 
 
 @cache
