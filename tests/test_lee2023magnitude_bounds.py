@@ -215,6 +215,10 @@ def test_the_printed_formula_as_printed() -> None:
     np.testing.assert_allclose(
         own, bounds.layered_magnitude_bounds(TIMES, phi0, v0, 1.0, m)[0], rtol=1e-11
     )
+    own = bounds.implicit_printed(TIMES, phi0, 2.0, 1.0, m, float(share))
+    np.testing.assert_allclose(
+        own, bounds.layered_magnitude_bounds(TIMES, phi0, 2.0, 1.0, m)[0], rtol=1e-11
+    )
     assert np.isnan(bounds.implicit_printed(TIMES, phi0, 0.8, 1.0, m, 1.0)).all()
     with pytest.raises(InputError, match="m of at least 2"):
         bounds.implicit_printed(TIMES, phi0, v0, 1.0, 1, 1.0)
@@ -479,12 +483,12 @@ def test_evidence_and_counterexamples(reports) -> None:
     for case in (
         passed,
         implicit.upper_bound_passed(0.5, 3, 1.0),
-        implicit.undefined(2.0),
         comparison_lemma.overtaken(),
     ):
         case.check()
     assert not holds(small_norms.upper_bound_tried(passed))
-    assert not holds(implicit.branch_met(reports["printed upper"]))
+    assert holds(implicit.defined((2, 4)), 1e-9)
+    assert not reports["printed lower"].rejected
     assert not holds(reports["printed upper"].checks())
     (broken, start) = implicit.upper_bound_tried(reports["layered"], 0.5, 3)
     assert broken.value[0] == 0
@@ -492,15 +496,31 @@ def test_evidence_and_counterexamples(reports) -> None:
     assert flow_bounds.beyond_small_angle().value < 0.0
 
 
-def test_the_printed_formula_is_real_below_the_branch_only() -> None:
-    with pytest.raises(LedgerError, match="does not satisfy"):
-        implicit.undefined(0.7)
-    kappa = 1.0 / math.pi
-    below, beyond = (
-        mp.im(bounds_exact.printed_left(v0, 3, kappa)) for v0 in (0.74, 0.76)
-    )  # the branch is at (1/pi)^(1/4) = 0.751
-    assert below == 0
+def test_the_printed_equation_is_solved_by_a_real_number_behind_the_cut() -> None:
+    """m = 3, phi_0 = pi/2, |w*| = 1, v_0 = 2: F is complex there, its difference is not."""
+    share, t = 1 / mp.pi, np.array([0.1, 1.0, 5.0])
+    below, beyond = (mp.im(bounds_exact.printed_left(v0, 3, share)) for v0 in (0.74, 0.76))
+    assert below == 0  # the branch is at (1/pi)^(1/4) = 0.751
     assert abs(beyond) > 1.0
+    found = bounds.implicit_printed(t, math.pi / 2, 2.0, 1.0, 3, 1.0 / math.pi)
+    np.testing.assert_allclose(found, [1.229847, 0.889379, 0.769905], rtol=1e-6)
+    for u, at in zip(found, t, strict=True):
+        assert abs(bounds_exact.printed_residual(u, 2, 3, share, at)) < 1e-10
+        other = float(bounds_exact.printed_solution(2, 3, share, at))
+        assert u == pytest.approx(other, rel=1e-12)
+    v = Start.at(math.pi / 2, 2.0, 3).flow(t).length
+    assert (found < v).all()
+    # With eps_0 in the constant of u(t; 0) no u cancels the imaginary part.
+    constant = bounds_exact.printed_left(2, 3, share)
+    for u in (0.3, 0.9, 1.1, 1.9):
+        assert abs(mp.im(bounds_exact.printed_left(u, 3, 1) - constant)) > 1.0
+
+
+def test_an_imaginary_part_that_does_not_cancel_is_noticed(monkeypatch) -> None:
+    right = bounds_exact.printed_left
+    leaning = lambda u, m, share: right(u, m, share) + mp.mpc(0, 1e-3) * u  # noqa: E731
+    monkeypatch.setattr(bounds_exact, "printed_left", leaning)
+    assert not holds(implicit.defined((2,)), 1e-9)
 
 
 def test_small_norms_below_the_threshold_keep_to_equation_8() -> None:

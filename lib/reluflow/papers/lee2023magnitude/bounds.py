@@ -91,11 +91,12 @@ def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float
 def implicit_printed(
     t: ArrayLike, phi0: float, v0: float, target: float, m: int, kappa: float
 ) -> NDArray:
-    """u(t; eps) of Theorem 3.8 exactly as printed, NaN where the formula has no real value.
+    """u(t; eps) of Theorem 3.8 exactly as printed, NaN where its equation has no real solution.
 
     With F(u; e) = u^(1-m) / ((m-1) v*^(m+1) (1-e)) 2F1(1, (1-m)/(m+1); 2/(m+1); u^(m+1) / ((1-e)
     v*^(m+1))) the theorem says F(u; eps) - F(v0; eps_0) = -t/2, with eps_0 in the constant whatever
-    eps is. For arguments beyond 1 the hypergeometric function is on its branch cut.
+    eps is. For arguments beyond 1 the hypergeometric function is on its branch cut. There Im F is
+    constant in u, and depends on e: it cancels for eps = eps_0, and for no other eps.
 
     Parameters: t (k,) times, phi0 in (0, pi), v0 > 0, target > 0, m >= 2, and kappa = 1 - eps in
     (0, 1], whose digits count where it is small. Returns u (k,). Raises InputError for m < 2, where
@@ -105,11 +106,12 @@ def implicit_printed(
         raise InputError(f"the implicit formula needs m of at least 2, not {m}")
     t = np.asarray(t, float)
     a, a0 = target * kappa ** (1.0 / (m + 1)), target * float(nullcline(phi0, m))
-    if v0 >= a0:
+    above = v0 > a0
+    if v0 == a0 or (above and not math.isclose(a, a0, rel_tol=1e-12)):
         return np.full(t.shape, np.nan)
-    # F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e).
-    started = float(clock(log_odds(v0 / a0, m), m, False)) / a0 ** (2 * m)
-    return a * ratio(odds_at(a ** (2 * m) * (started + t), m, False), m, False)
+    # Up to a constant, F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e); below, without one.
+    started = float(clock(log_odds(v0 / a0, m), m, above)) / a0 ** (2 * m)
+    return a * ratio(odds_at(a ** (2 * m) * (started + t), m, above), m, above)
 
 
 def angle_rates(phi0: float, r: float, R: float, target: float, m: int) -> tuple[float, float]:

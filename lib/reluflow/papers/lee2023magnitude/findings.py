@@ -57,12 +57,12 @@ INSTEAD: Mapping[str, str] = {
     ),
     "ma.thm3.8.2": (
         r"A misprint: with $F(v_0; \varepsilon)$ in place of $F(v_0; \varepsilon_0)$ the bound is "
-        r"right where it has a value."
+        r"right. As printed, $u(t; 0)$ is not real from $v_0^{m+1} > (1 - \varepsilon_0) v^{* m+1}$."
     ),
     "ma.thm3.8.3": (
-        r"Where $v_0^{m+1} \ge (1 - \varepsilon_0) v^{* m+1}$ the formula has no real value. "
-        r"Beyond that point a second antiderivative takes its place, and the bounds hold for all "
-        r"starts."
+        r"Beyond its branch point $F$ is complex, with an imaginary part that does not depend on $u$ "
+        r"and cancels in the difference. No value is left only at $v_0^{m+1} = (1 - \varepsilon) "
+        r"v^{* m+1}$ itself, where $F$ is infinite; there $u = v_0$."
     ),
     "ma.text.scale.1": (
         r"True of the time to a fixed angle, for every pair of norms. The time to a small loss "

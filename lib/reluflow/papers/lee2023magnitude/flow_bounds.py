@@ -28,7 +28,10 @@ NOISE = 1e-11
 """Relative rounding error of a magnitude or an angle; a slack below it is not told."""
 
 BELOW_BRANCH = "the formula's argument at v_0 is below 1"
-"""The hypothesis of Theorem 3.8 as printed: elsewhere it has no real value."""
+"""Where u(t; 0) of Theorem 3.8, as printed, is real."""
+
+OFF_BRANCH = "the formula's argument at v_0 is not 1"
+"""Where u(t; eps_0) of Theorem 3.8 is: all but the branch point, where F is infinite."""
 
 RANGES = {
     "generic": ((-2.0, 2.0), (-2.0, 2.0)),
@@ -155,8 +158,8 @@ def layered() -> Statement:
 
 
 def printed(side: str) -> Statement:
-    """ma.thm3.8.1: Theorem 3.8 as printed, its "lower" or its "upper" bound, where the formula has
-    a value."""
+    """ma.thm3.8.1, ma.thm3.8.2: Theorem 3.8 as printed, its "lower" or its "upper" bound, where
+    its equation has a real solution."""
 
     def slack(start: Start, path: PopulationPath) -> float:
         kappa = float(pull(start.phi)) if side == "lower" else 1.0
@@ -164,12 +167,15 @@ def printed(side: str) -> Statement:
         v = path.length
         return enclosed(v, u, 2.0 * v) if side == "lower" else enclosed(v, 0.0 * u, u)
 
-    def below_branch(item: Instance) -> bool:
+    def past_branch(item: Instance) -> float:
         start = Start.of(item)
-        return bool(math.exp(start.rho) < nullcline(start.phi, start.m))
+        return math.exp(start.rho) - float(nullcline(start.phi, start.m))
 
+    real: Tests = {BELOW_BRANCH: lambda item: past_branch(item) < 0.0}
+    if side == "lower":
+        real = {OFF_BRANCH: lambda item: past_branch(item) != 0.0}
     says = f"Theorem 3.8 as printed, {side} bound"
-    return _statement(says, (2, 3, 4, 6), slack, {BELOW_BRANCH: below_branch})
+    return _statement(says, (2, 3, 4, 6), slack, real)
 
 
 def _gap_slack(path: PopulationPath, least: NDArray, most: NDArray, fastest: float) -> float:

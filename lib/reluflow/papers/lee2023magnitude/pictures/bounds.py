@@ -43,7 +43,7 @@ def comparison_solutions(phi0: float, m: int, below: float, above: float, until:
         if np.isfinite(printed).all():
             ax.plot(t, printed, color=PRINTED, ls="--", label=fresh(ax, "$u(t; 0)$, printed"))
         else:
-            ax.text(0.97, 0.93, "printed formula: no real value", color=PRINTED, ha="right",
+            ax.text(0.97, 0.93, "$u(t; 0)$, printed: no real value", color=PRINTED, ha="right",
                     va="top", transform=ax.transAxes)  # fmt: skip
         for height, name in ((rest, r"$\ell$"), (1.0, "$v^*$")):
             ax.axhline(height, color=style.QUIET, ls=":", lw=1.0, zorder=0.5)
