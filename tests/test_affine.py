@@ -760,3 +760,32 @@ def test_a_segment_solves_its_equation() -> None:
         slopes = slopes_of(X, piece)
         h = X @ w0 + slopes @ -np.expm1(-piece.rates * 0.7)
         np.testing.assert_allclose(h, X @ piece.after(np.array([0.7]))[0], atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "w0", "status", "end"),
+    [
+        (
+            [(-1, -1), (-3, -1), (2, -2), (1, -2), (0, 1), (3, -1), (-2, 1)],
+            (-4, 2, -4, -1, 0, 4, -4),
+            (-1, 1),
+            "non-unique",
+            (0, 0),
+        ),
+        (
+            [(-2, -2), (3, -1), (2, 1), (-1, 2), (-3, 2), (3, 0)],
+            (-4, -3, 0, -4, 3, -1),
+            (6, -6),
+            "sliding",
+            (-3 / 34, 3 / 34),
+        ),
+    ],
+)
+def test_a_slide_that_reaches_the_origin_is_there(
+    X: list, y: tuple, w0: tuple, status: str, end: tuple
+) -> None:
+    """All boundaries meet there: a rounding away from it they would be crossed one by one."""
+    path = affine_flow(X, y, w0)
+    assert path.status == status
+    np.testing.assert_allclose(path.end, end, atol=1e-12)
+    assert len({(event.datum, event.kind) for event in path.events}) == len(path.events)

@@ -26,6 +26,8 @@ from reluflow.flows.trajectory import Event, Trajectory
 __all__ = ["affine_descent", "affine_flow"]
 
 _EPS = np.finfo(float).eps
+_ROUNDING = 40 * _EPS
+"""A weight vector this small, against the last one, is 0."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,10 @@ def affine_flow(
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
             w, h, on_boundary, came = contact.w, contact.h, contact.data, contact.came
+            if np.linalg.norm(w) <= _ROUNDING * np.linalg.norm(states[-1]):
+                # It is 0, where all boundaries meet.
+                w, h = np.zeros_like(w), np.zeros_like(h)
+                on_boundary, came = norms > 0.0, np.zeros_like(came)
             if stalled > 2 * len(X):
                 status, detail = "non-unique", f"events pile up at t = {t:g}: undecided"
         if status != "converged" and status != "sliding" and t > knots[-1]:
