@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reluflow import ledger
 from reluflow.falsify import falsify
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -25,7 +26,6 @@ from reluflow.papers.phuong2021inductive import (
     early,
     extremal,
     one_group,
-    one_group_exact,
     orthants,
     orthants_exact,
     separators,
@@ -202,11 +202,26 @@ def test_networks_are_dead_where_all_their_neurons_are() -> None:
 
 
 def test_one_neuron_serves_one_label() -> None:
-    one_group.width_one().check()
-    assert one_group_exact.descended(500) == pytest.approx(2.0 * np.log(2.0))
+    late = one_group.positive_only(1)
+    assert late.alive == (1.0,)
+    assert one_group.loss_of_negatives(late) == pytest.approx(2.0 * np.log(2.0))
     chance = one_group.both_groups(0.5, 0.5, np.array([1.0, 2.0, 3.0]))
     assert chance == pytest.approx([0.0, 0.5, 0.75])
     assert one_group.both_groups(0.3, 0.4, np.array([1.0, 2.0])) == pytest.approx([0.0, 0.24])
+
+
+def test_one_classifier_is_a_combination_of_two_and_another_limit_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Theorem 1 allows a weight 0, so the abstract is read with it, and not refuted."""
+    claims = ledger.open("phuong2021inductive", seed=0)
+    evidence = one_group.one_or_two(0, 100)
+    row = claims.settle("os.thm1.nonempty", evidence, reading=one_group.ONE_IS_ENOUGH)
+    assert row.verdict == "reproduced-with-reading"
+    late = one_group.positive_only(1)
+    turned = replace(late, U=late.U[..., ::-1])
+    monkeypatch.setattr(one_group, "positive_only", lambda p: turned)
+    assert [item.holds for item in one_group.one_or_two(0, 100) if item.decides].count(False) == 1
 
 
 def test_the_size_that_is_needed_falls_with_the_angle() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import mpmath
 import numpy as np
 import pytest
 from reluflow import ledger
 from reluflow.errors import InputError
 from reluflow.falsify import falsify, settle
+from reluflow.ledger.inventory import load_inventories
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import (
@@ -40,10 +40,10 @@ def test_theorem_2_1_falls_for_the_logistic_loss(fitted) -> None:
                  case=convergence.misclassified())  # fmt: skip
     assert row.verdict == "refuted"
     row = claims.settle("mm.thm2.1.1", convergence.loss_vanishes(fitted),
-                        counterexample=convergence.stays_above_log_two())  # fmt: skip
+                        counterexample=convergence.loses_a_datum())  # fmt: skip
     assert row.verdict == "refuted"
     row = claims.settle("mm.thm2.1.2", convergence.directions_are_kkt(fitted),
-                        counterexample=convergence.goes_to_no_kkt_point())  # fmt: skip
+                        counterexample=convergence.loses_a_datum())  # fmt: skip
     assert row.verdict == "refuted"
 
 
@@ -69,21 +69,36 @@ def test_flows_that_fail_are_noticed(fitted) -> None:
         assert len(failed) == 1
 
 
-def test_the_closed_form_of_the_wrong_flow_is_its_flow() -> None:
-    """Against SciPy's integrator on dw/dt = c v, dv/dt = c w, which knows of neither."""
-
-    def rate(_: float, z: np.ndarray) -> list[float]:
-        pull = 1.0 / (1.0 + np.exp(z[0] * z[1]))
-        return [pull * z[1], pull * z[0]]
-
-    for t in (0.5, 3.0, 10.0):
-        end = solve_ivp(rate, (0.0, t), convergence.START, rtol=1e-12, atol=1e-14).y[:, -1]
-        size = float(convergence_exact.size_at(t))
-        np.testing.assert_allclose(end, [-size, size], rtol=1e-7)
-    assert convergence_exact.size_at(0.0) == pytest.approx(0.5)
-    assert mpmath.log(2) < 1
+def test_the_flow_on_the_wrong_side_stays_there() -> None:
     assert convergence_exact.entered_below_one()
     assert convergence_exact.largest_margin() == 0
+
+
+def test_the_counterexample_meets_both_halves_of_the_assumption() -> None:
+    """The loss below 1 alone is not what Theorem 2.1 prints: it adds that all data are right."""
+    X, y, start = convergence.BOTH_RIGHT
+    outputs = y * np.maximum(X @ start[:2], 0.0) * start[2]
+    assert outputs.min() > 0.0
+    assert np.log1p(np.exp(-outputs)).sum() < 1.0
+    assert convergence_exact.two_right_below_one()
+    says = {claim.id: claim.says for each in load_inventories() for claim in each.claims}
+    assert all("correctly" in says[f"mm.thm2.1.{part}"] for part in ("1", "2", "fit"))
+
+
+def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against SciPy's integrator, which knows nothing of enclosures."""
+    X, _, start = convergence.BOTH_RIGHT
+
+    def rate(_: float, z: np.ndarray) -> np.ndarray:
+        h = X @ z[:2]
+        pull = np.where(h > 0.0, 1.0 / (1.0 + np.exp(z[2] * np.maximum(h, 0.0))), 0.0)
+        return np.append(z[2] * (pull @ X), pull @ h)
+
+    end = solve_ivp(rate, (0.0, 50.0), start, max_step=1e-2).y[:, -1]
+    assert X[1] @ end[:2] < 0.0 < X[0] @ end[:2]
+    assert convergence_exact.second_is_lost()
+    monkeypatch.setattr(convergence_exact, "NEAR", 300 * convergence_exact.NEAR)
+    assert not convergence_exact.second_is_lost()
 
 
 def test_starts_lie_below_the_threshold(fitted) -> None:

@@ -14,8 +14,9 @@ from reluflow.ledger.verdict import WITH_READING
 
 
 def errata(board: Scoreboard, told: Mapping[str, str]) -> str:
-    """The refuted and the not reproduced claims of a board as HTML, each with its smallest
-    counterexample and what is true instead, then a line for each that needs a reading.
+    """The refuted and the not reproduced claims of a board as HTML, each with a counterexample and
+    what is true instead, then a line for each that needs a reading; before them the paper's
+    setting, so that the page can be read alone.
 
     Parameters: `board` of one paper; `told`, as for `reluflow.ledger.findings`.
     """
@@ -31,7 +32,14 @@ def errata(board: Scoreboard, told: Mapping[str, str]) -> str:
         elif rows:
             fallen.append(_erratum(verdict, what, rows, board.folder))
     readings = f"<p><em>Holds under one reading only:</em></p><ul>{''.join(read)}</ul>"
-    return "".join(fallen) + (readings if read else "")
+    return _setting(board) + "".join(fallen) + (readings if read else "")
+
+
+def _setting(board: Scoreboard) -> str:
+    """What the paper's statements share: notation, and the assumptions that they name."""
+    given = [each.setting for each in board.inventories if not each.ours]
+    parts = "".join(f"<p>{mathematics(part)}</p>" for each in given for part in each.split("\n\n"))
+    return f'<section class="setting">{parts}</section>'
 
 
 def _erratum(verdict: str, what: str, rows: Sequence[Row], folder: str) -> str:

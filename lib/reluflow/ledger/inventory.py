@@ -47,13 +47,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Inventory:
-    """The claims of one file: those of a paper, or those of our own about that paper."""
+    """The claims of one file: those of a paper, or those of our own about that paper.
+
+    `setting` is what its statements share: notation and named assumptions, in paragraphs.
+    """
 
     paper: str
     title: str
     authors: str
     ours: bool
     claims: tuple[Claim, ...]
+    setting: str = ""
 
     @property
     def label(self) -> str:
@@ -109,7 +113,8 @@ def _load(file: Path) -> Inventory:
     ours = file.name.startswith("ours_")
     claims = tuple(_claim(entry, content["paper"], ours, file.name) for entry in content["claims"])
     authors = str(content.get("authors", ""))
-    return Inventory(content["paper"], content["title"], authors, ours, claims)
+    setting = str(content.get("setting", ""))
+    return Inventory(content["paper"], content["title"], authors, ours, claims, setting)
 
 
 def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:

@@ -76,7 +76,9 @@ def wanders() -> Counterexample:
             "n_+": 2, "n_-": 1,
             "path": WANDERING,
             "the path of Figure 15": best,
-            "their travel times": (travel_time(WANDERING), travel_time(best)),
+            "their travel times, in units of 4 / (m₂ √μ Xₘᵢₙ)": (
+                travel_time(WANDERING), travel_time(best)
+            ),
         },
         assumptions={
             "a path, as printed": is_path(WANDERING, printed_step, 2),

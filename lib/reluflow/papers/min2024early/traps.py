@@ -1,5 +1,7 @@
 """Lemma 12 without (R): a solution of (GF) that begins in S_dead and leaves it.
 
+It is the paper's own example E.4, eq (47), with a second datum, so that there are both labels.
+
 x_1 = (1, 0) with label 1, x_2 = (-1, 0) with label -1, w(0) = (0, 1), v(0) = 1: the neuron lies on
 both boundaries, in S_dead, and may rest there. But with tau' = exp(-sinh tau cosh tau), tau(0) = 0,
 
@@ -60,8 +62,8 @@ def leaves_the_dead() -> Counterexample:
     """The neuron is in S_dead at t = 0 and not at t = 1."""
     return Counterexample(
         instance={"x_1": (1, 0), "y_1": 1, "x_2": (-1, 0), "y_2": -1, "w_1(0)": (0, 1),
-                  "v_1(0)": 1, "solution": "w = (sinh τ, 1), v = cosh τ, τ' = exp(-sinh τ cosh τ), "
-                  "τ(0) = 0"},
+                  "v_1(0)": 1, "solution (E.4, eq (47))": "w = (sinh τ, 1), v = cosh τ, "
+                  "τ' = exp(-sinh τ cosh τ), τ(0) = 0"},
         assumptions={
             "(A1), μ = 1": bool(np.all(np.outer(Y, Y) * (X @ X.T) == 1.0)),
             "(A2): w₁(0) is no multiple of x₋ = x₂": True,

@@ -63,9 +63,9 @@ INSTEAD: Mapping[str, str] = {
         r"the plane: $1 - \angle(x_+, x_-)/2\pi$ for the sums $x_\pm$ of the two labels."
     ),
     "os.thm1.nonempty": (
-        r"One group is empty at width 1 always, and at any width if all $a_j(0)$ have one sign; "
-        r"with fair signs both groups have neurons with a chance of at least $1 - 2 (3/4)^p$. "
-        r"Theorem 1 itself allows $u = 0$ or $z = 0$."
+        r"True as Theorem 1 has it, with $u = 0$ or $z = 0$ allowed. That is the case at width 1 "
+        r"always, and at any width if all $a_j(0)$ have one sign; with fair signs both groups "
+        r"have neurons with a chance of at least $1 - 2 (3/4)^p$."
     ),
     "os.fig1a": (
         r"Effectively 0 is the level of the start: training adds a matrix of rank two, and the "

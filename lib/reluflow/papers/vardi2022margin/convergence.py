@@ -2,13 +2,15 @@
 
 (Fit) asks for L < 1, "namely" that every datum is classified correctly. For the exponential loss
 that follows: each term is below 1. For the logistic loss it does not: a term is below log 2 exactly
-where its datum is classified correctly, and log 2 < 1. Flows that start between the two may go to 0
-in place of infinity, or rest.
+where its datum is classified correctly, and log 2 < 1. And a start that meets both, a loss between
+log 2 and 1 with every datum right, may lose a datum for ever: `loses_a_datum`. Theorems 3.1 and 5.2
+ask for L < 1 alone: `goes_to_no_kkt_point`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -21,9 +23,11 @@ from reluflow.margin.limits import Limit, limit
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.convergence_exact import (
     HALF,
+    NEAR,
     entered_below_one,
     largest_margin,
-    size_at,
+    second_is_lost,
+    two_right_below_one,
 )
 from reluflow.papers.vardi2022margin.fitted_flows import LOG_2, REACH, Fitted
 from reluflow.statistics import wilson
@@ -79,41 +83,57 @@ def misclassified() -> Counterexample:
     )
 
 
-# The smallest counterexample: w = -v stays, so that Phi = -w^2 < 0 for ever.
+# Both halves of (Fit) hold, and the second datum is lost.
+
+BOTH_RIGHT = (
+    np.array([[1.0, -4.0], [0.0, 1.0]]),
+    np.ones(2),
+    np.array([1.5, float(NEAR), 1.0]),
+)
+"""Two data, their labels, and w(0), v(0) of one ReLU neuron."""
+
+
+def loses_a_datum() -> Counterexample:
+    """mm.thm2.1.1 and mm.thm2.1.2: a ReLU neuron that is right on two data, at L(0) = 0.895. The
+    first pulls it off the second, which is inactive from then on and costs log 2 for ever."""
+    X, y, start = BOTH_RIGHT
+    found = _right_once()
+    margins = _margins(found)
+    return Counterexample(
+        instance={"network": "v σ(⟨w, x⟩), one ReLU neuron", "loss": "logistic", "x_1": (1, -4),
+                  "x_2": (0, 1), "y_1, y_2": (1, 1), "w(0)": (Fraction(3, 2), NEAR), "v(0)": 1},
+        assumptions={
+            "homogeneous ReLU network, logistic loss, gradient flow": True,
+            "L(θ(0)) < 1": two_right_below_one(),
+            "both data are classified correctly at the start":
+                bool(np.all(y * fully_connected([2, 1]).output(start, X) > 0.0)),
+        },
+        breaks=(
+            bound("L where the flow's clock stops", float(np.exp(found.path.field.log_loss(
+                found.path.end))), "<", 0.5, "", digits=2),
+            bound("y₂ Φ(x₂) at the direction where the integrated flow ends", margins[1], ">", 0.0,
+                  ""),
+        ),
+        recheck=(
+            fact("x₂ is active for ever", not second_is_lost(), True),
+        ),
+        route="enclosures: near the start ⟨w, x₂⟩ falls, whatever σ'(0), faster than v and "
+        "⟨w, x₁⟩ leave their surroundings; without x₂ each step of w is a multiple of x₁, and "
+        "⟨x₁, x₂⟩ = -4",
+    )  # fmt: skip
+
+
+# Theorems 3.1 and 5.2 ask for L < 1 only: w = -v stays, so that Phi = -w^2 < 0 for ever.
 
 START = np.array([-0.5, 0.5])
 """w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
-BOTH_RIGHT = np.array([[10.0, -10.0], [0.0, 1.0]]), np.ones(2), np.array([0.4, 0.01, 0.5])
-"""Two data, their labels, and w(0), v(0) of one ReLU neuron."""
-INSTANCE = {"network": "linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
+INSTANCE = {"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
             "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
 _ASSUMPTIONS = "homogeneous linear network, logistic loss, gradient flow"
 
 
-def stays_above_log_two() -> Counterexample:
-    """mm.thm2.1.1: from w(0) = -1/2, v(0) = 1/2 the loss falls to log 2 only, and theta to 0."""
-    found = _wrong_way()
-    rho, left = float(found.path.end[-1]), float(np.exp(found.path.field.log_loss(found.path.end)))
-    return Counterexample(
-        instance=INSTANCE,
-        assumptions={_ASSUMPTIONS: True, "L(θ(0)) < 1": entered_below_one()},
-        breaks=(
-            bound("L where the flow's clock stops", left, "<", 0.5, "", digits=2),
-            fact("|θ| grows up to there", rho > float(np.log(np.linalg.norm(START))), True),
-        ),
-        recheck=(
-            bound("v(10) by the closed form of the time, over v(0)",
-                  float(size_at(10.0) / float(HALF)), ">", 1.0, ""),
-            fact("L < log 2 somewhere on the line w = -v, where y Φ = -w²", largest_margin() > 0,
-                 True),
-        ),
-        route="w = -v stays; for u = v² the time is 2t = log(1/(4u)) + E₁(u) - E₁(1/4), so u goes "
-        "to 0 as t grows, and L = log(1 + e^u) to log 2",
-    )  # fmt: skip
-
-
 def goes_to_no_kkt_point() -> Counterexample:
-    """mm.thm2.1.2: the same flow keeps the direction (-1, 1), on which no point is feasible."""
+    """mm.thm3.1, mm.thm5.2: the flow keeps the direction (-1, 1), on which no point is feasible."""
     found = _wrong_way()
     u = found.path.end[:-1]
     return Counterexample(
@@ -141,15 +161,13 @@ def _wrong_way() -> Limit:
 
 
 @cache
-def _dead() -> Limit:
-    """A ReLU neuron that is inactive on its datum, logistic loss: L = log 2 < 1."""
-    return limit(fully_connected([1, 1]), LOGISTIC, np.ones((1, 1)), np.ones(1), [-1.0, 1.0])
-
-
-@cache
 def _right_once() -> Limit:
-    """A ReLU neuron that is right on both data, at L = 0.82 < 1, and loses the second."""
     return limit(fully_connected([2, 1]), LOGISTIC, *BOTH_RIGHT)
+
+
+def _margins(found: Limit) -> list[float]:
+    X, y, _ = BOTH_RIGHT
+    return [float(m) for m in y * fully_connected([2, 1]).output(found.path.end[:-1], X)]
 
 
 def _start_margin() -> float:
@@ -169,10 +187,9 @@ def _followed(found: Sequence[Fitted]) -> list[Fitted]:
 
 
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `flows` come to L = 1e-10000 and grow; those of `START`, of a dead ReLU and of
-    `BOTH_RIGHT` not.
+    """The flows of `flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not come there.
 
-    With log 2 in place of 1 for the logistic loss all holds but what is said of those three.
+    With log 2 in place of 1 for the logistic loss all holds but what is said of that one.
     """
     followed = _followed(found)
     short = sum(not each.limit.reached >= 0.99 * REACH for each in followed)
@@ -181,18 +198,14 @@ def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
         fact("flows from starts that classify all data correctly whose loss is not taken to "
              "1e-10000", short, 0, tried=len(followed)),
         fact("those along which |θ| does not grow", shrunk, 0, tried=len(followed)),
-        fact("logistic loss, L(0) < 1, w(0) = -1/2, v(0) = 1/2, x = y = 1: the loss goes to 0",
-             _wrong_way().reached > 100.0, True),
-        fact("logistic loss, L(0) < 1, w(0) = -1, v(0) = 1 with a ReLU: the loss goes to 0",
-             _dead().reached > 100.0, True),
-        fact("logistic loss, L(0) < 1, a ReLU neuron that is right on all data at the start: the "
-             "loss goes to 0", _right_once().reached > 100.0, True),
+        fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
+             "the loss goes to 0", _right_once().reached > 100.0, True),
         note("flows that slide along a kink and were not followed", len(found) - len(followed)),
     ]  # fmt: skip
 
 
 def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `flows` have limits that are KKT points; the flow of `START` has none.
+    """The flows of `flows` have limits that are KKT points; the flow of `BOTH_RIGHT` has none.
 
     A limit was polished, so that its residual is small by itself: the angle between theta and the
     gradient is the flow's own.
@@ -209,16 +222,12 @@ def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
         bound("share of the flows of which θ and -∇L are nearer at L = 1e-10000 than at 1e-10: "
               "lower end of its interval", least, ">", 0.5, "", digits=2),
         note("these flows, of those followed so far", (int(nearer), len(turned))),
-        fact("logistic loss, L(0) < 1, w(0) = -1/2, v(0) = 1/2, x = y = 1: the limit of the "
-             "direction is feasible, up to its length", _feasible(), True),
+        fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
+             "the direction where it ends is feasible, up to its length",
+             min(_margins(_right_once())) > 0.0, True),
         note("limits, of flows followed", (len(decided), len(followed))),
         note("kinds of networks", tuple(sorted({each.kind for each in decided}))),
     ]  # fmt: skip
-
-
-def _feasible() -> bool:
-    u = _wrong_way().path.end[:-1]
-    return bool(_line().output(u, np.ones((1, 1)))[0] > 0.0)
 
 
 def repaired(found: Sequence[Fitted]) -> list[Evidence]:

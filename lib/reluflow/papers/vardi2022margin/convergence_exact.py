@@ -1,21 +1,25 @@
-"""The logistic flow of Phi = v w x from w = -1/2, v = 1/2 for x = y = 1, without an integrator.
+"""Two logistic flows without an integrator.
 
-With c = 1 / (1 + e^(v w)) it is dw/dt = c v, dv/dt = c w. So w + v = 0 stays, u = v^2 obeys
-du/dt = -2 u / (1 + e^-u), and the time at which u is reached from 1/4 is
+Phi = v w x from w = -1/2, v = 1/2 for x = y = 1: with c = 1 / (1 + e^(v w)) it is dw/dt = c v,
+dv/dt = c w. So w + v = 0 stays, and y Phi = -w^2.
 
-    t = 1/2 integral from u to 1/4 of (1 + e^-s)/s ds = 1/2 (log(1/(4 u)) + E_1(u) - E_1(1/4)).
+Phi = v relu(<w, x>) from w = (3/2, NEAR), v = 1 for x_1 = (1, -4), x_2 = (0, 1), labels 1: with
+h_i = <w, x_i> and s_i = 1 / (1 + e^(v h_i)), while both data are active,
+
+    h_1' = v (17 s_1 - 4 s_2),    h_2' = v (s_2 - 4 s_1),    v' = s_1 h_1 + s_2 h_2.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-import mpmath
 import sympy
 from flint import arb, fmpq
 
 HALF = Fraction(1, 2)
 """|w(0)| and v(0)."""
+NEAR = Fraction(1, 1000)
+"""<w(0), x_2>."""
 
 
 def entered_below_one() -> bool:
@@ -35,17 +39,30 @@ def largest_margin() -> Fraction:
     return Fraction(int(sympy.calculus.util.maximum((w * v).subs(v, -w), w)))
 
 
-def size_at(t: float) -> mpmath.mpf:
-    """v(t) = sqrt(u(t)) for t >= 0, by solving the closed form of the time, 30 digits."""
-    with mpmath.workdps(30):
-        start = mpmath.mpf(1) / 4
-        constant = mpmath.e1(start)
+def two_right_below_one() -> bool:
+    """Whether L(0) = log(1 + e^(-1.496)) + log(1 + e^(-0.001)) < 1, by enclosures."""
+    margins = (Fraction(3, 2) - 4 * NEAR, NEAR)
+    return bool(sum(((1 + (-_ball(q)).exp()).log() for q in margins), arb(0)) < 1)
 
-        def off(log_u: mpmath.mpf) -> mpmath.mpf:
-            u = mpmath.exp(log_u)
-            return (mpmath.log(start) - log_u + mpmath.e1(u) - constant) / 2 - t
 
-        # du/dt lies between -2u and -u.
-        low, high = mpmath.log(start) - 2 * t, mpmath.log(start) - t
-        root = mpmath.findroot(off, (low, high), solver="anderson") if t > 0 else low
-        return mpmath.sqrt(mpmath.exp(root))
+def second_is_lost() -> bool:
+    """Whether h_2 comes down to 0 and below, for every sigma'(0) in [0, 1], by enclosures.
+
+    In the box |h_1 - h_1(0)|, |v - 1| <= 1/10, 0 <= h_2 <= NEAR the speed of h_2 is at most some
+    -c < 0, and the flow cannot leave it by h_1 or v within the time NEAR / c. At h_2 = 0 the
+    datum pulls with a part of s_2 only. Below, h_1' = 17 v s_1, v' = s_1 h_1 and h_2' = -4 v s_1.
+    """
+    h_1, v = _ball(Fraction(3, 2) - 4 * NEAR, Fraction(1, 10)), _ball(Fraction(1), Fraction(1, 10))
+    h_2 = _ball(NEAR / 2, NEAR / 2)
+    s_1, s_2 = (1 / (1 + (v * h).exp()) for h in (h_1, h_2))
+    slowest = (v * (4 * s_1 - s_2)).lower()
+    if not slowest > 0:
+        return False
+    moved = [abs(rate).upper() * _ball(NEAR) / slowest
+             for rate in (v * (17 * s_1 - 4 * s_2), s_1 * h_1 + s_2 * h_2)]  # fmt: skip
+    return all(bool(each < _ball(Fraction(1, 10))) for each in moved)
+
+
+def _ball(centre: Fraction, radius: Fraction = Fraction(0)) -> arb:
+    low, high = (arb(fmpq(q.numerator, q.denominator)) for q in (centre - radius, centre + radius))
+    return low.union(high)

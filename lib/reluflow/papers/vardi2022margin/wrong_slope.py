@@ -54,9 +54,12 @@ def no_kkt_point() -> Counterexample:
     lengths = [float(end.theta @ end.theta) for end in (stays, leaves)]
     alpha, beta = 2.0**-0.25, 2.0**0.25
     return Counterexample(
-        instance={"patches of A": X[0].reshape(PATCHES, 2).astype(int),
-                  "patches of B": X[1].reshape(PATCHES, 2).astype(int),
-                  "y": (1, -1), "w(0)": (0, 2), "(a, b)(0)": (1, -1), "σ'(0)": 0},
+        instance={"network": "a [σ(⟨w, p_1⟩) + σ(⟨w, p_3⟩)] + b [σ(⟨w, p_2⟩) + σ(⟨w, p_4⟩)]: a "
+                  "filter w on four patches", "loss": "exponential",
+                  "p_1, ..., p_4 of datum A": X[0].reshape(PATCHES, 2).astype(int),
+                  "p_1, ..., p_4 of datum B": X[1].reshape(PATCHES, 2).astype(int),
+                  "labels of A and B": (1, -1), "w(0)": (0, 2), "(a, b)(0)": (1, -1),
+                  "σ'(0)": 0},
         assumptions={"the network is in the class N, of depth 2, with shared weights": True,
                      "L(0) = 2 e⁻² < 1": bool(np.exp(-NETWORK.output(START, X) * Y).sum() < 1.0),
                      "σ'(0) is a constant in [0, 1]": True},
