@@ -403,6 +403,10 @@ def test_evidence_on_the_asymptotes(paper: examples.Study) -> None:
     off = max(abs(a - b) / b for a, b in zip(h, rational.rationals(RETURNS.y), strict=True))
     (deviation,) = (e.value for e in found["evidence"])
     assert deviation == pytest.approx(float(off))
+    # One label is fitted: x_1 - x_2 + 2 x_4 = 0 has no x_3 in it.
+    residual = [a - b for a, b in zip(h, rational.rationals(RETURNS.y), strict=True)]
+    assert [60 * r for r in residual] == [-1, 1, 0, -2]
+    assert value({"evidence": found["instead"]}, "data i whose label is fitted") == (3,)
     # Where the data are fitted exactly the dashed lines are the asymptotes.
     exact = own(RETURNS.X, RETURNS.X @ [1.0, 0.5, 0.25], [[0.1, 0.1, 0.1]])
     assert all(verdicts(example_space.caption_asymptotes(exact)).values())

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +12,6 @@ from reluflow.bruteforce import integrate, plain_descent
 from reluflow.falsify import falsify
 from reluflow.flows.activity import Crossing, crossings, visited_cells
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import norm_lost
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many, readable_data
 from reluflow.networks import gradient, loss
@@ -26,6 +26,7 @@ from reluflow.papers.lee2022support import (
 )
 from reluflow.papers.lee2022support.crossing_conditions import conditions, inner_from_B1
 from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial
+from reluflow.papers.lee2022support.norm_rate import norm_lost
 from reluflow.papers.lee2022support.norm_rate import norm_rate as g
 from reluflow.papers.lee2022support.small_starts import small_flows
 from reluflow.rational import fit, is_local_minimum
@@ -52,7 +53,39 @@ def test_norm_lost_compares_all_pairs_of_times():
     t = np.linspace(0.0, 40.0, 4001)
     squares = (path.at(t) ** 2).sum(axis=1)
     slow = max(squares[i] - squares[i:].min() for i in range(0, len(t), 10))
-    assert norm_lost(path) == pytest.approx(slow, rel=1e-2)
+    assert norm_lost(X, y, path) == pytest.approx(slow, rel=1e-4)
+
+
+def test_norm_lost_is_no_value_of_a_grid():
+    """On the two data of the overshoot |w|^2 is a polynomial in u = exp(-t), maximised by hand."""
+    X, y, v = norm_loss.OVERSHOOT
+    for eps in (mp.mpf("0.03") / mp.sqrt(5), mp.mpf("0.3")):
+        peak = mp.findroot(lambda u, e=eps: e**2 * u - 36 * (1 - (1 - e / 2) * u**9) * (1 - e / 2)
+                           * u**8, (eps**2 / 36) ** (mp.mpf(1) / 7))  # fmt: skip
+        true = 2 * (1 - (1 - eps / 2) * peak**9) ** 2 + eps**2 * peak**2 / 2 - 2
+        found = norm_lost(X, y, affine_flow(X, y, float(eps) * v))
+        assert found == pytest.approx(float(true), rel=1e-8)
+    case = norm_loss.overshoot()
+    assert case.breaks[0].value == pytest.approx(0.0119146, rel=1e-5)
+
+
+def test_norm_lost_against_fine_grids_across_events():
+    events = 0
+    for item in draw_many(80, 2, 4):
+        path = affine_flow(item.X, item.y, 0.3 * RNG(1).normal(size=2))
+        t, size = path.grid(400), 1e-12
+        for _ in range(4):  # the grid, made ever finer around the largest drop
+            fine = (path.at(t) ** 2).sum(axis=1)
+            end = int(np.argmax(np.maximum.accumulate(fine) - fine))
+            top = int(np.argmax(fine[: end + 1]))
+            slow, size = float(fine[top] - fine[end]), 1e-12 * fine.max()
+            near = [np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 400)
+                    for k in (top, end)]  # fmt: skip
+            t = np.unique([*t, *np.ravel(near)])
+        found = norm_lost(item.X, item.y, path)
+        assert slow - size <= found <= slow * 1.001 + size
+        events += len(path.events) > 0 and slow > size
+    assert events > 3
 
 
 def test_crossings_flip_one_datum_and_lie_on_its_boundary():
@@ -173,7 +206,7 @@ def test_overshoot_follows_its_law():
     for eps, accuracy in ((1e-2, 3e-3), (1e-3, 3e-4)):
         by_hand = 2 * (1 - (1 - eps / 2) * u**9) ** 2 + eps**2 * u**2 / 2 - 2
         assert by_hand.max() / eps ** (18 / 7) == pytest.approx(law, rel=accuracy)
-        lost = norm_lost(affine_flow(X, y, eps * v), 2000)
+        lost = norm_lost(X, y, affine_flow(X, y, eps * v))
         assert lost / eps ** (18 / 7) == pytest.approx(law, rel=1e-2)
 
 
@@ -203,7 +236,7 @@ def test_standstill_is_a_double_zero_and_the_norm_increases():
     expected = -2.0 * u * np.array([float(f.eval(sympy.Rational(str(v)))) for v in u])
     assert g(X, y, path.at(-np.log(u))) == pytest.approx(expected, abs=1e-12)
     assert path.events == ()
-    assert norm_lost(path) < 1e-12
+    assert norm_lost(X, y, path) < 1e-12
 
 
 @pytest.mark.parametrize("m", [2, 3, 7])

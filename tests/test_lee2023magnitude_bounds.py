@@ -17,7 +17,6 @@ from reluflow.figures import fingerprint_of
 from reluflow.flows import balanced_chain as chain
 from reluflow.flows import orbit
 from reluflow.flows.population import population_flow
-from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import against
 from reluflow.papers.lee2023magnitude import (
     bounds,

@@ -86,13 +86,6 @@ class Trajectory:
         return np.unique(np.round(times)) if self.clock == "steps" else times
 
 
-def norm_lost(path: Trajectory, points: int = 60) -> float:
-    """The largest |w(s)|^2 - |w(t)|^2 over s < t on the path's own grid."""
-    states = np.vstack([path.at(path.grid(points)), path.end])
-    squares = (states**2).sum(axis=1)
-    return float(np.max(np.maximum.accumulate(squares) - squares))
-
-
 def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
     """The largest drop of |w(t)| between neighbouring points of the path, relative to |w(inf)|."""
     norms = np.linalg.norm(path.at(path.grid(points)), axis=1)

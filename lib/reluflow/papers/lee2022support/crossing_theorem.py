@@ -11,12 +11,12 @@ import pandas as pd
 
 from reluflow.falsify import Instance, Statement
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import norm_lost
 from reluflow.instances import Arrays, Draws
 from reluflow.ledger import Evidence, Reading, note
 from reluflow.ledger.evidence import ROUNDING_LEVEL
 from reluflow.papers.lee2022support.crossing_conditions import at_crossings
 from reluflow.papers.lee2022support.norm_loss import OVERSHOOT, SMALL, never_drops
+from reluflow.papers.lee2022support.norm_rate import norm_lost
 from reluflow.papers.lee2022support.small_ends import ASSUMED, nontrivial_draws
 from reluflow.papers.lee2022support.small_starts import unit_of_norm
 
@@ -139,7 +139,7 @@ def crosses_at_least_once() -> Reading:
     """Which flows Theorem F.6 speaks of; that the others may lose norm is checked."""
     X, y, v = OVERSHOOT
     paths = [affine_flow(X, y, norm * unit_of_norm(X, y) * v) for norm in SMALL]
-    drops = [norm_lost(path) > 1e-13 * float(path.end @ path.end) and not path.events
+    drops = [norm_lost(X, y, path) > 1e-13 * float(path.end @ path.end) and not path.events
              for path in paths]  # fmt: skip
     return Reading(
         taken="the flow crosses at least one boundary, and x_0.H^-1 x_0 < 1 at every crossing, "

@@ -94,5 +94,7 @@ def caption_asymptotes(run: Experiment) -> dict[str, Any]:
         "instead": [
             note("limits of h_i", tuple(map(float, h))),
             note("labels y_i", tuple(float(v) for v in run.y), "", None),
+            note("data i whose label is fitted, to 1e-9",
+                 tuple(i + 1 for i, off in enumerate(np.abs(h - run.y)) if off < 1e-9), "", None),
         ],
     }  # fmt: skip

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
 from reluflow.falsify import Instance, Statement
+from reluflow.flows.activity import visited_cells
+from reluflow.flows.segment import Segment, segment
+from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima
 from reluflow.instances import Arrays, data_draws, extended
 from reluflow.ledger import Evidence, Reading, bound, note
@@ -24,6 +29,56 @@ def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
     """
     w = np.asarray(w, float)
     return (w * gradient(X, y, w)).sum(axis=-1)
+
+
+def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t of a flow that slides along no boundary.
+
+    Where all of |w|^2's maxima and minima are is told by the zeros of its derivative, a sum of
+    exponentials on each piece of the path; no grid is involved.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    states, last = [path.states[:1]], np.inf if path.has_limit else path.t[-1]
+    for on, w, t0, t1 in zip(
+        visited_cells(X, path), path.states, path.t, np.append(path.t[1:], last), strict=True
+    ):
+        piece = segment(X, y, w, on, np.zeros((0, len(w))), 0.0)
+        s = _turns(piece)
+        states += [
+            piece.after(s[s < t1 - t0]),
+            path.at([t1]) if np.isfinite(t1) else path.end[None],
+        ]
+    squares = (np.vstack(states) ** 2).sum(axis=1)
+    return float(np.max(np.maximum.accumulate(squares) - squares))
+
+
+def _turns(piece: Segment) -> NDArray:
+    """The zeros in s > 0 of d|w|^2/ds = sum_k 2 l_k b_k (v_k.limit e^(-l_k s) - b_k e^(-2 l_k s)),
+    v_k the columns of V, in order."""
+    slopes = piece.rates * piece.b
+    rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
+    c = np.bincount(which.ravel(), np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b]))
+    return np.array(_zeros(c[c != 0.0], rates[c != 0.0]))
+
+
+def _zeros(c: NDArray, rates: NDArray) -> list[float]:
+    """Where sum_k c_k e^(-rates_k s), rates ascending, changes its sign in s > 0, in order. Times
+    e^(rates_0 s) it has a derivative of one term less, and one zero at most between two of that."""
+    if len(c) < 2:
+        return []
+    rates = rates - rates[0]
+    # From `far` on the first term, now a constant, outweighs the others.
+    far = max(0.0, *np.log(len(c) * np.abs(c[1:] / c[0])) / rates[1:])
+    inner = [s for s in _zeros(-c[1:] * rates[1:], rates[1:]) if s < far]
+
+    def value(s: float) -> float:
+        return float(c @ np.exp(-rates * s))
+
+    return [
+        float(brentq(value, lo, hi, xtol=1e-12 / rates[-1]))
+        for lo, hi in pairwise([0.0, *inner, far])
+        if np.sign(value(lo)) * np.sign(value(hi)) < 0.0
+    ]
 
 
 def rate_is_continuous() -> Statement:

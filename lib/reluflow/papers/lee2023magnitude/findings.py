@@ -57,12 +57,13 @@ INSTEAD: Mapping[str, str] = {
     ),
     "ma.thm3.8.2": (
         r"A misprint: with $F(v_0; \varepsilon)$ in place of $F(v_0; \varepsilon_0)$ the bound is "
-        r"right. As printed, $u(t; 0)$ is not real from $v_0^{m+1} > (1 - \varepsilon_0) v^{* m+1}$."
+        r"right. As printed, $u(t; 0)$ is not real where $v_0^{m+1} > (1 - \varepsilon_0) "
+        r"v^{* m+1}$."
     ),
     "ma.thm3.8.3": (
-        r"Beyond its branch point $F$ is complex, with an imaginary part that does not depend on $u$ "
-        r"and cancels in the difference. No value is left only at $v_0^{m+1} = (1 - \varepsilon) "
-        r"v^{* m+1}$ itself, where $F$ is infinite; there $u = v_0$."
+        r"Beyond its branch point $F$ is complex, with an imaginary part that does not depend on "
+        r"$u$ and cancels in the difference. No value is left only at $v_0^{m+1} = (1 - "
+        r"\varepsilon) v^{* m+1}$ itself, where $F$ is infinite; there $u = v_0$."
     ),
     "ma.text.scale.1": (
         r"True of the time to a fixed angle, for every pair of norms. The time to a small loss "
@@ -84,7 +85,8 @@ INSTEAD: Mapping[str, str] = {
     ),
     "ma.cor4.3": (
         r"At every step size the count is too small for some start near $\varphi_0 = \pi$. With "
-        r"the corrected factor of Theorem 4.2 it suffices."
+        r"the corrected factor of Theorem 4.2 it suffices. If $\eta$ may be small depending on the "
+        r"start, we know neither a counterexample nor a proof."
     ),
     "ma.thmA.1.2": (
         r"True for $T \ge 1$ if $|w_0|$ is below $\frac{\eta}{2 - \eta} |w^*| \bigl(1 - \frac{1}{"
@@ -122,7 +124,8 @@ INSTEAD: Mapping[str, str] = {
     "ma.text.convex": (
         r"A bound that ends at the level $\ell$ is convex from above it. From below it has one "
         r"bend, at $\ell \bigl(\frac{m}{2m + 1}\bigr)^{1/(m+1)}$, and is concave above that; for "
-        r"one layer it is concave all the way."
+        r"one layer it is concave all the way. So for one layer the remark's second sentence is "
+        r"right, as one on starts, and contradicts “all bounds are convex” before it."
     ),
     **{f"ma.fig4.{name}": _DEEP for name in ("a", "b", "slower")},
     "ma.fig4.converges": (
