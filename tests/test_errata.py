@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -13,6 +14,15 @@ from reluflow.ledger.scoreboard import Scoreboard
 from reluflow.ledger.verdict import NOT_REPRODUCED, REFUTED, WITH_READING
 
 ROOT = Path(__file__).resolve().parents[1]
+NAMES = [
+    re.compile(pattern)
+    for pattern in (
+        r"\(([A-Z][A-Za-z]*\d?)\)(?!\w)",  # (GF), (A1)
+        r"\b[AB]\d\b(?!\.)",
+        r"\\zeta_\d|\\xi\b|\bm_2\b|\bn_a\b|X_\{\\m..\}|S_[+-]\^\{\\zeta\}",
+    )
+]
+"""What a paper gives a name: its assumptions, and the constants of Min et al."""
 PAGES = sorted((ROOT / "chapters" / "errata").glob("*.md"))
 
 
@@ -24,6 +34,26 @@ def rows() -> tuple:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_asks_for_the_errata_of_its_paper(page: Path) -> None:
     assert f"```{{errata}} {page.stem}\n```" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", [page.stem for page in PAGES])
+def test_a_page_defines_what_its_statements_name(paper: str, rows: tuple) -> None:
+    """It can be sent alone: (Init), A1, zeta_1 and their like stand in front."""
+    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
+    mine = tuple(row for row in rows if row.claim.paper == paper)
+    html = errata(Scoreboard(of_paper, mine, "errata"), {row.claim.id: "" for row in mine})
+    setting, _, _ = html.partition("</section>")
+    assert setting.startswith('<section class="setting">')
+    says = " ".join(row.claim.says for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED))
+    for names in NAMES:
+        assert set(names.findall(says)) <= set(names.findall(setting))
+
+
+def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
+    text = (ROOT / "chapters" / "references.bib").read_text(encoding="utf-8")
+    years = dict(re.findall(r"@\w+\{(\w+),.*?year\s*= \{(\w+)\}", text, flags=re.DOTALL))
+    firsts = re.findall(r"author\s*= \{(\w+),", text)
+    assert len(set(zip(firsts, years.values(), strict=True))) == len(PAGES)
 
 
 @pytest.mark.parametrize("paper", [page.stem for page in PAGES])
@@ -52,7 +82,7 @@ def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample(rows:
     fell = [row.claim.id for row in mine if row.verdict == REFUTED]
     of_paper = tuple(each for each in load_inventories() if each.paper == "vardi2022margin")
     html = errata(Scoreboard(of_paper, mine), dict.fromkeys(fell, "true if $a < b$"))
-    assert html.count("<section") == html.count('class="counterexample"') == 1
+    assert html.count('class="erratum"') == html.count('class="counterexample"') == 1
     assert html.count("true if") == 1
     assert html.count("<em>Claimed:</em>") == len([id for id in fell if ".ours." not in id])
     assert r"\(a &lt; b\)" in html
