@@ -29,10 +29,11 @@ INSTEAD: Mapping[str, str] = {
         r"True for unit vectors $v \ne \pm u$. At $v = -u$, which is distinct from $u$, the second "
         r"formula is $0 / 0$; its limit, $0$, is right."
     ),
-    **{
-        f"ma.thm{name}": _OPEN
-        for name in ("3.3.1", "3.3.2", "3.4.1", "3.8.1", "3.8.m1", "3.9", "A.1.1")
-    },
+    **{f"ma.thm{name}": _OPEN for name in ("3.3.1", "3.3.2", "3.4.1", "3.8.m1", "3.9", "A.1.1")},
+    "ma.thm3.8.1": (
+        r"True for $0 < \varphi_0 < \pi$ and $t > 0$, on both sides of the branch point of $F$; at "
+        r"that point itself, $v_0^{m+1} = (1 - \varepsilon_0) v^{* m+1}$, with $u = v_0$."
+    ),
     "ma.thm3.3.3": (
         r"A limit, and no strict inequality: to first order in $|w_0|$ the bound is above $|w(t)|$ "
         r"by $|w_0| e^{-t/2} (\sin\varphi_0 + \pi \cos\varphi_0) / \varphi_0$. Small starts "
