@@ -113,9 +113,17 @@ addEventListener("DOMContentLoaded", () => {
 });
 addEventListener("load", settle);
 
-// Paper is white.
-addEventListener("beforeprint", () => (document.documentElement.dataset.theme = "light"));
+// Paper is white, and nothing on it can be unfolded: cards and solutions are open there.
+const FOLDED = "article details:is(.claim, .sd-dropdown):not([open])";
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset.theme = "light";
+  for (const part of all(FOLDED)) part.open = part.dataset.folded = true;
+});
 addEventListener("afterprint", () => {
   const { dataset } = document.documentElement;
   dataset.theme = localStorage.getItem("theme") ?? "light";
+  for (const part of all("details[data-folded]")) {
+    part.open = false;
+    delete part.dataset.folded;
+  }
 });

@@ -77,3 +77,14 @@ def test_a_fault_is_seen(
     with opened(browser, site / SAMPLE) as visit:
         visit.ask(f"() => {{ {fault} }}")
         assert [said for said in check(visit) if word in said] != []
+
+
+def test_on_paper_cards_and_solutions_are_open(site: Path, browser: Browser) -> None:
+    folded = "document.querySelectorAll('details:is(.claim, .sd-dropdown):not([open])').length"
+    with opened(browser, site / SAMPLE) as visit:
+        before = visit.ask(folded)
+        assert before >= 3
+        visit.ask("dispatchEvent(new Event('beforeprint'))")
+        assert visit.ask(folded) == 0
+        visit.ask("dispatchEvent(new Event('afterprint'))")
+        assert visit.ask(folded) == before

@@ -63,7 +63,7 @@ def _beaten(run: Experiment, first: Limit, second: Limit) -> Counterexample:
         recheck=(
             bound("the same in rational arithmetic", float(exact[0].loss - exact[1].loss),
                   "<=", 0.0, ""),
-            bound("the same from two plain descent loops", by_loop, "<=", 0.0, ""),
+            bound(f"the same after {LOOP_STEPS} plain steps, on the way", by_loop, "<=", 0.0, ""),
         ),
         route="normal equations solved in rational arithmetic on the printed decimals, "
         f"and descent as a loop of {LOOP_STEPS} plain steps",

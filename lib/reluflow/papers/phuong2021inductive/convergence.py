@@ -187,7 +187,8 @@ def large_start() -> Start:
 def near_zero_is_needed(survey: Survey) -> list[Evidence]:
     """os.assumptions.1: starts that are not near zero stay away from (8), as the claim asks."""
     return [
-        bound("largest distance of (8) where L = e^(-1e6), from starts of norm 1/2 and more",
+        bound("largest distance of (8) where L = e^(-1e6), over the flows drawn from starts of "
+              "norm 1/2 and more",
               float(max(each.distances[-1, 0] for each in survey.found
                         if each.given.log_norms.max() > np.log(0.5))), ">=", FAR, "", digits=1),
         note("balanced starts that leave a neuron alive and end elsewhere", "none: os.ours.start"),
