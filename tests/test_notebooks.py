@@ -171,9 +171,7 @@ def good() -> NotebookNode:
                     new_output("stream", name="stdout", text="2\n"),
                 ),
                 code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT),
-                code(
-                    "settle()", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})
-                ),
+                code("row", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
                 code("glue('half', 0.5)", 5, glued),
             ],
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
@@ -255,7 +253,7 @@ PLANTED = [
     ("code_in_sight", replaced(code("claims.settle('sv.thm3.6', [])", 2))),
     ("definitions", replaced(code("def f():\n    pass", 2))),
     ("definitions", replaced(code("%matplotlib inline\nif x:\n    class A:\n        pass", 2))),
-    ("claims_left_open", replaced(code("settle()", 4, shown("not-applicable")), 4)),
+    ("claims_left_open", replaced(code("row", 4, shown("not-applicable")), 4)),
     (
         "figures_without_fingerprint",
         replaced(code("fig", 3, new_output("display_data", {"image/png": png(96, 64)})), 3),
@@ -270,7 +268,7 @@ PLANTED = [
     ("glued_for_nothing", replaced(new_markdown_cell("```{glue:} third\n```"), 0)),
     ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
     ("edited_by_hand", without(5)),
-    ("edited_by_hand", edited(4, "settle( )")),
+    ("edited_by_hand", edited(4, "( row )")),
     ("leftovers", with_cell_metadata(execution={"iopub.status.busy": "2026-01-01T00:00:00Z"})),
     ("leftovers", with_cell_metadata(tags=["injected-parameters"])),
     ("leftovers", with_metadata(papermill={"duration": 1})),

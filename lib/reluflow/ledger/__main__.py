@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -67,8 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         text = as_json(rows, not utf)
     elif options.csv:
-        sys.stdout.reconfigure(encoding="utf-8")  # a file for other programs has one encoding
-        encoding = "utf-8"
+        encoding = "utf-8"  # a file for other programs has one encoding
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding=encoding)
         text = as_csv(listing(rows, what_is_true(row.claim.paper for row in rows))).rstrip("\n")
     else:
         text = "\n\n".join(map(in_full, rows)) if ids else as_table(board)

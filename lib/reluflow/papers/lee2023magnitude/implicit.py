@@ -23,7 +23,7 @@ from reluflow.papers.lee2023magnitude.starts import Start
 
 
 def upper_bound_passed(v0: float, m: int, t: float) -> Counterexample:
-    """ma.thm3.8.2: the upper bound as printed fails at phi_0 = pi/2, |w*| = 1, one norm and one
+    """The upper bound of ma.thm3.8.2 as printed fails at phi_0 = pi/2, |w*| = 1, one norm and one
     time. With the constant F(v_0; 0) it holds (`repaired`)."""
     phi0 = 0.5 * np.pi
     u = implicit_printed([t], phi0, v0, 1.0, m, 1.0)[0]

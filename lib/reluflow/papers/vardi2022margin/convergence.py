@@ -94,7 +94,7 @@ BOTH_RIGHT = (
 
 
 def loses_a_datum() -> Counterexample:
-    """mm.thm2.1.1 and mm.thm2.1.2: a ReLU neuron that is right on two data, at L(0) = 0.895. The
+    """mm.thm2.1.1, mm.thm2.1.2: a ReLU neuron that is right on two data, at L(0) = 0.895. The
     first pulls it off the second, which is inactive from then on and costs log 2 for ever."""
     X, y, start = BOTH_RIGHT
     found = _right_once()
@@ -133,7 +133,7 @@ _ASSUMPTIONS = "homogeneous linear network, logistic loss, gradient flow"
 
 
 def goes_to_no_kkt_point() -> Counterexample:
-    """mm.thm3.1, mm.thm5.2: the flow keeps the direction (-1, 1), on which no point is feasible."""
+    """Theorems 3.1 and 5.2: the flow keeps the direction (-1, 1), on which no point is feasible."""
     found = _wrong_way()
     u = found.path.end[:-1]
     return Counterexample(
