@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from reluflow.ledger import read
 from reluflow.ledger.addresses import addresses
-from reluflow.ledger.inventory import CHAPTERS, load_inventories
+from reluflow.ledger.inventory import load_inventories
+from reluflow.places import CHAPTERS
 
 ROOMS = sorted({row.claim.paper for row in read(CHAPTERS)})
 

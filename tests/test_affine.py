@@ -789,3 +789,12 @@ def test_a_slide_that_reaches_the_origin_is_there(
     assert path.status == status
     np.testing.assert_allclose(path.end, end, atol=1e-12)
     assert len({(event.datum, event.kind) for event in path.events}) == len(path.events)
+
+
+@pytest.mark.parametrize("far", [1.0, 1e6, 1e12])
+def test_a_far_start_that_is_forgotten_is_no_measure_of_rounding(far: float) -> None:
+    """At the crossing |w| is 0.01, and is not 0 against a start of 1e12."""
+    path = affine_flow([[2.0, 0.0], [0.0, 1.0]], [0.02, -1.0], [far, far])
+    assert [(event.datum, event.kind) for event in path.events] == [(1, "deactivate")]
+    assert (path.status, path.events[0].t) == ("converged", pytest.approx(np.log1p(far)))
+    np.testing.assert_allclose(path.end, [0.01, 0.0], atol=1e-14)

@@ -63,7 +63,8 @@ def draw(seed: int) -> Case:
 
 RANDOM = [draw(seed) for seed in range(100)]
 PAPER = [tuple(np.array(e[key], float) for key in ("X", "y", "w")) for e in examples()]
-CASES: list[Case] = [*PAPER, *RANDOM]  # type: ignore[list-item]
+FAR = (np.diag([2.0, 1.0]), np.array([0.02, -1.0]), np.full(2, 1e12))
+CASES: list[Case] = [*PAPER, *RANDOM, FAR]  # type: ignore[list-item]
 
 
 @pytest.fixture(scope="module")

@@ -32,9 +32,10 @@ from reluflow.ledger import (
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.display import COLOURS, RECORD, mathematics
 from reluflow.ledger.evidence import against, from_json, recorded, sentence, to_json
-from reluflow.ledger.inventory import CHAPTERS, Claim, claims_by_id, load_inventories
+from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.numbers import as_instance, printed
 from reluflow.ledger.rows import Ledger, Row, row_from_record
+from reluflow.places import CHAPTERS
 
 HOLDS = fact("support", (0, 1), (0, 1))
 FAILS = fact("rank", 2, 1)

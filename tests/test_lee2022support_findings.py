@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from reluflow import ledger
-from reluflow.ledger.inventory import CHAPTERS
 from reluflow.papers.lee2022support.findings import INSTEAD
+from reluflow.places import CHAPTERS
 from test_inventory import faults
 
 CHAPTER = CHAPTERS / "01_support_vectors.ipynb"

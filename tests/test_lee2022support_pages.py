@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from reluflow import pages
 from reluflow.ledger import Ledger
-from reluflow.ledger.inventory import CHAPTERS
+from reluflow.places import CHAPTERS
 
 PAGE = CHAPTERS / "01_support_vectors.ipynb"
 PRINTED = {

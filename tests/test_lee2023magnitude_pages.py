@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from reluflow import pages
 from reluflow.ledger import Ledger
-from reluflow.ledger.inventory import CHAPTERS
+from reluflow.places import CHAPTERS
 
 PAGE = CHAPTERS / "02_magnitude_angle.ipynb"
 FIGURES = ("ma.fig1", "ma.fig2")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from reluflow import pages
 from reluflow.ledger import Ledger
-from reluflow.ledger.inventory import CHAPTERS
+from reluflow.places import CHAPTERS
 from reluflow.separable import separable
 
 PAGE = CHAPTERS / "03_early_alignment.ipynb"

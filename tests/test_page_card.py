@@ -173,14 +173,6 @@ def test_a_refuted_card_is_open_on_its_counterexample() -> None:
     assert 'href="scoreboard.html"' in html
 
 
-def test_what_the_evidence_calls_below_stands_above_it_on_a_refuted_card() -> None:
-    evidence = (fact("cells of rank below d, for the data below", 1, 0),)
-    html = page_card(Row(CLAIM, REFUTED, evidence, counterexample=CASE), [], PAGE)
-    assert "cells of rank below d, for the data above" in html
-    html = page_card(Row(CLAIM, REPRODUCED, (fact("for the data below", 1, 1),)), [], PAGE)
-    assert "for the data below" in html
-
-
 def test_reading_and_source_are_on_the_card() -> None:
     reading = Reading("the sum <of> losses", "the mean: slower")
     address = Address("xx.thm1", "f", ROOT / "tests" / "test_page_card.py", 1, 3)

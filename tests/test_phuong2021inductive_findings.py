@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from reluflow import ledger
-from reluflow.ledger.inventory import CHAPTERS
 from reluflow.papers.phuong2021inductive.findings import INSTEAD
+from reluflow.places import CHAPTERS
 from test_inventory import faults
 
 CHAPTER = CHAPTERS / "04_orthogonal_separability.ipynb"

@@ -20,14 +20,20 @@
     return { t0, w0, V, b, rates, limit: ends };
   }
 
+  /** The sizes of what a state is added up from after the time s: from the start, from the limit. */
+  const sizes = ({ w0, b, rates, limit }, s) => [
+    length(w0) - sum(b.map((v, k) => Math.abs(v) * Math.expm1(-rates[k] * s))),
+    length(limit) + sum(b.map((v, k) => Math.abs(v) * Math.exp(-rates[k] * s))),
+  ];
+
   /** Where a segment is after the time s; early and late each in the form that keeps the digits. */
-  function after({ w0, V, b, rates, limit }, s) {
+  function after(flow, s) {
+    const { w0, V, b, rates, limit } = flow;
     const gone = rates.map((rate) => -Math.expm1(-rate * s));
     const left = rates.map((rate) => Math.exp(-rate * s));
-    const size = b.map(Math.abs);
-    const early = length(w0) + product(gone, size) <= length(limit) + product(left, size);
+    const [early, late] = sizes(flow, s);
     return [0, 1].map((c) =>
-      early
+      early <= late
         ? w0[c] + sum(V.map((v, k) => v[c] * b[k] * gone[k]))
         : limit[c] - sum(V.map((v, k) => v[c] * b[k] * left[k])),
     );
@@ -98,8 +104,7 @@
     });
 
   /** A bound on the rounding of x.w(s) for x of length one. */
-  const rounding = ({ w0, b, rates }, s) =>
-    40 * EPS * (length(w0) - sum(b.map((v, k) => Math.abs(v) * Math.expm1(-rates[k] * s))));
+  const rounding = (flow, s) => 40 * EPS * sizes(flow, s)[0];
 
   /** How far the boundaries `stay` are from letting go: sums [value, amplitudes] that are positive
    * while they hold. */
@@ -123,8 +128,8 @@
   }
 
   /** The first contact of a segment with a boundary, or null. `sides` is 1 for active data, -1 for
-   * inactive ones and 0 for those that stay on their boundary; `size` is the largest |w| so far. */
-  function contactOf(X, h, sides, flow, room, size) {
+   * inactive ones and 0 for those that stay on their boundary. */
+  function contactOf(X, h, sides, flow, room) {
     if (!flow.rates.length) return null;
     const found = [];
     X.forEach((x, j) => {
@@ -143,7 +148,8 @@
     const soon = wait * (1 + 4 * EPS);
     for (const [j, zero] of found) if (j >= 0) data[j] ||= when(zero) <= soon;
     let w = after(flow, wait);
-    if (length(w) <= 40 * EPS * size) w = [0, 0]; // all boundaries meet there
+    // All boundaries meet in 0; a far start that is forgotten is no measure of rounding.
+    if (length(w) <= 40 * EPS * Math.min(...sizes(flow, wait))) w = [0, 0];
     const ahead = X.map((x) => dot(x, w));
     // What rounding cannot tell from a contact at the same moment is one: parallel data among them.
     X.forEach((x, j) => {
@@ -234,7 +240,6 @@
     let h = X.map((x) => dot(x, w));
     // A datum counts as on its boundary when rounding alone could have put it there.
     let boundary = X.map((x, j) => length(x) > 0 && Math.abs(h[j]) <= 4 * EPS * terms(x, w));
-    let size = length(w);
     let state = { on: h.map((v, j) => v > 0 && !boundary[j]), held: [], resting: [] };
     const [segments, events] = [[], []];
     for (;;) {
@@ -253,7 +258,7 @@
         : inCell(X, y, w, h, state.on, t);
       segments.push(current);
       const room = stay.length ? rooms(X, y, current, state.on, stay) : [];
-      const contact = contactOf(X, h, sides, current, room, size);
+      const contact = contactOf(X, h, sides, current, room);
       if (!contact) return result(...ending(state), current.limit);
       if (segments.length > MOST_EVENTS) {
         return result("horizon", `stopped after ${MOST_EVENTS} events`, w);
@@ -261,7 +266,6 @@
       stalled = t + contact.wait === t ? stalled + 1 : 0;
       t += contact.wait;
       ({ w, h, data: boundary } = contact);
-      size = Math.max(size, length(w));
       if (stalled > 2 * X.length) return result("non-unique", "events pile up", w);
     }
 

@@ -27,7 +27,7 @@ __all__ = ["affine_descent", "affine_flow"]
 
 _EPS = np.finfo(float).eps
 _ROUNDING = 40 * _EPS
-"""A weight vector this small, against the last one, is 0."""
+"""A weight vector this small, against what it is added up from, is 0."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def affine_flow(
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
             w, h, on_boundary, came = contact.w, contact.h, contact.data, contact.came
-            if np.linalg.norm(w) <= _ROUNDING * np.linalg.norm(states[-1]):
+            if np.linalg.norm(w) <= _ROUNDING * current.summed(wait):
                 # It is 0, where all boundaries meet.
                 w, h = np.zeros_like(w), np.zeros_like(h)
                 on_boundary, came = norms > 0.0, np.zeros_like(came)

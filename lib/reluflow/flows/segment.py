@@ -41,13 +41,22 @@ class Segment:
         if np.isinf(self.limit[0]):
             return self.w0 + (gone * self.b) @ self.V.T
         left = np.exp(-self.rates * s[:, None])
-        early = np.linalg.norm(self.w0) + gone @ np.abs(self.b)
-        late = np.linalg.norm(self.limit) + left @ np.abs(self.b)
+        early, late = self._sizes(s)
         return np.where(
             (early <= late)[:, None],
             self.w0 + (gone * self.b) @ self.V.T,
             self.limit - (left * self.b) @ self.V.T,
         )
+
+    def _sizes(self, s: NDArray) -> tuple[NDArray, NDArray]:
+        decay = -self.rates * s[:, None]
+        early = np.linalg.norm(self.w0) - np.expm1(decay) @ np.abs(self.b)
+        return early, np.linalg.norm(self.limit) + np.exp(decay) @ np.abs(self.b)
+
+    def summed(self, s: float) -> float:
+        """The size of what the state at the time s is added up from, in the better of the forms:
+        its rounding is that of this size, and not of a far start that is forgotten."""
+        return float(min(self._sizes(np.array([s])))[0])
 
     def velocity(self, s: float) -> NDArray:
         """dw/dt (d,) at the time s from the segment's start on."""

@@ -19,12 +19,13 @@ from pathlib import Path
 from reluflow import pages
 from reluflow.ledger.addresses import addresses
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.inventory import CHAPTERS, claims_by_id, load_inventories
+from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.ledger.listing import as_csv, listing, what_is_true
 from reluflow.ledger.notebooks import notebooks
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, page, scoreboard
 from reluflow.ledger.verdict import VERDICTS
+from reluflow.places import CHAPTERS
 
 _WIDTH = 90
 

@@ -20,14 +20,8 @@ _WORTH_TELLING = ("refuted", "not-reproduced", "reproduced-with-reading")
 def verdict_bar(board: Scoreboard) -> View:
     """A bar with a part for each verdict on the paper's claims, open ones last; and the counts,
     those of our own claims apart."""
-    verdicts = {row.claim.id: row.verdict for row in board.rows}
     counts = {
-        ours: Counter(
-            verdicts.get(claim.id, OPEN)
-            for each in board.inventories
-            if each.ours == ours
-            for claim in each.claims
-        )
+        ours: sum((given for each, given in board.counts if each.ours == ours), Counter[str]())
         for ours in (False, True)
     }
     parts = "".join(

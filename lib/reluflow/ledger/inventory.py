@@ -15,11 +15,9 @@ from pathlib import Path
 import yaml
 
 from reluflow.ledger.errors import LedgerError
-from reluflow.places import CHAPTERS as CHAPTERS
 from reluflow.places import CLAIMS
 
 KINDS = ("theorem", "figure", "example", "table", "text")
-
 
 # The same safe loader, ten times faster where PyYAML was built with its C library.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -7,7 +7,6 @@ a notebook; its style is in _static/book.css.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Sequence
 from html import escape
 
@@ -22,7 +21,6 @@ from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import REFUTED
 from reluflow.ledger.words import small_print, told, typeset, vector
 
-_BELOW = re.compile(r"\b(data|pair|cell|start|three) below\b")
 SCOREBOARD = "chapters/scoreboard.html"
 
 
@@ -38,7 +36,7 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
         f'<div class="says">{mathematics(row.claim.says)}</div></summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
-    parts += [_tried(row)] if row.evidence else []
+    parts += [_lines(row.evidence)] if row.evidence else []
     parts += [f"<p>{typeset(row.why)}</p>"] if row.why else []
     if row.reading:
         parts.append(f"<p><em>Read as:</em> {typeset(row.reading.taken)}</p>")
@@ -83,12 +81,6 @@ def _in_short(row: Row) -> str:
     return "".join(
         f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words
     )
-
-
-def _tried(row: Row) -> str:
-    """What was found; the instance that the evidence calls "below" stands above it."""
-    lines = _lines(row.evidence)
-    return _BELOW.sub(r"\1 above", lines) if row.counterexample else lines
 
 
 def _lines(evidence: Sequence[Evidence]) -> str:

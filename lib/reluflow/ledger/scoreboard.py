@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,10 +13,11 @@ from typing import Any
 from reluflow.ledger.display import OPEN, PLAIN, badge
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import sentence
-from reluflow.ledger.inventory import CHAPTERS, Inventory, load_inventories
+from reluflow.ledger.inventory import Inventory, load_inventories
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.verdict import VERDICTS
+from reluflow.places import CHAPTERS
 
 _CELL = "padding:.2em .45em;border-bottom:1px solid rgba(128,128,128,.45);vertical-align:top;"
 _TABLE = "border-collapse:collapse;margin:.4em 0;line-height:1.35;font-size:.9em"
@@ -45,18 +47,25 @@ class Scoreboard:
     folder: str = ""
 
     @property
+    def counts(self) -> list[tuple[Inventory, Counter[str]]]:
+        """How many claims of each inventory have which verdict, claims without a row `OPEN`."""
+        verdicts = {row.claim.id: row.verdict for row in self.rows}
+        return [
+            (inventory, Counter(verdicts.get(claim.id, OPEN) for claim in inventory.claims))
+            for inventory in self.inventories
+        ]
+
+    @property
     def totals(self) -> View:
         """How many claims of each paper have which verdict; a verdict that none has is left out."""
-        verdicts = {row.claim.id: row.verdict for row in self.rows}
-        columns = [inventory for inventory in self.inventories if inventory.claims]
-        given = [[verdicts.get(c.id, OPEN) for c in inventory.claims] for inventory in columns]
-        heads = ["", *(inventory.label for inventory in columns), "all"]
+        columns = [(inventory, given) for inventory, given in self.counts if given]
+        heads = ["", *(inventory.label for inventory, _ in columns), "all"]
         table = []
         for verdict in (*VERDICTS, OPEN):
-            counts = [column.count(verdict) for column in given]
+            counts = [given[verdict] for _, given in columns]
             if verdict == OPEN or any(counts):
                 table.append([verdict, *map(str, counts), str(sum(counts))])
-        sizes = list(map(len, given))
+        sizes = [given.total() for _, given in columns]
         last = ["all", *map(str, sizes), str(sum(sizes))]
         cells = [[badge(verdict), *counts] for verdict, *counts in table]
         html = html_table([list(map(escape, heads)), *cells, last], numbers=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from urllib.parse import urlencode
@@ -64,18 +64,16 @@ class Board(Directive):
 def totals(board: Scoreboard) -> str:
     """Rows for the papers and for our own claims, columns for the verdicts that occur; each number
     is linked to its claims in the table."""
-    verdicts = {row.claim.id: row.verdict for row in board.rows}
-    counts = Counter(
-        (_source(inventory), verdicts.get(claim.id, OPEN))
-        for inventory in board.inventories
-        for claim in inventory.claims
-    )
-    given = [v for v in (*VERDICTS, OPEN) if any(verdict == v for _, verdict in counts)]
+    counts = defaultdict[str, Counter[str]](Counter)
+    for inventory, found in board.counts:
+        counts[_source(inventory)] += found
+        counts[""] += found
+    given = [verdict for verdict in (*VERDICTS, OPEN) if counts[""][verdict]]
     lines = []
     for source, label in (*_sources(board).items(), ("", "all")):
         cells = []
         for verdict in (*given, ""):
-            n = sum(k for (s, v), k in counts.items() if source in ("", s) and verdict in ("", v))
+            n = counts[source][verdict] if verdict else counts[source].total()
             asked = {"paper": source, "verdict": verdict}
             query = urlencode({name: value for name, value in asked.items() if value})
             cells.append(f'<td><a href="#{query}">{n}</a></td>' if n and query else f"<td>{n}</td>")

@@ -7,9 +7,9 @@ from functools import cache
 from sphinx.errors import ExtensionError
 
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.inventory import CHAPTERS
 from reluflow.ledger.listing import listing, what_is_true
 from reluflow.ledger.scoreboard import Scoreboard, scoreboard
+from reluflow.places import CHAPTERS
 
 
 @cache

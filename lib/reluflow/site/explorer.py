@@ -13,9 +13,8 @@ from sphinx.application import Sphinx
 
 from reluflow.datasets import load, settings
 from reluflow.ledger.explorer import Setting, setting
-from reluflow.ledger.inventory import CHAPTERS
-from reluflow.ledger.notebooks import read
 from reluflow.ledger.numbers import printed
+from reluflow.site.book import board
 
 # What the paper says of the flows in its Figure 3.
 NEAR = "The paper says that this small start ends at the global minimum"
@@ -57,7 +56,7 @@ def examples() -> list[dict[str, Any]]:
         _example("Lee et al. 2022", f"Example 5.1 from {_point(w)}", Setting(X, y, w), says)
         for w, says in starts
     ]
-    for row in read(CHAPTERS):
+    for row in board().rows:
         case = setting(row)
         if case is not None:
             says = f"The counterexample to {row.claim.at}."

@@ -18,7 +18,7 @@ from docutils import nodes
 from docutils.parsers.rst.directives.images import Image
 from docutils.parsers.rst.states import Inliner
 
-from reluflow.ledger.display import COLOURS, badge
+from reluflow.ledger.display import COLOURS, OPEN, badge
 from reluflow.ledger.verdict import VERDICTS
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.pictures.front import surprise
@@ -32,12 +32,7 @@ Made = tuple[list[nodes.Node], list[nodes.system_message]]
 @cache
 def tally() -> dict[str, Counter[str]]:
     """How many claims of each paper, and under `ALL` of all papers, have which verdict."""
-    verdicts = {row.claim.id: row.verdict for row in board().rows}
-    papers = {
-        inventory.paper: Counter(verdicts[c.id] for c in inventory.claims if c.id in verdicts)
-        for inventory in board().inventories
-        if not inventory.ours
-    }
+    papers = {each.paper: given for each, given in board().counts if not each.ours}
     return papers | {ALL: sum(papers.values(), Counter())}
 
 
@@ -88,7 +83,7 @@ class FirstPicture(Image):
 
 
 def _in_order(given: Counter[str]) -> list[tuple[str, int]]:
-    return [(verdict, given[verdict]) for verdict in VERDICTS if given[verdict]]
+    return [(verdict, given[verdict]) for verdict in (*VERDICTS, OPEN) if given[verdict]]
 
 
 def _html(html: str) -> Made:

@@ -112,8 +112,8 @@ def met_at_the_end(case: Counterexample) -> list[Evidence]:
     end = affine_flow(X, y, 1e-6 * v).end
     held = any(m.dimension == 0 and np.allclose(m.w, end) for m in local_minima(X, y))
     return [
-        fact("data below: some cell that the flow meets contains a stationary point",
+        fact("the counterexample: some cell that the flow meets contains a stationary point",
              case.breaks[0].value, True),
-        note("data below: limit of the flow", tuple(map(float, end))),
-        note("data below: the limit is a local minimum", held),
+        note("the counterexample: limit of the flow", tuple(map(float, end))),
+        note("the counterexample: the limit is a local minimum", held),
     ]  # fmt: skip

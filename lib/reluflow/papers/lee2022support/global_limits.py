@@ -91,8 +91,8 @@ def not_global(report: Report, case: Counterexample) -> list[Evidence]:
     return [
         fact("data sets whose all-active minimum is not global", sum(report.violations.values()),
              0),
-        fact("the all-active minimum of the data below is global", case.breaks[0].value <= 1e-9,
-             True),
+        fact("the all-active minimum of the counterexample's data is global",
+             case.breaks[0].value <= 1e-9, True),
         note("data sets with a minimum in the all-active cell", report.tried),
         note("seed", report.seed),
     ]  # fmt: skip

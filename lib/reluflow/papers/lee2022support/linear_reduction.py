@@ -227,7 +227,7 @@ def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
 
 def not_nonnegative(case: Counterexample, seed: int, count: int) -> list[Evidence]:
     """What decides against the claim: the search of `loses_its_sign`."""
-    says = "the data below have nonnegative orthonormal coordinates of their span"
+    says = "the counterexample's data have nonnegative orthonormal coordinates of their span"
     tried = (note("bases tried", count), note("seed", seed))
     return [fact(says, case.breaks[0].holds, True), *tried]
 

@@ -56,7 +56,7 @@ def fewer_vectors_larger_loss(pairs: pd.DataFrame, X: NDArray, y: NDArray) -> li
     broken = pairs[pairs.breaks]
     return [
         fact("nested pairs with L(w2) < L(w1)", len(broken), 0),
-        fact("L(w2) >= L(w1) for the pair below", fewer.loss >= more.loss, True),
+        fact("L(w2) >= L(w1) for the counterexample's pair", fewer.loss >= more.loss, True),
         note("nested pairs", len(pairs)),
         note("data sets", pairs.number.nunique()),
         note("data sets with such a pair", broken.number.nunique()),

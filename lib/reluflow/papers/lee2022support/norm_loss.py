@@ -176,7 +176,13 @@ def overshoot_law() -> list[Evidence]:
     lost = [norm_lost(X, y, affine_flow(X, y, eps * v)) for eps in SMALL]
     scaled = tuple(drop / eps ** (18 / 7) for drop, eps in zip(lost, SMALL, strict=True))
     return [
-        bound("largest drop of |w|^2 on the data below, from 1e-2 (1, 0)", lost[0], "<=", 0, ""),
+        bound(
+            "largest drop of |w|^2 on the counterexample's data, from 1e-2 (1, 0)",
+            lost[0],
+            "<=",
+            0,
+            "",
+        ),
         note(f"drop of |w|^2 over eps^(18/7), eps = {', '.join(f'{e:g}' for e in SMALL)}", scaled),
     ]
 

@@ -175,7 +175,7 @@ def rest_of_plane(plane: pd.DataFrame, X: NDArray, y: NDArray, w0: ArrayLike) ->
         fact("flows of the survey that end elsewhere", int(plane.elsewhere.sum()), 0),
         fact("of them that take a datum back", int(plane.reactivating.sum()), 0),
         note("flows of the survey", float(plane.followed.sum())),
-        note("|w0| / delta_0 of the start below, whose flow ends elsewhere",
+        note("|w0| / delta_0 of the counterexample, whose flow ends elsewhere",
              float(np.linalg.norm(w0) / guaranteed_radius(X, y))),
         fact("it does end elsewhere",
              bool(np.linalg.norm(end - rest) > 1e-3 * np.linalg.norm(rest)), True),
@@ -196,7 +196,7 @@ def not_global(
     by_loop = rational.neuron_loss(X, y, rational.rationals(loop)) - best.loss
     evidence = [
         fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
-        fact("the limit is global on the data below", above <= 1e-9, True),
+        fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
         note("data sets", len(plane)),
         note("seed", seed),
     ]

@@ -76,7 +76,7 @@ def deficient_cells(
     missing = tuple(int((~found.inside).sum()) for found in cells)
     return [
         fact("cells of rank below d without a virtual minimum inside", sum(missing), 0),
-        fact("the cell below has one inside", meets_cell(X, y, X @ inside > 0), True),
+        fact("the counterexample's cell has one inside", meets_cell(X, y, X @ inside > 0), True),
         note("cells of rank below d, in the plane and in space", tuple(map(len, cells))),
         note("of them without a virtual minimum inside", missing),
     ]

@@ -53,7 +53,7 @@ def upper_bound_tried(right: Report, v0: float, m: int) -> list[Evidence]:
     return [
         note("with the constant F(v₀; 0): starts that break either bound, and tried",
              (sum(right.violations.values()), right.tried)),
-        note("u(0; 0) as printed for the start below, where v_0 = 1/2", float(start)),
+        note("u(0; 0) as printed for the counterexample's start, v_0 = 1/2", float(start)),
     ]  # fmt: skip
 
 
