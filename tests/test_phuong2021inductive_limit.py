@@ -253,9 +253,10 @@ def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait() -> None:
     assert follow(small, 100.0) is not None
 
 
-def test_the_law_is_read_where_patterns_have_settled_long_ago(of_sizes) -> None:  # type: ignore[no-untyped-def]
-    """A flow whose last change comes late is left out while another one is not."""
-    kept = [each for each in of_sizes.found if spread.settled_early(each)]
-    assert kept
-    assert all(each.tau[-1] >= 1e3 * np.log(10.0) * spread.settles(each) for each in kept)
-    assert not spread.settled_early(replace(kept[0], tau=kept[0].tau / 1e4 + 1.0))
+def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """distance² = K / (log(1/L) + c) has the slope K whatever c is."""
+    late = of_sizes.found[-1]
+    distances = np.sqrt(7.0 / (late.tau + 0.4 * late.tau[-1]))[:, None]
+    monkeypatch.setattr(type(late), "distances", property(lambda _: distances))
+    assert spread.by_slope(late) == pytest.approx(7.0, rel=1e-9)
+    assert spread.measured(late)[-1] < 6.0

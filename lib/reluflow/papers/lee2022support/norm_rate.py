@@ -63,7 +63,9 @@ def _turns(piece: Segment) -> NDArray:
 
 def _zeros(c: NDArray, rates: NDArray) -> list[float]:
     """Where sum_k c_k e^(-rates_k s), rates ascending, changes its sign in s > 0, in order. Times
-    e^(rates_0 s) it has a derivative of one term less, and one zero at most between two of that."""
+    e^(rates_0 s) it has a derivative of one term less, and one zero at most between two of that.
+
+    `exponential_sums` has the form for early times: what is left late would be rounding in it."""
     if len(c) < 2:
         return []
     rates = rates - rates[0]

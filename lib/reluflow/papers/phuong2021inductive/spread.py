@@ -18,8 +18,7 @@ from reluflow.papers.phuong2021inductive.long_flow import Late
 from reluflow.papers.phuong2021inductive.start_draws import Survey
 
 NEAR = 0.05
-"""How near distance^2 log(1/L) must be to its limit where log(1/L) = 1e6."""
-_LATER = 1e3
+"""How near the slope must be to its limit where log(1/L) = 1e6."""
 _LEAST = 1e-2
 """Where the limit is less, 1 / log(1/L) decides the distance up to there."""
 
@@ -53,24 +52,29 @@ def measured(each: Late) -> NDArray:
     return np.asarray(each.distances[:, 0] ** 2 * each.tau)
 
 
-def settled_early(each: Late) -> bool:
-    """Whether log(1/L) grows at least _LATER-fold after the last change of a pattern: the closed
-    form is that of the flow behind it, and needs as long to be seen."""
-    return bool(settles(each) * np.log(10.0) * _LATER <= each.tau[-1])
+def by_slope(each: Late) -> float:
+    """The limit of distance^2 log(1/L) as the slope of log(1/L) over 1 / distance^2, over the last
+    tenth of the clock or from the last change of a pattern on. When that came does not count here;
+    in `measured` it does, and is forgotten like 1 / log(1/L) only."""
+    first = max(0.1 * each.tau[-1], settles(each) * np.log(10.0))
+    k = min(int(np.searchsorted(each.tau, first)), len(each.tau) - 2)
+    inverse = each.distances[[k, -1], 0] ** -2.0
+    return float((each.tau[-1] - each.tau[k]) / (inverse[1] - inverse[0]))
 
 
 def follows_the_law(survey: Survey) -> list[Evidence]:
     """os.ours.rate: under (Span), for almost all data, distance of (8)^2 log(1/L) ->
     (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|)."""
-    large = sorted((each for each in survey.found if constant(each) > _LEAST), key=settles)
-    kept = [each for each in large if settled_early(each)] or large[:1]
-    off = [float(abs(measured(each)[-1] / constant(each) - 1.0)) for each in kept]
+    kept = [each for each in survey.found if constant(each) > _LEAST]
+    off = [abs(by_slope(each) / constant(each) - 1.0) for each in kept]
     return [
-        bound("distance² log(1/L) where L = e^(-1e6), largest relative distance from its limit",
-              max(off, default=np.nan), "<=", NEAR, "", digits=1),
+        bound("slope of log(1/L) over 1 / distance², up to L = e^(-1e6), largest relative distance "
+              "from the limit", max(off, default=np.nan), "<=", NEAR, "", digits=1),
         fact("flows that were measured at all", len(kept) > 0, True),
-        note("flows of large enough starts whose patterns settle a thousand times before the end "
-             "(or the first to settle), of all", f"{len(kept)} of {len(survey.found)}"),
+        note("distance² log(1/L) where L = e^(-1e6), over the limit: least and largest",
+             tuple(float(f([measured(e)[-1] / constant(e) for e in kept], default=np.nan))
+                   for f in (min, max)), digits=2),
+        note("flows of large enough starts, of all", f"{len(kept)} of {len(survey.found)}"),
         *survey.followed,
     ]  # fmt: skip
 
