@@ -77,7 +77,8 @@ def stays_balanced(seed: int, count: int) -> list[Evidence]:
         below += bool(np.any(told & (2.0 * np.log(np.abs(a)) < floor - 1e-6)))
     return [
         bound("largest | |a_j| - |w_j| |, over the largest norm", worst, "<=", DRIFT, "", digits=1),
-        fact("flows on which an a_j changes its sign", flips, 0, tried=count),
+        fact(f"flows on which an a_j changes its sign while above {_LOST:g} of the longest",
+             flips, 0, tried=count),
         fact("flows below a_j(0)² exp(-2nBVt), the proof's bound with its factor 2 restored", below,
              0, tried=count),
     ]  # fmt: skip
