@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from axe_playwright_python.sync_playwright import Axe
@@ -13,6 +14,14 @@ FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(
 NAME = """e => `${e.tagName.toLowerCase()}${e.id && "#" + e.id}${
     e.getAttribute("class") ? "." + e.getAttribute("class").trim().replace(/\\s+/g, ".") : ""
 } ${JSON.stringify(e.textContent.trim().slice(0, 30))}`"""
+
+GREEK = "alpha|beta|gamma|delta|eps|zeta|eta|theta|lambda|mu|xi|pi|rho|sigma|tau|phi|psi|omega"
+TYPED = re.compile(
+    r"[_^]|<=|>=|->|\.\.\.|\|\|\w|\d%"  # w_j, a^2, a <= b, ||W||, 5%
+    r"|\d[eE][+‑-]?\d|\d\.\d{7}|(?:^|[\s(≈])[‑-][\d.(]"  # 1e-9, 0.3333333, -1
+    rf"|\b(?:sqrt|nan|inf|{GREEK})\b|^(?:True|False|None|NaN)$"
+).search
+"""Mathematics as it is typed, and what Python prints."""
 
 
 def quiet(visit: Opened) -> list[str]:
@@ -76,6 +85,30 @@ def pictures(visit: Opened) -> list[str]:
         ...(i.naturalWidth ? [] : [`no picture ${i.src}`]),
         ...(i.alt.trim().split(/\\s+/).length > 4 ? [] : [`a picture says only ${i.alt || "''"}`]),
     ])""")
+
+
+def tables(visit: Opened) -> list[str]:
+    """Tables fit on a laptop, and hold nothing as it is typed or as Python prints it."""
+    wide, cells = visit.ask(
+        """() => {
+        const shown = [...document.querySelectorAll("article table")].filter(
+            e => e.checkVisibility());
+        const place = e => getComputedStyle(e).overflowX === "visible" && e.parentElement
+            ? place(e.parentElement) : e.clientWidth;
+        const words = cell => {
+            const copy = cell.cloneNode(true);
+            copy.querySelectorAll("a, code, pre, .math").forEach(e => e.remove());
+            return copy.textContent.trim();
+        };
+        return [
+            shown.filter(e => e.getBoundingClientRect().width > place(e.parentElement) + 1)
+                .map(NAME),
+            shown.flatMap(e => [...e.querySelectorAll("th, td")].map(words)),
+        ];
+    }""".replace("NAME", NAME)
+    )
+    found = [f"a table is wider than a laptop: {name}" for name in wide]
+    return found + [f"a table has as it is typed: {words}" for words in cells if TYPED(words)]
 
 
 def accessible(visit: Opened) -> list[str]:
@@ -219,7 +252,7 @@ def with_size(visit: Opened, size: tuple[int, int]) -> None:
 
 
 CHECKS: tuple[Callable[[Opened], list[str]], ...] = (
-    described, headings, typeset, pictures, followed, dark, phone, paper, quiet
+    described, headings, typeset, pictures, tables, followed, dark, phone, paper, quiet
 )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ def test_a_broken_end_of_an_address_is_no_error(
 
 
 ADD = "document.querySelector('article section').insertAdjacentHTML('beforeend', `{}`)"
+TYPED = ("T eta", "w_j", "|w|^2", "True", "nan", "1e-09", "≈2.50e3", "≈-0.5", "a >= b", "at_zero",
+         "0.3333333333333333", "94.0%")  # fmt: skip
 FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.quiet, "console.error('loud')", "loud"),
     (looks.quiet, "fetch('http://127.0.0.1:9/x').catch(() => 0)", "127.0.0.1"),
@@ -55,6 +57,8 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.typeset, "document.querySelector('mjx-math').innerHTML = '<mjx-merror>'", "not set"),
     (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "only image"),
     (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "no picture"),
+    *((looks.tables, ADD.format(f"<table><td>{typed}"), f"typed: {typed}") for typed in TYPED),
+    (looks.tables, ADD.format("<table><td style='min-width:90em'>wide"), "wider than"),
     (looks.accessible, ADD.format("<p style='color:#ccc;background:#fff'>faint"), "contrast"),
     (looks.accessible, ADD.format("<button></button>"), "button-name"),
     (looks.followed, "document.documentElement.style.scrollPaddingTop = 0", "lands at"),

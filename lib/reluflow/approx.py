@@ -52,6 +52,13 @@ def on_grain(value: float, grain: float) -> str:
     return f"{MARK}{units / 10**digits:.{digits}f}e{place + digits}"
 
 
+def counted(number: int, digits: int = 3) -> str:
+    """Write a measured count with so many significant digits, and the mark.  A smaller one is
+    written exactly, without decimals that no count has."""
+    places = len(str(number)) - digits
+    return str(number) if places < 0 else on_grain(number, 10.0**places)
+
+
 def upwards(value: float) -> float:
     """A deviation, rounded up to a multiple of 1e-6: what is below it is rounding of the way it
     was computed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 
 from reluflow.ledger.display import mathematics
@@ -133,6 +134,8 @@ _GREEK = {
     "eta": "η", "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ",
     "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω",
 }  # fmt: skip
+WRITTEN_OUT = range(-3, 6)
+"""The powers of ten below which a number with an exponent is written without."""
 _LETTERS = "A-Za-zα-ωΑ-Ωℓ"
 _NAME = rf"(?:d?[{_LETTERS}]\u0303?|min|max|ln)"
 _TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
@@ -150,15 +153,14 @@ _TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(r"\blog10\b"), "log<sub>10</sub>"),
     # a product of vectors: x_1.w, grad L(w).x
     (re.compile(rf"(?:(?<=[{_LETTERS})*])|(?<=_\d))\.(?=[Hu-x](?![A-Za-z]))"), "·"),
+    (re.compile(r"\+ -(?=\d)"), "− "),
     # a minus sign, which no hyphen is, nor the dash of a range
     (re.compile(rf"(?<=\s)-(?=\s)|(?<![\w)\]^|'*-])-(?=[({_LETTERS}\d.∇])"), "−"),
-    # 3e-7, and 1e-7 without its factor
-    (re.compile(r"(?<![\w.])1(?:\.0)?e([+-]?)0*(\d+)\b"), lambda m: _power("10", m)),
-    (re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)\b"),
-     lambda m: f"{m[1]}·10<sup>{_sign(m[2])}{m[3]}</sup>"),
+    (re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+‑-]?\d+)\b"), lambda m: _scientific(m[1], m[2])),
     (re.compile(r"(?<![\w.])\d{5,}(?!\w)"), lambda m: f"{int(m[0]):,}".replace(",", "\u202f")),
     (re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)"), lambda m: f"<sup>{_sign(m[1])}</sup>"),
-    (re.compile(rf"\^(-?[{_LETTERS}\d*+]+)"), lambda m: f"<sup>{_sign(m[1])}</sup>"),
+    (re.compile(rf"\^(-?(?:\d[\d\u202f]*(?:\.\d+)?(?![{_LETTERS}\d*+])|[{_LETTERS}\d*+]+))"),
+     lambda m: f"<sup>{_sign(m[1])}</sup>"),
     (re.compile(rf"(?<![A-Za-z])({_NAME})_\(([^()]*)\)"), r"\1<sub>\2</sub>"),
     (re.compile(rf"(?<![A-Za-z])({_NAME})_([a-z]\+1)(?=[|‖])"), r"\1<sub>\2</sub>"),
     (re.compile(rf"(?<![A-Za-z])({_NAME}['*]?)_([{_LETTERS}\d]+(?:,[a-z\d])?|[+*±-])"),
@@ -169,11 +171,17 @@ _TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
 
 
 def _sign(text: str) -> str:
-    return text.replace("-", "−").removeprefix("+")
+    return text.replace("-", "−")
 
 
-def _power(base: str, match: re.Match[str]) -> str:
-    return f"{base}<sup>{_sign(match[1])}{match[2]}</sup>"
+def _scientific(factor: str, exponent: str) -> str:
+    """3e-7 as a power of ten, 1e-7 without its factor; 1e-3 and 2.5e4 written out, as they are
+    shorter so."""
+    power = int(exponent.replace("‑", "-"))
+    if power in WRITTEN_OUT:
+        return f"{Decimal(factor).scaleb(power):f}"
+    times = "" if factor in ("1", "1.0") else f"{factor}·"
+    return f"{times}10<sup>{_sign(str(power))}</sup>"
 
 
 def typeset(words: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from reluflow.site import book, downloads, explorer, front, index, reference
+from reluflow.site import book, downloads, explorer, front, index, reference, tables
 from reluflow.site.board import Board
 from reluflow.site.errata import Errata
 from reluflow.site.theme import dress
@@ -19,6 +19,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", downloads.repository_buttons)
     app.connect("builder-inited", lambda app: book.board())  # before a page meets a broken row
     app.connect("builder-inited", offers.begin)
+    app.connect("doctree-read", tables.dress)
     app.connect("html-page-context", offers.offer)
     app.connect("autodoc-process-docstring", reference.plain)
     app.connect("build-finished", offers.end)

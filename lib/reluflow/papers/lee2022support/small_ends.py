@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
-from reluflow.approx import approx, on_grain
+from reluflow.approx import counted, on_grain
 from reluflow.bruteforce import plain_descent
 from reluflow.falsify import Instance, Statement
 from reluflow.flows.activity import deactivated, reactivations
@@ -159,10 +159,10 @@ def table_of_kinds(plane: pd.DataFrame) -> pd.DataFrame:
         share, low, high = (on_grain(100.0 * v, 0.1) for v in share_missed(plane, kinds))
         rows[name] = {
             "data sets": len(part),
-            "flows": approx(int(part.followed.sum()), 3),
-            "give up a datum": approx(int(part.deactivating.sum()), 3),
+            "flows": counted(int(part.followed.sum())),
+            "give up a datum": counted(int(part.deactivating.sum())),
             "miss the global minimum": f"{share} % ({low} to {high})",
-            "another minimum has more support": approx(int(part.not_largest.sum()), 3),
+            "another minimum has more support": counted(int(part.not_largest.sum())),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
