@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+from reluflow.places import LIBRARY
 
 EMULATED = ("x86_64", "AMD64")
 NO_FUSED = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"
@@ -70,7 +71,9 @@ def nbval(
     """Run a notebook again on a machine and compare every output, pictures coarsely."""
     outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
     tests = os.path.dirname(os.path.abspath(__file__))
-    path = os.pathsep.join(part for part in (tests, outer.get("PYTHONPATH")) if part)
+    # The library that is tested, where a relative PYTHONPATH would mean another folder.
+    parts = (tests, str(LIBRARY.parent), outer.get("PYTHONPATH"))
+    path = os.pathsep.join(part for part in parts if part)
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
     command += ["-p", "nbval_numbers", "--nbval", "--nbval-current-env"]
     return subprocess.run(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from reluflow import pages
-from reluflow.places import CHAPTERS
+from reluflow.places import CHAPTERS, LIBRARY
 
 README_PICTURE = CHAPTERS / "images" / "readme.png"
 README_SHOWS = ("01_support_vectors.ipynb", "<Figure figure-3a>")
@@ -43,7 +44,10 @@ def refresh(path: Path) -> None:
         coalesce_streams=True,
         resources={"metadata": {"path": str(path.parent)}},
     )
-    client.execute()
+    # A relative PYTHONPATH would mean another folder there, and another checkout's library.
+    outer = os.environ.get("PYTHONPATH")
+    paths = os.pathsep.join(part for part in (str(LIBRARY.parent), outer) if part)
+    client.execute(env={**os.environ, "PYTHONPATH": paths})
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     digest = NotebookNode(cells=cells_digest(notebook))
