@@ -3,7 +3,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-
 from reluflow.places import LIBRARY
 from reluflow.refresh import refresh
 
