@@ -11,5 +11,6 @@ BOOK = LIBRARY / CARRIED if (LIBRARY / CARRIED).is_dir() else LIBRARY.parents[1]
 
 CHAPTERS = BOOK / "chapters"
 CLAIMS = BOOK / "data" / "claims"
+INSTEAD = BOOK / "data" / "instead"
 DATASETS = BOOK / "data" / "datasets"
 RECORDS = BOOK / "data" / "records"

@@ -20,7 +20,7 @@ from reluflow.places import CLAIMS
 KINDS = ("theorem", "figure", "example", "table", "text")
 
 # The same safe loader, ten times faster where PyYAML was built with its C library.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REQUIRED = {"id", "at", "kind", "says", "check"}
 _OPTIONAL = {"tolerance"}
 _ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
@@ -100,7 +100,7 @@ def claims_by_id(inventories: list[Inventory] | tuple[Inventory, ...]) -> dict[s
 
 def _load(file: Path) -> Inventory:
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
+        content = yaml.load(file.read_text(encoding="utf-8"), Loader=LOADER)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise LedgerError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from None
     for field in ("paper", "title"):
