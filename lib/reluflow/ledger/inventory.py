@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+from reluflow.ledger.bibliography import year
 from reluflow.ledger.errors import LedgerError
 from reluflow.places import CLAIMS
 
@@ -59,12 +60,13 @@ class Inventory:
 
     @property
     def label(self) -> str:
-        """A short name such as `Lee, Sim & Ye 2022`; the title, where no authors are given."""
+        """A short name such as `Lee, Sim & Ye 2022a`, with the year by which the book cites the
+        paper; the title, where no authors are given."""
         surnames = [name.split()[-1] for name in self.authors.split(",")] if self.authors else []
         if not surnames:
             return self.title
         names = " & ".join([", ".join(surnames[:-1]), surnames[-1]] if surnames[1:] else surnames)
-        return " ".join([names, *re.findall(r"\d{4}", self.paper)])
+        return f"{names} {year(self.paper)}".rstrip()
 
 
 def load_inventories(folder: Path = CLAIMS) -> tuple[Inventory, ...]:
