@@ -110,11 +110,18 @@ def built(folder: Path) -> SimpleNamespace:
 def test_an_earlier_wheel_does_not_outlive_a_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wheel, "start", lambda stage, output: None)
-    for name in ("reluflow-0.0.9-py3-none-any.whl", "index.html"):
-        (tmp_path / name).touch()
-    downloads.Downloads().begin(built(tmp_path))
-    assert [file.name for file in tmp_path.iterdir()] == ["index.html"]
+    old, new = (f"reluflow-{version}-py3-none-any.whl" for version in ("0.0.9", "0.1.0"))
+
+    def start(stage: Path, output: Path) -> SimpleNamespace:
+        (output / new).touch()
+        return SimpleNamespace(communicate=lambda: ("", None), returncode=0)
+
+    monkeypatch.setattr(wheel, "start", start)
+    (tmp_path / old).touch()
+    offers = downloads.Downloads()
+    offers.begin(built(tmp_path))
+    assert [file.name for file in tmp_path.iterdir()] == [new]
+    assert offers.name() == new
 
 
 def test_the_wheel_carries_rows_and_no_pictures() -> None:
@@ -171,6 +178,11 @@ def documented() -> list[str]:
     return re.findall(r"auto\w+:: (reluflow\.[\w.]+)", text)
 
 
+def words(lines: list[str]) -> list[str]:
+    """The words of lines, without what sets them in type."""
+    return re.sub(r"[\\*`]", "", " ".join(lines)).split()
+
+
 @pytest.mark.parametrize("name", documented())
 def test_the_reference_has_every_word_of_a_docstring_in_its_place(name: str) -> None:
     module, _, thing = name.rpartition(".")
@@ -182,8 +194,7 @@ def test_the_reference_has_every_word_of_a_docstring_in_its_place(name: str) -> 
     lines = (inspect.getdoc(found) or "").splitlines()
     shown = list(lines)
     reference.plain(None, "", name, found, None, shown)
-    words = [word.replace("\\", "").replace("**", "") for line in shown for word in line.split()]
-    assert words == [word.replace("**", "") for line in lines for word in line.split()]
+    assert words(shown) == words(lines)
 
 
 def test_a_column_of_names_is_a_list_whose_lines_go_on() -> None:
@@ -196,7 +207,7 @@ def test_a_column_of_names_is_a_list_whose_lines_go_on() -> None:
     reference.plain(None, "", "", None, None, lines)
     assert lines == [
         "", "**Parameters**", "w", "    (d,) the weight,", "    at its start", "",
-        "**Returns** a_b, `x*y` \\* 2.",
+        "**Returns** a_b, ``x*y`` \\* 2.",
     ]  # fmt: skip
 
 
