@@ -245,10 +245,9 @@ def test_many_claims_are_shown_on_the_scoreboard(browser: Browser, site: Path) -
         assert visit.page.url.endswith("#search=gradient+flow")
 
 
-@pytest.mark.parametrize("word", ["constructor", "__proto__"])
-def test_a_word_that_every_object_has_is_a_word(browser: Browser, site: Path, word: str) -> None:
+def test_a_word_that_every_object_has_is_a_word(browser: Browser, site: Path) -> None:
     with opened(browser, site / "search.html") as visit:
-        visit.page.goto((site / "search.html").as_uri() + f"?q={word}")
+        visit.page.goto((site / "search.html").as_uri() + "?q=constructor")
         expect(visit.page.locator("#search-results")).to_contain_text("Search Results")
         expect(visit.page.locator("#search-results")).not_to_contain_text("Searching")
         assert visit.complaints == []

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from reluflow.ledger.display import badge
 from reluflow.ledger.errata import errata
 from reluflow.ledger.inventory import load_inventories
 from reluflow.ledger.notebooks import read
@@ -74,6 +75,8 @@ def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(
         stands = (fell or row.verdict == WITH_READING) and row.claim.id not in ours
         assert named == stands, row.claim.id
         assert not stands or f"{escape(row.claim.at)} (<a" in html, row.claim.id
+        told_apart = f"{row.claim.id}</a>)</strong> {badge(row.verdict)}" in html
+        assert told_apart == (stands and fell), row.claim.id
     order = (REFUTED, NOT_REPRODUCED, WITH_READING)
     theirs = [row for verdict in order for row in mine if row.verdict == verdict]
     anchors = [f"#{row.claim.anchor}" for row in theirs if row.claim.id not in ours]
