@@ -213,5 +213,6 @@ def test_a_column_of_names_is_a_list_whose_lines_go_on() -> None:
 
 def test_a_formula_stays_with_the_stop_behind_it() -> None:
     formula = '<span class="math notranslate">\\(x\\)</span>'
-    tied = f'<span class="tie">({formula}),</span>'
-    assert theme._TOUCHED.sub(theme._tied, f"({formula}), {formula} or") == f"{tied} {formula} or"
+    for touched in (f"({formula}),", f"({formula}", f"{formula},"):
+        tied = f'<span class="tie">{touched}</span> {formula} or'
+        assert theme._TOUCHED.sub(theme._tied, f"{touched} {formula} or") == tied
