@@ -2,7 +2,7 @@
 
     python benchmarks/bench_layered_descent.py [--quick] [--full 1 2 3]
 
-One run prints one table. The problem is that of Lee et al. 2023, Section 5 and D.3: Gaussian data,
+One run prints one table. The problem is that of Lee et al. 2022b, Section 5 and D.3: Gaussian data,
 a teacher's labels, 100 000 steps. `neuron_descent` takes all of them, for its early steps, on which
 data flip, cost more than its late ones; a loop takes the same time for every step, so a few hundred
 stand for all, half of them timed before and half after. The ratio is the loop's time per step over

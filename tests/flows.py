@@ -151,7 +151,7 @@ def under_a_teacher(seed: int) -> tuple[int, float, float]:
 
 
 def population_loss(m: int) -> Callable[[NDArray], NDArray]:
-    """Lee et al. 2023, eq. (1), in units of the teacher's."""
+    """Lee et al. 2022b, eq. (1), in units of the teacher's."""
 
     def value(Z: NDArray) -> NDArray:
         eps = shortfall(2.0 * np.arctan(np.exp(-Z[:, 0])))

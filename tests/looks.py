@@ -222,6 +222,9 @@ def phone(visit: Opened) -> list[str]:
 
 def paper(visit: Opened) -> list[str]:
     """On paper nothing is cut, colours that mean something are printed, and what steers is gone."""
+    badges = """() => [...document.querySelectorAll("article [style*='border-radius:.6em'],"
+        + "article [role=img]")].filter(e => e.checkVisibility()).length"""
+    shown = visit.ask(badges)
     visit.page.emulate_media(media="print")
     with_size(visit, A4)
     found = visit.ask(
@@ -240,6 +243,8 @@ def paper(visit: Opened) -> list[str]:
         return found;
     }""".replace("NAME", NAME)
     )
+    if visit.ask(badges) < shown:
+        found.append("on paper a badge is missing")
     visit.page.emulate_media(media="screen")
     return found
 

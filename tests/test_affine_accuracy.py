@@ -48,7 +48,7 @@ def worst_condition(flow: ReferenceFlow) -> float:
     return max(float(max(s.rates) / min(s.rates)) for s in flow.segments if s.rates)
 
 
-# The paper's data, typed from Appendix G of Lee, Sim & Ye (2022), independently of the library.
+# The paper's data, typed from Appendix G of Lee, Sim & Ye (2022a), independently of the library.
 
 EXAMPLE_1 = (
     np.array(

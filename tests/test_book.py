@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 
 
 class Page(HTMLParser):
-    """What a page shows and needs: its text, its anchors, its links, and the files it loads."""
+    """What a page shows and needs: its text, anchors, links and description, the files it loads."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -33,6 +33,7 @@ class Page(HTMLParser):
         self.anchors: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.meta: dict[str, str] = {}
         self._silent = 0
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -40,6 +41,10 @@ class Page(HTMLParser):
         attributes = {name: value or "" for name, value in attrs}
         self._silent += tag in ("script", "style")
         self.anchors |= {attributes[key] for key in ("id", "name") if key in attributes}
+        if tag == "meta" and "content" in attributes:
+            self.meta[attributes.get("name") or attributes.get("property", "")] = attributes[
+                "content"
+            ]
         if tag == "a" and "href" in attributes:
             self.links.append(attributes["href"])
         if tag in ("img", "script", "iframe", "source") and "src" in attributes:
@@ -74,6 +79,13 @@ def test_sections_are_listed_below_their_chapter() -> None:
             continue
         inside = {f"{part['file']}.ipynb" for part in entry.get("sections", [])}
         assert inside == {f"chapters/{notebooks.name(p)}" for p in notebooks.sections(page)}
+
+
+def test_each_page_is_described_in_words_of_its_own(pages: dict[Path, Page]) -> None:
+    told = [page.meta.get("description", "") for page in pages.values()]
+    assert [page.meta.get("og:description", "") for page in pages.values()] == told
+    assert all(told)
+    assert len(set(told)) == len(pages)
 
 
 def test_every_page_of_the_contents_is_built(site: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import looks
 import pytest
 from browser import Opened, opened
 from built import ROOT
@@ -176,6 +177,20 @@ def test_the_file_is_what_the_command_prints(page: Page) -> None:
     assert Path(download.value.path()).read_bytes() == printed
 
 
+def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: Path) -> None:
+    with opened(browser, site / PAGE) as visit:
+        rows = "document.querySelectorAll('#claims tbody tr').length"
+        before = visit.ask(rows)
+        visit.ask("dispatchEvent(new Event('beforeprint'))")
+        assert visit.ask(rows) == len(ROWS)
+        assert visit.ask(f"({UNSET})()") == 0
+        assert looks.paper(visit) == []
+        visit.ask("dispatchEvent(new Event('afterprint'))")
+        assert visit.ask(rows) == before < len(ROWS)
+        pages = re.findall(rb"/Type\s*/Page\b", visit.page.pdf(format="A4"))  # asks for it itself
+        assert len(pages) > 30
+
+
 def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(
     browser: Browser, site: Path
 ) -> None:
@@ -228,6 +243,14 @@ def test_many_claims_are_shown_on_the_scoreboard(browser: Browser, site: Path) -
         visit.page.get_by_role("link", name="on the scoreboard").click()
         expect(visit.page.get_by_role("searchbox")).to_have_value("gradient flow")
         assert visit.page.url.endswith("#search=gradient+flow")
+
+
+def test_a_word_that_every_object_has_is_a_word(browser: Browser, site: Path) -> None:
+    with opened(browser, site / "search.html") as visit:
+        visit.page.goto((site / "search.html").as_uri() + "?q=constructor")
+        expect(visit.page.locator("#search-results")).to_contain_text("Search Results")
+        expect(visit.page.locator("#search-results")).not_to_contain_text("Searching")
+        assert visit.complaints == []
 
 
 def test_a_word_of_no_claim_is_left_to_sphinx(browser: Browser, site: Path) -> None:

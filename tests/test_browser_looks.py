@@ -71,6 +71,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.paper, ADD.format("<pre style='width:90em'>wide</pre>"), "cut on paper"),
     (looks.paper, ADD.format("<p class='copybtn'>copy"), "printed"),
     (looks.paper, "document.documentElement.style.printColorAdjust = 'economy'", "colour"),
+    (looks.paper, ADD.format("<style>@media print { summary span { display: none }"), "badge"),
 )
 
 

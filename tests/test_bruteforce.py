@@ -13,7 +13,7 @@ from reluflow.bruteforce import best_of_many, integrate, plain_descent
 from reluflow.flows.affine import affine_flow
 from reluflow.networks import loss
 
-# Example 5.2 of Lee, Sim & Ye (2022): the flow deactivates x_1 at t = 0.78 and never returns.
+# Example 5.2 of Lee, Sim & Ye (2022a): the flow deactivates x_1 at t = 0.78 and never returns.
 TWO = (np.array([[1.0, 0, 2], [1, 2, 0], [2, 0, 0]]), np.array([0.05, 6, 0.5]))
 # Three data whose best minimum, (2, -1), drops the second.
 THREE = (np.array([[1.0, 0], [0, 1], [1, 1]]), np.array([2.0, 1, 1]))

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from reluflow.ledger.display import badge
 from reluflow.ledger.errata import errata
 from reluflow.ledger.inventory import load_inventories
 from reluflow.ledger.notebooks import read
@@ -54,6 +55,8 @@ def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
     years = dict(re.findall(r"@\w+\{(\w+),.*?year\s*= \{(\w+)\}", text, flags=re.DOTALL))
     firsts = re.findall(r"author\s*= \{(\w+),", text)
     assert len(set(zip(firsts, years.values(), strict=True))) == len(PAGES)
+    labels = {each.paper: each.label for each in load_inventories() if not each.ours}
+    assert {paper: label.split()[-1] for paper, label in labels.items()} == years
 
 
 @pytest.mark.parametrize("paper", [page.stem for page in PAGES])
@@ -72,6 +75,12 @@ def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(
         stands = (fell or row.verdict == WITH_READING) and row.claim.id not in ours
         assert named == stands, row.claim.id
         assert not stands or f"{escape(row.claim.at)} (<a" in html, row.claim.id
+        told_apart = f"{row.claim.id}</a>)</strong> {badge(row.verdict)}" in html
+        assert told_apart == (stands and fell), row.claim.id
+    order = (REFUTED, NOT_REPRODUCED, WITH_READING)
+    theirs = [row for verdict in order for row in mine if row.verdict == verdict]
+    anchors = [f"#{row.claim.anchor}" for row in theirs if row.claim.id not in ours]
+    assert re.findall(r'href="[^"]*(#[^"]*)"', html) == anchors
     assert html.count('class="counterexample"') == sum(row.verdict == REFUTED for row in mine)
     fallen = [row for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED)]
     assert html.count("<em>Claimed:</em>") == sum(row.claim.id not in ours for row in fallen)

@@ -64,7 +64,7 @@ def agrees(X, y, w0, step, n_steps, v=(), tolerance=1e-12):
 
 
 def teacher(seed: int, n: int, d: int, layers: int = 0, scale: float = 1.0, start: float = 0.5):
-    """Gaussian data, a teacher's labels (Lee et al. 2023, Section 5) and a balanced start."""
+    """Gaussian data, a teacher's labels (Lee et al. 2022b, Section 5) and a balanced start."""
     rng = np.random.default_rng(seed)
     X, target, w0 = rng.normal(size=(n, d)), rng.normal(size=d), rng.normal(size=d)
     target *= scale / np.linalg.norm(target)

@@ -1,4 +1,4 @@
-"""Bounds of Lee, Sim & Ye 2023, Section 3: formulas, comparison solutions, starts, statements."""
+"""Bounds of Lee, Sim & Ye 2022b, Section 3: formulas, comparison solutions, starts, statements."""
 
 from __future__ import annotations
 

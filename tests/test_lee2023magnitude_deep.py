@@ -1,4 +1,4 @@
-"""Section 5.2, Figures 3 and 4 of Lee et al. 2023: runs against slow and plain ones, shapes of
+"""Section 5.2, Figures 3 and 4 of Lee et al. 2022b: runs against slow and plain ones, shapes of
 curves, restarted bounds, and evidence that can fail."""
 
 from __future__ import annotations

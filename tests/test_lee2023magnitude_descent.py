@@ -1,4 +1,4 @@
-"""Section 4 and Appendix A of Lee, Sim & Ye 2023: descent, its bounds and their repairs."""
+"""Section 4 and Appendix A of Lee, Sim & Ye 2022b: descent, its bounds and their repairs."""
 
 import math
 from dataclasses import replace

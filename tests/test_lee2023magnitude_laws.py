@@ -1,4 +1,4 @@
-"""Lemma 2.1 and Propositions B.1, B.2, C.1 and 3.5 of Lee, Sim & Ye 2023, and our repairs."""
+"""Lemma 2.1 and Propositions B.1, B.2, C.1 and 3.5 of Lee, Sim & Ye 2022b, and our repairs."""
 
 import math
 from fractions import Fraction

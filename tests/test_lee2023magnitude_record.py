@@ -1,5 +1,5 @@
-"""The record of Figure 4 of Lee et al. 2023 at full scale: it comes out again, and its evidence can
-fail."""
+"""The record of Figure 4 of Lee et al. 2022b at full scale: it comes out again, and its evidence
+can fail."""
 
 from __future__ import annotations
 

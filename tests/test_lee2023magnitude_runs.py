@@ -1,4 +1,4 @@
-"""Settings, runs, compliance, readings and gaps of Figures 1 and 2 of Lee, Sim & Ye 2023."""
+"""Settings, runs, compliance, readings and gaps of Figures 1 and 2 of Lee, Sim & Ye 2022b."""
 
 from __future__ import annotations
 

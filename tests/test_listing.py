@@ -12,8 +12,9 @@ from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.argument import Counterexample, Reading
 from reluflow.ledger.evidence import fact, note
+from reluflow.ledger.instead import what_is_true
 from reluflow.ledger.inventory import Claim
-from reluflow.ledger.listing import COLUMNS, as_csv, listing, what_is_true
+from reluflow.ledger.listing import COLUMNS, as_csv, listing
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import NOT_REPRODUCED, OUT_OF_REACH, REFUTED, WITH_READING
 

@@ -104,7 +104,7 @@ def test_derivatives_are_those_of_the_loss_itself(loss: Loss, relative: bool) ->
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
 def test_one_neuron_in_closed_form(activation: str) -> None:
-    """Lee et al. 2022, eqs. (1) and (2); its Hessian is H(w)."""
+    """Lee et al. 2022a, eqs. (1) and (2); its Hessian is H(w)."""
     X, y, w, v = drawn(1, 3)
     objective = Objective(neuron(3, activation), SQUARE, X, y)
     assert objective.value(w) == pytest.approx(float(networks.loss(X, y, w, activation)))
@@ -115,7 +115,7 @@ def test_one_neuron_in_closed_form(activation: str) -> None:
 
 
 def test_a_chain_in_closed_form() -> None:
-    """Lee et al. 2023, eqs. (1) and (14): p (p H w - q) in w, (p / v_k) (p w.H w - q.w) in v_k."""
+    """Lee et al. 2022b, eqs. (1) and (14): p (p H w - q) in w, (p / v_k) (p w.H w - q.w) in v_k."""
     X, y, theta, _ = drawn(2, 5)
     w, v = theta[:3], np.abs(theta[3:])
     on = X @ w > 0.0

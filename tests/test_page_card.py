@@ -200,7 +200,8 @@ def test_a_folded_card_says_how_a_claim_is_known_by_more_than_numbers(
     way: Known | None, shown: bool
 ) -> None:
     row = Row(CLAIM, REPRODUCED, (fact("it turns", True, True),), said=way)
-    summary = page_card(row, [], PAGE).split("</summary>")[0]
+    summary, _, inside = page_card(row, [], PAGE).partition("</summary>")
+    assert f"<em>How it is known:</em> {row.known[0].how}" in inside
     assert ('class="how"' in summary) == shown
     assert not shown or f'<span class="how">{way.how}</span>' in summary
 

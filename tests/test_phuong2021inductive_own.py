@@ -11,7 +11,7 @@ import pytest
 import torch
 from reluflow.approx import written
 from reluflow.figures import cut_off, fingerprint_of
-from reluflow.flows.alignment import align
+from reluflow.flows.alignment import align, align_past_opposites
 from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive import own_data, own_descent, own_flow, own_limit
@@ -171,7 +171,7 @@ def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
     assert table["closed form"].tolist() == ["0", "0", "0"]
     assert own_limit.summary(own_limit.train(own))[""]["neurons that live"] == "8 of 8"
     X, y = np.array([[1.0, 0], [-1, 0]]), np.ones(2)  # both draw a neuron with a < 0 back
-    assert align(X, y, (0.6, 0.8), -1.0, passes=True).status == "dead"
+    assert align_past_opposites(X, y, (0.6, 0.8), -1.0).status == "dead"
 
 
 def test_shares_that_die_hold_the_closed_form() -> None:

@@ -44,6 +44,15 @@
   });
   addEventListener("hashchange", read);
 
+  // On paper there are no pages of a table, and no time to set a formula later.
+  let length = 0;
+  addEventListener("beforeprint", () => {
+    length = table.page.len();
+    table.page.len(-1).draw();
+    MathJax.typeset([element.tBodies[0]]);
+  });
+  addEventListener("afterprint", () => table.page.len(length).draw());
+
   // What the address asks for.
   function read() {
     const hash = location.hash.slice(1);

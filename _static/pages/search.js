@@ -3,6 +3,12 @@
   // From a folder no script may read the pages, so that there is nothing to show a piece of.
   DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY &&= location.protocol !== "file:";
 
+  // Sphinx looks words up in plain objects, where every object has a "constructor".
+  const bare = { __proto__: null, hasOwnProperty: Object.prototype.hasOwnProperty };
+  for (const words of [Search._index.terms, Search._index.titleterms]) {
+    Object.setPrototypeOf(words, bare);
+  }
+
   const query = new URLSearchParams(location.search).get("q")?.trim();
   if (!query) return;
   const most = 10;

@@ -29,7 +29,7 @@ class Instance:
 
 
 def draw(kind: str, n: int, d: int, rng: np.random.Generator) -> Instance:
-    """One random data set of this kind, drawn again until A1-A3 of Lee et al. 2022 hold.
+    """One random data set of this kind, drawn again until A1-A3 of Lee et al. 2022a hold.
 
     "uniform" inputs and labels in (0, 1); "directions" of random angle and length; "integers" from
     0 to 4, ties and axis-parallel data included; "near-parallel" inputs a few 1e-3 apart;

@@ -10,6 +10,8 @@ CARRIED = "_book"
 BOOK = LIBRARY / CARRIED if (LIBRARY / CARRIED).is_dir() else LIBRARY.parents[1]
 
 CHAPTERS = BOOK / "chapters"
+BIBLIOGRAPHY = CHAPTERS / "references.bib"
 CLAIMS = BOOK / "data" / "claims"
+INSTEAD = BOOK / "data" / "instead"
 DATASETS = BOOK / "data" / "datasets"
 RECORDS = BOOK / "data" / "records"

@@ -117,23 +117,31 @@ class Alignment:
         return self.end if last and self.status == "sliding" else self.legs[k].at(t)
 
 
-def align(
-    X: ArrayLike,
-    y: ArrayLike,
-    start: ArrayLike | Beside,
-    sign: float = 1.0,
-    passes: bool = False,
-) -> Alignment:
+def align(X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0) -> Alignment:
     """Follow one neuron's direction under the limit flow du/dt = s (b(u) - <b(u), u> u) to its end.
 
     Min et al. 2024, eq (4). Parameters: X (n, d); y (n,), the pulls, +1 and -1 (half of them for
     the loss log(1 + exp(-y z))); a start (d,) of any length but 0, or one `Beside` the direction
     from which it is driven away; the sign s of the output weight. On a boundary a datum is not
     active, and a neuron that no datum activates rests. So it dies where it loses its last datum and
-    comes to another one at the same place, as between x and -x; with `passes` it goes on there if
-    the other one draws it on, as every solution with Clarke's subdifferential does. Raises
-    InputError for a start that is 0.
+    comes to another one at the same place, as between x and -x. Raises InputError for a start that
+    is 0.
     """
+    return _followed(X, y, start, sign, goes_on=False)
+
+
+def align_past_opposites(
+    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float = 1.0
+) -> Alignment:
+    """As `align`, but where a neuron loses its last datum and comes to another one at the same
+    place, it goes on if the other one draws it on, as every solution with Clarke's subdifferential
+    does."""
+    return _followed(X, y, start, sign, goes_on=True)
+
+
+def _followed(
+    X: ArrayLike, y: ArrayLike, start: ArrayLike | Beside, sign: float, goes_on: bool
+) -> Alignment:
     X, y = np.asarray(X, float), np.asarray(y, float)
     units = X / np.where((norms := np.linalg.norm(X, axis=1)) > 0.0, norms, 1.0)[:, None]
     leg = _beside(X, y, units, start, sign) if isinstance(start, Beside) else None
@@ -159,7 +167,7 @@ def align(
             t = leg.t if here else leg.t + (reached - leg.q) / leg.rate
             active = leg.active & ~crossed
             gained = crossed & ~leg.active
-            drawn = passes and bool(np.all(units[gained] @ (sign * (y * gained) @ X) > 0.0))
+            drawn = goes_on and bool(np.all(units[gained] @ (sign * (y * gained) @ X) > 0.0))
             if active.any() or drawn:  # else nothing is left: the neuron is silent at this place
                 active = leg.active ^ crossed
             for datum in np.flatnonzero(active != leg.active).tolist():

@@ -1,7 +1,7 @@
 """Activation cells of one neuron's weight space, and all stationary sets of its loss.
 
 A cell is a largest open cone of weights on which no datum changes its activation. Inside it the
-loss is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022,
+loss is a convex quadratic, so the whole landscape is known once the cells are (Lee et al. 2022a,
 Section 3).
 
 exact      how data are read as rational numbers, and what is decided with them

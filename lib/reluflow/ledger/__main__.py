@@ -19,8 +19,9 @@ from pathlib import Path
 from reluflow import pages
 from reluflow.ledger.addresses import addresses
 from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.instead import what_is_true
 from reluflow.ledger.inventory import claims_by_id, load_inventories
-from reluflow.ledger.listing import as_csv, listing, what_is_true
+from reluflow.ledger.listing import as_csv, listing
 from reluflow.ledger.notebooks import notebooks
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, page, scoreboard

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import yaml
 
+from reluflow.ledger.bibliography import year
 from reluflow.ledger.errors import LedgerError
 from reluflow.places import CLAIMS
 
 KINDS = ("theorem", "figure", "example", "table", "text")
 
 # The same safe loader, ten times faster where PyYAML was built with its C library.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REQUIRED = {"id", "at", "kind", "says", "check"}
 _OPTIONAL = {"tolerance"}
 _ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
@@ -59,12 +60,13 @@ class Inventory:
 
     @property
     def label(self) -> str:
-        """A short name such as `Lee, Sim & Ye 2022`; the title, where no authors are given."""
+        """A short name such as `Lee, Sim & Ye 2022a`, with the year by which the book cites the
+        paper; the title, where no authors are given."""
         surnames = [name.split()[-1] for name in self.authors.split(",")] if self.authors else []
         if not surnames:
             return self.title
         names = " & ".join([", ".join(surnames[:-1]), surnames[-1]] if surnames[1:] else surnames)
-        return " ".join([names, *re.findall(r"\d{4}", self.paper)])
+        return f"{names} {year(self.paper)}".rstrip()
 
 
 def load_inventories(folder: Path = CLAIMS) -> tuple[Inventory, ...]:
@@ -100,7 +102,7 @@ def claims_by_id(inventories: list[Inventory] | tuple[Inventory, ...]) -> dict[s
 
 def _load(file: Path) -> Inventory:
     try:
-        content = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
+        content = yaml.load(file.read_text(encoding="utf-8"), Loader=LOADER)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise LedgerError(f"{file.name} is not YAML: {' '.join(str(error).split())}") from None
     for field in ("paper", "title"):

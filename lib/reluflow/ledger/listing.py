@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import runpy
 from collections.abc import Iterable, Mapping, Sequence
 
-from reluflow.ledger.addresses import PAPERS
 from reluflow.ledger.evidence import Evidence
 from reluflow.ledger.rows import Row
 from reluflow.ledger.scoreboard import page
@@ -25,16 +23,6 @@ how many were tried, of several statements the fewest; `why` the evidence or the
 def listing(rows: Iterable[Row], sentences: Mapping[str, str]) -> list[dict[str, str]]:
     """The records, with `COLUMNS` as keys. `sentences`: id -> what is true instead."""
     return [_record(row, sentences) for row in rows]
-
-
-def what_is_true(papers: Iterable[str]) -> dict[str, str]:
-    """The sentences `INSTEAD` of these papers' findings.
-
-    A paper's room stands above the ledger. Of its findings only the data are read.
-    """
-    files = (PAPERS / paper / "findings.py" for paper in dict.fromkeys(papers))
-    read = (runpy.run_path(str(file))["INSTEAD"] for file in files if file.is_file())
-    return {id: sentence for sentences in read for id, sentence in sentences.items()}
 
 
 def as_csv(records: Iterable[Mapping[str, str]]) -> str:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def loss(X: ArrayLike, y: ArrayLike, w: ArrayLike, activation: str = "relu") -> NDArray:
-    """Square loss of one neuron, L(w) = 1/2 sum_i (s(w.x_i) - y_i)^2 (Lee et al. 2022, eq. 1).
+    """Square loss of one neuron, L(w) = 1/2 sum_i (s(w.x_i) - y_i)^2 (Lee et al. 2022a, eq. 1).
 
     Parameters: X (n, d) data, y (n,) labels, w (..., d) one or many weights, activation "relu" or
     "linear". Returns the loss, shape (...).

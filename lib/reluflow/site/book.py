@@ -7,7 +7,8 @@ from functools import cache
 from sphinx.errors import ExtensionError
 
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.listing import listing, what_is_true
+from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.listing import listing
 from reluflow.ledger.scoreboard import Scoreboard, scoreboard
 from reluflow.places import CHAPTERS
 

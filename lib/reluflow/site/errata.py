@@ -1,5 +1,5 @@
 """`{errata} PAPER`: what a paper prints that does not hold, from the executed notebooks and from
-the sentences of `reluflow.papers.PAPER.findings`."""
+the sentences of `data/instead`."""
 
 from __future__ import annotations
 

@@ -52,8 +52,9 @@ def examples() -> list[dict[str, Any]]:
     assert small is not None
     starts = [(w, f"{FAR if max(w) > 1 else NEAR} (Figure 3(a)).") for w in large.tolist()[::-1]]
     starts += [(w, f"{NEAR} (Figure 3(b)).") for w in small.tolist()]
+    paper = next(each.label for each in board().inventories if each.paper == "lee2022support")
     found = [
-        _example("Lee et al. 2022", f"Example 5.1 from {_point(w)}", Setting(X, y, w), says)
+        _example(paper, f"Example 5.1 from {_point(w)}", Setting(X, y, w), says)
         for w, says in starts
     ]
     for row in board().rows:

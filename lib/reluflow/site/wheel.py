@@ -12,7 +12,7 @@ from typing import Any
 
 from reluflow import pages
 from reluflow.ledger.display import RECORD
-from reluflow.places import BOOK, CARRIED, CHAPTERS, LIBRARY
+from reluflow.places import BIBLIOGRAPHY, BOOK, CARRIED, CHAPTERS, LIBRARY
 
 _BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
@@ -24,9 +24,11 @@ def start(stage: Path, output: Path) -> subprocess.Popen[str]:
     shutil.copytree(LIBRARY, library, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(LIBRARY.parent / "pyproject.toml", stage)
     shutil.copytree(BOOK / "data", library / CARRIED / "data")
+    (library / CARRIED / "chapters").mkdir()
+    shutil.copy(BIBLIOGRAPHY, library / CARRIED / "chapters")
     for file in pages.in_order(CHAPTERS):
         bare = library / CARRIED / file.relative_to(BOOK)
-        bare.parent.mkdir(parents=True, exist_ok=True)
+        bare.parent.mkdir(exist_ok=True)
         bare.write_text(json.dumps(_rows_only(file)), encoding="utf-8")
     output.mkdir(parents=True, exist_ok=True)
     return subprocess.Popen(

@@ -1,1 +1,1 @@
-"""Lee, Sim & Ye 2022, Support Vectors and Gradient Dynamics of Single-Neuron ReLU Networks."""
+"""Lee, Sim & Ye 2022a, Support Vectors and Gradient Dynamics of Single-Neuron ReLU Networks."""

@@ -1,4 +1,4 @@
-"""Label back-propagation (Appendix C of Lee et al. 2022): every layer of a network is trained as
+"""Label back-propagation (Appendix C of Lee et al. 2022a): every layer of a network is trained as
 single neurons are, on the outputs of the layer before and on labels that come from behind."""
 
 from __future__ import annotations

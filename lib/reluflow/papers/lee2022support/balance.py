@@ -1,4 +1,4 @@
-"""The balance of layers (Lemma C.2 of Lee et al. 2022), at single points and in training."""
+"""The balance of layers (Lemma C.2 of Lee et al. 2022a), at single points and in training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One layer of many neurons (Appendix B of Lee et al. 2022): its neurons do not see each other.
+"""One layer of many neurons (Appendix B of Lee et al. 2022a): its neurons do not see each other.
 
 The layer's gradients come from torch's automatic differentiation, which shares no code with the
 single-neuron formulas that they are held against.

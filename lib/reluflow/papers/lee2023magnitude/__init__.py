@@ -1,1 +1,1 @@
-"""Lee, Sim & Ye 2023, Magnitude and Angle Dynamics in Training Single ReLU Neurons."""
+"""Lee, Sim & Ye 2022b, Magnitude and Angle Dynamics in Training Single ReLU Neurons."""

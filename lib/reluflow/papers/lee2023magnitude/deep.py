@@ -1,4 +1,4 @@
-"""Figure 4 of Lee, Sim & Ye 2023: how large the weights of a deep ReLU network are in training.
+"""Figure 4 of Lee, Sim & Ye 2022b: how large the weights of a deep ReLU network are in training.
 
 The network is f(x) = W_5 [W_4 [... [W_1 x]_+ ...]_+]_+, fully connected, without bias, 50 units in
 every hidden layer; the teacher is another one. L = 1/(2n) sum_i (f(x_i) - y_i)^2, weights from

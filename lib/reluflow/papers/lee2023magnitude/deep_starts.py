@@ -1,4 +1,4 @@
-"""The first steps of Figure 4 of Lee, Sim & Ye 2023, from many starts and under other readings."""
+"""The first steps of Figure 4 of Lee, Sim & Ye 2022b, from many starts and under other readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 4 of Lee et al. 2023, judged on the record of its run at full scale.
+"""Figure 4 of Lee et al. 2022b, judged on the record of its run at full scale.
 
 The bars were set before the run: a curve is monotone as far as a figure shows where it goes back by
 at most SHOWN of its ways, and has converged where the last tenth of the steps moves it by at most

@@ -1,4 +1,4 @@
-"""Theorem 4.1 of Lee, Sim & Ye 2023: descent beside a flow w(t) = g(e^(-ct)), and its error.
+"""Theorem 4.1 of Lee, Sim & Ye 2022b: descent beside a flow w(t) = g(e^(-ct)), and its error.
 
 The flow solves dw/dt = F(w) with F(g(x)) = -c x g'(x). Descent is w(T+1) = w(T) + eta F(w(T)), and
 the theorem compares w(T) with g(y), y = (1 - c eta)^T.

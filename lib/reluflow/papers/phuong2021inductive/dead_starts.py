@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.flows.alignment import align
+from reluflow.flows.alignment import align, align_past_opposites
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.papers.phuong2021inductive.dead_starts_exact import arc_of_either, arcs_by_hand
 from reluflow.statistics import wilson
@@ -58,7 +58,7 @@ class Fates:
 def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates:
     """The fates of `count` Gaussian directions."""
     W = rng.standard_normal((count, X.shape[1]))
-    return Fates(*(np.array([align(X, y, w, s, passes=True).status == "dead" for w in W])
+    return Fates(*(np.array([align_past_opposites(X, y, w, s).status == "dead" for w in W])
                    for s in (1.0, -1.0)))  # fmt: skip
 
 

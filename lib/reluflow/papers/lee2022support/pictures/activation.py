@@ -1,4 +1,4 @@
-"""Figure 2 of Lee, Sim & Ye 2022, and ours on what happens at an activation boundary."""
+"""Figure 2 of Lee, Sim & Ye 2022a, and ours on what happens at an activation boundary."""
 
 from __future__ import annotations
 

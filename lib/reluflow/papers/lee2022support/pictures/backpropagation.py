@@ -1,4 +1,4 @@
-"""Figure 5 of Lee, Sim & Ye 2022: label back-propagation, drawn from a computed network."""
+"""Figure 5 of Lee, Sim & Ye 2022a: label back-propagation, drawn from a computed network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of Lee, Sim & Ye 2022, and ours beside them, from computed objects."""
+"""The figures of Lee, Sim & Ye 2022a, and ours beside them, from computed objects."""
 
 from __future__ import annotations
 

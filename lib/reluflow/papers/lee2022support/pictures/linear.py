@@ -1,4 +1,4 @@
-"""Figures 6 and 7 of Lee, Sim & Ye 2022, and boundaries that linear flows cross again and again."""
+"""Figures 6 and 7 of Lee, Sim & Ye 2022a, and boundaries that linear flows cross many times."""
 
 from __future__ import annotations
 

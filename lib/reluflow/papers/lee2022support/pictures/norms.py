@@ -1,4 +1,4 @@
-"""Figures 9 and 11 of Lee, Sim & Ye 2022, redrawn from computed flows, and the norm's overshoot."""
+"""Figures 9 and 11 of Lee, Sim & Ye 2022a, redrawn from computed flows; the norm's overshoot."""
 
 from __future__ import annotations
 

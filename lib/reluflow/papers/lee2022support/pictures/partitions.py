@@ -1,4 +1,4 @@
-"""Figures 8 and 10 of Lee, Sim & Ye 2022, from computed objects: a boundary, and all the cells."""
+"""Figures 8 and 10 of Lee, Sim & Ye 2022a, from computed objects: a boundary, and all the cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds of Lee, Sim & Ye 2023, Section 3, round flows: as printed, and as they should read."""
+"""Bounds of Lee, Sim & Ye 2022b, Section 3, round flows: as printed, and as they should read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 3 and 4 of Lee, Sim & Ye 2023, redrawn from computed runs."""
+"""Figures 3 and 4 of Lee, Sim & Ye 2022b, redrawn from computed runs."""
 
 from __future__ import annotations
 

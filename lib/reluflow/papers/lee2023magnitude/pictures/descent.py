@@ -1,4 +1,4 @@
-"""Descent against the bounds of Section 4 and Appendix A of Lee, Sim & Ye 2023."""
+"""Descent against the bounds of Section 4 and Appendix A of Lee, Sim & Ye 2022b."""
 
 from __future__ import annotations
 

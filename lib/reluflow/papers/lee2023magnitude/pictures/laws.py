@@ -1,5 +1,5 @@
-"""Propositions B.2, C.1 and 3.5 of Lee, Sim & Ye 2023 in pictures: several minimisers, the angle of
-two random vectors, factors that keep their signs or fall silent."""
+"""Propositions B.2, C.1 and 3.5 of Lee, Sim & Ye 2022b in pictures: several minimisers, the angle
+of two random vectors, factors that keep their signs or fall silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of Lee, Sim & Ye 2023, redrawn from full-scale runs."""
+"""Figures 1 and 2 of Lee, Sim & Ye 2022b, redrawn from full-scale runs."""
 
 from __future__ import annotations
 
