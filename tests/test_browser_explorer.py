@@ -58,8 +58,13 @@ def draw(seed: int) -> Case:
 
 RANDOM = [draw(seed) for seed in range(100)]
 PAPER = [tuple(np.array(e[key], float) for key in ("X", "y", "w")) for e in examples()]
-FAR = (np.diag([2.0, 1.0]), np.array([0.02, -1.0]), np.full(2, 1e12))
-CASES: list[Case] = [*PAPER, *RANDOM, FAR]  # type: ignore[list-item]
+FAR = [
+    (np.diag([2.0, 1.0]), np.array([0.02, -1.0]), np.full(2, 1e12)),
+    (np.eye(2), np.array([1.0, -1.0]), np.full(2, 1e14)),
+    *((X, y, far * w) for far in (1e14, 1e50, 1e100) for X, y, w in map(draw, range(1000, 1010))),
+]
+FADES = (np.array([[3.0, 2], [3, 2], [1, -2], [-2, 2]]), np.array([-3.0, 3, -1, -1]), (2.0, -1.0))
+CASES: list[Case] = [*PAPER, *RANDOM, *FAR, tuple(map(np.array, FADES))]  # type: ignore[list-item]
 
 
 @pytest.fixture(scope="module")
@@ -122,13 +127,15 @@ def test_flows_are_those_of_the_library(page: Page) -> None:
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [
-        ("flow.js", "[x, y[i] - h[i]]", "[x, y[i] + h[i]]"),
+        ("flow.js", "[x, y[i] - h[i], y[i]]", "[x, y[i] + h[i], y[i]]"),
         ("flow.js", "Math.hypot(a - c, 2 * b)", "Math.hypot(a - c, b)"),
-        ("flow.js", "const room = stay.length ? rooms(X, y, current, state.on, stay) : [];",
+        ("flow.js", "const room = stay.length ? rooms(X, y, h, current, state.on, stay) : [];",
          "const room = [];"),
-        ("flow.js", "data[j] = slopes.some(Boolean) && there;", "data[j] = false;"),
+        ("flow.js", "data[j] = sums[j][1].some(Boolean) && there;", "data[j] = false;"),
         ("exponentials.js", "k < 3 &&", "k < 2 &&"),
-        ("exponentials.js", "32 * EPS * (Math.abs(a) + size(b)) ? 0", "0 ? 0"),
+        ("flow.js", "32 * EPS * Math.min(early, late) ? 0", "0 ? 0"),
+        ("flow.js", "slopes, rates, sign, limit)", "slopes, rates, sign, a + sum(slopes))"),
+        ("flow.js", "sure(limit, late)", "limit"),
         ("surfaces.js", "[1, -1, 0].map((v)", "[1, -1].map((v)"),
         ("surfaces.js", "if (stay.length < 3)", "if (stay.length < 9)"),
         ("surfaces.js", "if (leading(room, width) < 0) return null;", ""),
