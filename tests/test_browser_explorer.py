@@ -148,6 +148,44 @@ def test_a_fault_is_seen(page: Page, file: str, right: str, wrong: str) -> None:
     assert differences(page, CASES) != {}
 
 
+def wrong_lengths(page: Page) -> list[int]:
+    """The flows on whose way |w| is not found least or largest, by the library's path."""
+    script = "cases => cases.map(([X, y, w]) => reluflow.lengths(reluflow.flow(X, y, w)))"
+    found = []
+    for k, (case, drawn) in enumerate(zip(CASES, asked(page, script, CASES), strict=True)):
+        path = affine_flow(*case)
+        sizes = np.linalg.norm([*path.at(path.grid(200)), path.end], axis=1)
+        (t, least), (s, most) = drawn["least"], drawn["most"]
+        good = least <= sizes.min() + 1e-12 * sizes[0] and most >= sizes.max() * (1 - 1e-12)
+        for when, size in ((t, least), (s, most)):
+            if path.has_limit or (when is not None and when <= path.t[-1]):
+                at = path.end if when is None else path.at(when)
+                good &= bool(abs(np.linalg.norm(at) - size) <= 1e-9 * sizes[0] + 1e-9 * size)
+        found += [] if good else [k]
+    return found
+
+
+def test_the_least_and_the_largest_length_are_found(page: Page) -> None:
+    assert wrong_lengths(page) == []
+    source = (SCRIPTS / "flow.js").read_text(encoding="utf-8")
+    right = "if (sign * (p[1] - q[1]) > 0) hi = q[0];"
+    assert source.count(right) == 1
+    page.add_script_tag(content=source.replace(right, "if (sign > 2) hi = q[0];"))
+    assert wrong_lengths(page) != []
+
+
+def test_the_length_that_overshoots_is_told(page: Page) -> None:
+    """Theorem 4.7's counterexample: |w| is largest before the end, by 2.6e-12."""
+    (k,) = (k for k, e in enumerate(examples()) if e["card"].endswith("claim-sv-thm4-7-2"))
+    page.select_option("#explorer-example", str(k))
+    (more,) = re.findall(r"largest, \S+, at t = \S+: (\S+) above", told(page, "length"))
+    X, y, w = shown(page)
+    path = affine_flow(X, y, w)
+    sizes = np.linalg.norm(path.at(np.linspace(0.0, path.settled, 100_001)), axis=1)
+    assert float(more) == pytest.approx(sizes.max() - np.linalg.norm(path.end), rel=0.05)
+    assert page.locator("[aria-live] #explorer-length").count() == 1
+
+
 def test_minima_are_those_of_the_library(page: Page) -> None:
     # Labels below zero hold minima on boundaries.
     cases = [(X, -np.abs(y) if k % 3 == 2 else y) for k, (X, y, _) in enumerate(CASES)]
@@ -180,8 +218,8 @@ def shown(page: Page) -> Case:
     return np.array(rows), y, w
 
 
-def told(page: Page) -> str:
-    return page.locator("#explorer-told").inner_text()
+def told(page: Page, what: str = "told") -> str:
+    return page.locator(f"#explorer-{what}").inner_text()
 
 
 def says_what_happens(page: Page) -> None:

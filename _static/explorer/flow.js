@@ -319,16 +319,43 @@
     }
   };
 
-  /** Points of a path, dense at the two ends of each stretch between events. */
-  reluflow.path = ({ segments, until, end }, points = 60) => {
+  /** Times along a path, dense at the two ends of each stretch between events. */
+  function times({ segments, until }, points) {
     const grid = [0];
     for (let k = 0; k < points; k++) grid.push(1e-6 * 5e5 ** (k / (points - 1)));
     for (let k = points - 1; k >= 0; k--) grid.push(1 - grid[k]);
-    const drawn = segments.flatMap((current, k) => {
+    return segments.flatMap(({ t0 }, k) => {
       const stop = k + 1 < segments.length ? segments[k + 1].t0 : until;
-      return grid.map((u) => after(current, u * (stop - current.t0)));
+      return grid.map((u) => t0 + u * (stop - t0));
     });
-    return [...drawn, end];
+  }
+
+  /** Points of a path, dense at the two ends of each stretch between events. */
+  reluflow.path = (flow, points = 60) => [
+    ...times(flow, points).map((t) => reluflow.at(flow, t)),
+    flow.end,
+  ];
+
+  /** |w(t)| along a path: [t, |w|] of its start and its end, and where it is least and largest. Of
+   * points that rounding cannot tell apart the earlier one. */
+  reluflow.lengths = (flow) => {
+    const size = (t) => [t, length(reluflow.at(flow, t))];
+    const grid = times(flow, 60);
+    const found = [...(grid.length ? grid : [0]).map(size), [Infinity, length(flow.end)]];
+    const extreme = (sign) => {
+      const above = (p, q) => sign * (p[1] - q[1]) > 1e-14 * Math.abs(p[1]);
+      const k = found.reduce((best, p, i) => (above(p, found[best]) ? i : best), 0);
+      let [lo, hi] = [found[Math.max(0, k - 1)][0], found[Math.min(k + 1, grid.length - 1)]?.[0]];
+      let best = found[k];
+      for (let turn = 0; turn < 60 && k > 0 && k < grid.length; turn++) {
+        const [p, q] = [size(lo + (hi - lo) / 3), size(hi - (hi - lo) / 3)];
+        if (sign * (p[1] - q[1]) > 0) hi = q[0];
+        else lo = p[0];
+        for (const each of [p, q]) if (above(each, best)) best = each;
+      }
+      return best;
+    };
+    return { first: found[0], last: found.at(-1), least: extreme(-1), most: extreme(1) };
   };
 
   /** L(w) = 1/2 sum_i (max(x_i.w, 0) - y_i)^2. */
