@@ -71,21 +71,25 @@ class ReferenceFlow:
 
 
 def reference_flow(
-    X: np.ndarray, y: np.ndarray, w0: np.ndarray, activation: str = "relu", max_events: int = 1000
+    X: np.ndarray,
+    y: np.ndarray,
+    w0: np.ndarray,
+    activation: str = "relu",
+    max_events: int = 1000,
+    digits: int = DIGITS,
 ) -> ReferenceFlow:
     """Follow the gradient flow of 1/2 sum ([w.x_i]_+ - y_i)^2 from w0 to its limit, to 50 digits.
 
     X has shape (n, d), y (n,), w0 (d,). With activation="linear" every datum stays active, and the
-    zeros of w.x_j are still listed. Raises NotTransversal at a tangency or a start on a boundary,
-    ValueError for labels y <= 0 or x_j = 0.
+    zeros of w.x_j are still listed. A start 10^k times as long as the limit needs k more `digits`.
+    Raises NotTransversal at a tangency, a start on a boundary or where the flow slides along one,
+    ValueError for x_j = 0.
     """
     if activation not in ("relu", "linear"):
         raise ValueError(f"activation must be 'relu' or 'linear', not {activation!r}")
-    if activation == "relu" and not np.all(np.asarray(y) > 0):
-        raise ValueError("the reference supports labels y > 0 only")
     if not np.all(np.any(np.asarray(X) != 0, axis=1)):
         raise ValueError("the reference supports data x_j != 0 only")
-    with mp.workdps(DIGITS):
+    with mp.workdps(digits):
         rows = [matrix([mpf(float(v)) for v in x]) for x in X]
         labels = [mpf(float(v)) for v in y]
         w = matrix([mpf(float(v)) for v in w0])
@@ -162,7 +166,10 @@ def _solve_cell(
 def _check_directions(
     segment: Segment, rows: list[matrix], crossed: tuple[int, ...], positive: list[bool]
 ) -> None:
-    """Require that the new velocity carries each crossed datum to the side where it was put."""
+    """Require that the new velocity carries each crossed datum to the side where it was put, or
+    that no datum is active, and the flow stays where it is."""
+    if not any(segment.active):
+        return
     velocity = segment.at(mpf(0)) * 0
     for rate, mode in zip(segment.rates, segment.modes, strict=True):
         velocity -= rate * mode

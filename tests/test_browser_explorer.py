@@ -58,8 +58,13 @@ def draw(seed: int) -> Case:
 
 RANDOM = [draw(seed) for seed in range(100)]
 PAPER = [tuple(np.array(e[key], float) for key in ("X", "y", "w")) for e in examples()]
-FAR = (np.diag([2.0, 1.0]), np.array([0.02, -1.0]), np.full(2, 1e12))
-CASES: list[Case] = [*PAPER, *RANDOM, FAR]  # type: ignore[list-item]
+FAR = [
+    (np.diag([2.0, 1.0]), np.array([0.02, -1.0]), np.full(2, 1e12)),
+    (np.eye(2), np.array([1.0, -1.0]), np.full(2, 1e14)),
+    *((X, y, far * w) for far in (1e14, 1e50, 1e100) for X, y, w in map(draw, range(1000, 1010))),
+]
+FADES = (np.array([[3.0, 2], [3, 2], [1, -2], [-2, 2]]), np.array([-3.0, 3, -1, -1]), (2.0, -1.0))
+CASES: list[Case] = [*PAPER, *RANDOM, *FAR, tuple(map(np.array, FADES))]  # type: ignore[list-item]
 
 
 @pytest.fixture(scope="module")
@@ -122,13 +127,15 @@ def test_flows_are_those_of_the_library(page: Page) -> None:
 @pytest.mark.parametrize(
     ("file", "right", "wrong"),
     [
-        ("flow.js", "[x, y[i] - h[i]]", "[x, y[i] + h[i]]"),
+        ("flow.js", "[x, y[i] - h[i], y[i]]", "[x, y[i] + h[i], y[i]]"),
         ("flow.js", "Math.hypot(a - c, 2 * b)", "Math.hypot(a - c, b)"),
-        ("flow.js", "const room = stay.length ? rooms(X, y, current, state.on, stay) : [];",
+        ("flow.js", "const room = stay.length ? rooms(X, y, h, current, state.on, stay) : [];",
          "const room = [];"),
-        ("flow.js", "data[j] = slopes.some(Boolean) && there;", "data[j] = false;"),
+        ("flow.js", "data[j] = sums[j][1].some(Boolean) && there;", "data[j] = false;"),
         ("exponentials.js", "k < 3 &&", "k < 2 &&"),
-        ("exponentials.js", "32 * EPS * (Math.abs(a) + size(b)) ? 0", "0 ? 0"),
+        ("flow.js", "32 * EPS * Math.min(early, late) ? 0", "0 ? 0"),
+        ("flow.js", "slopes, rates, sign, limit)", "slopes, rates, sign, a + sum(slopes))"),
+        ("flow.js", "sure(limit, late)", "limit"),
         ("surfaces.js", "[1, -1, 0].map((v)", "[1, -1].map((v)"),
         ("surfaces.js", "if (stay.length < 3)", "if (stay.length < 9)"),
         ("surfaces.js", "if (leading(room, width) < 0) return null;", ""),
@@ -139,6 +146,44 @@ def test_a_fault_is_seen(page: Page, file: str, right: str, wrong: str) -> None:
     assert source.count(right) == 1
     page.add_script_tag(content=source.replace(right, wrong))
     assert differences(page, CASES) != {}
+
+
+def wrong_lengths(page: Page) -> list[int]:
+    """The flows on whose way |w| is not found least or largest, by the library's path."""
+    script = "cases => cases.map(([X, y, w]) => reluflow.lengths(reluflow.flow(X, y, w)))"
+    found = []
+    for k, (case, drawn) in enumerate(zip(CASES, asked(page, script, CASES), strict=True)):
+        path = affine_flow(*case)
+        sizes = np.linalg.norm([*path.at(path.grid(200)), path.end], axis=1)
+        (t, least), (s, most) = drawn["least"], drawn["most"]
+        good = least <= sizes.min() + 1e-12 * sizes[0] and most >= sizes.max() * (1 - 1e-12)
+        for when, size in ((t, least), (s, most)):
+            if path.has_limit or (when is not None and when <= path.t[-1]):
+                at = path.end if when is None else path.at(when)
+                good &= bool(abs(np.linalg.norm(at) - size) <= 1e-9 * sizes[0] + 1e-9 * size)
+        found += [] if good else [k]
+    return found
+
+
+def test_the_least_and_the_largest_length_are_found(page: Page) -> None:
+    assert wrong_lengths(page) == []
+    source = (SCRIPTS / "flow.js").read_text(encoding="utf-8")
+    right = "if (sign * (p[1] - q[1]) > 0) hi = q[0];"
+    assert source.count(right) == 1
+    page.add_script_tag(content=source.replace(right, "if (sign > 2) hi = q[0];"))
+    assert wrong_lengths(page) != []
+
+
+def test_the_length_that_overshoots_is_told(page: Page) -> None:
+    """Theorem 4.7's counterexample: |w| is largest before the end, by 2.6e-12."""
+    (k,) = (k for k, e in enumerate(examples()) if e["card"].endswith("claim-sv-thm4-7-2"))
+    page.select_option("#explorer-example", str(k))
+    (more,) = re.findall(r"largest, \S+, at t = \S+: (\S+) above", told(page, "length"))
+    X, y, w = shown(page)
+    path = affine_flow(X, y, w)
+    sizes = np.linalg.norm(path.at(np.linspace(0.0, path.settled, 100_001)), axis=1)
+    assert float(more) == pytest.approx(sizes.max() - np.linalg.norm(path.end), rel=0.05)
+    assert page.locator("[aria-live] #explorer-length").count() == 1
 
 
 def test_minima_are_those_of_the_library(page: Page) -> None:
@@ -173,8 +218,8 @@ def shown(page: Page) -> Case:
     return np.array(rows), y, w
 
 
-def told(page: Page) -> str:
-    return page.locator("#explorer-told").inner_text()
+def told(page: Page, what: str = "told") -> str:
+    return page.locator(f"#explorer-{what}").inner_text()
 
 
 def says_what_happens(page: Page) -> None:

@@ -10,13 +10,8 @@
   const sum = (terms) => terms.reduce((total, term) => total + term, 0);
   const size = (terms) => sum(terms.map(Math.abs));
 
-  /** The limit of f, and zero where it is rounding alone. */
-  function limitOf(a, b) {
-    const limit = a + sum(b);
-    return Math.abs(limit) <= 32 * EPS * (Math.abs(a) + size(b)) ? 0 : limit;
-  }
-
   /** [f(t), the size of the terms that it was added up from]: the form with the smaller terms. */
+  reluflow.evaluated = evaluated;
   function evaluated(a, b, rates, t, limit) {
     const gone = b.map((v, k) => -v * Math.expm1(-rates[k] * t));
     const left = b.map((v, k) => v * Math.exp(-rates[k] * t));
@@ -67,10 +62,10 @@
 
   /**
    * The first crossing of f and the point where it only touches zero, to rounding; or Infinity.
-   * `sign` is that of f just after t = 0: it decides where a = 0.
+   * `sign` is that of f just after t = 0: it decides where a = 0. `limit` is that of f: beside a
+   * far a it would drown in a + sum_k b_k.
    */
-  reluflow.firstZero = (a, b, rates, sign) => {
-    const limit = limitOf(a, b);
+  reluflow.firstZero = (a, b, rates, sign, limit) => {
     if (b.length === 1) {
       return { crossing: single(a, b[0], rates[0], sign, limit), touch: Infinity };
     }

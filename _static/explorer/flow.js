@@ -14,11 +14,15 @@
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const product = (u, v) => sum(u.map((value, k) => value * v[k]));
 
-  /** w(s) = w0 + sum_k b_k (1 - exp(-l_k s)) V_k, s the time since t0. */
-  function segment(t0, w0, V, b, rates) {
-    const ends = [0, 1].map((c) => w0[c] + sum(V.map((v, k) => v[c] * b[k])));
-    return { t0, w0, V, b, rates, limit: ends };
+  /** w(s) = w0 + sum_k b_k (1 - exp(-l_k s)) V_k, s the time since t0. The limit is rest + sum_k
+   * c_k V_k, rest being what of w0 is orthogonal to V: c does not depend on w0, and is added up
+   * from numbers of the size `width`. */
+  function segment(t0, w0, { V, b, rates, c, rest, width }) {
+    const limit = rest.map((r, i) => r + sum(V.map((v, k) => v[i] * c[k])));
+    return { t0, w0, V, b, rates, c, rest, limit, width };
   }
+
+  const still = (t0, w0) => segment(t0, w0, { V: [], b: [], rates: [], c: [], rest: w0, width: 0 });
 
   /** The sizes of what a state is added up from after the time s: from the start, from the limit. */
   const sizes = ({ w0, b, rates, limit }, s) => [
@@ -26,27 +30,35 @@
     length(limit) + sum(b.map((v, k) => Math.abs(v) * Math.exp(-rates[k] * s))),
   ];
 
+  /** The size whose rounding a state has after the time s: not that of a far start that is
+   * forgotten. The rounding of l_k s is one of exp(-l_k s), as many times as large. */
+  function summed(flow, s) {
+    const [early, late] = sizes(flow, s);
+    const slack = flow.rates.map((rate, k) => Math.abs(flow.b[k]) * rate * s * Math.exp(-rate * s));
+    return Math.min(early, late + sum(slack));
+  }
+
   /** Where a segment is after the time s; early and late each in the form that keeps the digits. */
   function after(flow, s) {
     const { w0, V, b, rates, limit } = flow;
     const gone = rates.map((rate) => -Math.expm1(-rate * s));
     const left = rates.map((rate) => Math.exp(-rate * s));
     const [early, late] = sizes(flow, s);
-    return [0, 1].map((c) =>
+    return [0, 1].map((i) =>
       early <= late
-        ? w0[c] + sum(V.map((v, k) => v[c] * b[k] * gone[k]))
-        : limit[c] - sum(V.map((v, k) => v[c] * b[k] * left[k])),
+        ? w0[i] + sum(V.map((v, k) => v[i] * b[k] * gone[k]))
+        : limit[i] - sum(V.map((v, k) => v[i] * b[k] * left[k])),
     );
   }
 
   /** The segment inside a cell. The data's singular values come from their triangular factor, so
    * that the smaller one keeps its digits. */
   function inCell(X, y, w, h, on, t0) {
-    const rows = X.map((x, i) => [x, y[i] - h[i]]).filter((_, i) => on[i]);
+    const rows = X.map((x, i) => [x, y[i] - h[i], y[i]]).filter((_, i) => on[i]);
     const columns = [0, 1].map((c) => rows.map(([x]) => x[c]));
     const sizes = columns.map((column) => Math.hypot(...column));
     const [p, q] = sizes[0] >= sizes[1] ? [0, 1] : [1, 0];
-    if (!rows.length || !(sizes[p] > 0)) return segment(t0, w, [], [], []);
+    if (!rows.length || !(sizes[p] > 0)) return still(t0, w);
     const unit = columns[p].map((v) => v / sizes[p]);
     const shared = product(unit, columns[q]);
     const rest = columns[q].map((v, i) => v - shared * unit[i]);
@@ -62,67 +74,96 @@
     ];
     [V[0][p], V[0][q]] = [Math.cos(angle), Math.sin(angle)];
     [V[1][p], V[1][q]] = [-V[0][q], V[0][p]];
+    const flat = Math.sqrt(least) <= Math.sqrt(largest) * Math.max(rows.length, 2) * EPS;
+    const rates = flat ? [largest] : [largest, least];
+    // The coordinates of the point that fits these values.
+    const fitted = (values) => {
+      const force = columns.map((column) => product(column, values));
+      const along = dot(force, V[0]) / largest;
+      if (flat) return [along];
+      const first = product(unit, values);
+      const step = [0, 0];
+      step[q] =
+        product(
+          rest,
+          values.map((v, i) => v - first * unit[i]),
+        ) /
+        own ** 2;
+      step[p] = (first - shared * step[q]) / sizes[p];
+      return [along, dot(step, V[1])];
+    };
+    const labels = rows.map(([, , label]) => label);
     const gap = rows.map(([, value]) => value);
-    const force = columns.map((column) => product(column, gap));
-    const along = dot(force, V[0]) / largest;
-    if (Math.sqrt(least) <= Math.sqrt(largest) * Math.max(rows.length, 2) * EPS) {
-      return segment(t0, w, V.slice(0, 1), [along], [largest]);
-    }
-    const first = product(unit, gap);
-    const step = [0, 0];
-    step[q] =
-      product(
-        rest,
-        gap.map((v, i) => v - first * unit[i]),
-      ) /
-      own ** 2;
-    step[p] = (first - shared * step[q]) / sizes[p];
-    return segment(t0, w, V, [along, dot(step, V[1])], [largest, least]);
+    return segment(t0, w, {
+      V: V.slice(0, rates.length),
+      b: fitted(gap),
+      rates,
+      c: fitted(labels),
+      rest: flat ? V[1].map((v) => v * dot(w, V[1])) : [0, 0],
+      width: length(labels) / Math.sqrt(rates.at(-1)),
+    });
   }
 
   /** The segment along the boundaries `stay`. */
   function alongBoundary(X, y, w, on, stay, t0) {
-    if (stay.length > 1) return segment(t0, w, [], [], []);
+    if (stay.length > 1) return still(t0, w);
     const { normal } = stay[0];
     const v = [-normal[1], normal[0]];
     const rows = X.map((x, i) => [dot(x, v), y[i], length(x)]).filter((_, i) => on[i]);
     const rate = sum(rows.map(([slope]) => slope * slope));
     const least = Math.max(Math.sqrt(rate), ...rows.map(([, , size]) => size));
-    if (!(Math.sqrt(rate) > Math.max(rows.length, 1) * EPS * least)) {
-      return segment(t0, w, [], [], []);
-    }
+    if (!(Math.sqrt(rate) > Math.max(rows.length, 1) * EPS * least)) return still(t0, w);
     const at = dot(w, v);
-    const pull = sum(rows.map(([slope, label]) => slope * (label - slope * at)));
-    return segment(t0, w, [v], [pull / rate], [rate]);
+    const fitted = (values) => [sum(rows.map(([slope], i) => slope * values[i])) / rate];
+    const labels = rows.map(([, label]) => label);
+    const gap = rows.map(([slope, label]) => label - slope * at);
+    return segment(t0, w, {
+      V: [v],
+      b: fitted(gap),
+      rates: [rate],
+      c: fitted(labels),
+      rest: [0, 0],
+      width: length(labels) / Math.sqrt(rate),
+    });
   }
 
-  /** Amplitudes of x.w(s) - x.w0, those that are rounding alone set to zero. */
-  const slopesOf = (x, { V, b }) =>
-    V.map((v, k) => {
-      const slope = dot(x, v) * b[k];
-      return Math.abs(slope) <= 4 * EPS * terms(x, v) * Math.abs(b[k]) ? 0 : slope;
-    });
+  /** x.v, and zero where it is rounding alone. */
+  const felt = (x, v, most = 4) =>
+    Math.abs(dot(x, v)) <= most * EPS * terms(x, v) ? 0 : dot(x, v);
+
+  /** x.w(s), which is h at first, as a sum of exponentials: [h, amplitudes, rates, limit]. */
+  function sumOf(x, h, { V, b, rates, c, rest, width }) {
+    const along = V.map((v) => felt(x, v));
+    const slopes = along.map((v, k) => v * b[k]);
+    const kept = felt(x, rest, 40);
+    const limit = kept + sum(along.map((v, k) => v * c[k]));
+    const early = Math.abs(h) + sum(slopes.map(Math.abs));
+    const late = Math.abs(kept) + sum(along.map(Math.abs)) * width;
+    return [h, slopes, rates, Math.abs(limit) <= 32 * EPS * Math.min(early, late) ? 0 : limit];
+  }
 
   /** A bound on the rounding of x.w(s) for x of length one. */
-  const rounding = (flow, s) => 40 * EPS * sizes(flow, s)[0];
+  const rounding = (flow, s) => 40 * EPS * summed(flow, s);
 
-  /** How far the boundaries `stay` are from letting go: sums [value, amplitudes] that are positive
-   * while they hold. */
-  function rooms(X, y, flow, on, stay) {
-    const sums = reluflow.holding(stay).map(([F, c]) => {
-      let [value, width] = [c, Math.abs(c)];
-      const slopes = flow.V.map(() => 0);
+  /** How far the boundaries `stay` are from letting go: sums as of `sumOf` that are positive while
+   * they hold. What only fades as the flow comes to rest, to a limit of zero, never lets go. */
+  function rooms(X, y, h, flow, on, stay) {
+    const { V, b, rates, c, w0 } = flow;
+    const fit = [0, 1].map((i) => sum(V.map((v, k) => v[i] * c[k])));
+    const sums = reluflow.holding(stay).map(([F, least]) => {
+      let [value, width, limit, late] = [least, Math.abs(least), least, Math.abs(least)];
+      const slopes = V.map(() => 0);
       X.forEach((x, i) => {
         if (!on[i]) return;
         const push = dot(F, x);
-        value -= push * (y[i] - dot(x, flow.w0));
-        width += terms(F, x) * (Math.abs(y[i]) + terms(x, flow.w0));
-        flow.V.forEach((v, k) => (slopes[k] += push * dot(x, v) * flow.b[k]));
+        value -= push * (y[i] - h[i]);
+        width += terms(F, x) * (Math.abs(y[i]) + terms(x, w0));
+        limit -= push * (y[i] - dot(x, fit));
+        late += terms(F, x) * (Math.abs(y[i]) + terms(x, fit));
+        V.forEach((v, k) => (slopes[k] += push * dot(x, v) * b[k]));
       });
-      const sure = (v) => (Math.abs(v) <= 1e-13 * width ? 0 : v);
-      // What fades as the flow comes to rest never lets go.
-      const fades = sure(value + sum(slopes)) === 0;
-      return [fades ? -sum(slopes.map(sure)) : sure(value), slopes.map(sure)];
+      const sure = (v, size) => (Math.abs(v) <= 1e-13 * size ? 0 : v);
+      return [sure(value, width), slopes.map((v) => sure(v, width)), rates, sure(limit, late)];
     });
     return sums.filter(([, slopes]) => slopes.some(Boolean));
   }
@@ -132,37 +173,32 @@
   function contactOf(X, h, sides, flow, room) {
     if (!flow.rates.length) return null;
     const found = [];
-    X.forEach((x, j) => {
-      const slopes = slopesOf(x, flow);
-      if (sides[j] && slopes.some(Boolean)) {
-        found.push([j, reluflow.firstZero(h[j], slopes, flow.rates, sides[j])]);
-      }
+    const sums = X.map((x, j) => sumOf(x, h[j], flow));
+    const zero = ([a, slopes, rates, limit], sign) =>
+      reluflow.firstZero(a, slopes, rates, sign, limit);
+    sums.forEach((each, j) => {
+      if (sides[j] && each[1].some(Boolean)) found.push([j, zero(each, sides[j])]);
     });
-    for (const [value, slopes] of room) {
-      found.push([-1, reluflow.firstZero(value, slopes, flow.rates, 1)]);
-    }
+    for (const each of room) found.push([-1, zero(each, 1)]);
     const when = ({ crossing, touch }) => Math.min(crossing, touch);
-    const wait = Math.min(Infinity, ...found.map(([, zero]) => when(zero)));
+    const wait = Math.min(Infinity, ...found.map(([, first]) => when(first)));
     if (wait === Infinity) return null;
     const data = sides.map((side) => side === 0);
     const soon = wait * (1 + 4 * EPS);
-    for (const [j, zero] of found) if (j >= 0) data[j] ||= when(zero) <= soon;
+    for (const [j, first] of found) if (j >= 0) data[j] ||= when(first) <= soon;
     let w = after(flow, wait);
     // All boundaries meet in 0; a far start that is forgotten is no measure of rounding.
-    if (length(w) <= 40 * EPS * Math.min(...sizes(flow, wait))) w = [0, 0];
-    const ahead = X.map((x) => dot(x, w));
+    if (length(w) <= 40 * EPS * summed(flow, wait)) w = [0, 0];
+    const ahead = sums.map(([a, slopes, rates, limit]) =>
+      length(w) ? reluflow.evaluated(a, slopes, rates, wait, limit) : [0, 0],
+    );
     // What rounding cannot tell from a contact at the same moment is one: parallel data among them.
-    X.forEach((x, j) => {
-      if (data[j] || Math.abs(ahead[j]) > rounding(flow, wait) * length(x)) return;
-      const slopes = slopesOf(x, flow);
-      const gone = flow.rates.map((rate) => -Math.expm1(-rate * wait));
-      const value = h[j] + product(slopes, gone);
-      const width = Math.abs(h[j]) + sum(slopes.map((v, k) => Math.abs(v) * gone[k]));
-      const room = 8 * EPS * width + 2 * EPS * terms(x, flow.w0);
-      const there = !length(w) || Math.abs(value) <= room || sides[j] * ahead[j] <= 0;
-      data[j] = slopes.some(Boolean) && there;
+    ahead.forEach(([value, width], j) => {
+      if (data[j] || Math.abs(value) > rounding(flow, wait) * length(X[j])) return;
+      const there = Math.abs(value) <= 8 * EPS * width || sides[j] * value <= 0;
+      data[j] = sums[j][1].some(Boolean) && there;
     });
-    return { wait, w, h: ahead, data };
+    return { wait, w, h: ahead.map(([value]) => value), data };
   }
 
   const names = (data) =>
@@ -248,6 +284,10 @@
         if (typeof next === "string") return result("non-unique", next, w);
         events.push(...changes(t, state, next, boundary));
         state = next;
+        // It is on the boundaries that it stays on, not its rounding off.
+        const onto = reluflow.tangential([...state.held, ...state.resting], w);
+        h = h.map((v, j) => v + dot(X[j], [onto[0] - w[0], onto[1] - w[1]]));
+        w = onto;
       }
       h = h.map((v, j) => (boundary[j] ? 0 : v));
       const stay = [...state.held, ...state.resting];
@@ -257,7 +297,7 @@
         ? alongBoundary(X, y, w, state.on, stay, t)
         : inCell(X, y, w, h, state.on, t);
       segments.push(current);
-      const room = stay.length ? rooms(X, y, current, state.on, stay) : [];
+      const room = stay.length ? rooms(X, y, h, current, state.on, stay) : [];
       const contact = contactOf(X, h, sides, current, room);
       if (!contact) return result(...ending(state), current.limit);
       if (segments.length > MOST_EVENTS) {
@@ -272,21 +312,50 @@
     function result(status, detail, end) {
       const last = segments.at(-1);
       const settles = (status === "converged" || status === "sliding") && last.rates.length;
-      const until = settles ? last.t0 + 28 / Math.min(...last.rates) : t;
+      const far = settles && length(end) ? Math.max(...last.b.map(Math.abs)) / length(end) : 1;
+      const long = 28 + Math.log(Math.max(1, far));
+      const until = settles ? last.t0 + long / Math.min(...last.rates) : t;
       return { status, detail, end, events, segments, until };
     }
   };
 
-  /** Points of a path, dense at the two ends of each stretch between events. */
-  reluflow.path = ({ segments, until, end }, points = 60) => {
+  /** Times along a path, dense at the two ends of each stretch between events. */
+  function times({ segments, until }, points) {
     const grid = [0];
     for (let k = 0; k < points; k++) grid.push(1e-6 * 5e5 ** (k / (points - 1)));
     for (let k = points - 1; k >= 0; k--) grid.push(1 - grid[k]);
-    const drawn = segments.flatMap((current, k) => {
+    return segments.flatMap(({ t0 }, k) => {
       const stop = k + 1 < segments.length ? segments[k + 1].t0 : until;
-      return grid.map((u) => after(current, u * (stop - current.t0)));
+      return grid.map((u) => t0 + u * (stop - t0));
     });
-    return [...drawn, end];
+  }
+
+  /** Points of a path, dense at the two ends of each stretch between events. */
+  reluflow.path = (flow, points = 60) => [
+    ...times(flow, points).map((t) => reluflow.at(flow, t)),
+    flow.end,
+  ];
+
+  /** |w(t)| along a path: [t, |w|] of its start and its end, and where it is least and largest. Of
+   * points that rounding cannot tell apart the earlier one. */
+  reluflow.lengths = (flow) => {
+    const size = (t) => [t, length(reluflow.at(flow, t))];
+    const grid = times(flow, 60);
+    const found = [...(grid.length ? grid : [0]).map(size), [Infinity, length(flow.end)]];
+    const extreme = (sign) => {
+      const above = (p, q) => sign * (p[1] - q[1]) > 1e-14 * Math.abs(p[1]);
+      const k = found.reduce((best, p, i) => (above(p, found[best]) ? i : best), 0);
+      let [lo, hi] = [found[Math.max(0, k - 1)][0], found[Math.min(k + 1, grid.length - 1)]?.[0]];
+      let best = found[k];
+      for (let turn = 0; turn < 60 && k > 0 && k < grid.length; turn++) {
+        const [p, q] = [size(lo + (hi - lo) / 3), size(hi - (hi - lo) / 3)];
+        if (sign * (p[1] - q[1]) > 0) hi = q[0];
+        else lo = p[0];
+        for (const each of [p, q]) if (above(each, best)) best = each;
+      }
+      return best;
+    };
+    return { first: found[0], last: found.at(-1), least: extreme(-1), most: extreme(1) };
   };
 
   /** L(w) = 1/2 sum_i (max(x_i.w, 0) - y_i)^2. */

@@ -90,6 +90,7 @@
       handle.setAttribute("aria-valuetext", point(w));
       const end = reluflow.reached(sets, flow, state);
       find("told").textContent = reluflow.told(state, flow, sets, end);
+      find("length").textContent = reluflow.toldLength(flow);
       fill(
         find("events"),
         ["", "time", "datum", "at w"],

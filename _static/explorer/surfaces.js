@@ -143,10 +143,13 @@
         v = plus(v, times(y[j] - dot(x, w), x));
         gather(H, x);
       }
-      if (active[j] || there.has(j)) near.push([absolute(x), Math.abs(y[j])]);
+      if (!active[j] && !there.has(j)) return;
+      // On a boundary x.w is zero, and not the rounding of a far w.
+      const size = Math.abs(y[j]) + (active[j] ? dot(absolute(x), absolute(w)) : 0);
+      near.push([absolute(x), size]);
     });
     // Rounding of the derivatives is judged by the sums of the absolute values of their terms.
-    const scale = [total(near.map(([x, label]) => times(label + dot(x, absolute(w)), x)))];
+    const scale = [total(near.map(([x, size]) => times(size, x)))];
     for (let k = 0; k < 2; k++) scale.push(total(near.map(([x]) => times(dot(x, scale[k]), x))));
     return candidates(here)
       .map((sides) => consistent(X, H, v, scale, here, sides))

@@ -65,6 +65,22 @@
     return `${from} ${goes}${how} (${status}). ${rank}`;
   };
 
+  /** A sentence on |w(t)|: from where to where, and by how much it passes both on the way. */
+  reluflow.toldLength = (flow) => {
+    const { first, last, least, most } = reluflow.lengths(flow);
+    const passes = (name, [t, size], bound, side) => {
+      const by = Math.abs(size - bound);
+      if (by <= 1e-13 * Math.max(size, bound)) return [];
+      const more = `${Number(by.toPrecision(2))} ${side} both ends`;
+      return [`It is ${name}, ${short(size)}, at t = ${short(t)}: ${more}.`];
+    };
+    return [
+      `|w| goes from ${short(first[1])} to ${short(last[1])}.`,
+      ...passes("least", least, Math.min(first[1], last[1]), "below"),
+      ...passes("largest", most, Math.max(first[1], last[1]), "above"),
+    ].join(" ");
+  };
+
   /** Where a set of minima is. */
   reluflow.where = (set) => {
     if (set.dimension === 2) return "a whole cell";

@@ -19,7 +19,7 @@ from reluflow.flows.contacts import Contact, first_contact, rooms
 from reluflow.flows.continuations import Continuation, continuations
 from reluflow.flows.descent import affine_descent
 from reluflow.flows.factor import Factor
-from reluflow.flows.segment import Segment, opening, problem, segment, slopes_of
+from reluflow.flows.segment import Segment, limits_of, opening, problem, segment, slopes_of
 from reluflow.flows.switching import SwitchingSurface, switching_surfaces, tangent_projector
 from reluflow.flows.trajectory import Event, Trajectory
 
@@ -95,6 +95,9 @@ def affine_flow(
                 break
             events += _changes(t, state, choice, on_boundary)
             state = choice
+            if state.stay:  # and is on them, not its rounding off
+                onto = tangent_projector(state.normals, len(w)) @ w
+                w, h = onto, h + X @ (onto - w)
         h = np.where(on_boundary, 0.0, h)
         current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
@@ -226,8 +229,8 @@ def _course(
             return current, contact
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
-    current = segment(X, y, w, state.on, state.normals, t)
-    room = rooms(X, y, current, state.on, state.stay) if state.stay else None
+    current = segment(X, y, w, state.on, state.normals, t, h)
+    room = rooms(X, y, h, current, state.on, state.stay) if state.stay else None
     return current, first_contact(X, norms, h, sides, current, room=room)
 
 
@@ -245,7 +248,10 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
 
     settled = knots[-1]
     if status in ("converged", "sliding") and segments[-1].rates.size:
-        settled = segments[-1].t0 + 28.0 / segments[-1].rates.min()
+        last = segments[-1]
+        size, left = np.linalg.norm(end), np.abs(last.b).max()
+        decades = np.log(left / size) if left > size > 0.0 else 0.0
+        settled = last.t0 + (28.0 + decades) / last.rates.min()
     return Trajectory(
         t=np.array(knots),
         states=np.array(states),
@@ -275,13 +281,12 @@ def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajecto
     first = np.where(start != 0.0, np.sign(start), np.sign(slopes @ only.rates))
     events = []
     if only.rates.size:
-        found = exponential_sums.zeros(start, slopes, only.rates, first)
+        found = exponential_sums.zeros(start, slopes, only.rates, first, limits_of(X, start, only))
         for j, times in enumerate(found.crossings):
             times = times[times <= min(horizon, np.finfo(float).max)]
             for k, t in enumerate(times):
                 rising = (first[j] > 0) == (k % 2 == 1)
-                t = only.polished(X[j], float(t))
-                events.append(Event(t, j, "activate" if rising else "deactivate"))
+                events.append(Event(float(t), j, "activate" if rising else "deactivate"))
     events = _together(events)
     knots = [0.0, *sorted({e.t for e in events})]
     states = list(only.at(np.array(knots)))

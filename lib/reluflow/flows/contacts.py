@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.flows import exponential_sums
-from reluflow.flows.segment import Segment, slopes_of
+from reluflow.flows.exponential_sums import evaluated
+from reluflow.flows.segment import Segment, limits_of, slopes_of
 from reluflow.flows.switching import SwitchingSurface, sliding_condition
 
 _EPS = np.finfo(float).eps
@@ -54,29 +55,30 @@ def first_contact(
     sides: NDArray,
     flow: Segment,
     until: float = np.inf,
-    room: tuple[NDArray, NDArray] | None = None,
+    room: tuple[NDArray, NDArray, NDArray] | None = None,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
     zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on
-    their boundary; room, values (m,) and amplitudes (m, r) of other sums that must stay positive.
+    their boundary; room, values (m,), amplitudes (m, r) and limits (m,) of other sums that must
+    stay positive.
     """
     if flow.rates.size == 0:
         return None
     lo, near = 0.0, sides * h
     while lo < until:
         hi = min(until, _window(X, flow, sides, near, lo))
-        far = sides * (X @ flow.after(np.array([hi]))[0])
+        far = sides * flow.products(X, h, hi)
         rows, slopes = _suspects(X, norms, flow, sides, np.minimum(near, far), lo, hi)
-        a, sign = h[rows], sides[rows]
+        a, b, sign = h[rows], slopes, sides[rows]
+        limit = limits_of(X[rows], a, flow)
         if room is not None:
-            a, b = np.append(a, room[0]), np.vstack([slopes, room[1]])
+            a, b = np.append(a, room[0]), np.vstack([b, room[1]])
             sign = np.append(sign, np.ones(len(room[0])))
-        else:
-            b = slopes
+            limit = None if limit is None else np.append(limit, room[2])
         if len(a):
-            found = exponential_sums.first_zeros(a, b, flow.rates, sign, hi)
+            found = exponential_sums.first_zeros(a, b, flow.rates, sign, hi, limit)
             contact = _contact(X, norms, h, sides, flow, rows, found)
             if contact is not None:
                 return contact
@@ -122,8 +124,7 @@ def _suspects(
 
 def _rounding(flow: Segment, s: float) -> float:
     """A bound on the rounding of x.w(s) for x of length one."""
-    size = np.sqrt(flow.w0 @ flow.w0) - np.abs(flow.b) @ np.expm1(-flow.rates * s)
-    return 4.0 * (len(flow.w0) + 8) * _EPS * size
+    return 4.0 * (len(flow.w0) + 8) * _EPS * flow.summed(s)
 
 
 def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
@@ -140,37 +141,48 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     if found.crossings.size:
         crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
         came[crossed] = sides[crossed]
-    if first < len(rows):
-        wait = flow.polished(X[rows[first]], wait)
-    w = flow.after(np.array([wait]))[0]
-    ahead = X @ w
+    ahead = flow.products(X, h, wait)
     # What rounding cannot tell from a contact at the same moment is one, and so is what rounding
     # has put on its boundary or across it: parallel data among them.
     close = (np.abs(ahead) <= _rounding(flow, wait) * norms) & ~data
     maybe = np.nonzero(close)[0]
     if maybe.size:
-        slopes, grown = slopes_of(X[maybe], flow), -np.expm1(-flow.rates * wait)
-        value, terms = h[maybe] + slopes @ grown, np.abs(h[maybe]) + np.abs(slopes) @ grown
-        there = (np.abs(value) <= 8 * _EPS * terms) | (sides[maybe] * ahead[maybe] <= 0.0)
+        slopes = slopes_of(X[maybe], flow)
+        limit = limits_of(X[maybe], h[maybe], flow)
+        waits = np.full((len(maybe), 1), wait)
+        value, terms = evaluated(h[maybe], slopes, flow.rates, waits, limit)
+        there = np.abs(value[:, 0]) <= 8 * _EPS * terms[:, 0]
+        there |= sides[maybe] * ahead[maybe] <= 0.0
         data[maybe] = slopes.any(axis=1) & there
+    w = flow.after(np.array([wait]))[0]
     return Contact(float(wait), w, ahead, data, came)
 
 
 def rooms(
-    X: NDArray, y: NDArray, flow: Segment, on: NDArray, stay: tuple[SwitchingSurface, ...]
-) -> tuple[NDArray, NDArray]:
-    """How far the surfaces `stay` of the flow of the data `on` are from letting go: values (m,) and
-    amplitudes (m, r).
+    X: NDArray,
+    y: NDArray,
+    h: NDArray,
+    flow: Segment,
+    on: NDArray,
+    stay: tuple[SwitchingSurface, ...],
+) -> tuple[NDArray, NDArray, NDArray]:
+    """How far the surfaces `stay` of the flow of the data `on`, whose x.w are h (n,) at first, are
+    from letting go: values (m,), amplitudes (m, r) and limits (m,).
 
-    A surface lets go where one of these sums becomes negative. Those that stay zero are left out.
+    A surface lets go where one of these sums becomes negative: not where what holds it only fades
+    as the flow comes to rest, which is a limit of zero. Sums that do not change are left out.
     """
     F, c = sliding_condition(X, stay)
-    A, target = X[on], y[on]
-    room = c - F @ (A.T @ (target - A @ flow.w0))
+    A, B, target = X[on], np.abs(X[on]), y[on]
+
+    def room(h: NDArray, width: NDArray) -> tuple[NDArray, NDArray]:
+        value = c - F @ (A.T @ (target - h))
+        size = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + width))
+        return np.where(np.abs(value) <= 1e-13 * size, 0.0, value), size
+
+    first, size = room(h[on], B @ np.abs(flow.w0))
+    last, _ = room(A @ flow.fit, B @ np.abs(flow.fit))
     slopes = F @ (A.T @ (A @ (flow.V * flow.b)))
-    B = np.abs(A)
-    width = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + B @ np.abs(flow.w0)))
-    room = np.where(np.abs(room) <= 1e-13 * width, 0.0, room)
-    slopes = np.where(np.abs(slopes) <= 1e-13 * width[:, None], 0.0, slopes)
+    slopes = np.where(np.abs(slopes) <= 1e-13 * size[:, None], 0.0, slopes)
     moving = slopes.any(axis=1)
-    return room[moving], slopes[moving]
+    return first[moving], slopes[moving], last[moving]

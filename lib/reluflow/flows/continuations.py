@@ -82,7 +82,8 @@ def continuations(
     near = active.copy()
     near[[j for surface in here for j in surface.data]] = True
     B = np.abs(X[near])
-    scale = [B.T @ (np.abs(y[near]) + B @ np.abs(w))]
+    # On a boundary x.w is zero, and not the rounding of a far w.
+    scale = [B.T @ (np.abs(y[near]) + active[near] * (B @ np.abs(w)))]
     for _ in range(X.shape[1]):
         scale.append(B.T @ (B @ scale[-1]))
     found = []
@@ -236,7 +237,8 @@ def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
     for _ in range(d):
         free.append(-H @ jet[-1])
         jet.append(P @ free[-1])
-    sizes = np.linalg.norm(scale, axis=1) + 1e-300
+    largest = scale.max(axis=1) + 1e-300  # whose square may overflow
+    sizes = largest * np.linalg.norm(scale / largest[:, None], axis=1)
     for surface, side in zip(here, sides, strict=True):
         if side and _lexicographic_sign(np.array(jet) @ surface.normal, sizes) != side:
             return None

@@ -7,12 +7,14 @@ datum flips is found as the flow's events are, and a stretch of any length costs
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
-from reluflow.flows.segment import Segment, check_steps, problem, segment, slopes_of
+from reluflow.flows.segment import Segment, check_steps, limits_of, problem, segment, slopes_of
 from reluflow.flows.trajectory import Event, Trajectory
 
 _PLAIN_STEPS = 16
@@ -79,7 +81,7 @@ def _stretch(X, y, w, on, step: float, k: float) -> Segment | None:
     flow = segment(X, y, w, on, np.zeros((0, len(w))), k)
     if flow.rates.size and step * flow.rates.max() >= 1.0:
         return None
-    return Segment(k, w, flow.V, flow.b, -np.log1p(-step * flow.rates), flow.limit)
+    return replace(flow, rates=-np.log1p(-step * flow.rates))
 
 
 def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
@@ -97,7 +99,8 @@ def _steps_to_flip(X: NDArray, piece: Segment, sides: NDArray) -> int:
         return never
     start = X[rows] @ piece.w0
     sign = np.where(sides[rows], 1.0, -1.0)
-    found = exponential_sums.zeros(start, slopes[rows], piece.rates, sign)
+    limits = limits_of(X[rows], start, piece)
+    found = exponential_sums.zeros(start, slopes[rows], piece.rates, sign, limits)
     times = np.concatenate([found.crossings.ravel(), found.touches.ravel()])
     for root in np.sort(times[np.isfinite(times)]):
         # A visit to the other side that falls between two steps leaves no trace in descent.

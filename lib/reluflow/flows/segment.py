@@ -20,8 +20,10 @@ _EPS = np.finfo(float).eps
 class Segment:
     """w(t) = w0 + V (b (1 - exp(-rates (t - t0)))) = limit - V (b exp(-rates (t - t0))) from t0 on.
 
-    Shapes: w0 and limit (d,), V (d, r), b and rates (r,). The first form keeps the digits early,
-    the second one late, when a far start is forgotten. An `opening` knows no limit (it is inf).
+    Shapes: w0 (d,), V (d, r), b and rates (r,). The limit is `rest` + `fit` (d,): the part of w0
+    off span(V), and V c. c (r,) are added up from numbers of the sizes `terms` (r,), and do not
+    depend on w0. The first form keeps the digits early, the second one late, when a far start is
+    forgotten. An `opening` knows no limit (fit is inf, and there is no c).
     """
 
     t0: float
@@ -29,7 +31,20 @@ class Segment:
     V: NDArray
     b: NDArray
     rates: NDArray
-    limit: NDArray
+    rest: NDArray
+    fit: NDArray
+    c: NDArray
+    terms: NDArray
+
+    @property
+    def opens(self) -> bool:
+        """Whether this is an `opening`."""
+        return bool(np.isinf(self.fit[0]))
+
+    @property
+    def limit(self) -> NDArray:
+        """Where the segment leads (d,)."""
+        return self.rest + self.fit
 
     def at(self, t: NDArray) -> NDArray:
         """States (k, d) at times t (k,), infinity allowed."""
@@ -37,11 +52,8 @@ class Segment:
 
     def after(self, s: NDArray) -> NDArray:
         """States (k, d) at the times s (k,) from the segment's start on."""
-        gone = -np.expm1(-self.rates * s[:, None])
-        if np.isinf(self.limit[0]):
-            return self.w0 + (gone * self.b) @ self.V.T
-        left = np.exp(-self.rates * s[:, None])
         early, late = self._sizes(s)
+        gone, left = -np.expm1(-self.rates * s[:, None]), np.exp(-self.rates * s[:, None])
         return np.where(
             (early <= late)[:, None],
             self.w0 + (gone * self.b) @ self.V.T,
@@ -56,26 +68,25 @@ class Segment:
     def summed(self, s: float) -> float:
         """The size of what the state at the time s is added up from, in the better of the forms:
         its rounding is that of this size, and not of a far start that is forgotten."""
-        return float(min(self._sizes(np.array([s])))[0])
+        early, late = self._sizes(np.array([s]))
+        # The rounding of rates s is one of exp(-rates s), as many times as large.
+        decay = np.minimum(self.rates * s, 1e3)
+        slack = (decay * np.exp(-decay)) @ np.abs(self.b)
+        return float(min(early[0], late[0] + slack))
+
+    def products(self, X: NDArray, h: NDArray, s: float) -> NDArray:
+        """The x.w (n,) after the time s, from h (n,) on; a far `rest` is no part of their rounding
+        for the data that do not feel it."""
+        if not self.rest.any():
+            return X @ self.after(np.array([s]))[0]
+        early, late = self._sizes(np.array([s]))
+        if early <= late:
+            return h + X @ (self.V @ (self.b * -np.expm1(-self.rates * s)))
+        return _felt(X, self.rest) + X @ (self.fit - self.V @ (self.b * np.exp(-self.rates * s)))
 
     def velocity(self, s: float) -> NDArray:
         """dw/dt (d,) at the time s from the segment's start on."""
         return self.V @ (self.b * self.rates * np.exp(-self.rates * s))
-
-    def polished(self, x: NDArray, s: float) -> float:
-        """The zero s of x.w, known to rounding of the early form, to rounding of the late form."""
-        if np.isinf(self.limit[0]):
-            return s
-        slopes = (x @ self.V) * self.b
-        for _ in range(2):
-            left = np.exp(-self.rates * s)
-            early = np.abs(x) @ np.abs(self.w0) + np.abs(slopes) @ (1.0 - left)
-            late = np.abs(x) @ np.abs(self.limit) + np.abs(slopes) @ left
-            value, slope = x @ self.limit - slopes @ left, slopes @ (self.rates * left)
-            if not late < early or not abs(value) < 1e-8 * abs(slope) * s:
-                break
-            s = s - value / slope
-        return float(s)
 
 
 def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
@@ -105,9 +116,17 @@ def check_steps(step: float, n_steps: int) -> None:
 
 
 def segment(
-    X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    on: NDArray,
+    normals: NDArray,
+    t0: float,
+    h: NDArray | None = None,
 ) -> Segment:
-    """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d)."""
+    """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d).
+
+    h (n,) is X w, where it is known better than from w."""
     Q = tangent_basis(normals, len(w))
     A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
     if not A.size or not A.any():
@@ -122,17 +141,21 @@ def segment(
     U, s, V = U[:, kept], s[kept], V[:, kept]
     if s.size == 0:
         return _still(w, t0)
-    rates = s**2
-    # The fitted point in u + span(V); where squaring the condition number would show, corrected.
-    best = u + V @ (U.T @ (target - A @ u) / s)
-    if s[0] > 10.0 * s[-1] or np.linalg.norm(u) > 10.0 * np.linalg.norm(best):
-        best = refine(A, target, best, V, rates)
-    # Two routes to the amplitudes: each is exact where the other one cancels.
-    force = A.T @ (target - A @ u)
-    along, to_best = V.T @ force / rates, V.T @ (best - u)
-    closer = rates * np.linalg.norm(best - u) <= np.linalg.norm(force)
-    limit = Q @ best + (w - Q @ u if len(normals) else 0.0)
-    return Segment(t0, w, Q @ V, np.where(closer, to_best, along), rates, limit)
+    rates, rest = s**2, _off(V, u)
+    # The fitted point in span(V); where squaring the condition number would show, corrected.
+    fit = V @ (U.T @ target / s)
+    if s[0] > 10.0 * s[-1]:
+        fit = refine(A, target, fit, V, rates)
+
+    def coordinates(way: NDArray, force: NDArray) -> NDArray:
+        # Two routes: each is exact where the other one cancels.
+        closer = rates * (np.linalg.norm(way) + np.linalg.norm(rest)) <= np.linalg.norm(force)
+        return np.where(closer, V.T @ way, V.T @ force / rates)
+
+    gap = target - (A @ u if h is None else h[on])
+    b = coordinates(fit + rest - u, A.T @ gap)
+    c, terms = coordinates(fit, A.T @ target), np.abs(U).T @ np.abs(target) / s
+    return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, terms)
 
 
 def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -154,25 +177,62 @@ def opening(factor: Factor, force: NDArray, w: NDArray, t0: float) -> tuple[Segm
     While l_max s < 100 the force A^T (y - A w) tells the amplitudes to rounding, however small the
     other rates. So there is no need for the limit, whose digits are dear.
     """
-    rates = factor.s**2
+    rates, V = factor.s**2, factor.V
     if rates.size == 0:
         return _still(w, t0), np.inf
-    b = force @ factor.V / rates
-    length, limit = 100.0 / rates[0], w + factor.V @ b
-    left = np.exp(-rates * length)
-    early = np.sqrt(w @ w) + (1.0 - left) @ np.abs(b)
-    late = np.sqrt(limit @ limit) + left @ np.abs(b)
-    start = Segment(t0, w, factor.V, b, rates, np.full(len(w), np.inf))
-    # Where a far start is forgotten on the way, the limit is needed for the digits.
-    return start, length if early <= 4.0 * late else 0.0
+    b, u = force @ V / rates, w @ V
+    length, unknown = 100.0 / rates[0], np.zeros(0)
+    start = Segment(
+        t0, w, V, b, rates, _off(V, w), np.full(len(w), np.inf), c=unknown, terms=unknown
+    )
+    # Where a far start is forgotten, in any direction, the limit is needed for the digits.
+    early = np.sqrt(w @ w) - np.expm1(-rates * length) @ np.abs(b)
+    limit = w + V @ b
+    late = np.sqrt(limit @ limit) + np.exp(-rates * length) @ np.abs(b)
+    near = early <= 4.0 * late and np.linalg.norm(u) <= 10.0 * np.linalg.norm(u + b)
+    return start, length if near else 0.0
+
+
+def _off(V: NDArray, w: NDArray) -> NDArray:
+    """The part of w (d,) orthogonal to the columns of V (d, r), zero where there is no room."""
+    if V.shape[0] == V.shape[1]:
+        return np.zeros(len(w))
+    for _ in range(2):  # the second time what rounding has left
+        w = w - V @ (V.T @ w)
+    return w
+
+
+def _felt(X: NDArray, rest: NDArray) -> NDArray:
+    """The products of `rest` with the rows of X, those that are rounding alone as zero."""
+    product = X @ rest
+    rounding = 4 * (len(rest) + 8) * _EPS * (np.abs(X) @ np.abs(rest))
+    return np.where(np.abs(product) <= rounding, 0.0, product)
 
 
 def _still(w: NDArray, t0: float) -> Segment:
-    return Segment(t0, w, np.zeros((len(w), 0)), np.zeros(0), np.zeros(0), w)
+    none = np.zeros(0)
+    return Segment(t0, w, np.zeros((len(w), 0)), none, none, w, np.zeros(len(w)), none, none)
 
 
 def slopes_of(X: NDArray, current: Segment) -> NDArray:
     """Amplitudes (n, r) of x_j.w(t) - x_j.w0, those that are rounding alone set to zero."""
-    slopes = (X @ current.V) * current.b
-    rounding = 4 * _EPS * (np.abs(X) @ np.abs(current.V)) * np.abs(current.b)
-    return np.where(np.abs(slopes) <= rounding, 0.0, slopes)
+    return _along(X, current) * current.b
+
+
+def limits_of(X: NDArray, h: NDArray, current: Segment) -> NDArray | None:
+    """Limits (n,) of x_j.w(t), which is h (n,) at the start, those that are rounding alone set to
+    zero: not h plus the amplitudes, for beside a far h they would drown. None for an opening."""
+    if current.opens:
+        return None
+    along, still = _along(X, current), _felt(X, current.rest)
+    limit = along @ current.c + still
+    early = np.abs(h) + np.abs(along) @ np.abs(current.b)
+    late = np.abs(along) @ current.terms + np.abs(still)
+    return np.where(np.abs(limit) <= 32 * _EPS * np.minimum(early, late), 0.0, limit)
+
+
+def _along(X: NDArray, current: Segment) -> NDArray:
+    """The parts (n, r) of the data along V, those that are rounding alone set to zero."""
+    along = X @ current.V
+    rounding = 4 * _EPS * (np.abs(X) @ np.abs(current.V))
+    return np.where(np.abs(along) <= rounding, 0.0, along)

@@ -36,34 +36,44 @@ def _suits_tower(rates: NDArray) -> bool:
     return len(rates) <= TOWER_LIMIT and (len(rates) == 0 or rates[-1] <= TOWER_SPAN * rates[0])
 
 
-def zeros(a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray) -> Zeros:
+def zeros(
+    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, limit: NDArray | None = None
+) -> Zeros:
     """All zeros in t > 0 of f_j(t) = a_j + sum_k b_jk (1 - exp(-l_k t)), j = 1..m.
 
     Parameters: a (m,), b (m, r), rates (r,) positive in any order, sign0 (m,) signs of +1 or -1
-    just after t = 0. Returns `Zeros`.
+    just after t = 0; limit (m,) of the sums, where it is known better than by adding up, as beside
+    a far a. Returns `Zeros`.
     """
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]
     if _suits_tower(rates):
-        return rolle(a, b, rates, sign0)
-    return bounds(a, b, rates, sign0, first_only=False)
+        return rolle(a, b, rates, sign0, limit=limit)
+    return bounds(a, b, rates, sign0, first_only=False, limit=limit)
 
 
 def first_zeros(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, until: float = np.inf
+    a: NDArray,
+    b: NDArray,
+    rates: NDArray,
+    sign0: NDArray,
+    until: float = np.inf,
+    limit: NDArray | None = None,
 ) -> Zeros:
     """As `zeros`, but only the earliest zero of all m sums is promised, and one before `until`."""
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]
-    crossings = _monotone(a, b, rates, sign0, until) if np.isfinite(until) and rates.size else None
+    limit = limit_of(a, b) if limit is None else limit
+    short = np.isfinite(until) and rates.size
+    crossings = _monotone(a, b, rates, sign0, until, limit) if short else None
     if crossings is not None:
         return Zeros(crossings, np.full((len(a), 0), np.inf))
     if _suits_tower(rates):
-        return rolle(a, b, rates, sign0, first_only=True, until=until)
-    return bounds(a, b, rates, sign0, until=until)
+        return rolle(a, b, rates, sign0, first_only=True, limit=limit, until=until)
+    return bounds(a, b, rates, sign0, until=until, limit=limit)
 
 
-def _monotone(a, b, rates, sign0, until: float) -> NDArray | None:
+def _monotone(a, b, rates, sign0, until: float, limit: NDArray) -> NDArray | None:
     """The zeros (m, 1) up to `until` of sums that are certainly monotone there; else None."""
     # Towards zero and away from it, exp(l_1 t) f'(t) is a difference of two decreasing sums.
     away = sign0[:, None] * b * rates
@@ -74,7 +84,6 @@ def _monotone(a, b, rates, sign0, until: float) -> NDArray | None:
     # A sum that starts at zero with its slope against sign0 starts tangentially.
     if not (rises | falls & (a != 0.0)).all():
         return None
-    limit = limit_of(a, b)
     end = np.full(len(a), until)
     crossings = np.full((len(a), 1), np.inf)
     final = evaluated(a, b, rates, end[:, None], limit)[0][:, 0]

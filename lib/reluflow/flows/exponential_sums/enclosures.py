@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.flows.exponential_sums.sums import Zeros, evaluate, horizon, limit_of, solve
+from reluflow.flows.exponential_sums.sums import Zeros, evaluated, horizon, limit_of, solve
 
 _EPS = np.finfo(float).eps
 
@@ -17,6 +17,7 @@ def bounds(
     sign0: NDArray,
     first_only: bool = True,
     until: float = np.inf,
+    limit: NDArray | None = None,
 ) -> Zeros:
     """Zeros in t > 0 by interval halving with certificates; parameters as for `rolle`.
 
@@ -26,8 +27,9 @@ def bounds(
     m, r = b.shape
     if r == 0:
         return Zeros(np.full((m, 0), np.inf), np.full((m, 0), np.inf))
+    limit = limit_of(a, b) if limit is None else limit
     clear = _clear_of_zero(a, b, rates, sign0)
-    row, lo, hi, edge = _suspects(a, b, rates, clear, until)
+    row, lo, hi, edge = _suspects(a, b, rates, limit, clear, until)
     found_row, found_t, touch_row, touch_t = [], [], [], []
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     up1, down1 = up * rates, down * rates
@@ -39,21 +41,22 @@ def bounds(
         later = ~now & (lo < best)
         wait = row[later], lo[later], hi[later], edge[later]
         row, lo, hi, edge = row[now], lo[now], hi[now], edge[now]
-        low, high, rounding = _enclosure(a[row], b[row], rates, lo, hi)
+        low, high, rounding = _enclosure(a[row], b[row], rates, limit[row], lo, hi)
         free = (low > rounding) | (high < -rounding)
         # exp(l_1 t) f'(t) is a difference of two decreasing sums.
         d_lo, d_hi = np.exp(-shifted * lo[:, None]), np.exp(-shifted * hi[:, None])
         steep = ((d_hi * up1[row]).sum(1) - (d_lo * down1[row]).sum(1) > 0) | (
             (d_lo * up1[row]).sum(1) - (d_hi * down1[row]).sum(1) < 0
         )
-        values = evaluate(a[row], b[row], rates, np.stack([lo, hi], axis=1))
+        values, _ = evaluated(a[row], b[row], rates, np.stack([lo, hi], axis=1), limit[row])
         sign_lo = np.where(lo == clear[row], sign0[row], np.sign(values[:, 0]))
         sign_hi = np.sign(values[:, 1])
         crossing = ~free & steep & (sign_lo * sign_hi <= 0) & (sign_lo != 0)
         if crossing.any():
             c = np.nonzero(crossing)[0]
-            roots = solve(a[row[c]], b[row[c]], rates, lo[c], hi[c], sign_lo[c])
-            found_row.append(row[c])
+            at = row[c]
+            roots = solve(a[at], b[at], rates, lo[c], hi[c], sign_lo[c], limit[at])
+            found_row.append(at)
             found_t.append(roots)
             if first_only:
                 best = min(best, np.nextafter(roots.min(), np.inf))
@@ -70,7 +73,7 @@ def bounds(
     return Zeros(_pad(m, found_row, found_t), _pad(m, touch_row, touch_t))
 
 
-def _enclosure(a, b, rates, lo, hi, common=False) -> tuple[NDArray, NDArray, NDArray]:
+def _enclosure(a, b, rates, limit, lo, hi, common=False) -> tuple[NDArray, NDArray, NDArray]:
     """Bounds of sums on intervals (lo, hi) and their rounding: f is a difference of two monotone
     sums, in either of its forms; the one with smaller terms serves.
 
@@ -80,7 +83,6 @@ def _enclosure(a, b, rates, lo, hi, common=False) -> tuple[NDArray, NDArray, NDA
     def total(weights: NDArray, terms: NDArray) -> NDArray:
         return weights @ terms.T if common else (weights * terms).sum(axis=1)
 
-    limit = limit_of(a.reshape(-1), b).reshape(a.shape)
     up, down = np.maximum(b, 0.0), np.maximum(-b, 0.0)
     g_lo, g_hi = -np.expm1(-rates * lo[:, None]), -np.expm1(-rates * hi[:, None])
     e_lo, e_hi = np.exp(-rates * lo[:, None]), np.exp(-rates * hi[:, None])
@@ -100,16 +102,18 @@ def _enclosure(a, b, rates, lo, hi, common=False) -> tuple[NDArray, NDArray, NDA
 
 
 def _suspects(
-    a: NDArray, b: NDArray, rates: NDArray, clear: NDArray, until: float
+    a: NDArray, b: NDArray, rates: NDArray, limit: NDArray, clear: NDArray, until: float
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """The windows of time in which sums may have a zero: row, lo, hi and number of each window.
 
     The windows tile t > 0 and are common to all sums, so that one matrix product bounds them all.
     """
-    end, _ = horizon(a, b, rates, until=until)
+    end, _ = horizon(a, b, rates, limit, until)
     exponents = np.arange(-6, 1 + int(np.ceil(np.log2(max(1.0, end.max(initial=0.0) * rates[-1])))))
     edges = np.append(0.0, 2.0**exponents / rates[-1])
-    low, high, rounding = _enclosure(a[:, None], b, rates, edges[:-1], edges[1:], common=True)
+    low, high, rounding = _enclosure(
+        a[:, None], b, rates, limit[:, None], edges[:-1], edges[1:], common=True
+    )
     suspect = (low <= 2 * rounding) & (high >= -2 * rounding)
     suspect &= (edges[1:] > clear[:, None]) & (edges[:-1] < end[:, None])
     row, edge = np.nonzero(suspect)
