@@ -30,7 +30,7 @@ _FLIPS = 256
 
 
 class ActiveSet:
-    """The data with w.x > 0, their H = sum x x^T and their q = sum y x (Lee et al. 2022, eq. 2).
+    """The data with w.x > 0, their H = sum x x^T and their q = sum y x (Lee et al. 2022a, eq. 2).
 
     Parameters: X (n, d) in C order, y (n,), w (d,), all finite. `follow` tells which data flip,
     `change` makes the change. A datum whose w.x is zero to within rounding is on the side of the

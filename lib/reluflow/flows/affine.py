@@ -1,6 +1,6 @@
 """Exact gradient flow of one neuron under the square loss: closed form between events.
 
-Inside an activation cell the flow dw/dt = q - H w (Lee et al. 2022, eq. 3) is affine, so w(t) is
+Inside an activation cell the flow dw/dt = q - H w (Lee et al. 2022a, eq. 3) is affine, so w(t) is
 a constant plus a sum of exponentials, and so is every pre-activation. The next event is the first
 zero of all of them (`exponential_sums`); what happens there is decided in `boundaries`.
 """
@@ -56,7 +56,7 @@ def affine_flow(
     horizon: float = np.inf,
     max_events: int = 100_000,
 ) -> Trajectory:
-    """Gradient flow dw/dt = q(w) - H(w) w of one neuron, exactly (Lee et al. 2022, eq. 3).
+    """Gradient flow dw/dt = q(w) - H(w) w of one neuron, exactly (Lee et al. 2022a, eq. 3).
 
     Parameters: X (n, d) data, y (n,) labels of either sign, w0 (d,) start, activation "relu" or
     "linear" (whose events are the sign changes of x_j.w, which do not bend its path), horizon in

@@ -1,7 +1,7 @@
 """The ways in which a gradient flow can leave a point on switching surfaces: one, none or several.
 
 With y > 0 both sides of a boundary can point away from it, and more than one flow leaves.
-Proposition F.4 of Lee et al. 2022 says that this does not happen.
+Proposition F.4 of Lee et al. 2022a says that this does not happen.
 
 A flow that leaves a point runs, for a while, inside one face of the arrangement of the boundaries
 through it: on some of them, strictly to one side of the others. So the ways to leave are found by

@@ -29,7 +29,7 @@ def affine_descent(
     n_steps: int,
     activation: str = "relu",
 ) -> Trajectory:
-    """Gradient descent w <- w - step (H(w) w - q(w)), n_steps times (Lee et al. 2022, G.1).
+    """Gradient descent w <- w - step (H(w) w - q(w)), n_steps times (Lee et al. 2022a, G.1).
 
     Parameters: X (n, d), y (n,), w0 (d,), step > 0 in units of time, n_steps >= 0, activation
     "relu" or "linear". A datum on its boundary counts as inactive, as in the paper's eq. (2).

@@ -66,7 +66,7 @@ def neuron_descent(
     """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
 
     With p = v_m ... v_1 a step is w <- w - step p (p H w - q), v_k <- v_k - step (p / v_k)
-    (p w.H w - q.w) (Lee et al. 2023, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum
+    (p w.H w - q.w) (Lee et al. 2022b, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum
     divide the step by n. The paper's network is this product while v_2, ..., v_m are positive.
 
     Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron

@@ -5,7 +5,7 @@ For d = 2 the matrix H of a cell has two eigenvalues l_1 >= l_2 in closed form, 
     h_j(t) = x_j.w(t) = h_j(0) + A_j (1 - exp(-l_1 t)) + B_j (1 - exp(-l_2 t))
 
 has at most one critical point, known in closed form, and at most two zeros. Every step takes all
-flows that still move to their next event (Lee et al. 2022, eqs. 2-3, labels y > 0 by A2). A flow
+flows that still move to their next event (Lee et al. 2022a, eqs. 2-3, labels y > 0 by A2). A flow
 that meets a choice too fine for this arithmetic is left undecided: `affine_flow` decides it.
 """
 
