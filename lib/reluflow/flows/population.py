@@ -1,8 +1,8 @@
 """Population dynamics of a chain of single ReLU neurons under a teacher and Gaussian data.
 
-The state is the angle phi = pi - angle(w, w*) and the magnitude |w| (Lee et al. 2022b). As phi nears
-pi or |w| nears 0 or |w*|, numbers phi and |w| would keep no digits of what is left, so the flow is
-integrated in
+The state is the angle phi = pi - angle(w, w*) and the magnitude |w| (Lee et al. 2022b). As phi
+nears pi or |w| nears 0 or |w*|, numbers phi and |w| would keep no digits of what is left, so the
+flow is integrated in
 
     psi = log tan(phi/2),    rho = log(|w| / |w*|),    s = |w*|^(2m) t,
 
