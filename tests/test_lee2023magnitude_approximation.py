@@ -36,6 +36,25 @@ def test_bent_profiles():
         profiles.bent(-1.0, 2.0)
 
 
+def test_descent_in_the_plane_escapes_from_its_flow():
+    for step in (0.1, 0.01):
+        path, flow = approximation.plane_descent(step, round(1 / step))
+        assert np.linalg.norm(flow, axis=1) == pytest.approx(1.0)
+        assert np.linalg.norm(path[1:] - flow[1:], axis=1).max() < 2 * step
+        at = approximation.escapes(step)
+        assert 3.0 < at * step < 9.0
+    # One step against differences of the loss.
+    path, _ = approximation.plane_descent(0.01, 40)
+    w = path[30]
+
+    def loss(x, y):
+        return -x / math.hypot(x, y) - (math.hypot(x, y) - 1) ** 2 / 2
+
+    slope = [(loss(w[0] + 1e-6, w[1]) - loss(w[0] - 1e-6, w[1])) / 2e-6,
+             (loss(w[0], w[1] + 1e-6) - loss(w[0], w[1] - 1e-6)) / 2e-6]  # fmt: skip
+    assert path[31] == pytest.approx(w - 0.01 * np.array(slope), abs=1e-9)
+
+
 def test_flat_profiles():
     for g in (profiles.flat_inside(), profiles.flat_start()):
         x = np.linspace(0.001, 0.999, 4001)

@@ -17,6 +17,7 @@ from reluflow.figures import fingerprint_of
 from reluflow.flows import balanced_chain as chain
 from reluflow.flows import orbit
 from reluflow.flows.population import population_flow
+from reluflow.ledger import LedgerError
 from reluflow.ledger.evidence import against
 from reluflow.papers.lee2023magnitude import (
     bounds,
@@ -482,6 +483,7 @@ def test_evidence_and_counterexamples(reports) -> None:
     for case in (
         passed,
         implicit.upper_bound_passed(0.5, 3, 1.0),
+        implicit.no_value(2.0, 3),
         comparison_lemma.overtaken(),
     ):
         case.check()
@@ -520,6 +522,21 @@ def test_an_imaginary_part_that_does_not_cancel_is_noticed(monkeypatch) -> None:
     leaning = lambda u, m, share: right(u, m, share) + mp.mpc(0, 1e-3) * u  # noqa: E731
     monkeypatch.setattr(bounds_exact, "printed_left", leaning)
     assert not holds(implicit.defined((2,)), 1e-9)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5])
+def test_imaginary_part_behind_the_cut_by_two_routes(m: int) -> None:
+    for share in (0.3, 1.0):
+        height = math.pi / ((m + 1) * share ** (2 * m / (m + 1)))
+        assert float(bounds_exact.imaginary_part(m, share)) == pytest.approx(height, rel=1e-12)
+        for u in (1.1, 4.0):
+            found = abs(mp.im(bounds_exact.printed_left(u, m, share)))
+            assert float(found) == pytest.approx(height, rel=1e-12)
+
+
+def test_before_the_branch_point_the_printed_solution_has_a_value() -> None:
+    with pytest.raises(LedgerError, match="beyond the branch point"):
+        implicit.no_value(0.5, 3)
 
 
 def test_small_norms_below_the_threshold_keep_to_equation_8() -> None:

@@ -33,6 +33,9 @@ Item = Mapping[str, NDArray]
 STEPS = (1e-2, 1e-3, 1e-4)
 """c eta of the orders that are measured; c = 1."""
 
+PLANE_STEPS = (0.1, 0.01, 0.001)
+"""Steps of the descent in the plane."""
+
 SPAN = 1.5
 """Flat profiles are followed up to c eta T of this: past x = 1/2 at log 2, before w underflows."""
 
@@ -92,6 +95,8 @@ def uniform_in_time(seed: int, count: int) -> list[Evidence]:
         bound("largest growth of error/(T eta^2), eta to eta/10", max(grown), "<=", 1.5, ""),
         note("g = x - 0.45 x^2, c eta = 1/10: largest error over the proof's "
              "c eta max|g''|/(2 (2 - c eta))", _over_proof(), digits=3),
+        note("w in the plane, see the reading: eta, and eta T at which the error exceeds 1",
+             tuple((step, round(step * escapes(step), 6)) for step in PLANE_STEPS), digits=3),
          note("functions g", count),
         note("seed", seed),
     ]  # fmt: skip
@@ -124,8 +129,37 @@ def converse(seed: int, count: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
+A_NUMBER = Reading(
+    taken="w is a number: the paper sets it like one, not bold as its vectors, and its proof uses "
+    "the derivative of g^-1",
+    others="for w in the plane it is false: at L = -cos(theta) - (|w| - 1)^2/2 the flow from "
+    "theta = pi/2 stays on the unit circle, g(x) = (cos 2 arctan x, sin 2 arctan x) is smooth and "
+    "one-to-one with a smooth inverse, and descent leaves the circle and escapes at every step",
+)
+
+
+def plane_descent(step: float, n_steps: int) -> tuple[NDArray, NDArray]:
+    """Descent of L = -cos(theta) - (|w| - 1)^2 / 2 from w = (0, 1), and its flow's g at (1 -
+    step)^T, g(x) = (cos 2 arctan x, sin 2 arctan x): two arrays (n_steps + 1, 2)."""
+    w, path = np.array([0.0, 1.0]), np.empty((n_steps + 1, 2))
+    for k in range(n_steps + 1):
+        path[k] = w
+        length = math.hypot(*w)
+        out, along = w / length, np.array([-w[1], w[0]]) / length
+        # -grad L is |w| - 1 along the ray and -sin(theta) / |w| across it.
+        w = w + step * ((length - 1.0) * out - out[1] / length * along)
+    angle = 2.0 * np.arctan((1.0 - step) ** np.arange(n_steps + 1.0))
+    return path, np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def escapes(step: float) -> int:
+    """The first T at which `plane_descent` is farther than 1 from g((1 - step)^T)."""
+    path, flow = plane_descent(step, math.ceil(15.0 / step))
+    return int(np.argmax(np.linalg.norm(path - flow, axis=1) > 1.0))
+
+
 CONVERSE = Reading(
-    taken="one g serves all small eta, and descent is g((1 - c eta)^T) up to O(eta)",
+    taken="w is a number; one g serves all small eta, and descent is g((1 - c eta)^T) up to O(eta)",
     others="equality for all small eta leaves affine g only, since at T = 0 it says "
     "g(1 - c eta) = g(1) + eta F(w(0)); for a single eta nothing follows, as every "
     "monotone sequence is some function of (1 - c eta)^T",

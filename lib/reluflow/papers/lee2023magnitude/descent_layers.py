@@ -1,4 +1,5 @@
 """Descent of several layers: Theorem 4.2 on the angle, which fails near phi_0 = pi, and its repair.
+Near phi_0 = 0 it fails as Theorem A.2 does, see `descent_near_zero`.
 
 One step of descent moves w to b u + a u*, where u = w/|w|, u* = w*/|w*|, and with p = v_1...v_m
 
@@ -29,18 +30,19 @@ from scipy.optimize import brentq
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.falsify import Instance, Report, Statement, survey
-from reluflow.flows.population import PopulationPath
+from reluflow.flows.population import PopulationPath, pull
 from reluflow.instances import Draws
 from reluflow.ledger import Counterexample, Reading, bound, fact
 from reluflow.papers.lee2023magnitude import descent_exact as exact
-from reluflow.papers.lee2023magnitude.bounds import gap_bounds, step_limit
-from reluflow.papers.lee2023magnitude.descent_one_layer import angle, angle_slacks
+from reluflow.papers.lee2023magnitude.bounds import angle_rates, gap_bounds, step_limit
+from reluflow.papers.lee2023magnitude.descent_one_layer import angle, angle_slacks, repaired_gap
 from reluflow.papers.lee2023magnitude.descents import (
     ON_THE_ANGLE,
     SMALLNESS,
     Descent,
     Ranges,
     draws,
+    everywhere,
     limit_guess,
     statement,
 )
@@ -52,10 +54,14 @@ STEPS = tuple(Fraction(2, 3) / k for k in SMALLNESS)
 LOWER_START, UPPER_START = Fraction(1, 2), Fraction(2)
 """Norms |w0| = v_1 from which the lower and the upper bound of Theorem 4.2 fail."""
 
-AWAY = 0.5
-"""A start is away from the goal if pi - phi0 is at least this."""
+OPPOSITE, AWAY = 0.1, 0.5
+"""A start is away from both ends if phi0 is at least the first, pi - phi0 at least the second."""
 
-AWAY_DRAWS = draws((1, 2, 3), psi=(-3.0, -math.log(math.tan(0.5 * AWAY))), rho=(-8.0, 1.5))
+AWAY_DRAWS = draws(
+    (1, 2, 3),
+    psi=(math.log(math.tan(0.5 * OPPOSITE)), -math.log(math.tan(0.5 * AWAY))),
+    rho=(-8.0, 1.5),
+)
 
 
 def corrected_factors(
@@ -81,42 +87,50 @@ def euler_path(start: Start, step: float, n_steps: int) -> tuple[NDArray, NDArra
         phi <- phi + eta v^(m-1) v*^(m+1) phi sin(phi) / (2 pi),
         v   <- v - eta/2 v^m (v^(m+1) - v*^(m+1) (1 - eps)).
 
-    Returns pi - phi and v at the steps 0, ..., n_steps.
+    Returns pi - phi and v at the steps 0, ..., n_steps. The smaller one of phi and pi - phi is
+    moved, so that it keeps its digits.
     """
-    theta, v, m, best = start.theta, start.v, start.m, start.target ** (start.m + 1)
+    phi, theta, v = start.phi, start.theta, start.v
+    m, best = start.m, start.target ** (start.m + 1)
     out = np.empty((2, n_steps + 1))
     for k in range(n_steps + 1):
         out[:, k] = theta, v
-        turn = (math.pi - theta) * math.sin(theta) / (2.0 * math.pi)
-        drawn = (math.sin(theta) + (math.pi - theta) * math.cos(theta)) / math.pi
-        grow = v ** (m + 1) - best * drawn
-        theta, v = theta - step * v ** (m - 1) * best * turn, v - 0.5 * step * v**m * grow
+        turn = step * v ** (m - 1) * best * phi * math.sin(min(phi, theta)) / (2.0 * math.pi)
+        v -= 0.5 * step * v**m * (v ** (m + 1) - best * float(pull(phi)))
+        if phi < theta:
+            phi += turn
+            theta = math.pi - phi
+        else:
+            theta -= turn
+            phi = math.pi - theta
     return out[0], out[1]
 
 
 def away(found: Statement, says: str, draws: Draws) -> Statement:
-    """The statement for starts away from phi0 = pi, the norm of which is between r and R as well:
+    """The statement for starts away from phi0 = 0 and pi, whose norm is between r and R as well:
     the printed condition is on T > 0 only, and |w0| far above R makes a first step too long."""
 
     def far(item: Instance) -> bool:
-        return Descent.of(item).start.theta >= AWAY
+        start = Descent.of(item).start
+        return start.phi >= OPPOSITE and start.theta >= AWAY
 
     def within(item: Instance) -> bool:
         run = Descent.of(item)
         r, R = run.norm_range()
         return r < run.start.v < R
 
-    more = {f"pi - phi0 >= {AWAY}": far, "r < |w0| < R": within}
+    more = {f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY}": far, "r < |w0| < R": within}
     return replace(found, says=says, draws=draws, hypotheses={**found.hypotheses, **more})
 
 
 def angle_away() -> Statement:
-    """Theorem 4.2, both bounds, away from phi0 = pi."""
+    """Theorem 4.2, both bounds, away from phi0 = 0 and pi."""
     # At T = 0 the slack depends on phi0 alone, and would be all that a search lowers.
     return replace(
         away(
             angle((1, 2, 3), 0, ""),
-            f"4.2: both bounds of phi(T), T >= 1, pi - phi0 >= {AWAY}, r < |w0| < R",
+            f"4.2: both bounds of phi(T), T >= 1, phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY}, "
+            "r < |w0| < R",
             AWAY_DRAWS,
         ),
         slack=lambda item: float(np.min([side[1:] for side in angle_slacks(Descent.of(item))])),
@@ -141,15 +155,15 @@ def corrected_angle() -> Statement:
 
     return statement(
         "both corrected bounds of phi(T)",
-        draws((0, 1, 2, 3), lambda start: 10.0 * limit_guess(start)),
+        everywhere((0, 1, 2, 3), lambda start: 10.0 * limit_guess(start)),
         slack,
         {"no step overshoots": Descent.is_gentle, "q_1 > 0": steep},
     )
 
 
 def euler_angle() -> Statement:
-    """ma.ours.descent.euler: Theorem 4.2 for explicit Euler steps of (9)-(10), with r < v(T) < R
-    for T = 0 too."""
+    """ma.ours.descent.euler: Theorem 4.2, its cubic term repaired, for explicit Euler steps of
+    (9)-(10), with r < v(T) < R for T = 0 too."""
 
     def followed(run: Descent) -> tuple[NDArray, float, float]:
         theta, v = euler_path(run.start, run.step, run.steps)
@@ -158,8 +172,11 @@ def euler_angle() -> Statement:
 
     def slack(run: Descent) -> float:
         theta, r, R = followed(run)
-        given = (r, R, run.start.target, run.start.m, run.step)
-        below, above = gap_bounds(np.arange(len(theta)), run.start.psi, *given)
+        start, T = run.start, np.arange(len(theta))
+        given = (r, R, start.target, start.m)
+        _, above = gap_bounds(T, start.psi, *given, run.step)
+        fast = angle_rates(start.phi, *given)[1]
+        below = repaired_gap(T, start.psi, fast * run.step)
         return float((np.minimum(above - theta, theta - below) / theta).min())
 
     def fine(run: Descent) -> bool:
@@ -168,8 +185,8 @@ def euler_angle() -> Statement:
         return run.is_below(step_limit(start.phi, r, R, start.target, start.m))
 
     return statement(
-        "4.2 for Euler steps of (9)-(10)",
-        draws((1, 2, 3)),
+        "4.2 repaired, for Euler steps of (9)-(10)",
+        everywhere((1, 2, 3)),
         slack,
         {**ON_THE_ANGLE, "step small enough": fine},
     )
@@ -291,9 +308,9 @@ def small_steps(report: Report) -> Reading:
         taken="one smallness of eta, such as eta <= X/1000, serves all starts: X is all that the "
         "condition names",
         others="if eta may be small depending on phi0 and |w0| too, neither a counterexample nor a "
-        f"proof is known. For pi - phi0 >= {AWAY}, eta <= X/10 with X of Theorem 4.2 "
-        f"and r < |w0| < R, {sum(report.violations.values())} of {report.tried} descents break "
-        f"it, and a search of {report.evaluations} evaluations {does}. Much nearer it fails at "
-        "eta = X/10: for m = v* = 1 and |w0| = 1/100 the lower bound does up to pi - phi0 = "
-        f"{failing_gap(float(STEPS[0])):.2f}",
+        f"proof is known. For phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY}, eta <= X/10 with X of "
+        f"Theorem 4.2 and r < |w0| < R, {sum(report.violations.values())} of {report.tried} "
+        f"descents break it, and a search of {report.evaluations} evaluations {does}. Much nearer "
+        "it fails at eta = X/10: for m = v* = 1 and |w0| = 1/100 the lower bound does up to "
+        f"pi - phi0 = {failing_gap(float(STEPS[0])):.2f}",
     )

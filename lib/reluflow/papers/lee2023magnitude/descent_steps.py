@@ -18,6 +18,7 @@ from reluflow.papers.lee2023magnitude.bounds import angle_rates, enough_steps
 from reluflow.papers.lee2023magnitude.descent_layers import (
     AWAY,
     AWAY_DRAWS,
+    OPPOSITE,
     away,
     corrected_factors,
 )
@@ -25,7 +26,7 @@ from reluflow.papers.lee2023magnitude.descents import (
     ON_THE_ANGLE,
     SMALLNESS,
     Descent,
-    draws,
+    everywhere,
     statement,
 )
 from reluflow.papers.lee2023magnitude.starts import Start
@@ -67,15 +68,16 @@ def steps(corrected: bool) -> Statement:
 
     return statement(
         f"4.3{' corrected' if corrected else ''}: phi(T) > pi - eps after T steps",
-        extended(draws((1, 2, 3)), asked),
+        extended(everywhere((1, 2, 3)), asked),
         slack,
         ON_THE_ANGLE,
     )
 
 
 def steps_away() -> Statement:
-    """Corollary 4.3 away from phi0 = pi."""
-    says = f"4.3: phi(T) > pi - eps after T steps, pi - phi0 >= {AWAY}, r < |w0|"
+    """Corollary 4.3 away from phi0 = 0 and pi."""
+    where = f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY}, r < |w0|"
+    says = f"4.3: phi(T) > pi - eps after T steps, {where}"
     return away(steps(corrected=False), says, extended(AWAY_DRAWS, asked))
 
 

@@ -27,6 +27,7 @@ from reluflow.papers.lee2023magnitude.descents import (
     SMALLNESS,
     Descent,
     draws,
+    everywhere,
     statement,
 )
 from reluflow.papers.lee2023magnitude.starts import Start
@@ -126,7 +127,7 @@ def imbalance() -> Statement:
 
     return statement(
         "0 <= |w|^2 - v_k^2 <= eta (R v*)^(m+1) / 2",
-        draws((1, 2, 3), psi=(-3.0, 3.0)),
+        everywhere((1, 2, 3), psi=(-3.0, 3.0)),
         slack,
         {"eta max(v0, v*)^(2m) <= 1/10": lambda run: run.overshoot() <= 0.1},
     )

@@ -3,13 +3,12 @@
 An instance is a start of `starts`, with "target", and a descent: "step" (), "steps" () how many are
 taken, and "loose" (2,) > 1: the r and R that a theorem asks for are taken that much outside the
 norms of the run. A step is called small against a number X if it is at most X over "smallness" (),
-which is 10, 100 or 1000, by the kind of draw. "asked" () is the number of steps for which the eps
-of Corollary 4.3 is taken, where an instance has it.
+which is 10, 100 or 1000, by the kind of draw, or 1 where a statement needs no small step. "asked"
+() is the number of steps for which the eps of Corollary 4.3 is taken, where an instance has it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ import numpy as np
 from reluflow.falsify import Instance, Report, Statement
 from reluflow.flows.phases import nullcline
 from reluflow.flows.population import PopulationPath
-from reluflow.instances import Arrays, Draws
+from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.lee2023magnitude.bounds import step_limit
 from reluflow.papers.lee2023magnitude.starts import Range, Start
@@ -122,10 +121,14 @@ def _path(start: Start, step: float, steps: int) -> PopulationPath:
     return start.descent(step, steps)
 
 
+NEAR_ZERO: Range = (-60.0, -3.0)
+"""psi of a start near the ray opposite to the teacher: phi0 from 2e-26 to 0.1."""
+
+
 def limit_guess(start: Start) -> float:
     """About what the step of an angle bound must be small against, before the run is known."""
-    low, R = sorted([start.v, start.target])
-    r = low * min(1.0, math.sin(start.phi / 2.0))
+    R = max(start.v, start.target)
+    r = min(start.v, start.target * float(nullcline(start.phi, start.m)))
     limit = step_limit(start.phi, r, R, start.target, start.m)
     return min(limit, 1.0 / R ** (2 * start.m))
 
@@ -135,9 +138,10 @@ def draws(
     limit: Callable[[Start], float] = limit_guess,
     psi: Range = (-3.0, 9.0),
     rho: Range = (-3.0, 1.5),
+    shares: tuple[int, ...] = SMALLNESS,
 ) -> Draws:
-    """Starts with psi and rho in these ranges; the step is a tenth, hundredth or thousandth of
-    about limit(start)."""
+    """Starts with psi and rho in these ranges; the step is limit(start) over one of the shares, or
+    up to two times smaller."""
 
     def kind(share: int) -> Callable[[np.random.Generator], Arrays]:
         def draw(rng: np.random.Generator) -> Arrays:
@@ -156,7 +160,20 @@ def draws(
 
         return draw
 
-    return {f"step below X/{share}": kind(share) for share in SMALLNESS}
+    return {f"step below X{f'/{share}' * (share > 1)}": kind(share) for share in shares}
+
+
+def everywhere(
+    layers: tuple[int, ...], limit: Callable[[Start], float] = limit_guess, psi: Range = (-3.0, 9.0)
+) -> Draws:
+    """`draws`, and starts with psi in `NEAR_ZERO` that are followed for up to 2000 steps."""
+
+    def prolonged(_: Arrays, rng: np.random.Generator) -> Arrays:
+        return {"steps": np.array(int(rng.choice([100, 400, 2000])))}
+
+    near = extended(draws(layers, limit, NEAR_ZERO, shares=SMALLNESS[:1]), prolonged)
+    near = {f"{name}, phi0 below 0.1": draw for name, draw in near.items()}
+    return {**draws(layers, limit, psi), **near}
 
 
 def statement(
