@@ -19,8 +19,18 @@ _BELOW_ONE = _REPAIR + (
     r"direction of no feasible point."
 )
 _GIVEN = (
-    r"Survives as a statement on limits that there are, or with $\mathcal{L} < \ell(0)$. By "
-    r"$\mathcal{L} < 1$ alone there need be no limit with the logistic loss."
+    r"Survives where $\theta(t)$ converges to the direction of a KKT point, as for every "
+    r"$\mathcal{L} < \ell(0)$. By $\mathcal{L} < 1$ alone a flow of the logistic loss may keep the "
+    r"direction of no feasible point."
+)
+_STAYS = (
+    r"The printed start lies on kinks and has many flows: with one $\sigma'(0)$ and $\dot\theta = "
+    r"-\nabla\mathcal{L}$ at every $t$ only the printed one, along Clarke's subdifferential also "
+    r"one to a global optimum, $\lVert \tilde\theta \rVert^2 = 4 \sqrt{2}$ in place of 8. "
+)
+_ANOTHER = (
+    r"That data and a start exist is true with one flow only: data $(0, 1), (1, 0)$, labels 1, "
+    r"$w_j(0) = (-1, 2), (2, -1), (-1, 1), (1, -1)$, $v_j(0) = 2$."
 )
 _FALLEN = ("thm3.1", "thm3.1.structure", "thm5.2")
 _READ = (
@@ -39,14 +49,13 @@ INSTEAD: Mapping[str, str] = {
     **{f"mm.{name}": _BELOW_ONE for name in _FALLEN},
     **{f"mm.{name}": _GIVEN for name in _READ},
     "mm.sigma0": (
-        r"True for the printed instances. With shared weights a neuron may rest on a kink where "
-        r"$\Phi$ is smooth, and $\sigma'(0) = 0$ gives it the wrong slope: the flow then ends at "
-        r"no KKT point. Theorem 2.1 needs a flow along Clarke's subdifferential."
+        r"For the flow that stays on the kinks, true for the printed instances. With shared "
+        r"weights a neuron may rest on a kink where $\Phi$ is smooth, and $\sigma'(0) = 0$ gives "
+        r"it the wrong slope: the flow then ends at no KKT point. Theorem 2.1 needs a flow along "
+        r"Clarke's subdifferential."
     ),
-    "mm.rem3.2.2": (
-        r"Read with the printed start, $w_1(0) = w_2(0) = (1, 0)$: for all data nearer to $(1, 2)$ "
-        r"than $1 / \sqrt{2}$ the limit is no local optimum."
-    ),
+    "mm.thm4.2.2": _STAYS + _ANOTHER,
+    "mm.thm5.3": _STAYS + _ANOTHER,
     "mm.thm4.4.perturbation": (
         r"The identity $\Phi(\theta'; x) = 1 + 3 \varepsilon$ is that of the linear network. With "
         r"ReLU the second patch falls silent at $\varepsilon = 17 - 12 \sqrt{2} \approx 0.029$, "
