@@ -16,7 +16,7 @@ from reluflow.falsify import falsify, settle
 from reluflow.ledger import Evidence
 from reluflow.margin.problem import margins, quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import far_points, perturbations, products, two_layers
+from reluflow.papers.vardi2022margin import deeper, far_points, perturbations, products, two_layers
 from reluflow.papers.vardi2022margin.curves import S, curve, margins_up_to_one, positive, zeros
 from reluflow.papers.vardi2022margin.exact_networks import beside, certainly_positive, output
 from reluflow.papers.vardi2022margin.instances import (
@@ -84,8 +84,14 @@ def test_balls_hold_the_floats(c: Construction) -> None:
 
 @pytest.mark.parametrize(
     ("c", "size"),
-    [(theorem_3_2(), S**2 / 2), (theorem_4_2(), S), (theorem_4_4("relu"), 2 * S**2)],
-    ids=["3.2", "4.2", "4.4"],
+    [
+        (theorem_3_2(), S**2 / 2),
+        (theorem_4_2(), S),
+        (theorem_4_4("relu"), 2 * S**2),
+        (deeper.dead_neuron(), S**2 / 2),
+        (deeper.four_neurons(), S),
+    ],
+    ids=["3.2", "4.2", "4.4", "3.2 deeper", "4.2 deeper"],
 )
 def test_curves_are_the_network(c: Construction, size: sympy.Expr) -> None:
     along = curve(c, size, sympy.Integer(3))
@@ -105,8 +111,6 @@ def test_zeros_and_signs_of_polynomials() -> None:
     assert not positive(-S, sympy.Integer(0), sympy.Integer(5))
     with pytest.raises(ValueError, match="rational ratios"):
         zeros(S**2 - two, sympy.Integer(0), sympy.Integer(2))
-    with pytest.raises(InputError):
-        curve(theorem_5_1(3), S, sympy.Integer(1))
 
 
 def test_the_last_improving_size_is_a_change_of_sign() -> None:

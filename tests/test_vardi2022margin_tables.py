@@ -13,9 +13,18 @@ from reluflow.ledger import Evidence
 from reluflow.margin.kkt import kkt
 from reluflow.margin.problem import margins, quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, printed_limits, tables
+from reluflow.papers.vardi2022margin import (
+    deeper,
+    guaranteed,
+    instances,
+    off_the_kinks,
+    printed_limits,
+    tables,
+)
+from reluflow.papers.vardi2022margin.curves import S
 from reluflow.papers.vardi2022margin.ends import Judged
-from reluflow.papers.vardi2022margin.instances import Construction
+from reluflow.papers.vardi2022margin.instances import EPS, Construction
+from reluflow.papers.vardi2022margin.perturbations import shorter_all_the_way
 from reluflow.papers.vardi2022margin.rays import (
     better_is_shorter,
     keeps_its_ray,
@@ -127,6 +136,25 @@ def test_a_third_layer(made: Callable[[], Construction]) -> None:
     assert kkt(c.network, c.limit, c.X, c.y).residual < 1e-12
     sizes = np.split(c.limit**2, np.cumsum(c.network.sizes)[:-1])
     assert [float(s.sum()) for s in sizes] == pytest.approx([float(sizes[0].sum())] * 3)
+
+
+@pytest.mark.parametrize(
+    ("made", "length"),
+    [(deeper.dead_neuron, S**2 / 2), (deeper.four_neurons, S),
+     (off_the_kinks.two_data, S), (off_the_kinks.two_data_deeper, S)],
+)  # fmt: skip
+def test_shorter_points_all_the_way(made: Callable[[], Construction], length: sympy.Expr) -> None:
+    c = made()
+    assert failed(shorter_all_the_way((c, length))) == []
+    for eps in (1e-3, 0.05):
+        better = c.better(eps)
+        assert margins(c.network, better, c.X, c.y) == pytest.approx(np.ones(len(c.y)))
+        assert better @ better < c.limit @ c.limit
+    long = tuple(sympy.Rational(101, 100) * value for value in c.exact_better)
+    far = replace(c, exact_better=long)
+    short = replace(c, exact_better=tuple((1 - EPS) * value for value in c.exact_limit))
+    for wrong in (far, short):
+        assert failed(shorter_all_the_way((wrong, length)))
 
 
 def test_the_better_first_layer_of_depth_3() -> None:

@@ -1,6 +1,8 @@
 """Section 2: the value of sigma'(0) in [0, 1] has no effect on the paper's results.
 
-It can have one only where a unit's input is 0: at the starts of Theorems 4.1, 4.2 (2) and 5.3.
+It can have one only where a unit's input is 0: at the starts of Theorems 4.1, 4.2 (2) and 5.3. The
+flows compared here have one constant for all units and times; that the start of 4.2 (2) has others
+tells `second_flow`.
 """
 
 from __future__ import annotations

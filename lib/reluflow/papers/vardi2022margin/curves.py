@@ -1,21 +1,19 @@
 """A network along a curve of parameters that are polynomials in one variable, exactly.
 
 A perturbation theta'(eps) is such a curve in s, where eps is a multiple of s or of s^2. Between the
-zeros of the units' inputs each output is one polynomial in s, so that what is claimed of all eps is
-decided by counting zeros (Sturm), not by sampling.
+zeros of the units' inputs each output is one polynomial in s, at any depth, so that what is claimed
+of all eps is decided by counting zeros (Sturm), not by sampling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import sympy
 
-from reluflow.errors import InputError
 from reluflow.papers.vardi2022margin.exact_networks import output
-from reluflow.papers.vardi2022margin.instances import EPS, Construction
+from reluflow.papers.vardi2022margin.instances import EPS, Construction, Exact
 
 S = sympy.Symbol("s", positive=True)
 """The variable of a curve."""
@@ -77,25 +75,33 @@ class Curve:
 def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curve:
     """The construction's theta'(eps) with eps = size(s), for 0 < s < end.
 
-    Raises InputError for a network that is deeper than 2.
+    Raises ValueError where the zeros of a unit's input are not found exactly.
     """
-    if len(construction.network.maps) != 2:
-        raise InputError("curves are for networks of depth 2.")
     better = tuple(sympy.expand(v.subs(EPS, size)) for v in construction.exact_better)
-    inputs = _first_inputs(construction, better)
-    edges = {sympy.Integer(0), sympy.sympify(end)}
-    edges |= {root for h in inputs for root in zeros(h, sympy.Integer(0), end)}
-    pieces = []
-    for low, high in pairwise(sorted(edges)):
-        middle = between(low, high)
-        margins = [
-            label * output(construction.network, better, x, _active_at(middle))
-            for x, label in zip(construction.exact_X, construction.labels, strict=True)
-        ]
-        pieces.append(Piece(low, high, tuple(sympy.expand(value) for value in margins)))
+    pieces = _pieces(construction, better, sympy.Integer(0), sympy.sympify(end))
     limit = sum(value**2 for value in construction.exact_limit)
     shorter = sympy.expand(limit - sum(value**2 for value in better))
     return Curve(size, better, tuple(pieces), shorter)
+
+
+def _pieces(
+    construction: Construction, better: Exact, low: sympy.Expr, high: sympy.Expr
+) -> list[Piece]:
+    """The pieces of low < s < high: that one, or where some unit's input, by the activity in its
+    middle, has a zero in it, those of the parts between the zeros."""
+    c, middle, inputs = construction, between(low, high), []
+
+    def active(h: sympy.Expr) -> bool:
+        inputs.append(h)
+        return bool(sympy.expand(h).subs(S, middle) > 0)
+
+    margins = [label * output(c.network, better, x, active)
+               for x, label in zip(c.exact_X, c.labels, strict=True)]  # fmt: skip
+    edges = {low, high} | {root for h in inputs for root in zeros(h, low, high)}
+    if len(edges) == 2:
+        return [Piece(low, high, tuple(sympy.expand(value) for value in margins))]
+    parts = pairwise(sorted(edges))
+    return [piece for part in parts for piece in _pieces(c, better, *part)]
 
 
 def positive(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> bool:
@@ -130,20 +136,6 @@ def between(low: sympy.Expr, high: sympy.Expr) -> sympy.Rational:
     if not low < middle < high:
         raise ValueError(f"{low} and {high} are too near to one another")
     return middle
-
-
-def _first_inputs(construction: Construction, better: Sequence[sympy.Expr]) -> list[sympy.Expr]:
-    """The inputs of all hidden units for all data."""
-    rows = construction.network.maps[0].tolist()
-    return [
-        sum((better[k - 1] * v for k, v in zip(row, x, strict=True) if k), sympy.Integer(0))
-        for row in rows
-        for x in construction.exact_X
-    ]
-
-
-def _active_at(middle: sympy.Rational) -> Callable[[sympy.Expr], bool]:
-    return lambda h: bool(sympy.expand(h).subs(S, middle) > 0)
 
 
 def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:

@@ -34,25 +34,30 @@ def deeper(
         start,
         limit,
         better,
-        sympy.Integer(0),
+        printed.reach,
     )
 
 
 def dead_neuron() -> Construction:
-    """Theorem 3.2's data and start, and v(0) = 4: w_1 = (0, c), a_1 = v = c with c^3 = 4."""
+    """Theorem 3.2's data and start, and v(0) = 4: w_1 = (0, c), a_1 = v = c with c^3 = 4.
+
+    The better point is C.3's, c/2 times as long, below v = c.
+    """
     c = sympy.Integer(4) ** sympy.Rational(1, 3)
-    printed, zero = theorem_3_2(), sympy.Integer(0)
-    start = (*printed.exact_start, sympy.Integer(4))
-    return deeper(printed, start, (zero, c, zero, zero, c, zero, c))
+    printed = theorem_3_2()
+    limit, better = ((*(c / 2 * value for value in values), c)
+                     for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
+    return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit, better)
 
 
 def four_neurons() -> Construction:
     """Theorem 5.3's data and start, and v(0) = 4, the length of a(0): the ray w_j = c x_j, a_j = c,
-    v = 2 c with 2 c^3 = 1."""
+    v = 2 c with 2 c^3 = 1. The better point is C.5.2's, c times as long, below v."""
     c = sympy.Rational(1, 2) ** sympy.Rational(1, 3)
     printed = theorem_4_2()
-    limit = (*(c * value for value in printed.exact_limit), 2 * c)
-    return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit)
+    limit, better = ((*(c * value for value in values), 2 * c)
+                     for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
+    return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit, better)
 
 
 def two_groups() -> Construction:

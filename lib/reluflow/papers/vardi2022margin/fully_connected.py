@@ -271,7 +271,7 @@ def classified() -> Reading:
     return Reading(
         taken="(Fit) is read as a loss below that of one datum with output 0, at some time: L < 1 "
         "for the exponential loss, and L < log 2 for the logistic one",
-        others="letter by letter, with L < 1 for the logistic loss, there need be no limit to "
-        "speak of: from w(0) = -1/2, v(0) = 1/2 with one neuron and x = y = 1 the flow goes to 0, "
-        "in a direction of no feasible point",
+        others="letter by letter, with L < 1 for the logistic loss, θ(t) need not converge to the "
+        "direction of a KKT point: from w(0) = -1/2, v(0) = 1/2 with one neuron and x = y = 1 the "
+        "flow goes to 0, in a direction of no feasible point",
     )

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.ledger import Evidence, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.limits import UNDECIDED, Limit
 from reluflow.margin.optimum import classify_optimum
@@ -24,12 +24,6 @@ from reluflow.papers.vardi2022margin.settled import settled_limit
 PRINTED = np.array([1.0, 2.0])
 RADIUS = 0.5**0.5
 CLOSE = 1e-7
-PRINTED_START = Reading(
-    "the start is the printed one, as in the proof, while the inputs move",
-    "from almost every start the limit of the linear network is a global optimum, for the printed "
-    "datum too: the second coordinate grows unless w₁[2](0) = -w₂[2](0); with ReLU it stays silent "
-    "from an open set of starts, w₁[2](0) < 0 or w₁[2](0) + w₂[2](0) < 0",
-)
 
 
 def silent_nearby() -> Statement:
@@ -93,9 +87,10 @@ def edge_of_the_radius() -> list[Evidence]:
 
 
 def other_starts(seed: int, tried: int) -> list[Evidence]:
-    """Starts around the printed one, all four weights moved: the second coordinate grows in the
-    linear network, and with ReLU where 0 < w_1[2], -w_2[2] < w_1[2]; where w_1[2] < 0 it rests.
-    Starts between, w_1[2] < -w_2[2], run into the kink and rest there; they are not drawn."""
+    """Other starts, which the remark does not ask for: all four weights of the printed one moved.
+    The second coordinate grows in the linear network, and with ReLU where 0 < w_1[2], -w_2[2] <
+    w_1[2]; where w_1[2] < 0 it rests. Starts between, 0 < w_1[2] < -w_2[2], run into the kink and
+    rest there; they are not drawn."""
     rng = np.random.default_rng(seed)
     right, silent, decided = ({"linear": 0, "relu": 0} for _ in range(3))
     for k in range(tried):

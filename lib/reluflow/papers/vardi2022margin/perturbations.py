@@ -206,6 +206,21 @@ def improving_decades(*given: Construction) -> list[Evidence]:
     return [fact(what, sum(tried), len(tried), tried=len(tried))]
 
 
+def shorter_all_the_way(*given: tuple[Construction, sympy.Expr]) -> list[Evidence]:
+    """That theta'(eps), eps = size(s), is feasible and shorter for all 0 < eps < reach and begins
+    at the limit: given are constructions, each with its size."""
+    held = []
+    for c, size in given:
+        (end,) = sympy.solve(size - c.reach, S)
+        held.append(curve(c, size, end).improves and distance(c).subs(EPS, 0) == 0)
+    names = "; ".join(f"{c.name}, 0 < ε < {c.reach}" for c, _ in given).replace("sqrt(2)", "√2")
+    return [
+        fact("curves θ'(ε) from the limit on of which every point is feasible and shorter",
+             sum(held), len(held)),
+        note("these curves", names),
+    ]  # fmt: skip
+
+
 def distance(construction: Construction) -> sympy.Expr:
     """|theta' - theta~|^2 as an expression in EPS."""
     pairs = zip(construction.exact_better, construction.exact_limit, strict=True)

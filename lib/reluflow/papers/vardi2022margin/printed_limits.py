@@ -132,9 +132,7 @@ def four_neurons() -> list[Evidence]:
     """mm.thm4.2.2: four ReLU neurons along four data end there, none is 0, and the limit is no
     local optimum (Theorem 4.2, part 2, C.5.2)."""
     c = theorem_4_2()
-    lengths = np.linalg.norm(c.network.weights(c.limit)[0], axis=1)
-    return [*ends_as_printed(c, "not local"),
-            fact("hidden neurons whose weights are not 0", _count(lengths > 0.0), 4),
+    return [*ends_as_printed(c, "not local"), *neurons_not_zero([c]),
             *perturbations.turning_helps()]  # fmt: skip
 
 
@@ -208,6 +206,13 @@ def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
             least = min(least, float(np.abs(h).min()))
             h = np.maximum(h, 0.0) if c.network.activation == "relu" else h
     return [bound("the smallest |input| to a hidden neuron at the limits", least, ">", 0, "")]
+
+
+def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
+    """That no hidden neuron of depth-2 networks has weights 0 at the printed limits."""
+    first = [c.network.weights(c.limit)[0] for c in constructions]
+    alive = [bool(w.any()) for matrix in first for w in matrix]
+    return [fact("hidden neurons whose weights are not 0", _count(alive), len(alive))]
 
 
 def _named(construction: Construction) -> str:

@@ -34,10 +34,11 @@ DECADES = tuple(Fraction(1, 10**k) for k in range(1, 301))
 OWN_START = Reading(
     "the start moves with the inputs, since Theorem 5.1 says that a dataset and an initialization "
     "exist: α(0) ∝ x^(-1/(m-2)) in every layer for x = (x₁, x₂) > 0",
-    "from the printed start the limit for x = (1 + δ, 1 - δ) is a global optimum for every δ ≠ 0: "
-    "the example is a knife's edge. For each x the starts that keep both coordinates are a null "
-    "set; any other ratio α₁(0)/α₂(0) of equal layers leads to a global optimum, or to another KKT "
-    "point of one coordinate, which is a strict local optimum",
+    "with one start fixed, as in Theorem 3.2's half of the remark, it is false: from the printed "
+    "one the limit for x = (1 + δ, 1 - δ) is a global optimum for every δ ≠ 0, a knife's edge. For "
+    "each x the starts that keep both coordinates are a null set; any other ratio α₁(0)/α₂(0) of "
+    "equal layers leads to a global optimum, or to another KKT point of one coordinate, which is a "
+    "strict local optimum",
 )
 
 

@@ -12,7 +12,14 @@ import pandas as pd
 
 from reluflow.falsify import survived
 from reluflow.ledger import Evidence, Reading, fact, note
-from reluflow.papers.vardi2022margin import deeper, fully_connected, guaranteed, instances
+from reluflow.papers.vardi2022margin import (
+    deeper,
+    fully_connected,
+    guaranteed,
+    instances,
+    off_the_kinks,
+)
+from reluflow.papers.vardi2022margin.curves import S
 from reluflow.papers.vardi2022margin.guaranteed import (
     Claimed,
     Ends,
@@ -22,12 +29,14 @@ from reluflow.papers.vardi2022margin.guaranteed import (
     tried,
 )
 from reluflow.papers.vardi2022margin.instances import Construction
+from reluflow.papers.vardi2022margin.perturbations import changed_layers, shorter_all_the_way
 from reluflow.papers.vardi2022margin.printed_limits import (
     BOTH,
     Runs,
     as_printed,
     flows,
     inputs_not_zero,
+    neurons_not_zero,
 )
 from reluflow.papers.vardi2022margin.rays import better_is_shorter
 
@@ -90,6 +99,7 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
     dead = _flows([instances.theorem_3_2()])
+    alive = [off_the_kinks.two_data(), instances.theorem_4_2()]
     return Table(
         {
             "fc": "fully connected",
@@ -106,7 +116,7 @@ def table_1(survey: Survey) -> Table:
             "nonzerow.linear": _all(
                 GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_is_global, survey.sparse
             ),
-            "nonzerow.relu": _one("Thm. 4.2", _flows([instances.theorem_4_2()])),
+            "nonzerow.relu": _one("Thm. 4.2", _flows(alive), more=neurons_not_zero(alive)),
             "nonzeroin.linear": _all(
                 GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_with_inputs_is_global, survey.sparse
             ),
@@ -125,6 +135,8 @@ def table_2(survey: Survey) -> Table:
     """mm.tab2.fc.linear, mm.tab2.fc.relu, mm.tab2.noshare.linear, mm.tab2.noshare.relu,
     mm.tab2.layer.linear, mm.tab2.layer.relu, mm.tab2.layer-nonzero.linear,
     mm.tab2.layer-nonzero.relu: Table 2, networks of any depth, with examples of depth 3."""
+    dead = deeper.dead_neuron()
+    four = [off_the_kinks.two_data_deeper(), deeper.four_neurons()]
     return Table(
         {
             "fc": "fully connected",
@@ -136,7 +148,7 @@ def table_2(survey: Survey) -> Table:
             "fc.linear": _all(
                 GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, (*survey.full_2, *survey.full)
             ),
-            "fc.relu": _one("Thm. 3.2", _flows([deeper.dead_neuron()])),
+            "fc.relu": _one("Thm. 3.2", _flows([dead]), more=shorter_all_the_way((dead, S**2 / 2))),
             **{
                 f"noshare.{name}": _one(
                     "Thm. 5.1", _flows([instances.theorem_5_1(m, name) for m in (3, 4)]), True
@@ -146,7 +158,19 @@ def table_2(survey: Survey) -> Table:
             "layer.linear": _all(
                 GLOBAL, "Thm. 5.2", guaranteed.linear_layers_are_global, survey.shared
             ),
-            "layer.relu": _one("Thm. 5.3", _flows([deeper.four_neurons()], 1), layer=1),
+            "layer.relu": _one(
+                "Thm. 5.3",
+                _flows(four, 1),
+                layer=1,
+                more=[
+                    *shorter_all_the_way(*((c, S) for c in four)),
+                    fact(
+                        "layers in which the points of these curves differ from the limits",
+                        [changed_layers(c) for c in four],
+                        [(1,)] * len(four),
+                    ),
+                ],
+            ),
             "layer-nonzero.linear": _all(
                 GLOBAL, "Thm. 5.2", guaranteed.linear_layers_with_inputs_are_global, survey.shared
             ),
@@ -166,10 +190,16 @@ def _flows(constructions: Sequence[Construction], layer: int | None = None) -> R
     return flows(constructions, layer, at_zero=(0.0,))
 
 
-def _one(theorem: str, runs: Runs, inputs: bool = False, layer: int | None = None) -> Cell:
+def _one(
+    theorem: str,
+    runs: Runs,
+    inputs: bool = False,
+    layer: int | None = None,
+    more: Sequence[Evidence] = (),
+) -> Cell:
     """ "Not local": a limit that is not; with `inputs` one where no input is 0."""
     found = _weakest(run.checked.verdict for _, run in runs)
-    more = inputs_not_zero([c for c, _ in runs]) if inputs else []
+    more = [*more, *inputs_not_zero([c for c, _ in runs])] if inputs else more
     proofs = Counter(type(run.optimum.certificate).__name__ for _, run in runs)
     told = (_entry(found, NOT_LOCAL), *as_printed(runs, "not local", layer), *more)
     return Cell(NOT_LOCAL, theorem, found, proofs, told)

@@ -60,6 +60,29 @@ def two_times(
     return fig
 
 
+@in_house_style
+def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str]) -> Figure:
+    """The first layer's weights w_j along flows in the plane, a panel for each of the paths
+    (m, k, p), with an arrow at its last point and a dot at its first.
+
+    Parameters: `names` of the m panels, X (n, 2) the data, drawn as rays.
+    """
+    X, paths = np.asarray(X, float), np.asarray(paths, float)
+    fig, axes = panels(1, len(names), height=4.3, titles=names)
+    weights = network.weights(paths)[0]
+    for ax, one in zip(axes, weights, strict=True):
+        _plane(ax, X, 1.15 * np.abs(weights).max())
+        for j in range(one.shape[1]):
+            colour, path = NEURONS[j % len(NEURONS)], one[:, j]
+            ax.plot(*path.T, color=colour, lw=1.8, label=f"$w_{{{j + 1}}}$")
+            ax.plot(*path[0], "o", ms=4.5, color=colour, zorder=4)
+            ax.annotate("", path[-1], path[-2], zorder=4,
+                        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
+                                    "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13})  # fmt: skip
+    legend_below(fig, columns=4)
+    return fig
+
+
 def _plane(ax: Axes, X: NDArray, size: float) -> None:
     """A square window around 0, with the data as rays and the half-planes where they are active."""
     ax.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
