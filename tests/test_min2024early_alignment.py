@@ -128,6 +128,13 @@ def test_outputs_stay_below_eq_29_and_not_far_below_everything() -> None:
     found = outputs.under_small(3, 6)
     assert all(e.holds for e in outputs.small_grants_both(found) if e.decides)
     assert (found.share > 1e-8).all()
+    assert found.printed.sum() == 6
+    assert not found.serves[found.printed].any()
+    assert found.serves[~found.printed].all()
+    for printed, told in ((True, 1), (False, 1)):
+        broken = found.assign(share=found.share.where(found.printed != printed, 2.0))
+        bad = [e for e in outputs.small_grants_both(broken) if e.decides and not e.holds]
+        assert len(bad) == told
 
 
 def test_the_flow_of_a_tiny_start_is_the_limit() -> None:

@@ -11,10 +11,14 @@ import sympy
 from reluflow import ledger
 from reluflow.falsify import falsify, settle
 from reluflow.figures import cut_off
+from reluflow.flows.alignment import Beside, align
+from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import (
     cone_norms,
     constants,
+    excluded_direction,
+    excluded_direction_exact,
     fall_time,
     fall_time_exact,
     late_neuron,
@@ -42,6 +46,16 @@ def survey() -> whole_draws.Survey:
 @pytest.fixture(scope="module")
 def late() -> late_neuron.LateNeuron:
     return late_neuron.late_neuron()
+
+
+@pytest.fixture(scope="module")
+def only() -> late_neuron.OnlyLate:
+    return late_neuron.only_late()
+
+
+@pytest.fixture(scope="module")
+def behind() -> whole_draws.Survey:
+    return whole_draws.late_trajectories(0, 2)
 
 
 def failed(evidence: list[ledger.Evidence]) -> list[str]:
@@ -136,20 +150,76 @@ def test_draws_meet_the_hypotheses(survey) -> None:
     assert len({each.given.loss.name for each in survey.found}) == 3
 
 
+def test_late_starts_are_late(behind) -> None:
+    """In S_- (S_+) at the printed t_1 by the limit flow, with eps small enough, and home at T_*."""
+    for given, t_1 in whole_draws.late_starts(5, 6):
+        data, start = given.data, given.start
+        assert separation(given.X, given.y) >= 0.88
+        printed = constants.alignment_time(data, constants.printed_zeta(data, start))
+        away = given.centre(-given.signs[0])
+        angle = np.linalg.norm(given.W0[0] / np.linalg.norm(given.W0[0]) - away)
+        across = given.W0[0] / np.linalg.norm(given.W0[0]) - away
+        path = align(given.X, given.y, Beside(across / angle, np.log(angle)), given.signs[0])
+        speed = 2.0 if given.loss is LOGISTIC else 1.0
+        assert printed < path.times[1] < path.time < t_1 / speed
+        assert given.log_eps <= whole_draws.allowed(given)
+        assert whole.begin(given) is None
+    assert len(behind.found) == 2
+    assert behind.outside == 0
+    assert whole_draws.late(behind).holds
+
+
+def test_where_only_a_late_neuron_is_in_a_cone_t_2_never_comes(only) -> None:
+    """What our laws of t_2 and of the rank said before they asked for part 1 at t_1: a neuron in
+    each cone at the printed t_1, (Small), and neither t_2^- nor the limit of the rank."""
+    given = late_neuron.only_late_start()
+    assert given.log_eps <= whole_draws.allowed(given)
+    assert excluded_direction_exact.enclosed(excluded_direction.HALF_TANGENT, -200).exit > only.t_1
+    assert only.cones
+    assert only.t_1 < only.home < 16.0
+    assert only.output == 0.0
+    assert only.loss == pytest.approx(1.0, abs=2e-3)
+    assert only.loss > 1.0
+    assert only.rank == pytest.approx(1.0, abs=1e-9)
+    assert low_rank.limit_rank(given.X, given.y) == pytest.approx(1.04)
+    assert whole.begin(given) is None
+    assert whole.begin(given, rtol=1e-9, t_1=20.0) is None
+
+
+def test_the_only_late_neuron_by_its_own_equations(only) -> None:
+    """Angle and log norms with the outputs written out, by a plain integrator."""
+    x, at = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]]), np.arctan2(5.0, -12.0)
+
+    def rate(_: float, z: np.ndarray) -> list[float]:
+        u = np.array([np.cos(z[0]), np.sin(z[0])])
+        on = np.maximum(x @ u, 0.0)
+        f = np.exp(2.0 * z[1]) * on + [np.exp(2.0 * z[2]), 0.0]
+        pull = np.array([np.exp(-f[0]), -np.exp(f[1])]) * (on > 0.0) @ x
+        return [float(pull @ [-u[1], u[0]]), float(pull @ u), float(np.exp(-f[0]))]
+
+    z = [at - 2.0 * np.arctan(1e-7), -200.0, -200.0]
+    early = solve_ivp(rate, (0.0, only.t_1), z, rtol=1e-11, atol=1e-13, max_step=0.1)
+    assert np.cos(early.y[0, -1]) < 0.0
+    assert early.y[1, -1] + 200.0 == pytest.approx(2.0 * only.t_1 * only.shrunk * 2.0, rel=1e-6)
+    late = solve_ivp(rate, (only.t_1, 20.0), early.y[:, -1], rtol=1e-10, atol=1e-12, max_step=0.01)
+    away = np.cos(late.y[0] - at) <= 0.0
+    assert late.t[away][0] == pytest.approx(only.home, abs=0.02)
+
+
 # The claims: they stand, and what breaks them is noticed.
 
 
-def test_the_surveys_claims_stand(survey, late) -> None:
+def test_the_surveys_claims_stand(survey, late, only, behind) -> None:
     claims = ledger.open("min2024early", seed=0)
     verdicts = [
-        claims.settle("ea.thm1.loss.1", loss_decay.falls_like_one_over_t(survey)),
-        claims.settle("ea.thm1.loss.2", fall_time.falls_in_time(survey)),
+        claims.settle("ea.thm1.loss.1", loss_decay.falls_like_one_over_t(survey, only)),
+        claims.settle("ea.thm1.loss.2", fall_time.falls_in_time(survey, only)),
         claims.settle("ea.thm1.rank.1", low_rank.nearly_two(survey)),
         claims.settle("ea.thm1.rank.2", low_rank.at_most_two(survey)),
-        claims.settle("ea.lem13", cone_norms.shrinks_little(survey)),
-        claims.settle("ea.ours.fall", fall_time.exact_order(1, 1)),
+        claims.settle("ea.lem13", cone_norms.shrinks_little(survey, only)),
+        claims.settle("ea.ours.fall", fall_time.exact_order(1, 1, behind)),
         settle(claims, "ea.ours.rank", (low_rank.below_two(), 60),
-               more=low_rank.reaches_its_limit(survey), tolerance=low_rank.LIMIT),
+               more=low_rank.reaches_its_limit(survey, behind), tolerance=low_rank.LIMIT),
     ]  # fmt: skip
     assert [row.verdict for row in verdicts] == ["reproduced"] * 7
     reading = late_neuron.PART_ONE
@@ -177,41 +247,42 @@ def test_a_lost_trajectory_is_noticed(survey, monkeypatch) -> None:
     assert whole_draws.trajectories(0, 1).lost == 1
 
 
-def test_bounds_that_are_too_sharp_fail(survey, monkeypatch) -> None:
+def test_bounds_that_are_too_sharp_fail(survey, only, monkeypatch) -> None:
     decay, fit_time = constants.decay, constants.fit_time
     with monkeypatch.context() as patch:
         patch.setattr(constants, "decay", lambda data: 1e13 * decay(data))
-        assert failed(loss_decay.falls_like_one_over_t(survey))
+        assert failed(loss_decay.falls_like_one_over_t(survey, only))
         assert not falsify(loss_decay.steep_enough(EXPONENTIAL), 0, 50, 0).survives
     with monkeypatch.context() as patch:
         patch.setattr(constants, "fit_time", lambda *given: 1e-4 * fit_time(*given))
-        assert failed(fall_time.falls_in_time(survey))
+        assert failed(fall_time.falls_in_time(survey, only))
 
 
-def test_states_out_of_place_are_noticed(survey, late) -> None:
+def test_states_out_of_place_are_noticed(survey, late, only) -> None:
     """One trajectory whose moments are replaced: reversed in time, turned round, spread."""
 
-    def only(each: whole.Whole, **moments: whole.Moments) -> whole_draws.Survey:
+    def one(each: whole.Whole, **moments: whole.Moments) -> whole_draws.Survey:
         other = replace(each)
         other.__dict__.update({"waiting": each.waiting, "falling": each.falling, **moments})
         return whole_draws.Survey([other], 0, 0)
 
     each = survey.found[0]
     waiting, falling = each.waiting, each.falling
-    shrinking = only(each, waiting=replace(waiting, R=waiting.R[::-1]))
+    shrinking = one(each, waiting=replace(waiting, R=waiting.R[::-1]))
     assert failed(cone_norms.grows_from_t_1(shrinking, late))
-    turned = only(each, waiting=replace(waiting, U=-waiting.U))
+    turned = one(each, waiting=replace(waiting, U=-waiting.U))
     assert failed(cone_norms.classified(turned, late))
     assert failed(refined.turned_by_then(turned, late))
-    smaller = only(each, waiting=replace(waiting, R=waiting.R * 1e3))
-    assert failed(cone_norms.shrinks_little(smaller))
+    smaller = one(each, waiting=replace(waiting, R=waiting.R * 1e3))
+    assert len(failed(cone_norms.shrinks_little(smaller, only))) == 2
+    assert len(failed(cone_norms.shrinks_little(survey, replace(only, shrunk=-1.01)))) == 1
     across = np.broadcast_to(np.eye(*falling.U.shape[1:]), falling.U.shape)
     spread = replace(falling, U=across, R=np.zeros(falling.R.shape))
-    assert failed(low_rank.nearly_two(only(each, falling=spread)))
-    assert failed(low_rank.at_most_two(only(each, falling=spread)))
+    assert failed(low_rank.nearly_two(one(each, falling=spread)))
+    assert failed(low_rank.at_most_two(one(each, falling=spread)))
     late_fall = whole_draws.Survey([replace(each, t_2={1.0: 1e-9, -1.0: 1e-9})], 0, 0)
     assert len(failed(fall_time.exact_order_of_the_data(late_fall))) == 1
-    assert len(failed(fall_time.falls_in_time(late_fall))) == 1
+    assert len(failed(fall_time.falls_in_time(late_fall, only))) == 1
 
 
 @pytest.mark.parametrize("loss", whole_draws.LOSSES, ids=lambda loss: loss.name)
@@ -325,13 +396,36 @@ def test_the_law_of_t_2_for_data_on_a_line(loss) -> None:
 
 
 def test_the_best_alignment_is_that_of_two_thirds() -> None:
-    runs = refined.spread_runs(4, 1)
-    evidence = refined.aligns_until_the_fall(runs)
-    assert not failed(evidence)
+    runs, single = refined.spread_runs(4, 1), refined.spread_runs(4, 1, plus=1)
+    assert not failed(refined.aligns_until_the_fall(runs, single))
+    assert refined.power(single[0]) == pytest.approx(1.0, abs=1e-2)
+    assert np.all(single[0].shares == 1.0)
     assert runs[0].end == pytest.approx(runs[0].limit, abs=refined.END)
     assert np.all(np.diff(runs[0].shares) < 0.0)
     wrong = replace(runs[0], curves=np.sqrt(runs[0].curves))
-    assert failed(refined.aligns_until_the_fall([wrong]))
+    assert failed(refined.aligns_until_the_fall([wrong], single))
+    assert failed(refined.aligns_until_the_fall(runs, runs))
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ([[1.0, 0.0], [0.6, 0.8]], 1.0),  # all <x_i, x_+> equal
+        ([[0.5, 0.15], [1.0, -0.3], [1.5, 0.15]], 0.8),  # x_+ an eigenvector, and they are not
+        ([[1.0, 0.0], [1.2, 1.6]], 2.0 / 3.0),
+    ],
+)
+def test_the_power_of_the_best_alignment(data, expected) -> None:
+    """Neurons on either side of x_+."""
+    plus = np.array(data)
+    X = np.vstack([plus, -plus.sum(axis=0)])
+    y = np.append(np.ones(len(plus)), -1.0)
+    across = 0.1 * plus.sum(axis=0) @ np.array([[0.0, 1.0], [-1.0, 0.0]])
+    W0 = plus.sum(axis=0) + np.outer([1.0, -1.5, 1.2, 0.0], across)
+    W0[3] = X[-1]
+    signs = np.array([1.0, 1.0, 1.0, -1.0])
+    given = whole.Start(X, y, W0, signs, EXPONENTIAL, refined.SCALES[0])
+    assert refined.power(refined.best_alignment(given)) == pytest.approx(expected, abs=0.01)
 
 
 def test_pictures_are_whole(survey) -> None:

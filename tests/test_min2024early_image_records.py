@@ -164,6 +164,8 @@ def test_the_evidence_on_the_images_can_fail(full) -> None:
     assert len(fails(image_figures.centring(negative))) == 1
     uncentred = full | {"figure-5": with_data(five, left_over=3)}
     assert len(fails(image_figures.antipodal(uncentred))) == 1
+    ends = [e.value for e in image_figures.antipodal(full) if "mean neurons" in e.what]
+    assert min(ends[0]) > min(ends[1])  # those of 3 and 8 have turned away
 
 
 def test_the_evidence_on_figure_5_can_fail(full) -> None:

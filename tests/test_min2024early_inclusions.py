@@ -19,6 +19,7 @@ from reluflow.papers.min2024early import (
     inward,
     regular,
 )
+from scipy.integrate import solve_ivp
 from test_min2024early_lemmas import velocities
 
 HALF = Fraction(1, 2)
@@ -156,6 +157,14 @@ def test_both_examples_are_settled() -> None:
     rates = edge_examples.velocity(p[1:], v[1:], 1.0, 0.0)
     np.testing.assert_allclose(np.gradient(p, t)[5:-5], rates[0][4:-5], rtol=1e-3)
     np.testing.assert_allclose(np.gradient(v, t)[5:-5], rates[1][4:-5], rtol=1e-2)
+
+
+def test_the_loss_of_the_one_that_leaves() -> None:
+    """f = p v obeys f' = e^-f (p^2 + v^2) = e^-f sqrt(1 + 4 f^2)."""
+    found = solve_ivp(lambda _, f: np.exp(-f) * np.sqrt(1.0 + 4.0 * f**2), (0.0, 8.0), [0.0],
+                      rtol=1e-11, atol=1e-13)  # fmt: skip
+    assert edge_examples.loss_after(8.0) == pytest.approx(np.exp(-found.y[0, -1]), rel=1e-8)
+    assert edge_examples.loss_after(8.0) == pytest.approx(0.02482, abs=1e-6)
 
 
 def test_every_element_of_the_inclusion_crosses_alike_only_with_a1() -> None:

@@ -157,6 +157,20 @@ def test_ratio_of_sums() -> None:
     assert two_falls.ratio_of_sums(toys.FIGURE_6["unequal sums"]) == pytest.approx(5.0**0.5)
 
 
+def test_a_much_larger_class_hides_the_fall_of_the_other() -> None:
+    """Lengths of the sums that differ by 3 and by 4, and heights of the falls by 9 and by 16."""
+    runs = {name: toys.flow(data, 1, 8, [0, 15_000]) for name, data in toys.UNEQUAL.items()}
+    told = two_falls.falls_table(runs)
+    assert (told["ratio of the sums"] > 2.9).all()
+    assert told["two"].tolist() == [8, 0]
+    assert told["one fall"].tolist() == [0, 8]
+    W, v = normal_starts(1, 8, 50, 2, 1e-6)
+    run = ensemble_descent(*toys.UNEQUAL["one against four"], W, v, LOGISTIC, 2e-3, [15_000], 20)
+    assert [len(two_falls.falls(loss)) for loss in run.loss.T] == [1] * 8
+    for data in toys.UNEQUAL.values():
+        assert separation(*data) > 0.9
+
+
 def test_evidence_fails_where_the_neurons_do_not_arrive() -> None:
     grid = np.arange(0, toys.LATE + 1, 100)
     tiny = toys.flow(toys.FIGURE_8, 0, 20, grid)

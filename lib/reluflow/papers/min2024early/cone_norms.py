@@ -13,7 +13,7 @@ from reluflow.falsify import Instance, Statement
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
-from reluflow.papers.min2024early.late_neuron import LateNeuron
+from reluflow.papers.min2024early.late_neuron import LateNeuron, OnlyLate
 from reluflow.papers.min2024early.loss_decay import CONES, in_cones
 from reluflow.papers.min2024early.whole import Moments, Whole
 from reluflow.papers.min2024early.whole_draws import Survey, data_draws, followed
@@ -27,18 +27,26 @@ def log_sum(R: NDArray) -> NDArray:
     return np.asarray(logsumexp(2.0 * R, axis=-1))
 
 
-def shrinks_little(survey: Survey) -> list[Evidence]:
+def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
     """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least
-    exp(-4 n X_max t_1) times that of |w_j(0)|^2 (Lemma 13)."""
+    exp(-4 n X_max t_1) times that of |w_j(0)|^2 (Lemma 13).
+
+    Each neuron has d log|w_j|^2 / dt >= -2 n X_max max |l'|, and |l'| <= 2 while |f| <= 1/2, up to
+    T >= t_1 by eq (29): wherever it is, so that a late neuron is among what is tried.
+    """
     slacks = []
+    each_alone = [1.0 + only.shrunk]
     for each in survey.found:
         given, at = each.given, each.waiting.R[0]
         began = given.log_eps + np.log(np.linalg.norm(given.W0, axis=1))
         rate = 4.0 * given.data.n * given.data.X_max * each.t_1
+        each_alone += (1.0 + 2.0 * (at - began) / rate).tolist()
         for own in (each.own(1.0), each.own(-1.0)):
             slacks.append(float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate)
     return [
         fact("groups that shrink by more", sum(s < 0.0 for s in slacks), 0, tried=len(slacks)),
+        fact("neurons that shrink by more, each for itself, a late one among them",
+             sum(s < 0.0 for s in each_alone), 0, tried=len(each_alone)),
         note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
              digits=2),
         *followed(survey),

@@ -84,7 +84,8 @@ def cap(X: NDArray, y: NDArray, sign: float | None = None) -> float:
 
     The ball of angle a about u, on the sphere, is within {<z_i, .> > 0} as long as
     sin a < cos(u, z_i): every smaller zeta puts S_+^zeta in S_+ and S_-^zeta in S_- (Lemma 8), no
-    larger one does, and zeta_1 >= mu^2. Data without the label `sign` raise KeyError.
+    larger one does, zeta_1 itself where the boundary belongs to the cone, and zeta_1 >= mu^2. Data
+    without the label `sign` raise KeyError.
     """
     found = centres(X, y)
     kept = list(found.values()) if sign is None else [found[sign]]

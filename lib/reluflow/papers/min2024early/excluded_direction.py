@@ -26,7 +26,7 @@ from reluflow.papers.min2024early.excluded_direction_exact import certainly_less
 from reluflow.papers.min2024early.flows import alignment_times, flow, patterns
 
 LARGEST_CAP = Reading(
-    "ζ₁ is the largest number that Lemma 8 allows",
+    "ζ₁ is the supremum of the numbers that Lemma 8 allows",
     "Lemma 8 says only that there is one. With a smaller ζ₁ the printed bound grows, and fails for "
     "starts that are nearer to x₋, as long as ζ₁ > ζ₂",
 )

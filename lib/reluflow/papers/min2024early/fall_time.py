@@ -13,8 +13,9 @@ from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.fall_time_exact import collinear_fall
+from reluflow.papers.min2024early.late_neuron import PART_ONE, OnlyLate
 from reluflow.papers.min2024early.whole import Begun, Start, begin
-from reluflow.papers.min2024early.whole_draws import Survey, allowed, followed, starts
+from reluflow.papers.min2024early.whole_draws import LATE, Survey, allowed, followed, late, starts
 
 MANY = (1, 99)
 """Numbers of positive data that face a single negative one."""
@@ -28,7 +29,7 @@ _SMALLEST = -1e5
 
 OF_THE_DATA = Reading(
     "The constants may depend on the whole data set, n₊ and n₋ among it, as the theorem says of "
-    "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing.",
+    "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing. " + PART_ONE.taken,
     "With constants that do not know n the order is wrong: for one negative datum against n - 1 "
     "positive ones n t₂ / log(1/(√h ε)) grows like n. (The letter of the order is hard to read in "
     "the text that we have; the proof bounds from above.)",
@@ -43,7 +44,7 @@ def bounds(each: Begun) -> dict[float, float]:
             for s in each.t_2}  # fmt: skip
 
 
-def falls_in_time(survey: Survey) -> list[Evidence]:
+def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
     """ea.thm1.loss.2: t_2^+ <= t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) +
     4 n X_max t_1), g = sqrt(mu) n_+ X_min, the same for t_2^- with n_- (D.2, eqs 36-39)."""
     shares = [limit / each.t_2[s] for each in survey.found for s, limit in bounds(each).items()]
@@ -53,6 +54,8 @@ def falls_in_time(survey: Survey) -> list[Evidence]:
              tried=len(shares)),
         fact("times t_2 before t_1", early, 0, tried=len(shares)),
         note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
+        note("with the printed t₁, where a late neuron of V₊ is alone in S₋: the bound on t₂⁻, and "
+             "f(x₂) from when it is home, for ever", (only.bound, only.output)),
         *followed(survey),
     ]  # fmt: skip
 
@@ -114,23 +117,30 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def gap(given: Start, log_eps: float) -> NDArray | None:
+def gap(
+    given: Start, log_eps: float, rtol: float = 1e-7, t_1: float | None = None
+) -> NDArray | None:
     """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
-    log(1 + e^(-y f)), whose pull at 0 is half as large. None where the hypotheses are not met."""
-    each = begin(replace(given, log_eps=log_eps), rtol=1e-7)
-    if each is None:
-        return None
-    rate = 0.5 if given.loss is LOGISTIC else 1.0
-    return log_eps + rate * np.array(
+    log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
+    None where part 1 does not hold then."""
+    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    return None if each is None else gap_of(each)
+
+
+def gap_of(each: Begun) -> NDArray:
+    """The same of a trajectory."""
+    given, rate = each.given, 0.5 if each.given.loss is LOGISTIC else 1.0
+    return given.log_eps + rate * np.array(
         [float(np.linalg.norm(given.centre(s))) * each.t_2[s] for s in (1.0, -1.0)]
     )
 
 
-def exact_order(seed: int, count: int) -> list[Evidence]:
+def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0.
 
     So t_2 ~ log(1/eps) / min(|x_+|, |x_-|), and twice that for the loss log(1 + e^(-y f)), whose
-    pull at 0 is half as large.
+    pull at 0 is half as large. t_1 is a time at which part 1 holds: the printed one, or, of the
+    trajectories `behind` from late starts, T_*.
     """
     changes, sizes = list[float](), list[float]()
     for given in starts(seed, _AT_MOST):
@@ -141,6 +151,10 @@ def exact_order(seed: int, count: int) -> list[Evidence]:
             sizes += np.abs(far).tolist()
         if len(changes) == 2 * count:
             break
+    for slow in behind.found:
+        near, far = gap_of(slow), gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
+        changes += [np.nan] * 2 if far is None else np.abs(far - near).tolist()
+        sizes += [] if far is None else np.abs(far).tolist()
     moved = sum(not change <= GAP for change in changes)
     line = one_against(9)
     both = gap(line, line.log_eps), gap_on_a_line(9, line.log_eps)
@@ -149,6 +163,7 @@ def exact_order(seed: int, count: int) -> list[Evidence]:
         fact("values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε) that change by more than "
              f"{GAP:g} from the largest ε that is allowed to its tenth power", moved, 0,
              tried=len(changes)),
+        late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", max(sizes, default=np.nan), digits=2),

@@ -14,6 +14,7 @@ from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.min2024early import constants
+from reluflow.papers.min2024early.late_neuron import OnlyLate
 from reluflow.papers.min2024early.whole import Whole
 from reluflow.papers.min2024early.whole_draws import Survey, data_draws, followed
 
@@ -117,7 +118,7 @@ def times_loss(each: Whole) -> float:
     return float(np.exp(log_product - np.log(0.5 * sum(lengths))))
 
 
-def falls_like_one_over_t(survey: Survey) -> list[Evidence]:
+def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
     """ea.thm1.loss.1: L(t) <= L(t_2) / (1 + alpha L(t_2) (t - t_2)) for all t >= t_2,
     alpha = (mu X_min)^2 / (32 X_max), t_2 the first time at which the outputs on both labels have
     exceeded 1/4 (Theorem 1, part 2; D.2)."""
@@ -131,5 +132,7 @@ def falls_like_one_over_t(survey: Survey) -> list[Evidence]:
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
         note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
+        note("with the printed t₁, where a late neuron of V₊ is alone in S₋: the loss at last, "
+             "which began at 2 and does not come below 1", only.loss, digits=3),
         *followed(survey),
     ]  # fmt: skip

@@ -22,7 +22,7 @@ from reluflow.ledger import Evidence, bound, deviation, fact, note
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early.low_rank_exact import sharp_pair
 from reluflow.papers.min2024early.whole import Moments, Whole
-from reluflow.papers.min2024early.whole_draws import Survey, followed
+from reluflow.papers.min2024early.whole_draws import Survey, followed, late
 from reluflow.separable import separable_draws
 
 ROUNDING = 1e-9
@@ -159,13 +159,15 @@ def below_two(mu_least: float = 1e-6) -> Statement:
     )  # fmt: skip
 
 
-def reaches_its_limit(survey: Survey) -> list[Evidence]:
-    """Flows against the closed form, and the pair of data on which 2/(1 + mu) is reached."""
-    ends = [_end(each) for each in survey.found]
+def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
+    """Flows against the closed form, those `behind` from late starts among them, and the pair of
+    data on which 2/(1 + mu) is reached."""
+    ends = [_end(each) for each in (*survey.found, *behind.found)]
     X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
                   max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=1),
+        late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
     ]  # fmt: skip

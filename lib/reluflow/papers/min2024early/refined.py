@@ -25,8 +25,9 @@ SCALES = (-10.0, -13.0, -16.0)
 """Values of ln eps over which the best alignment is compared."""
 _AT_ONCE = 1e-3
 """t_1 of starts whose neurons are in their cones at once."""
-POWER = 2.0 / 3.0
-"""The angle to x_+ falls to the order of eps^(2/3)."""
+POWER, POWER_ON_A_RAY = 2.0 / 3.0, 1.0
+"""The angle to x_+ falls to the order of eps^(2/3), and to that of eps where all <x_i, x_+> are
+equal: then the pull of neurons along x_+ is along x_+, whatever the outputs."""
 END = 1e-2
 """How near cos(w, x_+) must come to its limit where L = e^-1e6."""
 FIT = 0.05
@@ -35,9 +36,10 @@ FIT = 0.05
 
 WHILE_WAITING = Reading(
     "It is said of the time before the loss falls, and of ever smaller ε.",
-    "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
-    "loss falls, and at the end the neurons point along the max-margin vector of their label, "
-    "whose cosine with x₊ may be as small as μ.",
+    "Not for ever, unless all ⟨xᵢ, x₊⟩ of the label are equal, as for one datum: the pull turns "
+    "away from x₊ as the outputs grow, the angle is least before the loss falls, and at the end "
+    "the neurons point along the max-margin vector of their label, whose cosine with x₊ may be as "
+    "small as μ.",
 )
 """How "always drawn to x_+" is read."""
 
@@ -132,11 +134,11 @@ class Best:
         return self.times[self.curves.argmin(axis=1)]
 
 
-def spread_start(rng: np.random.Generator) -> Start:
-    """Three positive and one negative datum in space, four neurons that start active on their own:
+def spread_start(rng: np.random.Generator, plus: int = 3) -> Start:
+    """`plus` positive and one negative datum in space, four neurons that start active on their own:
     neurons on more sides of x_+ than one, so that no angle passes through 0."""
-    X, y = separable(4, 3, 0.3, rng, 0.2)
-    y_new = np.array([1.0, 1.0, 1.0, -1.0])
+    X, y = separable(plus + 1, 3, 0.3, rng, 0.2)
+    y_new = np.append(np.ones(plus), -1.0)
     X = X * (y * y_new)[:, None]
     W0 = np.vstack([inside_cone(X, y_new, 1.0, 3, rng), inside_cone(X, y_new, -1.0, 1, rng)])
     return Start(X, y_new, W0, np.array([1.0, 1.0, 1.0, -1.0]), EXPONENTIAL, SCALES[0])
@@ -158,21 +160,35 @@ def best_alignment(given: Start, scales: Sequence[float] = SCALES) -> Best:
     return Best(np.array(scales), times, np.array(curves), end, float(plus.direction @ x))
 
 
-def spread_runs(seed: int, count: int) -> list[Best]:
-    """`best_alignment` from `count` starts in space."""
+def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
+    """`best_alignment` from `count` starts in space, with `plus` positive data."""
     rng = np.random.default_rng(seed)
-    return [best_alignment(spread_start(rng)) for _ in range(count)]
+    return [best_alignment(spread_start(rng, plus)) for _ in range(count)]
 
 
-def aligns_until_the_fall(found: Sequence[Best]) -> list[Evidence]:
+def power(each: Best) -> float:
+    """The power of eps with which the least angle falls."""
+    return float(np.polyfit(each.log_eps, np.log(each.angles), 1)[0])
+
+
+def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list[Evidence]:
     """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to
-    cos(w_j, x_+) near 1 (Section 3.1)."""
-    powers = [float(np.polyfit(each.log_eps, np.log(each.angles), 1)[0]) for each in found]
+    cos(w_j, x_+) near 1 (Section 3.1).
+
+    `found` has three positive data in general position, `single` one, for which it is true for
+    ever: across the datum a neuron does not move, and along it grows.
+    """
+    powers, lone = [power(each) for each in found], [power(each) for each in single]
     return [
         bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",
               max(each.angles[-1] for each in found), "<=", 1e-2, "", digits=1),
         bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
+        deviation("the power where there is one positive datum, against 1",
+                  max(abs(each - POWER_ON_A_RAY) for each in lone), "", digits=1),
+        fact("flows with one positive datum in which the angle grows before t₂",
+             sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
+             tried=sum(len(each.curves) for each in single)),
         note("when it is least, as a share of t₂: mean", float(np.mean([each.shares[-1]
                                                                       for each in found])),
              digits=2),

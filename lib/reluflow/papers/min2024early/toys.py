@@ -46,9 +46,12 @@ CHOSEN_DATA = Reading(
     "loss begins to fall: the last set of the card, which is not counted",
 )
 OWN_FALLS = Reading(
-    "the lengths of x₊ and x₋ differ by a factor of 1.4 or more",
+    "the data are those of our sets whose x₊ and x₋ differ in length by a factor of 1.4 or more; "
+    "no class is more than twice as large as the other",
     "each class is fitted by neurons of its own, so with sums of nearly the same length the two "
-    "falls are one; the paper does not print its data, and the 1.4 was read off these sets",
+    "falls are one. Where one class is much larger its fall is so much higher that the other's "
+    "does not count: one datum against four shows one fall. The paper does not print its data, "
+    "and the 1.4 was read off these sets",
 )
 DIRECTIONS = Reading(
     "low rank is counted in directions: the large neurons of each sign have one",
@@ -77,6 +80,18 @@ FIGURE_6: dict[str, Data] = {
     "one short datum": _data([[2, 0], [0.05, 0.4], [-1, -1]], [1, 1, -1]),
 }
 """Data chosen here that satisfy Assumption 1; the paper does not print its own."""
+
+
+def _fan(angles: Sequence[float]) -> Data:
+    """(1, 0) against data of length 1 at these angles from (-1, 0)."""
+    return _data([[1, 0], *([-cos(a), sin(a)] for a in angles)], [1, *(-1 for _ in angles)])
+
+
+UNEQUAL: dict[str, Data] = {
+    "one against three": _fan([-0.2, 0.0, 0.2]),
+    "one against four": _fan([-0.2, -0.1, 0.1, 0.2]),
+}
+"""Classes of very different size, whose sums differ in length by 3 and 4."""
 
 
 def points(data: Data) -> str:

@@ -11,7 +11,7 @@ from scipy.signal import find_peaks
 
 from reluflow.flows.ensembles import Ensemble
 from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.papers.min2024early.toys import FIGURE_6, Data, points, typical
+from reluflow.papers.min2024early.toys import FIGURE_6, UNEQUAL, Data, points, typical
 
 _LOW = 0.1
 """A peak of the rate of fall counts from this share of the highest peak on."""
@@ -46,22 +46,26 @@ def falls_table(runs: Mapping[str, Ensemble]) -> pd.DataFrame:
     """For each data set its data, the ratio of |x_+| and |x_-|, and the starts with one, two, more
     falls."""
     rows = []
+    sets = FIGURE_6 | UNEQUAL
     for name, run in runs.items():
         counts = np.array([len(falls(loss)) for loss in run.loss.T])
-        rows.append({"set": name, "data": points(FIGURE_6[name]),
-                     "ratio of the sums": round(ratio_of_sums(FIGURE_6[name]), 2),
+        rows.append({"set": name, "data": points(sets[name]),
+                     "ratio of the sums": round(ratio_of_sums(sets[name]), 2),
                      "one fall": int((counts == 1).sum()), "two": int((counts == 2).sum()),
                      "more": int((counts > 2).sum())})  # fmt: skip
     return pd.DataFrame(rows).set_index("set")
 
 
-def two_sharp_falls(runs: Mapping[str, Ensemble]) -> list[Evidence]:
+def two_sharp_falls(
+    runs: Mapping[str, Ensemble], unequal: Mapping[str, Ensemble]
+) -> list[Evidence]:
     """ea.fig6.2: after the alignment the loss falls twice, where |x_+| and |x_-| differ enough.
 
     The classes are fitted by neurons of their own, which grow like e^(c |x_+| t) and e^(c |x_-| t):
-    each has a fall of its own, and two falls are seen where they do not overlap.
+    each has a fall of its own, as high as n_+ |x_+| or n_- |x_-|, and two falls are seen where they
+    do not overlap and the lower one counts. `unequal` are runs on classes of very different size.
     """
-    told = falls_table(runs)
+    told, other = falls_table(runs), falls_table(unequal)
     apart = told[told["ratio of the sums"] >= _APART]
     near = told[told["ratio of the sums"] < _APART]
     hits, starts = int(apart["two"].sum()), int(apart[_COUNTS].to_numpy().sum())
@@ -70,6 +74,9 @@ def two_sharp_falls(runs: Mapping[str, Ensemble]) -> list[Evidence]:
                  np.arange(starts) < hits),
         note("starts with one fall where they differ by less",
              f"{int(near['one fall'].sum())} of {int(near[_COUNTS].to_numpy().sum())}"),
+        *(note(f"starts with two falls, {name} data of length 1, where they differ by "
+               f"{row['ratio of the sums']:g}", f"{row['two']} of {row[_COUNTS].sum()}")
+          for name, row in other.iterrows()),
     ]  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import constants
-from reluflow.papers.min2024early.whole import Lost, Start, Whole, follow
+from reluflow.papers.min2024early.small_scale import enough_log_eps, enough_time
+from reluflow.papers.min2024early.whole import Lost, Start, Whole, begin, follow
 from reluflow.separable import Draws, separable, separable_draws
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -20,6 +21,8 @@ LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 LEAST_MU = 0.03
 """Below this the eps that is allowed is less than e^(-10^8), whose log norms are too coarse."""
 _NEURONS = 4
+LATE = 1e-9
+"""Tolerance of flows from late starts, whose angles are 1e-8 at first."""
 _FORBIDDEN = 1e-6
 """Angle between an adversarial neuron and the direction that (A2) forbids it."""
 
@@ -72,6 +75,31 @@ def starts(seed: int, count: int) -> Iterator[Start]:
         yield replace(made, log_eps=allowed(made))
 
 
+def late_starts(seed: int, count: int) -> Iterator[tuple[Start, float]]:
+    """`count` starts that are not home at the printed t_1, each with a time at which they are.
+
+    Two data in the plane, one of them up to twice as long, with mu from 0.88 to 0.99, and three
+    neurons: one so near to the direction that (A2) forbids it that it stays in the wrong cone for
+    longer than t_1, and one along either datum. eps is the largest that (Small) allows as printed,
+    or that of `small_scale` if it is less; the time is T_*, at which all neurons are home by it.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        mu, turn, side = rng.uniform(0.88, 0.99), rng.uniform(0.0, 2.0 * np.pi), 1.0 - 2.0 * (k % 2)
+        across = np.array([np.sqrt(1.0 - mu**2), mu])
+        X = np.array([[rng.uniform(1.0, 2.0), 0.0], [-mu, across[0]]])
+        y, signs = side * np.array([1.0, -1.0]), side * np.array([1.0, 1.0, -1.0])
+        data = constants.data_constants(X, y)
+        angle = np.exp(-1.0 - rng.uniform(1.1, 1.2) * constants.alignment_time(data, data.xi))
+        W0 = np.vstack([X[1] + angle * across, X]) * 10.0 ** rng.uniform(-3.0, 0.0, (3, 1))
+        turned = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        made = Start(X @ turned, y, W0 @ turned, signs, LOSSES[k % 3], 0.0)
+        given = made.X, made.y, made.W0, made.signs
+        pull = float(made.loss.pull(np.zeros(1), np.ones(1), relative=False)[0])
+        log_eps = min(allowed(made), enough_log_eps(*given))
+        yield replace(made, log_eps=log_eps), enough_time(*given) / pull
+
+
 def allowed(given: Start) -> float:
     """ln of the largest eps that (Small) allows, with zeta = max(zeta_1, zeta_2) as printed."""
     data, start = given.data, given.start
@@ -98,6 +126,24 @@ def trajectories(seed: int, count: int) -> Survey:
             lost += 1
     kept = [each for each in found if each is not None]
     return Survey(kept, len(found) - len(kept), lost)
+
+
+def late_trajectories(seed: int, count: int) -> Survey:
+    """The trajectories of `count` late starts, from the time at which they are home; `outside` are
+    those that are not, or that are home at the printed t_1 already."""
+    found = []
+    for given, t_1 in late_starts(seed, count):
+        each = follow(given, rtol=LATE, t_1=t_1)
+        if each is not None and begin(given) is None:
+            found.append(each)
+    return Survey(found, count - len(found), 0)
+
+
+def late(survey: Survey) -> Evidence:
+    """That late starts are what they should be: not home at the printed t_1, and home at T_*."""
+    drawn = len(survey.found) + survey.outside
+    return fact("of these, late starts: not home at the printed t₁, home at T⁎; and all drawn",
+                (len(survey.found), drawn), (drawn, drawn))  # fmt: skip
 
 
 def followed(survey: Survey) -> list[Evidence]:
