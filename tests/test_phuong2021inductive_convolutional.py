@@ -218,8 +218,17 @@ def test_table_1_and_that_another_padding_does_not_fit(monkeypatch):
 
 def test_evidence_of_figure_3_can_fail(paper):
     before = paper.before()
-    turned = [{BEFORE: pairs} for pairs in before[::-1]]
-    assert failing(claims.layers_separate(replace(paper, layers=_with_after(turned))))
+    assert failing(claims.layers_separate(paper, {})) == {_MOVES}
+    assert not failing(claims.other_moves(paper))
+    turned = replace(paper, layers=_with_before(before[::-1]))
+    assert len(failing(claims.layers_separate(turned, {}))) == 2
+    assert len(failing(claims.other_moves(turned))) == 2
+    told = _moving(before, {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0})
+    assert not failing(claims.layers_separate(replace(paper, layers=told), {}))
+    for kind in (MINUS, PLUS, ACROSS):
+        moves = {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0}
+        one = replace(paper, layers=_moving(before, {**moves, kind: -moves[kind]}))
+        assert failing(claims.layers_separate(one, {})) == {_MOVES}
     low = replace(before[3], right={PLUS: 0.3, MINUS: 0.6})
     layers = [{BEFORE: p, AFTER: p} for p in (*before[:3], low, *before[4:])]
     assert len(failing(claims.same_class_to_the_right(replace(paper, layers=layers)))) == 1
@@ -227,12 +236,35 @@ def test_evidence_of_figure_3_can_fail(paper):
     many = replace(whole, violations={**whole.violations, ACROSS: whole.number // 50})
     train = {**paper.whole["train"], BEFORE: many}
     worse = replace(paper, whole={**paper.whole, "train": train})
-    assert len(failing(claims.separable_features(worse, {}))) == 1
-    assert len(failing(claims.separable_features(paper, {"another start": worse}))) == 1
+    assert len(failing(claims.nearly_separable(worse, {}))) == 1
+    assert len(failing(claims.nearly_separable(paper, {"another start": worse}))) == 1
+    none = {BEFORE: replace(whole, violations=dict.fromkeys(whole.violations, 0))}
+    clean = replace(paper, whole={**paper.whole, "train": {**paper.whole["train"], **none}})
+    assert not failing(claims.separable_features(clean, {"another start": clean}))
+    one = "pairs that violate (OS), before the ReLU"
+    assert failing(claims.separable_features(paper, {"another start": clean})) == {one}
+    assert len(failing(claims.separable_features(clean, {"another start": paper}))) == 1
 
 
-def _with_after(layers):
-    return [{BEFORE: each[BEFORE], AFTER: each[BEFORE]} for each in layers]
+_MOVES = "units, of the two, in which either class moves right and the pairs across move left"
+
+
+def _with_before(layers):
+    return [{BEFORE: pairs, AFTER: pairs} for pairs in layers]
+
+
+def _moving(layers, steps):
+    """The layers with means that move by these steps, in any unit as the square is 1."""
+    return _with_before(
+        [replace(p, square=1.0, means={kind: k * step for kind, step in steps.items()})
+         for k, p in enumerate(layers)]
+    )  # fmt: skip
+
+
+def _rays(rng):
+    """128 neurons on two opposite rays, and their signs."""
+    signs = np.where(np.arange(128) < 64, 1.0, -1.0)
+    return np.outer(signs * rng.exponential(size=128), [1.0, 0.3]), signs
 
 
 def test_evidence_of_figure_4_can_fail(paper):
@@ -247,12 +279,24 @@ def test_evidence_of_figure_4_can_fail(paper):
     centres = np.array([[0.0, 0.0], [5.0, 1.0], [-4.0, 2.0]])
     plane = np.repeat(centres, 20, axis=0) + 0.1 * rng.standard_normal((60, 2))
     signs = np.r_[np.tile([1.0, -1.0], 10), np.ones(20), -np.ones(20)]
-    assert not failing(claims.three_clusters(replace(paper, plane=plane, second=signs), 0))
+    ray = _rays(rng)
+    assert not failing(claims.three_clusters(replace(paper, plane=plane, second=signs), ray, 0))
+    assert failing(claims.three_clusters(paper, (plane, signs), 0)) == {
+        "the same of the rays of Section 5.1"
+    }
+    for _ in range(5):
+        drawn = dict(zip(("plane", "second"), _rays(rng), strict=True))
+        found = failing(claims.three_clusters(replace(paper, **drawn), ray, 0))
+        assert found == {"silhouette of the three clusters"}
     near, (plus, minus) = claims.clusters(plane, signs)
     assert (near.nonzero()[0].max(), plus.nonzero()[0].min(), minus.sum()) == (19, 20, 20)
     means = claims.by_means(plane, signs, 3)
     np.testing.assert_array_equal([near, plus, minus], [means[0], *means[1]])
     same = np.r_[np.tile([1.0, -1.0], 10), np.ones(40)]
-    assert len(failing(claims.three_clusters(replace(paper, plane=plane, second=same), 0))) == 1
+    assert (
+        len(failing(claims.three_clusters(replace(paper, plane=plane, second=same), ray, 0))) == 1
+    )
     alone = np.r_[np.ones(40), -np.ones(20)]
-    assert len(failing(claims.three_clusters(replace(paper, plane=plane, second=alone), 0))) == 1
+    assert (
+        len(failing(claims.three_clusters(replace(paper, plane=plane, second=alone), ray, 0))) == 1
+    )

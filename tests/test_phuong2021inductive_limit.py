@@ -24,6 +24,7 @@ from reluflow.papers.phuong2021inductive import (
     kkt_points_exact,
     linear_groups,
     loss_growth,
+    one_group,
     spread,
     start_draws,
 )
@@ -169,6 +170,14 @@ def test_flows_reach_the_limit(near_zero: start_draws.Survey) -> None:
     assert failed(linear_groups.groups_become_linear(near_zero)) == []
     assert failed(loss_growth.norms_grow_like_log(near_zero)) == []
     assert failed(loss_growth.loss_and_margin(near_zero)) == []
+
+
+def test_constants_with_an_empty_group(near_zero: start_draws.Survey) -> None:
+    lone = one_group.leaves_the_other()
+    assert failed(loss_growth.constants_hold(near_zero, lone, 0)) == []
+    turned = replace(lone, U=lone.U[..., ::-1])
+    assert failed(loss_growth.constants_hold(near_zero, turned, 0)) != []
+    assert set(lone.limit.vectors) == {1.0}
 
 
 def test_another_data_set_s_limit_is_noticed(near_zero: start_draws.Survey) -> None:

@@ -25,6 +25,7 @@ from reluflow.papers.phuong2021inductive import (
     dead_starts_exact,
     early,
     extremal,
+    fixed_size,
     one_group,
     orthants,
     orthants_exact,
@@ -229,6 +230,26 @@ def test_the_size_that_is_needed_falls_with_the_angle() -> None:
     assert 2.0 < first - second < 4.0
     given = early.beside(-2.0)
     assert early.at_home(given, first - 1.0).all()
+
+
+def test_a_size_fixed_first_is_too_large_and_chosen_last_is_not() -> None:
+    """By the neurons' sectors; the waiting one comes home in time if the angle is not too small."""
+    assert fixed_size.size_comes_last()[0].holds
+    for size in (1e-2, 1e-4):
+        home = fixed_size.together(size, size**1.5)
+        assert not home.all(axis=1).any()
+        assert home[:, :2].any(axis=0).all()
+        assert not home[:, 2].any()
+    assert fixed_size.together(1e-4, 1e-2).all(axis=1).any()
+
+
+def test_the_instance_of_a_fixed_size_breaks_os_and_has_one_extremum_of_each_sign() -> None:
+    pairs = fixed_size.X @ fixed_size.X.T * np.outer(fixed_size.Y, fixed_size.Y)
+    assert pairs[0, 1] < 0.0 < pairs[0, 2]
+    goals = [extremal.extremal_directions(fixed_size.X, fixed_size.Y, s) for s in (1.0, -1.0)]
+    assert [len(each) for each in goals] == [1, 1]
+    degrees = [np.degrees(np.arctan2(u[0, 1], u[0, 0])) for u in goals]
+    np.testing.assert_allclose(degrees, [-13.0, 84.13], atol=0.01)
 
 
 def test_pictures_are_drawn() -> None:

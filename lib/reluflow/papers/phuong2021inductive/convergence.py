@@ -11,7 +11,7 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation,
 from reluflow.papers.phuong2021inductive.kkt_points_exact import other_faces
 from reluflow.papers.phuong2021inductive.limit import Limit
 from reluflow.papers.phuong2021inductive.long_flow import Late, Start, follow
-from reluflow.papers.phuong2021inductive.start_draws import Survey
+from reluflow.papers.phuong2021inductive.start_draws import DRAWN_ANEW, Survey
 from reluflow.statistics import student_interval
 
 NEAR = 1e-2
@@ -173,6 +173,7 @@ def every_start(survey: Survey) -> list[Evidence]:
              sum(not _falls(each, 0) for each in survey.found), 0, tried=len(far)),
         note("norms of the neurons at the start, up to",
              round(float(np.exp(max(e.given.log_norms.max() for e in survey.found)))), digits=None),
+        DRAWN_ANEW,
         *survey.followed,
     ]  # fmt: skip
 
@@ -223,7 +224,8 @@ def not_needed() -> Counterexample:
 
 
 SIGNS_FIRST = Reading(
-    "the signs of a_j(0) are chosen before the directions are drawn, and a neuron is alive",
+    "the signs of a_j(0) are chosen before the directions are drawn, and at some time a neuron "
+    "with a_j > 0 is active on a positive datum, or one with a_j < 0 on a negative one",
     "If a_j(0) may be chosen after w_j(0) is seen, all neurons may die with a probability up to "
     "(3/4)^p in the plane, not 2^-p, and W then stays small; see the claim on the probability.",
 )

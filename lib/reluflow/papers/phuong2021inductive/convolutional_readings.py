@@ -10,7 +10,7 @@ import pandas as pd
 
 from reluflow.approx import approx
 from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, READINGS
-from reluflow.papers.phuong2021inductive.convolutional_claims import clear, clusters
+from reluflow.papers.phuong2021inductive.convolutional_claims import clear, clusters, silhouette
 from reluflow.papers.phuong2021inductive.convolutional_record import DIGITS, FOLDER
 from reluflow.papers.phuong2021inductive.convolutional_shown import Shown, recorded
 
@@ -43,8 +43,8 @@ AT = 5
 def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
     """A row a run. After AT epochs: the share of a sample's pairs that violate (OS), and how many
     singular values of W_7 are clearly not 0. At the end: the share among all pairs, the same after
-    the ReLU, images to leave out, and the share of the rarer sign of W_8 in the cluster near the
-    origin, and in the worse of the two others."""
+    the ReLU, images to leave out, the share of the rarer sign of W_8 in the cluster near the
+    origin, and in the worse of the two others, and the silhouette of the three."""
     rows = {}
     for name, run in runs.items():
         at = int(np.flatnonzero(run.epochs <= AT)[-1])
@@ -60,5 +60,6 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
             "out": run.left_out["train"][1],
             "near": approx(rare[0], 2),
             "far": approx(max(rare[1:]), 2),
+            "silhouette": approx(silhouette(run.plane, run.second), 2),
         }
     return pd.DataFrame(rows).T

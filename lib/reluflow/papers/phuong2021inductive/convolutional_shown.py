@@ -24,13 +24,15 @@ class Pairs:
 
     pairs, violations  {kind: how many}: pairs, and those that violate (OS)
     right   {kind of one class: the chance that a pair of it lies to the right of one across}
-    means   {kind: the mean in units of the mean of |x_i|^2}
+    square  the mean of |x_i|^2
+    means   {kind: the mean in units of it}
     edges, counts  histograms in these units: (low, high), and {kind: (bins,)}
     """
 
     pairs: Mapping[str, int]
     violations: Mapping[str, int]
     right: Mapping[str, float]
+    square: float
     means: Mapping[str, float]
     edges: tuple[float, float]
     counts: Mapping[str, list[int]]
@@ -55,10 +57,9 @@ class Pairs:
         """The chance that a pair of one class, either with one half, lies to the right."""
         return float(np.mean([self.right[PLUS], self.right[MINUS]]))
 
-    @property
-    def within(self) -> float:
-        """The mean within a class, either with one half, in units of the mean of |x_i|^2."""
-        return float(np.mean([self.means[PLUS], self.means[MINUS]]))
+    def mean(self, kind: str, raw: bool) -> float:
+        """The mean product of a kind, `raw` or in units of the mean of |x_i|^2."""
+        return self.means[kind] * (self.square if raw else 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,5 +152,5 @@ def _pairs_of_a_look(pairs: Mapping[str, int]) -> int:
 
 
 def _pairs(kept: Mapping[str, Any]) -> Pairs:
-    fields = ("pairs", "violations", "right", "means", "edges", "counts")
+    fields = ("pairs", "violations", "right", "square", "means", "edges", "counts")
     return Pairs(**{field: kept[field] for field in fields})

@@ -31,8 +31,18 @@ def shares(found: Fates) -> NDArray:
 
 def positive_only(p: int) -> Late:
     """The flow of p neurons with a_j > 0 from norm e^-10, to a loss e^-300 of the positive data."""
-    W0 = np.stack([np.ones(p), np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)], axis=1)
-    late = follow(Start(X, Y, W0, np.full(p, SMALL), np.ones(p)), 300.0)
+    return _from(
+        np.stack([np.ones(p), np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)], axis=1)
+    )
+
+
+def leaves_the_other() -> Late:
+    """The same of one neuron that at first is active on a datum of either label."""
+    return _from(np.array([[1.0, 3.0]]))
+
+
+def _from(W0: NDArray) -> Late:
+    late = follow(Start(X, Y, W0, np.full(len(W0), SMALL), np.ones(len(W0))), 300.0)
     assert late is not None
     return late
 

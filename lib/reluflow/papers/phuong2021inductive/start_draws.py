@@ -22,6 +22,10 @@ from reluflow.papers.phuong2021inductive.long_flow import (
 )
 from reluflow.supports import support_draws
 
+DRAWN_ANEW = note(
+    "data drawn anew, which the argument covers and the integrator does not",
+    "on the line; with data opposite to one of the other label, or at right angles to all of them",
+)
 NEAR_ZERO = -20.0
 """ln of the norms at the start that count as near zero, 2e-9."""
 SIZES = (1e-3, 1.0, 10.0)
@@ -31,22 +35,19 @@ _NEURONS = 4
 
 @dataclass(frozen=True)
 class Survey:
-    """The flows `found`, the number of starts all of whose neurons `died`, of flows `lost`, and of
-    starts drawn anew because a datum that no neuron sees keeps the flow `waiting`, or a neuron
-    slides."""
+    """The flows `found`, the number of flows `lost`, and of starts drawn anew because a datum that
+    no neuron sees keeps the flow `waiting`, or a neuron slides."""
 
     found: list[Late]
-    died: int
     lost: int
     waiting: int = 0
 
     @property
     def followed(self) -> list[Evidence]:
-        """That no flow was lost, and how many starts died: a part of every claim's evidence."""
-        tried = len(self.found) + self.died + self.lost
+        """That no flow was lost: a part of every claim's evidence."""
+        tried = len(self.found) + self.lost
         return [
             fact("flows that could not be followed to the end", self.lost, 0, tried=tried),
-            note("starts of which all neurons die, left out", self.died),
             *([note("starts left out, from which a datum waits without end for a neuron that sees "
                     "it, or a neuron slides along a boundary", self.waiting)]
               if self.waiting else []),
@@ -70,7 +71,7 @@ def flows(
     """`count` flows of every one of the `kinds` of `support_draws`, from ln sizes in turn."""
     rng = np.random.default_rng(seed)
     draws = support_draws(3)
-    found, died, lost, waiting, k = list[Late](), 0, 0, 0, 0
+    found, lost, waiting, k = list[Late](), 0, 0, 0
     while k < count * len(kinds):
         item = drawn(draws[kinds[k % len(kinds)]], rng)
         log_norm = (
@@ -83,12 +84,10 @@ def flows(
             continue
         except Lost:
             late, lost = None, lost + 1
-        else:
-            died += late is None
         k += 1
         if late is not None:
             found.append(late)
-    return Survey(found, died, lost, waiting)
+    return Survey(found, lost, waiting)
 
 
 def drawn(draw: Draw, rng: np.random.Generator) -> Instance:
