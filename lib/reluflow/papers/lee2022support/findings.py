@@ -75,6 +75,11 @@ INSTEAD: Mapping[str, str] = {
         r"The flow is unique for almost every $w_0$, under A2. From points of a repelling boundary "
         r"it branches."
     ),
+    "sv.thmF.6": (
+        r"True if no two data are parallel, at least one boundary is crossed, one at a time, and "
+        r"$x_0 \cdot H^{-1} x_0 < 1$ at each; in the plane that follows from B1 and B3. Parallel "
+        r"data switch together: count them as one datum first."
+    ),
     "sv.lemF.8.2": (
         r"Small starts do converge to $w^*$ and lose no datum. $w^*$ is global if all labels can "
         r"be fitted exactly."
@@ -100,10 +105,6 @@ INSTEAD: Mapping[str, str] = {
         ("sv.propD.1", "sv.thmE.1", "sv.corE.2"),
         r"Read with $r \le d$, affine manifolds and, for $r < d$, one limit for each start; of the "
         r"reduction what carries over to ReLU: the flow, with its events, and not the one minimum.",
-    ),
-    "sv.thmF.6": (
-        r"Read with at least one crossing, and $x_0 \cdot H^{-1} x_0 < 1$ at each, as the proof "
-        r"needs; in the plane that follows from B1 and B3."
     ),
     "sv.lemF.7": (
         r"Read with a norm that increases at a moment if its square has a positive derivative "
