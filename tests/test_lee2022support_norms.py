@@ -26,10 +26,11 @@ from reluflow.papers.lee2022support import (
     small_ends,
 )
 from reluflow.papers.lee2022support.crossing_conditions import conditions, inner_from_B1
+from reluflow.papers.lee2022support.crossing_parallel_exact import conditions_at_the_origin
 from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial
 from reluflow.papers.lee2022support.norm_rate import norm_lost
 from reluflow.papers.lee2022support.norm_rate import norm_rate as g
-from reluflow.papers.lee2022support.small_starts import small_flows
+from reluflow.papers.lee2022support.small_starts import guaranteed_radius, small_flows
 from reluflow.rational import fit, is_local_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
@@ -154,6 +155,19 @@ def test_parallel_data_are_one_boundary_with_one_label_each():
         assert pytest.approx(b2, rel=1e-6) == 8 * found.B2
         assert found.hold
         assert min(b1, b2, -at) > 0
+
+
+def test_the_numbers_of_the_page_on_crossings():
+    B1, B2, B4 = map(float, conditions_at_the_origin([[6, 7], [4, 1], [0, 1], [0, 1]],
+                                                     [5, 7, 8, 8], [2, -1]))  # fmt: skip
+    assert pytest.approx(0.0360 - 0.0109, abs=1e-4) == B1
+    assert (pytest.approx(8.277, abs=1e-3), 1) == (8 + B2, B4)
+    one = crossing_parallel.merged(PARALLEL)
+    ((step, met),) = crossing_conditions.at_crossings(one, 1e-6)
+    assert (1 + met.B2) * one["y"][2] == pytest.approx(4.36, abs=5e-3)
+    assert step.w / (1e-6 * guaranteed_radius(one["X"], one["y"])) * np.sqrt(5) == pytest.approx(
+        [3.38, 0.0], abs=5e-3
+    )
 
 
 def test_merged_data_have_the_same_flow_and_none_parallel():
