@@ -55,5 +55,8 @@ def test_parallel_data_change_cell_at_once() -> None:
     X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 2.0]])
     path = affine_flow(X, [9.0, 1.0, 1.0, 1.0], [1e-3, 1e-3])
     assert sorted(deactivated(path)) == [1, 3]
-    assert len(crossings(X, path)) == 2
+    steps = crossings(X, path)
+    assert sorted(step.datum for step in steps) == [1, 3]
+    for step in steps:
+        assert (step.before.tolist(), step.after.tolist()) == ([True] * 4, [True, False] * 2)
     assert [cell.sum() for cell in visited_cells(X, path)] == [4, 2]

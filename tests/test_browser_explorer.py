@@ -31,7 +31,7 @@ FLOWS = """cases => cases.map(([X, y, w]) => {
 MINIMA = "cases => cases.map(([X, y]) => reluflow.minima(X, y))"
 PLANAR = {
     "sv.thm3.6", "sv.thm4.7.1", "sv.thm4.7.2", "sv.ex5.1.a", "sv.ex5.1.b", "sv.lemF.8.2",
-    "sv.lemF.9.1", "sv.lemF.9.2", "ma.propB.2",
+    "sv.lemF.9.1", "sv.lemF.9.2", "sv.thmF.6", "ma.propB.2",
 }  # fmt: skip
 
 Case = tuple[NDArray, NDArray, NDArray]

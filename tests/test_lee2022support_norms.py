@@ -17,6 +17,7 @@ from reluflow.instances import draw_many, readable_data
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support import (
     crossing_conditions,
+    crossing_parallel,
     crossing_theorem,
     first_cell,
     global_limits,
@@ -25,10 +26,11 @@ from reluflow.papers.lee2022support import (
     small_ends,
 )
 from reluflow.papers.lee2022support.crossing_conditions import conditions, inner_from_B1
+from reluflow.papers.lee2022support.crossing_parallel_exact import conditions_at_the_origin
 from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial
 from reluflow.papers.lee2022support.norm_rate import norm_lost
 from reluflow.papers.lee2022support.norm_rate import norm_rate as g
-from reluflow.papers.lee2022support.small_starts import small_flows
+from reluflow.papers.lee2022support.small_starts import guaranteed_radius, small_flows
 from reluflow.rational import fit, is_local_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
@@ -135,6 +137,83 @@ def test_conditions_against_their_printed_form():
             assert found.hold == (b1 > 0 and b2 > 0 and at < 0)
             seen += found.hold
     assert seen >= 3
+
+
+PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", crossing_parallel.TOGETHER, strict=True)}
+
+
+def test_parallel_data_are_one_boundary_with_one_label_each():
+    """The cells on either side are true ones, and B2 asks of each label what is printed."""
+    (path,) = small_flows(PARALLEL, [1e-2])
+    steps = crossings(PARALLEL["X"], path)
+    assert [step.datum for step in steps] == [2, 3]
+    for step in steps:
+        assert (step.before.tolist(), step.after.tolist()) == ([True] * 2 + [False] * 2, [True] * 4)
+        b1, b2, at = slow_conditions(PARALLEL["X"], PARALLEL["y"], step)
+        found = conditions(PARALLEL["X"], PARALLEL["y"], step)
+        assert pytest.approx(b1, rel=1e-6) == found.B1
+        assert pytest.approx(b2, rel=1e-6) == 8 * found.B2
+        assert found.hold
+        assert min(b1, b2, -at) > 0
+
+
+def test_the_numbers_of_the_page_on_crossings():
+    B1, B2, B4 = map(float, conditions_at_the_origin([[6, 7], [4, 1], [0, 1], [0, 1]],
+                                                     [5, 7, 8, 8], [2, -1]))  # fmt: skip
+    assert pytest.approx(0.0360 - 0.0109, abs=1e-4) == B1
+    assert (pytest.approx(8.277, abs=1e-3), 1) == (8 + B2, B4)
+    one = crossing_parallel.merged(PARALLEL)
+    ((step, met),) = crossing_conditions.at_crossings(one, 1e-6)
+    assert (1 + met.B2) * one["y"][2] == pytest.approx(4.36, abs=5e-3)
+    assert step.w / (1e-6 * guaranteed_radius(one["X"], one["y"])) * np.sqrt(5) == pytest.approx(
+        [3.38, 0.0], abs=5e-3
+    )
+
+
+def test_merged_data_have_the_same_flow_and_none_parallel():
+    rng = RNG(2)
+    for _ in range(10):
+        base = crossing_theorem.built_crossings(rng, int(rng.integers(2, 4)))
+        item = {**base, **crossing_theorem.with_parallels(base, rng)}
+        one = crossing_parallel.merged(item)
+        assert len(one["X"]) == len(base["X"]) < len(item["X"])
+        ways = RNG(3).normal(size=(20, base["X"].shape[1]))
+        losses = loss(item["X"], item["y"], ways)
+        apart = losses - loss(one["X"], one["y"], ways)
+        assert np.ptp(apart) < 1e-12 * losses.max() < 1e-9 * np.ptp(losses)
+    alone = {"X": THREE[0], "y": THREE[1]}
+    assert all(np.array_equal(crossing_parallel.merged(alone)[k], v) for k, v in alone.items())
+
+
+def test_theorem_F6_falls_on_parallel_data_and_its_repair_does_not_speak_of_them():
+    case, repair = crossing_parallel.two_at_once(), crossing_theorem.strict_under_conditions()
+    case.check()
+    assert all(case.assumptions.values())
+    (shown,) = [item for item in crossing_parallel.drop_on_parallel_data() if item.decides]
+    assert not shown.holds
+    assert repair.fails(repair.slack(PARALLEL))
+    assert "parallel" in repair.unmet(PARALLEL)
+    # It does speak of parallel data whose merged label is small enough.
+    drawn = (repair.draws["d = 2, parallel"](rng) for rng in map(RNG, range(30)))
+    item = next(item for item in drawn if repair.unmet(item) is None)
+    assert len(crossing_parallel.merged(item)["X"]) < len(item["X"])
+    assert not repair.fails(repair.slack(item))
+
+
+def test_the_four_data_by_their_closed_form():
+    """From (p, 0) on the flow is c* - (c* - p/sqrt 2) e^(-98t), p/sqrt 2 e^(-6t) along (1, 1) and
+    (1, -1); p from the flow before, by mpmath."""
+    eps = mp.mpf("0.01")
+    H, w = mp.matrix([[52, 46], [46, 50]]), mp.matrix([2, -1])
+
+    def early(t):
+        return w - mp.expm(-H * t) * w * (1 - eps)
+
+    p = early(mp.findroot(lambda t: early(t)[1], eps / 42))[0] / mp.sqrt(2)
+    top, t = 29 * np.sqrt(2) / 49, np.linspace(0.0, 0.5, 1_000_001)
+    squares = (top - (top - float(p)) * np.exp(-98 * t)) ** 2 + float(p) ** 2 * np.exp(-12 * t)
+    found = crossing_parallel.drop_on_parallel_data()[0].value
+    assert found == pytest.approx((squares.max() - top**2) / (5 * float(eps) ** 2), rel=1e-6)
 
 
 def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
@@ -315,7 +394,7 @@ def test_false_variants_of_true_statements_fall():
     assert not falsify(anywhere, 0, 40, evaluations=0).survives
     leaving = crossing_conditions.plane_never_meets_B2()
     alone = replace(
-        leaving, slack=lambda item: -crossing_conditions.first_deactivation(item, 1e-7).B4
+        leaving, slack=lambda item: -crossing_conditions.first_deactivation(item, 1e-7)[0].B4
     )
     assert not falsify(alone, 0, 10, evaluations=0).survives
 
@@ -357,7 +436,7 @@ def test_an_activation_is_no_deactivation():
     item = {"X": np.array([[1.0, 0.2], [0.2, 1.0]]), "y": np.ones(2), "u": np.array([1.0, -0.5])}
     ((step, _),) = crossing_conditions.at_crossings(item, 1e-3)
     assert (step.before.tolist(), step.after.tolist()) == ([True, False], [True, True])
-    assert crossing_conditions.first_deactivation(item, 1e-3) is None
+    assert crossing_conditions.first_deactivation(item, 1e-3) == []
 
 
 def test_what_is_measured_reaches_the_expected_verdicts():
@@ -383,7 +462,6 @@ def test_what_is_measured_reaches_the_expected_verdicts():
         assert all(item.holds for item in evidence if item.decides)
     aligned = norm_loss.drops(drops)[1]
     assert aligned.value == sum(drops.violations.values()) > 0
-    assert "(checked)" in crossing_theorem.crosses_at_least_once().others
     assert global_limits.family_table((2,)).loc[2, "ratio"] == "≈2.667"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,8 @@ from reluflow.flows.trajectory import Trajectory
 @dataclass(frozen=True)
 class Crossing:
     """The flow meets the boundary of `datum` (from 0) at time t in w (d,); the cells `before` and
-    `after` are given by their active data (n,)."""
+    `after` are given by their active data (n,). They differ in `datum` and in all data that change
+    with it, as parallel ones do."""
 
     t: float
     datum: int
@@ -28,12 +29,14 @@ class Crossing:
 
 
 def crossings(X: ArrayLike, path: Trajectory) -> tuple[Crossing, ...]:
-    """The boundary crossings of a ReLU path that starts inside a cell, in their order."""
+    """The boundary crossings of a ReLU path that starts inside a cell, one a datum, in order."""
     on = np.asarray(X, float) @ path.states[0] > 0.0
-    found = []
+    found: list[Crossing] = []
     for event in path.events:
-        before, on = on, on.copy()
+        together = bool(found) and found[-1].t == event.t
+        before, on = found[-1].before if together else on, on.copy()
         on[event.datum] = event.kind == "activate"
+        found = [replace(step, after=on) if step.t == event.t else step for step in found]
         found.append(Crossing(event.t, event.datum, path.at(event.t), before, on))
     return tuple(found)
 

@@ -107,9 +107,10 @@ def leaving_draws(sizes: tuple[int, int] = (3, 8), tries: int = 40) -> Draws:
     return {kind: outside(kind) for kind in base}
 
 
-def first_deactivation(item: Instance, norm: float) -> Conditions | None:
-    """B1-B4 where a small start's flow first leaves the all-active cell, or None if it does not."""
-    return next((met for step, met in at_crossings(item, norm) if step.before.all()), None)
+def first_deactivation(item: Instance, norm: float) -> list[Conditions]:
+    """B1-B4 where a small start's flow leaves the all-active cell, for each datum that it loses
+    there; none if it stays."""
+    return [met for step, met in at_crossings(item, norm) if step.before.all()]
 
 
 def plane_never_meets_B2() -> Statement:
@@ -118,7 +119,7 @@ def plane_never_meets_B2() -> Statement:
 
     def at(item: Instance, norm: float) -> float:
         found = first_deactivation(item, norm)
-        return -min(found.B2, found.B4) if found is not None and found.full else np.nan
+        return min((-min(m.B2, m.B4) if m.full else np.nan for m in found), default=np.nan)
 
     def slack(item: Instance) -> float:
         value = at(item, NORMS[1])
