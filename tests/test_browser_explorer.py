@@ -63,8 +63,15 @@ FAR = [
     (np.eye(2), np.array([1.0, -1.0]), np.full(2, 1e14)),
     *((X, y, far * w) for far in (1e14, 1e50, 1e100) for X, y, w in map(draw, range(1000, 1010))),
 ]
-FADES = (np.array([[3.0, 2], [3, 2], [1, -2], [-2, 2]]), np.array([-3.0, 3, -1, -1]), (2.0, -1.0))
-CASES: list[Case] = [*PAPER, *RANDOM, *FAR, tuple(map(np.array, FADES))]  # type: ignore[list-item]
+# What holds a slide fades: to a limit of zero, and to one that is zero but for rounding.
+FADES = [
+    tuple(np.array(part, float) for part in case)
+    for case in (
+        ([[3, 2], [3, 2], [1, -2], [-2, 2]], [-3, 3, -1, -1], [2, -1]),
+        ([[-2, 3], [-2, -3], [2, 3], [2, -1]], [-1, 2, 1, -3], [-2, 0]),
+    )
+]
+CASES: list[Case] = [*PAPER, *RANDOM, *FAR, *FADES]  # type: ignore[list-item]
 
 
 @pytest.fixture(scope="module")
