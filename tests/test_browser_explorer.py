@@ -189,7 +189,7 @@ def test_the_length_that_overshoots_is_told(page: Page) -> None:
     X, y, w = shown(page)
     path = affine_flow(X, y, w)
     sizes = np.linalg.norm(path.at(np.linspace(0.0, path.settled, 100_001)), axis=1)
-    assert float(more) == pytest.approx(sizes.max() - np.linalg.norm(path.end), rel=0.05)
+    assert number(more) == pytest.approx(sizes.max() - np.linalg.norm(path.end), rel=0.05)
     assert page.locator("[aria-live] #explorer-length").count() == 1
 
 
@@ -229,6 +229,10 @@ def told(page: Page, what: str = "told") -> str:
     return page.locator(f"#explorer-{what}").inner_text()
 
 
+def number(told: str) -> float:
+    return float(told.replace("\u2212", "-"))
+
+
 def says_what_happens(page: Page) -> None:
     """The sentence, the table of events and the highlighted minimum are the shown setting's."""
     X, y, w = shown(page)
@@ -238,9 +242,9 @@ def says_what_happens(page: Page) -> None:
     if end is None:
         assert "stays where it is" in told(page)
     else:
-        np.testing.assert_allclose([float(v) for v in end.groups()], flow.end, 1e-4, 1e-12)
+        np.testing.assert_allclose([number(v) for v in end.groups()], flow.end, 1e-4, 1e-12)
     times = page.locator("#explorer-events:not([hidden]) td:nth-child(2)").all_inner_texts()
-    assert [float(t) for t in times] == pytest.approx([e.t for e in flow.events], rel=1e-4)
+    assert [number(t) for t in times] == pytest.approx([e.t for e in flow.events], rel=1e-4)
 
 
 def middle(page: Page, what: str) -> tuple[float, float]:
