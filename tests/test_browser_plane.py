@@ -14,6 +14,7 @@ from built import ROOT
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import Trajectory
 from reluflow.site.explorer import examples
 from scipy.optimize import minimize_scalar
 
@@ -216,6 +217,17 @@ def misdrawn(page: Page, case: tuple[NDArray, NDArray, NDArray]) -> list[str]:
     return found
 
 
+def most_bent(flow: Trajectory) -> NDArray:
+    """The point of a path that is farthest from straight lines between points of it."""
+    times = flow.grid(60)
+    if len(times) < 2:
+        return flow.end
+    ends, middles = flow.at(times), flow.at((times[1:] + times[:-1]) / 2)
+    chord, arm = np.diff(ends, axis=0), middles - ends[:-1]
+    off = np.abs(chord[:, 0] * arm[:, 1] - chord[:, 1] * arm[:, 0])
+    return middles[np.argmax(off / np.maximum(np.linalg.norm(chord, axis=1), 1e-300))]
+
+
 def wrong_near(page: Page) -> list[str]:
     """What is misdrawn around the ends and the turns of flows, ever nearer."""
     found = []
@@ -223,9 +235,7 @@ def wrong_near(page: Page) -> list[str]:
     for k in (0, 1, names.index("It slides along a boundary"), len(names) - 1):
         case = choose(page, k)
         flow = affine_flow(*case)
-        last = flow.events[-1].t if flow.events else 0.0
-        bend = flow.at(last + 0.04 * (flow.settled - last))
-        for at in [flow.end, bend, *(flow.at(e.t) for e in flow.events[:1])]:
+        for at in [flow.end, most_bent(flow), *(flow.at(e.t) for e in flow.events[:1])]:
             page.evaluate("document.getElementById('explorer-fit').click()")
             for by in (1, 0.25, 0.1, 0.01, 1e-3):
                 place = dict(zip("xy", map(float, at), strict=True))

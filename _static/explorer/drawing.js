@@ -111,9 +111,10 @@
       if (all.length > MOST_LABELS) continue;
       const nearest = dot(along, middle);
       const at = (s) => frame.to([along[0] * s, along[1] * s]);
-      const places = [];
-      for (let k = 40; k > 4; k--)
-        places.push(at(nearest + (k / 40) * reach), at(nearest - (k / 40) * reach));
+      // Far from the origin first, where all boundaries meet.
+      const places = Array.from({ length: 80 }, (_, k) => nearest + (k / 40 - 1) * reach)
+        .sort((s, t) => Math.abs(t) - Math.abs(s))
+        .map(at);
       const sides = [
         [1, plus],
         [-1, minus],
@@ -161,14 +162,15 @@
   /** Whether a point in pixels lies on the plane, as far as the edge of a disc. */
   const onPlane = ({ size }, at, r = 0) => at.every((v) => v > -r && v < size + r);
 
-  /** The pieces of the sets of minima, and a disc at each point, with its rank in it or next to it. */
+  /** The pieces of the sets of minima, and a disc at each point, its rank in it or next to it. */
   function minima(frame, sets) {
     const [drawn, labels, discs] = [[], [], []];
     for (const { w, rank, dimension, directions, rays } of [...sets].reverse()) {
       const best = rank === 1 ? " best" : "";
       if (dimension === 2) {
         const points = reluflow.seenCone(frame, rays).map((p) => p.join());
-        if (points.length) drawn.push(element("polygon", { class: "dead", points: points.join(" ") }));
+        if (!points.length) continue;
+        drawn.push(element("polygon", { class: "dead", points: points.join(" ") }));
       } else if (dimension === 1) {
         const [v] = directions;
         const seen =

@@ -49,8 +49,8 @@
   /**
    * The texts that are drawn, and the places that were taken: [{texts, place, label}].
    *
-   * A label is {places, texts, room}: texts(place) are its texts, and room how far its place has to
-   * be from a disc. A disc whose middle is the place itself may carry it.
+   * A label is {places, texts, room}: texts(place) are its texts, and room is how many pixels around
+   * its place it needs itself. A disc whose middle is the place may carry it.
    */
   reluflow.placed = ({ size }, labels, discs) => {
     const taken = [];
@@ -61,8 +61,7 @@
       box[3] <= size &&
       taken.every((other) => apart(box, other)) &&
       discs.every((disc) => disc.at === place || off(box, disc));
-    const clear = (place, room) =>
-      !room || discs.every(({ at, r }) => Math.hypot(at[0] - place[0], at[1] - place[1]) > r + room);
+    const clear = ([x, y], room) => !room || free([x - room, y - room, x + room, y + room]);
     return labels.flatMap((label) => {
       const place = label.places.find(
         (p) => clear(p, label.room) && label.texts(p).every((text) => free(boxOf(text), p)),

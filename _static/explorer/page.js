@@ -299,7 +299,8 @@
     /** Show the start where it has left the plane. */
     function bring() {
       const { x, y, r } = view;
-      if (state.w.some((v, c) => Math.abs(v - [x, y][c]) > r)) look(reluflow.showing(view, state.w));
+      const out = state.w.some((v, c) => Math.abs(v - [x, y][c]) > r);
+      if (out) look(reluflow.showing(view, state.w));
     }
     function reset() {
       showAll();
