@@ -20,18 +20,6 @@
     return made;
   }
 
-  /** How the square `view` {x, y, r} of the plane lies on a picture of so many pixels. */
-  reluflow.frame = ({ x, y, r }, size) => {
-    const scale = size / (2 * r);
-    const clamp = (v) => Math.max(-1e5, Math.min(1e5, v));
-    return {
-      size,
-      perPixel: 1 / scale,
-      to: (w) => [clamp((w[0] - x + r) * scale), clamp((y + r - w[1]) * scale)],
-      from: (p) => [x - r + p[0] / scale, y + r - p[1] / scale],
-    };
-  };
-
   /** Shade the canvas by the loss: the darker the smaller, in bands. */
   reluflow.shade = (canvas, frame, { X, y }, least) => {
     const cells = Math.min(240, Math.ceil(frame.size / 2));
@@ -54,39 +42,51 @@
   const line = (kind, p, q) =>
     element("line", { class: kind, x1: p[0], y1: p[1], x2: q[0], y2: q[1] });
 
-  const words = (kind, [x, y], told) =>
+  const text = ({ kind, at, told, left }) =>
     element(
       "text",
-      { class: kind, x, y, "text-anchor": "middle", "dominant-baseline": "central" },
+      {
+        class: kind,
+        x: at[0],
+        y: at[1],
+        "text-anchor": left ? "start" : "middle",
+        "dominant-baseline": "central",
+      },
       told,
     );
 
-  /** The coordinates of lines that mark a scale of round numbers. */
+  /** The coordinates of lines that mark a scale of round numbers, and what is written there. */
   function ticks(from, to) {
     const rough = (to - from) / 6;
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = power * [1, 2, 5, 10].find((v) => v * power >= rough);
+    const digits = Math.ceil(Math.log10(Math.max(-from, to) / step)) + 1;
     const found = [];
-    for (let k = Math.ceil(from / step); k * step <= to; k++) found.push(k * step);
+    for (let k = Math.ceil(from / step); k * step <= to; k++) {
+      found.push([k * step, reluflow.short(k * step, Math.min(17, digits))]);
+    }
     return found;
   }
 
   function axes(frame) {
     const { size } = frame;
     const [low, high] = [frame.from([0, size]), frame.from([size, 0])];
-    const told = (v) => String(Number(v.toPrecision(6)));
-    const marks = [words("", [size - 14, size - 24], "w₁"), words("", [36, 14], "w₂")];
-    for (const v of ticks(low[0], high[0])) {
+    const [drawn, labels] = [[], []];
+    const label = (places, kind, told, left = false) =>
+      labels.push({ places, texts: (at) => [{ kind, at, told, left }] });
+    label([[size - 14, size - 26]], "", "w₁");
+    label([[40, 14]], "", "w₂");
+    for (const [v, told] of ticks(low[0], high[0])) {
       const [at] = frame.to([v, 0]);
-      marks.push(line("axis", [at, 0], [at, size]), words("tick", [at, size - 9], told(v)));
+      drawn.push(line("axis", [at, 0], [at, size]));
+      label([[at, size - 9]], "tick", told);
     }
-    for (const v of ticks(low[1], high[1])) {
+    for (const [v, told] of ticks(low[1], high[1])) {
       const [, at] = frame.to([0, v]);
-      const label = words("tick", [5, at], told(v));
-      label.setAttribute("text-anchor", "start");
-      marks.push(line("axis", [0, at], [size, at]), label);
+      drawn.push(line("axis", [0, at], [size, at]));
+      label([[5, at]], "tick", told, true);
     }
-    return marks;
+    return { drawn, labels };
   }
 
   /** The active data at w, {1, 3}. */
@@ -102,39 +102,39 @@
       y,
       X.map((_, j) => j).filter((j) => live(X[j])),
     );
-    const taken = [];
-    return all.flatMap(({ normal, plus, minus }) => {
+    const [drawn, labels] = [[], []];
+    for (const { normal, plus, minus } of all) {
       const along = [-normal[1], normal[0]];
+      const seen = reluflow.seenLine(frame, [0, 0], along);
+      if (!seen) continue;
+      drawn.push(line("boundary", ...seen));
+      if (all.length > MOST_LABELS) continue;
       const nearest = dot(along, middle);
       const at = (s) => frame.to([along[0] * s, along[1] * s]);
-      const drawn = [line("boundary", at(nearest - 2 * reach), at(nearest + 2 * reach))];
-      if (all.length > MOST_LABELS) return drawn;
-      const inside = ([px, py]) =>
-        px > 30 && py > 26 && px < frame.size - 30 && py < frame.size - 40;
-      const free = (p) =>
-        inside(p) && taken.every((q) => Math.hypot(p[0] - q[0], p[1] - q[1]) > 44);
-      const places = [];
-      for (let k = 40; k > 4; k--)
-        places.push(at(nearest + (k / 40) * reach), at(nearest - (k / 40) * reach));
-      const place = places.find(free);
-      if (!place) return drawn;
-      taken.push(place);
-      for (const [side, data] of [
+      // Far from the origin first, where all boundaries meet.
+      const places = Array.from({ length: 80 }, (_, k) => nearest + (k / 40 - 1) * reach)
+        .sort((s, t) => Math.abs(t) - Math.abs(s))
+        .map(at);
+      const sides = [
         [1, plus],
         [-1, minus],
-      ]) {
-        if (!data.length) continue;
-        const out = (s) => [place[0] + side * s * normal[0], place[1] - side * s * normal[1]];
-        drawn.push(line("side", place, out(10)));
-        drawn.push(words("", out(22), data.map(reluflow.named).join(" ")));
-      }
-      return drawn;
-    });
+      ].filter(([, data]) => data.length);
+      const out = (p, s) => [p[0] + s * normal[0], p[1] - s * normal[1]];
+      const texts = (p) =>
+        sides.map(([side, data]) => {
+          const told = data.map(reluflow.named).join(" ");
+          const [x, y] = reluflow.extent("", told);
+          const far = 13 + x * Math.abs(normal[0]) + (y - 2) * Math.abs(normal[1]);
+          return { kind: "", at: out(p, side * far), told };
+        });
+      const marks = (p) => sides.map(([side]) => line("side", p, out(p, side * 10)));
+      labels.push({ places, texts, marks, room: 12 });
+    }
+    return { drawn, labels };
   }
 
-  /** The active data of each cell that has room for words, in its middle. */
-  function cells(frame, { X }, sets) {
-    const taken = sets.map(({ w }) => frame.to(w));
+  /** The active data of each cell that has room for words, as near to its middle as can be. */
+  function cells(frame, { X }) {
     const found = new Map();
     const steps = 40;
     for (let row = 2; row < steps - 2; row++) {
@@ -143,141 +143,146 @@
         const told = activeAt(X, frame.from(pixel))
           .map((j) => j + 1)
           .join(", ");
-        const [count, px, py] = found.get(told) ?? [0, 0, 0];
-        found.set(told, [count + 1, px + pixel[0], py + pixel[1]]);
+        found.set(told, [...(found.get(told) ?? []), pixel]);
       }
     }
     if (found.size > 2 * MOST_LABELS) return [];
     return [...found]
-      .filter(([told, [count]]) => count > 12 + 3 * told.length)
-      .map(([told, [count, px, py]]) => {
-        const at = [px / count, py / count];
-        const covered = taken.some(
-          (p) => Math.abs(p[0] - at[0]) < 34 && Math.abs(p[1] - at[1]) < 18,
-        );
-        return words("cell", [at[0], at[1] + (covered ? 26 : 0)], `{${told}}`);
+      .filter(([told, pixels]) => pixels.length > 12 + 3 * told.length)
+      .map(([told, pixels]) => {
+        const middle = [0, 1].map((c) => pixels.reduce((s, p) => s + p[c], 0) / pixels.length);
+        const off = (p) => Math.hypot(p[0] - middle[0], p[1] - middle[1]);
+        const near = pixels.sort((p, q) => off(p) - off(q)).slice(0, pixels.length / 2);
+        const texts = (at) => [{ kind: "cell", at, told: `{${told}}` }];
+        return { places: [middle, ...near], texts };
       });
   }
 
-  /** The pieces of the sets of minima, and a disc with its rank at each point. */
+  const disc = (kind, { at, r }) => element("circle", { class: kind, cx: at[0], cy: at[1], r });
+  /** Whether a point in pixels lies on the plane, as far as the edge of a disc. */
+  const onPlane = ({ size }, at, r = 0) => at.every((v) => v > -r && v < size + r);
+
+  /** The pieces of the sets of minima, and a disc at each point, its rank in it or next to it. */
   function minima(frame, sets) {
-    const far = 4 * frame.size * frame.perPixel;
-    const drawn = [];
+    const [drawn, labels, discs] = [[], [], []];
     for (const { w, rank, dimension, directions, rays } of [...sets].reverse()) {
       const best = rank === 1 ? " best" : "";
-      const away = (v, s = far + Math.hypot(...w)) => [w[0] + s * v[0], w[1] + s * v[1]];
       if (dimension === 2) {
-        drawn.push(
-          element("polygon", {
-            class: "dead",
-            points: cone(rays, frame)
-              .map((p) => p.join())
-              .join(" "),
-          }),
-        );
+        const points = reluflow.seenCone(frame, rays).map((p) => p.join());
+        if (!points.length) continue;
+        drawn.push(element("polygon", { class: "dead", points: points.join(" ") }));
       } else if (dimension === 1) {
         const [v] = directions;
-        const ends = rays.length === 1 ? [[0, 0], away(rays[0])] : clipped(w, v, rays, away);
-        drawn.push(line(`several${best}`, ...ends.map(frame.to)));
+        const seen =
+          rays.length === 1
+            ? reluflow.seenLine(frame, [0, 0], rays[0], 0)
+            : reluflow.seenLine(frame, w, v, ...clipped(w, v, rays));
+        if (seen) drawn.push(line(`several${best}`, ...seen));
       } else {
-        drawn.push(
-          element("circle", {
-            class: `minimum${best}`,
-            cx: frame.to(w)[0],
-            cy: frame.to(w)[1],
-            r: 10,
-          }),
-        );
-        drawn.push(words("rank", frame.to(w), String(rank)));
+        const each = { at: frame.to(w), r: 10 };
+        if (!onPlane(frame, each.at, each.r)) continue;
+        drawn.push(disc(`minimum${best}`, each));
+        discs.push(each);
+        const told = String(rank);
+        labels.unshift({
+          places: [each.at, ...reluflow.beside(each)],
+          texts: (at) => [{ kind: at === each.at ? "rank" : "", at, told }],
+        });
       }
     }
-    return drawn;
+    return { drawn, labels, discs };
   }
 
-  /** The ends of the line w + span(v) in the cone between two rays; all of it without rays. */
-  function clipped(w, v, rays, away) {
-    const ends = [away([-v[0], -v[1]]), away(v)];
+  /** Between which s the line w + s v is in the cone between two rays. */
+  function clipped(w, v, rays) {
+    const ends = [-Infinity, Infinity];
     for (const ray of rays) {
       const across = v[0] * ray[1] - v[1] * ray[0];
       const s = -(w[0] * ray[1] - w[1] * ray[0]) / across;
       const hit = [w[0] + s * v[0], w[1] + s * v[1]];
-      if (Number.isFinite(s) && dot(hit, ray) > 0) ends[s > 0 ? 1 : 0] = hit;
+      if (Number.isFinite(s) && dot(hit, ray) > 0) ends[s > 0 ? 1 : 0] = s;
     }
     return ends;
   }
 
-  function cone(rays, frame) {
-    const s = frame.size;
-    if (!rays.length)
-      return [
-        [0, 0],
-        [s, 0],
-        [s, s],
-        [0, s],
-      ];
-    const [a, b] = rays;
-    const half = Math.hypot(a[0] + b[0], a[1] + b[1]) < 1e-9;
-    const between = half ? [-a[1], a[0]] : [a[0] + b[0], a[1] + b[1]];
-    const long = Math.hypot(...between);
-    const far = 8 * s * frame.perPixel + Math.hypot(...frame.from([s / 2, s / 2]));
-    return [[0, 0], a, [between[0] / long, between[1] / long], b]
-      .map((ray, k) => (k ? [ray[0] * far, ray[1] * far] : ray))
-      .map(frame.to);
-  }
-
-  /** All of the plane that does not change while the start is dragged. */
+  /** All of the plane that does not change while the start is dragged: what is drawn, the labels
+   * before and after those of the flow, and the discs that they keep off. */
   reluflow.ground = (frame, data, sets) => {
     const hatch = element(
       "pattern",
       { id: "explorer-hatch", width: 8, height: 8, patternUnits: "userSpaceOnUse" },
       element("path", { d: "M-2 2L2 -2M0 8L8 0M6 10L10 6" }),
     );
-    return [
-      element("defs", {}, hatch),
-      ...axes(frame),
-      ...boundaries(frame, data),
-      ...cells(frame, data, sets),
-      ...minima(frame, sets),
-    ];
+    const [scale, lines, points] = [axes(frame), boundaries(frame, data), minima(frame, sets)];
+    return {
+      drawn: [element("defs", {}, hatch), ...scale.drawn, ...lines.drawn, ...points.drawn],
+      labels: [...points.labels, ...scale.labels, ...lines.labels],
+      after: cells(frame, data),
+      discs: points.discs,
+    };
   };
 
   /** The path of a flow, its events by number, and its end. */
   reluflow.course = (frame, flow, events) => {
-    const points = reluflow.path(flow).map(frame.to);
-    const drawn = [
-      element("path", { class: "path", d: `M${points.map((p) => p.join()).join("L")}` }),
-    ];
-    drawn.push(...arrow(points));
+    const lines = reluflow.seenPath(frame, flow);
+    const d = lines.map((points) => `M${points.map((p) => p.join()).join("L")}`).join("");
+    const [drawn, labels, discs] = [[element("path", { class: "path", d })], [], []];
+    drawn.push(...arrow(lines, discs));
     const numbered = new Map();
     for (const { number, w } of events) {
-      const at = frame.to(w).map(Math.round).join();
+      const pixel = frame.to(w);
+      if (!onPlane(frame, pixel)) continue;
+      const at = pixel.map(Math.round).join();
       numbered.set(at, [...(numbered.get(at) ?? []), number]);
     }
-    for (const [at, numbers] of numbered) {
-      const [cx, cy] = at.split(",").map(Number);
-      const told = numbers.length > 1 ? `${numbers[0]}–${numbers.at(-1)}` : numbers[0];
-      drawn.push(element("circle", { class: "event", cx, cy, r: 4.5 }));
-      if (numbered.size <= MOST_LABELS) drawn.push(words("", [cx + 13, cy - 10], String(told)));
+    for (const [place, numbers] of numbered) {
+      const each = { at: place.split(",").map(Number), r: 4.5 };
+      const told = numbers.length > 1 ? `${numbers[0]}–${numbers.at(-1)}` : String(numbers[0]);
+      drawn.push(disc("event", each));
+      discs.push(each);
+      if (numbered.size > MOST_LABELS) continue;
+      labels.push({
+        places: reluflow.beside(each),
+        texts: (at) => [{ kind: "number", at, told }],
+      });
     }
-    const [cx, cy] = frame.to(flow.end);
-    drawn.push(element("circle", { class: "end", cx, cy, r: 14 }));
-    return drawn;
+    const end = { at: frame.to(flow.end), r: 14, hollow: true };
+    if (onPlane(frame, end.at, end.r)) {
+      drawn.push(disc("end", end));
+      discs.push(end);
+    }
+    return { drawn, labels, discs };
   };
 
-  /** An arrow head in the middle of a path that is long enough to see. */
-  function arrow(points) {
-    const steps = points
-      .slice(1)
-      .map((p, k) => Math.hypot(p[0] - points[k][0], p[1] - points[k][1]));
-    const all = steps.reduce((a, b) => a + b, 0);
-    if (all < 40) return [];
+  /** An arrow head in the middle of the longest line that is seen of a path, if it is long. */
+  function arrow(lines, discs) {
+    const gaps = (points) =>
+      points.slice(1).map((p, k) => Math.hypot(p[0] - points[k][0], p[1] - points[k][1]));
+    const sum = (values) => values.reduce((a, b) => a + b, 0);
+    const all = lines.map((points) => sum(gaps(points)));
+    const most = Math.max(...all);
+    if (!(most >= 40)) return [];
+    const points = lines[all.indexOf(most)];
+    const steps = gaps(points);
     let [gone, k] = [0, 0];
-    while (gone + steps[k] < all / 2) gone += steps[k++];
+    while (gone + steps[k] < most / 2) gone += steps[k++];
     const [p, q] = [points[k], points[k + 1]];
+    const share = (most / 2 - gone) / steps[k];
     const turn = (Math.atan2(q[1] - p[1], q[0] - p[0]) * 180) / Math.PI;
-    const at = `translate(${(p[0] + q[0]) / 2} ${(p[1] + q[1]) / 2}) rotate(${turn})`;
-    return [element("path", { class: "arrow", d: "M8 0L-6 -7L-6 7Z", transform: at })];
+    const at = [0, 1].map((c) => p[c] + share * (q[c] - p[c]));
+    discs.push({ at, r: 8 });
+    const transform = `translate(${at.join(" ")}) rotate(${turn})`;
+    return [element("path", { class: "arrow", d: "M8 0L-6 -7L-6 7Z", transform })];
   }
+
+  /** The words on the plane, with their marks. */
+  reluflow.words = (frame, labels, discs) =>
+    reluflow
+      .placed(frame, labels, discs)
+      .flatMap(({ texts, place, label }) => [
+        ...(label.marks?.(place) ?? []),
+        ...texts.map(text),
+      ]);
 
   /** The start, which can be dragged. */
   reluflow.handle = () =>

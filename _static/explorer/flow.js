@@ -320,7 +320,7 @@
   };
 
   /** Times along a path, dense at the two ends of each stretch between events. */
-  function times({ segments, until }, points) {
+  const times = (reluflow.times = ({ segments, until }, points = 60) => {
     const grid = [0];
     for (let k = 0; k < points; k++) grid.push(1e-6 * 5e5 ** (k / (points - 1)));
     for (let k = points - 1; k >= 0; k--) grid.push(1 - grid[k]);
@@ -328,7 +328,7 @@
       const stop = k + 1 < segments.length ? segments[k + 1].t0 : until;
       return grid.map((u) => t0 + u * (stop - t0));
     });
-  }
+  });
 
   /** Points of a path, dense at the two ends of each stretch between events. */
   reluflow.path = (flow, points = 60) => [

@@ -52,40 +52,47 @@
     const handle = reluflow.handle();
     const ground = document.createElementNS(svg.namespaceURI, "g");
     const course = document.createElementNS(svg.namespaceURI, "g");
-    svg.append(ground, course, handle);
+    const words = document.createElementNS(svg.namespaceURI, "g");
+    svg.append(ground, course, words, handle);
     let state = null; // {X, y, w}
     let view = null; // {x, y, r}: the middle and half the width of the square that is shown
     let sets = []; // all local minima
     let flow = null;
+    let still = null; // what the ground has for the words: labels and discs
 
     const frame = () => reluflow.frame(view, svg.clientWidth || 360);
 
     function showAll() {
       const points = [[0, 0], state.w, flow.end, ...reluflow.path(flow, 12)];
       points.push(...sets.filter(({ dimension }) => !dimension).map(({ w }) => w));
-      const [low, high] = [Math.min, Math.max].map((pick) =>
-        [0, 1].map((c) => pick(...points.map((p) => p[c]))),
-      );
-      const r = 0.75 * Math.max(high[0] - low[0], high[1] - low[1]) || 1;
-      view = { x: (low[0] + high[0]) / 2, y: (low[1] + high[1]) / 2, r };
+      view = reluflow.viewOf(points);
     }
 
     function drawGround() {
       const { size } = frame();
       svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
       reluflow.shade(canvas, frame(), state, sets[0]?.loss ?? 0);
-      ground.replaceChildren(...reluflow.ground(frame(), state, sets));
+      still = reluflow.ground(frame(), state, sets);
+      ground.replaceChildren(...still.drawn);
     }
 
+    const numbered = () =>
+      flow.events.map((event, k) => ({ ...event, number: k + 1, w: reluflow.at(flow, event.t) }));
+
     function drawFlow() {
-      const { X, y, w } = state;
-      const events = flow.events.map((event, k) => ({
-        ...event,
-        number: k + 1,
-        w: reluflow.at(flow, event.t),
-      }));
-      course.replaceChildren(...reluflow.course(frame(), flow, events));
-      handle.setAttribute("transform", `translate(${frame().to(w).join(" ")})`);
+      const drawn = reluflow.course(frame(), flow, numbered());
+      course.replaceChildren(...drawn.drawn);
+      // The start may be far off the plane: a picture has fewer digits than a number.
+      const start = frame().to(state.w).map((v) => Math.max(-1e5, Math.min(1e5, v)));
+      handle.setAttribute("transform", `translate(${start.join(" ")})`);
+      const labels = [...still.labels, ...drawn.labels, ...still.after];
+      const discs = [...still.discs, ...drawn.discs, { at: start, r: 8 }];
+      words.replaceChildren(...reluflow.words(frame(), labels, discs));
+    }
+
+    function tell() {
+      const { w } = state;
+      const events = numbered();
       handle.setAttribute("aria-valuenow", w[0]);
       handle.setAttribute("aria-valuetext", point(w));
       const end = reluflow.reached(sets, flow, state);
@@ -132,8 +139,8 @@
       const lines = state.X.map((x, i) => [...x, state.y[i]].join());
       find("csv").value = ["x1,x2,y", ...lines].join("\n");
       showAll();
-      drawGround();
-      drawFlow();
+      redraw();
+      tell();
       const more = card
         ? [" ", Object.assign(document.createElement("a"), { href: card, textContent: "Its card" })]
         : [];
@@ -176,6 +183,7 @@
       find("says").textContent = "";
       find("wrong").textContent = "";
       drawFlow();
+      tell();
     }
 
     function changeData({ X, y }, keepTable = false) {
@@ -223,6 +231,7 @@
           return;
         }
         move(state.w.map((v, k) => (k === c ? value : v)));
+        bring();
         remember();
       });
     }
@@ -235,22 +244,29 @@
       const p = from([event.clientX - box.left, event.clientY - box.top]);
       return p.map((v) => Number(v.toFixed(Math.min(digits, 100))) + 0);
     };
-    svg.addEventListener("pointerdown", (event) => {
+    let dragged = false;
+    handle.addEventListener("pointerdown", (event) => {
       if (event.button) return;
-      // A finger drags the start itself; elsewhere it scrolls the page, or taps.
-      if (event.pointerType !== "mouse" && !handle.contains(event.target)) return;
+      dragged = true;
       svg.setPointerCapture(event.pointerId);
-      if (!handle.contains(event.target)) move(at(event));
     });
     svg.addEventListener("pointermove", (event) => {
-      if (svg.hasPointerCapture(event.pointerId)) move(at(event));
+      if (dragged && svg.hasPointerCapture(event.pointerId)) move(at(event));
       else if (event.pointerType === "mouse") tellHere(at(event));
     });
-    svg.addEventListener("lostpointercapture", remember);
-    svg.addEventListener("click", (event) => {
-      if (event.pointerType === "mouse" || handle.contains(event.target)) return;
+    svg.addEventListener("lostpointercapture", () => {
+      if (dragged) remember();
+      dragged = false;
+    });
+    // A tap or a click takes the start there, and the arrow keys then move it on.
+    function take(event) {
       move(at(event));
       remember();
+      handle.focus({ preventScroll: true });
+    }
+    svg.addEventListener("click", (event) => {
+      // Of a finger; one of the mouse may be the end of a drag.
+      if (event.pointerType !== "mouse" && !handle.contains(event.target)) take(event);
     });
     handle.addEventListener("keydown", (event) => {
       const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -259,8 +275,10 @@
       event.preventDefault();
       const step = (view.r / 50) * (event.shiftKey ? 0.1 : 1);
       move(state.w.map((v, c) => Number((v + step * way[c]).toPrecision(12))));
+      bring();
       remember();
     });
+    handle.addEventListener("focus", bring);
 
     function tellHere(w) {
       const { X, y } = state;
@@ -274,15 +292,24 @@
       drawGround();
       drawFlow();
     }
-    function zoom(by) {
-      // The start stays where it is on the screen.
-      const [x, y] = state.w;
-      view = { x: x + (view.x - x) * by, y: y + (view.y - y) * by, r: view.r * by };
+    function look(next) {
+      view = next;
       redraw();
     }
+    /** Show the start where it has left the plane. */
+    function bring() {
+      const { x, y, r } = view;
+      const out = state.w.some((v, c) => Math.abs(v - [x, y][c]) > r);
+      if (out) look(reluflow.showing(view, state.w));
+    }
+    function reset() {
+      showAll();
+      redraw();
+    }
+    const zoom = reluflow.panning(svg, handle, { view: () => view, show: look, reset, tap: take });
     find("in").addEventListener("click", () => zoom(0.5));
     find("out").addEventListener("click", () => zoom(2));
-    find("fit").addEventListener("click", () => (showAll(), redraw()));
+    find("fit").addEventListener("click", reset);
     list.addEventListener("change", () => (choose(Number(list.value)), remember()));
     addEventListener("hashchange", follow);
 

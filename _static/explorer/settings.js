@@ -11,7 +11,7 @@
 
   /** A number of a size that can be computed with, or a sentence's second half. */
   function number(cell) {
-    const text = cell.trim().replace("\u2212", "-"); // as this page prints it
+    const text = cell.trim().replaceAll("\u2212", "-"); // as this page prints it
     const shown = text.length > 20 ? `${text.slice(0, 20)}…` : text;
     if (!NUMBER.test(text)) return `“${shown}” is not a number`;
     const value = Number(text);

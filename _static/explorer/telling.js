@@ -3,8 +3,8 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  /** A number to five digits. */
-  const short = (v) => String(Number(v.toPrecision(5)));
+  /** A number to so many digits, with a minus sign as in print. */
+  const short = (v, digits = 5) => String(Number(v.toPrecision(digits))).replaceAll("-", "\u2212");
   /** (1.5, -2), and what is rounding of the other coordinate as 0. */
   const point = (w) =>
     `(${w.map((v) => short(Math.abs(v) < 1e-12 * Math.hypot(...w) ? 0 : v)).join(", ")})`;
@@ -71,7 +71,7 @@
     const passes = (name, [t, size], bound, side) => {
       const by = Math.abs(size - bound);
       if (by <= 1e-13 * Math.max(size, bound)) return [];
-      const more = `${Number(by.toPrecision(2))} ${side} both ends`;
+      const more = `${short(by, 2)} ${side} both ends`;
       return [`It is ${name}, ${short(size)}, at t = ${short(t)}: ${more}.`];
     };
     return [
