@@ -97,7 +97,7 @@ def tables(visit: Opened) -> list[str]:
             ? place(e.parentElement) : e.clientWidth;
         const words = cell => {
             const copy = cell.cloneNode(true);
-            copy.querySelectorAll("a, code, pre, .math").forEach(e => e.remove());
+            copy.querySelectorAll("a, code, pre, sub, sup, .math").forEach(e => e.remove());
             return copy.textContent.trim();
         };
         return [
