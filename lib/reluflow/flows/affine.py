@@ -21,7 +21,7 @@ from reluflow.flows.descent import affine_descent
 from reluflow.flows.factor import Factor
 from reluflow.flows.segment import Segment, limits_of, opening, problem, segment, slopes_of
 from reluflow.flows.switching import SwitchingSurface, switching_surfaces, tangent_projector
-from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.flows.trajectory import Event, Trajectory, fading_time
 
 __all__ = ["affine_descent", "affine_flow"]
 
@@ -249,9 +249,8 @@ def _assemble(segments, events, knots, states, status, detail, end) -> Trajector
     settled = knots[-1]
     if status in ("converged", "sliding") and segments[-1].rates.size:
         last = segments[-1]
-        size, left = np.linalg.norm(end), np.abs(last.b).max()
-        decades = np.log(left / size) if left > size > 0.0 else 0.0
-        settled = last.t0 + (28.0 + decades) / last.rates.min()
+        left = np.abs(last.b).max()
+        settled = last.t0 + float(fading_time(left, np.linalg.norm(end), last.rates.min()))
     return Trajectory(
         t=np.array(knots),
         states=np.array(states),

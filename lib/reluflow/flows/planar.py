@@ -21,7 +21,7 @@ from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.planar_cells import Cells, cells_of
 from reluflow.flows.planar_events import next_events
-from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.flows.trajectory import Event, Trajectory, fading_time
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,10 @@ class PlanarFlows:
         """When (B,) the transients of the last cell are below one part in 10^12."""
         rows, last = np.arange(len(self)), self.count
         w, on = self.states[rows, last], self.patterns[rows, last]
-        slow = cells_of(self.X, self.y, w, on)[0].slowest
-        settles = np.divide(28.0, slow, out=np.zeros_like(slow), where=slow > 0.0)
-        return self._starts()[rows, last] + settles
+        cells = cells_of(self.X, self.y, w, on)[0]
+        left = np.abs(np.where(cells.rates > 0.0, cells.d, 0.0)).max(axis=-1)
+        wait = fading_time(left, np.linalg.norm(self.ends, axis=-1), cells.slowest)
+        return self._starts()[rows, last] + wait
 
     def _segments(self, t: NDArray) -> tuple[Cells, NDArray]:
         """The cells at times t (B, k), and the times since their starts."""

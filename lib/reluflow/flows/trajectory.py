@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+_FADED = 28.0
+"""e^-28 is below 10^-12."""
+
 
 @dataclass(frozen=True)
 class Event:
@@ -84,6 +87,16 @@ class Trajectory:
         pieces = [a + (b - a) * u for a, b in itertools.pairwise(stops)]
         times = np.unique(np.concatenate(pieces))
         return np.unique(np.round(times)) if self.clock == "steps" else times
+
+
+def fading_time(left: ArrayLike, size: ArrayLike, slow: ArrayLike) -> NDArray:
+    """How long transients of these sizes that fade at the rate `slow` are above one part in 10^12,
+    of themselves and of a limit of this size; 0 where nothing fades (all three broadcast)."""
+    left, size, slow = (np.asarray(each, float) for each in (left, size, slow))
+    far = (left > size) & (size > 0.0)
+    ratio = np.divide(left, size, out=np.ones(np.broadcast(left, size).shape), where=far)
+    decay = _FADED + np.log(ratio)
+    return np.divide(decay, slow, out=np.zeros(np.broadcast(decay, slow).shape), where=slow > 0.0)
 
 
 def largest_norm_drop(path: Trajectory, points: int = 60) -> float:
