@@ -8,7 +8,7 @@ from typing import Any
 
 import matplotlib
 import pytest
-from browser import chromium
+from browser import Opened, chromium, opened
 from built import ROOT, build
 from hypothesis import settings
 from playwright.sync_api import Browser
@@ -72,6 +72,13 @@ def browser() -> Iterator[Browser]:
     """A reader's browser; the tests that ask for it are skipped where there is none."""
     with chromium() as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def visit(request: pytest.FixtureRequest, browser: Browser, site: Path) -> Iterator[Opened]:
+    """The page that a module names PAGE, opened once for all its tests."""
+    with opened(browser, site / request.module.PAGE) as visit:
+        yield visit
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

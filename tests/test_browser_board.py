@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import looks
@@ -23,12 +22,6 @@ ROWS = read(ROOT / "chapters")
 UNSET = "() => document.querySelectorAll('#claims span.math:not(:has(mjx-container))').length"
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def visit(browser: Browser, site: Path) -> Iterator[Opened]:
-    with opened(browser, site / PAGE) as visit:
-        yield visit
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +71,6 @@ FADES = [
     )
 ]
 CASES: list[Case] = [*PAPER, *RANDOM, *FAR, *FADES]  # type: ignore[list-item]
-
-
-@pytest.fixture(scope="module")
-def visit(browser: Browser, site: Path) -> Iterator[Opened]:
-    with opened(browser, site / PAGE) as visit:
-        yield visit
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -66,12 +65,6 @@ DRAWN = """() => {
 }"""
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def visit(browser: Browser, site: Path) -> Iterator[Opened]:
-    with opened(browser, site / PAGE) as visit:
-        yield visit
 
 
 @pytest.fixture
