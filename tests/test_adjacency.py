@@ -11,7 +11,6 @@ from reluflow.geometry import (
     cell_bound,
     count_by_ranks,
     enumerate_cells,
-    in_general_position,
     parallel_classes,
 )
 from reluflow.geometry.exact import integer_rows
@@ -137,5 +136,4 @@ def test_cells_are_counted_by_ranks_and_by_linear_programs(X):
     ],
 )
 def test_general_position(X, general):
-    assert in_general_position(X) == general
     assert (len(enumerate_cells(X)) == cell_bound(*np.shape(X))) == general

@@ -147,14 +147,14 @@ def test_a_claim_of_a_later_page_is_linked(browser: Browser, site: Path) -> None
 
 
 def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() -> None:
-    told = book.sentences()
+    told = book.told()
     lines = board.table(book.board(), told).split("<tr ")
     of_claim = {line.split('"')[1]: line for line in lines if line.startswith("id=")}
     assert len(of_claim) == len(ROWS)
     for row in ROWS:
         line = of_claim[row.claim.anchor]
         if row.claim.id in told:
-            assert f"<p>{typeset(told[row.claim.id])}</p>" in line, row.claim.id
+            assert f"<p>{typeset(told[row.claim.id].sentence)}</p>" in line, row.claim.id
         elif row.verdict == WITH_READING:
             assert f"<p>Read as: {typeset(row.reading.taken)}</p>" in line, row.claim.id
         assert ("our own, on " in line) == (".ours." in row.claim.id), row.claim.id

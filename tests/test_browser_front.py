@@ -22,13 +22,17 @@ from playwright.sync_api import Browser
 from reluflow import datasets, pages
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
+from reluflow.ledger.instead import causes, true_instead
 from reluflow.ledger.inventory import load_inventories
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.verdict import REFUTED
 
 CHAPTERS = ROOT / "chapters"
 CHAPTER, SECTION = "05_margin_maximization", "04_orthogonal_separability/sectors"
-SENTENCE = r"Of (\d+) claims in (\w+) papers, (\d+) are false as stated"
+SENTENCE = (
+    r"Of (\d+) claims in (\w+) papers, (\d+) are false as stated, from (\d+) causes; "
+    r"(\d+) of them make a numbered statement false"
+)
 BOXES = """(wanted) => [...document.querySelectorAll(wanted)].map(
     (each) => [each.getBoundingClientRect().bottom, each.getBoundingClientRect().width])"""
 BARS = """() => [...document.querySelectorAll('.verdicts')].map((bar) => [
@@ -101,9 +105,14 @@ def test_the_sentence_counts_what_the_ledger_has(
     front: Path, verdicts: dict[str, list[str]]
 ) -> None:
     text = re.sub(r"<[^>]+>|\s+", " ", front.read_text(encoding="utf-8"))
-    every, papers, false = re.search(SENTENCE, " ".join(text.split())).groups()
+    every, papers, false, slips, theorems = re.search(SENTENCE, " ".join(text.split())).groups()
     assert int(every) == sum(map(len, verdicts.values()))
     assert int(false) == sum(given.count(REFUTED) for given in verdicts.values())
+    fallen = [row.claim for row in read(CHAPTERS) if row.verdict == REFUTED]
+    told = true_instead(claim.paper for claim in fallen)
+    found = causes(told, (claim.id for claim in fallen if ".ours." not in claim.id))
+    assert int(slips) == len(found)
+    assert int(theorems) == sum(weight == "theorem" for weight in found.values())
     assert papers == ("zero", "one", "two", "three", "four", "five", "six")[len(verdicts)]
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference_minima
-from flint import fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow import geometry
@@ -278,3 +278,15 @@ def test_deepest_point_is_that_of_a_linear_programme(seed) -> None:
     v = [exact.fraction(x) for x in v]
     for row, c, s in zip(a.tolist(), b.tolist(), size.tolist(), strict=True):
         assert sum(x * z for x, z in zip(row, v, strict=True)) + c + s * exact.fraction(t) <= 0
+
+
+def test_many_half_spaces_are_as_deep_as_all_of_them_at_once() -> None:
+    rng = np.random.default_rng(0)
+    for k in (1, 2, 3):
+        a = [[fmpq(v) for v in row] for row in rng.integers(-9, 10, (90, k)).tolist()]
+        b = [fmpq(v) for v in rng.integers(-30, 5, 90).tolist()]
+        size = [fmpq(v) for v in rng.integers(1, 9, 90).tolist()]
+        depth, v = exact.deepest(a, b, size, fmpq(7))
+        assert depth == exact._simplex(a, b, size, fmpq(7))[0]
+        inside = [exact.dot(row, v) + c + s * depth for row, c, s in zip(a, b, size, strict=True)]
+        assert max(inside) <= 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reluflow import datasets, rational
+from reluflow.falsify import falsify
 from reluflow.geometry import enumerate_cells, local_minima, meets_cell, nested_pairs
 from reluflow.instances import Instance, draw_many
 from reluflow.ledger import Counterexample, Evidence
@@ -144,9 +145,6 @@ def test_survey_finds_the_planted_violation() -> None:
     # Minima have the supports {1,2,3}, {1,3}, {1}, {2} and none: 4 + 2 + 1 + 1 nested pairs.
     assert (len(found), found.breaks.sum()) == (8, 1)
     assert found.excess[found.breaks].tolist() == pytest.approx([F(2, 3) / F(1, 2) - 1])
-    # {1,3}, {1} and {2} are fitted exactly, {1,2,3} is not.
-    assert (found.fitted.sum(), (found.fitted & found.breaks).sum()) == (4, 0)
-    assert found.beyond.sum() == 0
 
 
 def test_survey_counts_pairs_and_data_sets_apart() -> None:
@@ -167,7 +165,7 @@ def test_survey_counts_pairs_and_data_sets_apart() -> None:
 def test_two_data_never_break_the_theorem() -> None:
     found = nested_minima.survey_pairs(draw_many(15, 2, 7, sizes=(2, 2)))
     # Two independent data: all four patterns are cells, each with its minimum, all fitted exactly.
-    assert (len(found), found.fitted.sum(), found.breaks.sum()) == (15 * 5, 15 * 5, 0)
+    assert (len(found), found.breaks.sum()) == (15 * 5, 0)
     evidence = nested_minima.fewer_vectors_larger_loss(found, THREE.X, THREE.y)
     assert [value(evidence, w) for w in ("data sets with", "largest")] == [0, 0.0]
 
@@ -176,13 +174,13 @@ def test_independent_data_are_all_fitted_exactly() -> None:
     # Three independent data: 3^3 - 2^3 nested pairs of subsets.
     leaves = instance([[1, 0, 2], [1, 2, 0], [2, 0, 0]], [1, 6, 1])
     found = nested_minima.survey_pairs([leaves])
-    assert (len(found), found.fitted.sum(), found.breaks.sum()) == (19, 19, 0)
+    assert (len(found), found.breaks.sum()) == (19, 0)
 
 
-def test_survey_sees_a_break_of_the_repaired_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the losses of the larger supports raised beyond it, the bound counts as broken."""
+def test_a_break_of_the_repaired_bound_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the losses of the larger supports raised beyond it, the bound is broken."""
     # At (2, -1) the dropped datum has h = -1 and y = 1, so the room is (1 + 2) / 2.
-    for raised, broken in ((0.5 + 1.5 - 1e-6, 0), (0.5 + 1.5 + 1e-6, 1)):
+    for raised, broken in ((0.5 + 1.5 - 1e-6, False), (0.5 + 1.5 + 1e-6, True)):
         doctored = tuple(
             replace(m, loss=raised if m.support == (0, 1, 2) else m.loss)
             for m in local_minima(THREE.X, THREE.y)
@@ -190,20 +188,18 @@ def test_survey_sees_a_break_of_the_repaired_bound(monkeypatch: pytest.MonkeyPat
         )
         monkeypatch.setattr(nested_minima, "local_minima", lambda X, y, found=doctored: found)
         found = nested_minima.survey_pairs([THREE])
-        assert (len(found), found.breaks.sum(), found.beyond.sum()) == (1, 1, broken)
+        assert (len(found), found.breaks.sum()) == (1, 1)
         assert found.excess[0] == pytest.approx(raised / 0.5 - 1)
-        assert holding(nested_minima.within_bound(found)) == [not broken]
+        assert nested_minima.within_bound().broken_by({"X": THREE.X, "y": THREE.y}) == broken
 
 
 def test_survey_sees_a_break_with_zero_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     minima = local_minima(THREE.X, THREE.y)
     lowered = tuple(replace(m, loss=0.1 if m.support == () else m.loss) for m in minima)
     monkeypatch.setattr(nested_minima, "local_minima", lambda X, y: lowered)
-    found = nested_minima.survey_pairs([THREE])
     # All four minima above the empty one; three of them interpolate their support.
-    assert (found.breaks.sum(), found.fitted.sum()) == (4 + 1, 4)
-    evidence = nested_minima.fitted_supports(found)
-    assert (holding(evidence), [e.value for e in evidence]) == ([False], [3, 4])
+    assert nested_minima.survey_pairs([THREE]).breaks.sum() == 4 + 1
+    assert nested_minima.larger_where_fitted().broken_by({"X": THREE.X, "y": THREE.y})
 
 
 @settings(max_examples=30)
@@ -238,7 +234,6 @@ def test_survey_of_random_data_agrees_with_direct_comparison() -> None:
                     broken += loss(item.X, item.y, a.w) > loss(item.X, item.y, b.w) * (1 + 1e-7)
     survey = nested_minima.survey_pairs(drawn)
     assert (len(survey), survey.breaks.sum()) == (pairs, broken)
-    assert (survey.beyond.sum(), (survey.fitted & survey.breaks).sum()) == (0, 0)
     assert broken > 0
 
 
@@ -248,8 +243,8 @@ def test_statements_of_theorem_3_6() -> None:
     values, held = routes(nested_minima.second_datum_dropped(THREE.X, THREE.y))
     assert values == [pytest.approx(-1 / 6), F(-1, 6)]
     assert held == [False, False]
-    assert holding(nested_minima.fitted_supports(found)) == [True]
-    assert holding(nested_minima.within_bound(found)) == [True]
+    for statement in (nested_minima.larger_where_fitted(), nested_minima.within_bound()):
+        assert falsify(statement, 1, 60, 0).survives
     # With y_2 = 2 the pair obeys: 2 for the smaller support, 3/2 for the larger.
     none, y = found[~found.breaks], np.array([2, 2, 1])
     assert holding(nested_minima.fewer_vectors_larger_loss(none, THREE.X, THREE.y)) == [True, False]

@@ -14,7 +14,7 @@ import torch
 from reluflow.figures import fingerprint_of
 from reluflow.flows.population import pull, recorded_path
 from reluflow.flows.stabilised import stabilised_flow
-from reluflow.papers.lee2023magnitude import deep, deep_starts, nested_bounds, restarts
+from reluflow.papers.lee2023magnitude import convexity, deep, deep_starts, restarts
 from reluflow.papers.lee2023magnitude.bounds import magnitude_bounds, two_layer_magnitude_bounds
 from reluflow.papers.lee2023magnitude.pictures import deep as pictures
 
@@ -224,7 +224,7 @@ def test_the_bend_by_symbols():
     u, level = sympy.symbols("u level", positive=True)
     for m in range(4):
         f = -(u**m) * (u ** (m + 1) - level ** (m + 1)) / 2
-        at = {level: 1.3, u: max(nested_bounds.inflection(1.3, m), 1e-12)}
+        at = {level: 1.3, u: max(convexity.inflection(1.3, m), 1e-12)}
         slope = float(sympy.diff(f, u).subs(at))
         assert slope == pytest.approx(-0.5 if m == 0 else 0.0, abs=1e-9)
 
@@ -243,12 +243,11 @@ def test_the_bend_by_the_printed_bounds():
 
 
 def test_a_wrong_bend_is_found(monkeypatch):
-    good = nested_bounds.survey_bounds(0, 30)
+    good = convexity.survey_bounds(0, 30)
     assert (good.bent.sum(), good.looked.sum() > 100) == (0, True)
-    assert good[["lower", "upper"]].max().max() <= 1e-9
     assert 0 < good.between.sum() <= good.convex.sum() < 30
-    monkeypatch.setattr(nested_bounds, "inflection", lambda level, m: 0.9 * level)
-    assert nested_bounds.survey_bounds(0, 30).bent.sum() > 0
+    monkeypatch.setattr(convexity, "inflection", lambda level, m: 0.9 * level)
+    assert convexity.survey_bounds(0, 30).bent.sum() > 0
 
 
 # Evidence and figures
@@ -294,23 +293,13 @@ def test_sides(third):
     assert any("nearer one at first, lower end" in told for told in fails(found))
 
 
-def test_bounds_surveys_can_fail():
+def test_a_survey_of_bends_can_fail():
     good = pd.DataFrame(
-        {"lower": [-1e-3, -1e-3], "upper": [-1e-3, -1e-3], "bent": [0, 0], "looked": [5, 5],
-         "convex": [True, True], "between": [True, False]}
-    )  # fmt: skip
-    assert not fails(nested_bounds.nested_bounds(good)) + fails(nested_bounds.bent_bounds(good))
-    assert fails(nested_bounds.nested_bounds(good.assign(lower=[1e-3, -1.0])))
-    assert fails(nested_bounds.nested_bounds(good.assign(upper=[-1.0, 1e-3])))
-    for wrong in ({"bent": [0, 1]}, {"looked": 0}, {"convex": False}):
-        assert fails(nested_bounds.bent_bounds(good.assign(**wrong)))
-
-
-def starts(fell=(True, True, False), unstable=(5.0, 3.0, 1.0), survived=(True, True, True)):
-    fell = np.array(fell)
-    return pd.DataFrame(
-        {"unstable": unstable, "jumped": fell, "rose": ~fell, "fell": fell, "survived": survived}
+        {"bent": [0, 0], "looked": [5, 5], "convex": [True, True], "between": [True, False]}
     )
+    assert not fails(convexity.bent_bounds(good))
+    for wrong in ({"bent": [0, 1]}, {"looked": 0}, {"convex": False}):
+        assert fails(convexity.bent_bounds(good.assign(**wrong)))
 
 
 def test_a_run_that_diverges_says_so():
@@ -327,21 +316,6 @@ def test_a_first_fall_is_the_flows():
     plain = [deep.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
     assert found.tolist() == [bool(v[1] < v[0]) for v in plain]
     assert 5 < found.sum() < 25
-
-
-def test_the_unstable_start_can_fail():
-    table = pd.DataFrame(
-        {"descent": ["diverges", "diverges", "loss rises"]},
-        index=["(b) k a variance", "(b) loss a sum over the data", "(b) as taken"],
-    )
-    assert not fails(deep_starts.unstable_start(starts(), table))
-    assert fails(deep_starts.unstable_start(starts(unstable=(1.0, 1.5, 3.0)), table))
-    assert fails(deep_starts.unstable_start(starts((False, False, True)), table))
-    assert fails(deep_starts.unstable_start(starts(survived=(True, False, False)), table))
-    for row, other in ((0, "loss falls"), (1, "loss rises")):
-        bad = table.copy()
-        bad.iloc[row, 0] = other
-        assert fails(deep_starts.unstable_start(starts(), bad))
 
 
 def test_figures_fit_the_page(third):

@@ -23,7 +23,6 @@ from reluflow.papers.lee2023magnitude import (
     sectors_exact,
     signs,
     signs_exact,
-    silence,
     unique_laws,
 )
 from reluflow.papers.lee2023magnitude.pictures import laws as pictures
@@ -102,7 +101,7 @@ def test_sphere_moments(d):
 
 @pytest.mark.parametrize(
     "law",
-    [sectors.GAUSSIAN, sectors.SPHERE, sectors.BALL, sectors.STUDENT, sectors.SHELLS],
+    [sectors.GAUSSIAN, sectors.SPHERE],
     ids=lambda x: x.name,
 )
 def test_sampled_gap_confirms_the_law_and_notices_another(law):
@@ -266,8 +265,8 @@ def test_search_finds_a_bound_that_is_too_small():
         return 0.9 * angles.half_bound(eps, d)
 
     says = "P(cos >= eps) <= 0.45 exp(-d eps^2 / 2)"
-    assert not falsify(angles._tail_statement(says, too_small, 2), 0, 300).survives
-    on_the_line = angles._tail_statement("d = 1 too", angles.half_bound, 1)
+    assert not falsify(angles._tail_statement(says, too_small, 2, {}), 0, 300).survives
+    on_the_line = angles._tail_statement("d = 1 too", angles.half_bound, 1, {})
     assert not falsify(on_the_line, 0, 300).survives
 
 
@@ -380,40 +379,17 @@ def test_a_start_that_should_be_silent_moves_downhill():
         assert path.factor == 2
 
 
-def test_silence_agrees_with_flows_and_leaves_an_angle():
-    v = np.array([[1.5, 0.4, 2.0], [1.1, 2.0, 0.7]])
-    found = silence.silence([1.0, 1.3], v, [2.0, 0.8], [1.0, 0.6])
-    for k, (length, strength, phi) in enumerate([(1.0, 1.0, 2.0), (1.3, 0.6, 0.8)]):
-        path = signs.population_path(length, v[k], phi, -strength, 50.0)
-        assert path.zero == pytest.approx(found.time[k], rel=1e-5)
-        along, across = path.w[-1]
-        assert math.atan2(across, -along) == pytest.approx(found.phi[k], rel=1e-4)
-    rest = silence.silence(
-        [0.5, 2.0, 2.0], [[1.0, 2.0], [1.0, 2.0], [3.0, 2.0]], [1.0] * 3, [1.0] * 3
-    )
-    assert np.isinf(rest.time).all()  # |w| smallest, v_1 smallest, a tie
-    assert np.isnan(rest.phi).all()
-    aligned = silence.silence([3.0], [[2.0, 1.0]], [math.pi - 1e-9], [1.0])
-    assert aligned.time[0] == pytest.approx(
-        signs_exact.reached_zero_at([2, 1], 3, 1.0, 0.5), rel=1e-6
-    )
-
-
 def test_the_statements_notice_a_sign_that_changes():
-    statement, loose = signs.positive_target(), signs.any_labels()
+    statement = signs.positive_target()
     item = {"X": np.ones((1, 1)), "w0": np.array([3.0]), "v0": np.array([2.0, 1.0]),
-            "target": np.ones(1), "factors": np.ones(1), "y": np.ones(1)}  # fmt: skip
+            "target": np.ones(1), "factors": np.ones(1)}  # fmt: skip
     assert not statement.broken_by(item)
-    assert not loose.broken_by(item)
-    negative = {**item, "factors": -np.ones(1), "y": -np.ones(1)}
+    negative = {**item, "factors": -np.ones(1)}
     assert statement.unmet(negative) == "v_1*, ..., v_m* > 0"
-    assert loose.unmet(negative) == "y >= 0"
     assert statement.fails(statement.slack(negative))
-    assert loose.fails(loose.slack(negative))
-    # v_1 alone passes through 0: only the statement on all factors notices.
+    # v_1 alone passes through 0, of which the proposition does not speak.
     first = {**negative, "v0": np.array([1.0, 2.0])}
     assert statement.slack(first) > 0.0
-    assert loose.fails(loose.slack(first))
     # Opposite signs of v_1 and the target are what matters.
     both = {**negative, "v0": np.array([-2.0, 1.0])}
     assert statement.slack(both) > 0.0
@@ -478,13 +454,11 @@ def test_sector_moments_are_compared_both_ways(name, wrong, what, off, monkeypat
     [
         (sectors.sector_moments, 30),
         (sectors.sphere_moments, 30),
-        (sectors.radial_moments, 20),
         (unique_laws.symmetric_minimiser, 9),
         (unique_laws.minimiser_of_finite_laws, 9),
         (densities.minimiser_of_densities, 10),
         (angles.tails, 20),
         (signs.flows_and_descents, 10),
-        (silence.negative_target, 4),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
@@ -498,13 +472,11 @@ def test_measurements_hold(build, count):
         (angles.concentration(), 200),
         (angles.half_concentration(), 200),
         (signs.positive_target(), 10),
-        (signs.any_labels(), 10),
     ],
     ids=lambda x: getattr(x, "says", ""),
 )
 def test_statements_survive(statement, count):
     assert falsify(statement, 1, count, count // 4).survives
-    assert angles.half_on_the_line().holds
 
 
 def test_table_of_small_laws():

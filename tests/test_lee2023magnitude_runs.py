@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from reluflow import parameters
 from reluflow.errors import InputError
 from reluflow.figures.description import fingerprint_of
-from reluflow.flows.population import population_gradient, recorded_path
+from reluflow.flows.population import recorded_path
 from reluflow.flows.population_path import PopulationPath
 from reluflow.ledger import Evidence
-from reluflow.papers.lee2023magnitude import compliance, first_steps, gaps, scale
+from reluflow.papers.lee2023magnitude import compliance, gaps, scale
 from reluflow.papers.lee2023magnitude import runs as runs_module
 from reluflow.papers.lee2023magnitude.compliance import (
     HYPOTHESIS,
@@ -32,7 +32,6 @@ from reluflow.papers.lee2023magnitude.compliance import (
     magnitude_checks,
     magnitude_curves,
 )
-from reluflow.papers.lee2023magnitude.imbalance import balance_lost, imbalance, imbalances
 from reluflow.papers.lee2023magnitude.parameters import PARAMETERS
 from reluflow.papers.lee2023magnitude.pictures import runs as pictures
 from reluflow.papers.lee2023magnitude.runs import Run, train, train_one
@@ -339,118 +338,10 @@ def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.Mo
     assert "panels" in fails(item for item in figure_2(small[1:]) if item.form != "deviation")
 
 
-def test_sample_gaps_are_those_of_the_engine() -> None:
-    law = gaps.gap_law(5, 24, layers=(2,), n=(300, 600), steps=60)
-    assert law.gaps.shape == (1, 2, 24, 2)
-    rng = np.random.default_rng([5, 300])
-    X = rng.standard_normal((24, 300, 5))[0]
-    starts = np.random.default_rng(5).standard_normal((24, 2, 5))[0]
-    best, w = starts / np.linalg.norm(starts, axis=1)[:, None]
-    v, far = 1.0, 0.0
-    z, u = w.copy(), 1.0
-    for _ in range(60):
-        h = X @ w
-        residual = np.where(h > 0, v * h - np.maximum(X @ best, 0.0), 0.0)
-        w, v = w - v / 3 * (residual @ X) / 300, v - (residual @ h) / 900
-        grad, pull = population_gradient(z, best, [u], [1.0])
-        z, u = z - grad / 3, u - pull[0] / 3
-        far = max(far, abs(np.linalg.norm(w) - np.linalg.norm(z)))
-    assert law.gaps[0, 0, 0, 1] == pytest.approx(far, rel=1e-8)
-
-
-def test_the_sample_gap_law_can_fail() -> None:
-    law = gaps.gap_law(0, 200, layers=(1,), n=(100, 800, 6400))
-    assert all(item.holds for item in gaps.sample_gap(law) if item.decides)
-    for n in (law.n[::-1], law.n**1.4, law.n**0.7):
-        assert not all(i.holds for i in gaps.sample_gap(replace(law, n=n)) if i.decides)
-
-
-@pytest.mark.parametrize(("order", "holds"), [(0.9, False), (1.0, True), (1.1, False)])
-def test_descent_is_of_order_one_and_of_no_other(
-    small: tuple[Run, ...], order: float, holds: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gaps, "step_orders", lambda layers: np.full(2, order))
-    assert next(item for item in gaps.step_gap(small) if "orders" in item.what).holds is holds
-
-
-@pytest.mark.parametrize("m", [0, 1])
-def test_lower_bounds_are_tangents_and_upper_ones_are_not(m: int) -> None:
-    for psi0, rho0 in ((-0.7, 0.2), (0.9, -1.0)):
-        assert first_steps.tangency(m, psi0, rho0) == pytest.approx(2.0, abs=0.02)
-
-
-def test_first_steps_are_decided_by_the_sample() -> None:
-    first = first_steps.first_steps(0, 12, n=400)
-    assert first.shape == (12, 6)
-    found = []
-    for seed in range(6):
-        panel = experiment(layers=(2,), norms=[1.0], n=400, seed=seed, steps=1).settings[0]
-        check = magnitude_checks([train_one(panel)])[0]
-        found.append(check.breaches["empirical"].count == 1)
-        assert first_steps.breaks_at_once(panel, panel.data()) == found[-1]
-    assert len(set(found)) == 2
-    assert first[:6, 4].tolist() == found
-    far = first_steps.far_steps(3, 200)
-    assert all(i.holds for i in first_steps.tangent_bounds(first, far) if i.decides)
-    never, coin = np.zeros_like(first), far.assign(below=100)
-    for wrong in ((never, far), (first, coin)):
-        items = first_steps.tangent_bounds(*wrong)
-        assert not all(item.holds for item in items if item.decides)
-
-
-def test_the_share_of_first_steps_falls_with_eta_sqrt_n() -> None:
-    assert first_steps.below_probability(1, 1e-9) == pytest.approx(0.5)
-    assert first_steps.below_probability(100, 0.1) == pytest.approx(
-        first_steps.below_probability(10_000, 0.01)
-    )
-    # The variance of the force by sampling: the residual's part along w_0.
-    x, y = np.random.default_rng(0).standard_normal((2, 400_000))
-    force = np.where(x > 0.0, x - np.maximum(y, 0.0), 0.0) * x
-    expected = 0.5 * math.erfc(0.1 * 100.0 * 0.25**2 / 2 / force.std() / math.sqrt(2.0))
-    assert first_steps.below_probability(10_000, 0.1) == pytest.approx(expected, rel=2e-3)
-
-
 def test_a_large_norm_is_a_coin_toss() -> None:
     needed, appeared = scale.large_norm(1, 100)
     assert [item.holds for item in needed if item.decides] == [False]
     assert appeared[1].value == 0.5
-
-
-def test_imbalance_is_the_turning_of_w() -> None:
-    found = imbalance(2, 0.3, -0.2, (0.04, 0.02))
-    assert (found.error < 0.02).all()
-    assert found.error[1] == pytest.approx(0.5 * found.error[0], rel=0.1)
-    # The descents again, in the plane, by vectors.
-    w, best = math.exp(-0.2) * np.array([-math.cos(found_phi := 2 * math.atan(math.exp(0.3))),
-                                         math.sin(found_phi)]), np.array([1.0, 0.0])  # fmt: skip
-    v, step = np.full(2, math.exp(-0.2)), float(found.step[1])
-    for _ in range(round(60 / step)):
-        grad, pull = population_gradient(w, best, v, [1.0, 1.0])
-        w, v = w - step * grad, v - step * pull
-    assert float(w @ w - v[0] ** 2) == pytest.approx(found.final[1], rel=1e-6)
-    assert np.linalg.norm(w) > 1.0
-
-
-def test_one_start_need_not_come_nearer_with_the_step() -> None:
-    # Here the error's first order in the step nearly vanishes: at the larger step the second
-    # cancels it, and only smaller steps show it.
-    found = imbalance(1, 0.6037611574366157, 0.23882412782677565, (0.08, 0.02, 0.01, 0.005))
-    assert found.error[1] > 0.5 * found.error[0]
-    assert found.error[3] == pytest.approx(0.5 * found.error[2], rel=0.1)
-    # Both ends by mpmath: the integral over the angle in closed form, and the descents by vectors.
-    assert found.error[0] == pytest.approx(3.5794e-5, rel=1e-3)
-    assert found.error[1] == pytest.approx(2.7187e-5, rel=1e-3)
-
-
-def test_the_imbalance_can_fail() -> None:
-    found = imbalances(1, 2, (0.08, 0.02))
-    assert all(item.holds for item in balance_lost(found))
-    for name, value in (("above", False), ("fine", 0.06), ("coarse", 1e-4), ("off", 0.06)):
-        assert not all(item.holds for item in balance_lost(found.assign(**{name: value})))
-    # One start whose error is small at both steps does not count; if all are so, the claim falls.
-    still = found.assign(coarse=[found.coarse[0], 4e-5], fine=[found.fine[0], 3e-5])
-    assert all(item.holds for item in balance_lost(still))
-    assert not all(item.holds for item in balance_lost(still[1:]))
 
 
 def test_population_descent_passes_the_upper_bound_in_the_end() -> None:

@@ -12,7 +12,7 @@ from reluflow.ledger import read
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.argument import Counterexample, Reading
 from reluflow.ledger.evidence import fact, note
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.instead import Instead, true_instead, what_is_true
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.listing import COLUMNS, as_csv, listing
 from reluflow.ledger.rows import Row
@@ -24,7 +24,7 @@ CHAPTERS = Path(__file__).resolve().parents[1] / "chapters"
 @pytest.fixture(scope="module")
 def records() -> list[dict[str, str]]:
     rows = read(CHAPTERS)
-    return listing(rows, what_is_true(row.claim.paper for row in rows))
+    return listing(rows, true_instead(row.claim.paper for row in rows))
 
 
 def printed(arguments: list[str], capsys: pytest.CaptureFixture) -> str:
@@ -106,7 +106,13 @@ def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -
     (record,) = listing([row], {})
     assert record[column] == words
     if column == "instead":
-        assert listing([row], {row.claim.id: "true if"})[0]["instead"] == "true if"
+        told = {row.claim.id: Instead("true if", "a sign", "part")}
+        (record,) = listing([row], told)
+        assert [record[key] for key in ("instead", "cause", "weight")] == [
+            "true if",
+            "a sign",
+            "part",
+        ]
 
 
 def test_a_paper_without_findings_has_no_sentences() -> None:

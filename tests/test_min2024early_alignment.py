@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +31,6 @@ from reluflow.papers.min2024early import (
 from reluflow.papers.min2024early.constants import data_constants
 from reluflow.papers.min2024early.excluded_direction_exact import enclosed
 from reluflow.papers.min2024early.flows import alignment_times, flow, neurons, patterns
-from reluflow.papers.min2024early.paths_exact import slowest_time
 from reluflow.separable import separable
 
 
@@ -56,6 +56,44 @@ def test_the_slowest_data_reach_it_and_do_not_pass_it(log_mu: float, log_gap: fl
     assert 1.0 - 200.0 * gap < share <= 1.0 + 1e-9
 
 
+def test_odd_instances_and_their_hypotheses() -> None:
+    """On a line, in odd units, with ties and starts along data: home in time, by hand too."""
+    rng = np.random.default_rng(5)
+    drawn = [limit_time.odd(rng) for _ in range(300)]
+    assert {len(item["w"]) for item in drawn} == {1, 2, 3}
+    assert any(np.any(item["X"] @ item["w"] == 0.0) for item in drawn)
+    along = [item for item in drawn if np.any(item["w"]) and not limit_time.allowed_start(item)]
+    for item in along:
+        away = item["X"][item["y"] == -item["sign"]].sum(axis=0)
+        cosine = away @ item["w"] / np.linalg.norm(away) / np.linalg.norm(item["w"])
+        assert cosine == pytest.approx(1.0)
+    assert along
+    one = {"X": np.ones((1, 2)), "y": np.ones(1), "w": np.ones(2), "sign": 1.0}
+    assert not limit_time.both_labels(one)
+    # On a line a neuron of V_+ in S_- lies along x_-, in the plane it leaves at a right angle.
+    pair = {"X": np.array([[1.0, 0.0], [-1.0, 0.0]]), "y": np.array([1.0, -1.0]),
+            "w": np.array([-1.0, 1.0]), "sign": 1.0}  # fmt: skip
+    assert limit_time.path(pair).time == pytest.approx(np.log(1.0 / np.tan(np.pi / 8.0)))
+    slack = limit_time.home_by(lambda data: limit_time.uniform_time(data.mu), pair)
+    assert slack == pytest.approx(0.0, abs=1e-12)  # mu = 1: t_* is 0, and the stay is all
+
+
+def test_a_bound_without_the_stay_falls() -> None:
+    pair = {"X": np.array([[1.0, 0.0], [-0.8, 0.6]]), "y": np.array([1.0, -1.0]),
+            "w": np.array([1.0, 0.0]), "sign": 1.0, "log_angle": -40.0}  # fmt: skip
+    assert limit_time.home_by(lambda data: limit_time.uniform_time(data.mu), pair) > 0.0
+    assert limit_time.home_by(lambda data: -limit_time.uniform_time(data.mu), pair) < 0.0
+    assert limit_time.excluded({**pair, "w": limit_time.vector(pair)})
+    assert not limit_time.excluded({**pair, "w": limit_time.vector({**pair, "log_angle": 0.4})})
+
+
+def test_points_of_two_lines_that_meet_are_one_point() -> None:
+    slices = maps.scales_along(0)
+    rows = [frame[(frame.n == 4) & (frame.mu == 0.1) & (frame.h == 8)] for frame in slices.values()]
+    assert all(len(row) == 1 for row in rows)
+    assert len({tuple(row.iloc[0]) for row in rows}) == 1
+
+
 def test_a_time_one_percent_shorter_is_noticed() -> None:
     statement = limit_time.home_in_time()
     item = limit_time.slowest(0.1, 1e-4)
@@ -64,7 +102,7 @@ def test_a_time_one_percent_shorter_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("statement", [
-    limit_time.home_in_time(), limit_time.home_from_beside(), alignment.needed_time(),
+    limit_time.home_in_time(), alignment.needed_time(), alignment.home_within_the_order(),
     alignment.own_label_serves(), activity.turns_across(), activity.changes_one_way(),
     activity.needed_durations(), activity.never_nearer(), small_scale.polygons_are_short(),
 ], ids=lambda s: s.says)  # fmt: skip
@@ -80,7 +118,7 @@ def test_what_is_printed_falls() -> None:
 
 @pytest.mark.parametrize("case", [
     excluded_direction.is_not_home_at_t_1, excluded_direction.keeps_its_pattern,
-    paths.wanders, traps.leaves_the_dead,
+    traps.leaves_the_dead,
 ])  # fmt: skip
 def test_counterexamples_break_by_both_routes(case) -> None:
     case().check()
@@ -96,22 +134,31 @@ def test_the_enclosure_holds_the_limit_flow() -> None:
     assert not enclosed(Fraction(1, 10), -200).exit > certain.t_1
 
 
-@pytest.mark.parametrize("size", [(1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (0, 2)])
+@pytest.mark.parametrize("size", [(1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (0, 2), (3, 3)])
 def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
-    each = list(paths.paths(*size, paths.printed_step))
+    """The largest time from each place on, place by place."""
+    each = list(paths.paths(*size))
     assert len(set(each)) == len(each)
-    assert all(paths.is_path(p, paths.printed_step, size[0]) for p in each)
+
+    @cache
+    def slowest(a: int, b: int) -> Fraction:
+        later = [(p, q) for p in range(a, size[0] + 1) for q in range(b + 1)
+                 if (p, q) not in ((a, b), (0, 0))]  # fmt: skip
+        return max((Fraction(1, a + b) + slowest(*place) for place in later), default=Fraction(0))
+
+    grid = [(a, b) for a in range(size[0] + 1) for b in range(size[1] + 1) if a + b]
     if each:
-        assert max(map(paths.travel_time, each)) == slowest_time(*size)
+        assert max(map(paths.travel_time, each)) == max(slowest(*place) for place in grid)
 
 
 def test_the_path_of_figure_15_is_a_path_of_neurons() -> None:
-    for size in [(1, 1), (3, 2), (2, 4), (4, 0)]:
+    for size in [(1, 1), (3, 2), (2, 4)]:
         best = paths.longest(*size)
-        assert paths.is_path(best, paths.neuron_step, size[0])
-        assert len(best) - 1 == sum(size) - (size[1] == 0)
-    held = [e for e in paths.figure_15_is_longest(4, 20) if e.decides]
-    assert [e.holds for e in held] == [False, True, True, True]
+        assert best in list(paths.paths(*size))
+        assert len(best) - 1 == sum(size)
+    assert all(e.holds for e in paths.figure_15_is_longest(4, 20) if e.decides)
+    assert paths.estimate_fails(200) == [2]
+    assert "17/6 and 5/2" in paths.monotone().others
 
 
 def test_the_solution_that_leaves_solves_the_equation() -> None:

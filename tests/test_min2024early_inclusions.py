@@ -36,15 +36,8 @@ def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
     found = inward.gradient_in_weights({"X": X, "y": y, "W": W, "v": v}, loss) * L
     np.testing.assert_allclose(found, -velocities(W, v, X, y, 0.0, loss)[0], rtol=1e-10, atol=1e-14)
     assert falsify(inward.velocity_points_inward(loss), 0, 90, 40).survives
-    printed = falsify(inward.gradient_points_inward(loss), 0, 60, 0)
-    assert sum(printed.violations.values()) == printed.tried > 40
-
-
-def test_the_counterexample_to_eq_46_is_one_by_both_routes() -> None:
-    case = inward.two_data()
-    case.check()
-    assert case.breaks[0].value == pytest.approx(-np.exp(-1.0))
-    assert case.recheck[0].value == pytest.approx(np.exp(-2.0) - np.exp(-1.0))
+    one = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
+    assert inward.gradient_in_weights(one, EXPONENTIAL)[0, 0] == pytest.approx(-1.0)  # over L
 
 
 def test_problems_have_a1_or_not() -> None:

@@ -168,6 +168,16 @@ def test_descent_is_looked_at_as_the_paper_does(own: Experiment) -> None:
     assert not np.isnan(one.plus).any()
 
 
+def test_steps_that_would_take_too_long_are_left_out_and_told(own: Experiment) -> None:
+    assert own_flows.left_out(own) == f"All {own.iterations} steps are taken."
+    wide = replace(own, X=np.tile(own.X, (1000, 1)), y=np.tile(own.y, 1000), iterations=10**7)
+    steps = own_flows.steps_taken(wide)
+    assert steps * wide.X.size * len(wide.v) <= 1e11 < (steps + 1) * wide.X.size * len(wide.v)
+    assert own_flows.left_out(wide).startswith(f"Of 10000000 steps {steps} are taken")
+    short = replace(own, iterations=300)
+    assert own_flows.descend(short).step[-1] == 300
+
+
 def test_the_first_step_is_that_of_the_mean_loss(own: Experiment) -> None:
     big = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
     curves = own_flows.descend(big)
@@ -217,7 +227,7 @@ def test_a_training_is_drawn_as_far_as_there_are_labels(dataset: str) -> None:
     fig = own_pictures.training(curves)
     whole(fig)
     drawn = [line for line in fig.axes[0].lines if len(line.get_xdata())]
-    assert len(drawn) == (2 if dataset == "figure-6" else 1)
+    assert len(drawn) == (4 if dataset == "figure-6" else 2)
     loss = fig.axes[1].lines[0].get_ydata()
     assert np.allclose(loss, curves.loss / curves.loss[0])
 

@@ -159,7 +159,7 @@ def test_ratio_of_sums() -> None:
 
 def test_a_much_larger_class_hides_the_fall_of_the_other() -> None:
     """Lengths of the sums that differ by 3 and by 4, and heights of the falls by 9 and by 16."""
-    runs = {name: toys.flow(data, 1, 8, [0, 15_000]) for name, data in toys.UNEQUAL.items()}
+    runs = {name: toys.flow(data, 1, 8, [0, 60_000]) for name, data in toys.UNEQUAL.items()}
     told = two_falls.falls_table(runs)
     assert (told["ratio of the sums"] > 2.9).all()
     assert told["two"].tolist() == [8, 0]

@@ -134,7 +134,7 @@ EARLY = 3  # code cells: the parameters, what papermill injects, and the check
         ("x1,x2,y\n1,-2,3\n4,5,6\n", [], "assumption A1 (x_i >= 0, x_i != 0) fails in data row 1"),
         ("x1,x2,y\n1,2,3\n4,5,0\n", [], "assumption A2 (y_i > 0) fails in data row 2"),
         (GOOD, ["-y", "initial_points: [[1, 2, 3]]"], "initial_points: point 1 has 3 coordinates"),
-        (own_data(600, 8), [], "too many to enumerate"),
+        (own_data(1001, 8), [], "too many to enumerate"),
     ],
     ids=[
         "misspelt name",

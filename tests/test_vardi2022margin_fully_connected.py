@@ -1,4 +1,4 @@
-"""Theorem 3.1: the aligned limit, distances from it, flows that tend to it, and an exception."""
+"""Theorem 3.1: the aligned limit, distances from it, flows that tend to it, and from where on."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from reluflow import ledger
 from reluflow.errors import InputError
+from reluflow.falsify import falsify
+from reluflow.losses import LOGISTIC
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import fully_connected as room
-from reluflow.papers.vardi2022margin.convergence import goes_to_no_kkt_point
 
 X = np.array([[2.0, 1.0], [-1.0, -3.0], [0.5, 0.5]])
 Y = np.array([1.0, -1.0, 1.0])
@@ -93,10 +94,8 @@ def test_flows_tend_to_the_prediction(found) -> None:
         ("mm.thm3.1", room.global_in_the_limit),
         ("mm.thm3.1.structure", room.aligned_in_the_limit),
     ):
-        assert (
-            claims.settle(id, builder(found), reading=room.classified()).verdict
-            == "reproduced-with-reading"
-        )
+        row = claims.settle(id, builder(found), reading=room.GLOSS)
+        assert row.verdict == "reproduced-with-reading"
 
 
 def test_flows_that_go_elsewhere_are_noticed(found) -> None:
@@ -118,8 +117,29 @@ def test_flows_that_go_elsewhere_are_noticed(found) -> None:
         room.global_in_the_limit(found.assign(status="stiff"))
 
 
-def test_the_start_on_the_wrong_side_breaks_the_printed_theorem() -> None:
-    row = ledger.open("vardi2022margin").settle(
-        "mm.thm3.1", room.printed_fit(), counterexample=goes_to_no_kkt_point()
-    )
-    assert row.verdict == "refuted"
+def test_less_than_a_loss_below_one_is_enough() -> None:
+    """Also from starts on the wrong side; from one beyond the constant the flow stops."""
+    statement = room.reaches_the_optimum()
+    report = falsify(statement, 3, 12, 0)
+    assert report.survives
+    assert report.tried >= 10
+    rng = np.random.default_rng(0)
+    items = [draw(rng) for draw in statement.draws.values() for _ in range(20)]
+    items = [item for item in items if statement.unmet(item) is None]
+    margins = [item["y"] * item["network"].output(item["theta"], item["X"]) for item in items]
+    assert sum(bool((q < 0.0).any()) for q in margins) > 10
+    item = {"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC, "X": np.ones((1, 1)),
+            "y": np.ones(1), "theta": np.array([-0.5, 0.5])}  # fmt: skip
+    assert "n\\,\\ell(0)" in str(statement.unmet(item))
+    assert statement.slack(item) < 0.0
+    apart = {**item, "X": np.array([[1.0], [1.0]]), "y": np.array([1.0, -1.0])}
+    assert "separable" in str(statement.unmet(apart))
+    relu = {**item, "network": fully_connected([1, 1])}
+    assert "linear network" in str(statement.unmet(relu))
+
+
+def test_the_constant_is_sharp() -> None:
+    assert [item.holds for item in room.no_more_is_enough()] == [True]
+    claims = ledger.open("vardi2022margin")
+    row = claims.settle("mm.ours.linear", room.no_more_is_enough(), known=ledger.proved("there"))
+    assert row.verdict == "proved"

@@ -8,6 +8,7 @@ hypothesis or a slack raises is never swallowed.
 """
 
 from reluflow.falsify.attempt import STARTS, falsify
+from reluflow.falsify.given import given
 from reluflow.falsify.report import RARE, Report, survived, table
 from reluflow.falsify.settle import settle
 from reluflow.falsify.shrink import shrink
@@ -22,6 +23,7 @@ __all__ = [
     "Report",
     "Statement",
     "falsify",
+    "given",
     "settle",
     "shrink",
     "survey",

@@ -68,6 +68,7 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         lowest_at=search.at,
         records_slack=statement.records_slack,
         sizes=_sizes([item.instance for item in found]),
+        given=tuple(statement.hypotheses),
     )
 
 

@@ -38,6 +38,7 @@ class Report:
     records_slack   whether `smallest` is a quantity that the record tells
     sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
                     for zeros; empty if there are none
+    given           the hypotheses, in words
     """
 
     says: str
@@ -57,6 +58,7 @@ class Report:
     lowest_at: Instance | None = None
     records_slack: bool = False
     sizes: tuple[float, ...] = ()
+    given: tuple[str, ...] = ()
 
     @property
     def shrunk(self) -> Instance:
@@ -96,7 +98,8 @@ class Report:
         """
         says = self.says if name is None else name
         broken = sum(self.violations.values())
-        items = [fact(f"{says}: instances that break it", broken, 0, tried=self.tried)]
+        survey = f"{says}: instances that break it"
+        items = [fact(survey, broken, 0, tried=self.tried, given=self.given)]
         if self.evaluations:
             search = f"a search of {self.evaluations} evaluations from the worst"
             items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))

@@ -72,10 +72,15 @@ def clip_polygon(polygon: ArrayLike, within: HalfSpaces) -> NDArray:
     """Cut a convex polygon (k, 2) with half-planes (Sutherland and Hodgman); (0, 2) if empty."""
     polygon = np.asarray(polygon, float)
     slack = SLACK * max(1.0, float(np.max(np.abs(polygon), initial=0.0)))
-    for a, limit in zip(*within, strict=True):
-        if len(polygon) == 0:
+    A, b = within
+    k = 0
+    while len(polygon) and k < len(A):
+        cuts = (b[k:, None] - A[k:] @ polygon.T < -slack).any(axis=1)
+        if not cuts.any():
             break
-        room = limit - polygon @ a
+        k += int(np.argmax(cuts))
+        room = b[k] - polygon @ A[k]
+        k += 1
         room[np.abs(room) <= slack] = 0.0
         kept: list[NDArray] = []
         for here, there, r, s in zip(

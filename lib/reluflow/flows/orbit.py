@@ -61,14 +61,6 @@ class Orbit:
         return recorded_path(self.s[k], self.psi[k], self.rho[k], none, 1.0, "time")
 
 
-def one_layer(t: ArrayLike, psi0: float, rho0: float) -> tuple[NDArray, NDArray]:
-    """psi and rho of the one-layer flow (6)-(7) at times t (k,), by its closed form."""
-    t = np.asarray(t, float)
-    start = angle(psi0) * np.cosh(psi0)
-    psi = np.arcsinh(np.sinh(psi0) + start / np.pi * np.exp(-rho0) * np.expm1(0.5 * t))
-    return psi, rho0 - 0.5 * t + np.log(angle(psi) * np.cosh(psi)) - np.log(start)
-
-
 def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
     """k orbits at points that resolve the start, however fast it is, and the approach to w*.
 

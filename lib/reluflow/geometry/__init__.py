@@ -16,7 +16,6 @@ minima     the sets of all local minima
 from reluflow.geometry.adjacency import (
     adjacent_pairs,
     count_by_ranks,
-    in_general_position,
     parallel_classes,
 )
 from reluflow.geometry.cells import (
@@ -43,7 +42,6 @@ __all__ = [
     "enumerable",
     "enumerate_cells",
     "excess_in_cell",
-    "in_general_position",
     "local_minima",
     "meets_cell",
     "nested_pairs",

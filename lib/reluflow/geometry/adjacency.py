@@ -56,11 +56,3 @@ def count_by_ranks(X: ArrayLike) -> int:
     chosen = (np.arange(2 ** len(X))[:, None] >> np.arange(len(X))) & 1
     ranks = np.linalg.matrix_rank(chosen[:, :, None] * X)
     return int(np.sum((-1) ** (chosen.sum(axis=1) - ranks)))
-
-
-def in_general_position(X: ArrayLike) -> bool:
-    """Whether any min(n, d) of the data X (n, d) are independent."""
-    X = np.asarray(X, float)
-    k = min(X.shape)
-    chosen = np.array(list(combinations(range(len(X)), k)))
-    return bool(np.all(np.linalg.matrix_rank(X[chosen]) == k))

@@ -19,6 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Rows = list[list[int]]
 
+_FEW = 50
+"""Half-spaces that `deepest` takes at first."""
+
 _BITS = 20
 _FACTORS = [Fraction(5) ** k for k in sorted(range(-22, 23), key=abs)] + [
     Fraction(q) for q in range(3, 100, 2) if q % 5
@@ -188,10 +191,25 @@ def deepest(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[
     """The largest t <= reach, and a v, with a_i.v + b_i + size_i t <= 0 for all i: exactly.
 
     How deep a point v can lie inside half-spaces; they have an inner point if and only if t > 0,
-    and a point if and only if t >= 0. By the simplex method with Bland's rule, in rational numbers.
+    and a point if and only if t >= 0. Of many half-spaces a few are taken first, and those that
+    their solution breaks the most are added one by one.
 
     Parameters: a (m, k), b (m,), positive size (m,) and reach. Returns t and v (k,).
     """
+    some = list(range(min(len(a), _FEW)))
+    while True:
+        t, v = _simplex([a[i] for i in some], [b[i] for i in some], [size[i] for i in some], reach)
+        if len(some) == len(a):
+            return t, v
+        over = [dot(row, v) + c + s * t for row, c, s in zip(a, b, size, strict=True)]
+        worst = max(range(len(over)), key=over.__getitem__)
+        if over[worst] <= 0:
+            return t, v
+        some.append(worst)
+
+
+def _simplex(a: Sequence[Sequence], b: Sequence, size: Sequence, reach) -> tuple[fmpq, list[fmpq]]:
+    """`deepest` of all half-spaces at once, with Bland's rule, in rational numbers."""
     k = len(a[0]) if len(a) else 0
     # Slacks as functions of the variables that are zero: first v and t, which have no sign.
     table = [

@@ -6,7 +6,7 @@ is decided in rational arithmetic, for the data as `exact.read` takes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isqrt
 from typing import NamedTuple
 
@@ -157,15 +157,18 @@ def _length(vector: Sequence[int], shifts: Sequence[int]) -> int:
 
 
 def interior_minima(
-    rows: Rows, labels: Sequence[int], k: int
+    rows: Rows,
+    labels: Sequence[int],
+    k: int,
+    watched: Callable[[NDArray], Iterable[NDArray]] = iter,
 ) -> Iterator[tuple[fmpq_mat, fmpz_mat, NDArray]]:
     """Virtual minima inside their open cells, for rows (n, k), as `placed` gives them, each with
-    the active data (n,)."""
+    the active data (n,); `watched` as `local_minima` has it."""
     patterns = cells_of(rows)[0]
     X = scaled_floats(rows, normalise=False)
     largest = 1 << max((abs(t) for t in labels), default=0).bit_length()
     y = np.array([t / largest for t in labels])
-    for on in patterns[plausible(X, y, patterns)]:
+    for on in watched(patterns[plausible(X, y, patterns)]):
         found = placed(rows, labels, k, on)
         if found is not None:
             yield *found, on

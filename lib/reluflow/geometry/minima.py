@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -45,12 +45,17 @@ class StationarySet:
     margin: float = 1.0
 
 
-def local_minima(X: ArrayLike, y: ArrayLike) -> tuple[StationarySet, ...]:
+def local_minima(
+    X: ArrayLike, y: ArrayLike, watched: Callable[[NDArray], Iterable[NDArray]] = iter
+) -> tuple[StationarySet, ...]:
     """All local minima of the neuron's square loss, sorted by loss, by enumeration of its cells.
 
-    Parameters: X (n, d), y (n,) labels of either sign. With positive labels no minimum lies on a
-    boundary (Lemma 3.2), so each is the virtual minimum of a cell that contains it; a label below
-    zero makes its boundary a convex kink, on which a minimum can lie, and those are searched too.
+    Parameters: X (n, d), y (n,) labels of either sign; `watched` gives back the cells that it is
+    given, those that may hold a minimum, and can tell how many are done.
+
+    With positive labels no minimum lies on a boundary (Lemma 3.2), so each is the virtual minimum
+    of a cell that contains it; a label below zero makes its boundary a convex kink, on which a
+    minimum can lie, and those are searched too.
     Sets of minima (cells whose active data have rank below d) come as one `StationarySet` each; a
     set that lies on the boundary of another one is part of it.
 
@@ -64,7 +69,9 @@ def local_minima(X: ArrayLike, y: ArrayLike) -> tuple[StationarySet, ...]:
     data = problem(X, y)
     unit = fraction(data.unit)
     nowhere, d = np.zeros(len(y), bool), X.shape[1]
-    found = [(w, N, on, nowhere) for w, N, on in interior_minima(data.rows, data.labels, d)]
+    found = [
+        (w, N, on, nowhere) for w, N, on in interior_minima(data.rows, data.labels, d, watched)
+    ]
     found += kink_minima(data.rows, data.labels, d)
     losses = [_loss(data, w) for w, *_ in found]
     most = Fraction(sum(t * t for t in data.labels), 2) or Fraction(1)

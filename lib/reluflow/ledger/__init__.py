@@ -8,7 +8,7 @@ from reluflow.ledger.argument import Counterexample, Reading, with_this_seed
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
 from reluflow.ledger.findings import findings, verdict_bar
-from reluflow.ledger.known import Known, computed, exact, exhausted, proved
+from reluflow.ledger.known import Known, cited, computed, exact, exhausted, proved
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Ledger, Row
 from reluflow.ledger.rows import open_ledger as open
@@ -24,6 +24,7 @@ __all__ = [
     "Row",
     "Scoreboard",
     "bound",
+    "cited",
     "computed",
     "deviation",
     "exact",

@@ -19,7 +19,7 @@ from pathlib import Path
 from reluflow import pages
 from reluflow.ledger.addresses import addresses
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.instead import Instead, true_instead
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.ledger.listing import as_csv, listing
 from reluflow.ledger.notebooks import notebooks
@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise LedgerError("--rerun needs the id of a claim")
         if options.json and options.csv:
             raise LedgerError("--json and --csv are two forms of one list: ask for one of them")
+        told = true_instead(claim.paper for claim in known.values())
         paths = [place for place in options.places if place not in ids]
         board = scoreboard(paths or [CHAPTERS])
         rows = _chosen(board, ids)
@@ -68,12 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     encoding = sys.stdout.encoding or "ascii"
     utf = encoding.lower().startswith("utf")
     if options.json:
-        text = as_json(rows, not utf)
+        text = as_json(rows, told, not utf)
     elif options.csv:
         encoding = "utf-8"  # a file for other programs has one encoding
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding=encoding)
-        text = as_csv(listing(rows, what_is_true(row.claim.paper for row in rows))).rstrip("\n")
+        text = as_csv(listing(rows, told)).rstrip("\n")
     else:
         text = "\n\n".join(map(in_full, rows)) if ids else as_table(board)
     return _written(text.encode(encoding, "replace").decode(encoding))
@@ -133,9 +134,16 @@ def _written(text: str) -> int:
     return status
 
 
-def as_json(rows: Sequence[Row], ascii_only: bool = False) -> str:
-    """The rows as a JSON list; `ascii_only` writes every other letter as an escape."""
-    objects = [row.record() | {"chapter": row.chapter, "cell": row.cell} for row in rows]
+def as_json(rows: Sequence[Row], told: Mapping[str, Instead], ascii_only: bool = False) -> str:
+    """The rows as a JSON list, with the hypotheses of our own claims and with what `told` says of
+    those that do not hold, None elsewhere; `ascii_only` writes every other letter as an escape."""
+    objects = []
+    for row in rows:
+        given, each = row.claim.given, told.get(row.claim.id)
+        more = {"given": None if given is None else dict(given)}
+        more |= {key: getattr(each, key, None) for key in ("sentence", "cause", "weight")}
+        more["instead"] = more.pop("sentence")
+        objects.append(row.record() | {"chapter": row.chapter, "cell": row.cell} | more)
     return json.dumps(objects, indent=2, ensure_ascii=ascii_only)
 
 

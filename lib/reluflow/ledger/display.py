@@ -14,8 +14,11 @@ from reluflow.ledger.verdict import (
     NOT_APPLICABLE,
     NOT_REPRODUCED,
     OUT_OF_REACH,
+    PROVED,
+    PROVED_WITH_CITATION,
     REFUTED,
     REPRODUCED,
+    SURVIVED,
     WITH_READING,
 )
 
@@ -32,6 +35,9 @@ INSTANCE = "counterexample"
 COLOURS = {
     REPRODUCED: "#1a7f37",
     WITH_READING: "#0b6e80",
+    PROVED: "#1f3f8f",
+    PROVED_WITH_CITATION: "#0a62c4",
+    SURVIVED: "#8a3ffc",
     REFUTED: "#b42318",
     NOT_REPRODUCED: "#8f5200",
     OUT_OF_REACH: "#57606a",
@@ -57,6 +63,7 @@ def mathematics(words: str) -> str:
 def text(claim: Claim, verdict: str, parts: Parts) -> str:
     """A settled claim as lines of text."""
     lines = [f"{claim.id} | {claim.at} | {verdict}"]
+    lines += [f"  given: {sentence}" for sentence in (claim.given or {}).values()]
     for title, items in parts:
         lines += [f"  {title}:"] if title else []
         lines += [f"  {'  ' if title else ''}{item}" for item in items]
@@ -79,5 +86,5 @@ def card(claim: Claim, verdict: str, parts: Parts) -> str:
         'padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;overflow-x:auto">'
         f'<div><code style="{PLAIN}">{claim.id}</code> '
         f"{escape(claim.at)} {badge(verdict)}</div>"
-        f'<div style="margin:.2em 0">{mathematics(claim.says)}</div>{"".join(shown)}</div>'
+        f'<div style="margin:.2em 0">{mathematics(claim.full)}</div>{"".join(shown)}</div>'
     )

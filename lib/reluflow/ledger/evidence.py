@@ -47,7 +47,9 @@ class Evidence:
     `clipped` says that the value stands for anything at rounding level on its side of zero; `tried`
     is the number of instances on which a fact was tried, 0 where it is not about instances;
     `digits` is to how many significant digits floats among the value were measured: on another CPU
-    the last of them may be its neighbour. None is for a value that is exact.
+    the last of them may be its neighbour. None is for a value that is exact. `given` are the
+    hypotheses of the instances that were tried, where they were tested; `after` says what of this
+    was chosen after something had been seen: a bar, an example, what is left out.
     """
 
     form: str
@@ -59,8 +61,12 @@ class Evidence:
     clipped: bool = False
     tried: int = 0
     digits: int | None = None
+    given: tuple[str, ...] = ()
+    after: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.after, str):
+            raise LedgerError(f"evidence {self.what!r} says after what it was chosen by a text")
         if self.clipped or not has_floats(self.value):
             object.__setattr__(self, "digits", None)
 
@@ -82,42 +88,61 @@ class Evidence:
         return isinstance(self.value, float) and math.isnan(self.value)
 
 
-def deviation(what: str, value: Number, unit: str, digits: int | None = DIGITS) -> Evidence:
+def deviation(
+    what: str, value: Number, unit: str, digits: int | None = DIGITS, after: str = ""
+) -> Evidence:
     """A distance from what the claim says; it holds when value <= the tolerance given to `settle`.
 
     Parameters: `what` was measured (text), `value` >= 0, `unit` (text, "" for a pure number),
     `digits`, how many significant digits of a float are the same on every CPU, but for the last:
-    fewer than four for what a long or an ill-conditioned computation leaves.
-    Raises `LedgerError` for a negative value or a text that is missing.
+    fewer than four for what a long or an ill-conditioned computation leaves; `after`, as `Evidence`
+    has it. Raises `LedgerError` for a negative value or a text that is missing.
     """
     digits = as_digits(digits, f"deviation {what!r}")
     number = as_number(value, f"deviation {what!r}")
     if number < 0:
         raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
-    return Evidence("deviation", *_texts(what, unit, number), op="<=", digits=digits)
+    return Evidence("deviation", *_texts(what, unit, number), op="<=", digits=digits, after=after)
 
 
-def fact(what: str, value: Any, expect: Any, unit: str = "", tried: int = 0) -> Evidence:
+def fact(
+    what: str,
+    value: Any,
+    expect: Any,
+    unit: str = "",
+    tried: int = 0,
+    given: Sequence[str] = (),
+    after: str = "",
+) -> Evidence:
     """Something exact; it holds when value == expect.
 
     Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
-    of them), `unit` (text), `tried`, the number of instances that could have broken it.
+    of them), `unit` (text), `tried`, the number of instances that could have broken it, `given` and
+    `after`, as `Evidence` has them.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
     if not _comparable(value, expect):
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
-    return Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
+    found = Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
+    return replace(found, given=tuple(given), after=after)
 
 
 def bound(
-    what: str, value: Number, op: str, limit: Number, unit: str, digits: int | None = DIGITS
+    what: str,
+    value: Number,
+    op: str,
+    limit: Number,
+    unit: str,
+    digits: int | None = DIGITS,
+    after: str = "",
 ) -> Evidence:
     """An inequality; it holds when `value op limit`.
 
     Parameters: `what` was measured (text), `value`, `op` (one of < <= > >=), `limit` (finite, in
-    the unit of the value), `unit` (text, "" for a pure number), `digits` as for `deviation`.
+    the unit of the value), `unit` (text, "" for a pure number), `digits` as for `deviation`,
+    `after`, as `Evidence` has it.
     Raises `LedgerError` for another `op` and for a limit that is not finite.
     """
     if op not in _COMPARE or op == "==":
@@ -127,17 +152,21 @@ def bound(
         raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
     value = as_number(value, f"bound {what!r}")
     digits = as_digits(digits, f"bound {what!r}")
-    return Evidence("bound", *_texts(what, unit, value), op=op, limit=limit, digits=digits)
+    found = Evidence("bound", *_texts(what, unit, value), op=op, limit=limit, digits=digits)
+    return replace(found, after=after)
 
 
-def note(what: str, value: Any, unit: str = "", digits: int | None = DIGITS) -> Evidence:
+def note(
+    what: str, value: Any, unit: str = "", digits: int | None = DIGITS, after: str = ""
+) -> Evidence:
     """Context for the reader (a seed, the number of instances); it never decides.
 
-    Parameters: `digits` as for `deviation`, None for floats that were chosen and not measured.
+    Parameters: `digits` as for `deviation`, None for floats that were chosen and not measured;
+    `after`, as `Evidence` has it.
     """
     digits = as_digits(digits, f"note {what!r}")
     value = as_context(value, f"note {what!r}", digits)
-    return Evidence("note", *_texts(what, unit, value), digits=digits)
+    return Evidence("note", *_texts(what, unit, value), digits=digits, after=after)
 
 
 def pieces(evidence: Any, where: str) -> tuple[Evidence, ...]:
@@ -204,6 +233,10 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
         data["clipped"] = True
     if item.tried:
         data["tried"] = item.tried
+    if item.given:
+        data["given"] = list(item.given)
+    if item.after:
+        data["after"] = item.after
     return data
 
 
@@ -212,20 +245,22 @@ def from_json(data: dict[str, Any]) -> Evidence:
     form, what, value, digits = data["form"], data["what"], data["value"], data.get("digits")
     if digits is not None and isinstance(value, int):  # some front end wrote 2 for 2.0
         value = float(value)
+    after = data.get("after", "")
     if form == "note":
-        return note(what, value, data["unit"], digits)
+        return note(what, value, data["unit"], digits, after)
     if form == "fact":
         # Fractions are texts by now, on both sides, so there are no types left to compare.
         value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
         found = Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
-        return replace(found, tried=data.get("tried", 0))
+        given = tuple(data.get("given", ()))
+        return replace(found, tried=data.get("tried", 0), given=given, after=after)
     number, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, data["limit"]))
     clipped = data.get("clipped", False)
     if form == "deviation":
-        found = deviation(what, number, data["unit"], digits)
+        found = deviation(what, number, data["unit"], digits, after)
         return replace(found, limit=limit, clipped=clipped)
     if form == "bound":
-        found = bound(what, number, data["op"], limit, data["unit"], digits)
+        found = bound(what, number, data["op"], limit, data["unit"], digits, after)
         return replace(found, clipped=clipped)
     raise LedgerError(f"evidence {what!r} has the unknown form {form!r}")
 
@@ -234,11 +269,13 @@ def sentence(item: Evidence) -> str:
     """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
     value = _around(item) + printed(item.value, item.digits)
     text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
+    after = f"; chosen after seeing: {item.after}" if item.after else ""
     if not item.decides:
-        return text
+        return text + after
     if isinstance(item.limit, bool):  # "false (needs = false)" reads like a failure
-        return f"{text}, as it must be" if item.holds else f"{text} (must be {printed(item.limit)})"
-    return f"{text} (needs {SIGNS[item.op]} {printed(item.limit)})"
+        asked = ", as it must be" if item.holds else f" (must be {printed(item.limit)})"
+        return text + asked + after
+    return f"{text} (needs {SIGNS[item.op]} {printed(item.limit)}){after}"
 
 
 def _around(item: Evidence) -> str:

@@ -23,13 +23,17 @@ KINDS = ("theorem", "figure", "example", "table", "text")
 # The same safe loader, ten times faster where PyYAML was built with its C library.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REQUIRED = {"id", "at", "kind", "says", "check"}
-_OPTIONAL = {"tolerance"}
+_OPTIONAL = {"tolerance", "given"}
 _ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement that a computer can check, as the inventory has it."""
+    """One statement that a computer can check, as the inventory has it.
+
+    `given` are the hypotheses of a claim of our own, name -> sentence: those that its card prints
+    and those that its statements test are the same. None for a claim of a paper.
+    """
 
     id: str
     paper: str
@@ -37,6 +41,14 @@ class Claim:
     kind: str
     says: str
     tolerance: float | None = None
+    given: Mapping[str, str] | None = None
+
+    @property
+    def full(self) -> str:
+        """The claim with its hypotheses in front of it."""
+        if not self.given:
+            return self.says
+        return f"Given: {' '.join(self.given.values())} Then: {self.says}"
 
     @property
     def anchor(self) -> str:
@@ -134,6 +146,7 @@ def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:
         raise LedgerError(f"{here}: ids with '.ours.' and files named ours_* belong together")
     if entry["kind"] not in KINDS:
         raise LedgerError(f"{here}: kind {entry['kind']!r} is none of {', '.join(KINDS)}")
+    given = _given(entry, ours, here)
     tolerance = entry.get("tolerance")
     if tolerance is not None:
         number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
@@ -141,4 +154,21 @@ def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:
         if not number or not math.isfinite(tolerance) or tolerance < 0:
             raise LedgerError(f"{here}: tolerance must be a number >= 0, written like 1.0e-6")
         tolerance = float(tolerance)
-    return Claim(entry["id"], paper, entry["at"], entry["kind"], entry["says"], tolerance)
+    return Claim(entry["id"], paper, entry["at"], entry["kind"], entry["says"], tolerance, given)
+
+
+def _given(entry: Mapping[str, object], ours: bool, here: str) -> Mapping[str, str] | None:
+    """The hypotheses of a claim of our own, None for a claim of a paper."""
+    if "given" not in entry:
+        return None
+    given = entry["given"]
+    if not ours:
+        raise LedgerError(f"{here}: 'given' is for claims of our own; a paper's are in 'says'")
+    if not isinstance(given, Mapping) or not given:
+        raise LedgerError(f"{here}: field 'given' must be a mapping, name: sentence")
+    for name, sentence in given.items():
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise LedgerError(f"{here}: {name!r} in 'given' must be a name of letters and digits")
+        if not isinstance(sentence, str) or not sentence.strip():
+            raise LedgerError(f"{here}: {name!r} in 'given' must be a sentence")
+    return dict(given)

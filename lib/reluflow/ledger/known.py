@@ -1,7 +1,8 @@
 """How the book knows what it says of a claim: a proof, an enumeration, a computation, or draws.
 
-`proved`, `exhausted`, `exact` and `computed` are said by whoever settles the claim. That it fell to
-a counterexample, or survived so many instances, follows from the evidence and cannot be said.
+`proved`, `cited`, `exhausted`, `exact` and `computed` are said by whoever settles the claim. That
+it fell to a counterexample, or survived so many instances, follows from the evidence and cannot be
+said.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence
 
 PROVED = "proved here"
+CITED = "proved with a cited theorem"
 EXHAUSTED = "exhausted"
 EXACT = "exact computation"
 COMPUTED = "computed"
 SURVIVED = "survived"
 COUNTEREXAMPLE = "counterexample"
-SAID = (PROVED, EXHAUSTED, EXACT, COMPUTED)
+SAID = (PROVED, CITED, EXHAUSTED, EXACT, COMPUTED)
 WAYS = (*SAID, SURVIVED, COUNTEREXAMPLE)
 
 
@@ -48,6 +50,13 @@ class Known:
 def proved(where: str) -> Known:
     """The book proves the claim; `where` names the place of the argument."""
     return Known(PROVED, where)
+
+
+def cited(where: str, theorem: str) -> Known:
+    """The book proves the claim at the place `where`, with a `theorem` that it cites."""
+    if not theorem.strip():
+        raise LedgerError("a proof with a cited theorem names the theorem")
+    return Known(CITED, f"{where}, with {theorem}")
 
 
 def exhausted(what: str) -> Known:

@@ -7,22 +7,24 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 
 from reluflow.ledger.evidence import Evidence
+from reluflow.ledger.instead import Instead
 from reluflow.ledger.rows import Row
 from reluflow.ledger.scoreboard import page
 from reluflow.ledger.words import told, vector
 
 COLUMNS = (
-    "id", "paper", "at", "kind", "says", "verdict", "known", "by", "instances", "why", "reading",
-    "instead", "page", "chapter", "cell",
+    "id", "paper", "at", "kind", "given", "says", "verdict", "known", "by", "instances", "why",
+    "reading", "instead", "cause", "weight", "page", "chapter", "cell",
 )  # fmt: skip
 """`known` is the strongest way in which the claim is known, `by` all of them in words; `instances`
 how many were tried, of several statements the fewest; `why` the evidence or the counterexample;
-`instead` what is true instead; `page` the claim's card, below the folder of the chapters."""
+`instead` what is true instead, `cause` and `weight` why the claim falls, and how much; `page` the
+claim's card, below the folder of the chapters."""
 
 
-def listing(rows: Iterable[Row], sentences: Mapping[str, str]) -> list[dict[str, str]]:
-    """The records, with `COLUMNS` as keys. `sentences`: id -> what is true instead."""
-    return [_record(row, sentences) for row in rows]
+def listing(rows: Iterable[Row], told: Mapping[str, Instead]) -> list[dict[str, str]]:
+    """The records, with `COLUMNS` as keys. `told`: id -> what is true instead."""
+    return [_record(row, told.get(row.claim.id)) for row in rows]
 
 
 def as_csv(records: Iterable[Mapping[str, str]]) -> str:
@@ -34,7 +36,7 @@ def as_csv(records: Iterable[Mapping[str, str]]) -> str:
     return text.getvalue()
 
 
-def _record(row: Row, sentences: Mapping[str, str]) -> dict[str, str]:
+def _record(row: Row, told: Instead | None) -> dict[str, str]:
     claim = row.claim
     tried = [item.tried for item in row.evidence if item.tried]
     values = (
@@ -42,6 +44,7 @@ def _record(row: Row, sentences: Mapping[str, str]) -> dict[str, str]:
         claim.paper,
         claim.at,
         claim.kind,
+        " ".join((claim.given or {}).values()),
         claim.says,
         row.verdict,
         row.known[0].how if row.known else "",
@@ -49,7 +52,9 @@ def _record(row: Row, sentences: Mapping[str, str]) -> dict[str, str]:
         str(min(tried, default="")),
         "; ".join(why(row)),
         row.reading.taken if row.reading else "",
-        sentences.get(claim.id) or "; ".join(_words(row.instead)),
+        told.sentence if told else "; ".join(_words(row.instead)),
+        told.cause if told else "",
+        told.weight if told else "",
         f"{page(row)}#{claim.anchor}",
         row.chapter,
         row.cell,

@@ -16,7 +16,7 @@ from reluflow.ledger.decisive import decisive
 from reluflow.ledger.display import badge, mathematics
 from reluflow.ledger.evidence import Evidence
 from reluflow.ledger.explorer import open_in_explorer
-from reluflow.ledger.known import EXACT, EXHAUSTED, PROVED
+from reluflow.ledger.known import CITED, EXACT, EXHAUSTED, PROVED
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import REFUTED
 from reluflow.ledger.words import small_print, told, typeset, vector
@@ -33,7 +33,7 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
         f'<span class="where">{typeset(row.claim.at)}</span>{_in_short(row)}</span>'
-        f'<div class="says">{mathematics(row.claim.says)}</div></summary>'
+        f'<div class="says">{mathematics(row.claim.full)}</div></summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
     parts += [_lines(row.evidence)] if row.evidence else []
@@ -73,10 +73,11 @@ def counterexample(case: Counterexample) -> str:
 
 def _in_short(row: Row) -> str:
     """The folded line after the place: the decisive number, what it is of, and how the claim is
-    known, where it is by more than what was computed."""
+    known, where it is by more than what was computed, and the verdict does not say so."""
     number, what = decisive(row)
     how = row.known[0].how if row.known else ""
-    known = how if how in (PROVED, EXHAUSTED, EXACT) else ""
+    told = row.claim.given is not None or how not in (PROVED, CITED, EXHAUSTED, EXACT)
+    known = "" if told else how
     shown = {"number": number, "of": what, "how": known}
     return "".join(
         f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -133,7 +133,7 @@ def row_from_record(record: Mapping[str, Any], claims: Mapping[str, Claim]) -> R
     except (KeyError, TypeError, AttributeError) as error:
         raise LedgerError(f"the row of {claim.id} cannot be read: {error!r}") from None
     if row.why is None:
-        verdict = judge(claim, row.evidence, row.reading, row.counterexample, row.instead)
+        verdict = judge(claim, row.evidence, row.reading, row.counterexample, row.instead, row.said)
         if verdict != row.verdict:
             raise LedgerError(
                 f"the row of {claim.id} says {row.verdict!r}, and its evidence says {verdict!r}"
@@ -197,8 +197,8 @@ class Ledger:
         `counterexample` when the claim is false; `instead`, what appeared in place of the claim
         (a text, evidence, or a function that makes the text of the names of what failed, called
         only then), when something other than a theorem did not come out; `known`, made by
-        `proved`, `exhausted`, `exact` or `computed`, where the claim is known by more than its
-        instances (a refuted claim is known by its counterexample).
+        `proved`, `cited`, `exhausted`, `exact` or `computed`, where the claim is known by more than
+        its instances (a refuted claim is known by its counterexample).
         Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
         settled before, a tolerance wider than the inventory's, and evidence that decides nothing.
         """
@@ -218,7 +218,9 @@ class Ledger:
                 raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
         appeared = against(appeared, tolerance)
         counterexample = counterexample and counterexample.against(tolerance)
-        verdict = judge(claim, measured, reading, counterexample, appeared)
+        if claim.given is None:  # a paper's hypotheses stand in its sentence
+            measured = tuple(replace(item, given=()) for item in measured)
+        verdict = judge(claim, measured, reading, counterexample, appeared, known)
         if known is not None and (known.how not in SAID or counterexample is not None):
             raise LedgerError(f"{id}: that it is known as {known.how!r} cannot be said here")
         row = Row(

@@ -81,7 +81,12 @@ def is_small(item: Evidence) -> bool:
 
 
 def _words(item: Evidence) -> str:
-    """One piece of evidence: what was found, and what was asked where the two differ."""
+    """One piece of evidence: what was found, what was asked where the two differ, and what of it
+    was chosen after something had been seen."""
+    return f"{_found(item)}; chosen after seeing: {item.after}" if item.after else _found(item)
+
+
+def _found(item: Evidence) -> str:
     if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
         of = f" of {item.tried}" if item.tried else ""
         return f"{survey[1]}: broken by {item.value or 'none'}{of} instances"

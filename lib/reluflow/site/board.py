@@ -13,12 +13,13 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 
 from reluflow.ledger.display import OPEN, badge, mathematics
+from reluflow.ledger.instead import Instead, in_short
 from reluflow.ledger.inventory import KINDS, Inventory
 from reluflow.ledger.known import WAYS
 from reluflow.ledger.listing import why
 from reluflow.ledger.rows import Row
 from reluflow.ledger.scoreboard import Scoreboard, link
-from reluflow.ledger.verdict import VERDICTS
+from reluflow.ledger.verdict import NOT_REPRODUCED, REFUTED, VERDICTS
 from reluflow.ledger.words import typeset
 from reluflow.site import book
 from reluflow.site.index import CSV
@@ -56,21 +57,30 @@ class Board(Directive):
             f'<link rel="stylesheet" href="{static}/pages/board.css">{totals(board)}'
             f'<p>The same as a file: <a href="{static}/{CSV}" download>{CSV}</a>, or '
             f"<code>python -m reluflow.ledger --csv</code>.</p>"
-            f"{filters(board)}{table(board, book.sentences())}{scripts}"
+            f"{filters(board)}{table(board, book.told())}{scripts}"
         )
         return [nodes.raw(text=html, format="html")]
 
 
 def totals(board: Scoreboard) -> str:
-    """Rows for the papers and for our own claims, columns for the verdicts that occur; each number
-    is linked to its claims in the table."""
+    """The verdicts on the claims of each paper, then those on our own, which are counted apart;
+    each number is linked to its claims in the table. Below them the causes of what is false."""
     counts = defaultdict[str, Counter[str]](Counter)
     for inventory, found in board.counts:
         counts[_source(inventory)] += found
-        counts[""] += found
-    given = [verdict for verdict in (*VERDICTS, OPEN) if counts[""][verdict]]
+    sources = _sources(board)
+    papers = {source: label for source, label in sources.items() if source != _OURS}
+    counts[""] = sum((counts[source] for source in papers), Counter())
+    theirs = _totals(counts, papers | {"": "all papers"}, "Claims by paper and verdict")
+    ours = _totals(counts, {_OURS: sources[_OURS]}, "Our own claims by verdict")
+    return f"{theirs}<p>{in_short(board, book.told())}</p>{ours if counts[_OURS] else ''}"
+
+
+def _totals(counts: Mapping[str, Counter[str]], sources: Mapping[str, str], what: str) -> str:
+    """A table with a row for each source and a column for each verdict that occurs there."""
+    given = [v for v in (*VERDICTS, OPEN) if any(counts[source][v] for source in sources)]
     lines = []
-    for source, label in (*_sources(board).items(), ("", "all")):
+    for source, label in sources.items():
         cells = []
         for verdict in (*given, ""):
             n = counts[source][verdict] if verdict else counts[source].total()
@@ -80,7 +90,7 @@ def totals(board: Scoreboard) -> str:
         lines.append(f'<tr><th scope="row">{escape(label)}</th>{"".join(cells)}</tr>')
     head = "".join(f'<th scope="col">{badge(verdict)}</th>' for verdict in given)
     return (
-        '<div class="totals" role="region" aria-label="Claims by paper and verdict">'
+        f'<div class="totals" role="region" aria-label="{what}">'
         f'<table><thead><tr><td></td>{head}<th scope="col">all</th></tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
@@ -110,7 +120,7 @@ def filters(board: Scoreboard) -> str:
     return f'<form id="asked" hidden>{"".join(shown)}<button type="reset">show all</button></form>'
 
 
-def table(board: Scoreboard, sentences: Mapping[str, str]) -> str:
+def table(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     """A row for every claim; a settled one is linked to its card."""
     settled = {row.claim.id: row for row in board.rows}
     sources = _sources(board)
@@ -130,8 +140,8 @@ def table(board: Scoreboard, sentences: Mapping[str, str]) -> str:
                 "kind": ("", claim.kind),
                 "verdict": ("", badge(row.verdict if row else OPEN)),
                 "known": ("", row.known[0].how if row and row.known else ""),
-                "says": ("", mathematics(claim.says)),
-                "why": ("", _why(row, sentences.get(claim.id, "")) if row else ""),
+                "says": ("", mathematics(claim.full)),
+                "why": ("", _why(row, told.get(claim.id)) if row else ""),
             }
             line = "".join(
                 f'<td class="{name}"{more}>{html}</td>' for name, (more, html) in cells.items()
@@ -143,11 +153,15 @@ def table(board: Scoreboard, sentences: Mapping[str, str]) -> str:
     )
 
 
-def _why(row: Row, instead: str) -> str:
-    """What is true instead, or how the claim was read; below it the beginning of the evidence."""
+def _why(row: Row, told: Instead | None) -> str:
+    """What is true instead and how much falls, or how the claim was read; below it the beginning
+    of the evidence."""
+    instead = told.sentence if told else ""
     if not instead and row.reading:
         instead = f"Read as: {row.reading.taken}"
     first = f"<p>{typeset(instead)}</p>" if instead else ""
+    if told and row.verdict in (REFUTED, NOT_REPRODUCED):
+        first += f'<p class="cause">{typeset(f"{told.weight}: {told.cause}")}</p>'
     lines = why(row)
     shown = [line for k, line in enumerate(lines) if sum(map(len, lines[: k + 1])) <= _LONG]
     shown = shown or lines[:1]

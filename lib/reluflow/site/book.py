@@ -7,7 +7,7 @@ from functools import cache
 from sphinx.errors import ExtensionError
 
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.instead import Instead, true_instead
 from reluflow.ledger.listing import listing
 from reluflow.ledger.scoreboard import Scoreboard, scoreboard
 from reluflow.places import CHAPTERS
@@ -24,12 +24,12 @@ def board() -> Scoreboard:
 
 
 @cache
-def sentences() -> dict[str, str]:
-    """What is true instead: id -> one sentence."""
-    return what_is_true(inventory.paper for inventory in board().inventories)
+def told() -> dict[str, Instead]:
+    """What is true instead, by the claim's id."""
+    return true_instead(inventory.paper for inventory in board().inventories)
 
 
 @cache
 def records() -> list[dict[str, str]]:
     """The settled claims as flat records."""
-    return listing(board().rows, sentences())
+    return listing(board().rows, told())

@@ -29,4 +29,4 @@ class Errata(Directive):
         folder = posixpath.relpath(posixpath.dirname(docname), "chapters")
         rows = tuple(row for row in whole.rows if row.claim.paper == paper)
         board = Scoreboard(of_paper, rows, "" if folder == "." else folder)
-        return [nodes.raw(text=errata(board, book.sentences()), format="html")]
+        return [nodes.raw(text=errata(board, book.told()), format="html")]

@@ -1,8 +1,9 @@
 """The front page: its picture, and the counts of the papers' claims.
 
-`{count}` is the number of the papers' claims of a verdict, or of all; `{bar}` the verdicts on one
-paper as a bar; `{legend}` the badges of all verdicts with their numbers; `{first-picture}`
-Example 5.1. Claims of our own are not counted.
+`{count}` is the number of the papers' claims of a verdict, or of all, or of the causes by which
+claims are false, of all of them or those of one weight; `{bar}` the verdicts on one paper as a bar;
+`{legend}` the badges of all verdicts with their numbers; `{first-picture}` Example 5.1. Claims of
+our own are not counted.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from docutils.parsers.rst.directives.images import Image
 from docutils.parsers.rst.states import Inliner
 
 from reluflow.ledger.display import COLOURS, OPEN, badge
-from reluflow.ledger.verdict import VERDICTS
+from reluflow.ledger.instead import WEIGHTS, causes
+from reluflow.ledger.verdict import REFUTED, VERDICTS
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.pictures.front import surprise
-from reluflow.site.book import board
+from reluflow.site.book import board, told
 
 ALL = "all"
+CAUSES = "causes"
 Made = tuple[list[nodes.Node], list[nodes.system_message]]
 
 
@@ -37,11 +40,16 @@ def tally() -> dict[str, Counter[str]]:
 
 
 def count(name: str, raw: str, what: str, line: int, inliner: Inliner, *_: Any) -> Made:
-    """Role: a number of the papers' claims."""
+    """Role: a number of the papers' claims, or of the causes by which they are false."""
     given = tally()[ALL]
-    if what != ALL and what not in VERDICTS:
-        return _refused(f"no verdict {what!r}", raw, line, inliner)
-    return [nodes.Text(str(given.total() if what == ALL else given[what]))], []
+    false = (row.claim.id for row in board().rows if row.verdict == REFUTED)
+    weights = Counter(causes(told(), (id for id in false if ".ours." not in id)).values())
+    found = {ALL: given.total(), CAUSES: weights.total()}
+    found |= {verdict: given[verdict] for verdict in VERDICTS}
+    found |= {weight: weights[weight] for weight in WEIGHTS}
+    if what not in found:
+        return _refused(f"no verdict and no weight {what!r}", raw, line, inliner)
+    return [nodes.Text(str(found[what]))], []
 
 
 def bar(name: str, raw: str, paper: str, line: int, inliner: Inliner, *_: Any) -> Made:

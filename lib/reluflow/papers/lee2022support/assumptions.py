@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,12 @@ def assumptions(X: ArrayLike, y: ArrayLike) -> dict[str, bool]:
     X, y = np.asarray(X, float), np.asarray(y, float)
     broken = {name for name, _ in _faults(X, y)}
     return {"A1": "A1" not in broken, "A2": "A2" not in broken, "A3": rank(X) == X.shape[1]}
+
+
+def meets(item: Mapping[str, Any], *names: str, d: int | None = None) -> bool:
+    """Whether the data "X", "y" of an instance meet the assumptions named, in d dimensions."""
+    found = assumptions(item["X"], item["y"])
+    return all(found[name] for name in names) and d in (None, np.shape(item["X"])[1])
 
 
 def check_assumptions(X: NDArray, y: NDArray) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Evidence, bound
 from reluflow.networks import gradient
 from reluflow.networks.draws import network_draws, side_by_side, weights_of
 from reluflow.networks.layered import Passes, backpropagate, descend
@@ -72,23 +72,6 @@ def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list
     return [bound(says, apart, "<=", 0, "")]
 
 
-def hidden_labels() -> Statement:
-    """sv.ours.backprop.labels: where a hidden unit is inactive its back-propagated label is 0, so
-    A2 fails for it; and the labels move in training."""
-
-    def slack(item: Instance) -> float:
-        found = backpropagate(weights_of(item), item["X"], item["Y"])
-        hidden = zip(found.outputs[:-1], labels_of(found, item["Y"])[:-1], strict=True)
-        return -max(float(np.abs(y[o == 0.0]).max(initial=0.0)) for o, y in hidden)
-
-    return Statement(
-        "the label of a hidden unit is 0 where it is inactive",
-        network_draws(),
-        slack,
-        records_slack=True,
-    )
-
-
 def labels_in_training(
     count: int, seed: int, steps: tuple[int, ...] = (0, 10, 30, 100, 300), step: float = 0.03
 ) -> pd.DataFrame:
@@ -100,32 +83,22 @@ def labels_in_training(
     positive   share of these pairs whose label is positive
     negative   share of the active pairs whose label is not positive
     suited     share of the hidden units whose labels are all positive, as A2 asks
-    idle       units with an inactive datum whose labels are yet all positive
-    moved      largest change of a label from the first look on, relative to the largest label; NaN
-               for a network that does not train, its gradient being zero
     """
     weights, X, Y = side_by_side(count, (3, 6, 6, 1), 8, np.random.default_rng(seed))
-    gradients = backpropagate(weights, X, Y).gradients
-    trains = np.any([G.any(axis=(1, 2)) for G in gradients], axis=0)
     looks: dict[int, pd.DataFrame] = {}
-    taken, start = 0, None
+    taken = 0
     for at in steps:
         weights, taken = descend(weights, X, Y, step, at - taken), at
         found = backpropagate(weights, X, Y)
         on = found.active
         labels = np.concatenate(labels_of(found, Y)[:-1], axis=-1)  # (networks, data, units)
-        start = labels if start is None else start
-        suited = (labels > 0.0).all(axis=1)
-        change, size = (np.abs(v).max(axis=(1, 2)) for v in (labels - start, start))
         looks[at] = pd.DataFrame(
             {
                 "active": on.mean(axis=(1, 2)),
                 "positive": (labels > 0.0).mean(axis=(1, 2)),
                 "negative": (on & (labels <= 0.0)).sum(axis=(1, 2))
                 / np.maximum(on.sum(axis=(1, 2)), 1),
-                "suited": suited.mean(axis=1),
-                "idle": (suited & ~on.all(axis=1)).sum(axis=1),
-                "moved": np.divide(change, size, out=np.full(count, np.nan), where=trains),
+                "suited": (labels > 0.0).all(axis=1).mean(axis=1),
             }
         )
     return pd.concat(looks, names=["after steps", "network"])
@@ -146,35 +119,3 @@ def label_table(found: pd.DataFrame) -> pd.DataFrame:
 
     looks = found[list(columns)].groupby(level="after steps")
     return looks.agg(shown).rename(columns=columns)
-
-
-def moving_labels(found: pd.DataFrame) -> list[Evidence]:
-    """What the labels of hidden units are like before and after training, and that they move."""
-    steps = found.index.unique("after steps")
-    looks = {"before training": found.loc[steps[0]], "after training": found.loc[steps[-1]]}
-    moved = looks["after training"].moved.dropna()
-    ends = {
-        (name, when): normal_interval(look[name].to_numpy())
-        for name in ("positive", "active", "negative", "suited")
-        for when, look in looks.items()
-    }
-    phrases = {
-        "positive": "pairs with a positive label",
-        "active": "pairs that are active",
-        "negative": "active pairs with a label that is not positive",
-        "suited": "hidden units that meet A2",
-    }
-    return [
-        fact("units with an inactive datum that meet A2", int(found.idle.sum()), 0),
-        bound("active pairs with a label that is not positive, before and after training: "
-              "least lower end", min(ends["negative", when][1] for when in looks), ">", 0,
-              "of them"),
-        bound("hidden units that meet A2, before and after training: largest upper end",
-              max(ends["suited", when][2] for when in looks), "<", 1.0, "of all"),
-        fact("networks that train and whose labels do not move", int((moved < 1e-6).sum()), 0),
-        *(note(f"{phrases[name]}, {when}: mean and 95 % interval",
-               tuple(100 * v for v in interval), "%", 3)
-          for (name, when), interval in ends.items()),
-        note("networks, and those that train", (len(looks["after training"]), len(moved))),
-        note("steps of descent", int(steps[-1])),
-    ]  # fmt: skip

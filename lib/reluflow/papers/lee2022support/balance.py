@@ -19,25 +19,22 @@ from reluflow.papers.lee2022support.backpropagation import ROUNDING, gradient_si
 UNIT = "of the largest |W_m|^2"
 
 
-def balance(units: bool = False) -> Statement:
-    """sv.lemC.2, sv.ours.balance.units: <W^(m), dL/dW^(m)> = <W^(m+1), dL/dW^(m+1)>, so that the
-    squared norms of adjoined layers change alike; with `units` for the row of each unit's weights
-    and its column behind."""
+def balance() -> Statement:
+    """sv.lemC.2: <W^(m), dL/dW^(m)> = <W^(m+1), dL/dW^(m+1)>, so that the squared norms of adjoined
+    layers change alike."""
 
     def slack(item: Instance) -> float:
         W = weights_of(item)
         G = autograd(W, item["X"], item["Y"])[1]
         size = max(float((np.abs(W[0]) * gradient_sizes(item)[0]).sum()), 1e-300)
         apart = [
-            (w * g).sum(axis=1) - (behind * pull).sum(axis=0)
+            float(np.abs(((w * g).sum(axis=1) - (behind * pull).sum(axis=0)).sum()))
             for (w, g), (behind, pull) in pairwise(zip(W, G, strict=True))
         ]
-        gaps = [float(np.abs(gap).max() if units else np.abs(gap.sum())) for gap in apart]
-        return -max(gaps, default=0.0) / size
+        return -max(apart, default=0.0) / size
 
-    return Statement("every unit's two squared norms change alike" if units
-                     else "squared norms of adjoined layers change alike",
-                     network_draws(), slack, tolerance=ROUNDING, records_slack=True)  # fmt: skip
+    return Statement("squared norms of adjoined layers change alike", network_draws(), slack,
+                     tolerance=ROUNDING, records_slack=True)  # fmt: skip
 
 
 Networks = tuple[Weights, NDArray, NDArray]
@@ -115,16 +112,4 @@ def balanced(descent: pd.DataFrame, followed: pd.DataFrame) -> list[Evidence]:
              (drift.shape[1], int(descent.flips[steps[0]].sum()))),
         note("flows, and those stopped by a change of activation",
              (len(followed), int(followed.reached.sum()))),
-    ]  # fmt: skip
-
-
-def opposed_units(networks: Networks) -> list[Evidence]:
-    """Units of the first layer whose norms start in opposite directions."""
-    weights, X, Y = networks
-    rates = (weights[0] * backpropagate(weights, X, Y).gradients[0]).sum(axis=-1)
-    opposed = (rates.min(axis=1) < 0.0) & (rates.max(axis=1) > 0.0)
-    return [
-        bound("networks with units of one layer whose norms move opposite ways",
-              int(opposed.sum()), ">", 0, ""),
-        note("networks", len(X)),
     ]  # fmt: skip

@@ -9,12 +9,17 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.activity import Crossing, crossings
 from reluflow.geometry import rank
-from reluflow.instances import Arrays, Draws, data_draws
-from reluflow.papers.lee2022support.small_ends import ASSUMED, keeps_all
-from reluflow.papers.lee2022support.small_starts import NORMS, small_flows
+from reluflow.instances import Arrays, Draws, data_draws, extended
+from reluflow.papers.lee2022support.small_ends import keeps_all, planar
+from reluflow.papers.lee2022support.small_starts import (
+    NORMS,
+    directed,
+    nontrivial,
+    small_flows,
+)
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,11 @@ def first_deactivation(item: Instance, norm: float) -> list[Conditions]:
 
 
 def plane_never_meets_B2() -> Statement:
-    """sv.ours.crossing.plane: d = 2, small starts. Where the flow leaves the all-active cell, B2
-    and B4 do not both hold."""
+    """sv.ours.crossing.plane: d = 2, small starts. Where the flow leaves the all-active cell, B2,
+    B3 and B4 do not all hold."""
+
+    def leaves(item: Instance) -> bool:
+        return nontrivial(item) and not keeps_all(item)
 
     def at(item: Instance, norm: float) -> float:
         found = first_deactivation(item, norm)
@@ -125,49 +133,6 @@ def plane_never_meets_B2() -> Statement:
         value = at(item, NORMS[1])
         return value if not value <= 0.0 else max(at(item, norm) for norm in NORMS)
 
-    return Statement("B2 and B4 fail where the flow leaves the all-active cell",
-                     leaving_draws((3, 6)), slack,
-                     {**ASSUMED, "the all-active cell does not hold its minimum":
-                      lambda item: not keeps_all(item)})  # fmt: skip
-
-
-def _round(kind: str) -> Draw:
-    """H = diag(1, s), the crossing point at an angle, and x_0 with x_0.H^-1 x_0 = size."""
-
-    def one(rng: np.random.Generator) -> Arrays:
-        s = 1.0 - 10.0 ** rng.uniform(-5.0, 0.0) if kind == "nearly round" else rng.uniform(0, 1)
-        # B1 needs a small turn: the point near the axis along which x_0 turns the eigenvectors.
-        angle = 10.0 ** rng.uniform(-4.0, 0.0) if rng.integers(2) else rng.uniform(0.0, np.pi / 2)
-        angle = angle if rng.integers(2) else np.pi / 2 - angle
-        return {
-            "s": np.array([abs(s) + 1e-6]),
-            "point": np.abs([np.cos(angle), np.sin(angle)]),
-            "size": np.array([rng.uniform(0.0, 1.5)]),
-        }
-
-    return one
-
-
-def at_activation(item: Instance) -> Conditions:
-    """B1-B4 where H = diag(1, s) and x_0, orthogonal to the crossing point, is activated."""
-    s, (a, b) = float(item["s"][0]), item["point"] / np.linalg.norm(item["point"])
-    x = np.array([-b, a]) * np.sqrt(item["size"][0] / (b * b + a * a / s))
-    X = np.vstack([np.diag([1.0, np.sqrt(s)]), x])
-    y = np.array([2.0, 2.0 * np.sqrt(s), 1.0])  # so that w_P^* = (2, 2)
-    before = np.array([True, True, False])
-    return conditions(X, y, Crossing(0.0, 2, np.array([a, b]), before, np.ones(3, bool)))
-
-
-def inner_from_B1() -> Statement:
-    """sv.ours.crossing.inner: d = 2, x_0 activated. B1 implies x_0.H^-1 x_0 < 1, whatever H, the
-    point and x_0."""
-    return Statement(
-        "x_0.H⁻¹x_0 < 1 where B1 holds at an activation",
-        {kind: _round(kind) for kind in ("any", "nearly round")},
-        lambda item: at_activation(item).inner,
-        {
-            "H is positive, its larger eigenvalue 1": lambda item: bool(0.0 < item["s"][0] <= 1.0),
-            "B1": lambda item: at_activation(item).B1 > 0.0,
-        },
-        strict=True,
-    )
+    return Statement("B2, B3 and B4 do not all hold where the flow leaves the all-active cell",
+                     extended(leaving_draws((3, 6)), directed), slack,
+                     given("sv.ours.crossing.plane", data=planar, leaves=leaves))  # fmt: skip

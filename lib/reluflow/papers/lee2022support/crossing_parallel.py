@@ -14,14 +14,14 @@ from reluflow.flows.activity import crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import parallel_classes
 from reluflow.instances import Arrays
-from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.crossing_conditions import conditions
 from reluflow.papers.lee2022support.crossing_parallel_exact import (
     conditions_at_the_origin,
     last_coefficient,
 )
-from reluflow.papers.lee2022support.norm_loss import SMALL
+from reluflow.papers.lee2022support.norm_loss import OVERSHOOT, SMALL
 from reluflow.papers.lee2022support.norm_rate import norm_lost
 from reluflow.papers.lee2022support.small_starts import smallest_force
 
@@ -56,9 +56,31 @@ def drop_on_parallel_data() -> list[Evidence]:
     return [
         bound("drop of |w|^2 on the counterexample's data, with B1-B4 at its one crossing",
               shares[0], "<=", 0, "of |w0|^2"),
+        bound("drop of |w|^2 along the flow from eps (1, 0), eps = 0.01, on x = (1, 2), (2, 1), "
+              "y = (3, 3), which crosses no boundary", _shares(*OVERSHOOT)[0], "<=", 0,
+              "of |w0|^2"),
         note(f"the same from eps (2, -1), eps = {', '.join(f'{e:g}' for e in SMALL)}",
              tuple(shares)),
     ]  # fmt: skip
+
+
+def one_datum() -> Reading:
+    """What x_0 and H~ are where data share a boundary, and what the theorem says otherwise."""
+    X, y, v = TOGETHER
+    alone = merged({"X": X, "y": y})
+    (step,) = crossings(alone["X"], affine_flow(alone["X"], alone["y"], SMALL[-1] * v))
+    label = alone["y"][-1]
+    most = label * (1.0 + conditions(alone["X"], alone["y"], step).B2)
+    return Reading(
+        "x_0 is one datum of the boundary that is crossed, H~ is the printed sum over the data "
+        "active in P~, to which equal data give a term each, and a flow that crosses nothing meets "
+        "the conditions",
+        "If equal data count as one, as Lemma F.1 has it, B2 fails on the counterexample: it asks "
+        f"for {label:.1f} < {most:.1f}. Without parallel data the flow from eps (1, 0) on x = "
+        "(1, 2), (2, 1), y = (3, 3) is left: it crosses no boundary, so that there is no "
+        "condition, and its norm drops. If at least one crossing is meant, too, and no two data "
+        "are parallel, the theorem is true wherever x_0.H^-1 x_0 < 1, and in the plane always.",
+    )
 
 
 def _largest_drop(X: NDArray, y: NDArray, w0: NDArray, horizon: float, stops: int) -> float:

@@ -6,10 +6,8 @@ crossings are counted by the depth to which the curve alternates, which a search
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.exact import ExponentialEquation, fitted
 from reluflow.falsify import Instance, Statement
 from reluflow.flows import exponential_sums
-from reluflow.flows.affine import affine_flow
 from reluflow.instances import data_draws, extended
 from reluflow.ledger import Evidence, Reading, fact, note
-from reluflow.papers.lee2022support.crossings_exact import exact_signs, random_equation
+from reluflow.papers.lee2022support.crossings_exact import random_equation
 
 # --- Lemma F.10: zeros of sums of exponentials ----------------------------------------------------
 
@@ -204,49 +201,3 @@ ATTAINED = Reading(
     taken="some data set under A1 to A3, some w0 and some V attain d",
     others="As printed, at most d crossings are claimed, and none need be there.",
 )
-
-
-def boundary_crossings_bound(d: int, most: int | None = None) -> Statement:
-    """sv.ours.linear.boundary: from 0 a linear flow crosses a datum's boundary at most d - 1 times.
-
-    After t = 0, that is; `most` stands for d - 1.
-    """
-    limit = d - 1 if most is None else most
-
-    def slack(instance: Instance) -> float:
-        flow = spectrum(instance["X"], instance["y"], np.zeros(d))
-        h = flow.at(flow.times(200)) @ instance["X"].T
-        return -max(
-            share_of_alternation(f, flow.rounding(x), limit + 2)
-            for f, x in zip(h.T, instance["X"], strict=True)
-        )
-
-    return Statement(
-        says=f"d = {d}, from 0: at most {limit} crossings of a datum's boundary after t = 0",
-        draws=data_draws(d, (d, d + 3), _KINDS),
-        slack=slack,
-        hypotheses={"singular values of X within a factor 1000": _well_spread},
-        tolerance=1e-9,
-    )
-
-
-Example = tuple[ArrayLike, ArrayLike, int, Sequence[str]]
-"""Data X, y, a datum j (from 0), and times p/q between which x_j.w changes sign d - 1 times."""
-
-
-def boundaries_attained(examples: Sequence[Example]) -> list[Evidence]:
-    """From 0, and from next to it, the flows of these data cross a datum's boundary d - 1 times."""
-    wanted, exact, flows = [], [], []
-    for X, y, j, times in examples:
-        d = np.shape(X)[1]
-        wanted.append(d - 1)
-        signs = exact_signs(X, y, j, [Fraction(t) for t in times])
-        exact.append(sum(a * b < 0 for a, b in pairwise(signs)))
-        near = [affine_flow(X, y, size * np.ones(d), "linear") for size in (0.0, 1e-9)]
-        flows.append({sum(e.datum == j and e.t > 1e-6 for e in path.events) for path in near})
-    return [
-        fact("sign changes of x_j.w at the given times, 60 digits", tuple(exact), tuple(wanted)),
-        fact("crossings of the exact flows from 0 and from 1e-9 (1, ..., 1)",
-             tuple(k for found in flows for k in sorted(found)), tuple(wanted)),
-        note("dimensions of the examples", tuple(k + 1 for k in wanted)),
-    ]  # fmt: skip

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-import mpmath
 import numpy as np
-from numpy.typing import ArrayLike
 
 from reluflow.exact import ExponentialEquation, determinant, fitted, solve
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, fact, note
-from reluflow.papers.lee2022support.linear_exact import reflection
+from reluflow.ledger import Evidence, fact
 
 MOST = 6
 """The Vandermonde construction is carried out for n = 1..MOST."""
@@ -84,40 +81,6 @@ def zeros_attained() -> list[Evidence]:
     return [fact(says, tuple(attained), tuple(range(1, MOST + 1)))]
 
 
-def hyperplanes_attained(seed: int, count: int) -> list[Evidence]:
-    """sv.ours.linear.hyperplane: any d times are the crossing times of one hyperplane.
-
-    Tried exactly on `count` flows, d = 1..4: each row of a rational rotation E appears l_k times
-    among the data, so that H has the eigenvalues l_k, all different; w0 and w* have no equal
-    coordinate; the points lie at rational u = exp(-t). The hyperplane comes from a linear system,
-    its crossings on t > 0 from Sturm's theorem.
-    """
-    rng = np.random.default_rng(seed)
-    failing = 0
-    for _ in range(count):
-        d = int(rng.integers(1, 5))
-        E = reflection(d, rng)
-        rates = [int(v) for v in rng.permutation(6)[:d] + 1]
-        start, gap = (rng.integers(low, 6, d) for low in (-5, 1))
-        zeros = [Fraction(int(v), 20) for v in rng.permutation(np.arange(1, 20))[:d]]
-        coordinates = [
-            [int(a) + int(b) * (1 - u**k) for a, b, k in zip(start, gap, rates, strict=True)]
-            for u in zeros
-        ]
-        try:
-            v = solve([np.array(row, object) @ E for row in coordinates], [1] * d)
-        except ValueError:  # the hyperplane contains the origin
-            continue
-        along = E @ np.array(v, object)
-        constant = 1 - along @ np.array([int(v) for v in start + gap], object)
-        equation = ExponentialEquation(
-            tuple(-p * int(b) for p, b in zip(along, gap, strict=True)), tuple(rates), constant
-        )
-        failing += not (equation.crosses(zeros) and equation.zeros(0, 1) == d)
-    says = "flows whose hyperplane through d points is not crossed there and only there (Sturm)"
-    return [fact(says, failing, 0), note("flows, d = 1 to 4", count), note("seed", seed)]
-
-
 def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
     """Data k e_k with labels k, k = 1..d: A1 to A3 hold, and from 0 the flow is 1 - exp(-k^2 t).
 
@@ -142,25 +105,3 @@ def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
              tuple(e.zeros(0, 1) for e in equations), tuple(dimensions)),
         fact("each of them changes the sign", all(turning), True),
     ]  # fmt: skip
-
-
-def exact_signs(
-    X: ArrayLike, y: ArrayLike, j: int, times: Sequence[Fraction], digits: int = 60
-) -> tuple[int, ...]:
-    """Signs of x_j.w(t) along the linear flow from 0, by mpmath's matrix exponential.
-
-    w(t) is the last column of exp(t [[-H, q], [0, 0]]): no eigenvectors, `digits` decimal digits.
-    """
-    X, y = np.asarray(X, int), np.asarray(y, int)
-    H, q, d = X.T @ X, X.T @ y, X.shape[1]
-    generator = np.zeros((d + 1, d + 1), int)
-    generator[:-1, :-1], generator[:-1, -1] = -H, q
-    with mpmath.workdps(digits):
-        signs = []
-        for t in times:
-            A = mpmath.matrix(generator.tolist()) * (mpmath.mpf(t.numerator) / t.denominator)
-            state = mpmath.expm(A)[:d, d]
-            signs.append(
-                int(mpmath.sign(sum(int(x) * s for x, s in zip(X[j], state, strict=True))))
-            )
-    return tuple(signs)

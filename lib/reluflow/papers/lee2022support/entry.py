@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.bruteforce import plain_descent
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.activity import visited_cells
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.instances import data_draws, extended
 from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.papers.lee2022support.assumptions import meets
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     directed,
@@ -61,12 +62,21 @@ def entry_printed() -> Statement:
 def entry_within(factor: float = 1.0 - 1e-9) -> Statement:
     """sv.ours.delta: an explicit delta for Lemma F.5, the same from `factor` delta_0."""
 
-    def slack(item: Instance) -> float:
-        length = factor * guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
-        return _entry_margin(item["X"], item["y"], length * item["u"])
+    def start(item: Instance) -> NDArray:
+        length = factor * guaranteed_radius(item["X"], item["y"])
+        return length / np.linalg.norm(item["u"]) * item["u"]
 
-    return Statement("starts with q > 0 and |w0| < δ₀ enter", extended(ENTRY, directed),
-                     slack, {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
+    def inside(item: Instance) -> bool:
+        least = guaranteed_radius(item["X"], item["y"])
+        return nontrivial(item) and float(np.linalg.norm(start(item))) < least
+
+    return Statement(
+        "starts with q > 0 and |w0| < δ₀ enter",
+        extended(ENTRY, directed),
+        lambda item: _entry_margin(item["X"], item["y"], start(item)),
+        given("sv.ours.delta", data=lambda item: meets(item, "A1", "A2", "A3"), start=inside),
+        strict=True,
+    )
 
 
 def nearest_miss(X: ArrayLike, y: ArrayLike, inside: int = 1, halvings: int = 12) -> NDArray:

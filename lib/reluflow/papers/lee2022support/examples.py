@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,10 +17,13 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.assumptions import check_assumptions
+from reluflow.progress import progress
 
-MOST_DATA = 500
+MOST_DATA = 1000
 """Up to this many data a run goes on without its cells where they are too many to enumerate."""
 
+MOST_CELLS = 3000
+"""Cells that may hold a minimum are decided one by one, so many in less than a minute."""
 
 OWN_ITERATIONS = 200_000
 """Steps of descent on a reader's data: as many as the paper takes in its largest run."""
@@ -59,7 +63,8 @@ class Experiment:
     @cached_property
     def flows(self) -> tuple[Trajectory, ...]:
         """The exact ReLU flow from every start."""
-        return tuple(affine_flow(self.X, self.y, w0) for w0 in self.starts)
+        starts = self._watched(self.starts, "flows")
+        return tuple(affine_flow(self.X, self.y, w0) for w0 in starts)
 
     @cached_property
     def linear_flows(self) -> tuple[Trajectory, ...]:
@@ -76,12 +81,25 @@ class Experiment:
     @cached_property
     def minima(self) -> tuple[StationarySet, ...]:
         """All local minima, or none where there are too many cells to enumerate."""
-        return local_minima(self.X, self.y) if enumerable(*self.X.shape) else ()
+        try:
+            return local_minima(self.X, self.y, self._few_cells)
+        except InputError:
+            return ()
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
         """The limit of every flow, placed among all local minima."""
         return tuple(self._limit(path) for path in self.flows)
+
+    def _few_cells(self, cells: NDArray) -> Iterable[NDArray]:
+        """Cells that may hold a minimum, watched. Raises InputError for more than MOST_CELLS."""
+        if len(cells) > MOST_CELLS:
+            raise InputError(f"{len(cells)} cells may hold a minimum, more than {MOST_CELLS}")
+        return self._watched(cells, "cells")
+
+    def _watched(self, items: NDArray, unit: str) -> Iterable[NDArray]:
+        """The items, on a reader's data with a bar that shows how many are done."""
+        return items if self.dataset.printed else progress(items, len(items), unit)
 
     def _limit(self, path: Trajectory) -> Limit:
         value = float(loss(self.X, self.y, path.end))

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.activity import visited_cells
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.ledger import Counterexample, Evidence, fact, note
 from reluflow.papers.lee2022support.assumptions import assumptions
-from reluflow.papers.lee2022support.norm_loss import STARTED, all_active_draws
+from reluflow.papers.lee2022support.norm_loss import all_active_draws, gently
+from reluflow.papers.lee2022support.small_ends import planar
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     flows_of,
@@ -69,8 +70,8 @@ def converges_in_first_resting_cell() -> Statement:
 
     return Statement("converges in the first cell with a stationary point",
                      all_active_draws((3, 8)), slack,
-                     {**STARTED, "no virtual minimum on a boundary": off_boundaries},
-                     batch=batch)  # fmt: skip
+                     given("sv.ours.small.first", data=planar, start=gently,
+                           minima=off_boundaries), batch=batch)  # fmt: skip
 
 
 INTO_A_BOUNDARY = (np.array([[1, 0], [0, 1], [1, 1]]), np.array([3, 1, 1]), np.array([1, 1]))

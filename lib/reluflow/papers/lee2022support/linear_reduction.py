@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
@@ -274,16 +274,15 @@ def plane_keeps_sign(count: int) -> Statement:
         same = np.abs(Z @ Z.T - X @ X.T).max() <= ROUNDING * np.abs(X @ X.T).max()
         return float(Z.min() / np.abs(Z).max()) if same else -1.0
 
+    def plane(instance: Instance) -> bool:
+        X = instance["A"] @ instance["B"]
+        units = X / np.linalg.norm(X, axis=1, keepdims=True)
+        return bool((X >= 0).all() and np.linalg.matrix_rank(units, tol=1e-6) == 2)
+
     return Statement(
         says="data of rank 2 keep A1 in orthonormal coordinates of their span",
         draws={kind: draw(kind) for kind in ("entries", "whole numbers", "beyond the cone")},
         slack=slack,
-        hypotheses={
-            "A1": lambda item: (
-                bool((item["A"] @ item["B"] >= 0).all())
-                and bool((item["A"] @ item["B"]).any(axis=1).all())
-            ),
-            "rank 2": lambda item: np.linalg.matrix_rank(item["A"] @ item["B"], tol=1e-6) == 2,
-        },
+        hypotheses=given("sv.ours.reduction.plane", data=plane),
         tolerance=ROUNDING,
     )

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Report, Statement
+from reluflow.falsify import Instance, Report, Statement, falsify, given
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.instances import Arrays, Draws, data_draws, extended
@@ -21,7 +21,7 @@ from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.assumptions import assumptions
 from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial, sharp_share
 from reluflow.papers.lee2022support.norm_rate import norm_lost
-from reluflow.papers.lee2022support.small_ends import ASSUMED
+from reluflow.papers.lee2022support.small_ends import ASSUMED, planar
 from reluflow.papers.lee2022support.small_starts import (
     NORMS,
     flows_of,
@@ -32,6 +32,7 @@ from reluflow.papers.lee2022support.small_starts import (
     smallest_force,
     starts_of,
     unit_of_norm,
+    within,
 )
 
 ROUNDING = 1e-11
@@ -69,6 +70,11 @@ def all_active(item: Instance) -> bool:
     return bool(np.all(item["X"] @ item["u"] > 0.0))
 
 
+def gently(item: Instance) -> bool:
+    """Whether the starts of `NORMS` are in the all-active cell, and shorter than rho."""
+    return all_active(item) and within(item, gentle_radius)
+
+
 STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
 
 
@@ -100,14 +106,9 @@ def norm_never_drops() -> Statement:
     return never_drops("the norm never drops", _draws(), STARTED, radius=gentle_radius)
 
 
-def limit_flow_never_drops() -> Statement:
-    """The flow that leaves 0 itself, along X^T y: its norm never drops. Started at 1e-6 delta_0."""
-    return never_drops("the flow from 0 never loses norm", data_draws(2, (3, 8)), ASSUMED, (1e-6,))
-
-
 def norm_drops_little() -> Statement:
     """sv.ours.small.norm: for w0 in the all-active cell, |w0| < rho (`gentle_radius`),
-    |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t; and the flow from 0 loses none."""
+    |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t."""
 
     def slack(item: Instance) -> float:
         starts = starts_of(item, NORMS, gentle_radius)
@@ -118,7 +119,8 @@ def norm_drops_little() -> Statement:
             for w0, path, drop in zip(starts, paths, lost, strict=True)
         )
 
-    return Statement("the square of the norm drops by at most |w0|^2", _draws(), slack, STARTED,
+    hypotheses = given("sv.ours.small.norm", data=planar, start=gently)
+    return Statement("the square of the norm drops by at most |w0|^2", _draws(), slack, hypotheses,
                      tolerance=1e-6)  # fmt: skip
 
 
@@ -185,6 +187,46 @@ def overshoot_law() -> list[Evidence]:
         ),
         note(f"drop of |w|^2 over eps^(18/7), eps = {', '.join(f'{e:g}' for e in SMALL)}", scaled),
     ]
+
+
+def from_zero(seed: int, count: int, evaluations: int) -> list[Evidence]:
+    """That the flow that leaves 0 never loses norm, followed from 1e-6 delta_0 along X^T y."""
+
+    statement = never_drops(
+        "the flow from 0 loses no norm", data_draws(2, (3, 8)), ASSUMED, (1e-6,)
+    )
+    found = falsify(statement, seed, count, evaluations)
+    return [
+        fact("flows from next to 0, along X^T y, whose norm drops",
+             sum(found.violations.values()) + found.search_breaks, 0),
+        note("such flows, and evaluations of a search", (found.tried, found.evaluations)),
+    ]  # fmt: skip
+
+
+def other_cells() -> list[Evidence]:
+    """What is lost from starts in other cells, q(w0) > 0: x = (k, 1), (0, 2j), (m, mk) with
+    k^2 = 2j^2 + 1 and large m, labels X (1, k), w0 = eps (1, 1 - k), at which x_1 alone is active.
+
+    H (1, k) is a multiple of (1, k), its top eigenvector, so c_2^* = 0; and x_3 pulls hard, but
+    only when w has come to its boundary, far off along x_1.
+    """
+    m, eps, starts, entries = 1000, 1e-3, [], []
+    for k, j in ((3, 2), (17, 12)):
+        X = np.array([[k, 1], [0, 2 * j], [m, m * k]])
+        y, w0 = X @ [1, k], eps * np.array([1, 1 - k])
+        path = affine_flow(X, y, w0)
+        entry = path.at(path.events[-1].t)
+        lost = norm_lost(X, y, path)
+        starts.append(lost / float(w0 @ w0))
+        entries.append(lost / float(entry @ entry))
+    return [
+        bound("x = (k, 1), (0, 2j), 1000 (1, k), y_i = x_i.(1, k), from eps (1, 1 - k), k = 17, "
+              "j = 12, where x_1 alone is active: drop of |w|^2", starts[-1], ">", 50,
+              "of |w0|^2", digits=3),
+        note("the same for k = 3, j = 2 and for k = 17, j = 12", tuple(starts), "of |w0|^2", 3),
+        note("the same, T the time at which all data become active", tuple(entries), "of |w(T)|^2",
+             3),
+    ]  # fmt: skip
 
 
 def sharp_instance(m: int, eps: Fraction) -> tuple[NDArray, NDArray, tuple[Fraction, Fraction]]:

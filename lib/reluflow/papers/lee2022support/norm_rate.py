@@ -58,10 +58,10 @@ def _turns(piece: Segment) -> NDArray:
     slopes = piece.rates * piece.b
     rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
     c = np.bincount(which.ravel(), np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b]))
-    return np.array(_zeros(c[c != 0.0], rates[c != 0.0]))
+    return np.array(sign_changes(c[c != 0.0], rates[c != 0.0]))
 
 
-def _zeros(c: NDArray, rates: NDArray) -> list[float]:
+def sign_changes(c: NDArray, rates: NDArray) -> list[float]:
     """Where sum_k c_k e^(-rates_k s), rates ascending, changes its sign in s > 0, in order. Times
     e^(rates_0 s) it has a derivative of one term less, and one zero at most between two of that.
 
@@ -71,7 +71,7 @@ def _zeros(c: NDArray, rates: NDArray) -> list[float]:
     rates = rates - rates[0]
     # From `far` on the first term, now a constant, outweighs the others.
     far = max(0.0, *np.log(len(c) * np.abs(c[1:] / c[0])) / rates[1:])
-    inner = [s for s in _zeros(-c[1:] * rates[1:], rates[1:]) if s < far]
+    inner = [s for s in sign_changes(-c[1:] * rates[1:], rates[1:]) if s < far]
 
     def value(s: float) -> float:
         return float(c @ np.exp(-rates * s))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.geometry import restricted_minima
 from reluflow.instances import Draws, extended, in_dimensions
+from reluflow.papers.lee2022support.assumptions import meets
 
 
 def fall_from_boundary(
@@ -85,18 +86,26 @@ def lower_beside_boundaries() -> Statement:
     """sv.ours.boundary.step: from every w on the boundary of x_j, one of the two steps w +- eps x_j
     lowers the loss by at least 1/2 eps (y_j |x_j|^2 - eps kappa_j) (Lemma 3.2, made finite)."""
 
-    def slack(item: Instance) -> float:
-        X, y, w = item["X"], item["y"], on_boundary(item)
+    def step(item: Instance) -> float:
+        X, y = item["X"], item["y"]
         longest = y[0] * (X[0] @ X[0]) / np.sum((X @ X[0]) ** 2)
-        eps = float(np.clip(item["step"][0], 1e-4, 1.0)) * longest
-        fall, promise, size = fall_from_boundary(X, y, w, 0, eps)
+        return float(item["step"][0] * longest)
+
+    def slack(item: Instance) -> float:
+        found = fall_from_boundary(item["X"], item["y"], on_boundary(item), 0, step(item))
+        fall, promise, size = found
         return (fall - promise) / size
+
+    def point(item: Instance) -> bool:
+        x, w = item["X"][0], on_boundary(item)
+        on = abs(x @ w) <= 1e-12 * np.linalg.norm(x) * np.linalg.norm(item["point"])
+        return bool(x.any() and on and step(item) > 0.0)
 
     return Statement(
         says="beside a boundary the loss is lower, by the finite bound",
         draws=boundary_points(),
-        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0)),
-                    "data not zero": lambda item: bool(np.all(item["X"].any(axis=1)))},
+        hypotheses=given("sv.ours.boundary.step", labels=lambda item: meets(item, "A2"),
+                         point=point),
         slack=slack,
         tolerance=1e-12,
         fixed=("first",),

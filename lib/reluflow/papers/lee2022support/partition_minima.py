@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima
 from reluflow.instances import Draws, extended, in_dimensions
 from reluflow.ledger import Evidence, fact, note
+from reluflow.papers.lee2022support.assumptions import meets
 from reluflow.papers.lee2022support.partition_minima_exact import holds_minimum
 
 
@@ -53,7 +54,7 @@ def few_minima(extra: int = 1) -> Statement:
 
 def minima_in_positive_cells() -> Statement:
     """sv.ours.minima.count: no more partitions hold a local minimum than the data of positive label
-    alone have cells, one, the whole space, if there are none (in place of F.3.2)."""
+    alone have cells, one, the whole space, if there are none."""
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -63,6 +64,7 @@ def minima_in_positive_cells() -> Statement:
         says="no more partitions with a local minimum than the positive data have cells",
         draws=mixed_labels(),
         slack=slack,
+        hypotheses=given("sv.ours.minima.count", data=lambda item: meets(item, "A1")),
         fixed=("X", "y"),
         records_slack=True,
     )

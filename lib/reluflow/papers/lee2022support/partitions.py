@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow import instances
-from reluflow.falsify import Instance, Report, Statement
+from reluflow.falsify import Instance, Report, Statement, given
 from reluflow.geometry import (
     adjacent_pairs,
     cell_bound,
     count_by_ranks,
     enumerate_cells,
-    in_general_position,
     local_minima,
     parallel_classes,
     virtual_minimum,
@@ -91,9 +90,8 @@ def on_a_line(report: Report) -> Counterexample:
 
 
 def one_class_between_cells() -> Statement:
-    """sv.ours.adjacent: two cells are adjacent if and only if the data in which they differ are one
-    class of mutually parallel data (in place of Lemma F.1). Entries of either sign; the rank may be
-    below d."""
+    """sv.ours.adjacent: two open cells are adjacent if and only if the data in which they differ
+    are one class of mutually parallel or opposite data. The rank may be below d."""
 
     def slack(item: Instance) -> float:
         classes, adjacent = set(parallel_classes(item["X"])), adjacent_pairs(item["X"])
@@ -109,11 +107,17 @@ def one_class_between_cells() -> Statement:
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
 
+    def opposite(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"X": item["X"] * rng.choice([-1.0, 1.0], (len(item["X"]), 1))}
+
     plain = in_dimensions((1, 2, 3), 5, ("directions", "integers"))
+    special = degenerate_draws((1, 2, 3), 5)
+    turned = {f"opposite, {k}": one for k, one in extended(special, opposite).items()}
     return Statement(
-        says="cells are adjacent exactly if they differ in one class of parallel data",
-        draws={**extended(plain, signed), **degenerate_draws((1, 2, 3), 5)},
+        says="open cells are adjacent exactly if they differ in one class of parallel data",
+        draws={**extended(plain, signed), **special, **turned},
         slack=slack,
+        hypotheses=given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all())),
         fixed=("X", "y"),
         records_slack=True,
     )
@@ -143,24 +147,6 @@ def without_A1() -> list[Evidence]:
     patterns = {(w > 0, -w > 0) for w in (-1, 0, 1)}
     count = (len(patterns), cell_bound(2, 1))
     return [note("without A1, x = [1, -1]: patterns, and the bound", count)]
-
-
-def bound_attained() -> Statement:
-    """sv.ours.cells.attained: the bound of Lemma F.2 is attained if and only if any min(n, d) data
-    are independent."""
-
-    def slack(item: Instance) -> float:
-        X = item["X"]
-        attained = len(enumerate_cells(X)) == cell_bound(*X.shape)
-        return 0.0 if attained == in_general_position(X) else -1.0
-
-    return Statement(
-        says="as many cells as the bound exactly in general position",
-        draws=degenerate_draws(),
-        slack=slack,
-        fixed=("X",),
-        records_slack=True,
-    )
 
 
 def cells_are_cones() -> Statement:

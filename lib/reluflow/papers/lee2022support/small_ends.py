@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow import rational
 from reluflow.approx import counted, on_grain
 from reluflow.bruteforce import plain_descent
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.activity import deactivated, reactivations
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.planar import planar_flows_of
@@ -22,7 +22,7 @@ from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.assumptions import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions, meets
 from reluflow.papers.lee2022support.small_plane import (
     NEAR,
     PlanarData,
@@ -37,6 +37,7 @@ from reluflow.papers.lee2022support.small_starts import (
     guaranteed_radius,
     nontrivial,
     random_direction,
+    small,
     small_flows,
     smallest_force,
 )
@@ -61,6 +62,11 @@ ASSUMED: Mapping[str, Callable[[Instance], bool]] = {
     "A3: rank X = d": lambda item: rank(item["X"]) == item["X"].shape[1],
 }
 """What the draws guarantee and the search could lose; A1 it keeps, for it keeps signs."""
+
+
+def planar(item: Instance) -> bool:
+    """Whether A1, A2 and A3 hold in the plane."""
+    return meets(item, "A1", "A2", "A3", d=2)
 
 
 def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statement:
@@ -88,23 +94,25 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
             out = np.minimum(out, np.where(flows.decided, found, np.nan))
         return out
 
-    return Statement(says, draws, one, {**ASSUMED, **hypotheses}, batch=batch, fixed=("u",))
+    return Statement(says, draws, one, hypotheses, batch=batch, fixed=("u",))
 
 
 def ends_at_rest() -> Statement:
     """sv.ours.small.plane: for d = 2, q(w0) > 0 and |w0| < delta_0 the flow takes no datum back and
     ends in the first virtual minimum that its own cell holds, as data are given up in the order of
     their angles."""
+    hypotheses = given("sv.ours.small.plane", data=planar, start=small)
     return _at_rest("small starts end where the data say, and take nothing back",
-                    nontrivial_draws(2), {"q(w0) > 0": nontrivial}, gone=False)  # fmt: skip
+                    nontrivial_draws(2), hypotheses, gone=False)  # fmt: skip
 
 
 def keeps_all_data() -> Statement:
     """sv.lemF.8.1: Lemma F.8 without its last clause. Where the all-active cell holds its virtual
     minimum, starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
+    hypotheses = {**ASSUMED, "q(w0) > 0": nontrivial,
+                  "the all-active cell holds its minimum": keeps_all}  # fmt: skip
     return _at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
-                    {"q(w0) > 0": nontrivial, "the all-active cell holds its minimum": keeps_all},
-                    gone=True)  # fmt: skip
+                    hypotheses, gone=True)  # fmt: skip
 
 
 def survey_plane(seed: int, count: int) -> pd.DataFrame:

@@ -73,6 +73,17 @@ def nontrivial(item: Instance) -> bool:
     return forced(item["X"], item["y"], item["u"])
 
 
+def within(item: Instance, radius: Callable[[ArrayLike, ArrayLike], float]) -> bool:
+    """Whether the starts of `NORMS` along the instance's "u" are shorter than the radius."""
+    least = radius(item["X"], item["y"])
+    return all(float(np.linalg.norm(w0)) < least for w0 in starts_of(item, NORMS, radius))
+
+
+def small(item: Instance) -> bool:
+    """Whether q(w0) > 0 and |w0| < delta_0 for the starts of `NORMS`."""
+    return nontrivial(item) and within(item, guaranteed_radius)
+
+
 def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
     """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
 

@@ -10,7 +10,7 @@ import pandas as pd
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.instances import draw
-from reluflow.ledger import Evidence, bound, note
+from reluflow.ledger import Evidence, Reading, bound, note
 from reluflow.networks import loss
 from reluflow.statistics import normal_interval
 
@@ -54,6 +54,15 @@ def survey_norms(
     return rows.pivot(index="norm", columns="data set")
 
 
+IN_THE_MEAN = Reading(
+    taken="tends to: in the mean over data sets of six uniform data in the plane, each with one "
+    "random direction of the start, at 1/100 and at 100 times the norm of the linear neuron's fit",
+    others="Of every data set and start it is not true: in Example 5.2 the small start ends with "
+    "two active data, and the start at the global minimum, of larger norm, keeps all three. Other "
+    "laws of the data, other numbers of them and other dimensions were not tried.",
+)
+
+
 def norm_of_start(
     found: pd.DataFrame, seed: int
 ) -> tuple[list[Evidence], tuple[Evidence, ...] | None]:
@@ -75,7 +84,9 @@ def norm_of_start(
         note("mean loss gap at the smallest and at the largest norm", tuple(gaps), "of L(0)"),
         note("seed", seed),
     ]  # fmt: skip
-    if all(item.holds for item in evidence if item.decides):
-        return evidence, None
-    return evidence, (note("mean gain at the smallest norm", gain[0][0], "of n"),
-                      note("mean gain at the largest norm", gain[1][0], "of n"))  # fmt: skip
+    means = (
+        note("mean gain at the smallest norm", gain[0][0], "of n"),
+        note("mean gain at the largest norm", gain[1][0], "of n"),
+    )
+    holds = all(item.holds for item in evidence if item.decides)
+    return evidence, None if holds else means

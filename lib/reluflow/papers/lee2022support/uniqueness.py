@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import sympy
 from numpy.typing import NDArray
 
 from reluflow.bruteforce import first_continuations, plain_descent
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.activity import crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.instances import ORDINARY, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, fact, note
-from reluflow.papers.lee2022support.assumptions import assumptions
+from reluflow.papers.lee2022support.assumptions import assumptions, meets
 from reluflow.papers.lee2022support.boundary_points import (
     MIXED,
     common_point,
@@ -62,6 +64,13 @@ def some_flow_leaves() -> Statement:
                      strict=True, fixed=("some",))  # fmt: skip
 
 
+def _given() -> dict[str, Callable[[Instance], bool]]:
+    return given(
+        "sv.ours.unique",
+        data=lambda item: meets(item, "A2") and bool(item["X"].any(axis=1).all()),
+    )
+
+
 def unique_flow(nonnegative: bool = True) -> Statement:
     """sv.ours.unique: under A2 the flow from a random start never comes to a point that more than
     one flow leaves. `nonnegative`: inputs as in A1, else of either sign."""
@@ -74,7 +83,7 @@ def unique_flow(nonnegative: bool = True) -> Statement:
         return 1.0 if affine_flow(item["X"], item["y"], item["w0"]).status == "converged" else -1.0
 
     says = "A2, random start" + ("" if nonnegative else ", inputs of either sign")
-    return Statement(f"{says}: one flow", extended(TOLD, start), slack)
+    return Statement(f"{says}: one flow", extended(TOLD, start), slack, _given())
 
 
 def speed_jumps() -> Statement:
@@ -95,7 +104,7 @@ def speed_jumps() -> Statement:
         "|w'|² jumps up by y_j²|x_j|² or more at every event",
         extended(data_draws(2, kinds=(*ORDINARY, "degenerate")),
                  lambda item, rng: _start(item, rng, -3.0)),
-        slack, tolerance=1e-6,
+        slack, _given(), tolerance=1e-6,
     )  # fmt: skip
 
 

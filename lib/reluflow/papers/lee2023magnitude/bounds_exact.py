@@ -44,20 +44,6 @@ def printed_left(u: Any, m: int, share: Any) -> mpmath.mpf:
     return mpmath.mpf(u) ** (1 - m) / ((m - 1) * share) * value
 
 
-def imaginary_part(m: int, share: Any) -> mpmath.mpf:
-    """|Im F(u; eps)| for every u beyond the branch point l = share^(1/(m+1)): F is real below it,
-    and F' = 1 / (u^m (u^(m+1) - share)), real on the axis, is integrated over a half-circle from
-    l/2 to 3 l/2 around its pole."""
-    rest = mpmath.mpf(share) ** (mpmath.mpf(1) / (m + 1))
-
-    def rate(angle: Any) -> mpmath.mpc:
-        turn = mpmath.expj(angle) * rest / 2
-        z = rest + turn
-        return 1j * turn / (z**m * (z ** (m + 1) - share))
-
-    return abs(mpmath.im(mpmath.quad(rate, [mpmath.pi, mpmath.pi / 2, 0])))
-
-
 def printed_solution(v0: Any, m: int, share: Any, t: Any) -> mpmath.mpf:
     """The real u between v0 and the rest point with Re F(u; eps) - Re F(v0; eps) = -t/2: the only
     one that can solve Theorem 3.8's equation, whose imaginary part is `printed_residual`'s."""

@@ -1,6 +1,6 @@
 """Lemma C.2: u' = f(u, t), v' = g(v, t), f <= g and u(t_0) <= v(t_0) are said to give u <= v.
 
-It fails where solutions are not unique, and holds where f or g is Lipschitz in x.
+It fails where solutions are not unique, and holds where f or g is Lipschitz in x, uniformly in t.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Draw, Instance, Statement, given
 from reluflow.ledger import Counterexample, bound, fact
 
 _TIMES, _HORIZON = 20, 2.0
@@ -49,8 +49,8 @@ def _quotients(times: Sequence[Fraction]) -> int:
 
 
 def compared() -> Statement:
-    """ma.ours.comparison: Lemma C.2 for f(x, t) <= g(x, t) of which one is Lipschitz in x; the
-    other has a square root."""
+    """ma.ours.comparison: Lemma C.2 for f(x, t) <= g(x, t) of which one, h of `least_lead`, has the
+    Lipschitz constant sum_j |a_j b_j|; the other has a square root."""
 
     def draw(touching: bool) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, NDArray]:
@@ -71,7 +71,12 @@ def compared() -> Statement:
         "Lemma C.2 with f or g Lipschitz",
         {"g = f + root": draw(True), "g = f + root + gap": draw(False)},
         lambda item: float(least_lead([item])[0]),
-        {"u0 <= v0": lambda item: bool(item["u0"] <= item["v0"])},
+        given(
+            "ma.ours.comparison",
+            pair=lambda item: bool(item["root"] >= 0.0 and np.all(item["gap"] >= 0.0)),
+            lipschitz=lambda item: bool(np.isfinite(item["waves"]).all()),
+            start=lambda item: bool(item["u0"] <= item["v0"]),
+        ),
         batch=least_lead,
     )
 

@@ -11,13 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.approx import upwards
 from reluflow.falsify import Draw, Instance, Statement, falsify
-from reluflow.flows.balanced_chain import balanced_chain
-from reluflow.flows.gaussian import parameter_flow
-from reluflow.flows.half_angles import angle, log_tan
 from reluflow.flows.orbit import orbits
-from reluflow.flows.passage_times import time_to_angle
 from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, deviation, note
 from reluflow.papers.lee2023magnitude.starts import Start, drawn
@@ -125,68 +120,3 @@ def global_convergence(seed: int, count: int, layers: Sequence[int]) -> list[Evi
 
 
 # --- The edge, and the last approach --------------------------------------------------------------
-
-
-def dead_direction(seed: int, layers: Sequence[int] = (0, 1, 2, 3, 4)) -> list[Evidence]:
-    """ma.ours.edge: the excluded edge phi_0 = 0, and the time from starts near it.
-
-    On the edge |w| is |w_0| e^(-t/2) for m = 0 and (|w_0|^(-2m) + m t)^(-1/(2m)) for m >= 1. From
-    |w_0| = |w*| the time to phi = pi/2 is -2 log(phi_0) + O(1) for m = 0, and else of the order of
-    phi_0^(-2m/(m+1)).
-    """
-    rng = np.random.default_rng(seed)
-    t, near = np.linspace(0.0, 20.0, 9), np.array([1e-8, 1e-7])
-    off_ray, off_length, powers = [], [], []
-    for m in layers:
-        target = rng.normal(size=3)
-        target /= np.linalg.norm(target)
-        r = float(np.exp(rng.uniform(-0.5, 1.0)))
-        w, _ = parameter_flow(-r * target, target, np.full(m, r), np.ones(m), t)
-        length = np.linalg.norm(w, axis=1)
-        off_ray.append(float(np.abs(w + length[:, None] * target).max()))
-        off_length.append(float(np.abs(length - balanced_chain(t, r, 0.0, m)).max()))
-        times = time_to_angle(log_tan(near), 0.0, m, 0.0)
-        gain = np.diff(np.log(times) if m else times)[0] / np.diff(np.log(near))[0]
-        what = "exponent" if m else "rise per unit of log φ0"
-        known = -2.0 * m / (m + 1) if m else -2.0
-        powers.append(deviation(f"m = {m}: {what} of the time to φ = π/2, against {known:.4g}",
-                                upwards(abs(gain - known)), "", digits=2))  # fmt: skip
-    return [
-        deviation("distance from the ray of -w*, φ0 = 0, m = 0..4", max(off_ray), "|w*|"),
-        deviation("|w(t)| against its formula, φ0 = 0", max(off_length), "|w*|"),
-        *powers,
-        note("seed", seed),
-    ]
-
-
-def late_rates(seed: int, count: int) -> list[Evidence]:
-    """ma.ours.rates: theta ~ e^(-s/2) for every m; rho ~ theta, s theta^2, theta^2 for m = 0, 1 and
-    m >= 2."""
-    rng = np.random.default_rng(seed)
-    psi0, rho0 = rng.uniform(-1.0, 1.5, count), rng.uniform(-1.0, 1.0, count)
-    # The constant of the closed form |w|/|w*| = phi / (C sin(phi) - pi cos(phi)) of m = 0.
-    C = angle(psi0) * np.cosh(psi0) * np.exp(-rho0) - np.pi * np.sinh(psi0)
-    rates, forms = [], []
-    for m, name in enumerate(("-(1 + C) θ / π", "-s θ²/4", "-θ²/2", "-θ²/4", "-θ²/6")):
-        path = orbits(psi0, rho0, m)
-        (s1, psi1, rho1), (s2, psi2, rho2) = (
-            [row[np.arange(count), np.argmax(path.psi >= late, axis=1)] for row in
-             (path.s, path.psi, path.rho)]
-            for late in (10.0, 11.0)
-        )  # fmt: skip
-        if m == 0:
-            ratio = rho2 / angle(-psi2) * -np.pi / (1.0 + C)
-        elif m == 1:
-            ratio = -4.0 * (rho2 / angle(-psi2) ** 2 - rho1 / angle(-psi1) ** 2) / (s2 - s1)
-        else:
-            ratio = -2.0 * (m - 1) * rho2 / angle(-psi2) ** 2
-        rate = 2.0 * (psi2 - psi1) / (s2 - s1)
-        rates.append(deviation(f"m = {m}: rate of θ against 1/2", _off(rate), ""))
-        what = f"m = {m}: log(|w|/|w*|) against {name}"
-        forms.append(deviation(what, _off(ratio), "", digits=1))
-    return [*rates, *forms, note("starts for each m", count), note("seed", seed)]
-
-
-def _off(ratios: NDArray) -> float:
-    """Largest distance of ratios (k,) from 1."""
-    return float(np.abs(ratios - 1.0).max())

@@ -1,15 +1,18 @@
-"""D.1's remark on the convexity of the magnitude's bounds, read as functions of time."""
+"""D.1's remark on the convexity of the magnitude's bounds, read as functions of time, and where
+they bend."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+import pandas as pd
 import sympy as sp
 from scipy.optimize import brentq
 
+from reluflow.falsify import survey
 from reluflow.flows.population import pull
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, note
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import bounds
 
 READING = Reading(
@@ -71,3 +74,62 @@ def concave_bounds() -> Counterexample:
         ),
         route="the bound differentiated by SymPy",
     )  # fmt: skip
+
+
+def inflection(level: float, m: int) -> float:
+    """The value at which a solution of u' = -1/2 u^m (u^(m+1) - level^(m+1)) below `level` turns
+    from convex to concave: level (m/(2m+1))^(1/(m+1)). Above `level` it is convex.
+
+    Since u'' = f'(u) f(u) with f(u) the right side, and f' = -1/2 u^(m-1) ((2m+1) u^(m+1) - m
+    level^(m+1)).
+    """
+    return level * (m / (2 * m + 1)) ** (1.0 / (m + 1))
+
+
+def survey_bounds(seed: int, count: int) -> pd.DataFrame:
+    """Random starts with phi_0 in (0, pi), |w_0|/|w*| in (0.01, 10), m = 0, ..., 3.
+
+    bent          how often u'' had another sign than `inflection` says, of `looked`
+    convex        whether the lower bound starts below its end, where it is said to be convex, and
+                  is not; `between`, whether with v_0 > (1 - eps_0) v* all the same
+    """
+    rng = np.random.default_rng(seed)
+
+    def measure(m: int) -> dict[str, float | bool]:
+        phi0 = float(rng.uniform(0.02, np.pi - 0.02))
+        v0 = float(10.0 ** rng.uniform(-2, 1))
+        level = float(pull(phi0)) ** (1.0 / (m + 1))
+        bent, looked = _bends(v0, phi0, level, m)
+        return {
+            "bent": bent,
+            "looked": looked,
+            "convex": v0 < level,
+            "between": level ** (m + 1) < v0 < level,
+        }
+
+    return survey((int(rng.integers(4)) for _ in range(count)), measure)
+
+
+def _bends(v0: float, phi0: float, level: float, m: int) -> tuple[int, int]:
+    """How often second differences of the lower bound have another sign than `inflection` says,
+    and how often they were looked at; near the inflection and near the level they are not."""
+    h = 1e-3 / max(1.0, v0, level) ** (2 * m)
+    t = np.linspace(0.0, 8.0, 40)[:, None] + h * np.arange(3)
+    u = bounds.layered_magnitude_bounds(t.ravel(), phi0, v0, 1.0, m)[0].reshape(t.shape)
+    bend = u[:, 0] - 2.0 * u[:, 1] + u[:, 2]
+    said = np.where(u[:, 1] > level, 1.0, np.sign(inflection(level, m) - u[:, 1]))
+    clear = np.abs(bend) > 1e-12 * u[:, 1]
+    clear &= np.abs(u[:, 1] / max(inflection(level, m), 1e-300) - 1.0) > 1e-2
+    return int(np.sum(clear & (np.sign(bend) != said))), int(clear.sum())
+
+
+def bent_bounds(found: pd.DataFrame) -> list[Evidence]:
+    """ma.ours.restart.bend: where the bounds of the flow are convex and where they are concave."""
+    return [
+        fact("second differences of another sign", int(found.bent.sum()), 0),
+        bound("second differences looked at", int(found.looked.sum()), ">", 0, ""),
+        bound("lower bounds that start below their end, where D.1's 'convex' fails",
+              int(found.convex.sum()), ">", 0, ""),
+        note("of them with v_0 > (1 - eps_0) v*, where D.1 says that convexity holds",
+             int(found.between.sum())),
+    ]  # fmt: skip

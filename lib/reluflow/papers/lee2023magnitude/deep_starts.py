@@ -9,7 +9,6 @@ import pandas as pd
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.networks.dense import one_thread
 from reluflow.papers.lee2023magnitude.deep import (
     LARGE,
@@ -20,7 +19,6 @@ from reluflow.papers.lee2023magnitude.deep import (
     DeepSetting,
     deep_descent,
 )
-from reluflow.statistics import share_interval
 
 READINGS: dict[str, tuple[DeepSetting, int]] = {
     "(a) as taken": (SMALL, 100),
@@ -104,26 +102,3 @@ def falls_first(setting: DeepSetting, seed: int, count: int, n: int = 1000) -> n
 
     with one_thread():
         return np.array([falls(seed + k) for k in range(count)])
-
-
-def unstable_start(starts: pd.DataFrame, readings: pd.DataFrame) -> list[Evidence]:
-    """ma.ours.fig4.unstable: the first steps of Figure 4 (b) are beyond descent's stability.
-
-    Parameters: `overshoots` of LARGE, `fates`.
-    """
-    beyond = starts.unstable > 2.0
-    return [
-        bound("share of starts with eta lambda above 2", float(beyond.mean()), ">", 0.5, ""),
-        bound("share of starts whose |W_1| falls at each of ten steps",
-              float(starts.fell.mean()), ">", 0.5, ""),
-        *(fact(name, readings.descent[f"(b) {name}"], "diverges")
-          for name in ("k a variance", "loss a sum over the data")),
-        bound("share of starts that do not diverge as taken", float(starts.survived.mean()),
-              ">", 0.5, ""),
-        note("starts with eta lambda above 2, and all", (int(beyond.sum()), len(starts))),
-        note("95 % interval of their share", share_interval(beyond.sum(), len(starts))),
-        note("starts that do not diverge", int(starts.survived.sum())),
-        note("median of eta lambda", float(starts.unstable.median()), digits=2),
-        note("starts whose loss rises at step 1 or 2", int(starts.jumped.sum())),
-        note("starts whose norm of all weights is larger after ten steps", int(starts.rose.sum())),
-    ]  # fmt: skip

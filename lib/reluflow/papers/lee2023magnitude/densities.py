@@ -136,7 +136,7 @@ def minimiser_of_densities(seed: int, count: int) -> list[Evidence]:
     ]
     return [
         fact("laws on points with several minimisers, each point spread over a triangle: those "
-             "with L = 0 at another old minimiser", zero, 0, tried=count),
+             "with L = 0 at another old minimiser", zero, 0),
         fact("the same for a law of mean other than 0, all on the silent side of w*: L(2 w*)",
              dead, 0),
         bound("the three points spread over triangles of size 1/100: L(-2, 0)", losses[-1],
@@ -144,6 +144,7 @@ def minimiser_of_densities(seed: int, count: int) -> list[Evidence]:
         note("the same at size 1/2, 1/10, 1/100",
              tuple(map(float, losses))),
         note("least L/size^2 of the laws drawn", float(min(least)), digits=2),
+        note("laws", count),
         note("seed", seed),
     ]  # fmt: skip
 

@@ -1,14 +1,16 @@
 """Descent of one layer: Theorem A.1 on the magnitude, which holds, and Theorem A.2 on the angle,
-the upper bound of which needs another cubic term; `descent_near_zero` has where it fails."""
+the upper bound of which needs another cubic term if one fraction is to serve all starts."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Statement
+from reluflow.flows.phases import nullcline
 from reluflow.instances import Arrays, extended
 from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.lee2023magnitude import descent_exact as exact
@@ -25,13 +27,16 @@ from reluflow.papers.lee2023magnitude.descents import (
     Descent,
     draws,
     everywhere,
-    limit_guess,
     statement,
+    to_the_limit,
 )
+from reluflow.papers.lee2023magnitude.starts import Start
 
 SEEN = 1e-280
 """Where pi - phi is smaller it is about to underflow, as it falls from step to step."""
 
+OPPOSITE = 0.1
+"""A start is away from phi0 = 0 if phi0 is at least this."""
 
 ANY_STEP = (1, *SMALLNESS)
 """Shares of X = 2: the theorems hold for every step below it."""
@@ -110,6 +115,13 @@ def angle(layers: tuple[int, ...], side: int, says: str) -> Statement:
     )
 
 
+def angle_away() -> Statement:
+    """ma.thmA.2.2: Theorem A.2, its upper bound of phi(T), away from phi0 = 0."""
+    found = angle((0,), 1, f"A.2: upper bound of phi(T), T >= 0, phi0 >= {OPPOSITE}")
+    far = {f"phi0 >= {OPPOSITE}": lambda item: Descent.of(item).start.phi >= OPPOSITE}
+    return replace(found, draws=draws((0,)), hypotheses={**found.hypotheses, **far})
+
+
 def repaired_gap(T: ArrayLike, psi0: float, share: float) -> NDArray:
     """What pi - phi(T) exceeds if a step multiplies tan((pi - phi)/2) by 1 - share at least:
 
@@ -122,7 +134,7 @@ def repaired_gap(T: ArrayLike, psi0: float, share: float) -> NDArray:
 
 
 def repaired_angle() -> Statement:
-    """ma.ours.descent.one: Theorem A.2's upper bound with the cubic term repaired, c eta < 1."""
+    """ma.ours.descent.one: Theorem A.2's upper bound with the cubic term repaired."""
 
     def share(run: Descent) -> float:
         return run.step * run.start.target / (2.0 * run.norm_range()[0])
@@ -132,14 +144,20 @@ def repaired_angle() -> Statement:
         below = repaired_gap(np.arange(len(theta)), run.start.psi, share(run))
         return float(((theta - below) / theta).min())
 
+    def limit(start: Start) -> float:
+        # r is about the smaller one of |w0| and the norm at which |w| turns.
+        return min(2.0, 2.0 * min(start.v / start.target, float(nullcline(start.phi, 0))))
+
     return statement(
         "A.2 repaired: upper bound of phi(T), T >= 0",
-        everywhere((0,), lambda start: 20.0 * limit_guess(start)),
+        to_the_limit((0,), limit),
         slack,
         {
-            "r < |w(T)|": Descent.is_loose,
-            "step below 2 r/|w*|": lambda run: share(run) < 1.0,
+            "start": lambda run: run.start.phi > 0.0 and run.start.theta > 0.0 and run.start.m == 0,
+            "norm": Descent.is_loose,
+            "step": lambda run: run.step < 2.0 and share(run) < 1.0,
         },
+        "ma.ours.descent.one",
     )
 
 

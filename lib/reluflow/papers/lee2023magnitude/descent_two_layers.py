@@ -1,4 +1,4 @@
-"""Descent of two layers: Theorem A.3, which fails on both sides, its repair, and the lost balance.
+"""Descent of two layers: Theorem A.3, which fails on both sides, and its repair.
 
 One step of descent moves w to b u + a u*, where u = w/|w|, u* = w*/|w*|. The part across w adds to
 |w|^2 and not to v_1^2, so that |w| ends above v* and v_1 below.
@@ -13,7 +13,6 @@ import mpmath
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import solve_ivp
 
 from reluflow.approx import approx
 from reluflow.falsify import Statement
@@ -23,12 +22,11 @@ from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.papers.lee2023magnitude import descent_exact as exact
 from reluflow.papers.lee2023magnitude.bounds import two_layer_magnitude_bounds
 from reluflow.papers.lee2023magnitude.descents import (
-    ROUNDING,
     SMALLNESS,
     Descent,
     draws,
-    everywhere,
     statement,
+    to_the_limit,
 )
 from reluflow.papers.lee2023magnitude.starts import Start
 
@@ -102,34 +100,18 @@ def corrected_two_layers() -> Statement:
         given = (path.t, start.phi, start.v, start.target, run.step)
         lower, upper = corrected_lower(*given), two_layer_magnitude_bounds(*given)[1]
         v = path.layers[:, 0]
-        slacks = np.minimum(np.minimum(path.length, v) - lower, upper - v)
-        return float(slacks[1:].min()) / start.target
+        slacks = np.minimum(np.minimum(path.length, v) / lower - 1.0, 1.0 - v / upper)
+        return float(slacks[1:].min())
 
     return statement(
         "A.3 corrected: lower bound of |w| and v_1, upper bound of v_1",
-        _draws(),
+        to_the_limit((1,), lambda start: 0.1 / max(start.v, start.target) ** 2),
         slack,
-        {"eta max(v0, v*)^2 <= 1/10": lambda run: run.overshoot() <= 0.1},
-    )
-
-
-def imbalance() -> Statement:
-    """ma.ours.descent.balance: v_1 = ... = v_m and 0 <= |w|^2 - v_1^2 <= eta (R v*)^(m+1) / 2 for
-    R = max |w(T)|, |w*|."""
-
-    def slack(run: Descent) -> float:
-        path, m, target = run.path, run.start.m, run.start.target
-        lost = path.length**2 - path.layers[:, 0] ** 2
-        most = 0.5 * run.step * (max(path.length.max(), target) * target) ** (m + 1)
-        equal = np.ptp(path.layers, axis=1).max() <= ROUNDING * target
-        spare = np.minimum(lost, most - lost).min() / path.length.max() ** 2
-        return float(spare) if equal else -1.0
-
-    return statement(
-        "0 <= |w|^2 - v_k^2 <= eta (R v*)^(m+1) / 2",
-        everywhere((1, 2, 3), psi=(-3.0, 3.0)),
-        slack,
-        {"eta max(v0, v*)^(2m) <= 1/10": lambda run: run.overshoot() <= 0.1},
+        {
+            "start": lambda run: run.start.phi > 0.0 and run.start.theta > 0.0 and run.start.m == 1,
+            "step": lambda run: run.overshoot() <= 0.1,
+        },
+        "ma.ours.descent.two",
     )
 
 
@@ -216,30 +198,3 @@ def _from_the_middle(
         recheck=recheck,
         route=route,
     )
-
-
-def balance_lost() -> list[Evidence]:
-    """Descent unbalances the layers by O(eta), and so |w| ends above v* and v_1 below it."""
-    steps = np.array([0.1, 0.03, 0.01])
-    ends = []
-    for step in steps:
-        path = Start(0.0, 0.0, 1).descent(step, math.ceil(30 / step))
-        ends.append((path.length[-1] - 1.0, 1.0 - path.layers[-1, 0]))
-    above, below = np.array(ends).T
-    flow = solve_ivp(_lost_in_flow, (0.0, 40.0), [math.pi / 2, 1.0, 0.0], rtol=1e-10, atol=1e-12)
-    lost = flow.y[2, -1]
-    found = float((above[-1] + 1) ** 2 - (1 - below[-1]) ** 2) / steps[-1]
-    return [
-        bound("least (|w(T)| - v*)/step at the end, from phi0 = pi/2, |w0| = v_1 = v* = 1",
-              float((above / steps).min()), ">", 0.01, ""),
-        bound("least (v* - v_1(T))/step there", float((below / steps).min()), ">", 0.01, ""),
-        bound("distance of (|w|^2 - v_1^2)/step at step 1/100 from the integral along the flow",
-              abs(found - lost) / lost, "<", 0.05, "of it"),
-    ]  # fmt: skip
-
-
-def _lost_in_flow(_: float, state: NDArray) -> list[float]:
-    """m = v* = 1: phi, v and the integral of (v phi sin(phi) / (2 pi))^2."""
-    phi, v, _ = state
-    turn = phi * math.sin(phi) / (2.0 * math.pi)
-    return [turn, -0.5 * v * (v**2 - float(pull(phi))), (v * turn) ** 2]

@@ -3,7 +3,7 @@
 An instance is a start of `starts`, with "target", and a descent: "step" (), "steps" () how many are
 taken, and "loose" (2,) > 1: the r and R that a theorem asks for are taken that much outside the
 norms of the run. A step is called small against a number X if it is at most X over "smallness" (),
-which is 10, 100 or 1000, by the kind of draw, or 1 where a statement needs no small step. "asked"
+which is 10, 100 or 1000, by the kind of draw, or 1, where a statement needs no small step. "asked"
 () is the number of steps for which the eps of Corollary 4.3 is taken, where an instance has it.
 """
 
@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from reluflow.falsify import Instance, Report, Statement
+from reluflow.falsify import Instance, Report, Statement, given
 from reluflow.flows.phases import nullcline
 from reluflow.flows.population import PopulationPath
 from reluflow.instances import Arrays, Draws, extended
@@ -57,7 +57,7 @@ class Descent:
     def of(cls, item: Instance) -> Descent:
         """The descent of an instance."""
         below, above = (float(number) for number in item["loose"])
-        step, share = float(item["step"]), float(item["smallness"])
+        step, share = float(item["step"]), float(item.get("smallness", 1.0))
         asked = int(item.get("asked", 0))
         return cls(Start.of(item), step, int(item["steps"]), (below, above), share, asked)
 
@@ -84,6 +84,14 @@ class Descent:
         product = self.path.layers.prod(axis=1)
         ratio = product / self.path.length
         return Ranges(float(ratio.min()), float(ratio.max()), float(product.max()))
+
+    def stays_positive(self) -> bool:
+        """Whether all v_k stay positive, and do not overflow."""
+        try:
+            layers = self.path.layers
+        except OverflowError:
+            return False
+        return bool((layers > 0.0).all() and np.isfinite(layers).all())
 
     def overshoot(self) -> float:
         """eta max(v0, v*)^(2m)."""
@@ -118,7 +126,8 @@ ON_THE_ANGLE = {
 
 @lru_cache(maxsize=4)
 def _path(start: Start, step: float, steps: int) -> PopulationPath:
-    return start.descent(step, steps)
+    with np.errstate(all="ignore"):  # a descent that diverges
+        return start.descent(step, steps)
 
 
 NEAR_ZERO: Range = (-60.0, -3.0)
@@ -176,22 +185,59 @@ def everywhere(
     return {**draws(layers, limit, psi), **near}
 
 
+FAR: Mapping[str, tuple[Range, Range]] = {
+    "moderate": ((-3.0, 3.0), (-2.0, 2.0)),
+    "phi0 near 0": (NEAR_ZERO, (-3.0, 3.0)),
+    "phi0 near pi": ((3.0, 30.0), (-3.0, 3.0)),
+    "|w0| tiny": ((-3.0, 9.0), (-12.0, -3.0)),
+    "|w0| huge": ((-3.0, 9.0), (3.0, 9.0)),
+}
+"""Ranges of psi and rho by kind of start, out to where nothing is tame."""
+
+
+def to_the_limit(layers: tuple[int, ...], limit: Callable[[Start], float]) -> Draws:
+    """Starts of every kind of `FAR`; every second step is within a tenth of limit(start), the
+    others are down to a thousandth of it."""
+
+    def kind(psi: Range, rho: Range) -> Callable[[np.random.Generator], Arrays]:
+        def draw(rng: np.random.Generator) -> Arrays:
+            m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
+            start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
+            share = rng.uniform(0.9, 1.0) if rng.random() < 0.5 else 10.0 ** rng.uniform(-3.0, 0.0)
+            return {
+                "psi": np.array(start.psi),
+                "rho": np.array(start.rho),
+                "target": np.array(target),
+                "step": np.array(share * limit(start)),
+                "steps": np.array(int(rng.choice([20, 100, 400, 2000], p=[0.3, 0.4, 0.2, 0.1]))),
+                "m": np.array(m),
+                "loose": 1.0 + 10.0 ** rng.uniform(-6.0, 0.0, 2),
+            }
+
+        return draw
+
+    return {name: kind(*ranges) for name, ranges in FAR.items()}
+
+
 def statement(
     says: str,
     draws: Draws,
     slack: Callable[[Descent], float],
     hypotheses: Mapping[str, Callable[[Descent], bool]],
+    ours: str = "",
 ) -> Statement:
-    """A statement on descents."""
+    """A statement on descents; if it is that of the claim `ours` of our own, the hypotheses are
+    named as in its `given`."""
 
     def tested(test: Callable[[Descent], bool]) -> Callable[[Instance], bool]:
         return lambda item: test(Descent.of(item))
 
+    tests = {name: tested(test) for name, test in hypotheses.items()}
     return Statement(
         says,
         draws,
         lambda item: slack(Descent.of(item)),
-        {name: tested(test) for name, test in hypotheses.items()},
+        given(ours, **tests) if ours else tests,
         tolerance=ROUNDING,
     )
 

@@ -48,12 +48,20 @@ def upper_bound_passed(v0: float, m: int, t: float) -> Counterexample:
 
 
 def upper_bound_tried(right: Report, v0: float, m: int) -> list[Evidence]:
-    """Beside the upper bound as printed: the bounds with the right constant, and u(0; 0)."""
+    """Beside the upper bound as printed: the bounds with the right constant, u(0; 0), and why no
+    real u(t; 0) solves its equation for v_0 beyond the branch point of F."""
     start = implicit_printed([0.0], 0.5 * np.pi, v0, 1.0, m, 1.0)[0]
+    with mpmath.workdps(30):
+        given, below, above = (
+            abs(float(mpmath.im(exact.printed_left(u, m, share))))
+            for u, share in ((2.0, exact.pull(mpmath.pi / 2)), (0.9, 1), (1.1, 1))
+        )
     return [
         note("with the constant F(v₀; 0): starts that break either bound, and tried",
              (sum(right.violations.values()), right.tried)),
         note("u(0; 0) as printed for the counterexample's start, v_0 = 1/2", float(start)),
+        note("from v₀ = 2 v*: |Im F(v₀; ε₀)|, and |Im F(u; 0)| at every u < v* and every u > v*",
+             (given, below, above)),
     ]  # fmt: skip
 
 
@@ -94,34 +102,6 @@ def defined(layers: Sequence[int]) -> list[Evidence]:
         note("|F(v₀; ε₀)| at v₀ = (1 − 1e-3, 1 − 1e-6, 1 − 1e-9) ℓ, φ₀ = π/2, m = 3",
              tuple(map(float, edge)), digits=3),
     ]  # fmt: skip
-
-
-def no_value(v0: float, m: int) -> Counterexample:
-    """ma.thm3.8.3: with the printed constant no real u solves the equation of u(t; 0), at any t, as
-    its imaginary part has no zero; phi_0 = pi/2, |w*| = 1, and v_0 beyond the branch point of F."""
-    grid = (0.1, 0.5, 0.9, 1.1, 1.5, v0, 10.0)
-    with mpmath.workdps(30):
-        share = exact.pull(mpmath.pi / 2)
-        constant = abs(mpmath.im(exact.printed_left(v0, m, share)))
-        # Either side of the cut may be taken at u, and either at v_0: only sizes are compared.
-        left = [abs(abs(mpmath.im(exact.printed_left(u, m, 1))) - constant) for u in grid]
-        around = exact.imaginary_part(m, share)
-        by_path = [abs(height - around) for height in (0, exact.imaginary_part(m, 1))]
-    return Counterexample(
-        instance={"m": m, "w₀": f"({v0:g}, 0)", "w*": "(0, 1)", "φ₀": "π/2", "v*": 1,
-                  "v₀ = v₁ = … = v_m": v0, "t": "any"},
-        assumptions={
-            "balanced": True,
-            "ε₀ > 0": bool(share < 1),
-            "beyond the branch point: v₀^(m+1) > (1 − ε₀) v*^(m+1)": bool(v0 ** (m + 1) > share),
-        },
-        breaks=(bound("least |Im F(u; 0) − Im F(v₀; ε₀)|, which is to be 0, over real u = "
-                      f"{', '.join(f'{u:g}' for u in grid)}", float(min(left)), "<", 1e-9, ""),),
-        recheck=(bound("the same from F′ integrated around its pole, u below and above it",
-                       float(min(by_path)), "<", 1e-9, ""),),
-        route="F′ = 1/(u^m (u^(m+1) − (1 − ε))) integrated over a half-circle, without the "
-        "hypergeometric function",
-    )  # fmt: skip
 
 
 def _integrated(times: Sequence[float], v0: float, rest: float, m: int) -> NDArray:

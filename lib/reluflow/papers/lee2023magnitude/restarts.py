@@ -175,7 +175,8 @@ def bounds_restarted(
         bound("population: a restarted bound outside of the one before, at most",
               max(panel.inside for panel in population), "<=", 1e-9, "|w*|"),
         bound("population: share of the starts after most of whose restarts the lower bound is the "
-              "nearer one at first, lower end of the interval", low, ">", 0.5, "", digits=2),
+              "nearer one at first, lower end of the interval", low, ">", 0.5, "", digits=2,
+              after="the share, once starts had shown one such restart of the other kind"),
         note("population: starts, and those of which it is so after every restart",
              (len(population), sum(share == 1.0 for share in early))),
         note("small norm: starts that fall and rise, of two",

@@ -203,19 +203,3 @@ def large_norm(seed: int, draws: int) -> tuple[list[Evidence], list[Evidence]]:
                digits=digits)
           for reading, digits in ((DEVIATION, 3), (VARIANCE, 1))),
     ]  # fmt: skip
-
-
-def loss_scale(readings: pd.DataFrame) -> list[Evidence]:
-    """ma.ours.run.loss: D.3's rates belong to half the mean of squares, whatever k is."""
-    of = {loss: readings.xs(loss, level="loss") for loss in LOSSES}
-    sums = pd.concat([of["half the sum"], of["sum"]])
-    nine = len(RATES) * len(NORMS)
-    return [
-        fact("half the mean: all nine panels arrive and respect both bounds",
-             bool((of["half the mean"] == nine).all(axis=None)), True),
-        bound("mean: most panels that respect the upper bound, of 9",
-              int(of["mean"]["upper bound holds"].max()), "<", nine, ""),
-        bound("sums: most panels in which descent arrives, of 9", int(sums["arrives"].max()), "<",
-              nine, ""),
-        fact("sums: panels that respect the upper bound", int(sums["upper bound holds"].sum()), 0),
-    ]  # fmt: skip

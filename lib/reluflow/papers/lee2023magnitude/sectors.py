@@ -99,17 +99,6 @@ class RadialLaw:
 
 GAUSSIAN = RadialLaw("N(0, I)", lambda rng, n, d: np.sqrt(rng.chisquare(d, n)), float)
 SPHERE = RadialLaw("unit sphere", lambda rng, n, d: np.ones(n), lambda d: 1.0)
-BALL = RadialLaw("unit ball", lambda rng, n, d: rng.random(n) ** (1.0 / d), lambda d: d / (d + 2.0))
-STUDENT = RadialLaw(
-    "Student's, 9 degrees of freedom",
-    lambda rng, n, d: np.sqrt(rng.chisquare(d, n) * 9.0 / rng.chisquare(9, n)),
-    lambda d: 9.0 * d / 7.0,
-)
-SHELLS = RadialLaw(
-    "0 or radius 3, evenly",
-    lambda rng, n, d: 3.0 * rng.integers(0, 2, n),
-    lambda d: 4.5,
-)
 
 
 def sampled_gap(
@@ -201,29 +190,3 @@ def sphere_moments(seed: int, count: int) -> list[Evidence]:
         note("pairs u, v in d = 2, 3, 5, 10", len(pairs)),
         note("seed", seed),
     ]  # fmt: skip
-
-
-def radial_moments(seed: int, count: int) -> list[Evidence]:
-    """ma.ours.radial: for any spherically symmetric law the factor is E|x|^2 / d, if finite."""
-    rng = np.random.default_rng(seed)
-    pairs = list(_pairs(rng, 0))[8:24]
-    gaps = [
-        sampled_gap(law, u, v, 100 * count, rng)
-        for law in (BALL, STUDENT, SHELLS)
-        for u, v in pairs
-    ]
-    near, far = (_cauchy_square(radius) for radius in (1e2, 1e4))
-    return [
-        bound("largest distance of an entry from its sampled mean: unit ball, Student's law "
-              "with 9 degrees of freedom, 0 or radius 3 evenly", max(gaps), "<=",
-              STANDARD_ERRORS, "standard errors"),
-        bound("Cauchy's law, d = 2: E[|x|^2; |x| < 10^4] over E[|x|^2; |x| < 10^2]",
-              far / near, ">", 50.0, ""),
-        note("matrices sampled", len(gaps)),
-        note("seed", seed),
-    ]  # fmt: skip
-
-
-def _cauchy_square(radius: float) -> float:
-    """E[|x|^2; |x| < radius] for the density r / (1 + r^2)^(3/2) of |x|."""
-    return math.sqrt(1.0 + radius**2) + 1.0 / math.sqrt(1.0 + radius**2) - 2.0

@@ -103,27 +103,6 @@ def positive_target() -> Statement:
     )
 
 
-def any_labels() -> Statement:
-    """ma.ours.signs.labels: with any labels y >= 0 too, and v_1's as well."""
-
-    def with_labels(draw: Draw) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, NDArray]:
-            item = draw(rng)
-            y = np.maximum(rng.normal(size=len(item["X"])), 0.0) * math.exp(rng.normal())
-            return {"X": item["X"], "y": y, "w0": item["w0"], "v0": item["v0"]}
-
-        return one
-
-    return Statement(
-        "labels y >= 0: v_1, ..., v_m keep their signs",
-        {kind: with_labels(_data(kind)) for kind in KINDS},
-        lambda item: _slack(item, item["y"], all_factors=True),
-        {**_STARTS, "y >= 0": lambda item: bool(np.all(item["y"] >= 0.0))},
-        strict=True,
-        records_slack=True,
-    )
-
-
 def _planar(length: float, phi: float) -> NDArray:
     """Weights of that length at the angle pi - phi from the target (1, 0)."""
     return length * np.array([-math.cos(phi), math.sin(phi)])

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import brentq
 
 from reluflow.approx import on_grain
-from reluflow.falsify import survey
 from reluflow.flows.half_angles import log_tan
 from reluflow.flows.population import PopulationPath
-from reluflow.ledger import Evidence, deviation, fact, note
-from reluflow.papers.lee2023magnitude.bounds import angle_rates, gap_bounds
+from reluflow.papers.lee2023magnitude.bounds import angle_rates
 from reluflow.papers.lee2023magnitude.flow_bounds import flows, norm_range
 from reluflow.papers.lee2023magnitude.starts import Start
 
@@ -51,39 +48,3 @@ def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
     rates = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
     lower, upper = silent_until(start.phi, *rates)
     return min(lower / end, 1.0), min(upper / end, 1.0)
-
-
-def silent_bounds(seed: int, count: int) -> list[Evidence]:
-    """ma.ours.angle.silent: when the bounds on the angle begin to speak, against roots of the
-    bounds themselves."""
-    rng = np.random.default_rng(seed)
-
-    def measure(_: int) -> Mapping[str, float]:
-        phi0, m = rng.uniform(0.02, 3.1), int(rng.integers(0, 4))
-        r, R = 10.0 ** np.sort(rng.uniform(-1.0, 1.0, 2))
-        within = (float(r), float(R), 10.0 ** rng.uniform(-1.0, 1.0), m)
-        slow, fast = angle_rates(phi0, *within)
-        theta0, psi0 = np.pi - phi0, float(log_tan(phi0))
-
-        def gap(t: float, side: int) -> float:
-            return float(gap_bounds(t, psi0, *within)[side])
-
-        lower, upper = silent_until(phi0, slow, fast)
-        found = brentq(lambda t: theta0 - gap(t, 1), 0.0, 1e3 / slow, xtol=1e-14)
-        apart = abs(found - lower) * slow
-        if upper > 0.0:
-            found = brentq(lambda t: gap(t, 0), 0.0, upper + 1.0 / fast, xtol=1e-14)
-            apart = max(apart, abs(found - upper) * fast)
-        early = (gap(0.0, 0) > 0.0) != (phi0 > np.pi / 3.0)
-        return {"apart": apart, "early": early, "late": lower <= 0.0}
-
-    found = survey(range(count), measure)
-    return [
-        deviation("times from roots of the bounds, in units of 1/p and 1/q",
-                  float(found.apart.max()), ""),
-        fact("starts whose upper bound speaks from t = 0 on although φ₀ < π/3, or does not "
-             "although φ₀ > π/3", int(found.early.sum()), 0),
-        fact("starts whose lower bound speaks from t = 0 on", int(found.late.sum()), 0),
-        note("bounds tried", count),
-        note("seed", seed),
-    ]  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import mpmath
 import numpy as np
 
-from reluflow.falsify import Draw, Instance, Statement, falsify, survived
+from reluflow.falsify import Draw, Instance, Statement, falsify, given, survived
 from reluflow.flows.half_angles import log_tan
 from reluflow.flows.phases import (
     FALLING,
@@ -36,6 +36,11 @@ from reluflow.papers.lee2023magnitude.starts import Start, drawn
 # --- Statements -----------------------------------------------------------------------------------
 
 
+def far(layers: Sequence[int]) -> dict[str, Draw]:
+    """Starts near both ends of the angle, with tiny and huge norms."""
+    return drawn(layers, {"anywhere": ((-12.0, 10.0), (-12.0, 12.0))})
+
+
 def two_phases(layers: Sequence[int]) -> Statement:
     """ma.ours.phases: for m >= 1, v only rises if v_0 <= v* (1 - eps_0)^(1/(m+1)), else it falls
     once and rises."""
@@ -44,8 +49,16 @@ def two_phases(layers: Sequence[int]) -> Statement:
         expected = RISING if start.v <= resting(start) else TURNING
         return 1.0 if found.flips <= 1 and found.kind == expected else -1.0
 
-    draws = {"near the nullcline": beside_nullcline(layers), **followed(layers)}
-    return about_phases("|w| only rises, or falls once and then rises", draws, slack)
+    return about_phases(
+        "|w| only rises, or falls once and then rises",
+        {"near the nullcline": beside_nullcline(layers), **followed(layers), **far(layers)},
+        slack,
+        given(
+            "ma.ours.phases",
+            flow=lambda item: int(item["m"]) >= 1,
+            start=lambda item: Start.of(item).phi > 0.0 and Start.of(item).theta > 0.0,
+        ),
+    )
 
 
 def threshold() -> Statement:
@@ -53,6 +66,8 @@ def threshold() -> Statement:
     `threshold_norm`."""
 
     def slack(found: Phases, start: Start) -> float:
+        if abs(start.v / float(threshold_norm(start.phi)) - 1.0) <= 1e-6:
+            return math.nan  # rounding would decide
         expected = FALLING if start.v >= float(threshold_norm(start.phi)) else TURNING
         if start.v <= resting(start):
             expected = RISING
@@ -67,15 +82,15 @@ def threshold() -> Statement:
 
         return draw
 
-    def told(item: Instance) -> bool:
-        start = Start.of(item)
-        return abs(start.v / float(threshold_norm(start.phi)) - 1.0) > 1e-6
-
     return about_phases(
         "one layer: |w| falls for ever exactly beyond the threshold norm",
-        {"just below": near(-1.0), "just above": near(1.0), **followed([0])},
+        {"just below": near(-1.0), "just above": near(1.0), **followed([0]), **far([0])},
         slack,
-        {"off the threshold by more than 1e-6": told},
+        given(
+            "ma.ours.threshold",
+            flow=lambda item: int(item["m"]) == 0,
+            start=lambda item: Start.of(item).phi > 0.0 and Start.of(item).theta > 0.0,
+        ),
     )
 
 

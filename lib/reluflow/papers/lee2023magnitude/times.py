@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from reluflow.approx import upwards
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify
-from reluflow.flows.half_angles import angle, log_tan
+from reluflow.flows.half_angles import log_tan
 from reluflow.flows.passage_times import time_to_angle, time_to_loss
-from reluflow.ledger import Evidence, Reading, bound, deviation, note
-from reluflow.papers.lee2023magnitude.convergence import distance_to_teacher
-from reluflow.papers.lee2023magnitude.starts import Start
+from reluflow.ledger import Evidence, Reading, deviation, note
 
 RIGHT, NEAR = 0.0, float(log_tan(0.75 * math.pi))
 """psi_0 at a right angle to w*, and at 45 degrees from it."""
@@ -132,22 +129,6 @@ def try_orders(seed: int, count: int) -> Mapping[str, Report]:
     return {name: falsify(one, seed, count, count) for name, one in statements.items()}
 
 
-def angle_times(orders: Mapping[str, Report], seed: int, count: int) -> list[Evidence]:
-    """ma.ours.time.angle: the order of times for starts of any size, and the closed time of one
-    layer."""
-    rng = np.random.default_rng(seed)
-    psi0, rho0 = rng.uniform(-2.0, 1.0, count), rng.uniform(-3.0, 3.0, count)
-    psi1 = psi0 + rng.uniform(0.1, 3.0, count)
-    a = np.exp(rho0) / (angle(psi0) * np.cosh(psi0))
-    closed = 2.0 * np.log1p(np.pi * a * (np.sinh(psi1) - np.sinh(psi0)))
-    gap = float(np.abs(time_to_angle(psi0, rho0, 0, psi1) / closed - 1.0).max())
-    return [
-        *(item for m, report in orders.items() for item in report.checks(f"{m}: {report.says}")),
-        deviation("m = 0: time by quadrature against the closed form", gap, "of it"),
-        note("seed", seed),
-    ]
-
-
 # --- Powers of the norm ---------------------------------------------------------------------------
 
 SMALL = np.array([1e-4, 1e-3])
@@ -204,38 +185,3 @@ def speed() -> Reading:
 
 
 # --- Times to a loss ------------------------------------------------------------------------------
-
-
-def loss_times(seed: int, count: int) -> list[Evidence]:
-    """ma.ours.time.loss: what the initial norm does to the loss: a constant, a logarithm, or a
-    power of the time."""
-    rng = np.random.default_rng(seed)
-    gaps, least = [], []
-    for _ in range(max(count // 8, 2)):
-        phi, r = rng.uniform(0.5, 2.8), math.exp(rng.uniform(-2.0, 1.0))
-        error = float(distance_to_teacher(Start.at(phi, r, 0).flow([32.0]))[0]) * math.exp(16.0)
-        gaps.append(abs(error / float(late_error(phi, r)) - 1.0))
-    for phi in np.linspace(0.4, 2.9, 11):
-        found = minimize_scalar(lambda r, at=phi: float(late_error(at, r)), bounds=(0.0, 3.0),
-                                method="bounded", options={"xatol": 1e-9}).x  # fmt: skip
-        least.append(abs(float(found) - float(best_norm(phi))))
-    lead = float(np.diff(time_to_loss(RIGHT, np.log([1e-6, 1.0]), 0, 1e-8))[0])
-    moderate = float(best_norm(0.75 * math.pi))
-    late = time_to_loss(NEAR, np.log([1e-4, moderate]), 0, 1e-6)
-    single = np.diff(time_to_loss(RIGHT, np.log(SMALL), 1, 1e-4))[0] / np.diff(np.log(SMALL))[0]
-    return [
-        deviation("m = 0: e^(t/2) |w - w*| at t = 32 against K(φ0, |w0|)", upwards(max(gaps)),
-                  "of K"),
-        deviation("m = 0: norm of least K, found by minimising it, against its formula",
-                  upwards(max(least)), "|w*|", digits=2),
-        deviation("m = 0, φ0 = π/2: lead of |w0| -> 0 over |w0| = |w*| against 2 log K",
-                  upwards(abs(lead - 2.0 * math.log(float(late_error(0.5 * math.pi, 1.0))))), ""),
-        bound("m = 0, angle(w0, w*) = π/4: lead of the best norm over |w0| -> 0",
-              float(late[0] - late[1]), ">", 0.1, ""),
-        deviation("m = 1: time gained per unit of log|w0|, against 2",
-                  upwards(abs(single + 2.0)), "", digits=2),
-        *_loss_exponents((2, 3), "a loss"),
-        note("m = 0, φ0 = π/2: that lead, 2 log K", lead),
-        note("best norm at angle(w0, w*) = π/4", moderate, "|w*|"),
-        note("seed", seed),
-    ]  # fmt: skip

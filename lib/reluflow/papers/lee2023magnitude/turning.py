@@ -143,8 +143,10 @@ def two_phases(
     first = variance["shape"] != RISING
     return [
         bound("population: least lower end, over the panels, of the 95 % interval of the share "
-              "that Section 5.2 describes", round(float(shares.min()), 3), ">=", USUAL, ""),
-        bound("data: the lower end, over all panels", round(seen, 3), ">=", USUAL, ""),
+              "that Section 5.2 describes", round(float(shares.min()), 3), ">=", USUAL, "",
+              after="the bar, after first runs"),
+        bound("data: the lower end, over all panels", round(seen, 3), ">=", USUAL, "",
+              after="the bar, after first runs"),
         fact("Figure 2: starts of another shape than Section 5.2 says, of small norm",
              int((strays & small).sum()), 0),
         fact("Figure 2: starts of another shape than Section 5.2 says, of middle and large norm",

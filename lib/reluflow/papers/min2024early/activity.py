@@ -14,14 +14,14 @@ from reluflow.falsify import Draw, Statement, survey
 from reluflow.flows.alignment import Alignment
 from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early.alignment import Zeta, everywhere, started
+from reluflow.papers.min2024early.alignment import Zeta, started
 from reluflow.papers.min2024early.constants import (
     centres,
     data_constants,
     needed_zeta,
 )
 from reluflow.papers.min2024early.flows import flow, patterns
-from reluflow.papers.min2024early.limit_time import path, separated
+from reluflow.papers.min2024early.limit_time import everywhere, path, separated
 from reluflow.separable import separable, separable_draws
 
 ROUNDING = 1e-8

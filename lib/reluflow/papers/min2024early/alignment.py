@@ -27,7 +27,9 @@ from reluflow.papers.min2024early.constants import (
 )
 from reluflow.papers.min2024early.flows import alignment_times, flow, patterns
 from reluflow.papers.min2024early.limit_time import (
-    excluded_starts,
+    both_labels,
+    everywhere,
+    home_by,
     least_constant,
     path,
     separated,
@@ -69,12 +71,6 @@ def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
         return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
 
     return Statement(says, draws, slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle"))
-
-
-def everywhere() -> dict[str, Draw]:
-    """Starts of every kind, and starts beside the direction excluded."""
-    beside = {f"{name}, beside": draw for name, draw in excluded_starts().items()}
-    return {**starts(), **beside}
 
 
 def printed_time() -> Statement:
@@ -177,6 +173,22 @@ def flows_are_home(found: pd.DataFrame) -> list[Evidence]:
         note("ln ε of these flows, from and to",
              (float(found.log_eps.min()), float(found.log_eps.max())), digits=3),
     ]  # fmt: skip
+
+
+def home_within_the_order() -> Statement:
+    """ea.thm1.align.order: as eps -> 0 a neuron is home by 3 log n / (sqrt(mu) X_min), and the stay
+    that its angle from the direction excluded allows it; the slack is in units of 1/X_min."""
+
+    def order(data: DataConstants) -> float:
+        return 3.0 * float(np.log(data.n)) / (np.sqrt(data.mu) * data.X_min)
+
+    return Statement(
+        "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
+        everywhere(),
+        lambda item: home_by(order, item),
+        {"(A1), data of both labels": both_labels},
+        fixed=("y", "sign", "log_angle"),
+    )
 
 
 def growth_of_the_time() -> list[Evidence]:

@@ -13,7 +13,7 @@ from reluflow.falsify import Instance, Statement
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
-from reluflow.papers.min2024early.late_neuron import LateNeuron, OnlyLate
+from reluflow.papers.min2024early.late_neuron import AT_THE_NUMBER, LateNeuron, OnlyLate
 from reluflow.papers.min2024early.loss_decay import CONES, in_cones
 from reluflow.papers.min2024early.whole import Moments, Whole
 from reluflow.papers.min2024early.whole_draws import Survey, data_draws, followed
@@ -92,7 +92,7 @@ def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
     return [
         fact("groups whose sum falls between two moments", falls, 0, tried=2 * len(survey.found)),
         fact("groups with a neuron that leaves its cone", left, 0, tried=2 * len(survey.found)),
-        note("with the printed t₁, a neuron of V₊ still in S₋ there: its |w|² over that of the "
+        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: its |w|² over that of the "
              "other neuron of S₋, as a logarithm; it falls", late.log_ratio, digits=3),
         *followed(survey),
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
         fact("trajectories that classify a datum wrongly at some moment from t₁ on", wrong, 0,
              tried=len(survey.found)),
         note("log of the least y f(x) at t₁: least, largest", _range(least), digits=2),
-        note("with the printed t₁, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
+        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
              "that of the neuron that should win", late.log_ratio, digits=3),
         *followed(survey),
     ]  # fmt: skip

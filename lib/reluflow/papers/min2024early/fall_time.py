@@ -13,7 +13,7 @@ from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.fall_time_exact import collinear_fall
-from reluflow.papers.min2024early.late_neuron import PART_ONE, OnlyLate
+from reluflow.papers.min2024early.late_neuron import AT_THE_NUMBER, OnlyLate
 from reluflow.papers.min2024early.whole import Begun, Start, begin
 from reluflow.papers.min2024early.whole_draws import LATE, Survey, allowed, followed, late, starts
 
@@ -29,7 +29,7 @@ _SMALLEST = -1e5
 
 OF_THE_DATA = Reading(
     "The constants may depend on the whole data set, n₊ and n₋ among it, as the theorem says of "
-    "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing. " + PART_ONE.taken,
+    "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing.",
     "With constants that do not know n the order is wrong: for one negative datum against n - 1 "
     "positive ones n t₂ / log(1/(√h ε)) grows like n. (The letter of the order is hard to read in "
     "the text that we have; the proof bounds from above.)",
@@ -54,7 +54,7 @@ def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
              tried=len(shares)),
         fact("times t_2 before t_1", early, 0, tried=len(shares)),
         note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
-        note("with the printed t₁, where a late neuron of V₊ is alone in S₋: the bound on t₂⁻, and "
+        note(f"{AT_THE_NUMBER}, where a late neuron of V₊ is alone in S₋: the bound on t₂⁻, and "
              "f(x₂) from when it is home, for ever", (only.bound, only.output)),
         *followed(survey),
     ]  # fmt: skip
@@ -160,9 +160,9 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     both = gap(line, line.log_eps), gap_on_a_line(9, line.log_eps)
     apart = np.nan if both[0] is None else abs(float(both[0][1]) - both[1])
     return [
-        fact("values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε) that change by more than "
-             f"{GAP:g} from the largest ε that is allowed to its tenth power", moved, 0,
-             tried=len(changes)),
+        fact(f"of {len(changes)} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
+             f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
+             "power", moved, 0),
         late(behind),
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),

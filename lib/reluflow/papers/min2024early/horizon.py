@@ -241,10 +241,10 @@ def twice_as_long(found: pd.DataFrame) -> list[Evidence]:
     proved = found[found.loss != LOGISTIC.name]
     last = {log_eps: passing_time(log_eps) for log_eps in (-10.0, -100.0, -1000.0)}
     return [
-        fact("flows along which |wⱼ|² or |f| passes its bound before 2 T",
-             _passed(found, ("norm", "output"), 2.0), 0, tried=len(found)),
-        fact("flows along which the direction's error passes its bound before 2 T",
-             _passed(proved, ("direction",), 2.0), 0, tried=len(proved)),
+        fact(f"of {len(found)} flows, those along which |wⱼ|² or |f| passes its bound before 2 T",
+             _passed(found, ("norm", "output"), 2.0), 0),
+        fact(f"of {len(proved)}, those along which the direction's error passes its bound before "
+             "2 T", _passed(proved, ("direction",), 2.0), 0),
         bound("one datum, one neuron along it, ln ε = -1000: when |w|² passes, over T",
               last[-1000.0], "<", 2.002, ""),
         note("the same for ln ε = -10, -100, -1000", tuple(last.values())),

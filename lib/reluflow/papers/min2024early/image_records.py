@@ -90,9 +90,10 @@ def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
 
 
 def load_readings() -> dict[str, Any]:
-    """The record of the readings: `rows`, and `starts` under the one taken."""
+    """The record of the readings: `rows`, and `starts` of each figure under the one taken."""
     facts = json.loads(file_of("readings").read_text(encoding="utf-8"))
-    for one in [*facts["rows"].values(), *facts["starts"]]:
+    starts = (one for each in facts["starts"].values() for one in each)
+    for one in [*facts["rows"].values(), *starts]:
         one |= {name: np.inf for name, value in one.items() if value is None}
     return facts
 

@@ -20,18 +20,11 @@ from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.geometry.separability import separation, silent
-from reluflow.ledger import Evidence, Reading, fact
+from reluflow.ledger import Evidence, fact
 from reluflow.papers.min2024early.crossings import Problem, problems
 from reluflow.separable import separable_draws
 
 Item = Mapping[str, Any]
-
-
-SAME_SOLUTIONS = Reading(
-    "unchanged means: with the same regular solutions, whatever of Theorem 1 holds for them",
-    "part 1 at the printed t_1 fails for both notions, by the same example",
-)
-"""How "remains the same" is read."""
 
 
 def selections_point_inward() -> Statement:

@@ -1,4 +1,7 @@
-"""What follows for part 2 where a neuron is late: t_1 as printed does not know the start.
+"""Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof.
+
+The text means such a time (Theorem 1, Lemmas 13 and 14). At 16 log n / (m_2 sqrt(mu) X_min) with
+zeta = max(zeta_1, zeta_2) part 1 may fail, and then these statements do, too.
 
 The sign of a datum: x_1 = (1, 0), positive, x_2 = (-1/2, sqrt(3)/2), negative, mu = 1/2, eps -> 0.
 A neuron a of V_+ that starts beside x_2 is still in S_- at t_1. There its angle to x_2 grows like
@@ -18,7 +21,6 @@ from scipy.integrate import DOP853
 
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.legs import then
-from reluflow.ledger import Reading
 from reluflow.losses import EXPONENTIAL
 from reluflow.papers.min2024early import constants, excluded_direction
 from reluflow.papers.min2024early.flows import alignment_times, flow, parts, patterns
@@ -30,32 +32,11 @@ LOG_ANGLE = -230.0
 """log of the angle between neuron a and x_2 at the start: 1e-100."""
 LOG_SIZE = -130.0
 """log of |b| / |a| at the start, W_min / W_max."""
+AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
 _HOME, _FITTED = 20.0, 270.0
 """Times at which neuron a of the second example is home, and at which neuron b has fitted x_1."""
 _RTOL = 1e-12
 """Tolerance up to the first of them; the first angle is 2e-7."""
-
-
-PART_ONE = Reading(
-    "t₁ is a time at which part 1 holds: all neurons of V₊ are in S₊ or S_dead, those of V₋ in "
-    "S₋ or S_dead. Appendix D supposes it.",
-    "With ζ = max(ζ₁, ζ₂) as printed, t₁ does not know the start, and part 1 may fail there. A "
-    "late neuron of V₊ in S₋ then breaks this statement too, as the example on the page shows.",
-)
-"""How the claims of part 2 are read that fall with the printed t_1."""
-ALONE = Reading(
-    PART_ONE.taken,
-    "With ζ = max(ζ₁, ζ₂) as printed a late neuron of V₊ may be the only one in S₋ at t₁. Then no "
-    "neuron ever fits the negative data: t₂ is infinite, and L does not fall below ℓ(0) for each "
-    "of them.",
-)
-"""How those are read that such a neuron breaks by being the only one in S_-."""
-SUPPOSED = Reading(
-    PART_ONE.taken,
-    "With ζ = max(ζ₁, ζ₂) as printed part 1 may fail at t₁. No late neuron is known to break this; "
-    "the two of Convergence cannot, for two neurons make a rank of at most 2.",
-)
-"""How the other claims of part 2 are read, which no late neuron is known to break."""
 
 
 @dataclass(frozen=True)

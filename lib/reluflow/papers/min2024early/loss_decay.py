@@ -14,7 +14,7 @@ from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.min2024early import constants
-from reluflow.papers.min2024early.late_neuron import OnlyLate
+from reluflow.papers.min2024early.late_neuron import AT_THE_NUMBER, OnlyLate
 from reluflow.papers.min2024early.whole import Whole
 from reluflow.papers.min2024early.whole_draws import Survey, data_draws, followed
 
@@ -132,7 +132,7 @@ def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
         note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
         note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
              float(np.median(limits)), digits=2),
-        note("with the printed t₁, where a late neuron of V₊ is alone in S₋: the loss at last, "
+        note(f"{AT_THE_NUMBER}, where a late neuron of V₊ is alone in S₋: the loss at last, "
              "which began at 2 and does not come below 1", only.loss, digits=3),
         *followed(survey),
     ]  # fmt: skip

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, given
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, bound, deviation, fact, note
 from reluflow.margin.max_margin import MaxMargin, max_margin
+from reluflow.papers.min2024early.limit_time import both_labels, odd
 from reluflow.papers.min2024early.low_rank_exact import sharp_pair
 from reluflow.papers.min2024early.whole import Moments, Whole
 from reluflow.papers.min2024early.whole_draws import Survey, followed, late
@@ -27,6 +28,8 @@ from reluflow.separable import separable_draws
 
 ROUNDING = 1e-9
 """Singular values of unit vectors in floats, relatively."""
+CITED = "Ji and Telgarsky 2020, Theorem 3.1, and Lyu and Li 2020 on points of KKT"
+"""Directional convergence of homogeneous networks, and where they go."""
 LIMIT = 1e-3
 """How near the stable rank must be to its limit where log(1/L) = 1e6, relatively."""
 
@@ -134,7 +137,7 @@ def _grows(each: Whole) -> bool:
     return bool(np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed)
 
 
-def below_two(mu_least: float = 1e-6) -> Statement:
+def below_two() -> Statement:
     """ea.ours.rank: the stable rank tends to a limit, at most 2/(1 + mu) < 2 (sharpens D.3).
 
     The slack is 2/(1 + mu) less the limit in closed form.
@@ -142,18 +145,18 @@ def below_two(mu_least: float = 1e-6) -> Statement:
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
+        mu = separation(X, y)
         try:
-            limit = limit_rank(X, y)
+            limit = limit_rank(X, y) if mu > 1e-6 else np.nan
         except InputError:  # lengths over twelve decades: no margin that rounding can tell
-            return float("nan")
-        return 2.0 / (1.0 + separation(X, y)) - limit
+            limit = np.nan
+        return float(2.0 / (1.0 + mu) - limit)
 
     return Statement(
         "the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
-        separable_draws(sizes=(2, 8)),
+        {**separable_draws(sizes=(2, 8)), "odd": odd},
         slack,
-        {"data of both labels": lambda item: len(set(np.asarray(item["y"]))) == 2,
-         f"μ > {mu_least:g}": lambda item: separation(item["X"], item["y"]) > mu_least},
+        given("ea.ours.rank", setting=both_labels),
         tolerance=1e-7,
         fixed=("y",),
     )  # fmt: skip

@@ -143,8 +143,15 @@ def largest_log_eps(
     return low
 
 
+def scales_along(seed: int) -> dict[str, pd.DataFrame]:
+    """`needed_scales` along each of SLICES; where two of them meet they have the same row."""
+    cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))
+    rows = dict(zip(cells, needed_scales(seed, cells).to_dict("records"), strict=True))
+    return {name: pd.DataFrame([rows[cell] for cell in line]) for name, line in SLICES.items()}
+
+
 def needed_scales(
-    seed: int, cells: Sequence[tuple[int, float, int]], d: int = 5, draws: int = 1
+    seed: int, cells: Sequence[tuple[int, float, int]], d: int = 5, draws: int = 5
 ) -> pd.DataFrame:
     """ln eps for each (n, mu, h): that of (Small), ours, and the largest that does; the least of
     `draws` instances. Columns n, mu, h, small, ours, needed."""

@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from reluflow.flows.ensembles import Ensemble, ensemble_descent
 from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.losses import LOGISTIC
+from reluflow.losses import EXPONENTIAL
 from reluflow.papers.min2024early.toys import (
     FIGURE_7,
     FIGURE_9,
+    IN_MOST_STARTS,
     LATE,
     SIGMA,
-    STEP,
     WELL,
     as_the_loss_begins_to_fall,
+    mean_step,
     places,
     typical,
 )
@@ -25,7 +26,8 @@ TARGETS = ("$x_1$", "$x_2$", "$x_+$")
 
 
 BY_OUTPUT = Reading(
-    "who grows is read off the outputs: nearly all of f comes from the neurons along x₊",
+    f"who grows is read off the outputs: nearly all of f comes from the neurons along x₊; "
+    f"{IN_MOST_STARTS.taken}",
     "every live neuron grows, those along x₁ and x₂ more slowly; where no neuron starts in the "
     "quadrant of x₊ they fit the data by themselves",
 )
@@ -121,7 +123,8 @@ def _without_them(run: Ensemble) -> list[Evidence]:
     W, v = (part[:10].copy() for part in run.at(0))
     v[predicted(W, v) == 2] = 0.0
     W[v == 0.0] = -SIGMA
-    again = ensemble_descent(*FIGURE_9, W, v, LOGISTIC, STEP, [LATE], every=LATE)
+    step = mean_step(FIGURE_9)
+    again = ensemble_descent(*FIGURE_9, W, v, EXPONENTIAL, step, [LATE], every=LATE)
     return [
         note("the same starts without these neurons: what is left of the loss at iteration 21000, "
              "at most", float((again.loss[-1] / again.loss[0]).max()), "", digits=1),

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import cast
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.flows.alignment import Alignment, align
 from reluflow.flows.charts import LOG_LOSS, Neurons
-from reluflow.flows.ensembles import ensemble_descent
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath
 from reluflow.flows.legs import then
+from reluflow.flows.shallow_descent import State, descent
 from reluflow.geometry.separability import silent
-from reluflow.papers.min2024early.experiment import Experiment
+from reluflow.networks.dense import one_thread
+from reluflow.networks.shallow import LOSSES as MARGINS
+from reluflow.networks.shallow import Neurons as Shallow
+from reluflow.networks.shallow import ShallowLoss
+from reluflow.papers.min2024early.experiment import LOSSES, Experiment
 from reluflow.papers.min2024early.flows import alignment_times, flow, neurons
 from reluflow.papers.min2024early.mnist import Curves, Seen, Side
 from reluflow.papers.min2024early.promises import log_eps
+from reluflow.progress import progress
 
 _MOST = 320
 """Coordinates of the neurons, h (d + 1), of which the integrator makes a trajectory in seconds."""
@@ -34,6 +41,8 @@ _DECADES = 100.0
 """log10(1/L) to which the flow is followed."""
 _RTOL = 1e-6
 """Relative tolerance of the flow, of which three or four digits are shown."""
+_MOST_PRODUCTS = 1e11
+"""Steps times data, numbers of a datum and neurons: what a descent does within a minute."""
 _LOST = 1e50
 """Weights of a descent that are larger are on their way out of the floats."""
 _PICTURES = 150
@@ -156,44 +165,54 @@ def growth_table(own: Experiment, grown: Grown) -> pd.DataFrame:
     return pd.DataFrame({"": told})
 
 
+def steps_taken(own: Experiment) -> int:
+    """How many steps the descent takes: those asked for, or what a minute allows."""
+    return min(own.iterations, int(_MOST_PRODUCTS / (own.X.size * len(own.v))))
+
+
+def left_out(own: Experiment) -> str:
+    """What of the descent is left out, in a sentence."""
+    if (steps := steps_taken(own)) == own.iterations:
+        return f"All {steps} steps are taken."
+    return (
+        f"Of {own.iterations} steps {steps} are taken: more would last longer than a minute. With "
+        "fewer neurons or data there are more."
+    )
+
+
 def descend(own: Experiment) -> Curves:
     """Descent of the mean loss from weights N(0, sigma^2), neurons that are dead left out of the
     cosines; the weights of 150 steps are looked at.
 
     Raises InputError where the steps are so large that the weights leave the floats.
     """
-    wanted = np.unique(np.linspace(0, own.iterations, _PICTURES).astype(int))
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = ensemble_descent(
-            own.X, own.y, own.W[None], own.v[None], own.loss, own.step / len(own.y), wanted
-        )
-        sizes = np.maximum(np.abs(found.W).max(axis=(1, 2, 3)), np.abs(found.v).max(axis=(1, 2)))
-        losses = [_loss(own, W[0], v[0]) for W, v in zip(found.W, found.v, strict=True)]
-    lost = ~(sizes < _LOST) | ~np.isfinite(losses)
-    if lost.any():
-        raise InputError(
-            f'parameter "step": descent by steps of {own.step:g} diverges within its first '
-            f"{int(found.knots[lost.argmax()])} steps: choose a smaller one, or a smaller scale or "
-            "sigma."
-        )
-    return Curves.of(
-        _seen(own, int(step), W[0], v[0])
-        for step, W, v in zip(found.knots, found.W, found.v, strict=True)
-    )
+    last = steps_taken(own)
+    wanted = set(np.linspace(0, last, _PICTURES).astype(int).tolist())
+    name = next(name for name, loss in LOSSES.items() if loss is own.loss)
+    problem = ShallowLoss(own.X.copy(), own.y.copy(), MARGINS[name], 1.0 / len(own.y))
+    start, seen = Shallow(torch.tensor(own.W), torch.tensor(own.v)), list[Seen]()
+    with one_thread():
+        states = islice(descent(problem, start, own.step, own.step), last + 1)
+        for state in progress(states, last + 1, "states"):
+            if state.step in wanted:
+                if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < _LOST):
+                    raise InputError(
+                        f'parameter "step": descent by steps of {own.step:g} diverges within its '
+                        f"first {state.step} steps: choose a smaller one, or a smaller scale or "
+                        "sigma."
+                    )
+                seen.append(_seen(own, state))
+    return Curves.of(seen)
 
 
-def _loss(own: Experiment, W: NDArray, v: NDArray) -> float:
-    """The mean loss of the data."""
-    return float(own.loss.value(np.maximum(own.X @ W.T, 0.0) @ v, own.y)) / len(own.y)
-
-
-def _seen(own: Experiment, step: int, W: NDArray, v: NDArray) -> Seen:
+def _seen(own: Experiment, state: State) -> Seen:
+    W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
     values = np.linalg.svd(W, compute_uv=False) ** 2
     live = ~silent(own.X, W)
     sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0)) for s in (1.0, -1.0))
     return Seen(
-        step,
-        _loss(own, W, v),
+        state.step,
+        state.loss,
         float(values[0]),
         float(values.sum() / values[0]),
         int((v > 0.0).sum()),

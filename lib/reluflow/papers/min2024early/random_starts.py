@@ -86,8 +86,8 @@ def two_dimensions() -> Reading:
     """(A2) and the number of directions."""
     return Reading(
         "D ≥ 2",
-        "in R¹ a neuron has two directions, (A2) forbids one of them, and h neurons meet it with "
-        "probability 2⁻ʰ",
+        "in R¹ a neuron has two directions, (A2) forbids one of them, and if the signs do not "
+        "depend on W₀ h neurons meet it with probability 2⁻ʰ",
     )
 
 

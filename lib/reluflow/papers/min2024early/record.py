@@ -45,6 +45,8 @@ PHASES = {"figure-12": two_phases.both_layers, "figure-13": two_phases.first_lay
 EPOCHS = 1000
 FIRST, STARTS = 1000, 20
 """Images of each digit on which readings are tried, and starts of the reading taken."""
+PATIENCE = 10_000
+"""Steps after which a start of Figures 10 and 11 is given up: all is later there."""
 EVERY = 50
 """Steps between two that are recorded."""
 SLICE = 20
@@ -128,19 +130,25 @@ def record_of_readings(seed: int) -> dict[str, Any]:
             name: readings.tried(candidate, all_images(), seed)
             for name, candidate in progress(tried.items(), len(tried), "readings")
         }
-        starts = [
-            readings.tried(tried["taken"], all_images(), seed + 1 + k)
-            for k in progress(range(STARTS), STARTS, "starts")
-        ]
+        starts = {name: starts_of(name, seed) for name in FIGURES}
     return {
         "what": "Min, Mallada & Vidal 2024, Section 4: readings of what the text leaves open",
         "command": "python -m reluflow.papers.min2024early.record readings",
         "seed": seed,
         "rows": {name: _without_infinity(row) for name, row in rows.items()},
-        "starts": [
-            _without_infinity({name: one[name] for name in ("aligned", "falls")}) for one in starts
-        ],
+        "starts": starts,
     }
+
+
+def starts_of(name: str, seed: int) -> list[dict[str, Any]]:
+    """When all neurons are aligned, and when the loss falls, from other starts of a figure."""
+    taken = readings.Candidate(name, FIGURES[name], FIRST)
+    last = readings.LAST if name == "figure-5" else PATIENCE
+    found = (
+        readings.tried(taken, all_images(), seed + 1 + k, last)
+        for k in progress(range(STARTS), STARTS, f"starts of {name}")
+    )
+    return [_without_infinity({key: one[key] for key in ("aligned", "falls")}) for one in found]
 
 
 def about(name: str, setting: Setting, seed: int, task: Task) -> dict[str, Any]:

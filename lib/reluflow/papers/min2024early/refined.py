@@ -14,7 +14,7 @@ from reluflow.geometry.separability import separation, serves
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.papers.min2024early import constants
-from reluflow.papers.min2024early.late_neuron import LateNeuron
+from reluflow.papers.min2024early.late_neuron import AT_THE_NUMBER, LateNeuron
 from reluflow.papers.min2024early.loss_decay import inside_cone
 from reluflow.papers.min2024early.low_rank import max_margins
 from reluflow.papers.min2024early.whole import Begun, Start, Whole, begin, follow
@@ -36,10 +36,10 @@ FIT = 0.05
 
 WHILE_WAITING = Reading(
     "It is said of the time before the loss falls, and of ever smaller ε.",
-    "Not for ever, unless all ⟨xᵢ, x₊⟩ of the label are equal, as for one datum: the pull turns "
-    "away from x₊ as the outputs grow, the angle is least before the loss falls, and at the end "
-    "the neurons point along the max-margin vector of their label, whose cosine with x₊ may be as "
-    "small as μ.",
+    "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
+    "loss falls, and at the end the neurons point along the max-margin vector of their label, "
+    "whose cosine with x₊ may be as small as μ. It is true for ever for data of the label that are "
+    "parallel or symmetric about x₊, or for which all ⟨xᵢ, x₊⟩ are equal, as for one datum.",
 )
 """How "always drawn to x_+" is read."""
 
@@ -68,7 +68,7 @@ def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
         fact("groups with a neuron that is further away", sum(c < 0.25 for c in tried), 0,
              tried=len(tried)),
         note("least cosine in that time, of all groups", min(tried, default=np.nan), digits=3),
-        note("with the printed t₁, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
+        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
              "time", late.leaves, digits=4),
         *followed(survey),
     ]  # fmt: skip

@@ -43,8 +43,3 @@ def lambert_end() -> Fraction:
     with mpmath.workdps(60):
         root = -mpmath.mpf(1) / 2 - mpmath.lambertw(-mpmath.exp(-0.5) / 2, -1).real
         return Fraction(mpmath.nstr(root, 58))
-
-
-def printed_at_zero() -> Fraction:
-    """|-l'(0) - y| of l(z) = log(1 + e^-yz) with y = 1: -l'(0) = y/(1 + e^0)."""
-    return abs(Fraction(1, 1 + 1) - 1)

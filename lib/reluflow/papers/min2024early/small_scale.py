@@ -33,9 +33,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from reluflow.falsify import Statement, survey
+from reluflow.falsify import Statement, given, survey
 from reluflow.flows.alignment import Alignment
 from reluflow.flows.integrate import FlowPath
+from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early.constants import (
@@ -48,8 +49,8 @@ from reluflow.papers.min2024early.constants import (
 from reluflow.papers.min2024early.flows import alignment_times, flow, neurons
 from reluflow.papers.min2024early.limit_time import (
     TOLERANCE,
+    odd,
     path,
-    separated,
     starts,
     uniform_time,
 )
@@ -132,9 +133,9 @@ def scale_is_enough(found: pd.DataFrame) -> list[Evidence]:
     eps is than the one of (Small)."""
     ratio = found.log_eps_printed / found.log_eps
     return [
-        fact("flows at the largest ε allowed here: a neuron is not home at T_*",
-             int((~(found.needed <= found["T"])).sum()), 0, tried=len(found)),
-        note("largest share of T_* that was needed", float((found.needed / found["T"]).max()),
+        fact(f"of {len(found)} flows at the largest ε allowed here, those with a neuron that is "
+             "not home at T⁎", int((~(found.needed <= found["T"])).sum()), 0),
+        note("largest share of T⁎ that was needed", float((found.needed / found["T"]).max()),
              digits=2),
         note("ln ε here, from and to", _ends(found.log_eps), digits=3),
         note("ln ε of (Small) over ln ε here, from and to", _ends(ratio), digits=3),
@@ -170,17 +171,24 @@ def relative_length(found: Alignment) -> float:
     return float(length)
 
 
+def in_the_setting(item: Mapping[str, Any]) -> bool:
+    """(A1), and a neuron that is not 0."""
+    known = np.isfinite(item["X"]).all() and np.any(item["w"])
+    return bool(known and separation(item["X"], item["y"]) > 0.0)
+
+
 def polygons_are_short() -> Statement:
     """As eps -> 0 the polygon is no longer than |w(0)| / mu; the slack is relative."""
 
     def slack(item: Mapping[str, Any]) -> float:
-        return 1.0 - data_constants(item["X"], item["y"]).mu * relative_length(path(item))
+        mu = data_constants(item["X"], item["y"]).mu
+        return 1.0 - mu * relative_length(path(item)) if mu >= 1e-7 else float("nan")
 
     return Statement(
         "the polygon of a neuron is no longer than its start over μ",
-        starts(),
+        {**starts(), "odd": odd},
         slack,
-        {"(A1)": separated},
+        given("ea.ours.growth", setting=in_the_setting),
         tolerance=TOLERANCE,
         fixed=("y", "sign"),
     )
@@ -209,7 +217,7 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
 
     found = survey(range(count), one)
     return [
-        fact("flows in which a neuron outgrows 1 + 1/μ before it is home",
-             int((~(found.share <= 1.0)).sum()), 0, tried=len(found)),
+        fact(f"of {len(found)} flows, those in which a neuron outgrows 1 + 1/μ before it is home",
+             int((~(found.share <= 1.0)).sum()), 0),
         note("largest share of 1 + 1/μ", float(found.share.max()), digits=2),
     ]  # fmt: skip

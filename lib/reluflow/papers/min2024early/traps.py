@@ -75,8 +75,9 @@ def leaves_the_dead() -> Counterexample:
             bound("⟨x₁, w₁(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
         ),
         recheck=(
-            bound("⟨x₁, w₁(1)⟩ by integrating (GF) from (δ, 1), δ = 1e-9, which is 1e-5 "
-                  "from δ = 1e-6", followed(TIME), "<=", 0, ""),
+            bound("⟨x₁, w₁(1)⟩ by integrating the velocity of the active side from the same start",
+                  followed(TIME), "<=", 0, ""),
         ),
-        route="the flow from starts of which x₁ is active, which tend to the start",
+        route="an integrator that starts at the edge, with the velocity that (GF) has at all t > 0 "
+        "where ⟨x₁, w₁⟩ > 0",
     )  # fmt: skip

@@ -1,24 +1,22 @@
-"""The flow beside S_dead: from (delta, 1) with x_1 active, as delta tends to 0."""
+"""The solution that leaves S_dead, by a plain integrator from its own start."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-DELTAS = (1e-3, 1e-6, 1e-9)
-
 
 def followed(t: float) -> float:
-    """w_1(t) of the flow of exp(-v [w_1]_+) from w = (delta, 1), v = |w|, for the least delta."""
+    """w_1(t) from w = (0, 1), v = 1 by the velocity of the side on which x_1 is active, eq (47).
+
+    w_1 > 0 for t > 0, so that this is the velocity of (GF) at every t > 0.
+    """
 
     def rate(_: float, z: NDArray) -> list[float]:
         w, v = z
-        slope = np.exp(-v * w) if w > 0.0 else 0.0
+        slope = math.exp(-v * w)
         return [v * slope, w * slope]
 
-    ends = [
-        solve_ivp(rate, (0.0, t), [delta, np.hypot(delta, 1.0)], rtol=1e-11, atol=1e-13).y[0, -1]
-        for delta in DELTAS
-    ]
-    return float(ends[-1]) if abs(ends[-1] - ends[-2]) < 1e-5 else float("nan")
+    return float(solve_ivp(rate, (0.0, t), [0.0, 1.0], rtol=1e-11, atol=1e-13).y[0, -1])

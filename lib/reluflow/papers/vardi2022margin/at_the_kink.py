@@ -1,4 +1,4 @@
-"""Section 2: the value of sigma'(0) in [0, 1] has no effect on the paper's results.
+"""Section 2: the value of sigma'(0) in [0, 1] has no effect on the results that the paper proves.
 
 It can have one only where a unit's input is 0: at the starts of Theorems 4.1, 4.2 (2) and 5.3. The
 flows compared here have one constant for all units and times; that the start of 4.2 (2) has others
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.ledger import Evidence, fact, note
+from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.limits import Limit, limit
 from reluflow.papers.vardi2022margin.balance_exact import ascent
@@ -29,6 +29,12 @@ VALUES = (0.0, 0.5, 1.0)
 SAME = 1e-9
 """Limits nearer than this, over |theta|, are one."""
 REACH = 1e3
+
+PROVED_THERE = Reading(
+    "'our results' are what the paper states and proves in Sections 3 to 5 and Appendix C",
+    "of Theorem 2.1, which it quotes and uses throughout, it is false: with weights shared and "
+    "σ'(0) = 0 a flow of the exponential loss converges to the direction of no KKT point",
+)
 
 
 def printed() -> tuple[Construction, ...]:

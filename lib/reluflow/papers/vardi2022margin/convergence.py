@@ -1,10 +1,9 @@
-"""Theorem 2.1: under (Fit) L goes to 0, and theta in direction to a KKT point of Problem (2).
+"""Theorem 2.1: L goes to 0, and theta in direction to a KKT point of Problem (2).
 
-(Fit) asks for L < 1, "namely" that every datum is classified correctly. For the exponential loss
-that follows: each term is below 1. For the logistic loss it does not: a term is below log 2 exactly
+It asks for L < 1, "namely" that every datum is classified correctly. For the exponential loss that
+follows: each term is below 1. For the logistic loss it does not: a term is below log 2 exactly
 where its datum is classified correctly, and log 2 < 1. And a start that meets both, a loss between
-log 2 and 1 with every datum right, may lose a datum for ever: `loses_a_datum`. Theorems 3.1 and 5.2
-ask for L < 1 alone: `goes_to_no_kkt_point`.
+log 2 and 1 with every datum right, may lose a datum for ever: `loses_a_datum`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Statement
+from reluflow.falsify import Draw, Instance, Statement, given
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.limits import Limit, limit
@@ -25,11 +24,11 @@ from reluflow.papers.vardi2022margin.convergence_exact import (
     HALF,
     NEAR,
     entered_below_one,
-    largest_margin,
     second_is_lost,
     two_right_below_one,
 )
-from reluflow.papers.vardi2022margin.fitted_flows import LOG_2, REACH, Fitted
+from reluflow.papers.vardi2022margin.ends import replayed
+from reluflow.papers.vardi2022margin.fitted_flows import LOG_2, REACH, THRESHOLD, Fitted
 from reluflow.statistics import wilson
 
 RESIDUAL = 1e-8
@@ -83,7 +82,7 @@ def misclassified() -> Counterexample:
     )
 
 
-# Both halves of (Fit) hold, and the second datum is lost.
+# L < 1 and both data are right, and the second one is lost.
 
 BOTH_RIGHT = (
     np.array([[1.0, -4.0], [0.0, 1.0]]),
@@ -123,41 +122,16 @@ def loses_a_datum() -> Counterexample:
     )  # fmt: skip
 
 
-# Theorems 3.1 and 5.2 ask for L < 1 only: w = -v stays, so that Phi = -w^2 < 0 for ever.
+# One datum on the wrong side.
 
 START = np.array([-0.5, 0.5])
 """w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
 INSTANCE = {"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
             "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
-_ASSUMPTIONS = "homogeneous linear network, logistic loss, gradient flow"
-
-
-def goes_to_no_kkt_point() -> Counterexample:
-    """Theorems 3.1 and 5.2: the flow keeps the direction (-1, 1), on which no point is feasible."""
-    found = _wrong_way()
-    u = found.path.end[:-1]
-    return Counterexample(
-        instance=INSTANCE,
-        assumptions={_ASSUMPTIONS: True, "L(θ(0)) < 1": entered_below_one()},
-        breaks=(
-            bound("y Φ at the direction where the integrated flow ends",
-                  float(_line().output(u, np.ones((1, 1)))[0]), ">", 0.0, ""),
-        ),
-        recheck=(
-            fact("y Φ > 0 somewhere on the line w = -v, which the flow never leaves",
-                 largest_margin() > 0, True),
-        ),
-        route="d(w + v)/dt is a multiple of w + v, and y Φ = w v = -w² where it is 0",
-    )  # fmt: skip
 
 
 def _line() -> Network:
     return fully_connected([1, 1], "linear")
-
-
-@cache
-def _wrong_way() -> Limit:
-    return limit(_line(), LOGISTIC, np.ones((1, 1)), np.ones(1), START)
 
 
 @cache
@@ -187,10 +161,7 @@ def _followed(found: Sequence[Fitted]) -> list[Fitted]:
 
 
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not come there.
-
-    With log 2 in place of 1 for the logistic loss all holds but what is said of that one.
-    """
+    """The flows of `flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not."""
     followed = _followed(found)
     short = sum(not each.limit.reached >= 0.99 * REACH for each in followed)
     shrunk = sum(not each.limit.path.end[-1] > each.limit.path.states[0][-1] for each in followed)
@@ -230,11 +201,25 @@ def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def repaired(found: Sequence[Fitted]) -> list[Evidence]:
-    """mm.ours.fit: what holds of Theorem 2.1 with log 2 in place of 1 for the logistic loss."""
-    return [
-        item
-        for part in (loss_vanishes(found), directions_are_kkt(found))
-        for item in part
-        if not item.what.startswith("logistic loss")
-    ]
+def repaired(found: Sequence[Fitted]) -> Statement:
+    """mm.ours.fit: from L < l(0) on L goes to 0, theta grows and tends to the direction of a KKT
+    point; tried on the flows of `flows`. The slack is what is left of RESIDUAL, and -1 for a flow
+    that does not come to L = 1e-10000 or whose |theta| does not grow."""
+
+    def slack(item: Instance) -> float:
+        (end,) = _followed([item["flow"]]) or (None,)
+        if end is None or not end.limit.converged:
+            return np.nan
+        far = end.limit.reached >= 0.99 * REACH
+        grew = end.limit.path.end[-1] > end.limit.path.states[0][-1]
+        return RESIDUAL - end.limit.residual if far and grew else -1.0
+
+    items = [(each.kind, {"flow": each}) for each in found]
+    return Statement(
+        "the loss goes to 0, and the direction to that of a KKT point",
+        replayed(items),
+        slack,
+        given("mm.ours.fit", network=lambda item: item["flow"].network.degree >= 2,
+              flow=lambda item: item["flow"].loss.name in THRESHOLD,
+              start=lambda item: item["flow"].starts_below),
+    )  # fmt: skip

@@ -1,7 +1,4 @@
-"""Two logistic flows without an integrator.
-
-Phi = v w x from w = -1/2, v = 1/2 for x = y = 1: with c = 1 / (1 + e^(v w)) it is dw/dt = c v,
-dv/dt = c w. So w + v = 0 stays, and y Phi = -w^2.
+"""A logistic loss below 1 and a flow, without an integrator.
 
 Phi = v relu(<w, x>) from w = (3/2, NEAR), v = 1 for x_1 = (1, -4), x_2 = (0, 1), labels 1: with
 h_i = <w, x_i> and s_i = 1 / (1 + e^(v h_i)), while both data are active,
@@ -13,7 +10,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import sympy
 from flint import arb, fmpq
 
 HALF = Fraction(1, 2)
@@ -25,18 +21,6 @@ NEAR = Fraction(1, 1000)
 def entered_below_one() -> bool:
     """Whether L(0) = log(1 + e^(1/4)) < 1, by an enclosure."""
     return bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
-
-
-def largest_margin() -> Fraction:
-    """The largest y Phi on the line w = -v, which the flow never leaves; it must be 0 there.
-
-    Raises ValueError if the velocity on that line leads off it.
-    """
-    w, v = sympy.symbols("w v", real=True)
-    pull = 1 / (1 + sympy.exp(v * w))
-    if sympy.simplify((pull * v + pull * w).subs(v, -w)) != 0:
-        raise ValueError("the velocity leads off the line w = -v")
-    return Fraction(int(sympy.calculus.util.maximum((w * v).subs(v, -w), w)))
 
 
 def two_right_below_one() -> bool:

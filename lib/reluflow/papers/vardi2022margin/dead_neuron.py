@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy.optimize import brentq
 
 from reluflow import losses
 from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt
 from reluflow.margin.limits import Limit
@@ -113,9 +114,30 @@ def dead_limit(seed: int, tried: int = 60) -> list[Evidence]:
               "from the limit's", off, "<=", 1e-9, ""),
         fact("of these flows w₁ is active on both data all the time, and |w₁[1]| never grows", kept,
              2 * tried, tried=2 * tried),
-        bound("largest logistic loss of these starts: (Fit) is not needed", max(lost), ">=",
-              float(np.log(2.0)), "", digits=3),
+        bound("largest logistic loss of these starts: (Fit) is not needed", max(lost), ">=", 1.0,
+              "", digits=3),
     ]  # fmt: skip
+
+
+def between_the_data() -> list[Evidence]:
+    """The inequality of Theorem 3.2's proof (C.3) at three w that it allows for w_1(0) = (1, 5)."""
+    inputs = PRINTED @ np.array([[1.0, 5.0], [1.0, 0.0], [0.0, 5.0]]).T
+    ordered = (inputs[0] > inputs[1]) & (inputs[1] > 0.0)
+    return [fact("w of (1, 5), (1, 0), (0, 5) with ⟨w, x₁⟩ > ⟨w, x₂⟩ > 0, for w₁(0) = (1, 5)",
+                 int(ordered.sum()), 3)]  # fmt: skip
+
+
+def second_datum_is_not_met() -> Counterexample:
+    """mm.thm3.2.margins: w = (1, 0), which C.3 allows, is not active on x_2."""
+    start, w, quarter = np.array([1.0, 5.0]), np.array([1.0, 0.0]), Fraction(1, 4)
+    return Counterexample(
+        instance={"x₁": (1, quarter), "x₂": (-1, quarter), "w₁(0)": (1, 5), "w": (1, 0)},
+        assumptions={"⟨w₁(0), x₁⟩ > 0 and ⟨w₁(0), x₂⟩ > 0": bool((PRINTED @ start > 0.0).all()),
+                     "w[2] ≥ 0 and 0 ≤ w[1] ≤ w₁(0)[1]": bool(w[1] >= 0.0 <= w[0] <= start[0])},
+        breaks=(bound("⟨w, x₂⟩ in floats", float(PRINTED[1] @ w), ">", 0.0, ""),),
+        recheck=(bound("⟨w, x₂⟩ = -w[1] + w[2]/4 in fractions", -1 + 0 * quarter, ">", 0, ""),),
+        route="x₂ by hand",
+    )  # fmt: skip
 
 
 def figure_path(decades: NDArray, loss: str = "exponential") -> tuple[NDArray, NDArray]:

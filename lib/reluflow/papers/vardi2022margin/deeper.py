@@ -9,12 +9,7 @@ from __future__ import annotations
 import sympy
 
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin.instances import (
-    Construction,
-    lemma_C_6,
-    theorem_3_2,
-    theorem_4_2,
-)
+from reluflow.papers.vardi2022margin.instances import Construction, lemma_C_6, theorem_3_2
 
 
 def deeper(
@@ -46,16 +41,6 @@ def dead_neuron() -> Construction:
     c = sympy.Integer(4) ** sympy.Rational(1, 3)
     printed = theorem_3_2()
     limit, better = ((*(c / 2 * value for value in values), c)
-                     for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
-    return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit, better)
-
-
-def four_neurons() -> Construction:
-    """Theorem 5.3's data and start, and v(0) = 4, the length of a(0): the ray w_j = c x_j, a_j = c,
-    v = 2 c with 2 c^3 = 1. The better point is C.5.2's, c times as long, below v."""
-    c = sympy.Rational(1, 2) ** sympy.Rational(1, 3)
-    printed = theorem_4_2()
-    limit, better = ((*(c * value for value in values), 2 * c)
                      for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
     return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit, better)
 

@@ -58,7 +58,7 @@ class End:
 
     @property
     def fits(self) -> bool:
-        """Whether (Fit) holds, as far as it is known: a flow that comes to rest misses it."""
+        """Whether L goes to 0, as far as it is known: not for a flow that comes to rest."""
         return self.limit.status != AT_REST
 
     def inputs_from(self, layer: int) -> bool | None:

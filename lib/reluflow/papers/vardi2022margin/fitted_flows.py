@@ -1,4 +1,4 @@
-"""Flows under (Fit), as the paper takes it: from starts that classify every datum correctly."""
+"""Flows from a loss below that of one datum with output 0: all data are right from there on."""
 
 from __future__ import annotations
 
@@ -29,14 +29,22 @@ CHECKS = (1e1, REACH)
 class Fitted:
     """A flow from a start of L just below the threshold of its loss.
 
-    kind    the network's kind
-    limit   where the flow goes
+    kind    of the network
+    limit   where the flow goes, of this network and loss
     angles  sines of the angle between theta and -grad L, (2,), where L is 10^-CHECKS
     """
 
     kind: str
+    network: Network
+    loss: Loss
     limit: Limit
     angles: NDArray
+
+    @property
+    def starts_below(self) -> bool:
+        """Whether L is below the threshold of its loss at the start."""
+        path = self.limit.path
+        return bool(path.field.log_loss(path.states[0]) < np.log(THRESHOLD[self.loss.name]))
 
 
 def flows(seed: int, count: int) -> list[Fitted]:
@@ -50,7 +58,7 @@ def flows(seed: int, count: int) -> list[Fitted]:
     found = []
     for kind, loss, network, X, y, theta in _cases(rng, count):
         end = limit(network, loss, X, y, theta, reach=REACH)
-        found.append(Fitted(kind, end, _angles(end)))
+        found.append(Fitted(kind, network, loss, end, _angles(end)))
     return found
 
 

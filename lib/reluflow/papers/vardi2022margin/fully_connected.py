@@ -7,6 +7,8 @@ Every feasible KKT point has this form. With g = sum_i lambda_i y_i x_i the cond
 (W^(m)...W^(l+1))' (W^(l-1)...W^(1) g)', of rank one, each layer's columns along the next one's rows
 and all of one length; so beta is along g, which are the conditions of the convex problem for beta.
 A limit that was polished to a KKT point proves nothing of the flow: that is measured too.
+
+The loss goes to 0 from every L < n l(0), if the data are separable: `reaches_the_optimum`.
 """
 
 from __future__ import annotations
@@ -21,19 +23,16 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.falsify import survey
+from reluflow.falsify import Draw, Instance, Statement, given, survey
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.limits import CONVERGED, UNDECIDED, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.margin.problem import scaled
 from reluflow.networks.indexed import Network, fully_connected
-from reluflow.papers.vardi2022margin.convergence import goes_to_no_kkt_point
 
 REACH = (1e3, 1e5)
 """Values of log10(1/L) at which the flow is compared with its limit."""
-FARTHEST = 1e7
-"""The value beyond which a flow is not followed to confirm its limit."""
 _ROUNDING = 1e-9
 """Relative errors of |theta|^2."""
 
@@ -173,7 +172,7 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 def _row(case: Case) -> dict[str, Any]:
     """One flow: how far it is from the prediction at each of REACH, and its limit."""
-    found = limit(case.network, case.loss, case.X, case.y, case.theta, REACH[-1], FARTHEST)
+    found = limit(case.network, case.loss, case.X, case.y, case.theta, REACH[-1])
     row: dict[str, Any] = {"kind": case.kind, "depth": case.network.degree, "status": found.status}
     if found.status not in (CONVERGED, UNDECIDED):
         return row
@@ -258,20 +257,93 @@ def aligned_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
     return items + notes
 
 
-def printed_fit() -> list[Evidence]:
-    """What Theorem 3.1 as printed says of a start with L < 1 on the wrong side, logistic loss."""
-    example = goes_to_no_kkt_point()
-    feasible = any(item.holds for item in (*example.breaks, *example.recheck))
-    return [fact("logistic loss, one neuron, x = y = 1, w(0) = -1/2, v(0) = 1/2, where L < 1: the "
-                 "direction tends to that of a feasible point", feasible, True)]  # fmt: skip
+GLOSS = Reading(
+    "(Fit) is read with what Theorem 2.1 adds to it, that Φ classifies every datum correctly when "
+    "L < 1",
+    "by L < 1 alone it is false for the logistic loss: Φ = v w x, x = y = 1, w(0) = -1/2 and "
+    "v(0) = 1/2 have L(0) = 0.826, and θ(t) → 0. For separable data L < n ℓ(0) is enough",
+)
 
 
-def classified() -> Reading:
-    """What (Fit) has to mean in Theorem 3.1 for the logistic loss."""
-    return Reading(
-        taken="(Fit) is read as a loss below that of one datum with output 0, at some time: L < 1 "
-        "for the exponential loss, and L < log 2 for the logistic one",
-        others="letter by letter, with L < 1 for the logistic loss, θ(t) need not converge to the "
-        "direction of a KKT point: from w(0) = -1/2, v(0) = 1/2 with one neuron and x = y = 1 the "
-        "flow goes to 0, in a direction of no feasible point",
-    )
+# Below n l(0).
+
+
+def reaches_the_optimum() -> Statement:
+    """mm.ours.linear: from L < n l(0) on separable data the loss of a fully connected linear
+    network goes to 0, and theta to the direction of a global optimum.
+
+    The slack is what is left of 1e-6 by |theta|^2 / (m C^2) - 1, and -1 where the loss stops.
+    """
+
+    def slack(item: Instance) -> float:
+        end = limit(item["network"], item["loss"], item["X"], item["y"], item["theta"], REACH[0])
+        if end.status not in (CONVERGED, UNDECIDED):
+            return -1.0
+        best, m = max_margin(item["X"], item["y"]), item["network"].degree
+        excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
+        return 1e-6 - abs(excess) if end.converged else np.nan
+
+    return Statement(
+        "the flow comes to zero loss and to the direction of a global optimum",
+        {f"{name}, {loss.name}": _separable(name, loss)
+         for loss in (EXPONENTIAL, LOGISTIC) for name in ("normal", "parallel", "of all sizes")},
+        slack,
+        given("mm.ours.linear", network=lambda item: _is_full(item["network"]),
+              data=_are_separable, flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
+              start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
+    )  # fmt: skip
+
+
+def _separable(kind: str, loss: Loss) -> Draw:
+    """1 to 5 data in 1 to 3 dimensions, depth 2 to 5, widths 1 to 3; starts of all sizes, on the
+    side on which the sum of the margins is positive."""
+
+    def draw(rng: np.random.Generator) -> Instance:
+        n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 6), (1, 4), (2, 6)))
+        network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
+        X = rng.standard_normal((n, d))
+        if kind == "parallel":
+            X = X[:1] * rng.choice([-2.0, 0.5, 1.0, 1.0, 3.0], (n, 1))
+        if kind == "of all sizes":
+            X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-1.0, 1.0, (n, 1)))
+        y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
+        W = network.weights(rng.standard_normal(network.size))
+        z = network.output(network.parameters(W), X)
+        W[0] *= 1.0 if y @ z > 0.0 else -1.0
+        size = 10.0 ** rng.uniform(-2.0, 0.7) / np.abs(z).max()
+        theta = network.parameters(W) * size ** (1.0 / m)
+        return {"network": network, "loss": loss, "X": X, "y": y, "theta": theta}
+
+    return draw
+
+
+def _is_full(network: Network) -> bool:
+    full = fully_connected([g.shape[1] for g in network.maps], "linear")
+    same = all(np.array_equal(a, b) for a, b in zip(network.maps, full.maps, strict=True))
+    return network.activation == "linear" and network.degree >= 2 and same
+
+
+def _are_separable(item: Instance) -> bool:
+    try:
+        max_margin(item["X"], item["y"])
+    except InputError:
+        return False
+    return True
+
+
+def _log_loss(item: Instance, factor: float) -> float:
+    z = item["network"].output(item["theta"], item["X"])
+    return float(item["loss"].log_value(factor * z, item["y"]))
+
+
+def no_more_is_enough() -> list[Evidence]:
+    """mm.ours.linear, its constant: for data x_i = y_i = 1, widths 1 and theta = r (-1, 1, ..., 1)
+    the velocity is -c n r^(m-2) theta, and L is larger than n l(0) by as little as one likes."""
+    tried = [(n, m) for n in (1, 2, 5) for m in (2, 3, 4, 5)]
+    back = 0
+    for n, m in tried:
+        theta = np.array([-1.0, *np.ones(m - 1)])
+        rates = fully_connected([1] * m, "linear").gradient(theta, np.ones((n, 1)), np.ones(n))
+        back += np.array_equal(rates, -n * theta)
+    return [fact("networks of width 1, for n = 1, 2, 5 data x = y = 1 and m = 2, ..., 5, that "
+                 "r (-1, 1, ..., 1) moves straight to 0", int(back), len(tried))]  # fmt: skip

@@ -19,7 +19,11 @@ from reluflow.papers.vardi2022margin.curves import S
 from reluflow.papers.vardi2022margin.deeper import deeper
 from reluflow.papers.vardi2022margin.instances import EPS, Construction
 from reluflow.papers.vardi2022margin.perturbations import changed_layers, shorter_all_the_way
-from reluflow.papers.vardi2022margin.printed_limits import AS_PRINTED, followed
+from reluflow.papers.vardi2022margin.printed_limits import (
+    AS_PRINTED,
+    followed,
+    neurons_not_zero,
+)
 
 DECADES = (1.0, 10.0, 1e3, 1e5)
 """Values of log10(1/L) at which the activity along a flow is read."""
@@ -56,8 +60,8 @@ def two_data_deeper() -> Construction:
 
 
 def one_flow_only(layer: int | None = None) -> list[Evidence]:
-    """That the flow from the start of `two_data` meets no kink and ends at no local optimum, no
-    neuron 0, of Problem (2) or of that of one layer: Theorems 4.2 (2) and 5.3 without a kink."""
+    """mm.thm4.2.2, mm.thm5.3: the flow from the start of `two_data` meets no kink and ends at no
+    local optimum, no neuron 0, of Problem (2) or of that of one layer."""
     c = two_data()
     runs = followed(c, layer, at_zero=(0.0,))
     paths = [*(theta for run in runs for theta in run.limit.directions(DECADES)), c.start]
@@ -75,6 +79,7 @@ def one_flow_only(layer: int | None = None) -> list[Evidence]:
              len(runs), tried=len(runs)),
         *shorter_all_the_way((c, S)),
         fact("off the kinks: layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
+        *neurons_not_zero([c]),
     ]  # fmt: skip
 
 

@@ -69,8 +69,9 @@ def silent_coordinate_helps() -> list[Evidence]:
 
 
 def turning_helps() -> list[Evidence]:
-    """The shorter points of Theorem 4.2 (2) (C.5.2): all margins 1, |theta'|^2 = 8 + 8 eps' (eps' -
-    1), |theta' - theta~| = sqrt(8) eps', for eps' below 1/sqrt(8), and how far beyond."""
+    """The shorter points of Theorems 4.2 (2) and 5.3 (C.5.2, C.10): all margins 1, |theta'|^2 = 8 +
+    8 eps' (eps' - 1), |theta' - theta~| = sqrt(8) eps', for eps' below 1/sqrt(8), and how far
+    beyond."""
     c = theorem_4_2()
     near, far = (curve(c, S, sympy.sympify(end)) for end in (c.reach, 2))
     return [
@@ -79,21 +80,10 @@ def turning_helps() -> list[Evidence]:
         fact("|θ'|² is 8 + 8ε'(ε' - 1)", _is_norm(c, 8 + 8 * EPS * (EPS - 1)), True),
         fact("|θ'| < |θ̃| = √8 for all 0 < ε' < 1/√8", near.improves, True),
         fact("|θ' - θ̃|² is 8ε'²", sympy.expand(distance(c) - 8 * EPS**2) == 0, True),
+        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
         *improving_decades(c),
         note("θ' is feasible and shorter for all ε' below", _written(far.last)),
     ]  # fmt: skip
-
-
-def first_layer_turns() -> list[Evidence]:
-    """The shorter points of Theorem 5.3 (C.10), those of Theorem 4.2 (2): only the first layer
-    differs, so that they are shorter points of Problem (4) for l = 1."""
-    c = theorem_4_2()
-    near = curve(c, S, c.reach)
-    return [
-        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
-        fact("θ' is feasible and |u⁽¹⁾'| < |ũ⁽¹⁾| for all 0 < ε' < 1/√8", near.improves, True),
-        *improving_decades(c),
-    ]
 
 
 def tilting_helps() -> list[Evidence]:

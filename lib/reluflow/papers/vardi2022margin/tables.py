@@ -11,14 +11,8 @@ from typing import Any
 import pandas as pd
 
 from reluflow.falsify import survived
-from reluflow.ledger import Evidence, Reading, fact, note
-from reluflow.papers.vardi2022margin import (
-    deeper,
-    fully_connected,
-    guaranteed,
-    instances,
-    off_the_kinks,
-)
+from reluflow.ledger import Evidence, Known, fact, note, proved
+from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, off_the_kinks
 from reluflow.papers.vardi2022margin.curves import S
 from reluflow.papers.vardi2022margin.guaranteed import (
     Claimed,
@@ -41,6 +35,11 @@ from reluflow.papers.vardi2022margin.printed_limits import (
 from reluflow.papers.vardi2022margin.rays import better_is_shorter
 
 GLOBAL, LOCAL, NOT_LOCAL, MIXED = "Global", "Local", "Not local", "Local, not global"
+KKT_FULL = "Certificates: Theorem 3.1, of every KKT point"
+KKT_TWO = "Certificates: Theorems 4.2 (1) and 4.3, of every KKT point"
+KKT_LAYER = "Certificates: Theorems 5.2 and 5.4, of every KKT point"
+BY_HAND = "Counterexamples: the flow and the shorter points in closed form"
+DEEPER = "this section: the same with a third layer"
 _RANK = {"not local": NOT_LOCAL, "local": LOCAL, "global": GLOBAL}
 
 
@@ -52,7 +51,7 @@ class Cell:
     found     the entry that the program finds
     proofs    how many certificates of each kind stand behind it, all checked in rational arithmetic
     evidence  what settles the entry
-    reading   of (Fit), for an entry that speaks of all networks
+    known     where the book proves it
     """
 
     printed: str
@@ -60,12 +59,12 @@ class Cell:
     found: str
     proofs: Mapping[str, int]
     evidence: tuple[Evidence, ...]
-    reading: Reading | None = None
+    known: Known
 
     @property
     def settles(self) -> dict[str, Any]:
         """The arguments with which a ledger settles the entry."""
-        return {"evidence": list(self.evidence), "reading": self.reading}
+        return {"evidence": list(self.evidence), "known": self.known}
 
 
 NAMES = {"linear": "linear", "relu": "ReLU"}
@@ -98,8 +97,8 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzerow.linear, mm.tab1.nonzerow.relu, mm.tab1.nonzeroin.linear,
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
-    dead = _flows([instances.theorem_3_2()])
-    alive = [off_the_kinks.two_data(), instances.theorem_4_2()]
+    dead, alive = _flows([instances.theorem_3_2()]), off_the_kinks.two_data()
+    coordinate = {name: instances.theorem_4_1(name) for name in BOTH}
     return Table(
         {
             "fc": "fully connected",
@@ -109,22 +108,37 @@ def table_1(survey: Survey) -> Table:
             "shared": "shared weights, no input 0",
         },
         {
-            "fc.linear": _all(GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, survey.full_2),
-            "fc.relu": _one("Thm. 3.2", dead),
-            "noshare.linear": _one("Thm. 4.1", _flows([instances.theorem_4_1()])),
-            "noshare.relu": _one("Thm. 3.2", [*dead, *_flows([instances.theorem_4_1("relu")])]),
-            "nonzerow.linear": _all(
-                GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_is_global, survey.sparse
+            "fc.linear": _all(
+                GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, survey.full_2, KKT_FULL
             ),
-            "nonzerow.relu": _one("Thm. 4.2", _flows(alive), more=neurons_not_zero(alive)),
+            "fc.relu": _one("Thm. 3.2", dead, "the chapter's page: Theorem 3.2"),
+            "noshare.linear": _one("Thm. 4.1", _flows([coordinate["linear"]]), BY_HAND),
+            "noshare.relu": _one("Thm. 3.2", [*dead, *_flows([coordinate["relu"]])], BY_HAND),
+            "nonzerow.linear": _all(
+                GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_is_global, survey.sparse, KKT_TWO
+            ),
+            "nonzerow.relu": _one(
+                "Thm. 4.2", _flows([alive]), BY_HAND, more=neurons_not_zero([alive])
+            ),
             "nonzeroin.linear": _all(
-                GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_with_inputs_is_global, survey.sparse
+                GLOBAL,
+                "Thm. 4.2",
+                guaranteed.sparse_linear_with_inputs_is_global,
+                survey.sparse,
+                KKT_TWO,
             ),
             "nonzeroin.relu": _mixed(
-                "Thm. 4.3", guaranteed.relu_is_local, survey.relu, [instances.lemma_C_6()], None
+                "Thm. 4.3",
+                guaranteed.relu_is_local,
+                survey.relu,
+                [instances.lemma_C_6()],
+                None,
+                f"{KKT_TWO}; {BY_HAND}",
             ),
             **{
-                f"shared.{name}": _one("Thm. 4.4", _flows([instances.theorem_4_4(name)]), True)
+                f"shared.{name}": _one(
+                    "Thm. 4.4", _flows([instances.theorem_4_4(name)]), BY_HAND, True
+                )
                 for name in BOTH
             },
         },
@@ -136,7 +150,7 @@ def table_2(survey: Survey) -> Table:
     mm.tab2.layer.linear, mm.tab2.layer.relu, mm.tab2.layer-nonzero.linear,
     mm.tab2.layer-nonzero.relu: Table 2, networks of any depth, with examples of depth 3."""
     dead = deeper.dead_neuron()
-    four = [off_the_kinks.two_data_deeper(), deeper.four_neurons()]
+    alive = off_the_kinks.two_data_deeper()
     return Table(
         {
             "fc": "fully connected",
@@ -146,33 +160,47 @@ def table_2(survey: Survey) -> Table:
         },
         {
             "fc.linear": _all(
-                GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, (*survey.full_2, *survey.full)
+                GLOBAL,
+                "Thm. 3.1",
+                guaranteed.full_linear_is_global,
+                (*survey.full_2, *survey.full),
+                KKT_FULL,
             ),
-            "fc.relu": _one("Thm. 3.2", _flows([dead]), more=shorter_all_the_way((dead, S**2 / 2))),
+            "fc.relu": _one(
+                "Thm. 3.2", _flows([dead]), DEEPER, more=shorter_all_the_way((dead, S**2 / 2))
+            ),
             **{
                 f"noshare.{name}": _one(
-                    "Thm. 5.1", _flows([instances.theorem_5_1(m, name) for m in (3, 4)]), True
+                    "Thm. 5.1",
+                    _flows([instances.theorem_5_1(m, name) for m in (3, 4)]),
+                    BY_HAND,
+                    True,
                 )
                 for name in BOTH
             },
             "layer.linear": _all(
-                GLOBAL, "Thm. 5.2", guaranteed.linear_layers_are_global, survey.shared
+                GLOBAL, "Thm. 5.2", guaranteed.linear_layers_are_global, survey.shared, KKT_LAYER
             ),
             "layer.relu": _one(
                 "Thm. 5.3",
-                _flows(four, 1),
+                _flows([alive], 1),
+                DEEPER,
                 layer=1,
                 more=[
-                    *shorter_all_the_way(*((c, S) for c in four)),
+                    *shorter_all_the_way((alive, S)),
                     fact(
-                        "layers in which the points of these curves differ from the limits",
-                        [changed_layers(c) for c in four],
-                        [(1,)] * len(four),
+                        "layers in which the points of this curve differ from the limit",
+                        changed_layers(alive),
+                        (1,),
                     ),
                 ],
             ),
             "layer-nonzero.linear": _all(
-                GLOBAL, "Thm. 5.2", guaranteed.linear_layers_with_inputs_are_global, survey.shared
+                GLOBAL,
+                "Thm. 5.2",
+                guaranteed.linear_layers_with_inputs_are_global,
+                survey.shared,
+                KKT_LAYER,
             ),
             "layer-nonzero.relu": _mixed(
                 "Thm. 5.4",
@@ -180,6 +208,7 @@ def table_2(survey: Survey) -> Table:
                 survey.shared_relu,
                 [instances.lemma_C_6(), deeper.two_groups()],
                 1,
+                f"{KKT_LAYER}; {BY_HAND}",
             ),
         },
     )
@@ -193,6 +222,7 @@ def _flows(constructions: Sequence[Construction], layer: int | None = None) -> R
 def _one(
     theorem: str,
     runs: Runs,
+    where: str,
     inputs: bool = False,
     layer: int | None = None,
     more: Sequence[Evidence] = (),
@@ -202,16 +232,16 @@ def _one(
     more = [*more, *inputs_not_zero([c for c, _ in runs])] if inputs else more
     proofs = Counter(type(run.optimum.certificate).__name__ for _, run in runs)
     told = (_entry(found, NOT_LOCAL), *as_printed(runs, "not local", layer), *more)
-    return Cell(NOT_LOCAL, theorem, found, proofs, told)
+    return Cell(NOT_LOCAL, theorem, found, proofs, told, proved(where))
 
 
-def _all(printed: str, theorem: str, statement: Claimed, ends: Ends) -> Cell:
+def _all(printed: str, theorem: str, statement: Claimed, ends: Ends, where: str) -> Cell:
     """ "Global" or "Local": every limit that meets the hypotheses is."""
     judged = spoken_of(statement, ends)
     found = _weakest(one.verdict for one in judged)
     told = (_entry(found, printed), *_surveyed(statement, ends))
     proofs = Counter(one.proof for one in judged)
-    return Cell(printed, theorem, found, proofs, told, fully_connected.classified())
+    return Cell(printed, theorem, found, proofs, told, proved(where))
 
 
 def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
@@ -230,6 +260,7 @@ def _mixed(
     ends: Ends,
     examples: list[Construction],
     layer: int | None,
+    where: str,
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, runs = spoken_of(statement, ends), _flows(examples, layer)
@@ -247,7 +278,7 @@ def _mixed(
     )  # fmt: skip
     proofs = Counter(one.proof for one in judged)
     proofs.update(type(run.optimum.certificate).__name__ for _, run in runs)
-    return Cell(MIXED, theorem, found, proofs, told, fully_connected.classified())
+    return Cell(MIXED, theorem, found, proofs, told, proved(where))
 
 
 def _entry(found: str, printed: str) -> Evidence:

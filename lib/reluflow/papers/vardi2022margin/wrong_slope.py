@@ -1,4 +1,4 @@
-"""A constant sigma'(0) that leads gradient flow to no KKT point: Section 2 and Theorem 2.1.
+"""A constant sigma'(0), as Section 2 allows, that leads gradient flow to no KKT point.
 
 One filter w in R^2 looks at four patches, and two output weights serve two patches each,
 
@@ -40,15 +40,15 @@ def ended(value: float) -> Limit:
 
 
 def effect() -> list[Evidence]:
-    """Whether sigma'(0) in {0, 1/2, 1} has an effect on where this network's flow goes."""
+    """Whether this network's flow goes to a KKT point for every sigma'(0) in {0, 1/2, 1}."""
     ends = [ended(value) for value in (0.0, 0.5, 1.0)]
     return [fact("values of σ'(0) in {0, 1/2, 1} with which a flow with shared weights converges "
                  "to no KKT point", sum(not end.converged for end in ends), 0)]  # fmt: skip
 
 
 def no_kkt_point() -> Counterexample:
-    """With sigma'(0) = 0 the flow of the exponential loss converges in direction to no KKT point,
-    and with 1/2 to a shorter one that is."""
+    """mm.thm2.1.slope: with sigma'(0) = 0 the flow of the exponential loss converges in direction
+    to no KKT point, and with 1/2 to a shorter one that is."""
     stays, leaves = ended(0.0), ended(0.5)
     seen = kkt(NETWORK, stays.theta, X, Y)
     lengths = [float(end.theta @ end.theta) for end in (stays, leaves)]

@@ -20,6 +20,7 @@ from reluflow.papers.min2024early.pictures.circle import PALE
 
 PRINTED, OURS, NEEDED = "#D55E00", "#0072B2", INK
 _MARKERS = "osD^v"
+_FILLS = ("white", "#BBBBBB", "#444444")
 _DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
 
 
@@ -40,9 +41,12 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
     ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
             label="data that come nearest to $t_*$")  # fmt: skip
     for n, marker in zip(ns, _MARKERS, strict=False):
-        part = found[found.n == n]
-        ax.plot(part.mu, part.needed, ls="", marker=marker, ms=4.5, mfc="white", mec=NEEDED,
-                mew=0.9, label=f"slowest neuron drawn, $n = {n}$")  # fmt: skip
+        for d, fill in zip(sorted(found.d.unique()), _FILLS, strict=False):
+            part = found[(found.n == n) & (found.d == d)]
+            ax.plot(part.mu, part.needed, ls="", marker=marker, ms=4.5, mfc=fill, mec=NEEDED,
+                    mew=0.9)  # fmt: skip
+        legend_entry(ax, f"slowest neuron drawn, $n = {n}$", ls="", marker=marker, ms=4.5,
+                     mfc="white", mec=NEEDED, mew=0.9)  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel="separation $\\mu$",
            ylabel="time until home, in $1 / X_{\\min}$")  # fmt: skip
     legend_below(fig, columns=3)
@@ -71,7 +75,7 @@ def beside_the_excluded(found: BesideTimes) -> Figure:
 def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
     """-ln eps over mu, n and h, one panel each: what (Small) asks for, what is enough, what does.
 
-    Each frame is of `maps.needed_scales`.
+    `slices` are `maps.scales_along`.
     """
     names = {"mu": "separation $\\mu$", "n": "data $n$", "h": "neurons $h$"}
     fig, axes = panels(1, len(slices), height=3.9, sharey=True)

@@ -33,50 +33,35 @@ _NAMES = {
 
 @in_house_style
 def whole(each: Whole) -> Figure:
-    """One trajectory in three stretches of time, each with its own axis: up to t_1 in log10 t, from
-    t_1 to t_2 in t, and from t_2 on in log10 t.
-
-    Rows: the cosine of every neuron with x_+ (orange, v_j > 0) or x_- (blue); its log10 norm;
-    log10 of 1/L; the stable rank.
+    """One trajectory in three stretches of time: (a) up to t_1, in log10 t, the cosine of every
+    neuron with x_+ (orange, v_j > 0) or x_- (blue); (b) from t_1 to t_2, in t, its log10 norm; from
+    t_2 on, in log10 (t - t_2), (c) log10 of 1/L and (d) the stable rank.
     """
-    fig, axes = panels(
-        4, 3, height=7.4, sharey="row",  # type: ignore[arg-type]
-        titles=["alignment", "waiting", "falling"],
-    )  # fmt: skip
-    grid = axes.reshape(4, 3)
-    stretches = (each.aligning, each.waiting, each.falling)
-    places = _places(each)
-    for k, (moments, x) in enumerate(zip(stretches, places, strict=True)):
-        for j, sign in enumerate(each.given.signs):
-            centre = each.given.centre(sign)
-            cosine = moments.U[:, j] @ centre / np.linalg.norm(centre)
-            grid[0, k].plot(x, cosine, **_neuron(each, j))
-            grid[1, k].plot(x, moments.R[:, j] / _LN10, **_neuron(each, j))
-        grid[2, k].plot(x, -moments.log_loss / _LN10, color=style.INK)
-        grid[3, k].plot(x, stable_ranks(moments), color=style.INK)
-        grid[3, k].axhline(limit_rank(each.given.X, each.given.y), color=style.QUIET, lw=0.9,
-                           ls=(0, (4, 2)), label="limit in closed form")  # fmt: skip
-        for ax in grid[:, k]:
-            ax.set_xlim(x[0], x[-1])
-            ax.tick_params(labelbottom=ax is grid[3, k])
-    first, last = places[1][0], places[1][-1]
-    for ax in grid[:, 1]:  # t_2 is the last moment: not on the frame
-        ax.set_xlim(first, last + 0.04 * (last - first))
-    _mark_t_2(each, grid[:, 1])
-    for ax, label in zip(
-        grid[:, 0],
-        ("cos with $x_\\pm$", "$\\log_{10}\\|w_j\\|$", "$\\log_{10}(1/L)$", "stable rank"),
-        strict=True,
-    ):
-        ax.set_ylabel(label)
-    grid[0, 0].set_ylim(-1.05, 1.05)
-    grid[3, 0].set_ylim(0.95, 0.1 + max(2.0, float(np.max(stable_ranks(each.aligning)))))
-    for ax, label in zip(grid[3], ("$\\log_{10} t$", "$t$", "$\\log_{10}(t-t_2)$"), strict=True):
-        ax.set_xlabel(label)
-    style.legend_entry(grid[0, 0], "$v_j > 0$, with $x_+$", color=POSITIVE, lw=1.6)
-    style.legend_entry(grid[0, 0], "$v_j < 0$, with $x_-$", color=NEGATIVE, lw=1.6, ls=_DASHED)
-    style.legend_entry(grid[0, 0], "dies", color=DEAD, lw=1.2, ls=(0, (1, 1.2)))
-    legend_below(fig, columns=5)
+    titles = ["(a) alignment", "(b) waiting", "(c) falling", "(d) falling"]
+    fig, (first, second, third, fourth) = panels(2, 2, height=5.6, titles=titles)
+    aligning, waiting, falling = _places(each)
+    for j, sign in enumerate(each.given.signs):
+        centre = each.given.centre(sign)
+        cosine = each.aligning.U[:, j] @ centre / np.linalg.norm(centre)
+        first.plot(aligning, cosine, **_neuron(each, j))
+        second.plot(waiting, each.waiting.R[:, j] / _LN10, **_neuron(each, j))
+    third.plot(falling, -each.falling.log_loss / _LN10, color=style.INK)
+    fourth.plot(falling, stable_ranks(each.falling), color=style.INK)
+    fourth.axhline(limit_rank(each.given.X, each.given.y), color=style.QUIET, lw=0.9,
+                   ls=(0, (4, 2)), label="limit in closed form")  # fmt: skip
+    room = 0.04 * (waiting[-1] - waiting[0])  # t_2 is the last moment: not on the frame
+    first.set(xlim=(aligning[0], aligning[-1]), ylim=(-1.05, 1.05), xlabel="$\\log_{10} t$",
+              ylabel="cos with $x_\\pm$")  # fmt: skip
+    second.set(xlim=(waiting[0], waiting[-1] + room), xlabel="$t$",
+               ylabel="$\\log_{10}\\|w_j\\|$")  # fmt: skip
+    for ax, name in ((third, "$\\log_{10}(1/L)$"), (fourth, "stable rank")):
+        ax.set(xlim=(falling[0], falling[-1]), xlabel="$\\log_{10}(t-t_2)$", ylabel=name)
+    for sign, colour, name in ((1.0, POSITIVE, "$t_2^+$"), (-1.0, NEGATIVE, "$t_2^-$")):
+        second.axvline(each.t_2[sign], color=colour, lw=0.9, ls=(0, (4, 2)), zorder=1, label=name)
+    style.legend_entry(first, "$v_j > 0$, with $x_+$", color=POSITIVE, lw=1.6)
+    style.legend_entry(first, "$v_j < 0$, with $x_-$", color=NEGATIVE, lw=1.6, ls=_DASHED)
+    style.legend_entry(first, "dies", color=DEAD, lw=1.2, ls=(0, (1, 1.2)))
+    legend_below(fig, columns=3)
     return fig
 
 
@@ -93,13 +78,6 @@ def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
     last = each.falling.log_time / _LN10
     last[0] = min(0.0, float(last[1]))
     return each.aligning.log_time / _LN10, np.exp(each.waiting.log_time), last
-
-
-def _mark_t_2(each: Whole, column: NDArray) -> None:
-    for sign, colour, name in ((1.0, POSITIVE, "$t_2^+$"), (-1.0, NEGATIVE, "$t_2^-$")):
-        for ax in column:
-            ax.axvline(each.t_2[sign], color=colour, lw=0.9, ls=(0, (4, 2)), zorder=1)
-        style.legend_entry(column[0], name, color=colour, lw=0.9, ls=(0, (4, 2)))
 
 
 @in_house_style

@@ -71,16 +71,18 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
 @in_house_style
 def training(curves: Curves) -> Figure:
     """A descent as the paper shows it: (a) the cosine of either group's mean neuron to the sum of
-    its data, with the band of the group; (b) the loss, |W|_2^2 and the stable rank."""
+    its data, with the band of the group, whose worst neuron is a thin line; (b) the loss, |W|_2^2
+    and the stable rank, which is cut off at 2.5."""
     titles = ("(a) alignment", "(b) growth")
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
     sides = (curves.plus, POSITIVE, "+", "solid"), (curves.minus, NEGATIVE, "-", "dashed")
     for side, colour, sign, dash in sides:
         if np.isfinite(side[:, 0]).any():
-            left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0.0)
+            left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.15, lw=0.0)
+            left.plot(curves.step, side[:, 1], color=colour, ls=dash, lw=0.8)
             left.plot(curves.step, side[:, 0], color=colour, ls=dash,
                       label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
-    style.legend_entry(left, "worst to best of the group", color="#CCCCCC", lw=7.0)
+    style.legend_entry(left, "worst (thin line) to best of the group", color="#CCCCCC", lw=7.0)
     drawn = np.concatenate([curves.plus, curves.minus])
     least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
     left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
