@@ -39,7 +39,8 @@ WHILE_WAITING = Reading(
     "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
     "loss falls, and at the end the neurons point along the max-margin vector of their label, "
     "whose cosine with x₊ may be as near to μ as one likes. It is true for ever for data of the "
-    "label that are parallel or symmetric about x₊, or for which all ⟨xᵢ, x₊⟩ are equal, as for one datum.",
+    "label that are parallel or symmetric about x₊, or for which all ⟨xᵢ, x₊⟩ are equal, as for "
+    "one datum.",
 )
 """How "always drawn to x_+" is read."""
 
