@@ -2,9 +2,10 @@
 
 The flow is followed to a loss such as 1e-100000 on the clock log log(1/L), where L itself is never
 formed. Its end is still as far from the limit as 1 / log(1/L), or farther, so it is polished to a
-KKT point of the margin problem; that is accepted only if the flow confirms it
-(`reluflow.margin.confirm`). Where units that vanish do so too slowly, the flow is continued with
-the pulls' temperature held fixed (`reluflow.flows.frozen`).
+KKT point of the margin problem; that is accepted only if the flow comes nearer to it at the
+expected rate (`reluflow.margin.confirm`) and stays there (`reluflow.margin.stays`). Where units
+that vanish do so too slowly, the flow is continued with the pulls' temperature held fixed
+(`reluflow.flows.frozen`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,11 @@ class Limit:
     status       "converged"; "undecided" where no KKT point was confirmed; "at rest", "stalled",
                  "sliding", "non-unique" or "stiff" where the loss does not go to 0, or the flow
                  could not be followed
-    error        estimate of theta's distance from the limit, over |theta|
+    error        over |theta|, how far the KKT points that the last states of the flow give are from
+                 their own limit, at least the flow's relative error where they are not one, and
+                 at least the residual. It estimates theta's distance from the limit of the flow
+                 wherever the status is right. For "undecided", the same of the flow's last
+                 directions
     detail       one sentence on the status
     """
 
@@ -124,7 +129,8 @@ def limit(
     """The limit in direction of the gradient flow of sum_i l(y_i f(theta; x_i)).
 
     X (n, d), y (n,) of +-1, start theta (p,)
-    reach    log10(1/L) to which the flow is followed; tenfold for a start that is beyond
+    reach    log10(1/L) to which the flow is followed; tenfold for a start that is beyond, and
+             farther, with finer steps, where it is open whether the flow stays where it has come to
     at_zero  the derivative of the ReLU at 0, as for `integrate`
     rtol     relative tolerance of the integrator
 
@@ -215,8 +221,10 @@ def _judged(
     """What four states of a flow, and the paths to them with the errors of their steps, tell of its
     limit; and False where only whether it stays at a KKT point is open."""
     ends = [candidate(network, X, y, seen, at_zero) for seen in trail]
-    end, error = _extrapolated(network, X, y, trail, ends, at_zero)
+    end, error = _extrapolated(network, X, y, trail, ends, at_zero, paths[-1][1])
     path, why, told = paths[0][0], doubt(network, X, y, trail, end, exact), True
+    if not why and not np.isfinite(error):
+        why = "the points that the last states of the flow give do not come to a limit"
     if not why:
         why = departs(network, X, y, [seen.u for seen in trail], end, paths)
         told = not why
@@ -233,25 +241,27 @@ def _judged(
 
 def _extrapolated(
     network: Network, X: NDArray, y: NDArray, trail: list[Seen], ends: list[Stationary],
-    at_zero: float,
+    at_zero: float, noise: float,
 ) -> tuple[Stationary, float]:  # fmt: skip
     """The limit of the candidates of states at equal ratios, and an estimate of its error.
 
     Where KKT points are isolated, all candidates are one. On a manifold of them they drift by a
-    power of |theta|, and the geometric series is summed.
+    power of |theta|, and the geometric series is summed; the error is infinite where it is none,
+    and at least the flow's own, `noise`.
     """
     size = np.linalg.norm(ends[-1].theta)
     a, b, c = (np.linalg.norm(p.theta - q.theta) / size for p, q in pairwise(ends))
-    if not np.isfinite(c) or c <= _SAME:
+    if c <= _SAME:
         return ends[-1], float(c)
     if not (c <= _DRIFTS * b and b <= _DRIFTS * a):
-        return ends[-1], float(c)
+        left = c * c / (b - c) if c < b else c if c <= noise else np.inf
+        return ends[-1], max(float(left), noise)
     guesses = [ends[k].theta + (ends[k].theta - ends[k - 1].theta) * r / (1.0 - r)
                for k, r in ((2, b / a), (3, c / b))]  # fmt: skip
     unit = guesses[1] / np.linalg.norm(guesses[1])
     pulls = ends[-1].multipliers / ends[-1].multipliers.sum()
     moved = candidate(network, X, y, replace(trail[-1], u=unit, pulls=pulls), at_zero)
-    return moved, float(np.linalg.norm(guesses[1] - guesses[0]) / size)
+    return moved, max(float(np.linalg.norm(guesses[1] - guesses[0]) / size), noise)
 
 
 def _trail(network: Network, path: FlowPath) -> list[Seen]:

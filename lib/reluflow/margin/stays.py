@@ -66,13 +66,12 @@ def departs(
 def unstable(network: Network, X: NDArray, y: NDArray, found: Stationary) -> NDArray:
     """An orthonormal basis (p, k) of the directions in which flows leave a KKT point."""
     theta, patterns = found.theta, found.patterns or None
-    forms, along = network.rates(theta[None], X, np.eye(network.size), patterns)
+    forms, along = network.rates(theta, X, np.eye(network.size), patterns)
     rows = [along.T[found.multipliers > 0.0]]
     pairs = zip(forms, network.cosines(theta, X), idle_units(network, theta), strict=True)
     rows += [np.moveaxis(turns, 0, -1)[(np.abs(h) <= KINK) & ~idle] for turns, h, idle in pairs]
     space = null_space(np.vstack(rows))
-    many = np.tile(theta, (space.shape[1], 1))
-    bend = network.hessian_product(many, X, found.multipliers * y, space.T, patterns)
+    bend = network.hessian_product(theta, X, found.multipliers * y, space.T, patterns)
     values, vectors = np.linalg.eigh(np.eye(space.shape[1]) - bend @ space)
     return np.asarray(space @ vectors[:, values < -CURVED])
 
