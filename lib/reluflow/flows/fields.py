@@ -16,6 +16,10 @@ from reluflow.losses import Loss
 from reluflow.networks.indexed import Network
 
 
+_NOTHING = 1e-14
+"""A datum that pulls less than this share of the largest pull is left out of derivatives."""
+
+
 class Field(Protocol):
     """dz/ds = velocity(z), z (k,), on a clock s; smooth unless `surfaces` is overridden.
 
@@ -119,8 +123,12 @@ class GradientFlow(Field):
         patterns = self.layers(active)
         outputs = chart.outputs(z, self.X, patterns)
         c = self.loss.pull(outputs, self.y, relative=True)
-        C = np.outer(c, c) - np.diag(self.loss.bend(outputs, self.y, relative=True))
-        matrix = chart.jacobian(z, self.X, c, C, patterns)
+        # Data that pull next to nothing change it by less than rounding, and are most of many.
+        pull = np.abs(c) > _NOTHING * np.abs(c).max(initial=0.0)
+        bend = self.loss.bend(outputs, self.y, relative=True)[pull]
+        C = np.outer(c[pull], c[pull]) - np.diag(bend)
+        sides = [layer[pull] for layer in patterns]
+        matrix = chart.jacobian(z, self.X[pull], c[pull], C, sides)
         if self.clock == LOG_LOSS:
             return matrix
         # d tau = sum_i c_i dz_i, with the outputs z_i = e^(m rho) f(u; x_i).

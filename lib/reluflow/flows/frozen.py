@@ -52,8 +52,8 @@ class FrozenFlow(Field):
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
         u, patterns, p = z[:-1], self._plain.layers(active), len(z) - 1
         network, X, c = self.network, self.X, self.pulls(z, patterns)
-        tangents = network.gradient(np.tile(u, (len(X), 1)), X, np.diag(self.y), patterns)
-        bend = network.hessian_product(np.tile(u, (p, 1)), X, c * self.y, np.eye(p), patterns).T
+        tangents = self.y[:, None] * network.rates(u, X, np.eye(p), patterns)[1].T
+        bend = network.hessian_product(u, X, c * self.y, np.eye(p), patterns).T
         spread = self.factor * (np.outer(c, c) - np.diag(c))
         dG, G, square = bend + tangents.T @ (spread @ tangents), c @ tangents, u @ u
         along = (G @ u) / square

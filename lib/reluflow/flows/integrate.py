@@ -193,8 +193,10 @@ class _Path:
         if not np.isfinite(v).all():
             return t, z, none, self.failure(v)
         options = dict(self.options)
-        if self.method in (BDF, Radau) and self.field.jacobian(z, active) is not None:
-            options.setdefault("jac", lambda _, at: self.field.jacobian(at, active))
+        first = self.field.jacobian(z, active) if self.method in (BDF, Radau) else None
+        if first is not None:
+            options.setdefault("jac", lambda _, at: first if np.array_equal(at, z)
+                               else self.field.jacobian(at, active))  # fmt: skip
         solver = self.method(
             lambda _, at: self.field.velocity(at, active), t, z, self.until, **options
         )

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.geometry import enumerable
 from reluflow.margin import layer_problem, two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
 from reluflow.margin.curves import fitted, shorter, span
@@ -139,15 +138,22 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
     lengths = np.linalg.norm(W, axis=1)
     if value - float(lengths[chosen] @ np.abs(v[chosen])) > EQUAL * value:
         return _unbalanced(network, theta, X, y, lengths, v)
-    all_of = two_layers.neurons(network, X) if _few(network, X) else None
-    if all_of is not None:
+    beyond = ""
+    try:
+        all_of = two_layers.neurons(network, X)
+    except InputError as error:
+        beyond = f"; whether it is a global one was not asked: {error}"
+    else:
         # One program bounds all combinations at once; it need not be sharp.
-        bound = two_layers.minimum(all_of, y, beat=value, nodes=0)
-        if bound.complete and value - min(bound.value, value) <= EQUAL * value:
-            slack = 1.0 - min(bound.value, value) / value
-            return Optimum("global", theta, Cellwise(bound.families, True), slack,
+        bound = two_layers.bound(all_of, y, value * (1.0 - EQUAL), W[chosen], v[chosen])
+        if bound is not None:
+            slack = 1.0 - min(bound[0], value) / value
+            return Optimum("global", theta, Cellwise((bound[1],), True), slack,
                            "no combination of cells holds a shorter point")  # fmt: skip
-    near = two_layers.neurons(network, X, (_cut(W, lengths), v))
+    try:
+        near = two_layers.neurons(network, X, (_cut(W, lengths), v))
+    except InputError as error:
+        return Optimum("undecided", theta, None, np.nan, str(error))
     found = two_layers.minimum(near, y, beat=value, stop=True)
     if found.value < value * (1.0 - EQUAL):
         start = [np.abs(v[j]) * W[j, list(where)]
@@ -162,13 +168,8 @@ def _of_two_layers(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> 
             return _beaten(theta, proof)
     elif found.complete:
         return Optimum("local", theta, Cellwise(found.families, False), two_layers.GAP,
-                       _NONE)  # fmt: skip
+                       f"{_NONE}{beyond}")  # fmt: skip
     return Optimum("undecided", theta, None, np.nan, _OPEN)
-
-
-def _few(network: Network, X: NDArray) -> bool:
-    widest = max((int((g > 0).sum()) for g in network.maps[0]), default=0)
-    return network.activation == "linear" or (enumerable(len(X), widest) and len(X) <= 40)
 
 
 def _cut(W: NDArray, lengths: NDArray) -> NDArray:

@@ -18,12 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lstsq
 
+from reluflow.margin.programs import least_length
 from reluflow.networks.indexed import Network
 
 _STEPS = 100
+_PATIENCE = 20
+"""Steps in which the residual must halve."""
 _DONE = 1e-15
 _ROUNDING = 1e-11
 """A residual smaller than this that does not fall any more is all rounding."""
+_SOLVED, _SHORT = 1e-10, 1e-10
+"""A residual up to this solves the equations; a margin that is so much less than 1 is too small."""
+_SETS, _CARRIES = 20, 1e-6
+"""Sets of data that carry theta which are tried; a smaller share of the multipliers is none."""
 _RANK = 1e-10
 _VANISHES = 1e-8
 """A parameter smaller than this, over |theta|, is 0 in the limit, if the equations allow that."""
@@ -59,12 +66,53 @@ def polished(
     patterns  (n, h_l) for each layer, with first factors at the kinks
     kinks     the units that stay on their kink, in one layer
     """
+    found = _solved(network, theta, multipliers, X, y, active, patterns, kinks)
+    if found.residual <= _SOLVED or kinks:
+        return found
+    # More margins are asked to be 1 than can be at once: those that carry theta will do.
+    at, seen = theta, {active.tobytes()}
+    for _ in range(_SETS):
+        on = np.flatnonzero(active)
+        sides = [mask[on].astype(float) for mask in patterns]
+        tangents = y[on, None] * network.rates(at, X[on], np.eye(network.size), sides)[1].T
+        margins = y * network.output(at, X, patterns)
+        shares = np.zeros(len(X))
+        try:
+            shares[on] = least_length(tangents, 1.0 - margins[on] + tangents @ at).multipliers
+        except ArithmeticError:
+            return found
+        carry = shares > _CARRIES * shares.max()
+        if carry.tobytes() in seen:
+            return found
+        seen.add(carry.tobytes())
+        less = _solved(network, at, shares, X, y, carry, patterns, kinks)
+        if not less.residual <= _SOLVED:
+            return found
+        margins = y * network.output(less.theta, X, less.patterns)
+        if (margins[on] >= 1.0 - _SHORT).all() and (less.multipliers >= 0.0).all():
+            return less
+        at = less.theta
+    return found
+
+
+def _solved(
+    network: Network,
+    theta: NDArray,
+    multipliers: NDArray,
+    X: NDArray,
+    y: NDArray,
+    active: NDArray,
+    patterns: list[NDArray],
+    kinks: list[Kink],
+) -> Stationary:
+    """The solution next to theta, or where the steps come to no solution."""
     system = _System(network, X, y, np.flatnonzero(active), [m.astype(float) for m in patterns],
                      kinks)  # fmt: skip
     z = np.concatenate([theta, multipliers[active], [patterns[k][i, j] for k, i, j in kinks]])
     size = np.linalg.norm(theta)
     F, J = system.at(z)
     left = np.linalg.norm(F) / size
+    best, since = left, 0
     for _ in range(_STEPS):
         damping = np.sqrt(left) * np.eye(len(z))
         step = -lstsq(np.vstack([J, damping]), np.append(F, np.zeros(len(z))), cond=_RANK,
@@ -73,6 +121,9 @@ def polished(
         F, J = system.at(z)
         before, left = left, np.linalg.norm(F) / size
         if not np.isfinite(left) or left <= _DONE or (left <= _ROUNDING and left > 0.5 * before):
+            break
+        best, since = (left, 0) if left < 0.5 * best else (best, since + 1)
+        if since > _PATIENCE:  # too many margins are asked to be 1
             break
     small = np.abs(z[: len(theta)]) <= _VANISHES * np.linalg.norm(z[: len(theta)])
     bare = z.copy()
@@ -103,22 +154,22 @@ class _System:
 
     def at(self, z: NDArray) -> tuple[NDArray, NDArray]:
         """The equations' left sides less right sides, and their derivative."""
-        network, X, y, on = self.network, self.X, self.y, self.on
-        p, a = network.size, len(on)
-        theta, c = z[:p], np.zeros(len(X))
-        c[on] = z[p : p + a] * y[on]
+        network, on = self.network, self.on
+        X, y, p, a = self.X[on], self.y[on], network.size, len(on)
+        theta, c = z[:p], z[p : p + a] * y
         patterns = self.mixed(z)
-        pick = np.zeros((a, len(X)))
-        pick[np.arange(a), on] = y[on]
-        tangents = network.gradient(np.tile(theta, (a, 1)), X, pick, patterns)
-        bend = network.hessian_product(np.tile(theta, (p, 1)), X, c, np.eye(p), patterns).T
-        outputs = y[on] * network.output(theta, X, patterns)[on]
+        sides = [mask[on] for mask in patterns]
+        tangents = y[:, None] * network.rates(theta, X, np.eye(p), sides)[1].T
+        bend = network.hessian_product(theta, X, c, np.eye(p), sides).T
+        outputs = y * network.output(theta, X, sides)
         rows = [np.hstack([np.eye(p) - bend, -tangents.T])]
         rows.append(np.hstack([tangents, np.zeros((a, a))]))
         F = [theta - z[p : p + a] @ tangents, outputs - 1.0]
         if self.kinks:
-            forms = network.rates(np.tile(theta, (p, 1)), X, np.eye(p), patterns)[0]
-            values = network.preactivations(theta, X)
+            forms = network.rates(theta, self.X, np.eye(p), patterns)[0]
+            values = network.preactivations(theta, self.X)
+            pulls = np.zeros(len(self.X))
+            pulls[on] = c
             F.append(np.array([values[k][i, j] for k, i, j in self.kinks]))
             slopes = np.array([forms[k][:, i, j] for k, i, j in self.kinks])
             rows.append(np.hstack([slopes, np.zeros((len(slopes), a))]))
@@ -128,7 +179,7 @@ class _System:
                 for side in (0.0, 1.0):
                     both = [mask.copy() for mask in patterns]
                     both[k][i, j] = side
-                    ends.append(network.gradient(theta, X, c, both))
+                    ends.append(network.gradient(theta, self.X, pulls, both))
                 columns[:p, number] = ends[0] - ends[1]
             return np.concatenate(F), np.hstack([np.vstack(rows), columns])
         return np.concatenate(F), np.vstack(rows)

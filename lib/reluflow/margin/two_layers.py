@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
-from reluflow.geometry import enumerate_cells
+from reluflow.errors import InputError
+from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.margin.certificates import Column, Family
 from reluflow.margin.problem import KINK
 from reluflow.margin.programs import Solution, least_sum
@@ -35,6 +37,18 @@ GAP = 1e-8
 """Two values of the problem that differ by less than this share are equal."""
 NODES = 4000
 """Programs after which branch and bound gives up."""
+WORK = 200_000
+"""And columns in all of them together: that many fit in memory."""
+CELLS = 20_000
+"""Cells of all neurons together, those that see the same counted once, that are looked at."""
+FEW = 20_000
+"""Numbers in a program that is solved at once; a larger one is solved column by column."""
+BATCH = 50
+"""Columns that are added at a time."""
+BREAKS = 1e-9
+"""A condition of the dual that is missed by less is met."""
+CHUNK = 2**18
+"""Entries of the columns that are worked on at once."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +96,24 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
     """The joined neurons with all their columns; with `near` (W, v) those that meet these weights.
 
     A neuron of weights 0 meets every cell, with both signs; any other one keeps its sign, and meets
-    the cells on either side of the data on which its input is 0.
+    the cells on either side of the data on which its input is 0. Raises InputError for more than
+    `CELLS`.
     """
     chosen = joined(network)
     inputs = tuple(tuple(np.flatnonzero(network.maps[0][j]).tolist()) for j in chosen)
     data = tuple(X[:, list(where)] for where in inputs)
     known: dict[tuple[int, ...], tuple[Column, ...]] = {}
     groups: dict[object, int] = {}
-    columns, numbers = [], []
+    columns, numbers, cells = [], [], 0
     for j, where, x in zip(chosen, inputs, data, strict=True):
         w = np.zeros(len(where)) if near is None else near[0][j, list(where)]
+        if np.any(w) or where not in known:
+            cells += _cell_bound(network, x, w)
+            if cells > CELLS:
+                raise InputError(
+                    f"up to {cells} activation cells would have to be looked at, and {CELLS} are "
+                    "the limit"
+                )
         if np.any(w):
             assert near is not None
             columns.append(_columns(network, x, w, (1 if near[1][j] >= 0.0 else -1,)))
@@ -112,18 +134,41 @@ def _columns(
     n, none = len(x), np.zeros(len(x))
     if network.activation == "linear":
         return tuple(Column(np.ones(n, bool), np.zeros(n, bool), s, none) for s in signs)
-    h, sizes = x @ w, np.linalg.norm(x, axis=1) * np.linalg.norm(w)
-    rows = (np.abs(h) <= KINK * sizes) & x.any(axis=1)
-    found = []
+    rows, found = _kinks(x, w), []
     for pattern in enumerate_cells(x[rows]).patterns if rows.any() else np.zeros((1, 0), bool):
-        active = h > 0.0
+        active = x @ w > 0.0
         active[rows] = pattern
         found += [Column(active, rows, s, none) for s in signs]
     return tuple(found)
 
 
-Copies = dict[tuple[int, int], int]
-"""(group, number of the column) -> a neuron of the group."""
+def _kinks(x: NDArray, w: NDArray) -> NDArray:
+    """The data (n,) on which weights w (p,) have the input 0, of those that are not 0."""
+    sizes = np.linalg.norm(x, axis=1) * np.linalg.norm(w)
+    return (np.abs(x @ w) <= KINK * sizes) & x.any(axis=1)
+
+
+def _cell_bound(network: Network, x: NDArray, w: NDArray) -> int:
+    """At most so many cells meet the weights w (p,)."""
+    return 1 if network.activation == "linear" else cell_bound(int(_kinks(x, w).sum()), len(w))
+
+
+Key = tuple[int, int]
+"""(group, number of the column)."""
+Copies = dict[Key, int]
+"""A neuron of the group for every column of it that is there."""
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """The least sum of lengths if every column may have a vector of its own; infinite where no
+    vectors will do. `used` are those of the columns looked at, `multipliers` (n,) the dual point's,
+    which bounds the columns left out, too, where it is `proved`."""
+
+    value: float
+    used: dict[Key, NDArray]
+    multipliers: NDArray
+    proved: bool = True
 
 
 def minimum(
@@ -134,42 +179,47 @@ def minimum(
     Parameters: the neurons, labels y (n,), a value to `beat` (what only comes near to it is not
     looked for), `stop` at the first point that beats it, and the number of programs allowed.
     """
-    k, n = len(given.inputs), len(y)
+    k = len(given.inputs)
     best = Minimum(np.inf, tuple(np.zeros(len(w)) for w in given.inputs), np.ones(k), (), True)
-    value, families, ticket = beat, [], count()
-    heap: list[tuple[float, int, tuple[int, ...], Solution, Copies]] = []
+    value, families, ticket, work = beat, [], count(), 0
+    heap: list[tuple[float, int, tuple[int, ...], Relaxed]] = []
 
-    def add(fixed: tuple[int, ...]) -> None:
+    def add(fixed: tuple[int, ...], first: Iterable[Key] = ()) -> int:
         copies = _copies(given, fixed)
-        found = _relaxed(given, copies, y)
-        heapq.heappush(heap, (found.value, next(ticket), fixed, found, copies))
+        found = relaxed(given, copies, y, first)
+        heapq.heappush(heap, (found.value, next(ticket), fixed, found))
+        return len(copies)
 
-    add(())
+    work += add(())
     while heap:
-        bound, _, fixed, found, copies = heapq.heappop(heap)
+        bound, _, fixed, found = heapq.heappop(heap)
+        copies = _copies(given, fixed)
         settled = bound >= value * (1.0 - GAP)
         point = None if settled else _assigned(given, fixed, copies, found)
         if point is not None:
             value, settled = bound, True
             best = replace(best, value=bound, omegas=point[0], signs=point[1])
         if settled:
-            families.append(_family(given, fixed, copies, found, n))
+            families.append(_family(given, fixed, copies, found, y))
             if point is not None and stop:
                 break
             continue
         if next(ticket) > nodes:
             return replace(best, families=tuple(families), complete=False)
-        tried = _largest(given, fixed, copies, found)
-        guess = _relaxed(given, tried, y)
-        if guess.value < value * (1.0 - GAP):
-            value, point = guess.value, _assigned(given, fixed, tried, guess)
-            assert point is not None
-            best = replace(best, value=value, omegas=point[0], signs=point[1])
-            if stop:
-                break
+        for last in [None, *found.used] if stop else [None]:
+            tried = _largest(given, fixed, copies, found, last)
+            guess = relaxed(given, tried, y, tried)
+            if guess.value < value * (1.0 - GAP):
+                value, point = guess.value, _assigned(given, fixed, tried, guess)
+                assert point is not None
+                best = replace(best, value=value, omegas=point[0], signs=point[1])
+                if stop:
+                    return replace(best, families=tuple(families))
         j = len(fixed)
         for c in _allowed(given, fixed, j):
-            add((*fixed, c))
+            if work > WORK:
+                return replace(best, families=tuple(families), complete=False)
+            work += add((*fixed, c), [*found.used, (given.groups[j], c)])
     return replace(best, families=tuple(families))
 
 
@@ -188,28 +238,101 @@ def _copies(given: Neurons, fixed: tuple[int, ...]) -> Copies:
     return copies
 
 
-def _relaxed(given: Neurons, copies: Copies, y: NDArray) -> Solution:
-    """The program in which every copy has a vector of its own; of infinite value if infeasible."""
-    n, blocks = len(y), []
-    heights = [int(given.columns[j][c].rows.sum()) for (_, c), j in copies.items()]
-    first, total = n, n + sum(heights)
-    for ((_, c), j), height in zip(copies.items(), heights, strict=True):
+def relaxed(
+    given: Neurons, copies: Copies, y: NDArray, first: Iterable[Key] = (), enough: float = -np.inf
+) -> Relaxed:
+    """The program in which every copy has a vector of its own, by column generation.
+
+    It begins with the copies `first`, or with all where these are few, and adds those whose
+    condition of the dual its multipliers break most, until they break none, or its value is below
+    `enough`: the bound is that of all copies, and the program never holds more than a few.
+    """
+    chosen = {key: None for key in first if key in copies}
+    if program_entries(given, copies) <= FEW:
+        chosen = dict.fromkeys(copies)
+    elif not chosen:
+        chosen = dict.fromkeys(list(copies)[:: max(1, len(copies) // BATCH)])
+    while True:
+        found = _restricted(given, {key: copies[key] for key in chosen}, y)
+        used = dict(zip(chosen, found.blocks, strict=True))
+        if len(chosen) == len(copies):
+            return Relaxed(found.value, used, found.multipliers)
+        if found.value < enough:
+            return Relaxed(found.value, used, found.multipliers, proved=False)
+        rest = {key: j for key, j in copies.items() if key not in chosen}
+        broken = [(length, key) for keys, lengths, _ in _lengths(given, rest, y, found.multipliers)
+                  for length, key in zip(lengths.tolist(), keys, strict=True)
+                  if length > 1.0 + BREAKS]  # fmt: skip
+        if not broken:
+            return Relaxed(found.value, used, found.multipliers)
+        chosen |= {key: None for _, key in heapq.nlargest(BATCH, broken)}
+
+
+def program_entries(given: Neurons, copies: Copies) -> int:
+    """Numbers in the program of some copies: one for each datum, each condition and coordinate."""
+    return sum(
+        (len(given.data[j]) + int(given.columns[j][c].rows.sum())) * len(given.inputs[j])
+        for (_, c), j in copies.items()
+    )
+
+
+def _restricted(given: Neurons, copies: Copies, y: NDArray) -> Solution:
+    """The program of these copies alone."""
+    blocks, cells = [], []
+    for (_, c), j in copies.items():
         column, x = given.columns[j][c], given.data[j]
-        G = np.zeros((total, x.shape[1]))
-        G[:n] = (y * column.sign * column.active)[:, None] * x
-        G[first : first + height] = (np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows]
-        first += height
-        blocks.append(G)
-    return least_sum(blocks, np.concatenate([np.ones(n), np.zeros(total - n)]))
+        blocks.append((y * column.sign * column.active)[:, None] * x)
+        cells.append((np.where(column.active, 1.0, -1.0)[:, None] * x)[column.rows])
+    return least_sum(blocks, np.ones(len(y)), cells)
+
+
+def _lengths(
+    given: Neurons, copies: Copies, y: NDArray, multipliers: NDArray
+) -> Iterator[tuple[list[Key], NDArray, dict[Key, NDArray]]]:
+    """For chunks of copies: their keys, the lengths (c,) of what a dual point asks to be at most 1,
+
+        min over s >= 0 of | sum_i (sign lambda_i y_i active_i + s_i (2 active_i - 1)) x_i |,
+
+    and the s (n,) of those where s = 0 does not do. By duality it is the largest value of lambda's
+    pull on a unit vector in the cell.
+    """
+    keys = list(copies)
+    most = max(1, CHUNK // len(y))
+    for j in dict.fromkeys(copies.values()):
+        x, sizes = given.data[j], np.linalg.norm(given.data[j], axis=1)
+        own = [key for key in keys if copies[key] == j]
+        for start in range(0, len(own), most):
+            part = own[start : start + most]
+            columns = [given.columns[j][c] for _, c in part]
+            active = np.array([column.active for column in columns])
+            signs = np.array([column.sign for column in columns], float)
+            pulls = (active * (signs[:, None] * (multipliers * y))) @ x
+            lengths, slopes = np.linalg.norm(pulls, axis=1), {}
+            for k in np.flatnonzero(lengths > 1.0).tolist():
+                rows = columns[k].rows & (sizes > 0.0)
+                if rows.any():
+                    sides = np.where(active[k, rows], 1.0, -1.0) / sizes[rows]
+                    s, lengths[k] = _nearest((sides[:, None] * x[rows]).T, -pulls[k])
+                    slopes[part[k]] = np.zeros(len(y))
+                    slopes[part[k]][rows] = s / sizes[rows]
+            yield part, lengths, slopes
+
+
+def _nearest(A: NDArray, b: NDArray) -> tuple[NDArray, float]:
+    """s >= 0 (r,) of least |A s - b|, and that. Raises ArithmeticError where it is not found."""
+    try:
+        return nnls(A, b)
+    except RuntimeError as error:  # too many steps
+        raise ArithmeticError("the condition of a cell was not decided") from error
 
 
 def _assigned(
-    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Solution
+    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Relaxed
 ) -> tuple[tuple[NDArray, ...], NDArray] | None:
     """A neuron for every copy in use, or None where a group has too few of them."""
     omegas = [np.zeros(len(w)) for w in given.inputs]
     signs = np.array([columns[0].sign for columns in given.columns], float)
-    used = {key: u for key, u in zip(copies, found.blocks, strict=True)
+    used = {key: u for key, u in found.used.items()
             if np.linalg.norm(u) > UNUSED * found.value}  # fmt: skip
     free = Counter(given.groups[len(fixed) :])
     holders = {(given.groups[j], c): j for j, c in enumerate(fixed)}
@@ -222,33 +345,53 @@ def _assigned(
     return tuple(omegas), signs
 
 
-def _largest(given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Solution) -> Copies:
-    """As many copies of each group as it has neurons: those that are fixed, and the largest."""
-    sizes = {key: float(np.linalg.norm(u)) for key, u in zip(copies, found.blocks, strict=True)}
+def _largest(
+    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Relaxed, first: Key | None
+) -> Copies:
+    """As many copies of each group as it has neurons: those that are fixed, the largest in use, and
+    before these one that is asked for."""
+    sizes = {key: float(np.linalg.norm(u)) for key, u in found.used.items()}
+    if first is not None:
+        sizes[first] = np.inf
     chosen = {(given.groups[j], c) for j, c in enumerate(fixed)}
     for group, number in Counter(given.groups[len(fixed) :]).items():
-        others = [key for key in copies if key[0] == group and key not in chosen]
+        others = [key for key in sizes if key[0] == group and key not in chosen]
         chosen.update(sorted(others, key=lambda key: -sizes[key])[:number])
     return {key: j for key, j in copies.items() if key in chosen}
 
 
 def _family(
-    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Solution, n: int
+    given: Neurons, fixed: tuple[int, ...], copies: Copies, found: Relaxed, y: NDArray
 ) -> Family:
     """The dual point of a relaxation, with the columns of every neuron that it speaks of."""
-    slopes, first = {}, n
-    for (group, c), j in copies.items():
-        column = given.columns[j][c]
-        slope = np.zeros(n)
-        height = int(column.rows.sum())
-        slope[column.rows] = found.multipliers[first : first + height]
-        slopes[group, c] = replace(column, slopes=slope)
-        first += height
-    columns = []
+    columns = {key: given.columns[j][key[1]] for key, j in copies.items()}
+    for _, _, slopes in _lengths(given, copies, y, found.multipliers):
+        columns |= {key: replace(columns[key], slopes=s) for key, s in slopes.items()}
+    listed = []
     for j, group in enumerate(given.groups):
         numbers = [fixed[j]] if j < len(fixed) else _allowed(given, fixed, j)
-        columns.append(tuple(slopes[group, c] for c in numbers))
-    return Family(found.multipliers[:n], tuple(columns))
+        listed.append(tuple(columns[group, c] for c in numbers))
+    return Family(found.multipliers, tuple(listed))
+
+
+def bound(
+    given: Neurons, y: NDArray, value: float, W: NDArray, v: NDArray
+) -> tuple[float, Family] | None:
+    """The value of one program for all combinations, with its dual point; None where it is smaller
+    than `value`. It need not be sharp. W (k, d) and v (k,) are weights to begin with."""
+    copies, first = _copies(given, ()), []
+    numbers = {id(columns): {(c.active.tobytes(), c.sign): i for i, c in enumerate(columns)}
+               for columns in given.columns}  # fmt: skip
+    for j, group in enumerate(given.groups):
+        h = given.data[j] @ W[j, list(given.inputs[j])]
+        for active in (h > 0.0, h >= 0.0):
+            here = (active.tobytes(), 1 if v[j] >= 0.0 else -1)
+            if here in numbers[id(given.columns[j])]:
+                first.append((group, numbers[id(given.columns[j])][here]))
+    found = relaxed(given, copies, y, first, enough=value)
+    if not found.proved or found.value < value:
+        return None
+    return found.value, _family(given, (), copies, found, y)
 
 
 def parameters(

@@ -178,7 +178,7 @@ class Network:
         moved = self._moved(W, V, inputs, masks)[1]
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
-        change = np.zeros_like(delta)
+        change = np.zeros(np.broadcast_shapes(delta.shape, (*V[0].shape[:-2], 1, 1)))
         found: list[NDArray] = []
         for layer in range(self.degree - 1, -1, -1):
             first = np.swapaxes(change, -1, -2) @ inputs[layer]
