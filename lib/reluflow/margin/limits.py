@@ -27,7 +27,7 @@ from reluflow.margin.confirm import Seen, candidate, doubt
 from reluflow.margin.kkt import kkt
 from reluflow.margin.polish import Stationary
 from reluflow.margin.problem import margins, scaled
-from reluflow.margin.stays import departs
+from reluflow.margin.stays import curvature, departs
 from reluflow.networks.indexed import Network
 
 DECADE = float(np.log(10.0))
@@ -70,10 +70,9 @@ class Limit:
                  "sliding", "non-unique" or "stiff" where the loss does not go to 0, or the flow
                  could not be followed
     error        over |theta|, how far the KKT points that the last states of the flow give are from
-                 their own limit, at least the flow's relative error where they are not one, and
-                 at least the residual. It estimates theta's distance from the limit of the flow
-                 wherever the status is right. For "undecided", the same of the flow's last
-                 directions
+                 their own limit; at least the residual, and where there is a manifold of them at
+                 least the error of the flow's steps. It does not tell whether the status is right.
+                 For "undecided", how far the flow's last directions are from their own limit
     detail       one sentence on the status
     """
 
@@ -226,7 +225,9 @@ def _judged(
     if not why and not np.isfinite(error):
         why = "the points that the last states of the flow give do not come to a limit"
     if not why:
-        why = departs(network, X, y, [seen.u for seen in trail], end, paths)
+        away, rests = curvature(network, X, y, end)
+        error = max(error, paths[-1][1]) if rests else error
+        why = departs(network, X, [seen.u for seen in trail], end, away, paths)
         told = not why
     if why:
         point = scaled(network, trail[-1].u, X, y)
@@ -247,21 +248,20 @@ def _extrapolated(
 
     Where KKT points are isolated, all candidates are one. On a manifold of them they drift by a
     power of |theta|, and the geometric series is summed; the error is infinite where it is none,
-    and at least the flow's own, `noise`.
+    but for steps up to the flow's own error `noise`.
     """
     size = np.linalg.norm(ends[-1].theta)
     a, b, c = (np.linalg.norm(p.theta - q.theta) / size for p, q in pairwise(ends))
     if c <= _SAME:
         return ends[-1], float(c)
     if not (c <= _DRIFTS * b and b <= _DRIFTS * a):
-        left = c * c / (b - c) if c < b else c if c <= noise else np.inf
-        return ends[-1], max(float(left), noise)
+        return ends[-1], float(c * c / (b - c) if c < b else c if c <= noise else np.inf)
     guesses = [ends[k].theta + (ends[k].theta - ends[k - 1].theta) * r / (1.0 - r)
                for k, r in ((2, b / a), (3, c / b))]  # fmt: skip
     unit = guesses[1] / np.linalg.norm(guesses[1])
     pulls = ends[-1].multipliers / ends[-1].multipliers.sum()
     moved = candidate(network, X, y, replace(trail[-1], u=unit, pulls=pulls), at_zero)
-    return moved, max(float(np.linalg.norm(guesses[1] - guesses[0]) / size), noise)
+    return moved, float(np.linalg.norm(guesses[1] - guesses[0]) / size)
 
 
 def _trail(network: Network, path: FlowPath) -> list[Seen]:

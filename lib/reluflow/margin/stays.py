@@ -37,17 +37,17 @@ APART = 0.03
 def departs(
     network: Network,
     X: NDArray,
-    y: NDArray,
     trail: Sequence[NDArray],
     found: Stationary,
+    away: NDArray,
     paths: Sequence[tuple[FlowPath, float]],
 ) -> str:
     """Why a flow may not stay at the KKT point that it has come to; nothing where it does.
 
     trail  directions (p,) of the flow, the last two of which tell whether it leaves a kink
+    away   a basis (p, k) of the directions in which flows leave the point
     paths  the flow from its start on, and the error of its steps
     """
-    away = unstable(network, X, y, found)
     start = paths[0][0].states[0][:-1]
     if max(float(np.linalg.norm(u @ away)) for u in (start, *trail)) > NOTHING:
         return "the flow may leave the KKT point: it moves in a direction that leads away"
@@ -63,8 +63,9 @@ def departs(
     return ""
 
 
-def unstable(network: Network, X: NDArray, y: NDArray, found: Stationary) -> NDArray:
-    """An orthonormal basis (p, k) of the directions in which flows leave a KKT point."""
+def curvature(network: Network, X: NDArray, y: NDArray, found: Stationary) -> tuple[NDArray, bool]:
+    """An orthonormal basis (p, k) of the directions in which flows leave a KKT point; and whether
+    there are some in which they rest, as on a manifold of KKT points."""
     theta, patterns = found.theta, found.patterns or None
     forms, along = network.rates(theta, X, np.eye(network.size), patterns)
     rows = [along.T[found.multipliers > 0.0]]
@@ -73,7 +74,7 @@ def unstable(network: Network, X: NDArray, y: NDArray, found: Stationary) -> NDA
     space = null_space(np.vstack(rows))
     bend = network.hessian_product(theta, X, found.multipliers * y, space.T, patterns)
     values, vectors = np.linalg.eigh(np.eye(space.shape[1]) - bend @ space)
-    return np.asarray(space @ vectors[:, values < -CURVED])
+    return space @ vectors[:, values < -CURVED], bool((np.abs(values) <= CURVED).any())
 
 
 @dataclass(frozen=True)
