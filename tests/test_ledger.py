@@ -923,7 +923,7 @@ def test_the_inventory_is_whole() -> None:
         "lee2022support": 57,
         "lee2023magnitude": 49,
         "min2024early": 68,
-        "phuong2021inductive": 45,
+        "phuong2021inductive": 46,
         "vardi2022margin": 66,
     }
     claims = claims_by_id(inventories)

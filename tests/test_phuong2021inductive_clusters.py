@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from reluflow.falsify import falsify
 from reluflow.geometry.pair_products import pair_products
 from reluflow.images import digits
 from reluflow.papers.phuong2021inductive.clusters import (
     OPTIMISERS,
     Neurons,
     adam_makes_clusters,
+    measured,
+    runs_from,
     sign_descent,
     trained,
 )
@@ -62,9 +67,16 @@ def test_clusters_and_that_their_evidence_can_fail(monkeypatch):
     found = digits()
     rows = found.digit <= 1
     X, y = found.levels[rows] / 16.0, np.where(found.digit[rows] == 1, 1.0, -1.0)
-    assert not failing(adam_makes_clusters(X, y, 1, 2))
+    runs = runs_from(X, y, 1, 2)
+    report = falsify(adam_makes_clusters(X, y, runs), 0, 2, 0)
+    assert report.survives
+    assert report.tried == 2
+    assert not failing(measured(runs))
+    early = [(seed, {k: replace(run, loss=0.02) for k, run in each.items()}) for seed, each in runs]
+    assert falsify(adam_makes_clusters(X, y, early), 0, 2, 0).tried == 0
+    assert falsify(adam_makes_clusters(X[1:], y[1:], runs), 0, 2, 0).tried == 0
     monkeypatch.setitem(OPTIMISERS, "Adam", OPTIMISERS["plain descent"])
-    assert len(failing(adam_makes_clusters(X, y, 1, 1))) == 1
+    assert not falsify(adam_makes_clusters(X, y, runs_from(X, y, 1, 1)), 0, 1, 0).survives
 
 
 def test_filtered_gaussians_are_normal_vectors_that_passed_the_filter():

@@ -269,11 +269,11 @@ def _rays(rng):
 
 def test_evidence_of_figure_4_can_fail(paper):
     crisp = np.r_[1.0, 0.9, 1e-3 * np.ones(18)]
-    assert not failing(claims.few_singular_values(paper, crisp))
-    assert len(failing(claims.few_singular_values(paper, np.ones(20)))) == 1
+    assert not failing(claims.few_singular_values(paper, {"another": paper}, crisp))
+    assert len(failing(claims.few_singular_values(paper, {}, np.ones(20)))) == 1
     for singular in (np.r_[1.0, 0.5, 0.01 * np.ones(126)], np.ones(128)):
         other = replace(paper, singular=singular)
-        assert len(failing(claims.few_singular_values(other, crisp))) == 1
+        assert len(failing(claims.few_singular_values(other, {}, crisp))) == 1
     assert claims.clear(np.array([2.0, 1.0, 0.2, 0.19])) == 3
     rng = np.random.default_rng(0)
     centres = np.array([[0.0, 0.0], [5.0, 1.0], [-4.0, 2.0]])

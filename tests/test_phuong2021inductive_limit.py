@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from reluflow import ledger
-from reluflow.falsify import falsify
+from reluflow.falsify import Statement, falsify
 from reluflow.figures import cut_off
 from reluflow.flows.late_time import log_elapsed, log_steepness
 from reluflow.geometry.separability import violations
@@ -27,10 +27,13 @@ from reluflow.papers.phuong2021inductive import (
     one_group,
     spread,
     start_draws,
+    waiting,
+    waiting_exact,
 )
 from reluflow.papers.phuong2021inductive.limit import Limit, limit
 from reluflow.papers.phuong2021inductive.long_flow import Start, Waiting, follow, patterns
 from reluflow.papers.phuong2021inductive.pictures import limit as pictures
+from reluflow.papers.phuong2021inductive.two_extremal import spans
 from reluflow.supports import support_draws, supported
 from scipy.integrate import solve_ivp
 
@@ -56,6 +59,12 @@ def of_sizes() -> start_draws.Survey:
 def failed(evidence: list[ledger.Evidence]) -> list[str]:
     return [item.what for item in evidence if item.decides and item.form != "deviation"
             and not item.holds]  # fmt: skip
+
+
+def held(statement: Statement, count: int) -> bool:
+    """Whether a statement survives so many draws, all of them tried."""
+    report = falsify(statement, 0, count, 0)
+    return report.survives and report.tried == count
 
 
 # Data.
@@ -174,10 +183,12 @@ def test_flows_reach_the_limit(near_zero: start_draws.Survey) -> None:
 
 def test_constants_with_an_empty_group(near_zero: start_draws.Survey) -> None:
     lone = one_group.leaves_the_other()
-    assert failed(loss_growth.constants_hold(near_zero, lone, 0)) == []
-    turned = replace(lone, U=lone.U[..., ::-1])
-    assert failed(loss_growth.constants_hold(near_zero, turned, 0)) != []
+    both = replace(near_zero, found=[*near_zero.found, lone])
+    assert held(loss_growth.constants_hold(both, 0), 3)
+    turned = replace(near_zero, found=[replace(lone, U=lone.U[..., ::-1])])
+    assert not held(loss_growth.constants_hold(turned, 0), 1)
     assert set(lone.limit.vectors) == {1.0}
+    assert failed(loss_growth.of_constants(near_zero, 0)) == []
 
 
 def test_another_data_set_s_limit_is_noticed(near_zero: start_draws.Survey) -> None:
@@ -189,13 +200,63 @@ def test_another_data_set_s_limit_is_noticed(near_zero: start_draws.Survey) -> N
 
 
 def test_starts_of_other_sizes_follow_the_law(of_sizes: start_draws.Survey) -> None:
-    assert failed(convergence.every_start(of_sizes)) == []
-    assert failed(spread.follows_the_law(of_sizes)) == []
+    count = len(of_sizes.found)
+    assert held(convergence.every_start(of_sizes), count)
+    assert falsify(spread.follows_the_law(of_sizes), 0, count, 0).survives
+    assert failed([*convergence.of_every_start(of_sizes), *spread.of_the_law(of_sizes)]) == []
     assert failed(convergence.near_zero_is_needed(of_sizes)) != []
     late = of_sizes.found[-1]
     assert spread.constant(late) > 1.0
     doubled = replace(late, R=late.R * 1.0, U=late.U, tau=2.0 * late.tau)
-    assert failed(spread.follows_the_law(replace(of_sizes, found=[doubled])))
+    assert not held(spread.follows_the_law(replace(of_sizes, found=[doubled])), 1)
+    turned = replace(of_sizes, found=[replace(late, U=late.U[..., ::-1])])
+    assert not held(convergence.every_start(turned), 1)
+
+
+def test_hypotheses_of_our_own_claims_are_tested(of_sizes: start_draws.Survey) -> None:
+    late = of_sizes.found[-1]
+    flipped = replace(late, given=replace(late.given, y=-late.given.y))
+    sums = replace(late.given, X=np.vstack([late.given.X, late.given.X[:1] * [[9.0]]]))
+    for wrong in (
+        replace(late, given=replace(late.given, y=np.ones(len(late.given.y)))),
+        replace(late, given=replace(late.given, loss=general_loss.LINEAR)),
+        replace(late, given=replace(late.given, signs=np.ones(len(late.given.signs)))),
+    ):
+        item = {"flow": wrong}
+        assert convergence.every_start(of_sizes).unmet(item)
+        assert spread.follows_the_law(of_sizes).unmet(item)
+    assert convergence.every_start(of_sizes).unmet({"flow": late}) is None
+    assert not convergence.both_alive({"flow": flipped})
+    more = {"flow": replace(late, given=replace(sums, y=np.append(late.given.y, -late.given.y[0])))}
+    assert not convergence.separable(more)
+    few = start_draws.not_spanning(3, 1).found[0]
+    assert spread.follows_the_law(of_sizes).unmet({"flow": few})
+    assert convergence.every_start(of_sizes).unmet({"flow": few}) is None
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_neuron_that_waits_for_ever_on_data_of_the_theorem(sign: float) -> None:
+    """With either label; and that its evidence can fail."""
+    X, y = waiting.X, waiting.Y
+    assert len(violations(X, y, strict=False)) == 0
+    assert all(spans(X, y, s) for s in (1.0, -1.0))
+    large, small = waiting.ends(sign)
+    assert failed(waiting.size_comes_last((large, small))) == []
+    assert not linear_groups.groups_are_clean(large)
+    assert linear_groups.groups_are_clean(small)
+    assert large.distances[-1, 0] < 1e-3  # the limit does not notice
+    assert len(failed(waiting.size_comes_last((small, small)))) == 1
+    assert len(failed(waiting.size_comes_last((large, large)))) == 1
+
+
+def test_the_inequality_of_the_neuron_that_waits() -> None:
+    """It needs an output that is large enough, and holds along a plain integration."""
+    assert not waiting_exact.stays(1)
+    assert waiting_exact.stays(2)
+    assert waiting_exact.stays(5)
+    told, active = waiting.meeting(1e-3)
+    assert told > 2.0
+    assert active.tolist() == [False, False, False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +291,10 @@ def test_faces_of_the_plane() -> None:
     assert (0, 1) in kkt_points_exact.possible([[1, 1], [-1, 0]], [1, 1])
     # Not orthogonally separable: other faces can hold a neuron.
     assert kkt_points_exact.other_faces([[1, 0], [-1, 1], [-1, -1]], [1, 1, 1]) > 0
-    assert failed(kkt_points.all_kkt_points(9, 20)) == []
+    assert held(kkt_points.no_other_points(), 20)
+    assert failed(kkt_points.least_norms(9, 2)) == []
+    one_label = {"X": np.eye(2, dtype=int) + 1, "y": np.ones(2, dtype=int)}
+    assert kkt_points.no_other_points().unmet(one_label)
 
 
 def test_counterexamples() -> None:
@@ -239,6 +303,10 @@ def test_counterexamples() -> None:
         case.check()
     assert balance_exact.quotient() == "2"
     assert general_loss_exact.tangent() == Fraction(1, 5)
+    turned, away = general_loss.other_rates()
+    goal = limit(np.array([[1.0, 0.0], [0.3, 3.0]]), np.ones(2)).vectors[1.0]
+    assert turned == pytest.approx(np.degrees(np.arctan2(goal[1], goal[0])), abs=1e-3)
+    assert away == pytest.approx(41.99, abs=0.01)
 
 
 def test_lemma_a4() -> None:

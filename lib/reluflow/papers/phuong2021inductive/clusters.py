@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.minibatches import minibatch_steps
-from reluflow.ledger import Evidence, bound, note
+from reluflow.ledger import Evidence, note
 
 OPTIMISERS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {
     "Adam": lambda moved: torch.optim.Adam(moved, lr=1e-3),
@@ -26,8 +27,8 @@ OPTIMISERS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {
 }
 WIDTH, SCALE, TRAINED, LONG = 128, 0.05, 0.01, 1 / 3
 TIGHT, WIDE = 0.1, 0.2
-"""Deviations of norms over their mean: below the first are clusters, above the second rays. Chosen
-after four first runs (0.02 to 0.04, and 0.3 to 0.4)."""
+"""Deviations of norms over their mean: below the first are clusters, above the second rays."""
+FIRST = "both, after four first runs with deviations of 0.02 to 0.04, and of 0.3 to 0.4"
 _MOST = 3000
 
 
@@ -71,21 +72,25 @@ class Neurons:
         return float(np.degrees(np.arccos(np.clip(U @ mean, -1.0, 1.0).min())))
 
 
+def drawn(d: int, seed: int) -> tuple[NDArray, NDArray]:
+    """The start, W (h, d) and a (1, h): uniform as PyTorch draws it, times SCALE."""
+    rng = np.random.default_rng(seed)
+    W, a = (SCALE * rng.uniform(-1.0, 1.0, shape) / shape[1] ** 0.5
+            for shape in ((WIDTH, d), (1, WIDTH)))  # fmt: skip
+    return W, a
+
+
 def trained(X: NDArray, y: NDArray, optimiser: str, seed: int) -> Neurons:
     """Train a two-layer network without biases on all data at once until the logistic loss is at
-    most TRAINED; the seed draws the start, uniform as PyTorch draws it, times SCALE."""
-    rng = np.random.default_rng(seed)
-    shapes = ((WIDTH, X.shape[1]), (1, WIDTH))
-    W, a = (
-        torch.tensor(SCALE * rng.uniform(-1.0, 1.0, shape) / shape[1] ** 0.5).requires_grad_()
-        for shape in shapes
-    )
+    most TRAINED, from the start of this seed."""
+    W, a = (torch.tensor(part).requires_grad_() for part in drawn(X.shape[1], seed))
     data, targets = torch.tensor(X), torch.tensor(y > 0, dtype=torch.float64)
 
     def loss(rows: Tensor) -> Tensor:
         outputs = functional.linear(functional.relu(functional.linear(data[rows], W)), a)
         return functional.binary_cross_entropy_with_logits(outputs[:, 0], targets[rows])
 
+    rng = np.random.default_rng(seed)
     steps = minibatch_steps(OPTIMISERS[optimiser]([W, a]), loss, len(y), len(y), rng)
     left = np.inf
     for left in islice(steps, _MOST):
@@ -94,24 +99,67 @@ def trained(X: NDArray, y: NDArray, optimiser: str, seed: int) -> Neurons:
     return Neurons(W.detach().numpy(), a.detach().numpy()[0], left)
 
 
-def adam_makes_clusters(X: NDArray, y: NDArray, seed: int, starts: int) -> list[Evidence]:
-    """os.ours.clusters: Adam makes clusters of the neurons of either sign, plain descent rays."""
-    runs = {
-        name: [trained(X, y, name, s) for s in range(seed, seed + starts)] for name in OPTIMISERS
-    }
-    adam, plain = (
-        [run.spread(sign) for run in runs[name] for sign in (1.0, -1.0)] for name in OPTIMISERS
+def runs_from(
+    X: NDArray, y: NDArray, seed: int, starts: int
+) -> list[tuple[int, dict[str, Neurons]]]:
+    """Seeds of `starts` starts, and from each the network of each optimiser."""
+    return [(s, {name: trained(X, y, name, s) for name in OPTIMISERS})
+            for s in range(seed, seed + starts)]  # fmt: skip
+
+
+def _spreads(runs: dict[str, Neurons], name: str) -> list[float]:
+    return [runs[name].spread(sign) for sign in (1.0, -1.0)]
+
+
+def adam_makes_clusters(
+    X: NDArray, y: NDArray, found: list[tuple[int, dict[str, Neurons]]]
+) -> Statement:
+    """os.ours.clusters: Adam makes clusters of the neurons of either sign, plain descent rays.
+    The slack is what the bars leave of the largest deviation of norms, and of the smallest."""
+    items = iter(found)
+
+    def again(_: np.random.Generator) -> Instance:
+        seed, runs = next(items)
+        W, a = drawn(X.shape[1], seed)
+        return {"X": X, "y": y, "W": W, "a": a, "runs": runs}
+
+    def start(item: Instance) -> bool:
+        size = SCALE / np.sqrt([item["W"].shape[1], WIDTH])
+        within = np.abs(item["W"]).max() <= size[0] and np.abs(item["a"]).max() <= size[1]
+        return bool(within and len(item["W"]) == WIDTH)
+
+    def slack(item: Instance) -> float:
+        adam, plain = (_spreads(item["runs"], name) for name in OPTIMISERS)
+        return float(min(TIGHT - max(adam), min(plain) - WIDE))
+
+    return Statement(
+        "clusters after Adam, rays after descent",
+        {"starts": again},
+        slack,
+        given(
+            "os.ours.clusters",
+            data=lambda item: item["X"].shape == (360, 64) and np.ptp(item["X"]) == 1.0,
+            start=start,
+            training=lambda item: max(run.loss for run in item["runs"].values()) <= TRAINED,
+        ),
+        strict=True,
     )
-    long = [len(run.long(sign)) for each in runs.values() for run in each for sign in (1.0, -1.0)]
+
+
+def measured(found: list[tuple[int, dict[str, Neurons]]]) -> list[Evidence]:
+    """The deviations, the bars, and the angles within a group."""
+    runs = [each for _, each in found]
+    adam, plain = ([v for each in runs for v in _spreads(each, name)] for name in OPTIMISERS)
+    networks = [run for each in runs for run in each.values()]
+    fewest = min(len(run.long(sign)) for run in networks for sign in (1.0, -1.0))
     return [
-        bound("Adam: largest deviation of norms over their mean", max(adam), "<", TIGHT, "",
-              digits=2),
-        bound("plain descent: the smallest", min(plain), ">", WIDE, "", digits=2),
-        bound("loss at the end, the largest", max(r.loss for each in runs.values() for r in each),
-              "<=", TRAINED, "", digits=2),
+        note("deviation of norms over their mean: Adam, the largest; plain descent, the smallest",
+             (max(adam), min(plain)), digits=2),
+        note("the bars for these", (TIGHT, WIDE), digits=None, after=FIRST),
         note("groups of neurons behind each number, and the fewest neurons in one",
-             (len(adam), min(long))),
+             (len(adam), fewest)),
         *(note(f"{name}: largest angle of a long neuron to the mean of its group",
-               max(run.angle(sign) for run in each for sign in (1.0, -1.0)), "degrees", digits=2)
-          for name, each in runs.items()),
+               max(each[name].angle(sign) for each in runs for sign in (1.0, -1.0)), "degrees",
+               digits=2)
+          for name in OPTIMISERS),
     ]  # fmt: skip

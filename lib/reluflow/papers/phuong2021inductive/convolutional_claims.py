@@ -29,6 +29,9 @@ STRONG = 0.71
 """The silhouette from which Kaufman and Rousseeuw (1990) call what was found a strong structure."""
 MOST = 10
 """Singular values that are still "very few, perhaps five or ten"."""
+BARS = "the bar, when a fifth of the run was over"
+MEDOIDS = f"{BARS}; medoids, after a look: k-means, meant at first, spends a cluster on strays"
+RAYS = "the bar, the textbook's, after rays were seen to pass the other bars"
 KNOWN = computed("a recorded run at the paper's scale")
 _CHOICES = (
     "Adam's rate is 0.001, pixels go from 0 to 1, all layers have biases, and the 0.05 is for "
@@ -82,6 +85,7 @@ def layers_separate(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
     are runs as long from other starts, by name."""
     layers = run.before()
     chances = [pairs.chance for pairs in layers]
+    told = [_told(each) for each in (run, *others.values())]
     return [
         *_of(run),
         bound("correlation with the layer: chance that a pair of one class lies to the right",
@@ -95,6 +99,7 @@ def layers_separate(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
         *(note(f"{unit}, {_NAMES[kind]}: mean, pixels and layers 1 to 7", tuple(course), digits=2)
           for unit, raw in _UNITS.items() for kind, course in courses_of(layers, raw).items()),
         *(note(f"{name}: such units", _told(other)) for name, other in others.items()),
+        note("starts with such a unit", f"{sum(map(bool, told))} of {len(told)}"),
     ]  # fmt: skip
 
 
@@ -159,25 +164,30 @@ def nearly_separable(run: Shown, others: Mapping[str, Shown]) -> list[Evidence]:
     """What is seen instead of `separable_features`: a figure does not show the violations."""
     share = "share of all pairs that violate (OS), before the ReLU"
     return [
-        bound(share, run.whole["train"][BEFORE].share, "<", SHOWN, "", digits=2),
-        *(bound(f"{name}: {share}", other.whole["train"][BEFORE].share, "<", SHOWN, "", digits=2)
+        bound(share, run.whole["train"][BEFORE].share, "<", SHOWN, "", digits=2, after=BARS),
+        *(bound(f"{name}: {share}", other.whole["train"][BEFORE].share, "<", SHOWN, "", digits=2,
+                after=BARS)
           for name, other in others.items()),
         note("images to leave out so that the others are orthogonally separable: at least, at most",
              run.left_out["train"]),
     ]  # fmt: skip
 
 
-def few_singular_values(run: Shown, synthetic: NDArray) -> list[Evidence]:
+def few_singular_values(
+    run: Shown, others: Mapping[str, Shown], synthetic: NDArray
+) -> list[Evidence]:
     """os.fig4a: W_7 has more than two and at most ten singular values that are clearly not 0; its
     widest gap among the first ten is narrower than the gap behind the second of the `synthetic`
-    ones, those of the network of Section 5.1."""
+    ones, those of the network of Section 5.1. `others` are runs as long from other starts."""
     s = run.singular
     gaps = s[:MOST] / s[1 : MOST + 1]
     gap = float(synthetic[1] / synthetic[2])
     return [
         *_of(run),
-        bound(f"singular values of at least {CLEAR:g} of the largest", clear(s), "<=", MOST, ""),
-        bound("the same", clear(s), ">", 2, ""),
+        bound(f"singular values of at least {CLEAR:g} of the largest", clear(s), "<=", MOST, "",
+              after=BARS),
+        bound("the same", clear(s), ">", 2, "", after=BARS),
+        *(note(f"{name}: the same", clear(other.singular)) for name, other in others.items()),
         bound("widest gap among the ten largest, the larger over the smaller", float(gaps.max()),
               "<", gap, "", digits=2),
         note("after how many it is", int(gaps.argmax()) + 1),
@@ -209,14 +219,15 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
     return [
         *_of(run),
         bound("silhouette of the three clusters", silhouette(run.plane, run.second), ">=", STRONG,
-              "", digits=2),
-        bound("the same of the rays of Section 5.1", silhouette(*rays), "<", STRONG, "", digits=1),
+              "", digits=2, after=RAYS),
+        bound("the same of the rays of Section 5.1", silhouette(*rays), "<", STRONG, "", digits=1,
+              after=RAYS),
         bound("the far cluster of positive entries of W_8: their share in it",
-              signs[1], ">=", PURE, "", digits=2),
+              signs[1], ">=", PURE, "", digits=2, after=MEDOIDS),
         bound("the far cluster of negative entries: their share in it",
-              1 - signs[0], ">=", PURE, "", digits=2),
+              1 - signs[0], ">=", PURE, "", digits=2, after=MEDOIDS),
         bound("the near cluster: share of the rarer sign",
-              min(shares[0], 1 - shares[0]), ">=", MIXED, "", digits=2),
+              min(shares[0], 1 - shares[0]), ">=", MIXED, "", digits=2, after=MEDOIDS),
         note("neurons in the near cluster and in the two others",
              tuple(int(rows.sum()) for rows in (near, *sides))),
         note("neurons with positive entries, of all",

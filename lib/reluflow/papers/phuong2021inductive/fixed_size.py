@@ -1,4 +1,5 @@
-"""Lemma 1 with the size of the start fixed before its directions: an instance where it fails.
+"""Lemma 1 with the size of the start fixed before its directions, for data that are not (OS): an
+instance where it fails in another way than that of `waiting`.
 
 Three data in the plane, not (OS): A positive, N and M negative. Seen from N and M the neurons with
 a_j < 0 grow along their sum, and one with a_j > 0 at a tiny angle from the sum waits there. Another
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.ledger import Evidence, fact, note
 from reluflow.papers.phuong2021inductive.extremal import extremal_directions
 from reluflow.papers.phuong2021inductive.own_flow import WIDTH, follow
 
@@ -54,14 +55,3 @@ def size_comes_last() -> list[Evidence]:
         note(f"from norm {LARGE:g}: all are home at one time", bool(large.all(axis=1).any())),
         note("neurons of the three that are home at some time there", int(large.any(axis=0).sum())),
     ]  # fmt: skip
-
-
-READING = Reading(
-    "for almost all directions of the start there is a size below which the lemma holds, and this "
-    "size may depend on the directions",
-    "With the size fixed before the directions are drawn the lemma is false for data that are not "
-    "(OS), which it does not ask for: of three data in the plane, from norm 0.01, a neuron is home "
-    "only until one datum is fitted, and another one that starts within the angle 0.001 of where "
-    "it is driven away from comes too late. Such starts have a positive probability.",
-)
-"""How os.lem1 is read."""

@@ -15,6 +15,7 @@ from reluflow.ledger import Counterexample, Evidence, bound, note
 from reluflow.losses import Loss
 from reluflow.papers.phuong2021inductive import general_loss_exact
 from reluflow.papers.phuong2021inductive.limit import limit
+from reluflow.papers.phuong2021inductive.long_flow import Start, follow
 
 LINEAR = Loss(
     "linear",
@@ -61,7 +62,22 @@ def goes_to_the_sum() -> list[Evidence]:
         note("directions of the positive neurons, less that of the sum of the positive data, below "
              "1e-9", off < 1e-9),
         note("cosine of that sum with w₊", cosine, digits=3),
+        note("log(1 + e^(-c_i f)) on (1, 0) and (1/10, 1), c = (1, 3): angle to which a neuron "
+             "turns, and angle of w₊", other_rates(), "degrees", digits=3),
     ]  # fmt: skip
+
+
+def other_rates() -> tuple[float, float]:
+    """Two tail rates in one label, by a flow on the data c_i x_i, which have the same loss: where a
+    neuron of it is for a loss of e^-1e6, and w_+, as angles in degrees."""
+    X, y = np.array([[1.0, 0.0], [0.1, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    W0, signs = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([1.0, -1.0])
+    rates = np.array([[1.0], [3.0], [1.0]])
+    late = follow(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
+    assert late is not None
+    ends = late.U[-1, 0], limit(X, y).vectors[1.0]
+    first, second = (float(np.degrees(np.arctan2(v[1], v[0]))) for v in ends)
+    return first, second
 
 
 def linear_loss() -> Counterexample:

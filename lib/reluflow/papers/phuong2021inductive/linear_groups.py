@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
-from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.papers.phuong2021inductive.long_flow import Late, patterns
 from reluflow.papers.phuong2021inductive.start_draws import Survey
 
@@ -74,11 +74,3 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
               max(gaps, default=np.nan), "<=", CLOSE, "", digits=1),
         *survey.followed,
     ]  # fmt: skip
-
-
-IN_THE_PLANE = Reading(
-    "two dimensions or more",
-    "On the line a neuron that starts on the wrong side keeps its direction and only shrinks: it "
-    "is active on the wrong label for ever, in none of J_0, J_+ and J_-, and adds to f there.",
-)
-"""How os.eq15-16 is read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +45,14 @@ class Survey:
     @property
     def followed(self) -> list[Evidence]:
         """That no flow was lost: a part of every claim's evidence."""
-        tried = len(self.found) + self.lost
+        lost, *rest = self.kept
+        return [replace(lost, tried=len(self.found) + self.lost), *rest]
+
+    @property
+    def kept(self) -> list[Evidence]:
+        """The same where the flows are counted elsewhere."""
         return [
-            fact("flows that could not be followed to the end", self.lost, 0, tried=tried),
+            fact("flows that could not be followed to the end", self.lost, 0),
             *([note("starts left out, from which a datum waits without end for a neuron that sees "
                     "it, or a neuron slides along a boundary", self.waiting)]
               if self.waiting else []),

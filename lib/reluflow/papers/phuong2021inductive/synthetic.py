@@ -141,18 +141,26 @@ def _start(setting: Setting, rng: np.random.Generator) -> list[NDArray]:
     return found
 
 
-def inner_directions(run: Run) -> list[tuple[float, float]]:
-    """For W_2, ..., W_(L-1) at the end: the cosines of the mean of the rows j with a_j > 0 and the
-    max-margin vector of the positive data's features, what comes into that layer; and of the other
-    rows and that of the negative data's."""
+def inner_directions(run: Run) -> list[dict[str, tuple[float, float]]]:
+    """For W_2, ..., W_(L-1) at the end: the angles, in degrees, of the mean of the rows j with
+    a_j > 0 and of the mean of the others to the max-margin vectors, and to the sums, of the
+    positive and of the negative data's features, which are what comes into that layer."""
     found = []
     for W, F in zip(run.end.weights[1:-1], features(run.end.weights, run.X), strict=False):
-        goal = limit(np.maximum(F, 0.0), run.y).vectors
-        means = {sign: W[sign * run.end.a > 0.0].sum(axis=0) for sign in goal}
-        cosines = [float(means[s] @ w / np.linalg.norm(means[s]) / np.linalg.norm(w))
-                   for s, w in goal.items()]  # fmt: skip
-        found.append((cosines[0], cosines[1]))
+        inputs = np.maximum(F, 0.0)
+        goals = {
+            "max-margin vectors": limit(inputs, run.y).vectors,
+            "sums": {s: inputs[run.y == s].sum(axis=0) for s in (1.0, -1.0)},
+        }
+        means = {s: W[s * run.end.a > 0.0].sum(axis=0) for s in (1.0, -1.0)}
+        found.append({name: (_degrees(means[1.0], goal[1.0]), _degrees(means[-1.0], goal[-1.0]))
+                      for name, goal in goals.items()})  # fmt: skip
     return found
+
+
+def _degrees(v: NDArray, w: NDArray) -> float:
+    cosine = v @ w / np.linalg.norm(v) / np.linalg.norm(w)
+    return float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
 
 
 def two_neurons(run: Run) -> Start:

@@ -34,13 +34,16 @@ RANK_TWO = Reading(
     "every run, at about 2.7, and the rule taken was chosen after that",
 )
 
+BARS = "the bars, after two trial runs of each network with other seeds"
 
-def in_most(what: str, hits: Sequence[bool]) -> list[Evidence]:
-    """That most runs show something, over a list that says which do."""
+
+def in_most(what: str, hits: Sequence[bool], after: str = "") -> list[Evidence]:
+    """That most runs show something, over a list that says which do; `after` as `Evidence` has
+    it."""
     low = float(wilson(sum(hits), len(hits))[0])
     return [
         bound(f"share of runs in which {what}: lower end of its 95 % interval", low, ">", 0.5, "",
-              digits=2),
+              digits=2, after=after),
         note("such runs", f"{sum(hits)} of {len(hits)}: {share_interval(sum(hits), len(hits))}"),
     ]  # fmt: skip
 
@@ -51,7 +54,7 @@ def two_singular_values(runs: Sequence[Course]) -> list[Evidence]:
     ends = [run.end for run in runs]
     return [
         *in_most(f"just two singular values are at least {ZERO:g} of the largest",
-                 [end.clear() == 2 for end in ends]),
+                 [end.clear() == 2 for end in ends], BARS),
         note("the first four, means", _mean([end.singular[0][:4] for end in ends]), digits=2),
         note("the largest before training, mean",
              float(np.mean([run.start.singular[0][0] for run in runs])), digits=2),
@@ -69,7 +72,7 @@ def two_main_directions(runs: Sequence[Course]) -> list[Evidence]:
     return [
         *in_most(f"{MOST:.0%} of the long neurons are within {DEGREES:g}° of the nearer of two "
                  f"directions, and these sort {MOST:.0%} of them by sign",
-                 [_aligned(end, 0) for end in ends]),
+                 [_aligned(end, 0) for end in ends], BARS),
         note("share within, the least", min(end.near[0] for end in ends), digits=2),
         note("share sorted by sign, the least", min(end.agreement[0] for end in ends), digits=2),
         note("angle between the two, mean", float(np.mean([end.between[0] for end in ends])),
@@ -94,8 +97,43 @@ def _correlated(ends: Sequence[Seen]) -> list[Evidence]:
              float(np.mean([end.spread for end in ends])), digits=2),
         note("cosine of that mean with the max-margin vector, mean over runs",
              float(np.mean([end.group for end in ends])), digits=2),
+        *control(ends),
         note("mean loss of the last epoch", f"{np.mean([end.loss for end in ends]):.0e}"),
     ]  # fmt: skip
+
+
+def control(ends: Sequence[Seen]) -> list[Evidence]:
+    """The sums of the labels' data in place of the max-margin vectors."""
+    far, near = (np.degrees(np.arccos(np.minimum([getattr(end, of) for end in ends], 1.0)))
+                 for of in ("group", "sum_group"))  # fmt: skip
+    return [
+        note("control, the sum of the label's data in place of the max-margin vector: share of the "
+             "neurons above, mean", float(np.mean([end.sum_high for end in ends])), digits=2),
+        note("angle of a group's mean to that sum, least and largest",
+             (float(near.min()), float(near.max())), "degrees", digits=2),
+        note("the same to the max-margin vector", (float(far.min()), float(far.max())), "degrees",
+             digits=2),
+    ]  # fmt: skip
+
+
+def deep_limits(runs: Sequence[Course]) -> list[Evidence]:
+    """os.fig2g.2: that the max-margin vectors are the limits of the rows of W_1 would make them fit
+    better than another pair of directions that the data single out, the sums of the labels."""
+    ends = [run.end for run in runs]
+    return [
+        *in_most(f"more neurons have a cosine above {HIGH:g} with the closer max-margin vector "
+                 "than with the closer sum of a label's data",
+                 [end.high > end.sum_high for end in ends]),
+        *control(ends),
+    ]  # fmt: skip
+
+
+def nearer_to_the_sums(runs: Sequence[Course]) -> list[Evidence]:
+    """What appears instead of `deep_limits`."""
+    ends = [run.end for run in runs]
+    return in_most("the mean of either group is nearer to the sum of its label's data than to the "
+                   "max-margin vector",
+                   [min(end.sum_group) > max(end.group) for end in ends])  # fmt: skip
 
 
 def deep_rank_two(runs: Sequence[Course]) -> list[Evidence]:
@@ -104,7 +142,8 @@ def deep_rank_two(runs: Sequence[Course]) -> list[Evidence]:
     for layer in range(3):
         ends = [run.end.singular[layer][:4] for run in runs]
         found += [
-            *in_most(f"W_{layer + 1} has rank two", [run.rank_two(layer) for run in runs]),
+            *in_most(f"W_{layer + 1} has rank two", [run.rank_two(layer) for run in runs],
+                     "the rule, after the bar set first had failed for W₁"),
             note(f"W_{layer + 1}: the first four singular values, means", _mean(ends), digits=2),
             note(f"W_{layer + 1}: third over second, the largest", max(s[2] / s[1] for s in ends),
                  digits=2),
@@ -114,24 +153,32 @@ def deep_rank_two(runs: Sequence[Course]) -> list[Evidence]:
     return found
 
 
-def deep_directions(runs: Sequence[Course]) -> list[Evidence]:
-    """os.fig2def: the long rows of each hidden layer lie along two directions, as in Figure 1b."""
+def deep_directions(
+    runs: Sequence[Course], inner: Sequence[Mapping[str, tuple[float, float]]]
+) -> list[Evidence]:
+    """os.fig2def: the long rows of each hidden layer lie along two directions, as in Figure 1b.
+    `inner` are the angles of `synthetic.inner_directions` in one run."""
     found = []
     for layer in range(3):
         ends = [run.end for run in runs]
         found += [
             *in_most(f"W_{layer + 1} does, with {MOST:.0%} within {DEGREES:g}°",
-                     [_aligned(end, layer) for end in ends]),
+                     [_aligned(end, layer) for end in ends], BARS),
             note(f"W_{layer + 1}: angle between the two directions, mean",
                  float(np.mean([end.between[layer] for end in ends])), "degrees", digits=3),
         ]  # fmt: skip
+    found += [
+        note(f"W_{layer}, one run: angles of the groups' means to the {goal} of the features that "
+             "come in", angles, "degrees", digits=2)
+        for layer, each in enumerate(inner, start=2) for goal, angles in each.items()
+    ]  # fmt: skip
     return found
 
 
 def deep_correlations(
     runs: Sequence[Course], shallow: Sequence[Course], longer: Sequence[Course]
 ) -> list[Evidence]:
-    """os.fig2g: the rows of W_1 correlate with w_+ or w_-, each with the closer, as in Figure 1c.
+    """os.fig2g.1: the rows of W_1 correlate with w_+ or w_-, each with the closer, as in Figure 1c.
 
     shallow   two-layer networks on the same data, in the same order
     longer    four-layer networks that were trained for longer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ class Seen:
     flipped   the share of the a_j whose sign is not that of the start
     astray    the share of the long rows of W_1 that are nearer to the other sign's vector
     balance   sum |a_j^2 - |w_j|^2| over sum |w_j|^2
+    sum_high, sum_group  as `high` and `group`, with the sums of the labels' data in place of w_+
+              and w_-; records other than "deep" do not have them
     """
 
     epoch: int
@@ -58,6 +60,8 @@ class Seen:
     flipped: float
     astray: float
     balance: float
+    sum_high: float = np.nan
+    sum_group: list[float] = field(default_factory=list)
 
     def clear(self, layer: int = 0) -> int:
         """How many singular values are at least ZERO of the largest."""
@@ -103,18 +107,20 @@ ROUNDED = 0.05
 
 def course(run: Run) -> Course:
     """What is kept of a run."""
-    return Course(tuple(seen(look, run.looks[0], run.limit) for look in run.looks))
+    sums = Limit({sign: run.X[run.y == sign].sum(axis=0) for sign in (1.0, -1.0)})
+    return Course(tuple(seen(look, run.looks[0], run.limit, sums) for look in run.looks))
 
 
-def seen(look: Look, start: Look, goal: Limit) -> Seen:
-    """What is kept of a look."""
+def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
+    """What is kept of a look; `sums` has the sums of the labels' data in place of w_+ and w_-."""
     hidden, positive = look.weights[:-1], look.a > 0.0
     found = [alignment(W) for W in hidden]
     lengths = np.linalg.norm(look.W, axis=1)
     signs = np.where(positive, 1.0, -1.0)
     groups = {s: look.W[signs == s].sum(axis=0) for s in (1.0, -1.0)}
     mine = np.array([groups[s] for s in signs])
-    cosines = correlations(look.W, goal, signs if len(hidden) == 1 else None)
+    own = signs if len(hidden) == 1 else None
+    cosines = correlations(look.W, goal, own)
     return Seen(
         epoch=look.epoch,
         loss=look.loss,
@@ -134,6 +140,8 @@ def seen(look: Look, start: Look, goal: Limit) -> Seen:
             np.abs((look.a / lengths.max()) ** 2 - (lengths / lengths.max()) ** 2).sum()
             / np.sum((lengths / lengths.max()) ** 2)
         ),
+        sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
+        sum_group=[float(units(groups[s]) @ units(sums.vectors[s])) for s in (1.0, -1.0)],
     )
 
 
