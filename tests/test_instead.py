@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 from reluflow import ledger
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger import LedgerError, instead
+from reluflow.ledger.instead import true_instead, what_is_true
 from reluflow.places import CHAPTERS, INSTEAD
 from test_inventory import faults
 
@@ -24,6 +25,18 @@ def test_the_sentences_speak_each_of_claims_of_their_paper_and_once(file: Path) 
     assert set(claims) <= ledger.open(file.stem).claims.keys()
     assert len(claims) == len(set(claims))
     assert len({entry["instead"] for entry in entries}) == len(entries)
+
+
+@pytest.mark.parametrize("field", ["cause", "weight"])
+def test_an_entry_without_a_cause_or_a_weight_is_refused(
+    field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {"claims": ["sv.thm3.6"], "cause": "a sign", "weight": "part", "instead": "True."}
+    monkeypatch.setattr(instead, "INSTEAD", tmp_path)
+    del entry[field]
+    (tmp_path / "lee2022support.yml").write_text(yaml.safe_dump([entry]), encoding="utf-8")
+    with pytest.raises(LedgerError, match=field):
+        true_instead(["lee2022support"])
 
 
 @pytest.mark.parametrize("sentence", dict.fromkeys(TOLD.values()))

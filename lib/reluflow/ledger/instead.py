@@ -83,7 +83,7 @@ def in_short(board: Scoreboard, told: Mapping[str, Instead]) -> str:
 
 
 def _entry(entry: Mapping[str, Any], id: str) -> Instead:
-    cause, weight = entry.get("cause", entry["instead"]), entry.get("weight", "remark")
+    cause, weight = entry.get("cause"), entry.get("weight")
     if not isinstance(cause, str) or not cause.strip():
         raise LedgerError(f"what is true instead of {id} needs a 'cause'")
     if weight not in WEIGHTS:

@@ -159,11 +159,11 @@ def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:
 
 def _given(entry: Mapping[str, object], ours: bool, here: str) -> Mapping[str, str] | None:
     """The hypotheses of a claim of our own, None for a claim of a paper."""
-    if "given" not in entry:
-        return None
-    given = entry["given"]
-    if not ours:
+    if not ours and "given" in entry:
         raise LedgerError(f"{here}: 'given' is for claims of our own; a paper's are in 'says'")
+    if not ours:
+        return None
+    given = entry.get("given")
     if not isinstance(given, Mapping) or not given:
         raise LedgerError(f"{here}: field 'given' must be a mapping, name: sentence")
     for name, sentence in given.items():
