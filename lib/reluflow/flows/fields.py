@@ -15,7 +15,6 @@ from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Chart, Polar
 from reluflow.losses import Loss
 from reluflow.networks.indexed import Network
 
-
 _NOTHING = 1e-14
 """A datum that pulls less than this share of the largest pull is left out of derivatives."""
 
