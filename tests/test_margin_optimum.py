@@ -238,7 +238,7 @@ def test_branch_and_bound_says_when_it_gives_up() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_column_by_column_is_the_program_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    network, X, y, rng = problem(seed)
+    network, X, y, _ = problem(seed)
     given = two_layers.neurons(network, X)
     copies = two_layers._copies(given, ())
     assert two_layers.program_entries(given, copies) <= two_layers.FEW
@@ -416,7 +416,7 @@ def test_an_idle_unit_that_cannot_help_proves_nothing() -> None:
 def test_a_layer_of_idle_units_behind_a_kink() -> None:
     """What is drawn is drawn alike each time."""
     rng = np.random.default_rng(4)
-    net, X = fully_connected([3, 3, 3]), rng.normal(size=(9, 3)) + [2.0, 0.0, 0.0]
+    net, X = fully_connected([3, 3, 3]), np.array([2.0, 0.0, 0.0]) + rng.normal(size=(9, 3))
     theta = np.zeros(net.size)
     theta[0], theta[9], theta[18] = 1.0, 1.0, 1.0
     first, second = (classify_optimum(net, theta, X, np.ones(9)) for _ in range(2))
