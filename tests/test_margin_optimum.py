@@ -3,6 +3,7 @@ constructions whose answers are known."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.margin import layer_problem, two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, LayerCells, SecondOrder, Shorter
+from reluflow.margin.check import check
 from reluflow.margin.curves import fitted, span
 from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.margin.problem import quotient
@@ -231,6 +233,99 @@ def test_branch_and_bound_says_when_it_gives_up() -> None:
     assert not two_layers.minimum(given, y, nodes=60).complete
 
 
+# --- column generation ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_column_by_column_is_the_program_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, X, y, _ = problem(seed)
+    given = two_layers.neurons(network, X)
+    copies = two_layers._copies(given, ())
+    assert two_layers.program_entries(given, copies) <= two_layers.FEW
+    dense = two_layers.relaxed(given, copies, y)
+    assert len(dense.used) == len(copies)
+    monkeypatch.setattr(two_layers, "FEW", -1)
+    monkeypatch.setattr(two_layers, "BATCH", 2)
+    few = two_layers.relaxed(given, copies, y, list(copies)[:1])
+    assert few.value == pytest.approx(dense.value, rel=1e-7)
+    # The dual point bounds every copy, also those that no program held.
+    lengths = [lengths for _, lengths, _ in two_layers._lengths(given, copies, y, few.multipliers)]
+    if np.isfinite(dense.value):
+        assert np.concatenate(lengths).max() <= 1.0 + 1e-7
+        assert few.multipliers.sum() == pytest.approx(few.value, rel=1e-7)
+
+
+def orthogonal_pair(n: int, d: int) -> tuple[NDArray, NDArray, list[NDArray]]:
+    """Orthogonally separable data, and the max-margin vectors of their two classes."""
+    X = 0.5 * np.random.default_rng(n).normal(size=(n, d))
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    X[:, 0] = 0.0
+    X *= 0.6 / np.linalg.norm(X, axis=1)[:, None]
+    X[:, 0] = y
+    return X, y, [least_length(X[y == s], np.ones(int((y == s).sum()))).blocks[0] for s in (1, -1)]
+
+
+def with_idle(X: NDArray, ends: list[NDArray], width: int) -> tuple[Network, NDArray]:
+    """A network in which one neuron serves each class and the others are 0."""
+    net = fully_connected([X.shape[1], width])
+    W, v = np.zeros((width, X.shape[1])), np.zeros((1, width))
+    for j, (u, sign) in enumerate(zip(ends, (1.0, -1.0), strict=True)):
+        size = np.sqrt(np.linalg.norm(u))
+        W[j], v[0, j] = u / size, sign * size
+    return net, net.parameters([W, v])
+
+
+@pytest.mark.parametrize(("n", "d", "width"), [(20, 4, 10), (30, 3, 10)])
+def test_no_program_holds_all_cells(
+    n: int, d: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dense, the one of 20 data in R^4 had 1.7e9 entries, and 13.8 GB."""
+    X, y, ends = orthogonal_pair(n, d)
+    net, theta = with_idle(X, ends, width)
+    entries, least = [], two_layers.least_sum
+
+    def counted(blocks: list, h: NDArray, cells: list) -> object:
+        entries.append(sum(b.size for b in blocks) + sum(c.size for c in cells))
+        return least(blocks, h, cells)
+
+    monkeypatch.setattr(two_layers, "least_sum", counted)
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "global"
+    assert max(entries) < 200_000
+    kept = {id(column.slopes): column.slopes.size for family in found.certificate.families
+            for columns in family.columns for column in columns}  # fmt: skip
+    assert sum(kept.values()) < 1_000_000
+
+
+def test_the_checker_takes_the_columns_that_no_program_held() -> None:
+    X, y, ends = orthogonal_pair(14, 3)
+    net, theta = with_idle(X, ends, 5)
+    given = two_layers.neurons(net, X)
+    assert two_layers.program_entries(given, two_layers._copies(given, ())) > two_layers.FEW
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "global"
+    assert check(net, theta, X, y, found.certificate).verdict == "global"
+    family = found.certificate.families[0]
+    bare = tuple(
+        tuple(replace(c, slopes=np.zeros(len(y))) for c in columns) for columns in family.columns
+    )
+    spoiled = Cellwise((replace(family, columns=bare),), True)
+    assert check(net, theta, X, y, spoiled).verdict == "refused"
+
+
+def test_too_many_cells_are_undecided_in_one_sentence() -> None:
+    X, y, ends = orthogonal_pair(60, 8)
+    net, theta = with_idle(X, ends, 3)
+    found = classify_optimum(net, theta, X, y)
+    assert (found.verdict, found.certificate) == ("undecided", None)
+    assert "cells, and 20000 are the limit" in found.detail
+    # Without idle neurons few cells meet the point, and that it is a local optimum is seen.
+    net, theta = with_idle(X, ends, 2)
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "local"
+    assert "whether it is a global one was not asked" in found.detail
+
+
 # --- balance, one layer, deeper networks ----------------------------------------------------------
 
 
@@ -296,3 +391,34 @@ def test_a_dead_neuron_below_a_deeper_layer_is_found() -> None:
     found = classify_optimum(net, theta, WIDE, [1, 1])
     assert found.verdict == "not local"
     assert found.certificate.distances[-1] < 1e-4
+
+
+MANY = np.vstack([c * WIDE * [1.0, 1.0 + s] for c in (1.0, 2.0, 3.0) for s in (0.0, 0.5)])
+
+
+def test_an_idle_unit_on_more_kinks_than_can_be_listed_is_tried() -> None:
+    """Theorem 3.2 with one more layer, on 12 data: the idle unit has 2^12 sides of its kinks."""
+    net, c, y = fully_connected([2, 2, 1]), 4.0 ** (1 / 3), np.ones(len(MANY))
+    theta = np.array([0, c, 0, 0, c, 0, c])
+    found = classify_optimum(net, theta, MANY, y)
+    assert found.verdict == "not local"
+    assert found.certificate.distances[-1] < 1e-4
+    assert check(net, theta, MANY, y, found.certificate).verdict == "not local"
+
+
+def test_an_idle_unit_that_cannot_help_proves_nothing() -> None:
+    """One datum direction: one path is best, whatever idle units there are."""
+    net, X = fully_connected([2, 2, 2]), np.outer(np.arange(1.0, 12.0), [1.0, 0.0])
+    theta = net.parameters([np.diag([1.0, 0.0]), np.diag([1.0, 0.0]), np.array([[1.0, 0.0]])])
+    assert classify_optimum(net, theta, X, np.ones(len(X))).verdict == "undecided"
+
+
+def test_a_layer_of_idle_units_behind_a_kink() -> None:
+    """What is drawn is drawn alike each time."""
+    rng = np.random.default_rng(4)
+    net, X = fully_connected([3, 3, 3]), np.array([2.0, 0.0, 0.0]) + rng.normal(size=(9, 3))
+    theta = np.zeros(net.size)
+    theta[0], theta[9], theta[18] = 1.0, 1.0, 1.0
+    first, second = (classify_optimum(net, theta, X, np.ones(9)) for _ in range(2))
+    assert first.verdict == second.verdict == "not local"
+    assert np.array_equal(first.certificate.points, second.certificate.points)

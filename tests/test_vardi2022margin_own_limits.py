@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reluflow.margin.limits import limit
 from reluflow.papers.vardi2022margin import instances, own_limits
 from reluflow.papers.vardi2022margin.experiment import Experiment, experiment
 
@@ -59,6 +60,21 @@ def test_a_start_that_cannot_be_followed_is_told(own: Experiment) -> None:
     (one,) = own_limits.follow(replace(own, starts=np.zeros((1, 6))))
     assert one.limit is None
     assert one.status.startswith("not followed: ")
+
+
+def test_what_is_too_much_work_is_left_out(own: Experiment) -> None:
+    """The first start may take half of the work, the last all that is left."""
+    network = own.network
+    purse = [1e9]
+    metered = own_limits.Metered(network.maps, network.activation, network.rectified, purse)
+    end = limit(metered, own.loss, own.X, own.y, own.starts[0], reach=own.reach)
+    cost = 1e9 - purse[0]
+    plain = limit(network, own.loss, own.X, own.y, own.starts[0], reach=own.reach)
+    assert np.array_equal(end.theta, plain.theta)
+    twice = replace(own, starts=own.starts[[0, 0]])
+    assert [one.status for one in own_limits.follow(twice, 2.1 * cost)] == ["converged"] * 2
+    table = own_limits.limits_table(own_limits.follow(twice, 1.9 * cost))
+    assert table["how the flow ended"].tolist() == ["left out: too much work"] * 2
 
 
 def test_parameters_at_times() -> None:

@@ -8,7 +8,7 @@ directions that keep to first order what has a multiplier (Ruszczynski 2011, Sec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 from scipy.optimize import nnls
 
+from reluflow.errors import InputError
 from reluflow.margin.certificates import SecondOrder, Shorter
 from reluflow.margin.curves import parabola, shorter
+from reluflow.margin.kkt import idle_units, kkt
 from reluflow.margin.problem import KINK, TIGHT
 from reluflow.networks.indexed import Network, Patterns
+from reluflow.networks.layered import backward
 
 RESIDUAL = 1e-7
 """A residual smaller than this, over |theta|, is 0."""
@@ -27,6 +30,8 @@ CURVED = 1e-6
 """An eigenvalue of the Lagrangian's Hessian nearer than this to 0 decides nothing."""
 CELLS = 512
 """More cells than this are not looked at."""
+TRIES = 32
+"""Cells that are drawn where they are too many, and directions in which an idle unit is tried."""
 _ROUNDS = 200
 
 
@@ -44,7 +49,86 @@ def second_order(
         if isinstance(found, Shorter):
             return found
         strict = found
-    return strict if len(cells) == 1 else None
+    if len(cells) == 1 and strict is not None:
+        return strict
+    return _revived(network, theta, X, y) or _sampled(network, theta, X, y, TRIES - len(cells))
+
+
+def _revived(network: Network, theta: NDArray, X: NDArray, y: NDArray) -> Shorter | None:
+    """A curve on which one idle unit takes over a part of some data, or None.
+
+    With weights r w behind the unit's inputs z_i and r v before the next layer, |w| = |v| = 1, a
+    unit gains r^2 times
+
+        Q(w) = | sum_i delta_i [w.z_i]_+ |
+
+    in sum_i lambda_i y_i f(theta; x_i), delta_i its derivatives by the next layer's inputs, and
+    costs r^2 in |theta|^2 / 2. If Q(w) > 1 the curve whose other weights keep the margins at 1 goes
+    downhill. Q is climbed from each datum and from draws that are the same each time.
+    """
+    try:
+        found = kkt(network, theta, X, y)
+    except InputError:
+        return None
+    W, factors = network.weights(theta), list(found.factors)
+    deltas = backward(W, factors, (found.multipliers * y)[:, None])
+    inputs = [X, *(np.maximum(h, 0.0) for h in network.preactivations(theta, X))]
+    own = [factor > 0.5 for factor in factors]
+    for layer, idle in enumerate(idle_units(network, theta)):
+        for unit in np.flatnonzero(idle).tolist():
+            z = inputs[layer] * (network.maps[layer][unit] > 0)
+            delta = deltas[layer + 1] * (network.maps[layer + 1][:, unit] > 0)
+            w, v = _climbed(z, delta)
+            if np.linalg.norm(delta.T @ np.maximum(z @ w, 0.0)) <= 1.0 + CURVED:
+                continue
+            matrices = [np.zeros(g.shape) for g in network.maps]
+            matrices[layer][unit], matrices[layer + 1][:, unit] = w, v
+            active = [mask.copy() for mask in own]
+            active[layer][:, unit] = z @ w > 0.0
+            curve = _kept(network, theta, X, y, network.parameters(matrices), active)
+            proof = shorter(network, theta, X, y, curve)
+            if proof is not None:
+                return proof
+    return None
+
+
+def _climbed(z: NDArray, delta: NDArray) -> tuple[NDArray, NDArray]:
+    """The unit vector w (q,) of the largest Q(w) met, and v along sum_i delta_i [w.z_i]_+."""
+    rng = np.random.default_rng(0)
+    w = np.vstack([z, -z, rng.normal(size=(TRIES, z.shape[1])) * z.any(axis=0)])
+    best, most = np.zeros(z.shape[1]), 0.0
+    for _ in range(_ROUNDS):
+        w = w / np.maximum(np.linalg.norm(w, axis=1, keepdims=True), 1e-300)
+        h = w @ z.T
+        v = np.maximum(h, 0.0) @ delta
+        sizes = np.linalg.norm(v, axis=1)
+        if sizes.max() > most:
+            best, most = w[sizes.argmax()], float(sizes.max())
+        v /= np.maximum(sizes[:, None], 1e-300)
+        w = w * sizes[:, None] + ((v @ delta.T) * (h > 0.0)) @ z
+    v = np.maximum(z @ best, 0.0) @ delta
+    return best, v / max(float(np.linalg.norm(v)), 1e-300)
+
+
+def _sampled(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, tries: int
+) -> Shorter | None:
+    """A proof from one of some cells around theta, drawn by directions that are the same each
+    time."""
+    cosines = network.cosines(theta, X)
+    own, kinks = [h > KINK for h in cosines], [np.abs(h) <= KINK for h in cosines]
+    rng, seen = np.random.default_rng(0), set()
+    for _ in range(tries if any(mask.any() for mask in kinks) else 0):
+        turns = network.rates(theta, X, rng.normal(size=network.size), own)[0]
+        patterns = [np.where(on, turn > 0.0, a)
+                    for on, turn, a in zip(kinks, turns, own, strict=True)]  # fmt: skip
+        key = b"".join(mask.tobytes() for mask in patterns)
+        if key not in seen:
+            seen.add(key)
+            found = _in_cell(network, theta, X, y, patterns, kinks)
+            if isinstance(found, Shorter):
+                return found
+    return None
 
 
 def _cells(
@@ -89,9 +173,8 @@ def _in_cell(
         return shorter(network, theta, X, y, parabola(theta, down, 0.0 * down))
     weights = np.zeros(len(y))
     weights[tight] = multipliers[: len(J)]
-    H = np.eye(network.size) - np.array([
-        network.hessian_product(theta, X, weights * y, v, active) for v in np.eye(network.size)
-    ])  # fmt: skip
+    H = np.eye(network.size)
+    H = H - network.hessian_product(theta, X, weights * y, H, active)
     held = rows[multipliers > TIGHT * multipliers.max()]
     space = null_space(held) if len(held) else np.eye(network.size)
     values, vectors = np.linalg.eigh(space.T @ H @ space)
@@ -104,23 +187,27 @@ def _in_cell(
         for sign in (1.0, -1.0):
             direction = _within(space, H, free, sign * d)
             if direction @ H @ direction < -CURVED * (direction @ direction):
-                bent = [
-                    _bend(network, theta, X, k, direction, active)
-                    for k in np.flatnonzero(tight).tolist()
-                ]
-                # To second order the margins stay together along theta + r d + r^2 e.
-                e = -0.5 * np.linalg.lstsq(J, y[tight] * bent, rcond=None)[0]
-                found = shorter(network, theta, X, y, parabola(theta, direction, e))
+                curve = _kept(network, theta, X, y, direction, active)
+                found = shorter(network, theta, X, y, curve)
                 if found is not None:
                     return found
     return None
 
 
-def _bend(
-    network: Network, theta: NDArray, X: NDArray, k: int, d: NDArray, active: Patterns | None
-) -> float:
-    """d.Hess f(theta; x_k) d in a cell."""
-    return float(d @ network.hessian_product(theta, X, np.eye(len(X))[k], d, active))
+def _kept(
+    network: Network,
+    theta: NDArray,
+    X: NDArray,
+    y: NDArray,
+    d: NDArray,
+    active: Patterns | None,
+) -> Callable[[float], NDArray]:
+    """r -> theta + r d + r^2 e in a cell: to second order the margins of 1 stay together."""
+    tight = y * network.output(theta, X, active) <= 1.0 + TIGHT
+    J = (y[:, None] * network.rates(theta, X, np.eye(network.size), active)[1].T)[tight]
+    bent = [y[k] * (d @ network.hessian_product(theta, X, np.eye(len(X))[k], d, active))
+            for k in np.flatnonzero(tight).tolist()]  # fmt: skip
+    return parabola(theta, d, -0.5 * np.linalg.lstsq(J, np.array(bent), rcond=None)[0])
 
 
 def _within(space: NDArray, H: NDArray, rows: NDArray, d: NDArray) -> NDArray:

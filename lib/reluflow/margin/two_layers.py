@@ -110,10 +110,7 @@ def neurons(network: Network, X: NDArray, near: Sequence[NDArray] | None = None)
         if np.any(w) or where not in known:
             cells += _cell_bound(network, x, w)
             if cells > CELLS:
-                raise InputError(
-                    f"up to {cells} activation cells would have to be looked at, and {CELLS} are "
-                    "the limit"
-                )
+                raise InputError(f"up to {cells} cells, and {CELLS} are the limit")
         if np.any(w):
             assert near is not None
             columns.append(_columns(network, x, w, (1 if near[1][j] >= 0.0 else -1,)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,8 @@ PRINTED: Mapping[str, Callable[[], Construction]] = {
     "theorem-5.1": instances.theorem_5_1,
 }
 _LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
-_MOST_PARAMETERS, _MOST_DATA = 100, 100
-"""What the flow's integrator and the certificates take in seconds."""
+_MOST_PARAMETERS, _MOST_DATA = 600, 1000
+"""What the flow's integrator and the certificates take in a minute, or leave out (`own_limits`)."""
 _SHORTEST, _LONGEST = 1e-3, 1e3
 """Lengths of inputs: the loss of a drawn start is about exp(length)."""
 _STARTS = 6
@@ -138,8 +137,9 @@ def _check_directions(X: NDArray, y: NDArray) -> None:
         )
     directions = X / sizes[:, None]
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    for i, j in combinations(range(len(y)), 2):
-        if y[i] != y[j] and np.linalg.norm(directions[i] - directions[j]) < _PARALLEL:
+    for i in range(len(y)):
+        near = np.linalg.norm(directions[i] - directions[i + 1 :], axis=1) < _PARALLEL
+        for j in (i + 1 + np.flatnonzero(near & (y[i + 1 :] != y[i]))).tolist():
             raise InputError(
                 f"data rows {i + 1} and {j + 1} have one direction and different labels, and a "
                 "network without biases gives both the same sign."

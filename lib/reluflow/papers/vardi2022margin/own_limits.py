@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,15 @@ from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL
 from reluflow.margin.limits import Limit, limit
 from reluflow.margin.optimum import Optimum, classify_optimum
+from reluflow.networks.indexed import Network, Patterns
 from reluflow.papers.vardi2022margin.experiment import Experiment, drawn
 from reluflow.papers.vardi2022margin.instances import Construction
+from reluflow.progress import progress
 from reluflow.statistics import wilson
 
+WORK, CALL = 5e8, 2e3
+"""What all flows of the page may cost, and what a call costs at least."""
+LEFT_OUT = "left out: too much work"
 ROUNDING = 1e-8
 """A residual up to this is one of rounding."""
 _WIDE = 50
@@ -38,16 +43,65 @@ class Found:
     optimum: Optimum | None = None
 
 
-def follow(own: Experiment) -> list[Found]:
-    """The limit of the flow from each start of an experiment, and its certificate."""
-    return [_followed(own, start) for start in own.starts]
+class Spent(Exception):
+    """The work that a flow may take is done."""
 
 
-def _followed(own: Experiment, start: NDArray) -> Found:
+@dataclass(frozen=True)
+class Metered(Network):
+    """A network that counts what its evaluations cost, and raises `Spent` when nothing is `left`.
+
+    One at k parameter vectors, or along k directions, costs m (`CALL` + k (n + k)) for m layers:
+    what is done with k directions, as a rule, is to solve equations.
+    """
+
+    left: list[float] = field(default_factory=lambda: [np.inf])
+
+    def _forward(
+        self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        self._pay(W, X)
+        return super()._forward(W, X, patterns)
+
+    def _moved(
+        self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        self._pay(V, inputs[0])
+        return super()._moved(W, V, inputs, masks)
+
+    def _pay(self, W: Sequence[NDArray], X: NDArray) -> None:
+        many = int(np.prod(W[0].shape[:-2]))
+        self.left[0] -= self.degree * (CALL + many * (X.shape[-2] + many))
+        if self.left[0] < 0.0:
+            raise Spent
+
+
+def follow(own: Experiment, work: float = WORK) -> list[Found]:
+    """The limit of the flow from each start of an experiment, and its certificate.
+
+    What the flows may cost is counted, not timed, so that every computer leaves out the same: a
+    start may take half of the `work` that those before it have left, and the last one all.
+    """
+    starts, found = own.starts, []
+    shown = progress(starts, len(starts), "flows") if len(starts) > 1 else starts
+    for number, start in enumerate(shown):
+        share = work / (1.0 + (number + 1 < len(starts)))
+        purse = [share]
+        found.append(_followed(own, start, purse))
+        work -= share - max(purse[0], 0.0)
+        purse[0] = np.inf
+    return found
+
+
+def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
+    given = own.network
+    network = Metered(given.maps, given.activation, given.rectified, purse)
     try:
-        end = limit(own.network, own.loss, own.X, own.y, start, reach=own.reach)
+        end = limit(network, own.loss, own.X, own.y, start, reach=own.reach)
     except InputError as error:  # a start from which the loss cannot be followed
         return Found(f"not followed: {error}")
+    except Spent:
+        return Found(LEFT_OUT)
     if not end.converged:
         return Found(end.status)
     return Found(end.status, end, classify_optimum(own.network, end.theta, own.X, own.y))
