@@ -265,9 +265,45 @@ def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> N
     assert own_limit.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
     told = own_limit.summary(own_limit.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
     assert told["KKT gap"] == "none, data are on the wrong side"
-    monkeypatch.setattr(own_flow, "_MOST", 100)
+    monkeypatch.setattr(own_flow, "MOST", 2e7)
     own = experiment("plane")
     assert own_flow.follow(own.X, own.y, own.W0, own.signs).status == own_flow.SLOW
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(1000, 50, 10), (1000, 30, 20), (20, 50, 12)])
+def test_the_work_of_a_flow_is_bounded(
+    n: int, d: int, p: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On data that no hyperplane separates the flow is given up, one step past its bound at most;
+    and no step is a large part of the bound that the page has."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+    k = p * (d + 1)
+    step = 10.0 * k * (p * X.size + 2e5) + k**3
+    assert step < 0.5 * own_flow.MOST
+    done: dict[int, float] = {}
+    shown: list[int] = []
+    work = own_flow.work
+
+    def counted(solver: Any, X: Any, p: int) -> float:
+        done[id(solver)] = work(solver, X, p)
+        return done[id(solver)]
+
+    def parts(items: Any, total: int, unit: str) -> Any:
+        for item in items:
+            shown.append(item)
+            yield item
+
+    most = 2e8 + 2.0 * k * (p * X.size + 2e5)
+    monkeypatch.setattr(own_flow, "MOST", most)
+    monkeypatch.setattr(own_flow, "work", counted)
+    monkeypatch.setattr(own_flow, "progress", parts)
+    W0 = 0.05 * rng.standard_normal((p, d)) / d**0.5
+    path = own_flow.follow(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0))
+    assert path.status == own_flow.SLOW
+    assert most <= sum(done.values()) <= most + step
+    assert 1 < len(shown) <= 100
+    assert shown == sorted(shown)
 
 
 def test_slopes_are_those_of_the_relu_off_the_boundary() -> None:

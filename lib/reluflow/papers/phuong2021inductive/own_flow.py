@@ -8,9 +8,10 @@ it do: as the width goes to 0 such a path tends to one of the solutions of (4).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from scipy.integrate import BDF, OdeSolution
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.losses import LOGISTIC
+from reluflow.progress import progress
 
 REACH = 1e6
 """log(1/loss) at the end."""
@@ -31,8 +33,8 @@ _BEGUN = 2.0
 """log(1/loss) from which the clock is log log(1/loss)."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
-_MOST, _WORK = 200_000, 2e10
-"""Velocities, and n p d times velocities, after which a flow is given up: about half a minute."""
+MOST = 3.3e10
+"""The `work` after which a flow is given up: half a minute of one core, or a little more."""
 _LEAST = -300.0
 """ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
 _RTOL = 1e-6
@@ -82,31 +84,57 @@ def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
-    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _allowed(X, W0)
+    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), MOST
+    bar = _Bar()
     while True:
         clock, states, status, left = _run(
-            field, chart, z, horizon, partial(_small, field, chart), left
+            field, chart, z, horizon, partial(_small, field, chart), left, bar
         )
         first = first or (clock, _weights(chart, states)[0])
         seen = _seen(chart, states[-1], X)
         if status != "stopped":
+            bar.close()
             words = RESTS if status == "horizon" else SLOW
             tau = np.array([-field.log_loss(states[-1])])
             return Path(words, *first, seen, tau, *_weights(chart, states[-1:]))
         late = replace(_of(field, seen), clock=LOG_LOG)
         clock, states, status, left = _run(
             late, chart, states[-1], float(np.log(REACH)),
-            partial(_sees_more, chart, X, seen), left,
+            partial(_sees_more, chart, X, seen), left, bar,
         )  # fmt: skip
         z = states[-1]
         if status != "stopped":
+            bar.close()
             tau = np.array([-late.log_loss(z) for z in states])
             words = FOLLOWED if status == "horizon" else SLOW
             return Path(words, *first, seen, tau, *_weights(chart, states))
 
 
-def _allowed(X: NDArray, W0: NDArray) -> float:
-    return min(_MOST, _WORK / (X.size * len(W0)))
+def work(solver: BDF, X: NDArray, p: int) -> float:
+    """What a solver has done on data X (n, d) with p neurons, in units of about a nanosecond:
+    velocities, those for Jacobians among them, and factorisations."""
+    k = p * (X.shape[1] + 1)
+    return (solver.nfev + solver.njev * k) * (p * X.size + 2e5) + solver.nlu * k**3 / 10.0
+
+
+class _Bar:
+    """The share of the longest flow that is done, while it lasts."""
+
+    def __init__(self) -> None:
+        parts = progress(range(100), 100, "% of the longest flow")
+        self._parts = cast(Generator[int, None, None], parts)
+        self._done = 0
+        next(self._parts)
+
+    def show(self, left: float) -> None:
+        """What is left of MOST."""
+        while self._done < min(99, int(100.0 * (1.0 - left / MOST))):
+            self._done += 1
+            next(self._parts)
+
+    def close(self) -> None:
+        """The flow is at its end."""
+        self._parts.close()
 
 
 def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
@@ -138,10 +166,10 @@ def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
 
 def _run(
     field: GradientFlow, chart: Neurons, z: NDArray, until: float,
-    stop: Callable[[NDArray], bool], left: float,
+    stop: Callable[[NDArray], bool], left: float, bar: _Bar,
 ) -> tuple[NDArray, NDArray, str, float]:  # fmt: skip
     """Clock values (m,), states (m, k), how it ended, "horizon" at `until`, "stopped" where `stop`
-    holds of a state, else "stiff", and what is left of the velocities that may be taken."""
+    holds of a state, else "stiff", and what is left of the work that may be done."""
 
     def velocity(_: float, z: NDArray) -> NDArray:
         return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
@@ -149,8 +177,9 @@ def _run(
     t = field.begin(z)
     solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
     clock, pieces = [t], []
-    status, end = "stiff", t
-    while solver.status == "running" and solver.nfev + solver.njev * len(z) < left:
+    status, end, p = "stiff", t, len(chart.signs)
+    while solver.status == "running" and (done := work(solver, field.X, p)) < left:
+        bar.show(left - done)
         # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
         with np.errstate(invalid="ignore", over="ignore"):
             solver.step()
@@ -165,7 +194,7 @@ def _run(
             break
         if solver.status == "finished":
             status = "horizon"
-    left -= solver.nfev + solver.njev * len(z)
+    left -= work(solver, field.X, p)
     if not pieces:
         return np.array([t]), np.array([z]), status, left
     path = OdeSolution(clock, pieces)
