@@ -121,7 +121,7 @@ class _Bar:
     """The share of the longest flow that is done, while it lasts."""
 
     def __init__(self) -> None:
-        parts = progress(range(100), 100, "% of the longest flow")
+        parts = progress(range(100), 100, "parts at most")
         self._parts = cast(Generator[int, None, None], parts)
         self._done = 0
         next(self._parts)
