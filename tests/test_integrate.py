@@ -349,6 +349,18 @@ def test_the_jacobian_is_the_velocitys_derivative(network, loss, clock: str) -> 
     np.testing.assert_allclose(flow.jacobian(z, active), matrix, rtol=0, atol=1e-7 * scale)
 
 
+def test_a_datum_on_which_the_network_is_dead_hides_no_other_in_the_jacobian() -> None:
+    chart, X = Polar(TWO), np.array([[1.0, 0.0], [-1.0, 0.0]])
+    flow = GradientFlow(chart, EXPONENTIAL, X, np.ones(2), LOG_LOSS)
+    z = chart.coordinates([2.0, 4.0, 4.0, -2.0, 5.0, 6.0])
+    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
+    assert chart.outputs(z, X).tolist() == pytest.approx([34.0, 0.0])  # pulls e^-34 and 1
+    columns = [flow.velocity(z + h * e, active) - flow.velocity(z - h * e, active)
+               for e in np.eye(len(z))]  # fmt: skip
+    found, wanted = flow.jacobian(z, active), np.array(columns).T / (2.0 * h)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+
+
 def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
     """log log(1/L) from 1 to a loss of 1e-1000, and log(1/L) to the same."""
     chart = Polar(TWO)
