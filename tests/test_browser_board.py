@@ -118,7 +118,7 @@ def test_every_page_of_the_table_is_set_in_type(page: Page) -> None:
 
 
 def test_a_view_is_linked(browser: Browser, site: Path) -> None:
-    hash = "paper=min2024early&verdict=refuted&search=path&order=-claim"
+    hash = "paper=min2024early&verdict=refuted&search=leave&order=-claim"
     with opened(browser, site / PAGE, anchor=hash) as visit:
         expect(visit.page.get_by_role("combobox", name="paper", exact=True)).to_have_value(
             "min2024early"
@@ -126,9 +126,9 @@ def test_a_view_is_linked(browser: Browser, site: Path) -> None:
         expect(visit.page.get_by_role("combobox", name="verdict", exact=True)).to_have_value(
             REFUTED
         )
-        expect(visit.page.get_by_role("searchbox")).to_have_value("path")
+        expect(visit.page.get_by_role("searchbox")).to_have_value("leave")
         claims = shown(visit.page, "claim")
-        assert "ea.path" in claims
+        assert "ea.thm1.trap.2" in claims
         assert claims == sorted(claims, reverse=True)
         assert visit.page.url.endswith(hash)
 

@@ -142,14 +142,14 @@ def test_the_finding_is_what_the_flows_do(front: Path) -> None:
     assert (ranks, len(points)) == ([3, 1], 3)
     words = " ".join(re.sub(r"<[^>]+>", " ", front.read_text(encoding="utf-8")).split())
     assert "the small start ends at the third best minimum, the far one at the best" in words
-    assert "Some are slips of a sign or an index: the errata say which." in words
+    assert "the errata say which" in words
 
 
 def test_every_reference_leads_to_its_paper(front: Path) -> None:
     entries = re.findall(
         r'<div class="citation".*?</div>', front.read_text(encoding="utf-8"), flags=re.DOTALL
     )
-    assert len(entries) == len(list((CHAPTERS / "errata").glob("*.md")))
+    assert len(entries) >= len(list((CHAPTERS / "errata").glob("*.md")))  # and what they rest on
     for entry in entries:
         assert re.search(r'href="https://(doi\.org|arxiv\.org|openreview\.net)/', entry), entry
 

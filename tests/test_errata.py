@@ -100,7 +100,7 @@ def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample(rows:
     told = dict.fromkeys(fell, Instead("true if $a < b$", "one sign", "theorem"))
     html = errata(Scoreboard(of_paper, mine), told)
     assert (
-        f"{len(fell)} are false as stated (from 1 cause: 1 × a numbered statement is false)" in html
+        f"{len(fell)} are false as stated, from 1 cause: a numbered statement is false (1)" in html
     )
     assert html.count('class="erratum"') == html.count('class="counterexample"') == 1
     assert html.count("true if") == 1

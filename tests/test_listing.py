@@ -52,7 +52,9 @@ def test_the_command_prints_one_claim(capsys: pytest.CaptureFixture) -> None:
     assert line["id"] == "sv.thm3.6"
     assert (line["verdict"], line["known"]) == ("refuted", "counterexample")
     assert line["why"].startswith("X = (1, 0), (0, 1), (1, 1), y = (2, 1, 1)")
-    assert line["instead"].startswith("True if the larger support is fitted exactly.")
+    assert line["instead"].startswith(
+        "Under A2 it is true if $w_1^*$ fits all data of $S_1$ exactly."
+    )
     assert line["page"] == "01_support_vectors.html#claim-sv-thm3-6"
 
 

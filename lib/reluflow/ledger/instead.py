@@ -75,8 +75,8 @@ def in_short(board: Scoreboard, told: Mapping[str, Instead]) -> str:
     false = [row.claim.id for row in theirs if row.verdict == REFUTED]
     weights = Counter(causes(told, false).values())
     number = weights.total()
-    listed = "; ".join(f"{weights[w]} × {what}" for w, what in WEIGHTS.items() if weights[w])
-    why = f" (from {number} cause{'s' * (number > 1)}: {listed})" if false else ""
+    listed = "; ".join(f"{what} ({weights[w]})" for w, what in WEIGHTS.items() if weights[w])
+    why = f", from {number} cause{'s' * (number > 1)}: {listed}" if false else ""
     absent = sum(row.verdict == NOT_REPRODUCED for row in theirs)
     missed = f" {absent} more, tried as printed, did not come out again." if absent else ""
     return f"Of {claims} claims, {len(false)} are false as stated{why}.{missed}"

@@ -31,6 +31,8 @@ SLOWEST = 0.5
 """The error must shrink at this share of the expected rate, at least."""
 SHARE = 1e-6
 """A datum with a smaller share of the pulls at the flow's end has no multiplier, at first."""
+ROUNDING = 1e-13
+"""Weights, over |theta|, that need not shrink."""
 PULLS = 10.0
 """Shares of the pulls differ from those of the multipliers by so many times the error, at most."""
 
@@ -128,10 +130,26 @@ def _no_limit(
         return ""
     kappa = growth(network, X, y, trail[-1].u, found)
     expected = min(float(network.degree), 1.0, 1.0 - kappa)
-    rate = np.log(before / error) / (trail[-1].rho - trail[-2].rho)
-    if not (kappa < 1.0 and rate >= SLOWEST * expected):
+    shrunk = np.exp(-SLOWEST * expected * (trail[-1].rho - trail[-2].rho))
+    if not (kappa < 1.0 and error <= shrunk * before):
         return "the flow does not come nearer to the polished point at the expected rate"
+    for own in vanishing(network, found.theta):
+        first, last = (float(np.linalg.norm(seen.u[own])) for seen in trail[-2:])
+        if last > shrunk * first + ROUNDING:
+            return "a unit that is 0 in the polished point does not shrink at the expected rate"
     return ""
+
+
+def vanishing(network: Network, theta: NDArray) -> list[NDArray]:
+    """The parameters, booleans (p,), of each hidden unit all of whose weights are 0 in theta."""
+    found, W = [], network.weights(theta)
+    for layer, (into, out) in enumerate(pairwise(W)):
+        for unit in np.flatnonzero(~into.any(axis=1) & ~out.any(axis=0)).tolist():
+            own = [np.zeros(g.shape) for g in network.maps]
+            own[layer][unit] = 1.0
+            own[layer + 1][:, unit] = 1.0
+            found.append((network.parameters(own) > 0.0) & (theta == 0.0))
+    return found
 
 
 def growth(network: Network, X: NDArray, y: NDArray, u: NDArray, found: Stationary) -> float:
@@ -140,13 +158,8 @@ def growth(network: Network, X: NDArray, y: NDArray, u: NDArray, found: Stationa
     It is the largest eigenvalue of the Hessian of sum_i lambda_i y_i f(theta; x_i) in the weights
     of the units that vanish, with the activity that the flow's direction u gives them.
     """
-    theta, W = found.theta, network.weights(found.theta)
-    own = [np.zeros(g.shape) for g in network.maps]
-    for layer, (into, out) in enumerate(pairwise(W)):
-        idle = ~into.any(axis=1) & ~out.any(axis=0)
-        own[layer][idle] = 1.0
-        own[layer + 1][:, idle] = 1.0
-    mask = (network.parameters(own) > 0.0) & (theta == 0.0)
+    theta = found.theta
+    mask = np.any([np.zeros(network.size, bool), *vanishing(network, theta)], axis=0)
     if not mask.any():
         return 0.0
     patterns = [h > 0.0 for h in network.cosines(u, X)]

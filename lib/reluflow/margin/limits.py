@@ -2,9 +2,10 @@
 
 The flow is followed to a loss such as 1e-100000 on the clock log log(1/L), where L itself is never
 formed. Its end is still as far from the limit as 1 / log(1/L), or farther, so it is polished to a
-KKT point of the margin problem; that is accepted only if the flow confirms it
-(`reluflow.margin.confirm`). Where units that vanish do so too slowly, the flow is continued with
-the pulls' temperature held fixed (`reluflow.flows.frozen`).
+KKT point of the margin problem; that is accepted only if the flow comes nearer to it at the
+expected rate (`reluflow.margin.confirm`) and stays there (`reluflow.margin.stays`). Where units
+that vanish do so too slowly, the flow is continued with the pulls' temperature held fixed
+(`reluflow.flows.frozen`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from reluflow.margin.confirm import Seen, candidate, doubt
 from reluflow.margin.kkt import kkt
 from reluflow.margin.polish import Stationary
 from reluflow.margin.problem import margins, scaled
+from reluflow.margin.stays import curvature, departs
 from reluflow.networks.indexed import Network
 
 DECADE = float(np.log(10.0))
@@ -33,6 +35,9 @@ FACTOR = 1e5
 """The fixed factor before the margins in the continuation, over the least margin at its start."""
 BEYOND = 100.0
 """The continuation goes on until |theta| is e^100 times as long."""
+FARTHER, FINER = 1e3, 1e-3
+"""Where a flow has come to a KKT point that it may leave, it is followed again: to log(1/L) that is
+farther by this factor, with finer steps."""
 _EXACT, _EXACT_BEYOND = 1e-8, 1e-3
 _SAME = 1e-10
 """Candidates nearer than this are one."""
@@ -64,7 +69,10 @@ class Limit:
     status       "converged"; "undecided" where no KKT point was confirmed; "at rest", "stalled",
                  "sliding", "non-unique" or "stiff" where the loss does not go to 0, or the flow
                  could not be followed
-    error        estimate of theta's distance from the limit, over |theta|
+    error        over |theta|, how far the KKT points that the last states of the flow give are from
+                 their own limit; at least the residual, and where there is a manifold of them at
+                 least the error of the flow's steps. It does not tell whether the status is right.
+                 For "undecided", how far the flow's last directions are from their own limit
     detail       one sentence on the status
     """
 
@@ -120,15 +128,29 @@ def limit(
     """The limit in direction of the gradient flow of sum_i l(y_i f(theta; x_i)).
 
     X (n, d), y (n,) of +-1, start theta (p,)
-    reach    log10(1/L) to which the flow is followed; tenfold for a start that is beyond
+    reach    log10(1/L) to which the flow is followed; tenfold for a start that is beyond, and
+             farther, with finer steps, where it is open whether the flow stays where it has come to
     at_zero  the derivative of the ReLU at 0, as for `integrate`
     rtol     relative tolerance of the integrator
 
     A limit that is one of a manifold of KKT points is only as accurate as the flow that picks it.
     Raises InputError for a start that is 0 or not finite.
     """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    path = _followed(network, loss, X, y, np.asarray(start, float), reach,
+    X, y, start = (np.asarray(a, float) for a in (X, y, start))
+    found, told = _once(network, loss, X, y, start, reach, at_zero, rtol)
+    if not told:
+        later, _ = _once(network, loss, X, y, start, FARTHER * reach, at_zero, FINER * rtol)
+        found = later if later.converged else found
+    return found
+
+
+def _once(
+    network: Network, loss: Loss, X: NDArray, y: NDArray, start: NDArray, reach: float,
+    at_zero: float | None, rtol: float,
+) -> tuple[Limit, bool]:  # fmt: skip
+    """The limit as one computation of the flow has it; and False where the flow has come to a KKT
+    point, and only whether it stays there is open."""
+    path = _followed(network, loss, X, y, start, reach,
                      {"at_zero": at_zero, "rtol": rtol, "max_steps": _STEPS})  # fmt: skip
     none = np.zeros(network.size, bool)
     status, why = path.status, path.detail
@@ -140,14 +162,17 @@ def limit(
     if status != "horizon":
         status = AT_REST if status == "converged" else status
         nothing = np.full(len(X), np.nan)
-        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, why)
-    trail = _trail(network, path)
-    found = _judged(network, X, y, trail, path, at_zero or 0.0, _EXACT)
-    if found.status == UNDECIDED:
-        beyond = _beyond(network, path, at_zero, rtol)
-        later = _judged(network, X, y, beyond, path, at_zero or 0.0, _EXACT_BEYOND)
+        return Limit(path.end[:-1], np.nan, nothing, none, path, status, np.inf, why), True
+    paths = [(path, rtol)]
+    found, told = _judged(network, X, y, _trail(network, path), paths, at_zero or 0.0, _EXACT)
+    if not found.converged:
+        late = _beyond(network, path, at_zero, rtol)
+        paths.append((late, 1.0 / FACTOR))
+        trail = _late_trail(late)
+        later, later_told = _judged(network, X, y, trail, paths, at_zero or 0.0, _EXACT_BEYOND)
+        told = later.converged or (told and later_told)
         found = later if later.converged else replace(found, detail=later.detail)
-    return found
+    return found, told
 
 
 def _followed(
@@ -189,39 +214,48 @@ def _followed(
 
 
 def _judged(
-    network: Network, X: NDArray, y: NDArray, trail: list[Seen], path: FlowPath, at_zero: float,
-    exact: float,
-) -> Limit:  # fmt: skip
-    """What four states of a flow tell of its limit."""
+    network: Network, X: NDArray, y: NDArray, trail: list[Seen],
+    paths: list[tuple[FlowPath, float]], at_zero: float, exact: float,
+) -> tuple[Limit, bool]:  # fmt: skip
+    """What four states of a flow, and the paths to them with the errors of their steps, tell of its
+    limit; and False where only whether it stays at a KKT point is open."""
     ends = [candidate(network, X, y, seen, at_zero) for seen in trail]
-    end, error = _extrapolated(network, X, y, trail, ends, at_zero)
-    why = doubt(network, X, y, trail, end, exact)
+    end, error = _extrapolated(network, X, y, trail, ends, at_zero, paths[-1][1])
+    path, why, told = paths[0][0], doubt(network, X, y, trail, end, exact), True
+    if not why and not np.isfinite(error):
+        why = "the points that the last states of the flow give do not come to a limit"
+    if not why:
+        away, rests = curvature(network, X, y, end)
+        error = max(error, paths[-1][1]) if rests else error
+        why = departs(network, X, [seen.u for seen in trail], end, away, paths)
+        told = not why
     if why:
         point = scaled(network, trail[-1].u, X, y)
         seen = kkt(network, point, X, y)
         none = np.zeros(network.size, bool)
         return Limit(point, seen.residual, seen.multipliers, none, path, UNDECIDED,
-                     _own_error(trail), why)  # fmt: skip
+                     _own_error(trail), why), told  # fmt: skip
     residual = max(end.residual, kkt(network, end.theta, X, y).residual)
     return Limit(end.theta, residual, end.multipliers, end.theta == 0.0, path, CONVERGED,
-                 max(error, residual), "the flow confirms a KKT point")  # fmt: skip
+                 max(error, residual), "the flow confirms a KKT point"), True  # fmt: skip
 
 
 def _extrapolated(
     network: Network, X: NDArray, y: NDArray, trail: list[Seen], ends: list[Stationary],
-    at_zero: float,
+    at_zero: float, noise: float,
 ) -> tuple[Stationary, float]:  # fmt: skip
     """The limit of the candidates of states at equal ratios, and an estimate of its error.
 
     Where KKT points are isolated, all candidates are one. On a manifold of them they drift by a
-    power of |theta|, and the geometric series is summed.
+    power of |theta|, and the geometric series is summed; the error is infinite where it is none,
+    but for steps up to the flow's own error `noise`.
     """
     size = np.linalg.norm(ends[-1].theta)
     a, b, c = (np.linalg.norm(p.theta - q.theta) / size for p, q in pairwise(ends))
-    if not np.isfinite(c) or c <= _SAME:
+    if c <= _SAME:
         return ends[-1], float(c)
     if not (c <= _DRIFTS * b and b <= _DRIFTS * a):
-        return ends[-1], float(c)
+        return ends[-1], float(c * c / (b - c) if c < b else c if c <= noise else np.inf)
     guesses = [ends[k].theta + (ends[k].theta - ends[k - 1].theta) * r / (1.0 - r)
                for k, r in ((2, b / a), (3, c / b))]  # fmt: skip
     unit = guesses[1] / np.linalg.norm(guesses[1])
@@ -242,16 +276,22 @@ def _trail(network: Network, path: FlowPath) -> list[Seen]:
     return found
 
 
-def _beyond(network: Network, path: FlowPath, at_zero: float | None, rtol: float) -> list[Seen]:
-    """Four states of the continuation with fixed temperature, at equal steps of log |theta|."""
+def _beyond(network: Network, path: FlowPath, at_zero: float | None, rtol: float) -> FlowPath:
+    """The continuation with fixed temperature."""
     field, end = path.field, path.end
     assert isinstance(field, GradientFlow)
     least = margins(network, end[:-1], field.X, field.y).min()
     frozen = FrozenFlow(network, field.X, field.y, FACTOR / least)
-    late = integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
+    return integrate(frozen, end, end[-1] + BEYOND, at_zero=at_zero, rtol=rtol, max_steps=2000)
+
+
+def _late_trail(late: FlowPath) -> list[Seen]:
+    """Its last four states at equal steps of log |theta|."""
+    assert isinstance(late.field, FrozenFlow)
     last, first = late.t[-1], late.t[0]
     states = late.at(last - (last - first) * np.array([0.3, 0.2, 0.1, 0.0]))
-    return [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), frozen.pulls(z)) for z in states]
+    return [Seen(z[:-1] / np.linalg.norm(z[:-1]), float(z[-1]), late.field.pulls(z))
+            for z in states]  # fmt: skip
 
 
 def _own_error(trail: list[Seen]) -> float:

@@ -1,0 +1,121 @@
+"""Whether a flow stays at a KKT point to which its direction has come: the evidence for a limit.
+
+Where a KKT point's active data and kinks are kept, a small deviation d of the direction follows
+dd/ds = -H d on the clock s = log |theta|, with H = 1 - sum_i lambda_i y_i Hess f(theta; x_i). It
+grows where H is negative: theta is a saddle then, and the limit only of a flow that has no part in
+these directions, as a symmetry may see to. Past a saddle the computed flow and the exact one may
+part, and `Spread` tells how far they are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from reluflow.flows.charts import LOG_LOSS
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath
+from reluflow.margin.kkt import idle_units
+from reluflow.margin.polish import Stationary
+from reluflow.margin.problem import KINK
+from reluflow.networks.indexed import Network
+
+CURVED = 1e-6
+"""H is negative in a direction if it is below minus this: what grows slower is not told."""
+NOTHING = 1e-14
+"""A part of a unit vector, or a cosine, that is not larger is all rounding."""
+STRAYS = 1e-12
+"""A computed unit that rests on a kink strays from it by so much at most."""
+APART = 0.03
+"""The computed direction may be so far from the exact one, on the way to a limit."""
+
+
+def departs(
+    network: Network,
+    X: NDArray,
+    trail: Sequence[NDArray],
+    found: Stationary,
+    away: NDArray,
+    paths: Sequence[tuple[FlowPath, float]],
+) -> str:
+    """Why a flow may not stay at the KKT point that it has come to; nothing where it does.
+
+    trail  directions (p,) of the flow, the last two of which tell whether it leaves a kink
+    away   a basis (p, k) of the directions in which flows leave the point
+    paths  the flow from its start on, and the error of its steps
+    """
+    start = paths[0][0].states[0][:-1]
+    if max(float(np.linalg.norm(u @ away)) for u in (start, *trail)) > NOTHING:
+        return "the flow may leave the KKT point: it moves in a direction that leads away"
+    here, before, last = (network.cosines(u, X) for u in (found.theta, *trail[-2:]))
+    for h, a, b, idle in zip(here, before, last, idle_units(network, found.theta), strict=True):
+        if ((np.abs(h) <= KINK) & ~idle & (np.abs(b) > np.maximum(np.abs(a), STRAYS))).any():
+            return "the flow may leave the KKT point: it moves off a kink"
+    spread = Spread(np.zeros((len(start) + 1,) * 2), 0.0)
+    for path, noise in paths:
+        spread = spread.then(path, noise, away)
+    if not spread.widest <= APART:
+        return "the flow passes so near to a saddle that its computed end may be another one's"
+    return ""
+
+
+def curvature(network: Network, X: NDArray, y: NDArray, found: Stationary) -> tuple[NDArray, bool]:
+    """An orthonormal basis (p, k) of the directions in which flows leave a KKT point; and whether
+    there are some in which they rest, as on a manifold of KKT points."""
+    theta, patterns = found.theta, found.patterns or None
+    forms, along = network.rates(theta, X, np.eye(network.size), patterns)
+    rows = [along.T[found.multipliers > 0.0]]
+    pairs = zip(forms, network.cosines(theta, X), idle_units(network, theta), strict=True)
+    rows += [np.moveaxis(turns, 0, -1)[(np.abs(h) <= KINK) & ~idle] for turns, h, idle in pairs]
+    space = null_space(np.vstack(rows))
+    bend = network.hessian_product(theta, X, found.multipliers * y, space.T, patterns)
+    values, vectors = np.linalg.eigh(np.eye(space.shape[1]) - bend @ space)
+    return space @ vectors[:, values < -CURVED], bool((np.abs(values) <= CURVED).any())
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The error of a computed flow, if each step adds a random one that the flow then carries on.
+
+    covariance  (p + 1, p + 1) at its end, in the polar chart
+    widest      the largest standard deviation of the direction on the way
+    """
+
+    covariance: NDArray
+    widest: float
+
+    def then(self, path: FlowPath, noise: float, away: NDArray) -> Spread:
+        """The same after one path more, whose steps have errors of size `noise` in all directions
+        but those of the basis `away` (p, k), in which the flow has no part.
+
+        The linearised flow of the path's own length is followed, by one step of Radau for each of
+        the integrator's.
+        """
+        keep = np.eye(len(path.end))
+        keep[:-1, :-1] -= away @ away.T
+        P, widest, one = self.covariance, self.widest, np.eye(len(path.end))
+        for A, h in _steps(path):
+            B = h * A
+            turn = keep @ np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
+            P = turn @ (P + noise**2 * keep) @ turn.T
+            widest = max(widest, float(np.sqrt(np.trace(P[:-1, :-1]))))
+        return Spread(P, widest)
+
+
+def _steps(path: FlowPath) -> Iterator[tuple[NDArray, float]]:
+    """Of each step the derivative (k, k) of the velocity over its length, and the step's length."""
+    for leg in path.legs or (path,):
+        field = leg.field
+        if isinstance(field, GradientFlow):  # the same curve, on a clock that has a Jacobian
+            field = replace(field, clock=LOG_LOSS)
+        for a, b, dense in leg.interpolant.pieces:
+            z = dense(0.5 * (a + b))
+            active = (field.surfaces(z) > 0.0).astype(float)
+            J, v = field.jacobian(z, active), field.velocity(z, active)
+            size = float(np.linalg.norm(v))
+            w = v / size
+            yield (J - np.outer(w, w @ J)) / size, float(np.linalg.norm(dense(b) - dense(a)))
