@@ -299,7 +299,7 @@ def test_the_work_of_a_flow_is_bounded(
     monkeypatch.setattr(own_flow, "work", counted)
     monkeypatch.setattr(own_flow, "progress", parts)
     W0 = 0.05 * rng.standard_normal((p, d)) / d**0.5
-    path = own_flow.follow(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0))
+    path = own_flow.follow(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), with_bar=True)
     assert path.status == own_flow.SLOW
     assert most <= sum(done.values()) <= most + step
     assert 1 < len(shown) <= 100

@@ -73,19 +73,20 @@ def slopes(cosines: NDArray) -> NDArray:
     return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
 
 
-def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> Path:
+def follow(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, with_bar: bool = False) -> Path:
     """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
     data X (n, d), y (n,).
 
     On the clock of time until the loss of the data that some neuron sees is below e^-2; from there
     on of these alone, on log log(1/loss). Back to time where a neuron comes to see another datum.
+    `with_bar` shows how much of MOST is done.
     """
     chart = Neurons(signs, X.shape[1])
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
     z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), MOST
-    bar = _Bar()
+    bar = _Bar(with_bar)
     while True:
         clock, states, status, left = _run(
             field, chart, z, horizon, partial(_small, field, chart), left, bar
@@ -118,10 +119,10 @@ def work(solver: BDF, X: NDArray, p: int) -> float:
 
 
 class _Bar:
-    """The share of the longest flow that is done, while it lasts."""
+    """The share of the longest flow that is done, shown while it lasts where it is to be `seen`."""
 
-    def __init__(self) -> None:
-        parts = progress(range(100), 100, "parts at most")
+    def __init__(self, seen: bool) -> None:
+        parts = progress(range(100), 100, "parts at most") if seen else (k for k in range(100))
         self._parts = cast(Generator[int, None, None], parts)
         self._done = 0
         next(self._parts)

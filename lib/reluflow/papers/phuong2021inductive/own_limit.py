@@ -64,7 +64,7 @@ def train(own: Experiment) -> Trained:
     """The path of an experiment, and the limit that it should have."""
     given = own.X, own.y, own.W0, own.signs
     if own.optimiser == "flow":
-        path = own_flow.follow(*given)
+        path = own_flow.follow(*given, with_bar=True)
     else:
         path = own_descent.descend(*given, own.epochs, np.random.default_rng([own.seed, 1]))
     alive = tuple(s for s in (1.0, -1.0) if _living(own, path)[own.signs == s].any())
