@@ -102,7 +102,7 @@ class Spread:
             B = h * A
             turn = keep @ np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
             P = turn @ (P + noise**2 * keep) @ turn.T
-            widest = max(widest, float(np.sqrt(np.trace(P[:-1, :-1]))))
+            widest = float(np.maximum(widest, np.sqrt(np.trace(P[:-1, :-1]))))
         return Spread(P, widest)
 
 
