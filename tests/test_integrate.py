@@ -349,6 +349,16 @@ def test_the_jacobian_is_the_velocitys_derivative(network, loss, clock: str) -> 
     np.testing.assert_allclose(flow.jacobian(z, active), matrix, rtol=0, atol=1e-7 * scale)
 
 
+def test_data_that_no_unit_sees_leave_the_jacobian_to_the_others() -> None:
+    """Their loss stays, and beside it all other pulls are next to nothing."""
+    X, z = np.array([[1.0, 0.0], [-1.0, 0.2]]), np.array([0.6, 0.0, 0.8, 3.0])
+    flow = GradientFlow(Polar(fully_connected([2, 1])), EXPONENTIAL, X, np.ones(2), LOG_LOSS)
+    found = flow.jacobian(z, np.array([[1.0], [0.0]]))
+    assert found is not None
+    assert np.isfinite(found).all()
+    assert found.any()
+
+
 def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
     """log log(1/L) from 1 to a loss of 1e-1000, and log(1/L) to the same."""
     chart = Polar(TWO)

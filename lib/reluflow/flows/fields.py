@@ -122,8 +122,10 @@ class GradientFlow(Field):
         patterns = self.layers(active)
         outputs = chart.outputs(z, self.X, patterns)
         c = self.loss.pull(outputs, self.y, relative=True)
-        # Data that pull next to nothing change it by less than rounding, and are most of many.
-        pull = np.abs(c) > _NOTHING * np.abs(c).max(initial=0.0)
+        # Data that pull next to nothing change it by less than rounding, and are most of many. One
+        # on which no unit is active keeps its loss, and pulls on nothing: the others decide.
+        most = np.abs(c[outputs != 0.0]).max(initial=0.0)
+        pull = np.abs(c) > _NOTHING * most
         bend = self.loss.bend(outputs, self.y, relative=True)[pull]
         C = np.outer(c[pull], c[pull]) - np.diag(bend)
         sides = [layer[pull] for layer in patterns]
