@@ -108,7 +108,7 @@ def _root(f: Callable[[float], float], a: float, b: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Pieces:
+class Pieces:
     """The integrator's own polynomials (start, end, states) between the knots."""
 
     pieces: tuple[tuple[float, float, DenseOutput], ...]
@@ -308,7 +308,7 @@ class _Path:
             clock=self.field.clock,
             end=states[-1],
             detail=f"{WORDS[status]}, at {self.knots[-1]:g}",
-            interpolant=_Pieces(tuple(self.pieces), self.knots[-1], states[-1]),
+            interpolant=Pieces(tuple(self.pieces), self.knots[-1], states[-1]),
             settled=self.knots[-1],
             field=self.field,
         )
