@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from built import ROOT, build
 from hypothesis import settings
 from playwright.sync_api import Browser
 from xdist.scheduler import LoadScopeScheduling
+
+# Two workers on two cores: with more threads of BLAS each waits for the other. The workers and the
+# kernels that they start inherit it; this process, which runs no test, does not need it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A figure is drawn for its file or its fingerprint, never for a window.  Not by an environment
 # variable: the kernels that the tests start would inherit it and show no figure.

@@ -100,7 +100,7 @@ def test_machines_by_the_levels_of_a_cpu() -> None:
 def test_on_another_architecture_one_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("machines.platform.machine", lambda: "aarch64")
     assert why_not("far") == "far: other CPUs are emulated on x86-64 only, and this is aarch64"
-    assert why_not("native") == why_not("one thread") == ""
+    assert why_not("native") == why_not("two threads") == ""
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
