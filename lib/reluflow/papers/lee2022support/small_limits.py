@@ -179,7 +179,7 @@ def small_starts_agree(d: int, directions: int = 3) -> Statement:
     def crosses_at_speed(item: Instance) -> bool:
         # Rounding decides what is crossed next to an end that all but lies on a boundary.
         end, way = _limit_rooms(item)
-        return way > 0.0 or end <= ROOM
+        return way > 0.0 or 0.0 < end <= ROOM
 
     def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         drawn = [start_direction(item["X"], item["y"], rng) for _ in range(directions)]
