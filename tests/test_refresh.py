@@ -1,10 +1,16 @@
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from reluflow.places import LIBRARY
-from reluflow.refresh import refresh
+from reluflow.refresh import main, refresh
 
 
 def test_a_notebook_is_run_by_the_library_that_refreshes_it(
@@ -22,3 +28,47 @@ def test_a_notebook_is_run_by_the_library_that_refreshes_it(
     refresh(path)
     (cell,) = nbformat.read(path, as_version=4).cells
     assert cell.outputs[0].text.strip() == str(LIBRARY)
+
+
+def test_a_full_disk_leaves_the_notebook_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "page.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1 + 1")]), path)
+    before, whole = path.read_bytes(), Path.write_text
+
+    def half(self: Path, text: str, *more: str) -> int:
+        whole(self, text[: len(text) // 2], *more)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    assert main([str(path)]) == 1
+    assert capsys.readouterr().err == f"refresh: {path} is as it was: No space left on device\n"
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["page.ipynb"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_ends_in_one_sentence(tmp_path: Path, number: int) -> None:
+    path, begun = tmp_path / "page.ipynb", tmp_path / "begun"
+    wait = f"import pathlib, time; pathlib.Path({str(begun)!r}).touch(); time.sleep(600)"
+    nbformat.write(new_notebook(cells=[new_code_cell(wait)]), path)
+    before = path.read_bytes()
+    paths = os.pathsep.join([str(LIBRARY.parent), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.Popen(
+        [sys.executable, "-m", "reluflow.refresh", path.name],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    limit = time.monotonic() + 120
+    while not begun.exists() and time.monotonic() < limit:
+        time.sleep(0.1)
+    run.send_signal(number)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert told.splitlines()[-1] == "refresh: page.ipynb is as it was: the run was stopped"
+    assert path.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["begun", "page.ipynb"]

@@ -12,6 +12,7 @@ BOOK = LIBRARY / CARRIED if (LIBRARY / CARRIED).is_dir() else LIBRARY.parents[1]
 CHAPTERS = BOOK / "chapters"
 BIBLIOGRAPHY = CHAPTERS / "references.bib"
 CLAIMS = BOOK / "data" / "claims"
+SEAL = CLAIMS / "seal.txt"
 INSTEAD = BOOK / "data" / "instead"
 DATASETS = BOOK / "data" / "datasets"
 RECORDS = BOOK / "data" / "records"

@@ -3,6 +3,9 @@
 What is stored depends on the sources alone: no times of execution, no versions of the machine's
 Python, so that a new run of an unchanged chapter changes no byte but those of its pictures.
 
+A notebook is written beside itself and put in its place when it is whole: whatever stops a run, the
+file is the old one or the new one.
+
 A digest of every cell, sources and outputs, is stored with them. It proves nothing, for anybody can
 compute it. It tells the tests of a change by hand after the run, of a word or a picture.
 """
@@ -34,7 +37,8 @@ LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-pytho
 def refresh(path: Path) -> None:
     """Run one notebook from top to bottom in a new kernel, in its own folder, and store it.
 
-    Raises nbclient's CellExecutionError when a cell fails; the file then stays as it was.
+    Raises nbclient's CellExecutionError when a cell fails, KeyboardInterrupt when a run is
+    stopped by SIGINT or SIGTERM, OSError where the file cannot be written; it then stays as it was.
     """
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
@@ -47,12 +51,18 @@ def refresh(path: Path) -> None:
     # A relative PYTHONPATH would mean another folder there, and another checkout's library.
     outer = os.environ.get("PYTHONPATH")
     paths = os.pathsep.join(part for part in (str(LIBRARY.parent), outer) if part)
-    client.execute(env={**os.environ, "PYTHONPATH": paths})
+    try:
+        client.execute(env={**os.environ, "PYTHONPATH": paths})
+    except Exception:
+        # The client answers Ctrl-C by ending the kernel, and then fails for want of one.
+        if getattr(client, "_async_cleanup_kernel_future", None) is not None:
+            raise KeyboardInterrupt from None
+        raise
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
     digest = NotebookNode(cells=cells_digest(notebook))
     notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info=LANGUAGE, reluflow=digest)
-    nbformat.write(notebook, path)
+    _replace(path, nbformat.writes(notebook) + "\n")
     if path.resolve() == CHAPTERS / README_SHOWS[0]:
         README_PICTURE.write_bytes(picture(notebook, README_SHOWS[1]))
 
@@ -70,13 +80,31 @@ def picture(notebook: NotebookNode, name: str) -> bytes:
     raise KeyError(f"the notebook shows no {name}")
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Refresh the notebooks named, or all: a chapter after its sections."""
+def _replace(path: Path, text: str) -> None:
+    """Put a text in the place of a file, whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, "utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Refresh the notebooks named, or all: a chapter after its sections. Return the exit status."""
     paths = [Path(name) for name in arguments] or pages.in_order(CHAPTERS)
     for path in paths:
         print(pages.name(path), flush=True)
-        refresh(path)
+        try:
+            refresh(path)
+        except KeyboardInterrupt:
+            print(f"refresh: {path} is as it was: the run was stopped", file=sys.stderr)
+            return 130
+        except OSError as error:
+            print(f"refresh: {path} is as it was: {error.strerror}", file=sys.stderr)
+            return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

@@ -31,8 +31,9 @@ _ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
 class Claim:
     """One statement that a computer can check, as the inventory has it.
 
-    `given` are the hypotheses of a claim of our own, name -> sentence: those that its card prints
-    and those that its statements test are the same. None for a claim of a paper.
+    `check` is what an honest check does; `given` are the hypotheses of a claim of our own, name ->
+    sentence: those that its card prints and those that its statements test are the same. None for a
+    claim of a paper.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Claim:
     says: str
     tolerance: float | None = None
     given: Mapping[str, str] | None = None
+    check: str = ""
 
     @property
     def full(self) -> str:
@@ -154,7 +156,8 @@ def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:
         if not number or not math.isfinite(tolerance) or tolerance < 0:
             raise LedgerError(f"{here}: tolerance must be a number >= 0, written like 1.0e-6")
         tolerance = float(tolerance)
-    return Claim(entry["id"], paper, entry["at"], entry["kind"], entry["says"], tolerance, given)
+    at, kind, says = entry["at"], entry["kind"], entry["says"]
+    return Claim(entry["id"], paper, at, kind, says, tolerance, given, entry["check"])
 
 
 def _given(entry: Mapping[str, object], ours: bool, here: str) -> Mapping[str, str] | None:

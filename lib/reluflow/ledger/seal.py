@@ -1,0 +1,117 @@
+"""`python -m reluflow.ledger.seal`: what the ledger says and asks, a line a claim, written down.
+
+`data/claims/seal.txt` holds how many claims there are and, for each, its verdict, what its evidence
+is held against, and digests of its texts. A test compares it with the inventory and the pages: what
+was weakened, left out or worded anew is a line of the seal's difference, and stands there until the
+command writes the seal again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.evidence import Evidence, to_json
+from reluflow.ledger.instead import Instead, true_instead
+from reluflow.ledger.known import SURVIVED
+from reluflow.ledger.numbers import printed
+from reluflow.ledger.rows import Row
+from reluflow.ledger.scoreboard import scoreboard
+from reluflow.places import CHAPTERS, SEAL
+
+NOTHING = "-"
+_DIGITS = 8
+_WIDTH = 24
+
+
+def seal(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
+    """The lines of the seal: the number of rows, then a line for each, by id.
+
+    Parameters: `rows` of the book's ledger; `told`, as `reluflow.ledger.instead` reads it.
+    """
+    lines = [_line(row, told.get(row.claim.id)) for row in rows]
+    return "\n".join([f"{len(lines)} claims", *sorted(lines)]) + "\n"
+
+
+def broken(old: str, new: str) -> list[str]:
+    """The lines in which two seals differ, - for the old and + for the new one."""
+    found = unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
+    return [line for line in found if line[0] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def digest(content: Any) -> str:
+    """A few hexadecimal digits that change with the content; a dash where there is none."""
+    if not content:
+        return NOTHING
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:_DIGITS]
+
+
+def _line(row: Row, told: Instead | None) -> str:
+    claim, case = row.claim, row.counterexample
+    deciding = [item for item in row.all_evidence if item.decides]
+    asked = [(item.form, item.what, item.unit, item.after, *_limit(item)) for item in deciding]
+    parts = {
+        "says": digest((claim.kind, claim.at, claim.says)),
+        "check": digest((claim.check, claim.tolerance)),
+        "given": digest(claim.given and tuple(claim.given.items())),
+        "asks": digest(asked),
+        "tried": ",".join(str(item.tried) for item in deciding if item.tried) or NOTHING,
+        "known": digest([str(way) for way in row.known if way.how != SURVIVED]),
+        "reading": digest(row.reading and (row.reading.taken, row.reading.others)),
+        "case": digest(case and (case.to_json()["instance"], *case.assumptions)),
+        "instead": digest(told and (told.sentence, told.cause, told.weight)),
+    }
+    texts = " ".join(f"{name} {value}" for name, value in parts.items())
+    return f"{claim.id} {row.verdict} {texts} limits {_limits(deciding)}"
+
+
+def _limit(item: Evidence) -> tuple[str, str]:
+    data = to_json(item, "")
+    return data["op"], repr(data["limit"])
+
+
+def _limits(deciding: Sequence[Evidence]) -> str:
+    """What the evidence is held against, each kind once, behind how many pieces ask for it."""
+    asked = Counter(f"{item.op} {_short(printed(item.limit))}" for item in deciding)
+    return "; ".join(f"{limit} ({times})" for limit, times in asked.items()) or NOTHING
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _WIDTH else f"{flat[: _WIDTH - 1]}…"
+
+
+def of_the_book() -> str:
+    """The seal that the book as it stands would have."""
+    board = scoreboard([CHAPTERS])
+    return seal(board.rows, true_instead(row.claim.paper for row in board.rows))
+
+
+def main(arguments: Sequence[str] | None = None, place: Path = SEAL) -> int:
+    """Write the seal anew and print what changed; with `--check` only print it, and return 1."""
+    parser = argparse.ArgumentParser(prog="python -m reluflow.ledger.seal", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    options = parser.parse_args(arguments)
+    try:
+        new = of_the_book()
+    except LedgerError as error:
+        print(f"seal: {error}", file=sys.stderr)
+        return 1
+    old = place.read_text("utf-8") if place.is_file() else ""
+    changed = broken(old, new)
+    print("\n".join(changed) or "nothing has changed")
+    if options.check:
+        return 1 if changed else 0
+    place.write_text(new, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
