@@ -173,3 +173,21 @@ def test_scales_do_not_matter() -> None:
         found: Alignment = align(size * X, y, w / size)
         assert found.time * size == pytest.approx(plain.time, rel=1e-9)
         assert np.array_equal(found.patterns, plain.patterns)
+
+
+def test_at_one_place_no_datum_changes_twice() -> None:
+    """Three boundaries that meet: what would change again where it has just changed slides."""
+    rng = np.random.default_rng(0)
+    tied = [([[-1, 0, 1], [0, 0, -2], [1, 1, 0]], [-1, -1, 1], [-1, 1, -1])]
+    while len(tied) < 300:
+        X, w = rng.integers(-2, 3, (4, 3)), rng.integers(-2, 3, 3)
+        if X.any(axis=1).all() and w.any() and (X @ w == 0).sum() > 1:
+            tied.append((X, rng.choice([-1, 1], 4), w))
+    sliding = 0
+    for X, y, w in tied:
+        found = align(X, y, w)
+        changed = [(event.t, event.datum) for event in found.events]
+        assert len(set(changed)) == len(changed)
+        sliding += found.status == "sliding"
+    assert align(*tied[0]).status == "sliding"
+    assert 300 > sliding > 10

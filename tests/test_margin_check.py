@@ -102,6 +102,8 @@ def test_a_limit_known_to_an_error_needs_a_larger_gain() -> None:
     far = check(network, theta, X, y, proof, error=1e-7)
     assert far.verdict == "not local"
     assert 1e-3 > far.slack > 1e3 * 1e-7
+    # As far as from theta, and as theta may be from the limit that it stands for.
+    assert np.abs(proof.distances + 1e-7 - far.slack).min() < 1e-12
     assert check(network, theta, X, y, proof, error=1e-4).verdict == "refused"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reluflow.errors import InputError
 from reluflow.margin.kkt import cells, kkt
-from reluflow.margin.polish import polished
+from reluflow.margin.polish import _System, polished
 from reluflow.margin.problem import margins, quotient, scaled
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from scipy.optimize import minimize
@@ -123,3 +123,22 @@ def test_a_step_does_not_run_along_a_manifold() -> None:
                      np.array([False, True]), [], [])  # fmt: skip
     assert found.residual < 1e-12
     assert found.theta[6] / found.theta[7] == pytest.approx(-0.0436 / 0.5757, abs=2e-3)
+
+
+@pytest.mark.parametrize("kinks", [[], [(0, 0, 1)], [(0, 2, 0), (0, 0, 1)]])
+def test_the_equations_of_the_polish_have_their_derivative(kinks: list) -> None:
+    """In theta, in the multipliers, and in the factors of units that stay on their kinks."""
+    rng = np.random.default_rng(4)
+    network, X, y = fully_connected([3, 2]), rng.normal(size=(3, 3)), np.array([1.0, -1.0, 1.0])
+    patterns = [rng.integers(0, 2, (3, 2)).astype(float)]
+    system = _System(network, X, y, np.array([0, 2]), patterns, kinks)
+    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
+    for _, i, j in kinks:
+        W[j] -= (W[j] @ X[i]) / (X[i] @ X[i]) * X[i]
+    theta = network.parameters([W, v[None]])
+    z = np.concatenate([theta, rng.normal(size=2), rng.uniform(size=len(kinks))])
+    ahead, behind = (
+        np.array([system.at(z + sign * step)[0] for step in 1e-5 * np.eye(len(z))])
+        for sign in (1.0, -1.0)
+    )
+    np.testing.assert_allclose(system.at(z)[1], (ahead - behind).T / 2e-5, atol=1e-8)

@@ -281,3 +281,32 @@ def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
     found = limit(network, LOGISTIC, X, np.ones(2), start, reach=1e3)
     assert found.converged
     assert found.path.clock == "time, then log(1/loss), then log log(1/loss)"
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_the_error_of_a_trail_is_the_rest_of_its_geometric_series(ratio: float) -> None:
+    end = np.array([0.6, 0.8])
+    trail = [Seen(end + ratio**k * np.array([1.0, -2.0]), 0.0, np.ones(1)) for k in range(4)]
+    rest = float(np.linalg.norm(trail[-1].u - end))
+    assert limits._own_error(trail) == pytest.approx(rest, rel=1e-9, abs=1e-15)
+
+
+def test_the_error_of_a_trail_that_does_not_slow_down_is_infinite() -> None:
+    steps = [Seen(np.array([float(k), 0.0]), 0.0, np.ones(1)) for k in range(4)]
+    assert limits._own_error(steps) == np.inf
+
+
+@pytest.mark.parametrize("part", ["kkt", "candidate"])
+def test_the_residual_is_the_larger_of_the_two_that_are_known(part: str, monkeypatch) -> None:
+    """That of the equations that were solved, and that of the KKT conditions themselves."""
+    plain = getattr(limits, part)
+
+    def worse(*arguments):
+        return replace(plain(*arguments), residual=1e-11)
+
+    network, X, start, _ = PRINTED["4.1"]
+    monkeypatch.setattr(limits, part, worse)
+    found = limit(network, EXPONENTIAL, X, np.ones(1), start)
+    assert found.converged
+    assert found.residual == 1e-11
+    assert found.error >= 1e-11

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reluflow.errors import InputError
-from reluflow.margin import layer_problem, two_layers
+from reluflow.margin import layer_problem, second_order, two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, LayerCells, SecondOrder, Shorter
 from reluflow.margin.check import check
 from reluflow.margin.curves import fitted, span
@@ -422,3 +422,16 @@ def test_a_layer_of_idle_units_behind_a_kink() -> None:
     first, second = (classify_optimum(net, theta, X, np.ones(9)) for _ in range(2))
     assert first.verdict == second.verdict == "not local"
     assert np.array_equal(first.certificate.points, second.certificate.points)
+
+
+@pytest.mark.parametrize("strict", [[True, True], [False, True], [True, False]])
+def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatch) -> None:
+    """The certificate speaks of one smooth cell, and around a kink there are more."""
+    proofs = iter([SecondOrder(np.ones(1), 0.5) if proved else None for proved in strict])
+    monkeypatch.setattr(second_order, "_cells", lambda *_: [([], []), ([], [])])
+    monkeypatch.setattr(second_order, "_in_cell", lambda *_: next(proofs))
+    for more in ("_revived", "_sampled"):
+        monkeypatch.setattr(second_order, more, lambda *_: None)
+    theta = np.array([1.0, 0.0, 1.0, 0.0])
+    network = diagonal(2, 2, "linear")
+    assert second_order.second_order(network, theta, np.array([[1.0, 2.0]]), np.ones(1)) is None
