@@ -337,3 +337,35 @@ def test_a_late_beginning_does_not_count_in_the_slope(of_sizes, monkeypatch) -> 
     monkeypatch.setattr(type(late), "distances", property(lambda _: distances))
     assert spread.by_slope(late) == pytest.approx(7.0, rel=1e-9)
     assert spread.measured(late)[-1] < 6.0
+
+
+def test_data_that_carry_nothing_span_nothing() -> None:
+    """(Span) asks for support examples: (3, 1) lies beyond the margin of (1, 0)."""
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    assert not spans(np.array([[1.0, 0.0], [3.0, 1.0], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
+    assert spans(np.array([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.1]]), y, 1.0)
+
+
+def test_a_multiplier_needs_a_margin_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """(1, 0) and (2, 0): half a multiplier on the second gives the same w_+, and no KKT point."""
+    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 1.0, -1.0])
+    item = {"X": X, "y": y, "u": np.array([1.0, 0.0]), "z": np.array([0.0, 1.0])}
+    assert kkt_points.residual(item) < 1e-9
+    plain = kkt_points.max_margin
+
+    def moved(X, y):
+        found = plain(X, y)
+        if len(X) < 2:
+            return found
+        return replace(found, multipliers=np.array([0.0, 0.5 * found.multipliers[0]]))
+
+    monkeypatch.setattr(kkt_points, "max_margin", moved)
+    assert kkt_points.residual(item) > 0.1
+
+
+def test_both_halves_of_eq_79_are_asked() -> None:
+    """Where <w_+, x> > 0 on positive data, <w_-, x> must not be positive there, too."""
+    X, y = np.array([[1.0, 0.1], [0.1, 1.0]]), np.array([1.0, -1.0])
+    one, other = kkt_points.products({"X": X, "y": y}, 1.0)
+    assert min(one.min(), other.min()) > 0.1
+    assert kkt_points.on_positive_data().slack({"X": X, "y": y}) < -0.1

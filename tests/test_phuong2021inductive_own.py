@@ -459,3 +459,15 @@ def test_pictures(trained: own_limit.Trained) -> None:
         assert len(paths) == 4
         starts = [np.hypot(*np.array(ln.get_data())[:, 0]) for ln in paths]
         assert starts == pytest.approx([0.4] * 4)
+
+
+def test_opposite_vectors_are_half_a_turn_apart() -> None:
+    """The cosine of two opposite vectors may round to less than -1."""
+    rng, beyond = np.random.default_rng(0), 0
+    for x in rng.integers(1, 50, (60, 3)).astype(float):
+        goal = limit(np.array([x, -x]), np.array([1.0, -1.0]))
+        plus, minus = (goal.vectors[sign] for sign in (1.0, -1.0))
+        beyond += bool(plus @ minus / (np.linalg.norm(plus) * np.linalg.norm(minus)) < -1.0)
+        table = own_data.promise(given([x, -x], [1.0, -1.0]))[""]
+        assert table["angle between w₊ and w₋"] == "≈180.0°"
+    assert beyond

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -255,3 +256,14 @@ def test_the_instance_of_a_fixed_size_breaks_os_and_has_one_extremum_of_each_sig
 def test_pictures_are_drawn() -> None:
     X, y = dead_starts.plane(100.0, 20.0)
     assert len(pictures.hills([("one", X, y), ("two", X, y)]).axes) == 4
+
+
+def test_one_neuron_that_leaves_its_sector_is_one_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = np.array([[True, False], [False, True]])  # active on the data of its own sign
+    left = own.copy()
+    left[0, 0] = False
+    given = SimpleNamespace(y=np.array([1.0, -1.0]), signs=np.array([1.0, -1.0]))
+    late = SimpleNamespace(given=given, tau=np.array([1.0, 2.0]))
+    monkeypatch.setattr(absorbing, "patterns", lambda _: [(0.0, own), (1.0, own), (2.0, left)])
+    lost, gained, gone, _ = absorbing.log_of([late])
+    assert (lost, gained, gone) == (1, 0, 1)

@@ -194,3 +194,10 @@ def test_starts_are_unbalanced_and_classify_their_data() -> None:
     assert np.quantile(ratios, 0.1) < -1.5
     idle = [c for c in some if not (c.X @ c.network.weights(c.theta)[0][-1] > 0).any()]
     assert idle
+
+
+def test_one_pair_of_layers_that_does_not_balance_breaks_the_law() -> None:
+    for gaps in ([fmpq(0), fmpq(-1), fmpq(0)], [fmpq(1), fmpq(0)]):
+        law = balance._alike("one pair", [full], lambda layers, gaps=gaps: gaps, (3, 3))
+        item = next(iter(law.draws.values()))(np.random.default_rng(0))
+        assert law.slack(item) < 0.0

@@ -10,9 +10,11 @@ from reluflow.flows.charts import LOG_LOSS, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL
+from reluflow.margin.check import Checked
 from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import dead_neuron, instances
+from reluflow.papers.vardi2022margin.pairs import PRINTED
 from reluflow.papers.vardi2022margin.pictures import margins, neurons
 from reluflow.papers.vardi2022margin.values import values
 
@@ -158,3 +160,11 @@ def test_a_chart_marks_its_limit_and_its_points() -> None:
     assert (0.0, 0.0) in marks
     assert (0.1, 0.15) in marks
     assert ax.get_xlabel() == "a"
+
+
+def test_not_local_is_what_the_exact_checker_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
+    theta = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
+    assert dead_neuron.proved_not_local(theta, PRINTED)
+    refused = Checked("refused", np.inf, "a point is not shorter")
+    monkeypatch.setattr(dead_neuron, "check", lambda *_: refused)
+    assert not dead_neuron.proved_not_local(theta, PRINTED)

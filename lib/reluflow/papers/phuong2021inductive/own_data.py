@@ -123,8 +123,9 @@ def promise(own: Experiment) -> pd.DataFrame:
     goal = limit(own.X, own.y)
     plus, minus = (goal.vectors[s] for s in (1.0, -1.0))
     cosine = float(plus @ minus / (np.linalg.norm(plus) * np.linalg.norm(minus)))
+    angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
     told = {
-        "angle between w₊ and w₋": f"{on_grain(np.degrees(np.arccos(cosine)), 0.1)}°",
+        "angle between w₊ and w₋": f"{on_grain(angle, 0.1)}°",
         "share of ‖W‖² of the neurons along w₊": approx(goal.share(1.0)),
         "share of those along w₋": approx(goal.share(-1.0)),
         "both constants of (10)": approx(goal.constant),
