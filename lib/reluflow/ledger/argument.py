@@ -43,14 +43,15 @@ class Counterexample:
     """An instance inside the claim's assumptions on which the claim fails, by two routes.
 
     instance     name -> number, array or text; printed exactly, floats with their shortest digits
-    assumptions  name -> whether the instance satisfies it; all must be true
+    assumptions  name -> whether the instance satisfies it, computed; all must be true. Where there
+                 is nothing to compute, a text that says why
     breaks       evidence of what the claim asks of the instance, by route one; must not hold
     recheck      the same asked by a second route that shares no code with the first; must not hold
     route        one sentence that names the second route
     """
 
     instance: Mapping[str, Any]
-    assumptions: Mapping[str, bool]
+    assumptions: Mapping[str, bool | str]
     breaks: tuple[Evidence, ...]
     recheck: tuple[Evidence, ...] = ()
     route: str = ""
@@ -63,11 +64,17 @@ class Counterexample:
         if not self.recheck or not isinstance(self.route, str) or not self.route.strip():
             raise LedgerError("a counterexample needs a recheck and the route that it takes")
         instance = {k: as_instance(v, f"instance {k!r}") for k, v in self.instance.items()}
-        assumptions = {}
+        assumptions: dict[str, bool | str] = {}
         for name, met in self.assumptions.items():
+            if isinstance(met, str) and met.strip():
+                assumptions[name] = met
+                continue
             met = met.item() if hasattr(met, "item") else met
             if not isinstance(met, bool):
-                raise LedgerError(f"assumption {name!r} must be true or false, not {met!r}")
+                raise LedgerError(
+                    f"assumption {name!r} must be true or false, or a text that says why there is "
+                    f"nothing to compute, not {met!r}"
+                )
             if not met:
                 raise LedgerError(f"the instance does not satisfy assumption {name!r}")
             assumptions[name] = met
@@ -101,7 +108,10 @@ class Counterexample:
         return {
             # Lists, because a notebook's file sorts the keys of a mapping.
             "instance": [{"name": k, "value": encoded(v)} for k, v in self.instance.items()],
-            "assumptions": [{"name": k, "met": met} for k, met in self.assumptions.items()],
+            "assumptions": [
+                {"name": k, "met": True} | ({"why": met} if isinstance(met, str) else {})
+                for k, met in self.assumptions.items()
+            ],
             "breaks": [to_json(item, "breaks") for item in self.breaks],
             "recheck": [to_json(item, "recheck") for item in self.recheck],
             "route": self.route,
@@ -112,8 +122,13 @@ class Counterexample:
         """Read a counterexample back from JSON data."""
         breaks, recheck = (tuple(map(from_json, data[key])) for key in ("breaks", "recheck"))
         instance = {item["name"]: item["value"] for item in data["instance"]}
-        assumptions = {item["name"]: item["met"] for item in data["assumptions"]}
+        assumptions = {i["name"]: i.get("why", i["met"]) for i in data["assumptions"]}
         return cls(instance, assumptions, breaks, recheck, data["route"])
+
+    def met(self) -> list[str]:
+        """The assumptions, each with why there was nothing to compute where there was not."""
+        given = self.assumptions.items()
+        return [f"{k} ({met})" if isinstance(met, str) else k for k, met in given]
 
     def lines(self) -> list[str]:
         """Print the instance, one `name = value` a line."""

@@ -62,7 +62,7 @@ def counterexample(case: Counterexample) -> str:
         f"<tr><th>{typeset(name)}</th><td>{typeset(vector(value))}</td></tr>"
         for name, value in case.instance.items()
     )
-    met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.assumptions)
+    met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.met())
     return (
         f'<div class="counterexample"><p><em>Counterexample</em></p><table>{instance}</table>'
         f"<p><em>Inside the assumptions:</em></p><ul class='met'>{met}</ul>"

@@ -94,7 +94,7 @@ class Row:
             parts.append(("what appeared instead", [_instead(item) for item in self.instead]))
         if case := self.counterexample:
             parts.append((INSTANCE, case.lines()))
-            parts.append(("inside the assumptions", [f"✓ {name}" for name in case.assumptions]))
+            parts.append(("inside the assumptions", [f"✓ {name}" for name in case.met()]))
             parts.append(("the claim fails there", [_marked(item) for item in case.breaks]))
             parts.append((f"second route: {case.route}", [_marked(item) for item in case.recheck]))
         return parts

@@ -65,7 +65,7 @@ def _line(row: Row, told: Instead | None) -> str:
         "tried": ",".join(str(item.tried) for item in deciding if item.tried) or NOTHING,
         "known": digest([str(way) for way in row.known if way.how != SURVIVED]),
         "reading": digest(row.reading and (row.reading.taken, row.reading.others)),
-        "case": digest(case and (case.to_json()["instance"], *case.assumptions)),
+        "case": digest(case and (case.to_json()["instance"], *case.met())),
         "instead": digest(told and (told.sentence, told.cause, told.weight)),
     }
     texts = " ".join(f"{name} {value}" for name, value in parts.items())

@@ -207,14 +207,14 @@ def repelled(X: NDArray, y: NDArray, w0: ArrayLike) -> list[Evidence]:
 
 def never_deactivated() -> Counterexample:
     """Proposition 3.1, "if": nothing deactivates x = y = 1 at w = 0, where grad L(w).x = 0."""
-    one = np.ones((1, 1))
-    slope = float((gradient(one, one[0], np.zeros(1)) @ one.T)[0])
+    one, at = np.ones((1, 1)), np.zeros(1)
+    slope = float((gradient(one, one[0], at) @ one.T)[0])
     loops = [float(plain_descent(one, one[0], [start], 1e-2, 1000).min()) for start in (0.0, 1e-9)]
     return Counterexample(
         instance={"X": [[1]], "y": [1], "w(s)": [0]},
         assumptions={
             **assumptions(one, one[0]),
-            "x.w(s) = 0": True,
+            "x.w(s) = 0": bool(one[0] @ at == 0.0),
             "grad L(w(s)).x >= 0": slope >= 0.0,
         },
         breaks=(fact("some flow from w(s) has x.w < 0 afterwards (exact departures)",

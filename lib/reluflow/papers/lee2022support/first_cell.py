@@ -90,7 +90,7 @@ def end_on_boundary() -> Counterexample:
         instance={"X": X, "y": y, "w0": "eps (1, 1), eps > 0"},
         assumptions={
             **assumptions(X, y),
-            "d = 2": True,
+            "d = 2": X.shape[1] == 2,
             "w0 in the all-active cell": bool(np.all(X @ v > 0)),
         },
         breaks=(fact("of the cells met, one contains a stationary point (exact flow, linear "

@@ -154,7 +154,7 @@ def overshoot() -> Counterexample:
         instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},
         assumptions={
             **assumptions(X, y),
-            "d = 2": True,
+            "d = 2": X.shape[1] == 2,
             "w0 in the all-active cell": bool(np.all(X @ v > 0)),
             "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
             "no boundary is crossed": not any(affine_flow(X, y, size * v).events for size in SMALL),

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import sympy
 from numpy.typing import NDArray
+from sympy.calculus.singularities import singularities
 
 from reluflow.falsify import Draw, Instance, Statement, given
 from reluflow.ledger import Counterexample, bound, fact
@@ -20,15 +21,17 @@ _TIMES, _HORIZON = 20, 2.0
 
 def overtaken() -> Counterexample:
     """ma.lemC.2: for f = g = sqrt|x| the solution u = (t/2)^2 leaves 0, and v = 0 stays."""
-    t = sympy.symbols("t", nonnegative=True)
+    t, x = sympy.symbols("t", nonnegative=True), sympy.symbols("x", real=True)
+    f = g = sympy.sqrt(sympy.Abs(x))
     u, v = t**2 / 4, sympy.Integer(0)
-    solves = [sympy.simplify(sympy.diff(x, t) - sympy.sqrt(x)) == 0 for x in (u, v)]
+    solves = [sympy.simplify(sympy.diff(w, t) - h.subs(x, w)) == 0 for w, h in ((u, f), (v, g))]
     exactly = _quotients([Fraction(k, 8) for k in range(1, 33)])
     return Counterexample(
         instance={"f": "√|x|", "g": "√|x|", "t₀": 0, "u": "t²/4", "v": "0"},
-        assumptions={"u(t₀) ≤ v(t₀)": bool(u.subs(t, 0) <= v), "f ≤ g": True,
+        assumptions={"u(t₀) ≤ v(t₀)": bool(u.subs(t, 0) <= v), "f ≤ g": (g - f).is_nonnegative,
                      "u solves u' = f(u)": solves[0], "v solves v' = g(v)": solves[1],
-                     "f and g are continuous": True},
+                     "f and g are continuous": all(
+                         singularities(h, x) == sympy.S.EmptySet for h in (f, g))},
         breaks=(bound("u(2) - v(2), by SymPy", int(u.subs(t, 2) - v), "<=", 0, ""),),
         recheck=(
             fact("times k/8, k = 1..32, at which u' = f(u) and u > v, in rational numbers",

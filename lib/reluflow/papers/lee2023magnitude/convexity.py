@@ -62,7 +62,7 @@ def concave_bounds() -> Counterexample:
     names, measured, limits = ("lower", "upper"), _second_derivatives(), (1 / sp.pi, 1)
     return Counterexample(
         instance={"φ0": "π/2", "|w0|": "1/10", "|w*|": 1, "t": 1},
-        assumptions={"0 < φ0 < π": True, "|w0| > 0": _SMALL > 0.0},
+        assumptions={"0 < φ0 < π": 0.0 < _RIGHT < math.pi, "|w0| > 0": _SMALL > 0.0},
         breaks=tuple(
             bound(f"second difference of the {name} bound, over h², h = 1/100", value, ">=", 0, "")
             for name, value in zip(names, measured, strict=True)

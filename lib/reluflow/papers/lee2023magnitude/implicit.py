@@ -34,7 +34,7 @@ def upper_bound_passed(v0: float, m: int, t: float) -> Counterexample:
         instance={"m": m, "w₀": "(1/2, 0)", "w*": "(0, 1)", "φ₀": "π/2", "v*": 1,
                   "v₀ = v₁ = … = v_m": v0, "t": t},
         assumptions={
-            "balanced": True,
+            "balanced": "v₀ is the norm of w₀ and each v_k",
             "ε₀ > 0": bool(pull(phi0) < 1.0),
             "u(t; 0) as printed is real: v₀^(m+1) < (1 − ε₀) v*^(m+1)":
                 v0 ** (m + 1) < float(pull(phi0)),

@@ -136,12 +136,13 @@ def nearly_monotone(layers: Sequence[int]) -> Statement:
 
 def falls_from_teacher_norm() -> Counterexample:
     """From |w_0| = |w*| at a right angle |w| falls first, at every depth."""
-    m, right = 10, 0.5 * math.pi
-    (_, early), (_, late) = euler(right, 1.0, m, (0.25, 20.0))
+    m, right, size = 10, 0.5 * math.pi, 1
+    (_, early), (_, late) = euler(right, size, m, (0.25, 20.0))
     return Counterexample(
-        instance={"m": m, "φ0": "π/2", "|w0| = v_1 = ... = v_m": 1, "|w*| = v_k*": 1},
-        assumptions={"0 < φ0 < π": 0.0 < right < math.pi, "w0 not 0": True,
-                     "balanced": True, "m is large (the recheck is for every m)": m >= 10},
+        instance={"m": m, "φ0": "π/2", "|w0| = v_1 = ... = v_m": size, "|w*| = v_k*": 1},
+        assumptions={"0 < φ0 < π": 0.0 < right < math.pi, "w0 not 0": size > 0.0,
+                     "balanced": "|w0| is each v_k, too",
+                     "m is large (the recheck is for every m)": m >= 10},
         breaks=(
             bound("depth to which |w| falls below |w0| = |w*|, its limit",
                   dip_from_teacher_norm(right, m).dip, "<=", 0, "|w*|"),

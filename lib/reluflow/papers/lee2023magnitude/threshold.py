@@ -182,7 +182,7 @@ def near_the_teacher() -> Counterexample:
         exact = min(one_layer_length(phi0, large, k) for k in range(1, 21)) - 1
     return Counterexample(
         instance={"m": 0, "φ0": "3π/4", "|w0|": large, "|w*|": 1},
-        assumptions={"0 < φ0 < π": True, "|w0| > 2 |w*|": large > 2.0},
+        assumptions={"0 < φ0 < π": 0.0 < phi0 < math.pi, "|w0| > 2 |w*|": large > 2.0},
         breaks=(
             bound("least |w(t)|/|w*| - 1, 0 <= t <= 20, of the integrated flow, which would "
                   "have to go below 0 to rise to its limit 0", float(np.expm1(rho).min()),

@@ -74,7 +74,7 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
             "(A1), μ = 12/13": abs(separation(X, Y) - 12.0 / 13.0) < 1e-12,
             "(A2), w₁(0) is no multiple of x₋ = x₂": HALF_TANGENT > 0,
             "(Small), by both routes": allowed and certain.small,
-            "(R), the flow is the regular one": True,
+            "(R), the flow is the regular one": "the integrator's is",
         },
         breaks=(breaks,),
         recheck=(recheck,),

@@ -66,7 +66,8 @@ def leaves_the_dead() -> Counterexample:
                   "τ' = exp(-sinh τ cosh τ), τ(0) = 0"},
         assumptions={
             "(A1), μ = 1": bool(np.all(np.outer(Y, Y) * (X @ X.T) == 1.0)),
-            "(A2): w₁(0) is no multiple of x₋ = x₂": True,
+            "(A2): w₁(0) is no multiple of x₋ = x₂":
+                bool(np.linalg.matrix_rank([START, X[1]]) == 2),
             "(Init): |w₁(0)| = v₁(0)": bool(np.linalg.norm(START) == 1.0),
             "w₁(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
             "(GF): the integral equation holds on [0, 1], to 1e-7": defect() <= 1e-7,

@@ -99,10 +99,12 @@ def lacks_a_factor() -> list[Evidence]:
 
 def half_the_rate() -> Counterexample:
     """The instance: in floats, and by the symbolic derivative of w(t)^2."""
-    inner, _, printed = rates(np.ones((1, 1)), np.ones(1), np.ones((1, 1)), np.ones(1))
+    w, a, x = np.ones((1, 1)), np.ones(1), np.ones((1, 1))
+    inner, _, printed = rates(w, a, x, np.ones(1))
     return Counterexample(
         instance={"x": 1, "y": 1, "w": 1, "a": 1},
-        assumptions={"balanced, logistic loss": True, "differentiable there": True},
+        assumptions={"balanced, logistic loss": bool(np.linalg.norm(w) == abs(a[0])),
+                     "differentiable there": bool(np.all(x @ w.T != 0.0))},
         breaks=(bound("d|w|²/dt over what (58) prints, less 1",
                       float(abs(inner[0] / printed[0] - 1.0)), "<=", 1e-6, "", digits=3),),
         recheck=(fact("quotient of the two, in exact arithmetic", balance_exact.quotient(), "1"),),

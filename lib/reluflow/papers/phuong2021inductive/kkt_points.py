@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance, Statement, given
+from reluflow.geometry.separability import violations
 from reluflow.ledger import Counterexample, Evidence, bound, fact
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
@@ -21,6 +22,7 @@ from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.phuong2021inductive.kkt_points_exact import other_faces, wrong_sign
 from reluflow.papers.phuong2021inductive.limit import limit
+from reluflow.papers.phuong2021inductive.two_extremal import spans
 from reluflow.supports import right_angles, support_draws
 
 ROUNDING = 1e-7
@@ -193,7 +195,8 @@ def sign_of_80() -> Counterexample:
     w = limit(X, y).vectors[-1.0]
     return Counterexample(
         instance={"X": X, "y": y, "w_-": -1},
-        assumptions={"(OS)": True, "(Span)": True},
+        assumptions={"(OS)": not violations(X, y).size,
+                     "(Span)": all(spans(X, y, sign) for sign in (1.0, -1.0))},
         breaks=(bound("y_2 ⟨w₋, x_2⟩", float(y[1] * (X[1] @ w)), ">", 0, ""),),
         recheck=(bound("the same in whole numbers", wrong_sign(), ">", 0, ""),),
         route="w_- = -1 is the shortest number with w (-1) >= 1; its product in whole numbers",

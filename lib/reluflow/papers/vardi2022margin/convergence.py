@@ -102,7 +102,7 @@ def loses_a_datum() -> Counterexample:
         instance={"network": "v σ(⟨w, x⟩), one ReLU neuron", "loss": "logistic", "x_1": (1, -4),
                   "x_2": (0, 1), "y_1, y_2": (1, 1), "w(0)": (Fraction(3, 2), NEAR), "v(0)": 1},
         assumptions={
-            "homogeneous ReLU network, logistic loss, gradient flow": True,
+            "homogeneous ReLU network, logistic loss, gradient flow": "the instance is one",
             "L(θ(0)) < 1": two_right_below_one(),
             "both data are classified correctly at the start":
                 bool(np.all(y * fully_connected([2, 1]).output(start, X) > 0.0)),

@@ -60,7 +60,8 @@ def neither_end() -> Counterexample:
                   "loss": "logistic", "patches of datum 1": ((1, -1), (-1, 0)),
                   "patches of datum 2": ((0, 0), (0, 1)), "labels": (1, 1),
                   "w(0) = v(0)": "(2, b), b ≈ 0.0728 between 0 and 1/4"},
-        assumptions={"linear network of depth 2 in the class N, logistic loss, gradient flow": True,
+        assumptions={"linear network of depth 2 in the class N, logistic loss, gradient flow":
+                         "the instance is one",
                      "L(θ(0)) < 1 for all 0 ≤ b ≤ 1/4, by enclosures": enters_below_one(),
                      "both data are right as long as a ≥ 2, 0 < b ≤ 1/4: q₁ ≥ 3 and q₂ = b²":
                          A * (A - 2 * EDGE) == 3 and bool(_margins(theta).min() > 0.0)},

@@ -32,6 +32,8 @@ X = np.array([[1.0, 0, -1, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1]])
 Y = np.array([1.0, -1.0])
 START = np.array([0.0, 2.0, 1.0, -1.0])
 """w = (0, 2), a = 1, b = -1."""
+SLOPE = 0.0
+"""sigma'(0) of the counterexample."""
 
 
 def ended(value: float) -> Limit:
@@ -49,7 +51,7 @@ def effect() -> list[Evidence]:
 def no_kkt_point() -> Counterexample:
     """mm.thm2.1.slope: with sigma'(0) = 0 the flow of the exponential loss converges in direction
     to no KKT point, and with 1/2 to a shorter one that is."""
-    stays, leaves = ended(0.0), ended(0.5)
+    stays, leaves = ended(SLOPE), ended(0.5)
     seen = kkt(NETWORK, stays.theta, X, Y)
     lengths = [float(end.theta @ end.theta) for end in (stays, leaves)]
     alpha, beta = 2.0**-0.25, 2.0**0.25
@@ -59,10 +61,12 @@ def no_kkt_point() -> Counterexample:
                   "p_1, ..., p_4 of datum A": X[0].reshape(PATCHES, 2).astype(int),
                   "p_1, ..., p_4 of datum B": X[1].reshape(PATCHES, 2).astype(int),
                   "labels of A and B": (1, -1), "w(0)": (0, 2), "(a, b)(0)": (1, -1),
-                  "σ'(0)": 0},
-        assumptions={"the network is in the class N, of depth 2, with shared weights": True,
+                  "σ'(0)": int(SLOPE)},
+        assumptions={"the network is in the class N, of depth 2, with shared weights":
+                         len(NETWORK.maps) == 2 and NETWORK.size < sum((g > 0).sum()
+                                                                       for g in NETWORK.maps),
                      "L(0) = 2 e⁻² < 1": bool(np.exp(-NETWORK.output(START, X) * Y).sum() < 1.0),
-                     "σ'(0) is a constant in [0, 1]": True},
+                     "σ'(0) is a constant in [0, 1]": 0.0 <= SLOPE <= 1.0},
         breaks=(
             bound("distance of the limit from the KKT conditions, over |θ|", seen.residual, "<=",
                   1e-9, "", digits=4),
