@@ -71,7 +71,9 @@ def two_sharp_falls(
     hits, starts = int(apart["two"].sum()), int(apart[_COUNTS].to_numpy().sum())
     return [
         *typical(f"the loss falls twice, where the sums differ by {_APART}",
-                 np.arange(starts) < hits, after=f"the {_APART}, read off these sets"),
+                 np.arange(starts) < hits,
+                 after=f"the {_APART}, read off these sets, and that no class is more than twice "
+                 "as large as the other"),
         note("starts with one fall where they differ by less",
              f"{int(near['one fall'].sum())} of {int(near[_COUNTS].to_numpy().sum())}"),
         *(note(f"starts with two falls, {name} data of length 1, where they differ by "
