@@ -375,3 +375,13 @@ def test_small_limits_see_what_they_ask() -> None:
     assert not small_limits.never_reactivates().broken_by(
         {"X": THREE[0], "y": THREE[1], "u": np.ones(2)}
     )
+
+
+def test_a_path_that_is_recorded_once_more_at_its_end_has_no_cell_more() -> None:
+    """With seed 7 a flow of extreme data is followed past its last event before its limit."""
+    statement = small_limits.small_starts_agree(3)
+    rng, kinds = np.random.default_rng(7), list(statement.draws)
+    items = [statement.draws[kinds[k % len(kinds)]](rng) for k in range(7)]
+    (path,) = small_limits.small_flows(items[6], small_limits.SHARES[-1:])
+    assert len(path.t) == len(path.events) + 2
+    assert 0.0 <= small_limits._least_turn(items[6]["X"], items[6]["y"], path) <= 1.0

@@ -158,8 +158,9 @@ def _limit_rooms(item: Instance) -> tuple[float, float]:
 
 def _least_turn(X: NDArray, y: NDArray, path: Trajectory) -> float:
     """The least |cosine| of an x_j.w at a moment between events at which it turns; 1 if none."""
-    least, stops = 1.0, np.append(path.t[1:], np.inf)
-    for on, w, t0, t1 in zip(visited_cells(X, path), path.states, path.t, stops, strict=True):
+    least, times = 1.0, list(dict.fromkeys([0.0, *(event.t for event in path.events)]))
+    starts, stops = path.states[np.searchsorted(path.t, times)], [*times[1:], np.inf]
+    for on, w, t0, t1 in zip(visited_cells(X, path), starts, times, stops, strict=True):
         piece = segment(X, y, w, on, np.zeros((0, len(w))), 0.0)
         rates, which = np.unique(piece.rates, return_inverse=True)
         for x in X:
