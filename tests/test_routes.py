@@ -1,0 +1,211 @@
+"""The two routes of a counterexample share no code: the functions that each may call are walked.
+
+What both may use is the ledger, which writes evidence down, and what makes the instance itself. A
+function is known by its name in the sources, so that methods count with their class.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from reluflow.places import LIBRARY
+
+ROOT = LIBRARY.parent
+COMMON = ("reluflow.ledger", "reluflow.errors", "reluflow.approx")
+SOURCES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(LIBRARY.rglob("*.py"))
+}
+Place = tuple[str, str]
+"""A module and a name in it; the name is empty for the module itself."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """The modules by name, some with other sources than those on the disk."""
+
+    other: dict[str, str] = field(default_factory=dict)
+    trees: dict[str, ast.Module] = field(default_factory=dict)
+    scopes: dict[str, dict[str, Place]] = field(default_factory=dict)
+
+    def tree(self, module: str) -> ast.Module:
+        if module not in self.trees:
+            text = self.other.get(module) or SOURCES[module].read_text("utf-8")
+            self.trees[module] = ast.parse(text)
+        return self.trees[module]
+
+    def scope(self, module: str) -> dict[str, Place]:
+        """The names that a module defines or imports from the library."""
+        if module not in self.scopes:
+            found: dict[str, Place] = {}
+            for node in ast.walk(self.tree(module)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "") in SOURCES:
+                    for name in node.names:
+                        inner = f"{node.module}.{name.name}"
+                        place = (inner, "") if inner in SOURCES else (node.module, name.name)
+                        found[name.asname or name.name] = place
+            self.scopes[module] = found | {
+                node.name: (module, node.name)
+                for node in self.tree(module).body
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            }
+        return self.scopes[module]
+
+    def defined(self, place: Place) -> tuple[Place, ast.AST] | None:
+        """Where a function or class is defined, through what hands it on; None for other names."""
+        while True:
+            module, name = place
+            for node in self.tree(module).body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                    return place, node
+            if (place := self.scope(module).get(name, place)) == (module, name) or not place[1]:
+                return None
+
+    def used(self, module: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[Place, ast.AST]]:
+        """The functions and classes that are named in some pieces of a module."""
+        scope = self.scope(module)
+        for node in (inner for top in nodes for inner in ast.walk(top)):
+            place = None
+            if isinstance(node, ast.Name):
+                place = scope.get(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                owner = scope.get(node.value.id, ("", "none"))
+                place = None if owner[1] else (owner[0], node.attr)
+            if place and place[1] and (found := self.defined(place)):
+                yield found
+
+    def reached(self, module: str, nodes: Iterable[ast.AST]) -> set[Place]:
+        """All functions and classes below some pieces of a module."""
+        todo, seen = list(self.used(module, nodes)), set[Place]()
+        while todo:
+            place, node = todo.pop()
+            if place not in seen:
+                seen.add(place)
+                todo += self.used(place[0], [node])
+        return seen
+
+
+def assigned(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
+    """What each local name of a function is made of."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef) and node is not function:
+            found.setdefault(node.name, []).append(node)
+        for target in node.targets if isinstance(node, ast.Assign) else []:
+            pairs = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(target.elts, node.value.elts, strict=True))
+            for part, value in pairs:
+                for name in ast.walk(part):
+                    if isinstance(name, ast.Name):
+                        found.setdefault(name.id, []).append(value)
+    return found
+
+
+def behind(function: ast.FunctionDef, value: ast.AST) -> list[ast.AST]:
+    """An expression in a function, and what the local names in it are made of."""
+    local, todo, found = assigned(function), [value], []
+    while todo:
+        found.append(todo.pop())
+        for node in ast.walk(found[-1]):
+            if isinstance(node, ast.Name):
+                todo += local.pop(node.id, [])
+    return found
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def calls(function: ast.AST, name: str) -> list[ast.Call]:
+    found = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return [node for node in found if isinstance(node.func, ast.Name) and node.func.id == name]
+
+
+def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]]]]:
+    """The counterexamples of a module: the function that makes it, and what is behind each part,
+    also where a part is handed over by the function's callers."""
+    for function in functions(tree):
+        names = [argument.arg for argument in function.args.args]
+        for call in calls(function, "Counterexample"):
+            parts = {k.arg: behind(function, k.value) for k in call.keywords if k.arg}
+            given = {
+                key: names.index(node.id)
+                for key, nodes in parts.items()
+                for top in nodes
+                for node in ast.walk(top)
+                if isinstance(node, ast.Name) and node.id in names
+            }
+            callers = [(f, c) for f in functions(tree) for c in calls(f, function.name)]
+            yield function.name, parts
+            for caller, made in callers:
+                more = {
+                    key: behind(caller, made.args[k])
+                    for key, k in given.items()
+                    if k < len(made.args)
+                }
+                yield caller.name, {key: parts[key] + more.get(key, []) for key in parts}
+
+
+def shared(library: Library, module: str) -> Iterator[tuple[str, Place]]:
+    """What both routes of a module's counterexamples may call, with the counterexample's name."""
+    for name, parts in examples(library.tree(module)):
+        first, second, own = (
+            library.reached(module, parts[key]) for key in ("breaks", "recheck", "instance")
+        )
+        for place in sorted((first & second) - own):
+            if not place[0].startswith(COMMON):
+                yield name, place
+
+
+ROOMS = [name for name in SOURCES if name.startswith("reluflow.papers.")]
+WITH = [name for name in ROOMS if "Counterexample(" in SOURCES[name].read_text("utf-8")]
+LIB = Library()
+
+
+@pytest.mark.parametrize("module", WITH)
+def test_the_second_route_shares_no_code_with_the_first(module: str) -> None:
+    assert not list(shared(LIB, module))
+
+
+def test_every_counterexample_is_walked() -> None:
+    made = sum(SOURCES[name].read_text("utf-8").count("Counterexample(\n") for name in WITH)
+    found = sum(len(calls(LIB.tree(name), "Counterexample")) for name in WITH)
+    walked = {(name, made) for name in WITH for made, _ in examples(LIB.tree(name))}
+    assert len(walked) >= found >= made > 30
+    assert all("recheck" in parts for name in WITH for _, parts in examples(LIB.tree(name)))
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "seen"),
+    [
+        (
+            "reluflow.papers.min2024early.traps",
+            'followed(TIME), "<="',
+            'leaving(TIME)[0], "<="',
+            "leaving",
+        ),
+        (
+            "reluflow.papers.min2024early.excluded_direction",
+            "early = certainly_less(certain.exit, certain.t_1)",
+            "early = home <= t_1",
+            "flow",
+        ),
+        (
+            "reluflow.papers.lee2022support.deactivation",
+            "loops[0],",
+            "continuation_sides(one, one[0], [0.0], 0)[0],",
+            "continuation_sides",
+        ),
+    ],
+)
+def test_a_second_route_that_is_the_first_is_seen(
+    module: str, old: str, new: str, seen: str
+) -> None:
+    text = SOURCES[module].read_text("utf-8")
+    assert old in text
+    found = list(shared(Library({module: text.replace(old, new)}), module))
+    assert any(place[1] == seen for _, place in found), found
