@@ -11,7 +11,6 @@ rationals, `extent` measures the polyhedron by linear programming in floats, wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
@@ -172,15 +171,17 @@ def mercedes() -> Counterexample:
     """ma.propB.2: a law of mean zero and full rank has one minimiser, against three points."""
     law = finite_law(MERCEDES)
 
-    def loss(w: Sequence[Fraction | int]) -> Fraction:
-        outputs = (
-            [max(v[0] * a + v[1] * b, Fraction(0)) for v in (w, TEACHER)] for a, b in MERCEDES
+    def loss(*w: Fraction) -> Fraction:
+        gaps = (
+            max(w[0] * a + w[1] * b, 0) - max(TEACHER[0] * a + TEACHER[1] * b, 0)
+            for a, b in MERCEDES
         )
-        return sum(((one - other) ** 2 for one, other in outputs), Fraction(0)) / 6
+        return Fraction(sum(gap**2 for gap in gaps)) / 6
 
     low, high = extent(law, TEACHER, (1.0, 0.0))
-    others = [(Fraction(-2), Fraction(0)), (Fraction(-3, 2), Fraction(-1, 2)), (0, -2)]
-    zero = sum(loss(w) == 0 for w in others)
+    others = [(Fraction(-2), Fraction(0)), (Fraction(-3, 2), Fraction(-1, 2)),
+              (Fraction(0), Fraction(-2))]  # fmt: skip
+    zero = sum(loss(*w) == 0 for w in others)
     return Counterexample(
         instance={
             "x, each with probability 1/3": np.array(MERCEDES),
