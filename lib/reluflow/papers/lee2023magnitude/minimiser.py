@@ -169,19 +169,15 @@ def laws_tried(seed: int, count: int) -> list[Evidence]:
 
 def mercedes() -> Counterexample:
     """ma.propB.2: a law of mean zero and full rank has one minimiser, against three points."""
-    law = finite_law(MERCEDES)
+    law, zero = finite_law(MERCEDES), Fraction(0)
 
-    def loss(*w: Fraction) -> Fraction:
-        gaps = (
-            max(w[0] * a + w[1] * b, 0) - max(TEACHER[0] * a + TEACHER[1] * b, 0)
-            for a, b in MERCEDES
-        )
-        return Fraction(sum(gap**2 for gap in gaps)) / 6
+    def loss(a: Fraction, b: Fraction) -> Fraction:
+        gaps = (max(a * c + b * d, zero) - Fraction(max(-c - d, 0)) for c, d in MERCEDES)
+        return sum((gap**2 for gap in gaps), zero) / 6
 
     low, high = extent(law, TEACHER, (1.0, 0.0))
-    others = [(Fraction(-2), Fraction(0)), (Fraction(-3, 2), Fraction(-1, 2)),
-              (Fraction(0), Fraction(-2))]  # fmt: skip
-    zero = sum(loss(*w) == 0 for w in others)
+    others = [(Fraction(-2), zero), (Fraction(-3, 2), Fraction(-1, 2)), (zero, Fraction(-2))]
+    found = sum(loss(*w) == 0 for w in others)
     return Counterexample(
         instance={
             "x, each with probability 1/3": np.array(MERCEDES),
@@ -194,6 +190,6 @@ def mercedes() -> Counterexample:
         },
         breaks=(bound("width along w_1 of the set of minimisers, by linear programming",
                       high - low, "<=", 0, ""),),
-        recheck=(fact("of (-2, 0), (-3/2, -1/2) and (0, -2), those with L = 0", zero, 0),),
+        recheck=(fact("of (-2, 0), (-3/2, -1/2) and (0, -2), those with L = 0", found, 0),),
         route="the loss (13) itself, summed in rational arithmetic",
     )  # fmt: skip
