@@ -89,19 +89,34 @@ class Library:
 
 
 def assigned(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
-    """What each local name of a function is made of."""
+    """What each local name of a function is made of: values, what a loop takes it from, and what
+    is added to it or handed to one of its methods."""
     found: dict[str, list[ast.AST]] = {}
+
+    def made(target: ast.AST, value: ast.AST) -> None:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for part, own in zip(target.elts, value.elts, strict=True):
+                made(part, own)
+            return
+        for name in names_in(target):
+            found.setdefault(name.id, []).append(value)
+
     for node in ast.walk(function):
         if isinstance(node, ast.FunctionDef) and node is not function:
             found.setdefault(node.name, []).append(node)
-        for target in node.targets if isinstance(node, ast.Assign) else []:
-            pairs = [(target, node.value)]
-            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = list(zip(target.elts, node.value.elts, strict=True))
-            for part, value in pairs:
-                for name in ast.walk(part):
-                    if isinstance(name, ast.Name):
-                        found.setdefault(name.id, []).append(value)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                made(target, node.value)
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and node.value:
+            made(node.target, node.value)
+        elif isinstance(node, ast.For):
+            made(node.target, node.iter)
+        elif isinstance(node, ast.withitem) and node.optional_vars:
+            made(node.optional_vars, node.context_expr)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            method = node.value.func
+            for part in node.value.args if isinstance(method, ast.Attribute) else []:
+                made(method.value, part)
     return found
 
 
@@ -110,9 +125,10 @@ def behind(function: ast.FunctionDef, value: ast.AST) -> list[ast.AST]:
     local, todo, found = assigned(function), [value], []
     while todo:
         found.append(todo.pop())
-        for node in ast.walk(found[-1]):
-            if isinstance(node, ast.Name):
-                todo += local.pop(node.id, [])
+        loops = (n.target for n in ast.walk(found[-1]) if isinstance(n, ast.comprehension))
+        own = {name.id for target in loops for name in names_in(target)}
+        for name in {name.id for name in names_in(found[-1])} - own:
+            todo += local.pop(name, [])
     return found
 
 
@@ -132,22 +148,25 @@ def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]]]]
         names = [argument.arg for argument in function.args.args]
         for call in calls(function, "Counterexample"):
             parts = {k.arg: behind(function, k.value) for k in call.keywords if k.arg}
-            given = {
-                key: names.index(node.id)
-                for key, nodes in parts.items()
-                for top in nodes
-                for node in ast.walk(top)
-                if isinstance(node, ast.Name) and node.id in names
-            }
-            callers = [(f, c) for f in functions(tree) for c in calls(f, function.name)]
             yield function.name, parts
-            for caller, made in callers:
-                more = {
-                    key: behind(caller, made.args[k])
-                    for key, k in given.items()
-                    if k < len(made.args)
-                }
-                yield caller.name, {key: parts[key] + more.get(key, []) for key in parts}
+            for caller in functions(tree):
+                for made in calls(caller, function.name):
+                    handed = dict(zip(names, made.args, strict=False))
+                    handed |= {k.arg: k.value for k in made.keywords if k.arg}
+                    more = {
+                        key: [
+                            node
+                            for name in {n.id for top in nodes for n in names_in(top)}
+                            if name in handed
+                            for node in behind(caller, handed[name])
+                        ]
+                        for key, nodes in parts.items()
+                    }
+                    yield caller.name, {key: parts[key] + more[key] for key in parts}
+
+
+def names_in(node: ast.AST) -> Iterator[ast.Name]:
+    return (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
 def shared(library: Library, module: str) -> Iterator[tuple[str, Place]]:
@@ -199,6 +218,12 @@ def test_every_counterexample_is_walked() -> None:
             "loops[0],",
             "continuation_sides(one, one[0], [0.0], 0)[0],",
             "continuation_sides",
+        ),
+        (
+            "reluflow.papers.lee2023magnitude.descent_two_layers",
+            "after = exact.quadrature_step(start, 1, eta)",
+            "after = run_from_the_middle(step)[0]",
+            "run_from_the_middle",
         ),
     ],
 )
