@@ -5,7 +5,8 @@ the project and tried by the tests that run its line, those that speak most of i
 by the stored outputs of the chapters that it serves. A fault that nothing notices is printed as a
 difference: read it, and write the test that was missing, or see that the fault changes nothing.
 
-Cosmic Ray makes the faults; `Renamed` adds those of numerical code, such as a dropped `abs`. The
+Cosmic Ray makes the faults; `Renamed` adds those of numerical code, such as a dropped `abs`, and
+`WEAKER` what lets a check pass more than it should: `--weaken` draws from these alone. The
 sample is drawn from the places where a fault fits, and then from the faults that fit there, so that
 the eleven operators that can stand for a plus do not outweigh the rest.
 """
@@ -35,7 +36,8 @@ from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator, operator_names
-from parso.tree import NodeOrLeaf
+from parso.python.tree import Keyword, Number
+from parso.tree import BaseNode, NodeOrLeaf
 from reluflow import pages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,6 +86,63 @@ class Renamed(Operator):
         return ()
 
 
+class Fewer(Operator):
+    """One of several conditions that all must hold, or one of several values of a mask, is left
+    out."""
+
+    def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
+        joined = {"and_test": "and", "and_expr": "&"}.get(getattr(node, "type", ""))
+        if joined is not None:
+            for part in node.children[::2]:
+                yield part.start_pos, part.end_pos
+
+    def mutate(self, node: BaseNode, index: int) -> NodeOrLeaf:
+        first = max(2 * index - 1, 0)  # the operand, and the sign that joins it
+        del node.children[first : first + 2]
+        return node
+
+    @classmethod
+    def examples(cls) -> tuple:
+        return ()
+
+
+class Wider(Operator):
+    """A small number, as limits and tolerances are, is ten times what it was."""
+
+    def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
+        if getattr(node, "type", "") == "number" and re.fullmatch(
+            r"[\d.]+e-\d+|0\.\d+", node.value
+        ):
+            yield node.start_pos, node.end_pos
+
+    def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:
+        return Number(f"{10.0 * float(node.value):g}", node.start_pos, node.prefix)
+
+    @classmethod
+    def examples(cls) -> tuple:
+        return ()
+
+
+class Granted(Operator):
+    """A test that stands by name in a mapping, as hypotheses do, is always met."""
+
+    def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
+        above = node.parent
+        if node.type == "lambdef" and above is not None and above.type == "dictorsetmaker":
+            yield node.children[-1].start_pos, node.children[-1].end_pos
+
+    def mutate(self, node: BaseNode, index: int) -> NodeOrLeaf:
+        node.children[-1] = Keyword("True", node.children[-1].start_pos, " ")
+        return node
+
+    @classmethod
+    def examples(cls) -> tuple:
+        return ()
+
+
+WEAKER = (Fewer, Wider, Granted)
+
+
 @dataclass(frozen=True)
 class Fault:
     """One change of one module: `operator` at its `occurrence`, which begins in `line`."""
@@ -109,7 +168,7 @@ class Fault:
 
 def operators() -> list[type[Operator]]:
     """Cosmic Ray's operators that need no arguments and stay in their family, and ours."""
-    found: list[type[Operator]] = [Renamed]
+    found: list[type[Operator]] = [Renamed, *WEAKER]
     for name in operator_names():
         swap = re.search(r"Replace(?:Binary|Comparison)Operator_(\w+)_(\w+)", name)
         alike = swap is None or any(set(swap.groups()) <= family for family in FAMILIES)
@@ -118,12 +177,14 @@ def operators() -> list[type[Operator]]:
     return found
 
 
-def faults(modules: Sequence[Path]) -> dict[tuple[Path, tuple[int, int]], list[Fault]]:
-    """All faults by the place where they are planted."""
+def faults(
+    modules: Sequence[Path], kinds: Sequence[type[Operator]] | None = None
+) -> dict[tuple[Path, tuple[int, int]], list[Fault]]:
+    """All faults of some kinds, or of all, by the place where they are planted."""
     places = defaultdict(list)
     for module in modules:
         nodes = list(ast_nodes(get_ast(module.read_text(encoding="utf-8"))))
-        for kind in operators():
+        for kind in operators() if kinds is None else kinds:
             # An occurrence's number counts those in type hints, too, where nothing would change.
             found = ((n, start) for n in nodes for start, _ in kind().mutation_positions(n))
             for occurrence, (node, start) in enumerate(found):
@@ -247,10 +308,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="faults tried at once (2)")
     parser.add_argument("--unit", action="store_true", help="ask the unit tests only")
     parser.add_argument("where", nargs="*", default=WHERE, help="modules or folders in reluflow")
+    parser.add_argument("--weaken", action="store_true", help="only faults that weaken a check")
     options = parser.parse_args()
     found = [path for name in options.where for path in sorted(PACKAGE.glob(name))]
     modules = [m for p in found for m in (sorted(p.rglob("*.py")) if p.is_dir() else [p])]
-    places = faults(modules)
+    places = faults(modules, [Renamed, *WEAKER] if options.weaken else operators())
     rng = random.Random(options.seed)
     drawn = rng.sample(sorted(places), min(options.sample, len(places)))
     print(f"{len(drawn)} of {len(places)} places in {len(modules)} modules", flush=True)

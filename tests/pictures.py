@@ -1,4 +1,4 @@
-"""Whether two PNGs show the same, on a screen that is so coarse that rounding does not matter."""
+"""Whether two PNGs show the same, on a screen just so coarse that rounding does not matter."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.image import imread
 from numpy.typing import NDArray
 
-BLOCK = 16  # pixels, a tenth of an inch of the book's figures
-# Of 255. A line of the book's figures is 3 pixels wide and covers a fifth of a block; another
-# CPU's last digits move it by thousandths of a pixel.
-TOLERANCE = 8.0
+BLOCK = 4  # pixels, a fortieth of an inch of the book's figures: less than a letter
+# Of 255. Another CPU's last digits move a line by thousandths of a pixel; the minus of an index,
+# the least that a reader could miss, is two pixels high.
+TOLERANCE = 16.0
 
 
 def grey(png: str) -> NDArray | None:

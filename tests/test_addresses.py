@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+import nbformat
 import pytest
 from reluflow.ledger import read
-from reluflow.ledger.addresses import addresses
+from reluflow.ledger.addresses import addresses, proof_label, proofs
 from reluflow.ledger.inventory import load_inventories
+from reluflow.ledger.known import CITED, PROVED
 from reluflow.places import CHAPTERS
 
 ROOMS = sorted({row.claim.paper for row in read(CHAPTERS)})
@@ -48,4 +50,31 @@ def four():
         ("ab.lem2.1", "two"),
         ("ab.lem2.2", "two"),
         ("ab.fig1", "four"),
+    ]
+
+
+def test_what_is_proved_here_has_its_proof_on_a_page_of_its_chapter() -> None:
+    """An anchor each, none twice and none for another claim; a paragraph stands behind it."""
+    proved = {proof_label(row.claim.id): row for row in read(CHAPTERS)
+              if any(way.how in (PROVED, CITED) for way in row.known)}  # fmt: skip
+    found = proofs()
+    assert sorted(proof.label for proof in found) == sorted(proved)
+    for proof in found:
+        assert proof.page[:2] == proved[proof.label].chapter[:2], proof
+        assert len(proof.opens) > 40, proof
+        assert not proof.opens.startswith(("#", "```", ":::", "|")), proof
+
+
+def test_proofs_are_read_from_their_anchors(tmp_path: Path) -> None:
+    text = (
+        "Said.\n\n(proof-ab-thm1)=\n(proof-ab-lem2-1)=\n(how)=\n**Proof.** So\nit is.\n\nNo more."
+    )
+    other = "- (proof-ab-thm3)= is none\n\n(proof-ab-thm4)=\n"
+    cells = [nbformat.v4.new_markdown_cell(each) for each in (text, other)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
+    found = [(proof.label, proof.page, proof.opens) for proof in proofs(tmp_path)]
+    assert found == [
+        ("proof-ab-thm1", "one.ipynb", opens),
+        ("proof-ab-lem2-1", "one.ipynb", opens),
+        ("proof-ab-thm4", "one.ipynb", ""),
     ]

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from reluflow.ledger.argument import Counterexample
 from reluflow.ledger.decisive import decisive
-from reluflow.ledger.evidence import Evidence, against, bound, deviation, fact, note
+from reluflow.ledger.evidence import Evidence, bound, deviation, fact, note
 from reluflow.ledger.inventory import Claim
+from reluflow.ledger.limits import Limit, held
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.rows import Row
 from reluflow.ledger.verdict import NOT_REPRODUCED, REFUTED, REPRODUCED
@@ -23,7 +24,7 @@ ZERO = bound("gain", 0.1, ">", 0, "")
 
 def rounding(what: str) -> Evidence:
     """A deviation that stands for anything at rounding level."""
-    (item,) = against((deviation(what, 1e-12, ""),), 1e-9)
+    (item,) = held((deviation(what, 1e-12, ""),), {what: Limit("<=", 1e-9)}, "x")
     return Evidence("deviation", what, 1e-9, op="<=", limit=item.limit, clipped=True)
 
 

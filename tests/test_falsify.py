@@ -737,7 +737,7 @@ def test_kinds_come_in_turn_and_are_reported() -> None:
 
 
 def test_evidence() -> None:
-    told = Statement("good", floats(), lambda i: 0.123456, records_slack=True)
+    told = Statement("good", floats(), lambda i: 0.123456)
     sizes = "sizes of 5, 50 and 95 % of their entries, at most"
     says = {item.what: item.value for item in falsify(told, 7, 40).checks("mine")}
     assert says == {
@@ -747,10 +747,16 @@ def test_evidence() -> None:
         sizes: says[sizes],
         "smallest slack of those": 0.12,
     }
-    untold = falsify(replace(told, records_slack=False), 7, 40).checks("mine")
-    assert [item.what for item in untold] == list(says)[:4]
+    # An aggregation that was turned round tells another slack.
+    turned = {
+        item.what: item.value
+        for item in falsify(replace(told, slack=lambda i: 1.0), 7, 40).checks("mine")
+    }
+    assert {name for name in says if says[name] != turned[name]} == {"smallest slack of those"}
+    loose = falsify(replace(told, tolerance=0.2), 7, 40).checks()
+    assert [item.value for item in loose if item.what == "smallest slack of those"] == [0.0]
     # Rounding differs from CPU to CPU: it is recorded as zero.
-    tiny = falsify(Statement("tiny", floats(), lambda i: 1.7e-17, records_slack=True), 7, 40)
+    tiny = falsify(Statement("tiny", floats(), lambda i: 1.7e-17), 7, 40)
     assert {item.what: item.value for item in tiny.checks()}["smallest slack of those"] == 0.0
     bad = falsify(Statement("bad", floats(), lambda i: -1.0), 7, 40).checks()
     assert [item.holds for item in bad if item.decides] == [False, False]
@@ -817,14 +823,16 @@ def test_settling_tries_with_the_ledgers_seed() -> None:
     assert [item.value for item in other.evidence if item.what == "seed"] == [7, 8]
 
 
-def test_several_statements_are_counted_together_unless_a_slack_is_told() -> None:
+def test_several_statements_are_counted_together_with_the_slack_of_each() -> None:
     sure = positive(says="x > 0", slack=lambda item: item["x"][0])
-    report, slack = falsify(sure, 7, 40, 0), "smallest slack of those"
-    assert [e.value for e in survived(report, report) if "drawn" in e.what] == [(40, 40)]
-    told = falsify(replace(sure, records_slack=True), 7, 40, 0)
-    alone = [e.what for e in survived(report, told) if not e.decides]
-    apart = ["instances tried, and drawn", "sizes of 5, 50 and 95 % of their entries, at most"]
-    assert alone == [*apart, *apart, slack, "seed"]
+    report, other = (
+        falsify(sure, 7, 40, 0),
+        falsify(positive(says="x > -1/2", slack=lambda item: item["x"][0] + 0.5), 7, 40, 0),
+    )
+    told = {item.what: item.value for item in survived(report, other) if not item.decides}
+    assert told["instances drawn"] == told["instances tried"] == (40, 40)
+    assert told["smallest slacks"][1] == pytest.approx(told["smallest slacks"][0] + 0.5, abs=0.01)
+    assert told["seed"] == 7
 
 
 def test_settling_a_false_claim_takes_its_counterexample() -> None:

@@ -64,6 +64,14 @@ def page() -> np.ndarray:
     return pixels
 
 
+def test_a_vanished_sign_is_seen(page: np.ndarray) -> None:
+    """The minus of an index, eight pixels by two of a grey, anywhere."""
+    for top, left in ((60, 20), (61, 23), (62, 90), (97, 141)):
+        signed = page.copy()
+        signed[top : top + 2, left : left + 8] = 120.0
+        assert not alike(encoded(page), encoded(signed))
+
+
 def test_rounding_of_a_picture_is_let_pass(page: np.ndarray) -> None:
     noise = np.random.default_rng(0).integers(0, 4, page.shape)
     assert alike(encoded(page), encoded(np.abs(page - noise)))

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
@@ -21,6 +22,7 @@ from nbclient import NotebookClient
 from reluflow import ledger, pages
 from reluflow.ledger import (
     Counterexample,
+    Evidence,
     LedgerError,
     Reading,
     bound,
@@ -31,8 +33,9 @@ from reluflow.ledger import (
 )
 from reluflow.ledger.__main__ import main
 from reluflow.ledger.display import COLOURS, RECORD, mathematics
-from reluflow.ledger.evidence import against, from_json, recorded, sentence, to_json
+from reluflow.ledger.evidence import from_json, recorded, sentence, to_json
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
+from reluflow.ledger.limits import Limit, held
 from reluflow.ledger.numbers import as_instance, printed
 from reluflow.ledger.rows import Ledger, Row, row_from_record
 from reluflow.places import CHAPTERS
@@ -49,12 +52,14 @@ near_one = st.floats(0.999, 1.001)
 texts = st.text(min_size=1, max_size=30).filter(lambda s: s.strip())
 
 
-def claim_of(kind: str = "theorem", tolerance: float | None = None) -> Claim:
-    return Claim("sv.x.1", "paper", "Figure <i>1</i>", kind, "a < <b>b</b> & c", tolerance)
+def claim_of(kind: str = "theorem", within: float | None = None) -> Claim:
+    """A claim whose measured values are held against one limit, or one that stands nowhere."""
+    limits = None if within is None else {"…": Limit("<=", within)}
+    return Claim("sv.x.1", "paper", "Figure <i>1</i>", kind, "a < <b>b</b> & c", limits)
 
 
-def book(kind: str = "theorem", tolerance: float | None = None) -> Ledger:
-    claim = claim_of(kind, tolerance)
+def book(kind: str = "theorem", within: float | None = None) -> Ledger:
+    claim = claim_of(kind, within)
     return Ledger("paper", {claim.id: claim})
 
 
@@ -84,14 +89,14 @@ def edited(path: Path, old: str, new: str) -> Path:
 
 @pytest.mark.parametrize("value", [0, 0.0, 1e-7, np.float64(1e-6), Fraction(1, 10**7)])
 def test_a_deviation_holds_up_to_its_tolerance(value: object) -> None:
-    row = book().settle("sv.x.1", [deviation("distance", value, "in w")], 1e-6)
+    row = book(within=1e-6).settle("sv.x.1", [deviation("distance", value, "in w")])
     assert row.verdict == "reproduced"
 
 
 @pytest.mark.parametrize("value", [1.0000001e-6, 1, math.inf, math.nan, Fraction(2, 10**6)])
 def test_a_deviation_fails_beyond_its_tolerance(value: object) -> None:
     with pytest.raises(LedgerError, match="evidence fails"):
-        book().settle("sv.x.1", [deviation("distance", value, "in w")], 1e-6)
+        book(within=1e-6).settle("sv.x.1", [deviation("distance", value, "in w")])
 
 
 @given(st.sampled_from(["<", "<=", ">", ">="]), floats)
@@ -134,7 +139,8 @@ def test_rounding_a_bound_never_changes_its_outcome(op: str, numbers: tuple) -> 
 @given(st.floats(0, 1e-3), st.sampled_from([0.0, 1e-12, 1e-9, 1e-6, 0.05]))
 def test_rounding_a_deviation_keeps_outcome_and_tolerance(value: float, tolerance: float) -> None:
     instead = None if value <= tolerance else "something else"
-    row = book("figure").settle("sv.x.1", [deviation("d", value, "")], tolerance, instead=instead)
+    claims = book("figure", tolerance)
+    row = claims.settle("sv.x.1", [deviation("d", value, "")], instead=instead)
     item = row.evidence[0]
     assert item.holds == (value <= tolerance)
     assert item.limit == tolerance
@@ -144,7 +150,7 @@ def test_rounding_a_deviation_keeps_outcome_and_tolerance(value: float, toleranc
 
 @given(st.floats(0, 1e-10), st.floats(0, 1e-10))
 def test_rounding_errors_leave_the_same_record(one: float, other: float) -> None:
-    rows = [book().settle("sv.x.1", [deviation("d", v, "in w")], 1e-6) for v in (one, other)]
+    rows = [book(within=1e-6).settle("sv.x.1", [deviation("d", v, "in w")]) for v in (one, other)]
     assert rows[0].record() == rows[1].record()
     assert "at most 1e-9 in w (needs ≤ 1e-6)" in sentence(rows[0].evidence[0])
     low = [recorded(bound("least", -v, ">=", -1e-6, "")) for v in (one, other)]
@@ -262,12 +268,7 @@ def test_no_argument_sets_a_verdict() -> None:
 @pytest.mark.parametrize(
     ("evidence", "arguments", "message"),
     [
-        ([deviation("d", 0, "")], {}, "needs a tolerance"),
-        ([deviation("d", 0, "")], {"tolerance": 0.1}, "wider than the inventory's 0.05"),
-        ([FAILS], {"counterexample": CASE, "tolerance": 0.05}, "a tolerance needs a deviation"),
-        ([deviation("d", 0, "")], {"tolerance": math.nan}, "not a finite number"),
-        ([deviation("d", 0, "")], {"tolerance": -1}, "not a finite number"),
-        ([deviation("d", 0, "")], {"tolerance": "1"}, "one real number"),
+        ([deviation("d", 0, "")], {}, "no limit for 'd'"),
         (HOLDS, {}, "must be a list"),
         ([1.0], {}, "must be a list"),
         ([], {}, "notes decide nothing"),
@@ -282,7 +283,7 @@ def test_no_argument_sets_a_verdict() -> None:
     ],
 )
 def test_what_cannot_be_settled(evidence: object, arguments: dict, message: str) -> None:
-    claims = book("theorem", tolerance=0.05)
+    claims = book("theorem")
     with pytest.raises(LedgerError, match=message) as caught:
         claims.settle("sv.x.1", evidence, **arguments)
     assert "\n" not in str(caught.value)
@@ -290,12 +291,55 @@ def test_what_cannot_be_settled(evidence: object, arguments: dict, message: str)
     assert claims.settle("sv.x.1", [HOLDS]).verdict == "reproduced"
 
 
-def test_a_tolerance_is_held_against_the_inventory_in_a_counterexample_too() -> None:
+NAMED = {
+    "gap": Limit("<=", 0.05),
+    "time at x = …": Limit(">", Fraction(1, 4), "the bar"),
+    "ratio": Limit("<", None),
+    "sum: instances that break it": Limit("rounding", 1e-9),
+}
+
+
+def test_limits_are_those_of_the_inventory_and_no_wider() -> None:
+    items = (
+        deviation("gap", 0.01, ""),
+        bound("time at x = 7", 0.5, ">", 0.25, "s"),
+        bound("ratio", 1.0, "<", 1.3127, ""),
+        bound("a sign", 1.0, ">", 0, ""),
+        fact("sum: instances that break it", 0, 0, tried=9, rounding=1e-9),
+    )
+    kept = held(items, NAMED, "x")
+    assert [item.holds for item in kept] == [True] * 5
+    assert kept[0].limit == 0.05
+    assert kept[1].after == "the bar"
+    assert kept[2:] == items[2:]
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (bound("gap", 0.01, "<=", 0.5, ""), "held against ≤ 0.5, and the inventory says ≤ 0.05"),
+        (bound("gap", 0.01, "<", 0.05, ""), "held against < 0.05"),
+        (bound("time at x = 7", 0.5, ">", 0.2, "s"), "the inventory says > 1/4"),
+        (bound("ratio", 1.0, "<=", 1.3127, ""), "the inventory says < measured"),
+        (bound("other", 1.0, "<=", 2, ""), "no limit for 'other'"),
+        (deviation("other", 1.0, ""), "no limit for 'other'"),
+        (deviation("ratio", 1.0, ""), "held against"),
+        (fact("sum: instances that break it", 0, 0, rounding=1e-3), "held against rounding 0.001"),
+        (fact("it: instances that break it", 0, 0, rounding=1e-9), "no limit"),
+    ],
+)
+def test_a_limit_that_the_inventory_does_not_have_is_refused(item: Evidence, message: str) -> None:
+    with pytest.raises(LedgerError, match=re.escape(message)):
+        held((item,), NAMED, "x")
+
+
+def test_a_counterexample_is_held_against_the_limits_too() -> None:
     case = Counterexample({"x": 1}, {"A1": True}, (deviation("d", 9, ""),), (SECOND,), "a loop")
-    with pytest.raises(LedgerError, match="wider"):
-        book("figure", 0.05).settle("sv.x.1", [FAILS], 0.1, counterexample=case)
-    row = book("figure", 0.05).settle("sv.x.1", [FAILS], 0.05, counterexample=case)
+    row = book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=case)
     assert row.verdict == "refuted"
+    wide = replace(case, breaks=(bound("d", 9, "<=", 1.0, ""),))
+    with pytest.raises(LedgerError, match=r"the inventory says ≤ 0.05"):
+        book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=wide)
 
 
 def test_the_evidence_of_a_counterexample_is_rounded_and_its_instance_is_not() -> None:
@@ -497,8 +541,9 @@ def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: s
 
 @given(texts, st.floats(0, 1), st.one_of(finite, texts, st.booleans()))
 def test_a_row_returns_from_its_record(what: str, value: float, context: object) -> None:
-    claims = book()
-    row = claims.settle("sv.x.1", [deviation(what, value, "u"), note(what, context)], 1.0, READING)
+    claims = book(within=1.0)
+    found = [deviation(what, value, "u"), note(what, context)]
+    row = claims.settle("sv.x.1", found, READING)
     data = json.loads(json.dumps(row.record(), sort_keys=True))
     assert row_from_record(data, claims.claims)._repr_mimebundle_() == row._repr_mimebundle_()
 
@@ -928,11 +973,6 @@ def test_the_inventory_is_whole() -> None:
     }
     claims = claims_by_id(inventories)
     assert len({claim.anchor for claim in claims.values()}) == len(claims)
-    tolerances = {i: claims[i].tolerance for i in claims if claims[i].tolerance is not None}
-    runs = {"sv.ex5.1.a": 1e-6, "sv.ex5.1.b": 1e-6, "sv.ex5.1.gd": 0.05}
-    captions = {"sv.fig12.iteration": 0.05, "sv.fig13.iteration": 0.05, "sv.fig13.asymptotes": 0.01}
-    expected = runs | captions
-    assert {i: t for i, t in tolerances.items() if ".ours." not in i} == expected
 
 
 GOOD = {"id": "ab.thm1", "at": "Theorem 1", "kind": "theorem", "says": "s", "check": "c"}
@@ -946,8 +986,13 @@ GOOD = {"id": "ab.thm1", "at": "Theorem 1", "kind": "theorem", "says": "s", "che
         (GOOD | {"id": "ab.ours.1"}, "belong together"),
         (GOOD | {"says": ""}, "'says' must be a text"),
         (GOOD | {"at": 3}, "'at' must be a text"),
-        (GOOD | {"tolerance": "1e-6"}, "written like 1.0e-6"),
-        (GOOD | {"tolerance": -1}, "written like 1.0e-6"),
+        (GOOD | {"limits": ["<= 1e-6"]}, "must be a mapping"),
+        (GOOD | {"limits": {"gap": 1e-6}}, "written like '<= 1e-6'"),
+        (GOOD | {"limits": {"gap": "= 1e-6"}}, "written like '<= 1e-6'"),
+        (GOOD | {"limits": {"gap": {"after": "the bar"}}}, "written like '<= 1e-6'"),
+        (GOOD | {"limits": {"gap": "<= small"}}, "which is no number"),
+        (GOOD | {"limits": {"gap": "<= 1/0"}}, "which is no number"),
+        (GOOD | {"limits": {"gap": "<= inf"}}, "not finite"),
         (GOOD | {"verdict": "refuted"}, "'verdict' is unknown"),
         ({"id": "ab.thm1"}, "'at' is missing"),
         ("ab.thm1", "is not"),
@@ -1031,7 +1076,7 @@ def test_nothing_in_the_book_is_not_applicable() -> None:
 @pytest.mark.parametrize(
     ("item", "text", "data"),
     [
-        (deviation("gap", 3.312e-5, "", digits=1), "≈3e-5", {"value": 3e-5, "digits": 1}),
+        (deviation("gap", 3.312e-5, "", digits=2), "≈3.3e-5", {"value": 3.3e-5, "digits": 2}),
         (deviation("gap", 0.0256, ""), "≈0.02560", {"value": 0.0256, "digits": 4}),
         (bound("gap", 0.01, "<=", 0.02, "", digits=2), "≈0.010", {"value": 0.01, "digits": 2}),
         (bound("gap", 3, "<=", 4, ""), "3", {"value": 3}),
@@ -1045,20 +1090,23 @@ def test_evidence_says_to_how_many_digits_it_was_measured(
     item: ledger.Evidence, text: str, data: dict
 ) -> None:
     """What is exact, and what is at rounding level, declares none."""
-    (kept,) = map(recorded, against((item,), 0.03 if item.form == "deviation" else None))
+    (kept,) = map(
+        recorded,
+        held((item,), {"gap": Limit("<=", 0.03)} if item.form == "deviation" else None, "x"),
+    )
     assert f": {text}" in sentence(kept)
     written = to_json(kept, "measured")
     assert {key: written[key] for key in ("value", "digits") if key in written} == data
     assert from_json(json.loads(json.dumps(written))) == kept
 
 
-@given(finite, st.sampled_from(["<", "<=", ">", ">="]), finite, st.integers(1, 4))
+@given(finite, st.sampled_from(["<", "<=", ">", ">="]), finite, st.integers(2, 4))
 def test_few_digits_change_no_outcome(value: float, op: str, limit: float, digits: int) -> None:
     item = bound("gap", value, op, limit, "", digits)
     assert recorded(item).holds == item.holds
 
 
-@pytest.mark.parametrize("digits", [0, 5, 2.0, True])
-def test_digits_are_one_to_four(digits: object) -> None:
-    with pytest.raises(LedgerError, match="the digits of deviation 'gap' must be 1 to 4"):
+@pytest.mark.parametrize("digits", [0, 1, 5, 2.0, True])
+def test_digits_of_what_decides_are_two_to_four(digits: object) -> None:
+    with pytest.raises(LedgerError, match="the digits of deviation 'gap' must be 2 to 4"):
         deviation("gap", 0.1, "", digits)

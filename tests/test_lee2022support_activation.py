@@ -234,7 +234,7 @@ def test_every_claim_is_settled_as_found():
     assert row.verdict == "refuted"
     assert not any(item.holds for item in row.evidence if item.decides)
     found, reading = td.must_deactivate(X3, Y3, 1, (0.1, 100.0), 8, 0)
-    row = settle("sv.ex3.5", evidence=found, tolerance=1e-6, reading=reading)
+    row = settle("sv.ex3.5", evidence=found, reading=reading)
     assert row.verdict == "reproduced-with-reading"
 
 
@@ -243,7 +243,7 @@ def test_other_data_do_not_pass_for_the_examples():
     assert sure.holds  # a point that is crossed breaks nothing
     kept, reading = td.must_deactivate(X3, [2, 1, 1], 1, (0.1, 100.0), 4, 0)
     with pytest.raises(ledger.LedgerError):  # these flows lose nothing
-        settle("sv.ex3.5", evidence=kept, tolerance=1e-6, reading=reading)
+        settle("sv.ex3.5", evidence=kept, reading=reading)
 
 
 def test_entry_radius_evidence():

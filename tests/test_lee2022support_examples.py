@@ -13,6 +13,8 @@ from reluflow.bruteforce import plain_descent
 from reluflow.datasets import Dataset
 from reluflow.errors import InputError
 from reluflow.flows.descent import path_distance
+from reluflow.ledger.inventory import claims_by_id, load_inventories
+from reluflow.ledger.limits import held
 from reluflow.papers.lee2022support import (
     example_plane,
     example_space,
@@ -295,12 +297,11 @@ def test_limits_are_named_where_columns_have_different_units(ratio: float) -> No
 
 
 def verdicts(settlement: dict) -> dict[str, bool]:
-    """Which deciding pieces hold, under the settlement's own tolerance."""
-    tolerance = settlement.get("tolerance")
-    pieces = [e for e in settlement["evidence"] if e.decides]
-    return {
-        e.what: (replace(e, limit=tolerance) if e.form == "deviation" else e).holds for e in pieces
-    }
+    """Which deciding pieces hold, under the limits of the paper's inventory."""
+    claims = claims_by_id(load_inventories()).values()
+    limits = {k: v for c in claims if c.id.startswith("sv.") for k, v in c.limits.items()}
+    pieces = tuple(e for e in settlement["evidence"] if e.decides)
+    return {e.what: e.holds for e in held(pieces, limits, "sv")}
 
 
 def value(settlement: dict, words: str):

@@ -18,7 +18,7 @@ from reluflow.flows import balanced_chain as chain
 from reluflow.flows import orbit
 from reluflow.flows.half_angles import angle
 from reluflow.flows.population import population_flow
-from reluflow.ledger.evidence import against
+from reluflow.ledger.limits import Limit, held
 from reluflow.papers.lee2023magnitude import (
     bounds,
     bounds_exact,
@@ -469,8 +469,9 @@ def reports():
     return flow_bounds.try_bounds(2, 18, every)
 
 
-def holds(evidence, tolerance: float | None = None) -> bool:
-    return all(item.holds for item in against(tuple(evidence), tolerance) if item.decides)
+def holds(evidence, within: float | None = None) -> bool:
+    limits = None if within is None else {"…": Limit("<=", within)}
+    return all(item.holds for item in held(tuple(evidence), limits, "x") if item.decides)
 
 
 def test_evidence_and_counterexamples(reports) -> None:

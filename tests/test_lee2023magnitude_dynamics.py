@@ -42,6 +42,7 @@ from reluflow.papers.lee2023magnitude.pictures import dynamics as pictures
 from reluflow.papers.lee2023magnitude.starts import Start
 from reluflow.papers.lee2023magnitude.times import best_norm, late_error
 
+TOLERANCE = 1e-8  # that of the inventory
 FEW = settings(max_examples=20, deadline=None)
 
 
@@ -160,7 +161,7 @@ def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:
     def found(flow) -> str:
         monkeypatch.setattr(Start, "flow", flow)
         evidence = convergence.global_convergence(0, 2, [1])
-        return "; ".join(failing(evidence, dynamics.TOLERANCE))
+        return "; ".join(failing(evidence, TOLERANCE))
 
     right = Start.flow
     assert found(right) == ""
@@ -187,9 +188,9 @@ def failing(evidence, limit: float | None = None) -> list[str]:
 def test_evidence_holds() -> None:
     orders = times.try_orders(1, 6)
     for evidence, limit in (
-        (dynamics.one_layer_system(1, 8), dynamics.TOLERANCE),
-        (dynamics.layered_system(1, 8, (2,)), dynamics.TOLERANCE),
-        (convergence.global_convergence(1, 3, (0, 2)), dynamics.TOLERANCE),
+        (dynamics.one_layer_system(1, 8), TOLERANCE),
+        (dynamics.layered_system(1, 8, (2,)), TOLERANCE),
+        (convergence.global_convergence(1, 3, (0, 2)), TOLERANCE),
         (survived(falsify(eq11.falls_above_nullcline(), 1, 18, 0)), None),
         (eq11.tendency(1, 14), None),
         (threshold.phases_of_depth(1, 8), None),
@@ -236,11 +237,11 @@ def test_flows_that_wait_too_long_are_left_out() -> None:
     ("module", "name", "wrong", "run", "limit"),
     [
         (dynamics, "vector_rate", lambda w, t, m=0: 1.0001 * vector_rate(w, t, m),
-         lambda: dynamics.one_layer_system(0, 4), dynamics.TOLERANCE),
+         lambda: dynamics.one_layer_system(0, 4), TOLERANCE),
         (dynamics, "magnitude_rate", lambda v, p, t, m=0: magnitude_rate(v, p, t, m) + 1e-6,
-         lambda: dynamics.layered_system(0, 4, (1,)), dynamics.TOLERANCE),
+         lambda: dynamics.layered_system(0, 4, (1,)), TOLERANCE),
         (dynamics, "angle_rate", lambda v, p, t, m=0: angle_rate(v, p, t, m + 1),
-         lambda: dynamics.layered_system(0, 4, (2,)), dynamics.TOLERANCE),
+         lambda: dynamics.layered_system(0, 4, (2,)), TOLERANCE),
         (threshold, "phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
          lambda: threshold.phases_of_depth(0, 8), None),
         (threshold, "threshold_norm", lambda p: 1.02 * threshold_norm(p),

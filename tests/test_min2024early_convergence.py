@@ -223,7 +223,7 @@ def test_the_surveys_claims_stand(survey, late, only, behind) -> None:
         claims.settle("ea.thm1.refined.1", refined.turned_by_then(survey, late)),
         claims.settle("ea.ours.fall", fall_time.exact_order(1, 1, behind), known=proved("page")),
         settle(claims, "ea.ours.rank", (low_rank.below_two(), 60),
-               more=low_rank.reaches_its_limit(survey, behind), tolerance=low_rank.LIMIT),
+               more=low_rank.reaches_its_limit(survey, behind)),
     ]  # fmt: skip
     assert [row.verdict for row in verdicts] == ["reproduced"] * 8 + ["proved", "survived"]
     row = claims.settle("ea.thm1.loss.3", fall_time.exact_order_of_the_data(survey),
@@ -397,7 +397,7 @@ def test_the_best_alignment_is_that_of_two_thirds() -> None:
     assert not failed(refined.aligns_until_the_fall(runs, single))
     assert refined.power(single[0]) == pytest.approx(1.0, abs=1e-2)
     assert np.all(single[0].shares == 1.0)
-    assert runs[0].end == pytest.approx(runs[0].limit, abs=refined.END)
+    assert runs[0].end == pytest.approx(runs[0].limit, abs=0.01)
     assert np.all(np.diff(runs[0].shares) < 0.0)
     wrong = replace(runs[0], curves=np.sqrt(runs[0].curves))
     assert failed(refined.aligns_until_the_fall([wrong], single))

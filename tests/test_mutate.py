@@ -15,6 +15,7 @@ import numpy as np
 def size(x: list | None, most: int | float = 3) -> int | None:
     kept: list | None = x
     list(zip(x, x, strict=True))
+    given = {"small": lambda v: v < 1e-6 and x and kept, "large": 0.5}
     return max(abs(v) for v in kept) + np.abs(x).max() - most
 """
 
@@ -62,6 +63,12 @@ def test_every_fault_is_a_program_and_another_one(planted: set[str]) -> None:
         (".max()", ".min()"),
         ("+ np", "- np"),
         ("= 3", "= 4"),
+        ("lambda v: v < 1e-6 and x and kept", "lambda v: True"),
+        ("v < 1e-6 and x and kept", "x and kept"),
+        ("v < 1e-6 and x and kept", "v < 1e-6 and kept"),
+        ("v < 1e-6 and x and kept", "v < 1e-6 and x"),
+        ("v < 1e-6", "v < 1e-05"),
+        ("0.5", "5"),
     ],
 )
 def test_faults_of_numerical_code_are_among_them(planted: set[str], old: str, new: str) -> None:

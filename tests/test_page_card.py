@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.ledger.addresses import Address, addresses
 from reluflow.ledger.argument import Counterexample, Reading
-from reluflow.ledger.evidence import against, bound, deviation, fact, note
+from reluflow.ledger.evidence import bound, deviation, fact, note
 from reluflow.ledger.inventory import Claim
 from reluflow.ledger.known import Known, computed, exact, exhausted, proved
+from reluflow.ledger.limits import Limit, held
 from reluflow.ledger.notebooks import read
 from reluflow.ledger.page_card import page_card
 from reluflow.ledger.rows import Row
@@ -68,7 +69,7 @@ def test_what_was_asked_stands_where_it_differs_from_what_was_found() -> None:
         fact("the end is stable", True, True),
         fact("the end is unstable", False, False),
         fact("the end is a saddle", True, False),
-        bound("distance", 3e-7, "<=", 0.01, "m", digits=1),
+        bound("distance", 3e-7, "<=", 0.01, "m", digits=2),
         note("pairs", ((1, 0), (0, 1))),
     ]
     assert words(items) == [
@@ -77,7 +78,7 @@ def test_what_was_asked_stands_where_it_differs_from_what_was_found() -> None:
         "✓ the end is stable",
         "✓ the end is unstable: no",
         "✗ the end is a saddle: yes (asked: no)",
-        "✓ distance: ≈3e-7 m (asked: ≤ 0.01)",
+        "✓ distance: ≈3.0e-7 m (asked: ≤ 0.01)",
         "· pairs: (1, 0), (0, 1)",
     ]
 
@@ -164,7 +165,7 @@ def test_a_folded_card_has_verdict_place_statement_and_its_number() -> None:
 
 
 def test_a_refuted_card_is_open_on_its_counterexample() -> None:
-    evidence = tuple(against((deviation("error", 1.0, ""),), 0.5))
+    evidence = held((deviation("error", 1.0, ""),), {"error": Limit("<=", 0.5)}, "x")
     html = page_card(Row(CLAIM, REFUTED, evidence, counterexample=CASE), [], "chapters/03_x")
     assert html.startswith('<details class="claim" id="claim-xx-thm1" open>')
     order = ["not ≤ 0.5", "</summary>", "(1, 0), (0, 1)", "(1, −1)", "the data are separable",

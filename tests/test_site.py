@@ -21,7 +21,7 @@ from reluflow.ledger import read
 from reluflow.ledger.display import COLOURS, OPEN, RECORD, badge
 from reluflow.ledger.explorer import setting
 from reluflow.ledger.verdict import NOT_APPLICABLE, REFUTED, VERDICTS
-from reluflow.site import book, downloads, explorer, front, index, reference, theme, wheel
+from reluflow.site import board, book, downloads, explorer, front, index, reference, theme, wheel
 
 ROWS = read(ROOT / "chapters")
 SHOWN = [verdict for verdict in (*VERDICTS, OPEN) if verdict != NOT_APPLICABLE]
@@ -216,3 +216,14 @@ def test_a_formula_stays_with_the_stop_behind_it() -> None:
     for touched in (f"({formula}),", f"({formula}", f"{formula},"):
         tied = f'<span class="tie">{touched}</span> {formula} or'
         assert theme._TOUCHED.sub(theme._tied, f"{touched} {formula} or") == tied
+
+
+@pytest.mark.parametrize(("sizes", "shown"), [((100, 79), 2), ((100, 81), 1), ((200, 1), 1)])
+def test_the_board_tells_the_beginning_of_the_evidence(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, int], shown: int
+) -> None:
+    lines = [letter * size for letter, size in zip("ab", sizes, strict=True)]
+    monkeypatch.setattr(board, "why", lambda row: lines)
+    told = board._why(SimpleNamespace(reading=None, verdict=REFUTED), None)
+    assert [line in told for line in lines] == [True, shown == 2]
+    assert ("…" in told) == (shown == 1)

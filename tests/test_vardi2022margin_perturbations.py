@@ -16,7 +16,14 @@ from reluflow.falsify import falsify, settle
 from reluflow.ledger import Evidence
 from reluflow.margin.problem import margins, quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import deeper, far_points, perturbations, products, two_layers
+from reluflow.papers.vardi2022margin import (
+    deeper,
+    far_points,
+    off_the_kinks,
+    perturbations,
+    products,
+    two_layers,
+)
 from reluflow.papers.vardi2022margin.curves import S, curve, margins_up_to_one, positive, zeros
 from reluflow.papers.vardi2022margin.exact_networks import beside, certainly_positive, output
 from reluflow.papers.vardi2022margin.instances import (
@@ -249,6 +256,13 @@ def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
     flat = replace(c, exact_X=(one,), exact_limit=(half,) * 4, exact_better=better)
     assert margins_up_to_one(flat) == [1]
     assert not beside(flat, Fraction(1, 1000)).improves
+
+
+def test_a_curve_that_begins_elsewhere_is_noticed() -> None:
+    c, size = off_the_kinks.two_data(), S
+    moved = replace(c, exact_limit=(c.exact_limit[0] + 1, *c.exact_limit[1:]))
+    assert not failing(perturbations.shorter_all_the_way((c, size)))
+    assert failing(perturbations.shorter_all_the_way((moved, size)))
 
 
 def test_a_layer_that_gains_alone_is_noticed() -> None:

@@ -12,10 +12,11 @@ from reluflow.falsify.given import given
 from reluflow.falsify.report import RARE, Report, survived, table
 from reluflow.falsify.settle import settle
 from reluflow.falsify.shrink import shrink
-from reluflow.falsify.statement import Draw, Instance, Statement
+from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, planted
 from reluflow.falsify.survey import survey
 
 __all__ = [
+    "PLANTED",
     "RARE",
     "STARTS",
     "Draw",
@@ -24,6 +25,7 @@ __all__ = [
     "Statement",
     "falsify",
     "given",
+    "planted",
     "settle",
     "shrink",
     "survey",

@@ -11,6 +11,7 @@ from reluflow.falsify.report import QUANTILES, Report
 from reluflow.falsify.search import Found, Search, worst
 from reluflow.falsify.shrink import readable, shrink
 from reluflow.falsify.statement import Instance, Statement
+from reluflow.falsify.witness import slack_at, witness
 
 STARTS = 3
 """The search starts from at most this many of the worst instances."""
@@ -25,7 +26,8 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
     By default the search evaluates half as many instances as were drawn. Instances that contradict
     the statement are shrunk. A strict statement is not contradicted by a search that only comes
     near to equality, which a limit does too: there a readable instance of equality must exist.
-    Raises ValueError for count < 1, evaluations < 0 or a statement without draws.
+    Raises ValueError for count < 1, evaluations < 0, a statement without draws, and one that stands
+    and is not broken at its witness.
     """
     budget = count // 2 if evaluations is None else evaluations
     if count < 1:
@@ -48,6 +50,7 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         counterexample = shrink(statement, lowest, seed, examples)
     elif statement.fails(search.lowest):
         counterexample = readable(statement, seed, examples)
+    known = witness(statement) if counterexample is None else None
     broken = Counter(item.kind for item in failing)
     met = Counter(item.kind for item in decided)
     return Report(
@@ -58,6 +61,7 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         undecided=len(found) - len(decided),
         violations={kind: broken[kind] for kind in statement.draws if broken[kind]},
         smallest=decided[0].slack if decided else np.inf,
+        rounding=statement.tolerance,
         worst=decided[0].instance if decided else None,
         evaluations=search.used,
         search_breaks=search.used > 0 and counterexample is not None,
@@ -66,9 +70,10 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         outside=search.outside,
         lowest=search.lowest,
         lowest_at=search.at,
-        records_slack=statement.records_slack,
         sizes=_sizes([item.instance for item in found]),
         given=tuple(statement.hypotheses),
+        witnessed=None if known is None else slack_at(statement, known),
+        stands=known is not None and known.stands,
     )
 
 

@@ -14,6 +14,9 @@ from reluflow.ledger import Evidence, bound, fact, note
 RARE = 0.01
 """A claim that a smaller share of the draws can test is reported as nearly vacuous."""
 
+WITNESS, FIXED = "slack at an instance that must break it", "slack at a fixed instance"
+"""What the slack at a witness is called, and at one at which only a stronger statement fails."""
+
 QUANTILES = (0.05, 0.5, 0.95)
 """The shares of the entries drawn that are below the sizes that a record tells."""
 
@@ -35,10 +38,13 @@ class Report:
     outside         instances of the search that did not meet the hypotheses
     lowest          smallest slack of all, draws and search
     lowest_at       the instance that has it
-    records_slack   whether `smallest` is a quantity that the record tells
+    rounding        a slack of at most this size counts as zero
     sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
                     for zeros; empty if there are none
     given           the hypotheses, in words
+    witnessed       the slack at the statement's witness (`reluflow.falsify.witness`), None for a
+                    statement that falls, or has none
+    stands          whether only a stronger statement fails there
     """
 
     says: str
@@ -56,9 +62,11 @@ class Report:
     outside: int = 0
     lowest: float = np.inf
     lowest_at: Instance | None = None
-    records_slack: bool = False
+    rounding: float = 0.0
     sizes: tuple[float, ...] = ()
     given: tuple[str, ...] = ()
+    witnessed: float | None = None
+    stands: bool = False
 
     @property
     def shrunk(self) -> Instance:
@@ -86,6 +94,11 @@ class Report:
         return self.tried < max(1.0, RARE * self.drawn) or self.smallest == np.inf
 
     @property
+    def told(self) -> float:
+        """The smallest slack, zero where it is rounding."""
+        return 0.0 if abs(self.smallest) <= self.rounding else float(self.smallest)
+
+    @property
     def survives(self) -> bool:
         """Whether neither a draw nor the search contradicts the statement."""
         return not self.violations and not self.search_breaks
@@ -93,13 +106,14 @@ class Report:
     def checks(self, name: str | None = None) -> list[Evidence]:
         """What decides, and on how many instances; `name` stands for the statement's own phrase.
 
-        The search's slack is chaotic in the last digits, so only its sign is recorded; the smallest
-        drawn where the statement says so. A search that was not made decides nothing.
+        The search's slack is chaotic in the last digits, so only its sign is recorded, and of the
+        draws the smallest. A search that was not made decides nothing.
         """
         says = self.says if name is None else name
         broken = sum(self.violations.values())
         survey = f"{says}: instances that break it"
-        items = [fact(survey, broken, 0, tried=self.tried, given=self.given)]
+        tried, given, rounding = self.tried, self.given, self.rounding
+        items = [fact(survey, broken, 0, tried=tried, given=given, rounding=rounding)]
         if self.evaluations:
             search = f"a search of {self.evaluations} evaluations from the worst"
             items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))
@@ -112,18 +126,26 @@ class Report:
             says = "share of the draws that meet the hypotheses and test the claim"
             share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
             items.append(bound(says, share, ">=", RARE, "", digits=2))
-        if self.records_slack and np.isfinite(self.smallest):
-            items.append(note("smallest slack of those", float(self.smallest), digits=2))
+        if np.isfinite(self.smallest):
+            items.append(note("smallest slack of those", self.told, digits=2))
+        if self.witnessed is not None:
+            items.append(note(FIXED if self.stands else WITNESS, self.witnessed, digits=2))
         return items
 
 
 def survived(*reports: Report) -> list[Evidence]:
-    """Evidence that statements survive; of several they are counted together, but for slacks."""
+    """Evidence that statements survive; of several their notes are told together."""
     items = [item for report in reports for item in report.checks()]
-    if len(reports) > 1 and not any(report.records_slack for report in reports):
+    if len(reports) > 1:
         items = [item for item in items if item.decides]
         items.append(note("instances tried", tuple(report.tried for report in reports)))
         items.append(note("instances drawn", tuple(report.drawn for report in reports)))
+        slacks = tuple(report.told for report in reports if np.isfinite(report.smallest))
+        items.append(note("smallest slacks", slacks, digits=2))
+        for what, stands in ((WITNESS, False), (FIXED, True)):
+            known = tuple(each.witnessed for each in reports
+                          if each.witnessed is not None and each.stands == stands)  # fmt: skip
+            items += [note(what, known, digits=2)] if known else []
     return items + [note("seed", seed) for seed in dict.fromkeys(r.seed for r in reports)]
 
 

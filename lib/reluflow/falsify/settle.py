@@ -27,7 +27,7 @@ def settle(
     tries    statements with their numbers of draws and evaluations, or reports made before
     case     the counterexample, or what makes it of the first report
     more     evidence beside the reports
-    how      the tolerance, `reading`, `known` and `instead` of `Ledger.settle`
+    how      `reading`, `known` and `instead` of `Ledger.settle`
 
     Raises LedgerError as `Ledger.settle` does, and ValueError as `falsify`.
     """

@@ -13,6 +13,19 @@ from numpy.typing import NDArray
 Instance = Mapping[str, Any]
 """Named arrays, such as X (n, d), y (n,) and w0 (d,)."""
 
+PLANTED = "planted"
+"""The name under which a witness carries a factor."""
+
+
+def planted(instance: Instance) -> float:
+    """The factor by which a witness makes one side of an equation wrong; 1 for what is drawn.
+
+    An equation, or an inequality without hypotheses, fails at no instance. Its slack takes one side
+    times this factor, so that a witness can show that the check would see it fail.
+    """
+    return float(instance.get(PLANTED, 1.0))
+
+
 Draw = Callable[[np.random.Generator], Instance]
 
 
@@ -31,9 +44,10 @@ class Statement:
                 it says of a failing or undecided instance is asked again of `slack`, which decides
     readable    Hypothesis strategy of small instances, in which a counterexample is sought
     fixed       names of arrays that the search leaves as they are
-    records_slack  whether the smallest slack drawn is a quantity that the record tells
     derive      puts an instance that was moved or rounded back onto hypotheses that are equations,
                 such as y = X w_GM (the names that it computes are best listed in `fixed`)
+    witness     an instance outside of the statement at which it must fail, where the one in
+                `data/witnesses` does not serve (`reluflow.falsify.witness`)
     """
 
     says: str
@@ -46,7 +60,7 @@ class Statement:
     readable: SearchStrategy | None = None
     fixed: tuple[str, ...] = ()
     derive: Callable[[Instance], Instance] | None = None
-    records_slack: bool = False
+    witness: Instance | None = None
 
     def unmet(self, instance: Instance) -> str | None:
         """The first hypothesis that the instance does not meet, or None."""

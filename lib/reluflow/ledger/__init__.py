@@ -1,7 +1,7 @@
 """The ledger: claims, evidence, computed verdicts, and rows that live in executed notebooks.
 
 claims = ledger.open("lee2022support")
-claims.settle("sv.ex5.1.a", [ledger.deviation("limit against the minimum", 2e-9, "|w|")], 1e-6)
+claims.settle("sv.ex5.1.a", [ledger.deviation("limit against the minimum", 2e-9, "|w|")])
 """
 
 from reluflow.ledger.argument import Counterexample, Reading, with_this_seed

@@ -1,15 +1,25 @@
-"""Where a claim is stated or settled: the function whose docstring opens with the claim's id."""
+"""Where a claim is stated or settled: the function whose docstring opens with the claim's id; and
+where it is proved: the anchor `(proof-ID)=` on a page."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from reluflow import pages
+from reluflow.places import CHAPTERS
+
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 _IDS = re.compile(r"[a-z]+(?:\.[A-Za-z0-9-]+)+(?:,\s+[a-z]+(?:\.[A-Za-z0-9-]+)+)*(?=[.:] )")
+
+_LABEL = re.compile(r"\((proof-[\w-]+)\)=")
+_PROOFS = re.compile(
+    r"^((?:\(proof-[\w-]+\)=\n)+)((?:\([\w-]+\)=\n)*[^\n]*(?:\n(?!\s*\n)[^\n]+)*)", re.M
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,35 @@ class Address:
         """The function's lines."""
         lines = self.file.read_text(encoding="utf-8").splitlines()
         return "\n".join(lines[self.line - 1 : self.end])
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The place of a proof: the `label` of the anchor, such as `proof-sv-thm4-7`, the `page`, such
+    as `01_support_vectors/plane.ipynb`, and the paragraph or list that `opens` it."""
+
+    label: str
+    page: str
+    opens: str
+
+
+def proof_label(id: str) -> str:
+    """The label of the anchor at the proof of a claim."""
+    return f"proof-{id.replace('.', '-')}"
+
+
+def proofs(folder: Path = CHAPTERS) -> list[Proof]:
+    """All anchors of proofs on the pages below `folder`, in order; a label that occurs twice has
+    two."""
+    return [found for file in pages.in_order(folder) for found in _proved(file)]
+
+
+def _proved(file: Path) -> Iterator[Proof]:
+    for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            for found in _PROOFS.finditer("".join(cell["source"])):
+                for label in _LABEL.findall(found[1]):
+                    yield Proof(label, pages.name(file), found[2].strip())
 
 
 def addresses(folder: Path = PAPERS) -> list[Address]:

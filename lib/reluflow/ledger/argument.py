@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.evidence import Evidence, against, from_json, pieces, recorded, to_json
-from reluflow.ledger.numbers import Number, as_instance, encoded, printed
+from reluflow.ledger.evidence import Evidence, from_json, pieces, recorded, to_json
+from reluflow.ledger.limits import Limit, held
+from reluflow.ledger.numbers import as_instance, encoded, printed
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,9 @@ class Counterexample:
         object.__setattr__(self, "breaks", pieces(self.breaks, "breaks of a counterexample"))
         object.__setattr__(self, "recheck", pieces(self.recheck, "recheck of a counterexample"))
 
-    def against(self, tolerance: Number | None) -> Counterexample:
-        """Give every deviation its limit, the tolerance."""
-        breaks, recheck = (against(items, tolerance) for items in (self.breaks, self.recheck))
+    def held(self, limits: Mapping[str, Limit] | None, id: str) -> Counterexample:
+        """Hold its evidence against the limits of the claim `id`."""
+        breaks, recheck = (held(items, limits, id) for items in (self.breaks, self.recheck))
         return replace(self, breaks=breaks, recheck=recheck)
 
     def recorded(self) -> Counterexample:

@@ -7,7 +7,7 @@ from typing import Any
 
 from docutils import nodes
 
-from reluflow.ledger.addresses import Address, addresses
+from reluflow.ledger.addresses import Address, Proof, addresses, proof_label, proofs
 from reluflow.ledger.display import RECORD
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.page_card import page_card
@@ -30,7 +30,8 @@ class ClaimRecord:
             return None
         row = row_from_record(data.content, _claims())
         checks = [address for address in _addresses() if address.id == row.claim.id]
-        html = page_card(row, checks, renderer.renderer.sphinx_env.docname)
+        proof = _proofs().get(proof_label(row.claim.id))
+        html = page_card(row, checks, renderer.renderer.sphinx_env.docname, proof)
         return [nodes.raw(text=html, format="html")]
 
 
@@ -43,3 +44,8 @@ def _claims() -> dict[str, Claim]:
 @cache
 def _addresses() -> list[Address]:
     return addresses()
+
+
+@cache
+def _proofs() -> dict[str, Proof]:
+    return {proof.label: proof for proof in proofs()}

@@ -37,6 +37,10 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "==": operator.eq,
 }
+DECIDING = 2
+"""Significant digits of a measured value that decides: of fewer a comparison of outputs, which lets
+the last one differ, would pass a value that is half as large again."""
+
 SIGNS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
 
 
@@ -49,7 +53,8 @@ class Evidence:
     `digits` is to how many significant digits floats among the value were measured: on another CPU
     the last of them may be its neighbour. None is for a value that is exact. `given` are the
     hypotheses of the instances that were tried, where they were tested; `after` says what of this
-    was chosen after something had been seen: a bar, an example, what is left out.
+    was chosen after something had been seen: a bar, an example, what is left out; `rounding` is the
+    slack below zero that instances may have and not break a statement.
     """
 
     form: str
@@ -63,6 +68,7 @@ class Evidence:
     digits: int | None = None
     given: tuple[str, ...] = ()
     after: str = ""
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.after, str):
@@ -91,14 +97,14 @@ class Evidence:
 def deviation(
     what: str, value: Number, unit: str, digits: int | None = DIGITS, after: str = ""
 ) -> Evidence:
-    """A distance from what the claim says; it holds when value <= the tolerance given to `settle`.
+    """A distance from what the claim says; it holds within the limit that the inventory has for it.
 
     Parameters: `what` was measured (text), `value` >= 0, `unit` (text, "" for a pure number),
     `digits`, how many significant digits of a float are the same on every CPU, but for the last:
     fewer than four for what a long or an ill-conditioned computation leaves; `after`, as `Evidence`
     has it. Raises `LedgerError` for a negative value or a text that is missing.
     """
-    digits = as_digits(digits, f"deviation {what!r}")
+    digits = as_digits(digits, f"deviation {what!r}", least=DECIDING)
     number = as_number(value, f"deviation {what!r}")
     if number < 0:
         raise LedgerError(f"deviation {what!r} must not be negative, and it is {number!r}")
@@ -113,12 +119,13 @@ def fact(
     tried: int = 0,
     given: Sequence[str] = (),
     after: str = "",
+    rounding: float = 0.0,
 ) -> Evidence:
     """Something exact; it holds when value == expect.
 
     Parameters: `what` was found (text), `value` and `expect` (bool, int, text, fraction, or tuples
-    of them), `unit` (text), `tried`, the number of instances that could have broken it, `given` and
-    `after`, as `Evidence` has them.
+    of them), `unit` (text), `tried`, the number of instances that could have broken it, `given`,
+    `after` and `rounding`, as `Evidence` has them.
     Raises `LedgerError` for floats, and for two values of different type, such as 1 and True.
     """
     value, expect = as_exact(value, f"fact {what!r}"), as_exact(expect, f"fact {what!r}")
@@ -126,7 +133,7 @@ def fact(
         raise LedgerError(f"fact {what!r} compares values of different type: {value!r}, {expect!r}")
     tried = int(as_number(tried, f"the instances of fact {what!r}"))
     found = Evidence("fact", *_texts(what, unit, value), op="==", limit=expect, tried=tried)
-    return replace(found, given=tuple(given), after=after)
+    return replace(found, given=tuple(given), after=after, rounding=float(rounding))
 
 
 def bound(
@@ -151,7 +158,7 @@ def bound(
     if isinstance(limit, float) and not math.isfinite(limit):
         raise LedgerError(f"the limit of bound {what!r} must be finite, not {limit}")
     value = as_number(value, f"bound {what!r}")
-    digits = as_digits(digits, f"bound {what!r}")
+    digits = as_digits(digits, f"bound {what!r}", least=DECIDING)
     found = Evidence("bound", *_texts(what, unit, value), op=op, limit=limit, digits=digits)
     return replace(found, after=after)
 
@@ -175,14 +182,6 @@ def pieces(evidence: Any, where: str) -> tuple[Evidence, ...]:
     if not listed or not all(isinstance(item, Evidence) for item in evidence):
         raise LedgerError(f"{where} must be a list of deviation, fact, bound and note")
     return tuple(evidence)
-
-
-def against(evidence: tuple[Evidence, ...], tolerance: Number | None) -> tuple[Evidence, ...]:
-    """Give every deviation its limit, the tolerance; a deviation without one is a `LedgerError`."""
-    for item in evidence:
-        if item.form == "deviation" and tolerance is None:
-            raise LedgerError(f"deviation {item.what!r} needs a tolerance")
-    return tuple(replace(e, limit=tolerance) if e.form == "deviation" else e for e in evidence)
 
 
 def recorded(item: Evidence) -> Evidence:
@@ -237,6 +236,8 @@ def to_json(item: Evidence, role: str) -> dict[str, Any]:
         data["given"] = list(item.given)
     if item.after:
         data["after"] = item.after
+    if item.rounding:
+        data["rounding"] = item.rounding
     return data
 
 
@@ -253,7 +254,8 @@ def from_json(data: dict[str, Any]) -> Evidence:
         value, expect = as_exact(value, "a fact"), as_exact(data["limit"], "a fact")
         found = Evidence("fact", *_texts(what, data["unit"], value), op="==", limit=expect)
         given = tuple(data.get("given", ()))
-        return replace(found, tried=data.get("tried", 0), given=given, after=after)
+        found = replace(found, tried=data.get("tried", 0), given=given, after=after)
+        return replace(found, rounding=data.get("rounding", 0.0))
     number, limit = (decoded_number(v, f"{form} {what!r}") for v in (value, data["limit"]))
     clipped = data.get("clipped", False)
     if form == "deviation":
@@ -269,7 +271,8 @@ def sentence(item: Evidence) -> str:
     """Print evidence on one line: `what: value unit (needs ≤ limit)`."""
     value = _around(item) + printed(item.value, item.digits)
     text = f"{item.what}: {value}{' ' if item.unit else ''}{item.unit}"
-    after = f"; chosen after seeing: {item.after}" if item.after else ""
+    after = f"; beyond rounding, {printed(item.rounding)}" if item.rounding else ""
+    after += f"; chosen after seeing: {item.after}" if item.after else ""
     if not item.decides:
         return text + after
     if isinstance(item.limit, bool):  # "false (needs = false)" reads like a failure

@@ -1,4 +1,4 @@
-"""The claims that can be settled: what each paper says, where, and what a check may tolerate.
+"""The claims that can be settled: what each paper says, where, and what its check holds it against.
 
 The inventory lives in `data/claims/*.yml`, one file for each paper and one for each set of claims
 of our own. It is read afresh on every call: nothing here remembers anything.
@@ -6,7 +6,6 @@ of our own. It is read afresh on every call: nothing here remembers anything.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ import yaml
 
 from reluflow.ledger.bibliography import year
 from reluflow.ledger.errors import LedgerError
+from reluflow.ledger.limits import Limit
+from reluflow.ledger.limits import read as read_limits
 from reluflow.places import CLAIMS
 
 KINDS = ("theorem", "figure", "example", "table", "text")
@@ -23,7 +24,7 @@ KINDS = ("theorem", "figure", "example", "table", "text")
 # The same safe loader, ten times faster where PyYAML was built with its C library.
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _REQUIRED = {"id", "at", "kind", "says", "check"}
-_OPTIONAL = {"tolerance", "given"}
+_OPTIONAL = {"limits", "given"}
 _ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
 
 
@@ -31,9 +32,10 @@ _ID = re.compile(r"[a-z]+(\.[A-Za-z0-9-]+)+")
 class Claim:
     """One statement that a computer can check, as the inventory has it.
 
-    `check` is what an honest check does; `given` are the hypotheses of a claim of our own, name ->
-    sentence: those that its card prints and those that its statements test are the same. None for a
-    claim of a paper.
+    `check` is what an honest check does, and `limits` what it holds measured values against, by the
+    name of what is measured (None for a claim that stands in no inventory); `given` are the
+    hypotheses of a claim of our own, name -> sentence: those that its card prints and those that
+    its statements test are the same. None for a claim of a paper.
     """
 
     id: str
@@ -41,7 +43,7 @@ class Claim:
     at: str
     kind: str
     says: str
-    tolerance: float | None = None
+    limits: Mapping[str, Limit] | None = None
     given: Mapping[str, str] | None = None
     check: str = ""
 
@@ -149,15 +151,9 @@ def _claim(entry: object, paper: str, ours: bool, file: str) -> Claim:
     if entry["kind"] not in KINDS:
         raise LedgerError(f"{here}: kind {entry['kind']!r} is none of {', '.join(KINDS)}")
     given = _given(entry, ours, here)
-    tolerance = entry.get("tolerance")
-    if tolerance is not None:
-        number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
-        # YAML 1.1 reads 1e-6 as a text, and 1.0e-6 as a number.
-        if not number or not math.isfinite(tolerance) or tolerance < 0:
-            raise LedgerError(f"{here}: tolerance must be a number >= 0, written like 1.0e-6")
-        tolerance = float(tolerance)
+    limits = read_limits(entry.get("limits", {}), here)
     at, kind, says = entry["at"], entry["kind"], entry["says"]
-    return Claim(entry["id"], paper, at, kind, says, tolerance, given, entry["check"])
+    return Claim(entry["id"], paper, at, kind, says, limits, given, entry["check"])
 
 
 def _given(entry: Mapping[str, object], ours: bool, here: str) -> Mapping[str, str] | None:

@@ -78,11 +78,11 @@ def as_context(value: Any, where: str, digits: int | None) -> Any:
     return 0.0 if noise else number
 
 
-def as_digits(digits: int | None, where: str) -> int | None:
+def as_digits(digits: int | None, where: str, least: int = 1) -> int | None:
     """Check a number of significant digits; None stands for a number that is exact."""
     whole = isinstance(digits, int) and not isinstance(digits, bool)
-    if digits is not None and not (whole and 1 <= digits <= DIGITS):
-        raise LedgerError(f"the digits of {where} must be 1 to {DIGITS}, not {digits!r}")
+    if digits is not None and not (whole and least <= digits <= DIGITS):
+        raise LedgerError(f"the digits of {where} must be {least} to {DIGITS}, not {digits!r}")
     return digits
 
 

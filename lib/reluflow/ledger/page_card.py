@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Sequence
 from html import escape
 
-from reluflow.ledger.addresses import Address
+from reluflow.ledger.addresses import Address, Proof
 from reluflow.ledger.argument import Counterexample
 from reluflow.ledger.decisive import decisive
 from reluflow.ledger.display import badge, mathematics
@@ -24,11 +24,11 @@ from reluflow.ledger.words import small_print, told, typeset, vector
 SCOREBOARD = "chapters/scoreboard.html"
 
 
-def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
+def page_card(row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None) -> str:
     """The card as HTML; a refuted claim's is open, on its counterexample.
 
     Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
-    stands, such as `chapters/scoreboard`.
+    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim.
     """
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
@@ -44,7 +44,8 @@ def page_card(row: Row, checks: Sequence[Address], page: str) -> str:
     if row.instead:
         parts.append(f"<p><em>What appeared instead:</em></p>{_lines(row.instead)}")
     ways = "" if row.counterexample else "; ".join(typeset(str(way)) for way in row.known)
-    parts += [f"<p><em>How it is known:</em> {ways}</p>"] if ways else []
+    way = f' (<a href="{_to(proof, page)}">to the proof</a>)' if proof and ways else ""
+    parts += [f"<p><em>How it is known:</em> {ways}{way}</p>"] if ways else []
     small = small_print(row.all_evidence)
     parts += [f'<p class="small">{typeset(small)}</p>'] if small else []
     parts += [_source(checks, row.claim.id)]
@@ -101,6 +102,13 @@ def _source(checks: Sequence[Address], id: str) -> str:
     return (
         f"<details class='source'><summary>source of the check</summary>{code}</details>{command}"
     )
+
+
+def _to(proof: Proof, page: str) -> str:
+    """The way from a page to a proof."""
+    there = posixpath.join("chapters", proof.page.removesuffix(".ipynb") + ".html")
+    way = posixpath.relpath(there, posixpath.dirname(page) or ".")
+    return f"{way}#{proof.label}"
 
 
 def _foot(row: Row, page: str) -> str:

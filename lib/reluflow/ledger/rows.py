@@ -12,7 +12,6 @@ from reluflow.ledger.display import INSTANCE, RECORD, Parts, card, text
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import (
     Evidence,
-    against,
     from_json,
     note,
     pieces,
@@ -22,7 +21,7 @@ from reluflow.ledger.evidence import (
 )
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.known import COMPUTED, COUNTEREXAMPLE, SAID, Known, survival
-from reluflow.ledger.numbers import Number, as_number
+from reluflow.ledger.limits import held
 from reluflow.ledger.verdict import NOT_APPLICABLE, OUT_OF_REACH, judge
 
 
@@ -184,7 +183,6 @@ class Ledger:
         self,
         id: str,
         evidence: Sequence[Evidence],
-        tolerance: Number | None = None,
         reading: Reading | None = None,
         counterexample: Counterexample | None = None,
         instead: str | Sequence[Evidence] | Callable[[Sequence[str]], str] | None = None,
@@ -192,20 +190,18 @@ class Ledger:
     ) -> Row:
         """Settle one claim; the verdict is computed from the evidence (`reluflow.ledger.verdict`).
 
-        Parameters: `id` of the claim; `evidence`, a list of `deviation`, `fact`, `bound`, `note`;
-        `tolerance` of the deviations, in their units; `reading` of what the paper leaves open;
-        `counterexample` when the claim is false; `instead`, what appeared in place of the claim
-        (a text, evidence, or a function that makes the text of the names of what failed, called
-        only then), when something other than a theorem did not come out; `known`, made by
+        Parameters: `id` of the claim; `evidence`, a list of `deviation`, `fact`, `bound`, `note`,
+        held against the limits that the inventory has for the claim; `reading` of what the paper
+        leaves open; `counterexample` when the claim is false; `instead`, what appeared in place of
+        the claim (a text, evidence, or a function that makes the text of the names of what failed,
+        called only then), when something other than a theorem did not come out; `known`, made by
         `proved`, `cited`, `exhausted`, `exact` or `computed`, where the claim is known by more than
         its instances (a refuted claim is known by its counterexample).
         Returns the `Row`, which a notebook shows. Raises `LedgerError` for an unknown id, a claim
-        settled before, a tolerance wider than the inventory's, and evidence that decides nothing.
+        settled before, a limit other than the inventory's, and evidence that decides nothing.
         """
         claim = self._open_claim(id)
-        if tolerance is not None:
-            tolerance = as_number(tolerance, f"{id}: the tolerance")
-        measured = against(pieces(evidence, "evidence"), tolerance)
+        measured = held(pieces(evidence, "evidence"), claim.limits, id)
         if callable(instead):
             failed = [item.what for item in measured if item.decides and not item.holds]
             instead = instead(failed) if failed else None
@@ -216,25 +212,16 @@ class Ledger:
         for value, kind in given:
             if value is not None and not isinstance(value, kind):
                 raise LedgerError(f"{id}: {value!r} is no {kind.__name__}")
-        appeared = against(appeared, tolerance)
-        counterexample = counterexample and counterexample.against(tolerance)
+        appeared = held(appeared, claim.limits, id)
+        counterexample = counterexample and counterexample.held(claim.limits, id)
         if claim.given is None:  # a paper's hypotheses stand in its sentence
             measured = tuple(replace(item, given=()) for item in measured)
         verdict = judge(claim, measured, reading, counterexample, appeared, known)
         if known is not None and (known.how not in SAID or counterexample is not None):
             raise LedgerError(f"{id}: that it is known as {known.how!r} cannot be said here")
-        row = Row(
-            claim,
-            verdict,
-            tuple(map(recorded, measured)),
-            reading,
-            counterexample and counterexample.recorded(),
-            tuple(map(recorded, appeared)),
-            said=known,
-        )
-        if tolerance is not None and not any(item.form == "deviation" for item in row.all_evidence):
-            raise LedgerError(f"{id}: a tolerance needs a deviation that is held against it")
-        return self._add(row)
+        case = counterexample and counterexample.recorded()
+        told = (tuple(map(recorded, measured)), reading, case, tuple(map(recorded, appeared)))
+        return self._add(Row(claim, verdict, *told, said=known))
 
     def settle_with(
         self, id: str, run: object | None, build: Callable[..., Any], *more: object, **how: Any

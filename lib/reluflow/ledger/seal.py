@@ -59,7 +59,8 @@ def _line(row: Row, told: Instead | None) -> str:
     asked = [(item.form, item.what, item.unit, item.after, *_limit(item)) for item in deciding]
     parts = {
         "says": digest((claim.kind, claim.at, claim.says)),
-        "check": digest((claim.check, claim.tolerance)),
+        "check": digest(claim.check),
+        "held": digest(claim.limits and {name: str(limit) for name, limit in claim.limits.items()}),
         "given": digest(claim.given and tuple(claim.given.items())),
         "asks": digest(asked),
         "tried": ",".join(str(item.tried) for item in deciding if item.tried) or NOTHING,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from reluflow.ledger.argument import Counterexample, Reading
 from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import Evidence, sentence
@@ -54,12 +52,8 @@ def judge(
     instead, empty if nothing is said), all with their limits; how the claim is said to be known.
     Returns one of `VERDICTS`. Raises `LedgerError` for everything else.
     """
-    shown = evidence + instead
     if counterexample is not None:
         counterexample.check()
-        shown += counterexample.breaks + counterexample.recheck
-    for item in shown:
-        _check_tolerance(claim, item)
     deciding = [item for item in evidence if item.decides]
     if not deciding:
         raise LedgerError(f"{claim.id}: notes decide nothing, so give a deviation, fact or bound")
@@ -109,16 +103,3 @@ def _of_our_own(
     if how or not tried:
         raise LedgerError(f"{claim.id}: a claim of our own is proved, or survives instances")
     return SURVIVED
-
-
-def _check_tolerance(claim: Claim, item: Evidence) -> None:
-    if item.form != "deviation":
-        return
-    tolerance = item.limit
-    number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
-    if not number or not math.isfinite(tolerance) or tolerance < 0:
-        raise LedgerError(f"{claim.id}: tolerance {tolerance!r} is not a finite number >= 0")
-    if claim.tolerance is not None and tolerance > claim.tolerance:
-        raise LedgerError(
-            f"{claim.id}: tolerance {tolerance!r} is wider than the inventory's {claim.tolerance!r}"
-        )

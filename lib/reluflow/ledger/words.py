@@ -22,6 +22,9 @@ SMALL_PRINT = {
     "instances drawn": "instances drawn",
     "sizes of 5, 50 and 95 % of their entries, at most": "sizes of their entries (5, 50, 95 %)",
     "smallest slack of those": "smallest slack",
+    "smallest slacks": "smallest slacks",
+    "slack at an instance that must break it": "slack at an instance that must break it",
+    "slack at a fixed instance": "slack at a fixed instance",
     "seed": "seed",
 }
 """Notes on how instances were drawn, and their names in the small print."""
@@ -89,7 +92,8 @@ def _words(item: Evidence) -> str:
 def _found(item: Evidence) -> str:
     if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
         of = f" of {item.tried}" if item.tried else ""
-        return f"{survey[1]}: broken by {item.value or 'none'}{of} instances"
+        more = f", by more than {printed(item.rounding)}" if item.rounding else ""
+        return f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
     value = value_in_words(item)
     if not item.decides:
         return f"{item.what}: {value}"

@@ -40,7 +40,6 @@ def three_starts(run: Experiment) -> dict[str, Any]:
                  tuple(tuple(j + 1 for j in v.support) for v in run.limits)),
             note("their ranks", tuple(v.rank for v in run.limits)),
         ],
-        "tolerance": 1e-6,
         "counterexample": _beaten(run, small, large),
     }  # fmt: skip
 
@@ -87,7 +86,6 @@ def seven_starts(run: Experiment, starts: NDArray) -> dict[str, Any]:
             deviation("their loss above the least loss",
                       max(limit.loss for limit in seven.limits) - run.minima[0].loss, ""),
         ],
-        "tolerance": 1e-6,
         "counterexample": _beaten(run, seven.limits[0], run.limits[2]),
     }  # fmt: skip
 
@@ -110,5 +108,4 @@ def descent_for_flow(run: Experiment) -> dict[str, Any]:
             fact("starts whose events come in the same order", sum(order), len(order)),
             note("iterations", run.iterations),
         ],
-        "tolerance": 0.05,
     }

@@ -98,7 +98,6 @@ def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
             note("the same for each event by itself, each under its own best normalisation",
                  tuple(map(float, np.min(list(off.values()), axis=0))), "of the number"),
         ],
-        "tolerance": 0.05,
     }  # fmt: skip
     notes = [
         note(f"iterations of the two events if the loss is {name}", tuple(map(round, found)))
@@ -115,7 +114,6 @@ def caption_asymptotes(run: Experiment) -> dict[str, Any]:
             deviation("largest |h_i(inf) - y_i| / y_i", float((np.abs(h - run.y) / run.y).max()),
                       "")
         ],
-        "tolerance": 0.01,
         "instead": [
             note("limits of h_i", tuple(map(float, h))),
             note("labels y_i", tuple(float(v) for v in run.y), "", None),

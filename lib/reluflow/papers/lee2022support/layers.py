@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from reluflow import rational
-from reluflow.falsify import Instance, Report, Statement
+from reluflow.falsify import Instance, Report, Statement, planted
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, note
@@ -62,12 +62,12 @@ def independent_neurons() -> Statement:
         value, (G,) = autograd([W], X, Y, "relu")
         pairs = list(zip(Y.T, W, strict=True))
         size, largest = _of_terms(X, Y, W)
-        apart = np.abs(G - [gradient(X, y, w) for y, w in pairs]).max() / largest
+        apart = np.abs(planted(item) * G - [gradient(X, y, w) for y, w in pairs]).max() / largest
         total = sum(loss(X, y, w) for y, w in pairs)
         return -float(max(apart, abs(value - total) / max((size**2).sum(), 1e-300)))
 
     return Statement("loss and gradient of a layer are those of its neurons", _draws(), slack,
-                     tolerance=ROUNDING, fixed=("y",), records_slack=True)  # fmt: skip
+                     tolerance=ROUNDING, fixed=("y",))  # fmt: skip
 
 
 def layer_gradient() -> Statement:
@@ -79,8 +79,7 @@ def layer_gradient() -> Statement:
         true = autograd([W], X, Y, "relu")[1][0]
         return -float(np.abs(printed - true).max()) / _of_terms(X, Y, W)[1]
 
-    return Statement("gradient as printed", _draws(), slack, tolerance=ROUNDING, fixed=("y",),
-                     records_slack=True)  # fmt: skip
+    return Statement("gradient as printed", _draws(), slack, tolerance=ROUNDING, fixed=("y",))
 
 
 def one_inactive_datum(report: Report) -> Counterexample:

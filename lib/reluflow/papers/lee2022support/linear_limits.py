@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import expm
 
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, planted
 from reluflow.flows.affine import affine_flow
 from reluflow.instances import Draws
 from reluflow.ledger import Reading
@@ -91,7 +91,7 @@ def every_flow_is_optimal() -> Statement:
     def slack(instance: Instance) -> float:
         X, y = data_of(instance)
         fitted = np.linalg.lstsq(X, y, rcond=1e-9)[0]
-        w = late(X, y, instance["w0"])
+        w = planted(instance) * late(X, y, instance["w0"])
         excess = float(loss(X, y, w, "linear") - loss(X, y, fitted, "linear"))
         apart = np.linalg.norm(w - affine_flow(X, y, instance["w0"], "linear").end)
         unit = np.linalg.norm(instance["w0"]) + np.linalg.norm(fitted)
@@ -112,7 +112,8 @@ def limit_from_zero_is_shortest() -> Statement:
     def slack(instance: Instance) -> float:
         X, y = data_of(instance)
         shortest = np.linalg.lstsq(X, y, rcond=1e-9)[0]
-        apart = np.linalg.norm(late(X, y, np.zeros(X.shape[1])) - shortest)
+        limit = planted(instance) * late(X, y, np.zeros(X.shape[1]))
+        apart = np.linalg.norm(limit - shortest)
         return -float(apart / np.linalg.norm(shortest))
 
     return Statement(
@@ -129,7 +130,8 @@ def norm_grows_from_zero(start: float = 0.0) -> Statement:
 
     def slack(instance: Instance) -> float:
         X, y = data_of(instance)
-        path = affine_flow(X, y, start * instance["w0"], "linear")
+        begin = start + planted(instance) - 1.0
+        path = affine_flow(X, y, begin * instance["w0"], "linear")
         W = path.at(path.grid(60))
         growth = np.sum(np.diff(W, axis=0) * (W[1:] + W[:-1]), axis=1)
         return float(growth.min() / (path.end @ path.end))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from reluflow.falsify import Instance, Statement, given
+from reluflow.falsify import Instance, Statement, given, planted
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
@@ -69,7 +69,7 @@ def loss_is_constant_across(activation: str) -> Statement:
         B = basis_of_span(instance)
         v = instance["z"] - B @ (B.T @ instance["z"])
         before, after = (loss(X, y, w, activation) for w in (instance["w0"], instance["w0"] + v))
-        return -float(abs(after - before)) / _sizes(X, y, instance["w0"])
+        return -float(abs(planted(instance) * after - before)) / _sizes(X, y, instance["w0"])
 
     return _statement(f"E.1 part 1, {activation}: L(w + v) = L(w) across the span",
                       activation, slack)  # fmt: skip
@@ -83,7 +83,7 @@ def flow_stays_along_span(activation: str) -> Statement:
         B = basis_of_span(instance)
         path = affine_flow(X, y, instance["w0"], activation)
         moved = path.at(path.grid(20)) - instance["w0"]
-        across = moved - moved @ B @ B.T
+        across = moved - planted(instance) * moved @ B @ B.T
         return -float(np.abs(across).max() / (np.linalg.norm(instance["w0"]) + np.abs(moved).max()))
 
     return _statement(f"E.1 part 2, {activation}: the flow stays in w0 + span", activation, slack)
@@ -97,7 +97,7 @@ def minima_project_to_one() -> Statement:
         X, y = data_of(instance)
         B = basis_of_span(instance)
         reduced = X @ B
-        unique = np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
+        unique = planted(instance) * np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
         ends = [affine_flow(X, y, instance[name], "linear").end for name in ("w0", "z")]
         unit = np.linalg.norm(unique) + np.linalg.norm(instance["w0"])
         return -max(float(np.linalg.norm(B.T @ end - unique) / unit) for end in ends)
@@ -119,7 +119,7 @@ def flow_is_reduced_flow(activation: str) -> Statement:
         if happened[0] != happened[1]:
             return -1.0
         t = np.union1d(path.grid(20), shadow.grid(20))
-        apart = np.abs(path.at(t) @ B - shadow.at(t)).max()
+        apart = np.abs(planted(instance) * path.at(t) @ B - shadow.at(t)).max()
         return -float(apart / (np.linalg.norm(instance["w0"]) + np.linalg.norm(shadow.end)))
 
     return _statement(f"E.1, E.2, {activation}: the projected flow is the reduced data's flow",

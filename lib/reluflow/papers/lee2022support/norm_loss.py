@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Instance, Report, Statement, falsify, given
+from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.instances import Arrays, Draws, data_draws, extended
@@ -93,7 +93,11 @@ def never_drops(
     return Statement(
         says,
         draws,
-        lambda item: -min(largest_norm_drop(path) for path in small_flows(item, norms, radius)),
+        lambda item: (
+            1.0
+            - planted(item)
+            - min(largest_norm_drop(path) for path in small_flows(item, norms, radius))
+        ),
         hypotheses,
         tolerance=ROUNDING,
         batch=batch,

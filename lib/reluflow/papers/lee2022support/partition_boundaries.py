@@ -109,7 +109,6 @@ def lower_beside_boundaries() -> Statement:
         slack=slack,
         tolerance=1e-12,
         fixed=("first",),
-        records_slack=True,
     )  # fmt: skip
 
 
@@ -138,5 +137,4 @@ def no_minimum_on_boundaries() -> Statement:
         slack=slack,
         strict=True,
         fixed=("X", "y"),
-        records_slack=True,
     )

@@ -78,7 +78,6 @@ def relu_below_linear() -> Statement:
         tolerance=1e-12,
         readable=readable_data(1, (1, 3)),
         fixed=("X", "y"),
-        records_slack=True,
     )
 
 

@@ -59,7 +59,6 @@ def nested_in_quadrants() -> Statement:
         slack=slack,
         readable=readable_data(2, (1, 4)),
         fixed=("X", "y"),
-        records_slack=True,
     )
 
 

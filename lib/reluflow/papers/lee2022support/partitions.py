@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow import instances
-from reluflow.falsify import Instance, Report, Statement, given
+from reluflow.falsify import Instance, Report, Statement, given, planted
 from reluflow.geometry import (
     adjacent_pairs,
     cell_bound,
@@ -64,7 +64,6 @@ def one_datum_between_cells() -> Statement:
         slack=slack,
         readable=readable_data(1, (1, 3)),
         fixed=("X", "y"),
-        records_slack=True,
     )
 
 
@@ -102,7 +101,7 @@ def one_class_between_cells() -> Statement:
         cells = enumerate_cells(item["X"]).patterns
         differing = sum(one_class(a, b) for a, b in combinations(cells, 2))
         wrong = sum(not one_class(a, b) for a, b in adjacent)
-        return 0.0 - wrong - abs(differing - len(adjacent))
+        return 0.0 - wrong - abs(planted(item) * differing - len(adjacent))
 
     def signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"X": item["X"] * rng.choice([-1.0, 1.0], item["X"].shape)}
@@ -119,7 +118,6 @@ def one_class_between_cells() -> Statement:
         slack=slack,
         hypotheses=given("sv.ours.adjacent", data=lambda item: bool(item["X"].any(axis=1).all())),
         fixed=("X", "y"),
-        records_slack=True,
     )
 
 
@@ -138,7 +136,6 @@ def few_cells() -> Statement:
         draws=degenerate_draws(),
         slack=slack,
         fixed=("X",),
-        records_slack=True,
     )
 
 
@@ -176,5 +173,4 @@ def cells_are_cones() -> Statement:
         draws=extended(in_dimensions((1, 2, 3), 5, ("integers",)), points),
         slack=slack,
         fixed=("X", "y", "w", "v", "share", "factor"),
-        records_slack=True,
     )

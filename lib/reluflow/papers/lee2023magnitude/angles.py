@@ -143,7 +143,6 @@ def _tail_statement(says: str, cap: Callable[..., NDArray], least: int, tests: T
         slack,
         tests,
         tolerance=1e-12,
-        records_slack=True,
     )  # fmt: skip
 
 

@@ -246,5 +246,4 @@ def regular_approximation() -> Statement:
         ),
         tolerance=1e-12,
         fixed=("power",),
-        records_slack=True,
     )

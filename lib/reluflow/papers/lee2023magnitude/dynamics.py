@@ -19,9 +19,6 @@ from reluflow.flows.population import coordinates, population_flow, population_g
 from reluflow.ledger import Evidence, deviation, fact, note
 from reluflow.papers.lee2023magnitude.dynamics_exact import identities, turning_of_field
 
-TOLERANCE = 1e-8
-"""Two ways to one number agree to this; both are good to ten digits."""
-
 
 def vector_rate(w: ArrayLike, target: ArrayLike, m: int = 0) -> NDArray:
     """dw/dt of eq. (5), for m >= 1 of Proposition 3.6 (balanced, v = |w|):

@@ -99,7 +99,6 @@ def positive_target() -> Statement:
         lambda item: _slack(item, _labels(item)),
         {**_STARTS, "v_1*, ..., v_m* > 0": lambda item: bool(np.all(item["factors"] > 0.0))},
         strict=True,
-        records_slack=True,
     )
 
 

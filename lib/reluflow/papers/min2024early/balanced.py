@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from reluflow.exact import fractions
-from reluflow.falsify import Statement, survey
+from reluflow.falsify import Statement, planted, survey
 from reluflow.flows.charts import Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
@@ -68,7 +68,7 @@ def rates_agree() -> Statement:
 
     def slack(item: Mapping[str, Any]) -> float:
         outgoing, incoming = exact_rates(item)
-        return -float(np.abs(outgoing - incoming).max())
+        return -float(np.abs(planted(item) * outgoing - incoming).max())
 
     draws = {"floats": draw(False), "whole numbers, some on boundaries": draw(True)}
     return Statement("vⱼ² and |wⱼ|² change alike", draws, slack)
@@ -141,7 +141,7 @@ def stays_balanced(found: pd.DataFrame) -> list[Evidence]:
              int((last > LARGEST).sum()), 0, tried=len(found)),
         bound("median factor by which a tolerance 10000 times smaller lessens the drift",
               float(np.median(first[moved] / np.maximum(last[moved], 1e-16))), ">=", 25.0, "",
-              digits=1),
+              digits=2),
         note("flows, and those that end on a boundary where (GF) has no solution any more",
              (len(found), int((found.status == "sliding").sum()))),
     ]  # fmt: skip
@@ -156,7 +156,7 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
         fact("flows along which |vⱼ| falls below its bound",
              int((found.above < -ROUNDING).sum()), 0, tried=len(found)),
         bound("the least |vⱼ(t)| / |vⱼ(0)| of a neuron that all data shrink",
-              float(shrinking.shrunk.min()), ">", 0.0, "", digits=1),
+              float(shrinking.shrunk.min()), ">", 0.0, "", digits=2),
         bound("one neuron along one datum of the other label, |w(0)| = 1e-3: its decay over the "
               "bounded one", shrinking_share(1e-3), ">", 0.999, ""),
     ]  # fmt: skip

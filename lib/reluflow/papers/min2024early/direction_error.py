@@ -54,7 +54,6 @@ def near_the_limit(loss: Loss) -> Statement:
         _SMALL,
         tolerance=1e-9,
         fixed=NOT_MOVED,
-        records_slack=True,
     )
 
 
@@ -99,7 +98,6 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
         _SMALL,
         tolerance=1e-7,  # of rounding, at |f| = 1e-6
         fixed=NOT_MOVED,
-        records_slack=True,
     )
 
 

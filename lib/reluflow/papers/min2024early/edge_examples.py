@@ -128,7 +128,7 @@ def many_solutions() -> list[Evidence]:
         bound("largest residual of the one that leaves, until s = 1/4, 1/2, 1", max(gaps), "<=",
               1e-9, ""),
         bound("the integrator's path of the active side, away from the closed form", float(apart),
-              "<=", 1e-6, "", digits=1),
+              "<=", 1e-6, "", digits=2),
         fact("what the integrator says where s'(0) is not chosen", flow(1.0, None).status,
              "non-unique"),
         note("loss at t = 8 of the one that leaves at t_0 = 0; it stays 1 for the constant one",

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.fall_time_exact import collinear_fall
@@ -98,16 +98,15 @@ def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
     `falls_in_time`, and the constant that its bound tends to. That it is not free of n is seen
     along `one_against`, by integration and by the exponential integral.
     """
-    early = sum(
-        each.fall < constants.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
+    early = [
+        each.fall / constants.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
         for each in survey.found
-    )
+    ]
     above = sum(each.fall > max(bounds(each).values()) for each in survey.found)
     family, log_eps = grows_with_n(), one_against(MANY[-1]).log_eps
     exact = [(k + 1) * collinear_fall(1, k, log_eps, 2.0) for k in (MANY[0], MANY[-1])]
     return [
-        fact("trajectories with t₂ < log(1/(√h ε)) / (4 n X_max)", early, 0,
-             tried=len(survey.found)),
+        bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
         fact("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above, 0,
              tried=len(survey.found)),
         note(f"n t₂ / log(1/(√h ε)) at n = {family[-1][0]} over that at n = {family[0][0]}, one "

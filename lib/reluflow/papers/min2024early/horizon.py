@@ -34,6 +34,8 @@ LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
 BOUNDS = ("direction", "norm", "output")
 """The bound of Lemma 1, and the two of Lemma 3."""
 ROUNDING = 1e-6
+# Lemma 3's proof gives its two bounds without their factor 2.
+PROVED_PART = 0.5
 """A bound is passed where what it bounds exceeds it by more than this part of it."""
 REACH = 3.0
 """Flows are followed to this multiple of T."""
@@ -213,7 +215,7 @@ def directions_follow_their_limit(found: pd.DataFrame) -> list[Evidence]:
         fact("flows along which the direction's error passes its bound before T",
              _passed(proved, ("direction",), 1.0), 0, tried=len(proved)),
         bound("the largest error over its bound", float(proved.direction.max()), "<=", 1.0, "",
-              digits=1),
+              digits=2),
         note("flows with the loss log(1 + exp(-y f)) that pass it, and flows with that loss",
              (_passed(other, ("direction",), 1.0), len(other))),
         *_followed(found),
@@ -224,14 +226,14 @@ def neurons_stay_small(found: pd.DataFrame) -> list[Evidence]:
     """ea.lem3: |w_j|^2 <= 2 eps W_max^2 / sqrt(h) and |f(x_i)| <= 2 eps sqrt(h) X_max W_max^2 for
     t <= T (eq. 10); the proof itself gives both without the factor 2."""
     sizes = ["norm", "output"]
-    halved = int((found[sizes] > 0.5 * (1.0 + ROUNDING)).any(axis=1).sum())
+    past = int((found[sizes] > PROVED_PART * (1.0 + ROUNDING)).any(axis=1).sum())
     return [
         fact("flows along which |wⱼ|² or |f| passes its bound before T",
              _passed(found, ("norm", "output"), 1.0), 0, tried=len(found)),
-        fact("flows along which one passes half of its bound before T, which the proof excludes",
-             halved, 0, tried=len(found)),
+        fact(f"flows along which one passes {PROVED_PART:g} of its bound before T, which the proof "
+             "excludes", past, 0, tried=len(found)),
         bound("the largest of both over its bound", float(found[sizes].max().max()), "<=", 1.0, "",
-              digits=1),
+              digits=2),
         *_followed(found),
     ]  # fmt: skip
 

@@ -80,7 +80,6 @@ def steep_enough(loss: Loss) -> Statement:
          "both groups have grown": lambda item: bool(min(
              np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
         fixed=("y",),
-        records_slack=True,
     )  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def at_most_two(survey: Survey) -> list[Evidence]:
         fact("trajectories whose norm does not grow to where ln L = -10⁶", grown, 0,
              tried=len(ends)),
         bound("largest relative deviation there from the limit in closed form",
-              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", LIMIT, "", digits=1),
+              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", LIMIT, "", digits=2),
         *followed(survey),
     ]  # fmt: skip
 
@@ -169,7 +169,7 @@ def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
     X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
     return [
         deviation("stable rank where ln L = -10⁶ against its limit, relatively",
-                  max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=1),
+                  max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
         late(behind),
         fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
         deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),

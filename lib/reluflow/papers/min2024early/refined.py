@@ -28,8 +28,6 @@ _AT_ONCE = 1e-3
 POWER, POWER_ON_A_RAY = 2.0 / 3.0, 1.0
 """The angle to x_+ falls to the order of eps^(2/3), and to that of eps where all <x_i, x_+> are
 equal: then the pull of neurons along x_+ is along x_+, whatever the outputs."""
-END = 1e-2
-"""How near cos(w, x_+) must come to its limit where L = e^-1e6."""
 FIT = 0.05
 """How near the fitted power must be to it."""
 
@@ -182,11 +180,11 @@ def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list
     powers, lone = [power(each) for each in found], [power(each) for each in single]
     return [
         bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",
-              max(each.angles[-1] for each in found), "<=", 1e-2, "", digits=1),
+              max(each.angles[-1] for each in found), "<=", 1e-2, "", digits=2),
         bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
         bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
         deviation("the power where there is one positive datum, against 1",
-                  max(abs(each - POWER_ON_A_RAY) for each in lone), "", digits=1),
+                  max(abs(each - POWER_ON_A_RAY) for each in lone), "", digits=2),
         fact("flows with one positive datum in which the angle grows before t₂",
              sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
              tried=sum(len(each.curves) for each in single)),
@@ -194,6 +192,6 @@ def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list
                                                                       for each in found])),
              digits=2),
         deviation("cos(w, x₊) where ln L = -10⁶ against cos(u₊, x₊) of the max-margin vector u₊",
-                  max(abs(each.end - each.limit) for each in found), "", digits=1),
+                  max(abs(each.end - each.limit) for each in found), "", digits=2),
         note("the least of these", min(each.limit for each in found), digits=2),
     ]  # fmt: skip

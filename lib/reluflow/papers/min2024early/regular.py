@@ -131,14 +131,14 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
         fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
              tried=len(found) + len(far)),
         bound("largest residual of the integral equation, over |theta|",
-              float(found.residual.max()), "<=", RESIDUAL, "", digits=1),
+              float(found.residual.max()), "<=", RESIDUAL, "", digits=2),
         fact("flows in which a dead neuron comes to life", int(found.revived.sum()), 0,
              tried=len(found)),
         note("flows that start on a boundary", int(found["on boundaries"].sum()
                                                    + far["on boundaries"].sum())),
         fact("antiparallel data: the neuron revives, along the regular solution and along another",
              lives, (False, True)),
-        bound("the larger residual of these two", apart, "<=", RESIDUAL, "", digits=1),
+        bound("the larger residual of these two", apart, "<=", RESIDUAL, "", digits=2),
         note("flows on data that are not separated that end on a boundary, of how many",
              (slid, len(others))),
     ]  # fmt: skip

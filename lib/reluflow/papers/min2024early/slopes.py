@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Draw, Instance, Statement, planted
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.slopes_exact import (
@@ -96,7 +96,7 @@ def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
 
     def slack(item: Instance) -> float:
         q = float(item["q"])
-        return (factor * abs(q) - gap(q)) / abs(q) if q else -gap(q)
+        return (planted(item) * factor * abs(q) - gap(q)) / abs(q) if q else -gap(q)
 
     return Statement(
         f"|−ℓ'(ŷ) − y| ≤ {'' if factor == 1.0 else f'{factor:g} '}|ŷ|, {name}",

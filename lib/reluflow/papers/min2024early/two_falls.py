@@ -112,9 +112,9 @@ def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
         ratios.append(f"{name}: {np.median(singular[:, 1] / singular[:, 0]):.2f}")
     return [
         bound("widest angle between two large neurons of one sign", widest, "<", 1.0, "degrees",
-              digits=1),
+              digits=2),
         bound("what is left of the loss, at most", remaining, "<", 0.05, "of its first value",
-              digits=1),
+              digits=2),
         note("large neurons of 50, on average", float(np.mean(many)), "", digits=2),
         note("second singular value over the first, median", "; ".join(ratios)),
         fact("largest rank of a first layer with two inputs",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.special import expit
 
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, planted
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.phuong2021inductive.boundaries_exact import squared_area
 
@@ -66,7 +66,7 @@ def off_boundaries() -> Statement:
         assert W.grad is not None
         assert a.grad is not None
         dW, da = velocity(item["X"], item["y"], item["W"], item["a"])
-        gap = np.abs(dW + W.grad.numpy()).max() + np.abs(da + a.grad.numpy()).max()
+        gap = np.abs(planted(item) * dW + W.grad.numpy()).max() + np.abs(da + a.grad.numpy()).max()
         return float(1e-9 - gap / (1.0 + np.abs(dW).max() + np.abs(da).max()))
 
     return Statement("(45) and (46) are the derivatives", {"gaussian": draw(0.0),
@@ -122,7 +122,7 @@ def sliding_motions(seed: int, count: int) -> list[Evidence]:
     return [
         deviation(f"end of descent with steps of {STEP:g} from that of (45)-(46), of {count} "
                   f"sliding "
-                  "neurons: the largest", max(gap for gap, _ in found), "", digits=1),
+                  "neurons: the largest", max(gap for gap, _ in found), "", digits=2),
         note("way of the neuron that moves least", min(way for _, way in found), digits=2),
     ]  # fmt: skip
 

@@ -165,7 +165,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
         bound("distance of (8) where L = e^(-1e6), from a start near zero",
               float(late.distances[-1, 0]), ">", 0.1, "", digits=2),
         bound("KKT residual of the point with neurons along (1, 2), (1, -2) and (-1, 0)",
-              kkt(fully_connected([2, 3]), theta, X, Y).residual, "<=", 1e-7, "", digits=1),
+              kkt(fully_connected([2, 3]), theta, X, Y).residual, "<=", 1e-7, "", digits=2),
         fact("limits other than (8) under (OS)", int(weak[0]), 0, tried=int(weak[1])),
         bound("share of other limits where mu < -1/2, lower end of its 95 % interval",
               float(wilson(*strong)[0]), ">", float(wilson(*weak)[1]), "", digits=2),
@@ -174,7 +174,7 @@ def linear_is_not_enough(found: Sequence[Case]) -> list[Evidence]:
           for low, high, h, t in zip(EDGES[:-1], EDGES[1:], hits, trials, strict=True)),
         fact("another instance: pairs that break (OS)", broken(ACROSS, Y), 1),
         bound("its distance of (8) where L = e^(-1e4)", float(survivor.distances[-1, 0]), "<=",
-              SAME, "", digits=1),
+              SAME, "", digits=2),
         *_followed(found),
     ]  # fmt: skip
 

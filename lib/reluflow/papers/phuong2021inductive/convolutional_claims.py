@@ -220,7 +220,7 @@ def three_clusters(run: Shown, rays: tuple[NDArray, NDArray], seed: int) -> list
         *_of(run),
         bound("silhouette of the three clusters", silhouette(run.plane, run.second), ">=", STRONG,
               "", digits=2, after=RAYS),
-        bound("the same of the rays of Section 5.1", silhouette(*rays), "<", STRONG, "", digits=1,
+        bound("the same of the rays of Section 5.1", silhouette(*rays), "<", STRONG, "", digits=2,
               after=RAYS),
         bound("the far cluster of positive entries of W_8: their share in it",
               signs[1], ">=", PURE, "", digits=2, after=MEDOIDS),

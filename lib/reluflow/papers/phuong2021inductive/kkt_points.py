@@ -98,7 +98,7 @@ def is_global(seed: int, count: int) -> list[Evidence]:
         verdicts.append(classify_optimum(network, theta, item["X"], item["y"]).verdict)
     return [
         bound("largest KKT residual by nonnegative least squares over all cells", max(residuals),
-              "<=", ROUNDING, "", digits=1),
+              "<=", ROUNDING, "", digits=2),
         fact(f"points of the family, of {count}, that are no global optimum of (77)",
              sum(v != "global" for v in verdicts), 0),
     ]  # fmt: skip
@@ -153,7 +153,7 @@ def least_norms(seed: int, count: int) -> list[Evidence]:
         gaps.append(abs(float(best @ best) / (2.0 * limit(item["X"], item["y"]).total) - 1.0))
     return [
         bound("least |theta|² of (77) over all cells, relative distance from 2 (|w₊| + |w₋|)",
-              max(gaps), "<=", ROUNDING, "", digits=1),
+              max(gaps), "<=", ROUNDING, "", digits=2),
         *is_global(seed, max(3, count)),
     ]  # fmt: skip
 

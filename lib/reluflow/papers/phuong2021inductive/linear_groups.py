@@ -71,6 +71,6 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
              sum(settles(each) > 1000.0 for each in survey.found), 0, tried=tried),
         note("flows without a change once every label's loss is below e^-2", len(early)),
         bound("largest distance of a linear network from its group, t = 100 later",
-              max(gaps, default=np.nan), "<=", CLOSE, "", digits=1),
+              max(gaps, default=np.nan), "<=", CLOSE, "", digits=2),
         *survey.followed,
     ]  # fmt: skip

@@ -75,7 +75,7 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
              and spans(X, Y, 1.0) and spans(X, Y, -1.0), True),
         bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
               "at a loss of e^-300 of the positive data",
-              max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=1),
+              max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
         bound("least chance that both groups have neurons, by width, less 1 - 2 (3/4)^p, fair "
               "signs",
               float(np.min(table - (1.0 - 2.0 * 0.75 ** np.array(WIDTHS)))), ">=", -1e-9, "",

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Instance, Statement, given
+from reluflow.falsify import Instance, Statement, given, planted
 from reluflow.ledger import Evidence, note
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive.convergence import (
@@ -20,6 +20,7 @@ from reluflow.papers.phuong2021inductive.convergence import (
     both_alive,
     replayed,
     separable,
+    spoiled,
 )
 from reluflow.papers.phuong2021inductive.linear_groups import settles
 from reluflow.papers.phuong2021inductive.long_flow import Late
@@ -86,7 +87,9 @@ def follows_the_law(survey: Survey) -> Statement:
     def slack(item: Instance) -> float:
         late = item["flow"]
         end = constant(late)
-        return NEAR - abs(by_slope(late) / end - 1.0) if end > _LEAST else float("nan")
+        return (
+            NEAR - planted(item) * abs(by_slope(late) / end - 1.0) if end > _LEAST else float("nan")
+        )
 
     def spanning(item: Instance) -> bool:
         data = item["flow"].given
@@ -97,6 +100,7 @@ def follows_the_law(survey: Survey) -> Statement:
         replayed(survey),
         slack,
         given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive),
+        witness=spoiled(survey, lambda late: constant(late) > _LEAST),
     )
 
 

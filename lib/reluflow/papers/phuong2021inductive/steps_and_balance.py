@@ -115,7 +115,7 @@ def survives(
                  [course.end.high > 0.5 for course in moved]),
         bound("largest gap between the median shares of rates 0.01 and 1",
               abs(_middle(rates["0.01"], "high") - _middle(rates["1"], "high")), "<=", 0.05, "",
-              digits=1),
+              digits=2),
         note(f"by rate {tuple(rates)}: median share above 0.9", _by(rates, "high"), digits=2),
         note("by rate: median distance of (8)", _by(rates, "distance"), digits=2),
         note("by rate: median share of long neurons nearer to the other sign's vector",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reluflow.falsify import Draw, Instance, Statement
 from reluflow.flows.alignment import align
 from reluflow.geometry.separability import cosines
-from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive.extremal import (
     extremal_directions,
@@ -192,7 +192,8 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
     """
     rng = np.random.default_rng(seed)
     kinds = list(DRAWS)
-    higher = silent = ended = alive = flat = 0
+    higher = silent = ended = alive = 0
+    high = 0.0
     for k in range(count):
         item = DRAWS[kinds[k % len(kinds)]](rng)
         X, y = item["X"], item["y"]
@@ -207,13 +208,14 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
         silent += found.status == "dead"
         alive += found.status != "dead"
         ended += found.status != "dead" and bool(np.linalg.norm(found.end - w) < _NEAR)
-        flat += found.status == "dead" and height(X, y, found.end) > 1e-9 * np.abs(X).max()
+        if found.status == "dead":
+            high = max(high, abs(float(height(X, y, found.end))) / float(np.abs(X).max()))
     return [
         fact("G is larger at all points tried near the negative extremal direction", higher, count,
              tried=count),
         fact("of the neurons with a < 0 that stay alive, at the negative extremal direction",
              ended, alive, tried=alive),
-        fact("dead neurons at a height other than 0", flat, 0),
+        bound("|G| of a dead neuron over the largest |xᵢ|, at most", high, "<=", 1e-9, ""),
         note("neurons that die, of all", (silent, count)),
     ]  # fmt: skip
 

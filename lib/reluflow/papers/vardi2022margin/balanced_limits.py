@@ -104,14 +104,14 @@ def balanced_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
     """
     ended = found[found.status == "horizon"]
     gaps = [ended[f"gap {at:g}"].to_numpy() for at in REACH]
-    fall = gaps[-2] / np.maximum(gaps[-1], 1e-16)
+    fall, (early, late) = gaps[-2] / np.maximum(gaps[-1], 1e-16), np.log10(REACH[-2:])
     return [
-        bound("largest ||w_j| - |v_j|| where log(1/L) = 1e8", float(gaps[-1].max()), "<=", 0.1,
-              "of |theta|", digits=1),
-        bound("least factor by which it falls from log(1/L) = 1e5 on", float(fall.min()), ">=",
-              10.0, "", digits=1),
+        bound(f"largest ||w_j| - |v_j|| where log(1/L) = 1e{late:.0f}", float(gaps[-1].max()), "<=",
+              0.1, "of |theta|", digits=2),
+        bound(f"least factor by which it falls from log(1/L) = 1e{early:.0f} on",
+              float(fall.min()), ">=", 10.0, "", digits=2),
         bound("largest error of |w_j|^2 - v_j^2, which stays by Lemma C.3", float(ended.off.max()),
-              "<=", 1e-4, "of |theta|^2", digits=1),
+              "<=", 1e-4, "of |theta|^2", digits=2),
         note("largest ||w_j|^2 - v_j^2| at a start", float(ended.apart.max()), "of |theta|^2",
              digits=2),
         note("flows, and their neurons that stay bounded",

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.falsify import Draw, Instance, Statement, given
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.losses import LOGISTIC, Loss
 from reluflow.margin.limits import Limit, limit
@@ -212,7 +212,7 @@ def repaired(found: Sequence[Fitted]) -> Statement:
             return np.nan
         far = end.limit.reached >= 0.99 * REACH
         grew = end.limit.path.end[-1] > end.limit.path.states[0][-1]
-        return RESIDUAL - end.limit.residual if far and grew else -1.0
+        return RESIDUAL - end.limit.residual - (planted(item) - 1.0) if far and grew else -1.0
 
     items = [(each.kind, {"flow": each}) for each in found]
     return Statement(
@@ -222,4 +222,5 @@ def repaired(found: Sequence[Fitted]) -> Statement:
         given("mm.ours.fit", network=lambda item: item["flow"].network.degree >= 2,
               flow=lambda item: item["flow"].loss.name in THRESHOLD,
               start=lambda item: item["flow"].starts_below),
+        witness={**items[0][1], PLANTED: 2.0} if items else None,
     )  # fmt: skip

@@ -224,9 +224,9 @@ def global_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
         fact("confirmed limits whose |theta|^2 is not m C^2",
              int((np.abs(sure["excess limit"]) > 1e-6).sum()), 0, tried=len(sure)),
         bound("largest |theta|^2 / (m C^2) - 1 of a flow at L = 1e-100000, unbalanced starts apart",
-              _fall(ended[~unbalanced], "excess")[0], "<=", 0.1, "", digits=1),
+              _fall(ended[~unbalanced], "excess")[0], "<=", 0.1, "", digits=2),
         bound("least factor by which it falls from L = 1e-1000 on, where above 1e-6, for all "
-              "starts", _fall(ended, "excess")[1], ">=", 2.0, "", digits=1),
+              "starts", _fall(ended, "excess")[1], ">=", 2.0, "", digits=2),
         note("the largest with unbalanced starts", _fall(ended[unbalanced], "excess")[0], "",
              digits=1),
         *notes,
@@ -251,7 +251,7 @@ def aligned_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
                  tried=len(sure)),
             bound(f"{says}: least factor by which the measure falls along a flow from L = 1e-1000 "
                   "to 1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
-                  digits=1),
+                  digits=2),
             note(f"{says}: the largest at L = 1e-100000", last, "", digits=1),
         ]  # fmt: skip
     return items + notes
@@ -291,6 +291,8 @@ def reaches_the_optimum() -> Statement:
         given("mm.ours.linear", network=lambda item: _is_full(item["network"]),
               data=_are_separable, flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
               start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
+        witness={"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC,
+                 "X": np.ones((1, 1)), "y": np.ones(1), "theta": np.array([-0.5, 0.5])},
     )  # fmt: skip
 
 

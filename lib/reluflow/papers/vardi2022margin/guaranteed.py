@@ -4,7 +4,7 @@ networks."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def gaps(statement: Claimed, ends: Ends) -> Evidence:
     found = [-made.slack(item) for _, item in ends if made.unmet(item) is None]
     told = [gap for gap in found if np.isfinite(gap)]
     return bound("largest share by which a limit could still be shortened, in rational arithmetic",
-                 max(told, default=0.0), "<=", GAP, "", digits=1)  # fmt: skip
+                 max(told, default=0.0), "<=", GAP, "", digits=2)  # fmt: skip
 
 
 def spoken_of(statement: Claimed, ends: Ends) -> list[Judged]:
@@ -183,7 +183,7 @@ def _optimal(
             not item["end"].limit.converged or bool(of(item["end"]))),
         **{names[key]: test(hypothesis) for key, hypothesis in asked.items()},
     }  # fmt: skip
-    return Statement(
+    found = Statement(
         says,
         replayed(ends) or {"none": _nothing},
         slack,
@@ -192,6 +192,18 @@ def _optimal(
         fixed=("y",),
         derive=lambda item: ended(item, by_layer),
     )
+    return replace(found, witness=_spoiled(found, ends))
+
+
+def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
+    """The first instance that the statement speaks of, its last problem said to be no optimum, by
+    half."""
+    for _, item in ends:
+        if statement.unmet(item) is None and np.isfinite(statement.slack(item)):
+            *others, last = item["end"].judged
+            wrong = replace(last, verdict="not local", gap=0.5)
+            return {**item, "end": replace(item["end"], judged=(*others, wrong))}
+    return None
 
 
 def _nothing(rng: np.random.Generator) -> Instance:

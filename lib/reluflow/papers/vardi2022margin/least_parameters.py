@@ -34,6 +34,7 @@ from reluflow.papers.vardi2022margin.fully_connected import aligned_limit
 _ROUNDING = 1e-9
 """Errors of the closed forms, relative to the value."""
 _MET = 1e-7
+_BELOW, _WITHIN = 1e-6, 1e-4
 """Errors of the conditions that direct minimisation leaves."""
 
 
@@ -255,12 +256,12 @@ def reached(family: Family, seed: int, count: int, starts: int = 6) -> list[Evid
     return [
         fact("predictors whose least parameters have another predictor or another length", wrong,
              0, tried=tried),
-        fact("predictors for which direct minimisation ends more than 1e-6 below the closed form",
-             int((found["predictor"] < 1.0 - 1e-6).sum()), 0, tried=count),
+        fact(f"predictors for which direct minimisation ends more than {_BELOW:g} below the closed "
+             "form", int((found["predictor"] < 1.0 - _BELOW).sum()), 0, tried=count),
         fact("data sets for which it ends so far below the predictor's convex program, depth 2",
-             int((found["data"] < 1.0 - 1e-6).sum()), 0, tried=count),
-        *(bound(f"share of these {what} for which the best of its ends is within 1e-4",
-                float((found[name] < 1.0 + 1e-4).mean()), ">=", 0.5, "", digits=2)
+             int((found["data"] < 1.0 - _BELOW).sum()), 0, tried=count),
+        *(bound(f"share of these {what} for which the best of its ends is within {_WITHIN:g}",
+                float((found[name] < 1.0 + _WITHIN).mean()), ">=", 0.5, "", digits=2)
           for name, what in (("predictor", "predictors"), ("data", "data sets"))),
         note("starts of each minimisation", starts),
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
 import sympy
 
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
@@ -148,8 +149,8 @@ def silent_patch() -> Counterexample:
                   "w'": "(1/2, 3/4)", "v'": "(1/√2 + 1/4, 1/√2 - 1/4)",
                   "⟨w', x⁽²⁾⟩": _written(inputs[1]), "Φ(θ'; x)": _written(by_hand)},
         assumptions={"0 < ε < 1/2": bool(0 < eps < c.reach),
-                     "w' and v' are C.7's for this ε": bool(abs(theta - floats([*w, *v])).max()
-                                                           < 1e-15)},
+                     "w' and v' are C.7's for this ε":
+                     np.allclose(theta, floats([*w, *v]), rtol=0.0, atol=1e-15)},
         breaks=(deviation("|Φ(θ'; x) - (1 + 3ε)|, in floats", abs(measured - 1.75), ""),),
         recheck=(fact("Φ(θ'; x) = 1 + 3ε, in numbers a + b√2",
                       by_hand == sympy.Rational(7, 4), True),),
