@@ -66,9 +66,8 @@ def test_what_is_proved_here_has_its_proof_on_a_page_of_its_chapter() -> None:
 
 
 def test_proofs_are_read_from_their_anchors(tmp_path: Path) -> None:
-    text = (
-        "Said.\n\n(proof-ab-thm1)=\n(proof-ab-lem2-1)=\n(how)=\n**Proof.** So\nit is.\n\nNo more."
-    )
+    labels, opens = "(proof-ab-thm1)=\n(proof-ab-lem2-1)=\n", "(how)=\n**Proof.** So\nit is."
+    text = f"Said.\n\n{labels}{opens}\n\nNo more."
     other = "- (proof-ab-thm3)= is none\n\n(proof-ab-thm4)=\n"
     cells = [nbformat.v4.new_markdown_cell(each) for each in (text, other)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")

@@ -40,6 +40,7 @@ from reluflow.ledger.numbers import as_instance, printed
 from reluflow.ledger.rows import Ledger, Row, row_from_record
 from reluflow.places import CHAPTERS
 
+PRINTED = next(iter(claims_by_id(load_inventories())["sv.ex5.1.a"].limits))
 HOLDS = fact("support", (0, 1), (0, 1))
 FAILS = fact("rank", 2, 1)
 SECOND = bound("loss above the minimum", 0.25, "<=", 0.0, "loss")
@@ -404,11 +405,11 @@ def test_a_claim_about_an_experiment_applies_where_the_experiment_was_run() -> N
 
 
 def test_what_appears_instead_may_be_made_of_what_failed() -> None:
-    both = [bound("steps", 3, "<=", 4, ""), deviation("gap", 2e-9, "|w|")]
-    found = book("figure").settle("sv.x.1", both, 1e-9, instead=with_this_seed)
+    both = [bound("steps", -3, "<=", 0, ""), deviation("gap", 2e-9, "|w|")]
+    found = book("figure", 1e-9).settle("sv.x.1", both, instead=with_this_seed)
     assert found.verdict == "not-reproduced"
     assert found.instead[0].value == "with this seed it is otherwise: gap"
-    held = book("figure").settle("sv.x.1", both, 1e-8, instead=with_this_seed)
+    held = book("figure", 1e-8).settle("sv.x.1", both, instead=with_this_seed)
     assert (held.verdict, held.instead) == ("reproduced", ())
 
 
@@ -500,8 +501,10 @@ class _Words(HTMLParser):
 
 def test_a_row_shows_claim_verdict_evidence_and_counterexample() -> None:
     claims = ledger.open("lee2022support")
+    free = replace(claims.claims["sv.thm4.3"], limits={"distance": Limit("<=", 1e-6)})
+    claims = replace(claims, claims={free.id: free})
     evidence = [deviation("distance", 0.2, "in w"), note("seed", 7)]
-    row = claims.settle("sv.thm4.3", evidence, 1e-6, READING, CASE)
+    row = claims.settle("sv.thm4.3", evidence, READING, CASE)
     shown = row._repr_mimebundle_()
     assert set(shown) == {"text/plain", "text/html", RECORD}
     page = _Words(shown["text/html"])
@@ -531,7 +534,7 @@ def test_a_row_shows_claim_verdict_evidence_and_counterexample() -> None:
 def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
     one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
     case = Counterexample({one: two}, {two: True}, (fact(three, one, one + two),), (SECOND,), one)
-    row = book().settle("sv.x.1", [fact(one, 1, 2, two)], None, Reading(two, three), case)
+    row = book().settle("sv.x.1", [fact(one, 1, 2, two)], Reading(two, three), case)
     html = _Words(row._repr_mimebundle_()["text/html"])
     assert not {"script", "b", "i"} & set(html.tags)
     squeezed = html.words.replace("\r\n", "\n").replace("\r", "\n")
@@ -559,7 +562,7 @@ def settled() -> list[Row]:
     """Rows of every verdict."""
     claims = ledger.open("lee2022support")
     return [
-        claims.settle("sv.ex5.1.a", [deviation("distance", 2e-8, "in w")], 1e-6),
+        claims.settle("sv.ex5.1.a", [deviation(PRINTED, 2e-8, "in w")]),
         claims.settle("sv.prop4.4", [HOLDS], reading=READING),
         claims.settle("sv.thm4.3", [FAILS], counterexample=CASE),
         claims.settle("sv.fig1", [FAILS], instead="five components"),
@@ -712,7 +715,7 @@ def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path)
         ('"verdict": "reproduced"', '"verdict": "refuted"', "its evidence says 'reproduced'"),
         ('"value": 2e-08', '"value": 2e-05', "say what appeared 'instead'"),
         ('"value": 2e-08', '"value": 1e-08', "edited by hand"),
-        ('"limit": 1e-06', '"limit": 0.001', "wider than the inventory's 1e-06"),
+        ('"limit": 1e-06', '"limit": 0.001', "edited by hand"),
         ("needs ≤ 1e-6", "needs ≤ 1e-3", "edited by hand"),
         ('"holds": true', '"holds": false', "edited by hand"),
         ('"kind": "theorem"', '"kind": "text"', "edited by hand"),

@@ -18,7 +18,6 @@ from reluflow.flows import balanced_chain as chain
 from reluflow.flows import orbit
 from reluflow.flows.half_angles import angle
 from reluflow.flows.population import population_flow
-from reluflow.ledger.limits import Limit, held
 from reluflow.papers.lee2023magnitude import (
     bounds,
     bounds_exact,
@@ -470,8 +469,12 @@ def reports():
 
 
 def holds(evidence, within: float | None = None) -> bool:
-    limits = None if within is None else {"…": Limit("<=", within)}
-    return all(item.holds for item in held(tuple(evidence), limits, "x") if item.decides)
+    """Whether all of it holds, deviations within this."""
+    return all(
+        item.value <= within if item.form == "deviation" else item.holds
+        for item in evidence
+        if item.decides
+    )
 
 
 def test_evidence_and_counterexamples(reports) -> None:
