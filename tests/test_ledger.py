@@ -701,7 +701,7 @@ def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
 
 def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path) -> None:
     claims = ledger.open("lee2022support")
-    rows = [claims.settle("sv.thm3.6", [bound("slack", 2.0, ">", 1.0, "")])]
+    rows = [claims.settle("sv.thm3.6", [bound("slack", 2.0, ">", 0.0, "")])]
     path = notebook(tmp_path / "a.ipynb", rows)
     edited(path, '"value": 2.0', '"value": 2')
     assert ledger.read(path)[0].verdict == "reproduced"
@@ -798,7 +798,7 @@ def test_the_command_prints_a_table_and_the_counts(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["id", "verdict", "at", "chapter", "evidence"]
     row = next(line for line in lines if line.startswith("sv.ex5.1.a "))
-    assert re.search(r"reproduced .*Example 5.1.*01_one.ipynb .*distance: ≈2.000e-8 in w", row)
+    assert re.search(r"reproduced .*Example 5.1.*01_one.ipynb .*: ≈2.000e-8 in w", row)
     claims = sum(len(inventory.claims) for inventory in load_inventories())
     assert lines[-1] == (
         "1 reproduced, 1 reproduced-with-reading, 1 refuted, 1 not-reproduced, 1 out-of-reach, "

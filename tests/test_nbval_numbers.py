@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from nbval_numbers import Nearness, distance, reconciled, reconciled_outputs, re
 from reluflow.approx import MARK, approx, on_grain, written
 from reluflow.ledger.display import RECORD
 from reluflow.ledger.evidence import deviation, note
+from reluflow.ledger.limits import Limit
 from reluflow.ledger.rows import open_ledger, row_from_record
 
 # --- numbers as written -------------------------------------------------------------------------
@@ -159,8 +161,9 @@ def test_without_a_declaration_everything_is_exact() -> None:
 
 def settled(value: float, digits: int = 4, context: Any = 0.25) -> NotebookNode:
     claims = open_ledger("lee2022support")
+    free = replace(claims.claims["sv.thm3.6"], limits={"gap": Limit("<=", 0.1)})
     evidence = [deviation("gap", value, "", digits), note("shares", (context, 3))]
-    row = claims.settle("sv.thm3.6", evidence, 0.1)
+    row = replace(claims, claims={free.id: free}).settle(free.id, evidence)
     return new_output("execute_result", row._repr_mimebundle_(), execution_count=1)
 
 

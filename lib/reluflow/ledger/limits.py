@@ -83,8 +83,8 @@ def named(limits: Mapping[str, Limit], what: str) -> str | None:
     if what in limits:
         return what
     patterns = (name for name in limits if ANYTHING in name)
-    parts = ((name, map(re.escape, name.split(ANYTHING))) for name in patterns)
-    return next((name for name, part in parts if re.fullmatch(".*".join(part), what)), None)
+    parts = ((name, ".*".join(map(re.escape, name.split(ANYTHING)))) for name in patterns)
+    return next((name for name, part in parts if re.fullmatch(part, what, re.DOTALL)), None)
 
 
 def needs_limit(item: Evidence) -> bool:
