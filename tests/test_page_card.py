@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow.ledger.addresses import Address, addresses
+from reluflow.ledger.addresses import Address, Proof, addresses
 from reluflow.ledger.argument import Counterexample, Reading
 from reluflow.ledger.evidence import bound, deviation, fact, note
 from reluflow.ledger.inventory import Claim
@@ -246,3 +246,15 @@ def test_every_settled_claim_of_the_book_has_a_card_with_its_evidence() -> None:
         for line in told(row.evidence):
             assert typeset(line.words).split(" below")[0] in html
         assert html.count("<details") == html.count("</details>")
+
+
+def test_a_card_leads_to_the_proof() -> None:
+    proof = Proof("proof-xx-thmA-1", "03_x/sections.ipynb", "**Proof.** Look.")
+    row = Row(CLAIM, REPRODUCED, tuple(SURVEY), said=proved("this section"))
+    for page, way in (
+        ("chapters/03_x/sections", "sections.html"),
+        (PAGE, "sections.html"),
+        ("chapters/scoreboard", "03_x/sections.html"),
+    ):
+        assert f'href="{way}#proof-xx-thma-1">to the proof' in page_card(row, [], page, proof)
+    assert "to the proof" not in page_card(row, [], PAGE)

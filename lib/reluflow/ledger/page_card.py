@@ -105,10 +105,10 @@ def _source(checks: Sequence[Address], id: str) -> str:
 
 
 def _to(proof: Proof, page: str) -> str:
-    """The way from a page to a proof."""
+    """The way from a page to a proof; docutils writes the ids of anchors in small letters."""
     there = posixpath.join("chapters", proof.page.removesuffix(".ipynb") + ".html")
     way = posixpath.relpath(there, posixpath.dirname(page) or ".")
-    return f"{way}#{proof.label}"
+    return f"{way}#{proof.label.lower()}"
 
 
 def _foot(row: Row, page: str) -> str:
