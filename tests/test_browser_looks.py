@@ -46,7 +46,7 @@ FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
     (looks.quiet, "console.error('loud')", "loud"),
     (looks.quiet, "fetch('http://127.0.0.1:9/x').catch(() => 0)", "127.0.0.1"),
     (looks.short, "document.body.style.height = '40000px'", "screens"),
-    (looks.short, ADD.format("${'<i></i>'.repeat(15000)}"), "nodes"),
+    (looks.short, ADD.format("${'<i></i>'.repeat(17000)}"), "nodes"),
     (looks.described, "document.title = 'X — X'", "X — X"),
     (looks.described, "document.documentElement.lang = ''", "language"),
     (looks.described, "document.querySelector('[name=description]').content = 'x'", "sentence"),
