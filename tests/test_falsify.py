@@ -753,6 +753,8 @@ def test_evidence() -> None:
         for item in falsify(replace(told, slack=lambda i: 1.0), 7, 40).checks("mine")
     }
     assert {name for name in says if says[name] != turned[name]} == {"smallest slack of those"}
+    unsteady = falsify(replace(told, steady=False), 7, 40).checks()
+    assert "smallest slack of those" not in [item.what for item in unsteady]
     loose = falsify(replace(told, tolerance=0.2), 7, 40).checks()
     assert [item.value for item in loose if item.what == "smallest slack of those"] == [0.0]
     # Rounding differs from CPU to CPU: it is recorded as zero.

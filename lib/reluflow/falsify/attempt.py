@@ -62,6 +62,7 @@ def falsify(statement: Statement, seed: int, count: int, evaluations: int | None
         violations={kind: broken[kind] for kind in statement.draws if broken[kind]},
         smallest=decided[0].slack if decided else np.inf,
         rounding=statement.tolerance,
+        steady=statement.steady,
         worst=decided[0].instance if decided else None,
         evaluations=search.used,
         search_breaks=search.used > 0 and counterexample is not None,

@@ -38,6 +38,7 @@ class Report:
     outside         instances of the search that did not meet the hypotheses
     lowest          smallest slack of all, draws and search
     lowest_at       the instance that has it
+    steady          whether the smallest slack is the same on every CPU, so that a record tells it
     rounding        a slack of at most this size counts as zero
     sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
                     for zeros; empty if there are none
@@ -63,6 +64,7 @@ class Report:
     lowest: float = np.inf
     lowest_at: Instance | None = None
     rounding: float = 0.0
+    steady: bool = True
     sizes: tuple[float, ...] = ()
     given: tuple[str, ...] = ()
     witnessed: float | None = None
@@ -126,7 +128,7 @@ class Report:
             says = "share of the draws that meet the hypotheses and test the claim"
             share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
             items.append(bound(says, share, ">=", RARE, "", digits=2))
-        if np.isfinite(self.smallest):
+        if np.isfinite(self.smallest) and self.steady:
             items.append(note("smallest slack of those", self.told, digits=2))
         if self.witnessed is not None:
             items.append(note(FIXED if self.stands else WITNESS, self.witnessed, digits=2))
@@ -140,7 +142,7 @@ def survived(*reports: Report) -> list[Evidence]:
         items = [item for item in items if item.decides]
         items.append(note("instances tried", tuple(report.tried for report in reports)))
         items.append(note("instances drawn", tuple(report.drawn for report in reports)))
-        slacks = tuple(report.told for report in reports if np.isfinite(report.smallest))
+        slacks = tuple(each.told for each in reports if each.steady and np.isfinite(each.smallest))
         items.append(note("smallest slacks", slacks, digits=2))
         for what, stands in ((WITNESS, False), (FIXED, True)):
             known = tuple(each.witnessed for each in reports

@@ -46,6 +46,8 @@ class Statement:
     fixed       names of arrays that the search leaves as they are
     derive      puts an instance that was moved or rounded back onto hypotheses that are equations,
                 such as y = X w_GM (the names that it computes are best listed in `fixed`)
+    steady      whether the least slack of the draws is the same on every CPU, but for its last
+                digit: not where rounding decides which of them can be decided
     witness     an instance outside of the statement at which it must fail, where the one in
                 `data/witnesses` does not serve (`reluflow.falsify.witness`)
     """
@@ -60,6 +62,7 @@ class Statement:
     readable: SearchStrategy | None = None
     fixed: tuple[str, ...] = ()
     derive: Callable[[Instance], Instance] | None = None
+    steady: bool = True
     witness: Instance | None = None
 
     def unmet(self, instance: Instance) -> str | None:

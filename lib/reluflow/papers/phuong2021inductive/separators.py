@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Instance, Statement, planted
 from reluflow.geometry.separability import signed
 from reluflow.ledger import Evidence, Reading, fact
 from reluflow.margin.max_margin import max_margin
@@ -51,12 +51,13 @@ def separates_all() -> Statement:
         "whole": whole,
         **support_draws(),
     }
-    return Statement(
-        "(OS) and that every datum separates the others are one",
-        draws,
-        lambda item: 1.0 if is_separable(item["X"], item["y"])
-        == half_spaces_hold_one_label(item["X"], item["y"]) else -1.0,
-    )  # fmt: skip
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        turned = X * np.append(planted(item), np.ones(len(X) - 1))[:, None]
+        return 1.0 if is_separable(X, y) == half_spaces_hold_one_label(turned, y) else -1.0
+
+    return Statement("(OS) and that every datum separates the others are one", draws, slack)
 
 
 def two_examples() -> list[Evidence]:
