@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Draw, Instance, Statement, planted
 from reluflow.ledger import Evidence, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.kkt import cells, kkt
@@ -139,7 +139,7 @@ def qualification() -> Statement:
                 lifted = [side[None] for side in pattern]
                 g = network.gradient(theta, x[None], np.ones(1), lifted or None)
                 scale = float(np.linalg.norm(theta) * np.linalg.norm(g))
-                off = abs(float(theta @ g) - network.degree * f[i])
+                off = abs(planted(item) * float(theta @ g) - network.degree * f[i])
                 worst = max(worst, off / scale if scale > 0.0 else 0.0)
         return -worst
 
