@@ -61,7 +61,6 @@ def worded(row: Row, **fields: object) -> Row:
         (OWN, lambda r: worded(r, says=f"For one datum: {r.claim.says}"), "says"),
         (OWN, lambda r: worded(r, kind="text"), "says"),
         (OWN, lambda r: worded(r, check="Look at it."), "check"),
-        (BOUND, lambda r: worded(r, tolerance=1e9), "check"),
         (OWN, lambda r: worded(r, given={"data": "Data of one dimension."}), "given"),
         (OWN, lambda r: first(r, tried=2), "tried"),
         (OWN, lambda r: first(r, what="half of it"), "asks"),

@@ -83,7 +83,7 @@ def test_draws_leave_torchs_own_seed_alone() -> None:
 
 def test_the_claim_holds_and_a_wrong_closed_form_does_not(monkeypatch) -> None:
     row = ledger.open("vardi2022margin").settle(
-        "mm.thm3.2.prob", initialisation.positive_probability(1, 200_000), 1e-9
+        "mm.thm3.2.prob", initialisation.positive_probability(1, 200_000)
     )
     assert row.verdict == "reproduced"
     monkeypatch.setattr(initialisation, "uniform_probability", lambda: Fraction(3, 1024))

@@ -175,7 +175,6 @@ def test_theorem_4_4_perturbation() -> None:
         "mm.thm4.4.perturbation",
         perturbations.tilted_margins(),
         counterexample=perturbations.silent_patch(),
-        tolerance=1e-12,
     )
     assert row.verdict == "refuted"
     assert failing(perturbations.tilted_margins()) == [

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given
+from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.charts import TIME
 from reluflow.flows.orbit import orbits
 from reluflow.flows.phases import nullcline
@@ -92,11 +92,15 @@ def _statement(
     hypotheses: Tests | None = None,
     draws: Mapping[str, Draw] | None = None,
 ) -> Statement:
-    """A statement on the flows of m in `layers`."""
+    """A statement on the flows of m in `layers`; a witness may plant a factor of |w|."""
 
     def slacks(items: Sequence[Instance]) -> NDArray:
         starts = [Start.of(item) for item in items]
-        return np.array([slack(*pair) for pair in zip(starts, flows(starts), strict=True)])
+        paths = [
+            replace(path, states=path.states + np.array([0.0, math.log(planted(item))]))
+            for path, item in zip(flows(starts), items, strict=True)
+        ]
+        return np.array([slack(*pair) for pair in zip(starts, paths, strict=True)])
 
     return Statement(
         says,
