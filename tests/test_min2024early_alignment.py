@@ -313,6 +313,15 @@ def test_flows_at_the_scale_of_the_theorem() -> None:
     assert all(e.holds for e in held)
 
 
+def test_a_neuron_that_leaves_its_cone_or_s_dead_is_counted() -> None:
+    own = np.array([[True], [False]])
+    cone, dead, other = own, np.zeros((2, 1), bool), ~own
+    assert activity.departures([other, cone, cone], own) == 0
+    assert activity.departures([cone, dead], own) == 0
+    assert activity.departures([dead, other], own) == 1
+    assert activity.departures([cone, other, dead, other], own) == 2
+
+
 def test_logs_count_what_goes_the_wrong_way() -> None:
     found = activity.logs(2, 4)
     assert (found.wrong == 0).all()

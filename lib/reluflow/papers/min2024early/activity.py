@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -169,6 +169,16 @@ def never_nearer() -> Statement:
     )
 
 
+def departures(seen: Sequence[NDArray], own: NDArray) -> int:
+    """How often a neuron leaves its own cone or S_dead.
+
+    Parameters: `seen` the patterns (n, h) of activity in their order, true where a neuron is
+    active on a datum; `own` (n, h), true where their signs agree.
+    """
+    home = np.array([np.all(active == own, axis=0) | ~active.any(axis=0) for active in seen])
+    return int(np.sum(home[:-1] & ~home[1:]))
+
+
 def logs(seed: int, count: int) -> pd.DataFrame:
     """The events of (GF) far beyond the alignment, from norms of 1e-6 to 10, both losses.
 
@@ -192,12 +202,11 @@ def logs(seed: int, count: int) -> pd.DataFrame:
             for event in found.events
         )
         seen = [active for _, active in patterns(found)]
-        home = np.array([np.all(a == own, axis=0) | ~a.any(axis=0) for a in seen])
         changes = np.array([sum(e.neuron == j for e in found.events) for j in range(4)])
         return {
             "wrong": wrong,
             "changes": float(changes.max() / n),
-            "left": int(np.sum(home[:-1] & ~home[1:])),
+            "left": departures(seen, own),
             "began": int(np.sum(np.all(seen[0] != own, axis=0))),
             "full": int(np.sum(changes == n)),
             "caught": int(np.sum(np.all(seen[-1] != own, axis=0))),
