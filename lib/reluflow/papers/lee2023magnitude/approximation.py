@@ -123,7 +123,7 @@ def converse(seed: int, count: int) -> list[Evidence]:
               "extrapolated from descents at (1 - eta)^T, eta = 1/500 and 1/1000",
               float(both.max()), "<=", 1e-4, ""),
         bound("the same for eta = 1/1000 alone, over that for 1/500, at most",
-              float((half / whole).max()), "<=", 0.6, ""),
+              float(half.max() / whole.max()), "<=", 0.6, ""),
         note("linear functions g, and numbers b", (count, count)),
         note("seed", seed),
     ]  # fmt: skip
