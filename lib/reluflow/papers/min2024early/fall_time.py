@@ -14,7 +14,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import constants
 from reluflow.papers.min2024early.fall_time_exact import collinear_fall
 from reluflow.papers.min2024early.late_neuron import AT_THE_NUMBER, OnlyLate
-from reluflow.papers.min2024early.whole import Begun, Start, begin
+from reluflow.papers.min2024early.whole import Begun, Lost, Start, begin
 from reluflow.papers.min2024early.whole_draws import LATE, Survey, allowed, followed, late, starts
 
 MANY = (1, 99)
@@ -141,10 +141,14 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
     pull at 0 is half as large. t_1 is a time at which part 1 holds: the printed one, or, of the
     trajectories `behind` from late starts, T_*.
     """
-    changes, sizes = list[float](), list[float]()
+    changes, sizes, lost = list[float](), list[float](), 0
     for given in starts(seed, _AT_MOST):
-        near = None if given.log_eps < _SMALLEST else gap(given, given.log_eps)
-        far = None if near is None else gap(given, 10.0 * given.log_eps)
+        try:
+            near = None if given.log_eps < _SMALLEST else gap(given, given.log_eps)
+            far = None if near is None else gap(given, 10.0 * given.log_eps)
+        except Lost:
+            lost += 1
+            continue
         if near is not None and far is not None:
             changes += np.abs(far - near).tolist()
             sizes += np.abs(far).tolist()
@@ -166,6 +170,7 @@ def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
         fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
              f"within {GAP:g}", bool(apart <= GAP), True),
         note("largest size of that difference", max(sizes, default=np.nan), digits=2),
+        note("starts besides whose flow could not be followed to there", lost),
     ]  # fmt: skip
 
 
