@@ -277,11 +277,13 @@ class Laboratory:
         return sorted(tests, key=lambda test: (order.index(test.split("::")[0]), test))
 
     def chapters(self, fault: Fault) -> list[str]:
-        """The notebooks whose outputs the module may change."""
+        """The notebooks whose outputs the module may change, those first that speak most of it."""
         served = [start for room, start in CHAPTERS.items() if room in fault.module.parts]
         beginnings = tuple(served or CHAPTERS.values())
         found = pages.in_order(self.root / "chapters")
-        return [str(path) for path in found if pages.name(path).startswith(beginnings)]
+        asked = [path for path in found if pages.name(path).startswith(beginnings)]
+        word = re.compile(rf"\b{fault.module.stem}\b")
+        return sorted(map(str, asked), key=lambda p: -len(word.findall(Path(p).read_text("utf-8"))))
 
     def survives(self, fault: Fault, unit_only: bool) -> bool:
         """Whether no unit test notices the fault, and no stored output."""
