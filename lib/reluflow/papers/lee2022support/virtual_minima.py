@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow import rational
+from reluflow import instances, rational
 from reluflow.falsify import survey
 from reluflow.geometry import enumerate_cells, excess_in_cell, meets_cell, virtual_minimum
-from reluflow.instances import Instance
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.papers.lee2022support.assumptions import assumptions
 
@@ -22,7 +21,7 @@ SEEN = 1e-9
 """Up to this share of the active labels' length the second route takes a distance for rounding."""
 
 
-def survey_cells(data: Iterable[Instance]) -> pd.DataFrame:
+def survey_cells(data: Iterable[instances.Instance]) -> pd.DataFrame:
     """Every cell of every data set: `deficient`, whether its active data have rank below d,
     `inside`, whether it holds a virtual minimum, and `agree`, whether (5) and the least of L_P over
     the closed cell say the same of that (rank d)."""
@@ -30,7 +29,7 @@ def survey_cells(data: Iterable[Instance]) -> pd.DataFrame:
     return survey(pairs, lambda pair: _cell(*pair))
 
 
-def _cell(item: Instance, active: NDArray) -> dict[str, bool] | None:
+def _cell(item: instances.Instance, active: NDArray) -> dict[str, bool] | None:
     """One cell: (5) should hold if and only if the minimum of L_P over the closed cell is w_P*.
 
     None where a condition of (5) is within rounding of equality, and where the data are too
