@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reluflow import datasets
 from reluflow.errors import InputError
-from reluflow.papers.lee2022support.assumptions import check_assumptions
+from reluflow.papers.lee2022support.setting import check_assumptions
 
 # Appendix G of Lee, Sim & Ye (2022), typed a second time, here with the paper's columns.
 PRINTED = {

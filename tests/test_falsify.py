@@ -26,13 +26,8 @@ from reluflow.instances import (
     realisable,
 )
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.small_ends import nontrivial_draws
-from reluflow.papers.lee2022support.small_starts import (
-    flows_of,
-    nontrivial,
-    small_flows,
-    unit_of_norm,
-)
+from reluflow.papers.lee2022support.setting import flows_of, nontrivial, small_flows, unit_of_norm
+from reluflow.papers.lee2022support.small_flows import nontrivial_draws
 
 COUNT, FLOWS = 400, 80
 """Draws of an instance, and of one that an exact flow is followed from: about a second each."""

@@ -1,4 +1,4 @@
-"""The library's imports: no circle, no arrow up, second routes that stand alone, light formulas."""
+"""The library's imports: no circle, no arrow up, light formulas."""
 
 from __future__ import annotations
 
@@ -78,25 +78,13 @@ def test_papers_do_not_know_each_other() -> None:
     ] == []  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in GRAPH if ".papers." in name and name.endswith("_exact")]
-)
-def test_a_second_route_shares_no_code_with_the_first(name: str) -> None:
-    """It imports neither the flows nor the room's other topics, but for other second routes."""
-    room = name.rsplit(".", 1)[0]
-    allowed = {other for other in GRAPH[name] if other.endswith("_exact")}
-    assert [
-        other for other in GRAPH[name] - allowed if other.startswith(("reluflow.flows", f"{room}."))
-    ] == []
-
-
 def test_formulas_load_no_pictures() -> None:
     """Whoever imports one topic of a paper does not wait for Matplotlib or for torch."""
-    topics = [n for n in GRAPH if n.startswith("reluflow.papers.") and ".pictures" not in n]
+    topics = [n for n in GRAPH if ".papers." in n and not n.endswith("figures")]
     heavy = {n for n in topics for other in GRAPH[n] if other.startswith("reluflow.figures")}
     assert heavy == set()
     code = (
-        "import sys, reluflow.papers.lee2022support.partitions\n"
+        "import sys, reluflow.papers.lee2022support.geometry\n"
         "assert not {'matplotlib', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

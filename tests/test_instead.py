@@ -56,5 +56,5 @@ def test_every_claim_that_falls_has_one_and_none_that_holds() -> None:
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_chapter_finds_its_papers_sentences(paper: str) -> None:
-    findings = importlib.import_module(f"reluflow.papers.{paper}.findings")
-    assert what_is_true([paper]) == findings.INSTEAD != {}
+    setting = importlib.import_module(f"reluflow.papers.{paper}.setting")
+    assert what_is_true([paper]) == setting.INSTEAD != {}

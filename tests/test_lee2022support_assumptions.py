@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reluflow.errors import InputError
-from reluflow.papers.lee2022support.assumptions import assumptions, check_assumptions
+from reluflow.papers.lee2022support.setting import assumptions, check_assumptions
 
 
 @pytest.mark.parametrize(

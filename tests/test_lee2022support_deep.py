@@ -17,9 +17,9 @@ from reluflow.networks import gradient
 from reluflow.networks.draws import network_draws, side_by_side, weights_of
 from reluflow.networks.layered import backpropagate, descend
 from reluflow.networks.layered_autograd import autograd
-from reluflow.papers.lee2022support import backpropagation, balance, layers
-from reluflow.papers.lee2022support.backpropagation import labels_of
-from reluflow.papers.lee2022support.pictures.backpropagation import label_backpropagation
+from reluflow.papers.lee2022support import deep
+from reluflow.papers.lee2022support.deep import labels_of
+from reluflow.papers.lee2022support.figures import label_backpropagation
 
 # By hand: o1 = (1, 2, 0), o2 = (3, 1), o3 = 5; delta3 = 2, delta2 = (4, -2), delta1 = (-2, 6, 0).
 WHOLE = [
@@ -117,9 +117,9 @@ def test_one_linear_layer_is_a_linear_neuron() -> None:
 # --- Statements that hold, and false ones that must be found --------------------------------------
 
 TRUE = [
-    layers.independent_neurons(),
-    backpropagation.label_backpropagation(),
-    balance.balance(),
+    deep.independent_neurons(),
+    deep.label_backpropagation(),
+    deep.balance(),
 ]
 
 
@@ -132,7 +132,7 @@ def test_the_true_statements_survive(statement) -> None:
 
 
 def test_the_printed_gradient_fails_where_a_datum_is_inactive_and_only_there() -> None:
-    printed = layers.layer_gradient()
+    printed = deep.layer_gradient()
     assert sum(falsify(printed, seed=0, count=30).violations.values()) > 15
     active = replace(
         printed, hypotheses={"all active": lambda i: bool((i["X"] @ i["W"].T > 0).all())}
@@ -149,7 +149,7 @@ def test_the_first_layer_is_caught_at_a_kink_by_the_other_convention() -> None:
         formula = np.where(h >= 0.0, h - Y, 0.0).T @ X
         return -float(np.abs(formula - autograd([W], X, Y, "relu")[1][0]).max())
 
-    statement = replace(layers.layer_gradient(), slack=other, tolerance=1e-6)
+    statement = replace(deep.layer_gradient(), slack=other, tolerance=1e-6)
     report = falsify(statement, seed=0, count=60)
     assert set(report.violations) == {"on the boundaries"}
 
@@ -172,8 +172,8 @@ FALSE = {
 @pytest.mark.parametrize("name", FALSE)
 def test_false_labels_are_found(name, monkeypatch) -> None:
     false = lambda found, Y: relabelled(found, found.deltas, FALSE[name])  # noqa: E731
-    monkeypatch.setattr(backpropagation, "labels_of", false)
-    statement = backpropagation.label_backpropagation()
+    monkeypatch.setattr(deep, "labels_of", false)
+    statement = deep.label_backpropagation()
     assert not falsify(statement, seed=0, count=30, evaluations=0).survives
 
 
@@ -186,8 +186,8 @@ def test_the_data_of_the_layer_behind_are_found_to_be_false(monkeypatch) -> None
         found = backpropagate(weights, X, Y)
         return replace(found, inputs=(X, X, *found.inputs[2:]))
 
-    monkeypatch.setattr(backpropagation, "backpropagate", false)
-    statement = replace(backpropagation.label_backpropagation(), draws={"square": square})
+    monkeypatch.setattr(deep, "backpropagate", false)
+    statement = replace(deep.label_backpropagation(), draws={"square": square})
     assert not falsify(statement, seed=0, count=30, evaluations=0).survives
 
 
@@ -201,7 +201,7 @@ def test_other_powers_of_the_norms_are_not_balanced(power) -> None:
         ]
         return -max(abs(a - rates[0]) for a in rates) / (1.0 + abs(rates[0]))
 
-    statement = replace(balance.balance(), slack=slack)
+    statement = replace(deep.balance(), slack=slack)
     assert falsify(statement, seed=0, count=30, evaluations=0).violations
 
 
@@ -209,7 +209,7 @@ def test_other_powers_of_the_norms_are_not_balanced(power) -> None:
 
 
 def test_layers_train_as_their_neurons_do() -> None:
-    found = survey(layers.random_layers(4, seed=5), layers.train)
+    found = survey(deep.random_layers(4, seed=5), deep.train)
     assert found.descent.max() < 1e-12
     assert found.flow.max() < 1e-7
     assert found.neurons.sum() == 12
@@ -217,13 +217,13 @@ def test_layers_train_as_their_neurons_do() -> None:
 
 
 def test_the_whole_layers_flow_sees_a_wrong_neuron(monkeypatch) -> None:
-    true = layers.affine_flow
-    monkeypatch.setattr(layers, "affine_flow", lambda X, y, w: true(X, 1.001 * y, w))
-    assert survey(layers.random_layers(2, seed=5), layers.train).flow.max() > 1e-5
+    true = deep.affine_flow
+    monkeypatch.setattr(deep, "affine_flow", lambda X, y, w: true(X, 1.001 * y, w))
+    assert survey(deep.random_layers(2, seed=5), deep.train).flow.max() > 1e-5
 
 
 def test_the_labels_in_training_are_those_that_loops_count() -> None:
-    found = backpropagation.labels_in_training(4, seed=6, steps=(0, 5), step=0.03)
+    found = deep.labels_in_training(4, seed=6, steps=(0, 5), step=0.03)
     weights, X, Y = side_by_side(4, (3, 6, 6, 1), 8, np.random.default_rng(6))
     weights = descend(weights, X, Y, 0.03, 5)
     for k in range(4):
@@ -235,7 +235,7 @@ def test_the_labels_in_training_are_those_that_loops_count() -> None:
         assert row.active == on.mean()
         assert row.suited == (hidden > 0).all(axis=0).mean()
         assert row.negative == pytest.approx((hidden[on] <= 0).mean())
-    assert len(backpropagation.label_table(found)) == 2
+    assert len(deep.label_table(found)) == 2
 
 
 def drifts(descent) -> np.ndarray:
@@ -243,8 +243,8 @@ def drifts(descent) -> np.ndarray:
 
 
 def test_balance_drifts_with_the_step_and_not_along_the_flow() -> None:
-    networks = balance.three_layers(20, seed=8)
-    descent, flows = balance.descents(networks), balance.flows(networks)
+    networks = deep.three_layers(20, seed=8)
+    descent, flows = deep.descents(networks), deep.flows(networks)
     assert descent.off.max() < 1e-12
     assert len(flows) == 2
     assert flows.drift.max() < 1e-10
@@ -256,11 +256,11 @@ def test_balance_drifts_with_the_step_and_not_along_the_flow() -> None:
 
 def test_a_network_whose_steps_are_too_long_does_not_hide_the_order() -> None:
     # With seed 17 one network oscillates at the largest step and makes up most of the mean drift.
-    networks = balance.three_layers(30, seed=17)
-    descent = balance.descents(networks)
+    networks = deep.three_layers(30, seed=17)
+    descent = deep.descents(networks)
     means = drifts(descent).mean(axis=1)
     assert means[0] / means[1] > 3
-    decides = [e for e in balance.balanced(descent, balance.flows(networks)) if e.decides]
+    decides = [e for e in deep.balanced(descent, deep.flows(networks)) if e.decides]
     assert all(item.holds for item in decides)
     least, largest = (e.value for e in decides if "factor" in e.what)
     assert 1.95 < least <= largest < 2.05
@@ -271,8 +271,8 @@ def test_descent_with_wrong_gradients_owes_another_drift(monkeypatch) -> None:
         found = backpropagate(weights, X, Y)
         return replace(found, deltas=(1.01 * found.deltas[0], *found.deltas[1:]))
 
-    monkeypatch.setattr(balance, "backpropagate", false)
-    assert balance.descents(balance.three_layers(10, seed=8)).off.max() > 1e-6
+    monkeypatch.setattr(deep, "backpropagate", false)
+    assert deep.descents(deep.three_layers(10, seed=8)).off.max() > 1e-6
 
 
 # --- Evidence -------------------------------------------------------------------------------------
@@ -280,17 +280,17 @@ def test_descent_with_wrong_gradients_owes_another_drift(monkeypatch) -> None:
 
 @pytest.fixture(scope="module")
 def networks():
-    return balance.three_layers(20, 0)
+    return deep.three_layers(20, 0)
 
 
 @pytest.fixture(scope="module")
 def evidence(networks):
     """What is measured beside the statements, by claim."""
-    trained = survey(layers.random_layers(2, 0), layers.train)
-    drift = balance.balanced(balance.descents(networks), balance.flows(networks))
+    trained = survey(deep.random_layers(2, 0), deep.train)
+    drift = deep.balanced(deep.descents(networks), deep.flows(networks))
     return {
-        "sv.appB": layers.trained(trained),
-        "sv.propC.1": backpropagation.on_whole_numbers(WHOLE, X1[0], Y1[0]),
+        "sv.appB": deep.trained(trained),
+        "sv.propC.1": deep.on_whole_numbers(WHOLE, X1[0], Y1[0]),
         "sv.lemC.2": drift,
     }
 
@@ -298,32 +298,32 @@ def evidence(networks):
 @pytest.mark.parametrize(
     ("id", "statement", "verdict"),
     [
-        ("sv.appB", layers.independent_neurons(), "reproduced"),
-        ("sv.propC.1", backpropagation.label_backpropagation(), "reproduced"),
-        ("sv.lemC.2", balance.balance(), "reproduced"),
-        ("sv.appB.gradient", layers.layer_gradient(), "refuted"),
+        ("sv.appB", deep.independent_neurons(), "reproduced"),
+        ("sv.propC.1", deep.label_backpropagation(), "reproduced"),
+        ("sv.lemC.2", deep.balance(), "reproduced"),
+        ("sv.appB.gradient", deep.layer_gradient(), "refuted"),
     ],
 )
 def test_every_claim_gets_its_verdict(id, statement, verdict, evidence) -> None:
-    case = layers.one_inactive_datum if verdict == "refuted" else None
+    case = deep.one_inactive_datum if verdict == "refuted" else None
     book = ledger.open("lee2022support")
     row = settle(book, id, (statement, 12, 0), case=case, more=evidence.get(id, ()))
     assert row.verdict == verdict
 
 
 def test_everything_measured_can_fail_its_claim(networks) -> None:
-    trained = survey(layers.random_layers(2, 0), layers.train)
-    descent, flows = balance.descents(networks), balance.flows(networks)
+    trained = survey(deep.random_layers(2, 0), deep.train)
+    descent, flows = deep.descents(networks), deep.flows(networks)
     steps = descent.index.get_level_values("step")
     refined = np.log2(steps[0] / steps)  # 0, 1, 2
     for found in (
-        layers.trained(trained.assign(descent=1e-8)),
-        layers.trained(trained.assign(flow=1e-5)),
-        balance.balanced(descent.assign(off=1e-6), flows),
-        balance.balanced(descent, flows.assign(drift=1e-6)),
-        balance.balanced(descent.assign(drift=descent.drift.to_numpy()[::-1]), flows),
-        balance.balanced(descent.assign(drift=descent.drift**2), flows),
-        balance.balanced(descent.assign(drift=descent.drift * 1.3**refined), flows),
+        deep.trained(trained.assign(descent=1e-8)),
+        deep.trained(trained.assign(flow=1e-5)),
+        deep.balanced(descent.assign(off=1e-6), flows),
+        deep.balanced(descent, flows.assign(drift=1e-6)),
+        deep.balanced(descent.assign(drift=descent.drift.to_numpy()[::-1]), flows),
+        deep.balanced(descent.assign(drift=descent.drift**2), flows),
+        deep.balanced(descent.assign(drift=descent.drift * 1.3**refined), flows),
     ):
         assert any(not item.holds for item in found if item.decides)
 
@@ -351,18 +351,18 @@ def test_the_figure_carries_the_computed_values() -> None:
 @pytest.mark.parametrize("off", [1e-3, -1e-3])
 @pytest.mark.parametrize("name", ["gradient", "loss"])
 def test_a_layer_is_compared_both_ways(name, off, monkeypatch) -> None:
-    right = getattr(layers, name)
-    monkeypatch.setattr(layers, name, lambda X, y, w: right(X, y, w) + off)
-    report = falsify(layers.independent_neurons(), seed=0, count=30, evaluations=0)
+    right = getattr(deep, name)
+    monkeypatch.setattr(deep, name, lambda X, y, w: right(X, y, w) + off)
+    report = falsify(deep.independent_neurons(), seed=0, count=30, evaluations=0)
     # Beside a loss of 1e9 and more, 1e-3 is rounding: a draw or two of the widest kinds.
     assert sum(report.violations.values()) >= report.tried - 2
 
 
 @pytest.mark.parametrize("off", [1e-3, -1e-3])
 def test_labels_are_compared_both_ways(off, monkeypatch) -> None:
-    right = backpropagation.gradient
-    monkeypatch.setattr(backpropagation, "gradient", lambda *given: right(*given) + off)
-    report = falsify(backpropagation.label_backpropagation(), seed=0, count=30, evaluations=0)
+    right = deep.gradient
+    monkeypatch.setattr(deep, "gradient", lambda *given: right(*given) + off)
+    report = falsify(deep.label_backpropagation(), seed=0, count=30, evaluations=0)
     assert sum(report.violations.values()) == report.tried
 
 
@@ -378,6 +378,6 @@ def test_balance_is_compared_both_ways(layer, off, monkeypatch) -> None:
         ]
         return value, gradients
 
-    monkeypatch.setattr(balance, "autograd", wrong)
-    report = falsify(balance.balance(), seed=0, count=30, evaluations=0)
+    monkeypatch.setattr(deep, "autograd", wrong)
+    report = falsify(deep.balance(), seed=0, count=30, evaluations=0)
     assert sum(report.violations.values()) == report.tried

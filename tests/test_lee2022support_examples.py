@@ -15,12 +15,7 @@ from reluflow.errors import InputError
 from reluflow.flows.descent import path_distance
 from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.ledger.limits import held
-from reluflow.papers.lee2022support import (
-    example_plane,
-    example_space,
-    example_tables,
-    examples,
-)
+from reluflow.papers.lee2022support import examples
 
 STEP = 0.005
 FIVE, LEAVES, RETURNS = (datasets.load(name) for name in datasets.PAPER)
@@ -247,40 +242,40 @@ def test_small_labels_have_small_losses_with_all_their_digits(paper: examples.St
     unit = 2.0**-20
     small = replace(paper.main.dataset, y=unit * paper.main.dataset.y, printed=False)
     run = examples.experiment(small, (unit * paper.main.starts).tolist(), 0.005, 0)
-    for table in (example_tables.limits_table, example_tables.minima_table):
+    for table in (examples.limits_table, examples.minima_table):
         losses, others = (table(r)["loss"].map(read) for r in (run, paper.main))
         assert (losses / unit**2).tolist() == pytest.approx(others.tolist(), rel=1e-5)
 
 
 def test_tables(paper: examples.Study) -> None:
-    limits = example_tables.limits_table(paper.main)
+    limits = examples.limits_table(paper.main)
     assert limits["rank"].tolist() == ["3", "2", "1"]
     assert limits["support vectors"].tolist() == ["{1, 2, 3, 4, 5}", "{2, 4, 5}", "{4, 5}"]
     assert limits["events"].tolist() == ["0", "2", "3"]
     assert limits.index.tolist() == ["flow 1", "flow 2", "flow 3"]
     assert read(limits["loss"].iloc[2]) == pytest.approx(2.375568, abs=1e-6)
-    minima = example_tables.minima_table(paper.main)
+    minima = examples.minima_table(paper.main)
     assert len(minima) == len(paper.main.minima)
     assert minima.index.tolist() == [f"rank {m.rank}" for m in paper.main.minima]
     assert minima["loss"].map(read).is_monotonic_increasing
     assert minima["support vectors"].tolist()[0] == "{4, 5}"
     assert "none" in minima["support vectors"].tolist()
-    assert len(example_tables.minima_table(paper.main, most=2)) == 2
+    assert len(examples.minima_table(paper.main, most=2)) == 2
     wide = own(np.random.default_rng(0).uniform(size=(30, 6)), np.ones(30), [[1e-3] * 6])
-    assert example_tables.limits_table(wide)["rank"].tolist() == ["unknown"]
+    assert examples.limits_table(wide)["rank"].tolist() == ["unknown"]
     # At most 2 sum_k C(29, k) cells, k = 0..5: the table says why it is empty.
-    assert "293192" in example_tables.minima_table(wide).to_string()
+    assert "293192" in examples.minima_table(wide).to_string()
 
 
 def test_a_minimum_that_rounding_makes_is_marked() -> None:
     # 3 * 0.1 is not 0.3: what was parallel before it was computed is fitted far away.
     starts = [[1e-3, 1e-3]]
     computed = own(np.array([[0.1, 0.3], [3 * 0.1, 0.9]]), np.ones(2), starts)
-    shapes = example_tables.minima_table(computed)["shape"].tolist()
+    shapes = examples.minima_table(computed)["shape"].tolist()
     assert shapes[0] == "point, by the last digits of the data"
     printed = own(np.array([[0.1, 0.3], [0.3, 0.9]]), np.ones(2), starts)
-    assert not any("digits" in shape for shape in example_tables.minima_table(printed)["shape"])
-    assert example_tables.limits_table(printed)["rank"].tolist() == ["1"]
+    assert not any("digits" in shape for shape in examples.minima_table(printed)["shape"])
+    assert examples.limits_table(printed)["rank"].tolist() == ["1"]
 
 
 @pytest.mark.parametrize("ratio", [1e6, 1e12])
@@ -312,7 +307,7 @@ def value(settlement: dict, words: str):
 
 def test_evidence_on_the_three_starts(paper: examples.Study) -> None:
     """The paper has them the wrong way round: the small start's limit is the worst of the three."""
-    found = example_plane.three_starts(paper.main)
+    found = examples.three_starts(paper.main)
     assert list(verdicts(found).values()) == [True, False, True, False, False]
     above = rational.fit(FIVE.X, FIVE.y, range(5)).loss - rational.fit(FIVE.X, FIVE.y, (3, 4)).loss
     assert value(found, "above the least loss") == pytest.approx(float(above))
@@ -327,10 +322,10 @@ def test_evidence_on_the_three_starts(paper: examples.Study) -> None:
     assert by_loops == pytest.approx(float(above), abs=0.05)
     assert all(broken.assumptions.values())
     # With the starts in reverse order the same claim would hold, and have no counterexample.
-    reverse = example_plane.three_starts(replace(paper.main, starts=paper.main.starts[::-1]))
+    reverse = examples.three_starts(replace(paper.main, starts=paper.main.starts[::-1]))
     assert list(verdicts(reverse).values()) == [True, True, True, True, True]
     # The second start's limit may not be the global minimum, either.
-    exchanged = example_plane.three_starts(replace(paper.main, starts=paper.main.starts[[0, 2, 1]]))
+    exchanged = examples.three_starts(replace(paper.main, starts=paper.main.starts[[0, 2, 1]]))
     assert list(verdicts(exchanged).values())[2:4] == [False, True]
     mended = reverse["counterexample"]
     assert all(piece.holds for piece in (*mended.breaks, *mended.recheck))
@@ -339,11 +334,9 @@ def test_evidence_on_the_three_starts(paper: examples.Study) -> None:
 def test_evidence_on_the_seven_starts(
     paper: examples.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        example_plane, "LOOP_STEPS", 4000
-    )  # enough for the sign, in a fifth of the time
+    monkeypatch.setattr(examples, "LOOP_STEPS", 4000)  # enough for the sign, in a fifth of the time
     starts = datasets.settings("example-5.1").small_points
-    found = example_plane.seven_starts(paper.main, starts)
+    found = examples.seven_starts(paper.main, starts)
     ends = [plain_descent(FIVE.X, FIVE.y, w0, 0.2, 500)[-1] for w0 in starts]
     ranks = {
         next(m.rank for m in paper.main.minima if np.allclose(m.w, w, atol=1e-3)) for w in ends
@@ -357,7 +350,7 @@ def test_evidence_on_the_seven_starts(
     assert not any(piece.holds for piece in found["counterexample"].recheck)
     # Six of them are no seven, and one that is not small counts.
     moved = np.vstack([starts[:5], [[0, 45]]])
-    other = example_plane.seven_starts(paper.main, moved)
+    other = examples.seven_starts(paper.main, moved)
     assert value(other, "ranks") == (1, 3)
     assert value(other, "spread") > 1
     assert value(other, "largest norm") == 45
@@ -368,7 +361,7 @@ def test_evidence_on_the_seven_starts(
 
 
 def test_evidence_on_descent_for_the_flow(paper: examples.Study) -> None:
-    found = example_plane.descent_for_flow(paper.main)
+    found = examples.descent_for_flow(paper.main)
     assert all(verdicts(found).values())
     assert value(found, "left") < 1e-3
     assert value(found, "order") == 3
@@ -376,16 +369,16 @@ def test_evidence_on_descent_for_the_flow(paper: examples.Study) -> None:
     apart = [path_distance(flow, descent, STEP) for flow, descent in pairs]
     assert value(found, "whole path") == max(apart) > min(apart)
     # Stopped early, or with a step too long, it does not stand for the flow.
-    early = example_plane.descent_for_flow(replace(paper.main, iterations=500))
+    early = examples.descent_for_flow(replace(paper.main, iterations=500))
     assert value(early, "left") > 0.05
     assert not all(verdicts(early).values())
-    long = example_plane.descent_for_flow(replace(paper.main, step=0.5, iterations=1000))
+    long = examples.descent_for_flow(replace(paper.main, step=0.5, iterations=1000))
     assert not all(verdicts(long).values())
 
 
 def test_evidence_on_the_deactivation(paper: examples.Study) -> None:
     run = paper.others[0]
-    found = example_space.deactivation(run)
+    found = examples.deactivation(run)
     assert all(verdicts(found).values())
 
 
@@ -399,7 +392,7 @@ def test_evidence_on_the_captions(paper: examples.Study, monkeypatch: pytest.Mon
         counts.append([once, n * once, n * once / 2])
     off = np.abs(np.array(counts) / [[500], [8500]] - 1)
     for run in paper.others:
-        found = example_space.caption_iteration(run, 0)
+        found = examples.caption_iteration(run, 0)
         assert next(iter(verdicts(found).values())) is False
         assert (
             pytest.approx(np.array(counts), rel=0.02)
@@ -409,14 +402,14 @@ def test_evidence_on_the_captions(paper: examples.Study, monkeypatch: pytest.Mon
     # Captions that one normalisation suits pass; with the other 6 % off they do not.
     for second, holds in ((2 * 8062, True), (2 * 8062 * 1.06, False)):
         told = {"example-5.2": (0, "deactivate", 469), "example-5.3": (3, "activate", second)}
-        monkeypatch.setattr(example_space, "CAPTIONS", told)
-        found = example_space.caption_iteration(paper.others[0], 0)
+        monkeypatch.setattr(examples, "CAPTIONS", told)
+        found = examples.caption_iteration(paper.others[0], 0)
         assert next(iter(verdicts(found).values())) == holds
 
 
 def test_evidence_on_the_reactivation(paper: examples.Study) -> None:
     run = paper.others[1]
-    found = example_space.reactivation(run)
+    found = examples.reactivation(run)
     assert all(verdicts(found).values())
     h = plain_descent(run.X, run.y, run.starts[0], STEP, 6000) @ run.X[3]
     off = int(np.argmax(h <= 0))
@@ -426,7 +419,7 @@ def test_evidence_on_the_reactivation(paper: examples.Study) -> None:
 
 def test_evidence_on_the_asymptotes(paper: examples.Study) -> None:
     run = paper.others[1]
-    found = example_space.caption_asymptotes(run)
+    found = examples.caption_asymptotes(run)
     assert not any(verdicts(found).values())
     h = rational.fit(RETURNS.X, RETURNS.y, range(4)).preactivations
     off = max(abs(a - b) / b for a, b in zip(h, rational.rationals(RETURNS.y), strict=True))
@@ -438,12 +431,12 @@ def test_evidence_on_the_asymptotes(paper: examples.Study) -> None:
     assert value({"evidence": found["instead"]}, "data i whose label is fitted") == (3,)
     # Where the data are fitted exactly the dashed lines are the asymptotes.
     exact = own(RETURNS.X, RETURNS.X @ [1.0, 0.5, 0.25], [[0.1, 0.1, 0.1]])
-    assert all(verdicts(example_space.caption_asymptotes(exact)).values())
+    assert all(verdicts(examples.caption_asymptotes(exact)).values())
 
 
 def test_the_table_of_many_draws(paper: examples.Study) -> None:
     data = [run.dataset for run in paper.others]
-    table = example_tables.draws_table(data, STEP, 4, 0)
+    table = examples.draws_table(data, STEP, 4, 0)
     assert table.index.tolist() == ["example-5.2", "example-5.3"]
     assert table["starts"].tolist() == [4, 4]
     events = table["events (share of the starts)"].tolist()
@@ -452,7 +445,7 @@ def test_the_table_of_many_draws(paper: examples.Study) -> None:
     # In units of the step: near 156 for Example 5.2, and from near 9 to near 4031 for 5.3.
     low, high = map(read, table["iteration of the first event"].iloc[0].split(" to "))
     assert 150 < low <= high < 160
-    slow = example_tables.draws_table(data, 2 * STEP, 4, 0)["iteration of the first event"].iloc[0]
+    slow = examples.draws_table(data, 2 * STEP, 4, 0)["iteration of the first event"].iloc[0]
     assert read(slow.split(" to ")[0]) == pytest.approx(low / 2, abs=1)
     assert read(table["iteration of the first event"].iloc[1].split(" to ")[1]) < 20
     assert read(table["of the last"].iloc[1].split(" to ")[1]) == pytest.approx(4031, abs=30)

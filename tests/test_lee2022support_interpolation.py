@@ -16,8 +16,8 @@ from reluflow.flows.activity import deactivated
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.ledger import Evidence
-from reluflow.papers.lee2022support import interpolation
-from reluflow.papers.lee2022support.interpolation import protected
+from reluflow.papers.lee2022support import starts
+from reluflow.papers.lee2022support.starts import protected
 
 
 def verdicts(evidence: Sequence[Evidence]) -> list[bool]:
@@ -85,7 +85,7 @@ def test_the_radius_of_protection_is_sharp(angle: float) -> None:
 
 
 def test_survey_of_protection() -> None:
-    found = interpolation.survey_protection(30, 0)
+    found = starts.survey_protection(30, 0)
     some = found["protected"] > 0
     assert len(found) == 30
     assert found["protected"].sum() > some.sum() > 0
@@ -95,8 +95,8 @@ def test_survey_of_protection() -> None:
     assert -1e-12 <= found["room"].min() < 0.1
     assert found["gap"].max() < 1e-9
     assert found["final_loss"].max() < 1e-9
-    pd.testing.assert_frame_equal(found, interpolation.survey_protection(30, 0))
-    assert not found.equals(interpolation.survey_protection(30, 1))
+    pd.testing.assert_frame_equal(found, starts.survey_protection(30, 0))
+    assert not found.equals(starts.survey_protection(30, 1))
 
 
 def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,9 +112,9 @@ def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPa
         more = (Event(1.0, 0, "activate"), Event(1.0, 0, "deactivate"))
         return replace(path, events=(*path.events, *more))
 
-    monkeypatch.setattr(interpolation, "protected", remembered)
-    monkeypatch.setattr(interpolation, "affine_flow", with_an_event)
-    lost = interpolation.survey_protection(12, 0)["deactivated"].sum()
+    monkeypatch.setattr(starts, "protected", remembered)
+    monkeypatch.setattr(starts, "affine_flow", with_an_event)
+    lost = starts.survey_protection(12, 0)["deactivated"].sum()
     assert lost == sum(safe_first)
     assert 0 < lost < 12
 
@@ -131,9 +131,9 @@ def test_survey_of_protection_measures_the_room_left(monkeypatch: pytest.MonkeyP
             rooms.append(((path.at(path.grid(60)) @ X.T - (y - ball)) / y).min(axis=0))
         return path
 
-    monkeypatch.setattr(interpolation, "affine_flow", from_elsewhere)
-    monkeypatch.setattr(interpolation, "protected", lambda X, y, w0, w_gm: np.arange(len(y)) == 0)
-    found = interpolation.survey_protection(12, 0)
+    monkeypatch.setattr(starts, "affine_flow", from_elsewhere)
+    monkeypatch.setattr(starts, "protected", lambda X, y, w0, w_gm: np.arange(len(y)) == 0)
+    found = starts.survey_protection(12, 0)
     assert len(rooms) == len(found) == found["protected"].sum() == 12
     assert found["room"].tolist() == pytest.approx([room[0] for room in rooms])
     assert min(room.min() for room in rooms) < found["room"].min() < -0.01
@@ -144,22 +144,22 @@ def test_survey_of_protection_sees_what_all_data_would_need(
 ) -> None:
     """Told that every datum is protected, it meets flows that leave the linear one."""
     everything = lambda X, y, w0, w_gm: np.ones(len(y), bool)  # noqa: E731
-    monkeypatch.setattr(interpolation, "protected", everything)
-    found = interpolation.survey_protection(15, 2)
+    monkeypatch.setattr(starts, "protected", everything)
+    found = starts.survey_protection(15, 2)
     assert found["gap"].count() == len(found) == 15
     assert found["gap"].max() > 0.1
     assert found["final_loss"].max() > 0.1
     nothing = lambda X, y, w0, w_gm: np.zeros(len(y), bool)  # noqa: E731
-    monkeypatch.setattr(interpolation, "protected", nothing)
-    none = interpolation.survey_protection(5, 2)
+    monkeypatch.setattr(starts, "protected", nothing)
+    none = starts.survey_protection(5, 2)
     assert none["protected"].tolist() == [0] * 5
     assert none.drop(columns="protected").isna().all(axis=None)
-    lost = interpolation.survey_lost_data(5, 0)
-    assert interpolation.protection(none, lost, 0)[1].value == np.inf  # no slack is no slack
+    lost = starts.survey_lost_data(5, 0)
+    assert starts.protection(none, lost, 0)[1].value == np.inf  # no slack is no slack
 
 
 def test_data_are_lost_from_just_outside_the_ball() -> None:
-    lost = interpolation.survey_lost_data(60, 1)
+    lost = starts.survey_lost_data(60, 1)
     assert len(lost) == 60
     assert lost["lost"].sum() > 30
     assert 1.0 <= lost["nearest"].min() < 1.2
@@ -167,51 +167,51 @@ def test_data_are_lost_from_just_outside_the_ball() -> None:
 
 
 def test_statement_of_theorem_4_2() -> None:
-    kept, lost = interpolation.survey_protection(10, 0), interpolation.survey_lost_data(40, 0)
-    assert verdicts(interpolation.protection(kept, lost, 0)) == [True] * 6
+    kept, lost = starts.survey_protection(10, 0), starts.survey_lost_data(40, 0)
+    assert verdicts(starts.protection(kept, lost, 0)) == [True] * 6
     # Without a lost datum the second half of the evidence is empty, and does not pass.
     for none in ({"lost": 0, "nearest": np.inf}, {"lost": 0, "nearest": 1.5}):
-        empty = verdicts(interpolation.protection(kept, lost.assign(**none), 0))
+        empty = verdicts(starts.protection(kept, lost.assign(**none), 0))
         assert empty.count(False) == 2
     near = lost.assign(lost=1, nearest=0.99)
-    assert verdicts(interpolation.protection(kept, near, 0)).count(False) == 1
+    assert verdicts(starts.protection(kept, near, 0)).count(False) == 1
     for worse in ({"deactivated": 1}, {"room": -0.01}, {"gap": 0.1}, {"final_loss": 0.1}):
-        broken = verdicts(interpolation.protection(kept.assign(**worse), lost, 0))
+        broken = verdicts(starts.protection(kept.assign(**worse), lost, 0))
         assert broken.count(False) == 1
 
 
 def test_limits_lie_outside_the_ball():
-    assert falsify(interpolation.limits_outside(), 3, 45, 9).survives
-    assert interpolation.starts_at_equality(15, 0) == (15, 0)
-    pairs = interpolation.survey_exclusion(30, 0)
+    assert falsify(starts.limits_outside(), 3, 45, 9).survives
+    assert starts.starts_at_equality(15, 0) == (15, 0)
+    pairs = starts.survey_exclusion(30, 0)
     assert len(pairs) == 30
     assert pairs.reached.any()
     assert not (pairs.holds & pairs.reached).any()
-    whole = [item.holds for item in interpolation.exclusion((15, 0), pairs) if item.decides]
+    whole = [item.holds for item in starts.exclusion((15, 0), pairs) if item.decides]
     assert whole == [True, True]
     planted = pairs.assign(holds=True)
-    broken = [item.holds for item in interpolation.exclusion((15, 1), planted) if item.decides]
+    broken = [item.holds for item in starts.exclusion((15, 1), planted) if item.decides]
     assert broken == [False, False]
 
 
 def test_a_larger_ball_is_contradicted():
     """The limit's data off must not be promised twice the distance."""
-    right = interpolation.limits_outside()
+    right = starts.limits_outside()
     wrong = replace(right, slack=lambda i: (1.0 + right.slack(i)) / 2.0 - 1.0)
     assert falsify(wrong, 3, 45, 0).violations
 
 
 def test_equality_survey_sees_a_lost_datum(monkeypatch):
     behind = {"X": np.eye(2), "w_gm": np.ones(2), "w0": np.array([-1e-3, 1.0])}
-    monkeypatch.setattr(interpolation, "_at_equality", lambda rng: behind)
-    assert interpolation.starts_at_equality(2, 0) == (2, 2)
+    monkeypatch.setattr(starts, "_at_equality", lambda rng: behind)
+    assert starts.starts_at_equality(2, 0) == (2, 2)
 
 
 def test_starts_lie_as_far_from_the_fit_as_theorem_4_3_asks() -> None:
     """Anywhere: past the largest y_j/|x_j|; at equality: as far as one of them; past a boundary:
     just beyond that of one datum, which is off there."""
     rng = np.random.default_rng(5)
-    draws = interpolation.limits_outside().draws
+    draws = starts.limits_outside().draws
     for name, draw in draws.items():
         for item in (draw(rng) for _ in range(40)):
             X, w, w0 = item["X"], item["w_gm"], item["w0"]

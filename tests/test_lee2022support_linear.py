@@ -13,15 +13,8 @@ from reluflow.bruteforce import integrate
 from reluflow.falsify import Statement, falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import Evidence
-from reluflow.papers.lee2022support import (
-    crossings,
-    crossings_exact,
-    linear,
-    linear_exact,
-    linear_limits,
-    linear_reduction,
-)
-from reluflow.papers.lee2022support.pictures import linear as pictures
+from reluflow.papers.lee2022support import figures as figures_page
+from reluflow.papers.lee2022support import hyperplanes, linear
 
 RING = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
 FOUR = np.array([[1, 0, 0, 0], [4, 9, 2, 9], [0, 6, 4, 9], [2, 2, 2, 3], [8, 4, 0, 3]])
@@ -36,9 +29,9 @@ def broken(statement: Statement, count: int = 20) -> bool:
     ("false", "count"),
     [
         (replace(linear.rectangle_in_ellipsoid(3), strict=True), 40),
-        (linear_limits.norm_grows_from_zero(start=0.1), 20),
-        (crossings_exact.points_of_zeros(zero_exponent=True), 10),
-        (crossings.crossings_bound(3, prescribed=True, most=2), 20),
+        (linear.norm_grows_from_zero(start=0.1), 20),
+        (hyperplanes.points_of_zeros(zero_exponent=True), 10),
+        (hyperplanes.crossings_bound(3, prescribed=True, most=2), 20),
     ],
     ids=lambda value: getattr(value, "says", ""),
 )
@@ -159,23 +152,23 @@ def holding(evidence: list[Evidence]) -> list[bool]:
 
 
 def test_exact_checks_of_appendix_d_hold() -> None:
-    assert holding(linear_exact.manifolds(1, 60)) == [True]
-    assert holding(linear_exact.norm_turns(1, 8)) == [True]
-    points = linear_exact.rectangle_points(1, 12)
-    assert holding(linear_exact.rectangles(points)) == [True] * 3
+    assert holding(linear.manifolds(1, 60)) == [True]
+    assert holding(linear.norm_turns(1, 8)) == [True]
+    points = linear.rectangle_points(1, 12)
+    assert holding(linear.rectangles(points)) == [True] * 3
     moving = points[points.vertex & points.moves]
     assert moving.enters.all()
     assert len(moving) > 0
     assert (~points.vertex).sum() > 0
     for change in ({"g": points.g + 1}, {"lopsided": True}):
-        assert not all(holding(linear_exact.rectangles(points.assign(**change))))
+        assert not all(holding(linear.rectangles(points.assign(**change))))
 
 
 def test_exact_norm_check_needs_all_eigenvalues() -> None:
     H, q = exact.fractions(np.diag([4, 1])), exact.fractions(np.array([4, 1]))
-    assert linear_exact.grows(H, q, [1, 4])
+    assert linear.grows(H, q, [1, 4])
     with pytest.raises(ArithmeticError):
-        linear_exact.grows(H, q, [4])
+        linear.grows(H, q, [4])
 
 
 def test_small_but_nonzero_starts_overshoot_the_norm_of_the_minimum() -> None:
@@ -190,17 +183,17 @@ def test_small_but_nonzero_starts_overshoot_the_norm_of_the_minimum() -> None:
         W = affine_flow(X, y, [eps, 0.0], "linear").at(t)
         assert 0.0 < by_hand < eps**2
         assert (W**2).sum(axis=1).max() - 2.0 == pytest.approx(by_hand, rel=1e-6)
-    assert not broken(linear_limits.norm_grows_from_zero())
+    assert not broken(linear.norm_grows_from_zero())
 
 
 def test_late_states_agree_with_the_flow_at_any_rank() -> None:
     rng = np.random.default_rng(3)
     for full in (True, False):
-        for draw in linear_limits.factored_draws(full).values():
+        for draw in linear.factored_draws(full).values():
             item = draw(rng)
-            X, y = linear_limits.data_of(item)
+            X, y = linear.data_of(item)
             assert (np.linalg.matrix_rank(X) == X.shape[1]) == full
-            state = linear_limits.late(X, y, item["w0"], decays=2.0)
+            state = linear.late(X, y, item["w0"], decays=2.0)
             slowest = np.linalg.svd(X, compute_uv=False)[np.linalg.matrix_rank(X) - 1] ** 2
             path = affine_flow(X, y, item["w0"], "linear")
             assert np.allclose(path.at(2.0 / slowest), state, atol=1e-8)
@@ -218,19 +211,19 @@ def test_reduced_relu_flow_agrees_with_an_ode_solver_in_the_whole_space() -> Non
 def test_reduction_statements_are_caught_where_the_span_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    right = linear_reduction.basis_of_span
-    monkeypatch.setattr(linear_reduction, "basis_of_span", lambda item: np.roll(right(item), 1, 0))
+    right = linear.basis_of_span
+    monkeypatch.setattr(linear, "basis_of_span", lambda item: np.roll(right(item), 1, 0))
     for activation in ("linear", "relu"):
-        assert broken(linear_reduction.loss_is_constant_across(activation), 20)
-        assert broken(linear_reduction.flow_stays_along_span(activation), 20)
-        assert broken(linear_reduction.flow_is_reduced_flow(activation), 20)
+        assert broken(linear.loss_is_constant_across(activation), 20)
+        assert broken(linear.flow_stays_along_span(activation), 20)
+        assert broken(linear.flow_is_reduced_flow(activation), 20)
 
 
 def test_the_first_rotations_are_uniform() -> None:
     """The mean trace of a uniform rotation of space is 0; turns of smaller order stay near 1."""
     rng = np.random.default_rng(0)
     traces = [
-        np.trace(linear_reduction._rotations(3, 4000, size, rng), axis1=1, axis2=2).mean()
+        np.trace(linear._rotations(3, 4000, size, rng), axis1=1, axis2=2).mean()
         for size in (1.0, 1e-3)
     ]
     assert abs(traces[0]) < 0.1  # a hundredth, by chance
@@ -238,43 +231,43 @@ def test_the_first_rotations_are_uniform() -> None:
 
 
 def test_the_ring_has_no_nonnegative_coordinates_and_smaller_data_have() -> None:
-    assert linear_reduction.search_nonnegative(RING, 0, 2000).min() < -0.05
-    assert not linear_reduction.supports_exist(RING, 3)
-    assert linear_reduction.supports_exist(RING, 4)
+    assert linear.search_nonnegative(RING, 0, 2000).min() < -0.05
+    assert not linear.supports_exist(RING, 3)
+    assert linear.supports_exist(RING, 4)
     rng = np.random.default_rng(0)
     for _ in range(5):
         three = rng.uniform(0.05, 1.0, (3, 5))
-        assert linear_reduction.search_nonnegative(three, 0, 2000).min() >= 0.0
+        assert linear.search_nonnegative(three, 0, 2000).min() >= 0.0
     X = np.array([[1.0, 0, 1, 0], [0, 1.0, 0, 1], [1, 2, 1, 2]])
-    found = linear_reduction.search_nonnegative(X, 0, 500)
+    found = linear.search_nonnegative(X, 0, 500)
     assert np.allclose(found @ found.T, X @ X.T)
     assert found.min() == pytest.approx(0.0, abs=1e-4)
     with pytest.raises(ValueError, match="rank 4"):
-        linear_reduction.search_nonnegative(np.eye(4), 0, 10)
+        linear.search_nonnegative(np.eye(4), 0, 10)
 
 
 def test_coordinates_in_the_plane_keep_products_and_signs() -> None:
     X = np.array([[1.0, 0, 1, 0, 2], [0, 1.0, 0, 1, 0], [1, 3, 1, 3, 2]])
-    Z = linear_reduction.plane_coordinates(X)
+    Z = linear.plane_coordinates(X)
     assert np.allclose(Z @ Z.T, X @ X.T)
     assert Z.min() >= -1e-12
-    assert not broken(linear_reduction.plane_keeps_sign(6))
+    assert not broken(linear.plane_keeps_sign(6))
     rotated = lambda A: A @ np.array([[1.0, 0.0], [-0.4, 1.0]])  # noqa: E731
-    assert broken(with_instance(linear_reduction.plane_keeps_sign(6), A=rotated))
+    assert broken(with_instance(linear.plane_keeps_sign(6), A=rotated))
 
 
 def test_zeros_by_isolation_agree_with_sturm() -> None:
     touching = exact.ExponentialEquation((1, -4), (2, 1), -4)  # (u - 2)^2
-    assert touching.zeros() == crossings.zeros_by_isolation(touching) == 1
+    assert touching.zeros() == hyperplanes.zeros_by_isolation(touching) == 1
     both = exact.ExponentialEquation((1, 1), (1, -1), Fraction(5, 2))  # u + 1/u = 5/2
-    assert both.zeros() == crossings.zeros_by_isolation(both) == 2
-    assert holding(crossings.zeros_counted(7, 15)) == [True, True]
+    assert both.zeros() == hyperplanes.zeros_by_isolation(both) == 2
+    assert holding(hyperplanes.zeros_counted(7, 15)) == [True, True]
 
 
 def test_the_bound_of_lemma_f10_is_attained() -> None:
-    assert holding(crossings_exact.zeros_attained()) == [True]
-    assert "checked" in crossings.some_constants().others
-    assert "not so" not in crossings.some_constants().others
+    assert holding(hyperplanes.zeros_attained()) == [True]
+    assert "checked" in hyperplanes.some_constants().others
+    assert "not so" not in hyperplanes.some_constants().others
 
 
 def test_alternation_agrees_with_all_choices_of_values() -> None:
@@ -290,7 +283,7 @@ def test_alternation_agrees_with_all_choices_of_values() -> None:
         }
         slow[None] = max(slow.values())
         for first, depth in slow.items():
-            found = crossings.alternation(f, k, first)
+            found = hyperplanes.alternation(f, k, first)
             assert found == depth if depth > 0.0 else found <= 0.0
 
 
@@ -299,30 +292,30 @@ def test_rounding_is_no_crossing() -> None:
     # two of its points contains it: v.w(t) - c is nothing but rounding.
     line = {"X": np.array([[2.0, 3.0], [1.0, 0.0], [2.0, 0.0]]), "y": np.array([5.0, 1.0, 2.0]),
             "w0": np.zeros(2), "places": np.array([0.2, 0.7]), "free": np.ones(3)}  # fmt: skip
-    flow = crossings.spectrum(line["X"], line["y"], line["w0"])
-    v, c = crossings.through(flow.at(np.array([0.01, 1.0])))
+    flow = hyperplanes.spectrum(line["X"], line["y"], line["w0"])
+    v, c = hyperplanes.through(flow.at(np.array([0.01, 1.0])))
     f = flow.at(flow.times(300)) @ v - c
     assert 0.0 < np.abs(f).max() <= flow.rounding(v, c) < 1e-13
-    statement = crossings.crossings_bound(2, True)
+    statement = hyperplanes.crossings_bound(2, True)
     assert np.isnan(statement.slack(line))
     assert not statement.broken_by(line)
     # One sign change less than the limit is found all the same, on a flow that is bent.
     bent = {**line, "y": np.array([5.0, 1.0, 6.0])}
-    assert crossings.crossings_bound(2, True, most=1).broken_by(bent)
+    assert hyperplanes.crossings_bound(2, True, most=1).broken_by(bent)
     assert not statement.broken_by(bent)
 
 
 def test_alternation_is_asked_of_what_has_a_sign() -> None:
     f = np.array([1.0, -0.25, 0.5, -1e-3, 1.0])
-    assert crossings.share_of_alternation(f, 1e-2, 3) == 0.25
-    assert crossings.share_of_alternation(f, 1e-2, 4) <= 0.0
-    assert crossings.share_of_alternation(f, 1e-4, 5) == 1e-3
-    assert np.isnan(crossings.share_of_alternation(f, 1.0, 2))
+    assert hyperplanes.share_of_alternation(f, 1e-2, 3) == 0.25
+    assert hyperplanes.share_of_alternation(f, 1e-2, 4) <= 0.0
+    assert hyperplanes.share_of_alternation(f, 1e-4, 5) == 1e-3
+    assert np.isnan(hyperplanes.share_of_alternation(f, 1.0, 2))
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_diagonal_example_is_crossed_where_it_should_be(d: int) -> None:
-    equation, v = crossings_exact.diagonal_example(d)
+    equation, v = hyperplanes.diagonal_example(d)
     k = np.arange(1.0, d + 1)
     path = affine_flow(np.diag(k), k, np.zeros(d), "linear")
     times = np.log(2.0) * np.arange(1, d + 1)
@@ -330,7 +323,7 @@ def test_diagonal_example_is_crossed_where_it_should_be(d: int) -> None:
     assert np.allclose(path.at(times) @ normal, 1.0, atol=1e-9)
     assert equation.zeros(Fraction(0), Fraction(1)) == d
     t = np.linspace(0.05, 0.7 * (d + 1), 500)
-    assert crossings.alternation(path.at(t) @ normal - 1.0, d + 1) > 0.0
+    assert hyperplanes.alternation(path.at(t) @ normal - 1.0, d + 1) > 0.0
 
 
 def test_spectrum_is_the_linear_flow() -> None:
@@ -338,7 +331,7 @@ def test_spectrum_is_the_linear_flow() -> None:
     X, y, w0 = rng.uniform(size=(4, 3)), rng.uniform(size=4), rng.normal(size=3)
     t = np.array([0.0, 0.3, 2.0, 50.0])
     assert np.allclose(
-        crossings.spectrum(X, y, w0).at(t), affine_flow(X, y, w0, "linear").at(t), atol=1e-9
+        hyperplanes.spectrum(X, y, w0).at(t), affine_flow(X, y, w0, "linear").at(t), atol=1e-9
     )
 
 
@@ -349,25 +342,25 @@ def test_four_dimensions_allow_three_crossings_of_a_boundary_from_zero() -> None
 
 
 def test_the_ring_refutes_the_remark() -> None:
-    case = linear_reduction.loses_its_sign(RING, 7, 500)
+    case = linear.loses_its_sign(RING, 7, 500)
     case.check()
     assert all(case.assumptions.values())
-    assert holding(linear_reduction.not_nonnegative(case, 7, 500)) == [False]
+    assert holding(linear.not_nonnegative(case, 7, 500)) == [False]
 
 
 def test_statements_of_appendices_survive() -> None:
     for statement in (
-        *linear_reduction.linear_reduction(),
-        *linear_reduction.relu_reduction(),
-        linear_limits.every_flow_is_optimal(),
-        linear_limits.limit_from_zero_is_shortest(),
-        crossings_exact.points_of_zeros(),
+        *linear.linear_reduction(),
+        *linear.relu_reduction(),
+        linear.every_flow_is_optimal(),
+        linear.limit_from_zero_is_shortest(),
+        hyperplanes.points_of_zeros(),
     ):
         assert not broken(statement, 8)
 
 
 def test_examples_attain_the_bounds() -> None:
-    assert holding(crossings_exact.diagonal_crossings((1, 2, 3))) == [True, True]
+    assert holding(hyperplanes.diagonal_crossings((1, 2, 3))) == [True, True]
 
 
 def test_figures_show_everything() -> None:
@@ -375,9 +368,9 @@ def test_figures_show_everything() -> None:
     plane = linear.linear_neuron([[2.0, 1.0], [0.5, 1.5]], [1.0, 2.5])
     X, y = np.array([[2.0, 0.5, 0.5], [0.2, 1.0, 0.6]]), np.array([2.0, 1.5])
     drawn = {
-        "hyperrectangle of $H$": pictures.hyperrectangles(space, plane),
-        "line of minima": pictures.reduction(X, y, [[-0.5, 0.2, 0.3], [0.5, 0.2, 1.0]]),
-        "crossing of the boundary": pictures.boundary_crossings({"d = 4": (FOUR, FOUR_LABELS)}),
+        "hyperrectangle of $H$": figures_page.hyperrectangles(space, plane),
+        "line of minima": figures_page.reduction(X, y, [[-0.5, 0.2, 0.3], [0.5, 0.2, 1.0]]),
+        "crossing of the boundary": figures_page.boundary_crossings({"d = 4": (FOUR, FOUR_LABELS)}),
     }
     for word, fig in drawn.items():
         text = figures.fingerprint_of(fig)

@@ -15,7 +15,7 @@ from reluflow.geometry import enumerate_cells, local_minima, meets_cell, nested_
 from reluflow.instances import Instance, draw_many
 from reluflow.ledger import Counterexample, Evidence
 from reluflow.networks import loss
-from reluflow.papers.lee2022support import nested_minima, virtual_minima
+from reluflow.papers.lee2022support import minima, theorem_3_6
 
 
 def instance(X, y) -> Instance:
@@ -65,7 +65,7 @@ def test_a_cell_of_low_rank_without_a_virtual_minimum() -> None:
 
 
 def test_survey_of_the_known_counterexample() -> None:
-    found = virtual_minima.survey_cells([MISSED])
+    found = minima.survey_cells([MISSED])
     full, cells = found[~found.deficient], enumerate_cells(MISSED.X).patterns
     ranks = [np.linalg.matrix_rank(MISSED.X[active]) for active in cells]
     assert len(found) == len(cells)
@@ -81,8 +81,8 @@ def test_survey_of_the_known_counterexample() -> None:
 
 def test_survey_of_virtual_minima_counts_over_all_data_sets() -> None:
     drawn = list(draw_many(10, 2, 0, sizes=(2, 5)))
-    found = virtual_minima.survey_cells(iter(drawn))
-    assert len(found) == sum(len(virtual_minima.survey_cells([item])) for item in drawn)
+    found = minima.survey_cells(iter(drawn))
+    assert len(found) == sum(len(minima.survey_cells([item])) for item in drawn)
     assert found.agree.all()
     full, low = found[~found.deficient], found[found.deficient]
     assert 0 < full.inside.sum() < len(full)
@@ -96,12 +96,12 @@ def test_survey_of_virtual_minima_sees_a_violation(
     wrong: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Were the minimum of L_P always (never) in the cell, (5) would be wrong where it says else."""
-    monkeypatch.setattr(virtual_minima, "excess_in_cell", lambda X, y, active: wrong)
-    found = virtual_minima.survey_cells([THREE, FIVE])
+    monkeypatch.setattr(minima, "excess_in_cell", lambda X, y, active: wrong)
+    found = minima.survey_cells([THREE, FIVE])
     full = found[~found.deficient]
     violations = (~full.agree).sum()
     assert violations == (full.inside if wrong else ~full.inside).sum() > 0
-    evidence = virtual_minima.cells_of_full_rank([found])
+    evidence = minima.cells_of_full_rank([found])
     assert holding(evidence) == [False]
     assert evidence[0].value == violations
 
@@ -109,39 +109,39 @@ def test_survey_of_virtual_minima_sees_a_violation(
 def test_cells_within_rounding_of_equality_are_left_out() -> None:
     at_edge = instance([[1, 1], [1, 0], [0, 1]], [2, 2, 1])
     off_edge = instance([[1, 1], [1, 0], [0, 1]], [2, 2.1, 1])
-    found = [(~virtual_minima.survey_cells([k]).deficient).sum() for k in (off_edge, at_edge)]
+    found = [(~minima.survey_cells([k]).deficient).sum() for k in (off_edge, at_edge)]
     assert found[0] - found[1] == 1
 
 
 def test_the_flattest_cells_do_not_look_like_violations() -> None:
     # Lengths over twelve orders of magnitude: L_P hardly feels where the short data lie.
-    found = virtual_minima.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
+    found = minima.survey_cells(list(draw_many(30, 2, 6))[26:27]).query("not deficient")
     assert (found.agree.all(), len(found)) == (True, 8)
 
 
 def test_statements_of_proposition_3_3() -> None:
-    found = virtual_minima.survey_cells([MISSED])
-    full = virtual_minima.cells_of_full_rank([found, found])
+    found = minima.survey_cells([MISSED])
+    full = minima.cells_of_full_rank([found, found])
     assert holding(full) == [True]
     assert value(full, "rank d tried") == full[0].tried == 2 * (~found.deficient).sum()
-    low = virtual_minima.deficient_cells([found], MISSED.X, MISSED.y, INSIDE)
+    low = minima.deficient_cells([found], MISSED.X, MISSED.y, INSIDE)
     assert holding(low) == [False, False]
-    case = virtual_minima.two_data_and_their_difference(MISSED.X, MISSED.y, INSIDE)
+    case = minima.two_data_and_their_difference(MISSED.X, MISSED.y, INSIDE)
     assert routes(case) == ([False, 1], [False, False])
-    none = virtual_minima.deficient_cells([found[found.inside]], MISSED.X, MISSED.y, INSIDE)
+    none = minima.deficient_cells([found[found.inside]], MISSED.X, MISSED.y, INSIDE)
     assert holding(none) == [True, False]
     # With y_1 < y_2 the virtual minima are in the cell, by both routes.
     y = np.array([2, 3, 1, 1])
-    other = virtual_minima.two_data_and_their_difference(MISSED.X, y, INSIDE)
+    other = minima.two_data_and_their_difference(MISSED.X, y, INSIDE)
     assert routes(other)[1] == [True, True]
-    assert holding(virtual_minima.deficient_cells([found], MISSED.X, y, INSIDE)) == [False, True]
+    assert holding(minima.deficient_cells([found], MISSED.X, y, INSIDE)) == [False, True]
 
 
 # --- Theorem 3.6 ----------------------------------------------------------------------------------
 
 
 def test_survey_finds_the_planted_violation() -> None:
-    found = nested_minima.survey_pairs([THREE])
+    found = theorem_3_6.survey_pairs([THREE])
     # Minima have the supports {1,2,3}, {1,3}, {1}, {2} and none: 4 + 2 + 1 + 1 nested pairs.
     assert (len(found), found.breaks.sum()) == (8, 1)
     assert found.excess[found.breaks].tolist() == pytest.approx([F(2, 3) / F(1, 2) - 1])
@@ -152,28 +152,28 @@ def test_survey_counts_pairs_and_data_sets_apart() -> None:
     isolated = [m for m in local_minima(FIVE.X, FIVE.y) if m.dimension == 0]
     assert [m.support for m in isolated] == [(3, 4), (1, 3, 4), (0, 1, 2, 3, 4)]
     assert isolated[0].loss < isolated[1].loss < isolated[2].loss
-    found = nested_minima.survey_pairs([THREE, FIVE, THREE])
+    found = theorem_3_6.survey_pairs([THREE, FIVE, THREE])
     assert found[found.breaks].number.tolist() == [0, 1, 1, 1, 2]
-    evidence = nested_minima.fewer_vectors_larger_loss(found, THREE.X, THREE.y)
+    evidence = theorem_3_6.fewer_vectors_larger_loss(found, THREE.X, THREE.y)
     assert (value(evidence, "L(w2) < L(w1)"), value(evidence, "with such a pair")) == (5, 3)
     assert value(evidence, "largest") == pytest.approx(1 / 3, abs=1e-4)
-    alone = nested_minima.survey_pairs([FIVE])
+    alone = theorem_3_6.survey_pairs([FIVE])
     worst = alone.excess[alone.breaks].max()
     assert worst == pytest.approx(isolated[2].loss / isolated[0].loss - 1)
 
 
 def test_two_data_never_break_the_theorem() -> None:
-    found = nested_minima.survey_pairs(draw_many(15, 2, 7, sizes=(2, 2)))
+    found = theorem_3_6.survey_pairs(draw_many(15, 2, 7, sizes=(2, 2)))
     # Two independent data: all four patterns are cells, each with its minimum, all fitted exactly.
     assert (len(found), found.breaks.sum()) == (15 * 5, 0)
-    evidence = nested_minima.fewer_vectors_larger_loss(found, THREE.X, THREE.y)
+    evidence = theorem_3_6.fewer_vectors_larger_loss(found, THREE.X, THREE.y)
     assert [value(evidence, w) for w in ("data sets with", "largest")] == [0, 0.0]
 
 
 def test_independent_data_are_all_fitted_exactly() -> None:
     # Three independent data: 3^3 - 2^3 nested pairs of subsets.
     leaves = instance([[1, 0, 2], [1, 2, 0], [2, 0, 0]], [1, 6, 1])
-    found = nested_minima.survey_pairs([leaves])
+    found = theorem_3_6.survey_pairs([leaves])
     assert (len(found), found.breaks.sum()) == (19, 0)
 
 
@@ -186,20 +186,20 @@ def test_a_break_of_the_repaired_bound_is_seen(monkeypatch: pytest.MonkeyPatch) 
             for m in local_minima(THREE.X, THREE.y)
             if m.dimension == 0
         )
-        monkeypatch.setattr(nested_minima, "local_minima", lambda X, y, found=doctored: found)
-        found = nested_minima.survey_pairs([THREE])
+        monkeypatch.setattr(theorem_3_6, "local_minima", lambda X, y, found=doctored: found)
+        found = theorem_3_6.survey_pairs([THREE])
         assert (len(found), found.breaks.sum()) == (1, 1)
         assert found.excess[0] == pytest.approx(raised / 0.5 - 1)
-        assert nested_minima.within_bound().broken_by({"X": THREE.X, "y": THREE.y}) == broken
+        assert theorem_3_6.within_bound().broken_by({"X": THREE.X, "y": THREE.y}) == broken
 
 
 def test_survey_sees_a_break_with_zero_residual(monkeypatch: pytest.MonkeyPatch) -> None:
     minima = local_minima(THREE.X, THREE.y)
     lowered = tuple(replace(m, loss=0.1 if m.support == () else m.loss) for m in minima)
-    monkeypatch.setattr(nested_minima, "local_minima", lambda X, y: lowered)
+    monkeypatch.setattr(theorem_3_6, "local_minima", lambda X, y: lowered)
     # All four minima above the empty one; three of them interpolate their support.
-    assert nested_minima.survey_pairs([THREE]).breaks.sum() == 4 + 1
-    assert nested_minima.larger_where_fitted().broken_by({"X": THREE.X, "y": THREE.y})
+    assert theorem_3_6.survey_pairs([THREE]).breaks.sum() == 4 + 1
+    assert theorem_3_6.larger_where_fitted().broken_by({"X": THREE.X, "y": THREE.y})
 
 
 @settings(max_examples=30)
@@ -232,23 +232,23 @@ def test_survey_of_random_data_agrees_with_direct_comparison() -> None:
                 if set(b.support) < set(a.support):
                     pairs += 1
                     broken += loss(item.X, item.y, a.w) > loss(item.X, item.y, b.w) * (1 + 1e-7)
-    survey = nested_minima.survey_pairs(drawn)
+    survey = theorem_3_6.survey_pairs(drawn)
     assert (len(survey), survey.breaks.sum()) == (pairs, broken)
     assert broken > 0
 
 
 def test_statements_of_theorem_3_6() -> None:
-    found = nested_minima.survey_pairs([THREE])
-    assert holding(nested_minima.fewer_vectors_larger_loss(found, THREE.X, THREE.y)) == [False] * 2
-    values, held = routes(nested_minima.second_datum_dropped(THREE.X, THREE.y))
+    found = theorem_3_6.survey_pairs([THREE])
+    assert holding(theorem_3_6.fewer_vectors_larger_loss(found, THREE.X, THREE.y)) == [False] * 2
+    values, held = routes(theorem_3_6.second_datum_dropped(THREE.X, THREE.y))
     assert values == [pytest.approx(-1 / 6), F(-1, 6)]
     assert held == [False, False]
-    for statement in (nested_minima.larger_where_fitted(), nested_minima.within_bound()):
+    for statement in (theorem_3_6.larger_where_fitted(), theorem_3_6.within_bound()):
         assert falsify(statement, 1, 60, 0).survives
     # With y_2 = 2 the pair obeys: 2 for the smaller support, 3/2 for the larger.
     none, y = found[~found.breaks], np.array([2, 2, 1])
-    assert holding(nested_minima.fewer_vectors_larger_loss(none, THREE.X, THREE.y)) == [True, False]
-    assert holding(nested_minima.fewer_vectors_larger_loss(none, THREE.X, y)) == [True, True]
-    values, held = routes(nested_minima.second_datum_dropped(THREE.X, y))
+    assert holding(theorem_3_6.fewer_vectors_larger_loss(none, THREE.X, THREE.y)) == [True, False]
+    assert holding(theorem_3_6.fewer_vectors_larger_loss(none, THREE.X, y)) == [True, True]
+    values, held = routes(theorem_3_6.second_datum_dropped(THREE.X, y))
     assert values == pytest.approx([0.5, 0.5])
     assert held == [True, True]

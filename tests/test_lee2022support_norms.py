@@ -15,22 +15,14 @@ from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many, readable_data
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support import (
-    crossing_conditions,
-    crossing_parallel,
-    crossing_theorem,
-    first_cell,
-    global_limits,
-    norm_loss,
-    norm_rate,
-    small_ends,
-)
-from reluflow.papers.lee2022support.crossing_conditions import conditions
-from reluflow.papers.lee2022support.crossing_parallel_exact import conditions_at_the_origin
-from reluflow.papers.lee2022support.norm_loss_exact import late_sign, rate_polynomial
-from reluflow.papers.lee2022support.norm_rate import norm_lost
-from reluflow.papers.lee2022support.norm_rate import norm_rate as g
-from reluflow.papers.lee2022support.small_starts import guaranteed_radius, small_flows
+from reluflow.papers.lee2022support import crossings as crossings_page
+from reluflow.papers.lee2022support import norm
+from reluflow.papers.lee2022support import small_flows as small_flows_page
+from reluflow.papers.lee2022support.crossings import conditions_at_the_origin
+from reluflow.papers.lee2022support.norm import late_sign, rate_polynomial
+from reluflow.papers.lee2022support.setting import guaranteed_radius, small_flows
+from reluflow.papers.lee2022support.small_flows import conditions, norm_lost
+from reluflow.papers.lee2022support.small_flows import norm_rate as g
 from reluflow.rational import fit, is_local_minimum
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
@@ -60,14 +52,14 @@ def test_norm_lost_compares_all_pairs_of_times():
 
 def test_norm_lost_is_no_value_of_a_grid():
     """On the two data of the overshoot |w|^2 is a polynomial in u = exp(-t), maximised by hand."""
-    X, y, v = norm_loss.OVERSHOOT
+    X, y, v = norm.OVERSHOOT
     for eps in (mp.mpf("0.03") / mp.sqrt(5), mp.mpf("0.3")):
         peak = mp.findroot(lambda u, e=eps: e**2 * u - 36 * (1 - (1 - e / 2) * u**9) * (1 - e / 2)
                            * u**8, (eps**2 / 36) ** (mp.mpf(1) / 7))  # fmt: skip
         true = 2 * (1 - (1 - eps / 2) * peak**9) ** 2 + eps**2 * peak**2 / 2 - 2
         found = norm_lost(X, y, affine_flow(X, y, float(eps) * v))
         assert found == pytest.approx(float(true), rel=1e-8)
-    case = norm_loss.overshoot()
+    case = norm.overshoot()
     assert case.breaks[0].value == pytest.approx(0.0119146, rel=1e-5)
 
 
@@ -125,7 +117,7 @@ def slow_conditions(X, y, step):
 def test_conditions_against_their_printed_form():
     seen, rng = 0, RNG(5)
     for _ in range(25):
-        item = crossing_theorem.built_crossings(rng)
+        item = crossings_page.built_crossings(rng)
         path = small_flows(item, [0.9])[0]
         for step in crossings(item["X"], path):
             found = conditions(item["X"], item["y"], step)
@@ -139,7 +131,7 @@ def test_conditions_against_their_printed_form():
     assert seen >= 3
 
 
-PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", crossing_parallel.TOGETHER, strict=True)}
+PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", crossings_page.TOGETHER, strict=True)}
 
 
 def test_parallel_data_are_one_boundary_with_one_label_each():
@@ -162,8 +154,8 @@ def test_the_numbers_of_the_page_on_crossings():
                                                      [5, 7, 8, 8], [2, -1]))  # fmt: skip
     assert pytest.approx(0.0360 - 0.0109, abs=1e-4) == B1
     assert (pytest.approx(8.277, abs=1e-3), 1) == (8 + B2, B4)
-    one = crossing_parallel.merged(PARALLEL)
-    ((step, met),) = crossing_conditions.at_crossings(one, 1e-6)
+    one = crossings_page.merged(PARALLEL)
+    ((step, met),) = small_flows_page.at_crossings(one, 1e-6)
     assert (1 + met.B2) * one["y"][2] == pytest.approx(4.36, abs=5e-3)
     assert step.w / (1e-6 * guaranteed_radius(one["X"], one["y"])) * np.sqrt(5) == pytest.approx(
         [3.38, 0.0], abs=5e-3
@@ -173,30 +165,30 @@ def test_the_numbers_of_the_page_on_crossings():
 def test_merged_data_have_the_same_flow_and_none_parallel():
     rng = RNG(2)
     for _ in range(10):
-        base = crossing_theorem.built_crossings(rng, int(rng.integers(2, 4)))
-        item = {**base, **crossing_theorem.with_parallels(base, rng)}
-        one = crossing_parallel.merged(item)
+        base = crossings_page.built_crossings(rng, int(rng.integers(2, 4)))
+        item = {**base, **crossings_page.with_parallels(base, rng)}
+        one = crossings_page.merged(item)
         assert len(one["X"]) == len(base["X"]) < len(item["X"])
         ways = RNG(3).normal(size=(20, base["X"].shape[1]))
         losses = loss(item["X"], item["y"], ways)
         apart = losses - loss(one["X"], one["y"], ways)
         assert np.ptp(apart) < 1e-12 * losses.max() < 1e-9 * np.ptp(losses)
     alone = {"X": THREE[0], "y": THREE[1]}
-    assert all(np.array_equal(crossing_parallel.merged(alone)[k], v) for k, v in alone.items())
+    assert all(np.array_equal(crossings_page.merged(alone)[k], v) for k, v in alone.items())
 
 
 def test_theorem_F6_falls_on_parallel_data_and_its_repair_does_not_speak_of_them():
-    case, repair = crossing_parallel.two_at_once(), crossing_theorem.strict_under_conditions()
+    case, repair = crossings_page.two_at_once(), crossings_page.strict_under_conditions()
     case.check()
     assert all(case.assumptions.values())
-    shown = [item for item in crossing_parallel.drop_on_parallel_data() if item.decides]
+    shown = [item for item in crossings_page.drop_on_parallel_data() if item.decides]
     assert [item.holds for item in shown] == [False, False]
     assert repair.fails(repair.slack(PARALLEL))
     assert repair.unmet(PARALLEL).startswith("B1, B2, B3 and B4 hold")
     # It does speak of parallel data whose merged label is small enough.
     drawn = (repair.draws["d = 2, parallel"](rng) for rng in map(RNG, range(30)))
     item = next(item for item in drawn if repair.unmet(item) is None)
-    assert len(crossing_parallel.merged(item)["X"]) < len(item["X"])
+    assert len(crossings_page.merged(item)["X"]) < len(item["X"])
     assert not repair.fails(repair.slack(item))
 
 
@@ -212,7 +204,7 @@ def test_the_four_data_by_their_closed_form():
     p = early(mp.findroot(lambda t: early(t)[1], eps / 42))[0] / mp.sqrt(2)
     top, t = 29 * np.sqrt(2) / 49, np.linspace(0.0, 0.5, 1_000_001)
     squares = (top - (top - float(p)) * np.exp(-98 * t)) ** 2 + float(p) ** 2 * np.exp(-12 * t)
-    found = crossing_parallel.drop_on_parallel_data()[0].value
+    found = crossings_page.drop_on_parallel_data()[0].value
     assert found == pytest.approx((squares.max() - top**2) / (5 * float(eps) ** 2), rel=1e-6)
 
 
@@ -230,25 +222,25 @@ def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
 def test_least_planar_loss_against_the_enumeration():
     for item in draw_many(40, 2, 8):
         best = local_minima(item.X, item.y)[0].loss
-        found, scale = global_limits.least_planar_loss(item.X, item.y), 0.5 * float(item.y @ item.y)
+        found, scale = norm.least_planar_loss(item.X, item.y), 0.5 * float(item.y @ item.y)
         assert found <= best + 1e-9 * scale
         if item.kind != "extreme":  # there the enumeration drops minima that rounding may own
             assert found == pytest.approx(best, abs=1e-9 * scale)
 
 
 def test_a_flow_that_doubles_cannot_follow_is_undecided(monkeypatch):
-    first = first_cell.converges_in_first_resting_cell()
+    first = norm.converges_in_first_resting_cell()
     item = {"X": np.eye(2), "y": np.array([1.0, 2.0]), "u": np.array([0.6, 0.8])}
     assert first.slack(item) == 1.0
     lost = lambda *given: [replace(path, status="non-unique") for path in small_flows(*given)]  # noqa: E731
-    monkeypatch.setattr(first_cell, "small_flows", lost)
+    monkeypatch.setattr(norm, "small_flows", lost)
     assert np.isnan(first.slack(item))
     assert not first.broken_by(item)
 
 
 def test_the_first_resting_cell_counts_from_the_start():
     def places(X, y, cells):
-        return first_cell.first_resting(X, y, cells), len(cells) - 1
+        return norm.first_resting(X, y, cells), len(cells) - 1
 
     X, y = THREE
     assert places(X, y, visited_cells(X, affine_flow(X, y, [1e-4, 1e-4]))) == (0, 0)
@@ -262,7 +254,7 @@ def test_the_first_resting_cell_counts_from_the_start():
 
 
 def test_overshoot_by_three_routes():
-    X, y, v = norm_loss.OVERSHOOT
+    X, y, v = norm.OVERSHOOT
     polynomial, eps = rate_polynomial(X.tolist(), y.tolist(), v.tolist())
     assert polynomial.coeff_monomial(polynomial.gen**2) == eps**2 / 2
     path, t = affine_flow(X, y, 0.01 * v), np.array([0.3, 1.0, 3.0])
@@ -279,7 +271,7 @@ def test_overshoot_by_three_routes():
 def test_overshoot_follows_its_law():
     """The largest |w|^2 - 2 is 7/18 36^(-2/7) eps^(18/7): from half eps^2 u^2 - 4 u^9, and as the
     exact flow has it."""
-    X, y, v = norm_loss.OVERSHOOT
+    X, y, v = norm.OVERSHOOT
     law = 7 / 18 * 36 ** (-2 / 7)
     u = np.linspace(0.0, 1.0, 2_000_001)
     for eps, accuracy in ((1e-2, 3e-3), (1e-3, 3e-4)):
@@ -291,7 +283,7 @@ def test_overshoot_follows_its_law():
 
 def test_starts_in_other_cells_lose_many_times_what_they_brought():
     """The formula of the page for m without bound, and a plain descent with short steps."""
-    for k, j, share in zip((3, 17), (2, 12), norm_loss.other_cells()[1].value, strict=True):
+    for k, j, share in zip((3, 17), (2, 12), norm.other_cells()[1].value, strict=True):
         ratio = (k * k + 1) * (k * k - k + 1) ** 2 / (4 * k * k * (k * k - 2 * k + 2))
         assert k * k == 2 * j * j + 1
         assert share == pytest.approx(ratio, rel=2e-3)
@@ -302,11 +294,11 @@ def test_starts_in_other_cells_lose_many_times_what_they_brought():
 
 
 def test_the_reading_of_theorem_F6_tells_what_one_datum_would_need():
-    assert "11.3 < 4.4" in crossing_parallel.one_datum().others
+    assert "11.3 < 4.4" in crossings_page.one_datum().others
 
 
 def test_standstill_is_a_double_zero_and_the_norm_increases():
-    instance, f = norm_rate.standstill()
+    instance, f = small_flows_page.standstill()
     half = sympy.Rational(1, 2)
     assert f.eval(half) == 0
     assert f.diff().eval(half) == 0
@@ -324,7 +316,7 @@ def test_standstill_is_a_double_zero_and_the_norm_increases():
 
 @pytest.mark.parametrize("m", [2, 3, 7])
 def test_family_that_misses_the_global_minimum(m):
-    X, y = global_limits.missing_family(m)
+    X, y = norm.missing_family(m)
     kept, other = fit(X, y, [0, 1, 2]), fit(X, y, [0, 2])
     assert is_local_minimum(kept, [0, 1, 2])
     assert is_local_minimum(other, [0, 2])
@@ -336,14 +328,14 @@ def test_family_that_misses_the_global_minimum(m):
 
 
 TRUE = {
-    "kept": small_ends.keeps_all_data,
-    "realisable": global_limits.realisable_is_global,
-    "little": norm_loss.norm_drops_little,
-    "first": first_cell.converges_in_first_resting_cell,
-    "leaving": crossing_conditions.plane_never_meets_B2,
-    "strict": crossing_theorem.strict_under_conditions,
-    "continuous": norm_rate.rate_is_continuous,
-    "slope": norm_rate.rate_is_the_slope,
+    "kept": small_flows_page.keeps_all_data,
+    "realisable": norm.realisable_is_global,
+    "little": norm.norm_drops_little,
+    "first": norm.converges_in_first_resting_cell,
+    "leaving": small_flows_page.plane_never_meets_B2,
+    "strict": crossings_page.strict_under_conditions,
+    "continuous": small_flows_page.rate_is_continuous,
+    "slope": small_flows_page.rate_is_the_slope,
 }
 
 
@@ -357,9 +349,9 @@ def test_true_statements_survive(name):
 
 def test_batches_say_what_single_flows_say():
     rng = RNG(3)
-    for make in (small_ends.keeps_all_data, global_limits.realisable_is_global,
-                 norm_loss.norm_never_drops,
-                 first_cell.converges_in_first_resting_cell):  # fmt: skip
+    for make in (small_flows_page.keeps_all_data, norm.realisable_is_global,
+                 norm.norm_never_drops,
+                 norm.converges_in_first_resting_cell):  # fmt: skip
         statement = make()
         items = [one(rng) for one in statement.draws.values() for _ in range(2)]
         items = [item for item in items if statement.unmet(item) is None]
@@ -371,45 +363,45 @@ def test_batches_say_what_single_flows_say():
 
 
 def test_false_statements_fall():
-    drops = falsify(norm_loss.norm_never_drops(), 0, 60, evaluations=0)
+    drops = falsify(norm.norm_never_drops(), 0, 60, evaluations=0)
     assert drops.violations
     assert all(kind.startswith("aligned") for kind in drops.violations)
-    best = replace(global_limits.all_active_is_global(),
+    best = replace(norm.all_active_is_global(),
                    readable=readable_data(2, (3, 3), 1, 2))  # fmt: skip
     found = falsify(best, 0, 40, evaluations=0).counterexample
     assert sorted(map(tuple, found["X"].tolist())) == [(0, 1), (1, 0), (1, 1)]
 
 
 def test_false_variants_of_true_statements_fall():
-    little = norm_loss.norm_drops_little()
+    little = norm.norm_drops_little()
     tight = replace(little, slack=lambda item: little.slack(item) - 0.2)  # 0.8 |w0|^2
     assert not falsify(tight, 0, 60, evaluations=0).survives
-    kept = small_ends.keeps_all_data()
+    kept = small_flows_page.keeps_all_data()
     loose = {k: v for k, v in kept.hypotheses.items() if "minimum" not in k}
     assert not falsify(replace(kept, hypotheses=loose), 0, 40, evaluations=0).survives
-    real = global_limits.realisable_is_global()
-    noisy = replace(real, derive=None, draws=small_ends.nontrivial_draws(2))
+    real = norm.realisable_is_global()
+    noisy = replace(real, derive=None, draws=small_flows_page.nontrivial_draws(2))
     assert not falsify(noisy, 0, 20, evaluations=0).survives
-    first = first_cell.converges_in_first_resting_cell()
-    anywhere = replace(first, hypotheses={}, draws=small_ends.nontrivial_draws(2))
+    first = norm.converges_in_first_resting_cell()
+    anywhere = replace(first, hypotheses={}, draws=small_flows_page.nontrivial_draws(2))
     assert not falsify(anywhere, 0, 40, evaluations=0).survives
-    leaving = crossing_conditions.plane_never_meets_B2()
+    leaving = small_flows_page.plane_never_meets_B2()
     alone = replace(
-        leaving, slack=lambda item: -crossing_conditions.first_deactivation(item, 1e-7)[0].B4
+        leaving, slack=lambda item: -small_flows_page.first_deactivation(item, 1e-7)[0].B4
     )
     assert not falsify(alone, 0, 10, evaluations=0).survives
 
 
 def test_continuity_is_tried_on_boundaries():
     """Off the boundary of the first datum the statement would say nothing of its jump."""
-    for kind, draw in norm_rate.rate_is_continuous().draws.items():
+    for kind, draw in small_flows_page.rate_is_continuous().draws.items():
         item = draw(np.random.default_rng(3))
         terms = np.abs(item["X"][0]) @ np.abs(item["w"])
         assert abs(item["X"][0] @ item["w"]) <= 1e-15 * terms, kind
 
 
 def test_the_gradient_itself_is_not_continuous():
-    steady = norm_rate.rate_is_continuous()
+    steady = small_flows_page.rate_is_continuous()
 
     def slack(item):
         X, y, w, v = item["X"], item["y"], item["w"], item["v"]
@@ -426,8 +418,8 @@ def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
     def shifted(X, y, w):
         return g(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
 
-    monkeypatch.setattr(norm_rate, "norm_rate", shifted)
-    largest = norm_rate.rate_at_minima(0, 5)[0]
+    monkeypatch.setattr(small_flows_page, "norm_rate", shifted)
+    largest = small_flows_page.rate_at_minima(0, 5)[0]
     assert largest.value == pytest.approx(1e-6, rel=1e-3)
     assert not largest.holds
 
@@ -435,49 +427,49 @@ def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
 def test_an_activation_is_no_deactivation():
     """Both data end active and fitted; the one that starts inactive becomes active on the way."""
     item = {"X": np.array([[1.0, 0.2], [0.2, 1.0]]), "y": np.ones(2), "u": np.array([1.0, -0.5])}
-    ((step, _),) = crossing_conditions.at_crossings(item, 1e-3)
+    ((step, _),) = small_flows_page.at_crossings(item, 1e-3)
     assert (step.before.tolist(), step.after.tolist()) == ([True, False], [True, True])
-    assert crossing_conditions.first_deactivation(item, 1e-3) == []
+    assert small_flows_page.first_deactivation(item, 1e-3) == []
 
 
 def test_what_is_measured_reaches_the_expected_verdicts():
-    drops = falsify(norm_loss.norm_never_drops(), 0, 60, 0)
-    worse = falsify(global_limits.all_active_is_global(), 0, 30, 7)
-    three = global_limits.better_without_the_second(*THREE)
-    into = first_cell.end_on_boundary()
+    drops = falsify(norm.norm_never_drops(), 0, 60, 0)
+    worse = falsify(norm.all_active_is_global(), 0, 30, 7)
+    three = norm.better_without_the_second(*THREE)
+    into = norm.end_on_boundary()
     for case, evidence in (
-        (three, global_limits.not_global(worse, three)),
-        (norm_loss.overshoot(), norm_loss.overshoot_law()),
-        (norm_loss.overshoot(), norm_loss.drops(drops)),
-        (into, first_cell.met_at_the_end(into)),
+        (three, norm.not_global(worse, three)),
+        (norm.overshoot(), norm.overshoot_law()),
+        (norm.overshoot(), norm.drops(drops)),
+        (into, norm.met_at_the_end(into)),
     ):
         case.check()
         assert not all(item.holds for item in evidence if item.decides)
     for evidence in (
-        norm_rate.rate_at_minima(0, 5),
-        norm_loss.sharp_family(),
-        norm_loss.from_zero(0, 20, 5),
-        norm_loss.other_cells(),
-        global_limits.how_far(40),
+        small_flows_page.rate_at_minima(0, 5),
+        norm.sharp_family(),
+        norm.from_zero(0, 20, 5),
+        norm.other_cells(),
+        norm.how_far(40),
     ):
         assert all(item.holds for item in evidence if item.decides)
-    aligned = norm_loss.drops(drops)[1]
+    aligned = norm.drops(drops)[1]
     assert aligned.value == sum(drops.violations.values()) > 0
-    assert global_limits.family_table((2,)).loc[2, "ratio"] == "≈2.667"
+    assert norm.family_table((2,)).loc[2, "ratio"] == "≈2.667"
 
 
 def test_flows_meet_the_conditions_where_all_their_crossings_do():
     found = pd.DataFrame({"flow": [0, 0, 3, 4], "all four": [True, False, True, True]})
-    assert crossing_theorem.crossed(found) == (3, 2)
+    assert crossings_page.crossed(found) == (3, 2)
 
 
 def test_conditions_are_counted_by_source():
-    met = crossing_theorem.met_by_source(0, 10)
-    counts = crossing_theorem.condition_table(met, 10)
+    met = crossings_page.met_by_source(0, 10)
+    counts = crossings_page.condition_table(met, 10)
     assert counts.loc["deactivations: B2", "d = 2"] == 0
     assert counts.loc["flows with B1-B4 at every crossing", "d = 2, built"] > 0
     # The same by a loop over flows.
-    draws, rng = list(crossing_theorem.sources()["d = 2"].values()), RNG(0)
+    draws, rng = list(crossings_page.sources()["d = 2"].values()), RNG(0)
     drawn = (draws[k % 2](rng) for k in range(100))
     apart = (
         i for i in drawn if (abs(i["X"] @ i["u"]) > 1e-6 * np.linalg.norm(i["X"], axis=1)).all()
@@ -497,5 +489,5 @@ def test_a_small_flow_may_end_on_a_boundary_and_not_in_a_minimum() -> None:
     assert path.events == ()
     assert path.end == pytest.approx([2.0, 0.0], abs=1e-9)
     assert not any(m.dimension == 0 and np.allclose(m.w, path.end) for m in local_minima(X, y))
-    assert not first_cell.off_boundaries({"X": X, "y": y})
-    assert first_cell.off_boundaries({"X": X, "y": np.array([2.0, 1.0, 1.5])})
+    assert not norm.off_boundaries({"X": X, "y": y})
+    assert norm.off_boundaries({"X": X, "y": np.array([2.0, 1.0, 1.5])})

@@ -18,15 +18,7 @@ from reluflow.figures import cut_off
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, parallel_classes
 from reluflow.instances import Instance, draw_many
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support import (
-    partition_boundaries,
-    partition_boundaries_exact,
-    partition_linear,
-    partition_minima,
-    partition_order,
-    partitions,
-)
-from reluflow.papers.lee2022support.pictures import partitions as pictures
+from reluflow.papers.lee2022support import figures, geometry, minima
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 ALL_HOLD = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.array([2.0, 1.0, 2.0])
@@ -54,12 +46,12 @@ def test_statement_on_the_terms() -> None:
     y = np.array([0.4, 1.2, 0.8, 0.5, 1.4, 0.7])
     three = Instance(THREE, np.array([2.0, 1.0, 1.0]), "by hand")
     pairs = list(draw_many(5, 2, 0, sizes=(2, 2)))
-    found = partitions.terminology(X, y, np.array([-0.8, 1.4]), pairs)
+    found = geometry.terminology(X, y, np.array([-0.8, 1.4]), pairs)
     assert holding(found) == [True] * 3
-    odd = partitions.terminology(X[:5], y[:5], np.array([2.0, 2.0]), [*pairs, three])
+    odd = geometry.terminology(X[:5], y[:5], np.array([2.0, 2.0]), [*pairs, three])
     assert holding(odd)[:2] == [False, False]
     # The virtual minimum of a cell that contains it.
-    at_home = partitions.terminology(three.X, three.y, np.array([1.0, 1.0]), pairs)
+    at_home = geometry.terminology(three.X, three.y, np.array([1.0, 1.0]), pairs)
     assert holding(at_home) == [True, False, False]
 
 
@@ -67,28 +59,28 @@ def test_statement_on_the_terms() -> None:
 
 
 def test_lemma_f1_falls_on_the_smallest_parallel_data():
-    report = falsify(partitions.one_datum_between_cells(), 0, 30, 0)
+    report = falsify(geometry.one_datum_between_cells(), 0, 30, 0)
     assert report.counterexample["X"].tolist() == [[1.0], [2.0]]
-    row = settle(ledger.open("lee2022support"), "sv.lemF.1", report, case=partitions.on_a_line)
+    row = settle(ledger.open("lee2022support"), "sv.lemF.1", report, case=geometry.on_a_line)
     assert row.verdict == "refuted"
     assert [item.value for item in row.counterexample.breaks] == [2]
 
 
 def test_lemma_f1_survives_where_no_two_data_are_parallel():
-    statement = partitions.one_datum_between_cells()
+    statement = geometry.one_datum_between_cells()
     apart = {"not parallel": lambda item: len(parallel_classes(item["X"])) == len(item["X"])}
     draws = {k: v for k, v in statement.draws.items() if "d = 1" not in k}
     assert survives(replace(statement, draws=draws, hypotheses=apart), 60)
 
 
 def test_our_adjacency_survives_and_sees_a_wrong_class(monkeypatch):
-    statement = partitions.one_class_between_cells()
+    statement = geometry.one_class_between_cells()
     assert survives(statement, 60)
     with monkeypatch.context() as m:
-        m.setattr(partitions, "parallel_classes", lambda X: [frozenset({i}) for i in range(len(X))])
+        m.setattr(geometry, "parallel_classes", lambda X: [frozenset({i}) for i in range(len(X))])
         assert not survives(statement, 60)
     with monkeypatch.context() as m:  # "only if" alone is not enough
-        m.setattr(partitions, "adjacent_pairs", lambda X: [])
+        m.setattr(geometry, "adjacent_pairs", lambda X: [])
         assert not survives(statement, 60)
 
 
@@ -96,13 +88,13 @@ def test_our_adjacency_survives_and_sees_a_wrong_class(monkeypatch):
 
 
 def test_lemma_f2_survives_and_a_tighter_bound_does_not(monkeypatch):
-    assert survives(partitions.few_cells(), 80)
+    assert survives(geometry.few_cells(), 80)
     with monkeypatch.context() as m:
-        m.setattr(partitions, "cell_bound", lambda n, d: cell_bound(n, d) - 1)
-        assert not survives(partitions.few_cells(), 40)
+        m.setattr(geometry, "cell_bound", lambda n, d: cell_bound(n, d) - 1)
+        assert not survives(geometry.few_cells(), 40)
     with monkeypatch.context() as m:
-        m.setattr(partitions, "count_by_ranks", lambda X: len(enumerate_cells(X)) + 1)
-        assert not survives(partitions.few_cells(), 10)
+        m.setattr(geometry, "count_by_ranks", lambda X: len(enumerate_cells(X)) + 1)
+        assert not survives(geometry.few_cells(), 10)
 
 
 # --- Lemma 4.5 ------------------------------------------------------------------------------------
@@ -110,9 +102,9 @@ def test_lemma_f2_survives_and_a_tighter_bound_does_not(monkeypatch):
 
 def test_cells_of_a_quadrant_by_hand():
     # On (-a, b) the datum (1, 1) is active where b > a, (0, 1) always, (1, 0) never.
-    assert partition_order.quadrant_cells(THREE, 2) == {frozenset({1}), frozenset({1, 2})}
-    assert partition_order.quadrant_cells(THREE, 4) == {frozenset({0}), frozenset({0, 2})}
-    assert partition_order.quadrant_cells_by_angle(THREE, 2) == {frozenset({1}), frozenset({1, 2})}
+    assert geometry.quadrant_cells(THREE, 2) == {frozenset({1}), frozenset({1, 2})}
+    assert geometry.quadrant_cells(THREE, 4) == {frozenset({0}), frozenset({0, 2})}
+    assert geometry.quadrant_cells_by_angle(THREE, 2) == {frozenset({1}), frozenset({1, 2})}
 
 
 @pytest.mark.parametrize("X", [FOUR, [[1, 0]], [[0, 2], [0, 1]], [[1, 1], [2, 2], [1, 3], [1, 0]]])
@@ -122,25 +114,25 @@ def test_cells_of_a_quadrant_agree_with_a_walk_through_it(X):
         t = np.deg2rad(np.arange(0.05, 90.0, 0.1))
         W = np.column_stack([u * np.cos(t), v * np.sin(t)])
         walked = {frozenset(np.flatnonzero(X @ w > 0).tolist()) for w in W}
-        assert partition_order.quadrant_cells(X, quadrant) == walked
-        assert partition_order.quadrant_cells_by_angle(X, quadrant) == walked
+        assert geometry.quadrant_cells(X, quadrant) == walked
+        assert geometry.quadrant_cells_by_angle(X, quadrant) == walked
 
 
 def test_lemma_45_survives_and_needs_A1_and_one_quadrant(monkeypatch):
-    statement = partition_order.nested_in_quadrants()
+    statement = geometry.nested_in_quadrants()
     assert survives(statement, 90)
-    both = partition_order.quadrant_cells(THREE, 2) | partition_order.quadrant_cells(THREE, 4)
+    both = geometry.quadrant_cells(THREE, 2) | geometry.quadrant_cells(THREE, 4)
     with monkeypatch.context() as m:
-        m.setattr(partition_order, "quadrant_cells", lambda X, q: both)
-        m.setattr(partition_order, "quadrant_cells_by_angle", lambda X, q: both)
+        m.setattr(geometry, "quadrant_cells", lambda X, q: both)
+        m.setattr(geometry, "quadrant_cells_by_angle", lambda X, q: both)
         assert statement.broken_by({"X": THREE})  # cells of two quadrants are not nested
     with monkeypatch.context() as m:
-        m.setattr(partition_order, "quadrant_cells_by_angle", lambda X, q: set())
+        m.setattr(geometry, "quadrant_cells_by_angle", lambda X, q: set())
         assert not survives(statement, 10)
     left = {"X": np.array([[-1.0, 0.5], [2.0, 3.0]])}  # without A1 each is active alone
-    cells = partition_order.quadrant_cells(left["X"], 2)
+    cells = geometry.quadrant_cells(left["X"], 2)
     assert {frozenset({0}), frozenset({0, 1})} <= cells or len(cells) > 1
-    mixed = partition_order.quadrant_cells(np.array([[-1.0, -2.0], [1.0, 3.0]]), 2)
+    mixed = geometry.quadrant_cells(np.array([[-1.0, -2.0], [1.0, 3.0]]), 2)
     assert any(not (a <= b or b <= a) for a, b in combinations(mixed, 2))
 
 
@@ -155,7 +147,7 @@ def test_minima_on_a_line_are_counted_in_closed_form():
         n = int(rng.integers(1, 5))
         X, y = rng.integers(1, 4, (n, 1)).astype(float), rng.integers(-3, 4, n).astype(float)
         rising = float(X[:, 0] @ y) > 0
-        assert partition_minima.cells_with_minima(X, y) == 1 + rising
+        assert geometry.cells_with_minima(X, y) == 1 + rising
 
 
 def test_descents_end_in_the_cells_that_hold_minima():
@@ -180,31 +172,31 @@ def test_descents_end_in_the_cells_that_hold_minima():
 
 
 def test_proposition_f3_survives_and_plus_one_is_for_no_positive_label():
-    assert survives(partition_minima.few_minima(), 28)
-    assert survives(partition_minima.minima_in_positive_cells(), 28)
-    without = partition_minima.few_minima(extra=0)
+    assert survives(geometry.few_minima(), 28)
+    assert survives(geometry.minima_in_positive_cells(), 28)
+    without = geometry.few_minima(extra=0)
     report = falsify(without, 1, 28, 0)
     assert report.violations
     assert (report.worst["y"] <= 0).all()
     positive = {"a positive label": lambda item: bool((item["y"] > 0).any())}
     assert survives(replace(without, hypotheses=positive), 28)
-    assert not survives(partition_minima.few_minima(extra=-1), 28)
+    assert not survives(geometry.few_minima(extra=-1), 28)
 
 
 def test_only_positive_labels_make_room_for_minima():
     item = {"X": np.eye(2), "y": np.array([1.0, 0.0])}  # minima in the cells {1} and {} alone
-    assert partition_minima.minima_in_positive_cells().slack(item) == 0
-    assert partition_minima.few_minima().slack(item) == 1
+    assert geometry.minima_in_positive_cells().slack(item) == 0
+    assert geometry.few_minima().slack(item) == 1
 
 
 def test_a_minimum_on_a_boundary_lies_in_one_partition():
     """All w <= 0 are minima of data x = 1, 1, y = 1, -2; the boundary counts as inactive."""
     X, y = np.ones((2, 1)), np.array([1.0, -2.0])
-    assert partition_minima.cells_with_minima(X, y) == 1
+    assert geometry.cells_with_minima(X, y) == 1
 
 
 def test_cones_survive_and_a_wrong_half_space_does_not(monkeypatch):
-    statement = partitions.cells_are_cones()
+    statement = geometry.cells_are_cones()
     assert survives(statement, 90)
     shifted = {**statement.draws[next(iter(statement.draws))](np.random.default_rng(0))}
     shifted.update(w=np.ones_like(shifted["w"]), v=-np.ones_like(shifted["v"]))
@@ -214,7 +206,7 @@ def test_cones_survive_and_a_wrong_half_space_does_not(monkeypatch):
 
 
 def test_a_label_above_zero_is_not_convex():
-    statement = partition_minima.labels_convex()
+    statement = geometry.labels_convex()
     assert survives(statement, 200, 50)
     flipped = replace(statement, hypotheses={})
     assert flipped.broken_by({"t": np.array([-1.0, 1.0]), "y": np.array([1.0]),
@@ -223,11 +215,11 @@ def test_a_label_above_zero_is_not_convex():
 
 def test_all_six_cells_hold_a_minimum():
     X, y = ALL_HOLD
-    report = falsify(partition_minima.minima_in_positive_cells(), 0, 12, 0)
-    claims, more = ledger.open("lee2022support"), partition_minima.all_cells_hold_minima(X, y)
+    report = falsify(geometry.minima_in_positive_cells(), 0, 12, 0)
+    claims, more = ledger.open("lee2022support"), geometry.all_cells_hold_minima(X, y)
     assert settle(claims, "sv.ours.minima.count", report, more=more).verdict == "survived"
     assert [e.value for e in more if "data below" in e.what] == [6, 6]
-    few = partition_minima.all_cells_hold_minima(X, np.array([1.0, 3.0, 1.0]))
+    few = geometry.all_cells_hold_minima(X, np.array([1.0, 3.0, 1.0]))
     assert [e.value < 6 for e in few if "data below" in e.what] == [True, True]
 
 
@@ -240,7 +232,7 @@ def test_the_fall_is_the_difference_of_losses():
         X, y = rng.uniform(0, 1, (4, 2)), rng.uniform(0.1, 2, 4)
         w = rng.normal() * np.array([-X[0, 1], X[0, 0]])
         eps = rng.uniform(0.01, 1.0)
-        fall, promise, size = partition_boundaries.fall_from_boundary(X, y, w, 0, eps)
+        fall, promise, size = minima.fall_from_boundary(X, y, w, 0, eps)
         plain = loss(X, y, w) - min(loss(X, y, w + eps * X[0]), loss(X, y, w - eps * X[0]))
         assert fall == pytest.approx(plain, abs=1e-12)
         kappa = sum(float(x @ X[0]) ** 2 for x in X)
@@ -252,7 +244,7 @@ def test_the_fall_is_the_difference_of_losses():
 def test_restricted_minima_are_all_of_them():
     """Against a fine walk along each boundary line of three data in the plane, and the origin."""
     X, y = THREE, np.array([2.0, 1.0, 1.0])
-    found = list(partition_boundaries.restricted_minima(X, y))
+    found = list(minima.restricted_minima(X, y))
     assert sum(on.all() for _, on in found) == 1
     for j in range(3):
         along = np.array([-X[j, 1], X[j, 0]]) / np.linalg.norm(X[j])
@@ -276,10 +268,10 @@ def test_the_figures_boundary_minimum_is_left_exactly():
 
 
 def test_lemma_32_survives_and_false_variants_do_not(monkeypatch):
-    assert survives(partition_boundaries.no_minimum_on_boundaries(), 14)
-    statement = partition_boundaries.lower_beside_boundaries()
+    assert survives(minima.no_minimum_on_boundaries(), 14)
+    statement = minima.lower_beside_boundaries()
     assert survives(statement, 150, 50)
-    fall = partition_boundaries.fall_from_boundary
+    fall = minima.fall_from_boundary
     for factor in (1.01, -1.0):  # a promise one per cent larger; a loss that rises
 
         def wrong(*item, factor=factor):
@@ -287,42 +279,42 @@ def test_lemma_32_survives_and_false_variants_do_not(monkeypatch):
             return (drop, promise * factor, size) if factor > 0 else (-drop, promise, size)
 
         with monkeypatch.context() as m:
-            m.setattr(partition_boundaries, "fall_from_boundary", wrong)
+            m.setattr(minima, "fall_from_boundary", wrong)
             assert not survives(statement, 150)
             if factor < 0:
-                assert not survives(partition_boundaries.no_minimum_on_boundaries(), 7)
+                assert not survives(minima.no_minimum_on_boundaries(), 7)
 
 
 def test_without_A2_a_boundary_holds_minima():
     X, y = np.ones((1, 1)), np.array([-1.0])
-    assert partition_boundaries.fall_from_boundary(X, y, [0.0], 0, 0.1)[0] <= 0.0
+    assert minima.fall_from_boundary(X, y, [0.0], 0, 0.1)[0] <= 0.0
 
 
 def test_exact_steps_leave_every_boundary_point(monkeypatch):
-    tried, wrong = partition_boundaries_exact.exact_falls(0, 4)
+    tried, wrong = minima.exact_falls(0, 4)
     assert tried >= 40
     assert wrong == 0
     monkeypatch.setattr(rational, "neuron_loss", lambda X, y, w: F(1))
-    assert partition_boundaries_exact.exact_falls(0, 4) == (tried, tried)
+    assert minima.exact_falls(0, 4) == (tried, tried)
 
 
 # --- Theorem 3.4 ----------------------------------------------------------------------------------
 
 
 def test_theorem_34_falls_on_one_datum():
-    report = falsify(partition_linear.relu_below_linear(), 0, 20, 0)
+    report = falsify(minima.relu_below_linear(), 0, 20, 0)
     assert report.counterexample["X"].tolist() == [[1.0]]
     assert report.counterexample["y"].tolist() == [1.0]
     claims = ledger.open("lee2022support")
-    row = settle(claims, "sv.thm3.4.1", report, case=partition_linear.zero_linear_loss)
+    row = settle(claims, "sv.thm3.4.1", report, case=minima.zero_linear_loss)
     assert row.verdict == "refuted"
 
 
 def test_the_repairs_of_theorem_34_survive_and_their_converses_do_not():
-    assert survives(partition_linear.relu_not_above_linear(), 32, 8)
-    unfit = partition_linear.relu_below_linear_where_unfit()
+    assert survives(minima.relu_not_above_linear(), 32, 8)
+    unfit = minima.relu_below_linear_where_unfit()
     assert survives(unfit, 32, 8)
-    larger = replace(unfit, slack=lambda item: -partition_linear.gain_of_relu(item))
+    larger = replace(unfit, slack=lambda item: -minima.gain_of_relu(item))
     assert not survives(larger, 32)
     *_, not_positive = unfit.hypotheses.values()
     positive = {"fit positive": lambda item: not not_positive(item)}
@@ -331,12 +323,12 @@ def test_the_repairs_of_theorem_34_survive_and_their_converses_do_not():
 
 def test_a_positive_linear_fit_can_lose_too():
     y = np.array([2.0, 1.0, 1.0])
-    h, linear = partition_linear.linear_fit(THREE, y)
+    h, linear = minima.linear_fit(THREE, y)
     assert h == pytest.approx([4 / 3, 1 / 3, 5 / 3])
     assert linear == pytest.approx(2 / 3)
-    assert partition_linear.least_relu_loss(THREE, y) == pytest.approx(0.5)
+    assert minima.least_relu_loss(THREE, y) == pytest.approx(0.5)
     item = {"X": THREE, "y": y}
-    assert partition_linear.gain_of_relu(item) == pytest.approx((2 / 3 - 1 / 2) / 3)
+    assert minima.gain_of_relu(item) == pytest.approx((2 / 3 - 1 / 2) / 3)
 
 
 def test_the_least_relu_loss_agrees_with_many_descents():
@@ -345,21 +337,21 @@ def test_the_least_relu_loss_agrees_with_many_descents():
         X, y = rng.uniform(0.2, 1.0, (4, 2)), rng.uniform(0.1, 2.0, 4)
         starts = rng.normal(size=(60, 2)) * 5
         _, least = best_of_many(X, y, starts, 0.3, 4000)
-        assert partition_linear.least_relu_loss(X, y) == pytest.approx(least, abs=1e-4)
+        assert minima.least_relu_loss(X, y) == pytest.approx(least, abs=1e-4)
 
 
 def test_draws_of_unfit_data_are_unfit_even_where_few():
     """As few as a low effort makes; without labels made for it seed 16 drew none of 30."""
-    report = falsify(partition_linear.relu_below_linear_where_unfit(), 16, 30, 0)
+    report = falsify(minima.relu_below_linear_where_unfit(), 16, 30, 0)
     assert report.tried >= 5
     assert report.survives
 
 
 def test_a_fit_of_exactly_zero_is_strict():
-    assert falsify(partition_linear.relu_below_linear_where_unfit(), 0, 60, 0).survives
-    evidence = partition_linear.fit_zero_on_second(THREE, np.array([3.0, 1.0, 1.0]))
+    assert falsify(minima.relu_below_linear_where_unfit(), 0, 60, 0).survives
+    evidence = minima.fit_zero_on_second(THREE, np.array([3.0, 1.0, 1.0]))
     assert all(holding(evidence))
-    other = partition_linear.fit_zero_on_second(THREE, np.array([1.0, 1.0, 2.0]))
+    other = minima.fit_zero_on_second(THREE, np.array([1.0, 1.0, 2.0]))
     assert not all(holding(other))
 
 
@@ -371,27 +363,27 @@ def test_what_is_measured_beside_the_reports_settles():
         return settle(claims, id, (statement, count, 0), more=more).verdict
 
     claims = ledger.open("lee2022support")
-    (alone,) = partitions.without_A1()
+    (alone,) = geometry.without_A1()
     assert alone.value == (3, 2)
-    assert settled("sv.lemF.2", partitions.few_cells(), 20, [alone]) == "reproduced"
-    order = partition_order.nested_in_quadrants(), 20, partition_order.cells_of_the_figure(FOUR)
+    assert settled("sv.lemF.2", geometry.few_cells(), 20, [alone]) == "reproduced"
+    order = geometry.nested_in_quadrants(), 20, geometry.cells_of_the_figure(FOUR)
     assert settled("sv.lem4.5", *order) == "reproduced"
-    steps = partition_boundaries_exact.left_downwards(0, 3)
-    leave = partition_boundaries.no_minimum_on_boundaries(), 7, steps
+    steps = minima.left_downwards(0, 3)
+    leave = minima.no_minimum_on_boundaries(), 7, steps
     assert settled("sv.lem3.2", *leave) == "reproduced"
     # Three data have six cells.
-    (cells,) = (e for e in partition_order.cells_of_the_figure(THREE) if e.decides)
+    (cells,) = (e for e in geometry.cells_of_the_figure(THREE) if e.decides)
     assert (cells.value, cells.holds) == (6, False)
 
 
 def test_boundary_angles_run_once_around():
-    angles = pictures.boundary_angles([[1, 1], [2, 2], [1, 0]])
+    angles = figures.boundary_angles([[1, 1], [2, 2], [1, 0]])
     assert angles.tolist() == [135.0, 90.0, -45.0, -90.0]
-    assert len(pictures.boundary_angles(FOUR)) == len(enumerate_cells(FOUR))
+    assert len(figures.boundary_angles(FOUR)) == len(enumerate_cells(FOUR))
 
 
 def test_the_figures_name_all_cells_and_cut_off_nothing():
-    figure = pictures.circle_of_cells(FOUR)
+    figure = figures.circle_of_cells(FOUR)
     words = [t.get_text() for t in figure.axes[0].texts]
     assert {f"$P_{k}$" for k in range(1, 9)} <= set(words)
     expected = {
@@ -403,7 +395,7 @@ def test_the_figures_name_all_cells_and_cut_off_nothing():
     assert order[:4] == ["{4}", "{3, 4}", "{2, 3, 4}", "{1, 2, 3, 4}"]
     assert not cut_off(figure)
     y = np.array([2.0, 1.0, 1.0])
-    figure = pictures.across_boundary(THREE, y, np.array([1.5, 0.0]), 1, (-0.7, 3, -1.9, 1.9))
+    figure = figures.across_boundary(THREE, y, np.array([1.5, 0.0]), 1, (-0.7, 3, -1.9, 1.9))
     assert not cut_off(figure)
     slopes = [np.diff(line.get_ydata())[0] / np.diff(line.get_xdata())[0]
               for line in figure.axes[1].lines if "slope" in line.get_label()]  # fmt: skip

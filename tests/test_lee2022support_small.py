@@ -18,16 +18,9 @@ from reluflow.geometry import local_minima, virtual_minimum
 from reluflow.instances import KINDS, ORDINARY, draw_many
 from reluflow.ledger import Counterexample, Evidence
 from reluflow.networks import loss
-from reluflow.papers.lee2022support import (
-    global_limits,
-    norm_loss,
-    small_ends,
-    small_limits,
-    small_plane,
-    small_starts,
-)
-from reluflow.papers.lee2022support.assumptions import assumptions
-from reluflow.papers.lee2022support.norm_loss_exact import sharp_share
+from reluflow.papers.lee2022support import norm, setting, small_flows, starts
+from reluflow.papers.lee2022support.norm import sharp_share
+from reluflow.papers.lee2022support.setting import assumptions
 from scipy.integrate import solve_ivp
 
 X3 = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -50,18 +43,18 @@ def refuted_by(case: Counterexample) -> list[list]:
     return [[e.value for e in route] for route in deciding]
 
 
-def batch_of(item) -> small_plane.PlanarData:
+def batch_of(item) -> small_flows.PlanarData:
     """`planar_data` of one data set beside a padded row of zeros."""
     n = len(item.y) + 1
     X, y = np.zeros((1, n, 2)), np.zeros((1, n))
     X[0, :-1], y[0, :-1] = item.X, item.y
-    return small_plane.planar_data(X, y)
+    return small_flows.planar_data(X, y)
 
 
 def test_a_multiple_of_the_smallest_label_is_no_radius() -> None:
     """From this start, within 1e-4 of min y_i/|x_i|, x_2 never becomes active."""
     X, y, w0 = FAR
-    assert np.linalg.norm(w0) < 1e-4 * small_starts.unit_of_norm(X, y)
+    assert np.linalg.norm(w0) < 1e-4 * setting.unit_of_norm(X, y)
     # While x_1 alone is active, w = w0 + s x_1 with s rising to its fit: in fractions.
     a, b = Fraction(1, 10**8), Fraction(-9, 10**5)
     x1 = (Fraction(10**5), Fraction(1))
@@ -79,7 +72,7 @@ def test_a_multiple_of_the_smallest_label_is_no_radius() -> None:
     assert X[1] @ late < 0
     near = affine_flow(X, y, 1e-3 * np.array(w0))
     assert float(loss(X, y, near.end)) < 1e-9
-    radius = small_starts.guaranteed_radius(X, y)
+    radius = setting.guaranteed_radius(X, y)
     assert radius < np.linalg.norm(w0) * 1e-3
 
 
@@ -90,43 +83,43 @@ def test_resting_points_by_hand() -> None:
         ((1, 4, 1), (False, True, True), (-3, 4)),  # the flattest
         ((3, 1, 1), (True, True, True), (2, 0)),  # on the boundary of x_2, which no event loses
     ):
-        kept, at = small_plane.resting_point(X3, y)
+        kept, at = small_flows.resting_point(X3, y)
         assert tuple(kept) == on
         assert at == pytest.approx(w)
-        assert small_plane.has_settled(X3, y, at)
+        assert small_flows.has_settled(X3, y, at)
     # Parallel data are given up together, in either order.
     X, y = np.vstack([X3, [0.0, 2.0]]), np.array([9.0, 1.0, 1.0, 1.0])
-    assert small_plane.resting_point(X, y)[0].tolist() == [True, False, True, False]
+    assert small_flows.resting_point(X, y)[0].tolist() == [True, False, True, False]
 
 
 def test_a_stop_short_of_the_limit_is_told() -> None:
     y = np.array([2.0, 1.0, 1.0])
-    assert small_plane.has_settled(X3, y, (2, -1))  # another minimum
-    assert not small_plane.has_settled(X3, y, (4 / 3, 0.3))
-    assert not small_plane.has_settled(X3, y, (1.5, 0.0))  # least on the boundary of x_2
-    assert small_plane.has_settled(X3, y, (-1, -1))  # dead
-    assert small_plane.has_settled(X3, y, (2, -9))  # x_1 alone is fitted
-    assert not small_plane.has_settled(X3, y, (2.1, -9))
+    assert small_flows.has_settled(X3, y, (2, -1))  # another minimum
+    assert not small_flows.has_settled(X3, y, (4 / 3, 0.3))
+    assert not small_flows.has_settled(X3, y, (1.5, 0.0))  # least on the boundary of x_2
+    assert small_flows.has_settled(X3, y, (-1, -1))  # dead
+    assert small_flows.has_settled(X3, y, (2, -9))  # x_1 alone is fitted
+    assert not small_flows.has_settled(X3, y, (2.1, -9))
 
 
 def test_the_data_tell_what_enumeration_and_flows_tell() -> None:
     rng = np.random.default_rng(0)
     for item in draw_many(60, 2, 8):
         told = batch_of(item)
-        radius = small_starts.guaranteed_radius(item.X, item.y)
+        radius = setting.guaranteed_radius(item.X, item.y)
         assert told.radius[0] == pytest.approx(radius, rel=1e-7)
-        on, w = small_plane.resting_point(item.X, item.y)
+        on, w = small_flows.resting_point(item.X, item.y)
         assert np.linalg.norm(told.limit[0] - w) <= 1e-6 * np.linalg.norm(w)
         assert told.support[0] == on.sum()
         zero = 0.5 * float(item.y @ item.y)
-        assert told.least[0] == pytest.approx(global_limits.least_planar_loss(item.X, item.y),
+        assert told.least[0] == pytest.approx(norm.least_planar_loss(item.X, item.y),
                                               abs=1e-9 * zero)  # fmt: skip
         assert told.loss[0] == pytest.approx(float(loss(item.X, item.y, w)), abs=1e-6 * zero)
         if item.kind in ("uniform", "directions", "integers"):
             minima = local_minima(item.X, item.y)
             assert told.least[0] == pytest.approx(minima[0].loss, abs=1e-9 * zero)
             assert told.most[0] == max(len(m.support) for m in minima)
-            u = small_starts.start_direction(item.X, item.y, rng)
+            u = setting.start_direction(item.X, item.y, rng)
             end = affine_flow(item.X, item.y, 0.99 * radius * u).end
             assert np.linalg.norm(end - w) <= 1e-6 * np.linalg.norm(w)
 
@@ -135,8 +128,8 @@ def test_a_minimum_on_a_boundary_is_decided_exactly() -> None:
     X, y = np.zeros((2, 4, 2)), np.zeros((2, 4))
     X[0, :3], y[0, :3] = X3, (3, 1, 1)
     X[1, :3], y[1, :3] = 3.0 * X3, (0.9, 0.3, 0.3)  # 0.3 is not three tenths
-    told = small_plane.planar_data(X, y)
-    assert told.support.tolist() == [3, small_plane.resting_point(X[1, :3], y[1, :3])[0].sum()]
+    told = small_flows.planar_data(X, y)
+    assert told.support.tolist() == [3, small_flows.resting_point(X[1, :3], y[1, :3])[0].sum()]
     assert told.loss[0] == pytest.approx(1.5)
     assert told.least[0] == pytest.approx(0.5)
 
@@ -153,18 +146,18 @@ def test_virtual_minima_of_many_patterns() -> None:
 def test_below_the_gentle_radius_everything_increases() -> None:
     rng = np.random.default_rng(3)
     for item in draw_many(45, 2, 5):
-        radius = small_starts.gentle_radius(item.X, item.y)
-        assert radius >= small_starts.guaranteed_radius(item.X, item.y)
-        u = norm_loss.all_active_direction(item.X, rng)
+        radius = setting.gentle_radius(item.X, item.y)
+        assert radius >= setting.guaranteed_radius(item.X, item.y)
+        u = norm.all_active_direction(item.X, rng)
         w = 0.999 * radius * u
         rise = item.X @ (item.y @ item.X - item.X.T @ (item.X @ w)) / np.linalg.norm(item.X, axis=1)
         assert rise.min() > 0
     # For one datum the bound is attained: at the fit itself nothing increases.
-    assert small_starts.gentle_radius([[2.0]], [3.0]) == pytest.approx(1.5)
+    assert setting.gentle_radius([[2.0]], [3.0]) == pytest.approx(1.5)
 
 
 def test_a_survey_by_kind() -> None:
-    survey = small_ends.survey_plane(3, 120)
+    survey = small_flows.survey_plane(3, 120)
     by_kind = survey.groupby("kind", sort=False).sum()
     assert by_kind.index.tolist() == list(KINDS)
     assert set(survey.kind.value_counts()) == {120}
@@ -175,23 +168,23 @@ def test_a_survey_by_kind() -> None:
     assert by_kind.missed["degenerate"] < by_kind.missed["near-parallel"] + 6
     assert by_kind.missed["extreme"] > 15
     assert not survey.missed[survey["data"] == 2].any()  # two data are fitted
-    share, low, high = small_ends.share_missed(survey)
+    share, low, high = small_flows.share_missed(survey)
     assert low < 0.17 < high
     assert share == by_kind.missed[list(ORDINARY)].sum() / 600
-    table = small_ends.table_of_kinds(survey)
+    table = small_flows.table_of_kinds(survey)
     assert table.loc["the first five together", "data sets"] == 600
     part = 100 * by_kind.missed["uniform"] / 120
     assert table.loc["uniform", "miss the global minimum"].startswith(f"{on_grain(part, 0.1)} % (")
 
 
 def test_a_survey_sees_flows_that_end_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    larger = small_plane.root_radius
-    monkeypatch.setattr(small_plane, "root_radius", lambda *args: 1e6 * larger(*args))
-    assert small_ends.survey_plane(0, 60).elsewhere.sum() > 3
+    larger = setting.root_radius
+    monkeypatch.setattr(small_flows, "root_radius", lambda *args: 1e6 * larger(*args))
+    assert small_flows.survey_plane(0, 60).elsewhere.sum() > 3
 
 
 def test_small_starts_end_where_the_data_say() -> None:
-    statement = small_ends.ends_at_rest()
+    statement = small_flows.ends_at_rest()
     report = falsify(statement, 4, 90, evaluations=20)
     assert report.survives
     assert report.tried > 80
@@ -200,15 +193,15 @@ def test_small_starts_end_where_the_data_say() -> None:
         assert statement.slack(item) > 0 or np.isnan(statement.slack(item))
     far = {"X": FAR[0], "y": FAR[1], "u": np.array(FAR[2])}
     assert statement.slack(far) > 0
-    loose = replace(small_ends.keeps_all_data(),
-                    hypotheses={"q(w0) > 0": small_starts.nontrivial})  # fmt: skip
+    loose = replace(small_flows.keeps_all_data(),
+                    hypotheses={"q(w0) > 0": setting.nontrivial})  # fmt: skip
     assert not falsify(loose, 0, 60, evaluations=0).survives
 
 
 @pytest.mark.parametrize(("m", "u"), [(3, Fraction(9, 10)), (20, Fraction(99, 100))])
 def test_the_sharp_family_against_its_flow(m: int, u: Fraction) -> None:
     eps = Fraction(1, 100)
-    X, y, w0 = norm_loss.sharp_instance(m, eps)
+    X, y, w0 = norm.sharp_instance(m, eps)
     start = np.array([float(v) for v in w0])
     assert np.all(X @ start > 0)
     path = affine_flow(X, y, start)
@@ -218,15 +211,15 @@ def test_the_sharp_family_against_its_flow(m: int, u: Fraction) -> None:
 
 
 def test_unit_of_norm_by_hand() -> None:
-    assert small_starts.unit_of_norm([[3, 4], [1, 0]], [10, 3]) == 2.0
-    assert small_starts.unit_of_norm([[3, 4], [1, 0]], [10, 1]) == 1.0
+    assert setting.unit_of_norm([[3, 4], [1, 0]], [10, 3]) == 2.0
+    assert setting.unit_of_norm([[3, 4], [1, 0]], [10, 1]) == 1.0
 
 
 def test_a_direction_has_a_positive_force() -> None:
     rng = np.random.default_rng(0)
     near = 0
     for item in draw_many(45, 3, 0):
-        for draw_one in (small_starts.random_direction, small_starts.start_direction):
+        for draw_one in (setting.random_direction, setting.start_direction):
             u = draw_one(item.X, item.y, rng)
             assert np.linalg.norm(u) == pytest.approx(1.0)
             active = item.X @ u > 0
@@ -241,49 +234,49 @@ def test_directions_are_rejected_until_one_satisfies_the_hypothesis() -> None:
     draws = np.random.default_rng(8)
     expected = next(k for k in range(1, 100) if np.all(draws.normal(size=2) > 0))
     assert expected > 1
-    u = small_starts.random_direction(X, y, np.random.default_rng(8))
+    u = setting.random_direction(X, y, np.random.default_rng(8))
     assert np.all(u > 0)
-    known = small_starts.random_direction(X, y, np.random.default_rng(8), tries=expected - 1)
+    known = setting.random_direction(X, y, np.random.default_rng(8), tries=expected - 1)
     assert known == pytest.approx([0.6, 0.8])
 
 
 def test_a_datum_within_rounding_of_its_boundary_counts_as_inactive() -> None:
     X, y = np.eye(2), np.ones(2)
-    assert small_starts.forced(X, y, [1.0, 1e-9])
-    assert not small_starts.forced(X, y, [1.0, 1e-14])
-    assert not small_starts.forced(X, y, [1.0, 0.0])
+    assert setting.forced(X, y, [1.0, 1e-9])
+    assert not setting.forced(X, y, [1.0, 1e-14])
+    assert not setting.forced(X, y, [1.0, 0.0])
 
 
 def test_smallest_force_by_hand() -> None:
     # At (1, 1) the residuals are (-1, 0, 1) and -grad L = (0, -1); near 0 it is q = (3, 2).
-    assert small_starts.smallest_force(*THREE, [[1, 1]]) == -1.0
-    assert small_starts.smallest_force(*THREE, [[1e-9, 1e-9]]) == pytest.approx(2.0)
-    assert small_starts.smallest_force(*THREE, [[1e-9, 1e-9], [1, 1], [-1, -1]]) == -1.0
-    assert small_starts.smallest_force(*THREE, [[-1, -1]]) == 0.0
+    assert setting.smallest_force(*THREE, [[1, 1]]) == -1.0
+    assert setting.smallest_force(*THREE, [[1e-9, 1e-9]]) == pytest.approx(2.0)
+    assert setting.smallest_force(*THREE, [[1e-9, 1e-9], [1, 1], [-1, -1]]) == -1.0
+    assert setting.smallest_force(*THREE, [[-1, -1]]) == 0.0
 
 
 def test_full_rank_along_a_path() -> None:
     start = np.full(3, 1e-4)
     # Example 5.2 keeps two data in three dimensions, Example 5.3 never fewer than three.
-    assert not small_limits.full_rank_along(LEAVES.X, affine_flow(LEAVES.X, LEAVES.y, start))
+    assert not starts.full_rank_along(LEAVES.X, affine_flow(LEAVES.X, LEAVES.y, start))
     path = affine_flow(RETURNS.X, RETURNS.y, start)
     assert len(path.events) == 2
-    assert small_limits.full_rank_along(RETURNS.X, path)
+    assert starts.full_rank_along(RETURNS.X, path)
     # One datum at first, and both at the end.
     path = affine_flow([[1, 0], [1, 1]], [1, 2], [0.1, -0.2])
     assert [(e.datum, e.kind) for e in path.events] == [(1, "activate")]
-    assert not small_limits.full_rank_along([[1, 0], [1, 1]], path)
+    assert not starts.full_rank_along([[1, 0], [1, 1]], path)
 
 
 def test_reactivation_margin() -> None:
-    assert small_limits.reactivation_margin(RETURNS.X, RETURNS.y, np.full(3, 3**-0.5)) == -1.0
+    assert starts.reactivation_margin(RETURNS.X, RETURNS.y, np.full(3, 3**-0.5)) == -1.0
     # Nothing is deactivated: 1 and the smallest cosine of the limit (4/3, 1/3) with a datum.
-    kept = small_limits.reactivation_margin(*THREE, np.full(2, 2**-0.5))
+    kept = starts.reactivation_margin(*THREE, np.full(2, 2**-0.5))
     assert kept == pytest.approx(1 + 1 / 17**0.5)
     # Example 5.2 drops x_1 = (1, 0, 2) and ends at its fit of the other two nearest to that event.
     path = affine_flow(LEAVES.X, LEAVES.y, 1e-9 * np.ones(3))
     away = -(path.end[0] + 2 * path.end[2]) / (5**0.5 * np.linalg.norm(path.end))
-    found = small_limits.reactivation_margin(LEAVES.X, LEAVES.y, np.full(3, 3**-0.5))
+    found = starts.reactivation_margin(LEAVES.X, LEAVES.y, np.full(3, 3**-0.5))
     assert found == pytest.approx(away, rel=1e-3)
     assert 0 < found < 1
 
@@ -295,9 +288,9 @@ def test_search_for_a_reactivation(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((X, y, u))
         return float(np.sum((X - 1.0) ** 2) + np.sum((y - 2.0) ** 2))
 
-    monkeypatch.setattr(small_limits, "reactivation_margin", margin)
-    least, used = small_limits.search_reactivation(0, 400, n=3)
-    again, _ = small_limits.search_reactivation(0, 400, n=3)
+    monkeypatch.setattr(starts, "reactivation_margin", margin)
+    least, used = starts.search_reactivation(0, 400, n=3)
+    again, _ = starts.search_reactivation(0, 400, n=3)
     assert used == len(asked) // 2 <= 400
     assert least == again == min(margin(*a) for a in asked[:used])
     early = min(margin(*a) for a in asked[:45])
@@ -309,35 +302,35 @@ def test_search_for_a_reactivation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_short_search_finds_no_reactivation_in_the_plane() -> None:
-    least, used = small_limits.search_reactivation(0, 90, n=3)
+    least, used = starts.search_reactivation(0, 90, n=3)
     assert used == 90
     assert 0 < least < 1  # it found data that are deactivated, and stay away
 
 
 def test_what_the_survey_says_of_small_starts() -> None:
-    plane = small_ends.survey_plane(0, 30)
-    found, case = small_ends.not_global(plane, 0, *THREE)
+    plane = small_flows.survey_plane(0, 30)
+    found, case = small_flows.not_global(plane, 0, *THREE)
     assert verdicts(found) == [False, False]
     (by_flow,), (by_loop,) = refuted_by(case)
     assert (by_flow, by_loop) == pytest.approx((1 / 6, 1 / 6))
-    assert verdicts(small_ends.not_global(plane.assign(missed=False), 0, *THREE)[0])[0]
+    assert verdicts(small_flows.not_global(plane.assign(missed=False), 0, *THREE)[0])[0]
 
-    assert falsify(small_limits.never_reactivates(), 0, 10, 0).survives
-    assert all(verdicts(small_limits.no_reactivation(plane, 0.01, 90)))
-    assert not all(verdicts(small_limits.no_reactivation(plane, -1.0, 90)))
+    assert falsify(starts.never_reactivates(), 0, 10, 0).survives
+    assert all(verdicts(starts.no_reactivation(plane, 0.01, 90)))
+    assert not all(verdicts(starts.no_reactivation(plane, -1.0, 90)))
     again = plane.assign(reactivating=np.arange(len(plane)) == 0)
-    assert not all(verdicts(small_limits.no_reactivation(again, 0.01, 90)))
+    assert not all(verdicts(starts.no_reactivation(again, 0.01, 90)))
 
-    assert all(verdicts(small_ends.rest_of_plane(plane, *FAR)))
-    assert not all(verdicts(small_ends.rest_of_plane(plane, *FAR[:2], (1e-11, -1e-11))))
+    assert all(verdicts(small_flows.rest_of_plane(plane, *FAR)))
+    assert not all(verdicts(small_flows.rest_of_plane(plane, *FAR[:2], (1e-11, -1e-11))))
     for worse in ("elsewhere", "reactivating"):
         one = plane.assign(**{worse: np.arange(len(plane)) == 0})
-        assert verdicts(small_ends.rest_of_plane(one, *FAR)).count(False) == 1
+        assert verdicts(small_flows.rest_of_plane(one, *FAR)).count(False) == 1
 
 
 def test_starts_on_either_side_of_a_touch_part() -> None:
     X, y = TANGENT
-    found, case = small_limits.parting_starts(X, y, (1, 1, 1), (1, 3, 3))
+    found, case = starts.parting_starts(X, y, (1, 1, 1), (1, 3, 3))
     assert verdicts(found) == [False]
     (apart,), (same_fate, by_solver) = refuted_by(case)
     # The limits are the exact fits without and with x_1.
@@ -350,15 +343,15 @@ def test_starts_on_either_side_of_a_touch_part() -> None:
 
 
 def test_small_starts_with_one_fate_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_limits, "integrate", lambda X, y, w0, t: affine_flow(X, y, w0).at(t))
-    found, case = small_limits.parting_starts(*TANGENT, (1, 3, 3), (1, 3, 3))
+    monkeypatch.setattr(starts, "integrate", lambda X, y, w0, t: affine_flow(X, y, w0).at(t))
+    found, case = starts.parting_starts(*TANGENT, (1, 3, 3), (1, 3, 3))
     assert verdicts([*found, *case.breaks, *case.recheck]) == [True] * 4
 
 
 def test_small_limits_see_what_they_ask() -> None:
     """The touch of Proposition 4.4 is outside the repair's hypotheses, and undecided where it is
     just missed; a flow that re-activates a datum breaks Lemma 4.6's statement."""
-    repair = small_limits.small_starts_agree(3)
+    repair = starts.small_starts_agree(3)
     ways = np.array([[1.0, 1, 1], [1, 3, 3]])
     touching = {"X": TANGENT[0], "y": TANGENT[1], "U": ways}
     assert repair.unmet(touching) is not None
@@ -371,17 +364,15 @@ def test_small_limits_see_what_they_ask() -> None:
     assert not repair.fails(repair.slack(crossing))
     # In space a datum comes back: Example 5.3.
     again = {"X": RETURNS.X, "y": RETURNS.y, "u": np.ones(3)}
-    assert small_limits.never_reactivates().broken_by(again)
-    assert not small_limits.never_reactivates().broken_by(
-        {"X": THREE[0], "y": THREE[1], "u": np.ones(2)}
-    )
+    assert starts.never_reactivates().broken_by(again)
+    assert not starts.never_reactivates().broken_by({"X": THREE[0], "y": THREE[1], "u": np.ones(2)})
 
 
 def test_a_path_that_is_recorded_once_more_at_its_end_has_no_cell_more() -> None:
     """With seed 7 a flow of extreme data is followed past its last event before its limit."""
-    statement = small_limits.small_starts_agree(3)
+    statement = starts.small_starts_agree(3)
     rng, kinds = np.random.default_rng(7), list(statement.draws)
     items = [statement.draws[kinds[k % len(kinds)]](rng) for k in range(7)]
-    (path,) = small_limits.small_flows(items[6], small_limits.SHARES[-1:])
+    (path,) = setting.small_flows(items[6], starts.SHARES[-1:])
     assert len(path.t) == len(path.events) + 2
-    assert 0.0 <= small_limits._least_turn(items[6]["X"], items[6]["y"], path) <= 1.0
+    assert 0.0 <= starts._least_turn(items[6]["X"], items[6]["y"], path) <= 1.0

@@ -13,8 +13,8 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima
 from reluflow.ledger import Evidence
 from reluflow.networks import loss
-from reluflow.papers.lee2022support import start_norm
-from reluflow.papers.lee2022support.start_norm import norm_of_start, survey_norms
+from reluflow.papers.lee2022support import theorem_3_6
+from reluflow.papers.lee2022support.theorem_3_6 import norm_of_start, survey_norms
 
 
 def arrays(found: pd.DataFrame) -> list[NDArray]:
@@ -66,7 +66,7 @@ def test_what_a_survey_of_norms_measures(monkeypatch: pytest.MonkeyPatch) -> Non
         flows.append((X, y, np.array(w0), affine_flow(X, y, w0)))
         return flows[-1][-1]
 
-    monkeypatch.setattr(start_norm, "affine_flow", recorded)
+    monkeypatch.setattr(theorem_3_6, "affine_flow", recorded)
     start, share, excess = arrays(survey_norms(4, 9, 5, 3, (0.1, 2, 50)))
     assert len(flows) == 12
     for k in range(4):

@@ -8,8 +8,7 @@ import pytest
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
 from reluflow.figures import cut_off
-from reluflow.papers.lee2023magnitude import approximation, escape, escape_exact, profiles
-from reluflow.papers.lee2023magnitude.pictures import descent as pictures
+from reluflow.papers.lee2023magnitude import descent, figures
 
 
 def holding(evidence):
@@ -22,7 +21,7 @@ def holding(evidence):
 
 def test_bent_profiles():
     for beta, power in ((-0.6, 2.0), (3.0, -0.5), (0.5, 3.0)):
-        g = profiles.bent(beta, power)
+        g = descent.bent(beta, power)
         x = np.linspace(0, 1, 2001)
         value = np.array([g.value(a) for a in x])
         slope = np.array([g.slope(a) for a in x])
@@ -32,18 +31,18 @@ def test_bent_profiles():
         assert (least, most) == pytest.approx((slope.min(), slope.max()))
         assert curvature == pytest.approx(np.abs(np.gradient(slope, x)).max(), rel=1e-2)
     with pytest.raises(InputError):
-        profiles.bent(-1.0, 2.0)
+        descent.bent(-1.0, 2.0)
 
 
 def test_descent_in_the_plane_escapes_from_its_flow():
     for step in (0.1, 0.01):
-        path, flow = approximation.plane_descent(step, round(1 / step))
+        path, flow = descent.plane_descent(step, round(1 / step))
         assert np.linalg.norm(flow, axis=1) == pytest.approx(1.0)
         assert np.linalg.norm(path[1:] - flow[1:], axis=1).max() < 2 * step
-        at = approximation.escapes(step)
+        at = descent.escapes(step)
         assert 3.0 < at * step < 9.0
     # One step against differences of the loss.
-    path, _ = approximation.plane_descent(0.01, 40)
+    path, _ = descent.plane_descent(0.01, 40)
     w = path[30]
 
     def loss(x, y):
@@ -55,7 +54,7 @@ def test_descent_in_the_plane_escapes_from_its_flow():
 
 
 def test_flat_profiles():
-    for g in (profiles.flat_inside(), profiles.flat_start()):
+    for g in (descent.flat_inside(), descent.flat_start()):
         x = np.linspace(0.001, 0.999, 4001)
         value = np.array([g.value(a) for a in x])
         slope = np.array([g.slope(a) for a in x])
@@ -68,9 +67,9 @@ def test_flat_profiles():
 
 
 def test_descent_path_is_a_plain_loop():
-    g = profiles.bent(-0.5, 2.0)  # g = x - x^2/4
+    g = descent.bent(-0.5, 2.0)  # g = x - x^2/4
     w, rate = 0.75, 0.1
-    path = profiles.descent_path(g, 2.0, 0.05, 4)
+    path = descent.descent_path(g, 2.0, 0.05, 4)
     for k in range(5):
         assert path[k] == pytest.approx(w, rel=1e-13)
         x = 2.0 - math.sqrt(4.0 - 4.0 * w)
@@ -78,66 +77,66 @@ def test_descent_path_is_a_plain_loop():
 
 
 def test_linear_profile_has_no_error_and_regular_bound_is_zero():
-    g = profiles.bent(1.0, 1.0)
-    assert profiles.approximation_errors(g, 1.0, 0.1, 30).max() < 1e-14
-    assert np.all(profiles.regular_bound(g, 1.0, 0.1, np.arange(4)) == 0.0)
+    g = descent.bent(1.0, 1.0)
+    assert descent.approximation_errors(g, 1.0, 0.1, 30).max() < 1e-14
+    assert np.all(descent.regular_bound(g, 1.0, 0.1, np.arange(4)) == 0.0)
     with pytest.raises(InputError, match="step"):
-        profiles.regular_bound(profiles.flat_start(), 1.0, 0.01, 1)
+        descent.regular_bound(descent.flat_start(), 1.0, 0.01, 1)
     with pytest.raises(InputError, match="step"):
-        profiles.regular_bound(g, 1.0, 0.3, 1)
+        descent.regular_bound(g, 1.0, 0.3, 1)
 
 
 def test_orders_of_the_error():
     steps = (1e-2, 1e-3)
-    regular = profiles.bent(3.0, -0.5)
-    assert profiles.order(steps, profiles.errors_at(regular, 1.0, steps, 3)) == pytest.approx(
+    regular = descent.bent(3.0, -0.5)
+    assert descent.order(steps, descent.errors_at(regular, 1.0, steps, 3)) == pytest.approx(
         2, abs=0.1
     )
-    assert profiles.order(steps, profiles.largest_errors(regular, 1.0, steps, 10)) == pytest.approx(
+    assert descent.order(steps, descent.largest_errors(regular, 1.0, steps, 10)) == pytest.approx(
         1, abs=0.05
     )
-    flat = profiles.largest_errors(profiles.flat_inside(), 1.0, steps, 1.5)
-    assert profiles.order(steps, flat) == pytest.approx(0.5, abs=0.15)
-    assert np.all(profiles.descent_path(profiles.flat_start(), 1.0, 0.01, 500) == 0.0)
-    assert profiles.order([1.0, 10.0, 100.0], [3.0, 300.0, 30000.0]) == pytest.approx(2.0)
+    flat = descent.largest_errors(descent.flat_inside(), 1.0, steps, 1.5)
+    assert descent.order(steps, flat) == pytest.approx(0.5, abs=0.15)
+    assert np.all(descent.descent_path(descent.flat_start(), 1.0, 0.01, 500) == 0.0)
+    assert descent.order([1.0, 10.0, 100.0], [3.0, 300.0, 30000.0]) == pytest.approx(2.0)
 
 
 def test_flat_error_by_two_loops():
-    errors = profiles.approximation_errors(profiles.flat_inside(), 1.0, 0.01, 120)
-    assert float(escape_exact.flat_error("0.01", 120)) == pytest.approx(errors[-1], rel=1e-9)
-    assert escape_exact.exact_quotient(Fraction(1, 4)) == Fraction(175, 256) ** 2 * 4
+    errors = descent.approximation_errors(descent.flat_inside(), 1.0, 0.01, 120)
+    assert float(descent.flat_error("0.01", 120)) == pytest.approx(errors[-1], rel=1e-9)
+    assert descent.exact_quotient(Fraction(1, 4)) == Fraction(175, 256) ** 2 * 4
 
 
 def test_descent_escapes_from_a_unique_flow():
-    T, worst = escape.escape(Fraction(1, 10))
+    T, worst = descent.escape(Fraction(1, 10))
     assert T == 44
-    assert float(escape_exact.escape_exactly(Fraction(1, 10))) == pytest.approx(worst, rel=1e-9)
-    quotients = [escape.escape(step)[1] for step in escape.ESCAPES]
+    assert float(descent.escape_exactly(Fraction(1, 10))) == pytest.approx(worst, rel=1e-9)
+    quotients = [descent.escape(step)[1] for step in descent.ESCAPES]
     assert np.all(np.diff(quotients) > 0.0)
-    assert all(escape._unique_flow().values())
+    assert all(descent._unique_flow().values())
 
 
 def test_the_converse_can_fail(monkeypatch):
-    assert all(holding(approximation.converse(0, 2)))
-    right = approximation._read_off
+    assert all(holding(descent.converse(0, 2)))
+    right = descent._read_off
 
     def late(rate, w0, step, y):  # (1 - step / 2)^T for (1 - step)^T
         return right(rate, w0, step, np.sqrt(y))
 
-    monkeypatch.setattr(approximation, "_read_off", late)
-    assert not all(holding(approximation.converse(0, 2)))
+    monkeypatch.setattr(descent, "_read_off", late)
+    assert not all(holding(descent.converse(0, 2)))
 
 
 def test_the_first_part_fails_and_the_others_hold():
-    case = escape.escaping_descent()
+    case = descent.escaping_descent()
     case.check()
     assert all(case.assumptions.values())
-    assert holding(escape.unbounded_quotients()) == [False] * 5 + [True]
-    assert all(holding(approximation.uniform_in_time(0, 2)))
-    assert falsify(approximation.regular_approximation(), 0, 20, 20).survives
+    assert holding(descent.unbounded_quotients()) == [False] * 5 + [True]
+    assert all(holding(descent.uniform_in_time(0, 2)))
+    assert falsify(descent.regular_approximation(), 0, 20, 20).survives
 
 
 def test_the_figure_is_complete():
-    figure = pictures.approximation(approximation.SHOWN, 0.02, [0.005, 0.01], 1.5)
+    figure = figures.approximation(descent.SHOWN, 0.02, [0.005, 0.01], 1.5)
     assert cut_off(figure) == []
-    assert len(figure.axes[1].lines) == len(approximation.SHOWN) + 2
+    assert len(figure.axes[1].lines) == len(descent.SHOWN) + 2

@@ -18,17 +18,8 @@ from reluflow.flows import balanced_chain as chain
 from reluflow.flows import orbit
 from reluflow.flows.half_angles import angle
 from reluflow.flows.population import population_flow
-from reluflow.papers.lee2023magnitude import (
-    bounds,
-    bounds_exact,
-    comparison_lemma,
-    flow_bounds,
-    implicit,
-    silent_bounds,
-    small_norms,
-)
-from reluflow.papers.lee2023magnitude.pictures import bounds as pictures
-from reluflow.papers.lee2023magnitude.starts import Start, drawn
+from reluflow.papers.lee2023magnitude import bounds, comparison, figures, setting
+from reluflow.papers.lee2023magnitude.setting import Start, drawn
 from scipy.integrate import solve_ivp
 
 FEW = settings(max_examples=12)
@@ -46,10 +37,10 @@ def pulled(phi: float) -> mp.mpf:
 @pytest.mark.parametrize(("v0", "target"), [(0.3, 2.0), (1e6, 0.5), (1e-6, 1.0)])
 def test_magnitude_bounds_are_the_papers(phi0, v0, target) -> None:
     one, two = (
-        bounds.magnitude_bounds(TIMES, phi0, v0, target),
-        bounds.two_layer_magnitude_bounds(TIMES, phi0, v0, target),
+        setting.magnitude_bounds(TIMES, phi0, v0, target),
+        setting.two_layer_magnitude_bounds(TIMES, phi0, v0, target),
     )
-    small = bounds.magnitude_bounds(TIMES, phi0, 0.0, target)
+    small = setting.magnitude_bounds(TIMES, phi0, 0.0, target)
     with mp.workdps(40):
         for side, kappa in enumerate((pulled(mp.mpf(phi0)), mp.mpf(1))):
             for k, t in enumerate(map(mp.mpf, TIMES)):
@@ -69,7 +60,7 @@ def test_magnitude_bounds_are_the_papers(phi0, v0, target) -> None:
 def test_angle_bounds_are_the_papers(m, phi0) -> None:
     r, R, target = 0.3, 1.7, 1.3
     psi0 = math.log(math.tan(phi0 / 2))
-    least, most = bounds.gap_bounds(TIMES, psi0, r, R, target, m)
+    least, most = setting.gap_bounds(TIMES, psi0, r, R, target, m)
     cot = 1 / math.tan(phi0 / 2)
     for k, t in enumerate(TIMES):
         if m == 0:
@@ -81,7 +72,7 @@ def test_angle_bounds_are_the_papers(m, phi0) -> None:
         gap = 2 * cot * math.exp(-q * t) - 2 / 3 * cot**3 * math.exp(-3 * q * t)
         assert least[k] == pytest.approx(gap, rel=1e-11)
     special = 2 * cot * np.exp(-phi0 * TIMES / (2 * math.pi))  # |w_0| near 0
-    found = bounds.gap_bounds(TIMES, psi0, target, target, target, 0)[1]
+    found = setting.gap_bounds(TIMES, psi0, target, target, target, 0)[1]
     np.testing.assert_allclose(found, special, rtol=1e-13)
 
 
@@ -89,19 +80,19 @@ def test_angle_bounds_are_the_papers(m, phi0) -> None:
 def test_decays_of_descent_tend_to_those_of_the_flow(rate) -> None:
     for step in (1e-3, 1e-4):
         T = np.round(TIMES / step)
-        found = bounds.decay(rate, T, step)
+        found = setting.decay(rate, T, step)
         np.testing.assert_allclose(found, (1.0 - rate * step) ** T, rtol=1e-14)
-        assert np.abs(found - bounds.decay(rate, TIMES)).max() < 0.5 * rate * step
-    assert bounds.magnitude_bounds(1e-9, 1.0, 0.0, 1.0)[1] == pytest.approx(5e-10, rel=1e-9)
-    assert bounds.magnitude_bounds(1, 1.0, 0.0, 1.0, 1e-12)[1] == pytest.approx(5e-13, rel=1e-12)
-    far = bounds.magnitude_bounds([1, 2], 1.0, 0.0, 1.0, 3.0)[1]
+        assert np.abs(found - setting.decay(rate, TIMES)).max() < 0.5 * rate * step
+    assert setting.magnitude_bounds(1e-9, 1.0, 0.0, 1.0)[1] == pytest.approx(5e-10, rel=1e-9)
+    assert setting.magnitude_bounds(1, 1.0, 0.0, 1.0, 1e-12)[1] == pytest.approx(5e-13, rel=1e-12)
+    far = setting.magnitude_bounds([1, 2], 1.0, 0.0, 1.0, 3.0)[1]
     assert list(far) == pytest.approx([1.5, 0.75])
 
 
 def test_layered_bounds_contain_the_explicit_ones() -> None:
     for v0 in (0.2, 5.0):
-        for m, explicit in ((0, bounds.magnitude_bounds), (1, bounds.two_layer_magnitude_bounds)):
-            found = bounds.layered_magnitude_bounds(TIMES, 1.0, v0, 1.5, m)
+        for m, explicit in ((0, setting.magnitude_bounds), (1, setting.two_layer_magnitude_bounds)):
+            found = setting.layered_magnitude_bounds(TIMES, 1.0, v0, 1.5, m)
             np.testing.assert_allclose(found, explicit(TIMES, 1.0, v0, 1.5), rtol=1e-13)
             assert found[0][0] == pytest.approx(v0, rel=1e-15)
 
@@ -186,7 +177,7 @@ def test_hypergeometric_against_mpmath(b, z) -> None:
 
 
 def test_the_table_of_special_functions_says_who_is_right() -> None:
-    shown = implicit.hypergeometric_table(2, (0.5, 0.999))
+    shown = comparison.hypergeometric_table(2, (0.5, 0.999))
     assert list(shown["as used here"]) == ["agrees", "agrees"]
     assert shown["SciPy"].iloc[0] == "agrees"
     assert list(shown["mpmath"]) == ["≈1.451", "≈8.629"]
@@ -204,27 +195,27 @@ def test_the_printed_formula_as_printed() -> None:
         root = u**2 / mp.sqrt(rest)
         return (1 - root * mp.atanh(root)) / (2 * u**2 * rest)
 
-    found = bounds.implicit_printed([0.0, 3.0], phi0, v0, 1.0, m, 1.0)
+    found = setting.implicit_printed([0.0, 3.0], phi0, v0, 1.0, m, 1.0)
     for u, t in zip(found, (0, 3), strict=True):
         exact = mp.findroot(lambda x, t=t: left(x, 1) - left(mp.mpf(v0), share) + mp.mpf(t) / 2, u)
         assert u == pytest.approx(float(exact), rel=1e-12)
     # With its own eps the printed formula is right.
-    own = bounds.implicit_printed(TIMES, phi0, v0, 1.0, m, float(share))
+    own = setting.implicit_printed(TIMES, phi0, v0, 1.0, m, float(share))
     np.testing.assert_allclose(
-        own, bounds.layered_magnitude_bounds(TIMES, phi0, v0, 1.0, m)[0], rtol=1e-11
+        own, setting.layered_magnitude_bounds(TIMES, phi0, v0, 1.0, m)[0], rtol=1e-11
     )
-    own = bounds.implicit_printed(TIMES, phi0, 2.0, 1.0, m, float(share))
+    own = setting.implicit_printed(TIMES, phi0, 2.0, 1.0, m, float(share))
     np.testing.assert_allclose(
-        own, bounds.layered_magnitude_bounds(TIMES, phi0, 2.0, 1.0, m)[0], rtol=1e-11
+        own, setting.layered_magnitude_bounds(TIMES, phi0, 2.0, 1.0, m)[0], rtol=1e-11
     )
-    assert np.isnan(bounds.implicit_printed(TIMES, phi0, 0.8, 1.0, m, 1.0)).all()
+    assert np.isnan(setting.implicit_printed(TIMES, phi0, 0.8, 1.0, m, 1.0)).all()
     with pytest.raises(InputError, match="m of at least 2"):
-        bounds.implicit_printed(TIMES, phi0, v0, 1.0, 1, 1.0)
+        setting.implicit_printed(TIMES, phi0, v0, 1.0, 1, 1.0)
 
 
 def test_the_printed_formula_scales_with_the_target() -> None:
-    one = bounds.implicit_printed(TIMES, 2.0, 0.4, 1.0, 2, 0.9)
-    big = bounds.implicit_printed(TIMES / 3.0**4, 2.0, 1.2, 3.0, 2, 0.9)
+    one = setting.implicit_printed(TIMES, 2.0, 0.4, 1.0, 2, 0.9)
+    big = setting.implicit_printed(TIMES / 3.0**4, 2.0, 1.2, 3.0, 2, 0.9)
     np.testing.assert_allclose(big, 3.0 * one, rtol=1e-12)
 
 
@@ -284,7 +275,7 @@ def test_one_layer_in_closed_form(psi0, rho0) -> None:
 @pytest.mark.parametrize(("rho0", "m"), [(0.0, 0), (0.0, 2), (1.0, 1), (2.0, 3), (-2.0, 1)])
 def test_the_range_of_the_magnitude(rho0, m) -> None:
     start = Start(0.2, rho0, m, 1.7)
-    low, high = flow_bounds.norm_range(start, flow_bounds.flows([start])[0])
+    low, high = bounds.norm_range(start, bounds.flows([start])[0])
     t = np.geomspace(1e-4, 60.0, 400) / 1.7 ** (2 * m)
     v = population_flow(0.2, rho0, m, t, 1.7).length
     assert low <= v.min() * (1 + 1e-9)
@@ -304,7 +295,7 @@ def test_a_start_has_all_its_digits() -> None:
     t = np.array([0.0, 0.4])
     flow = population_flow(start.psi, start.rho, 2, t, 1.5)
     np.testing.assert_array_equal(start.flow(t).psi, flow.psi)
-    (path,) = flow_bounds.flows([same])
+    (path,) = bounds.flows([same])
     np.testing.assert_allclose(path.psi, same.flow(path.t).psi, rtol=0, atol=1e-10)
     np.testing.assert_allclose(path.length, same.flow(path.t).length, rtol=1e-10)
 
@@ -312,14 +303,14 @@ def test_a_start_has_all_its_digits() -> None:
 # --- The statements -------------------------------------------------------------------------------
 
 TRUE = {
-    "magnitude": flow_bounds.magnitude,
-    "small magnitude": flow_bounds.small_magnitude_lower,
-    "two layers": flow_bounds.two_layers,
-    "layered": flow_bounds.layered,
-    "angle": lambda: flow_bounds.angle("Theorem 3.4", (0,)),
-    "small angle": flow_bounds.small_angle,
-    "layered angle": lambda: flow_bounds.angle("Theorem 3.9", (1, 2, 3, 4, 6)),
-    "printed lower": lambda: flow_bounds.printed("lower"),
+    "magnitude": bounds.magnitude,
+    "small magnitude": bounds.small_magnitude_lower,
+    "two layers": bounds.two_layers,
+    "layered": bounds.layered,
+    "angle": lambda: bounds.angle("Theorem 3.4", (0,)),
+    "small angle": bounds.small_angle,
+    "layered angle": lambda: bounds.angle("Theorem 3.9", (1, 2, 3, 4, 6)),
+    "printed lower": lambda: bounds.printed("lower"),
 }
 
 
@@ -332,13 +323,13 @@ def test_true_statements_survive(name) -> None:
 
 
 def test_the_printed_upper_bound_does_not() -> None:
-    report = falsify(flow_bounds.printed("upper"), 1, 24, 0)
+    report = falsify(bounds.printed("upper"), 1, 24, 0)
     assert not report.survives
     assert report.rejected
 
 
 def _wrong_angle(factor: float, side: int):
-    right = bounds.angle_rates
+    right = setting.angle_rates
 
     def rates(*args):
         found = list(right(*args))
@@ -351,7 +342,7 @@ def _wrong_angle(factor: float, side: int):
 @pytest.mark.parametrize(("factor", "side"), [(1.2, 0), (0.8, 1)])
 @pytest.mark.parametrize("name", ["angle", "layered angle"])
 def test_faster_and_slower_rates_are_refuted(name, factor, side, monkeypatch) -> None:
-    monkeypatch.setattr(bounds, "angle_rates", _wrong_angle(factor, side))
+    monkeypatch.setattr(setting, "angle_rates", _wrong_angle(factor, side))
     assert falsify(TRUE[name](), 1, 30, 0).violations
 
 
@@ -365,28 +356,28 @@ def test_faster_and_slower_rates_are_refuted(name, factor, side, monkeypatch) ->
 )
 @pytest.mark.parametrize("side", [0, 1])
 def test_tighter_magnitudes_are_refuted(name, function, side, monkeypatch) -> None:
-    right = getattr(bounds, function)
+    right = getattr(setting, function)
 
     def tighter(*args):
         found = list(right(*args))
         found[side] = 0.7 * found[side] + 0.3 * found[1 - side]
         return tuple(found)
 
-    monkeypatch.setattr(bounds, function, tighter)
+    monkeypatch.setattr(setting, function, tighter)
     assert falsify(TRUE[name](), 1, 12, 0).violations
 
 
 def test_the_special_case_of_the_angle_needs_small_norms() -> None:
-    draws = drawn((0,), flow_bounds.RANGES, (-1.0, 1.0))
-    loose = replace(flow_bounds.small_angle(), draws=draws, hypotheses={})
+    draws = drawn((0,), bounds.RANGES, (-1.0, 1.0))
+    loose = replace(bounds.small_angle(), draws=draws, hypotheses={})
     assert falsify(loose, 1, 24, 0).violations
 
 
 def test_rounding_decides_nothing() -> None:
     v = np.array([1.0, 1.0])
-    assert np.isnan(flow_bounds.enclosed(v, v - 1e-15, v + 1e-15))
-    assert flow_bounds.enclosed(v, v - [0.1, 1e-15], v + 0.1) == pytest.approx(0.5)
-    assert flow_bounds.enclosed(v, v + 0.1, v + 0.3) == pytest.approx(-0.5)
+    assert np.isnan(bounds.enclosed(v, v - 1e-15, v + 1e-15))
+    assert bounds.enclosed(v, v - [0.1, 1e-15], v + 0.1) == pytest.approx(0.5)
+    assert bounds.enclosed(v, v + 0.1, v + 0.3) == pytest.approx(-0.5)
 
 
 # --- Lemma C.2 ------------------------------------------------------------------------------------
@@ -406,8 +397,8 @@ def pair(below: int, u0: float, v0: float) -> dict:
 
 def test_quotients_of_the_square_count_rising_times_only() -> None:
     """t^2/4 solves u' = sqrt(u) where it rises: at t = -1/2 the square of its slope agrees, too."""
-    assert comparison_lemma._quotients([Fraction(1, 2), Fraction(3)]) == 2
-    assert comparison_lemma._quotients([Fraction(-1, 2), Fraction(0)]) == 0
+    assert comparison._quotients([Fraction(1, 2), Fraction(3)]) == 2
+    assert comparison._quotients([Fraction(-1, 2), Fraction(0)]) == 0
 
 
 @pytest.mark.parametrize("below", [0, 1])
@@ -430,7 +421,7 @@ def test_compared_equations_are_integrated(below) -> None:
     times = np.linspace(0.1, 2.0, 20)
     path = solve_ivp(rates, (0.0, 2.0), [-0.3, 0.4], "RK45", times, rtol=1e-8, atol=1e-10)
     lead = float((path.y[1] - path.y[0]).min())
-    found = comparison_lemma.least_lead([item, pair(below, 0.0, 0.0)])
+    found = comparison.least_lead([item, pair(below, 0.0, 0.0)])
     assert found[0] == pytest.approx(lead, abs=1e-4)
     assert found.shape == (2,)
 
@@ -439,7 +430,7 @@ def test_steps_that_cannot_follow_decide_nothing() -> None:
     # A Lipschitz constant of 900: one run of steps of 0.01 had put u above v by 4.5.
     waves = np.array([[-20.0, 10.0, 70.0], [6.0, 9.0, 10.0], [-8.0, 6.0, 0.6]])
     item = {**pair(1, 0.5, 0.5), "waves": waves, "gap": np.zeros(2), "root": np.array(6e-14)}
-    assert not comparison_lemma.least_lead([item])[0] < 0.0
+    assert not comparison.least_lead([item])[0] < 0.0
 
 
 @pytest.mark.parametrize("below", [0, 1])
@@ -447,13 +438,13 @@ def test_an_order_that_is_lost_is_noticed(below) -> None:
     """Where f > g by a thousandth the solution of f overtakes; one by the rounding is not told."""
     item = {**pair(below, 0.0, 0.0), "root": np.array(0.0)}
     turned = {**item, "gap": np.array([-1e-3, 0.0])}
-    assert -1.0 < comparison_lemma.least_lead([turned])[0] < -1e-5
+    assert -1.0 < comparison.least_lead([turned])[0] < -1e-5
     level = {**item, "gap": np.array([-1e-16, 0.0])}
-    assert np.isnan(comparison_lemma.least_lead([level]))
+    assert np.isnan(comparison.least_lead([level]))
 
 
 def test_the_comparison_needs_its_hypothesis() -> None:
-    statement = comparison_lemma.compared()
+    statement = comparison.compared()
     assert falsify(statement, 3, 40, 10).survives
     assert statement.unmet(pair(0, 1.0, 0.0)) is not None
     assert statement.slack(pair(0, 1.0, 0.0)) < 0.0
@@ -464,8 +455,8 @@ def test_the_comparison_needs_its_hypothesis() -> None:
 
 @pytest.fixture(scope="module")
 def reports():
-    every = {**flow_bounds.EXPLICIT, **flow_bounds.COMPARED}
-    return flow_bounds.try_bounds(2, 18, every)
+    every = {**bounds.EXPLICIT, **bounds.COMPARED}
+    return bounds.try_bounds(2, 18, every)
 
 
 def holds(evidence, within: float | None = None) -> bool:
@@ -480,65 +471,65 @@ def holds(evidence, within: float | None = None) -> bool:
 def test_evidence_and_counterexamples(reports) -> None:
     broken = [name for name, report in reports.items() if not report.survives]
     assert broken == ["printed upper"]
-    assert holds(small_norms.first_order([1.0, 1.8, 2.0, 2.6], 1.0), 0.01)
-    assert holds(implicit.repaired((2, 4)), 1e-9)
-    passed = small_norms.upper_bound_passed(2.4, 1.0, (0.1, 0.01))
+    assert holds(bounds.first_order([1.0, 1.8, 2.0, 2.6], 1.0), 0.01)
+    assert holds(comparison.repaired((2, 4)), 1e-9)
+    passed = bounds.upper_bound_passed(2.4, 1.0, (0.1, 0.01))
     for case in (
         passed,
-        implicit.upper_bound_passed(0.5, 3, 1.0),
-        comparison_lemma.overtaken(),
+        comparison.upper_bound_passed(0.5, 3, 1.0),
+        comparison.overtaken(),
     ):
         case.check()
-    assert not holds(small_norms.upper_bound_tried(passed))
-    assert holds(implicit.defined((2, 4)), 1e-9)
+    assert not holds(bounds.upper_bound_tried(passed))
+    assert holds(comparison.defined((2, 4)), 1e-9)
     assert not reports["printed lower"].rejected
     assert not holds(reports["printed upper"].checks())
-    (broken, start, heights) = implicit.upper_bound_tried(reports["layered"], 0.5, 3)
+    (broken, start, heights) = comparison.upper_bound_tried(reports["layered"], 0.5, 3)
     assert broken.value[0] == 0
     assert abs(start.value - 0.5) > 0.1  # printed, u(0; 0) is not v_0 = 1/2
     # |Im F| behind the cut is pi / ((m + 1) l^(2m)), and l = (1/pi)^(1/4) or 1.
     assert heights.value == pytest.approx((math.pi**2.5 / 4, 0.0, math.pi / 4), rel=1e-3)
-    assert flow_bounds.beyond_small_angle().value < 0.0
+    assert bounds.beyond_small_angle().value < 0.0
 
 
 def test_the_printed_equation_is_solved_by_a_real_number_behind_the_cut() -> None:
     """m = 3, phi_0 = pi/2, |w*| = 1, v_0 = 2: F is complex there, its difference is not."""
     share, t = 1 / mp.pi, np.array([0.1, 1.0, 5.0])
-    below, beyond = (mp.im(bounds_exact.printed_left(v0, 3, share)) for v0 in (0.74, 0.76))
+    below, beyond = (mp.im(setting.printed_left(v0, 3, share)) for v0 in (0.74, 0.76))
     assert below == 0  # the branch is at (1/pi)^(1/4) = 0.751
     assert abs(beyond) > 1.0
-    found = bounds.implicit_printed(t, math.pi / 2, 2.0, 1.0, 3, 1.0 / math.pi)
+    found = setting.implicit_printed(t, math.pi / 2, 2.0, 1.0, 3, 1.0 / math.pi)
     np.testing.assert_allclose(found, [1.229847, 0.889379, 0.769905], rtol=1e-6)
     for u, at in zip(found, t, strict=True):
-        assert abs(bounds_exact.printed_residual(u, 2, 3, share, at)) < 1e-10
-        other = float(bounds_exact.printed_solution(2, 3, share, at))
+        assert abs(setting.printed_residual(u, 2, 3, share, at)) < 1e-10
+        other = float(setting.printed_solution(2, 3, share, at))
         assert u == pytest.approx(other, rel=1e-12)
     v = Start.at(math.pi / 2, 2.0, 3).flow(t).length
     assert (found < v).all()
     # With eps_0 in the constant of u(t; 0) no u cancels the imaginary part.
-    constant = bounds_exact.printed_left(2, 3, share)
+    constant = setting.printed_left(2, 3, share)
     for u in (0.3, 0.9, 1.1, 1.9):
-        assert abs(mp.im(bounds_exact.printed_left(u, 3, 1) - constant)) > 1.0
+        assert abs(mp.im(setting.printed_left(u, 3, 1) - constant)) > 1.0
 
 
 def test_an_imaginary_part_that_does_not_cancel_is_noticed(monkeypatch) -> None:
-    right = bounds_exact.printed_left
+    right = setting.printed_left
     leaning = lambda u, m, share: right(u, m, share) + mp.mpc(0, 1e-3) * u  # noqa: E731
-    monkeypatch.setattr(bounds_exact, "printed_left", leaning)
-    assert not holds(implicit.defined((2,)), 1e-9)
+    monkeypatch.setattr(setting, "printed_left", leaning)
+    assert not holds(comparison.defined((2,)), 1e-9)
 
 
 def test_small_norms_below_the_threshold_keep_to_equation_8() -> None:
-    assert small_norms.room(1.5, 1.0, 1e-3) > 0.0 > small_norms.room(2.0, 1.0, 1e-3)
-    assert pytest.approx(math.pi - math.atan(math.pi)) == small_norms.THRESHOLD
-    assert bounds_exact.one_layer_length(1.5, 1e-3, 1.0) < 1.0 - math.exp(-0.5)
+    assert bounds.room(1.5, 1.0, 1e-3) > 0.0 > bounds.room(2.0, 1.0, 1e-3)
+    assert pytest.approx(math.pi - math.atan(math.pi)) == bounds.THRESHOLD
+    assert setting.one_layer_length(1.5, 1e-3, 1.0) < 1.0 - math.exp(-0.5)
 
 
 def test_when_bounds_begin_to_speak() -> None:
-    lower, upper = silent_bounds.silent_until(math.pi / 2, 0.25, 0.5)
+    lower, upper = bounds.silent_until(math.pi / 2, 0.25, 0.5)
     assert lower == pytest.approx(4.0 * math.log(4.0 / math.pi))
     assert upper == 0.0
-    table = silent_bounds.silence((30, 90), (0, 1), 1.0)
+    table = bounds.silence((30, 90), (0, 1), 1.0)
     assert list(table.columns) == ["m = 0, lower", "m = 0, upper", "m = 1, lower", "m = 1, upper"]
     # m = 1 by hand: the angle's equation is autonomous, p = 1/4 at a right angle.
     path = population_flow(0.0, 0.0, 1, np.linspace(0.0, 20.0, 2001))
@@ -550,11 +541,11 @@ def test_when_bounds_begin_to_speak() -> None:
 
 
 def test_figures_show_what_they_say() -> None:
-    text = fingerprint_of(pictures.comparison_solutions(math.pi / 2, 3, 0.5, 2.0, 3.0))
+    text = fingerprint_of(figures.comparison_solutions(math.pi / 2, 3, 0.5, 2.0, 3.0))
     assert text.count("printed'") == 1
     assert "no real value" in text
     assert "cut off" not in text
-    text = fingerprint_of(pictures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
+    text = fingerprint_of(figures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
     assert "cut off" not in text
     assert "(8) fails" in text
 
@@ -563,16 +554,20 @@ def test_figures_show_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong", "what"),
     [
-        ((implicit, "balanced_chain"), lambda f, off: lambda *a: f(*a) * (1.0 + off), "u(t) from"),
-        ((bounds_exact, "time_between"), lambda f, off: lambda *a: f(*a) * (1.0 + off), "time to"),
-        ((bounds_exact, "printed_pace"), lambda f, off: lambda *a: f(*a) + off, "d/dt of the imp"),
-        ((implicit, "unit_hypergeometric"), lambda f, off: lambda *a: f(*a) + off, "F(1, b; 1 +"),
+        (
+            (comparison, "balanced_chain"),
+            lambda f, off: lambda *a: f(*a) * (1.0 + off),
+            "u(t) from",
+        ),
+        ((setting, "time_between"), lambda f, off: lambda *a: f(*a) * (1.0 + off), "time to"),
+        ((setting, "printed_pace"), lambda f, off: lambda *a: f(*a) + off, "d/dt of the imp"),
+        ((comparison, "unit_hypergeometric"), lambda f, off: lambda *a: f(*a) + off, "F(1, b; 1 +"),
     ],
     ids=["ode", "integral", "sign", "special"],
 )
 def test_the_repair_is_compared_both_ways(name, wrong, what, off, monkeypatch) -> None:
     """Too large and too small are both errors; one of them once passed unnoticed."""
     monkeypatch.setattr(*name, wrong(getattr(*name), off))
-    found = implicit.repaired((2,))
+    found = comparison.repaired((2,))
     (item,) = [i for i in found if i.form == "deviation" and i.what.startswith(what)]
     assert item.value > 1e-9

@@ -27,20 +27,11 @@ from reluflow.flows.phases import (
     threshold_norm,
 )
 from reluflow.flows.population import coordinates
-from reluflow.papers.lee2023magnitude import (
-    convergence,
-    convexity,
-    dynamics,
-    dynamics_exact,
-    nullcline_exact,
-    threshold,
-    times,
-)
-from reluflow.papers.lee2023magnitude import nullcline as eq11
-from reluflow.papers.lee2023magnitude.dynamics import angle_rate, magnitude_rate, vector_rate
-from reluflow.papers.lee2023magnitude.pictures import dynamics as pictures
-from reluflow.papers.lee2023magnitude.starts import Start
-from reluflow.papers.lee2023magnitude.times import best_norm, late_error
+from reluflow.papers.lee2023magnitude import figure_3, laws, rates
+from reluflow.papers.lee2023magnitude import figures as figures_page
+from reluflow.papers.lee2023magnitude.laws import angle_rate, magnitude_rate, vector_rate
+from reluflow.papers.lee2023magnitude.rates import best_norm, late_error
+from reluflow.papers.lee2023magnitude.setting import Start
 
 TOLERANCE = 1e-8  # that of the inventory
 FEW = settings(max_examples=20, deadline=None)
@@ -48,16 +39,16 @@ FEW = settings(max_examples=20, deadline=None)
 
 @pytest.mark.parametrize("m", [0, 1, 3])
 def test_equations_follow_from_the_loss(m) -> None:
-    found = dynamics_exact.identities(m)
+    found = laws.identities(m)
     assert len(found) == 4 + 2 * m
     assert all(found.values()), found
-    assert dynamics_exact.turning_of_field() == 0
+    assert laws.turning_of_field() == 0
 
 
 def test_a_wrong_loss_gives_other_equations(monkeypatch) -> None:
-    right = dynamics_exact.overlap()
-    monkeypatch.setattr(dynamics_exact, "overlap", lambda: right + sp.cos(dynamics_exact.THETA) / 7)
-    found = dynamics_exact.identities(1)
+    right = laws.overlap()
+    monkeypatch.setattr(laws, "overlap", lambda: right + sp.cos(laws.THETA) / 7)
+    found = laws.identities(1)
     assert not found["(9), for |w|"]
     assert not found["(10)"]
     assert not found["the vector equation of Prop. 3.6, along w"]
@@ -95,7 +86,7 @@ def test_along_the_teacher_too(sign) -> None:
 
 def test_late_error_and_best_norm() -> None:
     assert late_error(2.0, 0.0) == 1.0
-    [(phi, v)] = nullcline_exact.euler(2.5, 0.4, 0, [12.0], 1e-4)
+    [(phi, v)] = rates.euler(2.5, 0.4, 0, [12.0], 1e-4)
     error = math.hypot(-v * math.cos(phi) - 1.0, v * math.sin(phi))
     assert error * math.exp(6.0) == pytest.approx(float(late_error(2.5, 0.4)), rel=5e-3)
     edge = math.pi - math.atan(math.pi)
@@ -110,40 +101,40 @@ def test_late_error_and_best_norm() -> None:
 
 
 def test_false_variants_are_found() -> None:
-    assert not falsify(eq11.monotone([3, 10]), 0, 14, 0).survives
-    assert not falsify(times.order_of_times([0], 1.0), 0, 12, 4).survives
-    assert not falsify(times.order_of_times([2, 3], -1.0), 0, 12, 4).survives
-    assert not falsify(times.order_of_times([1], 1.0), 0, 12, 4).survives
+    assert not falsify(rates.monotone([3, 10]), 0, 14, 0).survives
+    assert not falsify(rates.order_of_times([0], 1.0), 0, 12, 4).survives
+    assert not falsify(rates.order_of_times([2, 3], -1.0), 0, 12, 4).survives
+    assert not falsify(rates.order_of_times([1], 1.0), 0, 12, 4).survives
 
 
 @pytest.mark.parametrize("off", [1e-6, -1e-6])
 def test_times_are_equal_and_neither_longer_nor_shorter(off, monkeypatch) -> None:
-    right = times.time_to_angle
+    right = rates.time_to_angle
     monkeypatch.setattr(
-        times, "time_to_angle", lambda p, rho, m, q: right(p, rho, m, q) * (1.0 + off * rho)
+        rates, "time_to_angle", lambda p, rho, m, q: right(p, rho, m, q) * (1.0 + off * rho)
     )
-    report = falsify(times.equal_times(), 0, 12, 0)
+    report = falsify(rates.equal_times(), 0, 12, 0)
     assert sum(report.violations.values()) == report.tried
 
 
 def test_wrong_nullcline_and_threshold_are_found(monkeypatch) -> None:
-    monkeypatch.setattr(eq11, "nullcline", lambda phi, m: nullcline(phi, m + 1))
-    assert not falsify(eq11.falls_above_nullcline(), 0, 63, 0).survives
-    assert not falsify(threshold.two_phases([1, 2]), 0, 40, 0).survives
+    monkeypatch.setattr(rates, "nullcline", lambda phi, m: nullcline(phi, m + 1))
+    assert not falsify(rates.falls_above_nullcline(), 0, 63, 0).survives
+    assert not falsify(rates.two_phases([1, 2]), 0, 40, 0).survives
     monkeypatch.undo()
-    monkeypatch.setattr(threshold, "threshold_norm", lambda phi: 1.001 * threshold_norm(phi))
-    assert not falsify(threshold.threshold(), 0, 45, 0).survives
+    monkeypatch.setattr(rates, "threshold_norm", lambda phi: 1.001 * threshold_norm(phi))
+    assert not falsify(rates.threshold(), 0, 45, 0).survives
 
 
 @pytest.mark.parametrize("found", SHAPES)
 @pytest.mark.parametrize(
     ("statement", "m", "size", "expected"),
     [
-        (threshold.threshold(), 0, 0.01, RISING),
-        (threshold.threshold(), 0, 0.99, TURNING),
-        (threshold.threshold(), 0, 1.01, FALLING),
-        (threshold.two_phases([1]), 1, 0.01, RISING),
-        (threshold.two_phases([1]), 1, 1.01, TURNING),
+        (rates.threshold(), 0, 0.01, RISING),
+        (rates.threshold(), 0, 0.99, TURNING),
+        (rates.threshold(), 0, 1.01, FALLING),
+        (rates.two_phases([1]), 1, 0.01, RISING),
+        (rates.two_phases([1]), 1, 1.01, TURNING),
     ],
 )
 def test_a_magnitude_that_moves_otherwise_is_found(
@@ -153,14 +144,14 @@ def test_a_magnitude_that_moves_otherwise_is_found(
     start = Start.at(2.5, size * float(threshold_norm(2.5)), m)
     item = {"psi": np.array(start.psi), "rho": np.array(start.rho), "m": np.array(m)}
     moves = replace(phases(start.psi, start.rho, m), kind=found)
-    monkeypatch.setattr(eq11, "phases", lambda *_: moves)
+    monkeypatch.setattr(rates, "phases", lambda *_: moves)
     assert statement.fails(statement.slack(item)) == (found != expected)
 
 
 def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:
     def found(flow) -> str:
         monkeypatch.setattr(Start, "flow", flow)
-        evidence = convergence.global_convergence(0, 2, [1])
+        evidence = rates.global_convergence(0, 2, [1])
         return "; ".join(failing(evidence, TOLERANCE))
 
     right = Start.flow
@@ -186,35 +177,35 @@ def failing(evidence, limit: float | None = None) -> list[str]:
 
 
 def test_evidence_holds() -> None:
-    orders = times.try_orders(1, 6)
+    orders = rates.try_orders(1, 6)
     for evidence, limit in (
-        (dynamics.one_layer_system(1, 8), TOLERANCE),
-        (dynamics.layered_system(1, 8, (2,)), TOLERANCE),
-        (convergence.global_convergence(1, 3, (0, 2)), TOLERANCE),
-        (survived(falsify(eq11.falls_above_nullcline(), 1, 18, 0)), None),
-        (eq11.tendency(1, 14), None),
-        (threshold.phases_of_depth(1, 8), None),
-        (threshold.falling_for_ever(1, 9), None),
-        (times.initial_scale(orders, (0,)), 0.01),
-        (times.initial_scale(orders, (1,)), 0.01),
-        (times.initial_scale(orders, (2, 3, 4)), 0.01),
+        (laws.one_layer_system(1, 8), TOLERANCE),
+        (laws.layered_system(1, 8, (2,)), TOLERANCE),
+        (rates.global_convergence(1, 3, (0, 2)), TOLERANCE),
+        (survived(falsify(rates.falls_above_nullcline(), 1, 18, 0)), None),
+        (rates.tendency(1, 14), None),
+        (rates.phases_of_depth(1, 8), None),
+        (rates.falling_for_ever(1, 9), None),
+        (rates.initial_scale(orders, (0,)), 0.01),
+        (rates.initial_scale(orders, (1,)), 0.01),
+        (rates.initial_scale(orders, (2, 3, 4)), 0.01),
     ):
         assert failing(evidence, limit) == []
 
 
 def test_monotone_at_large_depth_is_refuted() -> None:
-    tried = eq11.monotone_tried(0, 28)
+    tried = rates.monotone_tried(0, 28)
     assert failing(tried) == ["|w(t)| is monotone: instances that break it"]
-    case = eq11.falls_from_teacher_norm()
+    case = rates.falls_from_teacher_norm()
     assert not any(item.holds for item in case.breaks + case.recheck)
 
 
 def test_the_conjecture_and_the_remark_on_convexity_are_refuted() -> None:
-    assert [what.split(":")[0] for what in failing(threshold.conjecture(0, 40))] == ["one layer"]
-    threshold.near_the_teacher().check()
-    bends = convexity.bends()
+    assert [what.split(":")[0] for what in failing(rates.conjecture(0, 40))] == ["one layer"]
+    rates.near_the_teacher().check()
+    bends = figure_3.bends()
     assert len(failing(bends)) == 3
-    convexity.concave_bounds().check()
+    figure_3.concave_bounds().check()
     level, ours = next(i.value for i in bends if "that level" in i.what)
     assert level == pytest.approx(ours, abs=1e-3)
 
@@ -224,28 +215,28 @@ def test_the_region_of_eq_11_is_seen_by_the_gradient(monkeypatch) -> None:
         slope, slopes = quadrature_gradient(w, target, v, target_v)
         return slope - 1e-3 * np.asarray(w), slopes
 
-    monkeypatch.setattr(eq11, "quadrature_gradient", other)
-    assert not falsify(eq11.falls_above_nullcline(), 0, 63, 0).survives
+    monkeypatch.setattr(rates, "quadrature_gradient", other)
+    assert not falsify(rates.falls_above_nullcline(), 0, 63, 0).survives
 
 
 def test_flows_that_wait_too_long_are_left_out() -> None:
     item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
-    assert "floats still tell" in convergence.converges([3]).unmet(item)
+    assert "floats still tell" in rates.converges([3]).unmet(item)
 
 
 @pytest.mark.parametrize(
     ("module", "name", "wrong", "run", "limit"),
     [
-        (dynamics, "vector_rate", lambda w, t, m=0: 1.0001 * vector_rate(w, t, m),
-         lambda: dynamics.one_layer_system(0, 4), TOLERANCE),
-        (dynamics, "magnitude_rate", lambda v, p, t, m=0: magnitude_rate(v, p, t, m) + 1e-6,
-         lambda: dynamics.layered_system(0, 4, (1,)), TOLERANCE),
-        (dynamics, "angle_rate", lambda v, p, t, m=0: angle_rate(v, p, t, m + 1),
-         lambda: dynamics.layered_system(0, 4, (2,)), TOLERANCE),
-        (threshold, "phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
-         lambda: threshold.phases_of_depth(0, 8), None),
-        (threshold, "threshold_norm", lambda p: 1.02 * threshold_norm(p),
-         lambda: threshold.falling_for_ever(0, 9), None),
+        (laws, "vector_rate", lambda w, t, m=0: 1.0001 * vector_rate(w, t, m),
+         lambda: laws.one_layer_system(0, 4), TOLERANCE),
+        (laws, "magnitude_rate", lambda v, p, t, m=0: magnitude_rate(v, p, t, m) + 1e-6,
+         lambda: laws.layered_system(0, 4, (1,)), TOLERANCE),
+        (laws, "angle_rate", lambda v, p, t, m=0: angle_rate(v, p, t, m + 1),
+         lambda: laws.layered_system(0, 4, (2,)), TOLERANCE),
+        (rates, "phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
+         lambda: rates.phases_of_depth(0, 8), None),
+        (rates, "threshold_norm", lambda p: 1.02 * threshold_norm(p),
+         lambda: rates.falling_for_ever(0, 9), None),
     ],
 )  # fmt: skip
 def test_evidence_can_fail(monkeypatch, module, name, wrong, run, limit) -> None:
@@ -255,7 +246,7 @@ def test_evidence_can_fail(monkeypatch, module, name, wrong, run, limit) -> None
 
 
 def test_table_of_dips() -> None:
-    rows = eq11.dips(math.pi / 2, (0, 2))
+    rows = rates.dips(math.pi / 2, (0, 2))
     assert rows.loc[0, "at most"] == "≈68.17 %"  # 1 - 1/pi
     assert rows.loc[2, "|w| falls by"] == "≈17.42 %"
     # |w| is least where it is at rest: on the nullcline v^(m+1) = (sin φ - φ cos φ)/π.
@@ -267,11 +258,11 @@ def test_table_of_dips() -> None:
 
 
 def test_figures_draw_what_they_say() -> None:
-    portrait = pictures.phase_portraits((0,))
+    portrait = figures_page.phase_portraits((0,))
     assert figures.cut_off(portrait) == []
     names = portrait.axes[0].get_legend_handles_labels()[1]
     assert "separatrix: above it $|w|$ falls for ever" in names
-    left, right = pictures.passage_times((0, 2)).axes
+    left, right = figures_page.passage_times((0, 2)).axes
     for ax, level in ((left, None), (right, 1e-4)):
         x, y = ax.lines[0].get_data()
         expected = (
@@ -280,7 +271,7 @@ def test_figures_draw_what_they_say() -> None:
             else time_to_loss(0.0, np.log(x), 0, level)
         )
         np.testing.assert_allclose(y, expected, rtol=1e-9)
-    left, right = pictures.dips_and_depth(2.0, (0, 3)).axes
+    left, right = figures_page.dips_and_depth(2.0, (0, 3)).axes
     for line, m in zip(left.lines, (0, 3), strict=False):
         lowest = dip_from_teacher_norm(2.0, m).least
         assert line.get_ydata().min() == pytest.approx(lowest, abs=1e-3)
@@ -288,7 +279,7 @@ def test_figures_draw_what_they_say() -> None:
 
 
 def test_portrait_turns_on_the_nullcline() -> None:
-    fig = pictures.phase_portraits((1,))
+    fig = figures_page.phase_portraits((1,))
     dots = [line.get_xydata()[0] for line in fig.axes[0].lines if line.get_marker() == "o"]
     assert len(dots) >= 5
     for phi, v in dots:

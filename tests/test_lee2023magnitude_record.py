@@ -9,16 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from reluflow.papers.lee2023magnitude import deep, figure_4
-from reluflow.papers.lee2023magnitude import record as records
+from reluflow.papers.lee2023magnitude import figure_4
+from reluflow.papers.lee2023magnitude import record as record_page
 
-TINY = deep.DeepSetting(start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4)
+TINY = record_page.DeepSetting(
+    start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4
+)
 MANY = np.array([True, False] * 20)
 
 
 @pytest.fixture(scope="module")
 def full():
-    return {panel: records.load(panel) for panel in records.PANELS}
+    return {panel: record_page.load(panel) for panel in record_page.PANELS}
 
 
 @pytest.mark.parametrize(
@@ -26,15 +28,15 @@ def full():
     [("a", False), ("a", True), ("b", False), ("b", True), ("a-teacher-0.4", False)],
 )
 def test_recorded_steps_come_out_again(full, panel, half):
-    assert records.again(full[panel], 30, half) < 1e-3
+    assert record_page.again(full[panel], 30, half) < 1e-3
 
 
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
     for panel, record in full.items():
-        assert record.run.setting == records.PANELS[panel]
+        assert record.run.setting == record_page.PANELS[panel]
         assert record.seed == 0
-        problem = deep.DeepProblem(record.run.setting, 0)
-        for name, value in records.checksums(problem).items():
+        problem = record_page.DeepProblem(record.run.setting, 0)
+        for name, value in record_page.checksums(problem).items():
             assert record.facts["checksums"][name] == pytest.approx(value, rel=1e-9)
         assert record.run.zero == pytest.approx(0.5 * float(problem.y.square().mean()))
         assert record.run.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
@@ -76,7 +78,7 @@ def slow_pieces(values):
 
 def test_pieces():
     values = np.array([0.0, 1, 3, 2, 2, 5, 4, 3])
-    ways = records.pieces(values)
+    ways = record_page.pieces(values)
     assert (ways["rises"], ways["falls"], ways["way_up"], ways["way_down"]) == (3, 3, 6.0, 3.0)
     assert [piece[:2] for piece in ways["first"]] == [piece[:2] for piece in slow_pieces(values)]
     assert ways["pieces"] == 5
@@ -84,25 +86,25 @@ def test_pieces():
 
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
-    monkeypatch.setattr(records, "FOLDER", tmp_path)
-    monkeypatch.setattr(records, "PANELS", {"tiny": TINY})
-    records.main(["tiny"])
-    record = records.load("tiny")
-    plain = deep.deep_descent(deep.DeepProblem(TINY, 0), TINY.n_steps)[0]
-    shown = records.recorded_steps(TINY.n_steps)
+    monkeypatch.setattr(record_page, "FOLDER", tmp_path)
+    monkeypatch.setattr(record_page, "PANELS", {"tiny": TINY})
+    record_page.main(["tiny"])
+    record = record_page.load("tiny")
+    plain = record_page.deep_descent(record_page.DeepProblem(TINY, 0), TINY.n_steps)[0]
+    shown = record_page.recorded_steps(TINY.n_steps)
     assert shown == [*range(51), 100, *range(150, 201), 300]
     assert record.run.steps.tolist() == shown
     np.testing.assert_allclose(record.run.norms, plain.norms[shown], rtol=1e-4)
     np.testing.assert_allclose(record.run.losses, plain.losses[shown], rtol=1e-3)
-    assert records.again(record, 50, False) < 1e-4
-    assert records.again(record, 50, True) < 1e-4
-    said = record.facts["monotone"][deep.FIRST]
+    assert record_page.again(record, 50, False) < 1e-4
+    assert record_page.again(record, 50, True) < 1e-4
+    said = record.facts["monotone"][record_page.FIRST]
     assert [piece[:2] for piece in said["first"]] == [
         piece[:2] for piece in slow_pieces(plain.norms[:, 0])
     ]
     assert set(record.facts["eta_lambda"]) == {"start", "half", "end"}
     assert max(record.facts["float32_against_float64"].values()) < 1e-4
-    assert json.loads(records.file_of("tiny").read_text())["seed"] == 0
+    assert json.loads(record_page.file_of("tiny").read_text())["seed"] == 0
 
 
 def fails(evidence):
@@ -111,7 +113,7 @@ def fails(evidence):
 
 def altered(record, **ways):
     said = record.facts["monotone"]
-    changed = said | {deep.FIRST: said[deep.FIRST] | ways}
+    changed = said | {record_page.FIRST: said[record_page.FIRST] | ways}
     return replace(record, facts=record.facts | {"monotone": changed})
 
 
@@ -158,17 +160,17 @@ def test_convergence_and_speed_can_come_out_either_way(full):
 
 
 def test_shares_and_levels():
-    run = deep.DeepRun(
+    run = record_page.DeepRun(
         TINY, np.array([0.0, 100, 200, 300]), np.array([4.0, 1, 2, 0.5]),
         np.array([[0.0], [5], [9], [10]]), 1.0,
     )  # fmt: skip
-    record = records.Record(run, {})
+    record = record_page.Record(run, {})
     assert record.share_of_way(0.5) == pytest.approx(0.3)
     assert record.first_below(2.0) == 100.0
     assert record.first_below(1.5) == 300.0
     assert record.first_below(9.0) == 0.0
     said = {"m": {"way_up": 3.0, "way_down": 1.0}}
-    record = records.Record(run, {"monotone": said})
+    record = record_page.Record(run, {"monotone": said})
     assert (record.back("m", 1), record.back("m", -1)) == (0.25, 0.75)
 
 
@@ -177,5 +179,5 @@ def test_the_numbers_of_the_text(full):
     numbers = figure_4.recorded_numbers(a, wide, b)
     norms = a.run.norms[:, 0]
     assert numbers["fig4_a_growth"] == f"{norms[-1] / norms[0]:.3f}"
-    assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][deep.FIRST]["rises"] == 100000
+    assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][record_page.FIRST]["rises"] == 100000
     assert numbers["fig4_b_steps"] == "30000"

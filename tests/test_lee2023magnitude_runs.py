@@ -15,33 +15,30 @@ from reluflow.figures.description import fingerprint_of
 from reluflow.flows.population import recorded_path
 from reluflow.flows.population_path import PopulationPath
 from reluflow.ledger import Evidence
-from reluflow.papers.lee2023magnitude import compliance, gaps, scale
-from reluflow.papers.lee2023magnitude import runs as runs_module
-from reluflow.papers.lee2023magnitude.compliance import (
+from reluflow.papers.lee2023magnitude import experiments, figures, runs
+from reluflow.papers.lee2023magnitude.runs import (
     HYPOTHESIS,
     SAMPLE,
     STATEMENT,
     STEP,
     Breach,
     Check,
+    Experiment,
+    Run,
+    Setting,
     angle_checks,
     angle_curves,
     compliance_table,
+    constants,
+    experiment,
     figure_1,
     figure_2,
     magnitude_checks,
     magnitude_curves,
+    train,
+    train_one,
 )
-from reluflow.papers.lee2023magnitude.parameters import PARAMETERS
-from reluflow.papers.lee2023magnitude.pictures import runs as pictures
-from reluflow.papers.lee2023magnitude.runs import Run, train, train_one
-from reluflow.papers.lee2023magnitude.settings import (
-    Experiment,
-    Setting,
-    constants,
-    experiment,
-)
-from reluflow.papers.lee2023magnitude.starts import Start
+from reluflow.papers.lee2023magnitude.setting import PARAMETERS, Start
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +164,7 @@ def test_runs_on_data_are_the_plain_loop(layers: int) -> None:
 
 
 def test_pieces_make_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs_module, "PIECE", 50)
+    monkeypatch.setattr(runs, "PIECE", 50)
     setting = Setting(2, 1.0, 0.5, 0.1, 3, 40, 107, 4)
     run = train_one(setting)
     states, _ = theirs(setting)
@@ -176,7 +173,7 @@ def test_pieces_make_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_more_data_come_nearer_to_the_population() -> None:
     far, near = (train_one(Setting(2, 1.0, 0.5, 0.1, 5, n, 100, 7)) for n in (100, 100_000))
-    one, other = (gaps.distance(run.empirical, run.population) for run in (far, near))
+    one, other = (experiments.distance(run.empirical, run.population) for run in (far, near))
     assert other[0] < 0.2 * one[0]
     assert other[1] < 0.2 * one[1]
     assert max(other) < 0.02
@@ -313,7 +310,7 @@ def test_tables_have_a_row_a_check(small: tuple[Run, ...]) -> None:
     assert len(other) == 12
     assert "r < |w| < R" not in other
     assert len(compliance_table(())) == 0
-    assert len(gaps.gap_table(small)) == 9
+    assert len(experiments.gap_table(small)) == 9
 
 
 def fails(evidence: Iterable[Evidence]) -> list[str]:
@@ -321,8 +318,8 @@ def fails(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compliance, "printed_panels", tuple)
-    monkeypatch.setattr(compliance, "STEPS", 500)
+    monkeypatch.setattr(runs, "printed_panels", tuple)
+    monkeypatch.setattr(runs, "STEPS", 500)
     run, said = small[0], "of 18 bounds, passed "
     drawn = {f"{said}at some step by the run on data", f"{said}by descent on the population"}
     assert set(fails(figure_1(small))) <= drawn
@@ -339,7 +336,7 @@ def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.Mo
 
 
 def test_a_large_norm_is_a_coin_toss() -> None:
-    needed, appeared = scale.large_norm(1, 100)
+    needed, appeared = experiments.large_norm(1, 100)
     assert [item.holds for item in needed if item.decides] == [False]
     assert appeared[1].value == 0.5
 
@@ -354,16 +351,16 @@ def test_population_descent_passes_the_upper_bound_in_the_end() -> None:
 
 
 def test_figures_show_every_panel(small: tuple[Run, ...]) -> None:
-    for fig, panels in ((pictures.angles(small[:6]), 6), (pictures.magnitudes(small[3:]), 3)):
+    for fig, panels in ((figures.angles(small[:6]), 6), (figures.magnitudes(small[3:]), 3)):
         text = fingerprint_of(fig)
         assert len(fig.axes) == panels
         assert "cut off" not in text
         assert text.count("descent on data") == panels + 1
-    assert len(pictures.magnitudes(small[6:]).axes) == 3  # no panel of Figure 2: Theorem 3.8's
+    assert len(figures.magnitudes(small[6:]).axes) == 3  # no panel of Figure 2: Theorem 3.8's
 
 
 def test_figures_of_the_population_alone() -> None:
     runs = train(experiment([1, 4], [0.5], d=5, steps=100, data="population"), workers=1)
-    assert len(pictures.angles(runs).axes) == 2
-    assert len(pictures.magnitudes(runs).axes) == 1
-    assert "descent on data" not in fingerprint_of(pictures.angles(runs))
+    assert len(figures.angles(runs).axes) == 2
+    assert len(figures.magnitudes(runs).axes) == 1
+    assert "descent on data" not in fingerprint_of(figures.angles(runs))

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from reluflow.flows.phases import FALLING, OTHER, RISING, SHAPES, TURNING, shape_of
 from reluflow.flows.population import pull
-from reluflow.papers.lee2023magnitude import turning
-from reluflow.papers.lee2023magnitude.runs import descent_on_data
-from reluflow.papers.lee2023magnitude.settings import Setting, experiment
+from reluflow.papers.lee2023magnitude import experiments
+from reluflow.papers.lee2023magnitude.runs import Setting, descent_on_data, experiment
 
 
 @pytest.mark.parametrize(
@@ -75,11 +74,11 @@ def shapes_of(found, panel):
 
 def test_flows_have_the_shape_of_their_equations():
     panels = experiment(layers=(1, 2), norms=(0.1, 2.0)).settings
-    found = turning.flow_shapes(panels, 3, 4, follow=2)
+    found = experiments.flow_shapes(panels, 3, 4, follow=2)
     assert len(found) == 16
     assert not found["stray"].any()
     for panel in panels:
-        start = turning.start_of(replace(panel, seed=3))
+        start = experiments.start_of(replace(panel, seed=3))
         falls = np.exp((panel.m + 1) * start.rho) > pull(start.phi)
         assert bool(falls) == (panel.norm == 2.0)
         mine = shapes_of(found, panel)
@@ -87,24 +86,24 @@ def test_flows_have_the_shape_of_their_equations():
         assert mine["turn"].notna().tolist() == [bool(falls)] * 2 + [False] * 2
         steps = np.arange(0.0, panel.steps, 500.0)
         for seed, turn in zip((3, 4), mine["turn"], strict=False):
-            path = turning.start_of(replace(panel, seed=seed)).flow(panel.rate * steps)
+            path = experiments.start_of(replace(panel, seed=seed)).flow(panel.rate * steps)
             if falls:
                 assert turn == pytest.approx(steps[np.argmin(path.rho)], abs=600)
 
 
 def test_a_flow_cut_short_is_a_stray():
     setting = replace(experiment(layers=(1,), norms=(2.0,)).settings[0], steps=10)
-    found = turning.flow_shapes([setting], 3, 2, follow=1)
+    found = experiments.flow_shapes([setting], 3, 2, follow=1)
     assert found["stray"].tolist() == [True, False]  # it falls, and has not risen yet
     assert (found["shape"] == TURNING).all()
 
 
 def test_a_variance_gives_the_roots_of_the_ratios():
     setting = experiment(layers=(1,), norms=(0.1,)).settings[0]
-    start, wide = turning.start_of(setting), turning.start_of(setting, variance=True)
+    start, wide = experiments.start_of(setting), experiments.start_of(setting, variance=True)
     assert wide.psi == pytest.approx(start.psi)
     assert wide.rho - start.rho == pytest.approx(-0.5 * math.log(0.1))
-    edge = turning.flow_shapes([setting], 0, 40, variance=True)
+    edge = experiments.flow_shapes([setting], 0, 40, variance=True)
     assert 5 < (edge["shape"] == TURNING).sum() < 35
 
 
@@ -121,7 +120,7 @@ def test_descent_on_data_is_a_plain_loop():
         w, v = w - 8e-3 * v * (error @ X), v - 8e-3 * float(error @ np.maximum(X @ w, 0.0))
         lengths.append(np.linalg.norm(w))
     np.testing.assert_allclose(path.length, lengths, rtol=1e-10)
-    found = turning.descent_shapes([setting], 2, 1, n=40, hurry=10).iloc[0]
+    found = experiments.descent_shapes([setting], 2, 1, n=40, hurry=10).iloc[0]
     shape, turn = shape_of(np.array(lengths), 1e-3 * size)
     assert found["shape"] == shape
     assert found["panel"].n == 40
@@ -133,7 +132,7 @@ def made(shape=None, turn=9000.0):
     """Forty starts of each of six panels, of the shape that is said of them if none is given."""
     panels = experiment(layers=(1, 2)).settings
     rows = [
-        {"panel": panel, "shape": shape or turning.said_of(panel), "turn": turn, "stray": False}
+        {"panel": panel, "shape": shape or experiments.said_of(panel), "turn": turn, "stray": False}
         for panel in panels
         for _ in range(40)
     ]
@@ -141,7 +140,9 @@ def made(shape=None, turn=9000.0):
 
 
 def fails(*surveys):
-    return [item.what for item in turning.two_phases(*surveys) if item.decides and not item.holds]
+    return [
+        item.what for item in experiments.two_phases(*surveys) if item.decides and not item.holds
+    ]
 
 
 def test_two_phases_can_fail():
@@ -164,7 +165,7 @@ def test_two_phases_can_fail():
 def test_the_table_counts_by_panel():
     found = made()
     found.loc[0, "shape"] = TURNING
-    rows = turning.shape_table(found)
+    rows = experiments.shape_table(found)
     assert rows.loc["1L-SN"].tolist() == [39, 1, 0, 0, "97.5% (87.1% to 99.6%)"]
     assert rows.loc["2L-LN", TURNING] == 40
 
@@ -172,6 +173,6 @@ def test_the_table_counts_by_panel():
 def test_runs_are_read_like_any_curve():
     trained = SimpleNamespace(length=np.array([1.0, 0.5, 0.8]))
     run = SimpleNamespace(setting=experiment().settings[1], target=1.0, trained=trained)
-    found = turning.run_shapes([run])
+    found = experiments.run_shapes([run])
     assert found["shape"].tolist() == [TURNING]
     assert found["turn"].tolist() == [1.0]

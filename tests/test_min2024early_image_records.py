@@ -10,14 +10,8 @@ import pytest
 import torch
 from reluflow import images
 from reluflow.flows.shallow_descent import State
-from reluflow.papers.min2024early import (
-    correlations,
-    image_figures,
-    image_records,
-    image_runs,
-    readings,
-    record,
-)
+from reluflow.papers.min2024early import mnist as mnist_page
+from reluflow.papers.min2024early import record
 from reluflow.papers.min2024early.mnist import Setting, Task
 
 NAMES = tuple(record.FIGURES)
@@ -25,13 +19,13 @@ DIGITS = images.digits()
 
 
 @pytest.fixture(scope="module")
-def full() -> dict[str, image_records.Record]:
-    return {name: image_records.load(name) for name in NAMES}
+def full() -> dict[str, mnist_page.Record]:
+    return {name: mnist_page.load(name) for name in NAMES}
 
 
 @pytest.fixture(scope="module")
-def phases() -> dict[str, image_records.Phases]:
-    return {name: image_records.load_phases(name) for name in record.PHASES}
+def phases() -> dict[str, mnist_page.Phases]:
+    return {name: mnist_page.load_phases(name) for name in record.PHASES}
 
 
 @pytest.fixture(scope="module")
@@ -48,25 +42,25 @@ def test_a_slice_of_each_figure_comes_out_again(full, mnist, name) -> None:
     task = Task(kept.setting, mnist, torch.float32)
     assert kept.facts["images"] == task.loss.n
     for late in (False, True):
-        assert image_records.again(kept, task, 10, late) < 1e-3
+        assert mnist_page.again(kept, task, 10, late) < 1e-3
     start, still = task.start(kept.seed)
     first = task.seen(State(0, start, task.loss.value(start)), still)
-    assert image_records.row_of(first) == pytest.approx(image_records.row_of(
-        image_records.seen_in([kept.curves.step[0], kept.curves.loss[0], kept.curves.spectral[0],
+    assert mnist_page.row_of(first) == pytest.approx(mnist_page.row_of(
+        mnist_page.seen_in([kept.curves.step[0], kept.curves.loss[0], kept.curves.spectral[0],
                                kept.curves.stable_rank[0], kept.curves.positive[0],
                                *kept.curves.plus[0], *kept.curves.minus[0]])
     ), rel=1e-5)  # fmt: skip
     data = kept.facts["data"]
-    assert correlations.least_before(task.pair) == data["least_before"]
-    assert correlations.left_over(task.pair) == data["left_over"] == 0
+    assert mnist_page.least_before(task.pair) == data["least_before"]
+    assert mnist_page.left_over(task.pair) == data["left_over"] == 0
     assert task.pair.X.shape[1] == data["pixels"]
-    exact = correlations.heatmap(task.pair)
-    assert np.abs(correlations.recorded_heatmap(data) - exact).max() < np.abs(exact).max() / 120
+    exact = mnist_page.heatmap(task.pair)
+    assert np.abs(mnist_page.recorded_heatmap(data) - exact).max() < np.abs(exact).max() / 120
 
 
 def test_the_shares_of_pairs_come_out_again(full, mnist) -> None:
     pair = images.pair(mnist, 1, 0)
-    found, kept = correlations.shares(pair), full["figure-5"].facts["data"]["shares"]
+    found, kept = mnist_page.shares(pair), full["figure-5"].facts["data"]["shares"]
     for name in ("equal", "different"):
         assert found[name] == kept[name]
         # A product within rounding of 0 may have either sign on another CPU.
@@ -85,15 +79,15 @@ def test_the_first_epochs_come_out_again(phases, mnist, name) -> None:
 
 @pytest.mark.parametrize("name", ["few", "levels", "sum-levels"])
 def test_a_reading_comes_out_again(mnist, name) -> None:
-    kept = image_records.load_readings()
-    now = readings.tried(readings.candidates(record.FIRST)[name], mnist, kept["seed"])
+    kept = mnist_page.load_readings()
+    now = mnist_page.tried(mnist_page.candidates(record.FIRST)[name], mnist, kept["seed"])
     assert now == pytest.approx({k: kept["rows"][name][k] for k in now}, rel=1e-4)
 
 
 def test_one_reading_fits() -> None:
-    rows = image_records.load_readings()["rows"]
-    assert {name for name, row in rows.items() if readings.fits(row)} == {"taken", "few", "all"}
-    assert (readings.table(rows)["fits"] == "yes").sum() == 3
+    rows = mnist_page.load_readings()["rows"]
+    assert {name for name, row in rows.items() if mnist_page.fits(row)} == {"taken", "few", "all"}
+    assert (mnist_page.table(rows)["fits"] == "yes").sum() == 3
 
 
 def test_the_records_are_of_the_papers_setting(full, phases) -> None:
@@ -102,7 +96,7 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
         assert (kept.setting.width, kept.setting.sigma, kept.setting.step) == (50, 1e-6, 2e-3)
         assert kept.curves.step.tolist() == list(range(0, 15001, record.EVERY))
         assert kept.curves.loss[0] == pytest.approx(1.0, abs=1e-6)
-        assert image_records.file_of(name).stat().st_size <= 150_000
+        assert mnist_page.file_of(name).stat().st_size <= 150_000
         half = kept.facts["kept"]
         assert half["losses"][0] == pytest.approx(
             np.interp(half["step"], kept.curves.step, kept.curves.loss), rel=1e-2
@@ -122,20 +116,20 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
     tiny = Setting(3, 8, width=5, sigma=0.3, n_steps=400)
-    monkeypatch.setattr(image_records, "FOLDER", tmp_path)
+    monkeypatch.setattr(mnist_page, "FOLDER", tmp_path)
     monkeypatch.setattr(record, "FIGURES", {"tiny": tiny, "figure-5": tiny})
     monkeypatch.setattr(record, "all_images", lambda: DIGITS)
     monkeypatch.setattr(record, "KEPT", 0.999)
     monkeypatch.setattr(record, "EPOCHS", 2)
     record.main(["tiny", "figure-12"])
-    kept, task = image_records.load("tiny"), Task(tiny, DIGITS)
-    plain, last = image_runs.stepped(task, 0, record.EVERY)
+    kept, task = mnist_page.load("tiny"), Task(tiny, DIGITS)
+    plain, last = mnist_page.stepped(task, 0, record.EVERY)
     for name in ("step", "loss", "spectral", "stable_rank", "positive", "plus", "minus"):
         np.testing.assert_allclose(getattr(kept.curves, name), getattr(plain, name), rtol=1e-3)
     exact = Task(tiny, DIGITS, torch.float32)
-    assert image_records.again(kept, exact, 20, False) < 1e-5
-    assert image_records.again(kept, exact, 20, True) < 1e-5
-    assert image_records.load_phases("figure-12").epoch.tolist() == [0, 1, 2]
+    assert mnist_page.again(kept, exact, 20, False) < 1e-5
+    assert mnist_page.again(kept, exact, 20, True) < 1e-5
+    assert mnist_page.load_phases("figure-12").epoch.tolist() == [0, 1, 2]
     w_plus = task.pair.picture(last.W[last.v > 0].mean(dim=0).numpy())
     np.testing.assert_allclose(kept.picture("w_plus"), w_plus, atol=2e-3 * np.abs(w_plus).max())
 
@@ -144,77 +138,77 @@ def fails(evidence) -> list[str]:
     return [item.what for item in evidence if item.decides and not item.holds]
 
 
-def with_curves(kept: image_records.Record, **curves) -> image_records.Record:
+def with_curves(kept: mnist_page.Record, **curves) -> mnist_page.Record:
     return replace(kept, curves=replace(kept.curves, **curves))
 
 
-def with_data(kept: image_records.Record, **data) -> image_records.Record:
+def with_data(kept: mnist_page.Record, **data) -> mnist_page.Record:
     return replace(kept, facts=kept.facts | {"data": kept.facts["data"] | data})
 
 
 def test_the_evidence_on_the_images_can_fail(full) -> None:
-    assert not fails(image_figures.right_signs(full))
-    assert not fails(image_figures.centring(full))
-    assert not fails(image_figures.antipodal(full))
+    assert not fails(mnist_page.right_signs(full))
+    assert not fails(mnist_page.centring(full))
+    assert not fails(mnist_page.antipodal(full))
     five = full["figure-5"]
     shares = five.facts["data"]["shares"]
     worse = with_data(five, shares=shares | {"equal_right": shares["equal"] // 2})
-    assert len(fails(image_figures.right_signs(full | {"figure-5": worse}))) == 1
+    assert len(fails(mnist_page.right_signs(full | {"figure-5": worse}))) == 1
     negative = full | {"figure-5": with_data(five, least_before=-1)}
-    assert len(fails(image_figures.centring(negative))) == 1
+    assert len(fails(mnist_page.centring(negative))) == 1
     uncentred = full | {"figure-5": with_data(five, left_over=3)}
-    assert len(fails(image_figures.antipodal(uncentred))) == 1
-    ends = [e.value for e in image_figures.antipodal(full) if "mean neurons" in e.what]
+    assert len(fails(mnist_page.antipodal(uncentred))) == 1
+    ends = [e.value for e in mnist_page.antipodal(full) if "mean neurons" in e.what]
     assert min(ends[0]) > min(ends[1])  # those of 3 and 8 have turned away
 
 
 def test_the_evidence_on_figure_5_can_fail(full) -> None:
-    five, starts = full["figure-5"], image_records.load_readings()["starts"]["figure-5"]
+    five, starts = full["figure-5"], mnist_page.load_readings()["starts"]["figure-5"]
     c = five.curves
-    assert not fails(image_figures.aligns(five, starts))
-    assert not fails(image_figures.falls(five))
-    assert not fails(image_figures.visible(five))
+    assert not fails(mnist_page.aligns(five, starts))
+    assert not fails(mnist_page.falls(five))
+    assert not fails(mnist_page.image_figures_visible(five))
     late = with_curves(five, step=2 * c.step)
-    assert len(fails(image_figures.aligns(late, starts))) == 1
-    assert len(fails(image_figures.falls(late))) == 1
+    assert len(fails(mnist_page.aligns(late, starts))) == 1
+    assert len(fails(mnist_page.falls(late))) == 1
     early = with_curves(five, step=c.step / 2)
-    assert len(fails(image_figures.aligns(early, starts))) == 1
-    assert len(fails(image_figures.falls(early))) == 1
+    assert len(fails(mnist_page.aligns(early, starts))) == 1
+    assert len(fails(mnist_page.falls(early))) == 1
     straight = with_curves(five, plus=np.maximum.accumulate(c.plus))
-    assert len(fails(image_figures.aligns(straight, starts))) == 1
+    assert len(fails(mnist_page.aligns(straight, starts))) == 1
     turned = with_curves(five, plus=c.plus + 0.3, minus=c.minus + 0.3)
-    assert fails(image_figures.aligns(turned, starts))
+    assert fails(mnist_page.aligns(turned, starts))
     wide = with_curves(five, stable_rank=c.stable_rank + 0.5)
-    assert len(fails(image_figures.falls(wide))) == 1
+    assert len(fails(mnist_page.falls(wide))) == 1
     shaken = c.loss.copy()
     shaken[-2] = shaken[-1] / 2
-    assert len(fails(image_figures.falls(with_curves(five, loss=shaken)))) == 1
+    assert len(fails(mnist_page.falls(with_curves(five, loss=shaken)))) == 1
     swapped = {"w_plus": five.facts["cosines"]["w_minus"], "w_minus": [0.1] * 10}
     other = replace(five, facts=five.facts | {"cosines": swapped})
-    assert len(fails(image_figures.visible(other))) == 1 + (five.setting.negative != 0)
+    assert len(fails(mnist_page.image_figures_visible(other))) == 1 + (five.setting.negative != 0)
 
 
 @pytest.mark.parametrize("name", ["figure-10", "figure-11"])
 def test_the_evidence_on_other_digits_can_fail(full, name) -> None:
     kept = full[name]
     c = kept.curves
-    starts = image_records.load_readings()["starts"][name]
-    found = image_figures.alike(kept, starts)
+    starts = mnist_page.load_readings()["starts"][name]
+    found = mnist_page.alike(kept, starts)
     assert not fails(found)
     assert [e.value for e in found if e.what.startswith("other starts")] == [(2, 20)]
     wide = with_curves(kept, stable_rank=c.stable_rank + 1)
-    assert len(fails(image_figures.alike(wide, starts))) == 1
+    assert len(fails(mnist_page.alike(wide, starts))) == 1
     never = with_curves(kept, minus=np.minimum(c.minus, 0.85))
-    assert fails(image_figures.alike(never, starts))
+    assert fails(mnist_page.alike(never, starts))
 
 
 def test_the_evidence_on_two_phases_can_fail(phases) -> None:
     both, first = phases["figure-12"], phases["figure-13"]
-    assert not fails(image_figures.two_phases(both))
-    assert not fails(image_figures.one_phase(first))
-    assert fails(image_figures.two_phases(first))
-    assert len(fails(image_figures.one_phase(both))) == 1
+    assert not fails(mnist_page.two_phases(both))
+    assert not fails(mnist_page.one_phase(first))
+    assert fails(mnist_page.two_phases(first))
+    assert len(fails(mnist_page.one_phase(both))) == 1
     stuck = replace(both, loss=np.ones_like(both.loss))
-    assert len(fails(image_figures.two_phases(stuck))) == 1
+    assert len(fails(mnist_page.two_phases(stuck))) == 1
     at_once = replace(both, loss=np.where(both.epoch > 0, 0.5, 1.0) * 0.1)
-    assert len(fails(image_figures.two_phases(at_once))) == 1
+    assert len(fails(mnist_page.two_phases(at_once))) == 1

@@ -11,7 +11,7 @@ import torch
 from reluflow import images
 from reluflow.flows.shallow_descent import State, descent
 from reluflow.networks.shallow import LOSSES, Neurons, ShallowLoss
-from reluflow.papers.min2024early import correlations, image_runs, readings, two_phases
+from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import Curves, Seen, Setting, Side, Task, likeness, visible
 
 DIGITS = images.digits()
@@ -87,8 +87,8 @@ def test_a_setting_says_which_loss(loss: str, mean: bool) -> None:
 
 def test_the_flow_stays_beside_small_steps() -> None:
     task = Task(replace(SMALL, sigma=0.2, step=2e-3, n_steps=2000), DIGITS)
-    curves, last = image_runs.stepped(task, 0, 200)
-    flow, gradients = image_runs.flowed(task, 0, 11)
+    curves, last = mnist.stepped(task, 0, 200)
+    flow, gradients = mnist.flowed(task, 0, 11)
     assert flow.step.tolist() == curves.step.tolist()
     assert np.abs(flow.loss - curves.loss).max() < 5e-3
     assert np.abs(flow.worst - curves.worst).max() < 5e-3
@@ -109,7 +109,7 @@ def test_a_mean_neuron_is_nearest_to_its_own_digit(task: Task) -> None:
 
 
 def test_pairs_are_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = readings.first_of(DIGITS, 13)
+    few = mnist.first_of(DIGITS, 13)
     pair = images.pair(few, 4, 9)
     slow = dict.fromkeys(("equal", "equal_right", "different", "different_right", "zero"), 0)
     least, cosines, before = np.inf, [], []
@@ -127,17 +127,17 @@ def test_pairs_are_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
                 right = product > 0 if same else product < 0
                 slow["equal_right" if same else "different_right"] += right
     for block in (1000, 7):
-        monkeypatch.setattr(correlations, "_BLOCK", block)
-        assert correlations.shares(pair) == slow
-        assert correlations.least_before(pair) == min(before)
-        assert correlations.least_after(pair) == pytest.approx(least)
-        assert correlations.mu(pair) == pytest.approx(min(cosines))
-    assert correlations.left_over(pair) == 0
+        monkeypatch.setattr(mnist, "_BLOCK", block)
+        assert mnist.shares(pair) == slow
+        assert mnist.least_before(pair) == min(before)
+        assert mnist.least_after(pair) == pytest.approx(least)
+        assert mnist.mu(pair) == pytest.approx(min(cosines))
+    assert mnist.left_over(pair) == 0
     uneven = replace(pair, y=-pair.y, levels=np.vstack([pair.levels[1:], pair.levels[:1]]))
-    assert correlations.left_over(uneven) == 0  # an identity, whatever the labels
-    kept = correlations.record(pair)
-    shown = correlations.recorded_heatmap(kept)
-    exact = correlations.heatmap(pair)
+    assert mnist.left_over(uneven) == 0  # an identity, whatever the labels
+    kept = mnist.record(pair)
+    shown = mnist.recorded_heatmap(kept)
+    exact = mnist.heatmap(pair)
     assert np.abs(shown - exact).max() <= 0.51 * np.abs(exact).max() / 127
 
 
@@ -147,7 +147,7 @@ def test_changes_are_the_derivatives_along_the_flow() -> None:
     problem = ShallowLoss(X, y, LOSSES["exponential"], 1 / 9)
     at = Neurons(torch.tensor(rng.standard_normal((5, 4))), torch.tensor(rng.standard_normal(5)))
     still = rng.uniform(size=5)
-    found = two_phases.rates(3, problem, at, still)
+    found = mnist.rates(3, problem, at, still)
     slope, eps = problem.value_and_slope(at)[1].W, 1e-6
 
     def at_time(t: float) -> np.ndarray:
@@ -167,8 +167,8 @@ def test_changes_are_the_derivatives_along_the_flow() -> None:
 
 def test_both_ways_of_sgd() -> None:
     task = Task(replace(SMALL, sigma=1e-3), DIGITS)
-    both = list(two_phases.both_layers(task, 5, 3))
-    first = list(two_phases.first_layer(task, 5, 3))
+    both = list(mnist.both_layers(task, 5, 3))
+    first = list(mnist.first_layer(task, 5, 3))
     assert [one.epoch for one in both] == [one.epoch for one in first] == [0, 1, 2, 3]
     assert both[0].squares == pytest.approx(first[0].squares)
     signs = np.random.default_rng((5, 1)).choice([-1.0, 1.0], 7)
@@ -179,19 +179,19 @@ def test_both_ways_of_sgd() -> None:
 
 def test_a_reading_fits_only_with_all_of_the_papers_numbers() -> None:
     row = {"product": 95.0, "begins": 1.0, "aligned": 2000, "falls": 3000}
-    assert readings.fits(row)
+    assert mnist.fits(row)
     for name, value in (("product", 9000.0), ("begins", 0.69), ("aligned", 3700),
                         ("falls", np.inf), ("falls", 3.0)):  # fmt: skip
-        assert not readings.fits(row | {name: value})
-    shown = readings.table({"taken": row, "logistic": row | {"begins": 0.69}})
+        assert not mnist.fits(row | {name: value})
+    shown = mnist.table({"taken": row, "logistic": row | {"begins": 0.69}})
     assert shown["fits"].tolist() == ["", "yes", "no"]
 
 
 def test_readings_differ_in_what_they_say() -> None:
     few = replace(DIGITS, name="digits")
     found = {
-        name: readings.tried(replace(one, first=20), few, 0, 600)
-        for name, one in readings.candidates(20).items()
+        name: mnist.tried(replace(one, first=20), few, 0, 600)
+        for name, one in mnist.candidates(20).items()
         if name in ("logistic", "sum", "levels")
     }
     assert found["logistic"]["begins"] == pytest.approx(np.log(2))

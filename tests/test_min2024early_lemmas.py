@@ -16,7 +16,7 @@ from reluflow.flows.charts import Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
-from reluflow.papers.min2024early import balanced, direction_error, growth, horizon, states
+from reluflow.papers.min2024early import lemmas
 
 FORMULAS = {
     EXPONENTIAL.name: lambda q: torch.exp(-q),
@@ -38,7 +38,7 @@ def velocities(
 
 
 def drawn(seed: int, kind: str = "gaussian", least: float = 1e-3) -> dict[str, Any]:
-    return states.balanced_states(least=least)[kind](np.random.default_rng(seed))
+    return lemmas.balanced_states(least=least)[kind](np.random.default_rng(seed))
 
 
 def weights(state: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +60,7 @@ def test_the_excess_has_all_digits(loss: Loss, power: float, positive: bool, lab
             SQUARE.name: y - f,
         }
         expected = float(pulls[loss.name] - y)
-    found = states.excess(loss, np.array([f]), np.array([label]))[0]
+    found = lemmas.excess(loss, np.array([f]), np.array([label]))[0]
     assert found == pytest.approx(expected, rel=1e-11, abs=0.0)
 
 
@@ -79,9 +79,9 @@ def test_errors_and_rates_are_those_of_the_network(loss: Loss, seed: int) -> Non
     limit = state["signs"][:, None] * (x_a - (x_a * U).sum(axis=1)[:, None] * U)
     expected = np.linalg.norm(turn - limit, axis=1)
     scale = len(X) * np.linalg.norm(X, axis=1).max()
-    np.testing.assert_allclose(direction_error.errors(state, loss), expected, atol=1e-12 * scale)
+    np.testing.assert_allclose(lemmas.errors(state, loss), expected, atol=1e-12 * scale)
     r = np.random.default_rng(seed).standard_normal(X.shape[1])
-    rate, lemma = direction_error.rates_of_cosines({**state, "reference": 3.0 * r}, loss)
+    rate, lemma = lemmas.rates_of_cosines({**state, "reference": 3.0 * r}, loss)
     unit = r / np.linalg.norm(r)
     np.testing.assert_allclose(rate, turn @ unit, atol=1e-12 * scale)
     np.testing.assert_allclose(lemma, limit @ unit, atol=1e-12 * scale)
@@ -92,13 +92,13 @@ def test_a_neuron_on_a_boundary_is_inactive_whichever_way_it_was_rounded() -> No
     fixed = {"y": np.ones(1), "signs": np.ones(1), "R": np.zeros(1), "leak": np.array(0.0)}
     for off in (-1e-16, 0.0, 1e-16):
         state = {**fixed, "X": np.array([[0.1 + off, 0.2, -0.3]]), "U": w}
-        assert not states.active(state).any()
-        assert not states.turning(state, np.ones(1)).any()
+        assert not lemmas.active(state).any()
+        assert not lemmas.turning(state, np.ones(1)).any()
     tiny = {**fixed, "X": np.array([[1.0, 1e-20]]), "U": np.array([[0.0, 1.0]])}
-    assert states.active(tiny).all()
+    assert lemmas.active(tiny).all()
 
 
-@pytest.mark.parametrize("kind", states.balanced_states())
+@pytest.mark.parametrize("kind", lemmas.balanced_states())
 def test_states_have_outputs_of_at_most_one_and_adverse_shapes(kind: str) -> None:
     sizes, zeros = [], 0
     for seed in range(40):
@@ -106,7 +106,7 @@ def test_states_have_outputs_of_at_most_one_and_adverse_shapes(kind: str) -> Non
         W, v = weights(state)
         before = W @ state["X"].T
         f = v @ np.maximum(before, state["leak"] * before)
-        np.testing.assert_allclose(states.outputs(state), f, rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(lemmas.outputs(state), f, rtol=1e-9, atol=1e-15)
         sizes.append(np.abs(f).max())
         zeros += int(np.any(state["U"] @ state["X"].T == 0.0))
     assert max(sizes) <= 1.0
@@ -115,26 +115,26 @@ def test_states_have_outputs_of_at_most_one_and_adverse_shapes(kind: str) -> Non
 
 
 def test_lemmas_4_and_10_fall_with_half_the_pull_and_their_constants_are_seen() -> None:
-    for make in (direction_error.near_the_limit, direction_error.cosines_near_the_limit):
+    for make in (lemmas.near_the_limit, lemmas.cosines_near_the_limit):
         assert falsify(make(LOGISTIC), 0, 60, 0).violations
         assert falsify(make(EXPONENTIAL), 0, 60, 0).survives
-    error, allowed, f = direction_error.at_forty_five_degrees(LOGISTIC, -20.0)
+    error, allowed, f = lemmas.at_forty_five_degrees(LOGISTIC, -20.0)
     assert error == pytest.approx(0.5**1.5)
     assert allowed == pytest.approx(2.0 * f)
     assert f == pytest.approx(np.exp(-40.0) * 0.5**0.5)
-    assert direction_error.at_forty_five_degrees(TWICE_LOGISTIC, -20.0)[0] < allowed
-    best = falsify(direction_error.near_the_limit(EXPONENTIAL), 0, 300, 0).smallest
+    assert lemmas.at_forty_five_degrees(TWICE_LOGISTIC, -20.0)[0] < allowed
+    best = falsify(lemmas.near_the_limit(EXPONENTIAL), 0, 300, 0).smallest
     assert 3.0 - np.e - 1e-9 < best < 0.4
-    best = falsify(direction_error.near_the_limit(TWICE_LOGISTIC), 0, 300, 0).smallest
+    best = falsify(lemmas.near_the_limit(TWICE_LOGISTIC), 0, 300, 0).smallest
     assert 1.5 - 1e-9 < best < 1.51
 
 
 def test_one_neuron_passes_its_bound_when_the_closed_form_says() -> None:
     for log_eps in (-5.0, -20.0):
-        start = horizon.one_neuron(log_eps)
+        start = lemmas.one_neuron(log_eps)
         assert pytest.approx(-log_eps / 4.0) == start.T
-        along = horizon.slack(start)
-        assert along.holds[1] == pytest.approx(horizon.passing_time(log_eps), abs=0.04)
+        along = lemmas.slack(start)
+        assert along.holds[1] == pytest.approx(lemmas.passing_time(log_eps), abs=0.04)
         assert along.holds[1] > 2.0
         assert along.largest(2.0)[1] == pytest.approx(0.5, rel=0.1)
 
@@ -143,8 +143,8 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
     """The direction's rate from the path itself, and the three bounds as they are printed."""
     rng = np.random.default_rng(8)
     X, y, W0 = rng.normal(size=(3, 2)), np.array([1.0, -1.0, 1.0]), rng.normal(size=(2, 2))
-    log_eps = horizon.largest_log_eps(X, W0)
-    start = horizon.Start("", X, y, W0, np.array([1.0, -1.0]), 0.3, EXPONENTIAL, log_eps)
+    log_eps = lemmas.largest_log_eps(X, W0)
+    start = lemmas.Start("", X, y, W0, np.array([1.0, -1.0]), 0.3, EXPONENTIAL, log_eps)
     eps, h, n = np.exp(log_eps), 2, 3
     X_max, W_max = (np.linalg.norm(A, axis=1).max() for A in (X, W0))
     assert eps == pytest.approx(1.0 / (4.0 * h**0.5 * X_max * W_max**2))
@@ -152,7 +152,7 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
                2 * eps * h**0.5 * X_max * W_max**2]  # fmt: skip
     np.testing.assert_allclose(np.exp(start.log_bounds), printed)
     assert pytest.approx(np.log(1 / (h**0.5 * eps)) / (4 * n * X_max)) == start.T
-    flow, along = horizon.path(start), horizon.slack(start)
+    flow, along = lemmas.path(start), lemmas.slack(start)
     chart, k, step = Neurons(start.signs, 2, 0.3), 20, 1e-4 * start.T
     t = along.times[k] * start.T
     before, now, after = (chart.split(flow.at(t + s * step))[0] for s in (-1.0, 0.0, 1.0))
@@ -166,9 +166,9 @@ def test_slack_is_that_of_the_flow_by_differences() -> None:
 
 
 def test_evidence_on_flows_holds_and_notices_a_bound_that_is_passed() -> None:
-    table = horizon.table(horizon.followed(1, 36))
-    settled = (horizon.directions_follow_their_limit, horizon.neurons_stay_small,
-               horizon.twice_as_long)  # fmt: skip
+    table = lemmas.table(lemmas.followed(1, 36))
+    settled = (lemmas.directions_follow_their_limit, lemmas.neurons_stay_small,
+               lemmas.twice_as_long)  # fmt: skip
     for made in settled:
         assert all(item.holds for item in made(table) if item.decides)
     # Of what decides, in order: the flows' bounds, and for all but the last the largest value.
@@ -177,17 +177,17 @@ def test_evidence_on_flows_holds_and_notices_a_bound_that_is_passed() -> None:
         broken = [not item.holds for item in made(bad) if item.decides]
         assert sum(broken) == falls
     late = table.assign(**{"norm holds": 1.9, "direction holds": 1.9})
-    assert sum(not item.holds for item in horizon.twice_as_long(late) if item.decides) == 2
-    assert all(item.holds for item in horizon.neurons_stay_small(late) if item.decides)
+    assert sum(not item.holds for item in lemmas.twice_as_long(late) if item.decides) == 2
+    assert all(item.holds for item in lemmas.neurons_stay_small(late) if item.decides)
     assert set(table.leak) == {0.0, 0.3, 1.0}
     assert set(table.loss) == {loss.name for loss in LOSSES}
 
 
 def test_starts_have_a_positive_time_and_an_allowed_eps() -> None:
-    for start in horizon.starts(2, 60):
+    for start in lemmas.horizon_starts(2, 60):
         assert start.T > 0.0
-        assert start.log_eps <= horizon.largest_log_eps(start.X, start.W0) + 1e-12
-    largest = [horizon.largest_log_eps(s.X, s.W0) - s.log_eps for s in horizon.starts(2, 60)]
+        assert start.log_eps <= lemmas.largest_log_eps(start.X, start.W0) + 1e-12
+    largest = [lemmas.largest_log_eps(s.X, s.W0) - s.log_eps for s in lemmas.horizon_starts(2, 60)]
     assert sum(gap < 1e-12 for gap in largest) > 10
 
 
@@ -199,29 +199,29 @@ def test_decay_and_speed_are_those_of_the_networks(loss: Loss) -> None:
         y = np.sign(X @ W.T @ v)
         dW, dv = velocities(W, v, X, y, 1.0, loss)
         L = float(loss.value(X @ W.T @ v, y))
-        margin = 1.0 / growth.max_margin(X, y).length
+        margin = 1.0 / lemmas.max_margin(X, y).length
         expected = (np.sum(dW**2) + np.sum(dv**2)) / ((v @ v) * L**2 * margin**2)
         item = {"X": X, "y": y, "W": W, "v": v}
-        assert growth.rate_of_decay(item, loss) == pytest.approx(expected, rel=1e-7)
+        assert lemmas.rate_of_decay(item, loss) == pytest.approx(expected, rel=1e-7)
         dW, dv = velocities(W, v, X, -y, 0.0, loss)
         L = float(loss.value(np.maximum(X @ W.T, 0.0) @ v, -y))
         speed = np.sqrt(np.sum(dW**2) + np.sum(dv**2)) / L
-        assert growth.speed({**item, "y": -y}, loss) == pytest.approx(speed, rel=1e-9)
+        assert lemmas.speed({**item, "y": -y}, loss) == pytest.approx(speed, rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_the_best_factor_is_the_best_one(loss: Loss) -> None:
-    best = growth.BEST[loss.name]
-    assert falsify(growth.linear_loss_falls(loss, best), 0, 150, 50).survives
-    assert not falsify(growth.linear_loss_falls(loss, 1.001 * best), 0, 150, 50).survives
-    assert all(item.holds for item in growth.best_factors() if item.decides)
-    assert falsify(growth.speed_is_bounded(loss), 0, 100, 50).survives
+    best = lemmas.BEST[loss.name]
+    assert falsify(lemmas.linear_loss_falls(loss, best), 0, 150, 50).survives
+    assert not falsify(lemmas.linear_loss_falls(loss, 1.001 * best), 0, 150, 50).survives
+    assert all(item.holds for item in lemmas.best_factors() if item.decides)
+    assert falsify(lemmas.speed_is_bounded(loss), 0, 100, 50).survives
 
 
 def test_a_bound_on_the_speed_that_is_too_small_falls() -> None:
     item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
-    assert growth.speed(item, EXPONENTIAL) == pytest.approx(2.0**0.5)
-    assert growth.speed_is_bounded(EXPONENTIAL).slack(item) == pytest.approx(0.0, abs=1e-12)
+    assert lemmas.speed(item, EXPONENTIAL) == pytest.approx(2.0**0.5)
+    assert lemmas.speed_is_bounded(EXPONENTIAL).slack(item) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_exact_rates_are_those_of_the_flow() -> None:
@@ -230,24 +230,24 @@ def test_exact_rates_are_those_of_the_flow() -> None:
     W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
     dW, dv = velocities(W, v, X, y, 0.0, EXPONENTIAL)
     c = EXPONENTIAL.pull(np.maximum(X @ W.T, 0.0) @ v, y)
-    rates = balanced.exact_rates({"X": X, "c": c, "W": W, "v": v, "at_zero": 0.5})
+    rates = lemmas.exact_rates({"X": X, "c": c, "W": W, "v": v, "at_zero": 0.5})
     for found, expected in zip(rates, (v * dv, (W * dW).sum(axis=1)), strict=True):
         np.testing.assert_allclose(found.astype(float), expected, rtol=1e-12)
     # On a boundary the slope there multiplies 0, also where another datum moves the neuron.
     item = {"X": [[1.0, 0.0], [0.0, 1.0]], "c": [3.0, 5.0], "W": [[0.0, 2.0]], "v": [7.0]}
     for at_zero in (0.0, 0.25, 1.0):
-        outgoing, incoming = balanced.exact_rates({**item, "at_zero": at_zero})
+        outgoing, incoming = lemmas.exact_rates({**item, "at_zero": at_zero})
         assert outgoing[0] == incoming[0] == Fraction(70)
-    assert falsify(balanced.rates_agree(), 0, 40, 0).survives
+    assert falsify(lemmas.rates_agree(), 0, 40, 0).survives
 
 
 def test_a_neuron_that_shrinks_keeps_its_sign_at_the_rate_of_the_closed_form() -> None:
-    found = balanced.drifts(3, 18)
-    assert all(item.holds for item in balanced.stays_balanced(found) if item.decides)
-    assert all(item.holds for item in balanced.signs_stay(found) if item.decides)
+    found = lemmas.drifts(3, 18)
+    assert all(item.holds for item in lemmas.stays_balanced(found) if item.decides)
+    assert all(item.holds for item in lemmas.signs_stay(found) if item.decides)
     flipped = found.assign(flips=True, above=-1.0)
-    assert sum(not item.holds for item in balanced.signs_stay(flipped) if item.decides) == 2
-    for _, _, _, _, theta in balanced.starts(3, 18):
+    assert sum(not item.holds for item in lemmas.signs_stay(flipped) if item.decides) == 2
+    for _, _, _, _, theta in lemmas.balanced_starts(3, 18):
         h = next(h for h in range(1, 5) if len(theta) % h == 0 and _is_balanced(theta, h))
         assert h >= 1
     # x = 1, y = -1, w = v = 1/2: the flow itself against E_1.
@@ -256,7 +256,7 @@ def test_a_neuron_that_shrinks_keeps_its_sign_at_the_rate_of_the_closed_form() -
     time = 2.0 / np.exp(0.25)
     end = integrate(field, chart.along([[1.0]], np.log(0.5)), time, rtol=1e-10).end
     lost = np.log(0.5) - chart.split(end)[1][0]
-    assert lost / 2.0 == pytest.approx(balanced.shrinking_share(0.5, 2.0), rel=1e-6)
+    assert lost / 2.0 == pytest.approx(lemmas.shrinking_share(0.5, 2.0), rel=1e-6)
 
 
 def _is_balanced(theta: np.ndarray, h: int) -> bool:

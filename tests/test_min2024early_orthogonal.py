@@ -11,9 +11,8 @@ from reluflow.falsify import falsify
 from reluflow.flows.ensembles import ensemble_flow, normal_starts
 from reluflow.geometry.separability import cosines, serves, silent
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import opposite_pair, orthogonal, toys
-from reluflow.papers.min2024early import orthogonal_compared as compared
-from reluflow.papers.min2024early.orthogonal_exact import fate, neurons_needed, orthant_shares
+from reluflow.papers.min2024early import toys
+from reluflow.papers.min2024early.toys import fate, neurons_needed, orthant_shares
 from reluflow.separable import separable_draws
 
 
@@ -23,14 +22,14 @@ def fractions(values: np.ndarray) -> list[list[Fraction]]:
 
 def test_groups() -> None:
     W = np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 2.0], [-1.0, -1.0], [1.0, 1.0]])
-    found = orthogonal.group(W, np.array([1.0, 1.0, 1.0, 1.0, -1.0]))
+    found = toys.group(W, np.array([1.0, 1.0, 1.0, 1.0, -1.0]))
     assert found.tolist() == [2, 0, 1, -1, -1]
 
 
 def test_predictions_from_the_start_come_true() -> None:
     W, v = normal_starts(6, 40, 50, 2, 1e-6)
     run = ensemble_flow(*toys.FIGURE_9, W, v, LOGISTIC, 0.02, [16.0])
-    expected, found = orthogonal.predicted(W, v), orthogonal.group(run.W[-1], run.v[-1])
+    expected, found = toys.predicted(W, v), toys.group(run.W[-1], run.v[-1])
     assert np.array_equal(expected[v > 0], found[v > 0])
     assert np.mean(expected != found) < 2e-3
     backwards = v < 0
@@ -41,7 +40,7 @@ def test_predictions_from_the_start_come_true() -> None:
 def test_evidence_sees_a_neuron_that_changes_its_group() -> None:
     grid = np.arange(0, toys.LATE + 1, 100)
     skewed = toys.flow(toys.pair(0.05), 0, 8, grid)  # not orthogonal
-    told = orthogonal.where_each_ends(skewed)
+    told = toys.where_each_ends(skewed)
     assert not told[0].holds
     assert not told[1].holds
 
@@ -50,13 +49,13 @@ def test_what_fits_is_measured() -> None:
     grid = np.arange(0, toys.LATE + 1, 100)
     nine = toys.flow(toys.FIGURE_9, 0, 12, grid)
     seven = toys.flow(toys.FIGURE_7, 0, 12, grid)
-    told = orthogonal.who_fits(nine, seven)
+    told = toys.who_fits(nine, seven)
     assert all(e.holds for e in told if e.decides)
     some = np.full(nine.W.shape, 1.0)
     some[..., ::3, 1] = -1.0  # a third of the neurons are along x_1, and as large as the others
     some[..., 1::3, 0] = -1.0
     level = nine.__class__(nine.knots, some, np.ones(nine.v.shape), nine.clock, nine.loss)
-    assert not orthogonal.who_fits(level, seven)[0].holds
+    assert not toys.who_fits(level, seven)[0].holds
 
 
 @pytest.mark.parametrize("kind", ["wide", "integers", "parallel", "one against many"])
@@ -99,18 +98,18 @@ def test_fates_by_hand() -> None:
 
 
 def test_both_statements_survive_and_can_fail() -> None:
-    for statement in (compared.inactive_stay_inactive(), compared.all_arrive_or_die()):
+    for statement in (toys.inactive_stay_inactive(), toys.all_arrive_or_die()):
         report = falsify(statement, 1, 60)
         assert not report.violations
     skewed = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.ones(2),
               "w": np.array([1.0, -2.0]), "pulls": np.ones(2)}  # fmt: skip
-    assert compared.inactive_stay_inactive().slack(skewed) < 0.0
+    assert toys.inactive_stay_inactive().slack(skewed) < 0.0
     flat = {"X": np.eye(2), "y": np.ones(2), "w": np.array([1.0, -2.0])}
-    assert compared.all_arrive_or_die().slack(flat) < 0.0
+    assert toys.all_arrive_or_die().slack(flat) < 0.0
 
 
 def test_excluded_directions_are_recognised() -> None:
-    (test,) = compared.all_arrive_or_die().hypotheses.values()
+    (test,) = toys.all_arrive_or_die().hypotheses.values()
     X, y = np.array([[1.0, 0.0], [-1.0, 1.0], [-2.0, 0.0]]), np.array([1.0, -1.0, -1.0])
     assert not test({"X": X, "y": y, "w": np.array([-6.0, 2.0])})
     assert test({"X": X, "y": y, "w": np.array([6.0, -2.0])})
@@ -121,7 +120,7 @@ def test_orthogonal_integers_are_orthogonal() -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         n = int(rng.integers(1, 6))
-        X = compared._orthogonal_integers(n, 6, rng)
+        X = toys._orthogonal_integers(n, 6, rng)
         gram = X @ X.T
         assert np.array_equal(gram, np.diag(np.diag(gram)))
         assert (np.diag(gram) > 0).all()
@@ -138,11 +137,11 @@ def test_chances_and_widths() -> None:
 
 
 def test_starts_decide_on_orthogonal_data() -> None:
-    assert all(e.holds for e in compared.start_decides(2, 10))
+    assert all(e.holds for e in toys.start_decides(2, 10))
 
 
 def test_descent_crosses_where_the_regular_flow_dies() -> None:
-    told = opposite_pair.dead_and_alive(4, 4, (2e-2,))
+    told = toys.dead_and_alive(4, 4, (2e-2,))
     pair, three, near = told.itertuples(index=False)
     neurons, dies, saved = pair[1:]
     assert neurons == 200

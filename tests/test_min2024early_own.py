@@ -13,12 +13,9 @@ from reluflow.figures import cut_off, fingerprint_of
 from reluflow.flows.alignment_exact import polygon
 from reluflow.geometry.separability import serves, silent
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early import maps, own_flows, promises
-from reluflow.papers.min2024early.data import PRINTED
-from reluflow.papers.min2024early.experiment import Experiment, experiment
-from reluflow.papers.min2024early.pictures import own as own_pictures
-from reluflow.papers.min2024early.pictures import ruler
-from reluflow.papers.min2024early.plain_numbers import read
+from reluflow.papers.min2024early import figures, own_data, theorem_1
+from reluflow.papers.min2024early.own_data import Experiment, experiment
+from reluflow.papers.min2024early.setting import PRINTED, read
 
 DEFAULTS: dict[str, Any] = {
     "dataset": "figure-6", "scale": 1.0, "h": 12, "log_eps": -40.0, "sigma": 1e-6, "step": 2e-3,
@@ -36,36 +33,36 @@ def own() -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def turned(own: Experiment) -> own_flows.Turned:
-    return own_flows.turn(own)
+def turned(own: Experiment) -> own_data.Turned:
+    return own_data.turn(own)
 
 
 def test_separated_data_are_told_from_others(own: Experiment) -> None:
-    table = promises.assumption(own)
+    table = own_data.assumption(own)
     assert table.loc["(A1)"].tolist() == ["holds", "holds"]
     assert table.loc["data", "as given"] == "4: 2 positive, 2 negative"
     assert table.loc["pairs that break (A1)"].tolist() == ["none", "none"]
     wrong = replace(own, y=own.y * [1, 1, 1, -1])
-    table = promises.assumption(wrong)["as given"]
+    table = own_data.assumption(wrong)["as given"]
     assert table["(A1)"] == "does not hold"
     assert table["pairs that break (A1)"] == "3 of 6"
     assert table["the worst of them"].startswith("3 and 4, 2 and 4")
-    assert promises.promise(wrong).empty
-    assert promises.constants_table(wrong).empty
-    assert promises.alignment_times(wrong) == ()
-    assert promises.log_eps(replace(wrong, log_eps=None)) == -50.0
+    assert own_data.promise(wrong).empty
+    assert own_data.constants_table(wrong).empty
+    assert own_data.promises_alignment_times(wrong) == ()
+    assert own_data.log_eps(replace(wrong, log_eps=None)) == -50.0
 
 
 def test_the_mean_is_taken_off(own: Experiment) -> None:
     shifted = replace(own, X=own.X + 100.0)
-    table = promises.assumption(shifted)
+    table = own_data.assumption(shifted)
     assert table.loc["(A1)"].tolist() == ["does not hold", "holds"]
     one = replace(own, X=np.array([[1.0, 0], [2.0, 0], [2.0, 0], [3.0, 0]]), y=np.ones(4))
-    assert promises.assumption(one).loc["data", "centred"] == "2: 2 positive, 0 negative"
+    assert own_data.assumption(one).loc["data", "centred"] == "2: 2 positive, 0 negative"
 
 
 def test_a_right_angle_breaks_the_assumption() -> None:
-    table = promises.assumption(given(dataset="figure-9"))["as given"]
+    table = own_data.assumption(given(dataset="figure-9"))["as given"]
     assert table[["μ", "(A1)", "pairs that break (A1)"]].tolist() == [
         "0",
         "does not hold",
@@ -74,7 +71,7 @@ def test_a_right_angle_breaks_the_assumption() -> None:
 
 
 def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
-    table, constants = promises.promise(own), promises.constants_table(own)
+    table, constants = own_data.promise(own), own_data.constants_table(own)
     assert written(constants["μ"].iloc[0]) == pytest.approx(10**-0.5, rel=1e-3)
     assert written(constants["ξ"].iloc[0]) == pytest.approx(0.1, rel=1e-3)
     zetas = [written(constants[name].iloc[0]) for name in ("ζ₁", "ζ₂")]
@@ -84,10 +81,10 @@ def test_the_promise_is_made_of_the_constants(own: Experiment) -> None:
         assert t_1 == pytest.approx(wanted, rel=1e-3)
         allowed = -0.5 * np.log(12) - 16 * 10**0.5 * wanted
         assert log_eps == pytest.approx(allowed, rel=1e-3)
-    times = [time for _, time in promises.alignment_times(own)]
+    times = [time for _, time in own_data.promises_alignment_times(own)]
     assert times == pytest.approx([time for time, _ in rows], rel=1e-3)
-    assert promises.log_eps(own) == -40.0
-    chosen = promises.log_eps(replace(own, log_eps=None))
+    assert own_data.log_eps(own) == -40.0
+    chosen = own_data.log_eps(replace(own, log_eps=None))
     assert chosen == pytest.approx(rows[2][1], rel=1e-3)
 
 
@@ -95,16 +92,16 @@ def test_the_proved_time_is_enough_for_each_loss(own: Experiment) -> None:
     """Also for the logistic loss, whose flow is half as fast."""
     for loss, factor in ((TWICE_LOGISTIC, 1.0), (LOGISTIC, 2.0)):
         other = replace(own, loss=loss, log_eps=None)
-        (_, t_1), _, (_, time) = promises.alignment_times(other)
-        (_, same), _, (_, wanted) = promises.alignment_times(own)
+        (_, t_1), _, (_, time) = own_data.promises_alignment_times(other)
+        (_, same), _, (_, wanted) = own_data.promises_alignment_times(own)
         assert (t_1, time) == (same, pytest.approx(factor * wanted))
-        grown = own_flows.grow(other)
-        needed = written(own_flows.growth_table(other, grown)[""]["the last of them at t"])
+        grown = own_data.grow(other)
+        needed = written(own_data.growth_table(other, grown)[""]["the last of them at t"])
         assert factor * 0.1 * wanted < needed < time
 
 
-def test_the_neurons_end_where_the_table_says(turned: own_flows.Turned) -> None:
-    own, table = turned.own, own_flows.ends_table(turned)
+def test_the_neurons_end_where_the_table_says(turned: own_data.Turned) -> None:
+    own, table = turned.own, own_data.ends_table(turned)
     late = turned.directions(np.array([0.0, 2.0 * turned.homes.max()]))[1]
     for sign, name in ((1.0, "v > 0"), (-1.0, "v < 0")):
         mine = own.signs == sign
@@ -117,18 +114,18 @@ def test_the_neurons_end_where_the_table_says(turned: own_flows.Turned) -> None:
         assert written(row["last at t"]) == pytest.approx(turned.homes[mine].max(), rel=1e-3)
 
 
-def test_a_weaker_pull_takes_longer(turned: own_flows.Turned) -> None:
+def test_a_weaker_pull_takes_longer(turned: own_data.Turned) -> None:
     """The logistic loss pulls with 1/2 where the exponential one pulls with 1."""
-    other = own_flows.turn(replace(turned.own, loss=LOGISTIC))
+    other = own_data.turn(replace(turned.own, loss=LOGISTIC))
     assert other.homes == pytest.approx(2.0 * turned.homes)
     t = np.array([0.1, 0.4])
     assert np.allclose(other.directions(2.0 * t), turned.directions(t))
 
 
-def test_the_flow_from_a_small_eps_turns_as_the_limit_does(turned: own_flows.Turned) -> None:
+def test_the_flow_from_a_small_eps_turns_as_the_limit_does(turned: own_data.Turned) -> None:
     own = turned.own
-    grown = own_flows.grow(own)
-    table = own_flows.growth_table(own, grown)[""]
+    grown = own_data.grow(own)
+    table = own_data.growth_table(own, grown)[""]
     assert grown.status == "followed"
     assert table["neurons in their cone or dead"] == "12 of 12"
     assert written(table["the last of them at t"]) == pytest.approx(turned.homes.max(), rel=1e-3)
@@ -144,15 +141,15 @@ def test_the_flow_from_a_small_eps_turns_as_the_limit_does(turned: own_flows.Tur
 
 
 def test_a_flow_that_is_too_large_is_told() -> None:
-    grown = own_flows.grow(given(h=200))
+    grown = own_data.grow(given(h=200))
     assert grown.path is None
-    assert own_flows.growth_table(given(h=200), grown)[""]["the flow"].startswith("not followed")
+    assert own_data.growth_table(given(h=200), grown)[""]["the flow"].startswith("not followed")
     many = replace(given(), X=np.ones((90, 2)), y=np.ones(90))
-    assert own_flows.grow(many).status == "not followed: n h = 1080 > 1000"
+    assert own_data.grow(many).status == "not followed: n h = 1080 > 1000"
 
 
 def test_descent_is_looked_at_as_the_paper_does(own: Experiment) -> None:
-    curves = own_flows.descend(own)
+    curves = own_data.descend(own)
     assert curves.step[0] == 0
     assert curves.step[-1] == own.iterations
     assert curves.loss[0] == pytest.approx(1.0)  # the mean of e^0
@@ -163,24 +160,24 @@ def test_descent_is_looked_at_as_the_paper_does(own: Experiment) -> None:
     assert curves.plus[middle, 1].min() > 0.98
     assert curves.minus[middle, 1].min() > 0.9
     assert np.all(curves.plus[:, 1] <= curves.plus[:, 2])
-    one = own_flows.descend(given(dataset="figure-7", iterations=50))
+    one = own_data.descend(given(dataset="figure-7", iterations=50))
     assert np.isnan(one.minus).all()
     assert not np.isnan(one.plus).any()
 
 
 def test_steps_that_would_take_too_long_are_left_out_and_told(own: Experiment) -> None:
-    assert own_flows.left_out(own) == f"All {own.iterations} steps are taken."
+    assert own_data.left_out(own) == f"All {own.iterations} steps are taken."
     wide = replace(own, X=np.tile(own.X, (1000, 1)), y=np.tile(own.y, 1000), iterations=10**7)
-    steps = own_flows.steps_taken(wide)
+    steps = own_data.steps_taken(wide)
     assert steps * wide.X.size * len(wide.v) <= 1e11 < (steps + 1) * wide.X.size * len(wide.v)
-    assert own_flows.left_out(wide).startswith(f"Of 10000000 steps {steps} are taken")
+    assert own_data.left_out(wide).startswith(f"Of 10000000 steps {steps} are taken")
     short = replace(own, iterations=300)
-    assert own_flows.descend(short).step[-1] == 300
+    assert own_data.descend(short).step[-1] == 300
 
 
 def test_the_first_step_is_that_of_the_mean_loss(own: Experiment) -> None:
     big = replace(own, W=1e5 * own.W, v=1e5 * own.v, iterations=10)
-    curves = own_flows.descend(big)
+    curves = own_data.descend(big)
     W, v = big.W.copy(), big.v.copy()
     for _ in range(10):
         before = big.X @ W.T
@@ -202,7 +199,7 @@ def test_the_first_step_is_that_of_the_mean_loss(own: Experiment) -> None:
 def test_steps_that_diverge_are_told(own: Experiment, loss: str) -> None:
     far = given(scale=1e5, step=1.0, iterations=200, loss=loss)
     with pytest.raises(InputError, match='parameter "step": descent by steps of 1 diverges within'):
-        own_flows.descend(far)
+        own_data.descend(far)
 
 
 def whole(fig: Any) -> None:
@@ -210,21 +207,21 @@ def whole(fig: Any) -> None:
     assert fingerprint_of(fig)
 
 
-def test_every_neuron_is_drawn(turned: own_flows.Turned) -> None:
-    whole(own_pictures.turning(turned))
-    whole(own_pictures.homes(turned, promises.alignment_times(turned.own)))
+def test_every_neuron_is_drawn(turned: own_data.Turned) -> None:
+    whole(figures.turning(turned))
+    whole(figures.homes(turned, own_data.promises_alignment_times(turned.own)))
     rng = np.random.default_rng(3)
     X = np.abs(rng.standard_normal((4, 3)))
     space = replace(turned.own, X=X, y=np.ones(4), W0=rng.standard_normal((12, 3)))
-    fig = own_pictures.turning(own_flows.turn(space))
+    fig = figures.turning(own_data.turn(space))
     whole(fig)
     assert [len(ax.lines) for ax in fig.axes] == [6, 0]  # no datum has the other label
 
 
 @pytest.mark.parametrize("dataset", ["figure-6", "figure-7"])
 def test_a_training_is_drawn_as_far_as_there_are_labels(dataset: str) -> None:
-    curves = own_flows.descend(given(dataset=dataset, iterations=400))
-    fig = own_pictures.training(curves)
+    curves = own_data.descend(given(dataset=dataset, iterations=400))
+    fig = figures.training(curves)
     whole(fig)
     drawn = [line for line in fig.axes[0].lines if len(line.get_xdata())]
     assert len(drawn) == (4 if dataset == "figure-6" else 2)
@@ -235,14 +232,14 @@ def test_a_training_is_drawn_as_far_as_there_are_labels(dataset: str) -> None:
 def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     """The data of either label may cancel, and then no cosine says how far a neuron is turned."""
     square = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    curves = own_flows.descend(replace(own, X=square, y=np.array([1.0, 1, -1, -1]), iterations=50))
+    curves = own_data.descend(replace(own, X=square, y=np.array([1.0, 1, -1, -1]), iterations=50))
     assert np.isnan(curves.plus).all()
     assert np.isnan(curves.minus).all()
-    whole(own_pictures.training(curves))
+    whole(figures.training(curves))
 
 
-def test_shares_rise_to_one(turned: own_flows.Turned) -> None:
-    fig = own_pictures.homes(turned, ())
+def test_shares_rise_to_one(turned: own_data.Turned) -> None:
+    fig = figures.homes(turned, ())
     (ax,) = fig.axes
     t, share = ax.lines[0].get_data()
     assert np.all(np.diff(share) >= 0.0)
@@ -256,7 +253,7 @@ def test_polygons_are_drawn_in_their_panel() -> None:
     d = PRINTED["figure-6"]
     starts = [(a, b) for a in range(-8, 9) for b in range(-8, 9) if a * a + b * b == 65]
     paths = [(sign, polygon(d.X, d.y, w, sign)) for sign in (1, -1) for w in starts]
-    fig = ruler.polygons(d.X, d.y, paths)
+    fig = figures.polygons(d.X, d.y, paths)
     whole(fig)
     for ax, sign in zip(fig.axes, (1, -1), strict=True):
         drawn = {tuple(line.get_xydata()[0]) for line in ax.lines if line.get_linewidth() == 1.2}
@@ -270,7 +267,7 @@ def test_polygons_are_drawn_in_their_panel() -> None:
 
 def test_the_late_neuron_of_the_figure_breaks_the_printed_time() -> None:
     """What the card of ea.thm1.align.1 shows at every seed and effort."""
-    late = maps.late_at_printed_time(maps.beside_times(np.array([2.0, 5.0, 6.0, 20.0])))
+    late = theorem_1.late_at_printed_time(theorem_1.beside_times(np.array([2.0, 5.0, 6.0, 20.0])))
     assert (late.value, late.holds, late.decides) == (2, False, True)
-    early = maps.late_at_printed_time(maps.beside_times(np.array([1.0, 2.0])))
+    early = theorem_1.late_at_printed_time(theorem_1.beside_times(np.array([1.0, 2.0])))
     assert (early.value, early.holds) == (0, True)

@@ -10,10 +10,9 @@ import pytest
 from reluflow import images
 from reluflow.errors import InputError
 from reluflow.geometry.separability import separation
-from reluflow.papers.min2024early.data import PRINTED
-from reluflow.papers.min2024early.experiment import LOSSES, data, experiment, of_parameters
-from reluflow.papers.min2024early.parameters import LOSSES as NAMED
-from reluflow.papers.min2024early.parameters import PARAMETERS, SECTION
+from reluflow.papers.min2024early.own_data import LOSSES, data, experiment, of_parameters
+from reluflow.papers.min2024early.setting import LOSSES as NAMED
+from reluflow.papers.min2024early.setting import PARAMETERS, PRINTED, SECTION
 from reluflow.parameters import check
 
 DEFAULTS: dict[str, Any] = {

@@ -6,14 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from reluflow.papers.min2024early import random_starts
-from reluflow.papers.min2024early.constants import clearance
-from reluflow.papers.min2024early.random_starts_exact import (
-    cap_share,
-    plane_share,
-    sign_patterns,
-    space_share,
-)
+from reluflow.papers.min2024early import cones
+from reluflow.papers.min2024early.cones import cap_share, plane_share, sign_patterns, space_share
+from reluflow.papers.min2024early.setting import clearance
 from reluflow.separable import separable
 from reluflow.statistics import wilson
 
@@ -21,13 +16,13 @@ from reluflow.statistics import wilson
 def test_the_law_in_the_plane_and_in_space_by_hand() -> None:
     for angle in (0.01, 0.5, 1.5):
         z = math.sin(angle) ** 2
-        assert random_starts.chance_of_clearance(z, 1, 2) == pytest.approx(angle / math.pi)
+        assert cones.chance_of_clearance(z, 1, 2) == pytest.approx(angle / math.pi)
         space = 0.5 * (1 - math.cos(angle))
-        assert random_starts.chance_of_clearance(z, 1, 3) == pytest.approx(space)
+        assert cones.chance_of_clearance(z, 1, 3) == pytest.approx(space)
         several = 1 - (1 - space) ** 5
-        assert random_starts.chance_of_clearance(z, 5, 3) == pytest.approx(several)
+        assert cones.chance_of_clearance(z, 5, 3) == pytest.approx(several)
     assert cap_share(np.array([0.3]), 2)[0] == pytest.approx(0.3 / math.pi)
-    assert random_starts.chance_of_clearance(0.2, 3, 1) == pytest.approx(1 - 2.0**-3)
+    assert cones.chance_of_clearance(0.2, 3, 1) == pytest.approx(1 - 2.0**-3)
 
 
 def test_the_law_is_that_of_drawn_networks() -> None:
@@ -38,13 +33,13 @@ def test_the_law_is_that_of_drawn_networks() -> None:
         for _ in range(count)
     ]
     for z in (0.1, 0.4, 0.8):
-        low, high = wilson(int(np.sum(np.array(nearest) <= z)), count, random_starts.SURE)
-        assert low <= random_starts.chance_of_clearance(z, h, 4) <= high
+        low, high = wilson(int(np.sum(np.array(nearest) <= z)), count, cones.SURE)
+        assert low <= cones.chance_of_clearance(z, h, 4) <= high
 
 
 def test_signs_in_one_dimension() -> None:
     assert [sign_patterns(h) for h in (1, 2, 4)] == [(1, 2), (1, 4), (1, 16)]
-    assert all(item.holds for item in random_starts.on_a_line(2, 2000))
+    assert all(item.holds for item in cones.on_a_line(2, 2000))
 
 
 def test_chances_to_be_active_by_hand() -> None:
@@ -59,8 +54,8 @@ def test_chances_to_be_active_by_hand() -> None:
 def test_the_share_counts_one_label_only() -> None:
     X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
     W = np.array([[1.0, 5.0], [-1.0, 0.0], [0.0, 1.0], [2.0, -1.0]])
-    assert random_starts.active_share(X, y, W) == 0.5
-    assert random_starts.active_share(X, y, W, -1.0) == 0.25
+    assert cones.active_share(X, y, W) == 0.5
+    assert cones.active_share(X, y, W, -1.0) == 0.25
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -68,17 +63,17 @@ def test_the_evidence_holds_and_a_wrong_law_is_noticed(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing() -> list[str]:
-        items = [*random_starts.assumption_2_is_sure(seed, 1500),
-                 *random_starts.half_start_active(seed, 6000, 60)]  # fmt: skip
+        items = [*cones.assumption_2_is_sure(seed, 1500),
+                 *cones.half_start_active(seed, 6000, 60)]  # fmt: skip
         return [
             item.what for item in items if item.decides
             and not (item.value <= 1e-12 if item.form == "deviation" else item.holds)
         ]  # fmt: skip
 
     assert failing() == []
-    right = random_starts.chance_of_clearance
-    monkeypatch.setattr(random_starts, "chance_of_clearance", lambda z, h, D: 0.5 * right(z, h, D))
-    monkeypatch.setattr(random_starts, "plane_share", lambda own: 0.55 * plane_share(own))
+    right = cones.chance_of_clearance
+    monkeypatch.setattr(cones, "chance_of_clearance", lambda z, h, D: 0.5 * right(z, h, D))
+    monkeypatch.setattr(cones, "plane_share", lambda own: 0.55 * plane_share(own))
     wrong = failing()
     assert any("closed form of P" in what for what in wrong)
     assert any("outside their intervals" in what for what in wrong)
@@ -86,13 +81,13 @@ def test_the_evidence_holds_and_a_wrong_law_is_noticed(
 
 
 def test_signs_that_look_at_the_weights_leave_no_neuron() -> None:
-    found = {item.what: item for item in random_starts.single_datum(3, 3000)}
+    found = {item.what: item for item in cones.single_datum(3, 3000)}
     died = found["signs that look: neurons of V₊ that die"]
     assert died.value == died.limit == 100
 
 
 def test_how_often_the_start_decides() -> None:
-    table = random_starts.shares_below((0.1, 0.5), 50, (2, 784))
+    table = cones.shares_below((0.1, 0.5), 50, (2, 784))
     assert table.shape == (2, 2)
     assert table[0, 1] > 0.999
     assert table[1, 1] == 0.0

@@ -11,46 +11,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reluflow.falsify import falsify
 from reluflow.ledger import Evidence
-from reluflow.papers.min2024early import slopes, slopes_exact, square_loss
+from reluflow.papers.min2024early import cones
 
 
 @given(st.floats(-20, 20))
 def test_gaps_are_differences_of_slopes(q: float) -> None:
-    assert slopes.exponential_gap(q) == pytest.approx(abs(math.exp(-q) - 1), rel=1e-9, abs=1e-15)
+    assert cones.exponential_gap(q) == pytest.approx(abs(math.exp(-q) - 1), rel=1e-9, abs=1e-15)
     logistic = abs(2 / (1 + math.exp(q)) - 1)
-    assert slopes.logistic_gap(q) == pytest.approx(logistic, rel=1e-9, abs=1e-15)
-    assert slopes.square_gap(q) == abs(q)
-    assert slopes.same_slopes(3, 50).holds
+    assert cones.logistic_gap(q) == pytest.approx(logistic, rel=1e-9, abs=1e-15)
+    assert cones.square_gap(q) == abs(q)
+    assert cones.same_slopes(3, 50).holds
 
 
-@pytest.mark.parametrize("claim", [slopes.exponential_slope, slopes.logistic_slope,
-                                   slopes.square_slope])  # fmt: skip
+@pytest.mark.parametrize("claim", [cones.exponential_slope, cones.logistic_slope,
+                                   cones.square_slope])  # fmt: skip
 def test_the_statements_hold_with_their_own_constants_only(claim) -> None:
     assert falsify(claim(), 5, 300, 100).survives
-    assert not falsify(slopes._near("all", slopes.exponential_gap, 1.7), 5, 300, 0).survives
-    assert not falsify(slopes._near("all", slopes.logistic_gap, 0.499), 5, 300, 0).survives
-    assert not falsify(slopes._near("all", slopes.square_gap, 0.999), 5, 300, 0).survives
+    assert not falsify(cones._near("all", cones.exponential_gap, 1.7), 5, 300, 0).survives
+    assert not falsify(cones._near("all", cones.logistic_gap, 0.499), 5, 300, 0).survives
+    assert not falsify(cones._near("all", cones.square_gap, 0.999), 5, 300, 0).survives
 
 
 def test_the_end_of_the_exponential_bound() -> None:
-    low, high = slopes_exact.enclosed_end()
+    low, high = cones.enclosed_end()
     assert high - low == Fraction(1, 10**40)
     assert float(low) == pytest.approx(1.2564312086261697, rel=1e-15)
     assert math.expm1(float(low)) == pytest.approx(2 * float(low), rel=1e-14)
-    assert slopes_exact.largest_ratio() > 1.7182
-    assert slopes_exact.largest_ratio() < 1.7183
-    assert _all_hold(slopes.end_of_the_exponential_bound())
+    assert cones.largest_ratio() > 1.7182
+    assert cones.largest_ratio() < 1.7183
+    assert _all_hold(cones.end_of_the_exponential_bound())
     # The lemma fails just beyond.
     q = -1.26
-    assert slopes.exponential_gap(q) > 2 * abs(q)
+    assert cones.exponential_gap(q) > 2 * abs(q)
 
 
 def test_the_printed_logistic_loss_misses_by_a_half() -> None:
-    assert slopes.printed_logistic().value == 0.5
+    assert cones.printed_logistic().value == 0.5
 
 
 def test_lemma_4_with_the_square_loss() -> None:
-    held = square_loss.directions_near()
+    held = cones.directions_near()
     assert falsify(held, 2, 120, 60).survives
     # One datum at a right angle to the neuron's own plane: the bound is nearly met.
     item = {"X": np.array([[1.0, 0.0]]), "y": np.ones(1), "W": np.array([[1e-4, 1.0]]),
@@ -63,7 +63,7 @@ def test_lemma_4_with_the_square_loss() -> None:
 
 
 def test_lemma_3_with_the_square_loss() -> None:
-    found = square_loss.norms_along_flows(3, 2)
+    found = cones.norms_along_flows(3, 2)
     assert _all_hold(found)
     assert all(0.0 < item.value < 1.0 for item in found)
 

@@ -10,8 +10,8 @@ import pytest
 from reluflow.flows.ensembles import Ensemble, ensemble_descent, ensemble_flow, normal_starts
 from reluflow.geometry.separability import separation
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.papers.min2024early import arrivals, toys, two_falls
-from reluflow.papers.min2024early.astray_exact import chance_astray, chance_astray_after
+from reluflow.papers.min2024early import toys
+from reluflow.papers.min2024early.toys import chance_astray, chance_astray_after
 from scipy.integrate import quad
 
 
@@ -125,7 +125,7 @@ def test_the_law_by_draws_and_far_out() -> None:
 
 
 def test_the_law_against_the_flow() -> None:
-    ((_, hits, tried, law, work),) = arrivals.astray_at_the_end(np.array([1e-3]), 1e-5, 7, 100)
+    ((_, hits, tried, law, work),) = toys.astray_at_the_end(np.array([1e-3]), 1e-5, 7, 100)
     assert hits / tried == pytest.approx(law, abs=5.0 * (law / tried) ** 0.5)
     assert chance_astray(work, 1e-3) == pytest.approx(law, rel=0.01)  # a line's width
     assert law == pytest.approx(1e-5 ** (1 / 2**0.5) / (2**0.5 * math.pi * 1e-3), rel=0.2)
@@ -137,36 +137,36 @@ def curve(falls: list[tuple[float, float]], width: float) -> np.ndarray:
 
 
 def test_falls_are_counted_by_the_rule() -> None:
-    assert two_falls.falls(curve([(300, 1.0)], 20.0)).tolist() == pytest.approx([300], abs=1)
-    assert len(two_falls.falls(curve([(300, 1.0), (700, 1.0)], 20.0))) == 2
-    assert len(two_falls.falls(curve([(200, 1.0), (500, 0.5), (800, 1.0)], 20.0))) == 3
-    assert len(two_falls.falls(curve([(300, 1.0), (700, 0.05)], 20.0))) == 1  # too low
-    assert len(two_falls.falls(curve([(300, 1.0), (380, 1.0)], 20.0))) == 1  # a shallow valley
-    assert len(two_falls.falls(curve([(300, 1.0), (460, 1.0)], 20.0))) == 2
+    assert toys.falls(curve([(300, 1.0)], 20.0)).tolist() == pytest.approx([300], abs=1)
+    assert len(toys.falls(curve([(300, 1.0), (700, 1.0)], 20.0))) == 2
+    assert len(toys.falls(curve([(200, 1.0), (500, 0.5), (800, 1.0)], 20.0))) == 3
+    assert len(toys.falls(curve([(300, 1.0), (700, 0.05)], 20.0))) == 1  # too low
+    assert len(toys.falls(curve([(300, 1.0), (380, 1.0)], 20.0))) == 1  # a shallow valley
+    assert len(toys.falls(curve([(300, 1.0), (460, 1.0)], 20.0))) == 2
 
 
 def test_spread_of_large_neurons() -> None:
     turn = np.radians([10.0, 12.0, 190.0, 50.0])
     W = np.stack([np.cos(turn), np.sin(turn)], axis=1) * np.array([[1.0], [1.0], [1.0], [0.05]])
-    assert two_falls.spread(W, np.array([1.0, 1.0, -1.0, 1.0])) == pytest.approx(2.0)
-    assert two_falls.spread(W, np.array([1.0, 1.0, 1.0, 1.0])) == pytest.approx(180.0)
+    assert toys.spread(W, np.array([1.0, 1.0, -1.0, 1.0])) == pytest.approx(2.0)
+    assert toys.spread(W, np.array([1.0, 1.0, 1.0, 1.0])) == pytest.approx(180.0)
 
 
 def test_ratio_of_sums() -> None:
-    assert two_falls.ratio_of_sums(toys.FIGURE_6["mirrored"]) == pytest.approx(1.0)
-    assert two_falls.ratio_of_sums(toys.FIGURE_6["unequal sums"]) == pytest.approx(5.0**0.5)
+    assert toys.ratio_of_sums(toys.FIGURE_6["mirrored"]) == pytest.approx(1.0)
+    assert toys.ratio_of_sums(toys.FIGURE_6["unequal sums"]) == pytest.approx(5.0**0.5)
 
 
 def test_a_much_larger_class_hides_the_fall_of_the_other() -> None:
     """Lengths of the sums that differ by 3 and by 4, and heights of the falls by 9 and by 16."""
     runs = {name: toys.flow(data, 1, 8, [0, 60_000]) for name, data in toys.UNEQUAL.items()}
-    told = two_falls.falls_table(runs)
+    told = toys.falls_table(runs)
     assert (told["ratio of the sums"] > 2.9).all()
     assert told["two"].tolist() == [8, 0]
     assert told["one fall"].tolist() == [0, 8]
     W, v = normal_starts(1, 8, 50, 2, 1e-6)
     run = ensemble_descent(*toys.UNEQUAL["one against four"], W, v, LOGISTIC, 2e-3, [15_000], 20)
-    assert [len(two_falls.falls(loss)) for loss in run.loss.T] == [1] * 8
+    assert [len(toys.falls(loss)) for loss in run.loss.T] == [1] * 8
     for data in toys.UNEQUAL.values():
         assert separation(*data) > 0.9
 
@@ -175,11 +175,11 @@ def test_evidence_fails_where_the_neurons_do_not_arrive() -> None:
     grid = np.arange(0, toys.LATE + 1, 100)
     tiny = toys.flow(toys.FIGURE_8, 0, 20, grid)
     near = toys.flow(toys.FIGURE_7, 0, 20, grid)
-    failed = [e for e in arrivals.all_arrive_and_grow(tiny) if e.decides and not e.holds]
+    failed = [e for e in toys.all_arrive_and_grow(tiny) if e.decides and not e.holds]
     assert failed  # the data of Figure 8 in the place of those of Figure 7
-    swapped = arrivals.slower_when_nearly_orthogonal(tiny, near)
+    swapped = toys.slower_when_nearly_orthogonal(tiny, near)
     assert not all(e.holds for e in swapped if e.decides)
-    right = arrivals.slower_when_nearly_orthogonal(near, tiny)
+    right = toys.slower_when_nearly_orthogonal(near, tiny)
     assert all(e.holds for e in right if e.decides and "share of neurons" not in e.what)
     home = replace(tiny, W=np.ones(tiny.W.shape), v=np.ones(tiny.v.shape))
-    assert not arrivals.left_behind(home)[0].holds
+    assert not toys.left_behind(home)[0].holds

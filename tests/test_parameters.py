@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from reluflow import parameters
 from reluflow.errors import InputError
-from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
-from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
+from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
+from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
 from reluflow.parameters import Parameter
 
 DEFAULTS = {"dataset": "paper", "initial_points": None, "step": 0.005, "seed": 0, "effort": 1.0}

@@ -9,16 +9,16 @@ import pytest
 from reluflow.falsify import falsify
 from reluflow.geometry.pair_products import pair_products
 from reluflow.images import digits
-from reluflow.papers.phuong2021inductive.clusters import (
+from reluflow.papers.phuong2021inductive.cnn import (
     OPTIMISERS,
     Neurons,
     adam_makes_clusters,
+    clusters_trained,
     measured,
     runs_from,
     sign_descent,
-    trained,
 )
-from reluflow.papers.phuong2021inductive.filtered_gaussian import filtered_gaussian
+from reluflow.papers.phuong2021inductive.setting import filtered_gaussian
 from scipy.stats import ks_2samp
 
 
@@ -30,7 +30,7 @@ def test_adam_takes_the_same_step_for_all_neurons_of_a_sign():
     """With the same start but for a_j, which only scales a neuron's gradient."""
     X = np.abs(np.random.default_rng(0).standard_normal((9, 4)))
     y = np.where(X[:, 0] > X[:, 1], 1.0, -1.0)
-    runs = {name: trained(X, y, name, 0) for name in OPTIMISERS}
+    runs = {name: clusters_trained(X, y, name, 0) for name in OPTIMISERS}
     assert runs["Adam"].spread(1.0) < 0.5 * runs["plain descent"].spread(1.0)
 
 

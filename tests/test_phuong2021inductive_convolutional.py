@@ -11,13 +11,10 @@ import torch
 from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS, pair_products
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
-from reluflow.papers.phuong2021inductive import convolutional as engine
-from reluflow.papers.phuong2021inductive import convolutional_claims as claims
-from reluflow.papers.phuong2021inductive import convolutional_record as records
-from reluflow.papers.phuong2021inductive.convolutional import AFTER, BEFORE, PAPER, READINGS
-from reluflow.papers.phuong2021inductive.convolutional_readings import all_recorded, table
-from reluflow.papers.phuong2021inductive.convolutional_shown import recorded, shown
-from reluflow.papers.phuong2021inductive.convolutional_shown import trained as trained_network
+from reluflow.papers.phuong2021inductive import cnn, convolutional_record
+from reluflow.papers.phuong2021inductive.cnn import all_recorded, recorded, shown, table
+from reluflow.papers.phuong2021inductive.cnn import convolutional_shown_trained as trained_network
+from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, PAPER, READINGS
 
 SHORT = replace(PAPER, epochs=2)
 
@@ -28,7 +25,7 @@ def failing(evidence):
 
 @pytest.fixture(scope="module")
 def data():
-    return engine.task(digits())
+    return convolutional_record.task(digits())
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,7 @@ def test_labels_and_pixels(data):
     assert data.images.shape == (360, 1, 8, 8)
     np.testing.assert_array_equal(data.y > 0, found.digit[rows] == 1)
     np.testing.assert_allclose(data.images.numpy().reshape(360, 64), found.levels[rows] / 16.0)
-    wide = engine.task(found, READINGS["pixels -1 to 1"]).images
+    wide = convolutional_record.task(found, READINGS["pixels -1 to 1"]).images
     assert (float(wide.min()), float(wide.max())) == (-1.0, 1.0)
     some = data.some(7)
     assert list(some.y) == [1.0] * 7 + [-1.0] * 7
@@ -57,7 +54,7 @@ def test_labels_and_pixels(data):
 
 def test_a_run_is_its_seeds(data):
     with one_thread():
-        runs = [engine.train(data, SHORT, seed, [0, 3]) for seed in (5, 5, 6)]
+        runs = [convolutional_record.train(data, SHORT, seed, [0, 3]) for seed in (5, 5, 6)]
     a, b, c = (torch.cat([w.flatten() for w in run.weights]) for run in runs)
     assert torch.equal(a, b)
     assert not torch.allclose(a, c)
@@ -69,11 +66,13 @@ def test_a_run_is_its_seeds(data):
 
 def test_looks_and_features_are_of_the_same_network(data):
     with one_thread():
-        run = engine.train(data, SHORT, 0, [4])
-        features = engine.layer_features(run.network, run.weights, data, [6, 7, 8], batch=7)
+        run = convolutional_record.train(data, SHORT, 0, [4])
+        features = convolutional_record.layer_features(
+            run.network, run.weights, data, [6, 7, 8], batch=7
+        )
     found, X = run.looks[-1], features[1]
     hidden = np.maximum(features[0], 0.0)
-    bias = run.weights[2 * engine.FIRST - 1].double().numpy()
+    bias = run.weights[2 * convolutional_record.FIRST - 1].double().numpy()
     np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
     for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
         for kind, values in pair_products(Z, data.y).products.items():
@@ -88,7 +87,7 @@ def test_looks_and_features_are_of_the_same_network(data):
 def test_readings_change_what_their_names_say(data):
     starts = {}
     for name, setting in READINGS.items():
-        net = engine.network(8, setting.biases)
+        net = convolutional_record.network(8, setting.biases)
         starts[name] = net.start(np.random.default_rng(0), setting.scale, setting.bias_scale)
     taken = starts["taken"]
     assert not any(w.any() for w in starts["no biases"][1::2])
@@ -96,7 +95,7 @@ def test_readings_change_what_their_names_say(data):
         torch.testing.assert_close(0.05 * w, v)
     torch.testing.assert_close(20.0 * taken[12], starts["nothing times 0.05"][12])
     assert {s.rate for s in READINGS.values()} == {1e-4, 1e-3, 1e-2}
-    assert engine.Setting(50, 128, 0.05, 1e-3, "0 to 1", True, 1.0) == PAPER
+    assert convolutional_record.Setting(50, 128, 0.05, 1e-3, "0 to 1", True, 1.0) == PAPER
 
 
 @pytest.mark.parametrize(
@@ -109,12 +108,12 @@ def test_readings_change_what_their_names_say(data):
     ],
 )
 def test_a_name_says_reading_epochs_and_seed(name, setting, seed):
-    assert records.parsed(name) == (setting, seed)
+    assert convolutional_record.parsed(name) == (setting, seed)
 
 
 def test_what_is_kept_is_what_was_found(data, short):
     with one_thread():
-        run = engine.train(data, SHORT, 0, [0, 3, 6])
+        run = convolutional_record.train(data, SHORT, 0, [0, 3, 6])
     assert short.steps.tolist() == [0, 3, 6]
     assert short.epochs.tolist() == [0, 1, 2]
     last = run.looks[-1]
@@ -129,7 +128,7 @@ def test_what_is_kept_is_what_was_found(data, short):
     W = run.first
     top = np.linalg.svd(W, full_matrices=False)[2][:2]
     np.testing.assert_allclose(np.abs(short.plane), np.abs(W @ top.T), rtol=1e-3, atol=1e-5)
-    assert json.loads(json.dumps(records.summary(run, data, 0)))["images"] == 360
+    assert json.loads(json.dumps(convolutional_record.summary(run, data, 0)))["images"] == 360
 
 
 def test_a_network_of_two_kinds_of_neuron_has_separable_features():
@@ -159,7 +158,7 @@ def test_the_record_is_of_the_papers_run(paper):
 
 
 def test_records_are_small():
-    found = sorted(records.FOLDER.glob("phuong2021inductive-cnn-*.json"))
+    found = sorted(convolutional_record.FOLDER.glob("phuong2021inductive-cnn-*.json"))
     assert found
     for file in found:
         assert file.stat().st_size <= 150_000
@@ -169,7 +168,10 @@ def test_records_are_small():
 def test_all_readings_are_told_apart():
     runs = all_recorded()
     assert next(iter(runs)) == "taken, seed 0"
-    assert len(runs) == len(list(records.FOLDER.glob("phuong2021inductive-cnn-*.json"))) - 1
+    assert (
+        len(runs)
+        == len(list(convolutional_record.FOLDER.glob("phuong2021inductive-cnn-*.json"))) - 1
+    )
     found = table(runs)
     assert list(found.index) == list(runs)
     assert found.loc["taken, seed 0", "end"] == 50
@@ -177,14 +179,16 @@ def test_all_readings_are_told_apart():
 
 @pytest.mark.long
 def test_the_run_without_adam_comes_out_again(data):
-    facts = json.loads(records.file_of(records.DIGITS).read_text(encoding="utf-8"))
+    facts = json.loads(
+        convolutional_record.file_of(convolutional_record.DIGITS).read_text(encoding="utf-8")
+    )
     steps = [look["step"] for look in facts["looks"][:3]]
     with one_thread():
-        run = engine.train(data, engine.DESCENT, facts["seed"], steps)
+        run = convolutional_record.train(data, convolutional_record.DESCENT, facts["seed"], steps)
     for kept, found in zip(facts["looks"], run.looks, strict=False):
         np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
-    kept = recorded(records.DIGITS)
-    assert kept.setting == engine.DESCENT
+    kept = recorded(convolutional_record.DIGITS)
+    assert kept.setting == convolutional_record.DESCENT
     assert kept.losses[-1] < 0.01
 
 
@@ -193,11 +197,13 @@ def test_the_first_recorded_steps_come_out_again():
     folder = mnist_folder()
     if folder is None:
         pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
-    facts = json.loads(records.file_of("taken").read_text(encoding="utf-8"))
+    facts = json.loads(convolutional_record.file_of("taken").read_text(encoding="utf-8"))
     steps = [look["step"] for look in facts["looks"][:3]]
-    data = engine.task(mnist(folder))
+    data = convolutional_record.task(mnist(folder))
     with one_thread():
-        run = engine.train(data, PAPER, facts["seed"], steps, data.some(records.LOOKED))
+        run = convolutional_record.train(
+            data, PAPER, facts["seed"], steps, data.some(convolutional_record.LOOKED)
+        )
     for kept, found in zip(facts["looks"], run.looks, strict=False):
         np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
         if "loss" in kept:
@@ -210,40 +216,43 @@ def test_the_first_recorded_steps_come_out_again():
 
 
 def test_table_1_and_that_another_padding_does_not_fit(monkeypatch):
-    assert not failing(claims.sizes_fit())
-    wrong = replace(engine.network(28), convolutions=engine.network(27).convolutions[:-1])
-    monkeypatch.setattr(claims, "network", lambda side: wrong)
-    assert len(failing(claims.sizes_fit())) == 2
+    assert not failing(cnn.sizes_fit())
+    wrong = replace(
+        convolutional_record.network(28),
+        convolutions=convolutional_record.network(27).convolutions[:-1],
+    )
+    monkeypatch.setattr(cnn, "network", lambda side: wrong)
+    assert len(failing(cnn.sizes_fit())) == 2
 
 
 def test_evidence_of_figure_3_can_fail(paper):
     before = paper.before()
-    assert failing(claims.layers_separate(paper, {})) == {_MOVES}
-    assert not failing(claims.other_moves(paper))
+    assert failing(cnn.layers_separate(paper, {})) == {_MOVES}
+    assert not failing(cnn.other_moves(paper))
     turned = replace(paper, layers=_with_before(before[::-1]))
-    assert len(failing(claims.layers_separate(turned, {}))) == 2
-    assert len(failing(claims.other_moves(turned))) == 2
+    assert len(failing(cnn.layers_separate(turned, {}))) == 2
+    assert len(failing(cnn.other_moves(turned))) == 2
     told = _moving(before, {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0})
-    assert not failing(claims.layers_separate(replace(paper, layers=told), {}))
+    assert not failing(cnn.layers_separate(replace(paper, layers=told), {}))
     for kind in (MINUS, PLUS, ACROSS):
         moves = {MINUS: 1.0, PLUS: 2.0, ACROSS: -1.0}
         one = replace(paper, layers=_moving(before, {**moves, kind: -moves[kind]}))
-        assert failing(claims.layers_separate(one, {})) == {_MOVES}
+        assert failing(cnn.layers_separate(one, {})) == {_MOVES}
     low = replace(before[3], right={PLUS: 0.3, MINUS: 0.6})
     layers = [{BEFORE: p, AFTER: p} for p in (*before[:3], low, *before[4:])]
-    assert len(failing(claims.same_class_to_the_right(replace(paper, layers=layers)))) == 1
+    assert len(failing(cnn.same_class_to_the_right(replace(paper, layers=layers)))) == 1
     whole = paper.whole["train"][BEFORE]
     many = replace(whole, violations={**whole.violations, ACROSS: whole.number // 50})
     train = {**paper.whole["train"], BEFORE: many}
     worse = replace(paper, whole={**paper.whole, "train": train})
-    assert len(failing(claims.nearly_separable(worse, {}))) == 1
-    assert len(failing(claims.nearly_separable(paper, {"another start": worse}))) == 1
+    assert len(failing(cnn.nearly_separable(worse, {}))) == 1
+    assert len(failing(cnn.nearly_separable(paper, {"another start": worse}))) == 1
     none = {BEFORE: replace(whole, violations=dict.fromkeys(whole.violations, 0))}
     clean = replace(paper, whole={**paper.whole, "train": {**paper.whole["train"], **none}})
-    assert not failing(claims.separable_features(clean, {"another start": clean}))
+    assert not failing(cnn.separable_features(clean, {"another start": clean}))
     one = "pairs that violate (OS), before the ReLU"
-    assert failing(claims.separable_features(paper, {"another start": clean})) == {one}
-    assert len(failing(claims.separable_features(clean, {"another start": paper}))) == 1
+    assert failing(cnn.separable_features(paper, {"another start": clean})) == {one}
+    assert len(failing(cnn.separable_features(clean, {"another start": paper}))) == 1
 
 
 _MOVES = "units, of the two, in which either class moves right and the pairs across move left"
@@ -269,34 +278,30 @@ def _rays(rng):
 
 def test_evidence_of_figure_4_can_fail(paper):
     crisp = np.r_[1.0, 0.9, 1e-3 * np.ones(18)]
-    assert not failing(claims.few_singular_values(paper, {"another": paper}, crisp))
-    assert len(failing(claims.few_singular_values(paper, {}, np.ones(20)))) == 1
+    assert not failing(cnn.few_singular_values(paper, {"another": paper}, crisp))
+    assert len(failing(cnn.few_singular_values(paper, {}, np.ones(20)))) == 1
     for singular in (np.r_[1.0, 0.5, 0.01 * np.ones(126)], np.ones(128)):
         other = replace(paper, singular=singular)
-        assert len(failing(claims.few_singular_values(other, {}, crisp))) == 1
-    assert claims.clear(np.array([2.0, 1.0, 0.2, 0.19])) == 3
+        assert len(failing(cnn.few_singular_values(other, {}, crisp))) == 1
+    assert cnn.clear(np.array([2.0, 1.0, 0.2, 0.19])) == 3
     rng = np.random.default_rng(0)
     centres = np.array([[0.0, 0.0], [5.0, 1.0], [-4.0, 2.0]])
     plane = np.repeat(centres, 20, axis=0) + 0.1 * rng.standard_normal((60, 2))
     signs = np.r_[np.tile([1.0, -1.0], 10), np.ones(20), -np.ones(20)]
     ray = _rays(rng)
-    assert not failing(claims.three_clusters(replace(paper, plane=plane, second=signs), ray, 0))
-    assert failing(claims.three_clusters(paper, (plane, signs), 0)) == {
+    assert not failing(cnn.three_clusters(replace(paper, plane=plane, second=signs), ray, 0))
+    assert failing(cnn.three_clusters(paper, (plane, signs), 0)) == {
         "the same of the rays of Section 5.1"
     }
     for _ in range(5):
         drawn = dict(zip(("plane", "second"), _rays(rng), strict=True))
-        found = failing(claims.three_clusters(replace(paper, **drawn), ray, 0))
+        found = failing(cnn.three_clusters(replace(paper, **drawn), ray, 0))
         assert found == {"silhouette of the three clusters"}
-    near, (plus, minus) = claims.clusters(plane, signs)
+    near, (plus, minus) = cnn.clusters(plane, signs)
     assert (near.nonzero()[0].max(), plus.nonzero()[0].min(), minus.sum()) == (19, 20, 20)
-    means = claims.by_means(plane, signs, 3)
+    means = cnn.by_means(plane, signs, 3)
     np.testing.assert_array_equal([near, plus, minus], [means[0], *means[1]])
     same = np.r_[np.tile([1.0, -1.0], 10), np.ones(40)]
-    assert (
-        len(failing(claims.three_clusters(replace(paper, plane=plane, second=same), ray, 0))) == 1
-    )
+    assert len(failing(cnn.three_clusters(replace(paper, plane=plane, second=same), ray, 0))) == 1
     alone = np.r_[np.ones(40), -np.ones(20)]
-    assert (
-        len(failing(claims.three_clusters(replace(paper, plane=plane, second=alone), ray, 0))) == 1
-    )
+    assert len(failing(cnn.three_clusters(replace(paper, plane=plane, second=alone), ray, 0))) == 1

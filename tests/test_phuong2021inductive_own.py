@@ -14,20 +14,18 @@ from reluflow.figures import cut_off, fingerprint_of
 from reluflow.flows.alignment import align, align_past_opposites
 from reluflow.margin.kkt import kkt
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.phuong2021inductive import own_data, own_descent, own_flow, own_limit
-from reluflow.papers.phuong2021inductive.dead_starts import chances
-from reluflow.papers.phuong2021inductive.experiment import (
+from reluflow.papers.phuong2021inductive import figures, flows, own_data
+from reluflow.papers.phuong2021inductive.flows import Start, follow_long
+from reluflow.papers.phuong2021inductive.limit import point
+from reluflow.papers.phuong2021inductive.own_data import (
     LABELS,
     PLANE,
     Experiment,
     around,
     experiment,
 )
-from reluflow.papers.phuong2021inductive.kkt_points import point
-from reluflow.papers.phuong2021inductive.limit import limit
-from reluflow.papers.phuong2021inductive.long_flow import Start, follow
-from reluflow.papers.phuong2021inductive.pictures import own as own_pictures
-from reluflow.papers.phuong2021inductive.pictures import turning
+from reluflow.papers.phuong2021inductive.sectors import chances
+from reluflow.papers.phuong2021inductive.setting import limit
 from reluflow.supports import right_angles, supported
 
 
@@ -44,8 +42,8 @@ MIXED_LABELS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 
 
 @pytest.fixture(scope="module")
-def trained() -> own_limit.Trained:
-    return own_limit.train(experiment("plane", width=8, scale=0.01))
+def trained() -> own_data.Trained:
+    return own_data.train(experiment("plane", width=8, scale=0.01))
 
 
 def pairs_by_hand(X: np.ndarray, y: np.ndarray) -> tuple[set[Any], set[Any]]:
@@ -116,7 +114,7 @@ def test_max_margin_vectors_and_their_support_examples() -> None:
     assert own_data.max_margins(given([[1, 0], [-1, 0], [0, 1]], [1, 1, -1])).keys() == {-1.0}
 
 
-def test_the_promise_is_what_the_flow_keeps(trained: own_limit.Trained) -> None:
+def test_the_promise_is_what_the_flow_keeps(trained: own_data.Trained) -> None:
     own = trained.own
     table = own_data.promise(own)[""]
     size = 5**0.5 / 7
@@ -127,7 +125,7 @@ def test_the_promise_is_what_the_flow_keeps(trained: own_limit.Trained) -> None:
     angle = float(table["angle between w₊ and w₋"].strip("≈°"))
     assert angle == pytest.approx(180 - np.degrees(np.arctan(0.5)), abs=0.1)
     assert own_data.promise(given(MIXED, MIXED_LABELS)).empty
-    rays = own_limit.rays(trained)
+    rays = own_data.rays(trained)
     for k, sign in enumerate(("a > 0", "a < 0")):
         told = written(rays.loc[sign, "share of ‖W‖²"].removesuffix(" %"))
         assert told == pytest.approx(100 * shares[k], abs=0.2)
@@ -169,7 +167,7 @@ def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
     table = own_data.death_table(own, 10)
     assert [v.split()[0] for v in table["directions that die"]] == ["0", "0", "0"]
     assert table["closed form"].tolist() == ["0", "0", "0"]
-    assert own_limit.summary(own_limit.train(own))[""]["neurons that live"] == "8 of 8"
+    assert own_data.summary(own_data.train(own))[""]["neurons that live"] == "8 of 8"
     X, y = np.array([[1.0, 0], [-1, 0]]), np.ones(2)  # both draw a neuron with a < 0 back
     assert align_past_opposites(X, y, (0.6, 0.8), -1.0).status == "dead"
 
@@ -197,10 +195,10 @@ def test_the_flow_is_the_one_that_stops_at_each_boundary(
 ) -> None:
     item = supported(d, counts, np.random.default_rng(5))
     own = given(item["X"], item["y"], 6, scale)
-    path = own_flow.follow(own.X, own.y, own.W0, own.signs)
-    late = follow(Start(own.X, own.y, own.W0, np.full(6, np.log(scale)), own.signs))
+    path = flows.follow_own(own.X, own.y, own.W0, own.signs)
+    late = follow_long(Start(own.X, own.y, own.W0, np.full(6, np.log(scale)), own.signs))
     assert late is not None
-    assert path.status == own_flow.FOLLOWED
+    assert path.status == flows.FOLLOWED
     assert path.tau[-1] == pytest.approx(1e6, rel=1e-2)
     assert path.kept.all()
     W = np.exp(late.R[-1])[:, None] * late.U[-1]
@@ -217,8 +215,8 @@ def test_the_flow_is_the_one_that_stops_at_each_boundary(
 def test_data_of_very_different_lengths(short: float) -> None:
     """All lengths that the page takes: both labels are learned, however long one of them takes."""
     own = given([[90.0, 30.0], [-90.0 * short, 0.0]], [1, -1])
-    trained = own_limit.train(own)
-    assert trained.path.status == own_flow.FOLLOWED
+    trained = own_data.train(own)
+    assert trained.path.status == flows.FOLLOWED
     assert trained.distances[-1] < 1e-3
     told = own_data.separability_table(own)["plane"]["linearly separable"]
     assert written(told.split()[-1]) == pytest.approx(90.0 * short, rel=2e-3)
@@ -227,7 +225,7 @@ def test_data_of_very_different_lengths(short: float) -> None:
 def test_tiny_neurons_keep_their_size() -> None:
     """At the start of a flow its weights are those that were given, however small."""
     W0 = 1e-12 * np.array([[3.0, 4.0], [-5.0, 12.0]])
-    path = own_flow.follow(PLANE, LABELS, W0, np.array([1.0, -1.0]))
+    path = flows.follow_own(PLANE, LABELS, W0, np.array([1.0, -1.0]))
     assert path.early[0] == pytest.approx(W0, rel=1e-9, abs=0.0)
 
 
@@ -238,7 +236,7 @@ def test_a_neuron_slides_where_it_must() -> None:
               if align(MIXED, MIXED_LABELS, w, s).status == "sliding"]  # fmt: skip
     assert slides
     w, s = slides[0]
-    path = own_flow.follow(MIXED, MIXED_LABELS, 1e-9 * w[None], np.array([s]))
+    path = flows.follow_own(MIXED, MIXED_LABELS, 1e-9 * w[None], np.array([s]))
     end = align(MIXED, MIXED_LABELS, w, s).end
     cosines = path.early[:, 0] @ end / np.linalg.norm(path.early[:, 0], axis=1)
     assert cosines.max() > 1.0 - 1e-4
@@ -249,8 +247,8 @@ def test_a_neuron_slides_where_it_must() -> None:
 def test_a_neuron_that_comes_to_see_more_is_followed() -> None:
     """One neuron, of norm 1, on one positive datum at first; the negative ones it never sees."""
     start = np.array([[-0.55, 0.83]])
-    path = own_flow.follow(PLANE, LABELS, start, np.ones(1))
-    assert path.status == own_flow.FOLLOWED
+    path = flows.follow_own(PLANE, LABELS, start, np.ones(1))
+    assert path.status == flows.FOLLOWED
     assert np.array_equal(path.kept, LABELS > 0.0)
     w = limit(PLANE, LABELS, (1.0,)).vectors[1.0]
     end = path.W[-1, 0]
@@ -259,15 +257,15 @@ def test_a_neuron_that_comes_to_see_more_is_followed() -> None:
 
 def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.array([[1.0, 0.2], [1.0, 0.2], [0.3, 1.0]])
-    path = own_flow.follow(X, np.array([1.0, -1, 1]), 0.1 * np.eye(2), np.ones(2))
-    assert path.status == own_flow.RESTS
+    path = flows.follow_own(X, np.array([1.0, -1, 1]), 0.1 * np.eye(2), np.ones(2))
+    assert path.status == flows.RESTS
     assert path.tau[-1] == pytest.approx(-np.log(2 * np.log(2)), abs=0.01)
-    assert own_limit.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
-    told = own_limit.summary(own_limit.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
+    assert own_data.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
+    told = own_data.summary(own_data.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
     assert told["KKT gap"] == "none, data are on the wrong side"
-    monkeypatch.setattr(own_flow, "MOST", 2e7)
+    monkeypatch.setattr(flows, "MOST", 2e7)
     own = experiment("plane")
-    assert own_flow.follow(own.X, own.y, own.W0, own.signs).status == own_flow.SLOW
+    assert flows.follow_own(own.X, own.y, own.W0, own.signs).status == flows.SLOW
 
 
 @pytest.mark.parametrize(("n", "d", "p"), [(1000, 50, 10), (1000, 30, 20), (20, 50, 12)])
@@ -280,10 +278,10 @@ def test_the_work_of_a_flow_is_bounded(
     X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
     k = p * (d + 1)
     step = 10.0 * k * (p * X.size + 2e5) + k**3
-    assert step < 0.5 * own_flow.MOST
+    assert step < 0.5 * flows.MOST
     done: dict[int, float] = {}
     shown: list[int] = []
-    work = own_flow.work
+    work = flows.work
 
     def counted(solver: Any, X: Any, p: int) -> float:
         done[id(solver)] = work(solver, X, p)
@@ -295,20 +293,20 @@ def test_the_work_of_a_flow_is_bounded(
             yield item
 
     most = 2e8 + 2.0 * k * (p * X.size + 2e5)
-    monkeypatch.setattr(own_flow, "MOST", most)
-    monkeypatch.setattr(own_flow, "work", counted)
-    monkeypatch.setattr(own_flow, "progress", parts)
+    monkeypatch.setattr(flows, "MOST", most)
+    monkeypatch.setattr(flows, "work", counted)
+    monkeypatch.setattr(flows, "progress", parts)
     W0 = 0.05 * rng.standard_normal((p, d)) / d**0.5
-    path = own_flow.follow(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), with_bar=True)
-    assert path.status == own_flow.SLOW
+    path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), with_bar=True)
+    assert path.status == flows.SLOW
     assert most <= sum(done.values()) <= most + step
     assert 1 < len(shown) <= 100
     assert shown == sorted(shown)
 
 
 def test_slopes_are_those_of_the_relu_off_the_boundary() -> None:
-    width = own_flow.WIDTH
-    found = own_flow.slopes(np.array([-1.0, -width, -0.5 * width, 0.0, width, 0.5]))
+    width = flows.WIDTH
+    found = flows.slopes(np.array([-1.0, -width, -0.5 * width, 0.0, width, 0.5]))
     assert found.tolist() == [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
 
 
@@ -316,8 +314,8 @@ def test_the_gap_is_that_of_chapter_five() -> None:
     """0 at a KKT point, and the residual of `margin.kkt` at another point."""
     u, z = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 1.0])
     W, a = point(PLANE, LABELS, u, z)
-    assert own_limit.gap(PLANE, LABELS, W, a) < 1e-7
-    assert own_limit.gap(PLANE, LABELS, 3.0 * W, 3.0 * a) < 1e-7
+    assert own_data.gap(PLANE, LABELS, W, a) < 1e-7
+    assert own_data.gap(PLANE, LABELS, 3.0 * W, 3.0 * a) < 1e-7
     rng = np.random.default_rng(0)
     for _ in range(5):
         V = W + 0.1 * rng.standard_normal(W.shape)
@@ -325,13 +323,13 @@ def test_the_gap_is_that_of_chapter_five() -> None:
         theta = np.append(V.ravel(), b)
         known = kkt(fully_connected([2, 3]), theta, PLANE, LABELS)
         if np.sum(known.margins < 1.02) == 1:  # else a hundredth counts as equal
-            assert own_limit.gap(PLANE, LABELS, V, b) == pytest.approx(known.residual, rel=1e-6)
-    assert np.isnan(own_limit.gap(PLANE, -LABELS, W, a))
+            assert own_data.gap(PLANE, LABELS, V, b) == pytest.approx(known.residual, rel=1e-6)
+    assert np.isnan(own_data.gap(PLANE, -LABELS, W, a))
 
 
-def test_a_training_is_summed_up(trained: own_limit.Trained) -> None:
+def test_a_training_is_summed_up(trained: own_data.Trained) -> None:
     own, path = trained.own, trained.path
-    table, rays = own_limit.summary(trained)[""], own_limit.rays(trained)
+    table, rays = own_data.summary(trained)[""], own_data.rays(trained)
     assert table["the training"] == "followed to a loss of e^-1000000"
     assert table["data that no neuron sees"] == "none"
     dead = sum(align(own.X, own.y, w, s).status == "dead"
@@ -352,7 +350,7 @@ def test_a_training_is_summed_up(trained: own_limit.Trained) -> None:
 
 
 def test_a_neuron_on_data_of_the_other_label_alone_does_not_live(
-    trained: own_limit.Trained,
+    trained: own_data.Trained,
 ) -> None:
     """The plane's data have their label as the sign of their first coordinate."""
     own = trained.own
@@ -360,16 +358,16 @@ def test_a_neuron_on_data_of_the_other_label_alone_does_not_live(
         W = np.zeros((1, 8, 2))
         W[0, :, 0] = turn * own.signs
         there = replace(trained, path=replace(trained.path, W=W))
-        assert own_limit.summary(there)[""]["neurons that live"] == f"{living} of 8"
-        assert own_limit.rays(there).empty == (living == 0)
+        assert own_data.summary(there)[""]["neurons that live"] == f"{living} of 8"
+        assert own_data.rays(there).empty == (living == 0)
 
 
 def test_more_rays_than_two_without_the_condition() -> None:
     """Two positive data at a right angle and more, each with neurons of its own."""
     X, y = np.array([[1.0, 0.1], [-1.0, 0.1], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
-    trained = own_limit.train(given(X, y, 12, 1e-3, seed=2))
-    rays = own_limit.rays(trained)
-    assert trained.path.status == own_flow.FOLLOWED
+    trained = own_data.train(given(X, y, 12, 1e-3, seed=2))
+    rays = own_data.rays(trained)
+    assert trained.path.status == flows.FOLLOWED
     assert list(rays.index).count("a > 0") == 2
     assert rays.loc["a > 0", "active on own label"].tolist() == ["1 of 2", "1 of 2"]
     assert trained.gap < 1e-2
@@ -379,21 +377,21 @@ def test_more_rays_than_two_without_the_condition() -> None:
 def test_a_network_that_dies_and_data_without_a_vector() -> None:
     silent = given(PLANE, LABELS, 2)
     silent = replace(silent, W0=np.array([[0.26, -0.97], [0.27, -0.96]]))
-    trained = own_limit.train(silent)
-    assert own_limit.summary(trained)[""]["neurons that live"] == "0 of 2"
-    assert own_limit.rays(trained).empty
-    fingerprint_of(own_pictures.training(trained))
+    trained = own_data.train(silent)
+    assert own_data.summary(trained)[""]["neurons that live"] == "0 of 2"
+    assert own_data.rays(trained).empty
+    fingerprint_of(figures.training(trained))
     X, y = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0, -1.0])
-    other = own_limit.train(given(X, y, 6))
+    other = own_data.train(given(X, y, 6))
     assert other.goal is None
-    assert own_limit.summary(other)[""]["distance of (8)"] == "no w₊ or w₋"
+    assert own_data.summary(other)[""]["distance of (8)"] == "no w₊ or w₋"
     assert other.cosines(1.0).shape[1] == 0
-    whole(own_pictures.training(other))
+    whole(figures.training(other))
 
 
 def test_the_first_steps_of_the_descent_by_hand() -> None:
     own = experiment("plane", width=4, scale=0.5)
-    path = own_descent.descend(own.X, own.y, own.W0, own.signs, 2, np.random.default_rng(0))
+    path = own_data.descend(own.X, own.y, own.W0, own.signs, 2, np.random.default_rng(0))
     W, a = own.W0.copy(), own.signs * np.linalg.norm(own.W0, axis=1)
     for _ in range(2):  # six data are one minibatch
         before = own.X @ W.T
@@ -410,26 +408,26 @@ def test_the_first_steps_of_the_descent_by_hand() -> None:
 
 def test_descent_comes_near_and_is_looked_at_alike() -> None:
     own = replace(experiment("section-5.1", d=4, n=100, width=12), optimiser="sgd", epochs=100)
-    trained = own_limit.train(own)
-    table = own_limit.summary(trained)[""]
+    trained = own_data.train(own)
+    table = own_data.summary(trained)[""]
     assert table["the training"] == "100 epochs of minibatches"
     assert table["KKT gap"] == ""
     assert trained.path.clock[[0, 1, -1]].tolist() == [0.0, 0.5, 100.0]  # two minibatches an epoch
     assert trained.distances[-1] < trained.distances[0]
-    assert own_limit.rays(trained)["neurons"].map(int).sum() == 12
-    whole(own_pictures.training(trained))
+    assert own_data.rays(trained)["neurons"].map(int).sum() == 12
+    whole(figures.training(trained))
 
 
 @pytest.mark.filterwarnings("error")
 def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
     short = replace(experiment("plane", width=4), optimiser="sgd", epochs=1)
-    trained = own_limit.train(short)
-    assert own_limit.summary(trained)[""]["the training"] == "1 epoch of minibatches"
-    whole(own_pictures.training(trained))
+    trained = own_data.train(short)
+    assert own_data.summary(trained)[""]["the training"] == "1 epoch of minibatches"
+    whole(figures.training(trained))
     long = given([[900, 300], [-500, 200]], [1, -1], 10, 0.05)
-    trained = own_limit.train(replace(long, optimiser="sgd", epochs=50))
-    assert set(own_limit.rays(trained).dtypes) == {np.dtype(object)}
-    whole(own_pictures.training(trained))
+    trained = own_data.train(replace(long, optimiser="sgd", epochs=50))
+    assert set(own_data.rays(trained).dtypes) == {np.dtype(object)}
+    whole(figures.training(trained))
 
 
 def whole(fig: Any) -> None:
@@ -437,8 +435,8 @@ def whole(fig: Any) -> None:
     assert fingerprint_of(fig)
 
 
-def test_pictures(trained: own_limit.Trained) -> None:
-    fig = own_pictures.training(trained)
+def test_pictures(trained: own_data.Trained) -> None:
+    fig = figures.training(trained)
     whole(fig)
     left, right = fig.axes
     drawn = [line for line in left.lines if len(line.get_xdata()) > 2]
@@ -446,9 +444,9 @@ def test_pictures(trained: own_limit.Trained) -> None:
     x, far = right.lines[0].get_data()
     assert np.asarray(x)[-1] == pytest.approx(1e6 / np.log(10), rel=1e-2)
     assert np.asarray(far)[-1] == pytest.approx(trained.distances[-1])
-    story = follow(around(4))
+    story = follow_long(around(4))
     assert story is not None
-    fig = turning.turning(story)
+    fig = figures.turning(story)
     whole(fig)
     for ax, sign in zip(fig.axes, (1.0, -1.0), strict=True):
         rings = [

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.papers.phuong2021inductive.experiment import (
+from reluflow.papers.phuong2021inductive.own_data import (
     LABELS,
     PLANE,
     data,
     experiment,
     of_parameters,
+    violations,
 )
-from reluflow.papers.phuong2021inductive.own_data import violations
-from reluflow.papers.phuong2021inductive.parameters import PARAMETERS, SECTION
+from reluflow.papers.phuong2021inductive.setting import PARAMETERS, SECTION
 from reluflow.parameters import check
 
 DEFAULTS: dict[str, Any] = {

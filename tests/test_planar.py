@@ -15,7 +15,7 @@ from reluflow.flows.planar_cells import turned_by
 from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.instances import KINDS, ORDINARY, draw_many
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.small_starts import norm_drops
+from reluflow.papers.lee2022support.setting import norm_drops
 
 steady = settings(derandomize=True, max_examples=12, deadline=None)
 seeds = st.integers(0, 10**6)

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 import yaml
 from reluflow import datasets, parameters
-from reluflow.papers.lee2022support.assumptions import check_assumptions
-from reluflow.papers.lee2022support.parameters import PARAMETERS as SUPPORT_VECTORS
-from reluflow.papers.lee2023magnitude.parameters import PARAMETERS as MAGNITUDE_ANGLE
-from reluflow.papers.min2024early.parameters import PARAMETERS as EARLY
-from reluflow.papers.phuong2021inductive.parameters import PARAMETERS as SEPARABLE
-from reluflow.papers.vardi2022margin.parameters import PARAMETERS as MARGIN
+from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
+from reluflow.papers.lee2022support.setting import check_assumptions
+from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
+from reluflow.papers.min2024early.setting import PARAMETERS as EARLY
+from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABLE
+from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The two routes of a counterexample share no code: the functions that each may call are walked.
+"""The two routes of a claim share no code: the functions that each may call are walked.
 
 What both may use is the ledger, which writes evidence down, and what makes the instance itself. A
 function is known by its name in the sources, so that methods count with their class.
@@ -7,6 +7,7 @@ function is known by its name in the sources, so that methods count with their c
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -64,12 +65,16 @@ class Library:
             if (place := self.scope(module).get(name, place)) == (module, name) or not place[1]:
                 return None
 
-    def used(self, module: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[Place, ast.AST]]:
-        """The functions and classes that are named in some pieces of a module."""
+    def used(
+        self, module: str, nodes: Iterable[ast.AST], local: Iterable[str] = ()
+    ) -> Iterator[tuple[Place, ast.AST]]:
+        """The functions and classes that are named in some pieces of a module; `local` names mean
+        something else in them, and so do those that a function among them binds."""
         scope = self.scope(module)
-        for node in (inner for top in nodes for inner in ast.walk(top)):
+        owned = ((top, {*local, *bound(top)}) for top in nodes)
+        for node, own in ((inner, own) for top, own in owned for inner in ast.walk(top)):
             place = None
-            if isinstance(node, ast.Name):
+            if isinstance(node, ast.Name) and node.id not in own:
                 place = scope.get(node.id)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 owner = scope.get(node.value.id, ("", "none"))
@@ -77,15 +82,25 @@ class Library:
             if place and place[1] and (found := self.defined(place)):
                 yield found
 
-    def reached(self, module: str, nodes: Iterable[ast.AST]) -> set[Place]:
+    def reached(
+        self, module: str, nodes: Iterable[ast.AST], local: Iterable[str] = ()
+    ) -> set[Place]:
         """All functions and classes below some pieces of a module."""
-        todo, seen = list(self.used(module, nodes)), set[Place]()
+        todo, seen = list(self.used(module, nodes, local)), set[Place]()
         while todo:
             place, node = todo.pop()
             if place not in seen:
                 seen.add(place)
                 todo += self.used(place[0], [node])
         return seen
+
+
+def bound(node: ast.AST) -> set[str]:
+    """The names that a function binds: what it is given, and what it assigns."""
+    if not isinstance(node, ast.FunctionDef):
+        return set()
+    given = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
+    return given | {n.id for n in names_in(node) if isinstance(n.ctx, ast.Store)}
 
 
 def assigned(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
@@ -141,14 +156,14 @@ def calls(function: ast.AST, name: str) -> list[ast.Call]:
     return [node for node in found if isinstance(node.func, ast.Name) and node.func.id == name]
 
 
-def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]]]]:
-    """The counterexamples of a module: the function that makes it, and what is behind each part,
-    also where a part is handed over by the function's callers."""
+def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]], set[str]]]:
+    """The counterexamples of a module: the function that makes it, what is behind each part, also
+    where a part is handed over by the function's callers, and the names that these bind."""
     for function in functions(tree):
         names = [argument.arg for argument in function.args.args]
         for call in calls(function, "Counterexample"):
             parts = {k.arg: behind(function, k.value) for k in call.keywords if k.arg}
-            yield function.name, parts
+            yield function.name, parts, bound(function)
             for caller in functions(tree):
                 for made in calls(caller, function.name):
                     handed = dict(zip(names, made.args, strict=False))
@@ -162,7 +177,8 @@ def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]]]]
                         ]
                         for key, nodes in parts.items()
                     }
-                    yield caller.name, {key: parts[key] + more[key] for key in parts}
+                    both = {key: parts[key] + more[key] for key in parts}
+                    yield caller.name, both, bound(function) | bound(caller)
 
 
 def names_in(node: ast.AST) -> Iterator[ast.Name]:
@@ -171,9 +187,9 @@ def names_in(node: ast.AST) -> Iterator[ast.Name]:
 
 def shared(library: Library, module: str) -> Iterator[tuple[str, Place]]:
     """What both routes of a module's counterexamples may call, with the counterexample's name."""
-    for name, parts in examples(library.tree(module)):
+    for name, parts, local in examples(library.tree(module)):
         first, second, own = (
-            library.reached(module, parts[key]) for key in ("breaks", "recheck", "instance")
+            library.reached(module, parts[key], local) for key in ("breaks", "recheck", "instance")
         )
         for place in sorted((first & second) - own):
             if not place[0].startswith(COMMON):
@@ -193,35 +209,59 @@ def test_the_second_route_shares_no_code_with_the_first(module: str) -> None:
 def test_every_counterexample_is_walked() -> None:
     made = sum(SOURCES[name].read_text("utf-8").count("Counterexample(\n") for name in WITH)
     found = sum(len(calls(LIB.tree(name), "Counterexample")) for name in WITH)
-    walked = {(name, made) for name in WITH for made, _ in examples(LIB.tree(name))}
+    walked = {(name, made) for name in WITH for made, _, _ in examples(LIB.tree(name))}
     assert len(walked) >= found >= made > 30
-    assert all("recheck" in parts for name in WITH for _, parts in examples(LIB.tree(name)))
+    assert all("recheck" in parts for name in WITH for _, parts, _ in examples(LIB.tree(name)))
+
+
+def section_of_second_routes(module: str) -> set[Place]:
+    """What a module defines below a heading that begins with "Second route"."""
+    lines = SOURCES[module].read_text("utf-8").splitlines()
+    found, inside = set(), False
+    for line in lines:
+        if line.startswith("# --- "):
+            inside = line.startswith("# --- Second route")
+        if inside and (name := re.match(r"(?:def|class) (\w+)", line)):
+            found.add((module, name[1]))
+    return found
+
+
+SECOND = {name: section_of_second_routes(name) for name in ROOMS}
+
+
+@pytest.mark.parametrize("module", [name for name in ROOMS if SECOND[name]])
+def test_a_section_of_second_routes_stands_alone(module: str) -> None:
+    """It reaches neither the flows nor what is the paper's own, but for other second routes."""
+    nodes = [found[1] for place in SECOND[module] if (found := LIB.defined(place))]
+    outside = LIB.reached(module, nodes) - set().union(*SECOND.values())
+    first = ("reluflow.flows", "reluflow.papers")
+    assert [place for place in sorted(outside) if place[0].startswith(first)] == []
 
 
 @pytest.mark.parametrize(
     ("module", "old", "new", "seen"),
     [
         (
-            "reluflow.papers.min2024early.traps",
+            "reluflow.papers.min2024early.alignment",
             'followed(TIME), "<="',
             'leaving(TIME)[0], "<="',
             "leaving",
         ),
         (
-            "reluflow.papers.min2024early.excluded_direction",
+            "reluflow.papers.min2024early.theorem_1",
             "early = certainly_less(certain.exit, certain.t_1)",
             "early = home <= t_1",
             "flow",
         ),
         (
-            "reluflow.papers.lee2022support.deactivation",
+            "reluflow.papers.lee2022support.dynamics",
             "loops[0],",
             "continuation_sides(one, one[0], [0.0], 0)[0],",
             "continuation_sides",
         ),
         (
-            "reluflow.papers.lee2023magnitude.descent_two_layers",
-            "after = exact.quadrature_step(start, 1, eta)",
+            "reluflow.papers.lee2023magnitude.layers",
+            "after = descents.quadrature_step(start, 1, eta)",
             "after = run_from_the_middle(step)[0]",
             "run_from_the_middle",
         ),

@@ -11,7 +11,7 @@ from reluflow import seeds
 CELLS = (
     ("parameters", "seed = 0\neffort = 1.0"),
     ("", "from reluflow import ledger\nfrom reluflow.figures import show\n"
-         "from reluflow.papers.lee2022support.pictures import flows as pictures\n"
+         "from reluflow.papers.lee2022support import figures as pictures\n"
          "claims = ledger.open('lee2022support')"),
     ("", "figure = pictures.no_such_picture(seed).axes\nshow(figure, 'a name', alt='')"),
     ("", "bad = 1 / 0 if seed == 2 else 0"),

@@ -10,15 +10,18 @@ import pytest
 from flint import fmpq
 from reluflow.falsify import falsify
 from reluflow.networks.indexed import Network
-from reluflow.papers.vardi2022margin import balance, balanced_limits
-from reluflow.papers.vardi2022margin.balance_exact import (
+from reluflow.papers.vardi2022margin import balance
+from reluflow.papers.vardi2022margin.setting import (
     ascent,
+    class_n_draws,
+    full,
+    network_draws_shared,
     neuron_gaps,
     rationals,
     size,
     small_maps,
+    unshared,
 )
-from reluflow.papers.vardi2022margin.network_draws import class_n_draws, full, shared, unshared
 
 STATEMENTS = {
     "layers": balance.layers_alike,
@@ -32,7 +35,7 @@ def real(values: list) -> np.ndarray:
     return np.array([int(v.p) / int(v.q) for v in values])
 
 
-@pytest.mark.parametrize("maps", [full, unshared, shared])
+@pytest.mark.parametrize("maps", [full, unshared, network_draws_shared])
 def test_exact_velocities_are_the_librarys_gradients(maps) -> None:
     rng = np.random.default_rng(0)
     for kind, draw in class_n_draws([maps]).items():
@@ -63,7 +66,7 @@ def test_at_a_kink_the_given_slope_counts() -> None:
 
 def test_rates_are_those_of_squared_norms_after_a_short_step() -> None:
     rng = np.random.default_rng(1)
-    maps = shared(rng, [3, 3, 2, 1])
+    maps = network_draws_shared(rng, [3, 3, 2, 1])
     network = Network(maps, "linear")
     theta, X, c = rng.normal(size=network.size), rng.normal(size=(2, 3)), rng.normal(size=2)
     layers, h = ascent(maps, theta, X, c, None), 1e-6
@@ -87,8 +90,8 @@ def test_the_laws_hold_exactly(name: str) -> None:
 @pytest.mark.parametrize(
     ("maps", "gaps"),
     [
-        ([shared], neuron_gaps),
-        ([shared], lambda layers: [a.matrix - b.matrix for a, b in pairwise(layers)]),
+        ([network_draws_shared], neuron_gaps),
+        ([network_draws_shared], lambda layers: [a.matrix - b.matrix for a, b in pairwise(layers)]),
         ([full], lambda layers: [a.matrix - 2 * b.matrix for a, b in pairwise(layers)]),
     ],
     ids=["neurons that share", "matrices that share", "twice"],
@@ -108,7 +111,7 @@ def test_gaps_are_those_of_neighbours() -> None:
 
 def test_draws_meet_kinks_holes_and_shared_weights() -> None:
     rng, kinks, holes, sharing = np.random.default_rng(0), 0, 0, 0
-    for draw in class_n_draws([unshared, shared]).values():
+    for draw in class_n_draws([unshared, network_draws_shared]).values():
         for _ in range(20):
             item = draw(rng)
             network = item["network"]
@@ -143,7 +146,7 @@ def test_sharing_breaks_the_law_of_one_neuron() -> None:
 
 def test_squared_differences_are_those_of_a_loop() -> None:
     rng = np.random.default_rng(2)
-    network = Network(shared(rng, [3, 2, 3, 1]), "relu")
+    network = Network(network_draws_shared(rng, [3, 2, 3, 1]), "relu")
     thetas = rng.normal(size=(2, network.size))
     layers, neurons = balance.squared_differences(network, thetas)
     for k, theta in enumerate(thetas):
@@ -167,17 +170,17 @@ def test_flows_keep_the_differences_and_a_drift_is_noticed() -> None:
 
 
 def test_lengths_meet_in_the_limit_and_a_gap_that_stays_is_noticed() -> None:
-    found = balanced_limits.lengths(1, 10)
-    evidence = balanced_limits.balanced_in_the_limit(found)
+    found = balance.lengths(1, 10)
+    evidence = balance.balanced_in_the_limit(found)
     assert all(item.holds for item in evidence if item.decides)
     stays = found.assign(**{"gap 1e+08": found["gap 100000"], "gap 100": 100.0})
-    assert [item.holds for item in balanced_limits.balanced_in_the_limit(stays)[:3]][1] is False
+    assert [item.holds for item in balance.balanced_in_the_limit(stays)[:3]][1] is False
     wide = found.assign(**{"gap 1e+08": found["gap 100"]})
-    assert not balanced_limits.balanced_in_the_limit(wide)[0].holds
+    assert not balance.balanced_in_the_limit(wide)[0].holds
 
 
 def test_starts_are_unbalanced_and_classify_their_data() -> None:
-    some = list(balanced_limits.cases(0, 30))
+    some = list(balance.cases(0, 30))
     tilts, ratios = [], []
     for case in some:
         margins = case.y * case.network.output(case.theta, case.X)

@@ -12,43 +12,38 @@ from reluflow.falsify import falsify, settle
 from reluflow.ledger.inventory import load_inventories
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import (
-    at_the_kink,
-    convergence,
-    convergence_exact,
-    fitted_flows,
-)
+from reluflow.papers.vardi2022margin import certificates, setting
 from scipy.integrate import solve_ivp
 
 
 @pytest.fixture(scope="module")
-def fitted() -> list[fitted_flows.Fitted]:
-    return fitted_flows.flows(1, 12)
+def fitted() -> list[certificates.Fitted]:
+    return certificates.fitted_flows(1, 12)
 
 
 def test_the_threshold_of_either_loss() -> None:
-    for loss, threshold in ((EXPONENTIAL, 1.0), (LOGISTIC, fitted_flows.LOG_2)):
-        assert falsify(convergence.classifies(loss, threshold), 0, 300, 0).survives
-        assert not falsify(convergence.classifies(loss, 1.05 * threshold), 0, 300, 0).survives
-    assert not falsify(convergence.classifies(LOGISTIC, 1.0), 0, 300, 0).survives
+    for loss, threshold in ((EXPONENTIAL, 1.0), (LOGISTIC, certificates.LOG_2)):
+        assert falsify(certificates.classifies(loss, threshold), 0, 300, 0).survives
+        assert not falsify(certificates.classifies(loss, 1.05 * threshold), 0, 300, 0).survives
+    assert not falsify(certificates.classifies(LOGISTIC, 1.0), 0, 300, 0).survives
 
 
 def test_theorem_2_1_falls_for_the_logistic_loss(fitted) -> None:
     claims = ledger.open("vardi2022margin", seed=1)
-    row = settle(claims, "mm.thm2.1.fit", (convergence.classifies(EXPONENTIAL, 1.0), 100, 0),
-                 (convergence.classifies(LOGISTIC, 1.0), 100, 0),
-                 case=convergence.misclassified())  # fmt: skip
+    row = settle(claims, "mm.thm2.1.fit", (certificates.classifies(EXPONENTIAL, 1.0), 100, 0),
+                 (certificates.classifies(LOGISTIC, 1.0), 100, 0),
+                 case=certificates.misclassified())  # fmt: skip
     assert row.verdict == "refuted"
-    row = claims.settle("mm.thm2.1.1", convergence.loss_vanishes(fitted),
-                        counterexample=convergence.loses_a_datum())  # fmt: skip
+    row = claims.settle("mm.thm2.1.1", certificates.loss_vanishes(fitted),
+                        counterexample=certificates.loses_a_datum())  # fmt: skip
     assert row.verdict == "refuted"
-    row = claims.settle("mm.thm2.1.2", convergence.directions_are_kkt(fitted),
-                        counterexample=convergence.loses_a_datum())  # fmt: skip
+    row = claims.settle("mm.thm2.1.2", certificates.directions_are_kkt(fitted),
+                        counterexample=certificates.loses_a_datum())  # fmt: skip
     assert row.verdict == "refuted"
 
 
 def test_with_the_right_threshold_it_stands(fitted) -> None:
-    report = falsify(convergence.repaired(fitted), 0, len(fitted), 0)
+    report = falsify(certificates.repaired(fitted), 0, len(fitted), 0)
     assert report.survives
     assert report.tried == len(fitted)
     assert {kind for kind, number in report.met.items() if number} == {x.kind for x in fitted}
@@ -58,38 +53,38 @@ def test_with_the_right_threshold_it_stands(fitted) -> None:
 def test_flows_that_fail_are_noticed(fitted) -> None:
     """One whose loss stops, one whose limit is no KKT point, one that starts too high, many that
     turn away."""
-    stuck = replace(fitted[0], limit=replace(convergence._right_once(), status="converged"))
+    stuck = replace(fitted[0], limit=replace(certificates._right_once(), status="converged"))
     off = replace(fitted[0], limit=replace(fitted[0].limit, residual=1e-3))
-    slack = convergence.repaired(fitted).slack
+    slack = certificates.repaired(fitted).slack
     assert slack({"flow": fitted[0]}) > 0.0 > slack({"flow": stuck})
     assert slack({"flow": off}) < 0.0
-    lost = replace(fitted[0], loss=LOGISTIC, limit=convergence._right_once())
-    assert "ell(0)" in str(convergence.repaired(fitted).unmet({"flow": lost}))
+    lost = replace(fitted[0], loss=LOGISTIC, limit=certificates._right_once())
+    assert "ell(0)" in str(certificates.repaired(fitted).unmet({"flow": lost}))
     away = replace(fitted[0], angles=np.array([0.1, 0.2]))
     for bad in ([off], [away] * len(fitted)):
-        failed = [item for item in convergence.directions_are_kkt([*fitted, *bad])
+        failed = [item for item in certificates.directions_are_kkt([*fitted, *bad])
                   if item.decides and not item.holds]  # fmt: skip
         assert len(failed) == 2  # and the flow of one neuron
 
 
 def test_the_start_on_the_wrong_side_costs_less_than_one() -> None:
-    assert convergence_exact.entered_below_one()
+    assert certificates.entered_below_one()
 
 
 def test_the_counterexample_meets_both_halves_of_the_assumption() -> None:
     """The loss below 1 alone is not what Theorem 2.1 prints: it adds that all data are right."""
-    X, y, start = convergence.BOTH_RIGHT
+    X, y, start = certificates.BOTH_RIGHT
     outputs = y * np.maximum(X @ start[:2], 0.0) * start[2]
     assert outputs.min() > 0.0
     assert np.log1p(np.exp(-outputs)).sum() < 1.0
-    assert convergence_exact.two_right_below_one()
+    assert certificates.two_right_below_one()
     says = {claim.id: claim.says for each in load_inventories() for claim in each.claims}
     assert all("correctly" in says[f"mm.thm2.1.{part}"] for part in ("1", "2", "fit"))
 
 
 def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against SciPy's integrator, which knows nothing of enclosures."""
-    X, _, start = convergence.BOTH_RIGHT
+    X, _, start = certificates.BOTH_RIGHT
 
     def rate(_: float, z: np.ndarray) -> np.ndarray:
         h = X @ z[:2]
@@ -98,9 +93,9 @@ def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
     end = solve_ivp(rate, (0.0, 50.0), start, max_step=1e-2).y[:, -1]
     assert X[1] @ end[:2] < 0.0 < X[0] @ end[:2]
-    assert convergence_exact.second_is_lost()
-    monkeypatch.setattr(convergence_exact, "NEAR", 300 * convergence_exact.NEAR)
-    assert not convergence_exact.second_is_lost()
+    assert certificates.second_is_lost()
+    monkeypatch.setattr(certificates, "NEAR", 300 * certificates.NEAR)
+    assert not certificates.second_is_lost()
 
 
 def test_starts_lie_below_the_threshold(fitted) -> None:
@@ -108,34 +103,34 @@ def test_starts_lie_below_the_threshold(fitted) -> None:
         field, start = each.limit.path.field, each.limit.path.states[0]
         z = field.chart.outputs(start, field.X)
         assert (field.y * z > 0.0).all()
-        assert np.exp(field.log_loss(start)) < fitted_flows.THRESHOLD[field.loss.name]
+        assert np.exp(field.log_loss(start)) < certificates.THRESHOLD[field.loss.name]
 
 
 def test_the_derivative_at_zero_has_no_effect_on_the_printed_instances() -> None:
     claims = ledger.open("vardi2022margin", seed=0)
-    row = claims.settle("mm.sigma0", at_the_kink.no_effect(), reading=at_the_kink.PROVED_THERE)
+    row = claims.settle("mm.sigma0", certificates.no_effect(), reading=certificates.PROVED_THERE)
     assert row.verdict == "reproduced-with-reading"
 
 
 def test_where_the_derivative_at_zero_matters_it_is_noticed(monkeypatch) -> None:
     """A start whose neuron w = 0, v = 1 wakes only if sigma'(0) > 0."""
-    c = at_the_kink.theorem_3_2()
+    c = setting.theorem_3_2()
     network = fully_connected([2, 2])
     woken = replace(c, network=network, exact_start=tuple(0 * v if k in (2, 3) else v for k, v in
                                                           enumerate(c.exact_start)))  # fmt: skip
-    monkeypatch.setattr(at_the_kink, "printed", lambda: (woken,))
-    assert not at_the_kink.no_effect()[0].holds
+    monkeypatch.setattr(certificates, "printed", lambda: (woken,))
+    assert not certificates.no_effect()[0].holds
     with pytest.raises(InputError):
-        at_the_kink.theorem_5_1(2)
+        setting.theorem_5_1(2)
 
 
 def test_data_that_are_right_once_may_be_lost() -> None:
     """And for ever: the first datum alone pulls then, and moves w by multiples of (10, -10)."""
-    X, y, start = convergence.BOTH_RIGHT
+    X, y, start = certificates.BOTH_RIGHT
     network = fully_connected([2, 1])
     outputs = network.output(start, X)
     assert np.all(y * outputs > 0.0)
     assert np.log1p(np.exp(-outputs)).sum() < 1.0
-    end = convergence._right_once().path.end[:-1]
+    end = certificates._right_once().path.end[:-1]
     assert network.output(end, X)[1] == 0.0
     assert X[0] @ X[1] < 0.0

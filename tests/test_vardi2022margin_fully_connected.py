@@ -11,7 +11,7 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import fully_connected as room
+from reluflow.papers.vardi2022margin import certificates
 
 X = np.array([[2.0, 1.0], [-1.0, -3.0], [0.5, 0.5]])
 Y = np.array([1.0, -1.0, 1.0])
@@ -24,19 +24,19 @@ def unit(rng: np.random.Generator, d: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def found():
-    return room.flows(2, 14)
+    return certificates.connected_flows(2, 14)
 
 
 @pytest.mark.parametrize("widths", [[2, 3], [2, 3, 2], [2, 1, 4, 2]])
 def test_the_aligned_limit_is_a_kkt_point_of_the_least_length(widths: list[int]) -> None:
     rng = np.random.default_rng(0)
     network, best = fully_connected(widths, "linear"), max_margin(X, Y)
-    W = room.aligned_limit(best.u, [unit(rng, k) for k in widths[1:]])
+    W = certificates.aligned_limit(best.u, [unit(rng, k) for k in widths[1:]])
     theta, m = network.parameters(W), len(widths)
     np.testing.assert_allclose(network.output(theta, np.eye(2)), best.u, atol=1e-12)
     assert theta @ theta == pytest.approx(m * best.length ** (2 / m))
     assert kkt(network, theta, X, Y).residual < 1e-9
-    seen = room.structure(network, 7.0 * theta, X, Y, best)
+    seen = certificates.structure(network, 7.0 * theta, X, Y, best)
     assert max(abs(value) for value in vars(seen).values()) < 1e-7
 
 
@@ -44,10 +44,10 @@ def test_each_measure_sees_its_own_fault() -> None:
     rng = np.random.default_rng(1)
     network, best = fully_connected([2, 3, 2], "linear"), max_margin(X, Y)
     hidden = [unit(rng, 3), unit(rng, 2)]
-    W = room.aligned_limit(best.u, hidden)
+    W = certificates.aligned_limit(best.u, hidden)
 
-    def seen(*matrices: np.ndarray) -> room.Structure:
-        return room.structure(network, network.parameters(matrices), X, Y, best)
+    def seen(*matrices: np.ndarray) -> certificates.Structure:
+        return certificates.structure(network, network.parameters(matrices), X, Y, best)
 
     longer = seen(2.0 * W[0], W[1], 0.5 * W[2])
     assert longer.lengths == pytest.approx(1.0)
@@ -71,7 +71,7 @@ def test_each_measure_sees_its_own_fault() -> None:
 def test_cases_are_of_every_kind_and_fit() -> None:
     wrong = 0
     kinds, ratios = set(), set()
-    for case in room.cases(0, 60):
+    for case in certificates.cases(0, 60):
         z = case.network.output(case.theta, case.X)
         right = bool((case.y * z > 0).all())
         wrong += not right
@@ -83,7 +83,7 @@ def test_cases_are_of_every_kind_and_fit() -> None:
             ratios |= set(np.round(case.X[:, 0] / case.X[0, 0], 9).tolist())
     assert wrong > 5
     assert min(ratios) < 0 < max(ratios)
-    assert {kind for kind, _, _ in kinds} == set(room.STARTS)
+    assert {kind for kind, _, _ in kinds} == set(certificates.STARTS)
     assert {depth for _, depth, _ in kinds} == {2, 3, 4}
     assert len({loss for *_, loss in kinds}) == 2
 
@@ -91,10 +91,10 @@ def test_cases_are_of_every_kind_and_fit() -> None:
 def test_flows_tend_to_the_prediction(found) -> None:
     claims = ledger.open("vardi2022margin")
     for id, builder in (
-        ("mm.thm3.1", room.global_in_the_limit),
-        ("mm.thm3.1.structure", room.aligned_in_the_limit),
+        ("mm.thm3.1", certificates.global_in_the_limit),
+        ("mm.thm3.1.structure", certificates.aligned_in_the_limit),
     ):
-        row = claims.settle(id, builder(found), reading=room.GLOSS)
+        row = claims.settle(id, builder(found), reading=certificates.GLOSS)
         assert row.verdict == "reproduced-with-reading"
 
 
@@ -103,23 +103,37 @@ def test_flows_that_go_elsewhere_are_noticed(found) -> None:
         return sum(not item.holds for item in items if item.decides)
 
     off = found.assign(**{"excess limit": found["excess limit"] + 0.01})
-    assert broken(room.global_in_the_limit(off)) == 1
-    stays = found.assign(**{f"excess {room.REACH[-1]}": found[f"excess {room.REACH[0]}"] + 0.2})
-    assert broken(room.global_in_the_limit(stays)) == 2
-    below = found.assign(**{f"excess {room.REACH[0]}": -0.01})
-    assert broken(room.global_in_the_limit(below)) == 1
+    assert broken(certificates.global_in_the_limit(off)) == 1
+    stays = found.assign(
+        **{
+            f"excess {certificates.FULLY_CONNECTED_REACH[-1]}": found[
+                f"excess {certificates.FULLY_CONNECTED_REACH[0]}"
+            ]
+            + 0.2
+        }
+    )
+    assert broken(certificates.global_in_the_limit(stays)) == 2
+    below = found.assign(**{f"excess {certificates.FULLY_CONNECTED_REACH[0]}": -0.01})
+    assert broken(certificates.global_in_the_limit(below)) == 1
     for name in ("second", "lengths", "angle", "away"):
         off = found.assign(**{f"{name} limit": 0.01})
-        assert broken(room.aligned_in_the_limit(off)) == 1
-        stays = found.assign(**{f"{name} {room.REACH[-1]}": found[f"{name} {room.REACH[0]}"] + 0.2})
-        assert broken(room.aligned_in_the_limit(stays)) == 1
+        assert broken(certificates.aligned_in_the_limit(off)) == 1
+        stays = found.assign(
+            **{
+                f"{name} {certificates.FULLY_CONNECTED_REACH[-1]}": found[
+                    f"{name} {certificates.FULLY_CONNECTED_REACH[0]}"
+                ]
+                + 0.2
+            }
+        )
+        assert broken(certificates.aligned_in_the_limit(stays)) == 1
     with pytest.raises(InputError, match="limit"):
-        room.global_in_the_limit(found.assign(status="stiff"))
+        certificates.global_in_the_limit(found.assign(status="stiff"))
 
 
 def test_less_than_a_loss_below_one_is_enough() -> None:
     """Also from starts on the wrong side; from one beyond the constant the flow stops."""
-    statement = room.reaches_the_optimum()
+    statement = certificates.reaches_the_optimum()
     report = falsify(statement, 3, 12, 0)
     assert report.survives
     assert report.tried >= 10
@@ -139,7 +153,9 @@ def test_less_than_a_loss_below_one_is_enough() -> None:
 
 
 def test_the_constant_is_sharp() -> None:
-    assert [item.holds for item in room.no_more_is_enough()] == [True]
+    assert [item.holds for item in certificates.no_more_is_enough()] == [True]
     claims = ledger.open("vardi2022margin")
-    row = claims.settle("mm.ours.linear", room.no_more_is_enough(), known=ledger.proved("there"))
+    row = claims.settle(
+        "mm.ours.linear", certificates.no_more_is_enough(), known=ledger.proved("there")
+    )
     assert row.verdict == "proved"

@@ -10,7 +10,7 @@ import pytest
 import torch
 from reluflow import ledger
 from reluflow.papers.vardi2022margin import initialisation
-from reluflow.papers.vardi2022margin.initialisation_exact import (
+from reluflow.papers.vardi2022margin.initialisation import (
     SQUARE,
     area,
     clipped,

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from reluflow import ledger
-from reluflow.papers.vardi2022margin import dead_neuron, kept_between
+from reluflow.papers.vardi2022margin import dead_neuron, tables
 
 
 def left_by(b: str) -> int:
@@ -36,7 +36,7 @@ def left_by(b: str) -> int:
 
 def test_flows_beside_the_one_that_stays_leave_by_both_edges() -> None:
     assert [left_by(b) for b in ("0.0727", "0.0728")] == [-1, 1]
-    b, loss, theta = kept_between._between()
+    b, loss, theta = tables._between()
     assert 0.0727 < b < 0.0728
     assert theta[:2] == pytest.approx(theta[2:])
     assert np.log(2.0) < loss < 0.7
@@ -44,7 +44,7 @@ def test_flows_beside_the_one_that_stays_leave_by_both_edges() -> None:
 
 def test_it_breaks_by_both_routes() -> None:
     row = ledger.open("vardi2022margin").settle(
-        "mm.thm5.2", kept_between.loss_stays(), counterexample=kept_between.neither_end()
+        "mm.thm5.2", tables.loss_stays(), counterexample=tables.neither_end()
     )
     assert row.verdict == "refuted"
 
@@ -52,15 +52,15 @@ def test_it_breaks_by_both_routes() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "failing"),
     [
-        ("A", 1, kept_between.edges_lead_out),
-        ("EDGE", Fraction(9, 10), kept_between.edges_lead_out),
-        ("EDGE", Fraction(1), kept_between.enters_below_one),
-        ("EDGE", Fraction(2), kept_between.loss_is_large),
+        ("A", 1, tables.edges_lead_out),
+        ("EDGE", Fraction(9, 10), tables.edges_lead_out),
+        ("EDGE", Fraction(1), tables.enters_below_one),
+        ("EDGE", Fraction(2), tables.loss_is_large),
     ],
 )
 def test_another_strip_is_refused(name, value, failing, monkeypatch) -> None:
     assert failing()
-    monkeypatch.setattr(kept_between, name, value)
+    monkeypatch.setattr(tables, name, value)
     assert not failing()
 
 

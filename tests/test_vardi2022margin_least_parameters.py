@@ -7,21 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.falsify import falsify
-from reluflow.papers.vardi2022margin import least_parameters
-from reluflow.papers.vardi2022margin.least_parameters import (
-    CIRCULAR,
-    DIAGONAL,
-    FULL,
-    Family,
-    circular,
-)
+from reluflow.papers.vardi2022margin import balance
+from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, Family, circular
 from scipy.optimize import linprog
 
 FAMILIES = {"full": FULL, "diagonal": DIAGONAL, "circular": CIRCULAR}
 STATEMENTS = {
-    "full": least_parameters.least_by_length,
-    "diagonal": least_parameters.least_by_coordinates,
-    "circular": least_parameters.least_by_frequencies,
+    "full": balance.least_by_length,
+    "diagonal": balance.least_by_coordinates,
+    "circular": balance.least_by_frequencies,
 }
 
 
@@ -34,7 +28,7 @@ def test_circular_networks_convolve(d: int, depth: int) -> None:
     beta = np.eye(d)[0]
     for w in theta.reshape(depth, d):
         beta = np.array([sum(beta[i] * w[(j - i) % d] for i in range(d)) for j in range(d)])
-    np.testing.assert_allclose(least_parameters.predictor(network, theta), beta, atol=1e-12)
+    np.testing.assert_allclose(balance.predictor(network, theta), beta, atol=1e-12)
     X = rng.normal(size=(4, d))
     np.testing.assert_allclose(network.output(theta, X), X @ beta, atol=1e-12)
 
@@ -50,7 +44,7 @@ def test_minimisers_have_the_predictor_and_the_closed_forms_length(
     network = family.network(d, depth, rng)
     theta = family.minimiser(network, beta)
     size = np.abs(beta).max()
-    np.testing.assert_allclose(least_parameters.predictor(network, theta), beta, atol=1e-11 * size)
+    np.testing.assert_allclose(balance.predictor(network, theta), beta, atol=1e-11 * size)
     assert theta @ theta == pytest.approx(family.cost(beta, depth), rel=1e-11)
     assert np.isreal(theta).all()
 
@@ -78,11 +72,11 @@ def test_no_parameters_are_shorter(name: str) -> None:
 def test_a_wrong_constant_is_noticed(name: str) -> None:
     right = FAMILIES[name]
     more = Family("more", right.network, lambda b, m: 1.01 * right.cost(b, m), right.minimiser)
-    assert not falsify(least_parameters._no_shorter(more, "more"), 2, 120, 0).survives
-    below = [item for item in least_parameters.reached(more, 0, 2, 2) if item.form == "fact"]
+    assert not falsify(balance._no_shorter(more, "more"), 2, 120, 0).survives
+    below = [item for item in balance.reached(more, 0, 2, 2) if item.form == "fact"]
     assert not below[1].holds
     less = Family("less", right.network, lambda b, m: 0.99 * right.cost(b, m), right.minimiser)
-    first, *_, share, _, _ = least_parameters.reached(less, 0, 2, 2)
+    first, *_, share, _, _ = balance.reached(less, 0, 2, 2)
     assert not first.holds
     assert not share.holds
 
@@ -93,9 +87,9 @@ def test_the_convex_programs_are_the_norms_of_the_predictor() -> None:
     Z = X * np.sign(X @ rng.normal(size=4))[:, None]
     # min |beta|_1 as a linear program in beta = p - q
     least = linprog(np.ones(8), A_ub=-np.hstack([Z, -Z]), b_ub=-np.ones(3)).fun
-    assert least_parameters.least_norm(DIAGONAL, Z) == pytest.approx(2 * least, rel=1e-7)
+    assert balance.least_norm(DIAGONAL, Z) == pytest.approx(2 * least, rel=1e-7)
     for family in (CIRCULAR, FULL):
-        value = least_parameters.least_norm(family, Z)
+        value = balance.least_norm(family, Z)
         betas = rng.normal(size=(2000, 4)) + Z.mean(axis=0)
         least = (betas @ Z.T).min(axis=1)
         costs = [family.cost(b / h, 2) for b, h in zip(betas, least, strict=True) if h > 0]
@@ -104,5 +98,5 @@ def test_the_convex_programs_are_the_norms_of_the_predictor() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_direct_minimisation_agrees(name: str) -> None:
-    evidence = least_parameters.reached(FAMILIES[name], 1, 3, 4)
+    evidence = balance.reached(FAMILIES[name], 1, 3, 4)
     assert all(item.holds for item in evidence if item.decides)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.papers.vardi2022margin import instances
-from reluflow.papers.vardi2022margin.experiment import (
+from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.own_data import (
     PRINTED,
     data,
     drawn,
@@ -17,7 +17,7 @@ from reluflow.papers.vardi2022margin.experiment import (
     family,
     of_parameters,
 )
-from reluflow.papers.vardi2022margin.parameters import NETWORKS, PARAMETERS, SECTION
+from reluflow.papers.vardi2022margin.setting import NETWORKS, PARAMETERS, SECTION
 from reluflow.parameters import check
 
 DEFAULTS: dict[str, Any] = {
@@ -32,7 +32,7 @@ def test_the_defaults_are_the_paper_s() -> None:
     assert np.array_equal(of_parameters(p).starts, experiment(**DEFAULTS).starts)
     check({"seed": 3, "effort": 0.05}, SECTION)
     found = experiment(**DEFAULTS)
-    paper = instances.theorem_3_2()
+    paper = setting.theorem_3_2()
     assert found.printed is not None
     assert found.printed.name == paper.name
     assert np.array_equal(found.starts, paper.start[None])

@@ -16,28 +16,30 @@ from reluflow.falsify import falsify, settle
 from reluflow.ledger import Evidence
 from reluflow.margin.problem import margins, quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import (
-    deeper,
-    far_points,
-    off_the_kinks,
-    perturbations,
-    products,
-    two_layers,
+from reluflow.papers.vardi2022margin import balance, counterexamples
+from reluflow.papers.vardi2022margin import constructions as constructions_page
+from reluflow.papers.vardi2022margin.constructions import (
+    S,
+    curve,
+    margins_up_to_one,
+    positive,
+    zeros,
 )
-from reluflow.papers.vardi2022margin.curves import S, curve, margins_up_to_one, positive, zeros
-from reluflow.papers.vardi2022margin.exact_networks import beside, certainly_positive, output
-from reluflow.papers.vardi2022margin.instances import (
+from reluflow.papers.vardi2022margin.setting import (
     EPS,
     Construction,
+    beside,
+    certainly_positive,
     constructions,
     lemma_C_6,
+    output,
     theorem_3_2,
     theorem_4_1,
     theorem_4_2,
     theorem_4_4,
     theorem_5_1,
 )
-from reluflow.papers.vardi2022margin.predictors import least_l1, longer_predictor
+from reluflow.papers.vardi2022margin.suboptimality import least_l1, longer_predictor
 from scipy.optimize import linprog
 
 ALL = [*constructions(3), *constructions(6)[-2:]]
@@ -95,7 +97,7 @@ def test_balls_hold_the_floats(c: Construction) -> None:
         (theorem_3_2(), S**2 / 2),
         (theorem_4_2(), S),
         (theorem_4_4("relu"), 2 * S**2),
-        (deeper.dead_neuron(), S**2 / 2),
+        (constructions_page.dead_neuron(), S**2 / 2),
     ],
     ids=["3.2", "4.2", "4.4", "3.2 deeper"],
 )
@@ -165,7 +167,7 @@ def test_an_output_may_be_negative() -> None:
 
 def test_theorem_3_2_perturbation() -> None:
     claims = ledger.open("vardi2022margin", seed=0)
-    row = claims.settle("mm.thm3.2.perturbation", perturbations.dead_neuron_helps())
+    row = claims.settle("mm.thm3.2.perturbation", constructions_page.dead_neuron_helps())
     assert row.verdict == "reproduced"
 
 
@@ -173,25 +175,27 @@ def test_theorem_4_4_perturbation() -> None:
     claims = ledger.open("vardi2022margin", seed=0)
     row = claims.settle(
         "mm.thm4.4.perturbation",
-        perturbations.tilted_margins(),
-        counterexample=perturbations.silent_patch(),
+        constructions_page.tilted_margins(),
+        counterexample=constructions_page.silent_patch(),
     )
     assert row.verdict == "refuted"
-    assert failing(perturbations.tilted_margins()) == [
+    assert failing(constructions_page.tilted_margins()) == [
         "ReLU: the margin is 1 + 3ε for all 0 < ε < 1/2"
     ]
 
 
 def test_two_layers_claim() -> None:
     claims = ledger.open("vardi2022margin", seed=0)
-    tried = (two_layers.one_changed_layer(), 40, 40)
-    row = settle(claims, "mm.thm5.2.two-layers", tried, more=two_layers.layers_put_back((3, 4)))
+    tried = (counterexamples.one_changed_layer(), 40, 40)
+    row = settle(
+        claims, "mm.thm5.2.two-layers", tried, more=counterexamples.layers_put_back((3, 4))
+    )
     assert row.verdict == "reproduced"
 
 
 def test_lemma_C_5() -> None:
     claims = ledger.open("vardi2022margin", seed=0)
-    row = settle(claims, "mm.lemC.5", (products.squares_of_factors(), 200, 100))
+    row = settle(claims, "mm.lemC.5", (balance.squares_of_factors(), 200, 100))
     assert row.verdict == "reproduced"
 
 
@@ -202,12 +206,12 @@ def test_remark_4_1() -> None:
 
 def test_the_other_halves_hold() -> None:
     for evidence in (
-        perturbations.silent_coordinate_helps(),
-        perturbations.tilting_helps(),
-        perturbations.uneven_coordinates_help((3, 4)),
-        perturbations.turning_helps(),
-        far_points.far_point_is_shorter(),
-        far_points.far_first_layer_is_shorter(),
+        constructions_page.silent_coordinate_helps(),
+        constructions_page.tilting_helps(),
+        constructions_page.uneven_coordinates_help((3, 4)),
+        constructions_page.turning_helps(),
+        constructions_page.far_point_is_shorter(),
+        constructions_page.far_first_layer_is_shorter(),
     ):
         assert not failing(evidence)
 
@@ -221,16 +225,16 @@ def spoiled(monkeypatch: pytest.MonkeyPatch, name: str, c: Construction, module:
 
 def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, c, evidence in (
-        ("theorem_3_2", theorem_3_2(), perturbations.dead_neuron_helps),
-        ("theorem_4_2", theorem_4_2(), perturbations.turning_helps),
-        ("theorem_4_4", theorem_4_4(), perturbations.tilting_helps),
+        ("theorem_3_2", theorem_3_2(), constructions_page.dead_neuron_helps),
+        ("theorem_4_2", theorem_4_2(), constructions_page.turning_helps),
+        ("theorem_4_4", theorem_4_4(), constructions_page.tilting_helps),
     ):
         for k, value in enumerate(c.exact_better):
             if not value.has(EPS):
                 continue
             wrong = list(c.exact_better)
             wrong[k] = c.exact_limit[k] + 2 * (value - c.exact_limit[k])
-            spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), perturbations)
+            spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), constructions_page)
             assert failing(evidence())
         monkeypatch.undo()
 
@@ -238,13 +242,13 @@ def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyP
 def test_other_data_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     c = theorem_4_1("relu")
     data = (tuple(2 * value / 3 for value in c.exact_X[0]),)
-    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_X=data), perturbations)
-    assert failing(perturbations.silent_coordinate_helps())
+    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_X=data), constructions_page)
+    assert failing(constructions_page.silent_coordinate_helps())
     c = lemma_C_6()
     data = (*c.exact_X[:2], (sympy.Integer(0), sympy.Rational(-1, 4)))
-    spoiled(monkeypatch, "lemma_C_6", replace(c, exact_X=data), far_points)
-    assert failing(far_points.far_point_is_shorter())
-    assert failing(far_points.far_first_layer_is_shorter())
+    spoiled(monkeypatch, "lemma_C_6", replace(c, exact_X=data), constructions_page)
+    assert failing(constructions_page.far_point_is_shorter())
+    assert failing(constructions_page.far_first_layer_is_shorter())
 
 
 def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
@@ -258,30 +262,32 @@ def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
 
 
 def test_a_curve_that_begins_elsewhere_is_noticed() -> None:
-    c, size = off_the_kinks.two_data(), S
+    c, size = constructions_page.two_data(), S
     moved = replace(c, exact_limit=(c.exact_limit[0] + 1, *c.exact_limit[1:]))
-    assert not failing(perturbations.shorter_all_the_way((c, size)))
-    assert failing(perturbations.shorter_all_the_way((moved, size)))
+    assert not failing(constructions_page.shorter_all_the_way((c, size)))
+    assert failing(constructions_page.shorter_all_the_way((moved, size)))
 
 
 def test_a_layer_that_gains_alone_is_noticed() -> None:
     c = theorem_4_1()
     better = (sympy.sqrt(1 - EPS), *c.exact_limit[1:])
-    assert two_layers.gain(replace(c, exact_better=better), [1], Fraction(1, 100)) <= 1e-30
+    assert counterexamples.gain(replace(c, exact_better=better), [1], Fraction(1, 100)) <= 1e-30
     shorter = (sympy.Integer(0), sympy.Rational(1, 2), *c.exact_limit[2:])
     moved = replace(c, exact_limit=(*c.exact_limit[:2], *c.exact_limit[:2]), exact_better=shorter)
     tilted = replace(moved, exact_limit=(*c.exact_limit[:2], *(sympy.Integer(1),) * 2))
-    assert two_layers.gain(tilted, [1], Fraction(1, 100)) > 0
+    assert counterexamples.gain(tilted, [1], Fraction(1, 100)) > 0
 
 
 def test_a_layer_off_its_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     c = theorem_4_1()
-    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_limit=(sympy.Integer(1),) * 4), two_layers)
-    assert any("gradient" in what for what in failing(two_layers.layers_put_back((3,))))
+    spoiled(
+        monkeypatch, "theorem_4_1", replace(c, exact_limit=(sympy.Integer(1),) * 4), counterexamples
+    )
+    assert any("gradient" in what for what in failing(counterexamples.layers_put_back((3,))))
 
 
 def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
-    true = two_layers.one_changed_layer()
+    true = counterexamples.one_changed_layer()
 
     def turned(item: dict) -> dict:
         theta = item["theta"] * np.linspace(0.5, 1.5, len(item["theta"]))
@@ -295,25 +301,25 @@ def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
 
 
 def test_the_lemma_needs_its_hypotheses() -> None:
-    true = products.squares_of_factors()
+    true = balance.squares_of_factors()
     assert not falsify(true, 1, 200, 100).violations
-    assert products.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
+    assert balance.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
     larger = {k: (lambda rng, d=d: {**d(rng), "C": 1.01 * d(rng)["C"] + 1e-300})
               for k, d in true.draws.items()}  # type: ignore[misc]  # fmt: skip
     assert falsify(replace(true, draws=larger, hypotheses={}), 1, 200, 0).violations
     # An odd number of negative factors and C < 0: 0 >= (-1)^3, and 0 < 3.
     item = {"a": np.zeros(3), "C": np.array(-1.0)}
-    assert products.excess(item) < 0.0
+    assert balance.excess(item) < 0.0
     assert true.unmet(item) == "C >= 0"
 
 
 def test_the_largest_root() -> None:
     for a in ([2.0, 8.0], [-2.0, -8.0], [3.0], [1e-12, 1e6, 5.0]):
-        C = products.root_below(np.array(a))
+        C = balance.root_below(np.array(a))
         exact = np.prod([Fraction(v) for v in a])
         assert Fraction(C) ** len(a) <= exact < Fraction(C * (1 + 1e-12)) ** len(a)
-    assert products.root_below(np.array([-1.0, 2.0])) == 0.0
-    assert products.root_below(np.array([0.0, 2.0])) == 0.0
+    assert balance.root_below(np.array([-1.0, 2.0])) == 0.0
+    assert balance.root_below(np.array([0.0, 2.0])) == 0.0
 
 
 def test_the_least_l1_predictor_is_the_linear_programmes() -> None:

@@ -13,12 +13,11 @@ from reluflow.losses import EXPONENTIAL
 from reluflow.margin.check import Checked
 from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import dead_neuron, instances
-from reluflow.papers.vardi2022margin.pairs import PRINTED
-from reluflow.papers.vardi2022margin.pictures import margins, neurons
-from reluflow.papers.vardi2022margin.values import values
+from reluflow.papers.vardi2022margin import dead_neuron, figures, setting
+from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.dead_neuron import PRINTED
 
-PAPER = instances.theorem_3_2()
+PAPER = setting.theorem_3_2()
 POINTS = {"the paper's": PAPER.better(0.1), "another": PAPER.better(0.05) + 0.2 * np.eye(6)[3]}
 
 
@@ -37,7 +36,7 @@ def test_values_are_quotients_where_all_data_are_right() -> None:
 
 
 def test_the_landscape_marks_both_points_where_they_are() -> None:
-    fig = margins.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, POINTS)
+    fig = figures.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, POINTS)
     (ax,) = fig.axes
     marks = {line.get_label(): line.get_xydata()[0] for line in ax.lines if len(line.get_xdata())}
     for name, theta in POINTS.items():
@@ -53,11 +52,11 @@ def test_the_landscape_marks_both_points_where_they_are() -> None:
 
 def test_the_landscape_hatches_what_is_not_feasible() -> None:
     far = {"a": -PAPER.limit, "b": PAPER.better(0.1)}
-    fig = margins.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, far)
+    fig = figures.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, far)
     assert "hatched" in fingerprint_of(fig)
     line = {"a": 2 * PAPER.limit, "b": 3 * PAPER.limit}
     with pytest.raises(InputError, match="span no plane"):
-        margins.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, line)
+        figures.landscape(PAPER.network, PAPER.X, PAPER.y, PAPER.limit, line)
 
 
 @pytest.mark.parametrize("power", [-2.0, -0.5, -1.0])
@@ -65,13 +64,13 @@ def test_a_power_law_is_found(power: float) -> None:
     sizes = np.geomspace(1, 100, 40)
     errors = 3.0 * sizes**power
     errors[:10] *= 5.0  # the beginning does not count
-    assert margins.rate(sizes, errors) == pytest.approx((power, np.log(3.0)))
-    fig = margins.approach([("a", sizes, errors), ("at once", sizes, 0.0 * errors)], "error")
+    assert figures.rate(sizes, errors) == pytest.approx((power, np.log(3.0)))
+    fig = figures.approach([("a", sizes, errors), ("at once", sizes, 0.0 * errors)], "error")
     text = fingerprint_of(fig)
     assert f"slope {power:.1f}" in text
     assert "at once" not in text
     assert cut_off(fig) == []
-    empty = margins.approach([("at once", sizes, 0.0 * errors)], "error")
+    empty = figures.approach([("at once", sizes, 0.0 * errors)], "error")
     assert "no run is far enough" in fingerprint_of(empty)
 
 
@@ -80,19 +79,19 @@ def test_a_neuron_is_its_weights_times_what_leaves_it() -> None:
     shallow, deep = fully_connected((2, 3)), fully_connected((2, 3, 4))
     theta = rng.standard_normal(shallow.size)
     W, V = shallow.weights(theta)
-    assert np.allclose(neurons.vectors(shallow, theta), V[0][:, None] * W)
+    assert np.allclose(figures.vectors(shallow, theta), V[0][:, None] * W)
     theta = rng.standard_normal((5, deep.size))
     W, V, _ = deep.weights(theta)
     wanted = [[np.linalg.norm(v[:, j]) * w[j] for j in range(3)] for w, v in zip(W, V, strict=True)]
-    assert np.allclose(neurons.vectors(deep, theta), wanted)
+    assert np.allclose(figures.vectors(deep, theta), wanted)
 
 
 def test_figures_show_every_panel() -> None:
     thetas = np.array([PAPER.start, 2 * PAPER.start, PAPER.limit])
-    fig = neurons.two_times(PAPER.network, PAPER.X, thetas[:2], ["one", "two"], PAPER.limit)
+    fig = figures.two_times(PAPER.network, PAPER.X, thetas[:2], ["one", "two"], PAPER.limit)
     assert len(fig.axes) == 3
     assert cut_off(fig) == []
-    fig = neurons.shares(PAPER.network, np.array([1.0, 2.0, 3.0]), thetas)
+    fig = figures.shares(PAPER.network, np.array([1.0, 2.0, 3.0]), thetas)
     share = fig.axes[0].lines
     assert share[0].get_ydata()[-1] == pytest.approx(0.5)
     assert share[1].get_ydata()[-1] == 0.0
@@ -102,7 +101,7 @@ def test_figures_show_every_panel() -> None:
 
 
 def test_cones_hold_the_weights_that_are_active_on_all() -> None:
-    fig = neurons.start_cones(PAPER.X, [("one", 0.25), ("two", 0.125)])
+    fig = figures.start_cones(PAPER.X, [("one", 0.25), ("two", 0.125)])
     assert cut_off(fig) == []
     up, down = (patch.get_xy() for patch in fig.axes[0].patches)
     opening = np.arctan2(np.abs(up[1:-1, 0]), up[1:-1, 1]).max()
@@ -115,9 +114,9 @@ def test_cones_hold_the_weights_that_are_active_on_all() -> None:
 
 def test_curves_and_ratios() -> None:
     sizes = np.geomspace(1e-3, 0.2, 5)
-    fig = margins.along([("a", sizes, -sizes), ("b", sizes, sizes)], "size")
+    fig = figures.along([("a", sizes, -sizes), ("b", sizes, sizes)], "size")
     assert cut_off(fig) == []
-    fig = margins.ratios([("a", sizes, sizes**-0.5)], "height", "power")
+    fig = figures.ratios([("a", sizes, sizes**-0.5)], "height", "power")
     guide = next(line for line in fig.axes[0].lines if line.get_label() == "power")
     assert np.allclose(guide.get_ydata(), 0.6 * sizes**-0.5)
     assert cut_off(fig) == []
@@ -127,12 +126,12 @@ def test_curves_and_ratios() -> None:
 def test_the_race_is_that_of_the_flow(depth: int) -> None:
     """Against the flow of the network itself, in another clock and other coordinates."""
     delta = 0.1
-    paper = instances.theorem_5_1(depth, "relu")
+    paper = setting.theorem_5_1(depth, "relu")
     X = np.array([[1.0 + delta, 1.0 - delta]])
     chart = Polar(paper.network)
     field = GradientFlow(chart, EXPONENTIAL, X, paper.y, LOG_LOSS)
     path = integrate(field, chart.coordinates(paper.start), 100.0)
-    (line,) = margins.race([delta], depth, 4.0).axes[0].lines
+    (line,) = figures.race([delta], depth, 4.0).axes[0].lines
     taus = np.log(10.0) * np.asarray(line.get_xdata())
     kept = (taus > path.t[0] + 1e-6) & (taus < 99.0)
     assert kept.sum() > 50
@@ -151,8 +150,8 @@ def test_the_wedge_of_shorter_points_begins_at_the_limit() -> None:
 
 
 def test_a_chart_marks_its_limit_and_its_points() -> None:
-    chart = margins.Chart(dead_neuron.taken_over, ("a", "b"), (0.3, 0.2))
-    fig = margins.over_chart(
+    chart = figures.Chart(dead_neuron.taken_over, ("a", "b"), (0.3, 0.2))
+    fig = figures.over_chart(
         PAPER.network, PAPER.X, PAPER.y, PAPER.limit, chart, {"one": (0.1, 0.15)}
     )
     (ax,) = fig.axes

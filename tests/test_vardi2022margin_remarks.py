@@ -19,27 +19,16 @@ from reluflow.margin.optimum import classify_optimum
 from reluflow.margin.problem import margins, quotient
 from reluflow.margin.programs import least_length
 from reluflow.networks.indexed import diagonal
-from reluflow.papers.vardi2022margin import (
-    dead_neuron,
-    l1_margin,
-    moved_coordinate,
-    moved_pairs,
-    moved_triples,
-    pairs,
-    pairs_exact,
-    race,
-    race_exact,
-    suboptimality,
-)
-from reluflow.papers.vardi2022margin.families import (
+from reluflow.papers.vardi2022margin import dead_neuron, suboptimality
+from reluflow.papers.vardi2022margin.suboptimality import (
     Family,
     flat_patches,
+    least_l1,
     longer_coordinate,
     opening_angle,
     paired_data,
     paired_layer,
 )
-from reluflow.papers.vardi2022margin.predictors import least_l1
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
@@ -151,11 +140,11 @@ def test_a_layer_whose_program_fails_is_not_called_an_optimum() -> None:
 @given(st.integers(0, 10**6))
 def test_the_second_neuron_helps_where_the_classifier_says_so(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    X = pairs.PRINTED + 10.0 ** rng.uniform(-1.5, 0.0) * rng.normal(size=(2, 2))
-    help_of = pairs.help_of_the_second(X)
+    X = dead_neuron.PRINTED + 10.0 ** rng.uniform(-1.5, 0.0) * rng.normal(size=(2, 2))
+    help_of = dead_neuron.help_of_the_second(X)
     assume(abs(np.linalg.det(X)) > 1e-2)
     assume(abs(help_of) > 1e-3 or X[0] @ X[1] > 1e-2)
-    found = classify_optimum(dead_neuron.two_neurons(), pairs.pair_limit(X), X, np.ones(2))
+    found = classify_optimum(dead_neuron.two_neurons(), dead_neuron.pair_limit(X), X, np.ones(2))
     assert found.verdict == ("not local" if help_of > 0.0 else "global")
 
 
@@ -164,7 +153,7 @@ def test_the_second_neuron_helps_where_the_classifier_says_so(seed: int) -> None
 def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(2, 2))
     assume(abs(np.linalg.det(X)) > 1e-2)
-    u, mu = pairs.shortest_predictor(X)
+    u, mu = dead_neuron.shortest_predictor(X)
     found = least_length(X, np.ones(2))
     assert u == pytest.approx(found.blocks[0], rel=1e-6, abs=1e-8)
     assert mu @ X == pytest.approx(u, rel=1e-9)
@@ -172,25 +161,25 @@ def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
 
 
 def test_no_data_nearer_lose_one() -> None:
-    nearest = pairs.nearest_losing()
-    assert abs(pairs.keeps_both(nearest)) < 1e-14
+    nearest = dead_neuron.nearest_losing()
+    assert abs(dead_neuron.keeps_both(nearest)) < 1e-14
     rng, best = np.random.default_rng(0), np.inf
     for _ in range(20):
         run = minimize(
-            lambda z: np.sum((z - pairs.PRINTED.ravel()) ** 2),
-            pairs.PRINTED.ravel() + 0.2 * rng.normal(size=4),
-            constraints={"type": "ineq", "fun": lambda z: -pairs.keeps_both(z.reshape(2, 2))},
+            lambda z: np.sum((z - dead_neuron.PRINTED.ravel()) ** 2),
+            dead_neuron.PRINTED.ravel() + 0.2 * rng.normal(size=4),
+            constraints={"type": "ineq", "fun": lambda z: -dead_neuron.keeps_both(z.reshape(2, 2))},
             method="SLSQP",
         )
         if run.success:
             best = min(best, run.fun**0.5)
-    assert best == pytest.approx(pairs.losing_distance(), rel=1e-4)
+    assert best == pytest.approx(dead_neuron.losing_distance(), rel=1e-4)
 
 
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -> None:
     # Plain integration of the first neuron from w.x_1 = w.x_2 = 1e-6.
-    X = pairs.PRINTED + factor * (pairs.nearest_losing() - pairs.PRINTED)
+    X = dead_neuron.PRINTED + factor * (dead_neuron.nearest_losing() - dead_neuron.PRINTED)
 
     def rate(t: float, z: NDArray) -> NDArray:
         h = X @ z[:2]
@@ -203,12 +192,12 @@ def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -
 
 @pytest.mark.parametrize("logistic", [False, True])
 def test_the_second_method_is_the_network_s_flow(logistic: bool) -> None:
-    theta = dead_neuron.draw_start(pairs.PRINTED, np.random.default_rng(1), (-1.0, 1.0))
-    q = pairs.PRINTED @ theta[:2] * theta[4]
+    theta = dead_neuron.draw_start(dead_neuron.PRINTED, np.random.default_rng(1), (-1.0, 1.0))
+    q = dead_neuron.PRINTED @ theta[:2] * theta[4]
     g = np.exp(-q) if not logistic else 1.0 / (1.0 + np.exp(q))
-    pull = dead_neuron.two_neurons().gradient(theta, pairs.PRINTED, g) / g.sum()
+    pull = dead_neuron.two_neurons().gradient(theta, dead_neuron.PRINTED, g) / g.sum()
     s, p, v = abs(theta[0]), theta[1], theta[4]
-    T = pairs_exact._turning(*map(np.array, (s, p, v)), logistic)
+    T = dead_neuron._turning(*map(np.array, (s, p, v)), logistic)
     assert pull[0] * np.sign(theta[0]) == pytest.approx(-v * T, rel=1e-9)
     assert pull[1] == pytest.approx(v / 4.0, rel=1e-12)
     assert pull[4] == pytest.approx(p / 4.0 - s * T, rel=1e-9)
@@ -217,11 +206,11 @@ def test_the_second_method_is_the_network_s_flow(logistic: bool) -> None:
 
 def test_starts_are_of_the_stated_kind() -> None:
     rng = np.random.default_rng(0)
-    starts = [dead_neuron.draw_start(pairs.PRINTED, rng, (-12.0, 6.0)) for _ in range(500)]
-    assert all(moved_pairs.as_asked(theta, pairs.PRINTED) for theta in starts)
+    starts = [dead_neuron.draw_start(dead_neuron.PRINTED, rng, (-12.0, 6.0)) for _ in range(500)]
+    assert all(suboptimality.as_asked(theta, dead_neuron.PRINTED) for theta in starts)
     assert {np.sign(theta[5]) for theta in starts} == {-1.0, 1.0}
     for wrong in ([0, 1, -1, 0, 1, 1], [1, 0, 0, -1, 1, 1], [0, 1, 0, -1, -1, 1]):
-        assert not moved_pairs.as_asked(np.array(wrong, float), pairs.PRINTED)
+        assert not suboptimality.as_asked(np.array(wrong, float), dead_neuron.PRINTED)
     lengths = np.array([np.linalg.norm(theta[:2]) for theta in starts])
     assert lengths.min() < 1e-9 < 1e4 < lengths.max()
 
@@ -231,14 +220,15 @@ def test_theorem_3_2_and_a_fault_in_its_limit(monkeypatch: pytest.MonkeyPatch) -
     row = settle(claims, "mm.thm3.2", (dead_neuron.dies_on_the_way(), 4, 0),
                  more=dead_neuron.dead_limit(1, 40))  # fmt: skip
     assert row.verdict == "reproduced"
-    monkeypatch.setattr(dead_neuron, "pair_limit", lambda X: pairs.pair_limit(X) * 1.00001)
+    right = dead_neuron.pair_limit
+    monkeypatch.setattr(dead_neuron, "pair_limit", lambda X: right(X) * 1.00001)
     assert falsify(dead_neuron.dies_on_the_way(), 1, 2, 0).violations
 
 
 def test_the_limit_moves_with_the_data() -> None:
     claims = ledger.open("vardi2022margin", seed=2)
-    row = settle(claims, "mm.rem3.2.1", (moved_pairs.holds_nearby(), 4, 0),
-                 more=moved_pairs.how_far(2, 200))  # fmt: skip
+    row = settle(claims, "mm.rem3.2.1", (suboptimality.holds_nearby(), 4, 0),
+                 more=suboptimality.how_far(2, 200))  # fmt: skip
     assert row.verdict == "reproduced"
 
 
@@ -247,26 +237,26 @@ def test_the_limit_moves_with_the_data() -> None:
 
 def test_theorem_4_1_moved() -> None:
     claims = ledger.open("vardi2022margin", seed=3)
-    more = [*moved_coordinate.edge_of_the_radius(), *moved_coordinate.other_starts(3, 4)]
-    row = settle(claims, "mm.rem3.2.2", (moved_coordinate.silent_nearby(), 4, 0), more=more)
+    more = [*suboptimality.edge_of_the_radius(), *suboptimality.moved_coordinate_other_starts(3, 4)]
+    row = settle(claims, "mm.rem3.2.2", (suboptimality.silent_nearby(), 4, 0), more=more)
     assert row.verdict == "reproduced"
 
 
 def test_beyond_the_radius_the_statement_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moved_coordinate, "PRINTED", np.array([2.0, 1.0]))
-    assert falsify(moved_coordinate.silent_nearby(), 0, 2, 0).violations
+    monkeypatch.setattr(suboptimality, "PRINTED_DATUM", np.array([2.0, 1.0]))
+    assert falsify(suboptimality.silent_nearby(), 0, 2, 0).violations
 
 
 def test_lemma_C_6_moved_and_a_fault() -> None:
     claims = ledger.open("vardi2022margin", seed=4)
-    found = moved_triples.moved_triples(4, 3, 1, 2)
-    for id, check_of in (("mm.rem3.2.3", moved_triples.stays_beaten),
-                         ("mm.rem3.2.5", moved_triples.layer_stays_beaten)):  # fmt: skip
+    found = suboptimality.moved_triples(4, 3, 1, 2)
+    for id, check_of in (("mm.rem3.2.3", suboptimality.stays_beaten),
+                         ("mm.rem3.2.5", suboptimality.layer_stays_beaten)):  # fmt: skip
         assert claims.settle(id, check_of(found)).verdict == "reproduced"
     from dataclasses import replace
 
     for fault in ({"saved": 0.0, "layer_saved": 0.0}, {"off": 1e-3}, {"saved": np.nan}):
-        assert failing(moved_triples.stays_beaten([replace(found[0], **fault), *found[1:]]))
+        assert failing(suboptimality.stays_beaten([replace(found[0], **fault), *found[1:]]))
 
 
 # --- The race -------------------------------------------------------------------------------------
@@ -280,15 +270,15 @@ def test_the_closed_form_names_the_winner_of_the_integrated_race(seed: int, dept
     powers = [Fraction(v) for v in alpha ** (2 - depth)]
     times = np.sort([float(c) / v for c, v in zip(powers, x, strict=True)])
     assume(times[1] > 1.02 * times[0])
-    end = race.race([Fraction(v) for v in x], powers)
-    found = race_exact.followed_race(x, depth, np.tile(alpha, (depth, 1)))
+    end = suboptimality.race([Fraction(v) for v in x], powers)
+    found = suboptimality.followed_race(x, depth, np.tile(alpha, (depth, 1)))
     assert end.leaders == (found.leader,)
     assert found.verdict in ("local", "undecided")
 
 
 def test_the_laggard_ends_where_the_closed_form_says() -> None:
     x, depth = np.array([1.2, 1.0]), 3
-    end = race.race((Fraction(6, 5), Fraction(1)), (Fraction(1), Fraction(1)))
+    end = suboptimality.race((Fraction(6, 5), Fraction(1)), (Fraction(1), Fraction(1)))
     assert 1 / end.powers[1] == 6  # alpha_2 = (1 - 1/1.2)^(-1)
     path = solve_ivp(lambda G, a: x * a**2, (0.0, (1.0 - 1e-7) / 1.2), [1.0, 1.0], rtol=1e-11)
     assert path.y[1, -1] == pytest.approx(6.0, rel=1e-5)
@@ -304,7 +294,7 @@ def test_nothing_is_shorter_than_the_bound(activation: str, seed: int) -> None:
     network, y = diagonal(3, depth, activation), np.ones(1)
     theta = rng.normal(size=3 * depth) * 10.0 ** rng.uniform(-2.0, 0.0, 3 * depth)
     assume(network.output(theta, x[None])[0] > 0.0)
-    least = race.least_squared_norm(x, depth)
+    least = suboptimality.least_squared_norm(x, depth)
     assert quotient(network, theta, x[None], y) >= least * (1.0 - 1e-12)
     only = np.zeros(3)
     only[np.abs(x).argmax()] = 1.0
@@ -317,19 +307,23 @@ def test_nothing_is_shorter_than_the_bound(activation: str, seed: int) -> None:
 
 def test_blow_up_times() -> None:
     for depth in (3, 5, 10):
-        assert race.blow_up(np.full(depth, 2.0)) == pytest.approx(
+        assert suboptimality.blow_up(np.full(depth, 2.0)) == pytest.approx(
             2.0 ** (2 - depth) / (depth - 2), rel=1e-10
         )
     weights = np.array([0.3, 1.0, 2.5, 0.7])
-    path = solve_ivp(lambda G, w: w.prod() / w, (0.0, 0.999 * race.blow_up(weights)), weights,
-                     rtol=1e-10)  # fmt: skip
+    path = solve_ivp(
+        lambda G, w: w.prod() / w,
+        (0.0, 0.999 * suboptimality.blow_up(weights)),
+        weights,
+        rtol=1e-10,
+    )
     assert path.success
     assert path.y[:, -1].max() > 15.0
 
 
 def test_remark_3_2_on_theorem_5_1_holds_with_starts_that_move() -> None:
     claims = ledger.open("vardi2022margin", seed=5)
-    row = claims.settle("mm.rem3.2.4", race.robust(5, 12), reading=race.OWN_START)
+    row = claims.settle("mm.rem3.2.4", suboptimality.robust(5, 12), reading=suboptimality.OWN_START)
     assert row.verdict == "reproduced-with-reading"
 
 
@@ -348,14 +342,14 @@ def test_near_the_printed_datum_a_start_of_its_own_ends_at_no_local_optimum() ->
 
 @pytest.mark.parametrize("seed", range(5))
 def test_starts_of_their_own_keep_both_coordinates(seed: int) -> None:
-    assert not failing(race.starts_that_keep_both(seed, 16))
+    assert not failing(suboptimality.starts_that_keep_both(seed, 16))
 
 
 def test_an_untied_start_is_not_taken_for_a_tie() -> None:
     x = (Fraction(3), Fraction(2))
-    assert race.race(x, (Fraction(3), Fraction(2))).leaders == (0, 1)
-    assert race.race(x, (Fraction(3), Fraction(2) + Fraction(1, 10**30))).leaders == (0,)
-    theta = race.limit_of(np.array([3.0, 2.0]), 3, (0, 1), np.array([3.0, 2.0]) ** -1.0)
+    assert suboptimality.race(x, (Fraction(3), Fraction(2))).leaders == (0, 1)
+    assert suboptimality.race(x, (Fraction(3), Fraction(2) + Fraction(1, 10**30))).leaders == (0,)
+    theta = suboptimality.limit_of(np.array([3.0, 2.0]), 3, (0, 1), np.array([3.0, 2.0]) ** -1.0)
     value = classify_optimum(diagonal(2, 3, "linear"), theta, np.array([[3.0, 2.0]]), np.ones(1))
     assert value.verdict == "not local"  # and a KKT point:
     gradient = diagonal(2, 3, "linear").gradient(theta, np.array([[3.0, 2.0]]), np.ones(1))
@@ -374,29 +368,29 @@ def test_the_programme_has_the_exact_value(seed: int) -> None:
     y = rng.choice([-1.0, 1.0], 2)
     beta, _ = least_l1(X.astype(int), y.astype(int))
     exact = float(sum(map(abs, beta)))
-    assert l1_margin.least_l1_norm(X, y) == pytest.approx(exact, rel=1e-9)
+    assert suboptimality.least_l1_norm(X, y) == pytest.approx(exact, rel=1e-9)
     units = 10.0 ** rng.integers(-12, 13)
-    assert l1_margin.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
+    assert suboptimality.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
 
 
 def test_remark_4_1_and_a_longer_predictor() -> None:
     claims = ledger.open("vardi2022margin", seed=6)
-    found = l1_margin.flows_of_diagonal_networks(6, 12)
-    assert claims.settle("mm.rem4.1.2", l1_margin.shortest_without_zeros(found)).verdict == (
+    found = suboptimality.flows_of_diagonal_networks(6, 12)
+    assert claims.settle("mm.rem4.1.2", suboptimality.shortest_without_zeros(found)).verdict == (
         "reproduced"
     )
     from dataclasses import replace
 
     inside = next(k for k, each in enumerate(found) if each.zeros == 0)
     found[inside] = replace(found[inside], excess=1e-3)
-    assert failing(l1_margin.shortest_without_zeros(found))
+    assert failing(suboptimality.shortest_without_zeros(found))
 
 
 def test_all_kinds_are_feasible() -> None:
     rng = np.random.default_rng(0)
-    kinds: dict[str, Callable] = dict(l1_margin.KINDS)
+    kinds: dict[str, Callable] = dict(suboptimality.KINDS)
     for draw in kinds.values():
         for _ in range(50):
             X, y, start = draw(rng)
-            assert l1_margin.least_l1_norm(X, y) > 0.0
+            assert suboptimality.least_l1_norm(X, y) > 0.0
             assert start.shape == (2 * X.shape[1],)

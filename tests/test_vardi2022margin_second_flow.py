@@ -11,9 +11,8 @@ from reluflow.figures import cut_off
 from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.problem import quotient
-from reluflow.papers.vardi2022margin import off_the_kinks, printed_limits, second_flow
-from reluflow.papers.vardi2022margin.instances import theorem_4_2
-from reluflow.papers.vardi2022margin.pictures import neurons
+from reluflow.papers.vardi2022margin import constructions, counterexamples, figures
+from reluflow.papers.vardi2022margin.setting import theorem_4_2
 
 KINKS = theorem_4_2()
 
@@ -35,19 +34,21 @@ def test_the_closed_form_against_differences(loss: object) -> None:
 
     for s in (1.01, 1.3, 1.8):
         v = np.sqrt(2.0 * s**2 + 2.0)
-        theta, h = np.array(second_flow.turning(s, v)), 1e-5
+        theta, h = np.array(counterexamples.turning(s, v)), 1e-5
         slope = [(total(theta + h * e) - total(theta - h * e)) / (2 * h) for e in np.eye(12)]
         g = np.exp(-2 * s * v) / (1.0 if loss is EXPONENTIAL else 1.0 + np.exp(-2 * s * v))
-        assert -np.array(slope) / g == pytest.approx(np.array(second_flow.turning(v, 2 * s, 0)))
+        assert -np.array(slope) / g == pytest.approx(np.array(counterexamples.turning(v, 2 * s, 0)))
 
 
 def test_both_begin_at_the_printed_start_and_end_apart() -> None:
-    stays, turns = second_flow.both(np.array([1.0, 1e8]))
+    stays, turns = counterexamples.both(np.array([1.0, 1e8]))
     assert stays[0] == pytest.approx(KINKS.start)
     assert turns[0] == pytest.approx(KINKS.start)
     values = [quotient(KINKS.network, end, KINKS.X, KINKS.y) for end in (stays[1], turns[1])]
     assert values == pytest.approx([8.0, 32.0**0.5])
-    fig = neurons.ways(KINKS.network, KINKS.X, second_flow.both(np.linspace(1, 2, 5)), ["a", "b"])
+    fig = figures.ways(
+        KINKS.network, KINKS.X, counterexamples.both(np.linspace(1, 2, 5)), ["a", "b"]
+    )
     assert cut_off(fig) == []
     ends = [line.get_xydata()[-1] for line in fig.axes[1].lines if "w_" in str(line.get_label())]
     assert np.array(ends) == pytest.approx(np.array([[1, 3], [3, -1], [-1, -3], [-3, 1]]))
@@ -56,15 +57,15 @@ def test_both_begin_at_the_printed_start_and_end_apart() -> None:
 def test_the_theorems_stand_and_their_printed_start_is_read() -> None:
     claims = ledger.open("vardi2022margin")
     for id, layer in (("mm.thm4.2.2", None), ("mm.thm5.3", 1)):
-        assert claims.settle(id, off_the_kinks.one_flow_only(layer)).verdict == "reproduced"
-    told = [*printed_limits.four_neurons(), *second_flow.turns_away()]
-    row = claims.settle("mm.thm4.2.2.start", told, reading=second_flow.STAYS)
+        assert claims.settle(id, constructions.one_flow_only(layer)).verdict == "reproduced"
+    told = [*constructions.four_neurons(), *counterexamples.turns_away()]
+    row = claims.settle("mm.thm4.2.2.start", told, reading=counterexamples.STAYS)
     assert row.verdict == "reproduced-with-reading"
 
 
 @pytest.mark.parametrize("way", ["turn", "speed", "start"])
 def test_a_wrong_flow_is_seen(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = second_flow.turning
+    right = counterexamples.turning
 
     def wrong(s, v, apart=1):  # type: ignore[no-untyped-def]
         theta = right(s, v, apart)
@@ -72,18 +73,18 @@ def test_a_wrong_flow_is_seen(way: str, monkeypatch: pytest.MonkeyPatch) -> None
             return (*theta[:2], theta[3], theta[2], *theta[4:])
         return (*theta[:8], *(2 * u for u in theta[8:])) if way == "speed" else right(s + 1, v)
 
-    monkeypatch.setattr(second_flow, "turning", wrong)
-    assert not (all(second_flow._gradient()[0]) and second_flow._starts_there())
+    monkeypatch.setattr(counterexamples, "turning", wrong)
+    assert not (all(counterexamples._gradient()[0]) and counterexamples._starts_there())
 
 
 def test_no_kink_is_met_and_one_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    c = off_the_kinks.two_data()
-    assert failed(off_the_kinks.one_flow_only()) == []
+    c = constructions.two_data()
+    assert failed(constructions.one_flow_only()) == []
     for k, value in ((0, 0.0), (0, 1.0), (8, -1.0)):
         other = c.start.copy()
         other[k] = value
-        assert not off_the_kinks.each_sees_one(other)
+        assert not constructions.each_sees_one(other)
     # Another ratio of a_j + v_j, and so another limit.
     moved = replace(c, exact_start=(*c.exact_start[:8], 3, *c.exact_start[9:]))
-    monkeypatch.setattr(off_the_kinks, "two_data", lambda: moved)
-    assert any("closed form" in what for what in failed(off_the_kinks.one_flow_only()))
+    monkeypatch.setattr(constructions, "two_data", lambda: moved)
+    assert any("closed form" in what for what in failed(constructions.one_flow_only()))

@@ -15,18 +15,24 @@ from reluflow.falsify import falsify
 from reluflow.margin.kkt import kkt
 from reluflow.margin.problem import quotient
 from reluflow.networks.indexed import Network, diagonal, fully_connected
-from reluflow.papers.vardi2022margin import ends, guaranteed, instances, necessity
-from reluflow.papers.vardi2022margin import trained_networks as draws
-from reluflow.papers.vardi2022margin.ends import End, Judged, ended, judged, replayed, trained
-from reluflow.papers.vardi2022margin.instances import Construction
+from reluflow.papers.vardi2022margin import certificates, constructions, setting, tables
+from reluflow.papers.vardi2022margin.constructions import (
+    End,
+    Judged,
+    ended,
+    judged,
+    replayed,
+    trained,
+)
+from reluflow.papers.vardi2022margin.setting import Construction
 from scipy.optimize import minimize
 
 FAMILIES = {
-    "full": draws.full_linear((2, 4)),
-    "sparse": draws.sparse_linear(),
-    "relu": draws.sparse_relu(),
-    "shared": draws.shared("linear"),
-    "shared relu": draws.shared("relu"),
+    "full": setting.full_linear((2, 4)),
+    "sparse": setting.sparse_linear(),
+    "relu": setting.sparse_relu(),
+    "shared": setting.trained_networks_shared("linear"),
+    "shared relu": setting.trained_networks_shared("relu"),
 }
 
 
@@ -37,8 +43,8 @@ def item(c: Construction, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def survey() -> guaranteed.Survey:
-    return guaranteed.survey(5, 6)
+def survey() -> tables.Survey:
+    return tables.survey(5, 6)
 
 
 # --- draws ----------------------------------------------------------------------------------------
@@ -55,7 +61,7 @@ def test_the_labels_are_those_of_the_start(family: str, seed: int) -> None:
     assert len(X) > 0
     assert np.all(margins > 0.0) or not margins.any()
     lengths = margins / np.linalg.norm(X, axis=1)
-    assert lengths.min() >= draws.CLEAR * lengths.max() * (1.0 - 1e-9)
+    assert lengths.min() >= setting.CLEAR * lengths.max() * (1.0 - 1e-9)
     if margins.any():
         clear = np.log1p(np.exp(-margins)).sum() < np.log(2.0)
         assert clear or margins.max() == pytest.approx(0.3)
@@ -67,7 +73,7 @@ def test_the_labels_are_those_of_the_start(family: str, seed: int) -> None:
 
 def test_some_networks_share_weights_and_some_starts_do_not_fit_yet() -> None:
     rng = np.random.default_rng(0)
-    kinds = list(draws.shared("linear").values())
+    kinds = list(setting.trained_networks_shared("linear").values())
     found = [kinds[k % len(kinds)](rng) for k in range(60)]
     assert any(
         np.bincount(g[g > 0].ravel()).max() > 1 for one in found for g in one["network"].maps
@@ -83,37 +89,37 @@ def test_some_networks_share_weights_and_some_starts_do_not_fit_yet() -> None:
 
 
 def test_ends_of_printed_examples() -> None:
-    silent = ended(item(instances.theorem_4_1()))["end"]
+    silent = ended(item(setting.theorem_4_1()))["end"]
     assert silent.weights is False
     assert silent.inputs == (False,)
     assert [one.verdict for one in silent.judged] == ["not local"]
-    two = ended(item(instances.lemma_C_6()), by_layer=True)["end"]
+    two = ended(item(setting.lemma_C_6()), by_layer=True)["end"]
     assert two.weights is True
     assert two.inputs == (True,)
     assert [(one.layer, one.verdict) for one in two.judged] == [(1, "local"), (2, "global")]
-    four = ended(item(instances.theorem_4_2()), by_layer=True)["end"]
+    four = ended(item(setting.theorem_4_2()), by_layer=True)["end"]
     assert (four.weights, four.inputs_from(1), four.inputs_from(2)) == (True, False, True)
     assert [one.verdict for one in four.judged] == ["not local", "global"]
 
 
 def test_a_flow_that_comes_to_rest_does_not_fit() -> None:
-    c = instances.theorem_3_2()
+    c = setting.theorem_3_2()
     dead = np.array([0.1, -1.0, 0.1, -1.0, 1.0, 1.0])
     end = ended(item(c, start=dead))["end"]
     assert not end.fits
     assert end.judged == ()
-    report = falsify(guaranteed.relu_is_local((("dead", {**item(c), "end": end}),)), 0, 1, 0)
+    report = falsify(tables.relu_is_local((("dead", {**item(c), "end": end}),)), 0, 1, 0)
     assert report.rejected == {"the flow does not come to rest": 1}
 
 
 def test_a_refused_certificate_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    c = instances.theorem_4_1()
+    c = setting.theorem_4_1()
     assert judged(c.network, c.limit, c.X, c.y).verdict == "not local"
 
     class Refused:
         verdict, slack = "refused", np.inf
 
-    monkeypatch.setattr(ends, "check", lambda *given: Refused)
+    monkeypatch.setattr(constructions, "check", lambda *given: Refused)
     assert judged(c.network, c.limit, c.X, c.y).verdict == "undecided"
 
 
@@ -125,20 +131,20 @@ def test_a_refused_certificate_decides_nothing(monkeypatch: pytest.MonkeyPatch) 
 def test_what_is_not_zero_must_be_so_for_all_that_is_within_the_error(
     values: list, error: float, told: bool | None
 ) -> None:
-    assert ends._apart(np.array(values), error) is told
+    assert constructions._apart(np.array(values), error) is told
 
 
 def test_inputs_of_linear_networks() -> None:
     net, X = diagonal(2, 3, "linear"), np.array([[1.0, 2.0], [3.0, 0.0]])
-    h = ends._cosines(net, np.array([1.0, -1, 2, 3, 1, 1]), X)
+    h = constructions._cosines(net, np.array([1.0, -1, 2, 3, 1, 1]), X)
     assert len(h) == 2
     assert h[0] == pytest.approx(np.array([[1, -2], [3, 0]]) / np.sqrt([[5.0], [9.0]]))
     assert np.sign(h[1]).tolist() == [[1, -1], [1, 0]]
 
 
 def test_a_survey_is_replayed_in_its_order() -> None:
-    found = trained({"a": lambda rng: item(instances.theorem_4_1()),
-                     "b": lambda rng: item(instances.theorem_4_1("relu"))}, 0, 3)  # fmt: skip
+    found = trained({"a": lambda rng: item(setting.theorem_4_1()),
+                     "b": lambda rng: item(setting.theorem_4_1("relu"))}, 0, 3)  # fmt: skip
     assert [kind for kind, _ in found] == ["a", "b", "a", "b"]
     again = replayed(found)
     rng = np.random.default_rng(0)
@@ -160,22 +166,22 @@ ALL = {
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_statements_survive_small_surveys(name: str, survey: guaranteed.Survey) -> None:
-    statement, found = getattr(guaranteed, name), getattr(survey, ALL[name])
-    report = guaranteed.tried(statement, found, 5)
+def test_statements_survive_small_surveys(name: str, survey: tables.Survey) -> None:
+    statement, found = getattr(tables, name), getattr(survey, ALL[name])
+    report = tables.tried(statement, found, 5)
     assert report.survives
     assert report.tried > 0
-    assert guaranteed.gaps(statement, found).holds
-    assert len(guaranteed.spoken_of(statement, found)) >= report.tried
+    assert tables.gaps(statement, found).holds
+    assert len(tables.spoken_of(statement, found)) >= report.tried
 
 
 @pytest.mark.parametrize(
     ("name", "construction", "by_layer"),
-    [("sparse_linear_is_global", instances.theorem_4_1, False),
-     ("sparse_linear_with_inputs_is_global", instances.theorem_4_1, False),
-     ("relu_is_local", instances.theorem_4_2, False),
-     ("relu_is_local", instances.theorem_3_2, False),
-     ("relu_layers_with_inputs_are_local", instances.theorem_4_2, True)],
+    [("sparse_linear_is_global", setting.theorem_4_1, False),
+     ("sparse_linear_with_inputs_is_global", setting.theorem_4_1, False),
+     ("relu_is_local", setting.theorem_4_2, False),
+     ("relu_is_local", setting.theorem_3_2, False),
+     ("relu_layers_with_inputs_are_local", setting.theorem_4_2, True)],
 )  # fmt: skip
 def test_the_hypotheses_are_needed(
     name: str,
@@ -185,20 +191,20 @@ def test_the_hypotheses_are_needed(
 ) -> None:
     found = (("printed", ended(item(construction()), by_layer)),)
     # Making a counterexample smaller would follow hundreds of flows.
-    monkeypatch.setattr(guaranteed, "ended", lambda item, by_layer: item)
-    statement = getattr(guaranteed, name)(found)
+    monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
+    statement = getattr(tables, name)(found)
     assert falsify(statement, 0, 1, 0).tried == 0
-    bare = replace(getattr(guaranteed, name)(found), hypotheses={})
+    bare = replace(getattr(tables, name)(found), hypotheses={})
     assert not falsify(bare, 0, 1, 0).survives
 
 
 def test_only_layers_above_the_boundaries_are_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guaranteed, "ended", lambda item, by_layer: item)
-    found = (("printed", ended(item(instances.theorem_4_2()), True)),)
-    report = falsify(guaranteed.relu_layers_are_local(found), 0, 1, 0)
+    monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
+    found = (("printed", ended(item(setting.theorem_4_2()), True)),)
+    report = falsify(tables.relu_layers_are_local(found), 0, 1, 0)
     assert (report.tried, report.survives) == (1, True)
-    assert guaranteed.relu_layers_are_local(found).slack(found[0][1]) > -1e-9
-    everything = falsify(guaranteed.linear_layers_are_global(found), 0, 1, 0)
+    assert tables.relu_layers_are_local(found).slack(found[0][1]) > -1e-9
+    everything = falsify(tables.linear_layers_are_global(found), 0, 1, 0)
     assert not everything.survives
 
 
@@ -208,21 +214,21 @@ def test_only_layers_above_the_boundaries_are_spoken_of(monkeypatch: pytest.Monk
      ("undecided", np.nan, np.nan)],
 )  # fmt: skip
 def test_slacks(verdict: str, gap: float, slack: float) -> None:
-    one = ended(item(instances.theorem_4_4()))
+    one = ended(item(setting.theorem_4_4()))
     end: End = replace(one["end"], judged=(Judged(None, verdict, gap, "planted"),))
-    made = guaranteed.full_linear_is_global((("planted", {**one, "end": end}),))
+    made = tables.full_linear_is_global((("planted", {**one, "end": end}),))
     assert made.slack({**one, "end": end}) == pytest.approx(slack, nan_ok=True)
-    unknown = guaranteed.sparse_linear_is_global((("planted", one),))
+    unknown = tables.sparse_linear_is_global((("planted", one),))
     assert np.isnan(unknown.slack({**one, "end": replace(end, weights=None)}))
 
 
-def test_a_search_runs_flows_of_its_own(survey: guaranteed.Survey) -> None:
-    report = guaranteed.tried(guaranteed.relu_is_local, survey.relu, 0, 4)
+def test_a_search_runs_flows_of_its_own(survey: tables.Survey) -> None:
+    report = tables.tried(tables.relu_is_local, survey.relu, 0, 4)
     assert report.evaluations == 4
     assert report.survives
 
 
-def test_no_descent_ends_below_a_limit_that_is_global(survey: guaranteed.Survey) -> None:
+def test_no_descent_ends_below_a_limit_that_is_global(survey: tables.Survey) -> None:
     """SciPy's SLSQP from random starts, on the linear networks of depth 2."""
     rng = np.random.default_rng(0)
     for _, one in survey.sparse[:6]:
@@ -252,37 +258,37 @@ def descent(net: Network, X: NDArray, y: NDArray, rng: np.random.Generator) -> f
 
 
 def test_optima_are_kkt_points_and_other_points_are_not() -> None:
-    statement = necessity.optima_are_kkt_points()
+    statement = certificates.optima_are_kkt_points()
     rng, seen, off = np.random.default_rng(3), 0, []
     for draw in list(statement.draws.values())[::3]:
         one = draw(rng)
         if np.isfinite(one["residual"]):
             seen += 1
-            assert statement.slack(one) > 0.9 * necessity.RESIDUAL
+            assert statement.slack(one) > 0.9 * certificates.NECESSITY_RESIDUAL
             moved = one["theta"] * (1.0 + 0.1 * rng.normal(size=len(one["theta"])))
             X, y = one["X"] / np.abs(one["X"]).max(), one["y"]
             if len(moved) > 2 and (y * one["network"].output(moved, X)).min() > 0.0:
                 off.append(kkt(one["network"], moved, X, y).residual)
     assert seen > 5
-    assert np.median(off) > 10.0 * necessity.RESIDUAL
+    assert np.median(off) > 10.0 * certificates.NECESSITY_RESIDUAL
 
 
 def test_optima_on_boundaries_are_met() -> None:
-    evidence = necessity.boundaries(0, 20)
+    evidence = certificates.boundaries(0, 20)
     assert evidence[0].holds
     assert evidence[0].tried >= 5
 
 
 def test_weights_are_put_on_kinks() -> None:
     net, X = fully_connected([2, 2]), np.array([[1.0, 0.0], [0.0, 1.0]])
-    theta = necessity.on_kinks(net, np.array([1e-7, 1.0, 1e-7, 1e-7, 1.0, 1.0]), X)
+    theta = certificates.on_kinks(net, np.array([1e-7, 1.0, 1e-7, 1e-7, 1.0, 1.0]), X)
     assert theta.tolist() == [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
     far = np.array([1e-2, 1.0, 1.0, 1.0, 1.0, 1.0])
-    assert necessity.on_kinks(net, far, X).tolist() == far.tolist()
+    assert certificates.on_kinks(net, far, X).tolist() == far.tolist()
 
 
 def test_the_qualification_asks_for_the_depth() -> None:
-    statement = necessity.qualification()
+    statement = certificates.qualification()
     assert falsify(statement, 0, 60, 0).survives
     rng = np.random.default_rng(0)
     one = statement.draws["ReLU"](rng)

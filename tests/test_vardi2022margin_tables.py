@@ -13,23 +13,16 @@ from reluflow.ledger import Evidence
 from reluflow.margin.kkt import kkt
 from reluflow.margin.problem import margins, quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import (
-    deeper,
-    guaranteed,
-    instances,
-    off_the_kinks,
-    printed_limits,
-    tables,
-)
-from reluflow.papers.vardi2022margin.curves import S
-from reluflow.papers.vardi2022margin.ends import Judged
-from reluflow.papers.vardi2022margin.instances import EPS, Construction
-from reluflow.papers.vardi2022margin.perturbations import shorter_all_the_way
-from reluflow.papers.vardi2022margin.rays import (
+from reluflow.papers.vardi2022margin import constructions, setting, tables
+from reluflow.papers.vardi2022margin.constructions import (
+    Judged,
+    S,
     better_is_shorter,
     keeps_its_ray,
+    shorter_all_the_way,
     starts_on_its_limit,
 )
+from reluflow.papers.vardi2022margin.setting import EPS, Construction
 
 RAYS = {
     "theorem_4_1": True, "theorem_4_2": True, "theorem_4_4": True, "theorem_5_1": True,
@@ -46,12 +39,12 @@ def failed(evidence: list[Evidence]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("claim", "settled"),
-    [("mm.thm4.1", printed_limits.silent_coordinate),
-     ("mm.thm4.2.2.start", printed_limits.four_neurons),
-     ("mm.thm4.3.notglobal", printed_limits.two_groups),
-     ("mm.thm4.4", printed_limits.shared_filter),
-     ("mm.thm5.1", lambda: printed_limits.deep_diagonal((3,))),
-     ("mm.thm5.4.notglobal", printed_limits.first_layer_of_two_groups)],
+    [("mm.thm4.1", constructions.silent_coordinate),
+     ("mm.thm4.2.2.start", constructions.four_neurons),
+     ("mm.thm4.3.notglobal", constructions.printed_limits_two_groups),
+     ("mm.thm4.4", constructions.shared_filter),
+     ("mm.thm5.1", lambda: constructions.deep_diagonal((3,))),
+     ("mm.thm5.4.notglobal", constructions.first_layer_of_two_groups)],
 )  # fmt: skip
 def test_printed_examples(claim: str, settled: Callable[[], list[Evidence]]) -> None:
     assert ledger.open("vardi2022margin").settle(claim, settled()).verdict == "reproduced"
@@ -59,37 +52,37 @@ def test_printed_examples(claim: str, settled: Callable[[], list[Evidence]]) -> 
 
 @pytest.mark.parametrize(
     ("made", "verdict", "layer", "seen"),
-    [(instances.lemma_C_6, "not local", None, "no local optimum"),
-     (instances.theorem_4_2, "local", 1, "local optima"),
-     (instances.theorem_4_2, "not local", 2, "no local optimum")],
+    [(setting.lemma_C_6, "not local", None, "no local optimum"),
+     (setting.theorem_4_2, "local", 1, "local optima"),
+     (setting.theorem_4_2, "not local", 2, "no local optimum")],
 )  # fmt: skip
 def test_a_wrong_verdict_is_seen(
     made: Callable[[], Construction], verdict: str, layer: int | None, seen: str
 ) -> None:
-    found = printed_limits.as_printed(
-        printed_limits.flows([made()], layer, (0.0,)), verdict, layer)  # fmt: skip
+    found = constructions.as_printed(
+        constructions.flows([made()], layer, (0.0,)), verdict, layer)  # fmt: skip
     assert any(seen in what for what in failed(found))
 
 
 def test_another_start_or_limit_is_seen() -> None:
-    c = instances.theorem_4_1()
+    c = setting.theorem_4_1()
     both = replace(c, exact_start=tuple(sympy.Integer(1) for _ in range(4)))
     assert "limits from the printed one, over its length" in failed(
-        printed_limits.ends_as_printed(both, "not local"))  # fmt: skip
-    wrong = replace(c, exact_limit=instances._numbers("1 1/10 1 1/10"))
-    assert failed(printed_limits.ends_as_printed(wrong, "not local"))
+        constructions.ends_as_printed(both, "not local"))  # fmt: skip
+    wrong = replace(c, exact_limit=setting._numbers("1 1/10 1 1/10"))
+    assert failed(constructions.ends_as_printed(wrong, "not local"))
 
 
 def test_every_convention_and_loss_is_run() -> None:
-    runs = printed_limits.followed(instances.theorem_4_1("relu"))
+    runs = constructions.followed(setting.theorem_4_1("relu"))
     assert len({run.how for run in runs}) == len(runs) == 6
-    assert len(printed_limits.followed(instances.theorem_4_1())) == 2
+    assert len(constructions.followed(setting.theorem_4_1())) == 2
 
 
 @pytest.mark.parametrize("name", RAYS)
 @pytest.mark.parametrize("at_zero", [0.0, 0.5, 1.0])
 def test_rays(name: str, at_zero: float) -> None:
-    c = getattr(instances, name)()
+    c = getattr(setting, name)()
     assert starts_on_its_limit(c) == RAYS[name]
     assert keeps_its_ray(c, at_zero) == RAYS[name]
     if RAYS[name]:
@@ -99,17 +92,17 @@ def test_rays(name: str, at_zero: float) -> None:
 
 def test_rays_know_the_convention() -> None:
     """Without the fourth datum nothing holds the first neuron's kink in balance."""
-    rows = tuple(instances._numbers(x) for x in ("0 1", "1 0", "0 -1"))
-    start = tuple(2 * value for row in rows for value in row) + instances._numbers("2 2 2")
-    three = replace(instances.theorem_4_2(), network=fully_connected([2, 3]), exact_X=rows,
+    rows = tuple(setting._numbers(x) for x in ("0 1", "1 0", "0 -1"))
+    start = tuple(2 * value for row in rows for value in row) + setting._numbers("2 2 2")
+    three = replace(setting.theorem_4_2(), network=fully_connected([2, 3]), exact_X=rows,
                     labels=(1, 1, 1), exact_start=start, exact_limit=start)  # fmt: skip
     assert [keeps_its_ray(three, value) for value in (0.0, 0.5, 1.0)] == [True, False, False]
 
 
 def test_a_ray_needs_equal_margins_and_the_printed_limit() -> None:
-    c = instances.theorem_4_1()
-    point = instances._numbers("2 1 2 1")
-    apart = replace(c, exact_X=(instances._numbers("1 0"), instances._numbers("0 1")),
+    c = setting.theorem_4_1()
+    point = setting._numbers("2 1 2 1")
+    apart = replace(c, exact_X=(setting._numbers("1 0"), setting._numbers("0 1")),
                     labels=(1, 1), exact_start=point, exact_limit=point)  # fmt: skip
     assert not keeps_its_ray(apart, 0.0)
     assert keeps_its_ray(replace(apart, exact_start=(1,) * 4, exact_limit=(2,) * 4), 0.0)
@@ -117,7 +110,7 @@ def test_a_ray_needs_equal_margins_and_the_printed_limit() -> None:
 
 
 def test_better_points_must_be_feasible_and_shorter() -> None:
-    c = instances.lemma_C_6()
+    c = setting.lemma_C_6()
     assert better_is_shorter(c)
     assert not better_is_shorter(replace(c, exact_better=c.exact_limit))
     half = tuple(value / 2 for value in c.exact_better)
@@ -127,7 +120,7 @@ def test_better_points_must_be_feasible_and_shorter() -> None:
 # --- a third layer --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("made", [deeper.dead_neuron, deeper.two_groups])
+@pytest.mark.parametrize("made", [constructions.dead_neuron, constructions.deeper_two_groups])
 def test_a_third_layer(made: Callable[[], Construction]) -> None:
     c = made()
     assert c.network.degree == 3
@@ -139,8 +132,8 @@ def test_a_third_layer(made: Callable[[], Construction]) -> None:
 
 @pytest.mark.parametrize(
     ("made", "length"),
-    [(deeper.dead_neuron, S**2 / 2), (off_the_kinks.two_data, S),
-     (off_the_kinks.two_data_deeper, S)],
+    [(constructions.dead_neuron, S**2 / 2), (constructions.two_data, S),
+     (constructions.two_data_deeper, S)],
 )  # fmt: skip
 def test_shorter_points_all_the_way(made: Callable[[], Construction], length: sympy.Expr) -> None:
     c = made()
@@ -157,8 +150,8 @@ def test_shorter_points_all_the_way(made: Callable[[], Construction], length: sy
 
 
 def test_the_better_first_layer_of_depth_3() -> None:
-    c = deeper.two_groups()
-    better = instances.floats(c.exact_better)
+    c = constructions.deeper_two_groups()
+    better = setting.floats(c.exact_better)
     assert margins(c.network, better, c.X, c.y).min() == pytest.approx(1.0)
     assert quotient(c.network, better, c.X, c.y) < quotient(c.network, c.limit, c.X, c.y)
     first = c.network.sizes[0]
@@ -169,12 +162,12 @@ def test_the_better_first_layer_of_depth_3() -> None:
 
 
 @pytest.fixture(scope="module")
-def survey() -> guaranteed.Survey:
-    return guaranteed.survey(7, 6)
+def survey() -> tables.Survey:
+    return tables.survey(7, 6)
 
 
 @pytest.fixture(scope="module")
-def filled(survey: guaranteed.Survey) -> dict[str, tables.Table]:
+def filled(survey: tables.Survey) -> dict[str, tables.Table]:
     return {"tab1": tables.table_1(survey), "tab2": tables.table_2(survey)}
 
 
@@ -200,19 +193,19 @@ def test_the_frame_shows_both_entries(filled: dict[str, tables.Table]) -> None:
 
 
 def test_one_limit_that_is_not_optimal_changes_the_entry(
-    survey: guaranteed.Survey, monkeypatch: pytest.MonkeyPatch
+    survey: tables.Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Making a counterexample smaller would follow hundreds of flows.
-    monkeypatch.setattr(guaranteed, "ended", lambda item, by_layer: item)
+    monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
     one = next(one for _, one in survey.sparse if one["end"].weights)
     for verdict, entry in [("not local", "Not local"), ("local", "Local")]:
         bad = replace(one["end"], judged=(Judged(None, verdict, 0.1, "planted"),))
         other = (*survey.sparse, *((k, {**one, "end": bad}) for k, _ in survey.sparse[:12]))
-        cell = tables._all(tables.GLOBAL, "", guaranteed.sparse_linear_is_global, other, "here")
+        cell = tables._all(tables.GLOBAL, "", tables.sparse_linear_is_global, other, "here")
         assert cell.found == entry
         assert "the entry that the program finds" in failed(list(cell.evidence))
-        mixed = tables._mixed("", guaranteed.sparse_linear_is_global, other,
-                              [instances.lemma_C_6()], None, "here")  # fmt: skip
+        mixed = tables._mixed("", tables.sparse_linear_is_global, other,
+                              [setting.lemma_C_6()], None, "here")  # fmt: skip
         assert mixed.found == (tables.NOT_LOCAL if verdict == "not local" else tables.MIXED)
 
 
@@ -224,6 +217,6 @@ def test_entries_follow_from_verdicts() -> None:
 
 
 def test_a_positive_example_does_not_fill_a_negative_entry() -> None:
-    cell = tables._one("", tables._flows([instances.lemma_C_6()]), "here")
+    cell = tables._one("", tables._flows([setting.lemma_C_6()]), "here")
     assert cell.found == tables.LOCAL
     assert failed(list(cell.evidence))

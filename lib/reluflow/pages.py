@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-_PICTURES = ("reluflow.figures", ".pictures")
+_PICTURES = "figures"  # in the name of every module that draws
 
 
 class _Blank:
@@ -111,4 +111,4 @@ def _is_parameters(cell: NotebookNode) -> bool:
 def _draws(value: Any) -> bool:
     room = value.__name__ if isinstance(value, ModuleType) else ""
     room = value.__module__ if isinstance(value, FunctionType) else room
-    return any(part in room for part in _PICTURES)
+    return _PICTURES in room

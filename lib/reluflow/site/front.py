@@ -23,7 +23,7 @@ from reluflow.ledger.display import COLOURS, OPEN, badge
 from reluflow.ledger.instead import WEIGHTS, causes
 from reluflow.ledger.verdict import REFUTED, VERDICTS
 from reluflow.papers.lee2022support.examples import study
-from reluflow.papers.lee2022support.pictures.front import surprise
+from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
 
 ALL = "all"

@@ -1,23 +1,35 @@
-"""The experiments of Section 5 and Appendix G: data, starts, flows, descents and their limits."""
+"""The page `examples`: Section 5 and Appendix G."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from reluflow.datasets import Dataset, select, settings
+from reluflow import rational
+from reluflow.approx import approx, on_grain
+from reluflow.bruteforce import plain_descent
+from reluflow.datasets import Dataset, load, select, settings
 from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
 from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.descent import path_distance
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
+from reluflow.ledger import Counterexample, bound, deviation, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.assumptions import check_assumptions
+from reluflow.papers.lee2022support.setting import assumptions, check_assumptions, smallest_force
 from reluflow.progress import progress
+
+# --- The experiments of Section 5 and Appendix G: data, starts, flows, descents and their
+# limits -------------------------------------------------------------------------------------------
+
 
 MOST_DATA = 1000
 """Up to this many data a run goes on without its cells where they are too many to enumerate."""
@@ -172,3 +184,314 @@ def study(dataset: str, initial_points: list | None, step: float, seed: int) -> 
             )
     runs = tuple(experiment(item, initial_points, step, seed) for item in chosen)
     return Study(runs[0], runs[1:])
+
+
+# --- Example 5.1 and Figure 3: three starts, seven small ones, and descent for the flow -----------
+#
+# A refutation is measured twice: on the exact flow, and by a route of `rational` or `bruteforce`.
+
+
+LOOP_STEPS = 20_000
+"""Plain steps of the second route: enough to tell the losses in question apart."""
+
+
+def three_starts(run: Experiment) -> dict[str, Any]:
+    """sv.ex5.1.a: the small start's limit, and no other, is the global minimum (Figure 3(a))."""
+    small, middle, large = run.limits
+    return {
+        "evidence": [
+            fact("limits that are local minima", sum(v.rank > 0 for v in run.limits), 3),
+            fact("rank of the limit from (0.0001, 0.0001)", small.rank, 1),
+            fact("the limit from (0, 8) is not global", middle.rank > 1, True),
+            fact("the limit from (0, 45) is not global", large.rank > 1, True),
+            deviation("loss of the small start's limit above the least loss",
+                      small.loss - run.minima[0].loss, ""),
+            note("losses of the three limits", tuple(v.loss for v in run.limits)),
+            note("their support vectors",
+                 tuple(tuple(j + 1 for j in v.support) for v in run.limits)),
+            note("their ranks", tuple(v.rank for v in run.limits)),
+        ],
+        "counterexample": _beaten(run, small, large),
+    }  # fmt: skip
+
+
+def _beaten(run: Experiment, first: Limit, second: Limit) -> Counterexample:
+    """That the flow from `first` ends above the end of the flow from `second`, by three routes."""
+    X, y = run.X, run.y
+    exact = [rational.fit(X, y, limit.support) for limit in (first, second)]
+    inside = [
+        rational.is_local_minimum(fitted, limit.support)
+        for fitted, limit in zip(exact, (first, second), strict=True)
+    ]
+    loops = [plain_descent(X, y, v.start, run.step, LOOP_STEPS)[-1] for v in (first, second)]
+    by_loop = float(loss(X, y, loops[0]) - loss(X, y, loops[1]))
+    return Counterexample(
+        instance={"X": X, "y": y, "w0": first.start, "w0 of a better limit": second.start},
+        assumptions={**assumptions(X, y), "both limits strictly inside their cells": all(inside)},
+        breaks=(bound("L(limit) - L(better limit), exact flows", first.loss - second.loss,
+                      "<=", 0.0, ""),),
+        recheck=(
+            bound("the same in rational arithmetic", float(exact[0].loss - exact[1].loss),
+                  "<=", 0.0, ""),
+            bound(f"the same after {LOOP_STEPS} plain steps, on the way", by_loop, "<=", 0.0, ""),
+        ),
+        route="normal equations solved in rational arithmetic on the printed decimals, "
+        f"and descent as a loop of {LOOP_STEPS} plain steps",
+    )  # fmt: skip
+
+
+def seven_starts(run: Experiment, starts: NDArray) -> dict[str, Any]:
+    """sv.ex5.1.b: the small starts agree, and on the global minimum (Figure 3(b))."""
+    seven = replace(run, starts=starts)
+    ends = np.array([limit.w for limit in seven.limits])
+    ranks = {limit.rank for limit in seven.limits}
+    return {
+        "evidence": [
+            fact("starts", len(starts), 7),
+            bound("largest norm of a start", float(np.linalg.norm(starts, axis=1).max()),
+                  "<", 0.3, ""),
+            bound("smallest component of -grad L at the starts",
+                  smallest_force(run.X, run.y, starts), ">", 0.0, ""),
+            deviation("spread of the seven limits", float(np.ptp(ends, axis=0).max()), ""),
+            fact("ranks of the limits among all local minima", tuple(sorted(ranks)), (1,)),
+            deviation("their loss above the least loss",
+                      max(limit.loss for limit in seven.limits) - run.minima[0].loss, ""),
+        ],
+        "counterexample": _beaten(run, seven.limits[0], run.limits[2]),
+    }  # fmt: skip
+
+
+def descent_for_flow(run: Experiment) -> dict[str, Any]:
+    """sv.ex5.1.gd: descent at the printed step stands for the flow, along the whole path (G.1)."""
+    apart = [path_distance(f, g, run.step) for f, g in zip(run.flows, run.descents, strict=True)]
+    order = [
+        [(e.datum, e.kind) for e in f.events] == [(e.datum, e.kind) for e in g.events]
+        for f, g in zip(run.flows, run.descents, strict=True)
+    ]
+    left = [
+        float(np.linalg.norm(g.end - f.end) / np.linalg.norm(f.end))
+        for f, g in zip(run.flows, run.descents, strict=True)
+    ]
+    return {
+        "evidence": [
+            deviation("largest distance over the whole path", max(apart), "of the path's reach"),
+            deviation("distance left after the last iteration", max(left), "of |w(inf)|"),
+            fact("starts whose events come in the same order", sum(order), len(order)),
+            note("iterations", run.iterations),
+        ],
+    }
+
+
+# --- Examples 5.2 and 5.3, and the captions of Figures 12 and 13 ----------------------------------
+
+
+def deactivation(run: Experiment) -> dict[str, Any]:
+    """sv.ex5.2: x_1 leaves the ReLU flow for good, and returns to the linear one."""
+    relu, line, limit = run.flows[0], run.linear_flows[0], run.limits[0]
+    off = relu.first_time(0, "deactivate")
+    common, later = np.linspace(0.0, off, 200), np.array([off + 1.0])
+    zero = [m for m in run.minima if m.rank == 1]
+    return {
+        "evidence": [
+            fact("x_1 is deactivated, and nothing else happens to the ReLU flow",
+                 [(e.datum + 1, e.kind) for e in relu.events] == [(1, "deactivate")], True),
+            fact("the linear flow re-activates x_1",
+                 [(e.datum + 1, e.kind) for e in line.events]
+                 == [(1, "deactivate"), (1, "activate")], True),
+            bound("largest distance of the two flows up to then",
+                  float(np.abs(relu.at(common) - line.at(common)).max()), "<=", 1e-8, ""),
+            bound("their distance one unit of time later",
+                  float(np.linalg.norm(relu.at(later) - line.at(later))), ">", 1e-3, ""),
+            bound("rank of the ReLU limit", limit.rank, ">=", 2, ""),
+            fact("x_1 is a support vector of it", 0 in limit.support, False),
+            fact("global minima of the ReLU loss", len(zero), 1),
+            fact("the global minimum has all data active",
+                 len(zero[0].support) == len(run.y) and zero[0].dimension == 0, True),
+            note("loss of the ReLU limit", limit.loss),
+        ],
+    }  # fmt: skip
+
+
+def reactivation(run: Experiment) -> dict[str, Any]:
+    """sv.ex5.3: x_4 leaves early and comes back; both flows end in the one global minimum."""
+    relu, line, limit = run.flows[0], run.linear_flows[0], run.limits[0]
+    off, on = relu.first_time(3, "deactivate"), relu.first_time(3, "activate")
+    times = np.linspace(0.0, on, 400)
+    best = [m for m in run.minima if m.rank == 1]
+    return {
+        "evidence": [
+            fact("events of the ReLU flow",
+                 tuple(f"x_{e.datum + 1} {e.kind}" for e in relu.events),
+                 ("x_4 deactivate", "x_4 activate")),
+            bound("x_4 is deactivated after this share of the path's iterations", off / on,
+                  "<", 0.01, ""),
+            bound("largest distance of the linear and the ReLU flow",
+                  float(np.linalg.norm(relu.at(times) - line.at(times), axis=1).max()),
+                  ">", 1e-3, ""),
+            bound("distance of their limits", float(np.linalg.norm(relu.end - line.end)),
+                  "<=", 1e-8, ""),
+            fact("rank of the limit", limit.rank, 1),
+            fact("global minima", len(best), 1),
+            fact("data active there", len(limit.support), len(run.y)),
+            note("iterations of the two events under eq. (1)",
+                 tuple(round(t / run.step) for t in (off, on))),
+        ],
+    }  # fmt: skip
+
+
+CAPTIONS = {"example-5.2": (0, "deactivate", 500), "example-5.3": (3, "activate", 8500)}
+"""Which first event of which datum (from 0) the captions of Figures 12 and 13 put near which
+iteration."""
+
+NORMALISATIONS: Mapping[str, Callable[[int], float]] = {
+    "1/2 of the sum, eq. (1)": lambda n: 1.0,
+    "1/(2n) of the sum": lambda n: float(n),
+    "1/n of the sum, PyTorch's mean": lambda n: n / 2,
+}
+"""Of the loss of n data: how many times as many iterations an event then takes as under eq. (1)."""
+
+
+def caption_iteration(run: Experiment, seed: int) -> dict[str, Any]:
+    """sv.fig12.iteration, sv.fig13.iteration: the two events come near the printed iterations,
+    under that one normalisation of the loss, of the usual ones, which suits both captions best."""
+    counts: dict[str, list[float]] = {name: [] for name in NORMALISATIONS}
+    for name, (datum, kind, _) in CAPTIONS.items():
+        one = experiment(load(name), None, run.step, seed)
+        once = one.flows[0].first_time(datum, kind) / run.step
+        for each, factor in NORMALISATIONS.items():
+            counts[each].append(factor(len(one.y)) * once)
+    printed = np.array([number for *_, number in CAPTIONS.values()])
+    off = {name: np.abs(found / printed - 1.0) for name, found in counts.items()}
+    apart = min(float(each.max()) for each in off.values())
+    settlement = {
+        "evidence": [
+            deviation("distance of the farther of the two events from the printed 500 and 8500, "
+                      "under the one normalisation that suits both best", apart, "of the number",
+                      after="that the two captions are judged together"),
+            note("the same for each event by itself, each under its own best normalisation",
+                 tuple(map(float, np.min(list(off.values()), axis=0))), "of the number"),
+        ],
+    }  # fmt: skip
+    notes = [
+        note(f"iterations of the two events if the loss is {name}", tuple(map(round, found)))
+        for name, found in counts.items()
+    ]
+    return settlement | ({} if apart <= 0.05 else {"instead": notes})
+
+
+def caption_asymptotes(run: Experiment) -> dict[str, Any]:
+    """sv.fig13.asymptotes: the dashed lines h_i = y_i are the curves' asymptotes."""
+    h = run.X @ run.flows[0].end
+    return {
+        "evidence": [
+            deviation("largest |h_i(inf) - y_i| / y_i", float((np.abs(h - run.y) / run.y).max()),
+                      "")
+        ],
+        "instead": [
+            note("limits of h_i", tuple(map(float, h))),
+            note("labels y_i", tuple(float(v) for v in run.y), "", None),
+            note("data i whose label is fitted, to 1e-9",
+                 tuple(i + 1 for i, off in enumerate(np.abs(h - run.y)) if off < 1e-9), "", None),
+        ],
+    }  # fmt: skip
+
+
+# --- Tables of the experiments of Section 5: limits, local minima, and what random starts do ------
+
+
+ROUNDED = 1e-14
+"""A minimum with a smaller margin exists, or not, by the last digits of the data."""
+
+
+def limits_table(run: Experiment) -> pd.DataFrame:
+    """One row a flow: where it starts and ends, the loss there, its support and its rank."""
+    rows = [
+        {
+            "start": _point(limit.start, "{:.5g}".format),
+            "limit": _point(limit.w),
+            "loss": _loss(limit.loss, run.y),
+            "support vectors": _data(limit.support),
+            "rank": str(limit.rank) if limit.rank else "unknown",
+            "events": str(len(path.events)),
+            "how it ended": limit.status,
+        }
+        for limit, path in zip(run.limits, run.flows, strict=True)
+    ]
+    return pd.DataFrame(rows, index=[f"flow {k + 1}" for k in range(len(rows))])
+
+
+def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
+    """All sets of local minima by rank, `most` of them at most."""
+    if not run.minima:
+        bound = cell_bound(len(run.y), run.X.shape[1])
+        return pd.DataFrame({"local minima": [f"not enumerated: up to {bound} cells"]}, index=[""])
+    shapes = {0: "point", 1: "half-line or segment", 2: "plane piece"}
+    rows = [
+        {
+            "loss": _loss(m.loss, run.y),
+            "support vectors": _data(m.support),
+            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}")
+            + (", by the last digits of the data" if m.margin < ROUNDED else ""),
+            "a point of it": _point(m.w),
+        }
+        for m in run.minima[:most]
+    ]
+    return pd.DataFrame(rows, index=[f"rank {m.rank}" for m in run.minima[:most]])
+
+
+def _loss(value: float, y: NDArray) -> str:
+    """Six decimals; for labels of another order six digits, and 0 for what is rounding of L(0)."""
+    unit = 0.5 * float(y @ y)
+    if 1e-2 <= unit <= 1e6:
+        return on_grain(value, 1e-6)
+    return approx(value, 6) if value > 1e-9 * unit else "0"
+
+
+def _point(w: NDArray, written: Callable[[float], str] = lambda v: approx(v, 5)) -> str:
+    """Up to four coordinates; one that is small beside the others is 0."""
+    size = float(np.max(np.abs(w), initial=0.0))
+    shown = ", ".join(written(v if abs(v) > 1e-9 * size else 0.0) for v in w[:4])
+    return f"({shown}, …)" if len(w) > 4 else f"({shown})"
+
+
+def _data(support: tuple[int, ...]) -> str:
+    if not support:
+        return "none"
+    if len(support) > 8:
+        return f"{len(support)} data"
+    return "{" + ", ".join(str(j + 1) for j in support) + "}"
+
+
+def _range(iterations: NDArray) -> str:
+    return " to ".join(on_grain(float(end), 1.0) for end in (iterations.min(), iterations.max()))
+
+
+def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
+    """How often random starts do what the examples show: events, first event, rank of the limit.
+
+    Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d).
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in datasets:
+        starts = settings(item.name).drawn_points(draws, item.d, rng)
+        run = Experiment(item, starts, step, 0, False)
+        stories = Counter(
+            ", ".join(f"x_{e.datum + 1} {e.kind}s" for e in path.events) for path in run.flows
+        )
+        first = np.array([path.events[0].t for path in run.flows if path.events]) / step
+        last = np.array([path.events[-1].t for path in run.flows if path.events]) / step
+        ranks = Counter(limit.rank for limit in run.limits)
+        rows.append(
+            {
+                "starts": draws,
+                "events (share of the starts)": "; ".join(
+                    f"{story or 'none'} ({100 * k / draws:.0f} %)"
+                    for story, k in stories.most_common()
+                ),
+                "iteration of the first event": _range(first),
+                "of the last": _range(last),
+                "rank of the limit": ", ".join(f"{r} ({k})" for r, k in sorted(ranks.items())),
+            }
+        )
+    return pd.DataFrame(rows, index=[item.name for item in datasets])

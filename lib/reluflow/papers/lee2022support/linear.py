@@ -1,22 +1,34 @@
-"""The linear neuron's hyperrectangle and norm-increasing subset: the four parts of Proposition D.4.
-
-Its loss is 1/2 |X w - y|^2, its flow w' = q - H w with H = X^T X and q = X^T y (eqs. 11, 12; the
-rows of X are the data). Signs of data and labels are free: Appendix D assumes none of A1 to A3.
-"""
+"""The page `linear`: Appendices D and E, the linear neuron."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 
-from reluflow.falsify import Instance, Statement
+from reluflow.exact import eigenprojections, fractions, polynomial, zeros_between
+from reluflow.falsify import Instance, Statement, given, planted
 from reluflow.flows.affine import affine_flow
+from reluflow.geometry import rank
 from reluflow.instances import Draws
-from reluflow.ledger import Reading
-from reluflow.networks import gradient
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.setting import assumptions
+
+# --- The linear neuron's hyperrectangle and norm-increasing subset: the four parts of
+# Proposition D.4 ----------------------------------------------------------------------------------
+#
+# Its loss is 1/2 |X w - y|^2, its flow w' = q - H w with H = X^T X and q = X^T y (eqs. 11, 12; the
+# rows of X are the data). Signs of data and labels are free: Appendix D assumes none of A1 to A3.
+
 
 ROUNDING = 1e-8
 """Relative error granted to quantities that pass through an eigenbasis or a least-squares fit."""
@@ -237,3 +249,531 @@ def rectangle_in_ellipsoid(d: int) -> Statement:
         hypotheses=_INSIDE,
         tolerance=ROUNDING,
     )
+
+
+# --- Where the flows of the linear neuron end: Proposition D.1 and Theorem D.5, at any rank -------
+#
+# Data X (n, d) of rank r are drawn as a product A B, so that a search keeps the rank. Signs of data
+# and labels are free unless said otherwise: Appendix D assumes none of A1 to A3.
+
+
+def factored_draws(full: bool | None, signs: bool = True) -> Draws:
+    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,).
+
+    `full`: r = d (True), r < d (False) or either (None); n below, at or above d. With `signs` the
+    entries have any sign, else X satisfies A1 and y satisfies A2. A and B are drawn until their
+    condition numbers are at most 30, so that r is the rank beyond rounding, too. The kinds are
+    "normal" or "uniform" entries, "whole numbers", and "single" (r = 1).
+    """
+
+    def one(kind: str) -> Callable[[np.random.Generator], Instance]:
+        def draw(rng: np.random.Generator) -> Instance:
+            d = int(rng.integers(1 if full is not False else 2, 6))
+            low, high = (d if full else 1), (d - 1 if full is False else d)
+            r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
+            n = r + int(rng.integers(0, 4))
+            A, B = _factor(kind, n, r, signs, rng), _factor(kind, r, d, signs, rng)
+            y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
+            return {"A": A, "B": B, "y": y, "w0": rng.normal(size=d), "z": rng.normal(size=d)}
+
+        return draw
+
+    return {kind: one(kind) for kind in ("entries", "whole numbers", "single")}
+
+
+def _factor(kind: str, n: int, m: int, signs: bool, rng: np.random.Generator) -> NDArray:
+    while True:
+        if kind == "whole numbers":
+            M = rng.integers(-2 if signs else 0, 4, (n, m)).astype(float)
+        else:
+            M = rng.normal(size=(n, m)) if signs else rng.uniform(size=(n, m))
+        if M.any() and np.linalg.cond(M) <= 30.0:
+            return M
+
+
+def data_of(instance: Instance) -> tuple[NDArray, NDArray]:
+    """X = A B (n, d) and y (n,)."""
+    return instance["A"] @ instance["B"], instance["y"]
+
+
+FULL_FACTORS = {
+    "the factors have full rank beyond rounding": lambda item: bool(
+        np.linalg.cond(item["A"]) <= 1e2 and np.linalg.cond(item["B"]) <= 1e2
+    )
+}
+
+
+def late(X: NDArray, y: NDArray, w0: NDArray, decays: float = 40.0) -> NDArray:
+    """The linear flow's state (d,) after `decays` units of its slowest time, without an eigenbasis:
+    SciPy's matrix exponential (a Pade approximant) of the generator [[-H, q], [0, 0]]."""
+    H, q = X.T @ X, X.T @ y
+    values = np.linalg.svd(X, compute_uv=False)
+    slowest = values[values > 1e-9 * values[0]].min() ** 2
+    generator = np.zeros((len(q) + 1, len(q) + 1))
+    generator[:-1, :-1], generator[:-1, -1] = -H, q
+    return (expm(generator * (decays / slowest)) @ np.append(w0, 1.0))[:-1]
+
+
+MANIFOLD = Reading(
+    taken="(i) every flow converges to a global minimum; (ii) r = d; (iii) a linear manifold is an "
+    "affine one",
+    others="(i) for r < d there is no single global minimum: the limit is the one nearest to w0. "
+    "(ii) r > d cannot be. (iii) The manifold contains 0 only if q = 0.",
+)
+
+
+def every_flow_is_optimal() -> Statement:
+    """sv.propD.1: from every w0 the flow's late state has the least loss, whatever the rank (i)."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        fitted = np.linalg.lstsq(X, y, rcond=1e-9)[0]
+        w = planted(instance) * late(X, y, instance["w0"])
+        excess = float(loss(X, y, w, "linear") - loss(X, y, fitted, "linear"))
+        apart = np.linalg.norm(w - affine_flow(X, y, instance["w0"], "linear").end)
+        unit = np.linalg.norm(instance["w0"]) + np.linalg.norm(fitted)
+        return -max(excess / (0.5 * float(y @ y)), float(apart / unit))
+
+    return Statement(
+        says="D.1 (i): every flow reaches the least loss",
+        draws=factored_draws(None),
+        slack=slack,
+        hypotheses=FULL_FACTORS,
+        tolerance=ROUNDING,
+    )
+
+
+def limit_from_zero_is_shortest() -> Statement:
+    """sv.thmD.5: from w0 = 0 the limit is the minimiser of least norm (part 1; LAPACK's gelsd)."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        shortest = np.linalg.lstsq(X, y, rcond=1e-9)[0]
+        limit = planted(instance) * late(X, y, np.zeros(X.shape[1]))
+        apart = np.linalg.norm(limit - shortest)
+        return -float(apart / np.linalg.norm(shortest))
+
+    return Statement(
+        says="D.5, 1: from 0 the limit is the shortest minimiser",
+        draws=factored_draws(None),
+        slack=slack,
+        hypotheses=FULL_FACTORS,
+        tolerance=ROUNDING,
+    )
+
+
+def norm_grows_from_zero(start: float = 0.0) -> Statement:
+    """D.5, part 2: |w(t)| never falls along the flow from `start` * w0 (the theorem: start 0)."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        begin = start + planted(instance) - 1.0
+        path = affine_flow(X, y, begin * instance["w0"], "linear")
+        W = path.at(path.grid(60))
+        growth = np.sum(np.diff(W, axis=0) * (W[1:] + W[:-1]), axis=1)
+        return float(growth.min() / (path.end @ path.end))
+
+    return Statement(
+        says="D.5, 2: from 0 the norm never falls",
+        draws=factored_draws(None),
+        slack=slack,
+        hypotheses=FULL_FACTORS,
+        tolerance=1e-14,
+    )
+
+
+# --- Theorem E.1, Corollary E.2 and the sentence after it: what reducing data to their span
+# keeps --------------------------------------------------------------------------------------------
+#
+# The span of the data is range(H) of the linear neuron; phi projects onto it. With an orthonormal
+# basis B (d, r) of it, the reduced data are X B (n, r).
+
+
+def basis_of_span(instance: Instance) -> NDArray:
+    """An orthonormal basis B (d, r) of the span of the data, the rows of A B."""
+    return np.linalg.qr(instance["B"].T)[0]
+
+
+def _sizes(X: NDArray, y: NDArray, *weights: NDArray) -> float:
+    return float(y @ y) + sum(float(np.sum((X @ w) ** 2)) for w in weights)
+
+
+PART_ONE = Reading(
+    taken="part 1 says L(w) = L(w + v), as its proof does",
+    others="It is printed as L(w) = L(w' + v) with a w' of the span, for which w is not "
+    "said; for a w of its own it is false.",
+)
+FOR_RELU = Reading(
+    taken="parts 1 and 2 of Theorem E.1, and the projected flow is the flow of the reduced data; "
+    "the space is the span of all data",
+    others="Its proof is said to be the proof of Theorem E.1, but parts 3 and 4 do not carry over: "
+    "the reduced ReLU loss may have several minima, and the range of H changes from cell to cell. "
+    "A1 does not carry over either (the next claim).",
+)
+
+
+def linear_reduction() -> list[Statement]:
+    """sv.thmE.1: the loss is constant across the span, the flow stays along it, its projection is
+    the reduced data's flow, and all minima project to one."""
+    return [*_kept("linear"), minima_project_to_one()]
+
+
+def relu_reduction() -> list[Statement]:
+    """sv.corE.2: for the ReLU neuron, all of Theorem E.1 but what it says of minima."""
+    return _kept("relu")
+
+
+def _kept(activation: str) -> list[Statement]:
+    parts = (loss_is_constant_across, flow_stays_along_span, flow_is_reduced_flow)
+    return [part(activation) for part in parts]
+
+
+def loss_is_constant_across(activation: str) -> Statement:
+    """E.1, part 1: L(w + v) = L(w) for every v orthogonal to the data."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        B = basis_of_span(instance)
+        v = instance["z"] - B @ (B.T @ instance["z"])
+        before, after = (loss(X, y, w, activation) for w in (instance["w0"], instance["w0"] + v))
+        return -float(abs(planted(instance) * after - before)) / _sizes(X, y, instance["w0"])
+
+    return _statement(f"E.1 part 1, {activation}: L(w + v) = L(w) across the span",
+                      activation, slack)  # fmt: skip
+
+
+def flow_stays_along_span(activation: str) -> Statement:
+    """E.1, part 2: w(t) - w0 lies in the span of the data."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        B = basis_of_span(instance)
+        path = affine_flow(X, y, instance["w0"], activation)
+        moved = path.at(path.grid(20)) - instance["w0"]
+        across = moved - planted(instance) * moved @ B @ B.T
+        return -float(np.abs(across).max() / (np.linalg.norm(instance["w0"]) + np.abs(moved).max()))
+
+    return _statement(f"E.1 part 2, {activation}: the flow stays in w0 + span", activation, slack)
+
+
+def minima_project_to_one() -> Statement:
+    """E.1, parts 3 and 4: X B has rank r, so its minimiser is unique, and phi sends all minimisers
+    of L to it. A minimiser is the limit of the flow from w0, which differs from start to start."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        B = basis_of_span(instance)
+        reduced = X @ B
+        unique = planted(instance) * np.linalg.solve(reduced.T @ reduced, reduced.T @ y)
+        ends = [affine_flow(X, y, instance[name], "linear").end for name in ("w0", "z")]
+        unit = np.linalg.norm(unique) + np.linalg.norm(instance["w0"])
+        return -max(float(np.linalg.norm(B.T @ end - unique) / unit) for end in ends)
+
+    return _statement("E.1 parts 3 and 4: all minima project to one", "linear", slack)
+
+
+def flow_is_reduced_flow(activation: str) -> Statement:
+    """E.1 and E.2: phi(w(t)) is the flow of the reduced data from phi(w0), events included."""
+
+    def slack(instance: Instance) -> float:
+        X, y = data_of(instance)
+        B = basis_of_span(instance)
+        path = affine_flow(X, y, instance["w0"], activation)
+        shadow = affine_flow(X @ B, y, B.T @ instance["w0"], activation)
+        # Datum by datum: parallel data change at one moment, in an order that rounding decides.
+        events = [sorted(p.events, key=lambda e: e.datum) for p in (path, shadow)]
+        happened = [[(e.datum, e.kind) for e in some] for some in events]
+        if happened[0] != happened[1]:
+            return -1.0
+        t = np.union1d(path.grid(20), shadow.grid(20))
+        apart = np.abs(planted(instance) * path.at(t) @ B - shadow.at(t)).max()
+        return -float(apart / (np.linalg.norm(instance["w0"]) + np.linalg.norm(shadow.end)))
+
+    return _statement(f"E.1, E.2, {activation}: the projected flow is the reduced data's flow",
+                      activation, slack)  # fmt: skip
+
+
+def _statement(says: str, activation: str, slack) -> Statement:
+    """Rank-deficient data; under A1 and A2 for the ReLU neuron, of any sign for the linear one."""
+    return Statement(
+        says=says,
+        draws=factored_draws(False, signs=activation == "linear"),
+        slack=slack,
+        hypotheses=FULL_FACTORS,
+        tolerance=ROUNDING,
+    )
+
+
+def orthogonal_pairs(X: ArrayLike) -> NDArray:
+    """Booleans (n, n): which whole-number data X (n, d) are orthogonal to each other."""
+    X = np.asarray(X, int)
+    return (X @ X.T) == 0
+
+
+def supports_exist(X: ArrayLike, width: int) -> bool:
+    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d).
+
+    Nonnegative vectors are orthogonal exactly if their supports are disjoint, so all families of
+    n nonempty supports are tried. A necessary condition for nonnegative coordinates.
+    """
+    zero = orthogonal_pairs(X)
+    pairs = list(combinations(range(len(zero)), 2))
+    return any(
+        all(((s[i] & s[j]) == 0) == zero[i, j] for i, j in pairs)
+        for s in product(range(1, 2**width), repeat=len(zero))
+    )
+
+
+def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NDArray:
+    """Coordinates (n, r) of X (n, d) in the orthonormal basis of its span that makes their smallest
+    entry largest, of `count` random bases and of the best ones, improved.
+
+    Improvement is a random walk of shrinking rotations. Only ranks 2 and 3 are searched.
+    Raises ValueError for other ranks.
+    """
+    X = np.asarray(X, float)
+    _, values, Vt = np.linalg.svd(X, full_matrices=False)
+    r = int(np.sum(values > 1e-9 * values[0]))
+    if r not in (2, 3):
+        raise ValueError(f"rank {r}: only ranks 2 and 3 are searched")
+    Z = X @ Vt[:r].T
+    rng = np.random.default_rng(seed)
+    best = _best(Z, _rotations(r, count, 1.0, rng))
+    size = 0.3
+    for _ in range(40):
+        best = _best(Z, np.concatenate([best[None], best @ _rotations(r, 60, size, rng)]))
+        size *= 0.75
+    return Z @ best
+
+
+def _rotations(r: int, count: int, size: float, rng: np.random.Generator) -> NDArray:
+    """Rotations (count, r, r), by angles of order `size` (1: all of them)."""
+    if r == 2:
+        angle = size * rng.uniform(-np.pi, np.pi, count)
+        turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        return np.moveaxis(np.array(turn), 2, 0)
+    if size == 1.0:
+        return Rotation.from_quat(rng.normal(size=(count, 4))).as_matrix()
+    return Rotation.from_rotvec(size * rng.normal(size=(count, 3))).as_matrix()
+
+
+def _best(Z: NDArray, bases: NDArray) -> NDArray:
+    """The basis of (k, r, r) with the largest smallest coordinate, each column with its better
+    sign."""
+    columns = Z @ bases
+    up, down = columns.min(axis=1), (-columns).min(axis=1)
+    k = int(np.argmax(np.maximum(up, down).min(axis=1)))
+    return bases[k] * np.where(up[k] >= down[k], 1.0, -1.0)
+
+
+def loses_its_sign(X: ArrayLike, seed: int, count: int) -> Counterexample:
+    """sv.reduction.positive: A1 survives the reduction, against data X (n, 4) of rank 3: no
+    orthonormal coordinates of their span are nonnegative."""
+    X = np.asarray(X, int)
+    smallest = float(search_nonnegative(X, seed, count).min() / np.linalg.norm(X, axis=1).max())
+    zero = orthogonal_pairs(X)
+    apart = [f"x_{i + 1} and x_{j + 1}" for i, j in zip(*np.nonzero(np.triu(zero)), strict=True)]
+    return Counterexample(
+        instance={"X": X},
+        assumptions={
+            "A1": assumptions(X, np.ones(len(X), int))["A1"],
+            "rank X = 3 < d = 4": rank(X) == 3 and X.shape[1] == 4,
+        },
+        breaks=(bound("largest smallest coordinate over all orthonormal bases tried",
+                      smallest, ">=", 0.0, "of |x_i|"),),
+        recheck=(
+            fact("four nonempty supports among three coordinates, disjoint exactly for the "
+                 "orthogonal pairs, exist", supports_exist(X, 3), True),
+            note("orthogonal pairs of data", tuple(apart)),
+            note("such supports among four coordinates exist", supports_exist(X, 4)),
+        ),
+        route="nonnegative vectors are orthogonal exactly if their supports are disjoint; all "
+        "families of supports are tried, no number is computed",
+    )  # fmt: skip
+
+
+def not_nonnegative(case: Counterexample, seed: int, count: int) -> list[Evidence]:
+    """What decides against the claim: the search of `loses_its_sign`."""
+    says = "the counterexample's data have nonnegative orthonormal coordinates of their span"
+    tried = (note("bases tried", count), note("seed", seed))
+    return [fact(says, case.breaks[0].holds, True), *tried]
+
+
+def plane_coordinates(X: ArrayLike) -> NDArray:
+    """Nonnegative orthonormal coordinates (n, 2) of data under A1 whose span is a plane.
+
+    Angles between such data are at most 90 degrees, so one axis along the first edge of their cone
+    and the other at a right angle, on the data's side, will do.
+    """
+    X = np.asarray(X, float)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    i, _ = np.unravel_index(np.argmin(unit @ unit.T), (len(X), len(X)))
+    across = X - np.outer(X @ unit[i], unit[i])
+    longest = across[np.argmax(np.linalg.norm(across, axis=1))]
+    return np.column_stack([X @ unit[i], X @ (longest / np.linalg.norm(longest))])
+
+
+def plane_keeps_sign(count: int) -> Statement:
+    """sv.ours.reduction.plane: data of rank 2 in R^d keep A1 in coordinates of their span.
+
+    That is, some orthonormal ones are nonnegative; `count` is the largest number of data.
+    """
+
+    def draw(kind: str):
+        def one(rng: np.random.Generator) -> Instance:
+            n, d = int(rng.integers(2, count + 1)), int(rng.integers(3, 7))
+            whole = kind == "whole numbers"
+            while True:
+                A = rng.integers(0, 4, (n, 2)).astype(float) if whole else rng.uniform(size=(n, 2))
+                if kind == "beyond the cone":  # data that are no mixtures of the rows of B
+                    A = rng.normal(size=(n, 2))
+                B = rng.integers(0, 3, (2, d)).astype(float) if whole else rng.uniform(size=(2, d))
+                B = B * (rng.uniform(size=(2, d)) < 0.6)
+                X = A @ B
+                if (X >= 0).all() and X.any(axis=1).all() and np.linalg.matrix_rank(X) == 2:
+                    return {"A": A, "B": B}
+
+        return one
+
+    def slack(instance: Instance) -> float:
+        X = instance["A"] @ instance["B"]
+        Z = plane_coordinates(X)
+        same = np.abs(Z @ Z.T - X @ X.T).max() <= ROUNDING * np.abs(X @ X.T).max()
+        return float(Z.min() / np.abs(Z).max()) if same else -1.0
+
+    def plane(instance: Instance) -> bool:
+        X = instance["A"] @ instance["B"]
+        units = X / np.linalg.norm(X, axis=1, keepdims=True)
+        return bool((X >= 0).all() and np.linalg.matrix_rank(units, tol=1e-6) == 2)
+
+    return Statement(
+        says="data of rank 2 keep A1 in orthonormal coordinates of their span",
+        draws={kind: draw(kind) for kind in ("entries", "whole numbers", "beyond the cone")},
+        slack=slack,
+        hypotheses=given("sv.ours.reduction.plane", data=plane),
+        tolerance=ROUNDING,
+    )
+
+
+# --- Second route: Proposition D.1, Proposition D.4 and Theorem D.5 in rational arithmetic:
+# no rounding at all -------------------------------------------------------------------------------
+#
+# Neurons whose H has a rational eigenbasis, from Householder's reflections I - 2 v v^T / v.v with
+# whole v. Matrices are arrays of `Fraction`.
+
+
+def reflection(d: int, rng: np.random.Generator) -> NDArray:
+    """A rational orthogonal matrix (d, d), symmetric, without zero entries where it can be."""
+    v = fractions(rng.integers(1, 4, d))
+    return fractions(np.eye(d)) - np.outer(v, v) * (2 / (v @ v))
+
+
+def manifolds(seed: int, count: int) -> list[Evidence]:
+    """D.1 (ii), (iii): whole-number data sets, of any rank, on which the set of stationary points
+    is not an affine set of dimension d - r through H^+ q. Such a set is that of a solvable system
+    H w = q whose matrix has rank r: rank [H q] = rank H = rank X.
+    """
+    rng = np.random.default_rng(seed)
+    wrong = 0
+    for _ in range(count):
+        n, d = (int(v) for v in rng.integers(1, 6, 2))
+        inner = int(rng.integers(1, 5))
+        X = rng.integers(-2, 3, (n, inner)) @ rng.integers(-2, 3, (inner, d))
+        H, q = X.T @ X, X.T @ rng.integers(-5, 6, n)
+        wrong += not rank(np.column_stack([H, q])) == rank(H) == rank(X)
+    says = "whole-number data sets whose stationary set is not affine of dimension d - r"
+    return [fact(says, wrong, 0), note("such data sets", count)]
+
+
+def rectangle_points(seed: int, count: int) -> pd.DataFrame:
+    """D.4: vertices and other points of the hyperrectangles of `count` neurons, w* not zero.
+
+    d = 1..4, whole eigenvalues, ties and c_k* = 0 among them. A row a point: is it a `vertex`; the
+    sign of `g` = w.(H w - q); `moves`, whether the force is not zero; `enters`, whether g falls at
+    once along the flow; `lopsided`, whether g differs at w*/2 + u and w*/2 - u for some other u.
+    """
+    return pd.DataFrame(_rectangle_points(np.random.default_rng(seed), count))
+
+
+def _rectangle_points(rng: np.random.Generator, count: int) -> Iterator[dict[str, Any]]:
+    for neuron in range(count):
+        d = int(rng.integers(1, 5))
+        E = reflection(d, rng)
+        H = E @ np.diag(fractions(rng.integers(1, 4, d))) @ E.T
+        c = fractions(rng.integers(0, 4, d))
+        c[0] += not c.any()  # w* = 0 is excluded
+        q = H @ E @ c
+
+        def measured(w: NDArray, vertex: bool, lopsided: bool = False) -> dict[str, Any]:
+            force = q - H @ w  # noqa: B023
+            g, fall = -(w @ force), (2 * H @ w - q) @ force  # noqa: B023
+            point = {"neuron": neuron, "vertex": vertex, "g": (g > 0) - (g < 0)}  # noqa: B023
+            return {**point, "moves": any(force), "enters": fall < 0, "lopsided": lopsided}
+
+        for corner in product((0, 1), repeat=d):
+            yield measured(E @ (fractions(np.array(corner)) * c), True)
+        for _ in range(4):
+            place = fractions(rng.integers(0, 8, d)) / 7
+            if all(p in (0, 1) or side == 0 for p, side in zip(place, c, strict=True)):
+                continue
+            u, middle = fractions(rng.integers(-3, 4, d)), E @ c / 2
+            ahead, behind = (v @ (H @ v - q) for v in (middle + u, middle - u))
+            yield measured(E @ (place * c), False, bool(ahead != behind))
+
+
+def at_an_instant(points: pd.DataFrame) -> Reading:
+    """D.4, part 1: what "inside the subset" means on its boundary, g = 0."""
+    others = points[points.vertex & points.moves]
+    return Reading(
+        taken="the norm increases at an instant if its derivative is positive",
+        others=f"From {others.enters.sum()} of the {len(others)} vertices other than w*, w0 = 0 "
+        "among them, the norm increases from t = 0 on although g = 0 there.",
+    )
+
+
+def rectangles(points: pd.DataFrame) -> list[Evidence]:
+    """D.4, parts 2 and 4: g vanishes on the vertices, is negative between them, and symmetric."""
+    vertices, others = points[points.vertex], points[~points.vertex]
+    return [
+        fact("vertices with g different from 0 (exact)", int((vertices.g != 0).sum()), 0),
+        fact("other points of hyperrectangles with g >= 0 (exact)", int((others.g >= 0).sum()), 0),
+        fact("points not mirrored in w*/2 by g (exact)", int(others.lopsided.sum()), 0),
+        note("exact neurons, vertices and other points",
+             (points.neuron.nunique(), len(vertices), len(others))),
+    ]  # fmt: skip
+
+
+def norm_turns(seed: int, count: int) -> list[Evidence]:
+    """D.5, part 2: of `count` whole-number data sets, those on which d|w|^2/dt from w0 = 0 vanishes
+    at some t > 0, or is not positive: |w(t)|^2 is a polynomial in u = exp(-g t), and Sturm's
+    theorem counts the zeros of its derivative in 0 < u < 1. Here d = 2..4, r <= d, n >= r.
+    """
+    rng = np.random.default_rng(seed)
+    turning = 0
+    for _ in range(count):
+        d = int(rng.integers(2, 5))
+        r = int(rng.integers(1, d + 1))
+        lengths = rng.integers(1, 4, r)
+        E = reflection(d, rng)[:r] * fractions(lengths)[:, None]
+        X = np.vstack([E, E[: int(rng.integers(0, r + 1))]])  # some data twice, with other labels
+        q = X.T @ fractions(rng.integers(-4, 5, len(X)))
+        if q.any():
+            squares = {int(v) ** 2 for v in lengths}
+            turning += not grows(X.T @ X, q, sorted(squares | {2 * v for v in squares}))
+    says = "whole-number data sets on which d|w|^2/dt has a zero at some t > 0 (Sturm)"
+    return [fact(says, turning, 0), note("such data sets", count)]
+
+
+def grows(H: NDArray, q: NDArray, values: list[int]) -> bool:
+    """Whether the norm grows along w' = q - H w from 0; `values` holds all whole eigenvalues of
+    H but 0, and may hold other numbers. ArithmeticError where one is missing."""
+    projections = eigenprojections(H, [0, *values])
+    parts = {k: projections[k] @ q / k for k in values}
+    w = {0: sum(parts.values()), **{k: -part for k, part in parts.items()}}  # by powers of u
+    if (H @ w[0] != q).any():
+        raise ArithmeticError("an eigenvalue of H is missing")
+    square: dict[int, Fraction] = {}
+    for (j, a), (k, b) in product(w.items(), repeat=2):
+        square[j + k] = square.get(j + k, Fraction(0)) + a @ b
+    slope = polynomial(square).diff()  # by u, which falls with time
+    return zeros_between(slope, 0, 1) == 0 and slope.eval(Fraction(1, 2)) < 0

@@ -1,160 +1,394 @@
-"""The bounds of Sections 3 and 4 and of Appendix A on the magnitude and the angle, as printed.
-
-m is the number of factors besides w, phi = pi - angle(w, w*), v = |w|, target = v* = |w*|, and
-eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. Every bound is a combination of decays e^(-c t);
-with (1 - c eta)^T in place of each it is the paper's bound after T steps of descent (`decay`).
-Functions return (lower, upper), each of the times' shape.
-"""
+"""The page `bounds`: Theorems 3.3, 3.4, 3.8 and 3.9."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+import mpmath
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import brentq
 
-from reluflow.errors import InputError
-from reluflow.flows.balanced_chain import balanced_chain, clock, log_odds, odds_at, ratio
-from reluflow.flows.half_angles import angle
+from reluflow.approx import on_grain
+from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, planted
+from reluflow.flows.charts import TIME
+from reluflow.flows.half_angles import log_tan
+from reluflow.flows.orbit import orbits
 from reluflow.flows.phases import nullcline
-from reluflow.flows.population import pull
+from reluflow.flows.population import PopulationPath, pull, recorded_path
+from reluflow.instances import extended
+from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
+from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
 
-Bounds = tuple[NDArray, NDArray]
+# --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------
+#
+# An instance is a start of `starts`, with "target". A bound is tried at all points of the orbit,
+# which resolve the first moments and the last. The flow is taken from its closed form (`orbit`), so
+# thousands of starts cost seconds.
 
 
-def decay(rate: float, t: ArrayLike, step: float | None = None) -> NDArray:
-    """e^(-rate t) at times t (k,) of the flow, (1 - rate step)^t after t steps of descent.
+NOISE = 1e-11
+"""Relative rounding error of a magnitude or an angle; a slack below it is not told."""
 
-    Where rate step > 2, far from the theorems' small steps, it may overflow.
+BELOW_BRANCH = "the formula's argument at v_0 is below 1"
+"""Where u(t; 0) of Theorem 3.8, as printed, is real."""
+
+OFF_BRANCH = "the formula's argument at v_0 is not 1"
+"""Where u(t; eps_0) of Theorem 3.8 is: all but the branch point, where F is infinite."""
+
+RANGES = {
+    "generic": ((-2.0, 2.0), (-2.0, 2.0)),
+    "phi_0 near 0": ((-12.0, -2.0), (-4.0, 4.0)),
+    "phi_0 near pi": ((2.0, 10.0), (-4.0, 4.0)),
+    "|w_0| tiny": ((-2.0, 4.0), (-15.0, -4.0)),
+    "|w_0| huge": ((-2.0, 4.0), (4.0, 12.0)),
+    "|w_0| = |w*|": ((-4.0, 8.0), (0.0, 0.0)),
+}
+"""Ranges of psi_0 and rho_0 by kind of start."""
+
+Tests = Mapping[str, Callable[[Instance], bool]]
+
+
+def flows(starts: Sequence[Start]) -> list[PopulationPath]:
+    """The flow of every start at times t > 0 that resolve it, by its closed form."""
+    columns = zip(*((start.psi, start.rho, start.m) for start in starts), strict=True)
+    paths = orbits(*(np.array(column) for column in columns))
+    found = []
+    for k, start in enumerate(starts):
+        t, rho = paths.s[k, 1:] / start.target ** (2 * start.m), paths.rho[k, 1:]
+        layers = np.tile(start.target * np.exp(rho)[:, None], (1, start.m))
+        found.append(recorded_path(t, paths.psi[k, 1:], rho, layers, start.target, TIME))
+    return found
+
+
+def norm_range(start: Start, path: PopulationPath) -> tuple[float, float]:
+    """Infimum and supremum of |w(t)|, the infimum less a part in 500 at a dip.
+
+    The magnitude never turns from growth to decay, so the supremum is at an end. It dips where
+    v^(m+1) falls below (1 - eps) v*^(m+1), which grows; between points rho is taken as a cubic in
+    psi, with drho/dpsi = -pi/phi (e^((m+1) rho) - 1 + eps).
     """
-    t = np.asarray(t, float)
-    if step is None:
-        return np.exp(-rate * t)
-    with np.errstate(over="ignore"):
-        return (1.0 - rate * step) ** t
+    low, high = sorted([start.v, start.target])
+    psi, rho = np.append(start.psi, path.psi), np.append(start.rho, path.rho)
+    phi = np.append(start.phi, path.phi)
+    excess = np.exp((start.m + 1) * rho) - pull(phi)
+    turn = np.flatnonzero((excess[:-1] > 0.0) & (excess[1:] <= 0.0))
+    if not turn.size:
+        return low, high
+    ends = slice(turn[0], turn[0] + 2)
+    dip = CubicHermiteSpline(psi[ends], rho[ends], -np.pi / phi[ends] * excess[ends])
+    least = float(dip(np.linspace(psi[turn[0]], psi[turn[0] + 1], 65)).min())
+    return min(low, 0.998 * start.target * math.exp(least)), high
 
 
-def _decayed(rate: float, t: ArrayLike, step: float | None) -> NDArray:
-    """1 - decay, with all digits where that is small."""
-    t = np.asarray(t, float)
-    if step is None:
-        return -np.expm1(-rate * t)
-    share = rate * step
-    return -np.expm1(t * math.log1p(-share)) if share < 1.0 else 1.0 - decay(rate, t, step)
+def _inside(item: Instance) -> bool:
+    """Beyond |psi_0| = 14 the number phi_0 keeps no digits of its distance to pi."""
+    small = abs(item["psi"]) <= 14.0 and abs(item["rho"]) <= 16.0
+    return bool(small and 0.01 <= item["target"] <= 100.0)
 
 
-def magnitude_bounds(
-    t: ArrayLike, phi0: float, v0: float, target: float, step: float | None = None
-) -> Bounds:
-    """Theorem 3.3, and with a step A.1: with q = e^(-t/2),
+def _statement(
+    says: str,
+    layers: Sequence[int],
+    slack: Callable[[Start, PopulationPath], float],
+    hypotheses: Tests | None = None,
+    draws: Mapping[str, Draw] | None = None,
+) -> Statement:
+    """A statement on the flows of m in `layers`; a witness may plant a factor of |w|."""
 
-        (1 - eps_0)(1 - q) v* + q v_0 < |w(t)| < (1 - q) v* + q v_0.
+    def slacks(items: Sequence[Instance]) -> NDArray:
+        starts = [Start.of(item) for item in items]
+        paths = [
+            replace(path, states=path.states + np.array([0.0, math.log(planted(item))]))
+            for path, item in zip(flows(starts), items, strict=True)
+        ]
+        return np.array([slack(*pair) for pair in zip(starts, paths, strict=True)])
 
-    Eq. (8) and A.1's special case, for |w_0| near 0, are these for v0 = 0. Parameters: t (k,) times
-    or step numbers, the start's angle phi0 in [0, pi] and magnitude v0 >= 0, target > 0.
+    return Statement(
+        says,
+        draws or drawn(layers, RANGES, (-1.0, 1.0)),
+        lambda item: float(slacks([item])[0]),
+        {"phi_0 and |w_0| in the range of floats": _inside, **(hypotheses or {})},
+        batch=slacks,
+    )
+
+
+def enclosed(v: NDArray, lower: NDArray, upper: NDArray) -> float:
+    """The least distance of v (n,) to a bound, as a share of their gap.
+
+    Moments at which rounding hides the sign do not count; NaN if none is left.
     """
-    arrived, left = _decayed(0.5, t, step) * target, decay(0.5, t, step) * v0
-    return float(pull(phi0)) * arrived + left, arrived + left
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = np.minimum(v - lower, upper - v) / (upper - lower)
+        told = np.abs(share) > NOISE * v / np.abs(upper - lower)
+    return float(share[told].min()) if told.any() else np.nan
 
 
-def two_layer_magnitude_bounds(
-    t: ArrayLike, phi0: float, v0: float, target: float, step: float | None = None
-) -> Bounds:
-    """Theorem 3.8 for m = 1, and with a step A.3: with k = 1 - eps_0 below and k = 1 above,
+def magnitude() -> Statement:
+    """ma.thm3.3.1: Theorem 3.3, for t > 0 and 0 < phi_0 < pi."""
 
-        v* sqrt(k / (1 - (1 - k (v*/v_0)^2) e^(-k v*^2 t))).
+    def slack(start: Start, path: PopulationPath) -> float:
+        limits = setting.magnitude_bounds(path.t, start.phi, start.v, start.target)
+        return enclosed(path.length, *limits)
 
-    Parameters: t (k,) times or step numbers, phi0 in (0, pi], v0 > 0, target > 0.
+    return _statement("Theorem 3.3", (0,), slack)
+
+
+def small_magnitude_lower() -> Statement:
+    """ma.thm3.3.2: the lower half of eq. (8), for any |w_0| > 0."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        lower, _ = setting.magnitude_bounds(path.t, start.phi, 0.0, start.target)
+        return enclosed(path.length, lower, 2.0 * path.length)
+
+    return _statement("eq. (8), lower bound, any |w_0|", (0,), slack)
+
+
+def two_layers() -> Statement:
+    """ma.thm3.8.m1: Theorem 3.8 for m = 1, its explicit bounds."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        limits = setting.two_layer_magnitude_bounds(path.t, start.phi, start.v, start.target)
+        return enclosed(path.length, *limits)
+
+    return _statement("Theorem 3.8, m = 1", (1,), slack)
+
+
+def layered() -> Statement:
+    """Theorem 3.8 with the solutions of the comparison equation, on both sides of the branch."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        at = (start.phi, start.v, start.target, start.m)
+        return enclosed(path.length, *setting.layered_magnitude_bounds(path.t, *at))
+
+    found = _statement("Theorem 3.8 repaired", (2, 3, 4, 6), slack)
+
+    def slacks(items: Sequence[Instance]) -> NDArray:
+        values = np.full(len(items), np.nan)
+        told = [k for k, item in enumerate(items) if _inside(item)]
+        values[told] = found.slacks([items[k] for k in told])
+        return values
+
+    return replace(
+        found,
+        slack=lambda item: float(slacks([item])[0]),
+        batch=slacks,
+        hypotheses=given(
+            "ma.ours.implicit",
+            flow=lambda item: int(item["m"]) >= 2,
+            start=lambda item: Start.of(item).phi > 0.0 and Start.of(item).theta > 0.0,
+        ),
+    )
+
+
+def printed(side: str) -> Statement:
+    """ma.thm3.8.1, ma.thm3.8.2: Theorem 3.8 as printed, its "lower" or its "upper" bound, where
+    its equation has a real solution."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        kappa = float(pull(start.phi)) if side == "lower" else 1.0
+        u = setting.implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
+        v = path.length
+        return enclosed(v, u, 2.0 * v) if side == "lower" else enclosed(v, 0.0 * u, u)
+
+    def past_branch(item: Instance) -> float:
+        start = Start.of(item)
+        return math.exp(start.rho) - float(nullcline(start.phi, start.m))
+
+    real: Tests = {BELOW_BRANCH: lambda item: past_branch(item) < 0.0}
+    if side == "lower":
+        real = {OFF_BRANCH: lambda item: past_branch(item) != 0.0}
+    says = f"Theorem 3.8 as printed, {side} bound"
+    return _statement(says, (2, 3, 4, 6), slack, real)
+
+
+def _gap_slack(path: PopulationPath, least: NDArray, most: NDArray, fastest: float) -> float:
+    """Smallest distance of log(pi - phi) to the logarithms of its bounds; an upper bound of phi
+    that is no less than pi says nothing. Moments hidden by rounding do not count."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        above = np.where(least > 0.0, path.theta / least, np.inf)
+        apart = np.log(np.stack([most / path.theta, above]))
+    told = np.abs(apart) > NOISE * (1.0 + fastest * path.t)
+    return float(apart[told].min()) if told.any() else np.nan
+
+
+def angle(says: str, layers: Sequence[int]) -> Statement:
+    """ma.thm3.4.1, ma.thm3.9: Theorem 3.4 (m = 0) or 3.9 (m >= 1), with the closest r and R."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        within = (*norm_range(start, path), start.target, start.m)
+        fastest = setting.angle_rates(start.phi, *within)[1]
+        return _gap_slack(path, *setting.gap_bounds(path.t, start.psi, *within), fastest)
+
+    return _statement(says, layers, slack)
+
+
+def small_angle() -> Statement:
+    """ma.thm3.4.2: Theorem 3.4, its special case |w_0| near 0, for |w_0| <= |w*|."""
+
+    def slack(start: Start, path: PopulationPath) -> float:
+        v = start.target
+        _, most = setting.gap_bounds(path.t, start.psi, v, v, v, 0)
+        return _gap_slack(path, np.zeros(len(most)), most, 1.0)
+
+    draws = drawn((0,), RANGES, (-1.0, 1.0))
+    return _statement(
+        "Theorem 3.4, its case |w_0| near 0, for all |w_0| <= |w*|",
+        (0,),
+        slack,
+        {"|w_0| <= |w*|": lambda item: bool(item["rho"] <= 0.0)},
+        extended(draws, lambda item, _: {"rho": np.minimum(item["rho"], 0.0)}),
+    )
+
+
+def beyond_small_angle() -> Evidence:
+    """That the special case needs |w_0| <= |w*|: what it leaves from |w_0| = 3 |w*|."""
+    start, t = Start(0.0, math.log(3.0), 0), np.linspace(0.0, 10.0, 101)
+    _, most = setting.gap_bounds(t, start.psi, 1.0, 1.0, 1.0, 0)
+    return note("the special case from |w_0| = 3 |w*|, φ_0 = π/2: least logarithm of "
+                "(π - its lower bound) / (π - φ), which fails where negative",
+                float(np.log(most / start.flow(t).theta).min()))  # fmt: skip
+
+
+Statements = Mapping[str, Callable[[], Statement]]
+
+EXPLICIT: Statements = {
+    "magnitude": magnitude,
+    "small magnitude": small_magnitude_lower,
+    "angle": lambda: angle("Theorem 3.4", (0,)),
+    "small angle": small_angle,
+    "layered angle": lambda: angle("Theorem 3.9", (1, 2, 3, 4, 6)),
+}
+"""Theorems 3.3, 3.4 and 3.9."""
+
+COMPARED: Statements = {
+    "two layers": two_layers,
+    "printed lower": lambda: printed("lower"),
+    "printed upper": lambda: printed("upper"),
+    "layered": layered,
+}
+"""Theorem 3.8: for two layers, as printed where that can be, and repaired."""
+
+
+def try_bounds(seed: int, count: int, statements: Statements) -> dict[str, Report]:
+    """Try each bound with `count` draws and a search of half as many evaluations."""
+    return {name: falsify(made(), seed, count, count // 2) for name, made in statements.items()}
+
+
+# --- When the bounds of Theorems 3.4 and 3.9 on the angle begin to say more than phi_0 < phi
+# < pi ---------------------------------------------------------------------------------------------
+
+
+def silent_until(phi0: float, slow: float, fast: float) -> tuple[float, float]:
+    """Times until which the bounds of Theorems 3.4 and 3.9 say no more than phi_0 < phi < pi.
+
+    With theta_0 = pi - phi_0 and the rates p, q of the theorem they are
+    log(2 tan(theta_0/2) / theta_0) / p and log(cot(phi_0/2) / sqrt(3)) / q, 0 for phi_0 >= pi/3.
     """
-
-    def printed(k: float) -> NDArray:
-        # The fraction over k, as (1 - q) / k + (v*/v_0)^2 q: nothing cancels.
-        rate = k * target**2
-        left = decay(rate, t, step) * (target / v0) ** 2
-        return target / np.sqrt(left + _decayed(rate, t, step) / k)
-
-    return printed(float(pull(phi0))), printed(1.0)
+    theta0 = np.pi - phi0
+    lower = np.log(2.0 * np.tan(0.5 * theta0) / theta0) / slow
+    return float(lower), max(float(-np.log(np.sqrt(3.0) * np.tan(0.5 * phi0)) / fast), 0.0)
 
 
-def layered_magnitude_bounds(t: ArrayLike, phi0: float, v0: float, target: float, m: int) -> Bounds:
-    """Theorem 3.8 in the form that is right: u(t; eps_0) < v(t) < u(t; 0), where
+def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.DataFrame:
+    """Shares of the time in which each bound on phi says nothing new, from |w_0| = norm |w*|.
 
-        du/dt = -1/2 u^m (u^(m+1) - (1 - eps) v*^(m+1)),  u(0; eps) = v_0,
-
-    which is (15) with its sign corrected. Parameters: t (k,) times, phi0 in [0, pi], v0 > 0, target
-    > 0, m >= 0.
+    The time is counted until the flow has come to a hundredth of its first distance from pi; r and
+    R are the closest that there are.
     """
-    below = target * float(nullcline(phi0, m))
-    return balanced_chain(t, v0, below, m), balanced_chain(t, v0, target, m)
+    rows: dict[str, list[str]] = {}
+    for m in layers:
+        starts = [Start.at(float(np.radians(a)), norm, m) for a in degrees]
+        shares = [_silent_shares(*pair) for pair in zip(starts, flows(starts), strict=True)]
+        for side, share in zip(("lower", "upper"), zip(*shares, strict=True), strict=True):
+            rows[f"m = {m}, {side}"] = [f"{on_grain(100 * each, 1.0)} %" for each in share]
+    return pd.DataFrame(rows, index=pd.Index([f"{a}°" for a in degrees], name="φ₀"))
 
 
-def implicit_printed(
-    t: ArrayLike, phi0: float, v0: float, target: float, m: int, kappa: float
-) -> NDArray:
-    """u(t; eps) of Theorem 3.8 exactly as printed, NaN where its equation has no real solution.
-
-    With F(u; e) = u^(1-m) / ((m-1) v*^(m+1) (1-e)) 2F1(1, (1-m)/(m+1); 2/(m+1); u^(m+1) / ((1-e)
-    v*^(m+1))) the theorem says F(u; eps) - F(v0; eps_0) = -t/2, with eps_0 in the constant whatever
-    eps is. For arguments beyond 1 the hypergeometric function is on its branch cut. There Im F is
-    constant in u, and depends on e: it cancels for eps = eps_0, and for no other eps.
-
-    Parameters: t (k,) times, phi0 in (0, pi), v0 > 0, target > 0, m >= 2, and kappa = 1 - eps in
-    (0, 1], whose digits count where it is small. Returns u (k,). Raises InputError for m < 2, where
-    the formula divides by m - 1 = 0 or is not meant.
-    """
-    if m < 2:
-        raise InputError(f"the implicit formula needs m of at least 2, not {m}")
-    t = np.asarray(t, float)
-    a, a0 = target * kappa ** (1.0 / (m + 1)), target * float(nullcline(phi0, m))
-    above = v0 > a0
-    if v0 == a0 or (above and not math.isclose(a, a0, rel_tol=1e-12)):
-        return np.full(t.shape, np.nan)
-    # Up to a constant, F(u; e) = -1/2 a^(-2m) clock(u / a) for a = a(e); below, without one.
-    started = float(clock(log_odds(v0 / a0, m), m, above)) / a0 ** (2 * m)
-    return a * ratio(odds_at(a ** (2 * m) * (started + t), m, above), m, above)
+def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
+    slope = 2.0 * np.pi / (path.length ** (start.m - 1) * path.phi)
+    end = float(CubicHermiteSpline(path.psi, path.t, slope)(-log_tan(start.theta / 100.0)))
+    rates = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
+    lower, upper = silent_until(start.phi, *rates)
+    return min(lower / end, 1.0), min(upper / end, 1.0)
 
 
-def angle_rates(phi0: float, r: float, R: float, target: float, m: int) -> tuple[float, float]:
-    """The rates (p, q) of the bounds on the angle where r < |w| < R, see `gap_bounds`:
-
-    m  = 0:  phi_0 v* / (2 pi R)            and  v* / (2 r),             Theorems 3.4 and A.2,
-    m >= 1:  phi_0 r^(m-1) v*^(m+1) / (2 pi)  and  R^(m-1) v*^(m+1) / 2,  Theorems 3.9 and 4.2.
-    """
-    slow, fast = (R, r) if m == 0 else (r, R)
-    pace = 0.5 * target ** (m + 1)
-    return phi0 / math.pi * pace * slow ** (m - 1.0), pace * fast ** (m - 1.0)
-
-
-def gap_bounds(
-    t: ArrayLike, psi0: float, r: float, R: float, target: float, m: int, step: float | None = None
-) -> Bounds:
-    """Theorem 3.4 (m = 0) and 3.9 (m >= 1), with a step A.2 and 4.2: with k = cot(phi_0 / 2),
-
-        2 k e^(-q t) - 2/3 k^3 e^(-3 q t) < pi - phi(t) < 2 k e^(-p t),
-
-    (p, q) the `angle_rates`. With R = |w*|, which cancels in p, the upper one is the special case
-    of |w_0| near 0. Parameters: t (k,) times or step numbers, psi0 = log tan(phi_0 / 2), of which
-    k = e^(-psi0) has all its digits, 0 < r < |w(t)| < R, target > 0, m >= 0.
-    """
-    slow, fast = angle_rates(float(angle(psi0)), r, R, target, m)
-    k = math.exp(-psi0)
-    with np.errstate(over="ignore", invalid="ignore"):  # NaN where both overflow: no bound
-        least = 2.0 * k * decay(fast, t, step) - 2.0 / 3.0 * k**3 * decay(3.0 * fast, t, step)
-    return least, 2.0 * k * decay(slow, t, step)
+# --- Eq. (8), the magnitude of one layer for |w_0| near 0: its upper bound, and what is true
+# instead ------------------------------------------------------------------------------------------
+#
+# For |w_0| -> 0, with |w*| = 1,
+#
+#     |w(t)| = (1 - e^(-t/2)) - |w_0| e^(-t/2) (sin phi_0 + pi cos phi_0) / phi_0 + o(|w_0|),
+#
+# and the upper bound of (8) is the limit itself.
 
 
-def step_limit(phi0: float, r: float, R: float, target: float, m: int) -> float:
-    """The number that Theorems A.2 (m = 0) and 4.2 (m >= 1) want far above the step: the smaller
-    one of 1/p and 1/(3 q) for the `angle_rates` (p, q)."""
-    slow, fast = angle_rates(phi0, r, R, target, m)
-    return min(1.0 / slow, 1.0 / (3.0 * fast))
+THRESHOLD = float(np.pi - np.arctan(np.pi))
+"""phi_0 at which small starts begin to break eq. (8)."""
 
 
-def enough_steps(log_eps: float, psi0: float, factor: float) -> float:
-    """Corollary 4.3: log(eps/2 tan(phi_0/2)) / log(factor) steps are said to give phi > pi - eps.
+def room(phi0: float, t: float, v0: float) -> float:
+    """((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) on the integrated flow, |w*| = 1."""
+    v = float(Start.at(phi0, v0, 0).flow([t]).length[0])
+    return (-np.expm1(-0.5 * t) - v) / (v0 * np.exp(-0.5 * t))
 
-    The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi). Parameters: log eps,
-    psi0 = log tan(phi_0/2), the factor in (0, 1). Returns the number, not rounded; negative where
-    no step is needed.
-    """
-    return (log_eps - math.log(2.0) + psi0) / math.log(factor)
+
+def upper_bound_passed(phi0: float, t: float, sizes: Sequence[float]) -> Counterexample:
+    """ma.thm3.3.3: for positive norms the upper half of eq. (8) fails, at one start phi0 >
+    THRESHOLD and one time, at all the sizes |w_0| / |w*|."""
+    with mpmath.workdps(40):
+        upper = 1 - mpmath.exp(-mpmath.mpf(t) / 2)
+        exactly = [float((setting.one_layer_length(phi0, v, t) - upper) / v) for v in sizes]
+    flow = "(|w(t)| - upper bound) / |w_0|, integrated flow, |w_0| = {:g} |w*|"
+    closed = "the same by the closed form with 40 digits, |w_0| = {:g} |w*|"
+    return Counterexample(
+        instance={"φ₀": "3π/4: w₀ = |w₀| (1, 1)/√2, w* = (0, 1)", "t": t,
+                  "|w₀| / |w*|": tuple(sizes)},
+        assumptions={"0 < φ₀ < π": 0.0 < phi0 < np.pi, "t > 0": t > 0.0,
+                     "φ₀ > π − arctan π": phi0 > THRESHOLD},
+        breaks=tuple(
+            bound(flow.format(v), -room(phi0, t, v) * np.exp(-0.5 * t), "<", 0, "") for v in sizes
+        ),
+        recheck=tuple(
+            bound(closed.format(v), by, "<", 0, "") for v, by in zip(sizes, exactly, strict=True)
+        ),
+        route="cot φ(t) and |w(t)| in closed form, evaluated with mpmath at 40 digits",
+    )  # fmt: skip
+
+
+def upper_bound_tried(case: Counterexample) -> list[Evidence]:
+    """At how many norms of a case the bound fails, and that as a limit it is right."""
+    late = np.array([0.1, 1.0, 10.0])
+    _, limit = magnitude_bounds(late, 1.0, 0.0, 1.0)
+    apart = [np.abs(Start(psi, np.log(1e-6), 0).flow(late).length - limit) for psi in (-1, 0, 1)]
+    return [
+        fact("norms |w_0| / |w*| at which |w(t)| passes the upper bound of (8)",
+             sum(not item.holds for item in case.breaks), 0),
+        note("norms tried", case.instance["|w₀| / |w*|"], "", None),
+        note("|w(t)| from the bound, |w_0| = 1e-6 |w*|, t = 0.1, 1, 10, at most",
+             float(np.max(apart)), "of |w*|", digits=2),
+    ]  # fmt: skip
+
+
+def first_order(angles: Sequence[float], t: float) -> list[Evidence]:
+    """ma.ours.small.first: the first order of |w(t)| in |w_0|, and where it changes sign."""
+    first = {phi0: (np.sin(phi0) + np.pi * np.cos(phi0)) / phi0 for phi0 in angles}
+    errors = np.array(
+        [[abs(room(phi0, t, v0) - c) for v0 in (1e-3, 1e-5)] for phi0, c in first.items()]
+    )
+    change = brentq(lambda x: np.sin(x) + np.pi * np.cos(x), 0.1, 3.0)
+    wrong = sum((phi0 > THRESHOLD) != (room(phi0, t, 1e-5) < 0.0) for phi0 in angles)
+    return [
+        deviation("coefficient of |w_0| e^(-t/2) at |w_0| = 1e-5 |w*| from "
+                  "(sin φ₀ + π cos φ₀)/φ₀", float(errors[:, 1].max()), "", digits=2),
+        bound("smallest factor by which that distance falls from |w_0| = 1e-3 to 1e-5",
+              float((errors[:, 0] / errors[:, 1]).min()), ">", 10, "", digits=2),
+        deviation("root of sin φ + π cos φ from π - arctan π", abs(change - THRESHOLD), ""),
+        fact("angles on which the sign of (8)'s error is other than said", int(wrong), 0),
+        note("angles φ₀, in degrees", tuple(round(float(np.degrees(a))) for a in angles)),
+    ]  # fmt: skip

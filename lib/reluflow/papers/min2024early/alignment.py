@@ -1,211 +1,449 @@
-"""Theorem 1, part 1: by the time t_1 every neuron is home, in the cone of its label or dead.
-
-As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements are
-given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
-"""
+"""The page `alignment`: Section 3.3, Lemma 12 and the paths of Appendix C.2."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, product
+from math import log
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.integrate import DOP853, quad, solve_ivp
+from scipy.optimize import brentq
 
 from reluflow.falsify import Draw, Statement, survey
-from reluflow.ledger import Evidence, Reading, bound, fact, note
-from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
-from reluflow.papers.min2024early.constants import (
-    DataConstants,
-    StartConstants,
-    alignment_time,
+from reluflow.flows.alignment import Alignment
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
+from reluflow.papers.min2024early.setting import (
+    centres,
     data_constants,
-    log_eps_allowed,
+    flow,
     needed_zeta,
-    printed_zeta,
-    start_constants,
+    patterns,
 )
-from reluflow.papers.min2024early.flows import alignment_times, flow, patterns
-from reluflow.papers.min2024early.limit_time import (
-    both_labels,
-    everywhere,
-    home_by,
-    least_constant,
-    path,
-    separated,
-    shortest,
-    slowest,
-    starts,
-    uniform_time,
-)
+from reluflow.papers.min2024early.theorem_1 import Zeta, everywhere, path, separated, started
 from reluflow.separable import separable, separable_draws
 
-Zeta = Callable[[DataConstants, StartConstants], float]
+# --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 
-RATE = Reading(
-    "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
-    "not on n and μ",
-    "the constant of the proof is 16 / (min(ζ, ξ) Xₘᵢₙ), where ξ = μ² by itself: its bound is of "
-    "order log n / √(μ⁵)",
+
+ROUNDING = 1e-8
+
+
+APPENDIX_LOSS = Reading(
+    "the logistic loss is 2 log(1 + e^(-yf)), as in Appendix B",
+    "with log(1 + e^(-yf)) of Section 2.1 the sign is the same and the rate half as large: for μ "
+    "near 1 it can be just below the bound of the proof, at outputs that eq (29) allows",
 )
-"""How the order log n / sqrt(mu) is read."""
+"""How the number of eqs (7) and (8) is read."""
 
 
-def started(item: Mapping[str, Any]) -> StartConstants:
-    """The constants of the start of an instance, zeta_2 from its angle where that is given."""
-    w, sign = np.asarray(item["w"])[None], np.array([float(item["sign"])])
-    found = start_constants(item["X"], item["y"], w, sign)
-    if "log_angle" not in item:
-        return found
-    squared = float(np.sin(np.exp(item["log_angle"])) ** 2)
-    return StartConstants(found.h, found.W_min, found.W_max, squared)
-
-
-def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
-    """As eps -> 0 the neuron is home at t_1, computed with this zeta; slack in units of 1/X_min."""
-
-    def slack(item: Mapping[str, Any]) -> float:
-        found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, zeta(data, started(item)))
-        home = found.status in ("serves", "dead")
-        return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
-
-    return Statement(says, draws, slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle"))
-
-
-def printed_time() -> Statement:
-    """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
-    return home_at_t_1(printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)", everywhere())
-
-
-def needed_time() -> Statement:
-    """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
-    return home_at_t_1(needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)", everywhere())
-
-
-def on_its_own_label(item: Mapping[str, Any]) -> bool:
-    """Whether the neuron starts active on a datum of its own label."""
-    X, y, w = item["X"], item["y"], item["w"]
-    return bool(np.any(X[y == float(item["sign"])] @ w > 0.0))
-
-
-def hardly_active() -> dict[str, Draw]:
-    """Starts active on one datum of the right label, at an angle of 1e-12 to 0.1 to its boundary,
-    and otherwise as near as can be to the centre of the other label."""
+def on_a_boundary() -> dict[str, Draw]:
+    """Networks X, y, W (h, d), signs: neuron 1 lies on the boundary of datum 1, and the outputs are
+    as large as eq (29) allows."""
 
     def of(data: Draw) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, Any]:
             item = data(rng)
-            X, y, sign = item["X"], item["y"], float(rng.choice([-1.0, 1.0]))
-            own = X[y == sign][rng.integers(int(np.sum(y == sign)))]
-            own = own / np.linalg.norm(own)
-            w = X[y == -sign].sum(axis=0)
-            w = w - (w @ own) * own
-            size = 10.0 ** -float(rng.uniform(1.0, 12.0)) * max(np.linalg.norm(w), 1e-6)
-            return {**item, "w": w + size * own, "sign": sign}
+            X = item["X"]
+            h = int(rng.integers(1, 6))
+            W = rng.standard_normal((h, X.shape[1])) * 10.0 ** rng.uniform(-2.0, 2.0, (h, 1))
+            return {**item, "W": W, "signs": rng.choice([-1.0, 1.0], h)}
 
         return one
 
-    return {f"{name}, hardly active": of(draw) for name, draw in separable_draws().items()}
+    return {name: of(draw) for name, draw in separable_draws().items()}
 
 
-def own_label_serves() -> Statement:
-    """ea.thm1.align.2: a neuron that starts active on a datum of its label serves it at t_1.
+def placed(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
+    """W (h, d) with its first row on the boundary of datum 1, at the scale of eq (29), and the
+    outputs (n,)."""
+    X, y, signs, W = item["X"], item["y"], item["signs"], np.array(item["W"])
+    x = X[0] / np.linalg.norm(X[0])
+    W[0] -= (W[0] @ x) * x
+    active = X @ W.T > 0.0
+    active[0, 0] = False
+    outputs = ((X @ W.T) * active) @ (signs * np.linalg.norm(W, axis=1))
+    data = data_constants(X, y)
+    most = data.mu**2 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
+    size = np.abs(outputs).max()
+    return (W * np.sqrt(most / size), outputs * most / size) if size > 0.0 else (W, outputs)
 
-    With the printed zeta: such a neuron is not in the cone of the other label, so that zeta_2 does
-    not matter to it.
+
+def turns_across() -> Statement:
+    """ea.eq7-8.1: on the boundary of x_i, s d/dt cos(w_j, y_i x_i) >= mu^(3/2) X_min / 2.
+
+    There d/dt cos(w, z_i) = s <z_i, g> / |z_i|, g = sum of -l'(f_k) x_k over the active data: in K,
+    so that it is at least mu |g|; and |g| >= sqrt(mu) X_min e^-|f|. The slack is relative.
     """
 
     def slack(item: Mapping[str, Any]) -> float:
-        found, data = path(item), data_constants(item["X"], item["y"])
-        t_1 = alignment_time(data, printed_zeta(data, started(item)))
-        return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
+        X, y = item["X"], item["y"]
+        W, outputs = placed(item)
+        active = X @ W[0] > 0.0
+        active[0] = False
+        if not active.any():
+            return np.inf
+        data, worst = data_constants(X, y), np.inf
+        for loss in (EXPONENTIAL, TWICE_LOGISTIC):
+            g = (loss.pull(outputs, y) * active) @ X
+            rate = y[0] * float(X[0] @ g) / float(np.linalg.norm(X[0]))
+            worst = min(worst, rate / (0.5 * data.mu**1.5 * data.X_min) - 1.0)
+        return worst
 
     return Statement(
-        "active on its own label: serves at t₁",
-        {**starts(), **hardly_active()},
+        "on a boundary the neuron turns to the right side, by the rate of the proof",
+        on_a_boundary(),
         slack,
-        {"(A1)": separated, "starts active on its own label": on_its_own_label},
-        fixed=("y", "sign"),
+        {"(A1)": separated},
+        tolerance=ROUNDING,
+        fixed=("y", "signs"),
     )
 
 
-def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
-    """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home.
+def wrong_changes(found: Alignment, y: NDArray, sign: float) -> int:
+    """Events that lose an active datum of the neuron's own label or gain one of the other."""
+    kinds = {True: "activate", False: "deactivate"}
+    return sum(event.kind != kinds[y[event.datum] == sign] for event in found.events)
 
-    n from 2 to 5, d from 2 to 6, mu from 0.05 to 0.8, 1 to 5 neurons, both losses. Columns:
-    log_eps, t_1, needed, served (whether all neurons that started active on their own label serve).
+
+def changes_one_way() -> Statement:
+    """ea.eq7-8.2: as eps -> 0 no neuron loses a datum of its own label or gains another one, and
+    each makes at most n changes; the slack counts what is wrong."""
+
+    def slack(item: Mapping[str, Any]) -> float:
+        found, y = path(item), item["y"]
+        over = max(len(found.events) - len(y), 0)
+        return -float(wrong_changes(found, y, float(item["sign"])) + over)
+
+    return Statement(
+        "own data are only gained, others only lost, n changes at most",
+        everywhere(),
+        slack,
+        {"(A1)": separated},
+        fixed=("y", "sign", "log_angle"),
+    )
+
+
+def pattern_durations(zeta: Zeta, says: str) -> Statement:
+    """ea.pattern-time: no pattern but that of the own cone lasts longer than 4/(m_2 sqrt(mu) X_min
+    n_a), m_2 = min(zeta, xi); the slack is relative."""
+
+    def slack(item: Mapping[str, Any]) -> float:
+        found, data = path(item), data_constants(item["X"], item["y"])
+        m_2 = min(zeta(data, started(item)), data.xi)
+        active = found.patterns.sum(axis=1)[:-1]
+        allowed = 4.0 / (m_2 * np.sqrt(data.mu) * data.X_min * active)
+        return float(np.min(1.0 - found.durations / allowed, initial=1.0))
+
+    return Statement(
+        says, everywhere(), slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle")
+    )
+
+
+def needed_durations() -> Statement:
+    """With min(zeta_1, zeta_2)."""
+    return pattern_durations(needed_zeta, "a pattern ends in time, ζ = min(ζ_1, ζ_2)")
+
+
+def never_nearer() -> Statement:
+    """A neuron of V_+ never comes nearer to x_- than it began, so that it enters no cap S_-^zeta.
+
+    Let N be the sum of the active negative data, P that of the positive ones, x_- = N + N'. As long
+    as <x_-, w> > 0, d/dt cos(w, x_-) has the sign of <x_-, w> <w, N - P> - |w|^2 <x_-, N - P>. The
+    first product is at most <N, w>^2 <= |N|^2 |w|^2, for <N', w> <= 0 <= <P, w>; the second one at
+    least |N|^2 |w|^2, for <N', N> >= 0 >= <x_-, P>.
+    """
+
+    def slack(item: Mapping[str, Any]) -> float:
+        found, sign = path(item), float(item["sign"])
+        u = -sign * centres(item["X"], item["y"])[-sign]
+        grid = np.linspace(0.0, found.time, 20) if found.time > 0.0 else np.zeros(1)
+        cosines = found.at(np.union1d(grid, found.times)) @ u / np.linalg.norm(u)
+        return float(max(cosines[0], 0.0) - cosines.max())
+
+    return Statement(
+        "a neuron comes no nearer to the centre of the other label",
+        everywhere(),
+        slack,
+        {"(A1)": separated},
+        tolerance=ROUNDING,
+        fixed=("y", "sign", "log_angle"),
+    )
+
+
+def departures(seen: Sequence[NDArray], own: NDArray) -> int:
+    """How often a neuron leaves its own cone or S_dead.
+
+    Parameters: `seen` the patterns (n, h) of activity in their order, true where a neuron is
+    active on a datum; `own` (n, h), true where their signs agree.
+    """
+    home = np.array([np.all(active == own, axis=0) | ~active.any(axis=0) for active in seen])
+    return int(np.sum(home[:-1] & ~home[1:]))
+
+
+def logs(seed: int, count: int) -> pd.DataFrame:
+    """The events of (GF) far beyond the alignment, from norms of 1e-6 to 10, both losses.
+
+    Columns: wrong (events that lose an own datum or gain another one), changes (most of a neuron,
+    over n), left (neurons that leave their own cone or S_dead), caught (neurons that end in the
+    cone of the other label), full (neurons that make all n changes).
     """
     rng = np.random.default_rng(seed)
 
     def one(k: int) -> Mapping[str, Any]:
-        n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
-        X, y = separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
-        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
-        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
-        zeta = needed_zeta(data, begin)
-        t_1, log_eps = alignment_time(data, zeta), log_eps_allowed(data, begin, zeta)
-        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
-        found = flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
-        last = [active for _, active in patterns(found)][-1]
+        n, d = int(rng.integers(2, 7)), int(rng.integers(2, 7))
+        X, y = separable(n, d, float(rng.uniform(0.05, 0.8)), rng)
+        signs = np.array([1.0, -1.0, 1.0, -1.0])
+        W = rng.standard_normal((4, d))
+        W[:2] = 0.2 * W[:2] + np.array([y[y == -s] @ X[y == -s] * -s for s in signs[:2]])
+        log_eps = float(rng.uniform(-6.0, 1.0) * np.log(10.0))
+        found = flow(X, y, W, signs, log_eps, 20.0, (EXPONENTIAL, LOGISTIC)[k % 2], method=DOP853)
         own = y[:, None] == signs
-        began = np.any((X @ W.T > 0.0) & own, axis=0)
+        wrong = sum(
+            (event.kind == "activate") != bool(own[event.datum, event.neuron])
+            for event in found.events
+        )
+        seen = [active for _, active in patterns(found)]
+        changes = np.array([sum(e.neuron == j for e in found.events) for j in range(4)])
         return {
-            "log_eps": log_eps,
-            "t_1": t_1,
-            "needed": float(alignment_times(found).max()),
-            "served": bool(np.all(np.all(last == own, axis=0)[began])),
+            "wrong": wrong,
+            "changes": float(changes.max() / n),
+            "left": departures(seen, own),
+            "began": int(np.sum(np.all(seen[0] != own, axis=0))),
+            "full": int(np.sum(changes == n)),
+            "caught": int(np.sum(np.all(seen[-1] != own, axis=0))),
         }
 
     return survey(range(count), one)
 
 
-def flows_are_home(found: pd.DataFrame) -> list[Evidence]:
-    """What `at_the_allowed_scale` shows: all home at t_1, and what is needed of it."""
-    late = int((~(found.needed <= found.t_1)).sum())
+def logs_are_one_way(found: pd.DataFrame) -> list[Evidence]:
+    """What `logs` shows for the changes."""
     return [
-        fact("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late, 0,
-             tried=len(found)),
-        fact("of these with a neuron that began on its own label and does not serve",
-             int((~found.served).sum()), 0, tried=len(found)),
-        note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
-             digits=2),
-        note("ln ε of these flows, from and to",
-             (float(found.log_eps.min()), float(found.log_eps.max())), digits=3),
+        fact("flows of (GF): events that lose an own datum or gain another one",
+             int(found.wrong.sum()), 0, tried=len(found)),
+        fact("flows with a neuron that changes more than n times",
+             int((found.changes > 1.0).sum()), 0, tried=len(found)),
+        note("neurons that make all n changes, of those that start in the cone of the other label",
+             (int(found.full.sum()), int(found.began.sum()))),
     ]  # fmt: skip
 
 
-def home_within_the_order() -> Statement:
-    """ea.thm1.align.order: as eps -> 0 a neuron is home by 3 log n / (sqrt(mu) X_min), and the stay
-    that its angle from the direction excluded allows it; the slack is in units of 1/X_min."""
+def cones_are_not_left(found: pd.DataFrame) -> list[Evidence]:
+    """ea.thm1.trap.1: in `logs` no neuron leaves the cone of its label, and nearly all leave the
+    other one: what holds them is not that cones are wide.
 
-    def order(data: DataConstants) -> float:
-        return 3.0 * float(np.log(data.n)) / (np.sqrt(data.mu) * data.X_min)
+    On the boundary of x_i the rate of <y_i x_i, w> is s |w| <y_i x_i, g> with g in K: positive for
+    V_+ whatever eps, as long as a datum is active.
+    """
+    return [
+        fact("flows of (GF): neurons that leave the cone of their label or S_dead",
+             int(found.left.sum()), 0, tried=len(found)),
+        note("neurons that begin in the cone of the other label, and that end there",
+             (int(found.began.sum()), int(found.caught.sum()))),
+    ]  # fmt: skip
 
-    return Statement(
-        "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
-        everywhere(),
-        lambda item: home_by(order, item),
-        {"(A1), data of both labels": both_labels},
-        fixed=("y", "sign", "log_angle"),
+
+# --- The paths of Appendix C.2: sequences of (active positive data, active negative data) ---------
+#
+# Neurons gain own data and lose others (`activity`), so that on their paths k_+ never falls and k_-
+# never grows; the printed condition on two places of a path is hard to read in the text that we
+# have. With such counts k_+ + n_- - k_- takes each of the values 0, ..., n - 1 at most once before
+# the end n, and at the value m a place has |m - n_-| active data at least, but two at m = n_-,
+# where (0, 0) is excluded: the path of Figure 15 has the least everywhere.
+
+
+Place = tuple[int, int]
+
+
+def _before(a: Place, b: Place) -> bool:
+    return a != b and a[0] <= b[0] and a[1] >= b[1]
+
+
+def paths(n_plus: int, n_minus: int) -> Iterator[tuple[Place, ...]]:
+    """All paths to (n_+, 0) that avoid (0, 0), with k_+ never falling and k_- never growing."""
+    places = [p for p in product(range(n_plus + 1), range(n_minus + 1)) if p != (0, 0)]
+
+    def before(path: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
+        yield path
+        for place in places:
+            if _before(place, path[0]):
+                yield from before((place, *path))
+
+    if (n_plus, 0) in places:
+        yield from before(((n_plus, 0),))
+
+
+def travel_time(path: tuple[Place, ...]) -> Fraction:
+    """The sum of 1 / (k_+ + k_-) over all places but the last: the time, in units of
+    4 / (m_2 sqrt(mu) X_min)."""
+    return sum((Fraction(1, a + b) for a, b in path[:-1]), Fraction(0))
+
+
+def longest(n_plus: int, n_minus: int) -> tuple[Place, ...]:
+    """The path of Figure 15, from (0, n_-) down, over (1, 1), and up to (n_+, 0)."""
+    down = [(0, k) for k in range(n_minus, 0, -1)]
+    over = [(1, 1)] if n_minus else []
+    return (*down, *over, *((k, 0) for k in range(1, n_plus + 1)))
+
+
+WANDERING = ((0, 1), (1, 1), (1, 0), (2, 1), (2, 0))
+"""Loses the negative datum, gains it again with a positive one, and loses it again."""
+
+
+def monotone() -> Reading:
+    """Which condition on two places of a path is meant."""
+    times = " and ".join(str(travel_time(path)) for path in (WANDERING, longest(2, 1)))
+    return Reading(
+        "k₊ never falls along a path and k₋ never grows, as the steps are described and drawn",
+        "the order of k₊ and k₋ in the printed condition cannot be read in the text that we have. "
+        "If it says only that k₊ has grown or k₋ has fallen, then a path may lose a negative datum "
+        "and gain it again: with two positive data and a negative one (0, 1), (1, 1), (1, 0), "
+        f"(2, 1), (2, 0) is longer than the path of Figure 15 and takes longer, {times} in units "
+        "of 4 / (m₂ √μ Xₘᵢₙ). With both signs the other way Figure 15 itself is not a path",
     )
 
 
-def growth_of_the_time() -> list[Evidence]:
-    """ea.thm1.t1.scaling: t_* X_min <= 3 log n / sqrt(mu) for all n >= 2 and mu, and data whose
-    time grows as mu -> 0.
+def all_paths(most: int) -> dict[Place, tuple[int, Fraction]]:
+    """{(n_+, n_-): (largest length, largest travel time)} of all paths of monotone counts, with
+    n_+ >= 1 and n <= `most`."""
+    sizes = [(a, b) for a in range(1, most + 1) for b in range(most - a + 1) if a + b >= 2]
+    found = {}
+    for size in sizes:
+        each = list(paths(*size))
+        found[size] = max(len(p) - 1 for p in each), max(map(travel_time, each))
+    return found
 
-    Outside the cone of the other label t_* is enough (`limit_time`); inside it, a term is added
-    that only the start's angle and |x_-| >= X_min decide. In the time's order n is not needed, and
-    instead of 1 / sqrt(mu) there is log(1 / mu).
-    """
-    mus = 10.0 ** -np.arange(1.0, 9.0)
-    times = np.array([path(slowest(mu, 1e-3)).time for mu in mus])
+
+def figure_15_is_longest(most: int = 5, far: int = 60) -> list[Evidence]:
+    """ea.path: of all paths the one of Figure 15 is longest, has length n and the largest time, at
+    most 4 log n = t_1; by enumeration for n <= `most`, and its time for all n <= `far`."""
+    found = all_paths(most)
+    beyond = sum(
+        length > sum(size) or time > travel_time(longest(*size))
+        for size, (length, time) in found.items()
+    )
+    reached = sum(
+        (len(longest(*size)) - 1, travel_time(longest(*size))) != (sum(size), time)
+        for size, (_, time) in found.items()
+        if size[1] > 0
+    )
+    late = sum(
+        travel_time(longest(a, n - a)) > Fraction(4 * log(n)) for n in range(2, far + 1)
+        for a in range(1, n + 1)
+    )  # fmt: skip
     return [
-        bound("least c with t_* Xₘᵢₙ ≤ c log n / √μ for all n ≥ 2 and μ", least_constant(), "<=",
-              3.0, ""),
-        bound("least growth of the slowest data's time as μ falls by 10, in log 10",
-              float(np.diff(times).min() / np.log(10.0)), ">", 1.0, "", digits=3),
-        note("its times, for μ = 1e-1, ..., 1e-8", tuple(times.tolist()), digits=3),
-        note("t_* there", tuple(uniform_time(mu) for mu in mus), digits=3),
+        fact(f"pairs (n₊, n₋), n ≤ {most}, with a path of monotone counts beyond that of Figure 15",
+             beyond, 0, tried=len(found)),
+        fact("pairs with both labels for which Figure 15 is not the largest", reached, 0),
+        fact(f"pairs, 2 ≤ n ≤ {far}, for which its time is above t₁", late, 0),
+        note(f"n from 2 to {far} at which the estimate on the way, 2 (1 + 1/2 + … + 1/n) + 1/2 "
+             "≤ 4 log n, fails (the upper end of its sum is hard to read)", estimate_fails(far)),
     ]  # fmt: skip
+
+
+def estimate_fails(far: int) -> list[int]:
+    """The n from 2 to `far` with 2 H_n + 1/2 > 4 log n, H_n = 1 + 1/2 + ... + 1/n."""
+    sums = accumulate(Fraction(1, k) for k in range(1, far + 1))
+    return [n for n, H in enumerate(sums, 1) if n > 1 and 2 * H + Fraction(1, 2) > 4 * log(n)]
+
+
+# --- Second route: the solution that leaves S_dead, by a plain integrator from its own start ------
+
+
+def followed(t: float) -> float:
+    """w_1(t) from w = (0, 1), v = 1 by the velocity of the side on which x_1 is active, eq (47).
+
+    w_1 > 0 for t > 0, so that this is the velocity of (GF) at every t > 0.
+    """
+
+    def rate(_: float, z: NDArray) -> list[float]:
+        w, v = z
+        slope = math.exp(-v * w)
+        return [v * slope, w * slope]
+
+    return float(solve_ivp(rate, (0.0, t), [0.0, 1.0], rtol=1e-11, atol=1e-13).y[0, -1])
+
+
+# --- Lemma 12 without (R): a solution of (GF) that begins in S_dead and leaves it -----------------
+#
+# It is the paper's own example E.4, eq (47), with a second datum, so that there are both labels.
+#
+# x_1 = (1, 0) with label 1, x_2 = (-1, 0) with label -1, w(0) = (0, 1), v(0) = 1: the neuron lies
+# on both boundaries, in S_dead, and may rest there. But with tau' = exp(-sinh tau cosh tau), tau(0)
+# = 0,
+#
+#     w = (sinh tau, 1),    v = cosh tau
+#
+# solves the equation at every t > 0 too, where x_1 is active: f(x_1) = sinh(tau) cosh(tau). A
+# Caratheodory solution need not solve it at t = 0. (It may also rest first, until any t_0.)
+
+
+X = np.array([[1.0, 0.0], [-1.0, 0.0]])
+Y = np.array([1.0, -1.0])
+START = np.array([0.0, 1.0])
+TIME = 1.0
+
+
+def clock(tau: float) -> float:
+    """t(tau) = integral of exp(sinh s cosh s) over s from 0 to tau."""
+    return float(quad(lambda s: np.exp(np.sinh(s) * np.cosh(s)), 0.0, tau)[0])
+
+
+def leaving(t: float) -> tuple[float, float]:
+    """(w_1, v) at time t >= 0 of the solution that leaves S_dead at once."""
+    tau = float(brentq(lambda s: clock(s) - t, 0.0, 3.0)) if t > 0.0 else 0.0
+    return float(np.sinh(tau)), float(np.cosh(tau))
+
+
+def defect(t: float = TIME) -> float:
+    """How far w_1(t) and v(t) - 1 are from the integrals of their velocities over [0, t]."""
+
+    def pull(s: float) -> tuple[float, float]:
+        w, v = leaving(s)
+        return (v * np.exp(-v * w), w * np.exp(-v * w)) if w > 0.0 else (0.0, 0.0)
+
+    w, v = leaving(t)
+    integrals = [quad(lambda s, k=k: pull(s)[k], 0.0, t, epsabs=1e-10)[0] for k in (0, 1)]
+    return float(max(abs(w - integrals[0]), abs(v - 1.0 - integrals[1])))
+
+
+def rests_and_leaves() -> Evidence:
+    """ea.thm1.trap.2: every solution that is in S_dead once stays there; of two from one start, the
+    constant one does, whose velocity is 0 as no datum is active, and the other one does not."""
+    rests = not np.any(X @ START > 0.0)
+    stays = leaving(TIME)[0] <= 0.0
+    return fact("of two solutions from one start in S_dead stay there", int(rests) + int(stays), 2,
+                tried=2)  # fmt: skip
+
+
+def leaves_the_dead() -> Counterexample:
+    """The neuron is in S_dead at t = 0 and not at t = 1."""
+    return Counterexample(
+        instance={"x_1": (1, 0), "y_1": 1, "x_2": (-1, 0), "y_2": -1, "w_1(0)": (0, 1),
+                  "v_1(0)": 1, "solution (E.4, eq (47))": "w = (sinh τ, 1), v = cosh τ, "
+                  "τ' = exp(-sinh τ cosh τ), τ(0) = 0"},
+        assumptions={
+            "(A1), μ = 1": bool(np.all(np.outer(Y, Y) * (X @ X.T) == 1.0)),
+            "(A2): w₁(0) is no multiple of x₋ = x₂":
+                bool(np.linalg.matrix_rank([START, X[1]]) == 2),
+            "(Init): |w₁(0)| = v₁(0)": bool(np.linalg.norm(START) == 1.0),
+            "w₁(0) is in S_dead": bool(np.all(X @ START <= 0.0)),
+            "(GF): the integral equation holds on [0, 1], to 1e-7": defect() <= 1e-7,
+        },
+        breaks=(
+            bound("⟨x₁, w₁(1)⟩ of the solution written down", leaving(TIME)[0], "<=", 0, ""),
+        ),
+        recheck=(
+            bound("⟨x₁, w₁(1)⟩ by integrating the velocity of the active side from the same start",
+                  followed(TIME), "<=", 0, ""),
+        ),
+        route="an integrator that starts at the edge, with the velocity that (GF) has at all t > 0 "
+        "where ⟨x₁, w₁⟩ > 0",
+    )  # fmt: skip

@@ -1,33 +1,171 @@
-"""S_+, S_- and S_dead: intersections of half-spaces, and what they hold under Assumption 1.
-
-Each is {w : <x_i, w> > 0 for some i, <x_i, w> <= 0 for the others}. Sums and positive multiples
-keep such signs, so the cones are convex; memberships below are decided in whole numbers.
-"""
+"""The page `cones`: Section 3, Lemmas 2, 5 to 9 and 11, Remark 4, Assumptions 1 and 2."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, product
 from typing import Any
 
+import mpmath
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from flint import arb, ctx
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad
+from scipy.optimize import linprog, minimize
+from scipy.special import betainc
 
-from reluflow.falsify import Instance, Statement
-from reluflow.ledger import Evidence, Reading, fact
-from reluflow.papers.min2024early.cone_draws import (
-    BOTH_LABELS,
-    SEPARABLE,
-    a_sign,
-    beside,
-    data,
-    in_hull,
-    one_label,
+from reluflow.exact import determinant, fractions, null_vectors
+from reluflow.falsify import Draw, Instance, Statement, planted
+from reluflow.flows.alignment import align
+from reluflow.flows.alignment_exact import polygon
+from reluflow.geometry.separability import separation
+from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
+from reluflow.papers.min2024early.setting import (
+    StartConstants,
+    alignment_time,
+    cap,
+    centres,
+    clearance,
+    data_constants,
+    flow,
+    log_eps_allowed,
+    needed_zeta,
+    neurons,
+    printed_zeta,
+    start_constants,
+    unmarked,
 )
-from reluflow.papers.min2024early.whole_numbers import (
-    serves_exactly,
-    silent_exactly,
-    whole,
-)
-from reluflow.separable import separable_draws
+from reluflow.separable import Draws, separable, separable_draws
+from reluflow.statistics import wilson
+
+# --- Cosines of floats compared without rounding: each float is a whole number over a power
+# of 2 ---------------------------------------------------------------------------------------------
+#
+# A cosine c is a root, and c |c| is a fraction that grows with it: sign(c) c^2 takes its place.
+
+
+def whole(values: ArrayLike) -> NDArray:
+    """The values times one power of 2 that makes them whole, as an object array of ints."""
+    array = np.asarray(values)
+    ratios = [v.as_integer_ratio() for v in array.ravel().tolist()]
+    unit = max((below for _, below in ratios), default=1)  # all of them are powers of 2
+    flat = np.empty(len(ratios), object)
+    flat[:] = [above * (unit // below) for above, below in ratios]
+    return flat.reshape(array.shape)
+
+
+def signed_whole(X: ArrayLike, y: ArrayLike) -> NDArray:
+    """z_i = y_i x_i times one power of 2, object (n, d), for labels +1 and -1."""
+    return whole(X) * whole(y)[:, None]
+
+
+def squared_cosines(A: NDArray, B: NDArray) -> NDArray:
+    """sign(c) c^2 of the cosines c between the rows of A (k, d) and B (m, d), fractions (k, m).
+
+    Both hold ints or fractions. Raises ZeroDivisionError for a row 0, which has no angle.
+    """
+    inner, left, right = A.dot(B.T), (A * A).sum(axis=1), (B * B).sum(axis=1)
+    found = np.empty(inner.shape, object)
+    for (i, j), value in np.ndenumerate(inner):
+        found[i, j] = Fraction(value * abs(value)) / Fraction(left[i] * right[j])
+    return found
+
+
+def separable_exactly(X: ArrayLike, y: ArrayLike) -> bool:
+    """(A1): no datum is 0, and <y_i x_i, y_j x_j> > 0 for all i, j."""
+    Z = signed_whole(X, y)
+    return bool((Z.dot(Z.T) > 0).all())
+
+
+def serves_exactly(X: ArrayLike, y: ArrayLike, w: NDArray, sign: float = 1.0) -> bool:
+    """Whether w (d,), of ints or fractions, is in S_+ (sign 1) or S_- (sign -1): <x_i, w> > 0 for
+    the data of that label, <= 0 for the others."""
+    inputs = whole(X).dot(w)
+    return all((h > 0) == (label == sign) for h, label in zip(inputs, np.asarray(y), strict=True))
+
+
+def silent_exactly(X: ArrayLike, w: NDArray) -> bool:
+    """Whether w (d,), of ints or fractions, is in S_dead: <x_i, w> <= 0 for all data."""
+    return bool((whole(X).dot(w) <= 0).all())
+
+
+# --- Draws of orthogonally separable data with members of their cones -----------------------------
+
+
+SEPARABLE: Mapping[str, Callable[[Instance], bool]] = {
+    "(A1)": lambda item: separable_exactly(item["X"], item["y"])
+}
+BOTH_LABELS: Mapping[str, Callable[[Instance], bool]] = {
+    **SEPARABLE,
+    "data of both labels": lambda item: len(set(np.asarray(item["y"]).tolist())) == 2,
+}
+
+
+def data(dims: tuple[int, int] = (2, 50)) -> Draws:
+    """Draws of {"X", "y"} under (A1), data of both labels, and two kinds with one label only."""
+    return {**separable_draws(dims), **one_label(dims)}
+
+
+def one_label(dims: tuple[int, int] = (2, 50)) -> Draws:
+    """Draws of {"X", "y"} under (A1) with data of one label only."""
+    ordinary = separable_draws(dims)["wide"]
+
+    def alike(label: float) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = ordinary(rng)
+            y = np.full(len(item["y"]), label)
+            return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
+
+        return one
+
+    return {"positive data only": alike(1.0), "negative data only": alike(-1.0)}
+
+
+def beside(draws: Draws, more: Callable[[Any, np.random.Generator], Mapping[str, Any]]) -> Draws:
+    """The draws with what `more` adds to an instance."""
+
+    def wider(draw: Draw) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = draw(rng)
+            return {**item, **more(item, rng)}
+
+        return one
+
+    return {kind: wider(draw) for kind, draw in draws.items()}
+
+
+def weights(n: int, rng: np.random.Generator) -> NDArray:
+    """n numbers >= 0, not all 0: one of them alone, alike, or spread, some of them gone."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return np.eye(n)[rng.integers(n)]
+    spread = 10.0 ** rng.uniform(*((-1.0, 1.0) if kind == 1 else (-12.0, 6.0)), n)
+    kept = rng.random(n) < (0.5 if kind == 3 else 1.0)
+    kept[rng.integers(n)] = True
+    return spread * kept
+
+
+def in_hull(item: Instance, rng: np.random.Generator, share: float = 0.0) -> NDArray:
+    """A member (d,) of K, up to rounding, moved by at most `share` of its length."""
+    Z = item["X"] * item["y"][:, None]
+    z = weights(len(Z), rng) @ Z
+    away = rng.standard_normal(Z.shape[1])
+    return z + share * rng.random() * np.linalg.norm(z) * away / np.linalg.norm(away)
+
+
+def a_sign(rng: np.random.Generator) -> NDArray:
+    """1 or -1, for S_+ or S_-."""
+    return np.array(rng.choice([-1.0, 1.0]))
+
+
+# --- S_+, S_- and S_dead: intersections of half-spaces, and what they hold under Assumption 1 -----
+#
+# Each is {w : <x_i, w> > 0 for some i, <x_i, w> <= 0 for the others}. Sums and positive multiples
+# keep such signs, so the cones are convex; memberships below are decided in whole numbers.
 
 
 def cones_hold_their_data() -> Statement:
@@ -170,3 +308,1127 @@ def _closed(item: Instance, zero: bool = False) -> bool:
     w, sign = _combined(item), float(item["sign"])
     nothing = serves_exactly(item["X"], item["y"], 0 * w, sign)
     return serves_exactly(item["X"], item["y"], w, sign) and (zero or not nothing)
+
+
+# --- K, the hull of the signed data: its narrowness (Lemma 5) and its place in the cones
+# (Lemma 7) ----------------------------------------------------------------------------------------
+
+
+def narrow() -> Statement:
+    """ea.lem5-9.1: cos(z_1, z_2) >= mu for all z_1, z_2 of K other than 0 (Lemma 5).
+
+    With z_1 = sum_i a_i z_i, z_2 = sum_j b_j z_j: <z_1, z_2> >= mu sum_i a_i |z_i| sum_j b_j |z_j|,
+    which is mu |z_1| |z_2| or more. Equality at two generators. Slack cos^2 / mu^2 - 1, as a
+    fraction.
+    """
+    return Statement(
+        "cos(z₁, z₂) ≥ μ on K",
+        beside(data(), lambda item, rng: {"a": _drawn(item, rng), "b": _drawn(item, rng)}),
+        _hull_excess,
+        {**SEPARABLE, "z_1 and z_2 are not 0": _not_zero},
+        fixed=("y",),
+    )
+
+
+def inside() -> Statement:
+    """ea.lem5-9.3: the ball of angle arcsin mu about each direction of K is in S_+, and about each
+    of -K in S_- (Lemma 7).
+
+    <z_i, z> >= mu |z_i| |z| on K by Lemma 5, so w = z + e with |e| < mu |z| has <z_i, w> > 0 for
+    all i. The proof's margin, mu X_min for unit z, is reached where x_i is shortest and at the
+    angle arccos mu from z. Slack: the least cos^2 of w with the z_i, with the sign of cos.
+    """
+    return Statement(
+        "what is nearer to K than arcsin μ is in S₊, with the other sign in S₋",
+        beside(data(), _near_hull),
+        lambda item: float(_least_squared_cosine(item)),
+        {**SEPARABLE, "|e| < μ |z|": _is_near},
+        strict=True,
+        fixed=("y", "sign"),
+    )
+
+
+def margin() -> Statement:
+    """<z_i, z> >= mu X_min |z| for z in K, the margin of Lemma 7's proof, by its square."""
+    return Statement(
+        "⟨yᵢxᵢ, z⟩ ≥ μ Xₘᵢₙ ‖z‖ on K",
+        beside(data(), lambda item, rng: {"a": _drawn(item, rng)}),
+        _margin_excess,
+        {**SEPARABLE, "z is not 0": lambda item: bool(np.any(item["a"]))},
+        fixed=("y",),
+    )
+
+
+def _drawn(item: Instance, rng: np.random.Generator) -> NDArray:
+    return weights(len(item["y"]), rng)
+
+
+def _not_zero(item: Instance) -> bool:
+    return bool(np.any(item["a"]) and np.any(item["b"]))
+
+
+def _hull_excess(item: Instance) -> float:
+    Z = signed_whole(item["X"], item["y"])
+    ends = [whole(item[name]).dot(Z)[None] for name in ("a", "b")]
+    least = squared_cosines(Z, Z).min()
+    return float(squared_cosines(*ends)[0, 0] / least - 1)
+
+
+def _margin_excess(item: Instance) -> float:
+    """<z_i, z>^2 / (mu X_min |z|)^2 - 1, the least over i; all inner products are positive."""
+    Z = signed_whole(item["X"], item["y"])
+    z = whole(item["a"]).dot(Z)
+    asked = squared_cosines(Z, Z).min() * min(row.dot(row) for row in Z) * z.dot(z)
+    least = min(row.dot(z) for row in Z)
+    return float(least * abs(least) / asked - 1)
+
+
+def _near_hull(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
+    """Coefficients a of z in K, a vector e with |e| < mu |z|, and the sign of the cone.
+
+    A third of the e points straight away from a datum, where room is least.
+    """
+    Z = item["X"] * item["y"][:, None]
+    a = weights(len(Z), rng)
+    away = rng.standard_normal(Z.shape[1])
+    if rng.integers(3) == 0:
+        away = -Z[rng.integers(len(Z))]
+    unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    reach = float((unit @ unit.T).min()) * np.linalg.norm(a @ Z)
+    share = 1.0 - 10.0 ** rng.uniform(-9.0, 0.0)
+    return {"a": a, "e": share * reach * away / np.linalg.norm(away), "sign": a_sign(rng)}
+
+
+def _parts(item: Instance) -> tuple[NDArray, NDArray, NDArray]:
+    """z_i (n, d), z (d,) and e (d,), all times one whole number."""
+    stacked = whole(np.vstack([item["X"], item["e"][None]]))
+    Z = stacked[:-1] * whole(item["y"])[:, None]
+    a = whole(np.append(item["a"], 1.0))
+    return Z, a[:-1].dot(Z), a[-1] * stacked[-1]
+
+
+def _is_near(item: Instance) -> bool:
+    if not np.any(item["a"]):
+        return False
+    Z, z, e = _parts(item)
+    return bool(e.dot(e) < squared_cosines(Z, Z).min() * z.dot(z))
+
+
+def _least_squared_cosine(item: Instance) -> Any:
+    """Of w = sign (z + e): the least over i of sign(c) c^2, c = sign cos(z_i, w)."""
+    Z, z, e = _parts(item)
+    w = int(item["sign"]) * (z + e)
+    return squared_cosines(int(item["sign"]) * w[None], Z).min()
+
+
+# --- The constants of Lemmas 8 and 9 by constrained optimisation: a second method -----------------
+#
+# It knows no closed form: SLSQP, from many starts, seeks the point outside a cone that is nearest
+# to a direction, or the nearest pair of a point of the hull and a point outside both cones.
+
+
+_SIZE = 1e-9
+
+
+def search_cap(X: NDArray, y: NDArray, seed: int, starts: int = 4) -> float:
+    """1 - (the largest cosine between x_+ and what is not in S_+, or x_- and not in S_-)^2.
+
+    A point is not in S_+ where <x_i, w> <= 0 for a positive datum or > 0 for a negative one.
+    """
+    rng, largest = np.random.default_rng(seed), -1.0
+    for label in (1.0, -1.0):
+        u = X[y == label].sum(axis=0)
+        for i, x in enumerate(X):
+            away = x if y[i] == label else -x  # w leaves the cone where <away, w> <= 0
+            for _ in range(starts):
+                w = _nearest(u / np.linalg.norm(u), away, rng.standard_normal(len(u)))
+                largest = max(largest, float(w @ u / np.linalg.norm(u)))
+    return 1.0 - largest**2
+
+
+def search_gap(X: NDArray, y: NDArray, seed: int, starts: int = 3) -> float:
+    """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2.
+
+    w is kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs.
+    """
+    rng, largest = np.random.default_rng(seed), 0.0
+    n, d = X.shape
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                continue
+            # Out of S_+ by datum i, <y_i x_i, w> <= 0; out of S_- by datum j, <y_j x_j, w> >= 0.
+            keep = np.array([-y[i] * X[i], y[j] * X[j]])
+            for _ in range(starts):
+                start = np.concatenate([rng.random(n), rng.standard_normal(d)])
+                for sign in (1.0, -1.0):
+                    largest = max(largest, _pair(X * y[:, None], keep, sign, start))
+    return 1.0 - largest**2
+
+
+def _nearest(u: NDArray, away: NDArray, start: NDArray) -> NDArray:
+    """The unit w with <away, w> <= 0 of the largest <u, w>."""
+    away = away / np.linalg.norm(away)
+    found = minimize(
+        lambda w: -(u @ w), start / np.linalg.norm(start), jac=lambda w: -u, method="SLSQP",
+        constraints=[
+            {"type": "eq", "fun": lambda w: w @ w - 1.0, "jac": lambda w: 2.0 * w},
+            {"type": "ineq", "fun": lambda w: -(away @ w), "jac": lambda w: -away},
+        ],
+        options={"ftol": 1e-14, "maxiter": 300},
+    )  # fmt: skip
+    w = np.asarray(found.x)
+    good = found.success and away @ w <= _SIZE and abs(w @ w - 1.0) <= _SIZE
+    return w if good else -u
+
+
+def _pair(Z: NDArray, keep: NDArray, sign: float, start: NDArray) -> float:
+    """The largest sign cos(sum_i a_i z_i, w) with a >= 0 and <keep, w> >= 0; 0 where it fails."""
+    n = len(Z)
+    Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    keep = keep / np.linalg.norm(keep, axis=1, keepdims=True)
+
+    def cosine(p: NDArray) -> float:
+        z, w = p[:n] @ Z, p[n:]
+        return float(-sign * (z @ w) / np.sqrt((z @ z) * (w @ w) + 1e-300))
+
+    found = minimize(
+        cosine, start, method="SLSQP", bounds=[(0.0, 1.0)] * n + [(-2.0, 2.0)] * Z.shape[1],
+        constraints=[
+            {"type": "eq", "fun": lambda p: p[n:] @ p[n:] - 1.0},
+            {"type": "eq", "fun": lambda p: p[:n].sum() - 1.0},
+            {"type": "ineq", "fun": lambda p: keep @ p[n:]},
+        ],
+        options={"ftol": 1e-13, "maxiter": 300},
+    )  # fmt: skip
+    p = np.asarray(found.x)
+    good = np.all(keep @ p[n:] >= -_SIZE) and np.all(p[:n] >= -_SIZE)
+    return -float(found.fun) if good else 0.0
+
+
+def data_in_space(seed: int, number: int) -> Sequence[tuple[NDArray, NDArray]]:
+    """Data (n, d), n = 2 or 3, d = 2 to 4, of both labels: y_i x_i about a random axis."""
+    rng = np.random.default_rng(seed)
+    found: list[tuple[NDArray, NDArray]] = []
+    while len(found) < number:
+        n, d = int(rng.integers(2, 4)), int(rng.integers(2, 5))
+        axis = rng.standard_normal(d)
+        Z = axis / np.linalg.norm(axis) + rng.uniform(0.1, 0.6) * rng.standard_normal((n, d))
+        y = np.where(rng.permutation(n) < rng.integers(1, n), 1.0, -1.0)
+        if (Z @ Z.T).min() > 1e-3:
+            found.append((y[:, None] * Z * rng.uniform(0.2, 5.0, (n, 1)), y))
+    return found
+
+
+# --- The caps of Lemmas 8 and 9: the largest zeta_1 and the largest xi, in closed form ------------
+#
+# zeta_1 = min cos(u, z_i)^2 over u = x_+, -x_- and all i: a point at the angle a from u has
+# <z_i, w> > 0 for all i as long as sin a < cos(u, z_i).
+#
+# xi = mu^2. If w is in neither cone, <z_i, w> <= 0 and <z_j, w> >= 0 for some i, j. Then for z in K
+# the angle between w and z is at least pi/2 - angle(z, z_i), and so |cos(z, w)| <= sin(arccos mu)
+# by Lemma 5. For a pair with cos(z_i, z_j) = mu, w = +-(z_j - mu |z_j| z_i/|z_i|), with the sign
+# y_i, is on the boundary of i that its cone excludes, and |cos(z_j, w)| = sqrt(1 - mu^2).
+
+
+def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
+    """zeta_1 as a fraction, of both cones or with `sign` of one."""
+    Z, y = signed_whole(X, y), np.asarray(y)
+    signs = sorted(set(y.tolist())) if sign is None else [sign]
+    return squared_cosines(np.array([Z[y == s].sum(axis=0) for s in signs]), Z).min()
+
+
+def caps_serve() -> Statement:
+    """ea.lem5-9.4: cos(w, x_+) >= sqrt(1 - zeta) puts w in S_+ for every zeta < zeta_1, and
+    cos(w, x_-) in S_- (Lemma 8, eq 19).
+
+    zeta_1 is the lesser of the two cones' own largest values; the one of S_+ alone is not enough
+    for S_-. Slack: the least cos^2 of w with the z_i (turned for S_-), with its sign.
+    """
+    return Statement(
+        "the caps of every ζ < ζ₁ are in S₊ and in S₋",
+        beside(separable_draws(), _in_cap),
+        lambda item: float(_least_in_cap(item)),
+        {**BOTH_LABELS, "w is in the cap of some ζ < ζ₁": _is_in_cap},
+        strict=True,
+        fixed=("y", "sign"),
+    )
+
+
+def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6)) -> Evidence:
+    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone.
+
+    With i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has
+    <z_i, w> < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on
+    one line have zeta_1 = 1, and there is no larger cap.
+    """
+    beyond = sum(_leaves(item, excess) for item in items)
+    return fact(
+        "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
+        (len(items), len(items)), tried=len(items),
+    )  # fmt: skip
+
+
+def one_cap_is_too_large() -> list[Evidence]:
+    """x_1 = (1, 1) of label 1, (0, -1) and (-3, -1) of label -1: each cone's own largest zeta, and
+    a point that is in the cap of S_+'s about x_-, and not in S_-."""
+    X, y = np.array([[1.0, 1.0], [0.0, -1.0], [-3.0, -1.0]]), np.array([1.0, -1.0, -1.0])
+    w, x_minus = whole([-1, 0]), whole(X[1] + X[2])
+    in_cap = squared_cosines(w[None], x_minus[None])[0, 0] >= 1 - cap_exactly(X, y, 1.0)
+    return [
+        fact("the largest ζ for S₊ alone", cap_exactly(X, y, 1.0), Fraction(1, 2)),
+        fact("the largest ζ for S₋ alone", cap_exactly(X, y, -1.0), Fraction(4, 13)),
+        fact("(−1, 0) is within 1/2 about x₋", bool(in_cap), True),
+        fact("(−1, 0) is in S₋", serves_exactly(X, y, w, -1.0), False),
+    ]
+
+
+def by_search(seed: int, count: int) -> list[Evidence]:
+    """zeta_1 and mu^2 against constrained optimisation: largest differences over `count` data."""
+    cap_gap, xi_gap = 0.0, 0.0
+    for k, (X, y) in enumerate(data_in_space(seed, count)):
+        cap_gap = max(cap_gap, abs(search_cap(X, y, seed + k) - cap(X, y)))
+        xi_gap = max(xi_gap, abs(search_gap(X, y, seed + k) - separation(X, y) ** 2))
+    return [
+        bound("ζ₁: difference from optimisation", cap_gap, "<=", 1e-6, ""),
+        bound("ξ: difference from optimisation", xi_gap, "<=", 1e-6, ""),
+    ]
+
+
+def outside_is_far() -> Statement:
+    """ea.lem5-9.5: |cos(z, w)| <= sqrt(1 - mu^2) for z in K and w in neither S_+ nor S_- (Lemma 9).
+
+    So xi = mu^2 serves. Slack 1 - mu^2 - cos^2, as a fraction.
+    """
+    return Statement(
+        "|cos(z, w)| ≤ √(1 − μ²) for z in K and w in neither cone",
+        beside(data(), _outside),
+        _room_outside,
+        {**SEPARABLE, "w is in neither cone": _is_outside},
+        fixed=("y",),
+    )
+
+
+def gap_is_largest(items: list[Instance]) -> Evidence:
+    """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
+    reached = sum(_reaches(item) for item in items)
+    return fact(
+        "data where a w in neither cone reaches √(1 − μ²) exactly", (reached, len(items)),
+        (len(items), len(items)), tried=len(items),
+    )  # fmt: skip
+
+
+def plain(seed: int, number: int, dims: tuple[int, int] = (2, 50)) -> list[Instance]:
+    """Data of all kinds of draws with both labels, in turn."""
+    rng, kinds = np.random.default_rng(seed), list(separable_draws(dims).values())
+    return [kinds[k % len(kinds)](rng) for k in range(number)]
+
+
+def _in_cap(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
+    """w near the edge of the cap of zeta_1 about x_+ or -x_-, a third of them towards a datum's
+    boundary. A datum along u is no way from it, and what rounding leaves of it is none."""
+    sign = a_sign(rng)
+    Z = item["X"] * item["y"][:, None]
+    u = Z[item["y"] == sign].sum(axis=0)
+    u /= np.linalg.norm(u)
+    anywhere, datum = rng.standard_normal(len(u)), Z[rng.integers(len(Z))]
+    along = np.linalg.norm(datum - (datum @ u) * u) <= 1e-9 * np.linalg.norm(datum)
+    away = anywhere if along or rng.integers(3) else -datum
+    away = away - (away @ u) * u
+    away /= np.linalg.norm(away)
+    share = 1.0 - 10.0 ** rng.uniform(-8.0, 0.0)
+    sine = np.sqrt(share * float(cap_exactly(item["X"], item["y"])))
+    return {"w": float(sign) * (np.sqrt(1.0 - sine**2) * u + sine * away), "sign": sign}
+
+
+def _is_in_cap(item: Instance) -> bool:
+    """cos(sign w, u)^2 > 1 - zeta_1, and cos > 0."""
+    if not np.any(item["w"]):
+        return False
+    sign, Z = int(item["sign"]), signed_whole(item["X"], item["y"])
+    u = Z[np.asarray(item["y"]) == sign].sum(axis=0)
+    found = squared_cosines(sign * whole(item["w"])[None], u[None])[0, 0]
+    return bool(found > 0 and found > 1 - cap_exactly(item["X"], item["y"]))
+
+
+def _least_in_cap(item: Instance) -> Fraction:
+    Z = signed_whole(item["X"], item["y"])
+    return squared_cosines(int(item["sign"]) * whole(item["w"])[None], Z).min()
+
+
+def _leaves(item: Instance, excess: Fraction) -> bool:
+    X, y = item["X"], np.asarray(item["y"])
+    Z = signed_whole(X, y)
+    signs = sorted(set(y.tolist()))
+    U = np.array([Z[y == s].sum(axis=0) for s in signs])
+    cosines = squared_cosines(U, Z)
+    if cosines.min() == 1:
+        return True
+    k, i = np.unravel_index(int(np.argmin(cosines)), cosines.shape)
+    u, z = U[k], Z[i]
+    w = u - (1 + excess) * Fraction(z.dot(u), z.dot(z)) * z
+    in_cap = squared_cosines(w[None], u[None])[0, 0] >= 1 - (1 + excess) ** 2 * cosines.min()
+    return bool(in_cap and not serves_exactly(X, y, int(signs[k]) * w, signs[k]))
+
+
+def _outside(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
+    """Coefficients a of z in K, and w: any direction, or near the boundary of a datum and as near
+    to z as it can be there, with either sign."""
+    Z = item["X"] * item["y"][:, None]
+    a = weights(len(Z), rng)
+    if rng.integers(4) == 0:
+        return {"a": a, "w": rng.standard_normal(Z.shape[1])}
+    z, x = a @ Z, Z[rng.integers(len(Z))]
+    beyond = 1.0 + 10.0 ** rng.uniform(-12.0, 0.0)
+    return {"a": a, "w": float(a_sign(rng)) * (z - beyond * (x @ z) / (x @ x) * x)}
+
+
+def _is_outside(item: Instance) -> bool:
+    X, y = item["X"], item["y"]
+    w = whole(item["w"])
+    any_of = w.any() and np.any(item["a"])
+    return bool(any_of) and not any(serves_exactly(X, y, w, s) for s in (1.0, -1.0))
+
+
+def _room_outside(item: Instance) -> float:
+    Z = signed_whole(item["X"], item["y"])
+    z = whole(item["a"]).dot(Z)
+    squared = abs(squared_cosines(z[None], whole(item["w"])[None])[0, 0])
+    return float(1 - squared_cosines(Z, Z).min() - squared)
+
+
+def _reaches(item: Instance) -> bool:
+    X, y = item["X"], np.asarray(item["y"])
+    Z = signed_whole(X, y)
+    C = squared_cosines(Z, Z)
+    i, j = np.unravel_index(int(np.argmin(C)), C.shape)
+    w = int(y[i]) * (Z[i].dot(Z[i]) * Z[j] - Z[i].dot(Z[j]) * Z[i])
+    if not w.any():  # mu = 1: all data on one line, where every w orthogonal to it does
+        return bool(C.min() == 1)
+    outside = not any(serves_exactly(X, y, w, s) for s in (1.0, -1.0))
+    return outside and abs(squared_cosines(Z[j][None], w[None])[0, 0]) == 1 - C.min()
+
+
+# --- Lemma 11: how long the sum of the active data is, in whole numbers ---------------------------
+
+
+def sums_are_long() -> Statement:
+    """ea.lem11: |x_a(w)| >= sqrt(mu) n_a X_min, where x_a(w) is the sum of the y_i x_i with
+    <x_i, w> > 0, n_a of them (Lemma 11, eq 25).
+
+    |x_a|^2 has n_a squares, each X_min^2 or more, and n_a (n_a - 1) products, each mu X_min^2 or
+    more. Slack |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, as a fraction: mu itself need not be one.
+    """
+    return Statement(
+        "‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ",
+        beside(data(), _neuron),
+        _active_sums_excess,
+        SEPARABLE,
+        fixed=("y",),
+    )
+
+
+def sums_are_longer() -> Statement:
+    """The proof's |x_a|^2 >= n_a (1 + mu (n_a - 1)) X_min^2, for n_a >= 2.
+
+    Slack (|x_a|^2 - n_a X_min^2)^2 / (mu n_a (n_a - 1) X_min^2)^2 - 1; the difference is positive.
+    """
+    return Statement(
+        "‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²",
+        beside(data(), _neuron),
+        _sharper_excess,
+        SEPARABLE,
+        fixed=("y",),
+    )
+
+
+def equal_angles(n: int) -> list[Evidence]:
+    """n data 1 + e_i in R^n, y_i = 1, equally long, at equal angles: the sharper bound is met."""
+    X, y, w = np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n)
+    found, asked = _squares({"X": X, "y": y, "w": w})
+    return [
+        fact(f"‖xₐ‖² for the {n} data 1 + eᵢ", found, asked),
+        fact("the same by Lemma 11 itself is less", asked > _printed(X, n), True),
+    ]
+
+
+def _neuron(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
+    """w in any direction, or about the hull of the data with either sign."""
+    if rng.integers(2):
+        return {"w": rng.standard_normal(item["X"].shape[1])}
+    return {"w": float(a_sign(rng)) * in_hull(item, rng, share=2.0)}
+
+
+def _active(item: Instance) -> tuple[NDArray, NDArray]:
+    """All z_i (n, d) and which of them are active (n,)."""
+    Z, X = signed_whole(item["X"], item["y"]), whole(item["X"])
+    return Z, np.array(X.dot(whole(item["w"])) > 0, bool)
+
+
+def _active_sums_excess(item: Instance) -> float:
+    Z, active = _active(item)
+    count = int(active.sum())
+    if not count:
+        return np.inf
+    total, shortest = Z[active].sum(axis=0), min(z.dot(z) for z in Z)
+    asked = squared_cosines(Z, Z).min() * (count * count * shortest) ** 2
+    return float(total.dot(total) ** 2 / asked - 1)
+
+
+def _sharper_excess(item: Instance) -> float:
+    Z, active = _active(item)
+    count = int(active.sum())
+    if count < 2:
+        return np.inf
+    total, shortest = Z[active].sum(axis=0), min(z.dot(z) for z in Z)
+    room = total.dot(total) - count * shortest
+    asked = squared_cosines(Z, Z).min() * (count * (count - 1) * shortest) ** 2
+    return float(room * abs(room) / asked - 1)
+
+
+def _squares(item: Instance) -> tuple[Fraction, Fraction]:
+    """|x_a|^2 and n_a (1 + mu (n_a - 1)) X_min^2 for equally long data with a rational mu."""
+    Z, active = _active(item)
+    count, size = int(active.sum()), Z[0].dot(Z[0])
+    mu = Fraction(min(Z[0].dot(z) for z in Z[1:]), size)
+    total = Z[active].sum(axis=0)
+    return Fraction(total.dot(total)), count * (1 + mu * (count - 1)) * size
+
+
+def _printed(X: NDArray, n: int) -> Fraction:
+    """mu n^2 X_min^2 for equally long data with equal angles."""
+    Z = whole(X)
+    return Fraction(n * n * Z[0].dot(Z[1]))
+
+
+# --- Second route: whether {w : <x_i, w> <= 0} holds more than 0, by its rays: a second
+# method, exact ------------------------------------------------------------------------------------
+
+
+def has_dead_ray(X: NDArray) -> bool:
+    """Whether some w != 0 has <x_i, w> <= 0 for all rows of X (n, d).
+
+    Data that do not span R^d leave a w orthogonal to all of them. If they span, the cone holds no
+    line, and so it is the sum of its rays, on each of which d - 1 independent conditions are
+    equations.
+    """
+    rows, d = fractions(X), X.shape[1]
+    if null_vectors(rows.tolist(), d):
+        return True
+    for chosen in combinations(range(len(rows)), d - 1):
+        lines = null_vectors([rows[i].tolist() for i in chosen], d)
+        if len(lines) != 1:
+            continue
+        inputs = [sum(a * b for a, b in zip(row, lines[0], strict=True)) for row in rows]
+        if all(h <= 0 for h in inputs) or all(h >= 0 for h in inputs):
+            return True
+    return False
+
+
+# --- When S_dead = {w : <x_i, w> <= 0 for all i} is no more than {0}, and where neurons go
+# then ---------------------------------------------------------------------------------------------
+
+
+WITHOUT = (np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0]))
+"""Data (X, y) with S_dead = {0}: x_1 + x_2 + 3 x_3 = 0 with positive weights, and they span."""
+
+
+def every_neuron_serves() -> Statement:
+    """ea.cones.2: where S_dead = {0}, every neuron that (A2) allows ends in S_+ or S_-, and a
+    neuron of V_+ in S_+.
+
+    The directions of the limit eps -> 0, followed as polygons in exact arithmetic. At a finite eps
+    that (Small) allows it is Theorem 1: a neuron is never 0, so that none is in S_dead.
+    """
+    return Statement(
+        "where S_dead = {0} every neuron ends in the cone of its sign",
+        {"plane": _spanning(2), "space": _spanning(3)},
+        lambda item: 1.0 if _serves(item) else -1.0,
+        {
+            **BOTH_LABELS,
+            "S_dead = {0}": lambda item: not has_dead_ray(item["X"]),
+            "(A2)": _is_allowed,
+        },
+    )
+
+
+def only_zero() -> list[Evidence]:
+    """The three data WITHOUT: Gordan's certificate, and both decisions on small whole numbers."""
+    X, weights = whole(WITHOUT[0]), np.array([1, 1, 3], object)
+    return [
+        fact("x₁ + x₂ + 3 x₃ for (2, 1), (1, 2) and (−1, −1)", tuple(weights.dot(X)), (0, 0)),
+        fact("the first two of them are a basis", determinant(X[:2]) != 0, True),
+        fact("0 is in S_dead for them", silent_exactly(X, 0 * X[0]), True),
+    ]
+
+
+def decisions_agree(seed: int, count: int) -> list[Evidence]:
+    """S_dead = {0} or not, by linear programming and by all its rays, on data of small whole
+    numbers in the plane and in space."""
+    rng, agree, trivial = np.random.default_rng(seed), 0, 0
+    for k in range(count):
+        X = _small(rng, 2 + k % 2)
+        by_program = dead_direction(X) is not None
+        agree += by_program == has_dead_ray(X)
+        trivial += not by_program
+    return [
+        fact("data where linear programming and the rays agree", agree, count, tried=count),
+        note("of those, data with S_dead = {0}", trivial),
+    ]
+
+
+def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
+    """Flows of the data WITHOUT from the largest eps that (Small) allows with the zeta that the
+    proof needs, to 30 or t_1: neurons not yet in the cone of their sign."""
+    X, y = WITHOUT
+    rng, late = np.random.default_rng(seed), 0
+    data = data_constants(X, y)
+    for _ in range(starts):
+        W, signs = rng.standard_normal((6, 2)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+        start = start_constants(X, y, W, signs)
+        zeta = needed_zeta(data, start)
+        path = flow(X, y, W, signs, log_eps_allowed(data, start, zeta),
+                    min(30.0, alignment_time(data, zeta)))  # fmt: skip
+        own = y[:, None] == signs
+        late += int((~np.all((X @ neurons(path)[0].T > 0.0) == own, axis=0)).sum())
+    return [
+        fact("neurons of full flows that are late", late, 0),
+        note("neurons of full flows followed", 6 * starts),
+    ]
+
+
+def dead_direction(X: NDArray) -> NDArray | None:
+    """A w != 0 (d,) with <x_i, w> <= 0 for all data X (n, d), or None where there is only 0.
+
+    The program maximises -sum_i <x_i, w>/|x_i| over the w with |w_k| <= 1. Where that is 0, w is
+    orthogonal to all data, and only data that span the space leave no other.
+    """
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    found = linprog(unit.sum(axis=0), A_ub=unit, b_ub=np.zeros(len(X)), bounds=(-1.0, 1.0))
+    if found.fun < -1e-9:
+        return np.asarray(found.x)
+    _, sizes, rows = np.linalg.svd(unit)
+    rank = int((sizes > 1e-9).sum())
+    return rows[rank] if rank < X.shape[1] else None
+
+
+def nothing_but_zero() -> Reading:
+    """What it means for S_dead to be empty."""
+    return Reading(
+        "empty means S_dead = {0}, for weights are never 0; Assumption 2 holds, and ε is small",
+        "to the letter it is never empty: 0 satisfies all its conditions, and the sentence would "
+        "speak of no data at all",
+    )
+
+
+def _small(rng: np.random.Generator, d: int) -> NDArray:
+    """Separable data of small whole numbers, up to two more of them than d."""
+    return separable_draws((d, d), (2, d + 3))["integers"](rng)["X"]
+
+
+def _spanning(d: int) -> Any:
+    """Data with S_dead = {0} in R^d, and a start: d independent z_i of one label, and of the other
+    a positive combination of them, which (A1) then allows too, or two."""
+
+    def one(rng: np.random.Generator) -> dict[str, Any]:
+        while True:
+            Z = rng.integers(-2, 5, (d, d))
+            if round(np.linalg.det(Z)) and (Z @ Z.T).min() > 0:
+                break
+        inner = rng.integers(1, 4, (int(rng.integers(1, 3)), d)) @ Z
+        label = float(rng.choice([-1.0, 1.0]))
+        y = np.repeat([label, -label], [d, len(inner)])
+        X = y[:, None] * np.vstack([Z, inner])
+        w = rng.integers(-5, 6, d) if rng.integers(2) else X[rng.integers(len(X))] * 1.0
+        if not np.any(w):
+            w = -X[0]
+        return {"X": X, "y": y, "w": np.asarray(w, float), "sign": a_sign(rng)}
+
+    return one
+
+
+def _is_allowed(item: Instance) -> bool:
+    """w is no positive multiple of x_- (sign 1) or x_+ (sign -1)."""
+    sign, Z = int(item["sign"]), signed_whole(item["X"], item["y"])
+    forbidden = -sign * Z[np.asarray(item["y"]) == -sign].sum(axis=0)
+    return squared_cosines(whole(item["w"])[None], forbidden[None])[0, 0] != 1
+
+
+def _serves(item: Instance) -> bool:
+    return polygon(item["X"], item["y"], item["w"], int(item["sign"])).status == "serves"
+
+
+# --- Second route: Lemma 2's constants in ball arithmetic: a second method ------------------------
+
+
+_BITS = 256
+
+
+def largest_ratio() -> arb:
+    """A ball around (e^q - 1)/q at q = 1, its largest value on (0, 1]: all its derivatives are sums
+    of positive terms."""
+    ctx.prec = _BITS
+    return arb(1).exp() - 1
+
+
+def enclosed_end(digits: int = 40) -> tuple[Fraction, Fraction]:
+    """Two decimals, 10^-digits apart, between which e^q - 1 = 2 q with q > 0: signs by balls.
+
+    e^q - 1 - 2 q is convex, 0 and falling at 0, so it has one zero q > 0.
+    """
+    ctx.prec = _BITS
+    unit = 10**digits
+    low, high = unit, 2 * unit
+    while high - low > 1:
+        middle = (low + high) // 2
+        q = arb(middle) / unit
+        difference = q.exp() - 1 - 2 * q
+        if difference > 0:
+            high = middle
+        elif difference < 0:
+            low = middle
+        else:
+            raise ArithmeticError("more bits are needed")
+    return Fraction(low, unit), Fraction(high, unit)
+
+
+def lambert_end() -> Fraction:
+    """The same zero, -1/2 - W_{-1}(-e^{-1/2}/2), to 60 digits."""
+    with mpmath.workdps(60):
+        root = -mpmath.mpf(1) / 2 - mpmath.lambertw(-mpmath.exp(-0.5) / 2, -1).real
+        return Fraction(mpmath.nstr(root, 58))
+
+
+# --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
+#
+# With q = y z, y = +-1: |-dl/dz - y| is |e^-q - 1| for the exponential loss, tanh(|q|/2) for
+# 2 log(1 + e^-q), |q| for (y - z)^2/2, and 1/(1 + e^-q) for log(1 + e^-q), which is 1/2 at 0.
+
+
+def exponential_gap(q: float) -> float:
+    """|e^-q - 1|."""
+    return float(abs(np.expm1(-q)))
+
+
+def logistic_gap(q: float) -> float:
+    """|2/(1 + e^q) - 1| = tanh(|q|/2)."""
+    return float(np.tanh(abs(q) / 2.0))
+
+
+def square_gap(q: float) -> float:
+    """|y - z - y| = |z|."""
+    return abs(q)
+
+
+def exponential_slope() -> Statement:
+    """ea.lem2.1: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss (Lemma 2).
+
+    (e^q - 1)/q grows with q > 0, so its largest value on (0, 1] is e - 1 < 2; for q < 0 it is below
+    1. It reaches 2 at 1.2564, where the lemma ends.
+    """
+    return _near("exponential", exponential_gap, 2.0)
+
+
+def logistic_slope() -> Statement:
+    """ea.lem2.2: the same for 2 log(1 + e^-yz), with 1/2 in place of 2 and for every z."""
+    return _near("twice the logistic", logistic_gap, 0.5)
+
+
+def square_slope() -> Statement:
+    """ea.lem2.3: the same for the square loss, with 1 in place of 2 and for every z (Remark 4)."""
+    return _near("square", square_gap, 1.0)
+
+
+def end_of_the_exponential_bound() -> list[Evidence]:
+    """Where e^q - 1 = 2 q: enclosed by signs in ball arithmetic, and by Lambert's function."""
+    low, high = enclosed_end()
+    return [
+        fact("e − 1 < 2, in ball arithmetic", largest_ratio() < 2, True),
+        bound("the bound 2 |ŷ| holds up to |ŷ| =", float(low), ">=", 1.0, ""),
+        fact("Lambert's function agrees to 40 digits", low <= lambert_end() <= high, True),
+    ]
+
+
+def printed_logistic() -> Evidence:
+    """The loss log(1 + e^-yz) of Section 2.1, which Lemma 2 does not mean, misses by 1/2 at 0."""
+    slope = float(LOGISTIC.pull(np.zeros(1), np.ones(1))[0])
+    return note("the left side at ŷ = 0 with log(1 + exp(−yŷ)) of Section 2.1, where the right "
+                "side is 0", abs(slope - 1.0), digits=None)  # fmt: skip
+
+
+def same_slopes(seed: int, count: int) -> Evidence:
+    """The largest difference from the slopes of the library's losses, |z| <= 10."""
+    z = np.random.default_rng(seed).uniform(-10.0, 10.0, count)
+    y = np.where(np.arange(count) % 2, 1.0, -1.0)
+    worst = 0.0
+    for loss, gap in _PAIRS:
+        asked = np.array([gap(q) for q in y * z])
+        worst = max(worst, float(np.max(np.abs(np.abs(loss.pull(z, y) - y) - asked) / (1 + asked))))
+    return bound("largest relative difference from the library's losses", worst, "<=", 1e-12, "")
+
+
+_PAIRS: tuple[tuple[Loss, Callable[[float], float]], ...] = (
+    (EXPONENTIAL, exponential_gap),
+    (TWICE_LOGISTIC, logistic_gap),
+    (SQUARE, square_gap),
+)
+
+
+def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
+    """gap(q) <= factor |q|; relative to |q|. Beyond 1 for the losses where it holds everywhere."""
+    most = 1.0 if gap is exponential_gap else 1e6
+
+    def slack(item: Instance) -> float:
+        q = float(item["q"])
+        return (planted(item) * factor * abs(q) - gap(q)) / abs(q) if q else -gap(q)
+
+    return Statement(
+        f"|−ℓ'(ŷ) − y| ≤ {'' if factor == 1.0 else f'{factor:g} '}|ŷ|, {name}",
+        {"ordinary": _sizes(0.0, 0.0, most), "tiny": _sizes(-300.0, -1.0, most),
+         "large": _sizes(-1.0, 6.0, most)},
+        slack,
+        {f"|ŷ| ≤ {most:g}": lambda item: abs(float(item["q"])) <= most},
+        tolerance=1e-15,
+    )  # fmt: skip
+
+
+def _sizes(low: float, high: float, most: float) -> Draw:
+    """q = y z of either sign: uniform up to 1, or of a size between 10^low and 10^high."""
+
+    def one(rng: np.random.Generator) -> dict[str, Any]:
+        size = rng.random() if low == high else min(10.0 ** rng.uniform(low, high), most)
+        return {"q": np.array(size * rng.choice([-1.0, 1.0]))}
+
+    return one
+
+
+# --- Second route: the probabilities of Gaussian starts by other routes: integrals, angles,
+# enumeration --------------------------------------------------------------------------------------
+
+
+def cap_share(angles: NDArray, D: int) -> NDArray:
+    """The share of the sphere of R^D, D >= 2, within these angles of a point: of the integral of
+    sin^(D-2)."""
+    whole = quad(lambda a: math.sin(a) ** (D - 2), 0.0, math.pi)[0]
+    parts = [quad(lambda a: math.sin(a) ** (D - 2), 0.0, float(end))[0] for end in angles]
+    return np.array(parts) / whole
+
+
+def sign_patterns(h: int) -> tuple[int, int]:
+    """Of the 2^h signs of h weights in R^1, how many (A2) allows, for the data 1 and -1 of labels 1
+    and -1 and whatever the signs of the v_j; and 2^h."""
+    counts = set()
+    for v in product((1, -1), repeat=h):
+        # x_- = -1 is forbidden where v_j = 1, and x_+ = 1 where v_j = -1: w_j must have v_j's sign.
+        counts.add(sum(all(a == b for a, b in zip(w, v, strict=True))
+                       for w in product((1, -1), repeat=h)))  # fmt: skip
+    (allowed,) = counts
+    return allowed, 2**h
+
+
+def plane_share(own: NDArray) -> float:
+    """1/2 + alpha/(2 pi) for data (n, 2) that span the angle alpha < pi: the chance of a direction
+    to be active on one of them."""
+    middle = own.sum(axis=0) / np.linalg.norm(own.sum(axis=0))
+    turned = own @ np.array([[middle[0], -middle[1]], [middle[1], middle[0]]])
+    angles = np.arctan2(turned[:, 1], turned[:, 0])
+    return 0.5 + float(angles.max() - angles.min()) / (2.0 * math.pi)
+
+
+def space_share(own: NDArray) -> float:
+    """7/8 - sum of arcsin rho_ij / (4 pi) for three data (3, 3) with the cosines rho_ij: one less
+    the chance that all three are silent (Sheppard)."""
+    unit = own / np.linalg.norm(own, axis=1, keepdims=True)
+    rho = np.clip((unit @ unit.T)[np.triu_indices(3, 1)], -1.0, 1.0)
+    return 0.875 - float(np.arcsin(rho).sum()) / (4.0 * math.pi)
+
+
+# --- Gaussian starts: how near a neuron comes to the direction that (A2) forbids it, and how
+# likely it is active on a datum of its label ------------------------------------------------------
+#
+# A Gaussian vector has a uniform direction. A direction u of R^D is at an angle of at most a <=
+# pi/2 from a given one with probability I_s((D - 1)/2, 1/2) / 2, s = sin(a)^2, I the regularised
+# incomplete beta function; in R^1 there are two directions, and the probability is 1/2.
+
+
+SURE = 1.0 - 1e-6
+"""Confidence of the intervals: of a million runs one misses a probability that is right."""
+
+
+def chance_of_clearance(z: ArrayLike, h: int, D: int) -> NDArray:
+    """P(zeta_2 <= z) for h Gaussian neurons in R^D, whatever their signs, 0 <= z < 1."""
+    z = np.asarray(z, float)
+    near = 0.5 * betainc(0.5 * (D - 1), 0.5, z) if D > 1 else np.full(z.shape, 0.5)
+    return 1.0 - (1.0 - near) ** h
+
+
+def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
+    """ea.random-init.1: Gaussian starts meet (A2) with probability one, in R^D with D >= 2.
+
+    P(zeta_2 <= z) -> 0 as z -> 0. In R^1 it does not: (A2) leaves each neuron one direction of two,
+    and h neurons meet it with probability 2^-h. Closed forms by two routes; `count` draws in each
+    of three dimensions, with data of both labels.
+    """
+    angles = np.linspace(0.02, 1.5, 60)
+    gap = max(
+        float(np.max(np.abs(chance_of_clearance(np.sin(angles) ** 2, 1, D) - cap_share(angles, D))))
+        for D in (2, 3, 4, 5)
+    )
+    rng, outside, parallel = np.random.default_rng(seed), 0, 0
+    for D in (2, 3, 20):
+        X, y = separable(4, D, 0.3, rng)
+        W = rng.standard_normal((count, D))
+        signs = rng.choice([-1.0, 1.0], count)
+        nearest = np.array([clearance(X, y, W[k : k + 1], signs[k : k + 1]) for k in range(count)])
+        parallel += int((nearest == 0.0).sum())
+        for z in (0.05, 0.5):
+            low, high = wilson(int((nearest <= z).sum()), count, SURE)
+            outside += not low <= chance_of_clearance(z, 1, D) <= high
+    return [
+        deviation("closed form of P(ζ₂ ≤ z) against that of a cap", gap, ""),
+        fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
+        fact("neurons along the forbidden direction", parallel, 0, tried=3 * count),
+        *on_a_line(seed, count),
+    ]
+
+
+def on_a_line(seed: int, count: int) -> list[Evidence]:
+    """In R^1, x_1 = 1 and x_2 = -1 of labels 1, -1: (A2) holds with probability 2^-h."""
+    rng, h = np.random.default_rng(seed + 1), 3
+    X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    W, signs = rng.standard_normal((count, h, 1)), rng.choice([-1.0, 1.0], (count, h))
+    met = sum(clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
+    low, high = wilson(met, count, SURE)
+    allowed, all_of_them = sign_patterns(h)
+    return [
+        fact(f"of the {all_of_them} signs of {h} neurons in R¹, allowed by (A2)", allowed, 1),
+        fact("2⁻ʰ is in the interval of the draws", bool(low <= 2.0**-h <= high), True),
+    ]
+
+
+def two_dimensions() -> Reading:
+    """(A2) and the number of directions."""
+    return Reading(
+        "D ≥ 2",
+        "in R¹ a neuron has two directions, (A2) forbids one of them, and if the signs do not "
+        "depend on W₀ h neurons meet it with probability 2⁻ʰ",
+    )
+
+
+def active_share(X: NDArray, y: NDArray, W: NDArray, sign: float = 1.0) -> float:
+    """The share of the neurons W (k, d) that are active on a datum of the label `sign`."""
+    own = X[np.asarray(y) == sign]
+    return float(np.mean(np.any(W @ own.T > 0.0, axis=1)))
+
+
+def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
+    """ea.random-init.2: a Gaussian neuron of V_+ is active on a positive datum with probability 1/2
+    or more, so that of m some is in S_+ at t_1 with probability 1 - 2^-m or more.
+
+    <x_i, w> > 0 alone has probability 1/2, which is all if n_+ = 1. In the plane it is
+    1/2 + alpha/(2 pi), alpha the angle that the positive data span; in space with three of them
+    7/8 - sum arcsin rho_ij / (4 pi). `count` draws for each of several data; `followed` neurons
+    that begin so go to S_+ in the limit flow.
+    """
+    rng = np.random.default_rng(seed)
+    W = {D: rng.standard_normal((count, D)) for D in (2, 3, 10)}
+    cases: list[tuple[NDArray, NDArray, float]] = []
+    for _ in range(6):
+        X, y = separable(6, 2, float(rng.uniform(0.1, 0.9)), rng)
+        cases.append((X, y, plane_share(X[y > 0.0])))
+        X, y = separable(3, 3, float(rng.uniform(0.1, 0.9)), rng)
+        Z = y[:, None] * X
+        cases.append((Z, np.ones(3), space_share(Z)))
+    outside = sum(_misses(active_share(X, y, W[X.shape[1]]), p, count) for X, y, p in cases)
+    least, below = 1.0, 0
+    for k in range(20):
+        D = (2, 3, 10)[k % 3]
+        X, y = separable(6, D, float(10.0 ** rng.uniform(-3.0, -0.1)), rng)
+        for sign in (1.0, -1.0):
+            share = active_share(X, y, W[D], sign)
+            least = min(least, share)
+            below += float(wilson(round(share * count), count, SURE)[1]) < 0.5
+    lost = _followed(rng, followed)
+    return [
+        fact("shares that miss their closed form", outside, 0),
+        fact("shares below 1/2", below, 0),
+        fact("neurons active on a positive datum that do not end in S₊", lost, 0, tried=followed),
+        *single_datum(seed, count),
+        note("smallest share", least, digits=2),
+    ]
+
+
+def single_datum(seed: int, count: int) -> list[Evidence]:
+    """n_+ = 1, x_1 = (1, 0) and x_2 = (-1, 0): the chance is 1/2, and with m = 3 it is 7/8.
+
+    With signs that look at W_0 it can be 0: v_j > 0 for the neurons with <x_1, w_j> <= 0 alone.
+    All of them die.
+    """
+    rng, m = np.random.default_rng(seed + 1), 3
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
+    W = rng.standard_normal((count, m, 2))
+    hits = int(np.any(W[:, :, 0] > 0.0, axis=1).sum())
+    low, high = wilson(hits, count, SURE)
+    chosen = W[:, 0][W[:, 0, 0] <= 0.0][:100]
+    ends = [align(X, y, w).status for w in chosen]
+    return [
+        fact("1 − 2⁻³ is in the interval of three neurons", bool(low <= 0.875 <= high), True),
+        fact("signs that look: neurons of V₊ that die", ends.count("dead"), len(ends)),
+    ]
+
+
+def independent_signs() -> Reading:
+    """What the count of m neurons needs."""
+    return Reading(
+        "the signs are drawn without a look at W₀, and ε is small enough for the W₀ that came",
+        "with signs that may depend on W₀ the chance can be 0: for x = (1, 0) and (−1, 0) of "
+        "labels 1 and −1 let vⱼ > 0 only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is "
+        "small enough for every W₀",
+    )
+
+
+def _misses(share: float, probability: float, count: int) -> bool:
+    low, high = wilson(round(share * count), count, SURE)
+    return not low <= probability <= high
+
+
+def _followed(rng: np.random.Generator, number: int) -> int:
+    """Of Gaussian neurons that begin active on a positive datum, those that do not end in S_+."""
+    kinds, lost, done = list(separable_draws((2, 20)).values()), 0, 0
+    while done < number:
+        item: Any = kinds[done % len(kinds)](rng)
+        w = rng.standard_normal(item["X"].shape[1])
+        if np.any(item["X"][item["y"] > 0.0] @ w > 0.0):
+            lost += align(item["X"], item["y"], w).status != "serves"
+            done += 1
+    return lost
+
+
+def shares_below(mu: Sequence[float], h: int, dims: Sequence[int]) -> NDArray:
+    """P(zeta_2 <= mu^2) (len(dims), len(mu)): how often the start, not the data, decides m_2."""
+    return np.array([[chance_of_clearance(m**2, h, D) for m in mu] for D in dims])
+
+
+# --- Remark 4: the bounds of Appendix B for the square loss ---------------------------------------
+
+
+def directions_near() -> Statement:
+    """Lemma 4 with the loss (y - z)^2/2: |d/dt u_j - s_j P x_a(w_j)| <= 2 n X_max max_i |f(x_i)| at
+    balanced parameters, here as its proof gives it, with 1 in place of 2.
+
+    No assumption on the data. Slack relative to the bound; infinite where it is 0.
+    """
+    return Statement(
+        "Lemma 4 with the square loss",
+        {"ordinary": _parameters(0.5, 1), "spread": _parameters(4.0, 1),
+         "one datum": _parameters(0.5, 0)},
+        _room,
+        {"max |f| ≤ 1": lambda item: float(np.abs(_outputs(item)).max()) <= 1.0},
+        tolerance=1e-12,
+        fixed=("y", "signs"),
+    )  # fmt: skip
+
+
+def norms_along_flows(seed: int, count: int) -> list[Evidence]:
+    """Lemma 3 with the square loss: max_j |w_j|^2 and max_i |f(x_i)| up to T, from the largest eps
+    allowed, each as a share of its bound."""
+    rng, norm, output = np.random.default_rng(seed), 0.0, 0.0
+    for _ in range(count):
+        n, d, h = (int(k) for k in rng.integers((2, 2, 3), (7, 6, 9)))
+        X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
+        longest, widest = (float(np.linalg.norm(A, axis=1).max()) for A in (X, W))
+        log_eps = -np.log(4.0 * np.sqrt(h) * longest * widest**2)
+        end = -(0.5 * np.log(h) + log_eps) / (4.0 * n * longest)
+        path = flow(X, y, W, signs, log_eps, end, SQUARE)
+        U, logs = neurons(path, np.linspace(0.0, float(path.t[-1]), 30))
+        squares = np.exp(2.0 * logs)
+        inputs = np.maximum(U @ X.T, 0.0)
+        outputs = np.einsum("tjn,tj,j->tn", inputs, squares, signs)
+        eps = np.exp(log_eps)
+        norm = max(norm, float(squares.max() * np.sqrt(h) / (2.0 * eps * widest**2)))
+        most = 2.0 * eps * np.sqrt(h) * longest * widest**2
+        output = max(output, float(np.abs(outputs).max() / most))
+    says = "with the square loss, as a share of Lemma 3's bound:"
+    return [
+        bound(f"{says} largest ‖wⱼ‖²", norm, "<=", 1.0, "", digits=2),
+        bound(f"{says} largest |f(xᵢ)|", output, "<=", 1.0, "", digits=2),
+    ]
+
+
+def _parameters(decades: float, more: int) -> Draw:
+    """Data X (n, d) of lengths over `decades` to either side, balanced W (h, d), max |f| <= 1."""
+
+    def one(rng: np.random.Generator) -> dict[str, Any]:
+        n, d, h = (int(k) for k in rng.integers(1, (1 + 6 * more, 8, 7), endpoint=True))
+        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-decades, decades, (n, 1))
+        item = {
+            "X": X, "y": rng.choice([-1.0, 1.0], n), "W": rng.standard_normal((h, d)),
+            "signs": rng.choice([-1.0, 1.0], h),
+        }  # fmt: skip
+        size = float(np.abs(_outputs(item)).max())
+        scale = np.sqrt(10.0 ** rng.uniform(-9.0, 0.0) / size) if size else 1.0
+        return {**item, "W": (1.0 - 1e-12) * scale * item["W"]}
+
+    return one
+
+
+def _outputs(item: Instance) -> NDArray:
+    v = item["signs"] * np.linalg.norm(item["W"], axis=1)
+    return np.maximum(item["X"] @ item["W"].T, 0.0) @ v
+
+
+def _room(item: Instance) -> float:
+    X, W = item["X"], item["W"]
+    f, norms = _outputs(item), np.linalg.norm(W, axis=1)
+    most = len(X) * float(np.linalg.norm(X, axis=1).max() * np.abs(f).max())
+    if most == 0.0 or not norms.all():
+        return np.inf
+    units, active = W / norms[:, None], X @ W.T > 0.0
+    error = -(active * f[:, None]).T @ X  # -dl/dz - y is -f
+    error -= np.sum(error * units, axis=1, keepdims=True) * units
+    return 1.0 - float(np.linalg.norm(error, axis=1).max()) / most
+
+
+# --- The constants of data, and of a start ever nearer to what (A2) forbids, as tables ------------
+
+
+def of_data(named: Mapping[str, tuple[NDArray, NDArray]]) -> pd.DataFrame:
+    """mu, xi = mu^2 and the largest zeta of either cone, for each named (X, y)."""
+    rows = []
+    for name, (X, y) in named.items():
+        data = data_constants(X, y)
+        own = [cap(X, y, sign) for sign in (1.0, -1.0)]
+        values = [data.mu, data.xi, *own, data.zeta_1]
+        rows.append([name, *(f"{v:.4f}" for v in values)])
+    names = ["data", "μ", "ξ = μ²", "ζ for S₊", "ζ for S₋", "ζ₁"]
+    return pd.DataFrame(rows, columns=names).set_index("data")
+
+
+def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
+    """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
+    these angles from x_-."""
+    data, rows = data_constants(X, y), []
+    for angle, start in zip(angles, _beside(X, y, angles), strict=True):
+        zetas = [printed_zeta(data, start), needed_zeta(data, start)]
+        values = [alignment_time(data, zeta) for zeta in zetas]
+        values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
+        cells = [unmarked(start.zeta_2, 3), *(unmarked(v) for v in values)]
+        rows.append([f"{angle:g}", *cells])
+    names = [
+        "angle to x₋ (radians)",
+        "ζ₂",
+        "t₁, maximum",
+        "t₁, minimum",
+        "log₁₀ ε, maximum",
+        "log₁₀ ε, minimum",
+    ]
+    return pd.DataFrame(rows, columns=names).set_index("angle to x₋ (radians)")
+
+
+def _beside(X: NDArray, y: NDArray, angles: Sequence[float]) -> Iterable[StartConstants]:
+    u = -centres(X, y)[-1.0]
+    u = u / np.linalg.norm(u)
+    for angle in angles:
+        w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
+        yield StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))

@@ -28,20 +28,22 @@ from reluflow.networks.dense import one_thread
 from reluflow.networks.grouped import GroupedLoss
 from reluflow.networks.shallow import Neurons
 from reluflow.packed import packed, unpacked
-from reluflow.papers.min2024early import correlations, image_records, readings, two_phases
-from reluflow.papers.min2024early.image_records import file_of, row_of, short
-from reluflow.papers.min2024early.image_runs import flow_states
+from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
     Seen,
     Setting,
     Task,
+    file_of,
+    flow_states,
     likeness,
+    row_of,
+    short,
     visible,
 )
 from reluflow.progress import progress
 
 FIGURES = {"figure-5": Setting(1, 0), "figure-10": Setting(3, 8), "figure-11": Setting(1, 7)}
-PHASES = {"figure-12": two_phases.both_layers, "figure-13": two_phases.first_layer}
+PHASES = {"figure-12": mnist.both_layers, "figure-13": mnist.first_layer}
 EPOCHS = 1000
 FIRST, STARTS = 1000, 20
 """Images of each digit on which readings are tried, and starts of the reading taken."""
@@ -101,7 +103,7 @@ def record_of(name: str, setting: Setting, seed: int) -> dict[str, Any]:
         "cpu_s": round(time.process_time() - cpu),
         "wall_s": round(time.perf_counter() - clock),
         "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
-        "data": correlations.record(task.pair),
+        "data": mnist.record(task.pair),
         "shape": list(task.pair.shape),
         "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
         "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
@@ -125,9 +127,9 @@ def record_of_phases(name: str, setting: Setting, seed: int) -> dict[str, Any]:
 def record_of_readings(seed: int) -> dict[str, Any]:
     """Try every reading, and the one taken from other starts."""
     with one_thread():
-        tried = readings.candidates(FIRST)
+        tried = mnist.candidates(FIRST)
         rows = {
-            name: readings.tried(candidate, all_images(), seed)
+            name: mnist.tried(candidate, all_images(), seed)
             for name, candidate in progress(tried.items(), len(tried), "readings")
         }
         starts = {name: starts_of(name, seed) for name in FIGURES}
@@ -142,10 +144,10 @@ def record_of_readings(seed: int) -> dict[str, Any]:
 
 def starts_of(name: str, seed: int) -> list[dict[str, Any]]:
     """When all neurons are aligned, and when the loss falls, from other starts of a figure."""
-    taken = readings.Candidate(name, FIGURES[name], FIRST)
-    last = readings.LAST if name == "figure-5" else PATIENCE
+    taken = mnist.Candidate(name, FIGURES[name], FIRST)
+    last = mnist.LAST if name == "figure-5" else PATIENCE
     found = (
-        readings.tried(taken, all_images(), seed + 1 + k, last)
+        mnist.tried(taken, all_images(), seed + 1 + k, last)
         for k in progress(range(STARTS), STARTS, f"starts of {name}")
     )
     return [_without_infinity({key: one[key] for key in ("aligned", "falls")}) for one in found]
@@ -197,7 +199,7 @@ def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
 
 def main(names: Iterable[str]) -> None:
     """Make the records named, or all, with seed 0."""
-    image_records.FOLDER.mkdir(exist_ok=True)
+    mnist.FOLDER.mkdir(exist_ok=True)
     for name in names or [*FIGURES, *PHASES, "readings"]:
         if name in FIGURES:
             facts = record_of(name, FIGURES[name], 0)

@@ -1,25 +1,42 @@
-"""The experiments in the plane (Min et al. 2024, Appendices A.1 to A.3): data, readings, runs.
-
-The paper leaves open which loss it uses, whether it is summed or averaged, and the data of its
-Figure 6. The chapter runs the mean of the exponential loss, the one that gives the paper's numbers
-on MNIST; `readings` compares the candidates with what A.2 says of its runs.
-"""
+"""The page `toys`: Appendices A.1 to A.3, Figures 6 to 9."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
 from math import cos, sin
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.signal import find_peaks
+from scipy.stats import binom
 
-from reluflow.flows.ensembles import Ensemble, ensemble_descent, ensemble_flow, normal_starts
-from reluflow.geometry.separability import serves, silent
-from reluflow.ledger import Evidence, Reading, bound, note
+from reluflow.falsify import Statement
+from reluflow.flows.ensembles import (
+    Ensemble,
+    balanced_starts,
+    ensemble_descent,
+    ensemble_flow,
+    normal_starts,
+)
+from reluflow.geometry.separability import separation, serves, silent
+from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC
-from reluflow.statistics import wilson
+from reluflow.separable import separable_draws
+from reluflow.statistics import share_interval, wilson
+
+# --- The experiments in the plane (Min et al. 2024, Appendices A.1 to A.3): data, readings,
+# runs ---------------------------------------------------------------------------------------------
+#
+# The paper leaves open which loss it uses, whether it is summed or averaged, and the data of its
+# Figure 6. The chapter runs the mean of the exponential loss, the one that gives the paper's
+# numbers on MNIST; `readings` compares the candidates with what A.2 says of its runs.
+
 
 STEP, WIDTH, SIGMA = 2e-3, 50, 1e-6
 """The paper's step of descent, number of neurons, and standard deviation of a weight."""
@@ -241,3 +258,719 @@ def readings(seed: int, networks: int) -> pd.DataFrame:
                 "some astray at 21 000, sin 0.001": f"{np.mean(strayed[2] > 0):.2f}",
             })  # fmt: skip
     return pd.DataFrame(rows).set_index("reading")
+
+
+# --- Second route: how many neurons have not reached S_+ after a while: a law in closed form,
+# without any flow ---------------------------------------------------------------------------------
+#
+# Two positive unit data at the cosine sin(angle), a neuron with standard normal w and v. While it
+# is active on x_1 alone, p = w.x_1 and v obey p' = c v, v' = c p with the pull c of that datum, so
+# after the work tau = integral of c they are
+#
+#     p(tau) = C p + S v,   v(tau) = S p + C v,   C = cosh tau,  S = sinh tau,
+#
+# and w has moved by (p(tau) - p) x_1. So w.x_2 = p(tau) sin(angle) + w_2 cos(angle) with w_2 the
+# part of w orthogonal to x_1, and the neuron is astray while p(tau) > 0, v(tau) > 0 and w.x_2 <= 0.
+
+
+def chance_astray(tau: float, angle: float) -> float:
+    """The probability that a neuron is live, with v > 0, and outside S_+ after the work tau.
+
+    About e^-tau / (sqrt 2 pi tan(angle)) where that is small. A neuron that starts with v < 0 and
+    turns is counted too. Parameters: tau > 0, angle in [0, pi/2).
+    """
+    return _both_sides(math.cosh(tau), math.sinh(tau), angle)
+
+
+def chance_astray_after(steps: int, rate: float, angle: float) -> float:
+    """The same for descent: p and v after `steps` steps of p <- p + rate v, v <- v + rate p."""
+    up, down = (1.0 + rate) ** steps, (1.0 - rate) ** steps
+    return _both_sides(0.5 * (up + down), 0.5 * (up - down), angle)
+
+
+def _both_sides(C: float, S: float, angle: float) -> float:
+    """Twice the probability of p(tau) > 0, v(tau) > 0, w.x_2 <= 0: x_1 and x_2 may change places.
+
+    With (p, v) = r (cos t, sin t) and a = tan(angle) (C cos t + S sin t) it is the integral over t
+    from -phi to pi/2, phi = arctan(S/C), of E Phi(-a r) / 2 pi = (1 - a / sqrt(1 + a^2)) / 4 pi,
+    since r has the law r e^(-r^2/2); and a = A cos(t - phi), whose integral is an arcsine.
+    """
+    A, phi = math.tan(angle) * math.hypot(C, S), math.atan2(S, C)
+    k = A / math.hypot(1.0, A)
+    turned = math.asin(k * math.cos(phi)) + math.asin(k * math.sin(2.0 * phi))
+    return (0.5 * math.pi + phi - turned) / (2.0 * math.pi)
+
+
+# --- Figures 6 to 8: do the neurons reach S_+ and S_- in time, and how many stay astray? ----------
+
+
+_MOST = 0.9
+_GROWN = 100
+"""What "the neurons" do, nine of ten of them must."""
+_SPREAD = 4.0
+"""A count may differ from the law's by so many standard deviations of a Poisson variable."""
+
+
+def all_in_their_cones(runs: Mapping[str, Ensemble], descended: Ensemble) -> list[Evidence]:
+    """ea.fig6.1: as the loss begins to fall all neurons are in S_+, S_- or S_dead, well aligned.
+
+    Parameters: a run of the flow for each of the data sets `toys.FIGURE_6`, and one of descent for
+    the first of them from the same starts. The sets of comparable lengths decide, together; the one
+    with a short datum is told beside them.
+    """
+    complete, well, rows = [], [], []
+    for name, run in runs.items():
+        at = places(FIGURE_6[name], *as_the_loss_begins_to_fall(run))
+        whole = _none(at.astray)
+        rows.append(f"{name}: {int(whole.sum())} of {len(whole)}")
+        if name in ALIKE:
+            complete.append(whole)
+            well.append(at.aligned[at.arrived] >= WELL)
+    aligned = np.concatenate(well)
+    return [
+        *typical("every neuron is in its cone or dead", np.concatenate(complete),
+                 after="that the set with a short datum is left out"),
+        bound(f"share of the neurons in S₊ and S₋ with a cosine of {WELL} or more",
+              float(aligned.mean()), ">", _MOST, "", digits=2),
+        *_alike(FIGURE_6[ALIKE[0]], runs[ALIKE[0]], descended, descended.knots.tolist()),
+        note("starts without a neuron astray, set by set", "; ".join(rows)),
+    ]  # fmt: skip
+
+
+def all_arrive_and_grow(run: Ensemble) -> list[Evidence]:
+    """ea.fig7: at mu = sin 0.1 the live neurons with v_j > 0 come to S_+, align, and then grow."""
+    W, v = as_the_loss_begins_to_fall(run)
+    early, late = places(FIGURE_7, W, v), places(FIGURE_7, *run.at(LATE))
+    growth = np.linalg.norm(run.at(LATE)[0], axis=-1) / np.linalg.norm(run.at(0)[0], axis=-1)
+    ended_negative = late.live & (run.at(LATE)[1] < 0.0)
+    return [
+        *typical("no live neuron is outside S₊ as the loss begins to fall",
+                 _none(early.astray)),
+        *typical("none is outside at iteration 21000", _none(late.astray)),
+        bound(f"share of the neurons in S₊ with a cosine of {WELL} or more as the loss begins to "
+              "fall", float((early.aligned[early.arrived] >= WELL).mean()), ">", _MOST, "",
+              digits=2),
+        bound(f"share of them that grow to {_GROWN} times their norm by iteration {LATE}",
+              float((growth[early.arrived] > _GROWN).mean()), ">", _MOST, "", digits=2),
+        fact("live neurons with vⱼ < 0 at iteration 21000", int(ended_negative.sum()), 0),
+        *_by_the_flow(FIGURE_7, run),
+    ]  # fmt: skip
+
+
+def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Evidence]:
+    """ea.fig8.1: at iteration 7000 some live neurons are outside S_+ at mu = sin 0.001, along x_1
+    or x_2, and none at mu = sin 0.1.
+
+    Parameters: runs of the data of Figures 7 and 8 from the same starts.
+    """
+    arrived = _none(places(FIGURE_7, *near.at(EARLY)).astray)
+    W, v = tiny.at(EARLY)
+    astray = places(FIGURE_8, W, v).astray
+    towards = (W @ FIGURE_8[0].T / np.linalg.norm(W, axis=-1)[..., None]).max(axis=-1)
+    rate = 0.5 * STEP
+    law = WIDTH * len(astray) * chance_astray_after(EARLY, rate, 0.001)
+    return [
+        *typical("some are outside at sin 0.001, and none at sin 0.1",
+                 astray.any(axis=1) & arrived),
+        bound(f"share of those outside with a cosine of {WELL} or more with x₁ or x₂",
+              float((towards[astray] >= WELL).mean()), ">", _MOST, "", digits=2),
+        bound("their number against the law of this page, in standard deviations",
+              abs(float(astray.sum()) - law) / law**0.5, "<", _SPREAD, "", digits=2),
+        note("neurons of 50 outside, on average, and by the law",
+             (float(astray.sum(axis=1).mean()), law / len(astray)), "", digits=3),
+        note("the same at sin 0.1, by the law",
+             WIDTH * chance_astray_after(EARLY, rate, 0.1), "", digits=2),
+        *_by_the_flow(FIGURE_8, tiny),
+    ]  # fmt: skip
+
+
+def left_behind(run: Ensemble) -> list[Evidence]:
+    """ea.fig8.2: at mu = sin 0.001 a neuron is still outside S_+ at iteration 21 000.
+
+    One instance cannot be wrong; what can be asked is whether it is rare.
+    """
+    count = places(FIGURE_8, *run.at(LATE)).astray.sum(axis=1)
+    hits, starts = int((count > 0).sum()), len(count)
+    low, _ = wilson(hits, starts)
+    law = _law(run)
+    mean = starts * float(law @ np.arange(len(law)))
+    return [
+        bound("share of starts with a neuron outside S₊, lower end of the interval", float(low),
+              ">", 0.05, "", digits=2),
+        note("starts with a neuron outside, and the interval of the share",
+             f"{hits} of {starts}, {share_interval(hits, starts)}"),
+        note("starts with one, two, more of them",
+             tuple(int(k) for k in (np.sum(count == 1), np.sum(count == 2), np.sum(count > 2)))),
+        note("the share by the law of this page", float(1.0 - law[0]), "", digits=2),
+        bound("number of these neurons against the law, in standard deviations",
+              abs(float(count.sum()) - mean) / mean**0.5, "<", _SPREAD, "", digits=2),
+    ]  # fmt: skip
+
+
+def work(run: Ensemble, until: float, unit: float) -> NDArray:
+    """tau (S,), the integral of the pull of x_1 up to the clock value `until`, for a pair of data.
+
+    Both have nearly the same output f, so that the sum of the exponential loss is L = 2 e^-f, and
+    the pull is L/2. `unit` is the time of one step of the clock, in that of the sum's flow.
+    """
+    done = run.clock < until
+    spacing = unit * (run.clock[1] - run.clock[0])
+    return np.asarray(spacing * 0.5 * run.loss[done].sum(axis=0))
+
+
+def _law(run: Ensemble) -> NDArray:
+    """The probabilities (h + 1,) of 0, 1, ... neurons outside S_+ at iteration 21 000."""
+    chances = [chance_astray(float(tau), 0.001) for tau in work(run, LATE, 0.5 * STEP)]
+    return np.mean([binom.pmf(np.arange(WIDTH + 1), WIDTH, p) for p in chances], axis=0)
+
+
+def counts_and_law(run: Ensemble, most: int = 4) -> tuple[NDArray, NDArray]:
+    """Neurons outside S_+ in each start (S,), and the law (most + 1,) of 0, ..., `most` or more."""
+    law = _law(run)
+    return (places(FIGURE_8, *run.at(LATE)).astray.sum(axis=1),
+            np.append(law[:most], law[most:].sum()))  # fmt: skip
+
+
+def _none(astray: NDArray) -> NDArray:
+    """The starts (S,) without a neuron astray, of astray (S, h)."""
+    return np.asarray(astray.sum(axis=1) == 0)
+
+
+def _by_the_flow(data: Data, run: Ensemble) -> list[Evidence]:
+    """The first starts of a run of descent by the gradient flow."""
+    W, v = (part[:20] for part in run.at(0))
+    return _alike(data, flow_from(data, W, v, [EARLY, LATE]), run, [EARLY, LATE])
+
+
+def _alike(data: Data, flow: Ensemble, run: Ensemble, looks: Sequence[float]) -> list[Evidence]:
+    """That a flow and a descent from the same first starts put the neurons at the same places."""
+    networks, moved = min(flow.v.shape[1], run.v.shape[1]), []
+    for k in looks:
+        here, there = (places(data, W[:networks], v[:networks]) for W, v in (run.at(k), flow.at(k)))
+        moved.append((here.astray != there.astray) | (here.live != there.live))
+    return [
+        bound("share of neurons that the flow puts elsewhere than descent",
+              float(np.mean(moved)), "<", 0.01, ""),
+    ]  # fmt: skip
+
+
+def astray_at_the_end(
+    angles: NDArray, sigma: float, seed: int, networks: int
+) -> list[tuple[float, int, int, float, float]]:
+    """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+.
+
+    Follows the flow to twice the time at which the loss has fallen to a half. Returns for each
+    angle (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or
+    rather -log of the mean e^-tau over the starts, as the law goes with e^-tau.
+    """
+    found = []
+    until = float(np.round(20.0 * np.log(sigma) / np.log(SIGMA)))
+    for k, angle in enumerate(angles.tolist()):
+        X = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
+        data = X, np.ones(2)
+        W, v = normal_starts(100 * seed + k, networks, WIDTH, 2, sigma)
+        run = ensemble_flow(*data, W, v, EXPONENTIAL, 0.05, [until])
+        astray = places(data, *run.at(until)).astray
+        done = work(run, until, 1.0)
+        law = float(np.mean([chance_astray(float(t), angle) for t in done]))
+        tau = -float(np.log(np.mean(np.exp(-done))))
+        found.append((angle, int(astray.sum()), astray.size, law, tau))
+    return found
+
+
+# --- Figure 6: how often the loss falls, and how many directions the grown neurons have -----------
+
+
+_LOW = 0.1
+"""A peak of the rate of fall counts from this share of the highest peak on."""
+_VALLEY = 0.5
+"""Two peaks are two falls where the rate between them goes below this share of the lower one."""
+_APART = 1.4
+"""Lengths of x_+ and x_- that differ by this factor give falls well apart."""
+_COUNTS = ["one fall", "two", "more"]
+_LARGE = 0.1
+"""A neuron is large from this share of the largest norm on."""
+
+
+def falls(loss: NDArray) -> NDArray:
+    """The places (k,) in a curve loss (m,), taken at equal distances, at which it falls sharply.
+
+    They are the peaks of the rate of fall: as high as a tenth of the highest, and apart from a
+    higher one by a valley of less than half their height.
+    """
+    rate = np.concatenate([[0.0], -np.diff(loss), [0.0]])
+    peaks, told = find_peaks(rate, height=_LOW * rate.max(), prominence=0.0)
+    return peaks[told["prominences"] >= _VALLEY * told["peak_heights"]] - 1
+
+
+def ratio_of_sums(data: Data) -> float:
+    """The longer of x_+ and x_- over the shorter."""
+    X, y = data
+    lengths = [float(np.linalg.norm(X[y == sign].sum(axis=0))) for sign in (1.0, -1.0)]
+    return max(lengths) / min(lengths)
+
+
+def falls_table(runs: Mapping[str, Ensemble]) -> pd.DataFrame:
+    """For each data set its data, the ratio of |x_+| and |x_-|, and the starts with one, two, more
+    falls."""
+    rows = []
+    sets = FIGURE_6 | UNEQUAL
+    for name, run in runs.items():
+        counts = np.array([len(falls(loss)) for loss in run.loss.T])
+        rows.append({"set": name, "data": points(sets[name]),
+                     "ratio of the sums": round(ratio_of_sums(sets[name]), 2),
+                     "one fall": int((counts == 1).sum()), "two": int((counts == 2).sum()),
+                     "more": int((counts > 2).sum())})  # fmt: skip
+    return pd.DataFrame(rows).set_index("set")
+
+
+def two_sharp_falls(
+    runs: Mapping[str, Ensemble], unequal: Mapping[str, Ensemble]
+) -> list[Evidence]:
+    """ea.fig6.2: after the alignment the loss falls twice, where |x_+| and |x_-| differ enough.
+
+    The classes are fitted by neurons of their own, which grow like e^(c |x_+| t) and e^(c |x_-| t):
+    each has a fall of its own, as high as n_+ |x_+| or n_- |x_-|, and two falls are seen where they
+    do not overlap and the lower one counts. `unequal` are runs on classes of very different size.
+    """
+    told, other = falls_table(runs), falls_table(unequal)
+    apart = told[told["ratio of the sums"] >= _APART]
+    near = told[told["ratio of the sums"] < _APART]
+    hits, starts = int(apart["two"].sum()), int(apart[_COUNTS].to_numpy().sum())
+    return [
+        *typical(f"the loss falls twice, where the sums differ by {_APART}",
+                 np.arange(starts) < hits,
+                 after=f"the {_APART}, read off these sets, and that no class is more than twice "
+                 "as large as the other"),
+        note("starts with one fall where they differ by less",
+             f"{int(near['one fall'].sum())} of {int(near[_COUNTS].to_numpy().sum())}"),
+        *(note(f"starts with two falls, {name} data of length 1, where they differ by "
+               f"{row['ratio of the sums']:g}", f"{row['two']} of {row[_COUNTS].sum()}")
+          for name, row in other.iterrows()),
+    ]  # fmt: skip
+
+
+def spread(W: NDArray, v: NDArray) -> float:
+    """The largest angle, in degrees, between two large neurons of one sign; W (h, d), v (h,)."""
+    size = np.linalg.norm(W, axis=1)
+    widest = 0.0
+    for sign in (1.0, -1.0):
+        mine = (np.sign(v) == sign) & (size >= _LARGE * size.max())
+        U = W[mine] / size[mine, None]
+        if len(U) > 1:
+            chord = np.linalg.norm(U[:, None] - U[None], axis=-1).max()
+            widest = max(widest, float(np.degrees(2.0 * np.arcsin(0.5 * chord))))
+    return widest
+
+
+def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
+    """ea.fig6.3: when the loss is near 0 the first layer has low rank: its large neurons have one
+    direction for each sign.
+
+    In the plane no matrix has a rank above 2, so the directions are counted.
+    """
+    widest, remaining, many, ratios = 0.0, 0.0, [], []
+    for name, run in runs.items():
+        W, v = run.W[-1], run.v[-1]
+        widest = max([widest, *(spread(*each) for each in zip(W, v, strict=True))])
+        remaining = max(remaining, float((run.loss[-1] / run.loss[0]).max()))
+        size = np.linalg.norm(W, axis=-1)
+        many.append((size >= _LARGE * size.max(axis=-1, keepdims=True)).sum(axis=-1).mean())
+        singular = np.linalg.svd(W, compute_uv=False)
+        ratios.append(f"{name}: {np.median(singular[:, 1] / singular[:, 0]):.2f}")
+    return [
+        bound("widest angle between two large neurons of one sign", widest, "<", 1.0, "degrees",
+              digits=2),
+        bound("what is left of the loss, at most", remaining, "<", 0.05, "of its first value",
+              digits=2),
+        note("large neurons of 50, on average", float(np.mean(many)), "", digits=2),
+        note("second singular value over the first, median", "; ".join(ratios)),
+        fact("largest rank of a first layer with two inputs",
+             max(int(np.linalg.matrix_rank(W).max()) for W in (r.W[0] for r in runs.values())), 2),
+    ]  # fmt: skip
+
+
+# --- Second route: the path of a neuron for tiny weights, event by event, in fractions ------------
+#
+# While the active set A of a balanced neuron with v > 0 stays what it is, w moves towards
+# x_a = sum of y_i x_i over A: in the limit of tiny weights its direction is that of w + s x_a with
+# growing s. So the path is a polygon with corners at s_i = -<x_i, w> / <x_i, x_a>, and for rational
+# data its order of events is decided without rounding. Neurons with v < 0 are those with v > 0 of
+# the data with exchanged labels.
+
+
+Vector = Sequence[Fraction]
+
+
+def dot(a: Vector, b: Vector) -> Fraction:
+    """<a, b>."""
+    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+
+
+def fate(X: Sequence[Vector], y: Sequence[int], w: Vector) -> tuple[str, int]:
+    """Where a neuron with v > 0 ends, and after how many changes of its active set.
+
+    "serves" in S_+, "dead" in S_dead, "rests" where w is a negative multiple of x_a, so that it
+    shrinks to 0 along its line (Assumption 2 excludes it), "astray" where nothing can cross any
+    more. At a boundary a positive datum becomes active if others are; one that is alone stays off.
+    """
+    on = [dot(x, w) > 0 for x in X]
+    for changes in range(2 * len(X) + 1):
+        if not any(on):
+            return "dead", changes
+        if all(active == (label > 0) for active, label in zip(on, y, strict=True)):
+            return "serves", changes
+        xa = [sum((label * x[k] for x, label, active in zip(X, y, on, strict=True) if active),
+                  Fraction(0)) for k in range(len(w))]  # fmt: skip
+        rates = [dot(x, xa) for x in X]
+        heights = [dot(x, w) for x in X]
+        # Only a datum that is not yet as its label wants it crosses, and only if it moves there.
+        waits = {
+            i: -heights[i] / rates[i]
+            for i, label in enumerate(y)
+            if on[i] != (label > 0) and label * rates[i] > 0
+        }
+        if not waits:
+            return "astray", changes
+        s = min(waits.values())
+        w = [a + s * b for a, b in zip(w, xa, strict=True)]
+        if not any(w):
+            return "rests", changes
+        crossing = {i for i, wait in waits.items() if wait == s}
+        after = [active and i not in crossing for i, active in enumerate(on)]
+        if any(after):  # else everything is at or below 0: dead, and it stays there
+            after = [active or (i in crossing and y[i] > 0) for i, active in enumerate(after)]
+        on = after
+    raise ArithmeticError("more changes than a monotone path has")
+
+
+def orthant_shares(n: int) -> tuple[Fraction, Fraction]:
+    """Probabilities that a normal w is active on all, and on some, of n orthogonal data.
+
+    Its inner products are independent and symmetric, so all 2^n sign patterns are alike; counted.
+    """
+    patterns = list(product((False, True), repeat=n))
+    return (Fraction(sum(map(all, patterns)), len(patterns)),
+            Fraction(sum(map(any, patterns)), len(patterns)))  # fmt: skip
+
+
+def neurons_needed(chance: Fraction, wanted: Fraction = Fraction(1, 2)) -> int:
+    """The least m for which one of m independent neurons has what each has by `chance`, with a
+    probability of at least `wanted`."""
+    m, missed = 1, 1 - chance
+    while 1 - missed < wanted:
+        m, missed = m + 1, missed * (1 - chance)
+    return m
+
+
+# --- Figure 9: two orthogonal data. What a start is active on decides where it ends, and who
+# grows --------------------------------------------------------------------------------------------
+
+
+TARGETS = ("$x_1$", "$x_2$", "$x_+$")
+"""What a live neuron with v_j > 0 aligns with, in the order of the numbers of `group`."""
+
+
+BY_OUTPUT = Reading(
+    f"who grows is read off the outputs: nearly all of f comes from the neurons along x₊; "
+    f"{IN_MOST_STARTS.taken}",
+    "every live neuron grows, those along x₁ and x₂ more slowly; where no neuron starts in the "
+    "quadrant of x₊ they fit the data by themselves",
+)
+
+
+def group(W: NDArray, v: NDArray) -> NDArray:
+    """0, 1, 2 for neurons with v > 0 active on x_1 alone, x_2 alone, both; -1 for the rest.
+
+    Parameters: W (..., 2), v (...), for the data (1, 0) and (0, 1).
+    """
+    on = W > 0.0
+    found = np.where(
+        on[..., 0] & on[..., 1], 2, np.where(on[..., 0], 0, np.where(on[..., 1], 1, -1))
+    )
+    return np.where(v > 0.0, found, -1)
+
+
+def predicted(W: NDArray, v: NDArray) -> NDArray:
+    """The group in which the flow from a tiny start W (..., 2), v (...) ends.
+
+    With v > 0 it is that of the start: an inactive inner product never changes, an active one
+    grows. With v < 0 the active inner products fall at one rate, and the square of their norm less
+    v^2 is conserved, also where one of them comes to 0. So v comes to 0 first, and the neuron turns
+    round, if their norm exceeds |v|; before either has come to 0, if 2 w_1 w_2 > v^2.
+    """
+    inner = np.maximum(W, 0.0)
+    turns = (inner**2).sum(axis=-1) > v**2
+    both = 2.0 * inner[..., 0] * inner[..., 1] > v**2
+    larger = np.where(inner[..., 0] >= inner[..., 1], 0, 1)
+    backwards = np.where(turns, np.where(both, 2, larger), -1)
+    return np.where(v > 0.0, group(W, v), backwards)
+
+
+def where_each_ends(run: Ensemble) -> list[Evidence]:
+    """ea.fig9.1: each live neuron with v_j > 0 aligns with x_1, x_2 or x_+, as its start has it."""
+    (W0, v0), (W, v) = run.at(0), run.at(LATE)
+    expected, found = predicted(W0, v0), group(W, v)
+    positive = v0 > 0.0
+    Wb, vb = as_the_loss_begins_to_fall(run)
+    mine = group(Wb, vb)
+    axes = np.array([[1.0, 0.0], [0.0, 1.0], [0.5**0.5, 0.5**0.5]])
+    cosines = (Wb / np.linalg.norm(Wb, axis=-1)[..., None] * axes[mine]).sum(axis=-1)
+    moved = W - W0
+    kept = (np.where(W0 <= 0.0, moved, 0.0) != 0.0).any(axis=-1)
+    return [
+        fact("neurons with vⱼ > 0 that end in another group than the one they start in",
+             int((found != expected)[positive].sum()), 0, tried=int(positive.sum())),
+        fact("neurons for which an inner product that was not positive has changed",
+             int(kept.sum()), 0, tried=kept.size),
+        bound("share of the neurons with vⱼ < 0 that end elsewhere than the conserved quantity "
+              "says", float((found != expected)[~positive].mean()), "<", 0.01, ""),
+        bound(f"share of the live ones with a cosine of {WELL} or more with x₁, x₂ or x₊ as "
+              "the loss begins to fall", float((cosines[mine >= 0] >= WELL).mean()), ">", 0.9, "",
+              digits=2),
+        note("neurons of 50 at the end with x₁, x₂, x₊, on average",
+             tuple(float((found == k).sum(axis=1).mean()) for k in range(3)), "", digits=3),
+        note("of these, neurons that began with vⱼ < 0",
+             float(((found >= 0) & ~positive).sum(axis=1).mean()), "", digits=2),
+    ]  # fmt: skip
+
+
+def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
+    """ea.fig9.2: only the neurons along x_+ grow and fit the data; they are fewer than for mu > 0.
+
+    Parameters: runs of the data of Figures 9 and 7 from the same starts. Who fits is read off the
+    outputs. All live neurons grow; those along x_+ at the rate sqrt 2 and the others at 1, so that
+    it is a race, which the others win where nobody else runs.
+    """
+    W, v = orthogonal.at(LATE)
+    mine = group(W, v)
+    parts = np.maximum(W, 0.0) * v[..., None]
+    theirs = np.where(mine[..., None] == 2, parts, 0.0).sum(axis=1) / parts.sum(axis=1)
+    some = (mine == 2).any(axis=1)
+    fewer = (mine == 2).sum(axis=1) < places(FIGURE_7, *near.at(LATE)).arrived.sum(axis=1)
+    size = np.linalg.norm(W, axis=-1)
+    medians = tuple(float(np.median(size[mine == k])) for k in range(3))
+    return [
+        bound("least share of an output that comes from the neurons along x₊",
+              float(theirs[some].min()), ">", 0.95, "", digits=2),
+        *typical("fewer neurons are along x₊ than at sin 0.1", fewer),
+        note("starts without a neuron along x₊", int((~some).sum())),
+        note("median norm at iteration 21000 of the neurons along x₁, x₂, x₊", medians, "",
+             digits=2),
+        note("how many neurons are along x₊, on average, and at sin 0.1 in S₊",
+             (float((mine == 2).sum(axis=1).mean()),
+              float(places(FIGURE_7, *near.at(LATE)).arrived.sum(axis=1).mean())), "", digits=3),
+        *_without_them(orthogonal),
+    ]  # fmt: skip
+
+
+def _without_them(run: Ensemble) -> list[Evidence]:
+    """The same starts, ten of them, without the neurons that end along x_+."""
+    W, v = (part[:10].copy() for part in run.at(0))
+    v[predicted(W, v) == 2] = 0.0
+    W[v == 0.0] = -SIGMA
+    step = mean_step(FIGURE_9)
+    again = ensemble_descent(*FIGURE_9, W, v, EXPONENTIAL, step, [LATE], every=LATE)
+    return [
+        note("the same starts without these neurons: what is left of the loss at iteration 21000, "
+             "at most", float((again.loss[-1] / again.loss[0]).max()), "", digits=1),
+    ]  # fmt: skip
+
+
+# --- Orthogonal data beside separable ones (Section 3.2, A.3): who comes to S_+, and from
+# where --------------------------------------------------------------------------------------------
+
+
+Instance = Mapping[str, Any]
+OFF_THE_BOUNDARIES = Reading(
+    "no neuron starts orthogonal to a datum, which has probability 0",
+    "where ⟨wⱼ, xᵢ⟩ = 0 at the start the equation has, besides the solution on which it stays 0, "
+    "one on which it grows at once, as in E.4, and with it the neuron may come to S₊",
+)
+WITH_ASSUMPTION_2 = Reading(
+    "Assumption 2 holds, and how small ε must be depends on μ",
+    "a neuron of V₊ along x₋ shrinks on its line for ever; at a fixed scale the neurons left "
+    "outside become, as μ tends to 0, those of orthogonal data",
+)
+
+
+def _fractions(values: NDArray) -> list[list[Fraction]]:
+    return [[Fraction(float(a)) for a in row] for row in np.atleast_2d(values)]
+
+
+def inactive_stay_inactive() -> Statement:
+    """ea.orth.compare.1: for orthogonal data w_j.x_i rests while it is not positive, whatever the
+    pulls: its rate v_j sum over the active k of c_k <x_k, x_i> has no term but k = i."""
+
+    def draw(rng: np.random.Generator) -> Instance:
+        n, d = int(rng.integers(1, 6)), int(rng.integers(5, 8))
+        X = _orthogonal_integers(n, d, rng)
+        y = rng.choice([-1.0, 1.0], n)
+        return {"X": X, "y": y, "w": rng.integers(-3, 4, d).astype(float),
+                "pulls": rng.integers(0, 5, n).astype(float)}  # fmt: skip
+
+    def slack(item: Instance) -> float:
+        X, (w,), (c,) = _fractions(item["X"]), _fractions(item["w"]), _fractions(item["pulls"])
+        on = [dot(x, w) > 0 for x in X]
+        pulls = [b * int(label) for b, label in zip(c, item["y"], strict=True)]
+        parts = [[a * b for a in x] for x, b, active in zip(X, pulls, on, strict=True) if active]
+        velocity = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
+        if not velocity:
+            return 0.0
+        moved = [abs(dot(x, velocity)) for x, active in zip(X, on, strict=True) if not active]
+        return -float(max(moved, default=Fraction(0)))
+
+    return Statement(
+        "the inner product with an inactive datum has the rate 0", {"integers": draw}, slack,
+        fixed=("X", "y", "w", "pulls"),
+    )  # fmt: skip
+
+
+def _orthogonal_integers(n: int, d: int, rng: np.random.Generator) -> NDArray:
+    """X (n, d) with orthogonal rows of whole numbers: blocks (a, b), (-b, a) and single entries."""
+    rows: list[NDArray] = []
+    k = 0
+    while len(rows) < n:
+        a, b = rng.integers(1, 4, 2).tolist()
+        if len(rows) + 2 <= n and k + 2 <= d:
+            for pair in ((a, b), (-b, a)):
+                row = np.zeros(d)
+                row[k : k + 2] = pair
+                rows.append(row)
+            k += 2
+        else:
+            row = np.zeros(d)
+            row[k] = a
+            rows.append(row)
+            k += 1
+    return np.array(rows)[rng.permutation(n)][:, rng.permutation(d)]
+
+
+def start_decides(seed: int, networks: int) -> list[Evidence]:
+    """Flows of orthogonal data with both labels: in S_+ end those neurons of V_+ that start active
+    on all positive data, and no others; the same for V_- and S_-.
+
+    Up to a rotation orthogonal data are multiples of the axes, and then their inner products with
+    the weights are free of rounding.
+    """
+    others, missing, tried = 0, 0, 0
+    for k, (plus, minus) in enumerate(((2, 1), (1, 3), (3, 2))):
+        lengths = np.random.default_rng([seed, k]).uniform(0.7, 1.4, plus + minus)
+        X, y = np.diag(lengths), np.repeat([1.0, -1.0], [plus, minus])
+        W, v = balanced_starts(seed + k, networks, 40, plus + minus, 1e-6)
+        run = ensemble_flow(X, y, W, v, EXPONENTIAL, 0.05, [40.0])
+        for sign in (1.0, -1.0):
+            full = np.all(W @ X[y == sign].T > 0.0, axis=-1)
+            ends = serves(X, y, run.W[-1], sign)
+            mine = v * sign > 0.0
+            others += int((ends & ~full & mine).sum())
+            missing += int((full & ~ends & mine).sum())
+            tried += int(mine.sum())
+    return [
+        fact("neurons that end in their cone without having started active on all data of their "
+             "label", others, 0, tried=tried),
+        fact("neurons that started so and do not end there", missing, 0, tried=tried),
+    ]  # fmt: skip
+
+
+def all_arrive_or_die() -> Statement:
+    """ea.orth.compare.2: under Assumption 1, for tiny weights, every neuron of V_+ ends in S_+ or
+    dead; in S_+ if it starts active on one positive datum."""
+
+    def drawn(kind: str) -> Any:
+        data = separable_draws((2, 4), (2, 6))[kind]
+
+        def draw(rng: np.random.Generator) -> Instance:
+            item = dict(data(rng))
+            d = item["X"].shape[1]
+            item["w"] = rng.integers(-3, 4, d).astype(float)
+            if rng.uniform() < 0.3:  # hardly off the direction of x_-, which is excluded
+                minus = item["X"][item["y"] < 0].sum(axis=0)
+                item["w"] = 1024.0 * minus + rng.integers(-1, 2, d)
+            return item
+
+        return draw
+
+    def slack(item: Instance) -> float:
+        X, (w,) = _fractions(item["X"]), _fractions(item["w"])
+        y = [int(label) for label in item["y"]]
+        end, _ = fate(X, y, w)
+        if any(label > 0 and dot(x, w) > 0 for x, label in zip(X, y, strict=True)):
+            return 1.0 if end == "serves" else -1.0
+        return 1.0 if end in ("serves", "dead") else -1.0
+
+    def free_of_x_minus(item: Instance) -> bool:
+        X, (w,) = _fractions(item["X"]), _fractions(item["w"])
+        minus = [sum((x[k] for x, label in zip(X, item["y"], strict=True) if label < 0),
+                     Fraction(0)) for k in range(len(w))]  # fmt: skip
+        along = dot(minus, w)
+        return not (along > 0 and along**2 == dot(minus, minus) * dot(w, w))
+
+    kinds = ("integers", "wide", "narrow", "parallel", "one against many")
+    return Statement(
+        "every neuron comes to S₊ or dies", {kind: drawn(kind) for kind in kinds}, slack,
+        hypotheses={"w is no positive multiple of x₋": free_of_x_minus},
+        fixed=("X", "y", "w"),
+    )  # fmt: skip
+
+
+def widths_needed(seed: int, networks: int) -> list[Evidence]:
+    """The chance of a good start in closed form, the width that it asks for, and what a fixed
+    scale leaves of it as mu tends to 0."""
+    shares = [orthant_shares(n) for n in range(1, 11)]
+    lasting = astray_at_the_end(np.array([1e-1, 1e-4]), 1e-6, seed, networks)
+    few, many = (astray / tried for _, astray, tried, *_ in lasting)
+    return [
+        fact("chance of a start active on all of n orthogonal data, n = 1, ..., 10",
+             [every for every, _ in shares], [Fraction(1, 2**n) for n in range(1, 11)]),
+        fact("chance of a start active on one of them at least",
+             [one for _, one in shares], [1 - Fraction(1, 2**n) for n in range(1, 11)]),
+        fact("neurons needed for an even chance, if one datum is enough",
+             neurons_needed(Fraction(1, 2)), 1),
+        fact("the width needed if all n are, grows by a factor of 7/4 at least with each n > 2",
+             all(4 * neurons_needed(Fraction(1, 2 ** (n + 1)))
+                 >= 7 * neurons_needed(Fraction(1, 2**n)) for n in range(2, 10)), True),
+        note("that width for n = 1, ..., 10",
+             ", ".join(str(neurons_needed(Fraction(1, 2**n))) for n in range(1, 11))),
+        bound("share of neurons left astray at weights of 1e-6 and μ = sin 0.1", few, "<", 0.01,
+              ""),
+        bound("the same at μ = sin 0.0001", many, ">", 0.05, "", digits=2),
+    ]  # fmt: skip
+
+
+# --- A datum and its opposite: where the regular flow dies, and descent goes on -------------------
+#
+# Assumption 1 allows x_k = -c x_i with other labels, c > 0. Both boundaries are one hyperplane. A
+# neuron with v > 0 that is active on the negative one of the pair alone comes to it in finite time;
+# there it is active on nothing, so a regular solution stays for ever (Definition 1). A step of
+# descent, however small, leads across, and the neuron is active on the positive one.
+
+
+EXAMPLES: Mapping[str, Data] = {
+    "(2, 1) against (−2, −1)": (np.array([[2.0, 1.0], [-2.0, -1.0]]), np.array([1.0, -1.0])),
+    "(2, 1), (1, 2) against (−2, −1)": (
+        np.array([[2.0, 1.0], [-2.0, -1.0], [1.0, 2.0]]),
+        np.array([1.0, -1.0, 1.0]),
+    ),
+    "(2, 1) against (−2, −1.1)": (np.array([[2.0, 1.0], [-2.0, -1.1]]), np.array([1.0, -1.0])),
+}
+"""Two sets with such a pair, and one in which it is not quite opposite."""
+
+
+def dead_and_alive(seed: int, networks: int, steps: Sequence[float]) -> pd.DataFrame:
+    """Of balanced neurons with v > 0: how many the regular flow of tiny weights leads to S_dead
+    that were live, in fractions, and how many of these descent at each of `steps` leads to S_+."""
+    rows = []
+    for name, (X, y) in EXAMPLES.items():
+        W, v = balanced_starts(seed, networks, WIDTH, X.shape[1], SIGMA)
+        data = [[Fraction(a) for a in x] for x in X.tolist()]
+        labels = y.astype(int).tolist()
+        ends = [fate(data, labels, [Fraction(a) for a in w])[0] for w in W.reshape(-1, 2).tolist()]
+        dies = (np.array(ends) == "dead").reshape(v.shape) & ~silent(X, W)
+        row = {"data": name, "μ": round(separation(X, y), 4), "neurons": dies.size,
+               "die": int(dies.sum())}  # fmt: skip
+        for step in steps:
+            run = ensemble_descent(X, y, W, np.abs(v), LOGISTIC, step, [round(16.0 / step)], 1000)
+            row[f"to S₊ at the step {step:g}"] = int((dies & serves(X, y, run.W[-1])).sum())
+        rows.append(row)
+    return pd.DataFrame(rows).set_index("data")

@@ -1,68 +1,1181 @@
-"""The limit of Theorem 1 in closed form, and the distance of a network from it.
-
-With s = |w_+| + |w_-|, over the labels whose group is not empty, either group has in the limit the
-share |w_+-| / s of |W|_F^2. So in (8) and (9) only the directions of u and z are free:
-
-    |u|^2 = 1 / (|w_+| s),   |z|^2 = 1 / (|w_-| s),   and both constants of (10) are 1 / (2 s).
-"""
+"""The page `limit`: Theorem 1, Corollary 1, Lemmas A.4 and C.1, eqs (15) to (22)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cmp_to_key, partial
+from math import gcd
+from typing import cast
 
 import numpy as np
+import sympy
 from numpy.typing import NDArray
 
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted
+from reluflow.flows.charts import TIME, Neurons, Plain
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import integrate
+from reluflow.geometry.separability import violations
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.losses import LOGISTIC, Loss
+from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
+from reluflow.margin.optimum import classify_optimum, global_optimum
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.phuong2021inductive.flows import (
+    DRAWN_ANEW,
+    REACH,
+    Late,
+    Start,
+    Survey,
+    follow_long,
+    patterns,
+)
+from reluflow.papers.phuong2021inductive.sectors import spans
+from reluflow.papers.phuong2021inductive.setting import Limit, limit
+from reluflow.statistics import student_interval
+from reluflow.supports import right_angles, support_draws
+
+# --- Second route: d|w|^2/dt of one neuron on one datum x = y = 1 over what eq (58) prints,
+# symbolically -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Limit:
-    """w_+ and w_- (eqs 6, 7), each (d,), of the labels whose group is not empty, by sign."""
-
-    vectors: dict[float, NDArray]
-
-    @property
-    def total(self) -> float:
-        """s = |w_+| + |w_-|."""
-        return float(sum(np.linalg.norm(w) for w in self.vectors.values()))
-
-    @property
-    def constant(self) -> float:
-        """Both constants of (10), 1 / (2 s)."""
-        return 0.5 / self.total
-
-    def share(self, sign: float) -> float:
-        """The limit of |W_+|_F^2 / |W|_F^2 (sign 1) or |W_-|_F^2 / |W|_F^2."""
-        return float(np.linalg.norm(self.vectors[sign])) / self.total
-
-    def function(self, points: NDArray) -> NDArray:
-        """The right side of (10) at points (m, d)."""
-        parts = [s * np.maximum(points @ w, 0.0) for s, w in self.vectors.items()]
-        return self.constant * np.sum(parts, axis=0)
-
-    def coefficients(self, W: NDArray, signs: NDArray) -> dict[float, NDArray]:
-        """The u and z (p,) of these lengths that are nearest to W / |W|_F, for W (p, d)."""
-        found = {}
-        for sign, w in self.vectors.items():
-            along = np.where(signs == sign, np.maximum(W @ w, 0.0), 0.0)
-            length = 1.0 / np.sqrt(np.linalg.norm(w) * self.total)
-            found[sign] = along * length / (np.linalg.norm(along) or 1.0)
-        return found
-
-    def distances(self, U: NDArray, R: NDArray, signs: NDArray) -> tuple[float, float]:
-        """The norms in (8) and (9) of balanced neurons of directions U (p, d), log norms R (p,)."""
-        sizes = np.exp(R - R.max())
-        sizes /= np.linalg.norm(sizes)
-        W, a = sizes[:, None] * U, signs * sizes
-        for sign, c in self.coefficients(W, signs).items():
-            W = W - np.outer(c, self.vectors[sign])
-            a = a - sign * c * np.linalg.norm(self.vectors[sign])
-        return float(np.linalg.norm(W)), float(np.linalg.norm(a))
+def quotient() -> str:
+    """At w = a = 1 with the logistic loss; the derivative is taken of w(t)^2 itself."""
+    t = sympy.symbols("t")
+    w, a = sympy.Function("w")(t), sympy.Function("a")(t)
+    u = sympy.symbols("u")
+    slope = sympy.diff(sympy.log(1 + sympy.exp(-u)), u).subs(u, a * w)
+    true = sympy.diff(w**2, t).subs(sympy.diff(w, t), -slope * a)
+    return str(sympy.simplify((true / (-slope * a * w)).subs({a: 1, w: 1})))
 
 
-def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Limit:
-    """The limit for data X (n, d), y (n,), of the labels `alive`. Raises InputError for a label
-    that no vector w with <w, x_i> >= 1 serves."""
-    labels = [sign for sign in alive if np.any(y == sign)]
-    return Limit({s: max_margin(X[y == s], np.ones(int(np.sum(y == s)))).u for s in labels})
+# --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
+
+
+DRIFT = 1e-6
+"""How far an integrator of relative tolerance 1e-9 may drift from balance."""
+_LOST = 1e-4
+"""A neuron shorter than this, over the longest: a drift of DRIFT could turn it round."""
+
+
+def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """d|w_j|^2/dt, d a_j^2/dt, and what (58) prints for both, each (p,)."""
+    before = X @ W.T
+    c = LOGISTIC.pull(np.maximum(before, 0.0) @ a, y)
+    dW = (((before > 0.0) * c[:, None]).T @ X) * a[:, None]
+    da = c @ np.maximum(before, 0.0)
+    printed = a * (c @ np.maximum(before, 0.0))
+    return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, printed
+
+
+def places(rng: np.random.Generator, draw: Draw) -> Instance:
+    """Data, and three balanced neurons "W" (3, d), "a" (3,), of lengths from 0.01 to 10."""
+    item = draw(rng)
+    W = rng.standard_normal((3, item["X"].shape[1])) * 10.0 ** rng.uniform(-2.0, 1.0, (3, 1))
+    return {"X": item["X"], "y": item["y"], "W": W,
+            "a": rng.choice([-1.0, 1.0], 3) * np.linalg.norm(W, axis=1)}  # fmt: skip
+
+
+def both_ends_equal() -> Statement:
+    """d|w_j|^2/dt = d a_j^2/dt = 2 times what (58) prints: the ends agree, with the factor 2."""
+
+    def slack(item: Instance) -> float:
+        inner, outer, printed = rates(item["X"], item["y"], item["W"], item["a"])
+        size = np.sum(item["a"] ** 2) * np.abs(item["X"]).max() * len(item["y"])
+        return (
+            -float(
+                max(np.abs(inner - outer).max(), np.abs(outer - 2 * planted(item) * printed).max())
+            )
+            / size
+        )
+
+    return Statement("d|w|²/dt = da²/dt = twice what (58) prints",
+                     {k: partial(places, draw=d) for k, d in support_draws().items()},
+                     slack, tolerance=1e-9, fixed=("y", "a"))  # fmt: skip
+
+
+def stays_balanced(seed: int, count: int) -> list[Evidence]:
+    """os.lemA.4: a_j(t) = sign(a_j(0)) |w_j(t)| (eq 57), along flows in plain coordinates that do
+    not know of it, for a positive, a dying and a shrinking neuron."""
+    rng = np.random.default_rng(seed)
+    draws, worst, flips, below = list(support_draws().values()), 0.0, 0, 0
+    for k in range(count):
+        item = places(rng, draws[k % len(draws)])
+        d, p = item["X"].shape[1], 3
+        field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, item["X"], item["y"], TIME)
+        path = integrate(field, np.append(item["W"].ravel(), item["a"]), 20.0, at_zero=0.0)
+        Z = path.at(np.linspace(0.0, path.t[-1], 200))
+        W, a = Z[:, : p * d].reshape(-1, p, d), Z[:, p * d :]
+        sizes = np.linalg.norm(W, axis=-1)
+        worst = max(worst, float(np.max(np.abs(np.abs(a) - sizes) / sizes.max())))
+        # A neuron that has shrunk to the integrator's accuracy is lost: the error itself may grow.
+        told = np.logical_and.accumulate(np.abs(a) > _LOST * sizes.max(), axis=0)
+        flips += bool(np.any(told & (np.sign(a) != np.sign(item["a"]))))
+        V = np.linalg.norm(item["X"], axis=1).max()
+        t = np.linspace(0.0, path.t[-1], 200)[:, None]
+        floor = -2.0 * len(item["y"]) * V * t + 2.0 * np.log(np.abs(item["a"]))
+        below += bool(np.any(told & (2.0 * np.log(np.abs(a)) < floor - 1e-6)))
+    return [
+        bound("largest | |a_j| - |w_j| |, over the largest norm", worst, "<=", DRIFT, "", digits=2),
+        fact(f"flows on which an a_j changes its sign while above {_LOST:g} of the longest",
+             flips, 0, tried=count),
+        fact("flows below a_j(0)² exp(-2nBVt), the proof's bound with its factor 2 restored", below,
+             0, tried=count),
+    ]  # fmt: skip
+
+
+def lacks_a_factor() -> list[Evidence]:
+    """os.lemA.4.rate: d|w|^2/dt and d a^2/dt against (58), for one neuron w = a = 1 on one datum
+    x = y = 1, and what follows for the bound that the proof draws from it."""
+    one = np.ones((1, 1))
+    inner, outer, printed = rates(one, np.ones(1), one, np.ones(1))
+    return [
+        deviation("w = a = x = y = 1: d|w|²/dt less what (58) prints",
+                  float(abs(inner[0] - printed[0])), "", digits=3),
+        note("d|w|²/dt, da²/dt and the printed rate",
+             (float(inner[0]), float(outer[0]), float(printed[0])), digits=3),
+    ]  # fmt: skip
+
+
+def half_the_rate() -> Counterexample:
+    """The instance: in floats, and by the symbolic derivative of w(t)^2."""
+    w, a, x = np.ones((1, 1)), np.ones(1), np.ones((1, 1))
+    inner, _, printed = rates(w, a, x, np.ones(1))
+    return Counterexample(
+        instance={"x": 1, "y": 1, "w": 1, "a": 1},
+        assumptions={"balanced, logistic loss": bool(np.linalg.norm(w) == abs(a[0])),
+                     "differentiable there": bool(np.all(x @ w.T != 0.0))},
+        breaks=(bound("d|w|²/dt over what (58) prints, less 1",
+                      float(abs(inner[0] / printed[0] - 1.0)), "<=", 1e-6, "", digits=3),),
+        recheck=(fact("quotient of the two, in exact arithmetic", quotient(), "1"),),
+        route="the flow of one neuron on one datum differentiated symbolically",
+    )  # fmt: skip
+
+
+# --- Second route: which activation patterns a neuron of a KKT point of (77) may have, in the
+# plane, exactly -----------------------------------------------------------------------------------
+#
+# Stationarity asks of a neuron with a > 0 that w lies in the cone of the vectors y_i x_i of the
+# data on which it is active, and of those on its boundary. All faces of the arrangement are tried,
+# over the whole numbers: rays on a boundary, and open sectors between two of them.
+
+
+Vector = tuple[int, int]
+
+
+def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
+    """The number of faces that may hold a neuron of a KKT point, of either sign, other than that
+    of (8): active on all data of its label, and on none of the other."""
+    count = 0
+    for sign in (1, -1):
+        labels = [sign * v for v in y]
+        count += sum(_pattern(w, X) != _own(labels, _pattern(w, X)) for w in possible(X, labels))
+    return count
+
+
+def possible(X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
+    """A vector of every face that may hold a neuron with a > 0 of a KKT point."""
+    rays = _around([p for a, b in X for p in ((-b, a), (b, -a))])
+    found = [w for w in rays if _in_cone(w, _generators(w, X, y))]
+    for low, high in zip(rays, [*rays[1:], rays[0]], strict=True):
+        middle = _between(low, high)
+        cone = _generators(middle, X, y)
+        if any(_inside(g, low, high) for g in cone) or _in_cone(middle, cone):
+            found.append(middle)
+    return found
+
+
+def _own(y: Sequence[int], found: Sequence[int]) -> list[int]:
+    """The pattern of (8), where a datum of the other label may lie on the boundary."""
+    return [1 if v > 0 else (0 if s == 0 else -1) for v, s in zip(y, found, strict=True)]
+
+
+def _pattern(w: Vector, X: Sequence[Sequence[int]]) -> list[int]:
+    dots = [w[0] * a + w[1] * b for a, b in X]
+    return [(v > 0) - (v < 0) for v in dots]
+
+
+def _generators(w: Vector, X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
+    pattern = _pattern(w, X)
+    return [(v * a, v * b) for (a, b), v, s in zip(X, y, pattern, strict=True) if s >= 0]
+
+
+def _cross(u: Vector, v: Vector) -> int:
+    return u[0] * v[1] - u[1] * v[0]
+
+
+def _dot(u: Vector, v: Vector) -> int:
+    return u[0] * v[0] + u[1] * v[1]
+
+
+def _inside(w: Vector, low: Vector, high: Vector) -> bool:
+    """Whether w is in the open sector from `low` counterclockwise to `high`."""
+    if _cross(low, high) > 0:
+        return _cross(low, w) > 0 and _cross(w, high) > 0
+    if _cross(low, high) == 0 and _dot(low, high) < 0:
+        return _cross(low, w) > 0
+    return not (_cross(high, w) >= 0 and _cross(w, low) >= 0)
+
+
+def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
+    """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
+    if any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone):
+        return True
+    return any(
+        _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
+    )
+
+
+def _between(low: Vector, high: Vector) -> Vector:
+    """A vector in the open sector from `low` counterclockwise to `high`."""
+    if _cross(low, high) > 0:
+        return (low[0] + high[0], low[1] + high[1])
+    return (-low[1], low[0])
+
+
+def _around(vectors: Sequence[Vector]) -> list[Vector]:
+    """The different directions, counterclockwise."""
+    different = {(a // gcd(a, b), b // gcd(a, b)) for a, b in vectors}
+
+    def half(v: Vector) -> int:
+        return 0 if v[1] > 0 or (v[1] == 0 and v[0] > 0) else 1
+
+    def order(u: Vector, v: Vector) -> int:
+        return half(u) - half(v) or -_cross(u, v)
+
+    return sorted(different, key=cmp_to_key(order))
+
+
+def wrong_sign() -> int:
+    """y w_- x for the negative datum x = -1 on the line: w x >= 1 there, whatever the data."""
+    x, y = -1, -1
+    shortest = min((w for w in range(-5, 6) if w * x >= 1), key=abs)
+    return y * shortest * x
+
+
+# --- The KKT points of the margin problem (77) under (OS): those of Lemma C.1 and no others -------
+#
+# A neuron with a > 0 of a KKT point is w = a sum_i lambda_i y_i s_i x_i with slopes s_i of the
+# ReLU. On a negative x_k that is a sum of terms <= 0, and < 0 if lambda_k s_k > 0; so no negative
+# datum has a part in w. Hence <w, x_i> > 0 on all positive data, w = a sum over them of lambda_i
+# x_i, the same for all such neurons: their sum of a w is w_+, by the KKT conditions of (6).
+
+
+ROUNDING = 1e-7
+"""Residuals and values of problems that are solved to 1e-9."""
+
+
+def point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> tuple[NDArray, NDArray]:
+    """W (p, d) and a (p,) of eqs (75)-(76), for u, z (p,) >= 0 of disjoint support, which are
+    scaled to |u|^2 = 1/|w_+| and |z|^2 = 1/|w_-|."""
+    w = limit(X, y).vectors
+    sizes = {s: np.linalg.norm(w[s]) for s in w}
+    u = u / np.linalg.norm(u) / np.sqrt(sizes[1.0])
+    z = z / np.linalg.norm(z) / np.sqrt(sizes[-1.0])
+    return np.outer(u, w[1.0]) + np.outer(z, w[-1.0]), sizes[1.0] * u - sizes[-1.0] * z
+
+
+def with_coefficients(rng: np.random.Generator, draw: Draw) -> Instance:
+    """Data, and u, z (5,) of disjoint support, with a neuron that has neither."""
+    item = draw(rng)
+    u, z = rng.exponential(size=(2, 5)) * 10.0 ** rng.uniform(-3.0, 0.0, (2, 5))
+    return {"X": item["X"], "y": item["y"], "u": u * [1, 1, 0, 0, 0], "z": z * [0, 0, 1, 1, 0]}
+
+
+def residual(item: Instance) -> float:
+    """By how much the point of Lemma C.1 breaks the KKT conditions with the multipliers of eq (89)
+    and the slopes of eq (90), over |theta|, and the constraints of (77)."""
+    X, y = item["X"], item["y"]
+    W, a = point(X, y, item["u"], item["z"])
+    multipliers = np.zeros(len(y))
+    for sign in (1.0, -1.0):
+        found = max_margin(X[y == sign], np.ones(int(np.sum(y == sign))))
+        multipliers[y == sign] = found.multipliers / found.length
+    before = X @ W.T
+    f = np.maximum(before, 0.0) @ a
+    slope = before > 1e-9 * np.linalg.norm(X, axis=1).max() * np.linalg.norm(W, axis=1).max()
+    c = multipliers * y
+    left = np.append((W - a[:, None] * ((slope * c[:, None]).T @ X)).ravel(),
+                     a - c @ np.maximum(before, 0.0))  # fmt: skip
+    size = np.sqrt(np.sum(W * W) + a @ a)
+    slackness = float(np.abs(multipliers * (y * f - 1.0)).max() / multipliers.max())
+    return max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
+
+
+def is_kkt_point() -> Statement:
+    """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers of the proof."""
+    return Statement(
+        "the KKT conditions of (77) hold",
+        {kind: partial(with_coefficients, draw=draw)
+         for kind, draw in support_draws().items()},
+        lambda item: -residual(item),
+        tolerance=ROUNDING,
+        fixed=("X", "y", "u", "z"),
+    )  # fmt: skip
+
+
+def is_global(seed: int, count: int) -> list[Evidence]:
+    """The same point by chapter 5's certificates, which know nothing of (OS): KKT, and optimal."""
+    rng = np.random.default_rng(seed)
+    draws = list(support_draws(3).values())
+    residuals, verdicts = [], []
+    for k in range(count):
+        item = with_coefficients(rng, draws[k % len(draws)])
+        W, a = point(item["X"], item["y"], item["u"], item["z"])
+        kept = [0, 2]  # one neuron of either group: the certificates list all cells
+        W = (
+            W[kept]
+            * np.sqrt(np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)]) / a[kept] ** 2)[:, None]
+        )
+        a = np.array([1.0, -1.0]) * np.linalg.norm(W, axis=1)
+        network = fully_connected([item["X"].shape[1], 2])
+        theta = np.append(W.ravel(), a)
+        residuals.append(kkt(network, theta, item["X"], item["y"]).residual)
+        verdicts.append(classify_optimum(network, theta, item["X"], item["y"]).verdict)
+    return [
+        bound("largest KKT residual by nonnegative least squares over all cells", max(residuals),
+              "<=", ROUNDING, "", digits=2),
+        fact(f"points of the family, of {count}, that are no global optimum of (77)",
+             sum(v != "global" for v in verdicts), 0),
+    ]  # fmt: skip
+
+
+def planar(rng: np.random.Generator) -> tuple[list[list[int]], list[int]]:
+    """Data of whole numbers in the plane that satisfy (OS), with right angles or without."""
+    while True:
+        if rng.random() < 0.5:
+            item = right_angles(rng)
+            if item["X"].shape[1] != 2:
+                continue
+            X, y = item["X"].astype(int), item["y"].astype(int)
+        else:
+            y = rng.permutation(np.where(np.arange(int(rng.integers(2, 7))) % 2 == 0, 1, -1))
+            X = rng.integers(-5, 6, (len(y), 2))
+        products = (X @ X.T) * np.outer(y, y)
+        if np.all(np.where(np.equal.outer(y, y), products > 0, products >= 0)):
+            return X.tolist(), y.tolist()
+
+
+def no_other_points() -> Statement:
+    """os.ours.kkt: under (OS) every KKT point of (77) is one of Lemma C.1. The slack is minus the
+    number of faces of the arrangement, other than those of (8), that can hold a neuron of one."""
+
+    def draw(rng: np.random.Generator) -> Instance:
+        X, y = planar(rng)
+        return {"X": np.array(X), "y": np.array(y)}
+
+    def os(item: Instance) -> bool:
+        X, y = item["X"], item["y"]
+        products, same = (X @ X.T) * np.outer(y, y), np.equal.outer(y, y)
+        return bool(np.all(np.where(same, products > 0, products >= 0)) and not same.all())
+
+    return Statement(
+        "no face, but those of (8), holds a neuron of a KKT point (exact, in the plane)",
+        {"whole numbers": draw},
+        lambda item: -float(other_faces(item["X"].tolist(), item["y"].tolist())),
+        given("os.ours.kkt", data=os),
+        fixed=("X", "y"),
+    )  # fmt: skip
+
+
+def least_norms(seed: int, count: int) -> list[Evidence]:
+    """The optimum of (77) over all cells by convex programs: |theta|^2 = 2 (|w_+| + |w_-|), and the
+    certificates of `is_global`."""
+    rng = np.random.default_rng(seed)
+    draws, gaps = list(support_draws(2).values()), []
+    for k in range(count):
+        item = draws[k % len(draws)](rng)
+        best = global_optimum(fully_connected([item["X"].shape[1], 2]), item["X"], item["y"]).theta
+        gaps.append(abs(float(best @ best) / (2.0 * limit(item["X"], item["y"]).total) - 1.0))
+    return [
+        bound("least |theta|² of (77) over all cells, relative distance from 2 (|w₊| + |w₋|)",
+              max(gaps), "<=", ROUNDING, "", digits=2),
+        *is_global(seed, max(3, count)),
+    ]  # fmt: skip
+
+
+def products(item: Instance, sign: float) -> tuple[NDArray, NDArray]:
+    """<w_+, x_i> and y_i <w_-, x_i> for the data of one label, over |w| |x_i|."""
+    w = limit(item["X"], item["y"]).vectors
+    X = item["X"][item["y"] == sign]
+    size = np.linalg.norm(X, axis=1)
+    one, other = (X @ w[s] / (size * np.linalg.norm(w[s])) for s in (1.0, -1.0))
+    return one, sign * other
+
+
+def on_positive_data() -> Statement:
+    """os.eq79-80.1: <w_+, x_i> > 0 and y_i <w_-, x_i> <= 0 where y_i = 1 (eq 79)."""
+
+    def slack(item: Instance) -> float:
+        one, other = products(item, 1.0)
+        return float(min(one.min(), -other.max() if other.max() > ROUNDING else 1.0))
+
+    return Statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data",
+                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
+
+
+def on_negative_data() -> Statement:
+    """os.eq79-80.2: <w_+, x_i> <= 0 and y_i <w_-, x_i> > 0 where y_i = -1 (eq 80)."""
+
+    def slack(item: Instance) -> float:
+        one, other = products(item, -1.0)
+        return float(min(other.min(), -one.max() if one.max() > ROUNDING else 1.0))
+
+    return Statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data",
+                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
+
+
+def sign_of_80() -> Counterexample:
+    """The instance: two data on a line."""
+    X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    w = limit(X, y).vectors[-1.0]
+    return Counterexample(
+        instance={"X": X, "y": y, "w_-": -1},
+        assumptions={"(OS)": not violations(X, y).size,
+                     "(Span)": all(spans(X, y, sign) for sign in (1.0, -1.0))},
+        breaks=(bound("y_2 ⟨w₋, x_2⟩", float(y[1] * (X[1] @ w)), ">", 0, ""),),
+        recheck=(bound("the same in whole numbers", wrong_sign(), ">", 0, ""),),
+        route="w_- = -1 is the shortest number with w (-1) >= 1; its product in whole numbers",
+    )  # fmt: skip
+
+
+def breaks_80(seed: int, count: int = 30) -> list[Evidence]:
+    """How many of `count` data sets satisfy (80) as printed: none can, by (7)."""
+    rng = np.random.default_rng(seed)
+    statement = on_negative_data()
+    draws = list(statement.draws.values())
+    broken = sum(statement.broken_by(draws[k % len(draws)](rng)) for k in range(count))
+    return [fact("data sets that break (80)", broken, 0, tried=count)]
+
+
+# --- Equations (15)-(16): from some time on the two groups are linear networks on their own
+# data ---------------------------------------------------------------------------------------------
+
+
+CLOSE = 1e-3
+"""How near linear networks must come to the groups of the full flow: both are followed at 1e-6."""
+_HORIZON = 100.0
+
+
+def settles(each: Late) -> float:
+    """log10(1/L) behind which no pattern changes any more, at most that of the end."""
+    last = patterns(each)[-1][0]
+    if last <= each.begun:
+        return float(each.tau[0] / np.log(10.0))
+    leg = each.path.legs[-1]
+    return float(np.exp(leg.t[0] + last - each.begun) / np.log(10.0))
+
+
+def groups_are_clean(each: Late) -> bool:
+    """Whether every neuron ends dead, or active on all data of its label and on no other."""
+    own = each.given.y[:, None] == each.given.signs
+    active = patterns(each)[-1][1]
+    return bool(np.all(np.all(active == own, axis=0) | ~active.any(axis=0)))
+
+
+def linear_group(each: Late, sign: float) -> float:
+    """How far a linear network that is trained on the data of one label alone, from where the
+    group is at L = e^-2, is from the group after 100 units of time: largest difference of
+    directions and log norms."""
+    field = cast(GradientFlow, each.path.legs[0].field)
+    chart = cast(Neurons, field.chart)
+    U, R = chart.split(each.path.legs[0].end)
+    mine = each.own(sign)
+    kept = each.given.y == sign
+    linear = Neurons(each.given.signs[mine], chart.d, leak=1.0)
+    alone = GradientFlow(linear, each.given.loss, each.given.X[kept], each.given.y[kept], TIME)
+    end = integrate(alone, linear.along(U[mine], R[mine]), _HORIZON, rtol=1e-6).end
+    whole = integrate(field, each.path.legs[0].end, _HORIZON, at_zero=0.0, rtol=1e-6).end
+    return _difference(linear.split(end), chart.split(whole), mine)
+
+
+def _difference(
+    found: tuple[NDArray, NDArray], whole: tuple[NDArray, NDArray], mine: NDArray
+) -> float:
+    U, R = whole[0][mine], whole[1][mine]
+    return float(max(np.abs(found[0] - U).max(), np.abs(found[1] - R).max()))
+
+
+def groups_become_linear(survey: Survey) -> list[Evidence]:
+    """os.eq15-16: from some time T on no pattern changes, and each group moves as a linear network
+    trained on the data of its label alone (eqs 15, 16)."""
+    early = [each for each in survey.found if settles(each) <= each.tau[0] / np.log(10.0)]
+    gaps = [linear_group(each, sign) for each in early for sign in each.alive]
+    tried = len(survey.found)
+    return [
+        fact("flows that end with a neuron active on some, not all, of its data or on others",
+             sum(not groups_are_clean(each) for each in survey.found), 0, tried=tried),
+        fact("flows with a change of pattern past log10(1/L) = 1000",
+             sum(settles(each) > 1000.0 for each in survey.found), 0, tried=tried),
+        note("flows without a change once every label's loss is below e^-2", len(early)),
+        bound("largest distance of a linear network from its group, t = 100 later",
+              max(gaps, default=np.nan), "<=", CLOSE, "", digits=2),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+# --- Theorem 1 and Corollary 1 along flows to L = e^(-1e6): distances, their rate, the
+# constants ----------------------------------------------------------------------------------------
+
+
+NEAR_LIMIT = 1e-2
+"""How near a flow must be to its limit where log(1/L) = 1e6; the slowest rate found is that of
+1 / sqrt(log(1/L)), times the norm of the start."""
+FAR = 0.1
+_PART, _EARLY = 0.1, 1e3
+"""From a start of norm 10 the same rate leaves up to 10 / sqrt(1e6) for each neuron."""
+_FIT_FROM = 1e4
+PLANE = np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0], [-2.0, 1.0]])
+PLANE_LABELS = np.array([1.0, 1.0, -1.0, -1.0])
+PLANE_NEURONS = np.array([[6.0, -8.0], [10.0, 0.0], [6.0, -8.0], [0.0, 10.0]])
+PLANE_SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
+
+
+def convergence_ends(found: Sequence[Late]) -> NDArray:
+    """The norms in (8) and (9) at the ends of flows, (k, 2)."""
+    return np.array([each.distances[-1] for each in found])
+
+
+def slope(each: Late) -> float:
+    """d log(distance of (8)) / d log log(1/L), fitted from log(1/L) = 1e4 on."""
+    kept = each.tau >= _FIT_FROM
+    return float(np.polyfit(np.log(each.tau[kept]), np.log(each.distances[kept, 0]), 1)[0])
+
+
+def slopes(found: Sequence[Late]) -> NDArray:
+    """The fitted rates of flows, (k,); NaN where the limit is reached to rounding."""
+    return np.array([slope(e) if e.distances[-1, 0] > 1e-9 else np.nan for e in found])
+
+
+def rate(found: Sequence[Late]) -> Evidence:
+    """The mean fitted rate with its interval, as a note."""
+    kept = slopes(found)
+    kept = kept[np.isfinite(kept)]
+    low, high = student_interval(kept) if len(kept) > 1 else (np.nan, np.nan)
+    what = "d log(distance) / d log log(1/L), fitted from log(1/L) = 1e4: mean, 95 % interval"
+    return note(what, (float(kept.mean()), float(low), float(high)), digits=2)
+
+
+def directions_converge(survey: Survey) -> list[Evidence]:
+    """os.thm1.W: |W/|W|_F - (u w_+^T + z w_-^T)|_F -> 0 (eq 8), with |u| and |z| of
+    the closed form and only their directions fitted."""
+    far = convergence_ends(survey.found)[:, 0]
+    return [
+        bound("largest distance of (8) where L = e^(-1e6)", float(far.max()), "<=", NEAR_LIMIT, "",
+              digits=2),
+        fact(f"flows whose distance does not fall to {_PART:g} of itself from log(1/L) = "
+             f"{_EARLY:g} to 1e6", sum(not _falls(each, 0) for each in survey.found), 0,
+             tried=len(far)),
+        rate(survey.found),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+def outer_weights_converge(survey: Survey) -> list[Evidence]:
+    """os.thm1.a: |a/|a| - (u |w_+| - z |w_-|)| -> 0 (eq 9), with the u and z of (8)."""
+    return [
+        bound(
+            "largest distance of (9) where L = e^(-1e6)",
+            float(convergence_ends(survey.found)[:, 1].max()),
+            "<=",
+            NEAR_LIMIT,
+            "",
+            digits=2,
+        ),
+        fact(
+            "neurons of a group whose a_j has the other sign",
+            sum(_wrong_signs(each) for each in survey.found),
+            0,
+        ),
+        *survey.followed,
+    ]
+
+
+def _falls(each: Late, which: int) -> bool:
+    """Whether a distance falls to _PART of itself from log(1/L) = _EARLY to 1e6, or to 1e-9: a rate
+    of 1 / sqrt(log(1/L)) would take it to a 31st."""
+    early = np.interp(np.log10(_EARLY), np.log10(each.tau), each.distances[:, which])
+    return bool(each.distances[-1, which] <= max(_PART * early, 1e-9))
+
+
+def _wrong_signs(each: Late) -> int:
+    """Neurons that grow, and point away from the vector of their sign."""
+    count = 0
+    for sign, w in each.limit.vectors.items():
+        count += int(np.sum(each.U[-1, each.own(sign)] @ w <= 0.0))
+    return count
+
+
+def function_gap(each: Late, points: NDArray) -> float:
+    """max |f / |theta|^2 - (10)| over points (m, d), over the size of (10) there."""
+    R = each.R[-1]
+    square = 2.0 * np.exp(2.0 * (R - R.max())).sum()
+    units = np.maximum(points @ each.U[-1].T, 0.0)
+    f = units @ (each.given.signs * np.exp(2.0 * (R - R.max()))) / square
+    goal = each.limit.function(points)
+    return float(np.abs(f - goal).max() / np.abs(goal).max())
+
+
+def functions_converge(survey: Survey, seed: int, points: int = 200) -> list[Evidence]:
+    """os.cor1: f / |theta|^2 -> u rho(w_+.x) - z rho(w_-.x) (eq 10), both constants 1 / (2 s)."""
+    rng = np.random.default_rng(seed)
+    gaps = [function_gap(each, rng.standard_normal((points, each.given.X.shape[1])))
+            for each in survey.found]  # fmt: skip
+    return [
+        bound("largest relative distance from (10) at random points, where L = e^(-1e6)",
+              max(gaps), "<=", NEAR_LIMIT, "", digits=2),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+def two_neurons(goal: Limit, points: NDArray) -> NDArray:
+    """f / |theta|^2 (m,) of the pruned network: neurons w_+ / |w_+|^(1/2) and w_- / |w_-|^(1/2)."""
+    f, square = np.zeros(len(points)), 0.0
+    for sign, w in goal.vectors.items():
+        size = np.sqrt(np.linalg.norm(w))
+        f += sign * size * np.maximum(points @ (w / size), 0.0)
+        square += 2.0 * size**2
+    return f / square
+
+
+def two_neurons_suffice(survey: Survey, seed: int) -> list[Evidence]:
+    """os.prune: one neuron along w_+ and one along w_- have the same f / |theta|^2 as the limit."""
+    rng = np.random.default_rng(seed)
+    gaps = []
+    for each in survey.found:
+        points = rng.standard_normal((100, each.given.X.shape[1]))
+        off = np.abs(two_neurons(each.limit, points) - each.limit.function(points)).max()
+        gaps.append(float(off / each.limit.constant))
+    ranks = [_third_singular_value(each) for each in survey.found]
+    return [
+        deviation("two neurons against (10) at random points, relatively", max(gaps), ""),
+        bound("largest third singular value of W, over the first, where L = e^(-1e6)", max(ranks),
+              "<=", NEAR_LIMIT, "", digits=2),
+        *functions_converge(survey, seed),
+    ]  # fmt: skip
+
+
+def _third_singular_value(each: Late) -> float:
+    values = np.linalg.svd(np.exp(each.R[-1] - each.R[-1].max())[:, None] * each.U[-1],
+                           compute_uv=False)  # fmt: skip
+    return float(values[2] / values[0]) if len(values) > 2 else 0.0
+
+
+def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
+    """os.assumptions.4: without (Span) the limit is the same; it is reached like
+    1 / sqrt(log(1/L)), not like 1 / log(1/L)."""
+    far = convergence_ends(few.found)
+    return [
+        bound("largest distance of (8) where L = e^(-1e6), support examples that do not span",
+              float(far[:, 0].max()), "<=", NEAR_LIMIT, "", digits=2),
+        bound("largest distance of (9)", float(far[:, 1].max()), "<=", NEAR_LIMIT, "", digits=2),
+        rate(few.found),
+        note("the mean for support examples that span",
+             float(np.nanmean(slopes(spanning.found))), digits=2),
+        *few.followed,
+    ]  # fmt: skip
+
+
+def replayed(survey: Survey) -> dict[str, Draw]:
+    """Draws that give the flows of a survey again, in their order."""
+    items = iter(survey.found)
+    return {"flows": lambda _: {"flow": next(items)}}
+
+
+def spoiled(
+    survey: Survey, spoken_of: Callable[[Late], bool] = lambda late: True
+) -> Instance | None:
+    """The first flow of a survey of which a statement speaks, with a planted factor."""
+    found = filter(spoken_of, survey.found)
+    return next(({"flow": late, PLANTED: 1e6} for late in found), None)
+
+
+def separable(item: Instance) -> bool:
+    """(OS), with data of both labels."""
+    given = item["flow"].given
+    both = len(set(given.y.tolist())) == 2
+    return both and not len(violations(given.X, given.y, strict=False)) and _acute(given)
+
+
+def _acute(given: Start) -> bool:
+    same = np.equal.outer(given.y, given.y)
+    return bool(np.all((given.X @ given.X.T)[same] > 0.0))
+
+
+def balanced(item: Instance) -> bool:
+    """(Loss), and a start with |a_j| = |w_j| > 0: what the chart of a flow can hold at all."""
+    given = item["flow"].given
+    return given.loss is LOGISTIC and bool(np.isfinite(given.log_norms).all())
+
+
+def both_alive(item: Instance) -> bool:
+    """At the end a neuron of either sign is active on a datum of its label."""
+    late = item["flow"]
+    return all(len(late.own(sign)) for sign in (1.0, -1.0))
+
+
+def every_start(survey: Survey) -> Statement:
+    """os.ours.start: from every balanced start that leaves both labels a neuron the limit is that
+    of Theorem 1, with the closed form's constants, whether support examples span or not. The slack
+    is what FAR leaves of the distances of (8) and (9) where L = e^(-1e6), and -1 where that of (8)
+    does not fall to a tenth from log(1/L) = 1e3 on."""
+
+    def slack(item: Instance) -> float:
+        late = item["flow"]
+        far = planted(item) * float(late.distances[-1].max())
+        return FAR - far if _falls(late, 0) else -1.0
+
+    tests = given("os.ours.start", data=separable, flow=balanced, alive=both_alive)
+    return Statement("the distances of (8) and (9) fall towards 0", replayed(survey), slack, tests,
+                     witness=spoiled(survey))  # fmt: skip
+
+
+def of_every_start(survey: Survey) -> list[Evidence]:
+    """How near the flows of `every_start` come, and what is not drawn."""
+    far = convergence_ends(survey.found)
+    return [
+        note("largest distance of (8), and of (9), where L = e^(-1e6)",
+             (float(far[:, 0].max()), float(far[:, 1].max())), digits=1),
+        note("norms of the neurons at the start, up to",
+             round(float(np.exp(max(e.given.log_norms.max() for e in survey.found)))), digits=None),
+        DRAWN_ANEW,
+        *survey.kept,
+    ]  # fmt: skip
+
+
+def large_start() -> Start:
+    """Data of whole numbers in the plane that satisfy (OS) and (Span), four neurons of norm 10, one
+    of either sign active on the wrong label alone."""
+    sizes = np.log(np.linalg.norm(PLANE_NEURONS, axis=1))
+    return Start(PLANE, PLANE_LABELS, PLANE_NEURONS, sizes, PLANE_SIGNS)
+
+
+def near_zero_is_needed(survey: Survey) -> list[Evidence]:
+    """os.assumptions.1: starts that are not near zero stay away from (8), as the claim asks."""
+    return [
+        bound("largest distance of (8) where L = e^(-1e6), over the flows drawn from starts of "
+              "norm 1/2 and more",
+              float(max(each.distances[-1, 0] for each in survey.found
+                        if each.given.log_norms.max() > np.log(0.5))), ">=", FAR, "", digits=2),
+        note("balanced starts that leave a neuron alive and end elsewhere", "none: os.ours.start"),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+def not_needed() -> Counterexample:
+    """The instance: a start of norm 10 that ends at (8)."""
+    late = follow_long(large_start())
+    assert late is not None
+    left = other_faces(PLANE.astype(int).tolist(), PLANE_LABELS.astype(int).tolist())
+    return Counterexample(
+        instance={"X": PLANE, "y": PLANE_LABELS, "W(0)": PLANE_NEURONS,
+                  "signs of a(0)": PLANE_SIGNS},
+        assumptions={
+            "(OS)": bool(np.all((PLANE @ PLANE.T) * np.outer(PLANE_LABELS, PLANE_LABELS) >= 0.0)),
+            "(Span)": all(bool(np.all(np.abs(PLANE[s == PLANE_LABELS] @ w - 1.0) < 1e-9))
+                          for s, w in late.limit.vectors.items()),
+            "balanced, and not near zero": bool(late.given.log_norms.min() >= 2.0),
+        },
+        breaks=(bound("distance of (8) where L = e^(-1e6)", float(late.distances[-1, 0]), ">=", 0.1,
+                      "", digits=2),
+                note("the same where L = e^-100, e^(-1e4), e^(-1e6)",
+                     tuple(np.interp([2.0, 4.0, 6.0], np.log10(late.tau), late.distances[:, 0])),
+                     digits=1)),
+        recheck=(fact("a neuron of a KKT point of (77) can have another pattern than in (8)",
+                      left > 0, True),),
+        route="every face of the arrangement of these data tried in whole numbers: which ones can "
+              "hold a neuron of a KKT point, to which every flow converges (no flow computed)",
+    )  # fmt: skip
+
+
+SIGNS_FIRST = Reading(
+    "the signs of a_j(0) are chosen before the directions are drawn, and the printed probability "
+    "is a lower bound, as in the proof",
+    "If a_j(0) may be chosen after w_j(0) is seen, all neurons may die with a probability up to "
+    "(3/4)^p in the plane, not 2^-p, and W then stays small; see the claim on the probability. "
+    "Read as an equality the probability is wrong for most data: where no half-plane holds the "
+    "data of a plane no neuron dies, and it is 1.",
+)
+"""How os.thm1.W, os.thm1.a and os.cor1 are read."""
+
+
+# --- Equations (19)-(22): the norms, the normalised margin and the loss of a group, with
+# constants ----------------------------------------------------------------------------------------
+#
+# With gamma = 1/|w_+| the largest margin, log(1/l) ~ gamma |W_+|_F^2 and
+# d(1/l)/dt ~ 2 gamma log(1/l): so nu_+ = |w_+|, the normalised margin tends to gamma / 2, and
+# t log t l to |w_+| / 2.
+
+
+LOSS_GROWTH_NEAR = 1e-3
+"""How near |W_+|^2 / log t must be to its limit where log(1/L) = 1e6: it is off by
+log log t / log t."""
+NEAR_MARGIN = 1e-3
+_PLACE = 1e4
+_SAG = 1e-5
+"""log(1/L) at which t log t l is read: further on a float's log l says too little of l itself."""
+NEAR_LOSS = 0.1
+
+
+def log_gap(log_loss: NDArray) -> NDArray:
+    """g(log 1/l) = -log(e^l - 1), from log l."""
+    small = np.exp(log_loss)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(small > 1e-12, np.expm1(small) / small, 1.0)
+    return np.asarray(-log_loss - np.log(ratio))
+
+
+def normalised_margin(each: Late, sign: float) -> NDArray:
+    """gamma~ = g(log 1/l) / (2 |W_+|_F^2) (eq 19) at the moments of a flow, (m,)."""
+    return np.asarray(log_gap(each.log_loss(sign)) * np.exp(-each.log_square(sign)) / 2.0)
+
+
+def _groups(survey: Survey) -> list[tuple[Late, float, float]]:
+    """Every living group: its flow, sign and |w_+| or |w_-|."""
+    return [(each, sign, float(np.linalg.norm(w))) for each in survey.found
+            for sign, w in each.limit.vectors.items()]  # fmt: skip
+
+
+def norms_grow_like_log(survey: Survey) -> list[Evidence]:
+    """os.norm.log.1: |W_+|_F^2 / log t -> nu_+ > 0, |W_-|_F^2 / log t -> nu_-, |W|_F^2 / log t ->
+    nu_+ + nu_- (eqs 20-22)."""
+    off = [float(np.exp(each.log_square(sign)[-1])) / each.log_t[-1] / size - 1.0
+           for each, sign, size in _groups(survey)]  # fmt: skip
+    whole = [float(np.exp(np.logaddexp.reduce(2.0 * e.R[-1]))) / e.log_t[-1] / e.limit.total - 1.0
+             for e in survey.found]  # fmt: skip
+    return [
+        bound("|W_±|² / log t where L = e^(-1e6), largest relative distance from |w_±|",
+              max(map(abs, off)), "<=", LOSS_GROWTH_NEAR, "", digits=2),
+        bound("|W|² / log t, largest relative distance from |w₊| + |w₋|", max(map(abs, whole)),
+              "<=", LOSS_GROWTH_NEAR, "", digits=2),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+def loss_and_margin(survey: Survey) -> list[Evidence]:
+    """os.norm.log.2: the normalised margin converges to 1 / (2 nu_+), and l^+ = Theta(1/(t log t))
+    (eqs 19-21)."""
+    margins, products, drops = [], [], 0
+    for each, sign, size in _groups(survey):
+        found = normalised_margin(each, sign)
+        margins.append(float(abs(2.0 * size * found[-1] - 1.0)))
+        drops += bool(np.any(np.diff(found) < -_SAG * found[-1]))
+        k = int(np.searchsorted(each.tau, _PLACE))
+        log_t = each.log_t[k]
+        product = np.exp(log_t + np.log(log_t) + each.log_loss(sign)[k])
+        products.append(float(2.0 * product / size))
+    return [
+        fact(f"groups whose normalised margin falls somewhere by more than {_SAG:g} of it", drops,
+             0, tried=len(margins)),
+        bound("normalised margin where L = e^(-1e6), largest relative distance from 1 / (2 |w_±|)",
+              max(margins), "<=", NEAR_MARGIN, "", digits=2),
+        bound("2 t log t ℓ / |w_±| at log(1/L) = 1e4: largest distance from 1",
+              max(abs(v - 1.0) for v in products), "<=", NEAR_LOSS, "", digits=2),
+        *survey.followed,
+    ]  # fmt: skip
+
+
+def grown(rng: np.random.Generator, kind: str) -> Instance:
+    """Positive data of a kind, and three neurons (3, d) active on all of them, of lengths 0.1 to
+    30."""
+    item = support_draws()[kind](rng)
+    X = item["X"][item["y"] > 0.0]
+    W = rng.exponential(size=(3, len(X))) @ X
+    W = W + 0.3 * rng.standard_normal(W.shape) * np.linalg.norm(W, axis=1, keepdims=True)
+    lengths = 10.0 ** rng.uniform(-1.0, 1.5, (3, 1))
+    return {"X": X, "W": W / np.linalg.norm(W, axis=1, keepdims=True) * lengths}
+
+
+def margin_rises() -> Statement:
+    """The normalised margin does not decrease where a group is linear, at random places.
+
+    With c_i = -l'_i its rate has the sign of |grad l|^2 / (1 - e^-l) |W|^2 - 2 g sum_i c_i f_i.
+    The slack is that difference over the sizes of its terms; where l >= log 2 the second is <= 0.
+    """
+
+    def parts(item: Instance) -> tuple[NDArray, NDArray, NDArray]:
+        a = np.linalg.norm(item["W"], axis=1)
+        f = item["X"] @ (a @ item["W"])
+        return a, f, np.ones(len(f))
+
+    def slack(item: Instance) -> float:
+        a, f, y = parts(item)
+        X, W = item["X"], item["W"]
+        log_l = float(LOGISTIC.log_value(f, y))
+        c = LOGISTIC.pull(f, y, relative=True)  # over l
+        G = c @ X
+        square = (a @ a) * (G @ G) + float(np.sum((W @ G) ** 2))
+        loss = np.exp(log_l)
+        factor = loss / -np.expm1(-loss) if loss > 1e-300 else 1.0
+        first = factor * square * float(np.sum(W * W))
+        second = 2.0 * float(log_gap(np.array(log_l))) * float(c @ f)
+        return (first - second) / (first + abs(second))
+
+    return Statement(
+        "the normalised margin rises",
+        {kind: partial(grown, kind=kind) for kind in support_draws()},
+        slack,
+        {"all neurons are active on all positive data":
+            lambda item: bool(np.all(item["X"] @ item["W"].T > 0.0))},
+        tolerance=1e-9,
+        fixed=("X",),
+    )  # fmt: skip
+
+
+def constants_hold(survey: Survey, seed: int, points: int = 200) -> Statement:
+    """os.ours.constants: nu_+ = |w_+|, |u|^2 = 1/(|w_+| s), both constants of (10) 1/(2 s), and
+    t log t l^+ -> |w_+| / 2; a group that is empty has the constant 0, and its data keep a loss of
+    log 2 each. The slack is what is left of the bars, in parts of them."""
+
+    def slack(item: Instance) -> float:
+        late, one = item["flow"], replace(survey, found=[item["flow"]], lost=0)
+        places = np.random.default_rng(seed).standard_normal((points, late.given.X.shape[1]))
+        deep = late.tau[-1] >= 0.99 * REACH
+        off = [function_gap(late, places) / (NEAR_LIMIT if deep else NEAR_LOSS)]
+        if deep:
+            off += [e.value / e.limit for e in [*norms_grow_like_log(one)[:2],
+                                                *loss_and_margin(one)[2:3]]]  # fmt: skip
+        for sign in {1.0, -1.0} - set(late.alive):
+            least = np.log(2.0) * np.sum(late.given.y == sign)
+            off.append(0.0 if np.exp(late.log_loss(sign).min()) >= least * (1.0 - 1e-9) else 2.0)
+        return 1.0 - planted(item) * max(off)
+
+    return Statement(
+        "norms, losses and f come to the closed form",
+        replayed(survey),
+        slack,
+        given("os.ours.constants", data=separable, flow=balanced,
+              alive=lambda item: any(len(item["flow"].own(s)) for s in item["flow"].alive)),
+        witness=spoiled(survey),
+    )  # fmt: skip
+
+
+def of_constants(survey: Survey, seed: int) -> list[Evidence]:
+    """How near the flows come that have both groups."""
+    measured = [*norms_grow_like_log(survey)[:2], *loss_and_margin(survey)[2:3],
+                *functions_converge(survey, seed)[:1]]  # fmt: skip
+    return [*measured, *survey.kept]
+
+
+# --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
+#
+# From the last change of a pattern on, W_+ W_+^T - a_+ a_+^T = D_+ is constant, with a diagonal of
+# 0. Let alpha be the limit of a_+ / |a_+|. What W_+ has beside its first singular direction comes
+# to the size delta_+ = -alpha^T D_+ alpha = sum_jk alpha_j alpha_k |w_j| |w_k| (1 - cos(w_j, w_k)).
+
+
+SPREAD_NEAR = 0.05
+"""How near the slope must be to its limit where log(1/L) = 1e6."""
+_LEAST = 1e-2
+"""Where the limit is less, 1 / log(1/L) decides the distance up to there."""
+
+
+def leftover(each: Late, sign: float) -> float:
+    """delta_+ (sign 1) or delta_-, from the first moment behind the last change of a pattern."""
+    k = int(np.searchsorted(each.tau, settles(each) * np.log(10.0), side="left"))
+    mine = each.own(sign)
+    U, sizes = each.U[k, mine], np.exp(each.R[k, mine])
+    alpha = np.exp(each.R[-1, mine] - np.logaddexp.reduce(2.0 * each.R[-1, mine]) / 2.0)
+    apart = np.sum((U[:, None] - U[None]) ** 2, axis=-1) / 2.0
+    v = alpha * sizes
+    return float(v @ apart @ v)
+
+
+def dead_square(each: Late) -> float:
+    """|W_0|_F^2, of the neurons that stay behind."""
+    grown = np.concatenate([each.own(sign) for sign in each.alive])
+    rest = np.setdiff1d(np.arange(len(each.given.signs)), grown)
+    return float(np.exp(2.0 * each.R[-1, rest]).sum())
+
+
+def constant(each: Late) -> float:
+    """The limit of distance^2 log(1/L): (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|)."""
+    left = dead_square(each) + sum(leftover(each, sign) for sign in each.alive)
+    return left / each.limit.total
+
+
+def measured(each: Late) -> NDArray:
+    """distance^2 log(1/L) at the moments of a flow, (m,)."""
+    return np.asarray(each.distances[:, 0] ** 2 * each.tau)
+
+
+def by_slope(each: Late) -> float:
+    """The limit of distance^2 log(1/L) as the slope of log(1/L) over 1 / distance^2, over the last
+    tenth of the clock or from the last change of a pattern on. When that came does not count here;
+    in `measured` it does, and is forgotten like 1 / log(1/L) only."""
+    first = max(0.1 * each.tau[-1], settles(each) * np.log(10.0))
+    k = min(int(np.searchsorted(each.tau, first)), len(each.tau) - 2)
+    inverse = each.distances[[k, -1], 0] ** -2.0
+    return float((each.tau[-1] - each.tau[k]) / (inverse[1] - inverse[0]))
+
+
+def _carried(X: NDArray) -> bool:
+    """Whether the support examples of X (n, d) span, and all have a positive multiplier."""
+    found = max_margin(X, np.ones(len(X)))
+    tight, carry = np.abs(X @ found.u - 1.0) < 1e-9, found.multipliers > 0.0
+    return bool(np.array_equal(tight, carry) and np.linalg.matrix_rank(X[tight]) == X.shape[1])
+
+
+def follows_the_law(survey: Survey) -> Statement:
+    """os.ours.rate: under (Span), for almost all data, distance of (8)^2 log(1/L) ->
+    (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|). The slack is what NEAR leaves of the relative
+    distance of the slope of log(1/L) over 1 / distance^2 from the limit; a start that leaves
+    almost nothing behind is undecided."""
+
+    def slack(item: Instance) -> float:
+        late = item["flow"]
+        end = constant(late)
+        return (
+            SPREAD_NEAR - planted(item) * abs(by_slope(late) / end - 1.0)
+            if end > _LEAST
+            else float("nan")
+        )
+
+    def spanning(item: Instance) -> bool:
+        data = item["flow"].given
+        return separable(item) and all(_carried(data.X[data.y == sign]) for sign in (1.0, -1.0))
+
+    return Statement(
+        "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit",
+        replayed(survey),
+        slack,
+        given("os.ours.rate", data=spanning, flow=balanced, alive=both_alive),
+        witness=spoiled(survey, lambda late: constant(late) > _LEAST),
+    )
+
+
+def of_the_law(survey: Survey) -> list[Evidence]:
+    """How near the slopes of the flows come."""
+    kept = [each for each in survey.found if constant(each) > _LEAST]
+    off = [abs(by_slope(each) / constant(each) - 1.0) for each in kept]
+    return [
+        note("largest relative distance of the slope from the limit", max(off, default=np.nan),
+             digits=1),
+        note("distance² log(1/L) where L = e^(-1e6), over the limit: least and largest",
+             tuple(float(f([measured(e)[-1] / constant(e) for e in kept], default=np.nan))
+                   for f in (min, max)), digits=2),
+        *survey.kept,
+    ]  # fmt: skip
+
+
+def curves(found: Sequence[Late]) -> list[tuple[float, NDArray, NDArray, float]]:
+    """Of every flow: the largest log norm at the start, log(1/L), distance of (8), and the limit of
+    distance^2 log(1/L)."""
+    return [(float(e.given.log_norms.max()), e.tau, e.distances[:, 0], constant(e)) for e in found]
+
+
+# --- Second route: the limit with the linear loss, in closed form: the sum of the data
+# instead of w_+ -----------------------------------------------------------------------------------
+#
+# dw/dt = a s, da/dt = <w, s> gives w = w_0 + (a_0 sinh(|s| t) + ... ) s / |s|: only the part along
+# s grows, like e^(|s| t).
+
+
+POSITIVE = ((2, 1), (1, 2), (3, 1))
+
+
+def tangent() -> Fraction:
+    """|tan| of the angle between the sum of the positive data and w_+, exactly.
+
+    w_+ solves <w, x> = 1 on (2, 1) and (1, 2), is (x_1 + x_2) / 9 with weights >= 0, and has
+    <w, x> = 4/3 on (3, 1): so it is the shortest.
+    """
+    w = (Fraction(1, 3), Fraction(1, 3))
+    assert min(w[0] * a + w[1] * b for a, b in POSITIVE) == 1
+    s = tuple(sum(x[k] for x in POSITIVE) for k in range(2))
+    return abs(s[0] * w[1] - s[1] * w[0]) / (s[0] * w[0] + s[1] * w[1])
+
+
+# --- Section 2: losses for which the results are said to hold, and the linear one, for which
+# not ----------------------------------------------------------------------------------------------
+#
+# l_i(u) = -y_i u has bounded and Lipschitz slopes of the right sign. With s the sum of the positive
+# data, a group of neurons obeys dw/dt = a s, da/dt = <w, s>: all directions go to s / |s|.
+
+
+LINEAR = Loss(
+    "linear",
+    lambda z, y: np.full(np.shape(z), np.nan),  # -y z has no logarithm; no clock of the loss here
+    lambda z, y: np.zeros(np.shape(z)),
+    lambda z, y: np.broadcast_to(np.sign(y), np.shape(z)),
+    lambda z, y: np.full(np.shape(z), -np.inf),
+)
+"""l = -y z: the pull is y everywhere."""
+X = np.array([[2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [-1.0, -2.0], [-2.0, -1.0]])
+Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+NEURONS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+SIGNS = np.array([1.0, 1.0, -1.0, -1.0])
+_UNTIL = 12.0
+_LOG_NORM = -20.0
+
+
+def general_loss_ends() -> tuple[float, float, float]:
+    """For four neurons of norm e^-20 on five data in the plane: the distance of W / |W|_F from all
+    u w_+^T + z w_-^T, whatever u and z; that of the positive directions from the sum of the
+    positive data; and that sum's cosine with w_+."""
+    chart = Neurons(SIGNS, 2)
+    field = GradientFlow(chart, LINEAR, X, Y, TIME)
+    path = integrate(field, chart.along(NEURONS, _LOG_NORM), _UNTIL, at_zero=0.0, rtol=1e-8)
+    U, R = chart.split(path.end)
+    goal = limit(X, Y)
+    s = X[Y > 0.0].sum(axis=0)
+    w = goal.vectors[1.0]
+    off = np.abs(U[:2] - s / np.linalg.norm(s)).max()
+    cosine = float(s @ w / (np.linalg.norm(s) * np.linalg.norm(w)))
+    W = np.exp(R - R.max())[:, None] * U
+    W /= np.linalg.norm(W)
+    rays = np.array([goal.vectors[sign] / np.linalg.norm(goal.vectors[sign]) for sign in SIGNS])
+    left = W - np.maximum((W * rays).sum(axis=1), 0.0)[:, None] * rays
+    return float(np.linalg.norm(left)), float(off), cosine
+
+
+def goes_to_the_sum() -> list[Evidence]:
+    """os.loss.general: with l_i(u) = -y_i u the distance of (8) should tend to 0 (Section 2)."""
+    distance, off, cosine = general_loss_ends()
+    return [
+        bound("linear loss: distance of (8), outputs past 1e30", distance, "<=", 1e-2,
+              "", digits=3),
+        note("directions of the positive neurons, less that of the sum of the positive data, below "
+             "1e-9", off < 1e-9),
+        note("cosine of that sum with w₊", cosine, digits=3),
+        note("log(1 + e^(-c_i f)) on (1, 0) and (1/10, 1), c = (1, 3): angle to which a neuron "
+             "turns, and angle of w₊", other_rates(), "degrees", digits=3),
+    ]  # fmt: skip
+
+
+def other_rates() -> tuple[float, float]:
+    """Two tail rates in one label, by a flow on the data c_i x_i, which have the same loss: where a
+    neuron of it is for a loss of e^-1e6, and w_+, as angles in degrees."""
+    X, y = np.array([[1.0, 0.0], [0.1, 1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    W0, signs = np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([1.0, -1.0])
+    rates = np.array([[1.0], [3.0], [1.0]])
+    late = follow_long(Start(rates * X, y, W0, np.full(2, _LOG_NORM), signs))
+    assert late is not None
+    ends = late.U[-1, 0], limit(X, y).vectors[1.0]
+    first, second = (float(np.degrees(np.arctan2(v[1], v[0]))) for v in ends)
+    return first, second
+
+
+def linear_loss() -> Counterexample:
+    """The instance: by the flow, and from its solution in closed form."""
+    distance, _, _ = general_loss_ends()
+    goal = limit(X, Y)
+    spans = all(np.linalg.matrix_rank(X[np.flatnonzero(s == Y)][
+        np.abs(X[s == Y] @ w - 1.0) < 1e-9]) == 2 for s, w in goal.vectors.items())  # fmt: skip
+    return Counterexample(
+        instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
+        assumptions={
+            "(OS)": bool(np.all((X @ X.T) * np.outer(Y, Y) >= 0.0)),
+            "(Span)": spans,
+            "the slopes -y_i are bounded, Lipschitz, and -y_i l_i' = 1 > 0": "they are constants",
+        },
+        breaks=(bound("distance of (8) when the outputs have passed 1e30", distance, "<=", 1e-2, "",
+                      digits=3),),
+        recheck=(bound("tangent of the angle between w₊ and the limit of the positive neurons",
+                       tangent(), "<=", 0, ""),),
+        route="the linear flow solved: a group's directions tend to the sum of its data; both "
+              "directions in whole numbers",
+    )  # fmt: skip

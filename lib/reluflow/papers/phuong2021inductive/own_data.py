@@ -1,22 +1,174 @@
-"""What Theorem 1 says of a reader's data: whether it applies, and what it then promises."""
+"""The main page on a reader's own data: experiment, promises of Theorem 1, limits."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import linprog, nnls
+from torch import Tensor
+from torch.nn import functional
 
+from reluflow import datasets, images
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
+from reluflow.flows.minibatches import minibatch_steps
 from reluflow.geometry.separability import cosines, signed
+from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
-from reluflow.papers.phuong2021inductive.dead_starts import chances, fates
-from reluflow.papers.phuong2021inductive.experiment import Experiment
-from reluflow.papers.phuong2021inductive.limit import limit
+from reluflow.papers.phuong2021inductive import flows
+from reluflow.papers.phuong2021inductive.flows import Path, Start
+from reluflow.papers.phuong2021inductive.sectors import chances, fates
+from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
 from reluflow.statistics import wilson
+
+# --- The main page's experiment: data of the paper's kind or a reader's own, a start, a
+# training -----------------------------------------------------------------------------------------
+
+
+BATCH, RATE = 50, 0.1
+"""Minibatches and learning rate of Section 5.1, on the mean of the loss."""
+PLANE = np.array([[3.0, 1.0], [2.0, 3.0], [4.0, 7.0], [-5.0, 2.0], [-5.0, -1.0], [-8.0, 4.0]])
+LABELS = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+"""The data of the page's first figure: (OS), (Span), sums that are no max-margin vectors, and a
+narrow cone of directions that no datum activates."""
+EXPERIMENT_NAMES = ("section-5.1", "plane", "digits:0-1")
+_DIGITS = re.compile(r"digits:([0-9])-([0-9])")
+_MOST_DATA, _MOST_FEATURES = 1000, 100
+_MOST_WEIGHTS, _MOST_CROSSINGS = 660, 20_000
+"""p (d + 1) and n p of a flow that takes at most half a minute."""
+_MOST_STEPS = 50_000
+_SHORTEST, _LONGEST = 1e-3, 1e3
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What the page computes: a network of p neurons on data X (n, d), y (n,) of +-1.
+
+    W0         (p, d) the start, Gaussian directions of norm `scale`
+    signs      (p,) the signs of the second layer, a_j(0) = sign |w_j(0)|
+    optimiser  "flow", of the sum of the losses; or "sgd", on minibatches of their mean
+    """
+
+    name: str
+    X: NDArray
+    y: NDArray
+    W0: NDArray
+    signs: NDArray
+    optimiser: str
+    epochs: int
+    seed: int
+
+
+def experiment(
+    dataset: str,
+    d: int = 20,
+    n: int = 500,
+    width: int = 10,
+    scale: float = 0.05,
+    optimiser: str = "flow",
+    epochs: int = 500,
+    seed: int = 0,
+) -> Experiment:
+    """The experiment of the page's parameters, which `setting.PARAMETERS` describes.
+
+    The signs are fixed before the directions are drawn; one more neuron is positive where the width
+    is odd. Raises InputError, in one sentence, for data that cannot be used or are too many.
+    """
+    rng = np.random.default_rng(seed)
+    name, X, y = data(dataset, d, n, rng)
+    _check_sizes(X, name)
+    if optimiser == "flow":
+        if width * (X.shape[1] + 1) > _MOST_WEIGHTS or width * len(y) > _MOST_CROSSINGS:
+            raise InputError(
+                f'parameter "width": the flow of {width} neurons on {len(y)} data in '
+                f"{X.shape[1]} dimensions takes too long for this page: choose a smaller width "
+                f'(width (d + 1) <= {_MOST_WEIGHTS}, width n <= {_MOST_CROSSINGS}), or "sgd".'
+            )
+    elif (steps := epochs * -(-len(y) // BATCH)) > _MOST_STEPS:
+        raise InputError(
+            f'parameter "epochs": {epochs} epochs of {len(y)} data are {steps} steps, and this '
+            f"page takes {_MOST_STEPS}."
+        )
+    signs = rng.permutation(np.where(np.arange(width) < width // 2, -1.0, 1.0))
+    W0 = rng.standard_normal((width, X.shape[1]))
+    W0 *= scale / np.linalg.norm(W0, axis=1, keepdims=True)
+    return Experiment(name, X, y, W0, signs, optimiser, epochs, seed)
+
+
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the checked parameters of the page; InputError as `experiment`."""
+    return experiment(p.dataset, p.d, p.n, p.width, p.scale, p.optimiser, p.epochs, p.seed)
+
+
+def data(dataset: str, d: int, n: int, rng: np.random.Generator) -> tuple[str, NDArray, NDArray]:
+    """Name, X (n, d) and y (n,): data drawn as in Section 5.1, those of the first figure, two
+    digits (centred), or a CSV file with labels +1 and -1 in its last column.
+
+    Raises InputError for an unknown name, a file that cannot be read, and other labels.
+    """
+    if dataset == "section-5.1":
+        return dataset, *_both_labels(d, n, rng)
+    if dataset == "plane":
+        return dataset, PLANE, LABELS
+    if digits := _DIGITS.fullmatch(dataset):
+        if digits[1] == digits[2]:
+            raise InputError(f'dataset "{dataset}" must name two different digits.')
+        pair = images.pair(images.digits(), *map(int, digits.groups()))
+        return dataset, pair.X, pair.y
+    return _of_file(dataset)
+
+
+def _both_labels(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """The data of Section 5.1, drawn again where a label is missing."""
+    while True:
+        X, y = filtered_gaussian(d, n, rng)
+        if np.any(y > 0.0) and np.any(y < 0.0):
+            return X, y
+
+
+def _of_file(dataset: str) -> tuple[str, NDArray, NDArray]:
+    given = datasets.load_signs(dataset, EXPERIMENT_NAMES, (2, _MOST_DATA))
+    if given.d > _MOST_FEATURES:
+        raise InputError(
+            f'dataset "{given.name}" has {given.d} features, and the page takes {_MOST_FEATURES} '
+            "at most."
+        )
+    for label in (1.0, -1.0):
+        if not np.any(given.y == label):
+            raise InputError(
+                f'dataset "{given.name}" has no datum with the label {label:g}: the page needs '
+                "both."
+            )
+    return given.name, given.X, given.y
+
+
+def _check_sizes(X: NDArray, name: str) -> None:
+    lengths = np.linalg.norm(X, axis=1)
+    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
+        raise InputError(
+            f"{name}, {datasets.data_row(i + 1)}: its input has the length {lengths[i]:.3g}, and "
+            f"the page takes {_SHORTEST:g} to {_LONGEST:g}: choose another unit."
+        )
+
+
+def around(count: int, log_norm: float = -20.0) -> Start:
+    """The flow of the page's first figure: on `PLANE`, `count` directions evenly around the circle,
+    each with a neuron of either sign, of norm e^log_norm."""
+    turns = 2.0 * np.pi * (np.arange(count) + 0.3) / count
+    directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    signs = np.repeat([1.0, -1.0], count)
+    return Start(PLANE, LABELS, np.vstack([directions] * 2), np.full(2 * count, log_norm), signs)
+
+
+# --- What Theorem 1 says of a reader's data: whether it applies, and what it then promises --------
+
 
 _ZERO = 1e-12
 """A cosine this small is 0."""
@@ -164,3 +316,207 @@ def death_table(own: Experiment, count: int) -> pd.DataFrame:
         plus, minus, _ = chances(own.X, own.y)
         table["closed form"] = [approx(value) for value in (plus, minus, 0.5 * (plus + minus))]
     return table
+
+
+# --- Minibatch descent from a balanced start, as in Section 5.1, looked at as the flow is ---------
+
+
+_MOMENTS = 120
+
+
+def descend(
+    X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, epochs: int, rng: np.random.Generator
+) -> Path:
+    """Stochastic gradient descent of the mean logistic loss from rows W0 (p, d) and a_j = signs_j
+    |w_j|, on data X (n, d), y (n,); at every moment the loss of all data is summed, as the flow's.
+    """
+    W, a = torch.tensor(W0), torch.tensor(signs * np.linalg.norm(W0, axis=1))
+    W.requires_grad_(), a.requires_grad_()
+    data, targets = torch.tensor(X), torch.tensor(y > 0.0, dtype=torch.float64)
+
+    def loss(rows: Tensor) -> Tensor:
+        outputs = functional.relu(data[rows] @ W.T) @ a
+        return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
+
+    batches = -(-len(y) // BATCH)
+    wanted = set(np.unique(np.geomspace(1, epochs * batches, _MOMENTS).astype(int)).tolist())
+    steps = minibatch_steps(torch.optim.SGD([W, a], RATE), loss, len(y), BATCH, rng)
+    seen = [(0, W0.copy(), a.detach().numpy().copy())]
+    for k in range(1, epochs * batches + 1):
+        next(steps)
+        if k in wanted:
+            seen.append((k, W.detach().numpy().copy(), a.detach().numpy().copy()))
+    clock = np.array([k for k, _, _ in seen]) / batches
+    weights, outer = np.array([w for _, w, _ in seen]), np.array([v for _, _, v in seen])
+    tau = np.array([-_log_loss(X, y, w, v) for w, v in zip(weights, outer, strict=True)])
+    status = f"{epochs} epoch{'s' if epochs > 1 else ''} of minibatches"
+    return Path(status, clock, weights, np.ones(len(y), bool), tau, weights, outer)
+
+
+def _log_loss(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
+    return float(LOGISTIC.log_value(np.maximum(X @ W.T, 0.0) @ a, y))
+
+
+# --- Where a reader's training leads: the rays of its neurons, and how far it is from a limit -----
+
+
+OWN_LIMIT_NAMES: Mapping[float, str] = {1.0: "w₊", -1.0: "w₋"}
+_TOGETHER = {"flow": 0.999, "sgd": 0.9}
+"""Neurons of one sign whose cosine is at least this are on one ray; descent stops on the way."""
+_TIGHT = 0.01
+_SMALL = 1e-4
+"""Rays with a smaller share of |W|_F^2 are told together."""
+_MOST = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """An experiment with its path. `goal` is the limit that Theorem 1 names, of the labels with
+    a living neuron; None where one of them has no max-margin vector."""
+
+    own: Experiment
+    path: Path
+    goal: Limit | None
+
+    @property
+    def distances(self) -> NDArray:
+        """The norm in (8) at the moments (k,); NaN without a goal."""
+        if self.goal is None:
+            return np.full(len(self.path.W), np.nan)
+        return np.array([_distance(self.goal, W, self.own.signs) for W in self.path.W])
+
+    @property
+    def gap(self) -> float:
+        """How far theta is from a KKT point of (77) at the end: see `gap`."""
+        kept = self.path.kept
+        return gap(self.own.X[kept], self.own.y[kept], self.path.W[-1], self.path.a[-1])
+
+    def cosines(self, sign: float) -> NDArray:
+        """The cosines (m, q) of the neurons with a_j of this sign to w_+ or w_- in the first phase;
+        no columns where that vector is not there."""
+        vectors = {} if self.goal is None else self.goal.vectors
+        W = self.path.early[:, self.own.signs == sign]
+        if sign not in vectors:
+            return np.zeros((len(W), 0))
+        w = vectors[sign]
+        lengths = np.linalg.norm(W, axis=2)
+        return W @ w / (np.where(lengths > 0.0, lengths, 1.0) * np.linalg.norm(w))
+
+
+def train(own: Experiment) -> Trained:
+    """The path of an experiment, and the limit that it should have."""
+    given = own.X, own.y, own.W0, own.signs
+    if own.optimiser == "flow":
+        path = flows.follow_own(*given, with_bar=True)
+    else:
+        path = descend(*given, own.epochs, np.random.default_rng([own.seed, 1]))
+    alive = tuple(s for s in (1.0, -1.0) if _living(own, path)[own.signs == s].any())
+    try:
+        goal = limit(own.X, own.y, alive) if alive else None
+    except InputError:
+        goal = None
+    return Trained(own, path, goal)
+
+
+def gap(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
+    """The distance of theta from the KKT conditions of (77), over |theta|: from the cone of the
+    y_i g_i, g_i the gradient of f at x_i, of data whose margin is the least one up to a hundredth;
+    NaN where a datum of X (n, d), y (n,) is on the wrong side.
+    """
+    sizes = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(W, axis=1))
+    before = X @ W.T
+    slope = flows.slopes(before / np.where(sizes > 0.0, sizes, 1.0))
+    margins = y * ((slope * before) @ a)
+    if not margins.min(initial=np.inf) > 0.0 or not len(y):
+        return np.nan
+    tight = margins <= (1.0 + _TIGHT) * margins.min()
+    rows = slope[tight] * y[tight, None]
+    columns = np.concatenate(
+        [((rows * a)[:, :, None] * X[tight][:, None]).reshape(tight.sum(), -1),
+         rows * before[tight]], axis=1)  # fmt: skip
+    theta = np.append(W.ravel(), a)
+    lengths = np.linalg.norm(columns, axis=1)
+    kept = lengths > 0.0
+    away = nnls((columns[kept] / lengths[kept, None]).T, theta / np.linalg.norm(theta))[1]
+    return float(away)
+
+
+def _distance(goal: Limit, W: NDArray, signs: NDArray) -> float:
+    sizes = np.linalg.norm(W, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        U, R = np.where(sizes[:, None] > 0.0, W / sizes[:, None], 0.0), np.log(sizes)
+    return goal.distances(U, R, signs)[0]
+
+
+def _living(own: Experiment, path: Path) -> NDArray:
+    """Neurons (p,) that are active on some datum of their own label at the end."""
+    W = path.W[-1]
+    edges = np.outer(np.linalg.norm(own.X, axis=1), np.linalg.norm(W, axis=1))
+    active = own.X @ W.T - flows.WIDTH * edges > 0.0
+    return np.asarray(np.any(active & (np.outer(own.y, own.signs) > 0.0), axis=0))
+
+
+def summary(trained: Trained) -> pd.DataFrame:
+    """How the training ended: its loss, the dead neurons, the distance of (8), the KKT gap."""
+    own, path = trained.own, trained.path
+    unseen = int(np.sum(~path.kept))
+    away = approx(trained.gap, 2) if trained.gap >= 0.0 else "none, data are on the wrong side"
+    told = {
+        "the training": path.status,
+        "log(1/ℓ) at its end": approx(path.tau[-1], 3),
+        "data that no neuron sees": str(unseen) if unseen else "none",
+        "neurons that live": f"{_living(own, path).sum()} of {len(own.signs)}",
+        "distance of (8)": approx(trained.distances[-1], 2) if trained.goal else "no w₊ or w₋",
+        "KKT gap": away if own.optimiser == "flow" else "",
+    }
+    return pd.DataFrame({"": told})
+
+
+def rays(trained: Trained) -> pd.DataFrame:
+    """The directions in which living neurons end, the longest first: how many, their share of
+    |W|_F^2, the cosine to the max-margin vector of their sign, on which data they are active."""
+    own, W = trained.own, trained.path.W[-1]
+    living = _living(own, trained.path)
+    sizes = np.linalg.norm(W, axis=1)
+    left = [int(j) for j in np.argsort(-sizes, kind="stable") if living[j]]
+    rows, rest, close = list[dict[str, str]](), list[int](), _TOGETHER[own.optimiser]
+    while left:
+        first = left[0]
+        same = [j for j in left if own.signs[j] == own.signs[first]
+                and W[j] @ W[first] >= close * sizes[j] * sizes[first]]  # fmt: skip
+        left = [j for j in left if j not in same]
+        share = float(np.sum(sizes[same] ** 2) / np.sum(sizes**2))
+        if len(rows) < _MOST and share >= _SMALL:
+            rows.append(_ray(trained, same, share))
+        else:
+            rest += same
+    if rest:
+        share = float(np.sum(sizes[rest] ** 2) / np.sum(sizes**2))
+        rows.append({"ray": "others", "neurons": str(len(rest)), "share of ‖W‖²": _per_cent(share)})
+    columns = ["ray", "neurons", "share of ‖W‖²", "cosine to w₊ or w₋", "active on own label",
+               "on the other"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns, dtype=object).fillna("").set_index("ray")
+
+
+def _ray(trained: Trained, neurons: list[int], share: float) -> dict[str, str]:
+    own, w = trained.own, trained.path.W[-1][neurons[0]]
+    sign = float(own.signs[neurons[0]])
+    goal = None if trained.goal is None else trained.goal.vectors.get(sign)
+    active = own.X @ w > 0.0
+    cosine = "" if goal is None else on_grain(_cosine(w, goal), 1e-4)
+    return {
+        "ray": "a > 0" if sign > 0 else "a < 0",
+        "neurons": str(len(neurons)),
+        "share of ‖W‖²": _per_cent(share),
+        "cosine to w₊ or w₋": cosine,
+        "active on own label": f"{active[own.y == sign].sum()} of {np.sum(own.y == sign)}",
+        "on the other": f"{active[own.y != sign].sum()} of {np.sum(own.y != sign)}",
+    }
+
+
+def _cosine(a: NDArray, b: NDArray) -> float:
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def _per_cent(share: float) -> str:
+    return f"{on_grain(100.0 * share, 0.1)} %"

@@ -1,47 +1,53 @@
-"""Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are.
-
-Phi is homogeneous of degree 1 in each layer, so by Euler's identity <u^(l), d Phi / d u^(l)> = Phi
-for every layer l, and half the rate of |u^(l)|^2 is sum_i c_i Phi(theta; x_i) with the pulls c_i =
--y_i l'(y_i Phi): the same for all layers and any loss. Without sharing the weights into and out of
-one hidden neuron are such a pair too. At a kink s'(0) meets an input 0, whatever its value in [0,
-1]: the identity holds for each of Clarke's subgradients, so also where the flow slides.
-"""
+"""The page `balance`: Lemmas C.1 to C.5."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from flint import fmpq
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import BDF, DOP853
+from scipy.optimize import minimize
 
-from reluflow.falsify import Instance, Statement, planted, survey
-from reluflow.flows.charts import LOG_LOSS, TIME, Plain, Polar
+from reluflow.falsify import Draw, Instance, Statement, planted, survey
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Plain, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
-from reluflow.ledger import Evidence, bound, fact, note
-from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE
-from reluflow.networks.indexed import Network
+from reluflow.ledger import Evidence, Known, bound, fact, note, proved
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
+from reluflow.margin.programs import least_sum
+from reluflow.networks.indexed import Network, diagonal, fully_connected
 from reluflow.networks.objective import Objective
-from reluflow.papers.vardi2022margin.balance_exact import (
+from reluflow.papers.vardi2022margin.certificates import aligned_limit
+from reluflow.papers.vardi2022margin.setting import (
     Layer,
+    Maps,
     ascent,
+    class_n_draws,
+    full,
+    network_draws_shared,
     neuron_gaps,
     rationals,
     size,
     small_maps,
-)
-from reluflow.papers.vardi2022margin.network_draws import (
-    Maps,
-    class_n_draws,
-    full,
-    shared,
     unshared,
 )
+
+# --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
+#
+# Phi is homogeneous of degree 1 in each layer, so by Euler's identity <u^(l), d Phi / d u^(l)> =
+# Phi for every layer l, and half the rate of |u^(l)|^2 is sum_i c_i Phi(theta; x_i) with the pulls
+# c_i = -y_i l'(y_i Phi): the same for all layers and any loss. Without sharing the weights into and
+# out of one hidden neuron are such a pair too. At a kink s'(0) meets an input 0, whatever its value
+# in [0, 1]: the identity holds for each of Clarke's subgradients, so also where the flow slides.
+
 
 TOLERANCES = (1e-3, 1e-5, 1e-7)
 """The integrator's, of the flows whose drift is measured."""
@@ -97,7 +103,7 @@ def parameters_alike() -> Statement:
     """mm.lemC.2: |u^(j)|^2 - |u^(j+1)|^2 has the rate 0 in every network of class N, for any loss
     and at kinks too (Lemma C.2)."""
     says = "squared norms of adjacent layers' parameters change alike"
-    return _alike(says, [unshared, shared], _between_layers)
+    return _alike(says, [unshared, network_draws_shared], _between_layers)
 
 
 def hidden_neurons_alike() -> Statement:
@@ -116,7 +122,7 @@ def _count(maps: Maps, breaks: Callable[[list[Layer]], bool], seed: int, count: 
 def without_full_connection(seed: int, count: int) -> list[Evidence]:
     """How often Lemma C.1's law of single neurons fails in sparse networks, of any depth."""
     apart = [_count(maps, lambda layers: any(neuron_gaps(layers)), seed, count)
-             for maps in (unshared, shared)]  # fmt: skip
+             for maps in (unshared, network_draws_shared)]  # fmt: skip
     return [
         note("sparse networks of depth 2 to 4 without sharing that break it for a neuron, of how "
              "many", (apart[0], count)),
@@ -131,7 +137,7 @@ def norms_of_matrices(seed: int, count: int) -> list[Evidence]:
         return any(a.matrix != b.matrix for a, b in pairwise(layers))
 
     return [note("networks with shared weights in which |W_j|_F^2 - |W_j+1|_F^2 moves, of how many",
-                 (_count(shared, apart, seed, count), count))]  # fmt: skip
+                 (_count(network_draws_shared, apart, seed, count), count))]  # fmt: skip
 
 
 def sharing() -> list[Evidence]:
@@ -166,7 +172,7 @@ def _cases(seed: int, count: int) -> Iterator[tuple[Network, NDArray, NDArray, N
     """Networks of all three kinds of maps, starts (p,), data, labels, and a number."""
     rng = np.random.default_rng(seed)
     for k in range(count):
-        maps = (full, unshared, shared)[k % 3]
+        maps = (full, unshared, network_draws_shared)[k % 3]
         depth = 2 if maps is unshared else int(rng.integers(2, 5))
         widths = [*rng.integers(1, 4, depth).tolist(), 1]
         network = Network(maps(rng, widths), ("relu", "relu", "linear")[k // 3 % 3])
@@ -244,4 +250,461 @@ def kept(found: pd.DataFrame, what: str, kinds: Sequence[str]) -> list[Evidence]
         note("flows with a change of activity, and flows that end at a kink",
              (int((some.events > 0).sum()),
               int(some.status.isin(["sliding", "non-unique"]).sum()))),
+    ]  # fmt: skip
+
+
+# --- Lemma C.4: in the limit each hidden neuron's incoming weights are as long as its
+# outgoing one -------------------------------------------------------------------------------------
+#
+# A KKT point of Problem (2) has |w_j| = |v_j| whatever led there, so a limit that was polished to
+# one proves nothing: here the flow itself is followed until |theta|^2 is far larger than at the
+# start.
+
+
+REACH = (1e2, 1e5, 1e8)
+"""Values of log(1/L) at which the lengths are compared."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A depth-2 network without shared weights at a start that classifies its data correctly."""
+
+    network: Network
+    loss: Loss
+    X: NDArray
+    y: NDArray
+    theta: NDArray
+
+
+def cases(seed: int, count: int) -> Iterator[Case]:
+    """Linear and ReLU networks of 2 to 4 neurons, both losses; the labels are those of the start.
+
+    Every start is unbalanced: of each neuron the weights on one side are 1e-3 to 1e3 times those on
+    the other. In every second ReLU network the last neuron is inactive on all data, so that it
+    keeps its weights for ever. The start is then scaled until L < 1/2.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        widths = [int(rng.integers(1, 4)), int(rng.integers(2, 5)), 1]
+        network = Network((full, unshared)[k % 2](rng, widths), ("relu", "linear")[k // 2 % 2])
+        X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
+        W, v = network.weights(rng.standard_normal(network.size))
+        if network.activation == "relu" and k // 4 % 2:
+            X = np.abs(X)
+            W[-1] = -np.abs(W[-1])
+        tilt = 10.0 ** rng.uniform(-1.5, 1.5, widths[1])
+        parts = network.parameters([W * tilt[:, None], v / tilt])
+        z = network.output(parts, X)
+        if not np.all(np.abs(z) > 1e-3 * np.abs(z).max()):
+            continue  # a datum that the network cannot see, or hardly
+        scale = np.sqrt((1.0 + np.log(2.0 * len(X))) / np.abs(z).min())
+        yield Case(network, (EXPONENTIAL, LOGISTIC)[k // 3 % 2], X, np.sign(z), scale * parts)
+
+
+def _lengths(case: Case) -> dict[str, float | str] | None:
+    """One flow: the largest ||w_j| - |v_j|| / |theta| at each of REACH, and what Lemma C.3 says."""
+    chart = Polar(case.network)
+    field = GradientFlow(chart, case.loss, case.X, case.y, LOG_LOG)
+    start, end = chart.coordinates(case.theta), float(np.log(REACH[-1]))
+    path = integrate(field, start, end, rtol=1e-6, max_steps=500)
+    if path.status != "horizon":
+        return {"status": path.status}
+    u, rho = chart.parameters(path.at(np.log(REACH)))
+    W, v = case.network.weights(u)
+    sizes = np.linalg.norm(W, axis=-1), np.abs(v[:, 0])
+    row = {f"gap {at:g}": float(gap) for at, gap in
+           zip(REACH, np.abs(sizes[0] - sizes[1]).max(axis=1), strict=True)}  # fmt: skip
+    first = squared_differences(case.network, case.theta[None])[1][0]
+    drawn = squared_differences(case.network, u)[1] - np.exp(-2.0 * rho)[:, None] * first
+    return {**row, "off": float(np.abs(drawn).max()), "status": path.status,
+            "grown": float(rho[-1] - np.log(np.linalg.norm(case.theta))),
+            "bounded": int((sizes[0][-1] + sizes[1][-1] < 1e-2).sum()),
+            "apart": float(np.abs(first).max() / (case.theta @ case.theta))}  # fmt: skip
+
+
+def lengths(seed: int, count: int) -> pd.DataFrame:
+    """The flows of `count` cases to log(1/L) = 1e8, one row each.
+
+    gap 100, gap 1e+05, gap 1e+08   the largest ||w_j| - |v_j|| / |theta| when log(1/L) is that
+    off                             the largest error of (|w_j|^2 - v_j^2) / |theta|^2 against the
+                                    start's |w_j|^2 - v_j^2 over the present |theta|^2
+    grown, bounded, apart           log of the growth of |theta|; neurons of less than a hundredth
+                                    of |theta| at the end; the largest ||w_j|^2 - v_j^2| / |theta|^2
+                                    at the start
+    """
+    return survey(cases(seed, count), _lengths)
+
+
+def balanced_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
+    """mm.lemC.4: ||w_l| - |v_l|| / |theta| tends to 0 for every hidden neuron (Lemma C.4).
+
+    By Lemma C.3 it is at most the root of | |w_l|^2 - v_l^2 |, which stays, over |theta|.
+    """
+    ended = found[found.status == "horizon"]
+    gaps = [ended[f"gap {at:g}"].to_numpy() for at in REACH]
+    fall, (early, late) = gaps[-2] / np.maximum(gaps[-1], 1e-16), np.log10(REACH[-2:])
+    return [
+        bound(f"largest ||w_j| - |v_j|| where log(1/L) = 1e{late:.0f}", float(gaps[-1].max()), "<=",
+              0.1, "of |theta|", digits=2),
+        bound(f"least factor by which it falls from log(1/L) = 1e{early:.0f} on",
+              float(fall.min()), ">=", 10.0, "", digits=2),
+        bound("largest error of |w_j|^2 - v_j^2, which stays by Lemma C.3", float(ended.off.max()),
+              "<=", 1e-4, "of |theta|^2", digits=2),
+        note("largest ||w_j|^2 - v_j^2| at a start", float(ended.apart.max()), "of |theta|^2",
+             digits=2),
+        note("flows, and their neurons that stay bounded",
+             (len(ended), int(ended.bounded.sum()))),
+        note("flows left out since they come to slide along a kink, or cannot be followed",
+             len(found) - len(ended)),
+    ]  # fmt: skip
+
+
+# --- Lemma C.5: numbers with a large product have a large sum of squares --------------------------
+
+
+BELOW = 1.0 - 2.0**-48
+"""A share below 1 by more than a root in floats is wrong."""
+
+
+def squares_of_factors() -> Statement:
+    """mm.lemC.5: prod_j a_j >= C^m with real a_j and C >= 0 gives sum_j a_j^2 >= m C^2.
+
+    The geometric mean of the a_j^2 is |prod a_j|^(2/m) >= C^2, and it is at most their mean. The
+    hypotheses and the slack, relative to sum_j a_j^2, are decided in fractions.
+    """
+    return Statement(
+        "Lemma C.5",
+        {
+            "any signs": _of(_spread),
+            "equal sizes": _of(_equal),
+            "nearly equal": _of(_near),
+            "some are 0": _of(_zero),
+            "whole numbers": _of(_whole),
+        },
+        excess,
+        {
+            "C >= 0": lambda item: float(item["C"]) >= 0.0,
+            "the product is at least C^m": _large,
+        },
+        fixed=("C",),
+        derive=lambda item: {**item, "C": np.array(root_below(item["a"]))},
+    )
+
+
+def why_squares_are_large() -> Known:
+    """How Lemma C.5 is known."""
+    return proved("the geometric mean |∏ aⱼ|^(2/m) ≥ C² of the aⱼ² is at most their mean")
+
+
+def excess(item: Instance) -> float:
+    """(sum_j a_j^2 - m C^2) / sum_j a_j^2, rounded once; 0 where all a_j are 0."""
+    factors, C = _fractions(item["a"]), Fraction(float(item["C"]))
+    total = sum((a * a for a in factors), Fraction(0))
+    rest = total - len(factors) * C * C
+    return float(rest / total) if total else float(rest)
+
+
+def root_below(a: NDArray) -> float:
+    """A C >= 0 with C^m <= prod_j a_j, the largest but for rounding; 0 where there is none."""
+    a = np.asarray(a, float)
+    if not np.all(a) or np.prod(np.sign(a)) < 0.0:
+        return 0.0
+    C = math.exp(float(np.mean(np.log(np.abs(a)))))
+    return C if _large({"a": a, "C": np.array(C)}) else C * BELOW
+
+
+def _large(item: Instance) -> bool:
+    factors = _fractions(item["a"])
+    return math.prod(factors, start=Fraction(1)) >= Fraction(float(item["C"])) ** len(factors)
+
+
+def _fractions(a: NDArray) -> list[Fraction]:
+    return [Fraction(v) for v in np.asarray(a, float).tolist()]
+
+
+def _of(factors: Callable[[np.random.Generator, int], NDArray]) -> Draw:
+    """m = 1 to 8 factors, an even number of them negative; C is as large as it may be, or less."""
+
+    def one(rng: np.random.Generator) -> dict[str, NDArray]:
+        a = factors(rng, int(rng.integers(1, 9)))
+        a = a * rng.choice([-1.0, 1.0], len(a))
+        if np.prod(np.sign(a)) < 0.0:
+            a[0] = -a[0]
+        share = 1.0 if rng.integers(2) else float(rng.random())
+        return {"a": a, "C": np.array(share * root_below(a))}
+
+    return one
+
+
+def _spread(rng: np.random.Generator, m: int) -> NDArray:
+    return rng.normal(size=m) * 10.0 ** rng.uniform(-12.0, 6.0, m)
+
+
+def _equal(rng: np.random.Generator, m: int) -> NDArray:
+    return np.full(m, rng.random() * 10.0 ** rng.uniform(-12.0, 6.0))
+
+
+def _near(rng: np.random.Generator, m: int) -> NDArray:
+    return _equal(rng, m) * (1.0 + 10.0 ** rng.uniform(-12.0, -1.0) * rng.normal(size=m))
+
+
+def _zero(rng: np.random.Generator, m: int) -> NDArray:
+    return _spread(rng, m) * (rng.random(m) < 0.7)
+
+
+def _whole(rng: np.random.Generator, m: int) -> NDArray:
+    return rng.integers(1, 5, m).astype(float)
+
+
+# --- Section 2: what the least |theta|^2 says about the predictor of a linear network of
+# depth L ------------------------------------------------------------------------------------------
+#
+# For a predictor beta it is, over all parameters with that predictor,
+#
+#   L |beta|_2^(2/L)                    fully connected, of any widths
+#   L sum_j |beta_j|^(2/L)              diagonal
+#   L/D sum_f |fft(beta)_f|^(2/L)       circular convolutions of full width D, and a full last layer
+#
+# so each is an increasing function of the norm that the paper names, and the predictor of a global
+# optimum of Problem (2) has the least such norm. Why: beta_j, or fft(beta)_f, is a product of one
+# factor from each layer (and |beta|_2 at most the product of the layers' norms), sums of squares
+# over the parameters are sums of squares of these factors (over D, by Parseval), and the mean of L
+# squares is at least their product to the power 1/L. Equal factors reach it. Real filters lose
+# nothing: the factors at f and -f may be chosen conjugate, and at f = 0 and D/2 a product of L real
+# numbers has any sign.
+
+
+_ROUNDING = 1e-9
+"""Errors of the closed forms, relative to the value."""
+_MET = 1e-7
+_BELOW, _WITHIN = 1e-6, 1e-4
+"""Errors of the conditions that direct minimisation leaves."""
+
+
+def circular(d: int, depth: int) -> Network:
+    """L - 1 layers of circular convolutions of full width d, then a full row of weights:
+    h_i = sum_k w_k x_(i + k mod d), as Gunasekar et al. (2018) have it but for their 1/sqrt(d)."""
+    shift = 1 + (np.arange(d)[None] - np.arange(d)[:, None]) % d
+    return Network((*[shift] * (depth - 1), 1 + np.arange(d)[None]), "linear")
+
+
+def predictor(network: Network, theta: ArrayLike) -> NDArray:
+    """beta (..., d) of a linear network's parameters theta (..., p)."""
+    return network.output(theta, np.eye(network.maps[0].shape[1]))
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of linear networks, and the least |theta|^2 for a predictor.
+
+    network    (d, L, rng): a network of this kind on d inputs
+    cost       (beta, L): the least |theta|^2
+    minimiser  (network, beta): parameters that reach it
+    """
+
+    name: str
+    network: Callable[[int, int, np.random.Generator], Network]
+    cost: Callable[[NDArray, int], float]
+    minimiser: Callable[[Network, NDArray], NDArray]
+
+
+def _full_minimiser(network: Network, beta: NDArray) -> NDArray:
+    if not beta.any():
+        return np.zeros(network.size)
+    hidden = [np.eye(len(g))[0] for g in network.maps[:-1]]
+    return network.parameters(aligned_limit(beta, hidden))
+
+
+def _diagonal_minimiser(network: Network, beta: NDArray) -> NDArray:
+    root = np.abs(beta) ** (1.0 / network.degree)
+    return np.concatenate([*[root] * (network.degree - 1), np.sign(beta) * root])
+
+
+def spectrum(beta: NDArray) -> NDArray:
+    """fft(beta)_f for f = 0, ..., D/2; what rounding leaves of a 0 is 0, for small powers of it are
+    not small."""
+    values = np.fft.rfft(beta)
+    return np.where(np.abs(values) > 1e-13 * np.abs(values).max(), values, 0.0)
+
+
+def _circular_cost(beta: NDArray, depth: int) -> float:
+    d = len(beta)
+    twice = np.where(2 * np.arange(d // 2 + 1) % d == 0, 1.0, 2.0)
+    return depth / d * float(np.sum(twice * np.abs(spectrum(beta)) ** (2.0 / depth)))
+
+
+def _circular_minimiser(network: Network, beta: NDArray) -> NDArray:
+    """The filters have the transforms |fft(beta)|^(1/L), the row the same times the phases."""
+    d, values = len(beta), spectrum(beta)
+    root = np.abs(values) ** (1.0 / network.degree)
+    phase = values / np.where(root > 0.0, np.abs(values), 1.0)
+    filters = [np.fft.irfft(root, d)] * (network.degree - 1)
+    return np.concatenate([*filters, np.fft.irfft(root * phase, d)])
+
+
+FULL = Family(
+    "fully connected",
+    lambda d, depth, rng: fully_connected([d, *rng.integers(1, 4, depth - 1).tolist()], "linear"),
+    lambda beta, depth: depth * float(np.linalg.norm(beta)) ** (2.0 / depth),
+    _full_minimiser,
+)
+DIAGONAL = Family(
+    "diagonal",
+    lambda d, depth, rng: diagonal(d, depth, "linear"),
+    lambda beta, depth: depth * float(np.sum(np.abs(beta) ** (2.0 / depth))),
+    _diagonal_minimiser,
+)
+CIRCULAR = Family(
+    "circular convolutions",
+    lambda d, depth, rng: circular(d, depth),
+    _circular_cost,
+    _circular_minimiser,
+)
+
+
+def _draws(family: Family) -> dict[str, Callable[[np.random.Generator], dict[str, Any]]]:
+    """Draws of {"network", "theta" (p,)}: depths 2 to 5, up to 6 inputs, and wild parameters; and
+    parameters next to the least ones of a predictor, where there is nearly equality."""
+
+    def network(rng: np.random.Generator) -> Network:
+        return family.network(int(rng.integers(1, 7)), int(rng.integers(2, 6)), rng)
+
+    def by(entries: Callable[[np.random.Generator, int], NDArray]) -> Callable:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            some = network(rng)
+            return {"network": some, "theta": entries(rng, some.size)}
+
+        return one
+
+    def near(rng: np.random.Generator) -> dict[str, Any]:
+        some = network(rng)
+        theta = family.minimiser(some, rng.normal(size=(some.maps[0].shape[1],)))
+        return {"network": some, "theta": theta * (1.0 + 1e-3 * rng.standard_normal(some.size))}
+
+    return {
+        "normal": by(lambda rng, p: rng.standard_normal(p)),
+        "decades": by(lambda rng, p: rng.standard_normal(p) * 10.0 ** rng.uniform(-6, 3, p)),
+        "integers": by(lambda rng, p: rng.integers(-2, 3, p).astype(float)),
+        "near the least": near,
+    }
+
+
+def _no_shorter(family: Family, says: str) -> Statement:
+    def slack(item: Instance) -> float:
+        network, theta = item["network"], item["theta"]
+        cost = family.cost(predictor(network, theta), network.degree)
+        return float(theta @ theta) / cost - 1.0 if cost > 0.0 else np.inf
+
+    return Statement(says, _draws(family), slack, tolerance=_ROUNDING)
+
+
+def least_by_length() -> Statement:
+    """mm.sec2.l2: |theta|^2 >= L |beta|_2^(2/L) for fully connected linear networks."""
+    return _no_shorter(FULL, "|theta|² is at least L |β|₂^(2/L)")
+
+
+def least_by_coordinates() -> Statement:
+    """mm.sec2.l2L: |theta|^2 >= L sum_j |beta_j|^(2/L) for diagonal linear networks."""
+    return _no_shorter(DIAGONAL, "|theta|² is at least L Σ |β_j|^(2/L)")
+
+
+def least_by_frequencies() -> Statement:
+    """mm.sec2.fourier: |theta|^2 >= L/D sum_f |fft(beta)_f|^(2/L) for circular convolutions."""
+    return _no_shorter(CIRCULAR, "|theta|² is at least L/D Σ |fft(β)_f|^(2/L)")
+
+
+def _predictors(rng: np.random.Generator, count: int) -> list[NDArray]:
+    """Predictors with zeros, equal entries and negative sums among them, of sizes 1e-6 to 1e6."""
+    found = []
+    for k in range(count):
+        beta = rng.standard_normal(int(rng.integers(1, 7)))
+        beta = [beta, np.round(beta), -np.abs(beta), np.full(len(beta), -1.0)][k % 4]
+        found.append(beta * 10.0 ** rng.uniform(-6.0, 6.0))
+    return found
+
+
+def _shortest(
+    network: Network, start: NDArray, kind: str, gap: Callable[[NDArray], NDArray], inputs: NDArray
+) -> NDArray | None:
+    """min |theta|^2 with predictor conditions gap(beta) = 0 ("eq") or >= 0 ("ineq") by SLSQP from a
+    start (p,); gap is affine, with rows `inputs`. None where it does not end at such parameters."""
+
+    def slopes(theta: NDArray) -> NDArray:
+        return np.array([network.gradient(theta, x[None], [1.0]) for x in inputs])
+
+    found = minimize(
+        lambda theta: (float(theta @ theta), 2.0 * theta),
+        start,
+        jac=True,
+        method="SLSQP",
+        constraints={"type": kind, "fun": lambda theta: gap(predictor(network, theta)),
+                     "jac": slopes},
+        options={"maxiter": 300, "ftol": 1e-12},
+    )  # fmt: skip
+    off = gap(predictor(network, found.x))
+    broken = np.abs(off) if kind == "eq" else -off
+    return found.x if broken.max() <= _MET else None
+
+
+def least_for_predictor(network: Network, beta: NDArray, start: NDArray) -> float:
+    """min |theta|^2 over parameters whose predictor is beta (d,), infinite where not found."""
+    best = _shortest(network, start, "eq", lambda found: found - beta, np.eye(len(beta)))
+    return np.inf if best is None else float(best @ best)
+
+
+def least_for_data(network: Network, Z: NDArray, start: NDArray) -> float:
+    """Problem (2) for y_i x_i, the rows of Z (n, d): min |theta|^2, infinite where not found."""
+    best = _shortest(network, start, "ineq", lambda found: Z @ found - 1.0, Z)
+    return np.inf if best is None else float(best @ best)
+
+
+def least_norm(family: Family, Z: NDArray) -> float:
+    """The convex program of the predictor for depth 2, times the constant of the closed form: the
+    least |beta|_2, |beta|_1 or sum_f |fft(beta)_f| subject to Z beta >= 1, Z (n, d)."""
+    d, ones = Z.shape[1], np.ones(len(Z))
+    if family is FULL:
+        return 2.0 * least_sum([Z], ones).value
+    if family is DIAGONAL:
+        return 2.0 * least_sum([Z[:, [j]] for j in range(d)], ones).value
+    turns = 2.0 * np.pi * np.outer(np.arange(d), np.arange(d // 2 + 1)) / d
+    blocks = np.stack([Z @ np.cos(turns), -(Z @ np.sin(turns))], axis=-1) / d
+    # A frequency and its negative are one block, of the length of both.
+    return 2.0 / d * least_sum([blocks[:, f] for f in range(d // 2 + 1)], ones).value
+
+
+def reached(family: Family, seed: int, count: int, starts: int = 6) -> list[Evidence]:
+    """That the closed form's value is reached, and that at depth 2 Problem (2) has the value of the
+    program for the predictor; by closed forms, and by direct minimisation from several starts."""
+    rng = np.random.default_rng(seed)
+    wrong, tried = 0, 10 * count
+    for beta in _predictors(rng, tried):
+        network = family.network(len(beta), int(rng.integers(2, 6)), rng)
+        theta = family.minimiser(network, beta)
+        off = np.abs(predictor(network, theta) - beta).max() / max(np.abs(beta).max(), 1e-300)
+        cost = family.cost(beta, network.degree)
+        wrong += bool(off > _ROUNDING or abs(theta @ theta - cost) > _ROUNDING * cost)
+    ratios: dict[str, list[float]] = {"predictor": [], "data": []}
+    for k in range(count):
+        d, depth = int(rng.integers(1, 4)), 2 + k % 3
+        network, beta = family.network(d, depth, rng), rng.standard_normal(d)
+        best = min(least_for_predictor(network, beta, rng.standard_normal(network.size))
+                   for _ in range(starts))  # fmt: skip
+        ratios["predictor"].append(best / family.cost(beta, depth))
+        network, X = family.network(d, 2, rng), rng.standard_normal((int(rng.integers(1, 4)), d))
+        Z = X * np.sign(X @ beta)[:, None]
+        best = min(least_for_data(network, Z, rng.standard_normal(network.size))
+                   for _ in range(starts))  # fmt: skip
+        ratios["data"].append(best / least_norm(family, Z))
+    found = {name: np.array(values) for name, values in ratios.items()}
+    return [
+        fact("predictors whose least parameters have another predictor or another length", wrong,
+             0, tried=tried),
+        fact(f"predictors for which direct minimisation ends more than {_BELOW:g} below the closed "
+             "form", int((found["predictor"] < 1.0 - _BELOW).sum()), 0, tried=count),
+        fact("data sets for which it ends so far below the predictor's convex program, depth 2",
+             int((found["data"] < 1.0 - _BELOW).sum()), 0, tried=count),
+        *(bound(f"share of these {what} for which the best of its ends is within {_WITHIN:g}",
+                float((found[name] < 1.0 + _WITHIN).mean()), ">=", 0.5, "", digits=2)
+          for name, what in (("predictor", "predictors"), ("data", "data sets"))),
+        note("starts of each minimisation", starts),
     ]  # fmt: skip

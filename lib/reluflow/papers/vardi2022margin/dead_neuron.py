@@ -1,12 +1,13 @@
-"""Theorem 3.2 and Figure 1: a neuron that is active on no datum rests, and the other one grows."""
+"""Theorem 3.2 and Figure 1: a neuron that is active on no datum rests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from reluflow import losses
@@ -17,9 +18,164 @@ from reluflow.margin.kkt import kkt
 from reluflow.margin.limits import Limit
 from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
-from reluflow.papers.vardi2022margin.pairs import PRINTED, pair_limit
-from reluflow.papers.vardi2022margin.pairs_exact import pair_flow
-from reluflow.papers.vardi2022margin.settled import settled_limit
+from reluflow.papers.vardi2022margin.setting import settled_limit
+
+# --- Two data of label 1 and the neurons of Theorem 3.2: where the flow goes, for any such
+# data ---------------------------------------------------------------------------------------------
+#
+# The first neuron is active on both data, the second on none. While that is so the second one
+# stays, and the first one is a linear network of width one: with v_1 > 0 all margins are positive,
+# v_1 grows and L' <= -v_1(0)^2 |sum_i g_i x_i|^2, g_i the slopes of the loss, so that L -> 0
+# whatever L(0) is, if only the data are not opposite. (Fit) is not asked for: it comes.
+#
+# Does the first neuron stay active? Where w.x_2 comes to 0, v w.x_2 is the smaller margin, so that
+# g_1 <= g_2 and (w.x_2)' = v (g_1 x_1.x_2 + g_2 |x_2|^2) >= v g_2 min(|x_2|^2, x_2.(x_1 + x_2)). It
+# stays from every start if x_1.(x_1 + x_2) and x_2.(x_1 + x_2) are positive; and if one of them is
+# negative, it does not from w.x_1 = w.x_2 > 0 small enough, where both slopes are nearly equal.
+
+
+PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
+"""x_1 and x_2 of Theorem 3.2."""
+
+
+def shortest_predictor(X: ArrayLike) -> tuple[NDArray, NDArray]:
+    """The least u (2,) with u.x_i >= 1, and its multipliers mu (2,) >= 0, u = mu_1 x_1 + mu_2 x_2.
+
+    Parameters: X (2, 2), not opposite. Every set of active data is tried.
+    """
+    X = np.asarray(X, float)
+    for i in (0, 1):
+        mu = np.zeros(2)
+        mu[i] = 1.0 / float(X[i] @ X[i])
+        u = mu @ X
+        if float(u @ X[1 - i]) >= 1.0:
+            return u, mu
+    u = np.linalg.solve(X, np.ones(2))
+    return u, np.linalg.solve(X.T, u)
+
+
+def pair_limit(X: ArrayLike) -> NDArray:
+    """theta~ = (w~_1, w~_2, v~) of Theorem 3.2 for data X (2, 2): w~_1 = u / |u|^(1/2), v~_1 =
+    |u|^(1/2) with the shortest predictor u, and zeros."""
+    u, _ = shortest_predictor(X)
+    size = float(np.linalg.norm(u)) ** 0.5
+    return np.array([*(u / size), 0.0, 0.0, size, 0.0])
+
+
+def keeps_both(X: ArrayLike) -> float:
+    """min_i x_i.(x_1 + x_2): where it is positive the first neuron loses no datum, from any start
+    of Theorem 3.2; where it is negative, it does from some."""
+    X = np.asarray(X, float)
+    return float((X @ X.sum(axis=0)).min())
+
+
+def help_of_the_second(X: ArrayLike) -> float:
+    """max_i lambda_i |x_i| - 1, with u/|u| = sum lambda_i x_i: positive if and only if theta~ is no
+    local optimum, and not positive if and only if it is a global one.
+
+    The second neuron, along x_i and of size eps, adds to a margin what is worth lambda_i |x_i| eps
+    for a cost of eps. Where the data are at an angle beyond 90 degrees these directions are active
+    on one datum only, and otherwise no direction is worth more than its cost; and where no neuron
+    can help, lambda proves that |theta|^2 >= 2 sum lambda.
+    """
+    X = np.asarray(X, float)
+    u, mu = shortest_predictor(X)
+    if float(X[0] @ X[1]) >= 0.0:
+        return -0.0
+    return float((mu * np.linalg.norm(X, axis=1)).max() / np.linalg.norm(u)) - 1.0
+
+
+def nearest_losing() -> NDArray:
+    """The data (2, 2) nearest to the printed ones in R^4 with x_2.(x_1 + x_2) = 0; those with
+    x_1.(x_1 + x_2) = 0 are as near, by symmetry.
+
+    With p, q the parts of (x_1, x_2) along the eigenvectors of [[0, 1/2], [1/2, 1]] the equation is
+    |p|^2 (1 + sqrt 2)/2 = |q|^2 (sqrt 2 - 1)/2: in the plane of |p| and |q| the foot on a line.
+    """
+    values, vectors = np.linalg.eigh([[0.0, 0.5], [0.5, 1.0]])
+    parts = vectors.T @ PRINTED
+    sizes = np.linalg.norm(parts, axis=1)
+    line = np.sqrt(np.abs(values[::-1]))
+    foot = line * (line @ sizes) / (line @ line)
+    return vectors @ (parts * (foot / sizes)[:, None])
+
+
+def losing_distance() -> float:
+    """The distance in R^4 of the printed data to the nearest of which some start loses one."""
+    return float(np.linalg.norm(nearest_losing() - PRINTED))
+
+
+# --- Second route: the flow of Theorem 3.2 in two coordinates, for starts of any size: a
+# second method ------------------------------------------------------------------------------------
+#
+# The second neuron rests. With w_1 = (s, p), v = v_1 and the clock of the summed slopes, the first
+# one moves as
+#
+#     s' = -v T,    p' = v/4,    v' = p/4 - s T,
+#     T = (g_2 - g_1)/(g_1 + g_2) = tanh(v s) / (1 + c / cosh(v s)),
+#
+# with c = 0 for the exponential loss and c = e^(-v p/4) for the logistic one. In each step s is
+# moved implicitly, for its rate grows without bound, and then p and v in closed form.
+
+
+STEP, STEPS = 1.0, 400
+"""Steps on the clock: p and v grow by a factor e^(1/4) in each, by 1e43 in all."""
+_HALVINGS = 45
+
+
+@dataclass(frozen=True)
+class PairEnds:
+    """The ends of k flows.
+
+    theta   (k, 6) the last parameters
+    active  (k,) whether both inputs of the first neuron were positive all the time
+    shrank  (k,) whether |w_1[1]| never grew
+    """
+
+    theta: NDArray
+    active: NDArray
+    shrank: NDArray
+
+
+def pair_flow(theta: NDArray, logistic: bool) -> PairEnds:
+    """The flow from starts theta (k, 6) of Theorem 3.2 with the printed data."""
+    sign = np.where(theta[:, 0] < 0.0, -1.0, 1.0)
+    s, p, v = np.abs(theta[:, 0]), theta[:, 1].copy(), theta[:, 4].copy()
+    active, shrank = p > 4.0 * s, np.ones(len(s), bool)
+    grow, turn = np.cosh(STEP / 4.0), np.sinh(STEP / 4.0)
+    for _ in range(STEPS):
+        before, s = s, _implicit(s, p, v, logistic)
+        pulled = 4.0 * s * _turning(s, p, v, logistic)
+        p, v = pulled + (p - pulled) * grow + v * turn, v * grow + (p - pulled) * turn
+        active &= (p > 4.0 * s) & (v > 0.0)
+        shrank &= s <= before
+    ends = theta.copy()
+    ends[:, 0], ends[:, 1], ends[:, 4] = sign * s, p, v
+    return PairEnds(ends, active, shrank)
+
+
+def _turning(s: NDArray, p: NDArray, v: NDArray, logistic: bool) -> NDArray:
+    """T at s, p, v >= 0."""
+    z = v * s
+    if not logistic:
+        return np.tanh(z)
+    log_cosh = z + np.log1p(np.exp(-2.0 * z)) - np.log(2.0)
+    return np.tanh(z) / (1.0 + np.exp(-0.25 * v * p - log_cosh))
+
+
+def _implicit(s: NDArray, p: NDArray, v: NDArray, logistic: bool) -> NDArray:
+    """The r of r + STEP v T(r) = s, by halving; its left side grows with r."""
+    low, high = np.zeros_like(s), s
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        more = middle + STEP * v * _turning(middle, p, v, logistic) > s
+        low, high = np.where(more, low, middle), np.where(more, middle, high)
+    return high
+
+
+# --- Theorem 3.2 and Figure 1: a neuron that is active on no datum rests, and the other one
+# grows --------------------------------------------------------------------------------------------
+
 
 LABELS = np.ones(2)
 CLOSE = 1e-7

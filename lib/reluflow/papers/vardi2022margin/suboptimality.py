@@ -1,32 +1,184 @@
-"""Remark 3.1: the limit can be as much longer than the optimum as one likes, over the data.
-
-In each family the optimum is computed without the closed form that it is then compared with: by
-convex programs over all cells, or along the arcs of the circle of filters.
-"""
+"""The page `suboptimality`: Remarks 3.1, 3.2 and 4.1."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
+import sympy
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad, solve_ivp
+from scipy.optimize import linprog
 
-from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.errors import InputError
+from reluflow.exact import determinant, fractions, solve
+from reluflow.falsify import Instance, Statement
+from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.margin.certificates import Shorter
 from reluflow.margin.check import check
 from reluflow.margin.curves import span
+from reluflow.margin.kkt import kkt
 from reluflow.margin.layer_problem import layer_optimum
+from reluflow.margin.limits import UNDECIDED, Limit
 from reluflow.margin.optimum import classify_optimum, global_optimum
-from reluflow.networks.indexed import Network
-from reluflow.papers.vardi2022margin.families import (
-    Family,
-    flat_patches,
-    longer_coordinate,
-    opening_angle,
-    paired_data,
-    paired_layer,
+from reluflow.margin.problem import quotient, scaled
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.papers.vardi2022margin.dead_neuron import (
+    CLOSE,
+    PRINTED,
+    draw_start,
+    followed,
+    help_of_the_second,
+    keeps_both,
+    losing_distance,
+    nearest_losing,
+    pair_limit,
+    proved_not_local,
+    shortest_predictor,
 )
-from reluflow.papers.vardi2022margin.settled import settled_limit
+from reluflow.papers.vardi2022margin.setting import (
+    fraction,
+    lemma_C_6,
+    output,
+    settled_limit,
+    theorem_4_1,
+)
+from reluflow.statistics import share_interval
+
+# --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
+#
+# Each has one number h > 0 that goes to 0. The limits are those of the paper's proofs, with the
+# data in place of the printed ones.
+
+
+@dataclass(frozen=True)
+class Family:
+    """Data X(h) (n, d) of labels 1 and what is known of them in closed form, 0 < h <= most.
+
+    name    the theorem whose setting this is
+    data    h -> X (n, d)
+    start   h -> theta(0) (p,)
+    limit   h -> the limit of the flow, scaled to the least margin 1 (p,)
+    ratio   h -> |theta~| / |theta*|, of the layer's parameters where `layer` names one
+    most    the closed form of the ratio holds for h up to here
+    layer   the layer of Problem (4), from 1, or None for Problem (2)
+    rule    the ratio squared, as a text
+    """
+
+    name: str
+    network: Network
+    data: Callable[[float], NDArray]
+    start: Callable[[float], NDArray]
+    limit: Callable[[float], NDArray]
+    ratio: Callable[[float], float]
+    most: float
+    rule: str
+    layer: int | None = None
+
+    def labels(self, h: float) -> NDArray:
+        """y (n,)."""
+        return np.ones(len(self.data(h)))
+
+
+def opening_angle() -> Family:
+    """x_1 = (1, h), x_2 = (-1, h), at the angle psi = 2 atan(1/h): Theorem 3.2.
+
+    u~_1 = (0, 1/h) costs |theta~|^2 = 2/h. One neuron for each datum costs 4/sqrt(1 + h^2), and the
+    multipliers 1/sqrt(1 + h^2) show that nothing costs less while 4 h^2 <= 1 + h^2.
+    """
+    return Family(
+        "Theorem 3.2", fully_connected((2, 2)),
+        lambda h: np.array([[1.0, h], [-1.0, h]]),
+        lambda h: np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0]),
+        lambda h: np.array([0.0, h**-0.5, 0.0, 0.0, h**-0.5, 0.0]),
+        lambda h: float(np.sqrt(np.hypot(1.0, h) / (2.0 * h))),
+        3.0**-0.5, "√(1 + h²) / (2h) = 1 / (2 cos(ψ/2))",
+    )  # fmt: skip
+
+
+def longer_coordinate(activation: str) -> Family:
+    """x = (1, 1/h) and a start without the second coordinate: Theorem 4.1."""
+    return Family(
+        "Theorem 4.1", diagonal(2, 2, activation),
+        lambda h: np.array([[1.0, 1.0 / h]]),
+        lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
+        lambda h: np.array([1.0, 0.0, 1.0, 0.0]),
+        lambda h: h**-0.5,
+        1.0, "1/h",
+    )  # fmt: skip
+
+
+def paired_data() -> Family:
+    """x_1 = (1, h), x_2 = (-1, h), x_3 = (0, -1), the first two with one neuron: Theorem 4.3.
+
+    |theta~|^2 = 2/h + 2; the least is taken by omega = (+-(1 + h/2), -1/2), of x_1 and x_2 a neuron
+    each and x_3 shared.
+    """
+    return Family(
+        "Theorem 4.3", fully_connected((2, 2)), _three, _two_neurons, _alone,
+        lambda h: float(np.sqrt((1.0 + 1.0 / h) / (2.0 * np.hypot(1.0 + h / 2.0, 0.5)))),
+        0.25, "(1 + 1/h) / √((2 + h)² + 1)",
+    )  # fmt: skip
+
+
+def paired_layer() -> Family:
+    """The same data and limit for Problem (4) of the first layer: Theorem 5.4.
+
+    The layer of the limit has the squared length 1/h + 1; the least one gives x_2 and x_3 to the
+    neuron of the larger output weight, and x_1 to the other.
+    """
+    return Family(
+        "Theorem 5.4", fully_connected((2, 2)), _three, _two_neurons, _alone,
+        lambda h: float(np.sqrt((1.0 + 1.0 / h)
+                                / (1.0 / (1.0 + h * h) + h * (1.0 + (1.0 + h) ** 2)))),
+        0.25, "(1 + 1/h) / (1/(1 + h²) + h (1 + (1 + h)²))", 1,
+    )  # fmt: skip
+
+
+def flat_patches(activation: str) -> Family:
+    """x = (1, h, -1, h), two patches and one filter that starts upright: Theorem 4.4.
+
+    |theta~|^2 = sqrt(2)/h, and |theta*|^2 = 2 / max |s(A'w)| over |w| = 1 with the patches as the
+    columns of A. Linear: that is the larger singular value sqrt(2) of A; ReLU: sqrt(1 + h^2), at w
+    along one patch.
+    """
+
+    def limit(h: float) -> NDArray:
+        size = (np.sqrt(2.0) * h) ** -0.5
+        return size * np.array([0.0, 1.0, 0.5**0.5, 0.5**0.5])
+
+    linear = activation == "linear"
+    return Family(
+        "Theorem 4.4", convolutional(2, 2, activation),
+        lambda h: np.array([[1.0, h, -1.0, h]]),
+        lambda h: np.array([0.0, 1.0, 0.5**0.5, 0.5**0.5]),
+        limit,
+        (lambda h: h**-0.5) if linear else (lambda h: float(np.sqrt(np.hypot(1.0, h)
+                                                                    / (np.sqrt(2.0) * h)))),
+        1.0, "1/h" if linear else "√(1 + h²) / (√2 h)",
+    )  # fmt: skip
+
+
+def _three(h: float) -> NDArray:
+    return np.array([[1.0, h], [-1.0, h], [0.0, -1.0]])
+
+
+def _two_neurons(h: float) -> NDArray:
+    return np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0])
+
+
+def _alone(h: float) -> NDArray:
+    return np.array([0.0, h**-0.5, 0.0, -1.0, h**-0.5, 1.0])
+
+
+# --- Remark 3.1: the limit can be as much longer than the optimum as one likes, over the data -----
+#
+# In each family the optimum is computed without the closed form that it is then compared with: by
+# convex programs over all cells, or along the arcs of the circle of filters.
+
 
 SIZES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 """Values of h at which the optimum is computed."""
@@ -197,3 +349,763 @@ def _inputs(family: Family) -> Evidence:
     inputs = [family.network.preactivations(family.limit(h), family.data(h))[0] for h in SIZES]
     least = float(np.abs(inputs).min())
     return bound(f"{family.name}: least |input| of a hidden neuron in θ̃", least, ">", 0.0, "")
+
+
+# --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start and from others -----------
+#
+# From w_1 = w_2 = (1, 0) the second coordinate has no gradient, whatever x: the limit is
+# (x_1^(-1/2), 0) twice, with |theta~|^2 = 2/x_1, and |theta*|^2 = 2 / max |x_j|. So it is no local
+# optimum if and only if |x_2| > x_1 > 0, and (1, 2) is 1/sqrt(2) away from x_1 = x_2.
+
+
+PRINTED_DATUM = np.array([1.0, 2.0])
+RADIUS = 0.5**0.5
+MOVED_COORDINATE_CLOSE = 1e-7
+
+
+def silent_nearby() -> Statement:
+    """mm.rem3.2.2: for every datum nearer to (1, 2) than 1/sqrt(2) the flow from the printed start
+    goes to (x_1^(-1/2), 0) twice, no local optimum; linear and ReLU, both losses. A distance of
+    1/sqrt(2) is too much: see `edge_of_the_radius`."""
+
+    def kind(activation: str, loss: str) -> Callable[[np.random.Generator], Instance]:
+        def draw(rng: np.random.Generator) -> Instance:
+            angle = rng.uniform(0.0, 2.0 * np.pi)
+            size = RADIUS * (1.0 - 1e-3) * 10.0 ** (-9.0 * rng.random() ** 3)
+            x = PRINTED_DATUM + size * np.array([np.cos(angle), np.sin(angle)])
+            return {"x": x, "activation": activation, "loss": loss}
+
+        return draw
+
+    return Statement(
+        "the limit for the moved datum is (x₁^(-1/2), 0) twice, and no local optimum",
+        {f"{activation}, {loss}": kind(activation, loss) for activation in ("linear", "relu")
+         for loss in ("exponential", "logistic")},
+        _moved_coordinate_slack,
+        {"nearer than 1/√2": lambda item: bool(np.linalg.norm(item["x"] - PRINTED_DATUM) < RADIUS)},
+    )  # fmt: skip
+
+
+def _moved_coordinate_slack(item: Instance) -> float:
+    network, x = diagonal(2, 2, str(item["activation"])), np.asarray(item["x"], float)
+    found = _moved_coordinate_followed(
+        network, str(item["loss"]), x, np.array([1.0, 0.0, 1.0, 0.0])
+    )
+    if not found.converged:
+        return float("nan")
+    exact = x[0] ** -0.5 * np.array([1.0, 0.0, 1.0, 0.0])
+    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
+    return (
+        MOVED_COORDINATE_CLOSE - off if _verdict(network, found.theta, x) == "not local" else -1.0
+    )
+
+
+def _moved_coordinate_followed(network: Network, loss: str, x: NDArray, start: NDArray) -> Limit:
+    return settled_limit(network, loss, x[None], np.ones(1), start)
+
+
+def _verdict(network: Network, theta: NDArray, x: NDArray) -> str:
+    """The verdict on theta, "undecided" unless the exact checker accepts its certificate."""
+    X, y = x[None], np.ones(1)
+    found = classify_optimum(network, theta, X, y)
+    proof = found.certificate
+    right = proof is not None and check(network, found.theta, X, y, proof).verdict == found.verdict
+    return found.verdict if right else "undecided"
+
+
+def edge_of_the_radius() -> list[Evidence]:
+    """The nearest datum with x_1 = x_2 is (3/2, 3/2), at 1/sqrt(2) exactly, and there the limit is
+    a global optimum."""
+    edge = (Fraction(3, 2), Fraction(3, 2))
+    square = (edge[0] - 1) ** 2 + (edge[1] - 2) ** 2
+    x = np.array([1.5, 1.5])
+    theta = 1.5**-0.5 * np.array([1.0, 0.0, 1.0, 0.0])
+    verdicts = tuple(_verdict(diagonal(2, 2, a), theta, x) for a in ("linear", "relu"))
+    return [
+        fact("squared distance of (1, 2) to (3/2, 3/2)", square, Fraction(1, 2)),
+        fact("the limit for x = (3/2, 3/2), linear and ReLU", verdicts, ("global", "global")),
+    ]
+
+
+def moved_coordinate_other_starts(seed: int, tried: int) -> list[Evidence]:
+    """Other starts, which the remark does not ask for: all four weights of the printed one moved.
+    The second coordinate grows in the linear network, and with ReLU where 0 < w_1[2], -w_2[2] <
+    w_1[2]; where w_1[2] < 0 it rests. Starts between, 0 < w_1[2] < -w_2[2], run into the kink and
+    rest there; they are not drawn."""
+    rng = np.random.default_rng(seed)
+    right, silent, decided = ({"linear": 0, "relu": 0} for _ in range(3))
+    for k in range(tried):
+        start = np.array([1.0, 0.0, 1.0, 0.0]) + 0.1 * rng.normal(size=4)
+        if start[1] > 0.0 > start[1] + start[3]:
+            start[3] = -start[3]
+        x = PRINTED_DATUM + 0.1 * rng.normal(size=2)
+        for activation in right:
+            network = diagonal(2, 2, activation)
+            found = _moved_coordinate_followed(
+                network, ("exponential", "logistic")[k % 2], x, start
+            )
+            grows = activation == "linear" or start[1] > 0.0
+            verdict = _verdict(network, found.theta, x) if found.converged else found.status
+            decided[activation] += found.status != UNDECIDED
+            right[activation] += verdict == ("global" if grows else "not local")
+            silent[activation] += verdict == "not local"
+    return [
+        fact("random starts near the printed one, linear: the limit is a global optimum",
+             right["linear"], decided["linear"], tried=decided["linear"]),
+        fact("the same with ReLU: a global optimum if w₁[2] > 0, no local optimum if w₁[2] < 0",
+             right["relu"], decided["relu"], tried=decided["relu"]),
+        note("of these no local optimum, linear and ReLU", (silent["linear"], silent["relu"])),
+    ]  # fmt: skip
+
+
+# --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
+
+
+MOVED_PAIRS_SIZES = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""Distances in R^4 at which random data are judged by the closed forms."""
+
+
+def holds_nearby() -> Statement:
+    """mm.rem3.2.1: for all data nearer to the printed ones than 0.0813 in R^4, and every start with
+    w_1 active on both, w_2 on neither and v_1 > 0, the limit is `pair_limit`, no local optimum.
+
+    Proof: there x_i.(x_1 + x_2) > 0, so that the first neuron stays active (`pairs`); the limit is
+    then that of a linear neuron; the data's angle is above 120 degrees, and the second neuron could
+    help. Draws: distances from 1e-9 on, half of them beyond 3/4 of that radius.
+    """
+    radius = losing_distance()
+
+    def kind(sizes: tuple[float, float], loss: str) -> Callable[[np.random.Generator], Instance]:
+        def draw(rng: np.random.Generator) -> Instance:
+            X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _moved_pairs_unit(rng, (2, 2))
+            return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
+
+        return draw
+
+    near, far = (1e-9, 0.75 * radius), (0.75 * radius, radius)
+    return Statement(
+        "the limit of the moved data is that of the first neuron alone, and no local optimum",
+        {f"{loss}, {name}": kind(sizes, loss) for loss in ("exponential", "logistic")
+         for name, sizes in (("near", near), ("near the radius", far))},
+        _moved_pairs_slack,
+        {"nearer than the radius": lambda item: bool(_distance(item["X"]) < radius),
+         "the start is as asked": lambda item: as_asked(item["theta"], item["X"])},
+    )  # fmt: skip
+
+
+def _moved_pairs_slack(item: Instance) -> float:
+    found = followed(item["theta"], item["X"], str(item["loss"]))
+    if not found.converged:
+        return float("nan")
+    exact = pair_limit(item["X"])
+    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
+    return CLOSE - off if proved_not_local(found.theta, item["X"]) else -1.0
+
+
+def as_asked(theta: NDArray, X: NDArray) -> bool:
+    """Whether w_1 is active on both data, w_2 on neither, and v_1 > 0."""
+    first, second = X @ theta[:2], X @ theta[2:4]
+    return bool((first > 0.0).all() and (second < 0.0).all() and theta[4] > 0.0)
+
+
+def how_far(seed: int, tried: int = 2000) -> list[Evidence]:
+    """How far the data may move: to 0.0813 for every start, and in what share of `tried` random
+    directions for each of `SIZES`. Just beyond, a start whose first neuron loses a datum."""
+    radius = losing_distance()
+    beyond = PRINTED + 1.1 * (nearest_losing() - PRINTED)
+    inputs = np.array([[1e-6, 1e-6], [-1.0, -1.0]])
+    theta = np.array([*np.linalg.solve(beyond, inputs.T).T.ravel(), 1.0, 1.0])
+    lost = followed(theta, beyond, "exponential")
+    active = int((beyond @ lost.theta[:2] > 1e-9).sum())
+    return [
+        bound("distance to the nearest data of which some start loses one", radius, ">", 0.0, ""),
+        fact(
+            "at 1.1 of it the start ⟨w₁, x_i⟩ = 1e-6, v₁ = 1 is as asked",
+            as_asked(theta, beyond),
+            True,
+        ),
+        fact("its flow goes to zero loss", lost.converged, False),
+        fact("data on which w₁ is active in its end", active, 1),
+        *(
+            note(
+                f"share of directions at distance {size} in which no start loses a datum, and in "
+                "which the limit, if none is lost, is no local optimum",
+                _moved_pairs_shares(seed, size, tried),
+            )
+            for size in MOVED_PAIRS_SIZES
+        ),
+    ]
+
+
+def _moved_pairs_shares(seed: int, size: float, tried: int) -> tuple[str, str]:
+    rng = np.random.default_rng(seed)
+    moved = [PRINTED + size * _moved_pairs_unit(rng, (2, 2)) for _ in range(tried)]
+    kept = sum(keeps_both(X) > 0.0 for X in moved)
+    helped = sum(help_of_the_second(X) > 0.0 for X in moved)
+    return share_interval(kept, tried), share_interval(helped, tried)
+
+
+def _distance(X: NDArray) -> float:
+    return float(np.linalg.norm(X - PRINTED))
+
+
+def _moved_pairs_unit(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+    direction = rng.normal(size=shape)
+    return direction / np.linalg.norm(direction)
+
+
+# --- Remark 3.2 on Theorems 4.3 and 5.4: the data of Lemma C.6 moved, from the printed start ------
+
+
+NEAR = 0.1
+"""Data nearer than this to the printed ones, in R^6, are near."""
+FAR = (0.2, 0.4, 0.8)
+"""Distances of others."""
+SURE = 1e-6
+"""An optimum must be shorter by this share of |theta~|^2."""
+
+
+@dataclass(frozen=True)
+class MovedTriple:
+    """Data X (3, 2) at a distance `size` of the printed ones, and the limit of the flow from the
+    printed start, or from one of the same activity.
+
+    status              of the limit
+    saved, layer_saved  1 - |theta*|^2 / |theta~|^2, of all parameters and of the first layer; NaN
+                        where there is no limit
+    off                 of the limit to `two_alone`, over |theta~|
+    """
+
+    X: NDArray
+    size: float
+    status: str
+    saved: float = np.nan
+    layer_saved: float = np.nan
+    off: float = np.nan
+
+
+def two_alone(X: NDArray) -> NDArray:
+    """The limit (6,) if the first neuron has x_1 and x_2 to itself, and the second one x_3."""
+    first, last = shortest_predictor(X[:2])[0], X[2] / float(X[2] @ X[2])
+    sizes = [float(np.linalg.norm(u)) ** 0.5 for u in (first, last)]
+    return np.array([*(first / sizes[0]), *(last / sizes[1]), *sizes])
+
+
+def moved_triples(seed: int, near: int, far: int, starts: int = 4) -> list[MovedTriple]:
+    """Limits for `near` data at distances 1e-9 to `NEAR`, for `far` data at each of `FAR`, and for
+    the printed data from `starts` other starts of the same activity; the losses in turn."""
+    rng = np.random.default_rng(seed)
+    c = lemma_C_6()
+    sizes = [*10.0 ** rng.uniform(-9.0, np.log10(NEAR), near), *np.repeat(FAR, far)]
+    found = [_moved_triples_followed(c.X + size * _moved_triples_unit(rng), float(size), c.start, k)
+             for k, size in enumerate(sizes)]  # fmt: skip
+    for k in range(starts):
+        turns = rng.uniform(-0.2, 0.2, 2)  # less than atan(1/4): the neurons keep their data
+        lengths = 10.0 ** rng.uniform(-1.0, 1.0, 4)
+        W = [[np.sin(turns[0]), np.cos(turns[0])], [np.sin(turns[1]), -np.cos(turns[1])]]
+        start = np.array([*(lengths[:2, None] * W).ravel(), *lengths[2:]])
+        found.append(_moved_triples_followed(c.X, 0.0, start, k))
+    return found
+
+
+def _moved_triples_followed(X: NDArray, size: float, start: NDArray, k: int) -> MovedTriple:
+    network, y = lemma_C_6().network, np.ones(3)
+    loss = ("exponential", "logistic")[k % 2]
+    found = settled_limit(network, loss, X, y, start)
+    if not found.converged:
+        return MovedTriple(X, size, found.status)
+    theta, first = found.theta, network.sizes[0]
+    best = global_optimum(network, X, y).theta
+    layer = 2.0 * layer_optimum(network, theta, X, y, 1).value
+    exact = two_alone(X)
+    return MovedTriple(
+        X, size, found.status, 1.0 - float(best @ best) / float(theta @ theta),
+        1.0 - layer / float(theta[:first] @ theta[:first]),
+        float(np.linalg.norm(theta - exact) / np.linalg.norm(exact)),
+    )  # fmt: skip
+
+
+def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
+    """mm.rem3.2.3: for all data within `NEAR` of Lemma C.6's in R^6 the flow from its start goes to
+    `two_alone`, which is no global optimum: the optimum is computed for each."""
+    return _told(found, [each.saved for each in found], "no global optimum")
+
+
+def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
+    """mm.rem3.2.5: for the same data the first layer of the limit is no global optimum of Problem
+    (4)."""
+    return _told(found, [each.layer_saved for each in found], "no global optimum of its layer")
+
+
+def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> list[Evidence]:
+    pairs = [(each, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
+    near = [(each, s) for each, s in pairs if 0.0 < each.size < NEAR]
+    other = [(each, s) for each, s in pairs if each.size == 0.0]
+    beaten = [sum(s > SURE for _, s in some) for some in (near, other)]
+    off = max((each.off for each, _ in [*near, *other]), default=np.inf)
+    return [
+        fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
+             beaten[0], len(near), tried=len(near)),
+        fact(f"other starts of the printed activity whose limit is {what}", beaten[1], len(other),
+             tried=len(other)),
+        bound("their limits, from the two neurons' own shortest predictors, over |θ̃|", off, "<=",
+              1e-7, ""),
+        note("least share of the squared length that the optimum saves among them",
+             min((s for _, s in [*near, *other]), default=np.nan), digits=2),
+        note("flows whose limit was not decided", len(found) - len(pairs)),
+        note("distance of data of which the printed start has another activity", Fraction(1, 4)),
+        *(note(f"at distance {size}: share of the limits that are {what}",
+               _share([s for each, s in pairs if each.size == size])) for size in FAR),
+    ]  # fmt: skip
+
+
+def _share(saved: Sequence[float]) -> str:
+    return share_interval(sum(s > SURE for s in saved), len(saved)) if saved else "none tried"
+
+
+def _moved_triples_unit(rng: np.random.Generator) -> NDArray:
+    direction = rng.normal(size=(3, 2))
+    return direction / np.linalg.norm(direction)
+
+
+# --- Remark 4.1: the predictor that a depth-2 diagonal linear network ends with, and the
+# shortest one in the l_1 norm, Problem (3) --------------------------------------------------------
+
+
+Vector = tuple[Fraction, ...]
+
+
+def least_l1(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
+    """An optimum of Problem (3), min |beta|_1 with y_i beta.x_i >= 1, and its multipliers, exactly.
+
+    The dual is max sum_i lambda_i with lambda >= 0 and |sum_i lambda_i y_i x_i| <= 1 in each entry.
+    Both are taken at vertices, where as many constraints are tight as entries are not 0; that the
+    two values agree proves them.
+
+    Parameters: X (n, d) and labels y (n,) of few rows and columns. Returns beta (d,), lambda (n,).
+    Raises InputError where no beta is feasible.
+    """
+    A = fractions(X) * fractions(y)[:, None]
+    n, d = A.shape
+    primal: list[Vector] = []
+    dual: list[Vector] = [(Fraction(0),) * n]
+    for k in range(1, min(n, d) + 1):
+        for rows, columns in product(combinations(range(n), k), combinations(range(d), k)):
+            square = A[np.ix_(rows, columns)]
+            if determinant(square) == 0:
+                continue
+            primal.append(_placed(solve(square, [1] * k), columns, d))
+            for signs in product((1, -1), repeat=k):
+                dual.append(_placed(solve(square.T, signs), rows, n))
+    primal = [beta for beta in primal if min(A @ np.array(beta, object)) >= 1]
+    dual = [w for w in dual if min(w) >= 0 and max(abs(A.T @ np.array(w, object))) <= 1]
+    if not primal:
+        raise InputError("no predictor classifies the data correctly.")
+    beta, weights = min(primal, key=lambda v: sum(map(abs, v))), max(dual, key=sum)
+    assert sum(map(abs, beta)) == sum(weights)  # strong duality
+    return beta, weights
+
+
+def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector:
+    """A vector (size,) with these entries, and zeros."""
+    out = [Fraction(0)] * size
+    for k, value in zip(where, values, strict=True):
+        out[k] = value
+    return tuple(out)
+
+
+def longer_predictor() -> list[Evidence]:
+    """mm.rem4.1.1: from the start of Theorem 4.1 the flow stays on the ray of (1, 0, 1, 0), and its
+    predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3).
+
+    On the ray, theta = (a, 0, a, 0), grad f = (a, 0, a, 0): a grows, and without bound, as a' = 0
+    nowhere for a >= 1.
+    """
+    c = theorem_4_1("linear")
+    a = sympy.Symbol("a", positive=True)
+    theta = sympy.symbols("theta_1:5")
+    f = output(c.network, theta, c.exact_X[0], lambda h: True)
+    ray = dict(zip(theta, (a, 0, a, 0), strict=True))
+    gradient = tuple(sympy.diff(f, v).subs(ray) for v in theta)
+    limit = dict(zip(theta, c.exact_limit, strict=True))
+    stationary = [sympy.diff(f, v).subs(limit) - limit[v] for v in theta]
+    beta = tuple(fraction(c.exact_limit[k] * c.exact_limit[2 + k]) for k in (0, 1))
+    shortest, multipliers = least_l1(c.X, c.y)
+    return [
+        fact("∇Φ at (a, 0, a, 0)", tuple(map(str, gradient)), ("a", "0", "a", "0")),
+        fact("the start is on this ray", c.exact_start == (1, 0, 1, 0), True),
+        fact("θ̃ - ∇Φ(θ̃): a KKT point with λ = 1", tuple(map(fraction, stationary)), (0, 0, 0, 0)),
+        fact("the optimum of Problem (3)", shortest, (0, Fraction(1, 2))),
+        fact("its ‖β‖₁ is the sum of the multipliers of the dual, a bound from below",
+             sum(map(abs, shortest)) == sum(multipliers), True),
+        bound("‖β̃‖₁ of the limit, against the optimum", sum(map(abs, beta)), ">",
+              sum(map(abs, shortest)), ""),
+    ]  # fmt: skip
+
+
+# --- Remark 4.1: the limit's predictor against the linear programme of Problem (3) ----------------
+
+
+"""The l_1 norms may differ by this share."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The end of a flow on a depth-2 diagonal linear network of d coordinates.
+
+    kind    of the data and the start
+    status  of the limit
+    zeros   coordinates j whose weights vanish in the limit
+    d       number of coordinates
+    excess  |beta~|_1 over the optimum of Problem (3), less 1
+    """
+
+    kind: str
+    status: str
+    zeros: int
+    d: int
+    excess: float
+
+
+def least_l1_norm(X: NDArray, y: NDArray) -> float:
+    """The value of Problem (3), min |beta|_1 with y_i beta.x_i >= 1, by HiGHS, beta = p - q.
+
+    Parameters: X (n, d), y (n,). Rows and columns are measured in powers of two, so that data in
+    any unit give one programme. Raises ValueError where no beta is feasible.
+    """
+    Z = y[:, None] * X
+    sizes = 2.0 ** np.rint(np.log2(np.abs(Z).max(axis=1)))
+    Z = Z / sizes[:, None]
+    least = float(sizes.min())
+    found = linprog(np.ones(2 * X.shape[1]), A_ub=-np.hstack([Z, -Z]), b_ub=-least / sizes,
+                    method="highs")  # fmt: skip
+    if not found.success:
+        raise ValueError(found.message)
+    return float(found.fun) / least
+
+
+def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
+    """`tried` flows, the kinds in turn: data whose optimum has full support, few data, integer data
+    of many ties, and integer data with starts in which some coordinates are 0."""
+    rng, kinds = np.random.default_rng(seed), list(KINDS.items())
+    found = []
+    for k in range(tried):
+        name, draw = kinds[k % len(kinds)]
+        found.append(
+            _l1_margin_followed(name, *draw(rng), ("exponential", "logistic")[k // len(kinds) % 2])
+        )
+    return found
+
+
+def _l1_margin_followed(kind: str, X: NDArray, y: NDArray, start: NDArray, loss: str) -> Predicted:
+    d = X.shape[1]
+    found = settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
+    if not found.converged:
+        return Predicted(kind, found.status, 0, d, float("nan"))
+    first, last = found.theta.reshape(2, d)
+    norm = float(np.abs(first * last).sum())
+    return Predicted(kind, found.status, int((first == 0.0).sum()), d,
+                     norm / least_l1_norm(X, y) - 1.0)  # fmt: skip
+
+
+Draw = Callable[[np.random.Generator], tuple[NDArray, NDArray, NDArray]]
+
+
+def _full(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
+    """One datum for each coordinate, mostly along it: every coordinate is needed."""
+    d = int(rng.integers(2, 5))
+    X = np.eye(d) + rng.uniform(-0.4, 0.4, (d, d)) / d
+    X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-0.2, 0.2, (d, 1)))
+    return X, rng.choice([-1.0, 1.0], d), _start(rng, d)
+
+
+def _few(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
+    """Fewer data than coordinates: no vertex has full support."""
+    d = int(rng.integers(2, 6))
+    n = int(rng.integers(1, d))
+    return rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), _start(rng, d)
+
+
+def _ties(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
+    """Entries 1 and -1, few data: edges of optima, with points of full support."""
+    d = int(rng.integers(2, 5))
+    n = int(rng.integers(1, max(d - 1, 2)))
+    X = rng.choice([-1.0, 1.0], (n, d))
+    # Labels of some predictor, so that there is a solution also where rows are opposite.
+    y = np.sign(X @ rng.normal(size=d))
+    return X, y, _start(rng, d)
+
+
+def _silent(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
+    """A start in which one coordinate has no weights, as in Theorem 4.1."""
+    d = int(rng.integers(2, 5))
+    X, start = rng.integers(1, 4, (1, d)).astype(float), _start(rng, d)
+    start[[0, d]] = 0.0
+    return X, np.ones(1), start
+
+
+def _start(rng: np.random.Generator, d: int) -> NDArray:
+    return 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
+
+
+KINDS: dict[str, Draw] = {"full support": _full, "few data": _few, "ties": _ties,
+                          "a silent coordinate": _silent}  # fmt: skip
+
+
+def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
+    """mm.rem4.1.2: where no coordinate vanishes in the limit its predictor has the least l_1 norm
+    of Problem (3). Where one does, the theorem is silent: how often the norm is least then too."""
+    ended = [each for each in found if each.status == "converged"]
+    inside = [each for each in ended if each.zeros == 0]
+    least = [abs(each.excess) <= MOVED_COORDINATE_CLOSE for each in inside]
+    return [
+        note("flows whose limit was found, of all", (len(ended), len(found))),
+        fact("limits without a zero coordinate whose ‖β̃‖₁ is the linear programme's", sum(least),
+             len(inside), tried=len(inside)),
+        bound("limits without a zero coordinate", len(inside), ">=", 2, ""),
+        *(note(f"{kind}: limits with no zero coordinate, with one or more and least ‖β̃‖₁, with one "
+               "or more and longer", _counted(ended, kind)) for kind in KINDS),
+    ]  # fmt: skip
+
+
+def _counted(ended: list[Predicted], kind: str) -> tuple[int, int, int]:
+    mine = [each for each in ended if each.kind == kind]
+    zero = [each for each in mine if each.zeros > 0]
+    least = sum(abs(each.excess) <= MOVED_COORDINATE_CLOSE for each in zero)
+    return len(mine) - len(zero), least, len(zero) - least
+
+
+# --- Second route: the race of a diagonal network's coordinates, by integrating the flow of
+# all its weights ----------------------------------------------------------------------------------
+#
+# With one datum the loss only sets the pace: gradient flow goes along theta' = grad f, here with
+# the clock log |theta|.
+
+
+SMALL = 1e-7
+"""A coordinate this small beside another one, and falling as 1/|theta|, is 0 in the limit."""
+_STEP, _LONGEST = 5.0, 60.0
+
+
+@dataclass(frozen=True)
+class Followed:
+    """The end of an integrated race.
+
+    leader   the coordinate that grows, -1 where no one has won
+    ratio    the largest other weight beside it
+    verdict  on the limit as a point of Problem (2), "undecided" unless its certificate is right
+    """
+
+    leader: int
+    ratio: float
+    verdict: str
+
+
+def followed_race(x: NDArray, depth: int, start: NDArray | None = None) -> Followed:
+    """Who wins from a start (m, d) of positive weights, all 1 where none is given, for a datum x
+    (d,), x > 0, and what the limit is."""
+    d = len(x)
+    network, X, y = diagonal(d, depth, "linear"), x[None], np.ones(1)
+
+    def rate(s: float, theta: NDArray) -> NDArray:
+        along = network.gradient(theta, X, np.ones(1))
+        return along * (float(theta @ theta) / float(theta @ along))
+
+    theta, s = np.ones(depth * d) if start is None else start.ravel(), 0.0
+    while s < _LONGEST:
+        theta = solve_ivp(rate, (0.0, _STEP), theta, "DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
+        # f is homogeneous: the direction is all that the next leg needs.
+        theta, s = theta / np.linalg.norm(theta), s + _STEP
+        sizes = theta.reshape(depth, d)
+        leader = int(sizes[0].argmax())
+        ratio = float(np.delete(sizes, leader, axis=1).max() / sizes[:, leader].min())
+        if ratio < SMALL:
+            break
+    else:
+        return Followed(-1, ratio, "undecided")
+    limit = np.zeros((depth, d))
+    limit[:, leader] = sizes[:, leader].mean()
+    found = classify_optimum(network, limit.ravel(), X, y)
+    proof = found.certificate
+    right = proof is not None and check(network, found.theta, X, y, proof).verdict == found.verdict
+    return Followed(leader, ratio, found.verdict if right else "undecided")
+
+
+# --- Remark 3.2 on Theorem 5.1: in a deep diagonal network the coordinates race, and one wins -----
+#
+# One datum x with x_k > 0, label 1, and a start whose layers are equal, alpha_k(0) > 0 in every
+# layer, stay so: alpha_k' = g x_k alpha_k^(m-1), g > 0 the slope of the loss. With G the integral
+# of g, and m >= 3,
+#
+#     alpha_k^(2-m) = alpha_k(0)^(2-m) - (m-2) x_k G,
+#
+# so that alpha_k is infinite at G = c_k / ((m-2) x_k), c_k = alpha_k(0)^(2-m). The first coordinate
+# for which that happens is the limit's only one, unless there is a tie.
+
+
+DEPTHS = (3, 4, 5, 10)
+DECADES = tuple(Fraction(1, 10**k) for k in range(1, 301))
+"""delta of x = (1 + delta, 1 - delta)."""
+OWN_START = Reading(
+    "the start moves with the inputs, since Theorem 5.1 says that a dataset and an initialization "
+    "exist: α(0) ∝ x^(-1/(m-2)) in every layer for x = (x₁, x₂) > 0",
+    "with one start fixed, as in Theorem 3.2's half of the remark, it is false: from the printed "
+    "one the limit for x = (1 + δ, 1 - δ) is a global optimum for every δ ≠ 0, a knife's edge. For "
+    "each x the starts that keep both coordinates are a null set; any other ratio α₁(0)/α₂(0) of "
+    "equal layers leads to a global optimum, or to another KKT point of one coordinate, which is a "
+    "strict local optimum",
+)
+
+
+@dataclass(frozen=True)
+class Race:
+    """How the race ends, in rational numbers.
+
+    leaders  the coordinates that grow without bound
+    powers   alpha_k^(2-m) in the end, 0 for the leaders
+    """
+
+    leaders: tuple[int, ...]
+    powers: tuple[Fraction, ...]
+
+
+def race(x: Sequence[Fraction], powers: Sequence[Fraction]) -> Race:
+    """The end of the race for a datum x (d,), x > 0, and alpha_k(0)^(2-m) = powers (d,) > 0.
+
+    It is the same for every depth m >= 3 and for every loss of negative slope that vanishes only at
+    infinity.
+    """
+    times = [c / v for c, v in zip(powers, x, strict=True)]
+    first = min(times)
+    rest = tuple(c - v * first for c, v in zip(powers, x, strict=True))
+    return Race(tuple(k for k, time in enumerate(times) if time == first), rest)
+
+
+def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) -> NDArray:
+    """theta~ (m d,) in which only the `leaders` are left, alpha in the given ratios (d,), scaled to
+    margin 1."""
+    alpha = np.zeros(len(x))
+    alpha[list(leaders)] = ratios[list(leaders)]
+    return scaled(diagonal(len(x), depth, "linear"), np.tile(alpha, depth), x[None], np.ones(1))
+
+
+def least_squared_norm(x: NDArray, depth: int) -> float:
+    """min |theta|^2 of Problem (2) for a diagonal network and one datum x: m max |x_k|^(-2/m).
+
+    By the means |theta|^2 >= m sum_k |beta_k|^(2/m), beta the predictor, and with t_k = |beta_k
+    x_k|, sum t_k >= 1, t^(2/m) >= t on [0, 1]: each |beta_k|^(2/m) >= t_k max |x|^(-2/m) (if some
+    t_k > 1 it alone is enough). With ReLU the output is at most sum |beta_k x_k| too.
+    """
+    return depth * float(np.abs(x).max()) ** (-2.0 / depth)
+
+
+def robust(seed: int, tried: int = 24) -> list[Evidence]:
+    """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that is no
+    local optimum. `tried` random data.
+
+    Then what holds under the other reading: from the printed start alpha = 1 the limit for x = (1 +
+    delta, 1 - delta) is ((1 + delta)^(-1/m), 0) in every layer, a global optimum, for every
+    0 < delta < 1, and in general both coordinates are left from a null set of starts: see
+    `tied_data`, of which a sixth as many starts are tried.
+    """
+    one = (Fraction(1), Fraction(1))
+    ends = [race((1 + d, 1 - d), one) for d in DECADES]
+    # |theta~|^2 = m x_k^(-2/m) of the leader k, and |theta*|^2 = m max x^(-2/m).
+    best = sum(end.leaders == (0,) for end in ends)
+    return [
+        fact("x = (1, 1): coordinates left in the limit", len(race(one, one).leaders), 2),
+        *starts_that_keep_both(seed, tried),
+        fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
+             "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
+             tried=len(DECADES)),
+        *race_other_starts(seed, max(tried // 6, 2)),
+    ]  # fmt: skip
+
+
+def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
+    """For every x > 0 there is a start whose limit keeps both coordinates and is no local optimum:
+    alpha_k(0)^(2-m) = c x_k. Random data in units of 1e-6 to 1e6; the shorter points move
+    some of the margin from one coordinate to the other."""
+    rng = np.random.default_rng(seed)
+    tied, proved, residuals = 0, 0, [0.0]
+    for k in range(tried):
+        depth, activation = DEPTHS[k % len(DEPTHS)], ("linear", "relu")[k // len(DEPTHS) % 2]
+        # Ratios of alpha up to 10: floats show that a coordinate of 1e-6 could help, not how much.
+        values = 10.0 ** (rng.uniform(-0.5, 0.5, 2) * (2 - depth) + rng.uniform(-6.0, 6.0))
+        x = [Fraction(v) for v in values]
+        tied += race(x, [7 * v for v in x]).leaders == (0, 1)
+        # alpha_k ~ x_k^(-1/(m-2)), and so in the limit.
+        theta = limit_of(values, depth, (0, 1), values ** (-1.0 / (depth - 2)))
+        network, y = diagonal(2, depth, activation), np.ones(1)
+        residuals.append(kkt(network, theta, values[None], y).residual)
+        proof = traded(theta, values, depth)
+        proved += check(network, theta, values[None], y, proof).verdict == "not local"
+    return [
+        fact("starts α(0) ∝ x^(-1/(m-2)) for random x > 0 that keep both coordinates", tied, tried,
+             tried=tried),
+        bound("largest KKT residual of their limits", max(residuals), "<=", 1e-9, ""),
+        fact("certificates of their limits, no local optima, that the exact checker accepts",
+             proved, tried, tried=tried),
+    ]  # fmt: skip
+
+
+def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
+    """Points near theta, of equal layers alpha, in which the coordinate that earns more margin for
+    its length has a bit more of the margin.
+
+    |theta|^2 = m sum t_k^(2/m) x_k^(-2/m) with t_k x_k-share of the margin is concave in t: along
+    one of the two directions it falls.
+    """
+    alpha = theta[: len(x)]
+    shares = alpha**depth * x
+    value, points, distances = float(theta @ theta), [], []
+    for step in 4.0 ** -np.arange(1.0, 14.0):
+        for sign in (1.0, -1.0):
+            moved = shares + sign * step * shares.min() * np.array([1.0, -1.0])
+            point = np.tile((moved / x) ** (1.0 / depth), depth)
+            network = diagonal(len(x), depth, "linear")
+            if quotient(network, point, x[None], np.ones(1)) < value * (1.0 - 1e-13):
+                point = scaled(network, point, x[None], np.ones(1))
+                points.append(point)
+                distances.append(float(np.linalg.norm(point - theta)) / value**0.5)
+                break
+    return Shorter(np.array(points), np.array(distances))
+
+
+def blow_up(layers: NDArray) -> float:
+    """G at which a coordinate with x_k = 1 is infinite, from weights (m,) > 0 that need not be
+    equal: the integral of dr / (2 sqrt(prod_l (r + d_l))), d_l = w_l^2 - min w^2, from min w^2."""
+    squares = np.sort(layers**2)
+    gaps = squares - squares[0]
+    low = float(np.log(squares[0]))
+
+    def rate(u: float) -> float:  # in u = log r it is smooth and falls fast
+        logs = u - 0.5 * np.sum(np.logaddexp(u, np.log(np.maximum(gaps, 1e-300))))
+        return 0.5 * float(np.exp(logs))
+
+    turn = float(np.log(squares[-1])) + 1.0
+    return quad(rate, low, turn + 120.0, limit=400, points=[turn])[0]
+
+
+def tied_data(first: NDArray, second: NDArray) -> float:
+    """The one ratio x_1 / x_2 for which a start of positive weights (m,) and (m,) of the two
+    coordinates keeps both: the ratio of their `blow_up` times. So for every start the data of the
+    negative result lie on a line, and for every x its starts are a hypersurface."""
+    return blow_up(first) / blow_up(second)
+
+
+def race_other_starts(seed: int, tried: int) -> list[Evidence]:
+    """Starts of unequal layers: data on both sides of `tied_data` have different leaders, by the
+    integrated flow."""
+    rng = np.random.default_rng(seed)
+    right = 0
+    for k in range(tried):
+        depth = DEPTHS[k % 3]
+        weights = np.exp(rng.normal(0.0, 0.7, (2, depth)))
+        ratio = tied_data(*weights)
+        for side, leader in ((1.02, 0), (0.98, 1)):
+            found = followed_race(np.array([ratio * side, 1.0]), depth, weights.T)
+            right += found.leader == leader
+    return [fact("starts of unequal layers, x₁/x₂ 2 % above and below that of the tie: the limit "
+                 "has the one coordinate that the blow-up times tell", right, 2 * tried,
+                 tried=2 * tried)]  # fmt: skip

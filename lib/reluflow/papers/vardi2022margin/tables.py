@@ -1,38 +1,383 @@
-"""Tables 1 and 2, filled by certificates: one limit that is not optimal, or a survey of limits that
-all are."""
+"""The page `tables`: Tables 1 and 2."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from flint import arb
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
 
-from reluflow.falsify import survived
-from reluflow.ledger import Evidence, Known, fact, note, proved
-from reluflow.papers.vardi2022margin import deeper, guaranteed, instances, off_the_kinks
-from reluflow.papers.vardi2022margin.curves import S
-from reluflow.papers.vardi2022margin.guaranteed import (
-    Claimed,
-    Ends,
-    Survey,
-    gaps,
-    spoken_of,
-    tried,
-)
-from reluflow.papers.vardi2022margin.instances import Construction
-from reluflow.papers.vardi2022margin.perturbations import changed_layers, shorter_all_the_way
-from reluflow.papers.vardi2022margin.printed_limits import (
+from reluflow.falsify import Instance, Report, Statement, falsify, survived
+from reluflow.ledger import Counterexample, Evidence, Known, bound, fact, note, proved
+from reluflow.losses import LOGISTIC
+from reluflow.networks.indexed import convolutional
+from reluflow.papers.vardi2022margin import constructions, setting
+from reluflow.papers.vardi2022margin.constructions import (
     BOTH,
+    End,
+    Judged,
     Runs,
+    S,
     as_printed,
+    better_is_shorter,
+    changed_layers,
+    ended,
     flows,
     inputs_not_zero,
     neurons_not_zero,
+    replayed,
+    shorter_all_the_way,
+    trained,
 )
-from reluflow.papers.vardi2022margin.rays import better_is_shorter
+from reluflow.papers.vardi2022margin.setting import Construction
+
+# --- The paper's positive statements: limits that must be global or local optima, tried on
+# random networks ----------------------------------------------------------------------------------
+
+
+GAP = 1e-6
+"""A bound that meets the value up to this share proves an optimum."""
+
+Ends = tuple[tuple[str, Instance], ...]
+Claimed = Callable[[Ends], Statement]
+"""A statement about trained networks, which are its draws."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Trained networks of each family, with their limits and what these are.
+
+    full_2, full  fully connected linear ones of depth 2, and of depths 3 and 4
+    sparse        linear, depth 2, without shared weights
+    relu          ReLU, depth 2, without shared weights
+    shared        linear, depths 2 to 4, with holes and shared weights, judged layer by layer
+    shared_relu   the same with ReLU
+    """
+
+    seed: int
+    full_2: Ends
+    full: Ends
+    sparse: Ends
+    relu: Ends
+    shared: Ends
+    shared_relu: Ends
+
+    @property
+    def all(self) -> Ends:
+        """All of them."""
+        return (*self.full_2, *self.full, *self.sparse, *self.relu, *self.shared,
+                *self.shared_relu)  # fmt: skip
+
+
+def survey(seed: int, count: int) -> Survey:
+    """Train `count` networks of the sparse linear family; more where flows are quick, fewer where
+    they are slow."""
+    few, some, many = (max(1, count * share // 3) for share in (1, 2, 4))
+    shared = setting.trained_networks_shared
+    return Survey(
+        seed,
+        trained(setting.full_linear((2, 2)), seed, few),
+        trained(setting.full_linear((3, 4)), seed, few),
+        trained(setting.sparse_linear(), seed, count),
+        trained(setting.sparse_relu(), seed, many),
+        trained(shared("linear"), seed, some, by_layer=True),
+        trained(shared("relu"), seed, many, by_layer=True),
+    )
+
+
+def full_linear_is_global(ends: Ends) -> Statement:
+    """Fully connected linear networks end at a global optimum of Problem (2) (Theorem 3.1, as in
+    the tables)."""
+    return _optimal("the limit is a global optimum", ends, "global", lambda end: end.judged)
+
+
+def sparse_linear_is_global(ends: Ends) -> Statement:
+    """mm.thm4.2.1: depth-2 linear networks without shared weights whose hidden neurons all have
+    weights that are not 0 in the limit end at a global optimum of Problem (2).
+
+    A neuron that no weight joins to the output does not move, so that its weights are 0 in the
+    limit, and the hypothesis leaves it out.
+    """
+    return _optimal("with no neuron 0 in the limit it is a global optimum", ends, "global",
+                    lambda end: end.judged, weights=lambda end: end.weights)  # fmt: skip
+
+
+def sparse_linear_with_inputs_is_global(ends: Ends) -> Statement:
+    """The same where the inputs to all neurons are not 0 in the limit (Table 1, row 4)."""
+    return _optimal("with no input 0 in the limit it is a global optimum", ends, "global",
+                    lambda end: end.judged, inputs=lambda end: end.inputs_from(1))  # fmt: skip
+
+
+def relu_is_local(ends: Ends) -> Statement:
+    """mm.thm4.3.local: depth-2 ReLU networks without shared weights end at a local optimum of
+    Problem (2) if no input to a hidden neuron is 0 in the limit."""
+    return _optimal("with no input 0 in the limit it is a local optimum", ends, "local",
+                    lambda end: end.judged, inputs=lambda end: end.inputs_from(1))  # fmt: skip
+
+
+def linear_layers_are_global(ends: Ends) -> Statement:
+    """mm.thm5.2: every layer of the limit of a linear network, weights shared or missing, is a
+    global optimum of Problem (4)."""
+    return _optimal("every layer of the limit is a global optimum of its problem", ends, "global",
+                    lambda end: end.judged, by_layer=True)  # fmt: skip
+
+
+def linear_layers_with_inputs_are_global(ends: Ends) -> Statement:
+    """The same where the inputs to all neurons are not 0 in the limit (Table 2, row 4)."""
+    return _optimal("with no input 0 in the limit every layer is a global optimum of its problem",
+                    ends, "global", lambda end: end.judged, by_layer=True,
+                    inputs=lambda end: end.inputs_from(1))  # fmt: skip
+
+
+def relu_layers_are_local(ends: Ends) -> Statement:
+    """mm.thm5.4.local: a layer of the limit of a ReLU network is a local optimum of Problem (4) if
+    no input to a neuron of this layer, or of those above, is 0 there; below it may be."""
+
+    def layers(end: End) -> Sequence[Judged]:
+        return [one for one in end.judged if one.layer and end.inputs_from(one.layer)]
+
+    return _optimal("layers from which on no input is 0 are local optima of their problem", ends,
+                    "local", layers, by_layer=True)  # fmt: skip
+
+
+def relu_layers_with_inputs_are_local(ends: Ends) -> Statement:
+    """The same where the inputs to all neurons are not 0 in the limit (Table 2, row 4)."""
+    return _optimal("with no input 0 in the limit every layer is a local optimum of its problem",
+                    ends, "local", lambda end: end.judged, by_layer=True,
+                    inputs=lambda end: end.inputs_from(1))  # fmt: skip
+
+
+def tried(statement: Claimed, ends: Ends, seed: int, evaluations: int = 0) -> Report:
+    """A statement tried on trained networks, and on those of a search from the worst of them.
+
+    The search moves data and start, and every step of it is a flow of its own.
+    """
+    return falsify(statement(ends), seed, len(ends), evaluations)
+
+
+def gaps(statement: Claimed, ends: Ends) -> Evidence:
+    """The largest share by which value and bound differ, among the limits that are spoken of."""
+    made = statement(ends)
+    found = [-made.slack(item) for _, item in ends if made.unmet(item) is None]
+    told = [gap for gap in found if np.isfinite(gap)]
+    return bound("largest share by which a limit could still be shortened, in rational arithmetic",
+                 max(told, default=0.0), "<=", GAP, "", digits=2)  # fmt: skip
+
+
+def spoken_of(statement: Claimed, ends: Ends) -> list[Judged]:
+    """The problems at the limits that meet a statement's hypotheses and could be decided."""
+    made = statement(ends)
+    return [one for _, item in ends
+            if made.unmet(item) is None and np.isfinite(made.slack(item))
+            for one in item["end"].judged]  # fmt: skip
+
+
+def _optimal(
+    says: str,
+    ends: Ends,
+    claimed: str,
+    of: Callable[[End], Sequence[Judged]],
+    by_layer: bool = False,
+    **asked: Callable[[End], bool | None],
+) -> Statement:
+    """The statement that the problems `of` an end are optima; `asked` are its hypotheses, which may
+    be True, False or not told. The slack is minus the largest share that could be saved."""
+    right = ("global",) if claimed == "global" else ("global", "local")
+    names = {"weights": "no hidden neuron is 0 in the limit",
+             "inputs": "no input to a hidden neuron is 0 in the limit"}  # fmt: skip
+
+    def slack(item: Instance) -> float:
+        end: End = item["end"]
+        told = [test(end) for test in asked.values()]
+        found = of(end)
+        open_ = any(one.verdict == "undecided" for one in found)
+        if not end.limit.converged or None in told or open_:
+            return np.nan
+        wrong = [max(one.gap, 2.0 * GAP) for one in found if one.verdict not in right]
+        return -max([*wrong, *(one.gap for one in found)], default=-np.inf)
+
+    def test(hypothesis: Callable[[End], bool | None]) -> Callable[[Instance], bool]:
+        return lambda item: hypothesis(item["end"]) is not False
+
+    hypotheses: dict[str, Callable[[Instance], bool]] = {
+        "the flow does not come to rest": lambda item: item["end"].fits,
+        "a problem is spoken of": lambda item: (
+            not item["end"].limit.converged or bool(of(item["end"]))),
+        **{names[key]: test(hypothesis) for key, hypothesis in asked.items()},
+    }  # fmt: skip
+    found = Statement(
+        says,
+        replayed(ends) or {"none": _nothing},
+        slack,
+        hypotheses,
+        tolerance=GAP,
+        fixed=("y",),
+        derive=lambda item: ended(item, by_layer),
+    )
+    return replace(found, witness=_spoiled(found, ends))
+
+
+def _spoiled(statement: Statement, ends: Ends) -> Instance | None:
+    """The first instance that the statement speaks of, its last problem said to be no optimum, by
+    half."""
+    for _, item in ends:
+        if statement.unmet(item) is None and np.isfinite(statement.slack(item)):
+            *others, last = item["end"].judged
+            wrong = replace(last, verdict="not local", gap=0.5)
+            return {**item, "end": replace(item["end"], judged=(*others, wrong))}
+    return None
+
+
+def _nothing(rng: np.random.Generator) -> Instance:
+    raise ValueError("there is no trained network")
+
+
+# --- Theorems 2.1 and 5.2 without a kink: a linear network whose filter w looks at two
+# patches ------------------------------------------------------------------------------------------
+#
+# Phi(theta; x) = v_1 w.p_1 + v_2 w.p_2 with w, v in R^2. Datum 1 has the patches (1, -1), (-1, 0)
+# and datum 2 has 0, (0, 1); both labels are 1, the loss is logistic. Both bilinear forms are
+# symmetric, so that w = v = (a, b) stays, with the margins q_1 = a (a - 2 b), q_2 = b^2 and
+#
+#     a' = c_1 (a - b),   b' = c_2 b - c_1 a,   c_i = 1 / (1 + e^(q_i)).
+#
+# In the strip a >= 2, 0 < b <= 1/4 both data are right, and a grows. On the edge b = 0 b falls, and
+# on the edge b = 1/4 it grows. The b(0) in [0, 1/4] from which the flow leaves by the one edge are
+# an open set, and those of the other edge are, too: some b(0) are in neither, and their flows stay.
+# There a and q_1 are unbounded, c_1 a goes to 0, and so does b, which else would grow to 1/4: L
+# tends to log 2, and theta to the direction (1, 0; 1, 0), in which datum 2 has the margin 0.
+
+
+NETWORK = convolutional(2, 2, "linear")
+X = np.array([[1.0, -1.0, -1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+Y = np.ones(2)
+A, EDGE = 2, Fraction(1, 4)
+"""The strip: a >= A, 0 <= b <= EDGE; starts are w = v = (A, b)."""
+CLOSE = 1e-13
+"""How near bisection comes to the b(0) between the two kinds of flows."""
+LATE = 30.0
+"""The time up to which the flow from there is followed."""
+
+
+def loss_stays() -> list[Evidence]:
+    """That L goes to 0 from the start that bisection finds between the two edges (Theorem 5.2)."""
+    b, loss, _ = _between()
+    return [
+        fact("logistic loss, a linear network with one filter on two patches, both data right all "
+             "the time: L goes to 0", loss < 0.5, True),
+        note("the b at which flows from w = v = (2, b), 0 < b < 1/4, turn from leaving by b < 0 to "
+             "leaving by b > 1/4", b, digits=4),
+    ]  # fmt: skip
+
+
+def neither_end() -> Counterexample:
+    """A flow that stays in the strip, where L > 0.66 and datum 2 has its margin from b alone, which
+    goes to 0 (Theorems 2.1 and 5.2)."""
+    _, loss, theta = _between()
+    limit = np.array([1.0, 0.0, 1.0, 0.0])
+    return Counterexample(
+        instance={"network": "v₁⟨w, p₁⟩ + v₂⟨w, p₂⟩, linear, one filter w on two patches",
+                  "loss": "logistic", "patches of datum 1": ((1, -1), (-1, 0)),
+                  "patches of datum 2": ((0, 0), (0, 1)), "labels": (1, 1),
+                  "w(0) = v(0)": "(2, b), b ≈ 0.0728 between 0 and 1/4"},
+        assumptions={"linear network of depth 2 in the class N, logistic loss, gradient flow":
+                         "the instance is one",
+                     "L(θ(0)) < 1 for all 0 ≤ b ≤ 1/4, by enclosures": enters_below_one(),
+                     "both data are right as long as a ≥ 2, 0 < b ≤ 1/4: q₁ ≥ 3 and q₂ = b²":
+                         A * (A - 2 * EDGE) == 3 and bool(_margins(theta).min() > 0.0)},
+        breaks=(
+            bound(f"L at t = {LATE:g} from the b that bisection finds", loss, "<", 0.5, "",
+                  digits=2),
+            bound("y₂Φ(x₂) in the direction to which θ tends there, w = v = (1, 0)",
+                  float(_margins(limit)[1]), ">", 0.0, ""),
+        ),
+        recheck=(
+            fact("each flow from w = v = (2, b), 0 ≤ b ≤ 1/4, leaves the strip a ≥ 2, 0 ≤ b ≤ 1/4",
+                 not edges_lead_out(), True),
+            fact("L comes below 1/2 in the strip", not loss_is_large(), True),
+        ),
+        route="enclosures: both edges of the strip lead out, so that the starts that leave by the "
+        "one and by the other are two open sets, and do not fill an interval",
+    )  # fmt: skip
+
+
+@cache
+def _between() -> tuple[float, float, NDArray]:
+    """b(0) at which the flow turns from leaving by b = 0 to leaving by b = EDGE, by the equations
+    of a and b; L and theta (4,) at LATE from there, by the network's own gradient."""
+
+    low, high, edge = 0.0, float(EDGE), float(EDGE)
+
+    def out(_: float, ab: NDArray) -> float:
+        return float(ab[1] * (edge - ab[1]))
+
+    out.terminal = True  # type: ignore[attr-defined]
+    while high - low > CLOSE:
+        b = (low + high) / 2.0
+        last = _path(_rates, [A, b], 3.0 * LATE, out)[1]
+        low, high = (b, high) if last < edge / 2.0 else (low, b)
+    end = _path(_velocity, [A, low, A, low], LATE)
+    return low, float(LOGISTIC.value(_margins(end), Y)), end
+
+
+def _path(rates: Any, start: list[float], until: float, out: Any = None) -> NDArray:
+    path = solve_ivp(rates, (0.0, until), start, "DOP853", rtol=1e-10, atol=1e-12, events=out)
+    return path.y[:, -1]
+
+
+def _rates(_: float, ab: NDArray) -> list[float]:
+    a, b = ab
+    first, second = 1.0 / (1.0 + np.exp(a * (a - 2.0 * b))), 1.0 / (1.0 + np.exp(b * b))
+    return [first * (a - b), second * b - first * a]
+
+
+def _velocity(_: float, theta: NDArray) -> NDArray:
+    return NETWORK.gradient(theta, X, LOGISTIC.pull(_margins(theta), Y))
+
+
+def _margins(theta: NDArray) -> NDArray:
+    return Y * NETWORK.output(theta, X)
+
+
+# The strip, by enclosures.
+
+
+def enters_below_one() -> bool:
+    """Whether L(0) < 1 for 0 <= b <= EDGE: q_1 >= A (A - 2 EDGE) and q_2 >= 0 there."""
+    return bool((1 + (-_ball(A * (A - 2 * EDGE))).exp()).log() + arb(2).log() < 1)
+
+
+def edges_lead_out() -> bool:
+    """Whether b' > 0 for a >= A, b = EDGE (b' = -c_1 a < 0 for b = 0 is seen).
+
+    There c_1 a < a e^(2 EDGE a - a^2), which falls in a as 1/a < 2 a - 2 EDGE; at a = A it is below
+    c_2 EDGE. And a' > 0, as EDGE < A.
+    """
+    edge = _ball(EDGE)
+    pull = A * (2 * A * edge - A**2).exp()
+    return bool(pull < edge / (1 + (edge * edge).exp())) and bool(1 / arb(A) < 2 * A - 2 * edge)
+
+
+def loss_is_large() -> bool:
+    """Whether L > 1/2 in the strip, where q_2 <= EDGE^2."""
+    return bool((1 + (-_ball(EDGE * EDGE)).exp()).log() > arb(1) / 2)
+
+
+def _ball(value: Fraction) -> arb:
+    return arb(value.numerator) / arb(value.denominator)
+
+
+# --- Tables 1 and 2, filled by certificates: one limit that is not optimal, or a survey of
+# limits that all are ------------------------------------------------------------------------------
+
 
 GLOBAL, LOCAL, NOT_LOCAL, MIXED = "Global", "Local", "Not local", "Local, not global"
 KKT_FULL = "Certificates: Theorem 3.1, of every KKT point"
@@ -97,8 +442,8 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzerow.linear, mm.tab1.nonzerow.relu, mm.tab1.nonzeroin.linear,
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
-    dead, alive = _flows([instances.theorem_3_2()]), off_the_kinks.two_data()
-    coordinate = {name: instances.theorem_4_1(name) for name in BOTH}
+    dead, alive = _flows([setting.theorem_3_2()]), constructions.two_data()
+    coordinate = {name: setting.theorem_4_1(name) for name in BOTH}
     return Table(
         {
             "fc": "fully connected",
@@ -108,14 +453,12 @@ def table_1(survey: Survey) -> Table:
             "shared": "shared weights, no input 0",
         },
         {
-            "fc.linear": _all(
-                GLOBAL, "Thm. 3.1", guaranteed.full_linear_is_global, survey.full_2, KKT_FULL
-            ),
+            "fc.linear": _all(GLOBAL, "Thm. 3.1", full_linear_is_global, survey.full_2, KKT_FULL),
             "fc.relu": _one("Thm. 3.2", dead, "the chapter's page: Theorem 3.2"),
             "noshare.linear": _one("Thm. 4.1", _flows([coordinate["linear"]]), BY_HAND),
             "noshare.relu": _one("Thm. 3.2", [*dead, *_flows([coordinate["relu"]])], BY_HAND),
             "nonzerow.linear": _all(
-                GLOBAL, "Thm. 4.2", guaranteed.sparse_linear_is_global, survey.sparse, KKT_TWO
+                GLOBAL, "Thm. 4.2", sparse_linear_is_global, survey.sparse, KKT_TWO
             ),
             "nonzerow.relu": _one(
                 "Thm. 4.2", _flows([alive]), BY_HAND, more=neurons_not_zero([alive])
@@ -123,21 +466,21 @@ def table_1(survey: Survey) -> Table:
             "nonzeroin.linear": _all(
                 GLOBAL,
                 "Thm. 4.2",
-                guaranteed.sparse_linear_with_inputs_is_global,
+                sparse_linear_with_inputs_is_global,
                 survey.sparse,
                 KKT_TWO,
             ),
             "nonzeroin.relu": _mixed(
                 "Thm. 4.3",
-                guaranteed.relu_is_local,
+                relu_is_local,
                 survey.relu,
-                [instances.lemma_C_6()],
+                [setting.lemma_C_6()],
                 None,
                 f"{KKT_TWO}; {BY_HAND}",
             ),
             **{
                 f"shared.{name}": _one(
-                    "Thm. 4.4", _flows([instances.theorem_4_4(name)]), BY_HAND, True
+                    "Thm. 4.4", _flows([setting.theorem_4_4(name)]), BY_HAND, True
                 )
                 for name in BOTH
             },
@@ -149,8 +492,8 @@ def table_2(survey: Survey) -> Table:
     """mm.tab2.fc.linear, mm.tab2.fc.relu, mm.tab2.noshare.linear, mm.tab2.noshare.relu,
     mm.tab2.layer.linear, mm.tab2.layer.relu, mm.tab2.layer-nonzero.linear,
     mm.tab2.layer-nonzero.relu: Table 2, networks of any depth, with examples of depth 3."""
-    dead = deeper.dead_neuron()
-    alive = off_the_kinks.two_data_deeper()
+    dead = constructions.dead_neuron()
+    alive = constructions.two_data_deeper()
     return Table(
         {
             "fc": "fully connected",
@@ -162,7 +505,7 @@ def table_2(survey: Survey) -> Table:
             "fc.linear": _all(
                 GLOBAL,
                 "Thm. 3.1",
-                guaranteed.full_linear_is_global,
+                full_linear_is_global,
                 (*survey.full_2, *survey.full),
                 KKT_FULL,
             ),
@@ -172,14 +515,14 @@ def table_2(survey: Survey) -> Table:
             **{
                 f"noshare.{name}": _one(
                     "Thm. 5.1",
-                    _flows([instances.theorem_5_1(m, name) for m in (3, 4)]),
+                    _flows([setting.theorem_5_1(m, name) for m in (3, 4)]),
                     BY_HAND,
                     True,
                 )
                 for name in BOTH
             },
             "layer.linear": _all(
-                GLOBAL, "Thm. 5.2", guaranteed.linear_layers_are_global, survey.shared, KKT_LAYER
+                GLOBAL, "Thm. 5.2", linear_layers_are_global, survey.shared, KKT_LAYER
             ),
             "layer.relu": _one(
                 "Thm. 5.3",
@@ -198,15 +541,15 @@ def table_2(survey: Survey) -> Table:
             "layer-nonzero.linear": _all(
                 GLOBAL,
                 "Thm. 5.2",
-                guaranteed.linear_layers_with_inputs_are_global,
+                linear_layers_with_inputs_are_global,
                 survey.shared,
                 KKT_LAYER,
             ),
             "layer-nonzero.relu": _mixed(
                 "Thm. 5.4",
-                guaranteed.relu_layers_with_inputs_are_local,
+                relu_layers_with_inputs_are_local,
                 survey.shared_relu,
-                [instances.lemma_C_6(), deeper.two_groups()],
+                [setting.lemma_C_6(), constructions.deeper_two_groups()],
                 1,
                 f"{KKT_LAYER}; {BY_HAND}",
             ),

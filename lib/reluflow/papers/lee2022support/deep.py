@@ -1,0 +1,382 @@
+"""The page `deep`: Appendices B and C, layers and networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import solve_ivp
+
+from reluflow import rational
+from reluflow.approx import on_grain
+from reluflow.falsify import Instance, Report, Statement, planted, survey
+from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.flows.layered_flow import flow_to_flip
+from reluflow.instances import Arrays, Draws, data_draws, extended
+from reluflow.ledger import Counterexample, Evidence, bound, note
+from reluflow.networks import gradient, loss
+from reluflow.networks.draws import network_draws, side_by_side, weights_of
+from reluflow.networks.layered import Passes, Weights, backpropagate, descend, squared_norms
+from reluflow.networks.layered_autograd import autograd
+from reluflow.papers.lee2022support.setting import assumptions
+from reluflow.statistics import normal_interval
+
+# --- One layer of many neurons (Appendix B of Lee et al. 2022a): its neurons do not see each
+# other --------------------------------------------------------------------------------------------
+#
+# The layer's gradients come from torch's automatic differentiation, which shares no code with the
+# single-neuron formulas that they are held against.
+
+
+ROUNDING = 1e-12
+"""Gaps of this size, relative to the sum of the sizes of all terms, are rounding."""
+
+
+def _draws() -> Draws:
+    """Data of every kind, labels of either sign for 1 to 4 neurons, and the neurons' weights."""
+
+    def layer(item: Arrays, rng: np.random.Generator) -> Arrays:
+        X, outputs = item["X"], int(rng.integers(1, 5))
+        size = np.abs(item["y"]).max()
+        Y = size * rng.uniform(-1.0, 1.0, (len(X), outputs))
+        W = rng.normal(size=(outputs, X.shape[1]))
+        return {"Y": Y, "W": W * size / np.abs(X).max()}
+
+    def lattice(rng: np.random.Generator) -> Arrays:
+        n, d, outputs = (int(rng.integers(1, k)) for k in (6, 4, 5))
+        return {
+            "X": rng.integers(-2, 3, (n, d)).astype(float),
+            "Y": rng.integers(-3, 4, (n, outputs)).astype(float),
+            "W": rng.integers(-2, 3, (outputs, d)).astype(float),
+        }
+
+    return {**extended(data_draws(2, (2, 6)), layer), "on the boundaries": lattice}
+
+
+def _of_terms(X: NDArray, Y: NDArray, W: NDArray) -> tuple[NDArray, float]:
+    """|X| |W|^T + |Y|, the sizes of all residuals' terms, and the largest size of a gradient's."""
+    size = np.abs(X) @ np.abs(W).T + np.abs(Y)
+    return size, max(float((size.T @ np.abs(X)).max()), 1e-300)
+
+
+def independent_neurons() -> Statement:
+    """sv.appB: loss and gradient of a layer are its neurons' own, added up and stacked."""
+
+    def slack(item: Instance) -> float:
+        X, Y, W = item["X"], item["Y"], item["W"]
+        value, (G,) = autograd([W], X, Y, "relu")
+        pairs = list(zip(Y.T, W, strict=True))
+        size, largest = _of_terms(X, Y, W)
+        apart = np.abs(planted(item) * G - [gradient(X, y, w) for y, w in pairs]).max() / largest
+        total = sum(loss(X, y, w) for y, w in pairs)
+        return -float(max(apart, abs(value - total) / max((size**2).sum(), 1e-300)))
+
+    return Statement("loss and gradient of a layer are those of its neurons", _draws(), slack,
+                     tolerance=ROUNDING, fixed=("y",))  # fmt: skip
+
+
+def layer_gradient() -> Statement:
+    """sv.appB.gradient: dL/dw_j = sum_i ([w_j.x_i]_+ - (y_i)_j) x_i, as Appendix B prints it."""
+
+    def slack(item: Instance) -> float:
+        X, Y, W = item["X"], item["Y"], item["W"]
+        printed = (np.maximum(X @ W.T, 0.0) - Y).T @ X
+        true = autograd([W], X, Y, "relu")[1][0]
+        return -float(np.abs(printed - true).max()) / _of_terms(X, Y, W)[1]
+
+    return Statement("gradient as printed", _draws(), slack, tolerance=ROUNDING, fixed=("y",))
+
+
+def one_inactive_datum(report: Report) -> Counterexample:
+    """The printed gradient on the line: x = 1, y = 1, w = -1."""
+    X, y, w = np.array([[1]]), np.array([1]), np.array([-1])
+    printed = (max(int(w @ X[0]), 0) - y[0]) * X[0]
+    single = float(np.abs(printed - gradient(X, y, w)).max())
+    torch = float(np.abs(printed - autograd([w[None]], X, y[:, None], "relu")[1][0][0]).max())
+    h = Fraction(1, 100)
+    near = [rational.neuron_loss(X, y, [Fraction(-1) + k * h]) for k in (-1, 1)]
+    slope = (near[1] - near[0]) / (2 * h)
+    return Counterexample(
+        instance={"X": X, "y": y, "w": w},
+        assumptions={**assumptions(X, y), "w lies on no boundary": bool((X @ w != 0).all())},
+        breaks=(bound("distance of the printed gradient from eq. (2)", single, "<=", 0, ""),),
+        recheck=(
+            bound("distance of the printed gradient from torch's", torch, "<=", 0, ""),
+            bound("distance of the printed gradient from the loss's own slope",
+                  abs(Fraction(int(printed[0])) - slope), "<=", 0, ""),
+        ),
+        route="automatic differentiation, and a difference quotient in rational arithmetic",
+    )  # fmt: skip
+
+
+def random_layers(count: int, seed: int) -> Iterator[Arrays]:
+    """Layers of 3 neurons on random data with positive labels, so that no flow slides; `signs` make
+    labels of either sign, for descent."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        n, d = int(rng.integers(3, 7)), int(rng.integers(2, 4))
+        X, Y = rng.uniform(0.0, 1.0, (n, d)), rng.uniform(0.1, 1.0, (n, 3))
+        W = rng.normal(size=(3, d))
+        yield {"X": X, "Y": Y, "W": W, "signs": rng.choice([-1.0, 1.0], Y.shape)}
+
+
+def train(layer: Arrays) -> dict[str, float]:
+    """A whole layer trained as one, against its neurons trained alone.
+
+    neurons  their number, and `events` the changes of activation on their flows
+    descent  distance, relative to |W|, of 100 steps of descent from the neurons' own descents
+    flow     the same of the layer's flow by DOP853 from the neurons' exact flows
+    """
+    X, Y, W, signed = layer["X"], layer["Y"], layer["W"], layer["Y"] * layer["signs"]
+    stiffest = np.linalg.eigvalsh(X.T @ X)[-1]
+    whole, step, until = W, 0.5 / stiffest, 25.0 / stiffest
+    for _ in range(100):
+        whole = whole - step * autograd([whole], X, signed, "relu")[1][0]
+    alone = [affine_descent(X, y, w, step, 100) for y, w in zip(signed.T, W, strict=True)]
+    paths = [affine_flow(X, y, w) for y, w in zip(Y.T, W, strict=True)]
+    return {
+        "neurons": len(W),
+        "events": sum(event.t <= until for path in paths for event in path.events),
+        "descent": _distance(whole, [path.end for path in alone]),
+        "flow": _distance(_flow(X, Y, W, until), [path.at(until) for path in paths]),
+    }
+
+
+def _distance(W: NDArray, rows: Sequence[NDArray]) -> float:
+    return float(np.linalg.norm(W - np.array(rows)) / np.linalg.norm(W))
+
+
+def _flow(X: NDArray, Y: NDArray, W: NDArray, until: float) -> NDArray:
+    """The flow of the whole layer's loss at t = `until`, by DOP853 on the matrix W."""
+
+    def velocity(_: float, flat: NDArray) -> NDArray:
+        H = X @ flat.reshape(W.shape).T
+        return (np.where(H > 0.0, Y - H, 0.0).T @ X).ravel()
+
+    found = solve_ivp(velocity, (0.0, until), W.ravel(), method="DOP853", rtol=1e-12, atol=1e-14)
+    return found.y[:, -1].reshape(W.shape)
+
+
+def trained(found: pd.DataFrame) -> list[Evidence]:
+    """What `train` says of many layers."""
+    return [
+        bound("largest distance of a layer's descent from its neurons' own",
+              float(found.descent.max()), "<=", 1e-9, "of |W|"),
+        bound("largest distance of a layer's flow from its neurons' exact flows",
+              float(found.flow.max()), "<=", 1e-6, "of |W|"),
+        note("layers trained, and their neurons", (len(found), int(found.neurons.sum()))),
+        note("changes of activation on these flows", int(found.events.sum())),
+    ]  # fmt: skip
+
+
+# --- Label back-propagation (Appendix C of Lee et al. 2022a): every layer of a network is
+# trained as single neurons are, on the outputs of the layer before and on labels that
+# come from behind ---------------------------------------------------------------------------------
+
+
+"""Gaps of this size, relative to the sum of the sizes of all terms, are rounding."""
+
+
+def labels_of(found: Passes, Y: ArrayLike) -> tuple[NDArray, ...]:
+    """The labels y^(m) (..., n, h_m): o^(m) - delta^(m), and y itself for the last layer
+    (Appendix C). `found` are the passes on the labels Y (..., n, h_l)."""
+    pairs = list(zip(found.outputs, found.deltas, strict=True))
+    last = np.broadcast_to(np.asarray(Y, float), found.outputs[-1].shape)
+    return (*(o - delta for o, delta in pairs[:-1]), last)
+
+
+def gradient_sizes(item: Instance) -> tuple[NDArray, ...]:
+    """Gradients of the network of absolute values: sums of the sizes of all terms of the true."""
+    W = [np.abs(w) for w in weights_of(item)]
+    return backpropagate(W, np.abs(item["X"]), -np.abs(item["Y"])).gradients
+
+
+def label_backpropagation() -> Statement:
+    """sv.propC.1: dL/dW^(m) is the gradient of the single-neuron networks, one for every row of
+    W^(m), on the data x^(m) with the back-propagated labels y^(m); linear for m = l."""
+
+    def slack(item: Instance) -> float:
+        W, X, Y = weights_of(item), item["X"], item["Y"]
+        found = backpropagate(W, X, Y)
+        labels = labels_of(found, Y)
+        gradients, sizes = autograd(W, X, Y)[1], gradient_sizes(item)
+        gap = 0.0
+        for m, (w, x, y, G, size) in enumerate(
+            zip(W, found.inputs, labels, gradients, sizes, strict=True)
+        ):
+            last = m == len(W) - 1
+            network = "linear" if last else "relu"
+            rows = [gradient(x, y[:, j], w[j], network) for j in range(len(w))]
+            # The single-neuron formula takes y^(m) from o^(m) again: both are among its terms.
+            terms = size if last else (found.outputs[m] + np.abs(y)).T @ np.abs(x)
+            apart = float(np.abs(planted(item) * G - rows).max())
+            gap = max(gap, apart / max(size.max(), terms.max(), 1e-300))
+        return -gap
+
+    return Statement("each layer's gradient is that of its single-neuron problems",
+                     network_draws(), slack, tolerance=ROUNDING)  # fmt: skip
+
+
+def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list[Evidence]:
+    """Eqs. (9) and (10), dL/dW^(m) = delta^(m) x^(m)T, on Figure 5's network, whose numbers are
+    whole: weights W^(m), one datum x (d,), y (h_l,)."""
+    found = backpropagate(weights, x[None], y[None])
+    pairs = zip(autograd(weights, x[None], y[None])[1], found.gradients, strict=True)
+    apart = max(float(np.abs(torch - ours).max()) for torch, ours in pairs)
+    says = "the figure's network: distance of torch's gradients from eqs. (9) and (10)"
+    return [bound(says, apart, "<=", 0, "")]
+
+
+def labels_in_training(
+    count: int, seed: int, steps: tuple[int, ...] = (0, 10, 30, 100, 300), step: float = 0.03
+) -> pd.DataFrame:
+    """Train `count` networks with two hidden layers of 6 units on 8 data in three dimensions.
+
+    One row for each of the `steps` of descent after which the labels are looked at, and network:
+
+    active     share of the pairs of a hidden unit and a datum that are active
+    positive   share of these pairs whose label is positive
+    negative   share of the active pairs whose label is not positive
+    suited     share of the hidden units whose labels are all positive, as A2 asks
+    """
+    weights, X, Y = side_by_side(count, (3, 6, 6, 1), 8, np.random.default_rng(seed))
+    looks: dict[int, pd.DataFrame] = {}
+    taken = 0
+    for at in steps:
+        weights, taken = descend(weights, X, Y, step, at - taken), at
+        found = backpropagate(weights, X, Y)
+        on = found.active
+        labels = np.concatenate(labels_of(found, Y)[:-1], axis=-1)  # (networks, data, units)
+        looks[at] = pd.DataFrame(
+            {
+                "active": on.mean(axis=(1, 2)),
+                "positive": (labels > 0.0).mean(axis=(1, 2)),
+                "negative": (on & (labels <= 0.0)).sum(axis=(1, 2))
+                / np.maximum(on.sum(axis=(1, 2)), 1),
+                "suited": (labels > 0.0).all(axis=1).mean(axis=1),
+            }
+        )
+    return pd.concat(looks, names=["after steps", "network"])
+
+
+def label_table(found: pd.DataFrame) -> pd.DataFrame:
+    """The shares in per cent, mean over the networks and 95 % interval, at every look."""
+    columns = {
+        "active": "pairs active",
+        "positive": "pairs with y > 0",
+        "negative": "active pairs with y <= 0",
+        "suited": "units that meet A2",
+    }
+
+    def shown(shares: pd.Series) -> str:
+        grains = (on_grain(100 * v, 0.1) for v in normal_interval(shares.to_numpy()))
+        return "{} % ({} to {})".format(*grains)
+
+    looks = found[list(columns)].groupby(level="after steps")
+    return looks.agg(shown).rename(columns=columns)
+
+
+# --- The balance of layers (Lemma C.2 of Lee et al. 2022a), at single points and in training ------
+
+
+UNIT = "of the largest |W_m|^2"
+
+
+def balance() -> Statement:
+    """sv.lemC.2: <W^(m), dL/dW^(m)> = <W^(m+1), dL/dW^(m+1)>, so that the squared norms of adjoined
+    layers change alike."""
+
+    def slack(item: Instance) -> float:
+        W = weights_of(item)
+        G = autograd(W, item["X"], item["Y"])[1]
+        size = max(float((np.abs(W[0]) * gradient_sizes(item)[0]).sum()), 1e-300)
+        apart = [
+            float(np.abs((planted(item) * (w * g).sum(axis=1) - (behind * pull).sum(axis=0)).sum()))
+            for (w, g), (behind, pull) in pairwise(zip(W, G, strict=True))
+        ]
+        return -max(apart, default=0.0) / size
+
+    return Statement("squared norms of adjoined layers change alike", network_draws(), slack,
+                     tolerance=ROUNDING)  # fmt: skip
+
+
+Networks = tuple[Weights, NDArray, NDArray]
+"""W^(m) (networks, h_m, h_{m-1}), X (networks, n, d) and Y (networks, n, h_l)."""
+
+
+def three_layers(count: int, seed: int) -> Networks:
+    """`count` networks of three layers on 4 data each."""
+    return side_by_side(count, (3, 5, 4, 2), 4, np.random.default_rng(seed))
+
+
+def descents(
+    networks: Networks, steps: tuple[float, ...] = (0.004, 0.002, 0.001), until: float = 0.2
+) -> pd.DataFrame:
+    """How much |W^(m)|_F^2 - |W^(m+1)|_F^2 drifts in descent up to t = `until`.
+
+    One row a step size and network, lengths relative to the largest |W^(m)|_F^2 at the start:
+
+    drift   largest drift
+    off     largest gap between the drift and step^2 sum (|G^(m)|^2 - |G^(m+1)|^2), the drift of a
+            descent whose flow has none
+    flips   whether the descent changes an activation
+    """
+    weights, X, Y = networks
+    norms, start = squared_norms(weights), backpropagate(weights, X, Y).active
+    size = norms.max(axis=0)
+    found: dict[float, pd.DataFrame] = {}
+    for step in steps:
+        W, owed = weights, np.zeros((len(weights) - 1, len(X)))
+        for _ in range(round(until / step)):
+            G = backpropagate(W, X, Y).gradients
+            owed -= step**2 * np.diff(squared_norms(G), axis=0)
+            W = [w - step * g for w, g in zip(W, G, strict=True)]
+        made = np.diff(norms, axis=0) - np.diff(squared_norms(W), axis=0)
+        flips = (backpropagate(W, X, Y).active != start).any(axis=(1, 2))
+        drift, off = (np.abs(v).max(axis=0) / size for v in (made, made - owed))
+        found[step] = pd.DataFrame({"drift": drift, "off": off, "flips": flips})
+    return pd.concat(found, names=["step", "network"])
+
+
+def flow(network: Networks, until: float = 0.2) -> dict[str, float]:
+    """The same of one network's flow by DOP853: its drift up to t = `until` or the first change of
+    an activation, and whether such a change came first (`reached`)."""
+    weights, X, Y = network
+    norms = squared_norms(weights)
+    end, reached = flow_to_flip(weights, X, Y, until)
+    drift = np.diff((squared_norms(end) - norms) / norms.max())
+    return {"drift": float(np.abs(drift).max()), "reached": reached}
+
+
+def flows(networks: Networks) -> pd.DataFrame:
+    """The flows of a tenth of the networks."""
+    weights, X, Y = networks
+    some = range(max(1, len(X) // 10))
+    return survey((([W[k] for W in weights], X[k], Y[k]) for k in some), flow)
+
+
+def balanced(descent: pd.DataFrame, followed: pd.DataFrame) -> list[Evidence]:
+    """The drift under refinement of the step, and along flows."""
+    steps = descent.index.unique("step")
+    drift = np.array([descent.drift[step] for step in steps])
+    # A median: the order shows where steps are short for a network, and a few it makes oscillate.
+    trains = drift.all(axis=0)
+    factors = [float(np.median(a[trains] / b[trains])) for a, b in pairwise(drift)]
+    return [
+        bound("drift of descent: largest distance from step^2 sum (|G_m|^2 - |G_m+1|^2)",
+              float(descent.off.max()), "<=", 1e-10, UNIT),
+        bound("least factor by which half the step lessens the drift, median of the networks",
+              min(factors), ">=", 1.8, ""),
+        bound("largest such factor", max(factors), "<=", 2.2, ""),
+        bound("largest drift of a flow by DOP853", float(followed.drift.max()), "<=", 1e-9, UNIT),
+        note("steps", tuple(steps), "", None),
+        note("median drift of descent", tuple(np.median(drift, axis=1)), UNIT, digits=2),
+        note("networks, and those whose descent changes an activation",
+             (drift.shape[1], int(descent.flips[steps[0]].sum()))),
+        note("flows, and those stopped by a change of activation",
+             (len(followed), int(followed.reached.sum()))),
+    ]  # fmt: skip

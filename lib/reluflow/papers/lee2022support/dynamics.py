@@ -1,0 +1,542 @@
+"""The page `dynamics`: Propositions 3.1, 4.1 and F.4, Figure 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice, repeat
+
+import numpy as np
+import sympy
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow import rational
+from reluflow.bruteforce import data_on, first_continuations, integrate, plain_descent
+from reluflow.exact import fractions
+from reluflow.falsify import Instance, Statement, given, survey
+from reluflow.flows.activity import crossings
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry import virtual_minimum
+from reluflow.instances import ORDINARY, data_draws, extended, readable_data
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.networks import gradient
+from reluflow.papers.lee2022support.setting import (
+    MIXED,
+    assumptions,
+    common_point,
+    continuation_sides,
+    foot,
+    meets,
+    on_boundary,
+    on_several,
+    others_off,
+    unit_of_norm,
+)
+
+# --- Proposition 3.1: at which points of a boundary a flow deactivates a datum --------------------
+#
+# It is tried as printed and as we repair it, at the points of `boundary_points`.
+
+
+def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
+    """(s, y_j |x_j|^2) at a point w (d,) on the boundary of x_j: s = grad L(w).x_j, to which x_j
+    itself does not contribute (eq. 2). x_j.w changes at the rate -s on the inactive side and
+    y_j |x_j|^2 - s on the active one."""
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    h = X @ w
+    h[j] = 0.0
+    s = float(np.where(h > 0.0, h - y, 0.0) @ (X @ X[j]))
+    return s, float(y[j] * (X[j] @ X[j]))
+
+
+def displaced_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
+    """x_j.w, in units of its first size, after plain Euler steps from w -+ 1e-8 |w| x_j / |x_j|.
+
+    Shares no code with the exact flow. The ten steps are so long that the slower of the two normal
+    velocities moves x_j.w by ten times the displacement. NaN where such steps are too long for
+    Euler's method, or may reach another boundary.
+    """
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    length = np.linalg.norm(X[j])
+    move = 1e-8 * np.linalg.norm(w) * X[j] / length
+    s, top = normal_rates(X, y, w, j)
+    step = float(np.linalg.norm(move) / (min(abs(s), abs(top - s)) / length))
+    sizes, others = np.linalg.norm(X, axis=1), np.arange(len(y)) != j
+    fastest = sizes @ (np.abs(y) + sizes * np.linalg.norm(w))
+    reach = sizes * (np.linalg.norm(move) + 10 * step * fastest)
+    if step * (sizes @ sizes) > 1e-2 or np.any(reach[others] > np.abs(X @ w)[others]):
+        return np.nan, np.nan
+    below, above = (plain_descent(X, y, start, step, 10)[-1] for start in (w - move, w + move))
+    unit = X[j] @ move
+    return float(X[j] @ below / unit), float(X[j] @ above / unit)
+
+
+@st.composite
+def _readable_point(draw_value):
+    """Whole numbers: data in the plane, and a point w on the boundary of x_1."""
+    item = draw_value(readable_data(2, (1, 3)))
+    k = draw_value(st.integers(-4, 4).filter(bool))
+    return {**item, "w": k * np.array([item["X"][0, 1], -item["X"][0, 0]])}
+
+
+def _clear_rates(item: Instance) -> bool:
+    s, top = normal_rates(item["X"], item["y"], foot(item), 0)
+    return min(abs(s), abs(top - s)) > 1e-3 * max(abs(s), top)
+
+
+def deactivates_if() -> Statement:
+    """sv.prop3.1.1: where grad L(w).x_1 >= 0, every flow from w deactivates x_1 (Prop. 3.1, "if").
+
+    At a point w on the boundary of x_1 alone.
+    """
+
+    def slack(item: Instance) -> float:
+        sides = continuation_sides(item["X"], item["y"], foot(item), 0)
+        return 1.0 if all(side < 0 for side in sides) else -1.0
+
+    def inwards(item: Instance) -> bool:
+        return normal_rates(item["X"], item["y"], foot(item), 0)[0] >= 0.0
+
+    return Statement(
+        says="deactivated where grad L(w).x ≥ 0",
+        draws=extended(MIXED, on_boundary),
+        slack=slack,
+        hypotheses={"no other datum on its boundary": others_off, "grad L(w).x ≥ 0": inwards},
+        readable=_readable_point(),
+    )
+
+
+def deactivation_repaired() -> Statement:
+    """sv.ours.deactivation: s = grad L(w).x > y|x|^2 deactivates, s < 0 activates, and in between
+    the boundary repels on both sides. Asked of Euler steps from displaced starts and of the exact
+    continuations."""
+
+    def point(item: Instance) -> bool:
+        X, w = item["X"], foot(item)
+        return bool(X[0].any() and item["y"][0] > 0.0 and np.all(X[1:] @ w != 0.0))
+
+    def rate(item: Instance) -> bool:
+        s, top = normal_rates(item["X"], item["y"], foot(item), 0)
+        return s not in (0.0, top)
+
+    def slack(item: Instance) -> float:
+        if not (others_off(item) and _clear_rates(item)):
+            return np.nan  # rounding, or a step, could take the one for the other
+        s, top = normal_rates(item["X"], item["y"], foot(item), 0)
+        sides = set(continuation_sides(item["X"], item["y"], foot(item), 0)) - {0}
+        if sides != ({-1} if s > top else {1} if s < 0.0 else {-1, 1}):
+            return -1.0
+        below, above = displaced_sides(item["X"], item["y"], foot(item), 0)
+        first, second = (1 if s < 0.0 else -1), (1 if s < top else -1)
+        return min(first * below, second * above)
+
+    return Statement(
+        says="three ranges of grad L(w).x",
+        draws=extended(MIXED, on_boundary),
+        slack=slack,
+        hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
+        strict=True,
+        readable=_readable_point(),
+    )
+
+
+def _forced(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """The direction z or -z, at a length from a tenth to ten times that at which the forces of the
+    active data outweigh y_j |x_j|^2 for some x_j of the point's boundaries: beyond, x_j leaves."""
+    X, y, some = item["X"], item["y"], item["some"]
+    best = np.inf
+    for z in (item["z"], -item["z"]):
+        w = common_point({**item, "z": z})
+        active = np.where(data_on(X, w), 0.0, np.maximum(X @ w, 0.0))
+        grows = active @ X @ X[some].T
+        held = (y * (active > 0.0)) @ X @ X[some].T + y[some] * np.sum(X[some] ** 2, axis=1)
+        needed = np.min(held / np.where(grows > 0.0, grows, np.nan), initial=np.inf,
+                        where=grows > 0.0)  # fmt: skip
+        if needed < best:
+            best, chosen = needed, z
+    return {} if np.isinf(best) else {"z": chosen * best * 10.0 ** rng.uniform(-1.0, 1.0)}
+
+
+def _leaving(item: Instance) -> tuple[NDArray, list[NDArray]]:
+    """The data (n,) on whose boundary the point is, and those that each flow from it
+    deactivates."""
+    w = common_point(item)
+    on = data_on(item["X"], w)
+    off = [on & ~active for active, _ in first_continuations(item["X"], item["y"], w)]
+    return on, [some for some in off if some.any()]
+
+
+def deactivates_only_if() -> Statement:
+    """sv.prop3.1.2: grad L(w).x_j >= 0 wherever a flow deactivates x_j (Prop. 3.1, "only if"), on
+    one boundary or on several at once. A1 and A2."""
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        h, (on, off) = X @ common_point(item), _leaving(item)
+        force = np.where(on, 0.0, np.maximum(h, 0.0) - y * (h > 0.0)) @ X
+        size = np.linalg.norm(X, axis=1) * (np.linalg.norm(force) + 1e-300)
+        return min(float(np.min((X @ force / size)[some])) for some in off)
+
+    return Statement("grad L(w).x >= 0 where a flow deactivates x",
+                     extended(extended(MIXED, on_several), _forced), slack,
+                     {"some flow deactivates a datum": lambda item: bool(_leaving(item)[1])},
+                     tolerance=1e-9, fixed=("some",))  # fmt: skip
+
+
+def needs_A1_and_A2() -> list[Evidence]:
+    """Two points from which some flow deactivates x_1 though grad L.x_1 < 0: A1 or A2 fails."""
+
+    def contradicts(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+        flows = first_continuations(X, y, w)
+        lost = any(not on[0] and np.asarray(X)[0] @ v < 0.0 for on, v in flows)
+        return lost and normal_rates(X, y, w, 0)[0] < 0.0
+
+    first = contradicts([[1, 1], [-1, -1], [1, 0]], [1, 1, 1], [0.5, -0.5])
+    second = contradicts([[1.0, 0, 0], [1.0, 1, 0], [0.5, 2, 1]], [1, -1, 2], [0, 0, 1])
+    return [
+        fact("A1 is needed: (1,1), (-1,-1), (1,0), y = 1, at (1/2,-1/2): some flow deactivates "
+             "x_1 though grad L.x_1 < 0", first, True),
+        fact("A2 is needed: (1,0,0), (1,1,0), (1/2,2,1), y = (1,-1,2), at (0,0,1): likewise",
+             second, True),
+    ]  # fmt: skip
+
+
+def repelled(X: NDArray, y: NDArray, w0: ArrayLike) -> list[Evidence]:
+    """A start w0 on the boundary of x_1, where Proposition 3.1 says that all flows deactivate it,
+    and one of two activates it; and x = y = 1 at w = 0, which no flow deactivates."""
+    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
+    unit = 1e-6 * X[0] / np.linalg.norm(X[0])
+    later = [float(X[0] @ integrate(X, y, w0 + k * unit, 0.1)) for k in (-1, 1)]
+    return [
+        fact("x = y = 1, w = 0: some flow deactivates x",
+             -1 in continuation_sides([[1]], [1], [0], 0), True),
+        fact("(1,1), (1,0), y = 1, from (2,-2), where the boundary repels: every flow "
+             "deactivates x_1", continuation_sides(X, y, w0, 0) == (-1,), True),
+        note("there: grad L(w0).x_1, and y_1 |x_1|^2", normal_rates(X, y, w0, 0)),
+        note("there: x_1.w(0.1) from either side of the boundary, by DOP853", tuple(later)),
+    ]  # fmt: skip
+
+
+def never_deactivated() -> Counterexample:
+    """Proposition 3.1, "if": nothing deactivates x = y = 1 at w = 0, where grad L(w).x = 0."""
+    one, at = np.ones((1, 1)), np.zeros(1)
+    slope = float((gradient(one, one[0], at) @ one.T)[0])
+    loops = [float(plain_descent(one, one[0], [start], 1e-2, 1000).min()) for start in (0.0, 1e-9)]
+    return Counterexample(
+        instance={"X": [[1]], "y": [1], "w(s)": [0]},
+        assumptions={
+            **assumptions(one, one[0]),
+            "x.w(s) = 0": bool(one[0] @ at == 0.0),
+            "grad L(w(s)).x >= 0": slope >= 0.0,
+        },
+        breaks=(fact("some flow from w(s) has x.w < 0 afterwards (exact departures)",
+                     -1 in continuation_sides(one, one[0], [0.0], 0), True),),
+        recheck=(
+            bound("least x.w of 1000 plain steps from 0, the solution w = 0 of (3)", loops[0],
+                  "<", 0.0, ""),
+            bound("the same from 1e-9, near the solution 1 - exp(-t)", loops[1], "<", 0.0, ""),
+        ),
+        route="plain steps of descent; for w < 0 eq. (3) says w' = 0, so nothing gets there",
+    )  # fmt: skip
+
+
+# --- Figure 2: the forces along a ray (Proposition 4.1), a datum that must be let go (Example
+# 3.5) ---------------------------------------------------------------------------------------------
+
+
+def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | None:
+    """x_j.q / x_j.H w0 on the cell of w0, exactly; None where the denominator is zero."""
+    X, y, w = fractions(X), fractions(y), fractions(w0)
+    h = X @ w
+    along = (X @ X[j]) * (h > 0)
+    return y @ along / (h @ along) if h @ along else None
+
+
+def slope_along(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, alpha: Fraction) -> Fraction:
+    """grad L(alpha w).x_j, exactly, as in eq. (2)."""
+    X, y, point = fractions(X), fractions(y), alpha * fractions(w)
+    h = X @ point
+    return ((h - y) * (h > 0)) @ X @ X[j]
+
+
+def alpha_statement() -> Statement:
+    """sv.prop4.1.1: grad L(alpha w0).x_j >= 0 if and only if alpha >= alpha_j* (Proposition 4.1).
+
+    For x_1 under A1, at alpha below, at and above alpha_1*, in rational arithmetic; alpha_1* is
+    defined if x_1 is not orthogonal to all active data.
+    """
+
+    def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"w0": rng.normal(size=item["X"].shape[1])}
+
+    def slack(item: Instance) -> float:
+        star = alpha_star(item["X"], item["y"], item["w0"], 0)
+        if star is None:
+            return np.nan
+        tried = {Fraction(1, 2), Fraction(1), Fraction(2)}
+        tried |= {k * star for k in (Fraction(1, 2), Fraction(1), Fraction(2)) if star > 0}
+        agrees = [(slope_along(item["X"], item["y"], item["w0"], 0, a) >= 0) == (a >= star)
+                  for a in tried]  # fmt: skip
+        return 1.0 if all(agrees) else -1.0
+
+    def defined(item: Instance) -> bool:
+        on = item["X"] @ item["w0"] > 0
+        return bool(np.any(item["X"][on] @ item["X"][0] > 0))
+
+    return Statement("grad L(α w0).x_j ≥ 0 iff α ≥ α_j*", extended(MIXED, start), slack,
+                     {"α_j* is defined": defined})  # fmt: skip
+
+
+def undefined_and_reversed() -> Reading:
+    """How Proposition 4.1 is read, and what x_j orthogonal to all active data, or A1 broken, do."""
+    undefined = alpha_star([[1, 0], [0, 1]], [1, 1], [1, -1], 1) is None
+    opposite = [slope_along([[1], [-1]], [1, 1], [1], 1, Fraction(a)) for a in (1, 2)]
+    return Reading(
+        taken="alpha > 0, and x_j is not orthogonal to all data active at w0; then x_j.H w0 > "
+        "0 by A1",
+        others="If x_j is orthogonal to all active data, alpha_j* is 0/0 and grad L.x_j = 0 "
+        f"for all alpha, as for x = (1,0), (0,1), w0 = (1,-1), j = 2 ({_yes(undefined)}). "
+        "Without A1 the denominator can be negative, which reverses the inequality: for x = 1, "
+        f"-1, y = (1,1), w0 = 1, alpha_2* = 1 but grad L(2 w0).x_2 = {opposite[1]} "
+        f"({_yes(opposite[0] == 0 > opposite[1])}).",
+    )
+
+
+def _yes(value: bool) -> str:
+    return "checked" if value else "not so"
+
+
+def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
+    """sv.prop4.1.2: -grad L(alpha w0).x_j > 0 up to alpha = min alpha_j* (proof of Prop. 4.1).
+
+    For x = y = w0 = 1 it is an equality at alpha = min alpha_j*.
+    """
+    X, y, w0 = np.ones((1, 1), int), np.ones(1, int), np.ones(1, int)
+    stars, step = [alpha_star(X, y, w0, j) for j in range(len(y))], Fraction(1, 1000)
+    star = min(value for value in stars if value is not None)
+    loss_at = [rational.neuron_loss(X, y, [star + k * step]) for k in (-1, 1)]
+    slope = (loss_at[1] - loss_at[0]) / (2 * step)
+    force = -float(gradient(X, y, float(star) * w0)[0])
+    above = "x = y = w0 = 1: -grad L(alpha w0).x > 0 at alpha = min alpha_j*"
+    return [fact(above, force > 0, True)], Counterexample(
+        instance={"X": X, "y": y, "w0": w0, "alpha": star},
+        assumptions={**assumptions(X, y), "0 < alpha <= min_j alpha_j*": star > 0,
+                     "all alpha_j* are defined": None not in stars},
+        breaks=(bound("-grad L(alpha w0).x_1", force, ">", 0, ""),),
+        recheck=(bound("difference quotient of -L at alpha w0 along x_1", -slope, ">", 0, ""),),
+        route="losses in rational arithmetic; the central quotient of a quadratic is exact",
+    )  # fmt: skip
+
+
+def _all_active_starts(
+    X: NDArray, norms: Sequence[float], count: int, seed: int
+) -> Iterator[tuple[float, NDArray]]:
+    """At each of the norms, `count` random starts (2,) of the all-active cell."""
+    rng = np.random.default_rng(seed)
+    for norm in norms:
+        inside = (u for u in (rng.normal(size=2) for _ in repeat(None)) if np.all(X @ u > 0))
+        yield from ((norm, norm * u / np.linalg.norm(u)) for u in islice(inside, count))
+
+
+def must_deactivate(
+    X: ArrayLike, y: ArrayLike, datum: int, norms: Sequence[float], count: int, seed: int
+) -> tuple[list[Evidence], Reading]:
+    """sv.ex3.5: where the all-active cell has no minimum, its flows lose a datum (Example 3.5).
+
+    On our data: `count` starts in the all-active cell at each of the `norms`, the last of which is
+    far out; the virtual minimum of that cell has `datum` (from 0) inactive.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    rest = [j for j in range(len(y)) if j != datum]
+    whole, kept = rational.fit(X, y, list(range(len(y)))), rational.fit(X, y, rest)
+
+    def measure(start: tuple[float, NDArray]) -> dict[str, float]:
+        path = affine_flow(X, y, start[1])
+        lost = bool(path.events) and path.events[0].datum == datum
+        apart = np.linalg.norm(path.end - np.array(kept.w, float))
+        return {"norm": start[0], "lost": lost, "apart": float(apart)}
+
+    found = survey(_all_active_starts(X, norms, count, seed), measure)
+    lost = found.groupby("norm")["lost"].sum()
+    is_far = found["norm"] == norms[-1]
+    kept_far, elsewhere = int(lost[norms[-1]]), int((found["apart"][is_far] > 1e-6).sum())
+    virtual, _ = virtual_minimum(X, y, np.ones(len(y), bool))
+    negative = tuple(j + 1 for j, h in enumerate(whole.preactivations) if h < 0)
+    evidence = [
+        fact("data inactive at the virtual minimum of the all-active cell", negative,
+             (datum + 1,)),
+        fact("the optimum of the other two is a local minimum",
+             rational.is_local_minimum(kept, rest), True),
+        *[fact(f"|w0| = {norm:g}: starts whose flow loses x_{datum + 1} first", int(lost[norm]),
+               count) for norm in norms[:-1]],
+        deviation("their limits against the optimum of the other two, exact fit",
+                  float(found["apart"][~is_far].max()), ""),
+        deviation("virtual minimum against the exact fit",
+                  float(np.linalg.norm(virtual - np.array(whole.w, float))), ""),
+        note("virtual minimum, and optimum of the other two", (whole.w, kept.w)),
+        note(f"|w0| = {norms[-1]:g}: starts whose flow loses x_{datum + 1} first",
+             (kept_far, count)),
+        note(f"|w0| = {norms[-1]:g}: starts with another limit", (elsewhere, count)),
+        note("seed", seed),
+    ]  # fmt: skip
+    return evidence, Reading(
+        "The figure prints no data: they are ours. The flow is that of a start near the "
+        "origin, as Section 4.1 recalls the figure.",
+        f"For all starts in the cell it is false: at |w0| = {norms[-1]:g}, "
+        f"{count - kept_far} of {count} flows do not lose x_{datum + 1} first, "
+        f"and {elsewhere} end elsewhere.",
+    )
+
+
+# --- Proposition F.4: from every point a flow leaves, and from most starts only one ---------------
+
+
+TOLD = {
+    f"{kind}, d = {d}": draw
+    for d in (2, 3)
+    for kind, draw in data_draws(d, kinds=(*ORDINARY, "degenerate")).items()
+}
+"""Draws of random starts: at extreme aspect doubles cannot tell a state from a boundary."""
+
+
+def _signed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    return {"X": rng.choice([-1.0, 1.0], item["X"].shape) * item["X"]}
+
+
+def _start(item: Instance, rng: np.random.Generator, low: float) -> dict[str, NDArray]:
+    """A start of any direction, 10^low to 100 times `unit_of_norm`."""
+    u = rng.normal(size=item["X"].shape[1])
+    length = unit_of_norm(item["X"], item["y"]) * 10.0 ** rng.uniform(low, 2.0)
+    return {"w0": length * u / np.linalg.norm(u)}
+
+
+def some_flow_leaves() -> Statement:
+    """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4).
+
+    Data under A1, and with inputs of either sign.
+    """
+
+    def slack(item: Instance) -> float:
+        problem = item["X"], item["y"], common_point(item)
+        if found := first_continuations(*problem):
+            return float(len(found))
+        return np.nan if first_continuations(*problem, sure=-1e-9) else 0.0
+
+    plain = extended(MIXED, on_several)
+    signed = {f"signed, {kind}": one for kind, one in extended(plain, _signed).items()}
+    return Statement("from points on boundaries some flow leaves", {**plain, **signed}, slack,
+                     strict=True, fixed=("some",))  # fmt: skip
+
+
+def _given() -> dict[str, Callable[[Instance], bool]]:
+    return given(
+        "sv.ours.unique",
+        data=lambda item: meets(item, "A2") and bool(item["X"].any(axis=1).all()),
+    )
+
+
+def unique_flow(nonnegative: bool = True) -> Statement:
+    """sv.ours.unique: under A2 the flow from a random start never comes to a point that more than
+    one flow leaves. `nonnegative`: inputs as in A1, else of either sign."""
+
+    def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        moved = item if nonnegative else {**item, **_signed(item, rng)}
+        return {**moved, **_start(moved, rng, -2.0)}
+
+    def slack(item: Instance) -> float:
+        return 1.0 if affine_flow(item["X"], item["y"], item["w0"]).status == "converged" else -1.0
+
+    says = "A2, random start" + ("" if nonnegative else ", inputs of either sign")
+    return Statement(f"{says}: one flow", extended(TOLD, start), slack, _given())
+
+
+def speed_jumps() -> Statement:
+    """What rules out endless switching: at every event of an exact flow |w'|^2 jumps up by at least
+    y_j^2 |x_j|^2, j the datum that switches (the velocities on either side, from eq. 3)."""
+
+    def slack(item: Instance) -> float:
+        X, y, least = item["X"], item["y"], np.inf
+        for step in crossings(X, affine_flow(X, y, item["w0"])):
+            left = y - X @ step.w
+            left[step.datum] = y[step.datum]  # it is on its boundary, but for rounding
+            before, after = (left[on] @ X[on] for on in (step.before, step.after))
+            change = (1.0 if step.after[step.datum] else -1.0) * y[step.datum] * X[step.datum]
+            least = min(least, float(change @ (after + before) / (change @ change) - 1.0))
+        return least
+
+    return Statement(
+        "|w'|² jumps up by y_j²|x_j|² or more at every event",
+        extended(data_draws(2, kinds=(*ORDINARY, "degenerate")),
+                 lambda item, rng: _start(item, rng, -3.0)),
+        slack, _given(), tolerance=1e-6,
+    )  # fmt: skip
+
+
+def branching_points(count: int, seed: int) -> tuple[int, int]:
+    """How many points drawn on the boundary of one datum, labels positive, and how many of them
+    more than one flow leaves: two repelled ones, or one that rests beside one that goes."""
+    rng, draws = np.random.default_rng(seed), list(extended(MIXED, on_boundary).values())
+    items = [draws[k % len(draws)](rng) for k in range(count)]
+    items = [item for item in items if others_off(item)]
+    left = [continuation_sides(i["X"], i["y"], foot(i), 0) for i in items]
+    return len(items), sum(len(sides) > 1 for sides in left)
+
+
+def sliding_flows(count: int, seed: int) -> int:
+    """How many of `count` flows from random starts, with labels of either sign, come to slide."""
+    rng, draws = np.random.default_rng(seed), list(TOLD.values())
+    hits = 0
+    for k in range(count):
+        item = draws[k % len(draws)](rng)
+        y = rng.choice([-1.0, 1.0], item["y"].shape) * item["y"]
+        u = rng.normal(size=item["X"].shape[1]) * unit_of_norm(item["X"], item["y"])
+        hits += any(e.kind == "slide" for e in affine_flow(item["X"], y, u).events)
+    return hits
+
+
+def needs_A2(slides: tuple[int, int]) -> list[Evidence]:
+    """What labels below zero do: (1, 0), (1, 1), y = (-2, 2) at (0, 1), where Euler polygons
+    chatter, and at random (`slides`: flows tried, those that slide)."""
+    X, y, w0 = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.0, 1.0])
+    s, top = normal_rates(X, y, w0, 0)
+    chatter = [float(np.abs(plain_descent(X, y, w0, h, round(0.5 / h)) @ X[0]).max())
+               for h in (1e-2, 1e-3)]  # fmt: skip
+    return [
+        fact("A2 is needed: (1,0), (1,1), y = (-2,2): some flow leaves (0,1), or may stay",
+             not (-s > 0.0 > top - s), False),
+        note("there: x_1.w' on the inactive and on the active side", (-s, top - s)),
+        note("there: largest |x_1.w| up to t = 1/2 of Euler polygons, steps 0.01 and 0.001",
+             tuple(chatter), digits=2),
+        note("flows with labels of either sign, and those that come to slide", slides),
+    ]  # fmt: skip
+
+
+def branching(points: tuple[int, int], seed: int) -> list[Evidence]:
+    """`branching_points` as evidence: those tried, and those that more than one flow leaves."""
+    return [
+        fact("points on a boundary that more than one flow leaves", points[1], 0),
+        note("points on a boundary tried", points[0]),
+        note("seed", seed),
+    ]
+
+
+def two_flows_from_rest() -> Counterexample:
+    """sv.propF.4.2: the flow is unique (Proposition F.4). For x = y = 1 two flows leave 0."""
+    t = sympy.Symbol("t", positive=True)
+    grows = 1 - sympy.exp(-t)
+    slope = sympy.diff(grows, t)
+    # It is 0 at 0 and increases, so x is active for t > 0, where (3) asks for w' = 1 - w.
+    solves = sympy.simplify(slope - (1 - grows)) == 0 and bool(slope.is_positive)
+    solves = solves and grows.subs(t, 0) == 0
+    one = affine_flow([[1.0]], [1.0], [0.0]).status
+    return Counterexample(
+        instance={"X": [[1]], "y": [1], "w0": [0]},
+        assumptions=assumptions(np.ones((1, 1)), np.ones(1)),
+        breaks=(fact("the exact flow from w0 is unique", one != "non-unique", True),),
+        recheck=(
+            fact("1 - exp(-t) fails (3) for t > 0, or equals the solution 0",
+                 not solves or grows.subs(t, 1) == 0, True),
+        ),
+        route="both solutions of (3), w = 0 and w = 1 - exp(-t), checked by computer algebra",
+    )  # fmt: skip

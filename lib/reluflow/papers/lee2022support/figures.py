@@ -1,0 +1,927 @@
+"""Pictures of chapter 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.figures import frame, style
+from reluflow.figures.curves import loss_curves, preactivations
+from reluflow.figures.frame import Window, fresh
+from reluflow.figures.shares import share_points
+from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels
+from reluflow.figures.weight_flow import EVENT_WORDS, annotate_minima, flow, stationary_sets
+from reluflow.figures.weight_space import (
+    activation_boundaries,
+    cells,
+    loss_levels,
+    solution_lines,
+    weight_plane,
+)
+from reluflow.figures.weight_space3d import box_around, flow3d, plane, weight_box
+from reluflow.flows.activity import Crossing, crossings
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import StationarySet, enumerate_cells, local_minima, virtual_minimum
+from reluflow.networks import gradient, loss
+from reluflow.networks.layered import Passes, backpropagate
+from reluflow.papers.lee2022support.deep import labels_of
+from reluflow.papers.lee2022support.dynamics import alpha_star
+from reluflow.papers.lee2022support.examples import Experiment
+from reluflow.papers.lee2022support.linear import LinearNeuron
+
+# --- The figures of Lee, Sim & Ye 2022a, and ours beside them, from computed objects --------------
+
+
+@in_house_style
+def terminology(X2: NDArray, y2: NDArray, X6: NDArray, y6: NDArray, cell: ArrayLike) -> Figure:
+    """Figure 1: (a) one datum's boundary and solution line, (b) the stationary set of two data, (c)
+    six data's cells, and the virtual minimum of the cell of weight `cell` (2,) outside it."""
+    fig, (a, b, c) = panels(
+        1, 3, height=3.7, titles=("(a) one datum", "(b) n = d = 2", "(c) n = 6")
+    )
+    window = (-1.6, 2.4, -1.6, 2.4)
+    for ax in (a, b, c):
+        weight_plane(ax, window, equal=True)
+    activation_boundaries(a, X2[:1])
+    solution_lines(a, X2[:1], y2[:1])
+    cells(a, X2[:1], names=False)
+    a.text(0.95, 0.93, "active\n$x_1 \\cdot w > 0$", ha="right", va="top", transform=a.transAxes)
+    a.text(0.05, 0.07, "inactive\n$x_1 \\cdot w < 0$", transform=a.transAxes)
+    minima = local_minima(X2, y2)
+    activation_boundaries(b, X2)
+    solution_lines(b, X2, y2)
+    stationary_sets(b, minima, X2)
+    activation_boundaries(c, X6)
+    cells(c, X6, names=False)
+    active = X6 @ np.asarray(cell) > 0
+    w, _ = virtual_minimum(X6, y6, active)
+    c.plot(*np.asarray(cell), ls="", marker="o", ms=5, color=style.INK, label="a weight $w$")
+    c.plot(*w, ls="", label="virtual minimum of the cell of $w$", marker="P", ms=9,
+           mfc="#F0E442", mec=style.INK, zorder=5)  # fmt: skip
+    legend_below(fig)
+    return fig
+
+
+def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajectory]) -> Window:
+    """A window on the origin, the isolated minima and the ends of the paths, with room around."""
+    points = [np.zeros(2), *(m.w for m in minima if m.dimension == 0), *(p.end for p in paths)]
+    low, high = np.min(points, axis=0), np.max(points, axis=0)
+    # Starts that are not far out are shown, too; a curve from farther out says where it began.
+    middle, reach = 0.5 * (low + high), float(np.max(high - low))
+    points += [p.states[0] for p in paths if np.all(np.abs(p.states[0] - middle) <= 0.75 * reach)]
+    low, high = np.min(points, axis=0), np.max(points, axis=0)
+    room = 0.3 * np.maximum(high - low, 0.3 * float(np.max(high - low)))
+    return (
+        float(low[0] - room[0]),
+        float(high[0] + room[0]),
+        float(low[1] - room[1]),
+        float(high[1] + room[1]),
+    )
+
+
+@in_house_style
+def plane_flows(
+    X: NDArray,
+    y: NDArray,
+    minima: Sequence[StationarySet],
+    paths: Sequence[Trajectory],
+    window: Window | None = None,
+    circles: Mapping[str, float] | None = None,
+) -> Figure:
+    """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
+    `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
+    fig, (ax,) = panels(1, 1, height=6.4 if circles else 5.4)
+    weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(circles))
+    loss_levels(ax, X, y, floor=minima[0].loss if minima else None)
+    stationary_sets(ax, minima, X)
+    for path in paths:
+        flow(ax, path)
+    turn = np.linspace(0.0, 2.0 * np.pi, 361)
+    for (name, radius), line in zip((circles or {}).items(), ("--", ":"), strict=False):
+        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color="#C62828", ls=line, lw=1.4,
+                label=name, zorder=2.9)  # fmt: skip
+    activation_boundaries(ax, X)
+    cells(ax, X)
+    annotate_minima(ax, minima, lambda m: f"$L = {m.loss:.3f}$")
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def space_flows(
+    relu: Sequence[Trajectory], linear: Sequence[Trajectory], X: Sequence[NDArray],
+    planes: Sequence[Sequence[int]], titles: Sequence[str] = (),
+) -> Figure:  # fmt: skip
+    """Figure 4: ReLU and linear flow in three dimensions, one panel each data set, with the
+    activation planes of the data `planes` (from 0). Diamonds are the ReLU flow's switches,
+    triangles the changes of sign along the linear flow."""
+    fig, axes = panels(1, len(relu), height=5.6, projection="3d", titles=titles)
+    for ax, path, line, data, shown in zip(axes, relu, linear, X, planes, strict=True):
+        weight_box(ax, box_around(path, line))
+        for j in shown:
+            plane(ax, data[j], datum=j)
+        flow3d(ax, line, "linear flow", events=False)
+        for event in line.events:
+            falls = event.kind == "deactivate"
+            label = EVENT_WORDS["linear"][event.kind].replace("_i", f"_{{{event.datum + 1}}}")
+            ax.plot(*line.at(np.array([event.t])).T, ls="", marker="v" if falls else "^", ms=7.5,
+                    mfc=style.CURVES["linear flow"].colour if falls else "white",
+                    mec=style.CURVES["linear flow"].colour, zorder=5.0,
+                    label=fresh(ax, label))  # fmt: skip
+        flow3d(ax, path, "ReLU flow")
+    legend_below(fig)
+    return fig
+
+
+def weight_space(run: Experiment) -> Figure:
+    """The flows of an experiment where they can be seen: the plane, the box, or their curves."""
+    if run.X.shape[1] == 2:
+        return plane_flows(run.X, run.y, run.minima, run.flows)
+    if run.X.shape[1] == 3:
+        shown = sorted({e.datum for e in run.flows[0].events})[:2]
+        return space_flows(run.flows[:1], run.linear_flows[:1], [run.X], [shown])
+    return activity_curves(run)
+
+
+def activity_curves(run: Experiment, most: int = 5) -> Figure:
+    """Loss and x_i.w along the flows from the start whose ReLU flow has most events: the data with
+    events first, `most` of them."""
+    k = max(range(len(run.flows)), key=lambda k: len(run.flows[k].events))
+    relu, linear = run.flows[k], run.linear_flows[k]
+    order = [e.datum for e in (*relu.events, *linear.events)] + list(range(len(run.y)))
+    data = sorted(list(dict.fromkeys(order))[:most])
+    return losses_and_preactivations(run.X, run.y, relu, linear, run.step, None, data)
+
+
+def example_curves(run: Experiment) -> Figure:
+    """Figures 12 and 13: `losses_and_preactivations` of all data over the printed iterations."""
+    return losses_and_preactivations(
+        run.X, run.y, run.flows[0], run.linear_flows[0], run.step, run.iterations
+    )
+
+
+@in_house_style
+def losses_and_preactivations(
+    X: NDArray,
+    y: NDArray,
+    relu: Trajectory,
+    linear: Trajectory,
+    step: float,
+    until: float | None = None,
+    data: Sequence[int] | None = None,
+) -> Figure:
+    """Figures 12 and 13: loss curves, and x_i.w along both flows, against iterations t / step."""
+    data = list(range(len(X))) if data is None else list(data)
+    rows = 1 + len(data) // 2
+    fig, axes = panels(rows, 2, height=2.35 * rows + 0.7)
+    paths = {"linear flow": linear, "ReLU flow": relu}
+    loss_curves(axes[0], paths, X, y, step=step, xscale="log", until=until)
+    for ax, j in zip(axes[1:], data, strict=False):
+        preactivations(ax, paths, X[j], y[j], datum=j, step=step, xscale="log", until=until)
+    for ax in axes[1 + len(data) :]:
+        ax.set_axis_off()
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def segment_losses(
+    X: NDArray, y: NDArray, w1: NDArray, w2: NDArray, names: tuple[str, str]
+) -> Figure:
+    """The loss, and L_P of the cell of w1, on the segment from w1 (s = 0) to w2 (s = 1)."""
+    s = np.linspace(0.0, 1.0, 201)
+    W = (1.0 - s)[:, None] * w1 + s[:, None] * w2
+    h = W @ X.T
+    own = X @ w1 > 0
+    fig, (ax,) = panels(1, 1, height=3.6)
+    inside = 0.5 * ((h[:, own] - y[own]) ** 2).sum(axis=1) + 0.5 * (y[~own] ** 2).sum()
+    ax.plot(s, inside, color="#D55E00", ls="--", lw=1.8, label="$L_P$: no datum of the cell let go")
+    ax.plot(s, 0.5 * ((np.maximum(h, 0.0) - y) ** 2).sum(axis=1), color="#0072B2", lw=2.4,
+            label="loss $L$")  # fmt: skip
+    for at, value, name in ((0.0, inside[0], names[0]), (1.0, 0.0, names[1])):
+        value = 0.5 * ((np.maximum(h[int(at * 200)], 0.0) - y) ** 2).sum()
+        ax.plot(at, value, ls="", marker="o", ms=7, color=style.INK, clip_on=False, zorder=5)
+        ax.annotate(name, (at, value), (12 if at == 0 else -12, -16), textcoords="offset points",
+                    ha="left" if at == 0 else "right")  # fmt: skip
+    ax.set(xlabel="$s$ on the segment $(1-s)\\,w_1^* + s\\,w_2^*$", ylabel="loss")
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(0.0, 1.08 * float(inside.max()))
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) -> Figure:
+    """x_j.w(t) of starts that part where the boundary is touched: whole, and near the time `touch`.
+
+    The paths are drawn in their order, later ones thinner, so that those that coincide all show.
+    """
+    fig, (left, right) = panels(1, 2, height=3.9)
+    looks = (("#0072B2", "-", 4.5), ("#D55E00", "-", 4.5), ("#56B4E9", "--", 2.2),
+             ("#F0C090", "--", 2.2))  # fmt: skip
+    for ax, t in (
+        (left, np.linspace(0.0, 4.0 * touch, 801)),
+        (right, np.linspace(0.95 * touch, 1.05 * touch, 401)),
+    ):
+        for (name, path), (colour, line, width) in zip(paths.items(), looks, strict=False):
+            ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
+        ax.axhline(0.0, color=style.INK, lw=0.9)
+        ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
+    left.set_yscale("symlog", linthresh=30.0)
+    left.set(ylim=(-1000, 300), title="(a) the whole flow, linear below 30")
+    right.set(ylim=(-0.6, 0.3), title="(b) near the touch")
+    legend_below(fig, columns=2)
+    return fig
+
+
+@in_house_style
+def norm_shares(
+    norms: NDArray, start: NDArray, share: NDArray, loss_gap: NDArray, n: int
+) -> Figure:
+    """Share of data active at the start and in the limit, and the limit's loss gap, against |w0|.
+
+    Parameters: norms (k,), the others (k, m), one row a norm; n data in each of the m data sets.
+    """
+    fig, (left, right) = panels(1, 2, height=3.9)
+    hits = np.rint(share * n).sum(axis=1)
+    trials = np.full(len(norms), n * share.shape[1])
+    label = "norm of the start, $\\|w_0\\| / \\|w_{lin}\\|$"
+    share_points(left, norms, np.rint(start * n).sum(axis=1), trials, "active at the start",
+                 series=1, xlabel=label, ylabel="share of the data")  # fmt: skip
+    share_points(left, norms, hits, trials, "active in the limit", xlabel=label,
+                 ylabel="share of the data")  # fmt: skip
+    quartiles = np.quantile(loss_gap, (0.25, 0.5, 0.75), axis=1)
+    right.fill_between(norms, quartiles[0], quartiles[2], color="#0072B2", alpha=0.2, lw=0,
+                       label="middle half of the data sets")  # fmt: skip
+    right.plot(norms, loss_gap.mean(axis=1), color="#0072B2", marker="o", ms=5,
+               label="mean over the data sets")  # fmt: skip
+    right.set(xscale="log", xlabel=label, ylabel="loss above global, in units of $L(0)$")
+    right.set_ylim(bottom=-0.02)
+    legend_below(fig)
+    return fig
+
+
+# --- The book's first picture: Example 5.1, small enough for half a page and for a phone ----------
+
+
+@in_house_style
+def surprise(run: Experiment) -> Figure:
+    """The flows of an experiment in the plane, and its isolated local minima with their ranks."""
+    minima = [minimum for minimum in run.minima if minimum.dimension == 0]
+    fig = Figure(figsize=(4.9, 3.4), layout="constrained")
+    ax = fig.subplots()
+    weight_plane(ax, window_of_interest(minima, run.flows))
+    loss_levels(ax, run.X, run.y, floor=minima[0].loss)
+    stationary_sets(ax, minima, run.X)
+    for path in run.flows:
+        flow(ax, path, events=False)
+    ax.annotate("small start", (0.0, 0.0), (8.0, -9.0), textcoords="offset points")
+    annotate_minima(ax, minima, _rank)
+    return fig
+
+
+def _rank(minimum: StationarySet) -> str:
+    return "global minimum" if minimum.rank == 1 else f"rank {minimum.rank}"
+
+
+# --- Figures 6 and 7 of Lee, Sim & Ye 2022a, and boundaries that linear flows cross many
+# times --------------------------------------------------------------------------------------------
+
+
+RECTANGLE = "#E69F00"
+ELLIPSE = "#0072B2"
+SPAN = "#44AA99"
+AXES = "#882255"
+
+
+@in_house_style
+def hyperrectangles(space: LinearNeuron, plane: LinearNeuron) -> Figure:
+    """Figure 6: (a) the hyperrectangle of H for d = 3 with its axes and the linear flow from 0; (b)
+    for d = 2 the rectangle in the norm-increasing ellipse g < 0, both centred at w*/2."""
+    fig, (left, right) = panels(1, 2, height=4.7)
+    place = left.get_subplotspec()
+    left.remove()
+    box = fig.add_subplot(place, projection="3d")
+    box.set_title("(a) d = 3", loc="left")
+    right.set_title("(b) d = 2", loc="left")
+    _rectangle_in_space(box, space)
+    _rectangle_in_plane(right, plane)
+    legend_below(fig)
+    fig.draw_without_rendering()  # axes in space and in the plane settle in two rounds of layout
+    return fig
+
+
+def _rectangle_in_space(ax: Axes3D, net: LinearNeuron) -> None:
+    corners = net.vertices
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    pad = 0.12 * float(np.max(high - low))
+    box = tuple(float(v) for pair in zip(low - pad, high + pad, strict=True) for v in pair)
+    weight_box(ax, box, elevation=20, azimuth=-25)
+    for k, bit in enumerate((1, 2, 4)):
+        others = [b for b in (1, 2, 4) if b != bit]
+        ring = [0, others[0], sum(others), others[1]]
+        faces = [corners[ring], corners[[v + bit for v in ring]]]
+        ax.add_collection3d(
+            Poly3DCollection(faces, facecolors=RECTANGLE, alpha=0.10, edgecolors="none", zorder=1.0)
+        )
+        for start in (0, others[0], others[1], sum(others)):
+            ax.plot(*corners[[start, start + bit]].T, color=RECTANGLE, lw=1.3, zorder=1.4,
+                    label=fresh(ax, "hyperrectangle of $H$"))  # fmt: skip
+        tip = 0.45 * pad / 0.12 * net.axes[:, k]
+        ax.plot(*np.array([np.zeros(3), tip]).T, color=AXES, lw=1.6, ls=(0, (1.0, 1.2)), zorder=2.5,
+                label=fresh(ax, "eigenvector $e_k$ of $H$"))  # fmt: skip
+        ax.text(*(1.12 * tip), f"$e_{k + 1}$", color=AXES, fontsize=10, ha="center", zorder=6)
+    path = affine_flow(net.X, net.y, np.zeros(3), "linear")
+    flow3d(ax, path, "linear flow", events=False)
+    ax.plot(*net.minimum[:, None], ls="", zorder=5.0, label="minimum $w^*$",
+            **style.MARKERS["global minimum"])  # fmt: skip
+
+
+def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
+    turn = np.linspace(0.0, 2.0 * np.pi, 361)
+    half_axes = np.sqrt(net.height / net.eigenvalues)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    ellipse = 0.5 * net.minimum + net.at(circle * half_axes)
+    low, high = ellipse.min(axis=0), ellipse.max(axis=0)
+    pad = 0.10 * float(np.max(high - low))
+    weight_plane(ax, (low[0] - pad, high[0] + pad, low[1] - pad, high[1] + pad), equal=True)
+    ax.fill(*ellipse.T, color=ELLIPSE, alpha=0.08, lw=0, zorder=0.5)
+    ax.plot(*ellipse.T, color=ELLIPSE, lw=1.8, label="norm-increasing subset: edge $g = 0$")
+    ring = net.vertices[[0, 1, 3, 2, 0]]
+    ax.plot(*ring.T, color=RECTANGLE, lw=1.8, label="hyperrectangle of $H$")
+    for k in range(2):
+        ends = 0.5 * net.minimum + np.outer([-1.0, 1.0], half_axes[k] * net.axes[:, k])
+        ax.plot(*ends.T, color=AXES, lw=1.2, ls=(0, (1.0, 1.2)), label="eigenvector $e_k$ of $H$")
+    ax.plot(*(0.5 * net.minimum), ls="", marker="x", color=style.INK, ms=7, label="centre $w^*/2$")
+    flow(ax, affine_flow(net.X, net.y, np.zeros(2), "linear"), "linear flow", events=False)
+    ax.plot(*net.minimum, ls="", zorder=5.0, **style.MARKERS["global minimum"])
+
+
+@in_house_style
+def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
+    """Figure 7: linear flows from `starts` in R^3 on data X (n, 3) of rank 2 (the first two
+    independent), their projections onto the span, and the line of minima, which meets it once."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    B, R = np.linalg.qr(X[:2].T)
+    B = B * np.sign(np.diag(R))  # x_1 along the first axis: the same corners on every machine
+    across = np.cross(*B.T)
+    paths = [affine_flow(X, y, w0, "linear") for w0 in starts]
+    points = np.vstack([p.at(p.grid(40)) for p in paths])
+    shadows = points @ B @ B.T
+    low = np.minimum(points, shadows).min(axis=0)
+    high = np.maximum(points, shadows).max(axis=0)
+    pad = 0.15 * float(np.max(high - low))
+    fig, (ax,) = panels(1, 1, height=5.4, projection="3d")
+    box = tuple(float(v) for pair in zip(low - pad, high + pad, strict=True) for v in pair)
+    weight_box(ax, box, elevation=16, azimuth=-50)
+    flat = points @ B
+    (a, b), (c, d) = flat.min(axis=0) - pad, flat.max(axis=0) + pad
+    corners = np.array([[a, b], [c, b], [c, d], [a, d]]) @ B.T
+    ax.add_collection3d(
+        Poly3DCollection([corners], facecolors=SPAN, alpha=0.22, edgecolors=SPAN, zorder=1.0,
+                         label=r"span of the data $\overline{W}$")
+    )  # fmt: skip
+    foot = B @ (B.T @ paths[0].end)
+    heights = points @ across
+    ends = foot + np.outer([heights.min() - pad, heights.max() + pad], across)
+    ax.plot(*ends.T, color=style.GLOBAL, lw=3.0, zorder=1.6, label="line of minima")
+    for path in paths:
+        W = path.at(path.grid(100))
+        for end in (0, -1):
+            w = W[end]
+            ends = np.array([w, B @ (B.T @ w)])
+            ax.plot(*ends.T, color=style.QUIET, lw=1.2, ls=":", zorder=2.0,
+                    label=fresh(ax, r"projection $\varphi$"))  # fmt: skip
+        flow3d(ax, path, "linear flow", events=False)
+    shadow = paths[0].at(paths[0].grid(100)) @ B @ B.T
+    ax.plot(
+        *shadow.T, color=style.INK, lw=1.8, zorder=3.0, label="projected flow, the same for both"
+    )
+    ax.plot(*foot[:, None], ls="", zorder=6.0, label=r"minimum in $\overline{W}$",
+            **style.MARKERS["global minimum"])  # fmt: skip
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def boundary_crossings(
+    examples: Mapping[str, tuple[ArrayLike, ArrayLike]], datum: int = 0
+) -> Figure:
+    """x_j.w(t) along linear flows from 0, one panel for each data set X, y; crossings of zero are
+    marked. The vertical scale is logarithmic away from zero, so that all of them can be seen."""
+    fig, axes = panels(1, len(examples), height=3.6, titles=list(examples))
+    for ax, (X, y) in zip(axes, examples.values(), strict=True):
+        X, y = np.asarray(X, float), np.asarray(y, float)
+        path = affine_flow(X, y, np.zeros(X.shape[1]), "linear")
+        rates = np.linalg.svd(X, compute_uv=False) ** 2
+        at = np.array([e.t for e in path.events if e.datum == datum])
+        t = np.geomspace(0.1 / rates[0], max(8.0 / rates[-1], 2.0 * at.max(initial=0.0)), 600)
+        h = path.at(t) @ X[datum]
+        between = [np.abs(part).max() for part in np.split(h, np.searchsorted(t, at)) if len(part)]
+        ax.axhline(0.0, color=style.INK, lw=0.9)
+        ax.plot(t, h, label="linear flow", color=style.CURVES["linear flow"].colour, lw=1.8)
+        ax.plot(at, 0.0 * at, ls="", marker="D", ms=5.5, mfc=style.datum_colour(datum), mec="white",
+                label=f"crossing of the boundary of $x_{{{datum + 1}}}$", zorder=4)  # fmt: skip
+        ax.set_xscale("log")
+        ax.set_yscale("symlog", linthresh=0.2 * min(between))
+        ax.minorticks_off()
+        low, high = int(np.ceil(np.log10(t[0]))), int(np.log10(t[-1]))
+        powers = np.arange(low, high + 1, 1 + (high - low) // 4)
+        raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # plain text draws fast
+        ax.set_xticks(10.0**powers, ["10" + str(k).translate(raised) for k in powers])
+        largest = 10.0 ** np.floor(np.log10(np.abs(h).max()))
+        sizes = [v for v in (-largest, 0.0, largest) if h.min() <= v <= h.max()]
+        ax.set_yticks(sizes, [f"{v:g}".replace("-", "−") for v in sizes])
+        ax.set(xlabel="time $t$", xlim=(t[0], t[-1]))
+    axes[0].set_ylabel(f"$x_{{{datum + 1}}}\\cdot w(t)$")
+    legend_below(fig)
+    return fig
+
+
+# --- Figures 9 and 11 of Lee, Sim & Ye 2022a, redrawn from computed flows; the norm's
+# overshoot ----------------------------------------------------------------------------------------
+
+
+OLD, NEW, RATE = "#009E73", "#CC79A7", "#E69F00"
+NORMS_VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": ""}
+"""Below the end of a path, which may lie on it."""
+
+
+def _eigenbasis(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Virtual minimum (2,), eigenvectors as columns (2, 2), fastest first and c_k^* >= 0, rates."""
+    w, _ = virtual_minimum(X, y, active)
+    rates, E = np.linalg.eigh(X[active].T @ X[active])
+    rates, E = rates[::-1], E[:, ::-1]
+    return w, E * np.where(E.T @ w < 0.0, -1.0, 1.0), rates
+
+
+def _rectangle(ax: Axes, w: NDArray, E: NDArray, colour: str, label: str, line: str = "-") -> None:
+    """The hyperrectangle {sum c_k e_k, 0 <= c_k <= c_k^*} of the virtual minimum w (2,)."""
+    a, b = (E.T @ w)[:, None] * E.T
+    corners = np.array([0 * a, a, a + b, b, 0 * a])
+    ax.plot(*corners.T, color=colour, ls=line, lw=1.6, label=fresh(ax, label), zorder=3)
+
+
+def _ellipse(ax: Axes, w: NDArray, E: NDArray, rates: NDArray) -> None:
+    """The curve g_P(w) = w.H (w - w_P^*) = 0 of a cell, centred at w_P^* / 2."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 241)
+    size = 0.5 * np.sqrt(np.sum(rates * (E.T @ w) ** 2))
+    coordinates = size / np.sqrt(rates)[:, None] * np.array([np.cos(turn), np.sin(turn)])
+    ax.plot(*(0.5 * w[:, None] + E @ coordinates), color=RATE, lw=1.4,
+            label=fresh(ax, "$g_P = 0$: inside, the norm grows"), zorder=2.8)  # fmt: skip
+
+
+def _arrows(ax: Axes, origin: NDArray, E: NDArray, length: float, colour: str, mark: str) -> None:
+    """The eigenvectors as arrows from `origin` (2,), named."""
+    for k in range(2):
+        tip = origin + length * E[:, k]
+        ax.annotate("", tip, origin, zorder=5,
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4})  # fmt: skip
+        ax.text(*(origin + 1.22 * length * E[:, k]), f"${mark}_{k + 1}$", color=colour,
+                ha="center", va="center", fontsize=9, zorder=6)  # fmt: skip
+
+
+def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str, label: str) -> None:
+    """The cell with these active data, shaded."""
+    (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
+    grid = np.stack(np.meshgrid(np.linspace(a, b, 240), np.linspace(c, d, 240)), axis=-1)
+    inside = ((grid @ X.T > 0.0) == active).all(axis=-1)
+    ax.contourf(grid[..., 0], grid[..., 1], inside.astype(float), levels=[0.5, 1.5],
+                colors=[colour], alpha=0.13, zorder=0.2)  # fmt: skip
+    ax.plot([], [], color=colour, lw=7, alpha=0.25, label=fresh(ax, label))
+
+
+def _virtual(ax: Axes, w: NDArray, colour: str, label: str) -> None:
+    ax.plot(*w, mfc=colour, label=fresh(ax, label), **NORMS_VIRTUAL)
+
+
+@in_house_style
+def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure:
+    """Figure 9: the first crossing of a planar flow, from P to P~: both hyperrectangles, both pairs
+    of eigenvectors, both virtual minima."""
+    step = crossings(X, path)[0]
+    fig, (ax,) = panels(1, 1, height=6.2)
+    weight_plane(ax, window, equal=True)
+    reach = 0.09 * (window[1] - window[0])
+    corner = np.array([window[1] - 4.6 * reach, window[3] - 1.6 * reach])
+    for active, colour, tilde, line in (
+        (step.before, OLD, "", "-"),
+        (step.after, NEW, "\\tilde ", "--"),
+    ):
+        w, E, _ = _eigenbasis(X, y, active)
+        _shade(ax, X, active, colour, f"cell ${tilde}P$")
+        _rectangle(ax, w, E, colour, f"hyperrectangle of ${tilde}P$", line)
+        _virtual(ax, w, colour, f"virtual minimum of ${tilde}P$")
+        shift = np.array([2.6 * reach if tilde else 0.0, 0.0])
+        _arrows(ax, corner + shift, E, reach, colour, f"{tilde}e")
+    activation_boundaries(ax, X, [step.datum])
+    flow(ax, path)
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def cell_dynamics(
+    cases: Sequence[tuple[NDArray, NDArray, int]], windows: Sequence[Window]
+) -> Figure:
+    """Figure 11: a cell P that the flow from 0 enters by losing x_0 at w_0. (a) eigenvectors, the
+    line through w_P^* along e_2, and flows; (b) w_P^* in P; (c) w_P^* outside P, which is left.
+
+    `cases` are (X, y, k) for the three panels: P is entered at crossing k (from 0) of the flow.
+    """
+    titles = ("(a) flows in $P$", "(b) $w_P^*$ in $P$", "(c) $w_P^*$ outside $P$")
+    fig, axes = panels(1, 3, height=4.15, titles=titles, sharey=True)
+    for ax, (X, y, k), window in zip(axes, cases, windows, strict=True):
+        weight_plane(ax, window, equal=True)
+        path = affine_flow(X, y, 1e-9 * X.T @ y)
+        step = crossings(X, path)[k]
+        w, E, rates = _eigenbasis(X, y, step.after)
+        _shade(ax, X, step.after, OLD, "cell $P$")
+        slow = w[:, None] + E[:, 1:] * np.array([-9.0, 9.0]) * np.linalg.norm(w)
+        ax.plot(*slow, color=style.QUIET, ls=":", lw=1.4, zorder=2,
+                label=fresh(ax, "line through $w_P^*$ along $e_2$"))  # fmt: skip
+        _virtual(ax, w, OLD, "virtual minimum $w_P^*$")
+        if ax is axes[0]:
+            length = 0.2 * (window[1] - window[0])
+            _arrows(ax, np.array([window[0] + 1.4 * length, window[2] + 0.6 * length]), E, length,
+                    style.INK, "e")  # fmt: skip
+            _other_flows(ax, X, y, step)
+        else:
+            _ellipse(ax, w, E, rates)
+            _rectangle(ax, w, E, OLD, "hyperrectangle of $P$")
+        flow(ax, path, "ReLU flow", arrows=1)
+        activation_boundaries(ax, X, _edges(X, step.after))
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    legend_below(fig)
+    return fig
+
+
+def _edges(X: NDArray, active: NDArray) -> list[int]:
+    """The data on whose boundaries the cell ends, no two of them parallel."""
+    cells = {tuple(row) for row in enumerate_cells(X).patterns.tolist()}
+    across = active ^ np.eye(len(active), dtype=bool)
+    return [j for j, row in enumerate(across.tolist()) if tuple(row) in cells]
+
+
+def _other_flows(ax: Axes, X: NDArray, y: NDArray, step: Crossing) -> None:
+    """Flows from other points of the boundary on which w_0 lies, thin."""
+    for share in (0.35, 0.65, 1.4, 1.9):
+        only = affine_flow(X[step.after], y[step.after], share * step.w, activation="linear")
+        W = only.at(only.grid(120))
+        inside = (step.after == (X @ W.T > 0.0).T).all(axis=1)
+        inside[0] = True
+        stop = len(inside) if inside.all() else int(np.argmin(inside))
+        ax.plot(*W[:stop].T, color="#6A3D9A", lw=1.0, zorder=3,
+                label=fresh(ax, "flow of $P$ from another point"))  # fmt: skip
+
+
+@in_house_style
+def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) -> Figure:
+    """|w(t)|^2 - |w^*|^2 from w0 = eps v: (a) over eps^2, it rises above zero and falls back;
+    (b) its largest value against eps."""
+    fig, (left, right) = panels(
+        1, 2, height=3.7, titles=("(a) along the flow", "(b) largest value")
+    )
+    X, y, v = (np.asarray(value, float) for value in (X, y, v))
+    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+    for eps, colour in zip(sizes, colours, strict=False):
+        path = affine_flow(X, y, eps * v)
+        t = np.linspace(0.0, 5.0, 1001)
+        above = (path.at(t) ** 2).sum(axis=1) - path.end @ path.end
+        left.plot(t, above / eps**2, color=colour, label=f"$\\varepsilon = {eps:g}$")
+    left.axhline(0.0, color=style.INK, lw=0.9)
+    left.set(xlabel="time $t$", ylim=(-0.02, 0.08), xlim=(0.0, 5.0),
+             ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
+    many = np.geomspace(min(sizes) / 3, 3 * max(sizes), 13)
+    most = []
+    for eps in many:
+        path = affine_flow(X, y, eps * v)
+        most.append(np.max((path.at(path.grid(400)) ** 2).sum(axis=1)) - path.end @ path.end)
+    right.loglog(many, most, color=style.INK, label="largest $|w(t)|^2 - |w^*|^2$")
+    right.loglog(many, many**2, color=style.QUIET, ls="--", label="$|w_0|^2 = \\varepsilon^2$")
+    law = 7.0 / 18.0 * 36.0 ** (-2.0 / 7.0)
+    right.loglog(many, law * many ** (18.0 / 7.0), color="#D55E00", ls=":", lw=2.6,
+                 label=f"${law:.2f}\\,\\varepsilon^{{18/7}}$")  # fmt: skip
+    right.set(xlabel="$\\varepsilon$")
+    legend_below(fig, columns=3)
+    return fig
+
+
+# --- Figures 8 and 10 of Lee, Sim & Ye 2022a, from computed objects: a boundary, and all the
+# cells --------------------------------------------------------------------------------------------
+
+
+QUADRANTS = (("3rd", 225.0, 180.0), ("2nd", 180.0, 90.0), ("1st", 90.0, 0.0), ("4th", 0.0, -90.0),
+             ("3rd", -90.0, -135.0))  # fmt: skip
+
+
+@in_house_style
+def circle_of_cells(X: NDArray) -> Figure:
+    """Figure 10: the cells of X (n, 2) around the circle, and each datum's activity along it.
+
+    The circle is followed clockwise from the third quadrant, so that the second comes next.
+    """
+    fig, (plane, strip) = panels(
+        1, 2, height=4.3, titles=("(a) the cells and the circle", "(b) active data along it")
+    )
+    weight_plane(plane, (-1.5, 1.5, -1.5, 1.5), equal=True)
+    activation_boundaries(plane, X, names=False)
+    turn = np.linspace(0.0, 2.0 * np.pi, 181)
+    plane.plot(np.cos(turn), np.sin(turn), color=style.INK, lw=1.2, label="circle $|w| = 1$")
+    ends = boundary_angles(X)
+    middles = 0.5 * (ends + np.append(ends[1:], ends[0] - 360.0))
+    for k, at in enumerate(middles, start=1):
+        a = np.deg2rad(at)
+        active = np.flatnonzero(X @ (np.cos(a), np.sin(a)) > 0) + 1
+        names = "{" + ", ".join(map(str, active)) + "}" if len(active) else "∅"
+        _words(plane, 1.3 * np.cos(a), 1.3 * np.sin(a), names, style.QUIET)
+        _words(plane, 0.78 * np.cos(a), 0.78 * np.sin(a), f"$P_{k}$", style.INK)
+        # The last cell lies at both ends of the strip.
+        places = [at] if k < len(ends) else [0.5 * (225.0 + ends[0]), 0.5 * (ends[-1] - 135.0)]
+        for place in places:
+            _words(strip, place, len(X) + 0.9, f"$P_{k}$", style.INK)
+    cells(plane, X, names=False)
+    _activity(strip, X, ends)
+    plane.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+    legend_below(fig)
+    return fig
+
+
+def boundary_angles(X: ArrayLike) -> NDArray:
+    """Angles in degrees, 225 down to -135, at which the circle meets the boundaries of X (n, 2)."""
+    X = np.asarray(X, float)
+    across = np.degrees(np.arctan2(X[:, 1], X[:, 0]))
+    both = np.concatenate([across + 90.0, across - 90.0])
+    turned = np.where(both <= -135.0, both + 360.0, both)
+    return np.unique(np.round(turned, 9))[::-1]
+
+
+def _activity(ax: Axes, X: NDArray, ends: NDArray) -> None:
+    """One bar a datum where x_i.w > 0 along the circle, the quadrants named below."""
+    n = len(X)
+    for i, x in enumerate(X):
+        middle = float(np.degrees(np.arctan2(x[1], x[0])))
+        ax.plot([middle + 90.0, middle - 90.0], [i + 1, i + 1], lw=7, solid_capstyle="butt",
+                color=style.datum_colour(i))  # fmt: skip
+    style.legend_entry(ax, "$x_i$ is active", color=style.QUIET, lw=7)
+    for end in ends:
+        ax.axvline(end, color=style.QUIET, lw=0.6, ls=":")
+    for name, start, stop in QUADRANTS:
+        if name in ("2nd", "4th"):
+            ax.axvspan(stop, start, color="#3B5B7A", alpha=0.10, lw=0)
+        _words(ax, 0.5 * (start + stop), 0.35, name, style.QUIET)
+    ax.set(
+        xlim=(225.0, -135.0),
+        ylim=(0.0, n + 1.4),
+        yticks=range(1, n + 1),
+        yticklabels=[style.datum_name(i) for i in range(n)],
+        xticks=(180, 90, 0, -90),
+        xticklabels=("180°", "90°", "0°", "−90°"),
+        xlabel="angle of $w$, clockwise",
+    )
+
+
+@in_house_style
+def across_boundary(X: NDArray, y: NDArray, w: NDArray, datum: int, window: Window) -> Figure:
+    """Figure 8: (a) a point w on the boundary of x_j, the least of L there, and the line through it
+    along x_j; (b) the loss on that line, with its two slopes at w, the line's parabolas."""
+    x = X[datum] / np.linalg.norm(X[datum])
+    fig, (plane, line) = panels(
+        1, 2, height=4.1, titles=("(a) weight space", f"(b) the loss along $x_{datum + 1}$")
+    )
+    minima = local_minima(X, y)
+    weight_plane(plane, window)
+    loss_levels(plane, X, y, floor=minima[0].loss)
+    stationary_sets(plane, minima, X)
+    activation_boundaries(plane, X)
+    reach = 1.35
+    plane.plot(*np.array([w - reach * x, w + reach * x]).T, color="#0072B2", lw=2.2,
+               label="line through $w^*$", zorder=3)  # fmt: skip
+    s = np.linspace(-reach, reach, 271)
+    values = loss(X, y, w + s[:, None] * x)
+    line.plot(s, values, color="#0072B2", lw=2.2, label="loss $L$ on the line")
+    for side, dashes, name in ((1.0, "--", "slope from $P_+$"), (-1.0, ":", "slope from $P_-$")):
+        slope = float(loss(X, y, w + side * 1e-6 * x) - loss(X, y, w)) / (side * 1e-6)
+        ends = np.array([-0.75, 0.75])
+        line.plot(ends, float(loss(X, y, w)) + slope * ends, color="#D55E00", ls=dashes, lw=1.4,
+                  label=name)  # fmt: skip
+    plane.plot(*w, ls="", marker="o", ms=7, color=style.INK, zorder=5, label="$w^*$")
+    line.plot(0.0, float(loss(X, y, w)), ls="", marker="o", ms=7, color=style.INK, zorder=5)
+    line.axvline(0.0, color=style.datum_colour(datum), lw=1.2)
+    line.text(0.03, 0.05, "$P_-$", transform=line.transAxes)
+    line.text(0.97, 0.05, "$P_+$", transform=line.transAxes, ha="right")
+    line.set(xlabel=f"$s$ in $w^* + s\\,x_{datum + 1}/|x_{datum + 1}|$", ylabel="loss")
+    line.set_xlim(-reach, reach)
+    annotate_minima(plane, minima, lambda m: f"$L = {m.loss:.3f}$")
+    legend_below(fig)
+    return fig
+
+
+def _words(ax: Axes, at: float, height: float, words: str, colour: str) -> None:
+    frame.halo_text(ax, np.array([at, height]), words, color=colour, fontsize=8.5, zorder=4)
+
+
+# --- Figure 5 of Lee, Sim & Ye 2022a: label back-propagation, drawn from a computed network -------
+
+
+FORWARD, BACKWARD, LABEL = "#0072B2", "#D55E00", "#117733"
+IDLE = "#BBBBBB"
+
+
+@in_house_style
+def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> Figure:
+    """A network of a few units on one datum: (a) outputs o, errors delta and labels at every unit;
+    (b) every layer alone, whose labels pull its outputs.
+
+    Parameters: weights W^(m) (h_m, h_{m-1}), x (d,), y (h_l,).
+    """
+    found = backpropagate(weights, x[None], y[None])
+    labels = [of_layer[0] for of_layer in labels_of(found, y[None])]
+    layers = len(weights)
+    fig = Figure(figsize=(style.TEXT_WIDTH, 6.6), layout="constrained")
+    rows = fig.add_gridspec(2, layers, height_ratios=(3.4, 2.6))
+    network = fig.add_subplot(rows[0, :])
+    network.set_title("(a) the network on one datum")
+    _network(network, weights, x, found, labels)
+    axes: list[Axes] = []
+    for m in range(layers):
+        ax = fig.add_subplot(rows[1, m], sharey=axes[0] if axes else None)
+        axes.append(ax)
+        kind = "ReLU" if m < layers - 1 else "linear"
+        ax.set_title(("(b) " if m == 0 else "") + f"layer {m + 1} alone, {kind}")
+        _layer(ax, found, labels, m)
+    axes[0].set_ylabel("value")
+    legend_below(fig)
+    return fig
+
+
+def _network(
+    ax: Axes, weights: Sequence[NDArray], x: NDArray, found: Passes, labels: Sequence[NDArray]
+) -> None:
+    """Units in columns, one a layer, with the weights on the edges between them."""
+    columns = [x, *(o[0] for o in found.outputs)]
+    places = [_heights(len(column)) for column in columns]
+    for m, W in enumerate(weights):
+        for j, k in np.ndindex(W.shape):
+            ends = np.array([[m, places[m][k]], [m + 1, places[m + 1][j]]])
+            used = columns[m][k] != 0 and (m == len(weights) - 1 or columns[m + 1][j] > 0)
+            ax.plot(*ends.T, color=style.QUIET if used else IDLE, lw=1.0 if used else 0.6,
+                    ls="-" if used else ":", zorder=1)  # fmt: skip
+            at = ends[0] + (0.33 + 0.16 * (k % 2)) * (ends[1] - ends[0])
+            ax.text(*at, _number(float(W[j, k])), ha="center", va="center", fontsize=8, zorder=2,
+                    color=style.INK if used else style.QUIET,
+                    bbox={"fc": "white", "ec": "none", "pad": 1.0})  # fmt: skip
+    for m, (column, heights) in enumerate(zip(columns, places, strict=True)):
+        for j, (value, height) in enumerate(zip(column, heights, strict=True)):
+            hidden = 0 < m < len(columns) - 1
+            idle = hidden and value <= 0
+            ax.plot(m, height, ls="", marker="o", ms=22, mfc="#EEEEEE" if idle else "white",
+                    mec=IDLE if idle else FORWARD, mew=1.6, zorder=3)  # fmt: skip
+            ax.text(m, height, _number(value), ha="center", va="center", zorder=4,
+                    color=style.QUIET if idle else FORWARD, fontweight="bold")  # fmt: skip
+            if m > 0:
+                delta, label = found.deltas[m - 1][0, j], labels[m - 1][j]
+                ax.text(m, height - 0.33, rf"$\delta = {_number(delta)}$", ha="center", va="center",
+                        color=BACKWARD, zorder=4)  # fmt: skip
+                ax.text(m, height - 0.53, rf"$y = {_number(label)}$", ha="center", va="center",
+                        color=LABEL, zorder=4)  # fmt: skip
+    top = max(h.max() for h in places) + 0.55
+    for m in range(len(columns)):
+        name = "input $x$" if m == 0 else f"layer {m}: $o^{{({m})}}$"
+        ax.text(m, top, name, ha="center", va="center")
+    bottom = min(h.min() for h in places) - 0.65
+    ax.text(0, bottom, "forward: outputs $o$ \u2192", ha="center", va="center", color=FORWARD)
+    ax.text(m, bottom, "\u2190 backward: $\\delta$, labels $y$", ha="right", va="center",
+            color=BACKWARD)  # fmt: skip
+    ax.set_xlim(-0.35, len(columns) - 0.65)
+    ax.set_ylim(bottom - 0.15, top + 0.2)
+    ax.axis("off")
+
+
+def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
+    """Outputs and labels of one layer, an arrow of length -delta from the one to the other."""
+    outputs = found.outputs[m][0]
+    values = np.concatenate([*labels, *(o[0] for o in found.outputs)])
+    lowest = float(values.min()) - 1.0
+    if m < len(labels) - 1:
+        ax.axhspan(lowest, 0.0, color="#EEEEEE", lw=0, zorder=0, label="out of reach of a ReLU")
+    units = np.arange(1, len(outputs) + 1)
+    for unit, o, label in zip(units, outputs, labels[m], strict=True):
+        if o != label:
+            ax.annotate("", (unit, label), (unit, o), zorder=2,
+                        arrowprops={"arrowstyle": "-|>", "color": BACKWARD, "lw": 1.6,
+                                    "shrinkA": 4, "shrinkB": 4})  # fmt: skip
+    ax.plot(units, outputs, ls="", marker="o", ms=8, mfc="white", mec=FORWARD, mew=1.8, zorder=3,
+            label="output $o$")  # fmt: skip
+    ax.plot(units, labels[m], ls="", marker="D", ms=5.5, color=LABEL, zorder=4,
+            label="back-propagated label $y = o - \\delta$")  # fmt: skip
+    ax.plot([], [], color=BACKWARD, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
+    ax.set_xticks(units, [f"unit {k}" for k in units])
+    ax.set_xlim(0.4, len(units) + 0.6)
+    ax.set_ylim(lowest, float(values.max()) + 1.0)
+    inputs = ", ".join(_number(v) for v in found.inputs[m][0])
+    ax.set_xlabel(rf"data $x^{{({m + 1})}} = ({inputs})$")
+
+
+def _heights(units: int) -> NDArray:
+    """Places of the units of a layer, from the top, evenly around 0."""
+    return 1.15 * (0.5 * (units - 1) - np.arange(units))
+
+
+def _number(value: float) -> str:
+    """A value with at most two decimals, the minus sign a proper one."""
+    return f"{value + 0.0:.3g}".replace("-", "\u2212")
+
+
+# --- Figure 2 of Lee, Sim & Ye 2022a, and ours on what happens at an activation boundary ----------
+
+
+ACTIVATION_VIRTUAL = ("#E69F00", "#F0E442")
+"""Colours of the two virtual minima, as in the paper: orange and yellow."""
+
+
+@in_house_style
+def training_dynamics(
+    deactivated: tuple[NDArray, NDArray, Trajectory, Window],
+    scaled: tuple[NDArray, NDArray, NDArray, Sequence[Trajectory], Window],
+) -> Figure:
+    """Figure 2: (a) the flow that lets a datum go; (b) the gradients along a ray, and flows.
+
+    Parameters: (a) X (n, 2), y (n,), the flow and the window; (b) X, y, a point w0 (2,) on the ray,
+    flows and the window.
+    """
+    fig, (a, b) = panels(1, 2, height=5.6, titles=("(a) a datum is let go", "(b) along a ray"))
+    _deactivation(a, *deactivated)
+    _along_ray(b, *scaled)
+    legend_below(fig, columns=2)
+    return fig
+
+
+def _deactivation(ax, X, y, path: Trajectory, window: Window) -> None:
+    weight_plane(ax, window, equal=True)
+    solution_lines(ax, X, y)
+    flow(ax, path)
+    everything = np.ones(len(y), bool)
+    names = ("virtual minimum of $P_0$, all active", "virtual minimum of $P_1$")
+    for active, colour, name in zip(
+        (everything, X @ path.end > 0), ACTIVATION_VIRTUAL, names, strict=True
+    ):
+        w, _ = virtual_minimum(X, y, active)
+        ax.plot(*w, ls="", marker="*", ms=15, mfc=colour, mec=style.INK, mew=0.9, label=name,
+                zorder=5.6)  # fmt: skip
+    activation_boundaries(ax, X)
+    cells(ax, X)
+
+
+def _along_ray(ax, X, y, w0, paths: Sequence[Trajectory], window: Window) -> None:
+    weight_plane(ax, window, equal=True)
+    for path in paths:
+        flow(ax, path, arrows=1)
+    stars = [float(alpha_star(X, y, w0, j) or np.nan) for j in range(len(y))]
+    ax.plot(*np.outer(w0, [0.0, 1.6 * max(stars)]), color=style.QUIET, lw=1.0, ls=":",
+            label=r"ray $\alpha w_0$", zorder=2.4)  # fmt: skip
+    alphas = np.linspace(0.15, 1.5, 9) * max(stars)
+    points = np.outer(alphas, w0)
+    arrows = np.array([-gradient(X, y, w) for w in points])
+    reach = 0.16 * (window[1] - window[0]) / np.linalg.norm(arrows, axis=1).max()
+    ax.quiver(*points.T, *(reach * arrows).T, angles="xy", scale_units="xy", scale=1.0,
+              color="#C62828", width=0.006, zorder=4.2)  # fmt: skip
+    style.legend_entry(ax, r"$-\nabla L(\alpha w_0)$", color="#C62828", lw=1.5)
+    for j, star in enumerate(stars):
+        ax.plot(*(star * np.asarray(w0)), ls="", marker="^", ms=8, mfc=datum_colour(j),
+                mec=style.INK, mew=0.8, zorder=5.8)  # fmt: skip
+    style.legend_entry(ax, r"$\alpha_j^* w_0$, in the colour of $x_j$", ls="", marker="^", ms=8,
+                       mfc=style.QUIET, mec=style.INK, mew=0.8)  # fmt: skip
+    activation_boundaries(ax, X)
+    cells(ax, X)
+
+
+@in_house_style
+def boundary_cases(
+    X: NDArray, y: NDArray, points: ArrayLike, step: float, window: Window
+) -> Figure:
+    """What a flow does on the boundary of x_1: at each of the `points` (k, 2) on it, the velocity
+    on either side, the active side's drawn from the point shifted into it by `step`."""
+    fig, (ax,) = panels(1, 1, height=4.6)
+    weight_plane(ax, window, equal=True)
+    unit = X[0] / np.linalg.norm(X[0])
+    for sign, colour, name in ((1.0, "#0072B2", "velocity where $x_1$ is active"),
+                               (-1.0, "#D55E00", "velocity where $x_1$ is inactive")):  # fmt: skip
+        starts = np.asarray(points, float) + sign * step * unit
+        v = np.array([-gradient(X, y, w) for w in starts])
+        ax.quiver(*starts.T, *v.T, angles="xy", scale_units="xy", scale=3.0, color=colour,
+                  width=0.006, zorder=4.2)  # fmt: skip
+        style.legend_entry(ax, name, color=colour, lw=1.8)
+    ax.plot(*np.asarray(points, float).T, ls="", marker="o", ms=5, color=style.INK, zorder=5.0)
+    activation_boundaries(ax, X)
+    cells(ax, X)
+    legend_below(fig)
+    return fig

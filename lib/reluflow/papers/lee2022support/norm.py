@@ -1,0 +1,558 @@
+"""The page `norm`: Theorem 4.7 and Lemmas F.8 and F.9."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow import rational
+from reluflow.approx import approx
+from reluflow.exact import polynomial
+from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
+from reluflow.flows.activity import visited_cells
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.trajectory import Trajectory, largest_norm_drop
+from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
+from reluflow.instances import Arrays, Draws, data_draws, extended
+from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.networks import loss
+from reluflow.papers.lee2022support.setting import (
+    NORMS,
+    assumptions,
+    flows_of,
+    gentle_radius,
+    guaranteed_radius,
+    meets,
+    norm_drops,
+    small,
+    small_flows,
+    smallest_force,
+    start_direction,
+    starts_of,
+    unit_of_norm,
+    within,
+)
+from reluflow.papers.lee2022support.small_flows import (
+    ASSUMED,
+    keeps_all,
+    norm_lost,
+    planar,
+    resting_point,
+)
+from reluflow.rational import preactivation_polynomial
+
+# --- Second route: the norm's overshoot in rational arithmetic: a second route, which follows
+# no flow ------------------------------------------------------------------------------------------
+
+
+def rate_polynomial(
+    X: Sequence[Sequence[int]], y: Sequence[int], v: Sequence[int]
+) -> tuple[sympy.Poly, sympy.Symbol]:
+    """g along the all-active flow from w0 = eps v, exactly: a polynomial in u = exp(-l t), and eps.
+
+    g = sum_i h_i (h_i - y_i) with the polynomials h_i = x_i.w of `preactivation_polynomial`; l is
+    the greatest common measure of the eigenvalues of H, which must be rational.
+    """
+    u, eps = sympy.symbols("u eps")
+    total = sympy.Integer(0)
+    for j, label in enumerate(y):
+        found = preactivation_polynomial(X, y, j, [Fraction(c) for c in v])
+        h = polynomial(found.limit).as_expr() + eps * polynomial(found.start).as_expr()
+        total += h * (h - label)
+    return sympy.Poly(total, u), eps
+
+
+def late_sign(polynomial: sympy.Poly, eps: sympy.Symbol, value: Fraction) -> int:
+    """The sign of g for all late times, u -> 0+, at eps = value: that of its lowest power of u."""
+    exact = sympy.Poly(polynomial.as_expr().subs(eps, value), polynomial.gen)
+    return int(sympy.sign(exact.coeffs()[-1]))
+
+
+def sharp_share(m: int, eps: Fraction, u: Fraction) -> Fraction:
+    """(|w|^2 - |w*|^2) / |w0|^2 of `norm.sharp_instance` where exp(-t) = u:
+    w = (1 - (1 - eps) u^N) (1, 1) + eps (m + 1) u (1, -1)."""
+    along = 1 - (1 - eps) * u ** (2 * m + 1) ** 2
+    return (along**2 + (eps * (m + 1) * u) ** 2 - 1) / (eps**2 * (1 + (m + 1) ** 2))
+
+
+# --- The norm that small flows in the plane lose (Theorem 4.7 and the first half of Lemma
+# F.9) ---------------------------------------------------------------------------------------------
+#
+# |w(t)| may rise above its limit and fall back, however small the start; what is true instead is
+# that |w|^2 drops by at most |w0|^2. An instance is a data set "X" (n, 2), "y" (n,) and a direction
+# "u" of the start, by default along X^T y, which activates all data.
+
+
+ROUNDING = 1e-11
+"""A loss of |w|^2 below this share of |w(inf)|^2 is rounding."""
+
+
+def all_active_direction(X: ArrayLike, rng: np.random.Generator) -> NDArray:
+    """A random unit vector (2,) of the all-active cell, uniform in angle. X (n, 2), A1."""
+    angles = np.arctan2(np.asarray(X)[:, 1], np.asarray(X)[:, 0])
+    turn = rng.uniform(angles.max() - np.pi / 2, angles.min() + np.pi / 2)
+    return np.array([np.cos(turn), np.sin(turn)])
+
+
+def all_active_draws(sizes: tuple[int, int] = (2, 8)) -> Draws:
+    """Planar data sets, each with a random direction u of the all-active cell."""
+    return extended(
+        data_draws(2, sizes), lambda item, rng: {"u": all_active_direction(item["X"], rng)}
+    )
+
+
+def _draws() -> Draws:
+    """Those, and again with labels along X e_1, e_1 the top eigenvector of X^T X: the coincidence
+    c_2^* = 0."""
+
+    def aligned(item: Arrays, rng: np.random.Generator) -> Arrays:
+        top = np.abs(np.linalg.eigh(item["X"].T @ item["X"])[1][:, -1])
+        return {"y": 10.0 ** rng.uniform(-1.0, 1.0) * item["X"] @ top}
+
+    draws = all_active_draws()
+    return {**draws, **{f"aligned, {k}": one for k, one in extended(draws, aligned).items()}}
+
+
+def all_active(item: Instance) -> bool:
+    """Whether the instance's direction "u" is in the all-active cell."""
+    return bool(np.all(item["X"] @ item["u"] > 0.0))
+
+
+def gently(item: Instance) -> bool:
+    """Whether the starts of `NORMS` are in the all-active cell, and shorter than rho."""
+    return all_active(item) and within(item, gentle_radius)
+
+
+STARTED = {**ASSUMED, "w0 in the all-active cell": all_active}
+
+
+def never_drops(
+    says: str,
+    draws: Draws,
+    hypotheses: Mapping[str, Callable[[Instance], bool]],
+    norms: Sequence[float] = NORMS,
+    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+) -> Statement:
+    """|w(t)| never drops from starts of these norms, in units of the radius of the data."""
+
+    def batch(items: Sequence[Instance]) -> NDArray:
+        return -np.min([norm_drops(flows) for flows in flows_of(items, norms, radius)], axis=0)
+
+    return Statement(
+        says,
+        draws,
+        lambda item: (
+            1.0
+            - planted(item)
+            - min(largest_norm_drop(path) for path in small_flows(item, norms, radius))
+        ),
+        hypotheses,
+        tolerance=ROUNDING,
+        batch=batch,
+    )
+
+
+def norm_never_drops() -> Statement:
+    """sv.lemF.9.1: small flows from the all-active cell never lose norm (Lemma F.9, first half);
+    the coincidence c_2^* = 0 is among the draws."""
+    return never_drops("the norm never drops", _draws(), STARTED, radius=gentle_radius)
+
+
+def norm_drops_little() -> Statement:
+    """sv.ours.small.norm: for w0 in the all-active cell, |w0| < rho (`gentle_radius`),
+    |w(s)|^2 - |w(t)|^2 <= |w0|^2 for s < t."""
+
+    def slack(item: Instance) -> float:
+        starts = starts_of(item, NORMS, gentle_radius)
+        paths = small_flows(item, NORMS, gentle_radius)
+        lost = [norm_lost(item["X"], item["y"], path) for path in paths]
+        return min(
+            1.0 - (drop - ROUNDING * float(path.end @ path.end)) / float(w0 @ w0)
+            for w0, path, drop in zip(starts, paths, lost, strict=True)
+        )
+
+    hypotheses = given("sv.ours.small.norm", data=planar, start=gently)
+    return Statement("the square of the norm drops by at most |w0|^2", _draws(), slack, hypotheses,
+                     tolerance=1e-6)  # fmt: skip
+
+
+def drops(report: Report) -> list[Evidence]:
+    """Where the norm drops: among labels along the top eigenvector."""
+    aligned = sum(n for kind, n in report.violations.items() if kind.startswith("aligned"))
+    return [
+        fact("instances on which |w(t)| drops, at all norms tried",
+             sum(report.violations.values()), 0),
+        note("of them with labels along the top eigenvector, c_2* = 0", aligned),
+        note("instances tried", report.tried),
+        note("seed", report.seed),
+    ]  # fmt: skip
+
+
+OVERSHOOT = (np.array([[1, 2], [2, 1]]), np.array([3, 3]), np.array([1, 0]))
+"""Two data X, y and a direction v: from w0 = eps v the norm rises above |w*| and falls back."""
+
+SMALL = (1e-2, 1e-3, 1e-4)
+
+
+def overshoot() -> Counterexample:
+    """The norm drops, however small the start: two data with w* along the top eigenvector of H."""
+    X, y, v = OVERSHOOT
+    w0 = SMALL[0] * unit_of_norm(X, y) * v
+    lost = norm_lost(X, y, affine_flow(X, y, w0)) / float(w0 @ w0)
+    polynomial, eps = rate_polynomial(X.tolist(), y.tolist(), v.tolist())
+    signs = [late_sign(polynomial, eps, Fraction(1, 10**k)) for k in (4, 7, 10)]
+    leading = polynomial.coeff_monomial(polynomial.gen**2)
+    return Counterexample(
+        instance={"X": X, "y": y, "w0": "eps (1, 0), eps > 0"},
+        assumptions={
+            **assumptions(X, y),
+            "d = 2": X.shape[1] == 2,
+            "w0 in the all-active cell": bool(np.all(X @ v > 0)),
+            "q(w0) > 0": smallest_force(X, y, [1e-6 * v]) > 0,
+            "no boundary is crossed": not any(affine_flow(X, y, size * v).events for size in SMALL),
+        },
+        breaks=(bound("drop of |w|^2 on the exact flow, |w0| a hundredth of min y_i / |x_i|", lost,
+                      "<=", 0, "of |w0|^2"),),
+        recheck=(
+            fact("eps among 1e-4, 1e-7, 1e-10 with g(w(t)) > 0 at all late t (exact polynomial)",
+                 sum(sign > 0 for sign in signs), 0),
+            fact("for every eps: coefficient of exp(-2t) in g is eps^2/2 > 0",
+                 bool((leading - eps**2 / 2).equals(0)), False),
+        ),
+        route="g along the flow as a polynomial in exp(-t) and eps, by SymPy over the rationals",
+    )  # fmt: skip
+
+
+def overshoot_law() -> list[Evidence]:
+    """sv.thm4.7.2: the norm increases along small flows (Theorem 4.7); but by how much it drops on
+    two data, and that this goes as eps^(18/7)."""
+    X, y, v = OVERSHOOT
+    lost = [norm_lost(X, y, affine_flow(X, y, eps * v)) for eps in SMALL]
+    scaled = tuple(drop / eps ** (18 / 7) for drop, eps in zip(lost, SMALL, strict=True))
+    return [
+        bound(
+            "largest drop of |w|^2 on the counterexample's data, from 1e-2 (1, 0)",
+            lost[0],
+            "<=",
+            0,
+            "",
+        ),
+        note(f"drop of |w|^2 over eps^(18/7), eps = {', '.join(f'{e:g}' for e in SMALL)}", scaled),
+    ]
+
+
+def from_zero(seed: int, count: int, evaluations: int) -> list[Evidence]:
+    """That the flow that leaves 0 never loses norm, followed from 1e-6 delta_0 along X^T y."""
+
+    statement = never_drops(
+        "the flow from 0 loses no norm", data_draws(2, (3, 8)), ASSUMED, (1e-6,)
+    )
+    found = falsify(statement, seed, count, evaluations)
+    return [
+        fact("flows from next to 0, along X^T y, whose norm drops",
+             sum(found.violations.values()) + found.search_breaks, 0),
+        note("such flows, and evaluations of a search", (found.tried, found.evaluations)),
+    ]  # fmt: skip
+
+
+def other_cells() -> list[Evidence]:
+    """What is lost from starts in other cells, q(w0) > 0: x = (k, 1), (0, 2j), (m, mk) with
+    k^2 = 2j^2 + 1 and large m, labels X (1, k), w0 = eps (1, 1 - k), at which x_1 alone is active.
+
+    H (1, k) is a multiple of (1, k), its top eigenvector, so c_2^* = 0; and x_3 pulls hard, but
+    only when w has come to its boundary, far off along x_1.
+    """
+    m, eps, starts, entries = 1000, 1e-3, [], []
+    for k, j in ((3, 2), (17, 12)):
+        X = np.array([[k, 1], [0, 2 * j], [m, m * k]])
+        y, w0 = X @ [1, k], eps * np.array([1, 1 - k])
+        path = affine_flow(X, y, w0)
+        entry = path.at(path.events[-1].t)
+        lost = norm_lost(X, y, path)
+        starts.append(lost / float(w0 @ w0))
+        entries.append(lost / float(entry @ entry))
+    return [
+        bound("x = (k, 1), (0, 2j), 1000 (1, k), y_i = x_i.(1, k), from eps (1, 1 - k), k = 17, "
+              "j = 12, where x_1 alone is active: drop of |w|^2", starts[-1], ">", 50,
+              "of |w0|^2", digits=3),
+        note("the same for k = 3, j = 2 and for k = 17, j = 12", tuple(starts), "of |w0|^2", 3),
+        note("the same, T the time at which all data become active", tuple(entries), "of |w(T)|^2",
+             3),
+    ]  # fmt: skip
+
+
+def sharp_instance(m: int, eps: Fraction) -> tuple[NDArray, NDArray, tuple[Fraction, Fraction]]:
+    """x = (m, m + 1), (m + 1, m), y = (2m + 1)(1, 1) and w0 = eps (m + 2, -m), in the all-active
+    cell: an overshoot of nearly |w0|^2. The eigenvalues are N = (2m + 1)^2 and 1, and w* = (1, 1).
+    """
+    X = np.array([[m, m + 1], [m + 1, m]])
+    return X, np.full(2, 2 * m + 1), (eps * (m + 2), -eps * m)
+
+
+SHARP = ((20, Fraction(99, 100)), (60, Fraction(199, 200)))
+"""m and exp(-t) at which the exact drop of the norm is told."""
+
+
+def sharp_family() -> list[Evidence]:
+    """That no smaller constant would do: our family, exactly, and by its flows from eps = 1/100."""
+    eps = Fraction(1, 100)
+    exact = [float(sharp_share(m, eps, u)) for m, u in SHARP]
+    lost = []
+    for m, _ in SHARP:
+        X, y, w0 = sharp_instance(m, eps)
+        path = affine_flow(X, y, [float(v) for v in w0])
+        lost.append(norm_lost(X, y, path) / float(w0[0] ** 2 + w0[1] ** 2))
+    return [
+        bound("drop of |w|^2 on our family after exp(-t) = 199/200, m = 60, rational arithmetic",
+              exact[-1], ">", 0.98, "of |w0|^2"),
+        fact("exact flows of the family lose at least what rational arithmetic says, at most 1",
+             all(e - 1e-6 <= v <= 1.0 for e, v in zip(exact, lost, strict=True)), True),
+        note("members of the family, m", tuple(m for m, _ in SHARP)),
+    ]  # fmt: skip
+
+
+# --- Whether small flows in the plane end in a global minimum (Lemma F.8, Theorem 4.7): with
+# labels of zero loss they do, otherwise the limit can be as bad as w = 0 --------------------------
+
+
+def least_planar_loss(X: ArrayLike, y: ArrayLike) -> float:
+    """The least loss over the plane, under A1 and A2: min of L(w_P^*) over all cells P.
+
+    The global minimum is among these points, and no point has less. By Lemma 4.5 the active data
+    of a cell are, in the order of their angles, the first k or the last k. X (n, 2), y (n,).
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    order = np.argsort(np.arctan2(X[:, 1], X[:, 0]), kind="stable")
+    best = 0.5 * float(y @ y)
+    for some in (order, order[::-1]):
+        for k in range(1, len(y) + 1):
+            w = np.linalg.lstsq(X[some[:k]], y[some[:k]], rcond=None)[0]
+            best = min(best, float(loss(X, y, w)))
+    return best
+
+
+def excess_at_rest(item: Instance) -> float:
+    """L less the least loss, in units of L(0), where small flows end."""
+    X, y = item["X"], item["y"]
+    end = resting_point(X, y)[1]
+    return float(loss(X, y, end) - least_planar_loss(X, y)) / (0.5 * float(y @ y))
+
+
+def all_active_is_global() -> Statement:
+    """sv.lemF.8.2: the minimum in the all-active cell, the limit of small flows, is a global one
+    (Lemma F.8, last clause)."""
+    return Statement(
+        "the all-active minimum is global",
+        data_draws(2),
+        lambda item: 1e-9 - excess_at_rest(item),
+        {**ASSUMED, "the all-active cell holds its minimum": keeps_all},
+    )
+
+
+def better_without_the_second(X: NDArray, y: NDArray) -> Counterexample:
+    """Three data whose second one the better minimum ignores."""
+    all_three, two = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
+    found = {m.support: m.loss for m in local_minima(X, y)}
+    above = found[(0, 1, 2)] - min(found.values())
+    return Counterexample(
+        instance={"X": X.astype(int), "y": y.astype(int), "w*": all_three.w},
+        assumptions={
+            **assumptions(X, y),
+            "d = 2": X.shape[1] == 2,
+            "w* is a stationary point in the all-active cell": rational.is_local_minimum(
+                all_three, [0, 1, 2]
+            ),
+        },
+        breaks=(bound("L(w*) - least loss, enumerated minima", above, "<=", 0, ""),),
+        recheck=(bound("L(w*) - L(2, -1), rational arithmetic",
+                       all_three.loss - rational.neuron_loss(X, y, two.w), "<=", 0, ""),),
+        route="both fits and their losses in rational arithmetic",
+    )  # fmt: skip
+
+
+def not_global(report: Report, case: Counterexample) -> list[Evidence]:
+    """How often the all-active minimum is not global, and that it is not in this case."""
+    return [
+        fact("data sets whose all-active minimum is not global", sum(report.violations.values()),
+             0),
+        fact("the all-active minimum of the counterexample's data is global",
+             case.breaks[0].value <= 1e-9, True),
+        note("data sets with a minimum in the all-active cell", report.tried),
+        note("seed", report.seed),
+    ]  # fmt: skip
+
+
+def realisable_is_global() -> Statement:
+    """sv.ours.small.realisable: Theorem 4.7 restored. With labels y = X w_GM > 0, starts with q > 0
+    and |w0| < delta_0 reach a minimum of loss 0."""
+
+    def derive(item: Instance) -> Arrays:
+        return {**item, "y": item["X"] @ item["w_GM"]}
+
+    def more(item: Arrays, rng: np.random.Generator) -> Arrays:
+        w = all_active_direction(item["X"], rng) * 10.0 ** rng.uniform(-1.0, 1.0)
+        new = derive({**item, "w_GM": w})
+        return {**new, "u": start_direction(new["X"], np.abs(new["y"]), rng)}
+
+    def share(item: Instance, end: NDArray) -> float:
+        return 1e-9 - float(loss(item["X"], item["y"], end)) / (0.5 * float(item["y"] @ item["y"]))
+
+    def batch(items: Sequence[Instance]) -> NDArray:
+        found = [
+            np.where(flows.decided, [share(*v) for v in zip(items, flows.ends, strict=True)],
+                     np.nan)
+            for flows in flows_of(items, NORMS)
+        ]  # fmt: skip
+        return np.min(found, axis=0)
+
+    return Statement(
+        "labels y = X w_GM: the limit has loss zero",
+        extended(data_draws(2), more),
+        lambda item: min(share(item, path.end) for path in small_flows(item, NORMS)),
+        given(
+            "sv.ours.small.realisable",
+            data=lambda item: meets(item, "A1", "A3", d=2),
+            labels=lambda item: bool(np.all(item["y"] > 0.0)),
+            start=small,
+        ),
+        batch=batch,
+        fixed=("y", "u"),
+        derive=derive,
+    )
+
+
+def missing_family(m: int) -> tuple[NDArray, NDArray]:
+    """Our family x = (1, 0), (0, m), (m, m), y = (m, 1, 1), m >= 2, of integers X (3, 2), y (3,).
+
+    The all-active minimum (2m, 2/m) / (m^2 + 2) has loss m^4 / (2 (m^2 + 2)); (m, 1/m - m), which
+    ignores x_2, has loss 1/2; and L(0) = (m^2 + 2) / 2.
+    """
+    return np.array([[1, 0], [0, m], [m, m]]), np.array([m, 1, 1])
+
+
+def how_far(m: int) -> list[Evidence]:
+    """How bad the limit of a small start can be: a member of `missing_family`, in rationals."""
+    X, y = missing_family(m)
+    kept, other = rational.fit(X, y, [0, 1, 2]), rational.fit(X, y, [0, 2])
+    start = rational.neuron_loss(X, y, (Fraction(0), Fraction(0)))
+    sound = rational.is_local_minimum(kept, [0, 1, 2]) and rational.is_local_minimum(other, [0, 2])
+    return [
+        fact(f"x = (1, 0), (0, m), (m, m), y = (m, 1, 1), m = {m}: the all-active fit and "
+             "(m, 1/m - m) are local minima", sound, True),
+        note("there: L(limit) / L(m, 1/m - m)", kept.loss / other.loss),
+        note("there: (L(limit) - L(m, 1/m - m)) / L(0)", (kept.loss - other.loss) / start),
+    ]  # fmt: skip
+
+
+def family_table(sizes: Iterable[int]) -> pd.DataFrame:
+    """The small start's limit on `missing_family` against the least loss."""
+    rows = {}
+    for m in sizes:
+        X, y = missing_family(m)
+        end = affine_flow(X, y, [1e-6, 1e-6]).end
+        reached, least = float(loss(X, y, end)), local_minima(X, y)[0].loss
+        rows[m] = {"L(limit)": approx(reached), "least loss": approx(least),
+                   "ratio": approx(reached / least),
+                   "excess / L(0)": approx((reached - least) / (0.5 * float(y @ y)))}  # fmt: skip
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("m")
+
+
+# --- In which cell small flows in the plane end (second half of Lemma F.9): the first one met
+# that holds its virtual minimum, unless a virtual minimum lies on a boundary ----------------------
+
+
+def first_resting(X: ArrayLike, y: ArrayLike, cells: Sequence[NDArray]) -> int:
+    """The place of the first of the cells, given by their active data (n,), that holds a virtual
+    minimum of its own; -1 where none does."""
+    return next((k for k, on in enumerate(cells) if meets_cell(X, y, on)), -1)
+
+
+def off_boundaries(item: Instance) -> bool:
+    """Whether no cell of full rank has its virtual minimum on the boundary of a datum.
+
+    Where one has, a flow can converge to that boundary, to a point that is no local minimum.
+    """
+    X, y = np.asarray(item["X"], float), np.asarray(item["y"], float)
+    for active in enumerate_cells(X).patterns:
+        w, free = virtual_minimum(X, y, active)
+        sizes = np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+        if free.shape[1] == 0 and np.any(np.abs(X @ w) <= 1e-9 * sizes):
+            return False
+    return True
+
+
+def converges_in_first_resting_cell() -> Statement:
+    """sv.ours.small.first: the last cell is the first one met that holds a stationary point.
+
+    The hypothesis on virtual minima is ours; the flow of (1, 0), (0, 1), (1, 1), y = (3, 1, 1)
+    needs it.
+    """
+
+    def told(item: Instance, path: Trajectory) -> float:
+        if path.status != "converged":  # rounding hides how the flow goes on: it has no last cell
+            return np.nan
+        cells = visited_cells(item["X"], path)
+        return 1.0 if first_resting(item["X"], item["y"], cells) == len(cells) - 1 else -1.0
+
+    def slack(item: Instance) -> float:
+        return told(item, small_flows(item, NORMS[:1], gentle_radius)[0])
+
+    def batch(items: Sequence[Instance]) -> NDArray:
+        flows = flows_of(items, NORMS[:1], gentle_radius)[0]
+        return np.array([told(item, flows[k]) for k, item in enumerate(items)])
+
+    return Statement("converges in the first cell with a stationary point",
+                     all_active_draws((3, 8)), slack,
+                     given("sv.ours.small.first", data=planar, start=gently,
+                           minima=off_boundaries), batch=batch)  # fmt: skip
+
+
+INTO_A_BOUNDARY = (np.array([[1, 0], [0, 1], [1, 1]]), np.array([3, 1, 1]), np.array([1, 1]))
+"""Data X, y and a direction v: the flow from eps v stays in the all-active cell and converges to a
+point of its boundary, at which the cell's own virtual minimum lies."""
+
+
+def end_on_boundary() -> Counterexample:
+    """A flow that meets no cell with a stationary point."""
+    X, y, v = INTO_A_BOUNDARY
+    first = first_resting(X, y, visited_cells(X, affine_flow(X, y, 1e-6 * v)))
+    fitted = rational.fit(X, y, [0, 1, 2])
+    exact = preactivation_polynomial(X.tolist(), y.tolist(), 1, [Fraction(c) for c in v.tolist()])
+    zeros = [exact.zeros(Fraction(1, 10**k)) for k in (4, 7, 10)]
+    return Counterexample(
+        instance={"X": X, "y": y, "w0": "eps (1, 1), eps > 0"},
+        assumptions={
+            **assumptions(X, y),
+            "d = 2": X.shape[1] == 2,
+            "w0 in the all-active cell": bool(np.all(X @ v > 0)),
+        },
+        breaks=(fact("of the cells met, one contains a stationary point (exact flow, linear "
+                     "program)", first >= 0, True),),
+        recheck=(
+            fact("x_2 leaves, or the virtual minimum of the all-active cell has x_2.w > 0 "
+                 "(rational)", any(zeros) or fitted.preactivations[1] > 0, True),
+            note("zeros of x_2.w on t > 0, eps = 1e-4, 1e-7, 1e-10 (Sturm)", tuple(zeros)),
+            note("virtual minimum of the all-active cell", fitted.w),
+        ),
+        route="x_2.w(t) as a polynomial in exp(-t), which has no zero, so the flow meets the "
+        "all-active cell alone; its virtual minimum in rational arithmetic",
+    )  # fmt: skip
+
+
+def met_at_the_end(case: Counterexample) -> list[Evidence]:
+    """sv.lemF.9.2: the flow converges in the first cell met that contains a stationary point (Lemma
+    F.9, second half); not so in this case, whose limit is this one."""
+    X, y, v = INTO_A_BOUNDARY
+    end = affine_flow(X, y, 1e-6 * v).end
+    held = any(m.dimension == 0 and np.allclose(m.w, end) for m in local_minima(X, y))
+    return [
+        fact("the counterexample: some cell that the flow meets contains a stationary point",
+             case.breaks[0].value, True),
+        note("the counterexample: limit of the flow", tuple(map(float, end))),
+        note("the counterexample: the limit is a local minimum", held),
+    ]  # fmt: skip

@@ -1,1 +1,0 @@
-"""Pictures of the paper, drawn from computed objects."""

@@ -1,0 +1,305 @@
+"""What the sections of chapter 1 share: assumptions on data, small starts, boundary points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.datasets import data_row
+from reluflow.errors import InputError
+from reluflow.falsify import Instance
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.continuations import continuations
+from reluflow.flows.planar import PlanarFlows, planar_flows_of
+from reluflow.flows.switching import switching_surfaces, tangent_projector
+from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import enumerate_cells, rank
+from reluflow.instances import data_draws, near_boundary_start
+from reluflow.ledger.instead import what_is_true
+from reluflow.networks import gradient
+from reluflow.parameters import EFFORT, SEED, Parameter
+
+# --- What the parameters cells of chapter 1 may hold: that of its page, and those of its
+# sections -----------------------------------------------------------------------------------------
+
+
+SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "dataset": Parameter(
+        str,
+        '"paper" for the printed data sets, the name of one of them, or the path of a CSV file',
+        bool,
+        "a name or a path, not empty",
+    ),
+    "initial_points": Parameter(
+        list,
+        "points w_0 where the flows start, each a list of d numbers; None for the chapter's own",
+        bool,
+        "a list of at least one point",
+        optional=True,
+    ),
+    "step": Parameter(
+        float,
+        "step of the gradient descent",
+        lambda value: 1e-12 <= value <= 1e12,
+        "from 1e-12 to 1e12",
+    ),
+    "seed": SEED,
+    "effort": EFFORT,
+}
+
+
+# --- What is true instead, for the claims of Lee et al. 2022a that do not hold as they stand ------
+
+
+INSTEAD = what_is_true(["lee2022support"])
+
+
+# --- The paper's assumptions on data (Section 2): A1, A2 and A3 -----------------------------------
+
+
+def assumptions(X: ArrayLike, y: ArrayLike) -> dict[str, bool]:
+    """Which of A1 (x_i >= 0, not 0), A2 (y_i > 0) and A3 (rank X = d) hold for X (n, d), y (n,)."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    broken = {name for name, _ in _faults(X, y)}
+    return {"A1": "A1" not in broken, "A2": "A2" not in broken, "A3": rank(X) == X.shape[1]}
+
+
+def meets(item: Mapping[str, Any], *names: str, d: int | None = None) -> bool:
+    """Whether the data "X", "y" of an instance meet the assumptions named, in d dimensions."""
+    found = assumptions(item["X"], item["y"])
+    return all(found[name] for name in names) and d in (None, np.shape(item["X"])[1])
+
+
+def check_assumptions(X: NDArray, y: NDArray) -> None:
+    """Refuse data X (n, d), y (n,) outside A1 or A2.
+
+    A3 is a choice of coordinates: data that span less are followed in their span, by the reduction
+    principle, Corollary E.2. Raises InputError naming the first assumption that fails and the row
+    where it does.
+    """
+    for _, fault in _faults(X, y):
+        raise InputError(fault)
+
+
+def _faults(X: NDArray, y: NDArray) -> Iterator[tuple[str, str]]:
+    """Every assumption on rows that a row breaks, and a sentence that says so."""
+    for i, (x, label) in enumerate(zip(X, y, strict=True), start=1):
+        a1 = f"assumption A1 (x_i >= 0, x_i != 0) fails in {data_row(i)}: "
+        if not np.all(x >= 0):
+            k = int(np.argmin(x >= 0))
+            yield "A1", f"{a1}feature {k + 1} is {x[k]:g}, below zero."
+        elif not np.any(x):
+            yield "A1", f"{a1}every feature is zero."
+        if not label > 0:
+            yield "A2", f"assumption A2 (y_i > 0) fails in {data_row(i)}: the label is {label:g}."
+
+
+# --- Small starts: how small they have to be, their directions, and the flows from them -----------
+#
+# Lemma F.5 has an explicit radius, delta_0, and what this book says of small starts in the plane
+# holds at that radius. A statement that names no radius is tried at shrinking shares of delta_0,
+# and counts as broken by a data set only if it is broken at every one of them.
+
+
+NORMS = (0.9, 1e-2, 1e-4)
+"""Norms of the starts, in units of `guaranteed_radius`."""
+
+
+def unit_of_norm(X: ArrayLike, y: ArrayLike) -> float:
+    """The smallest distance y_i / |x_i| of a solution hyperplane from the origin."""
+    return float(np.min(np.asarray(y) / np.linalg.norm(X, axis=1)))
+
+
+def forced(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+    """Whether q(w) > 0 componentwise; data within rounding of their boundary count as inactive.
+
+    Near the origin -grad L = q, so this is the hypothesis of Proposition 4.4 and Theorem 4.7.
+    """
+    X, w = np.asarray(X, float), np.asarray(w, float)
+    on = X @ w > 1e-13 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    return bool(np.all(np.where(on, y, 0.0) @ X > 0.0))
+
+
+def random_direction(
+    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
+) -> NDArray:
+    """A random unit vector (d,) with q > 0; that of X^T y, which activates all data, where `tries`
+    draws gave none."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    drawn = (rng.normal(size=(X.shape[1],)) for _ in range(tries))
+    u: NDArray = next((u for u in drawn if forced(X, y, u)), y @ X)
+    return u / np.linalg.norm(u)
+
+
+def start_direction(
+    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
+) -> NDArray:
+    """A unit vector (d,) with q > 0: of random direction, or as often near a datum's boundary."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    if rng.integers(2):
+        drawn = (near_boundary_start({"X": X, "y": y}, rng)["w0"] for _ in range(tries))
+        w = next((w for w in drawn if forced(X, y, w)), None)
+        if w is not None:
+            return w / np.linalg.norm(w)
+    return random_direction(X, y, rng, tries)
+
+
+def directed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """For `extended`: the `start_direction` "u"."""
+    return {"u": start_direction(item["X"], item["y"], rng)}
+
+
+def nontrivial(item: Instance) -> bool:
+    """Whether q(u) > 0 at the instance's direction "u"."""
+    return forced(item["X"], item["y"], item["u"])
+
+
+def within(item: Instance, radius: Callable[[ArrayLike, ArrayLike], float]) -> bool:
+    """Whether the starts of `NORMS` along the instance's "u" are shorter than the radius."""
+    least = radius(item["X"], item["y"])
+    return all(float(np.linalg.norm(w0)) < least for w0 in starts_of(item, NORMS, radius))
+
+
+def small(item: Instance) -> bool:
+    """Whether q(w0) > 0 and |w0| < delta_0 for the starts of `NORMS`."""
+    return nontrivial(item) and within(item, guaranteed_radius)
+
+
+def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
+    """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
+
+    a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
+    Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist).
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
+    q = q[(q > 0).all(axis=1)]
+    a = float((q @ (X / np.linalg.norm(X, axis=1, keepdims=True)).T).min())
+    top = float(np.linalg.svd(X, compute_uv=False)[0]) ** 2
+    return float(root_radius(a, np.linalg.norm(y @ X), top))
+
+
+def root_radius(a: ArrayLike, Q: ArrayLike, top: ArrayLike) -> NDArray:
+    """(a + Q - sqrt(Q^2 + 2 a Q)) / top, in the form without cancellation."""
+    a, Q = np.asarray(a, float), np.asarray(Q, float)
+    return np.asarray(a / np.asarray(top) * (a / (a + Q + np.sqrt(Q) * np.sqrt(Q + 2.0 * a))))
+
+
+def gentle_radius(X: ArrayLike, y: ArrayLike) -> float:
+    """rho = min_j x_j.q / |x_j| / Lambda, q and Lambda of all data: at all-active points of smaller
+    norm every x_j.w increases, for x_j.(q - H w) / |x_j| >= x_j.q / |x_j| - Lambda |w|."""
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    top = float(np.linalg.svd(X, compute_uv=False)[0]) ** 2
+    return float((X @ (y @ X) / np.linalg.norm(X, axis=1)).min()) / top
+
+
+def norm_drops(flows: PlanarFlows, points: int = 60) -> NDArray:
+    """`largest_norm_drop` of each of B flows, shape (B,); NaN where undecided."""
+    norms = np.linalg.norm(flows.at(flows.grid(points)), axis=-1)
+    drops = np.max(norms[:, :-1] - norms[:, 1:], axis=1, initial=0.0)
+    return drops / np.linalg.norm(flows.ends, axis=1)
+
+
+def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:
+    """The smallest component of -grad L over all starts (k, d): positive under the hypothesis."""
+    return float(min((-gradient(X, y, w)).min() for w in np.asarray(starts, float)))
+
+
+def starts_of(
+    item: Instance,
+    norms: Sequence[float],
+    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+) -> list[NDArray]:
+    """The starts (d,) of these norms, in units of the radius of the data, along the instance's "u",
+    by default along X^T y."""
+    X, y = item["X"], item["y"]
+    u = np.asarray(item.get("u", X.T @ y), float)
+    u = u / np.abs(u).max()  # its square must not underflow
+    return [norm * radius(X, y) * u / np.linalg.norm(u) for norm in norms]
+
+
+def small_flows(
+    item: Instance,
+    norms: Sequence[float],
+    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+) -> list[Trajectory]:
+    """The exact flows of an instance from `starts_of`."""
+    return [affine_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
+
+
+def flows_of(
+    items: Sequence[Instance],
+    norms: Sequence[float],
+    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+) -> list[PlanarFlows]:
+    """The planar flows from `starts_of`, all instances at once, one batch a norm."""
+    starts = [starts_of(item, norms, radius) for item in items]
+    return [
+        planar_flows_of([{**i, "w0": w[k]} for i, w in zip(items, starts, strict=True)])
+        for k in range(len(norms))
+    ]
+
+
+# --- Points on activation boundaries: random ones, and the sides to which flows leave them --------
+#
+# A point on the boundary of x_1 is an array "w" (d,) of an instance; one on several boundaries at
+# once is given by the data "some" and a direction "z" (d,).
+
+
+MIXED = {f"{kind}, d = {d}": draw for d in (2, 3) for kind, draw in data_draws(d).items()}
+"""Draws of data that satisfy A1-A3, in the plane and in space."""
+
+
+def continuation_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[int, ...]:
+    """Sides of the boundary of x_j to which flows continue from its point w: 1 active, -1 inactive,
+    0 for a flow that stays on it; the other data are off their boundaries, or parallel to x_j."""
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    h, size = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    on = np.abs(h) <= 1e-12 * size
+    on[j] = True
+    here = switching_surfaces(X, y, np.nonzero(on)[0])
+    if len(here) > 1:
+        raise ValueError("more than one boundary passes through the point")
+    P = tangent_projector(np.array([surface.normal for surface in here]), len(w))
+    modes = continuations(X, y, P @ w, (h > 0.0) & ~on, here)
+    towards = 1 if j in here[0].plus else -1
+    return tuple(sorted({towards * mode.sides[0] for mode in modes}))
+
+
+def on_boundary(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """For `extended`: a point w on the boundary of x_1, of random direction, near and far."""
+    x = item["X"][0] / np.linalg.norm(item["X"][0])
+    w = rng.normal(size=len(x))
+    w -= (w @ x) * x
+    length = unit_of_norm(item["X"], item["y"]) * 10.0 ** rng.uniform(-1.0, 1.5)
+    return {"w": length * w / np.linalg.norm(w)}
+
+
+def foot(item: Instance) -> NDArray:
+    """The point of x_1's boundary nearest to w, for a search moves data and point."""
+    x, w = item["X"][0], item["w"]
+    return w - (w @ x) / (x @ x) * x
+
+
+def others_off(item: Instance) -> bool:
+    """Whether all data but x_1 are off their boundaries there."""
+    X, w = item["X"][1:], foot(item)
+    return bool(np.all(np.abs(X @ w) > 1e-3 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)))
+
+
+def on_several(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """For `extended`: a direction z and up to d data "some", whose boundaries a point is on."""
+    n, d = item["X"].shape
+    return {"some": rng.permutation(n)[: rng.integers(1, d + 1)], "z": rng.normal(size=d)}
+
+
+def common_point(item: Instance) -> NDArray:
+    """The point on the boundaries of the data "some" nearest to z: 0 if they span space."""
+    X, z = item["X"][item["some"]], item["z"]
+    left = z - X.T @ np.linalg.lstsq(X.T, z, rcond=None)[0]
+    return np.where(np.linalg.norm(left) > 1e-9 * np.linalg.norm(z), left, 0.0)

@@ -1,0 +1,673 @@
+"""Small starts in the plane: where they end, and how their norm goes (Theorem 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, permutations
+
+import numpy as np
+import pandas as pd
+import sympy
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from reluflow import rational
+from reluflow.approx import counted, on_grain
+from reluflow.bruteforce import plain_descent
+from reluflow.exact import fractions, solve
+from reluflow.falsify import Instance, Statement, given
+from reluflow.flows.activity import Crossing, crossings, deactivated, reactivations, visited_cells
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.planar import planar_flows_of
+from reluflow.flows.planar_cells import virtual_minima
+from reluflow.flows.segment import Segment, segment
+from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import local_minima, rank
+from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.setting import (
+    NORMS,
+    assumptions,
+    directed,
+    flows_of,
+    guaranteed_radius,
+    meets,
+    nontrivial,
+    random_direction,
+    root_radius,
+    small,
+    small_flows,
+    smallest_force,
+)
+from reluflow.statistics import wilson
+
+# --- Small starts in the plane: where they end, told from the data alone (Lemma 4.6, Theorem
+# 4.7) ---------------------------------------------------------------------------------------------
+#
+# Under A1-A3 every cell of the plane with active data keeps the first k or the last k of the data
+# in the order of their angles (Lemma 4.5). A flow from |w0| < delta_0 with q(w0) > 0 keeps all
+# data, or gives up the steepest ones, or the flattest ones, class by class, until a cell holds its
+# own virtual minimum, boundary included; there it ends. The chapter proves it.
+
+
+SURE = 1e-9
+"""A cosine below this is decided in rational arithmetic."""
+
+NEAR = 1e-6
+"""Limits count as equal up to this share of their norm."""
+
+
+def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
+    """The data (n,) active where small starts end, and that point (2,), in rational arithmetic.
+
+    X (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
+    there counts as active, for no event has switched it off.
+    """
+    X, y = fractions(X), fractions(y)
+    flat = sorted(range(len(X)), key=lambda j: X[j, 1] / X[j].sum())
+    w = _fit(X[flat], y[flat])
+    if X[flat[0]] @ w < 0:
+        flat = flat[::-1]  # the flattest are given up, in place of the steepest
+    while X[flat[-1]] @ w < 0:
+        flat = flat[:-1]
+        w = _fit(X[flat], y[flat])
+    return np.isin(np.arange(len(X)), flat), w.astype(float)
+
+
+def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
+    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is.
+
+    Data within SURE of their boundary may count on either side. Where rates differ by more than
+    double precision holds, a path in doubles can stop short of its limit; here that shows.
+    """
+    X, y, w = (np.asarray(v, float) for v in (X, y, w))
+    h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
+    rows, labels = fractions(X), fractions(y)
+    for on in (h > SURE * units, h >= -SURE * units):
+        if on.any() and rank(X[on]) == 2:
+            fitted = _fit(rows[on], labels[on])
+            if np.any(np.where(on, 1, -1) * (rows @ fitted) < 0):
+                continue
+            fit = fitted.astype(float)
+        else:
+            fit = w + np.linalg.lstsq(X[on], (y - h)[on])[0]
+        if np.linalg.norm(fit - w) <= NEAR * np.linalg.norm(fit):
+            return True
+    return False
+
+
+def _fit(X: NDArray, y: NDArray) -> NDArray:
+    """The least-squares fit (2,) of data in fractions that span the plane."""
+    return np.array(solve(X.T @ X, X.T @ y), object)
+
+
+@dataclass(frozen=True)
+class PlanarData:
+    """What B data sets of the plane tell of the flows from small starts.
+
+    radius   (B,) delta_0, by a route that enumerates no cells
+    limit    (B, 2) where small starts end
+    support  (B,) number of data active there
+    loss     (B,) the loss there, and `least` (B,) the least loss of all
+    most     (B,) the largest number of data active at any local minimum
+    """
+
+    radius: NDArray
+    limit: NDArray
+    support: NDArray
+    loss: NDArray
+    least: NDArray
+    most: NDArray
+
+
+def planar_data(X: NDArray, y: NDArray) -> PlanarData:
+    """`PlanarData` of X (B, n, 2), zero rows standing for no datum, and y (B, n), under A1-A3."""
+    real = X.any(axis=2)
+    angle = np.where(real, np.arctan2(X[..., 1], X[..., 0]), np.inf)
+    order = np.argsort(angle, axis=1, kind="stable")
+    X, y = np.take_along_axis(X, order[..., None], 1), np.take_along_axis(y, order, 1)
+    real = np.take_along_axis(real, order, 1)
+    y = np.where(real, y, 0.0)
+    B, n = y.shape
+    rows, last = np.arange(B), real.sum(axis=1) - 1
+    lower = np.tri(n, dtype=bool)
+    # Patterns 0 .. n-1 keep the flattest k+1 data, patterns n .. 2n-1 the data from k on.
+    on = np.concatenate([lower, lower.T])[None] & real[:, None, :]
+    same = X[:, :, None, 0] * X[:, None, :, 1] == X[:, :, None, 1] * X[:, None, :, 0]
+    on = (on[:, :, :, None] & same[:, None] & real[:, None, None, :]).any(axis=2)
+    w, rates = virtual_minima(X[:, None], y[:, None], on)
+    h = (X[:, None] * w[:, :, None, :]).sum(axis=3)
+    size = np.hypot(X[..., 0], X[..., 1])
+    units = size[:, None] * np.linalg.norm(w, axis=2)[..., None]
+    losses = 0.5 * ((np.maximum(h, 0.0) - y[:, None]) ** 2).sum(axis=2)
+    zero = 0.5 * (y**2).sum(axis=1)
+    k = _resting_pattern(h, units, last)
+    for b in np.nonzero(np.isnan(k))[0]:
+        kept, _ = resting_point(X[b, : last[b] + 1], y[b, : last[b] + 1])
+        k[b] = kept.sum() - 1 if kept[0] else n + np.argmax(kept)
+    k = k.astype(int)
+    inside = np.where(on, h > 0, h <= 0) | ~real[:, None]
+    holds = inside.all(axis=2) | (rates[..., 1] == 0.0)
+    q = (on * y[:, None])[..., None] * X[:, None]
+    q = q.sum(axis=2)
+    ahead = (X[:, None] * q[:, :, None, :]).sum(axis=3) / np.where(real, size, 1.0)[:, None]
+    ahead = np.where((q > 0).all(axis=2)[..., None] & real[:, None], ahead, np.inf)
+    full = q[rows, last]
+    return PlanarData(
+        radius=root_radius(ahead.min(axis=(1, 2)), np.linalg.norm(full, axis=1),
+                           rates[rows, last, 0]),
+        limit=w[rows, k],
+        support=on[rows, k].sum(axis=1),
+        loss=losses[rows, k],
+        least=np.minimum(losses.min(axis=1), zero),
+        most=np.where(holds, on.sum(axis=2), 0).max(axis=1),
+    )  # fmt: skip
+
+
+def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
+    """Which pattern (B,) of `planar_data` holds its own minimum first; NaN where that is not sure.
+
+    h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms.
+    """
+    B, n = h.shape[0], h.shape[2]
+    rows, at = np.arange(B), np.arange(n)
+    cosine = np.divide(h, units, out=np.zeros_like(h), where=units > 0)
+    steep = cosine[:, at, at]  # the steepest of the k + 1 flattest
+    flat = cosine[:, n + at, at]  # the flattest of the data from k on
+    up = cosine[rows, last, last] < 0
+    down = cosine[rows, last, 0] < 0
+    steep = np.where(at <= last[:, None], steep, -1.0)
+    flat = np.where(at <= last[:, None], flat, -1.0)
+    first = n - 1 - np.argmax(steep[:, ::-1] >= 0, axis=1)
+    then = np.argmax(flat >= 0, axis=1)
+    k = np.where(up, first, np.where(down, n + then, last)).astype(float)
+    passed = np.where(up[:, None], (at >= first[:, None]) & (at <= last[:, None]), False)
+    doubt = (passed & (np.abs(steep) < SURE)).any(axis=1)
+    passed = np.where(down[:, None], at <= then[:, None], False)
+    doubt |= (passed & (np.abs(flat) < SURE)).any(axis=1)
+    edges = np.minimum(np.abs(cosine[rows, last, last]), np.abs(cosine[rows, last, 0]))
+    return np.where(doubt | (edges < SURE), np.nan, k)
+
+
+# --- Theorem 4.7 and Lemma F.8: where small starts in the plane end, and whether that is
+# global -------------------------------------------------------------------------------------------
+#
+# An instance is a data set "X" (n, d), "y" (n,) and a direction "u" (d,) of the start.
+
+
+MISSED = 1e-9
+"""A limit whose loss is above the least loss by more than this share of L(0) is not global."""
+
+
+def nontrivial_draws(d: int, sizes: tuple[int, int] = (2, 8)) -> Draws:
+    """Data sets, each with a direction u for which q > 0, random or near a boundary."""
+    return extended(data_draws(d, sizes), directed)
+
+
+def keeps_all(item: Instance) -> bool:
+    """Whether the all-active cell holds its virtual minimum."""
+    return bool(resting_point(item["X"], item["y"])[0].all())
+
+
+ASSUMED: Mapping[str, Callable[[Instance], bool]] = {
+    "A2: y > 0": lambda item: bool(np.all(item["y"] > 0.0)),
+    "A3: rank X = d": lambda item: rank(item["X"]) == item["X"].shape[1],
+}
+"""What the draws guarantee and the search could lose; A1 it keeps, for it keeps signs."""
+
+
+def planar(item: Instance) -> bool:
+    """Whether A1, A2 and A3 hold in the plane."""
+    return meets(item, "A1", "A2", "A3", d=2)
+
+
+def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statement:
+    """Flows from `NORMS` of delta_0 along u end in the resting point, and take no datum back; where
+    `gone`, they do not even give one up."""
+
+    def slack(item: Instance, end: NDArray, faults: int) -> float:
+        w = resting_point(item["X"], item["y"])[1]
+        return -1.0 if faults else float(NEAR - np.linalg.norm(end - w) / np.linalg.norm(w))
+
+    def one(item: Instance) -> float:
+        paths = small_flows(item, NORMS)
+        faults = [len(deactivated(path)) if gone else reactivations(path) for path in paths]
+        if not all(
+            path.has_limit and has_settled(item["X"], item["y"], path.end) for path in paths
+        ):
+            return np.nan  # rounding could not tell a state from a boundary
+        return min(slack(item, path.end, n) for path, n in zip(paths, faults, strict=True))
+
+    def batch(items: Sequence[Instance]) -> NDArray:
+        out = np.full(len(items), np.inf)
+        for flows in flows_of(items, NORMS):
+            faults = flows.deactivations() if gone else flows.reactivations()
+            found = [slack(*row) for row in zip(items, flows.ends, faults, strict=True)]
+            out = np.minimum(out, np.where(flows.decided, found, np.nan))
+        return out
+
+    return Statement(says, draws, one, hypotheses, batch=batch, fixed=("u",))
+
+
+def ends_at_rest() -> Statement:
+    """sv.ours.small.plane: for d = 2, q(w0) > 0 and |w0| < delta_0 the flow takes no datum back and
+    ends in the first virtual minimum that its own cell holds, as data are given up in the order of
+    their angles."""
+    hypotheses = given("sv.ours.small.plane", data=planar, start=small)
+    return _at_rest("small starts end where the data say, and take nothing back",
+                    nontrivial_draws(2), hypotheses, gone=False)  # fmt: skip
+
+
+def keeps_all_data() -> Statement:
+    """sv.lemF.8.1: Lemma F.8 without its last clause. Where the all-active cell holds its virtual
+    minimum, starts with q > 0 and |w0| < delta_0 deactivate nothing and converge to it."""
+    hypotheses = {**ASSUMED, "q(w0) > 0": nontrivial,
+                  "the all-active cell holds its minimum": keeps_all}  # fmt: skip
+    return _at_rest("all data kept, limit is the all-active minimum", nontrivial_draws(2),
+                    hypotheses, gone=True)  # fmt: skip
+
+
+def survey_plane(seed: int, count: int) -> pd.DataFrame:
+    """Follow one small start, from 1e-3 to 1 of delta_0, on each of `count` planar data sets of
+    every kind, and tell from the data where it should end and which minimum is global.
+
+    kind, data     the kind of the data set, and its number of data; a row a data set
+    followed       whether plain doubles decide the flow
+    elsewhere      whether it ends outside `resting_point`
+    deactivating   whether it gives up a datum, and `reactivating`, whether it takes one back
+    missed         whether the resting point is not a global minimum
+    not_largest    whether a local minimum has more support vectors than the resting point
+    """
+    rng = np.random.default_rng([seed, 1])
+    items = list(draw_many(count * len(KINDS), 2, seed))
+    n = max(len(item.y) for item in items)
+    X, y = np.zeros((len(items), n, 2)), np.zeros((len(items), n))
+    for k, item in enumerate(items):
+        X[k, : len(item.y)], y[k, : len(item.y)] = item.X, item.y
+    parts = [planar_data(X[k : k + 2000], y[k : k + 2000]) for k in range(0, len(items), 2000)]
+    told = PlanarData(*(np.concatenate([getattr(part, name) for part in parts])
+                        for name in PlanarData.__dataclass_fields__))  # fmt: skip
+    units = np.array([random_direction(item.X, item.y, rng) for item in items])
+    norms = told.radius * 10.0 ** rng.uniform(-3.0, 0.0, len(items))
+    starts = zip(items, norms[:, None] * units, strict=True)
+    flows = planar_flows_of([{"X": item.X, "y": item.y, "w0": w0} for item, w0 in starts])
+    away = np.linalg.norm(flows.ends - told.limit, axis=1)
+    return pd.DataFrame({
+        "kind": [item.kind for item in items],
+        "data": [len(item.y) for item in items],
+        "followed": flows.decided,
+        "elsewhere": away > NEAR * np.linalg.norm(told.limit, axis=1),
+        "deactivating": flows.deactivations() > 0,
+        "reactivating": flows.reactivations() > 0,
+        "missed": told.loss > told.least + MISSED * 0.5 * (y**2).sum(axis=1),
+        "not_largest": told.most > told.support,
+    })  # fmt: skip
+
+
+def share_missed(plane: pd.DataFrame, kinds: Sequence[str] = ORDINARY) -> tuple[float, ...]:
+    """The share of the data sets of these kinds that miss, and its 95 % interval (Wilson)."""
+    missed = plane.missed[plane.kind.isin(kinds)]
+    return (float(missed.mean()), *map(float, wilson(missed.sum(), len(missed))))
+
+
+def table_of_kinds(plane: pd.DataFrame) -> pd.DataFrame:
+    """One row a kind: data sets, how many give up a datum, and the share that misses."""
+    rows = {}
+    groups = {kind: (kind,) for kind in KINDS} | {"the first five together": ORDINARY}
+    for name, kinds in groups.items():
+        part = plane[plane.kind.isin(kinds)]
+        share, low, high = (on_grain(100.0 * v, 0.1) for v in share_missed(plane, kinds))
+        rows[name] = {
+            "data sets": len(part),
+            "flows": counted(int(part.followed.sum())),
+            "give up a datum": counted(int(part.deactivating.sum())),
+            "miss the global minimum": f"{share} % ({low} to {high})",
+            "another minimum has more support": counted(int(part.not_largest.sum())),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def rest_of_plane(plane: pd.DataFrame, X: NDArray, y: NDArray, w0: ArrayLike) -> list[Evidence]:
+    """The survey's ends; from w0 on the data X, y the flow ends elsewhere: q(w0) > 0, but |w0|
+    exceeds delta_0."""
+    end, (_, rest) = affine_flow(X, y, w0).end, resting_point(X, y)
+    return [
+        fact("flows of the survey that end elsewhere", int(plane.elsewhere.sum()), 0),
+        fact("of them that take a datum back", int(plane.reactivating.sum()), 0),
+        note("flows of the survey", float(plane.followed.sum())),
+        note("|w0| / delta_0 of the counterexample, whose flow ends elsewhere",
+             float(np.linalg.norm(w0) / guaranteed_radius(X, y))),
+        fact("it does end elsewhere",
+             bool(np.linalg.norm(end - rest) > 1e-3 * np.linalg.norm(rest)), True),
+    ]  # fmt: skip
+
+
+def not_global(
+    plane: pd.DataFrame, seed: int, X: NDArray, y: NDArray
+) -> tuple[list[Evidence], Counterexample]:
+    """sv.thm4.7.1: in the plane the limit of a small start is a global minimum (Theorem 4.7).
+
+    Refuted by `survey_plane` and by the three data X, y of Theorem 3.6's counterexample.
+    """
+    w0 = np.array([1e-4, 1e-4])
+    end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
+    above = float(loss(X, y, end)) - local_minima(X, y)[0].loss
+    loop = plain_descent(X, y, w0, 0.01, 5000)[-1]
+    by_loop = rational.neuron_loss(X, y, rational.rationals(loop)) - best.loss
+    evidence = [
+        fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
+        fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
+        note("data sets", len(plane)),
+        note("seed", seed),
+    ]
+    return evidence, Counterexample(
+        instance={"X": X.astype(int), "y": y.astype(int), "w0": w0},
+        assumptions={**assumptions(X, y), "q(w0) > 0": smallest_force(X, y, [w0]) > 0},
+        breaks=(bound("L(limit) - least loss, exact flow and enumerated minima",
+                      above, "<=", 0, ""),),
+        recheck=(bound("L(limit) - L(2, -1), limit by a plain descent loop", float(by_loop),
+                       "<=", 0, ""),),
+        route="5000 plain steps of descent from w0, losses in rational arithmetic",
+    )  # fmt: skip
+
+
+# --- The norm along the flow: g(w) = -1/2 d|w|^2/dt (Definition D.3 and Lemma F.7) ----------------
+
+
+def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
+    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7).
+
+    Parameters: X (n, d), y (n,), w (..., d). Returns shape (...).
+    """
+    w = np.asarray(w, float)
+    return (w * gradient(X, y, w)).sum(axis=-1)
+
+
+def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t of a flow that slides along no boundary.
+
+    Where all of |w|^2's maxima and minima are is told by the zeros of its derivative, a sum of
+    exponentials on each piece of the path; no grid is involved.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    states, last = [path.states[:1]], np.inf if path.has_limit else path.t[-1]
+    for on, w, t0, t1 in zip(
+        visited_cells(X, path), path.states, path.t, np.append(path.t[1:], last), strict=True
+    ):
+        piece = segment(X, y, w, on, np.zeros((0, len(w))), 0.0)
+        s = _turns(piece)
+        states += [
+            piece.after(s[s < t1 - t0]),
+            path.at([t1]) if np.isfinite(t1) else path.end[None],
+        ]
+    squares = (np.vstack(states) ** 2).sum(axis=1)
+    return float(np.max(np.maximum.accumulate(squares) - squares))
+
+
+def _turns(piece: Segment) -> NDArray:
+    """The zeros in s > 0 of d|w|^2/ds = sum_k 2 l_k b_k (v_k.limit e^(-l_k s) - b_k e^(-2 l_k s)),
+    v_k the columns of V, in order."""
+    slopes = piece.rates * piece.b
+    rates, which = np.unique([piece.rates, 2.0 * piece.rates], return_inverse=True)
+    c = np.bincount(which.ravel(), np.ravel([slopes * (piece.limit @ piece.V), -slopes * piece.b]))
+    return np.array(sign_changes(c[c != 0.0], rates[c != 0.0]))
+
+
+def sign_changes(c: NDArray, rates: NDArray) -> list[float]:
+    """Where sum_k c_k e^(-rates_k s), rates ascending, changes its sign in s > 0, in order. Times
+    e^(rates_0 s) it has a derivative of one term less, and one zero at most between two of that.
+
+    `exponential_sums` has the form for early times: what is left late would be rounding in it."""
+    if len(c) < 2:
+        return []
+    rates = rates - rates[0]
+    # From `far` on the first term, now a constant, outweighs the others.
+    far = max(0.0, *np.log(len(c) * np.abs(c[1:] / c[0])) / rates[1:])
+    inner = [s for s in sign_changes(-c[1:] * rates[1:], rates[1:]) if s < far]
+
+    def value(s: float) -> float:
+        return float(c @ np.exp(-rates * s))
+
+    return [
+        float(brentq(value, lo, hi, xtol=1e-12 / rates[-1]))
+        for lo, hi in pairwise([0.0, *inner, far])
+        if np.sign(value(lo)) * np.sign(value(hi)) < 0.0
+    ]
+
+
+def rate_is_continuous() -> Statement:
+    """Lemma F.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i), with w on
+    the boundary of the first datum and v of any size."""
+
+    def more(item: Arrays, rng: np.random.Generator) -> Arrays:
+        p, q = item["X"][0]
+        w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
+        v = rng.normal(size=2) * 10.0 ** rng.uniform(-9.0, 0.0) * np.linalg.norm(w)
+        return {"w": w, "v": v}
+
+    def slack(item: Instance) -> float:
+        X, y, w, v = item["X"], item["y"], item["w"], item["v"]
+        moved, h = np.abs(X @ v), np.abs(X @ w)
+        allowed = float(moved @ (2.0 * h + moved + y))
+        jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
+        terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
+        noise = 1e-13 * float(terms @ (terms + y))
+        return (allowed - jump + noise) / (allowed + noise)
+
+    return Statement("g is continuous across boundaries", extended(data_draws(2), more), slack,
+                     fixed=("X", "y"))  # fmt: skip
+
+
+def rate_is_the_slope() -> Statement:
+    """sv.lemF.7: the norm increases where g < 0; here -g(w(t)) is the derivative of |w|^2 / 2 at
+    every t, events included (part 1)."""
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        path = small_flows(item, [float(item["norm"])])[0]
+        times = np.append(path.grid(8)[1:-1], [e.t for e in path.events])
+        W, stiff = path.at(times), np.linalg.norm(X, 2)
+        size = np.linalg.norm(W, axis=1)
+        fastest = stiff * (stiff * size + np.linalg.norm(y))  # at least |dw/dt| nearby
+        step = np.minimum(1e-6 * size / fastest, times)
+        late, early = times + step, times - step  # as rounded: late times are coarse
+        ahead, behind = path.at(late), path.at(early)
+        # Neither late times nor the first moments leave digits for a difference.
+        seen = (step > 1e-11 * times) & (step > 1e-9 * size / fastest)
+        gap = np.where(seen, late - early, np.inf)
+        slope = ((ahead - behind) * (ahead + behind)).sum(axis=1) / (2.0 * gap)
+        apart = np.abs(slope + norm_rate(X, y, W)) / (1e-4 * size * fastest)
+        return 1.0 - float(np.max(apart, initial=0.0, where=seen))
+
+    draws = extended(
+        nontrivial_draws(2), lambda item, rng: {"norm": np.array(10.0 ** rng.uniform(-4, 3))}
+    )
+    return Statement("-g is half the derivative of |w|^2", draws, slack, fixed=("u",))
+
+
+def rate_at_minima(seed: int, count: int) -> list[Evidence]:
+    """Lemma F.7, part 3: g = 0 at the local minima of `count` planar data sets."""
+    rng = np.random.default_rng(seed)
+    draws = list(nontrivial_draws(2, (2, 5)).values())
+    worst, flat = 0.0, 0
+    for k in range(count):
+        item = draws[k % len(draws)](rng)
+        X, y = item["X"], item["y"]
+        for minimum in local_minima(X, y):
+            h = np.abs(X @ minimum.w)
+            worst = max(worst, abs(float(norm_rate(X, y, minimum.w))) / float(h @ h + y @ y))
+            flat += not minimum.support
+    return [
+        bound("largest |g| at an enumerated local minimum", worst, "<=", 1e-9,
+              "of |Xw|^2 + |y|^2"),
+        note("data sets whose minima were enumerated", count),
+        note("of them with a dead plateau, g = 0 all around its points", flat),
+    ]  # fmt: skip
+
+
+def standstill() -> tuple[dict[str, tuple], sympy.Poly]:
+    """A flow whose norm strictly increases through a moment at which g is zero.
+
+    x_1 = (1, 2), x_2 = (2, 1), so that H has eigenvalue 9 on (1, 1) and 1 on (1, -1), and
+    w(t) = (a - u^9) (1, 1) + (b - u) (1, -1) with u = exp(-t). Then -g = 2 f(u) u with
+    f = b - u + 9 a u^8 - 9 u^17, and a, b are such that f and its slope vanish at u = 1/2.
+    Returns the instance, in fractions, and f.
+    """
+    u = sympy.Symbol("u")
+    half = sympy.Rational(1, 2)
+    a = (1 + 153 * half**16) / (72 * half**7)
+    b = half - 9 * a * half**8 + 9 * half**17
+    f = sympy.Poly(b - u + 9 * a * u**8 - 9 * u**17, u)
+    instance = {
+        "X": ((1, 2), (2, 1)),
+        "y": (Fraction(3 * a - b), Fraction(3 * a + b)),
+        "w0": (Fraction(a + b - 2), Fraction(a - b)),
+    }
+    return instance, f
+
+
+def rate_at_a_standstill() -> list[Evidence]:
+    """`standstill` in numbers."""
+    instance, f = standstill()
+    half = sympy.Rational(1, 2)
+    return [
+        note("g and its slope at t = log 2 on a flow whose norm strictly increases",
+             (Fraction(f.eval(half)), Fraction(f.diff().eval(half)))),
+        note("labels of that flow, x = (1, 2), (2, 1)", instance["y"]),
+        note("its start", instance["w0"]),
+    ]  # fmt: skip
+
+
+INCREASING = Reading(
+    taken="the norm increases at a moment if its square has a positive derivative then; a "
+    "local minimum is on the boundary of the norm-increasing subset if g = 0 there, as the "
+    "statement explains it",
+    others="if to increase means to be strictly increasing near the moment, part 1 fails: "
+    "a norm can strictly increase through a moment with g = 0, and the flow above does. "
+    "If the boundary is the topological one, part 3 fails on dead plateaus: for n = d = 1, "
+    "x = y = 1 the minimum w = -1 has g = 0 in a whole neighbourhood.",
+)
+
+
+# --- Conditions B1-B4 of Theorem F.6 at a boundary crossing, and what they come to in the
+# plane --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """B1-B4 of Theorem F.6 at one crossing, each as a slack that is positive where it holds.
+
+    B1     min_k of the right-hand side less |Delta e_k|
+    B2     the right-hand side less y_0, in units of y_0; NaN where H or H~ is singular
+    full   B3: whether H~ (and H, whose inverse B2 needs) has full rank
+    B4     -x_0.w_P^* / (|x_0| |w_P^*|)
+    inner  1 - x_0.H^-1 x_0, which the proof takes to be positive
+    """
+
+    B1: float
+    B2: float
+    full: bool
+    B4: float
+    inner: float
+
+    @property
+    def smallest(self) -> float:
+        """The least of the slacks; minus infinity where B3 fails."""
+        return min(self.B1, self.B2, self.B4) if self.full else -np.inf
+
+    @property
+    def hold(self) -> bool:
+        """Whether B1-B4 all hold."""
+        return self.smallest > 0.0
+
+
+def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
+    """B1-B4 at a crossing, read in the paper's favour where it leaves something open.
+
+    The signs of e_k make c_k^* >= 0 (Definition D.2); the eigenvectors of H~ are taken in the order
+    and with the signs that bring them nearest to those of H. X (n, d), y (n,).
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    before, after = X[crossing.before], X[crossing.after]
+    d, w0 = X.shape[1], crossing.w
+    if rank(before) < d or rank(after) < d:
+        return Conditions(np.nan, np.nan, False, np.nan, np.nan)
+    old = np.linalg.lstsq(before, y[crossing.before], rcond=0)[0]
+    new = np.linalg.lstsq(after, y[crossing.after], rcond=0)[0]
+    # From the data, not from H, whose small eigenvalues rounding would hide.
+    roots, E = (v[::-1].T for v in np.linalg.svd(before, full_matrices=False)[1:])
+    rates = roots**2
+    E = E * np.where(E.T @ old < 0.0, -1.0, 1.0)
+    turned = np.linalg.svd(after, full_matrices=False)[2][::-1].T
+    c, target, size = E.T @ w0, E.T @ old, np.linalg.norm(w0)
+    room = rates[0] / rates[-1] * c / size
+    orders = (turned[:, list(order)] for order in permutations(range(d)))
+    x, label = X[crossing.datum], y[crossing.datum]
+    inner = 1.0 - float(np.sum((x @ E / roots) ** 2))
+    # The bracket of B2 times c_k, so that c_k = 0 needs no division.
+    bracket = (target - c) / rates - np.linalg.norm(new - w0) / size / rates[-1] * c
+    right = x @ old + inner / np.linalg.norm(x) * float(np.min(bracket * rates**2))
+    return Conditions(
+        B1=max(float(np.min(room - _apart(E, other))) for other in orders),
+        B2=float((right - label) / label),
+        full=True,
+        B4=float(-(x @ old) / (np.linalg.norm(x) * np.linalg.norm(old))),
+        inner=inner,
+    )
+
+
+def _apart(E: NDArray, turned: NDArray) -> NDArray:
+    """|Delta e_k| (d,) under the better sign of each turned eigenvector."""
+    same, opposite = (np.linalg.norm(turned - sign * E, axis=0) for sign in (1.0, -1.0))
+    return np.minimum(same, opposite)
+
+
+def at_crossings(item: Instance, norm: float = NORMS[1]) -> list[tuple[Crossing, Conditions]]:
+    """The crossings of a small start's flow, and B1-B4 at each."""
+    X, y = item["X"], item["y"]
+    return [(step, conditions(X, y, step)) for step in crossings(X, small_flows(item, [norm])[0])]
+
+
+def leaving_draws(sizes: tuple[int, int] = (3, 8), tries: int = 40) -> Draws:
+    """Planar data sets drawn again until the all-active cell does not hold its minimum."""
+
+    base = data_draws(2, sizes)
+
+    def outside(kind: str) -> Callable[[np.random.Generator], Arrays]:
+        def one(rng: np.random.Generator) -> Arrays:
+            drawn = (base[kind](rng) for _ in range(tries))
+            return next((item for item in drawn if not keeps_all(item)), base[kind](rng))
+
+        return one
+
+    return {kind: outside(kind) for kind in base}
+
+
+def first_deactivation(item: Instance, norm: float) -> list[Conditions]:
+    """B1-B4 where a small start's flow leaves the all-active cell, for each datum that it loses
+    there; none if it stays."""
+    return [met for step, met in at_crossings(item, norm) if step.before.all()]
+
+
+def plane_never_meets_B2() -> Statement:
+    """sv.ours.crossing.plane: d = 2, small starts. Where the flow leaves the all-active cell, B2,
+    B3 and B4 do not all hold."""
+
+    def leaves(item: Instance) -> bool:
+        return nontrivial(item) and not keeps_all(item)
+
+    def at(item: Instance, norm: float) -> float:
+        found = first_deactivation(item, norm)
+        return min((-min(m.B2, m.B4) if m.full else np.nan for m in found), default=np.nan)
+
+    def slack(item: Instance) -> float:
+        value = at(item, NORMS[1])
+        return value if not value <= 0.0 else max(at(item, norm) for norm in NORMS)
+
+    return Statement("B2, B3 and B4 do not all hold where the flow leaves the all-active cell",
+                     extended(leaving_draws((3, 6)), directed), slack,
+                     given("sv.ours.crossing.plane", data=planar, leaves=leaves),
+                     steady=False)  # fmt: skip

@@ -1,0 +1,402 @@
+"""The page `experiments`: Section 5.2 and Appendix D.3."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import f as f_law
+
+from reluflow.approx import approx
+from reluflow.falsify import survey
+from reluflow.flows.phases import RISING, SHAPES, TURNING, phases, shape_of
+from reluflow.flows.population import PopulationPath
+from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.papers.lee2023magnitude.runs import (
+    DATA,
+    DIMENSION,
+    NORMS,
+    RATES,
+    SCALES,
+    STEPS,
+    Run,
+    Setting,
+    constants,
+    descent_on_data,
+    drawn_start,
+)
+from reluflow.papers.lee2023magnitude.setting import Start, gap_bounds
+from reluflow.statistics import share_interval, wilson
+
+# --- How far sample and step take descent from the population's flow ------------------------------
+
+
+def distance(one: PopulationPath, other: PopulationPath) -> tuple[float, float]:
+    """The largest difference over all steps: of the angle, in radians, and of |w|, in |w*|."""
+    angle = np.abs(one.theta - other.theta).max()
+    return float(angle), float(np.abs(one.length - other.length).max() / one.target)
+
+
+def gap_table(runs: Sequence[Run]) -> pd.DataFrame:
+    """By panel: descent on data against the population's, and that against the flow."""
+    rows = []
+    for run in runs:
+        row: dict[str, object] = {"panel": run.setting.name}
+        step = distance(run.population, run.flow)
+        sample = (math.nan, math.nan)
+        if run.empirical is not None:
+            sample = distance(run.empirical, run.population)
+        for name, values in (("sample", sample), ("step", step)):
+            for what, value in zip(("angle", "|w|/|w*|"), values, strict=True):
+                row[f"{name}: {what}"] = "–" if math.isnan(value) else approx(value, 2)
+        rows.append(row)
+    return pd.DataFrame(rows).set_index("panel")
+
+
+# --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are
+# trained ------------------------------------------------------------------------------------------
+#
+# The panels are those of Figures 1 and 2 (`settings.py`); a seed draws w* and w_0 afresh. For the
+# population the shape for all time is known from the start (`flows.phases`); a few starts are
+# followed to the last step as well, to see that it shows by then. On data |w| may turn more often,
+# and every step is looked at.
+#
+# A survey has a row for each start: its "panel", the "shape" of |w(T)|, the step of the "turn"
+# where it was followed and turned, else NaN, and whether the shape up to the last step is a
+# "stray", other than the one for all time.
+
+
+VISIBLE = 1e-3
+"""A fall or rise of the magnitude by less than this share of |w*| is not seen in Figure 2."""
+
+USUAL = 0.75
+"""What Section 5.2 describes is usual if this share of the random starts shows it, surely."""
+
+
+def said_of(setting: Setting) -> str:
+    """The shape that Section 5.2 gives a panel: rising for small norm, else falling and rising."""
+    return RISING if setting.norm < 0.5 else TURNING
+
+
+def start_of(setting: Setting, variance: bool = False) -> Start:
+    """A panel's start under a teacher of the typical size; k is a standard deviation, or a variance
+    if so, and then the norms have the ratio sqrt(k/k*) in place of k/k*."""
+    start = drawn_start(setting)
+    rho = start.rho - 0.5 * math.log(setting.norm) if variance else start.rho
+    return replace(start, rho=rho, target=setting.scale * math.sqrt(setting.d))
+
+
+# --- Surveys --------------------------------------------------------------------------------------
+
+
+def flow_shapes(
+    panels: Sequence[Setting], seed: int, count: int, follow: int = 0, variance: bool = False
+) -> pd.DataFrame:
+    """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel, for all time.
+
+    The first `follow` starts of every panel are followed as well, at 1000 times up to the panel's
+    last step. Parameters: the panels (their own seeds do not count), the first seed, the numbers of
+    seeds, whether k is a variance in place of a standard deviation.
+    """
+
+    def moves(at: tuple[Setting, int]) -> dict[str, Any]:
+        panel, k = at
+        start = start_of(replace(panel, seed=seed + k), variance)
+        kind = phases(start.psi, start.rho, start.m).kind
+        if k >= follow:
+            return _row(panel, kind)
+        steps = np.linspace(0.0, panel.steps, 1001)
+        shape, turn = shape_of(start.flow(panel.rate * steps).rho, 1e-9)
+        return {**_row(panel, shape, steps[turn]), "shape": kind, "stray": shape != kind}
+
+    return survey(product(panels, range(count)), moves)
+
+
+def descent_shapes(
+    panels: Sequence[Setting], seed: int, count: int, n: int, hurry: int = 50
+) -> pd.DataFrame:
+    """Descent on n data at `hurry` times the paper's rate, for as much less steps, from `count`
+    starts of every panel; falls and rises below `VISIBLE` |w*| are not told from standing still."""
+
+    def moves(at: tuple[Setting, int]) -> dict[str, Any]:
+        panel, k = at
+        rate, steps = hurry * panel.rate, panel.steps // hurry
+        path = descent_on_data(replace(panel, seed=seed + k, n=n, rate=rate, steps=steps))
+        shape, turn = shape_of(path.length, VISIBLE * path.target)
+        return _row(replace(panel, n=n), shape, turn * hurry)
+
+    return survey(product(panels, range(count)), moves)
+
+
+def run_shapes(runs: Sequence[Run]) -> pd.DataFrame:
+    """The shapes of finished trainings, every step of them, one a panel."""
+
+    def moves(run: Run) -> dict[str, Any]:
+        return _row(run.setting, *shape_of(run.trained.length, VISIBLE * run.target))
+
+    return survey(runs, moves)
+
+
+def _row(panel: Setting, shape: str, turn: float = math.nan) -> dict[str, Any]:
+    turn = float(turn) if shape == TURNING else math.nan
+    return {"panel": panel, "shape": shape, "turn": turn, "stray": False}
+
+
+def as_said(found: pd.DataFrame) -> pd.Series:
+    """Of every start, whether Section 5.2 says so of its panel."""
+    return found["shape"] == found["panel"].map(said_of)
+
+
+def shape_table(found: pd.DataFrame) -> pd.DataFrame:
+    """Counts by panel, and of the panel's shape in the paper the share and its interval."""
+
+    def of(group: tuple[Setting, pd.DataFrame]) -> dict[str, Any]:
+        panel, part = group
+        hits, trials = int(as_said(part).sum()), len(part)
+        low, high = (float(end) for end in wilson(hits, trials))
+        cells = {shape: int((part["shape"] == shape).sum()) for shape in SHAPES}
+        share = f"{hits / trials:.1%} ({low:.1%} to {high:.1%})"
+        return {"panel": panel.name, **cells, "as Section 5.2 says": share}
+
+    return survey(found.groupby("panel", sort=False), of).set_index("panel")
+
+
+# --- Section 5.2 ----------------------------------------------------------------------------------
+
+
+def two_phases(
+    trained: pd.DataFrame, flows: pd.DataFrame, data: pd.DataFrame, variance: pd.DataFrame
+) -> list[Evidence]:
+    """ma.text.twophase.1: |w| rises from a small norm, and else falls and then rises (Section 5.2).
+
+    Surveys of the runs of Figures 1 and 2, of population flows and of descents on few data;
+    `variance` is the one-layer panel of small norm where k is a variance.
+    """
+    said = as_said(flows).groupby(flows["panel"], sort=False)
+    shares = wilson(said.sum(), said.count())[0]
+    seen = float(wilson(int(as_said(data).sum()), len(data))[0])
+    small = trained["panel"].map(said_of) == RISING
+    strays = ~as_said(trained)
+    first = variance["shape"] != RISING
+    return [
+        bound("population: least lower end, over the panels, of the 95 % interval of the share "
+              "that Section 5.2 describes", round(float(shares.min()), 3), ">=", USUAL, "",
+              after="the bar, after first runs"),
+        bound("data: the lower end, over all panels", round(seen, 3), ">=", USUAL, "",
+              after="the bar, after first runs"),
+        fact("Figure 2: starts of another shape than Section 5.2 says, of small norm",
+             int((strays & small).sum()), 0),
+        fact("Figure 2: starts of another shape than Section 5.2 says, of middle and large norm",
+             int((strays & ~small).sum()), 0),
+        fact("population flows whose shape up to the last step is another",
+             int(flows["stray"].sum()), 0),
+        bound("latest mean step of a turn, population",
+              float(flows["turn"].groupby(flows["panel"], sort=False).mean().max()), "<",
+              flows["panel"][0].steps, "steps"),
+        note("starts per panel: population, data", (_trials(flows), _trials(data))),
+        note("starts of another shape: population, data",
+             tuple(int((~as_said(found)).sum()) for found in (flows, data))),
+        note("if k is a variance, one layer, small norm: starts that fall first", int(first.sum())),
+        note("their share's 95 % interval", share_interval(int(first.sum()), len(first))),
+        note("data of a descent on few data", data["panel"][0].n),
+    ]  # fmt: skip
+
+
+def _trials(found: pd.DataFrame) -> int:
+    """Starts of a panel."""
+    return len(found) // found["panel"].nunique()
+
+
+READING = Reading(
+    taken="k of N(0, k I) is a standard deviation, so that small, middle and large norm "
+    "are 0.1, 1 and 2 times |w*|; on data a fall or rise by less than 0.001 |w*|, which "
+    f"Figure 2 cannot show, is none; random starts do so with a share of {USUAL} or more",
+    others="if k is a variance, the small norm is 0.32 |w*|, about the value below which "
+    "|w| rises at the start for one layer, and many starts fall first; Section 5.2 is then "
+    "false of panel 1L-SN",
+)
+
+
+# --- Two things that D.3 leaves open: what k in N(0, k I) is, and how the loss is normalised ------
+#
+# Both are decided from the paper's own numbers, at typical starts of its nine panels: |w*| and
+# |w_0| at their typical size and phi_0 = pi/2.
+
+
+DEVIATION, VARIANCE = "standard deviation", "variance"
+"""What k in N(0, k I) may be."""
+LOSSES: Mapping[str, float] = {
+    "half the mean": 1.0,
+    "mean": 2.0,
+    "half the sum": float(DATA),
+    "sum": 2.0 * DATA,
+}
+"""How often the usual half mean each loss holds, at D.3's n: a step is as many times larger."""
+PROBE = 150
+"""Steps in which a descent on a sum must have arrived: each makes the progress of thousands."""
+
+
+def sizes(reading: str, layers: int, norm: float) -> tuple[float, float]:
+    """Typical |w*| and |w_0|: sqrt(d) times the standard deviation of an entry."""
+    root = (lambda k: k) if reading == DEVIATION else math.sqrt
+    unit = math.sqrt(DIMENSION)
+    return unit * root(SCALES[layers]), unit * root(SCALES[layers] * norm)
+
+
+def exceeds(reading: str, norm: float, factor: float, d: int = DIMENSION) -> float:
+    """The probability that |w_0| > factor |w*|, where |w_0|^2/|w*|^2 is a multiple of F(d, d)."""
+    ratio = norm if reading == DEVIATION else math.sqrt(norm)
+    return float(f_law.sf((factor / ratio) ** 2, d, d))
+
+
+def ratios(seed: int, draws: int, reading: str) -> NDArray:
+    """Drawn |w_0|/|w*| of D.3's norms, shape (draws, 3), small norm first."""
+    rng = np.random.default_rng(seed)
+    lengths = np.linalg.norm(rng.standard_normal((2, draws, len(NORMS), DIMENSION)), axis=-1)
+    factors = [sizes(reading, 1, norm)[1] / sizes(reading, 1, norm)[0] for norm in NORMS]
+    return lengths[0] / lengths[1] * np.array(factors)
+
+
+def norm_table() -> pd.DataFrame:
+    """By reading of k: the typical |w_0|/|w*| of the three norms, how often it is above 2, and the
+    progress eta T |w*|^(2m) that D.3's three depths make."""
+
+    def of(reading: str) -> dict[str, str]:
+        typical = {name: sizes(reading, 1, norm) for norm, name in NORMS.items()}
+        paces = {layers: progress(reading, "half the mean", layers) for layers in RATES}
+        return {
+            "k is the": reading,
+            **{name: approx(length / target, 3) for name, (target, length) in typical.items()},
+            "LN above 2: probability": approx(exceeds(reading, max(NORMS), 2.0), 1),
+            **{f"ηT|w*|²ᵐ, {layers} layers": approx(pace, 3) for layers, pace in paces.items()},
+        }
+
+    return survey((DEVIATION, VARIANCE), of).set_index("k is the")
+
+
+def progress(reading: str, loss: str, layers: int) -> float:
+    """eta T |w*|^(2m), the population's own time that the paper's steps take."""
+    target, _ = sizes(reading, layers, 1.0)
+    return LOSSES[loss] * RATES[layers] * STEPS * target ** (2 * layers - 2)
+
+
+def loss_readings() -> pd.DataFrame:
+    """All readings of k and of the loss, tried with D.3's printed rates: the panels, of nine, in
+    which the population's descent comes to the target or follows the flow, and in which Figure 1's
+    lower and upper bound are respected."""
+
+    def panel(at: tuple[str, str, int, float]) -> dict[str, object]:
+        lower, upper = respects(*at)
+        return {
+            "k is the": at[0],
+            "loss": at[1],
+            "arrives": arrives(*at),
+            "lower bound holds": lower,
+            "upper bound holds": upper,
+        }
+
+    found = survey(product((DEVIATION, VARIANCE), LOSSES, RATES, NORMS), panel)
+    return found.groupby(["k is the", "loss"], sort=False).sum()
+
+
+def _typical(reading: str, layers: int, norm: float) -> Start:
+    """The typical start of a panel: at a right angle to w*."""
+    target, length = sizes(reading, layers, norm)
+    return Start.at(0.5 * math.pi, length, layers - 1, target)
+
+
+def _descent(start: Start, loss: str) -> PopulationPath | None:
+    """PROBE steps of descent at D.3's rate on the loss, None where they overflow."""
+    try:
+        with np.errstate(all="ignore"):
+            return start.descent(LOSSES[loss] * RATES[start.m + 1], PROBE)
+    except OverflowError:
+        return None
+
+
+def arrives(reading: str, loss: str, layers: int, norm: float) -> bool:
+    """Whether descent at D.3's rate comes to the target, and does not diverge or jump about.
+
+    A mean takes steps so small that it follows the flow; a sum is tried.
+    """
+    start = _typical(reading, layers, norm)
+    # The largest curvature of a balanced chain, at the start or at the target.
+    curvature = 0.5 * layers * max(start.target, start.v) ** (2 * start.m)
+    if LOSSES[loss] * RATES[layers] * curvature < 0.1:
+        return True
+    path = _descent(start, loss)
+    # A path that ends at NaN has not come.
+    return path is not None and bool(abs(path.rho[-1]) < 1e-3 and path.theta[-1] < 1e-3)
+
+
+def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool]:
+    """Whether the population's angle respects the lower and the upper bound drawn in Figure 1.
+
+    The bounds are those of Theorems A.2 and 4.2 at D.3's rate; the angle is the flow's at the times
+    that the steps of the loss take, or the descent's where the steps are large.
+    """
+    start, rate = _typical(reading, layers, norm), RATES[layers]
+    if LOSSES[loss] > 2.0:
+        T = np.arange(1.0, PROBE + 1.0)
+        path = _descent(start, loss)
+        if path is None:
+            return False, False
+        theta = path.theta[1:]
+    else:
+        T = np.unique(np.round(np.geomspace(1.0, STEPS, 120)))
+        theta = start.flow(LOSSES[loss] * rate * T).theta
+    ranges = (*constants(start.v, start.target), start.target)
+    below, above = gap_bounds(T, start.psi, *ranges, start.m, rate)
+    return bool((theta < above).all()), bool((theta > below).all())
+
+
+# --- The claims -----------------------------------------------------------------------------------
+
+
+def norm_scale(seed: int, draws: int) -> list[Evidence]:
+    """ma.text.scaleconv.1: k = 0.1 k*, k*, 2 k* as standard deviations give small, middle and large
+    norm (D.3)."""
+    drawn = ratios(seed, draws, DEVIATION)
+    ordered = int((np.diff(drawn) > 0.0).all(axis=1).sum())
+    likelier = exceeds(DEVIATION, max(NORMS), 2.0) / exceeds(VARIANCE, max(NORMS), 2.0)
+    paces = {r: [progress(r, "half the mean", k) for k in RATES] for r in (DEVIATION, VARIANCE)}
+    spread = {r: max(values) / min(values) for r, values in paces.items()}
+    middle = np.exp(np.abs(np.log(drawn[:, 1])).max())
+    return [
+        fact(f"draws with small < middle < large, of {draws}", ordered, draws),
+        bound("small norm: largest |w₀|/|w*| drawn", float(drawn[:, 0].max()), "<", 0.2, ""),
+        bound("middle norm: largest of |w₀|/|w*| and its inverse drawn", float(middle), "<",
+              2.0, ""),
+        bound("|w₀| > 2|w*| for large norm: how much likelier than under a variance",
+              likelier, ">", 20.0, ""),
+        bound("ηT|w*|²ᵐ of the three depths: largest over smallest", spread[DEVIATION], "<",
+              spread[VARIANCE], ""),
+        note("seed", seed),
+    ]  # fmt: skip
+
+
+DEVIATION_READING = Reading(
+    "k is a standard deviation: |w₀|/|w*| is about 0.1, 1 and 2",
+    "k a variance: |w₀|/|w*| is about 0.32, 1 and 1.41. The bounds of Figure 1 hold all the same.",
+)
+
+
+def large_norm(seed: int, draws: int) -> tuple[list[Evidence], list[Evidence]]:
+    """ma.text.scaleconv.2: a large norm exceeds 2 |w*| (Section 5.1). And how often it does."""
+    above = int((ratios(seed, draws, DEVIATION)[:, 2] > 2.0).sum())
+    measured = [
+        fact(f"draws of a large norm with |w₀| > 2|w*|, of {draws}", above, draws),
+        note("seed", seed),
+    ]
+    return measured, [
+        note("share of the draws, its 95 % interval", share_interval(above, draws)),
+        *(note(f"probability, if k is a {reading}", exceeds(reading, max(NORMS), 2.0),
+               digits=digits)
+          for reading, digits in ((DEVIATION, 3), (VARIANCE, 1))),
+    ]  # fmt: skip

@@ -1,0 +1,351 @@
+"""The page `figure_3`: Appendix D.1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import sympy as sp
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from reluflow.approx import approx
+from reluflow.falsify import survey
+from reluflow.flows.population import PopulationPath, pull
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude.runs import (
+    DATA,
+    DIMENSION,
+    NORMS,
+    Setting,
+    descent_on_data,
+    drawn_start,
+    magnitude_curves,
+)
+from reluflow.statistics import wilson
+
+# --- D.1's remark on the convexity of the magnitude's bounds, read as functions of time, and
+# where they bend ----------------------------------------------------------------------------------
+
+
+CONVEXITY_READING = Reading(
+    taken="convex as functions of time, and the convexity changes where the curve bends",
+    others="if the level is that of the start, a bound of one layer is convex from above "
+    "it and concave from below, as the remark says; then not all bounds are convex, and "
+    "for two layers the levels are (1 - ε0)^(1/2) |w*| and that over 3^(1/2), not "
+    "(1 - ε0) |w*|",
+)
+
+_RIGHT, _SMALL, _STEP = 0.5 * math.pi, 0.1, 1e-2
+"""phi_0, |w_0| for |w*| = 1, and the step of the differences."""
+
+
+def _second_derivatives() -> tuple[float, float]:
+    """Of the lower and of the upper bound of Theorem 3.3 at t = 1, by differences."""
+    t = 1.0 + _STEP * np.arange(-1, 2)
+    lower, upper = setting.magnitude_bounds(t, _RIGHT, _SMALL, 1.0)
+    return float(np.diff(lower, 2)[0]) / _STEP**2, float(np.diff(upper, 2)[0]) / _STEP**2
+
+
+def bends() -> list[Evidence]:
+    """ma.text.convex: all bounds are convex, and where a lower one's convexity changes (D.1)."""
+
+    def lower(t: np.ndarray) -> np.ndarray:
+        return setting.two_layer_magnitude_bounds(t, _RIGHT, _SMALL, 1.0)[0]
+
+    share = float(pull(_RIGHT))
+    where = brentq(lambda t: float(np.diff(lower(t + _STEP * np.arange(-1, 2)), 2)[0]), 0.1, 60.0)
+    level = float(lower(np.array([where]))[0])
+    second = _second_derivatives()
+    return [
+        bound("second derivative at t = 1 of the lower bound of Theorem 3.3 from |w0| = 1/10, "
+              "by differences", second[0], ">=", 0, "|w*|"),
+        bound("the same of the upper bound", second[1], ">=", 0, "|w*|"),
+        bound("two layers, |w0| = 1/10: distance of the level at which the lower bound bends "
+              "from (1 - ε0) |w*|", round(abs(level - share), 4), "<=", 0.001, "|w*|"),
+        note("that level, and its value (1 - ε0)^(1/2) / 3^(1/2) by our formula",
+             (level, math.sqrt(share / 3.0))),
+    ]  # fmt: skip
+
+
+def concave_bounds() -> Counterexample:
+    """Both bounds of one layer from |w_0| = |w*|/10 at a right angle, at t = 1."""
+    t, kappa = sp.symbols("t kappa", positive=True)
+    curve = kappa * (1 - sp.exp(-t / 2)) + sp.Rational(1, 10) * sp.exp(-t / 2)
+    names, measured, limits = ("lower", "upper"), _second_derivatives(), (1 / sp.pi, 1)
+    return Counterexample(
+        instance={"φ0": "π/2", "|w0|": "1/10", "|w*|": 1, "t": 1},
+        assumptions={"0 < φ0 < π": 0.0 < _RIGHT < math.pi, "|w0| > 0": _SMALL > 0.0},
+        breaks=tuple(
+            bound(f"second difference of the {name} bound, over h², h = 1/100", value, ">=", 0, "")
+            for name, value in zip(names, measured, strict=True)
+        ),
+        recheck=tuple(
+            bound(f"second derivative of the {name} bound by SymPy",
+                  float(sp.diff(curve, t, 2).subs({t: 1, kappa: limit})), ">=", 0, "")
+            for name, limit in zip(names, limits, strict=True)
+        ),
+        route="the bound differentiated by SymPy",
+    )  # fmt: skip
+
+
+def inflection(level: float, m: int) -> float:
+    """The value at which a solution of u' = -1/2 u^m (u^(m+1) - level^(m+1)) below `level` turns
+    from convex to concave: level (m/(2m+1))^(1/(m+1)). Above `level` it is convex.
+
+    Since u'' = f'(u) f(u) with f(u) the right side, and f' = -1/2 u^(m-1) ((2m+1) u^(m+1) - m
+    level^(m+1)).
+    """
+    return level * (m / (2 * m + 1)) ** (1.0 / (m + 1))
+
+
+def survey_bounds(seed: int, count: int) -> pd.DataFrame:
+    """Random starts with phi_0 in (0, pi), |w_0|/|w*| in (0.01, 10), m = 0, ..., 3.
+
+    bent          how often u'' had another sign than `inflection` says, of `looked`
+    convex        whether the lower bound starts below its end, where it is said to be convex, and
+                  is not; `between`, whether with v_0 > (1 - eps_0) v* all the same
+    """
+    rng = np.random.default_rng(seed)
+
+    def measure(m: int) -> dict[str, float | bool]:
+        phi0 = float(rng.uniform(0.02, np.pi - 0.02))
+        v0 = float(10.0 ** rng.uniform(-2, 1))
+        level = float(pull(phi0)) ** (1.0 / (m + 1))
+        bent, looked = _bends(v0, phi0, level, m)
+        return {
+            "bent": bent,
+            "looked": looked,
+            "convex": v0 < level,
+            "between": level ** (m + 1) < v0 < level,
+        }
+
+    return survey((int(rng.integers(4)) for _ in range(count)), measure)
+
+
+def _bends(v0: float, phi0: float, level: float, m: int) -> tuple[int, int]:
+    """How often second differences of the lower bound have another sign than `inflection` says,
+    and how often they were looked at; near the inflection and near the level they are not."""
+    h = 1e-3 / max(1.0, v0, level) ** (2 * m)
+    t = np.linspace(0.0, 8.0, 40)[:, None] + h * np.arange(3)
+    u = setting.layered_magnitude_bounds(t.ravel(), phi0, v0, 1.0, m)[0].reshape(t.shape)
+    bend = u[:, 0] - 2.0 * u[:, 1] + u[:, 2]
+    said = np.where(u[:, 1] > level, 1.0, np.sign(inflection(level, m) - u[:, 1]))
+    clear = np.abs(bend) > 1e-12 * u[:, 1]
+    clear &= np.abs(u[:, 1] / max(inflection(level, m), 1e-300) - 1.0) > 1e-2
+    return int(np.sum(clear & (np.sign(bend) != said))), int(clear.sum())
+
+
+def bent_bounds(found: pd.DataFrame) -> list[Evidence]:
+    """ma.ours.restart.bend: where the bounds of the flow are convex and where they are concave."""
+    return [
+        fact("second differences of another sign", int(found.bent.sum()), 0),
+        bound("second differences looked at", int(found.looked.sum()), ">", 0, ""),
+        bound("lower bounds that start below their end, where D.1's 'convex' fails",
+              int(found.convex.sum()), ">", 0, ""),
+        note("of them with v_0 > (1 - eps_0) v*, where D.1 says that convexity holds",
+             int(found.between.sum())),
+    ]  # fmt: skip
+
+
+# --- Figure 3 and Appendix D.1: bounds of the magnitude that start again at later points of a
+# run ----------------------------------------------------------------------------------------------
+#
+# A bound restarted at step T_j takes w(T_j) for its start; Theorems A.1 (one layer) and A.3 (two)
+# then bound |w(T)| for T > T_j, with eps_j = 1 - (sin phi(T_j) - phi(T_j) cos phi(T_j)) / pi in the
+# place of eps_0.
+
+
+SCALE = 1.2
+"""D.3's k* for Figure 3."""
+RATES = {1: 0.0006, 2: 0.0001}
+STEPS = {1: 30_000, 2: 2_000}
+POINTS = {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
+"""D.3's learning rates, steps and points of restart by the number of layers."""
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """A panel of Figure 3 for one start.
+
+    setting  the panel
+    path     its training, at every step
+    points   the steps T_j of restart, in order
+    bounds   of each restart j the lower and the upper bound at the steps T_j, ..., of length
+             k - T_j each
+    """
+
+    setting: Setting
+    path: PopulationPath
+    points: tuple[int, ...]
+    bounds: tuple[tuple[NDArray, NDArray], ...]
+
+    @property
+    def v(self) -> NDArray:
+        """|w| at every step (k,)."""
+        return self.path.length
+
+    @property
+    def target(self) -> float:
+        """|w*|."""
+        return self.path.target
+
+    @property
+    def gaps(self) -> NDArray:
+        """The mean distance of upper and lower bound after the last restart, over |w*|."""
+        last = self.points[-1] + 1
+        return np.array(
+            [
+                np.mean((high - low)[last - at :]) / self.target
+                for at, (low, high) in zip(self.points, self.bounds, strict=True)
+            ]
+        )
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the gap shrinks at each restart."""
+        return bool((np.diff(self.gaps) < 0.0).all())
+
+    @property
+    def breaches(self) -> NDArray:
+        """Of every restart, how far |w| goes outside of its bounds, over |w*|; 0 if it does not."""
+        return np.array(
+            [
+                max(0.0, float(np.max(np.maximum(low - self.v[at:], self.v[at:] - high)[1:])))
+                / self.target
+                for at, (low, high) in zip(self.points, self.bounds, strict=True)
+            ]
+        )
+
+    @property
+    def inside(self) -> float:
+        """How far a restarted bound is outside of the one before it, at worst, over |w*|; <= 0
+        where the bounds lie one inside the other at every step."""
+        worst = -np.inf
+        for j in range(1, len(self.points)):
+            skip = self.points[j] - self.points[j - 1]
+            (low, high), (low0, high0) = self.bounds[j], self.bounds[j - 1]
+            worst = max(worst, np.max((low0[skip:] - low)[1:]), np.max((high - high0[skip:])[1:]))
+        return float(worst) / self.target
+
+    @property
+    def falls_and_rises(self) -> bool:
+        """Whether |w| falls and then rises by at least a hundredth of |w*| each."""
+        least = float(self.v.min())
+        way = 0.01 * self.target
+        return bool(self.v[0] - least > way and self.v[-1] - least > way)
+
+    @property
+    def turn(self) -> int:
+        """The step at which |w| is least."""
+        return int(np.argmin(self.v))
+
+
+def restart_setting(
+    layers: int, norm: float, seed: int, n: int = DATA, d: int = DIMENSION
+) -> Setting:
+    """D.3's setting of a panel of Figure 3; it does not say which norm k/k* the start has."""
+    return Setting(layers, norm, SCALE, RATES[layers], d, n, STEPS[layers], seed)
+
+
+def restart_run(setting: Setting) -> Restarts:
+    """Train a panel of Figure 3 on data and restart its bounds at D.3's four points."""
+    return restarted(setting, descent_on_data(setting), POINTS[setting.layers])
+
+
+def tightening(layers: int, norm: float, seed: int, count: int) -> list[Restarts]:
+    """The population's descent of a panel from `count` starts, restarted at D.3's four points."""
+    panels = [restart_setting(layers, norm, seed + k) for k in range(count)]
+    paths = [drawn_start(panel).descent(panel.rate, panel.steps) for panel in panels]
+    return [restarted(q, path, POINTS[layers]) for q, path in zip(panels, paths, strict=True)]
+
+
+def restarted(setting: Setting, path: PopulationPath, points: Sequence[int]) -> Restarts:
+    """The bounds of a trained path, restarted at the steps `points`."""
+    bounds = tuple(magnitude_curves(setting, path, at) for at in points)
+    return Restarts(setting, path, tuple(points), bounds)
+
+
+def restart_table(panels: Sequence[Restarts]) -> pd.DataFrame:
+    """Per panel: where |w| turns, mean gap of the four bounds, how far |w| leaves them."""
+    rows = []
+    for panel in panels:
+        gaps = ", ".join(f"{approx(100 * g, 3)} %" for g in panel.gaps)
+        rows.append(
+            {
+                "panel": f"{panel.setting.layers}L-{NORMS.get(panel.setting.norm, '?')}",
+                "|w0|/|w*|": approx(panel.v[0] / panel.target, 3),
+                "least |w|/|w*|": approx(panel.v.min() / panel.target, 3),
+                "at step": panel.turn,
+                "mean gap of the bounds, over |w*|": gaps,
+                "|w| outside, at most": f"{approx(100 * panel.breaches.max(), 2)} %",
+            }
+        )
+    return pd.DataFrame(rows).set_index("panel")
+
+
+RESTARTS_READING = Reading(
+    taken="the starts, whose norm D.3 does not give here, are of middle norm, k = k*: |w| "
+    "falls and rises, and turns between the restarts, as Appendix D.1 describes it",
+    others="large norm, k = 2 k*, has the same features (table); small norm is excluded, "
+    "for |w| never falls",
+)
+
+
+def bounds_restarted(
+    drawn: Sequence[Restarts], population: Sequence[Restarts], small: Sequence[Restarts]
+) -> list[Evidence]:
+    """ma.fig3: bounds that start again are tighter, and the lower one tends to follow at first, the
+    upper one at last. `drawn` are the figure's two panels, on data; `population` many starts of
+    middle and large norm, and `small` two of small norm, on the population."""
+    early = [sides(panel)[0] / len(panel.points) for panel in population]
+    low = float(wilson(sum(share > 0.5 for share in early), len(early))[0])
+    return [
+        *(item for panel in drawn for item in _panel(panel)),
+        fact("population: starts whose gaps do not shrink",
+             sum(not panel.shrinks for panel in population), 0),
+        fact("population: starts that do not fall and rise",
+             sum(not panel.falls_and_rises for panel in population), 0),
+        bound("population: a restarted bound outside of the one before, at most",
+              max(panel.inside for panel in population), "<=", 1e-9, "|w*|"),
+        bound("population: share of the starts after most of whose restarts the lower bound is the "
+              "nearer one at first, lower end of the interval", low, ">", 0.5, "", digits=2,
+              after="the share, once starts had shown one such restart of the other kind"),
+        note("population: starts, and those of which it is so after every restart",
+             (len(population), sum(share == 1.0 for share in early))),
+        note("small norm: starts that fall and rise, of two",
+             sum(panel.falls_and_rises for panel in small)),
+    ]  # fmt: skip
+
+
+def _panel(panel: Restarts) -> list[Evidence]:
+    name, (early, late), count = f"{panel.setting.layers}L", sides(panel), len(panel.points)
+    return [
+        fact(f"{name}: |w| falls, then rises", panel.falls_and_rises, True),
+        fact(f"{name}: the gap of the bounds shrinks at each restart", panel.shrinks, True),
+        note(f"{name}: last gap over the first", panel.gaps[-1] / panel.gaps[0], digits=2),
+        bound(f"{name}: a restarted bound outside of the one before, at most",
+              panel.inside, "<=", 1e-9, "|w*|"),
+        note(f"{name}: restarts after which the lower bound is the nearer one at first, of all",
+             (early, count)),
+        fact(f"{name}: restarts after which the upper bound is the nearer one at the end",
+             late, count),
+        bound(f"{name}: |w| outside of its bounds, at most",
+              float(panel.breaches.max()), "<=", 0.01, "|w*|"),
+    ]  # fmt: skip
+
+
+def sides(panel: Restarts) -> tuple[int, int]:
+    """Restarts after which |w| is nearer to its lower bound over the next hundredth of the steps,
+    and restarts after which it is nearer to the upper one at the last step."""
+    early = late = 0
+    near = max(2, len(panel.v) // 100)
+    for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
+        below, above = panel.v[at:] - low, high - panel.v[at:]
+        early += bool(np.abs(below[1:near]).mean() < np.abs(above[1:near]).mean())
+        late += bool(abs(below[-1]) >= abs(above[-1]))
+    return early, late

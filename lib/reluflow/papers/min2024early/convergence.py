@@ -1,0 +1,998 @@
+"""The page `convergence`: Theorem 1, part 2, Appendices D.2 and D.3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, partial
+from itertools import combinations
+
+import numpy as np
+import sympy
+from flint import arb, ctx
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+from scipy.special import logsumexp
+
+from reluflow.errors import InputError
+from reluflow.falsify import Draw, Instance, Statement, given
+from reluflow.flows.alignment import Beside, align
+from reluflow.flows.late_time import log_steepness
+from reluflow.flows.legs import then
+from reluflow.geometry.separability import separation, serves
+from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.margin.max_margin import MaxMargin, max_margin
+from reluflow.papers.min2024early import setting, theorem_1
+from reluflow.papers.min2024early.setting import alignment_times, flow, parts, patterns
+from reluflow.papers.min2024early.theorem_1 import both_labels, odd
+from reluflow.papers.min2024early.trajectories import (
+    LATE,
+    Begun,
+    Lost,
+    Moments,
+    Start,
+    Survey,
+    Whole,
+    allowed,
+    begin,
+    data_draws,
+    follow,
+    followed,
+    late,
+    starts,
+)
+from reluflow.separable import separable, separable_draws
+
+# --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
+#
+# The text means such a time (Theorem 1, Lemmas 13 and 14). At 16 log n / (m_2 sqrt(mu) X_min) with
+# zeta = max(zeta_1, zeta_2) part 1 may fail, and then these statements do, too.
+#
+# The sign of a datum: x_1 = (1, 0), positive, x_2 = (-1/2, sqrt(3)/2), negative, mu = 1/2, eps ->
+# 0. A neuron a of V_+ that starts beside x_2 is still in S_- at t_1. There its angle to x_2 grows
+# like e^t and its norm falls like e^-t, while a neuron b of V_- along x_2 grows like e^t.
+#
+# No t_2 at all: the two data and the late neuron a of `excluded_direction`, with a second neuron b
+# of V_+ along x_1. At t_1 a is in S_- and b in S_+, as part 2 asks. But no v_j is negative: f(x_2)
+# >= 0 for ever, so that L >= 1, and it is 0 from the time on at which a is home.
+
+
+X = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]])
+y = np.array([1.0, -1.0])
+LOG_ANGLE = -230.0
+"""log of the angle between neuron a and x_2 at the start: 1e-100."""
+LOG_SIZE = -130.0
+"""log of |b| / |a| at the start, W_min / W_max."""
+AT_THE_NUMBER = "with the number in the proof, 16 log n / (m₂ √μ Xₘᵢₙ), for t₁"
+_HOME, _FITTED = 20.0, 270.0
+"""Times at which neuron a of the second example is home, and at which neuron b has fitted x_1."""
+_RTOL = 1e-12
+"""Tolerance up to the first of them; the first angle is 2e-7."""
+
+
+@dataclass(frozen=True)
+class LateNeuron:
+    """t_1 as printed; when a leaves S_-; log(|a|^2 / |b|^2) at t_1, both being in S_- along x_2:
+    where it is positive, f(x_2) > 0, and the sum of squares over S_- falls."""
+
+    t_1: float
+    leaves: float
+    log_ratio: float
+
+
+def late_neuron() -> LateNeuron:
+    """The first example in numbers; at t_1 the angle is below 1e-70, so that cosines with x_2 are
+    1."""
+    data = setting.data_constants(X, y)
+    t_1 = setting.alignment_time(data, max(data.zeta_1, np.exp(2.0 * LOG_ANGLE)))
+    path = align(X, y, Beside(np.array([1.0, 0.0]), LOG_ANGLE), 1.0)
+    return LateNeuron(t_1, float(path.times[1]), -2.0 * LOG_SIZE - 4.0 * t_1)
+
+
+@dataclass(frozen=True)
+class OnlyLate:
+    """The second example, as it goes on to t = 270.
+
+    t_1     as printed
+    cones   whether at t_1 neuron a is in S_- and b in S_+
+    home    when a is home
+    output  the largest f(x_2) from then on
+    loss    L at the end
+    rank    the stable rank there
+    bound   the bound of eqs (36)-(39) on t_2^-
+    shrunk  log of |a|^2 at t_1 over that at the start, over 4 n X_max t_1 (Lemma 13: >= -1)
+    """
+
+    t_1: float
+    cones: bool
+    home: float
+    output: float
+    loss: float
+    rank: float
+    bound: float
+    shrunk: float
+
+
+def only_late_start() -> Start:
+    """Its start: a beside x_2 and b along x_1, both with v_j > 0, at ln eps = -200."""
+    W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
+    return Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL,
+                 theorem_1.LOG_EPS)  # fmt: skip
+
+
+def only_late() -> OnlyLate:
+    """The second example in numbers, by the flow."""
+    given = only_late_start()
+    data, start = given.data, given.start
+    t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
+    path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, _HOME, rtol=_RTOL,
+                method=DOP853)  # fmt: skip
+    field, chart = parts(path)
+    active = [pattern for t, pattern in patterns(path) if t <= t_1][-1]
+    home = float(alignment_times(path).max())
+    path = then(path, field, _FITTED - _HOME, at_zero=0.0, rtol=1e-9, method=DOP853)
+    outputs = [chart.outputs(z, given.X)[1] for z in path.at(np.linspace(home, _FITTED, 100)[1:])]
+    U, R = chart.split(path.end)
+    values = np.linalg.svd(np.exp(R)[:, None] * U, compute_uv=False) ** 2
+    shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
+    return OnlyLate(
+        t_1,
+        bool(np.array_equal(active, [[False, True], [True, False]])),
+        home,
+        float(np.max(outputs)),
+        float(np.exp(field.log_loss(path.end))),
+        float(values.sum() / values[0]),
+        setting.fit_time(data, start, given.log_eps, t_1, -1.0),
+        shrunk / (4.0 * data.n * data.X_max * t_1),
+    )
+
+
+# --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
+
+
+_NEURONS = 3
+
+
+def inside_cone(
+    X: NDArray, y: NDArray, sign: float, count: int, rng: np.random.Generator
+) -> NDArray:
+    """Directions (count, d) in S_+ (sign 1) or S_-, up to the boundary: a point of K or -K, moved
+    by a part of the way to where it leaves the cone."""
+    Z = y[:, None] * X
+    W = sign * rng.exponential(size=(count, len(y))) @ Z
+    moves = rng.standard_normal(W.shape)
+    before, rates = sign * W @ Z.T, sign * moves @ Z.T
+    with np.errstate(divide="ignore"):
+        room = np.where(rates < 0.0, before / -rates, np.inf).min(axis=1)
+    step = np.where(np.isfinite(room), room, 1.0) * rng.uniform(0.0, 1.0, count) ** 0.3
+    W = W + (1.0 - 1e-9) * step[:, None] * moves
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+def in_cones(rng: np.random.Generator, draw: Draw) -> dict[str, NDArray]:
+    """Data, and neurons "plus" (3, d) in S_+ and "minus" (3, d) in S_-, with the squared lengths
+    of either group adding up to 1/(4 X_max) times a factor from 1 to 1000."""
+    item = draw(rng)
+    X, y = np.asarray(item["X"]), np.asarray(item["y"])
+    made = {"X": X, "y": y}
+    for name, sign in (("plus", 1.0), ("minus", -1.0)):
+        W = inside_cone(X, y, sign, _NEURONS, rng) * rng.exponential(size=(_NEURONS, 1))
+        factor = float(rng.choice([1.0 + 1e-9, 10.0 ** rng.uniform(0.0, 3.0)]))
+        made[name] = W * np.sqrt(factor / (4.0 * _longest(X)) / np.sum(W * W))
+    return made
+
+
+def _longest(X: NDArray) -> float:
+    return float(np.linalg.norm(X, axis=1).max())
+
+
+CONES = {
+    "S₊ holds the one group": lambda item: bool(serves(item["X"], item["y"], item["plus"]).all()),
+    "S₋ the other": lambda item: bool(serves(item["X"], item["y"], item["minus"], -1.0).all()),
+}
+"""Hypotheses of an instance of `in_cones`."""
+
+
+def steep_enough(loss: Loss) -> Statement:
+    """|grad L|^2 >= alpha L^2 with alpha = (mu X_min)^2 / (32 X_max) (D.2, from Lemma 15), wherever
+    either group's squared lengths add up to 1/(4 X_max). The slack is the log of the quotient."""
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        steep = _steepness(X, y, np.vstack([item["plus"], item["minus"]]), loss)
+        return steep - float(np.log(setting.decay(setting.data_constants(X, y))))
+
+    return Statement(
+        f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
+        {name: partial(in_cones, draw=draw) for name, draw in data_draws().items()},
+        slack,
+        {"data of both labels, μ > 1e-6": lambda item: bool(
+            len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
+         **CONES,
+         "both groups have grown": lambda item: bool(min(
+             np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
+        fixed=("y",),
+    )  # fmt: skip
+
+
+def _steepness(X: NDArray, y: NDArray, W: NDArray, loss: Loss) -> float:
+    """log |grad log L|^2 at balanced neurons W (6, d), the first three with v_j > 0."""
+    signs = np.repeat([1.0, -1.0], _NEURONS)
+    sizes = np.linalg.norm(W, axis=1)
+    return log_steepness(W / sizes[:, None], np.log(sizes), signs, X, y, loss)
+
+
+def slack_of_decay(each: Whole) -> NDArray:
+    """log of (1/L(t) - 1/L(t_2)) / (alpha (t - t_2)), (m,) >= 0 by Theorem 1, at moments after t_2.
+
+    By D.2, L(t) <= L(t_2) / (1 + alpha L(t_2) (t - t_2)) says just that.
+    """
+    moments = each.falling
+    tau = -moments.log_loss
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gained = tau + np.log(-np.expm1(tau[0] - tau))
+        slack = gained - moments.log_time - np.log(setting.decay(each.given.data))
+    return slack[1:]
+
+
+def times_loss(each: Whole) -> float:
+    """t L log t at the end of a trajectory, over its limit (1/gamma_+ + 1/gamma_-)/2.
+
+    gamma_+ is the largest min over I_+ of <x_i, u> for a unit u, gamma_- that of I_-. Of either
+    group 1/L grows like 2 gamma t log t.
+    """
+    moments, given = each.falling, each.given
+    lengths = [max_margin(given.X[given.y == s], np.ones(int(np.sum(given.y == s)))).length
+               for s in (1.0, -1.0)]  # fmt: skip
+    log_t = moments.log_time[-1]
+    log_product = log_t + np.log(log_t) + moments.log_loss[-1]
+    return float(np.exp(log_product - np.log(0.5 * sum(lengths))))
+
+
+def falls_like_one_over_t(survey: Survey, only: OnlyLate) -> list[Evidence]:
+    """ea.thm1.loss.1: L(t) <= L(t_2) / (1 + alpha L(t_2) (t - t_2)) for all t >= t_2,
+    alpha = (mu X_min)^2 / (32 X_max), t_2 the first time at which the outputs on both labels have
+    exceeded 1/4 (Theorem 1, part 2; D.2)."""
+    found = survey.found
+    slacks = [slack_of_decay(each) for each in found]
+    least = min((float(s.min()) for s in slacks), default=np.nan)
+    limits = [times_loss(each) for each in found]
+    return [
+        fact("trajectories that break the bound somewhere up to ln L = -10⁶",
+             sum(not bool(np.all(s >= 0.0)) for s in slacks), 0, tried=len(found)),
+        note("least factor between the two sides of the bound", float(np.exp(least)), digits=2),
+        note("t L log t where ln L = -10⁶, over its limit (1/γ₊ + 1/γ₋)/2: median",
+             float(np.median(limits)), digits=2),
+        note(f"{AT_THE_NUMBER}, where a late neuron of V₊ is alone in S₋: the loss at last, "
+             "which began at 2 and does not come below 1", only.loss, digits=3),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+# --- Lemmas 13 and 14, and the sign of the outputs: how the neurons in S_+ and S_- grow -----------
+
+
+_STEP = 1e-6
+"""Tolerance of the integrator, relative to a log norm."""
+
+
+def log_sum(R: NDArray) -> NDArray:
+    """log of the sum of |w_j|^2 over the last axis of log norms R (..., k)."""
+    return np.asarray(logsumexp(2.0 * R, axis=-1))
+
+
+def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
+    """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least
+    exp(-4 n X_max t_1) times that of |w_j(0)|^2 (Lemma 13).
+
+    Each neuron has d log|w_j|^2 / dt >= -2 n X_max max |l'|, and |l'| <= 2 while |f| <= 1/2, up to
+    T >= t_1 by eq (29): wherever it is, so that a late neuron is among what is tried.
+    """
+    slacks = []
+    each_alone = [1.0 + only.shrunk]
+    for each in survey.found:
+        given, at = each.given, each.waiting.R[0]
+        began = given.log_eps + np.log(np.linalg.norm(given.W0, axis=1))
+        rate = 4.0 * given.data.n * given.data.X_max * each.t_1
+        each_alone += (1.0 + 2.0 * (at - began) / rate).tolist()
+        for own in (each.own(1.0), each.own(-1.0)):
+            slacks.append(float(log_sum(at[own]) - log_sum(began[own]) + rate) / rate)
+    return [
+        fact("groups that shrink by more", sum(s < 0.0 for s in slacks), 0, tried=len(slacks)),
+        fact("neurons that shrink by more, each for itself, a late one among them",
+             sum(s < 0.0 for s in each_alone), 0, tried=len(each_alone)),
+        note("1 + log of the growth over 4 n Xₘₐₓ t₁: least, largest", (min(slacks), max(slacks)),
+             digits=2),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def grows_in_its_cone(loss: Loss) -> Statement:
+    """The derivative of a group's squared lengths is not negative in its cone (Lemma 14).
+
+    Instances as in `convergence.in_cones`; the slack is the lesser of both groups, over X_max."""
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        W = np.vstack([item["plus"], item["minus"]])
+        sizes = np.linalg.norm(W, axis=1)
+        signs = np.repeat([1.0, -1.0], [len(item["plus"]), len(item["minus"])])
+        before = np.maximum(X @ W.T, 0.0)
+        pull = loss.pull(before @ (signs * sizes), y, relative=True)
+        rates = 2.0 * signs * sizes * (pull @ before)
+        half = len(item["plus"])
+        return float(min(rates[:half].sum(), rates[half:].sum()))
+
+    return Statement(
+        f"{loss.name} loss: either group grows in its cone",
+        {name: partial(in_cones, draw=draw) for name, draw in data_draws().items()},
+        slack,
+        {"data of both labels, μ > 1e-6": lambda item: bool(
+            len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6), **CONES},
+        fixed=("y",),
+    )  # fmt: skip
+
+
+def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
+    """ea.lem14: the sum of |w_j|^2 over the neurons of a cone does not decrease from t_1 on
+    (Lemma 14, eq 30)."""
+    falls = left = 0
+    for each in survey.found:
+        for moments in (each.waiting, each.falling):
+            for sign in (1.0, -1.0):
+                sums = log_sum(moments.R[:, each.own(sign)])
+                falls += bool(np.any(np.diff(sums) < -_STEP * np.abs(sums[1:])))
+                left += not _in_cone(each, moments, sign)
+    return [
+        fact("groups whose sum falls between two moments", falls, 0, tried=2 * len(survey.found)),
+        fact("groups with a neuron that leaves its cone", left, 0, tried=2 * len(survey.found)),
+        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: its |w|² over that of the "
+             "other neuron of S₋, as a logarithm; it falls", late.log_ratio, digits=3),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def _in_cone(each: Whole, moments: Moments, sign: float) -> bool:
+    """Whether the group of `sign` is active on all data of its label and on no other."""
+    before = np.einsum("nd,mjd->mnj", each.given.X, moments.U[:, each.own(sign)])
+    return bool(np.all((before > 0.0) == (each.given.y == sign)[:, None]))
+
+
+def log_margins(each: Whole, moments: Moments) -> NDArray:
+    """log(y_i f(x_i)) (m, n) of the living neurons at moments; minus infinity where it is not
+    positive."""
+    given, on = each.given, np.flatnonzero(each.lives)
+    before = np.einsum("nd,mjd->mnj", given.X, moments.U[:, on])
+    parts = np.maximum(before, 0.0) * given.y[:, None] * given.signs[on]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log, sign = logsumexp(2.0 * moments.R[:, None, on], b=parts, axis=-1, return_sign=True)
+    return np.where(sign > 0.0, log, -np.inf)
+
+
+def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
+    """ea.thm1.classify: all data are classified correctly by the sign of f from t_1 on
+    (Section 3.1)."""
+    wrong, least = 0, list[float]()
+    for each in survey.found:
+        for moments in (each.waiting, each.falling):
+            margins = log_margins(each, moments)
+            wrong += int(np.any(~np.isfinite(margins)))
+        least.append(float(log_margins(each, each.waiting)[0].min()))
+    return [
+        fact("trajectories that classify a datum wrongly at some moment from t₁ on", wrong, 0,
+             tried=len(survey.found)),
+        note("log of the least y f(x) at t₁: least, largest", _range(least), digits=2),
+        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
+             "that of the neuron that should win", late.log_ratio, digits=3),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def _range(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+# --- Second route: t_2 of k equal data and one neuron along them, without an integrator -----------
+#
+# With unit data, f = z = |w|^2 on each of them and the exponential loss, dz/dt = 2 k z e^(-z), so
+# that z comes from eps^2 to 1/4 in the time (Ei(1/4) - Ei(eps^2)) / (2 k).
+
+
+def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float:
+    """t_2 / log(1/(sqrt(h) eps)) of n_plus data (1, 0) against n_minus data (-1, 0).
+
+    That of the label with fewer data: the groups do not feel each other. Enclosed in ball
+    arithmetic of 200 bits; Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2.
+    Raises ValueError for a label without data and for eps above e^(-40).
+    """
+    fewer = min(n_plus, n_minus)
+    if fewer < 1 or not log_eps < -40.0:
+        raise ValueError("at least one datum of either label, and ε below e^(-40), are needed")
+    bits, ctx.prec = ctx.prec, 200
+    try:
+        begins = arb.const_euler() + 2 * arb(log_eps) + arb(0, 2) * arb(2.0 * log_eps).exp()
+        time = ((arb(1) / 4).ei() - begins) / (2 * fewer)
+        return float((time / -(arb(log_eps) + arb(h).log() / 2)).mid())
+    finally:
+        ctx.prec = bits
+
+
+# --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of Appendix
+# D.2 ----------------------------------------------------------------------------------------------
+
+
+MANY = (1, 99)
+"""Numbers of positive data that face a single negative one."""
+GAP = 0.05
+"""By how much |x| t_2 - log(1/eps) may change from the largest eps allowed to its tenth power."""
+_AT_MOST = 1000
+"""Starts that are looked through for some that are not too small."""
+_SMALLEST = -1e5
+"""The least log eps allowed of which the tenth power is followed."""
+
+
+OF_THE_DATA = Reading(
+    "The constants may depend on the whole data set, n₊ and n₋ among it, as the theorem says of "
+    "its orders; that of t₂ is then log(1/ε), and the factor 1/n says nothing.",
+    "With constants that do not know n the order is wrong: for one negative datum against n - 1 "
+    "positive ones n t₂ / log(1/(√h ε)) grows like n. (The letter of the order is hard to read in "
+    "the text that we have; the proof bounds from above.)",
+)
+"""How the order of t_2 is read."""
+
+
+def bounds(each: Begun) -> dict[float, float]:
+    """{1: bound (39) on t_2^+, -1: that on t_2^-}."""
+    given = each.given
+    return {s: setting.fit_time(given.data, given.start, given.log_eps, each.t_1, s)
+            for s in each.t_2}  # fmt: skip
+
+
+def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
+    """ea.thm1.loss.2: t_2^+ <= t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) +
+    4 n X_max t_1), g = sqrt(mu) n_+ X_min, the same for t_2^- with n_- (D.2, eqs 36-39)."""
+    shares = [limit / each.t_2[s] for each in survey.found for s, limit in bounds(each).items()]
+    early = sum(min(each.t_2.values()) < each.t_1 for each in survey.found)
+    return [
+        fact("times t_2 of either label beyond their bounds", sum(s < 1.0 for s in shares), 0,
+             tried=len(shares)),
+        fact("times t_2 before t_1", early, 0, tried=len(shares)),
+        note("the bound is larger by a factor from, to", (min(shares), max(shares)), digits=2),
+        note(f"{AT_THE_NUMBER}, where a late neuron of V₊ is alone in S₋: the bound on t₂⁻, and "
+             "f(x₂) from when it is home, for ever", (only.bound, only.output)),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def one_against(many: int, log_eps: float = 0.0) -> Start:
+    """`many` positive data (1, 0) against one negative datum (-1, 0), a neuron along each: mu = 1.
+
+    eps is the largest that (Small) allows, or the one that is given.
+    """
+    X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
+    y = np.append(np.ones(many), -1.0)
+    made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL,
+                 log_eps)  # fmt: skip
+    return made if log_eps else replace(made, log_eps=allowed(made))
+
+
+def times_n(each: Begun) -> float:
+    """n t_2 / log(1/(sqrt(h) eps)), which is of order 1 if t_2 is of the order that is printed."""
+    given = each.given
+    return len(given.X) * each.fall / -(0.5 * np.log(len(given.W0)) + given.log_eps)
+
+
+@cache
+def grows_with_n() -> list[tuple[int, float]]:
+    """n and n t_2 / log(1/(sqrt(h) eps)) for the family of `one_against`, the same eps for all."""
+    log_eps = one_against(MANY[-1]).log_eps
+    found = []
+    for many in MANY:
+        each = begin(one_against(many, log_eps))
+        assert each is not None
+        found.append((many + 1, times_n(each)))
+    return found
+
+
+def exact_order_of_the_data(survey: Survey) -> list[Evidence]:
+    """ea.thm1.loss.3: t_2 is of exact order log(1/(sqrt(h) eps)) / n, with constants that depend
+    on the data and the start (Theorem 1, part 2).
+
+    Below is Lemma 3: no output exceeds 1/4 before T = log(1/(sqrt(h) eps)) / (4 n X_max); above is
+    `falls_in_time`, and the constant that its bound tends to. That it is not free of n is seen
+    along `one_against`, by integration and by the exponential integral.
+    """
+    early = [
+        each.fall / setting.horizon(each.given.data, len(each.given.W0), each.given.log_eps)
+        for each in survey.found
+    ]
+    above = sum(each.fall > max(bounds(each).values()) for each in survey.found)
+    family, log_eps = grows_with_n(), one_against(MANY[-1]).log_eps
+    exact = [(k + 1) * collinear_fall(1, k, log_eps, 2.0) for k in (MANY[0], MANY[-1])]
+    return [
+        bound("least t₂ over log(1/(√h ε)) / (4 n X_max)", min(early), ">=", 1.0, "", digits=2),
+        fact("trajectories with t₂ above the bounds of the proof, which have n₊ and n₋", above, 0,
+             tried=len(survey.found)),
+        note(f"n t₂ / log(1/(√h ε)) at n = {family[-1][0]} over that at n = {family[0][0]}, one "
+             "negative datum: integrated, and by the exponential integral",
+             (family[-1][1] / family[0][1], exact[1] / exact[0])),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def gap(
+    given: Start, log_eps: float, rtol: float = 1e-7, t_1: float | None = None
+) -> NDArray | None:
+    """|x_+-| t_2^+- / k - log(1/eps) for either label, (2,): k = 1, and 2 for the loss
+    log(1 + e^(-y f)), whose pull at 0 is half as large. t_1 is the printed one unless it is given;
+    None where part 1 does not hold then."""
+    each = begin(replace(given, log_eps=log_eps), rtol=rtol, t_1=t_1)
+    return None if each is None else gap_of(each)
+
+
+def gap_of(each: Begun) -> NDArray:
+    """The same of a trajectory."""
+    given, rate = each.given, 0.5 if each.given.loss is LOGISTIC else 1.0
+    return given.log_eps + rate * np.array(
+        [float(np.linalg.norm(given.centre(s))) * each.t_2[s] for s in (1.0, -1.0)]
+    )
+
+
+def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
+    """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0.
+
+    So t_2 ~ log(1/eps) / min(|x_+|, |x_-|), and twice that for the loss log(1 + e^(-y f)), whose
+    pull at 0 is half as large. t_1 is a time at which part 1 holds: the printed one, or, of the
+    trajectories `behind` from late starts, T_*.
+    """
+    changes, sizes, lost = list[float](), list[float](), 0
+    for start in starts(seed, _AT_MOST):
+        try:
+            near = None if start.log_eps < _SMALLEST else gap(start, start.log_eps)
+            far = None if near is None else gap(start, 10.0 * start.log_eps)
+        except Lost:
+            lost += 1
+            continue
+        if near is not None and far is not None:
+            changes += np.abs(far - near).tolist()
+            sizes += np.abs(far).tolist()
+        if len(changes) == 2 * count:
+            break
+    for slow in behind.found:
+        near, far = gap_of(slow), gap(slow.given, 10.0 * slow.given.log_eps, LATE, slow.t_1)
+        changes += [np.nan] * 2 if far is None else np.abs(far - near).tolist()
+        sizes += [] if far is None else np.abs(far).tolist()
+    moved = sum(not change <= GAP for change in changes)
+    line = one_against(9)
+    both = gap(line, line.log_eps), gap_on_a_line(9, line.log_eps)
+    apart = np.nan if both[0] is None else abs(float(both[0][1]) - both[1])
+    return [
+        fact(f"of {len(changes)} values of |x₊| t₂⁺ - log(1/ε) and of |x₋| t₂⁻ - log(1/ε), those "
+             f"that change by more than {GAP:g} from the largest ε that is allowed to its tenth "
+             "power", moved, 0),
+        late(behind),
+        fact("for nine data (1, 0) against one (-1, 0) it is what the exponential integral says, "
+             f"within {GAP:g}", bool(apart <= GAP), True),
+        note("largest size of that difference", max(sizes, default=np.nan), digits=2),
+        note("starts besides whose flow could not be followed to there", lost),
+    ]  # fmt: skip
+
+
+def gap_on_a_line(many: int, log_eps: float) -> float:
+    """`gap` of the single datum of `one_against`, by the exponential integral."""
+    return log_eps - collinear_fall(many, 1, log_eps, 2.0) * (0.5 * np.log(2.0) + log_eps)
+
+
+def measured(found: Sequence[Begun]) -> NDArray:
+    """Rows (n_+, n_-, |x_+|, |x_-|, log(1/eps), t_2, factor of the loss), (k, 7)."""
+    rows = []
+    for each in found:
+        given, data = each.given, each.given.data
+        lengths = [float(np.linalg.norm(given.centre(s))) for s in (1.0, -1.0)]
+        factor = 2.0 if given.loss is LOGISTIC else 1.0
+        rows.append([data.n_plus, data.n_minus, *lengths, -given.log_eps, each.fall, factor])
+    return np.array(rows)
+
+
+def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArray, NDArray]]:
+    """n and n t_2 / log(1/(sqrt(h) eps)) for unit data along a line, one negative datum or as many
+    as positive ones, by the exponential integral: (name, n (k,), values (k,))."""
+    n = np.asarray(sizes)
+    alone = np.array([k * collinear_fall(1, k - 1, log_eps, 2.0) for k in sizes])
+    equal = np.array([k * collinear_fall(k // 2, k // 2, log_eps, 2.0) for k in sizes])
+    return [("one negative datum", n, alone), ("classes of equal size", n, equal)]
+
+
+# --- Second route: the limit of the stable rank over the rationals: which data carry a
+# margin, by trying all sets -----------------------------------------------------------------------
+#
+# The shortest u with <x_i, u> >= 1 is sum_i lambda_i x_i, lambda >= 0, with equality on the data
+# that carry it (KKT conditions); of all sets of data exactly those that satisfy them give it.
+
+
+Vector = Sequence[Fraction]
+
+
+def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
+    """The shortest u (d,) with <x_i, u> >= 1 for data X of whole numbers.
+
+    Raises ValueError where there is none.
+    """
+    rows = [[Fraction(v) for v in x] for x in X]
+    for size in range(1, len(rows) + 1):
+        for kept in combinations(range(len(rows)), size):
+            gram = sympy.Matrix([[_dot(rows[i], rows[j]) for j in kept] for i in kept])
+            if gram.det() == 0:
+                continue
+            weights = gram.LUsolve(sympy.ones(size, 1))
+            if any(w < 0 for w in weights):
+                continue
+            parts = [Fraction(int(w.p), int(w.q)) for w in weights]
+            u = [sum((p * rows[i][k] for p, i in zip(parts, kept, strict=True)), Fraction(0))
+                 for k in range(len(rows[0]))]  # fmt: skip
+            if all(_dot(x, u) >= 1 for x in rows):
+                return u
+    raise ValueError("no u has ⟨xᵢ, u⟩ ≥ 1 for all data")
+
+
+def _dot(a: Vector, b: Vector) -> Fraction:
+    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+
+
+def limit_rank_exact(plus: Sequence[Sequence[int]], minus: Sequence[Sequence[int]]) -> sympy.Expr:
+    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`.
+
+    The nonzero eigenvalues of a p p^T + b q q^T, p and q the unit vectors along u_+ and u_- and
+    a = |u_+|, b = |u_-|, are those of the Gram matrix of sqrt(a) p and sqrt(b) q.
+    """
+    p, q = shortest(plus), shortest(minus)
+    a, b = (sympy.sqrt(sympy.Rational(_dot(u, u))) for u in (p, q))
+    mixed = sympy.Rational(_dot(p, q)) / sympy.sqrt(a * b)
+    root = sympy.sqrt((a - b) ** 2 + 4 * mixed**2)
+    return sympy.simplify((a + b) / ((a + b + root) / 2))
+
+
+def sharp_pair() -> str:
+    """The limit for the data (5, 0), positive, and (-3, 4), negative, of separation 3/5."""
+    return str(sympy.nsimplify(limit_rank_exact([[5, 0]], [[-3, 4]])))
+
+
+# --- Theorem 1, part 2, Appendix D.3: the first layer comes down to two directions, and less ------
+#
+# From t_1 on either group is a linear network, and W_+^T W_+ - v_+ v_+^T stays. Of a group of
+# squared length a along a unit vector p, and another of b along q, the two singular values give
+#
+#     |W|_F^2 / |W|_2^2 = 2 (a + b) / (a + b + r),    r^2 = (a - b)^2 + 4 a b <p, q>^2,
+#
+# which is at most 2 / (1 + |<p, q>|), and that where a = b.
+
+
+ROUNDING = 1e-9
+"""Singular values of unit vectors in floats, relatively."""
+CITED = "Ji and Telgarsky 2020, Theorem 3.1, and Lyu and Li 2020 on points of KKT"
+"""Directional convergence of homogeneous networks, and where they go."""
+LIMIT = 1e-3
+"""How near the stable rank must be to its limit where log(1/L) = 1e6, relatively."""
+
+
+def stable_rank(p: NDArray, q: NDArray, a: float, b: float) -> float:
+    """|W|_F^2 / |W|_2^2 of two groups: squared length a along p (d,), and b along q (d,)."""
+    cosine = float(p @ q) / float(np.linalg.norm(p) * np.linalg.norm(q))
+    root = np.sqrt((a - b) ** 2 + 4.0 * a * b * cosine**2)
+    return float(2.0 * (a + b) / (a + b + root))
+
+
+def max_margins(X: NDArray, y: NDArray) -> tuple[MaxMargin, MaxMargin]:
+    """The shortest u_+ with <x_i, u_+> >= 1 on I_+, and the shortest u_- with the same on I_-."""
+    plus, minus = (max_margin(X[y == s], np.ones(int(np.sum(y == s)))) for s in (1.0, -1.0))
+    return plus, minus
+
+
+def limit_rank(X: NDArray, y: NDArray) -> float:
+    """The limit of |W|_F^2 / |W|_2^2: the groups point along u_+ and u_-, and their squared lengths
+    are as |u_+| to |u_-|, since log(1/L) of either is its squared length over |u|."""
+    plus, minus = max_margins(X, y)
+    return stable_rank(plus.u, minus.u, plus.length, minus.length)
+
+
+def stable_ranks(moments: Moments) -> NDArray:
+    """|W|_F^2 / |W|_2^2 (m,) at moments."""
+    whole = np.exp(2.0 * (moments.R - moments.R.max(axis=1, keepdims=True))).sum(axis=1)
+    return np.asarray(whole / _largest(moments))
+
+
+def excess(each: Whole, moments: Moments) -> NDArray:
+    """(2 |W|_2^2 + 4 sqrt(h) eps W_max^2 - |W|_F^2) / |W|_F^2 at moments (m,), >= 0 by D.3."""
+    return _less(each, moments, 2.0 * _largest(moments)[:, None])
+
+
+def excess_of_groups(each: Whole, moments: Moments) -> NDArray:
+    """The same with |W_+|_2^2 + |W_-|_2^2 in place of 2 |W|_2^2, the sharper bound on the way."""
+    groups = [
+        replace(moments, R=np.where(each.given.signs == s, moments.R, -np.inf)) for s in (1.0, -1.0)
+    ]
+    top = moments.R.max(axis=1)
+    return _less(each, moments, np.stack([_largest(g, top) for g in groups], axis=1))
+
+
+def _largest(moments: Moments, top: NDArray | None = None) -> NDArray:
+    """|W|_2^2 e^(-2 top) (m,), top (m,) the largest log norm unless given."""
+    top = moments.R.max(axis=1) if top is None else top
+    W = np.exp(moments.R - top[:, None])[..., None] * moments.U
+    return np.asarray(np.linalg.svd(W, compute_uv=False)[:, 0] ** 2)
+
+
+def _less(each: Whole, moments: Moments, squares: NDArray) -> NDArray:
+    given, top = each.given, moments.R.max(axis=1)
+    whole = np.exp(2.0 * (moments.R - top[:, None])).sum(axis=1)
+    start = given.start
+    with np.errstate(over="ignore"):
+        room = 4.0 * np.sqrt(start.h) * start.W_max**2 * np.exp(given.log_eps - 2.0 * top)
+    return np.asarray((squares.sum(axis=1) + room - whole) / whole)
+
+
+def nearly_two(survey: Survey) -> list[Evidence]:
+    """ea.thm1.rank.1: |W|_F^2 <= 2 |W|_2^2 + 4 sqrt(h) eps W_max^2 for all t >= t_1 (Theorem 1,
+    part 2, with the constant of D.3)."""
+    worst, sharper, late = [], [], []
+    for each in survey.found:
+        for moments in (each.waiting, each.falling):
+            worst.append(float(excess(each, moments).min()))
+            sharper.append(float(excess_of_groups(each, moments).min()))
+        late.append(float(excess(each, moments)[-1]))
+    return [
+        fact("trajectories on which the bound fails from t₁ to ln L = -10⁶",
+             sum(s < -ROUNDING for s in worst), 0, tried=len(survey.found)),
+        fact("those on which |W|_F² ≤ |W₊|₂² + |W₋|₂² + 4 √h ε W_max² fails",
+             sum(s < -ROUNDING for s in sharper), 0, tried=len(survey.found)),
+        note("2 |W|₂² / |W|_F² - 1 at the end: least, largest", (min(late), max(late)), digits=2),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def at_most_two(survey: Survey) -> list[Evidence]:
+    """ea.thm1.rank.2: |W| -> infinity, and limsup |W|_F^2 / |W|_2^2 <= 2 (Theorem 1, part 2)."""
+    ends = [_end(each) for each in survey.found]
+    grown = sum(not _grows(each) for each in survey.found)
+    return [
+        bound("largest stable rank where ln L = -10⁶", max(rank for rank, _ in ends), "<=", 2.0,
+              "", digits=3),
+        fact("trajectories whose norm does not grow to where ln L = -10⁶", grown, 0,
+             tried=len(ends)),
+        bound("largest relative deviation there from the limit in closed form",
+              max(abs(rank / limit - 1.0) for rank, limit in ends), "<=", LIMIT, "", digits=2),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def _end(each: Whole) -> tuple[float, float]:
+    """The stable rank at the end of a trajectory, and its limit."""
+    return float(stable_ranks(each.falling)[-1]), limit_rank(each.given.X, each.given.y)
+
+
+def _grows(each: Whole) -> bool:
+    """Whether |W|^2 is at least log(1/L) / X_max - log n / X_max at the end, as the outputs ask."""
+    last = each.falling
+    data = each.given.data
+    needed = (-last.log_loss[-1] - np.log(2.0 * data.n)) / data.X_max
+    return bool(np.exp(2.0 * last.R[-1]).sum() >= (1.0 - ROUNDING) * needed)
+
+
+def below_two() -> Statement:
+    """ea.ours.rank: the stable rank tends to a limit, at most 2/(1 + mu) < 2 (sharpens D.3).
+
+    The slack is 2/(1 + mu) less the limit in closed form.
+    """
+
+    def slack(item: Instance) -> float:
+        X, y = item["X"], item["y"]
+        mu = separation(X, y)
+        try:
+            limit = limit_rank(X, y) if mu > 1e-6 else np.nan
+        except InputError:  # lengths over twelve decades: no margin that rounding can tell
+            limit = np.nan
+        return float(2.0 / (1.0 + mu) - limit)
+
+    return Statement(
+        "the limit of |W|_F² / |W|₂² is at most 2 / (1 + μ)",
+        {**separable_draws(sizes=(2, 8)), "odd": odd},
+        slack,
+        given("ea.ours.rank", setting=both_labels),
+        tolerance=1e-7,
+        fixed=("y",),
+    )  # fmt: skip
+
+
+def reaches_its_limit(survey: Survey, behind: Survey) -> list[Evidence]:
+    """Flows against the closed form, those `behind` from late starts among them, and the pair of
+    data on which 2/(1 + mu) is reached."""
+    ends = [_end(each) for each in (*survey.found, *behind.found)]
+    X, y = np.array([[5.0, 0.0], [-3.0, 4.0]]), np.array([1.0, -1.0])
+    return [
+        deviation("stable rank where ln L = -10⁶ against its limit, relatively",
+                  max(abs(rank / limit - 1.0) for rank, limit in ends), "", digits=2),
+        late(behind),
+        fact("limit for the data (5, 0) and (-3, 4), in exact arithmetic", sharp_pair(), "5/4"),
+        deviation("the same in floats against 2/(1 + 3/5)", abs(limit_rank(X, y) - 1.25), ""),
+    ]  # fmt: skip
+
+
+# --- Appendix D.2 and Section 3.1: within S_+ the neurons turn to x_+, until the loss falls -------
+
+
+SCALES = (-10.0, -13.0, -16.0)
+"""Values of ln eps over which the best alignment is compared."""
+_AT_ONCE = 1e-3
+"""t_1 of starts whose neurons are in their cones at once."""
+POWER, POWER_ON_A_RAY = 2.0 / 3.0, 1.0
+"""The angle to x_+ falls to the order of eps^(2/3), and to that of eps where all <x_i, x_+> are
+equal: then the pull of neurons along x_+ is along x_+, whatever the outputs."""
+FIT = 0.05
+"""How near the fitted power must be to it."""
+
+
+WHILE_WAITING = Reading(
+    "It is said of the time before the loss falls, and of ever smaller ε.",
+    "Not for ever: the pull turns away from x₊ as the outputs grow, the angle is least before the "
+    "loss falls, and at the end the neurons point along the max-margin vector of their label, "
+    "whose cosine with x₊ may be as near to μ as one likes. It is true for ever for data of the "
+    "label that are parallel or symmetric about x₊, or for which all ⟨xᵢ, x₊⟩ are equal, as for "
+    "one datum.",
+)
+"""How "always drawn to x_+" is read."""
+
+
+def cosines(each: Begun, U: NDArray, sign: float) -> NDArray:
+    """cos(w_j, x_+) (m, k) of the neurons of S_+ (sign 1), or those with x_- of S_-."""
+    x = each.given.centre(sign)
+    return np.asarray(U[:, each.own(sign)] @ (x / np.linalg.norm(x)))
+
+
+def least_cosine(each: Whole, sign: float) -> float:
+    """The least cos(w_j, x_+) from t_1 + 6/(sqrt(mu) n_+ X_min) to t_2^+; infinite where there is
+    no such time."""
+    t = np.exp(each.waiting.log_time)
+    first = each.t_1 + setting.refined_delay(each.given.data, sign)
+    kept = (t >= first) & (t <= each.t_2[sign])
+    return float(cosines(each, each.waiting.U[kept], sign).min(initial=np.inf))
+
+
+def turned_by_then(survey: Survey, late: LateNeuron) -> list[Evidence]:
+    """ea.thm1.refined.1: cos(w_j, x_+) >= 1/4 for all neurons of S_+ from
+    t_1 + 6/(sqrt(mu) n_+ X_min) to t_2^+, and the same for S_- and x_- (D.2, eqs 36-40)."""
+    least = [least_cosine(each, sign) for each in survey.found for sign in (1.0, -1.0)]
+    tried = [c for c in least if np.isfinite(c)]
+    return [
+        fact("groups with a neuron that is further away", sum(c < 0.25 for c in tried), 0,
+             tried=len(tried)),
+        note("least cosine in that time, of all groups", min(tried, default=np.nan), digits=3),
+        note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there leaves it, and x₋, at the "
+             "time", late.leaves, digits=4),
+        *followed(survey),
+    ]  # fmt: skip
+
+
+def turns_towards(loss: Loss) -> Statement:
+    """d/dt cos(x_+, w) >= (1/3 - cos(x_+, w)) sqrt(mu) n_+ X_min / 2 in S_+, eq (37), whenever the
+    outputs q on I_+ are within [0, 1/4]; the slack is the difference over |x_+|."""
+
+    def one(draw: Draw, rng: np.random.Generator) -> dict[str, NDArray]:
+        item = draw(rng)
+        X, y = np.asarray(item["X"]), np.asarray(item["y"])
+        q = 0.25 * rng.choice([rng.uniform(size=len(y)), rng.integers(0, 2, len(y))])
+        return {"X": X, "y": y, "w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
+
+    def slack(item: Instance) -> float:
+        X, y, w = item["X"], item["y"], item["w"] / np.linalg.norm(item["w"])
+        own, data = X[y > 0.0], setting.data_constants(X, y)
+        pull = loss.pull(item["q"][y > 0.0], np.ones(len(own)), relative=False)
+        x, g = own.sum(axis=0), pull @ own
+        size = float(np.linalg.norm(x))
+        cosine = float(w @ x) / size
+        rate = float(g @ x) / size - cosine * float(g @ w)
+        least = (1.0 / 3.0 - cosine) * np.sqrt(data.mu) * data.n_plus * data.X_min / 2.0
+        return (rate - least) / size
+
+    return Statement(
+        f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
+        {name: partial(one, draw) for name, draw in data_draws().items()},
+        slack,
+        {"data of both labels, μ > 1e-6": lambda item: bool(
+            len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
+         "w in S₊": lambda item: bool(serves(item["X"], item["y"], item["w"])),
+         "outputs at most 1/4": lambda item: bool(np.all((item["q"] >= 0) & (item["q"] <= 0.25)))},
+        fixed=("y",),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """How near the neurons of S_+ come to x_+ before the loss falls, from eps = e^log_eps (k,).
+
+    times   (m,) t / t_2^+
+    curves  (k, m) the largest angle of a neuron to x_+
+    angles  (k,) the least value of each curve
+    shares  (k,) where it is taken
+    end     cos(w, x_+) where L = e^-1e6
+    limit   cos(u_+, x_+), u_+ the max-margin vector of the positive data
+    """
+
+    log_eps: NDArray
+    times: NDArray
+    curves: NDArray
+    end: float
+    limit: float
+
+    @property
+    def angles(self) -> NDArray:
+        return self.curves.min(axis=1)
+
+    @property
+    def shares(self) -> NDArray:
+        return self.times[self.curves.argmin(axis=1)]
+
+
+def spread_start(rng: np.random.Generator, plus: int = 3) -> Start:
+    """`plus` positive and one negative datum in space, four neurons that start active on their own:
+    neurons on more sides of x_+ than one, so that no angle passes through 0."""
+    X, y = separable(plus + 1, 3, 0.3, rng, 0.2)
+    y_new = np.append(np.ones(plus), -1.0)
+    X = X * (y * y_new)[:, None]
+    W0 = np.vstack([inside_cone(X, y_new, 1.0, 3, rng), inside_cone(X, y_new, -1.0, 1, rng)])
+    return Start(X, y_new, W0, np.array([1.0, 1.0, 1.0, -1.0]), EXPONENTIAL, SCALES[0])
+
+
+def best_alignment(given: Start, scales: Sequence[float] = SCALES) -> Best:
+    """How well the neurons of S_+ align before the loss falls, from each of the scales ln eps."""
+    plus = max_margins(given.X, given.y)[0]
+    x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
+    times, curves = np.linspace(0.005, 1.0, 400), []
+    for log_eps in scales:
+        each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
+        assert each is not None
+        U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
+        curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
+    whole = follow(replace(given, log_eps=scales[0]), t_1=_AT_ONCE)
+    assert whole is not None
+    end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
+    return Best(np.array(scales), times, np.array(curves), end, float(plus.direction @ x))
+
+
+def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
+    """`best_alignment` from `count` starts in space, with `plus` positive data."""
+    rng = np.random.default_rng(seed)
+    return [best_alignment(spread_start(rng, plus)) for _ in range(count)]
+
+
+def power(each: Best) -> float:
+    """The power of eps with which the least angle falls."""
+    return float(np.polyfit(each.log_eps, np.log(each.angles), 1)[0])
+
+
+def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list[Evidence]:
+    """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to
+    cos(w_j, x_+) near 1 (Section 3.1).
+
+    `found` has three positive data in general position, `single` one, for which it is true for
+    ever: across the datum a neuron does not move, and along it grows.
+    """
+    powers, lone = [power(each) for each in found], [power(each) for each in single]
+    return [
+        bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",
+              max(each.angles[-1] for each in found), "<=", 1e-2, "", digits=2),
+        bound("least power of ε with which it falls", min(powers), ">=", POWER - FIT, "", digits=2),
+        bound("largest power", max(powers), "<=", POWER + FIT, "", digits=2),
+        deviation("the power where there is one positive datum, against 1",
+                  max(abs(each - POWER_ON_A_RAY) for each in lone), "", digits=2),
+        fact("flows with one positive datum in which the angle grows before t₂",
+             sum(bool(np.any(np.diff(each.curves) > 0.0)) for each in single), 0,
+             tried=sum(len(each.curves) for each in single)),
+        note("when it is least, as a share of t₂: mean", float(np.mean([each.shares[-1]
+                                                                      for each in found])),
+             digits=2),
+        deviation("cos(w, x₊) where ln L = -10⁶ against cos(u₊, x₊) of the max-margin vector u₊",
+                  max(abs(each.end - each.limit) for each in found), "", digits=2),
+        note("the least of these", min(each.limit for each in found), digits=2),
+    ]  # fmt: skip

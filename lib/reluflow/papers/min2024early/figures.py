@@ -1,0 +1,784 @@
+"""Pictures of the main page of chapter 3 and of its sections on alignment and convergence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Wedge
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.figures import style
+from reluflow.figures.frame import halo_text, white_edge
+from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
+from reluflow.flows.alignment import Alignment
+from reluflow.flows.alignment_exact import Polygon
+from reluflow.geometry.separability import serves, silent
+from reluflow.papers.min2024early.alignment import Place
+from reluflow.papers.min2024early.convergence import (
+    Best,
+    bounds,
+    limit_rank,
+    measured,
+    slack_of_decay,
+    stable_ranks,
+)
+from reluflow.papers.min2024early.mnist import Curves
+from reluflow.papers.min2024early.own_data import Turned
+from reluflow.papers.min2024early.theorem_1 import BesideTimes, maps_printed_time
+from reluflow.papers.min2024early.trajectories import Whole
+
+# --- Where the neurons of a network in the plane point: cones, data and neurons on one circle -----
+#
+# Drawn everywhere alike: S_+ pale red, S_- pale blue, S_dead grey; data inside the circle, "+" red
+# and "-" blue; neurons on the circle, discs where v_j > 0 and triangles where v_j < 0, pale where
+# they are dead.
+
+
+POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
+"""Colours of whatever belongs to a positive, or to a negative, label or output weight."""
+PALE = {"$S_+$": "#FBE0CF", "$S_-$": "#D3E6F4", "$S_{dead}$": "#D9D9D9"}
+_BIN = np.pi / 60.0
+"""Neurons less than this apart are stacked."""
+_EDGE = 1e-9
+"""A cosine this small is 0: the neurons that die as eps -> 0 rest on a boundary."""
+_STACK = 0.62
+"""Height of the highest stack, in radii of the circle."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Neurons at one time: a title, W (m, 2) and v (m,) of which only the signs are looked at."""
+
+    title: str
+    W: NDArray
+    v: NDArray
+
+
+def arcs(X: NDArray, inside: Callable[[NDArray], NDArray]) -> list[tuple[float, float]]:
+    """The arcs (from, to), in radians, on which `inside` holds of the directions (k, 2).
+
+    Nothing changes but where a direction is orthogonal to a datum, so arcs between two such places
+    are asked in their middle; neighbours are joined.
+    """
+    corners = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
+    corners = np.sort(np.unique(np.round(np.mod(corners, 2.0 * np.pi), 12)))
+    ends = np.append(corners, corners[0] + 2.0 * np.pi)
+    middle = 0.5 * (ends[:-1] + ends[1:])
+    kept = inside(np.stack([np.cos(middle), np.sin(middle)], axis=1))
+    found: list[tuple[float, float]] = []
+    for k in np.flatnonzero(kept).tolist():
+        if found and found[-1][1] == ends[k]:
+            found[-1] = found[-1][0], float(ends[k + 1])
+        else:
+            found.append((float(ends[k]), float(ends[k + 1])))
+    if len(found) > 1 and found[-1][1] == found[0][0] + 2.0 * np.pi:
+        found = [(found.pop()[0], found[0][1] + 2.0 * np.pi), *found[1:]]
+    return found
+
+
+def regions(X: NDArray, y: NDArray) -> dict[str, list[tuple[float, float]]]:
+    """The arcs of S_+, S_- and S_dead by name; a name is left out where it has none."""
+    tests: dict[str, Callable[[NDArray], NDArray]] = {
+        "$S_+$": lambda U: serves(X, y, U, 1.0) & ~silent(X, U),
+        "$S_-$": lambda U: serves(X, y, U, -1.0) & ~silent(X, U),
+        "$S_{dead}$": lambda U: silent(X, U),
+    }
+    found = {name: arcs(X, test) for name, test in tests.items()}
+    return {name: where for name, where in found.items() if where}
+
+
+@in_house_style
+def small_multiples(
+    X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3
+) -> Figure:
+    """One circle for each stage, with every neuron's direction as a mark on it.
+
+    Marks less than 3 degrees apart are stacked outwards; a mark is larger where the neuron has at
+    least a tenth of the largest norm of its stage. Parameters: X (n, 2), y (n,).
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    return _planes([(X, y, stage) for stage in stages], columns, _neurons)
+
+
+def roses(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3) -> Figure:
+    """One circle for each stage, with the share of the neurons in every direction as a bar.
+
+    For many neurons: the bars outside the circle are those of v_j > 0, the bars inside those of
+    v_j < 0; dead neurons have no bars, their share is told below. The highest bar of a panel has a
+    fixed height, and heights are square roots of shares. Parameters as for `small_multiples`.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    return roses_of_each([(X, y, stage) for stage in stages], columns)
+
+
+@in_house_style
+def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int = 3) -> Figure:
+    """`roses`, with the data X (n, 2), y (n,) of each stage beside it."""
+    return _planes(panes, columns, _bars)
+
+
+def _planes(
+    panes: Sequence[tuple[NDArray, NDArray, Stage]],
+    columns: int,
+    draw: Callable[[Axes, NDArray, Stage], None],
+) -> Figure:
+    """A plane with its data for each pane, in rows of `columns`, and what `draw` adds to it."""
+    rows = -(-len(panes) // columns)
+    height = 0.5 + rows * (0.35 + 6.6 / columns)
+    fig, axes = panels(rows, columns, height=height, titles=[pane[2].title for pane in panes])
+    for ax, (X, y, stage) in zip(axes, panes, strict=False):
+        plane(ax, X, y)
+        draw(ax, X, stage)
+    for ax in axes[len(panes) :]:
+        ax.set_visible(False)
+    legend_below(fig, columns=5)
+    _room_for_titles(fig)
+    return fig
+
+
+@in_house_style
+def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike, xlabel: str,
+           fall: float | None = None) -> Figure:  # fmt: skip
+    """The circle unrolled: every neuron's angle against time, the cones as bands.
+
+    Parameters: t (r,), W (r, m, 2), v (r, m), `fall` a time to be marked by a line. The circle is
+    cut in the middle of the widest arc outside S_+ and S_-; a curve is broken where its neuron
+    crosses the cut, and ends where the neuron dies.
+    """
+    X, y, t, W, v = (np.asarray(a, float) for a in (X, y, t, W, v))
+    cut = _cut(X, y)
+    fig, (ax,) = panels(1, 1, height=3.9)
+    for name, where in regions(X, y).items():
+        for a, b in where:
+            low = np.mod(a - cut, 2.0 * np.pi) + cut
+            for shift in (0.0, -2.0 * np.pi):
+                ax.axhspan(*np.degrees([low + shift, low + shift + b - a]), color=PALE[name],
+                           lw=0.0, zorder=0.1)  # fmt: skip
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    turn = np.mod(np.arctan2(W[..., 1], W[..., 0]) - cut, 2.0 * np.pi) + cut
+    dead = silent(X, W, _EDGE)
+    turn[1:][dead[1:] & dead[:-1]] = np.nan
+    jump = np.abs(np.diff(turn, axis=0)) > np.pi
+    turn[1:][jump] = np.nan
+    for sign, colour, line in ((1.0, POSITIVE, "-"), (-1.0, NEGATIVE, (0, (4.0, 1.6)))):
+        mine = np.sign(v[-1]) == sign
+        if mine.any():
+            ax.plot(t, np.degrees(turn[:, mine]), color=colour, ls=line, lw=0.8, alpha=0.85)
+            words = "neurons with $v_j > 0$" if sign > 0 else "neurons with $v_j < 0$"
+            style.legend_entry(ax, words, color=colour, ls=line, lw=1.4)
+    for i, x in enumerate(X):
+        turned = np.mod(np.arctan2(x[1], x[0]) - cut, 2.0 * np.pi) + cut
+        ax.plot(1.015, np.degrees(turned), clip_on=False, ls="", zorder=5, ms=7, mew=1.8,
+                transform=ax.get_yaxis_transform(), **_circle_datum(y[i]))  # fmt: skip
+    if fall is not None:
+        ax.axvline(fall, color=style.INK, lw=0.9, ls=":", label="the loss begins to fall")
+    ax.set(xlim=(t[0], t[-1]), ylim=np.degrees([cut, cut + 2.0 * np.pi]), xlabel=xlabel,
+           ylabel="direction (degrees)")  # fmt: skip
+    legend_below(fig, columns=3)
+    return fig
+
+
+def _cut(X: NDArray, y: NDArray) -> float:
+    """An angle in [-2 pi, 0) far from S_+ and S_-."""
+    outside = arcs(X, lambda U: silent(X, U) | ~(serves(X, y, U, 1.0) | serves(X, y, U, -1.0)))
+    a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
+    return float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
+
+
+def _room_for_titles(fig: Figure) -> None:
+    """The layout takes for free what a square panel leaves of its height, and cuts the titles."""
+    fig.get_layout_engine().set(h_pad=0.12)  # type: ignore[union-attr]
+
+
+def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
+    """The circle, its cones as sectors, and the data at their directions; lengths are relative."""
+    ax.set(xlim=(-1.72, 1.72), ylim=(-1.72, 1.72), aspect="equal")
+    ax.set_axis_off()
+    for name, where in regions(X, y).items():
+        for a, b in where:
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0,
+                               zorder=0.2))  # fmt: skip
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8, zorder=1.0))
+    longest = np.linalg.norm(X, axis=1).max()
+    for x, label in zip(X, y, strict=True):
+        tip = 0.8 * x / longest
+        mark = _circle_datum(label)
+        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=mark["color"], lw=0.9, zorder=1.5)
+        ax.plot(*tip, ls="", ms=7, mew=1.8, zorder=2.0, **mark)
+    for sign in np.unique(y):
+        mark = _circle_datum(sign)
+        style.legend_entry(ax, f"datum, $y = {'+' if sign > 0 else '-'}1$", ls="", ms=7, mew=1.8,
+                           **mark)  # fmt: skip
+
+
+def _circle_datum(label: float) -> dict[str, object]:
+    return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
+
+
+def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
+    W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
+    turn, size = np.arctan2(W[:, 1], W[:, 0]), np.linalg.norm(W, axis=1)
+    dead, large = silent(X, W, _EDGE), size >= 0.1 * size.max(initial=0.0)
+    box = np.round(turn / _BIN).astype(int)
+    order = np.argsort(turn, kind="stable")
+    rank = np.empty(len(turn), int)
+    for b in np.unique(box):
+        mine = order[box[order] == b]
+        rank[mine] = np.arange(len(mine))
+    highest = int(rank.max(initial=0))
+    radius = 1.07 + min(0.085, _STACK / max(highest, 1)) * rank
+    for sign, colour, marker in ((1.0, POSITIVE, "o"), (-1.0, NEGATIVE, "^")):
+        for is_dead in (False, True):
+            mine = (np.sign(v) == sign) & (dead == is_dead)
+            place = radius[mine, None] * np.stack([np.cos(turn[mine]), np.sin(turn[mine])], axis=1)
+            face = "white" if is_dead else colour
+            ax.scatter(*place.T, s=np.where(large[mine], 20.0, 8.0), marker=marker, lw=0.7,
+                       facecolor=face, edgecolor=colour, alpha=0.6 if is_dead else 1.0,
+                       zorder=3.0)  # fmt: skip
+        words = f"neuron, $v_j {'>' if sign > 0 else '<'} 0$ (hollow: dead)"
+        style.legend_entry(ax, words, ls="", marker=marker, ms=4.5, color=colour)
+
+
+def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
+    W, v = np.asarray(stage.W, float), np.asarray(stage.v, float)
+    turn, live = np.arctan2(W[:, 1], W[:, 0]), ~silent(X, W, _EDGE)
+    edges = np.arange(-np.pi - 0.5 * _BIN, np.pi + _BIN, _BIN)
+    for sign, colour, foot in ((1.0, POSITIVE, 1.0), (-1.0, NEGATIVE, -1.0)):
+        counts = np.histogram(turn[live & (np.sign(v) == sign)], edges)[0]
+        if not counts.any():
+            continue
+        heights = (_STACK if sign > 0 else 0.4) * np.sqrt(counts / counts.max())
+        for a, b, height in zip(edges[:-1], edges[1:], heights, strict=True):
+            if height:
+                inner, outer = (1.0, 1.0 + height) if foot > 0 else (1.0 - height, 1.0)
+                ax.add_patch(Wedge((0.0, 0.0), outer, *np.degrees([a, b]), width=outer - inner,
+                                   color=colour, lw=0.0, zorder=3.0, alpha=0.9))  # fmt: skip
+        words = f"live neurons, $v_j {'>' if sign > 0 else '<'} 0$"
+        style.legend_entry(ax, words, color=colour, lw=5.0)
+    share = 1.0 - float(np.mean(live))
+    words = ax.text(0.0, -1.68, f"dead: {100.0 * share:.0f} %", ha="center", va="bottom",
+                    fontsize=8.0, color=style.INK, path_effects=white_edge())  # fmt: skip
+    words.set_in_layout(False)
+
+
+# --- The alignment of neurons in the plane as polygons in weight space, drawn with a ruler --------
+#
+# While the same data activate w, the direction of w is that of a point that runs straight along
+# s x_a(w). Where the line meets a boundary <x_i, w> = 0 it bends.
+
+
+_WINDOW = 2.0
+"""Half the width of a panel, in lengths of the longest start."""
+
+
+@in_house_style
+def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -> Figure:
+    """The polygons of neurons in the plane, those with v_j > 0 in one panel, the others in another.
+
+    Parameters: X (n, 2), y (n,), paths the sign of each neuron with its path.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    size = max(float(np.linalg.norm(np.array(path.corners[0], float))) for _, path in paths)
+    titles = ("(a) neurons with $v_j > 0$", "(b) neurons with $v_j < 0$")
+    fig, axes = panels(1, 2, height=4.5, titles=titles)
+    for ax, sign in zip(axes, (1, -1), strict=True):
+        _weights(ax, X, y, size)
+        for own, path in paths:
+            if own == sign:
+                colour = POSITIVE if sign > 0 else NEGATIVE
+                _path(ax, path, sign * (y * np.array(path.patterns[-1])) @ X, colour, size)
+    legend_below(fig, columns=4)
+    return fig
+
+
+def _weights(ax: Axes, X: NDArray, y: NDArray, size: float) -> None:
+    """The plane of weights: the three cones, the boundaries and the directions of the data."""
+    edge = _WINDOW * size
+    ax.set(xlim=(-edge, edge), ylim=(-edge, edge), aspect="equal")
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    for name, where in regions(X, y).items():
+        for a, b in where:
+            ax.add_patch(Wedge((0.0, 0.0), 2.0 * edge, *np.degrees([a, b]), color=PALE[name],
+                               lw=0.0, zorder=0.1))  # fmt: skip
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    longest = np.linalg.norm(X, axis=1).max()
+    for x, label in zip(X, y, strict=True):
+        normal = 2.0 * edge * np.array([-x[1], x[0]]) / np.linalg.norm(x)
+        ax.plot(*np.array([-normal, normal]).T, color=style.QUIET, lw=0.6, ls=(0, (1, 2)),
+                zorder=0.5)  # fmt: skip
+        ax.plot(
+            *(0.75 * size * x / longest), ls="", ms=8, mew=2.0, zorder=2.0, **_ruler_datum(label)
+        )
+    ax.add_patch(Circle((0.0, 0.0), size, fill=False, ec=style.QUIET, lw=0.5, zorder=0.6))
+    style.legend_entry(ax, "boundary of a datum", color=style.QUIET, lw=0.6, ls=(0, (1, 2)))
+    for sign in np.unique(y):
+        words = f"datum, $y = {'+' if sign > 0 else '-'}1$"
+        style.legend_entry(ax, words, ls="", ms=8, mew=2.0, **_ruler_datum(sign))
+
+
+def _ruler_datum(label: float) -> dict[str, object]:
+    return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
+
+
+def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> None:
+    """One polygon: a disc at its start, a dot at every bend, an arrow along `last` or a ring."""
+    points = np.array(path.corners, float)
+    ax.plot(*points[0], ls="", marker="o", ms=5.0, color=colour, zorder=4.0)
+    ax.plot(*points.T, color=colour, lw=1.2, zorder=3.0)
+    ax.plot(*points[1:].T, ls="", marker="o", ms=2.6, color=colour, zorder=3.5)
+    if path.status == "dead":
+        ax.plot(*points[-1], ls="", marker="o", ms=5.5, mfc="white", mec=colour, zorder=4.0)
+        style.legend_entry(ax, "a neuron dies", ls="", marker="o", ms=5.5, mfc="white", mec=colour)
+    elif np.any(last):
+        end = points[-1] + 0.55 * size * last / np.linalg.norm(last)
+        ax.annotate("", end, points[-1], zorder=3.0, annotation_clip=True,
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0,
+                                "shrinkB": 0, "mutation_scale": 9})  # fmt: skip
+
+
+# --- Figures of the alignment: times against bounds, scales against bounds, and paths -------------
+
+
+PRINTED, OURS, NEEDED = "#D55E00", "#0072B2", INK
+_MARKERS = "osD^v"
+_FILLS = ("white", "#BBBBBB", "#444444")
+_DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
+
+
+@in_house_style
+def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: NDArray) -> Figure:
+    """The time that neurons need over mu, both logarithmic, with the printed t_1 and with t_*.
+
+    `found` is of `theorem_1.needed_times`; `ours` (m,) is t_* at `mus` (m,), `slowest` the times of
+    the data that come nearest to it, at the values of mu that `found` has.
+    """
+    fig, (ax,) = panels(1, 1, height=4.6)
+    ns = sorted(found.n.unique())
+    for n, dash in zip((ns[0], ns[-1]), _DASHES, strict=False):
+        ax.plot(
+            mus,
+            [maps_printed_time(n, mu) for mu in mus],
+            color=PRINTED,
+            ls=dash,
+            label=f"$t_1$ of the paper, $n = {n}$",
+        )
+    ax.plot(mus, ours, color=OURS, label="$t_*$, for every $n$")
+    drawn = sorted(found.mu.unique())
+    ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
+            label="data that come nearest to $t_*$")  # fmt: skip
+    for n, marker in zip(ns, _MARKERS, strict=False):
+        for d, fill in zip(sorted(found.d.unique()), _FILLS, strict=False):
+            part = found[(found.n == n) & (found.d == d)]
+            ax.plot(part.mu, part.needed, ls="", marker=marker, ms=4.5, mfc=fill, mec=NEEDED,
+                    mew=0.9)  # fmt: skip
+        legend_entry(ax, f"slowest neuron drawn, $n = {n}$", ls="", marker=marker, ms=4.5,
+                     mfc="white", mec=NEEDED, mew=0.9)  # fmt: skip
+    ax.set(xscale="log", yscale="log", xlabel="separation $\\mu$",
+           ylabel="time until home, in $1 / X_{\\min}$")  # fmt: skip
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def beside_the_excluded(found: BesideTimes) -> Figure:
+    """The time of a neuron over the decades of its angle from x_-: needed, t_*'s bound, and t_1."""
+    fig, (ax,) = panels(1, 1, height=3.8)
+    ax.plot(found.decades, found.needed, color=NEEDED, label="needed")
+    ax.plot(found.decades, found.ours, color=OURS, ls=_DASHES[0],
+            label="$t_* + \\log(\\cot(\\theta/2))\\,/\\,|x_-|$")  # fmt: skip
+    ax.axhline(found.printed, color=PRINTED, ls=_DASHES[1], label="$t_1$ as printed")
+    late = found.needed > found.printed
+    pale = PALE["$S_+$"]
+    ax.fill_between(found.decades, found.printed, found.needed, where=late, color=pale, lw=0,
+                    label="not home at $t_1$")  # fmt: skip
+    ax.set(xlabel="decades $k$: the neuron starts at the angle $10^{-k}$ from $x_-$",
+           ylabel="time", xlim=(found.decades[0], found.decades[-1]), ylim=(0.0, None))  # fmt: skip
+    legend_below(fig, columns=2)
+    return fig
+
+
+@in_house_style
+def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
+    """-ln eps over mu, n and h, one panel each: what (Small) asks for, what is enough, what does.
+
+    `slices` are `theorem_1.scales_along`.
+    """
+    names = {"mu": "separation $\\mu$", "n": "data $n$", "h": "neurons $h$"}
+    fig, axes = panels(1, len(slices), height=3.9, sharey=True)
+    for ax, (name, frame) in zip(axes, slices.items(), strict=True):
+        rows = (
+            ("small", PRINTED, "s", "(Small), with the minimum"),
+            ("ours", OURS, "o", "enough, proved"),
+            ("needed", NEEDED, "D", "enough, measured"),
+        )
+        for column, colour, marker, label in rows:
+            values = np.maximum(-frame[column], 0.25)
+            ax.plot(frame[name], values, color=colour, marker=marker, ms=5, mfc="white", mec=colour,
+                    label=label)  # fmt: skip
+        ax.set(xscale="log", yscale="log", xlabel=names[name])
+        ax.set_xticks(list(frame[name]), [f"{value:g}" for value in frame[name]])
+        ax.minorticks_off()
+    axes[0].set_ylabel("$-\\ln\\,\\varepsilon$")
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def slack_map(found: pd.DataFrame) -> Figure:
+    """log10 of t_1 / (time needed) over n and mu, one panel for each d; `found` as above."""
+    ds, ns = sorted(found.d.unique()), sorted(found.n.unique())
+    mus = sorted(found.mu.unique())
+    fig, axes = panels(1, len(ds), height=3.4, sharey=True, titles=[f"$D = {d}$" for d in ds])
+    for ax, d in zip(axes, ds, strict=True):
+        part = found[found.d == d].pivot(index="mu", columns="n", values="needed").loc[mus, ns]
+        bound = found[found.d == d].pivot(index="mu", columns="n", values="printed").loc[mus, ns]
+        slack = np.log10(bound.to_numpy() / part.to_numpy())
+        ax.imshow(slack, origin="lower", aspect="auto", cmap="Oranges", vmin=0.0, vmax=14.0)
+        for i, row in enumerate(slack):
+            for k, value in enumerate(row):
+                halo_text(ax, np.array([k, i]), f"{value:.0f}", fontsize=8.5)
+        ax.set_xticks(range(len(ns)), [str(n) for n in ns])
+        ax.set_yticks(range(len(mus)), [f"{mu:g}" for mu in mus])
+        ax.set_xlabel("data $n$")
+    axes[0].set_ylabel("separation $\\mu$")
+    return fig
+
+
+def _angle(u: NDArray) -> NDArray:
+    return np.degrees(np.arctan2(u[..., 1], u[..., 0]))
+
+
+@in_house_style
+def journeys(
+    X: NDArray, y: NDArray, found: Mapping[float, Sequence[Alignment]], until: float
+) -> Figure:
+    """Directions in the plane over time, a panel for each sign, with the cones behind them.
+
+    Parameters: X (n, 2), y (n,), the alignments by sign, the last time shown.
+    """
+    titles = {1.0: "$v_j > 0$", -1.0: "$v_j < 0$"}
+    fig, axes = panels(1, 2, height=4.3, sharey=True, titles=[titles[s] for s in found])
+    times = np.linspace(0.0, until, 241)
+    for ax, each in zip(axes, found.values(), strict=True):
+        _cones(ax, X, y)
+        for one in each:
+            angles = _angle(one.at(times))
+            jumps = np.flatnonzero(np.abs(np.diff(angles)) > 180.0) + 1
+            drawn = np.insert(angles.astype(float), jumps, np.nan)
+            ax.plot(np.insert(times, jumps, np.nan), drawn, color=INK, lw=0.9, alpha=0.75)
+            shown = [event.t for event in one.events if event.t <= until]
+            ax.plot(shown, _angle(one.at(shown)) if shown else [], ls="", marker="o", ms=3.2,
+                    mfc="white", mec=INK, mew=0.8)  # fmt: skip
+        ax.set(xlim=(0.0, until), ylim=(-180.0, 180.0), xlabel="time")
+        ax.set_xticks(np.linspace(0.0, until, 5))
+        ax.set_yticks([-180, -90, 0, 90, 180])
+    axes[0].set_ylabel("direction, in degrees")
+    legend_entry(axes[0], "a datum changes", color=INK, marker="o", ms=3.2, mfc="white", ls="")
+    legend_below(fig, columns=4)
+    return fig
+
+
+def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
+    grid = np.linspace(-180.0, 180.0, 3601)
+    U = np.stack([np.cos(np.radians(grid)), np.sin(np.radians(grid))], axis=1)
+    active = X @ U.T > 0.0
+    kinds = {
+        "$S_+$": np.all(active == (y == 1.0)[:, None], axis=0),
+        "$S_-$": np.all(active == (y == -1.0)[:, None], axis=0),
+        "$S_{dead}$": ~active.any(axis=0),
+    }
+    for label, inside in kinds.items():
+        colour = PALE[label]
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], inside.astype(int), [0]])))
+        for a, b in edges.reshape(-1, 2):
+            ax.axhspan(grid[a], grid[b - 1], color=colour, lw=0, zorder=0)
+        if inside.any():
+            legend_entry(ax, label, color=colour, lw=7)
+
+
+@in_house_style
+def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> Figure:
+    """Paths of counts on the lattice of (k_+, k_-), one panel each."""
+    fig, axes = panels(1, len(paths), height=2.9, sharey=True, titles=list(paths))
+    places = [(a, b) for a in range(n_plus + 1) for b in range(n_minus + 1)]
+    for ax, path in zip(axes, paths.values(), strict=True):
+        ax.plot(*np.array(places).T, ls="", marker="o", ms=6, mfc="white", mec=QUIET)
+        ax.plot(0, 0, ls="", marker="x", ms=8, color=PRINTED, mew=1.6)
+        for k, (a, b) in enumerate(pairwise(path), start=1):
+            bend = "arc3,rad=0.18"
+            ax.annotate(
+                "",
+                b,
+                a,
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": OURS,
+                    "lw": 1.5,
+                    "connectionstyle": bend,
+                    "shrinkA": 5,
+                    "shrinkB": 5,
+                },
+            )
+            middle = 0.5 * (np.array(a) + b)
+            across = np.array([b[1] - a[1], a[0] - b[0]], float)
+            halo_text(ax, middle + 0.16 * across, str(k), fontsize=9, color=OURS)
+        ax.set(xlabel="active positive data $k_+$", xlim=(-0.4, n_plus + 0.4),
+               ylim=(-0.4, n_minus + 0.4))  # fmt: skip
+        ax.set_xticks(range(n_plus + 1))
+        ax.set_yticks(range(n_minus + 1))
+    axes[0].set_ylabel("active negative data $k_-$")
+    return fig
+
+
+# --- From the alignment to the end of training in pictures: one whole trajectory, t_2, the
+# rank ---------------------------------------------------------------------------------------------
+
+
+PLUS, MINUS, DEAD = "#D55E00", "#0072B2", "#999999"
+_DASHED = (0, (4, 1.5))
+_LN10 = float(np.log(10.0))
+_LOSSES = {
+    "exponential": ("#0072B2", "-", "o"),
+    "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
+    "logistic": ("#117733", (0, (1, 1.2)), "D"),
+}
+_NAMES = {
+    "exponential": "exponential",
+    "2 logistic": "$2 \\log(1 + e^{-yf})$",
+    "logistic": "$\\log(1 + e^{-yf})$",
+}
+
+
+@in_house_style
+def whole(each: Whole) -> Figure:
+    """One trajectory in three stretches of time: (a) up to t_1, in log10 t, the cosine of every
+    neuron with x_+ (orange, v_j > 0) or x_- (blue); (b) from t_1 to t_2, in t, its log10 norm; from
+    t_2 on, in log10 (t - t_2), (c) log10 of 1/L and (d) the stable rank.
+    """
+    titles = ["(a) alignment", "(b) waiting", "(c) falling", "(d) falling"]
+    fig, (first, second, third, fourth) = panels(2, 2, height=5.6, titles=titles)
+    aligning, waiting, falling = _places(each)
+    for j, sign in enumerate(each.given.signs):
+        centre = each.given.centre(sign)
+        cosine = each.aligning.U[:, j] @ centre / np.linalg.norm(centre)
+        first.plot(aligning, cosine, **_neuron(each, j))
+        second.plot(waiting, each.waiting.R[:, j] / _LN10, **_neuron(each, j))
+    third.plot(falling, -each.falling.log_loss / _LN10, color=style.INK)
+    fourth.plot(falling, stable_ranks(each.falling), color=style.INK)
+    fourth.axhline(limit_rank(each.given.X, each.given.y), color=style.QUIET, lw=0.9,
+                   ls=(0, (4, 2)), label="limit in closed form")  # fmt: skip
+    room = 0.04 * (waiting[-1] - waiting[0])  # t_2 is the last moment: not on the frame
+    first.set(xlim=(aligning[0], aligning[-1]), ylim=(-1.05, 1.05), xlabel="$\\log_{10} t$",
+              ylabel="cos with $x_\\pm$")  # fmt: skip
+    second.set(xlim=(waiting[0], waiting[-1] + room), xlabel="$t$",
+               ylabel="$\\log_{10}\\|w_j\\|$")  # fmt: skip
+    for ax, name in ((third, "$\\log_{10}(1/L)$"), (fourth, "stable rank")):
+        ax.set(xlim=(falling[0], falling[-1]), xlabel="$\\log_{10}(t-t_2)$", ylabel=name)
+    for sign, colour, name in ((1.0, PLUS, "$t_2^+$"), (-1.0, MINUS, "$t_2^-$")):
+        second.axvline(each.t_2[sign], color=colour, lw=0.9, ls=(0, (4, 2)), zorder=1, label=name)
+    style.legend_entry(first, "$v_j > 0$, with $x_+$", color=PLUS, lw=1.6)
+    style.legend_entry(first, "$v_j < 0$, with $x_-$", color=MINUS, lw=1.6, ls=_DASHED)
+    style.legend_entry(first, "dies", color=DEAD, lw=1.2, ls=(0, (1, 1.2)))
+    legend_below(fig, columns=3)
+    return fig
+
+
+def _neuron(each: Whole, j: int) -> dict[str, object]:
+    if not each.lives[j]:
+        return {"color": DEAD, "lw": 1.2, "ls": (0, (1, 1.2))}
+    if each.given.signs[j] > 0.0:
+        return {"color": PLUS, "lw": 1.3}
+    return {"color": MINUS, "lw": 1.3, "ls": _DASHED, "zorder": 2.5}
+
+
+def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
+    """Where the moments lie: log10 t, t, log10 (t - t_2) from the first one after t_2."""
+    last = each.falling.log_time / _LN10
+    last[0] = min(0.0, float(last[1]))
+    return each.aligning.log_time / _LN10, np.exp(each.waiting.log_time), last
+
+
+@in_house_style
+def fall_times(found: Sequence[Whole], family: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
+    """Left: t_2 and the bound (39) against log(1/eps)/min(|x_+|, |x_-|). Right: curves (name, n,
+    n t_2 / log(1/(sqrt(h) eps)))."""
+    fig, (left, right) = panels(
+        1, 2, height=4.0, titles=["when the loss falls", "the printed order"]
+    )
+    rows = measured(found)
+    law = rows[:, 6] * rows[:, 4] / rows[:, 2:4].min(axis=1)
+    left.loglog(law, rows[:, 5], ls="", marker="o", ms=5, mfc=PLUS, mec="white", mew=0.6,
+                label="$t_2$", zorder=4)  # fmt: skip
+    left.loglog(law, [max(bounds(each).values()) for each in found], ls="", marker="v", ms=5,
+                mfc="white", mec=style.QUIET, label="bound (39)")  # fmt: skip
+    ends = np.array([law.min() / 2.0, law.max() * 2.0])
+    left.loglog(ends, ends, color=style.INK, lw=0.9, label="$t_2$ = its law")
+    left.set(xlabel="$\\log(1/\\varepsilon) / \\min(\\|x_+\\|, \\|x_-\\|)$", ylabel="time")
+    for (name, n, values), (colour, dash, marker) in zip(family, _LOSSES.values(), strict=False):
+        right.loglog(n, values, color=colour, ls=dash, marker=marker, ms=4.5, label=name)
+    right.set(xlabel="$n$", ylabel="$n\\, t_2 / \\log(1/\\sqrt{h} \\varepsilon)$")
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def refined(runs: Sequence[Best]) -> Figure:
+    """Left: the largest angle of the neurons of S_+ to x_+ along the flows of the first run, one
+    curve a scale. Right: the least of each curve against eps, all runs."""
+    fig, (left, right) = panels(
+        1, 2, height=3.9, titles=["one start, several scales", "at its least"]
+    )
+    shades = np.linspace(0.75, 0.0, len(runs[0].log_eps))
+    for k, shade in enumerate(shades):
+        left.semilogy(runs[0].times, runs[0].curves[k], lw=1.5, color=(shade, shade, shade),
+                      label=f"ln ε = {runs[0].log_eps[k]:g}")  # fmt: skip
+    left.axvline(2.0 / 3.0, color=style.QUIET, lw=0.9, ls=(0, (4, 2)), label="two thirds")
+    left.set(xlabel="$t / t_2^+$", ylabel="angle to $x_+$", xlim=(0.0, 1.0))
+    for k, run in enumerate(runs):  # rings of growing size, for starts may lie on one another
+        colour = (PLUS, MINUS)[k % 2]
+        right.loglog(np.exp(run.log_eps), run.angles, color=colour, lw=1.0, marker="o",
+                     ms=4 + 4 * k, mfc="none", mew=1.2, label=f"start {k + 1}")  # fmt: skip
+    eps = np.exp(runs[0].log_eps)
+    right.loglog(eps, 0.4 * runs[0].angles[0] * (eps / eps[0]) ** (2.0 / 3.0), color=style.INK,
+                 lw=0.9, label="slope 2/3")  # fmt: skip
+    right.set(xlabel="$\\varepsilon$")
+    legend_below(fig, columns=5)
+    return fig
+
+
+@in_house_style
+def ranks(found: Sequence[Whole]) -> Figure:
+    """|W|_F^2/|W|_2^2 of the trajectories against log10(1/L), dots for the limits, bars for
+    2/(1 + mu)."""
+    fig, (left, right) = panels(1, 2, height=3.9, titles=["after $t_2$", "at the end"], sharey=True)
+    for each in found:
+        colour, dash, _ = _LOSSES[each.given.loss.name]
+        after = each.falling.log_loss < -1.0
+        x, values = -each.falling.log_loss[after] / _LN10, stable_ranks(each.falling)[after]
+        left.semilogx(x, values, color=colour, ls=dash, lw=1.2, label=_NAMES[each.given.loss.name])
+    mu = np.array([each.given.data.mu for each in found])
+    right.plot(mu, [stable_ranks(each.falling)[-1] for each in found], ls="", marker="o", ms=6,
+               mfc=PLUS, mec="white", mew=0.6, label="flows, $L = e^{-10^6}$")  # fmt: skip
+    right.plot(mu, [limit_rank(each.given.X, each.given.y) for each in found], ls="", marker="+",
+               ms=9, mec=style.INK, label="closed form")  # fmt: skip
+    grid = np.linspace(0.0, 1.0, 100)
+    right.plot(grid, 2.0 / (1.0 + grid), color=style.INK, lw=1.0, label="$2 / (1 + \\mu)$")
+    left.set(xlabel="$\\log_{10}(1/L)$", ylabel="stable rank", ylim=(0.95, 2.05))
+    right.set(xlabel="$\\mu$", xlim=(0.0, 1.0))
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def decay(found: Sequence[Whole]) -> Figure:
+    """How much faster than the bound 1/L grows: the quotient of both sides against log10(1/L)."""
+    fig, (ax,) = panels(1, 1, height=3.6)
+    for each in found:
+        colour, dash, _ = _LOSSES[each.given.loss.name]
+        tau = -each.falling.log_loss[1:]
+        shown = tau > 1.0
+        ax.loglog(tau[shown] / _LN10, np.exp(slack_of_decay(each))[shown], color=colour, ls=dash,
+                  lw=1.2, label=_NAMES[each.given.loss.name])  # fmt: skip
+    ax.axhline(1.0, color=style.INK, lw=0.9, label="the bound")
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$(1/L - 1/L_2)\\,/\\,\\alpha (t - t_2)$")
+    legend_below(fig, columns=4)
+    return fig
+
+
+# --- A reader's neurons while they turn: where they point, and when each of them is home ----------
+
+
+_POINTS = 400
+_LONGER = 1.3
+"""The figure goes on for so much longer than the last neuron needs."""
+
+
+def turning(turned: Turned) -> Figure:
+    """The directions against time in the limit eps -> 0: angles in the plane, else cosines."""
+    last = float(turned.homes.max())
+    t = np.linspace(0.0, _LONGER * last if last > 0.0 else 1.0, _POINTS)
+    W, signs = turned.directions(t), turned.own.signs
+    if W.shape[-1] == 2:
+        X, y = turned.own.X, turned.own.y
+        return angles(X, y, t, W, np.broadcast_to(signs, W.shape[:2]), "$t$")
+    return _cosines(turned, t, W)
+
+
+@in_house_style
+def _cosines(turned: Turned, t: np.ndarray, W: np.ndarray) -> Figure:
+    """cos(w_j, x_+) where v_j > 0, in one panel, and cos(w_j, x_-) where v_j < 0, in another."""
+    own = turned.own
+    fig, axes = panels(1, 2, height=3.2, sharey=True)
+    sides = (1.0, POSITIVE, "x_+", ">"), (-1.0, NEGATIVE, "x_-", "<")
+    for ax, (sign, colour, name, order) in zip(axes, sides, strict=True):
+        x = own.X[own.y == sign].sum(axis=0)
+        if x.any():
+            cosines = W[:, own.signs == sign] @ x / np.linalg.norm(x)
+            ax.plot(t, cosines, color=colour, lw=0.7, alpha=0.8)
+        ax.set(xlabel="$t$", ylabel=f"$\\cos(w_j, {name})$", ylim=(-1.05, 1.05))
+        ax.set_title(f"neurons with $v_j {order} 0$")
+    return fig
+
+
+@in_house_style
+def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
+    """The share of the neurons whose active data change no more, against time, and times by which
+    all should be there: `bounds`, a name and a time each."""
+    homes = np.sort(turned.homes)
+    later = [time for _, time in bounds]
+    positive = homes[homes > 0.0]
+    first = 0.3 * float(positive.min()) if positive.size else 0.1
+    last = 2.0 * max([*later, float(homes.max(initial=1.0))])
+    t = np.concatenate([[first], homes[homes > first], [last]])
+    share = np.searchsorted(homes, t, side="right") / len(homes)
+    fig, (ax,) = panels(1, 1, height=2.9)
+    ax.semilogx(
+        t, share, drawstyle="steps-post", color=style.INK, label="neurons that have arrived"
+    )
+    lines = (POSITIVE, (0, (1, 1.5))), (POSITIVE, (0, (5, 2))), (NEGATIVE, "-")
+    for (name, time), (colour, line) in zip(bounds, lines, strict=False):
+        ax.axvline(time, color=colour, ls=line, lw=1.4, label=name)
+    ax.set(xlim=(first, last), ylim=(0.0, 1.05), xlabel="$t$", ylabel="share of the neurons")
+    legend_below(fig, columns=4)
+    return fig
+
+
+@in_house_style
+def training(curves: Curves) -> Figure:
+    """A descent as the paper shows it: (a) the cosine of either group's mean neuron to the sum of
+    its data, with the band of the group, whose worst neuron is a thin line; (b) the loss, |W|_2^2
+    and the stable rank, which is cut off at 2.5."""
+    titles = ("(a) alignment", "(b) growth")
+    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
+    sides = (curves.plus, POSITIVE, "+", "solid"), (curves.minus, NEGATIVE, "-", "dashed")
+    for side, colour, sign, dash in sides:
+        if np.isfinite(side[:, 0]).any():
+            left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.15, lw=0.0)
+            left.plot(curves.step, side[:, 1], color=colour, ls=dash, lw=0.8)
+            left.plot(curves.step, side[:, 0], color=colour, ls=dash,
+                      label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
+    style.legend_entry(left, "worst (thin line) to best of the group", color="#CCCCCC", lw=7.0)
+    drawn = np.concatenate([curves.plus, curves.minus])
+    least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
+    left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
+    size = max(float(curves.spectral.max()), 1e-300)
+    for values, name, colour, dash in (
+        (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "solid"),
+        (curves.spectral / size, "$\\|W\\|_2^2$, relative to the end", "#AA4499", "dashed"),
+        (curves.stable_rank, "stable rank of $W$", "#117733", "dotted"),
+    ):
+        right.plot(curves.step, values, color=colour, ls=dash, label=name)
+    right.set(ylim=(0.0, 2.5))
+    for ax in (left, right):
+        ax.set(xlim=(curves.step[0], curves.step[-1]), xlabel="step")
+        ax.locator_params(axis="x", nbins=4)
+    legend_below(fig, columns=3)
+    return fig

@@ -1,0 +1,699 @@
+"""The page `inclusions`: Appendices E and F, solutions where neurons meet boundaries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import sympy
+from numpy.typing import NDArray
+from scipy.integrate import DOP853, cumulative_simpson, quad
+from scipy.optimize import brentq
+
+from reluflow.exact import fractions
+from reluflow.falsify import Statement, survey
+from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, Stop, integrate
+from reluflow.flows.legs import then
+from reluflow.geometry.separability import separation, silent
+from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.networks.indexed import fully_connected
+from reluflow.separable import separable_draws
+
+# --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
+#
+# By eq. (46) y_i sign(v_j) <x_i, w_j> grows while the neuron is active and rests while it is not:
+# it changes its sign at most once, from - to +. So there are at most n h changes of activity.
+
+
+LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
+DECADES = 10.0
+"""Flows are followed until the loss has fallen by this many powers of ten, or falls no more."""
+_KINDS = ("wide", "integers", "parallel", "one against many")
+_STEPS = 3000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data X (n, d), y (n,) and balanced neurons: directions W (h, d), signs and log norms (h,)."""
+
+    kind: str
+    X: NDArray
+    y: NDArray
+    W: NDArray
+    signs: NDArray
+    log_norms: NDArray
+    loss: Loss
+
+    @property
+    def chart(self) -> Neurons:
+        """Coordinates of the neurons."""
+        return Neurons(self.signs, self.X.shape[1])
+
+    def field(self, clock: str) -> GradientFlow:
+        """The gradient flow on this clock."""
+        return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
+
+    def path(
+        self,
+        span: float,
+        rtol: float = 1e-8,
+        stop: Stop | None = None,
+        at_zero: float | None = 0.0,
+    ) -> FlowPath:
+        """The flow over the time `span`: with s'(0) = 0 the regular one."""
+        z = self.chart.along(self.W, self.log_norms)
+        options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
+        return integrate(self.field(TIME), z, span, stop, at_zero, **options)
+
+    def far(self, decades: float = DECADES) -> FlowPath:
+        """The flow until the loss has fallen by many powers of ten, or falls no more.
+
+        In time while neurons are small and turn within a moment of log(1/L); then on that clock.
+        """
+        span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
+        early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
+        late = self.field(LOG_LOSS)
+        until = late.begin(early.end) + decades * np.log(10.0)
+        options = {"rtol": 1e-6, "max_steps": _STEPS, "method": DOP853}
+        return then(early, late, until, at_zero=0.0, **options)
+
+
+def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]:
+    """Random starts on orthogonally separable data, or with `separated` False on random data that
+    are not. Norms from e^-6 to 2 over the size of the data; whole-number data come with
+    whole-number weights, many of which lie on boundaries; another quarter starts along the data.
+    """
+    rng, draws = np.random.default_rng(seed), separable_draws((2, 6), (2, 6))
+    for k in range(count):
+        kind = _KINDS[k % 4]
+        item = draws[kind](rng)
+        X, y, h = item["X"], item["y"], int(rng.integers(2, 7))
+        if not separated:  # the same data in random orthants
+            X, kind = X * rng.choice([-1.0, 1.0], X.shape), "not separated"
+        W = rng.standard_normal((h, X.shape[1]))
+        if _KINDS[k % 4] == "integers":
+            W = np.round(W)
+            W[~W.any(axis=1)] = X[0]
+        elif _KINDS[k % 4] == "parallel":
+            W[::2] = -X[rng.integers(0, len(X), len(W[::2]))]
+        size = rng.uniform(-6.0, 0.7, h) - 0.5 * np.log(np.linalg.norm(X, axis=1).max())
+        yield Problem(kind, X, y, W, np.resize([1.0, -1.0], h), size, LOSSES[k // 4 % 3])
+
+
+def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
+    """How often each (datum, neuron) changes its activity along a path.
+
+    A neuron that has died within rounding of its boundary may be switched off once more where a leg
+    begins; the same change twice in a row is one.
+    """
+    times: Counter[tuple[int, int]] = Counter()
+    last: dict[tuple[int, int], str] = {}
+    for event in path.events:
+        pair = event.datum, event.neuron
+        if event.kind != "slide" and last.get(pair) != event.kind:
+            times[pair] += 1
+            last[pair] = event.kind
+    return times
+
+
+def backward(path: FlowPath, problem: Problem) -> int:
+    """How many changes of activity go against y_i sign(v_j): the wrong way by eq. (46)."""
+    ways = (1.0 if e.kind == "activate" else -1.0 for e in path.events)
+    right = (problem.y[e.datum] * problem.signs[e.neuron] for e in path.events)
+    return sum(way != sign for way, sign in zip(ways, right, strict=True))
+
+
+def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
+    """One row a flow of `problems`, followed `far`: its status, the number of changes of activity,
+    the most of one boundary, those that go backward, and whether it starts on a boundary."""
+
+    def measured(problem: Problem) -> dict[str, float | str]:
+        path = problem.far()
+        times = crossings(path)
+        return {
+            "kind": problem.kind,
+            "loss": problem.loss.name,
+            "status": path.status,
+            "changes": sum(times.values()),
+            "most": max(times.values(), default=0),
+            "backward": backward(path, problem),
+            "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
+        }
+
+    return survey(problems(seed, count, separated), measured)
+
+
+# A boundary that is crossed twice where (A1) fails.
+
+TWICE = (
+    np.array([[3, 0, 0], [-1, 0, 1], [1, 5, 5]]),
+    np.ones(3),
+    np.array([1, -4, 2]),
+)
+"""Data, labels and one neuron with v > 0: it loses the second datum and regains it."""
+SEPARATED = (
+    np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]),
+    np.ones(3),
+    np.array([1, -4, -2]),
+)
+"""Nearly the same data with (A1), and a neuron that begins with one of them."""
+
+
+def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
+    """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers.
+
+    Within a pattern w moves along sum y_i x_i of the active data: (length of the way, datum) each.
+    Ends where nothing changes any more. The field must cross the boundaries that are met.
+    """
+    Z, w = fractions(y)[:, None] * fractions(X), fractions(w)
+    X = fractions(X)
+    active, way, found = X @ w > 0, Fraction(0), []
+    for _ in range(most):
+        v = sum((z for z, on in zip(Z, active, strict=True) if on), 0 * w)
+        h, rate = X @ w, X @ v
+        ahead = [(-a / b, i) for i, (a, b) in enumerate(zip(h, rate, strict=True))
+                 if b and (b > 0) != active[i]]  # fmt: skip
+        if not ahead:
+            break
+        step, i = min(ahead)
+        w, way = w + step * v, way + step
+        active[i] = not active[i]
+        found.append((way, i))
+    return found
+
+
+def alone(X: NDArray, y: NDArray, w: NDArray, span: float) -> tuple[FlowPath, Problem]:
+    """The flow of one neuron along w (d,), |w| = e^-12, v > 0, over the time `span`."""
+    X, W = np.asarray(X, float), np.asarray(w, float)[None]
+    problem = Problem("one neuron", X, y, W, np.ones(1), np.array([-12.0]), EXPONENTIAL)
+    return problem.path(span), problem
+
+
+def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
+    """ea.eq46.2: under (A1) each <x_i, w_j> = 0 is crossed at most once (Appendix E.2); without it
+    a neuron may cross back."""
+    path, _ = alone(*TWICE, 1.2)
+    return [
+        fact("flows in which some boundary is crossed twice", int((found.most > 1).sum()), 0,
+             tried=len(found)),
+        fact("changes of activity against the direction of eq. (46)", int(found.backward.sum()), 0,
+             tried=int(found.changes.sum())),
+        fact("without (A1): changes of activity by datum in the example, exactly",
+             tuple(datum + 1 for _, datum in exact_changes(*TWICE)), (2, 3, 2)),
+        fact("and along its flow", tuple(e.datum + 1 for e in path.events), (2, 3, 2)),
+        note("most changes of activity in one flow", int(found.changes.max())),
+        note("data that are not separated: changes of activity, and those against eq. (46)",
+             (int(others.changes.sum()), int(others.backward.sum()))),
+    ]  # fmt: skip
+
+
+# --- Appendix E.2 and E.5: under (A1) a regular Caratheodory solution exists for all times --------
+#
+# Between two changes of activity, of which there are at most n h (`crossings`), the field is
+# smooth, and by eq. (50) nothing grows faster than exponentially. A live neuron on a boundary
+# leaves it on the side that eq. (46) names; a neuron in S_dead rests.
+
+
+RESIDUAL = 1e-5
+"""Largest residual of the integral equation, over the largest parameter: the integrator's."""
+_ON = 1e-9
+"""Cosines up to this size are 0: within it an event is located, and a dead neuron rests."""
+_PANELS, _MOST_PANELS = 4, 1024
+_GAUSS = np.polynomial.legendre.leggauss(6)
+
+
+ANTIPARALLEL = Problem(
+    "antiparallel",
+    np.array([[1.0, 0.0], [-1.0, 0.0]]),
+    np.array([1.0, -1.0]),
+    np.array([[1.0, 1.0]]),
+    -np.ones(1),
+    np.zeros(1),
+    EXPONENTIAL,
+)
+"""A neuron of V_- that is active on the positive datum only. Where it loses that, the other one
+would wake: at this moment it is in S_dead. The regular solution keeps it there."""
+_SPAN = 3.0
+
+
+def _silent(path: FlowPath, problem: Problem, t: float) -> NDArray:
+    """Which neurons are in S_dead at t, up to rounding, (h,)."""
+    cosines = problem.chart.cosines(path.at(t), problem.X)[0]
+    return np.all(cosines <= _ON, axis=0)
+
+
+def residual(path: FlowPath, problem: Problem, end: float) -> float:
+    """|theta(t) - theta(0) - integral of F| over the largest |theta| at t = `end`, with s'(0) = 0.
+
+    The integral is by Gauss' rule between the changes of activity, on ever more panels until it
+    stands; F is from the network's gradient.
+    """
+    network = fully_connected([problem.X.shape[1], len(problem.signs)])
+    chart, (nodes, weights) = problem.chart, _GAUSS
+
+    def parameters(t: NDArray) -> NDArray:
+        theta, scale = chart.parameters(path.at(t))
+        return np.exp(scale)[:, None] * theta
+
+    def integral(a: float, b: float, panels: int) -> NDArray:
+        edges = np.linspace(a, b, panels + 1)
+        half = 0.5 * np.diff(edges)
+        theta = parameters((edges[:-1, None] + half[:, None] * (1.0 + nodes)).ravel())
+        # A neuron that has died lies on its boundary up to rounding.
+        pattern = [network.cosines(theta, problem.X)[0] > _ON]
+        pull = problem.loss.pull(network.output(theta, problem.X, pattern), problem.y)
+        F = network.gradient(theta, problem.X, pull, pattern)
+        return np.outer(half, weights).ravel() @ F
+
+    knots = path.t[path.t <= end]
+    sizes = np.linalg.norm(parameters(np.linspace(knots[0], knots[-1], 50)), axis=1)
+    total = np.zeros(network.size)
+    for a, b in pairwise(knots):
+        found, panels = integral(a, b, _PANELS), _PANELS
+        while panels < _MOST_PANELS:
+            coarse, panels = found, 4 * panels
+            found = integral(a, b, panels)
+            if np.abs(found - coarse).max() <= 1e-3 * RESIDUAL * sizes.max():
+                break
+        total += found
+    first, last = parameters(knots[[0, -1]])
+    return float(np.linalg.norm(last - first - total) / sizes.max())
+
+
+def revived(path: FlowPath, problem: Problem, end: float) -> bool:
+    """Whether a neuron is active on a datum after it was active on none, before `end`."""
+    times = path.grid(40)
+    silent = np.array([_silent(path, problem, t) for t in times[times < end]], bool)
+    return bool(np.any(silent[:-1] & ~silent[1:]))
+
+
+def two_solutions() -> tuple[tuple[bool, ...], float]:
+    """Whether the neuron of `ANTIPARALLEL` comes to life again, along the regular solution and
+    along the one that the integrator finds where s'(0) is left open; and the larger residual."""
+    paths = [ANTIPARALLEL.path(_SPAN, at_zero=at_zero) for at_zero in (0.0, None)]
+    lives = tuple(revived(path, ANTIPARALLEL, _SPAN) for path in paths)
+    return lives, max(residual(path, ANTIPARALLEL, _SPAN) for path in paths)
+
+
+def solved(seed: int, count: int) -> pd.DataFrame:
+    """One row a flow of `problems` in time: the status, the residual of the integral equation, and
+    whether a dead neuron revives."""
+
+    def measured(problem: Problem) -> dict[str, float | str | bool]:
+        path = problem.path(4.0 / float(np.linalg.norm(problem.X, axis=1).max()))
+        end = float(path.t[-1])
+        return {
+            "status": path.status,
+            "residual": residual(path, problem, end),
+            "revived": revived(path, problem, end),
+            "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
+        }
+
+    return survey(problems(seed, count), measured)
+
+
+def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
+    """ea.eq46.3: under (A1) a regular Caratheodory solution with s'(0) = 0 exists for all t >= 0.
+
+    found: flows in time; far: flows on the clock log(1/L); others: on data that are not separated.
+    """
+    ends = ("horizon", "converged", "stalled")
+    stuck = int((~far.status.isin(ends)).sum() + (~found.status.isin(ends)).sum())
+    lives, apart = two_solutions()
+    slid = int((others.status == "sliding").sum())
+    return [
+        fact("flows that do not go on for ever: that slide, branch or come to a stop", stuck, 0,
+             tried=len(found) + len(far)),
+        bound("largest residual of the integral equation, over |theta|",
+              float(found.residual.max()), "<=", RESIDUAL, "", digits=2),
+        fact("flows in which a dead neuron comes to life", int(found.revived.sum()), 0,
+             tried=len(found)),
+        note("flows that start on a boundary", int(found["on boundaries"].sum()
+                                                   + far["on boundaries"].sum())),
+        fact("antiparallel data: the neuron revives, along the regular solution and along another",
+             lives, (False, True)),
+        bound("the larger residual of these two", apart, "<=", RESIDUAL, "", digits=2),
+        note("flows on data that are not separated that end on a boundary, of how many",
+             (slid, len(others))),
+    ]  # fmt: skip
+
+
+# --- Eq. (46): under (A1) the flow moves every active neuron the same way across all
+# boundaries ---------------------------------------------------------------------------------------
+#
+# It moves w_j by v_j sum_k c_k z_k over the active k, with c_k = |l'_k| > 0 and z_k = y_k x_k.
+# Under (A1) <z_i, sum_k c_k z_k> >= mu |z_i| sum_k c_k |z_k| > 0 for all i, so that y_i sign(v_j)
+# <x_i, w_j> grows. Appendix E writes the velocity of the flow as a gradient, and so does eq. (46).
+
+
+VELOCITY = Reading(
+    "the gradient in (46) is the velocity of the flow: Appendix E.2 writes the flow as θ' = F(θ) "
+    "with F = ∇L, and (46) as a product with F",
+    "with the gradient of L itself, which is the opposite of the velocity of (2), every active "
+    "neuron breaks the inequality: x = 1, y = 1 and w = v = 1 have -1/e for the exponential loss",
+)
+"""Which sign of the gradient is meant."""
+Item = Mapping[str, Any]
+_DIMS, _SIZES = (2, 12), (2, 7)
+_A1 = {"(A1)": lambda item: separation(item["X"], item["y"]) > 0.0}
+
+
+def gradient_in_weights(item: Item, loss: Loss) -> NDArray:
+    """grad_(w_j) L over L, shape (h, d), at W (h, d), v (h,), with s'(0) = 0."""
+    X, y, W, v = item["X"], item["y"], item["W"], item["v"]
+    network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
+    pull = loss.pull(network.output(theta, X), y, relative=True)
+    return -network.gradient(theta, X, pull)[: W.size].reshape(W.shape)
+
+
+def _cosines(item: Item, velocity: NDArray) -> NDArray:
+    """y_i sign(v_j) <x_i, velocity_j> over |x_i| |velocity_j| for the neurons that are active on
+    some datum, shape (n, active neurons)."""
+    X, y = item["X"], item["y"]
+    awake = np.any(item["W"] @ X.T > 0.0, axis=1)
+    Z = y[:, None] * X / np.linalg.norm(X, axis=1)[:, None]
+    moving = velocity[awake] * np.sign(item["v"][awake])[:, None]
+    return Z @ (moving / np.linalg.norm(moving, axis=1)[:, None]).T
+
+
+def _parameters() -> dict[str, Any]:
+    """Draws of orthogonally separable data, a fifth of them of one label, with weights of any size,
+    some whole numbers."""
+
+    def with_weights(draw):
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = draw(rng)
+            if rng.random() < 0.2:  # one label only
+                item = {"X": item["y"][:, None] * item["X"], "y": np.ones(len(item["y"]))}
+            h, d = int(rng.integers(1, 5)), item["X"].shape[1]
+            W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+            if np.all(item["X"] == np.round(item["X"])):
+                W = np.round(2.0 * W)
+            size = 10.0 ** rng.uniform(-6.0, 0.0) / np.linalg.norm(item["X"], axis=1).max()
+            return {**item, "W": W * size, "v": v}
+
+        return one
+
+    return {kind: with_weights(draw) for kind, draw in separable_draws(_DIMS, _SIZES).items()}
+
+
+def velocity_points_inward(loss: Loss) -> Statement:
+    """ea.eq46.1: y_i sign(v_j) <x_i, F_j> > 0 for all i and every active neuron, F_j the velocity
+    -grad_(w_j) L of the flow."""
+    return Statement(
+        f"{loss.name} loss: yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons",
+        _parameters(),
+        lambda item: float(_cosines(item, -gradient_in_weights(item, loss)).min()),
+        {**_A1,
+         "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
+         "no vⱼ is 0": lambda item: bool(item["v"].all())},
+        strict=True,
+        fixed=("y",),
+    )  # fmt: skip
+
+
+# --- Second route: E.3 and E.4 settled exactly: one neuron on the boundary of one datum -----------
+#
+# x = (1, 0) and w = (p, q): only p and v move, p' = y e^(-y v s(p)) v s'(p) and v' = y e^(-y v
+# s(p)) s(p) for the exponential loss. From v(0) = 1, v > 0 for a while, and there the sign of p' is
+# that of y s'(p): a number for p > 0, one for p = 0 and one for p < 0. Nothing else decides what a
+# continuous solution from p = 0 can do. If p(t) > 0 at some t, then p > 0 on an interval that ends
+# at t and begins at a zero of p; there p' has the sign for p > 0, which must be +. Likewise below.
+# And if p is 0 for a while, p' is 0 there, so the sign at 0 must be 0.
+
+
+NONE = Fraction(0)
+"""The slope of the ReLU at negative inputs."""
+
+
+def slopes(at_zero: Fraction, leak: Fraction = NONE) -> dict[str, Fraction]:
+    """The derivative of the activation for p > 0, at p = 0 and for p < 0."""
+    return {"above": Fraction(1), "at": at_zero, "below": leak}
+
+
+def ways(label: int, at_zero: Fraction, leak: Fraction = NONE) -> tuple[str, ...]:
+    """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below".
+
+    No way at all means that there is no Caratheodory solution on any interval [0, t_0].
+    """
+    pushes = {side: label * slope for side, slope in slopes(at_zero, leak).items()}
+    possible = {"stay": pushes["at"] == 0, "above": pushes["above"] > 0,
+                "below": pushes["below"] < 0}  # fmt: skip
+    return tuple(way for way, can in possible.items() if can)
+
+
+def implicit_steps(label: int, at_zero: Fraction, push: Fraction = Fraction(1, 10)) -> int:
+    """How many p solve p = `label` `push` s'(p), the implicit Euler step from p = 0 with a positive
+    step times speed `push`: a discrete picture of the same trichotomy."""
+    sides = slopes(at_zero)
+    steps = {side: label * push * slope for side, slope in sides.items()}
+    return sum((steps["above"] > 0, steps["at"] == 0, steps["below"] < 0))
+
+
+def euler_ends(at_zero: Fraction, step: Fraction, count: int) -> tuple[Fraction, Fraction]:
+    """p and v after `count` explicit Euler steps of E.3, y = -1, from p = 0, v = 1.
+
+    At p <= 0 the output is 0 and the exponential 1, so that every step is rational.
+    """
+    p, v = Fraction(0), Fraction(1)
+    for _ in range(count):
+        slope = slopes(at_zero)["at" if p == 0 else "below"]
+        p = p - step * v * slope  # p' = -v s'(p) and v' = -s(p) = 0, at p <= 0
+    return p, v
+
+
+def departure_solves_the_equation() -> bool:
+    """E.4, y = 1: p = sinh s, v = cosh s with dt/ds = e^(p v) solves p' = e^(-pv) v, v' = e^(-pv) p
+    from p = 0, v = 1 (eq. 47), as an identity."""
+    s = sympy.Symbol("s", real=True)
+    p, v = sympy.sinh(s), sympy.cosh(s)
+    rate = sympy.exp(-p * v)  # ds/dt
+    residuals = (
+        sympy.diff(p, s) * rate - sympy.exp(-p * v) * v,
+        sympy.diff(v, s) * rate - sympy.exp(-p * v) * p,
+    )
+    start = (p.subs(s, 0), v.subs(s, 0) - 1)
+    return all(sympy.simplify(each) == 0 for each in (*residuals, *start))
+
+
+# --- The two examples of Appendix E on a boundary: no solution (E.3), and too many (E.4) ----------
+#
+# x = (1, 0), one neuron w(0) = (0, 1), v(0) = 1, exponential loss: the neuron is orthogonal to the
+# datum. With w = (p, q) the flow is p' = y e^(-y v s(p)) v s'(p), q' = 0, v' = y e^(-y v s(p))
+# s(p).
+
+
+SLOPES = (Fraction(1, 4), Fraction(1, 2), Fraction(1))
+"""Values of s'(0) for which E.3 is tried; its argument needs only that s'(0) > 0."""
+
+CHART = Neurons(np.ones(1), 2)
+
+
+def velocity(p: NDArray, v: NDArray, label: float, at_zero: float) -> tuple[NDArray, NDArray]:
+    """p' and v', of the shape of p and v."""
+    slope = np.where(p > 0.0, 1.0, np.where(p < 0.0, 0.0, at_zero))
+    pull = label * np.exp(-label * v * np.maximum(p, 0.0))
+    return pull * v * slope, pull * np.maximum(p, 0.0)
+
+
+def flow(label: float, at_zero: float | None, start: float = 0.0, until: float = 5.0) -> FlowPath:
+    """The house's integrator from w = (start, 1), balanced; `at_zero` None for every s'(0)."""
+    field = GradientFlow(CHART, EXPONENTIAL, np.array([[1.0, 0.0]]), np.array([label]), TIME)
+    z = CHART.along([[start, 1.0]], 0.5 * np.log1p(start**2))
+    return integrate(field, z, until, at_zero=at_zero, rtol=1e-10, method=DOP853)
+
+
+def departure(points: int = 400, until: float = 8.0) -> tuple[NDArray, NDArray, NDArray]:
+    """The path of the active side from p = 0, v = 1 (eq. 47), up to the time `until`: times, p and
+    v.
+
+    p = sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2).
+    """
+    s = np.linspace(0.0, 1.5, points)
+    t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
+    kept = t < until
+    return t[kept], np.sinh(s[kept]), np.cosh(s[kept])
+
+
+def loss_after(t: float) -> float:
+    """The loss of `departure` at the time t."""
+
+    def late(s: float) -> float:
+        return float(quad(lambda r: np.exp(0.5 * np.sinh(2.0 * r)), 0.0, s, epsrel=1e-12)[0]) - t
+
+    return float(np.exp(-0.5 * np.sinh(2.0 * brentq(late, 0.0, 2.0, xtol=1e-12))))
+
+
+def departure_residual(end: float) -> float:
+    """The residual of the integral equation along `departure` up to s = `end`, s'(0) = 0.
+
+    By Gauss' rule, which does not touch p = 0: one moment more or less changes no integral.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    s = 0.5 * end * (1.0 + nodes)
+    rates = velocity(np.sinh(s), np.cosh(s), 1.0, 0.0)
+    dt = 0.5 * end * weights * np.exp(0.5 * np.sinh(2.0 * s))
+    gaps = np.sinh(end) - rates[0] @ dt, np.cosh(end) - 1.0 - rates[1] @ dt
+    return float(np.abs(gaps).max())
+
+
+def resting_residual(label: float, at_zero: float, end: float) -> float:
+    """The residual at t = `end` of the constant p = 0, v = 1."""
+    rates = velocity(np.zeros(1), np.ones(1), label, at_zero)
+    return float(np.abs(rates).max() * end)
+
+
+def euler(step: float, at_zero: float, until: float) -> tuple[NDArray, NDArray]:
+    """Explicit Euler polygon of E.3, y = -1: times and p, (k,)."""
+    times = step * np.arange(round(until / step) + 1)
+    p, v, found = np.zeros(1), np.ones(1), [0.0]
+    for _ in times[1:]:
+        dp, dv = velocity(p, v, -1.0, at_zero)
+        p, v = p + step * dp, v + step * dv
+        found.append(float(p[0]))
+    return times, np.array(found)
+
+
+def no_solution() -> list[Evidence]:
+    """ea.E3: with s'(0) = a > 0 and y = -1 there is no Caratheodory solution; with s'(0) = 0 there
+    is the constant one and no other (Appendix E.3)."""
+    left = tuple(len(ways(-1, a)) for a in SLOPES)
+    implicit = tuple(implicit_steps(-1, a) for a in SLOPES)
+    ends = [euler_ends(SLOPES[1], Fraction(1, 10**k), 10) for k in (1, 2, 3)]
+    rest = resting_residual(-1.0, float(SLOPES[1]), 1.0)
+    return [
+        fact("ways to leave p = 0 or to stay, for s'(0) = 1/4, 1/2, 1", left, (0, 0, 0)),
+        fact("solutions p of an implicit Euler step, for the same", implicit, (0, 0, 0)),
+        fact("with s'(0) = 0, the ways", ways(-1, Fraction(0)), ("stay",)),
+        fact("s'(0) = 1/2: p after ten explicit steps of 1/10, 1/100, 1/1000",
+             tuple(p for p, _ in ends), tuple(Fraction(-1, 2 * 10**k) for k in (1, 2, 3))),
+        bound("their limit, the constant: residual of its integral equation at t = 1", rest, ">",
+              0.0, ""),
+        fact("what the integrator says for s'(0) = 1/2", flow(-1.0, 0.5).status, "sliding"),
+        fact("and for s'(0) = 0", flow(-1.0, 0.0).status, "converged"),
+    ]  # fmt: skip
+
+
+def many_solutions() -> list[Evidence]:
+    """ea.E4: with s'(0) = 0 and y = 1 the neuron may rest for ever, or leave at any time t_0
+    (Appendix E.4, eq. 47)."""
+    gaps = [departure_residual(end) for end in (0.25, 0.5, 1.0)]
+    leaving = flow(1.0, 1.0, until=8.0)
+    times, p, _ = departure()
+    U, R = CHART.split(leaving.at(times))
+    apart = np.abs(np.exp(R[:, 0]) * U[:, 0, 0] - p).max()
+    return [
+        fact("ways to go on from p = 0 with s'(0) = 0", ways(1, Fraction(0)),
+             ("stay", "above")),
+        fact("p = sinh s, v = cosh s, dt = eᵖᵛ ds solve the active side, as identities",
+             departure_solves_the_equation(), True),
+        bound("residual of the constant solution", resting_residual(1.0, 0.0, 8.0), "<=", 0.0, ""),
+        bound("largest residual of the one that leaves, until s = 1/4, 1/2, 1", max(gaps), "<=",
+              1e-9, ""),
+        bound("the integrator's path of the active side, away from the closed form", float(apart),
+              "<=", 1e-6, "", digits=2),
+        fact("what the integrator says where s'(0) is not chosen", flow(1.0, None).status,
+             "non-unique"),
+        note("loss at t = 8 of the one that leaves at t_0 = 0; it stays 1 for the constant one",
+             loss_after(8.0), digits=3),
+    ]  # fmt: skip
+
+
+# --- Appendix F: under (A1) the inclusion (2) has the same regular solutions as the equation ------
+#
+# On a boundary the inclusion lets s' be anything in [0, 1]. The velocity is s_j |v_j| sum_k s'_k
+# c_k z_k, and by (A1) <z_i, sum_k s'_k c_k z_k> > 0 for all i unless all s'_k are 0. A neuron that
+# is active on some datum hence leaves each of its boundaries at once: it is on them for a set of
+# times of measure zero, where the choice of s' changes no integral. A neuron that is active on none
+# is in S_dead. There a regular solution keeps it, so s_j <z_i, w> must not move, and all s'_k are
+# 0.
+
+
+def selections_point_inward() -> Statement:
+    """ea.appF: on a boundary every element of the differential inclusion that is not 0 crosses it
+    the way eq. (46) says, so that regular solutions of Caratheodory and of Filippov are the same
+    ones.
+
+    A neuron w lies on the boundaries of some data (`on`), each of which takes a slope in [0, 1];
+    the pulls c are any positive numbers. Not all slopes are 0.
+    """
+
+    def on_boundaries(draw: Callable) -> Callable:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = draw(rng)
+            X, (n, d) = item["X"], item["X"].shape
+            on = np.zeros(n, bool)
+            on[rng.permutation(n)[: int(rng.integers(1, min(n, d) + 1))]] = True
+            basis = np.linalg.svd(X[on] / np.linalg.norm(X[on], axis=1)[:, None])
+            rank = int((basis[1] > 1e-9).sum())
+            free = basis[2][rank:]
+            w = free.T @ (free @ rng.standard_normal(d))  # whichever basis of its space `free` is
+            w = np.where(np.abs(w) > 1e-12, w, 0.0)  # 0 but for rounding
+            size = np.linalg.norm(X, axis=1) * max(float(np.linalg.norm(w)), 1e-300)
+            active = X @ w > 1e-9 * size  # a multiple of a datum `on` has 0 up to rounding
+            slopes = rng.choice([0.0, 1.0, rng.uniform()], n)
+            slopes[rng.choice(np.flatnonzero(on))] = rng.uniform(1e-3, 1.0)
+            c = 10.0 ** rng.uniform(-3.0, 3.0, n)
+            return {**item, "w": w, "on": on, "slopes": np.where(on, slopes, active), "c": c}
+
+        return one
+
+    def slack(item: Item) -> float:
+        Z = item["y"][:, None] * item["X"]
+        Z = Z / np.linalg.norm(Z, axis=1)[:, None]
+        pulls = item["slopes"] * item["c"]
+        moved = (pulls / pulls.max()) @ Z
+        return float((Z @ moved).min() / np.linalg.norm(moved))
+
+    draws = separable_draws((2, 12), (2, 7))
+    return Statement(
+        "every element of the inclusion that is not 0 crosses the boundaries the same way",
+        {kind: on_boundaries(draw) for kind, draw in draws.items()},
+        slack,
+        {
+            "(A1)": lambda item: separation(item["X"], item["y"]) > 0.0,
+            "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0)),
+        },
+        strict=True,
+        fixed=("y", "on"),
+    )
+
+
+def from_boundaries(seed: int, count: int) -> list[str]:
+    """How the integrator goes on from boundaries where s'(0) may be anything in [0, 1].
+
+    Starts of `inclusions.problems` on whole-number data, without neurons in S_dead. Returns the
+    statuses of short flows.
+    """
+
+    def begun(problem: Problem) -> str:
+        kept = ~silent(problem.X, problem.W)
+        chart = Neurons(problem.signs[kept], problem.X.shape[1])
+        field = GradientFlow(chart, problem.loss, problem.X, problem.y, TIME)
+        z = chart.along(problem.W[kept], problem.log_norms[kept])
+        until = 0.2 / float(np.linalg.norm(problem.X, axis=1).max())
+        return integrate(field, z, until, at_zero=None, rtol=1e-8, method=DOP853).status
+
+    def on_boundaries(problem: Problem) -> bool:
+        on = np.any(problem.W @ problem.X.T == 0.0, axis=1)
+        return problem.kind == "integers" and bool(np.any(on & ~silent(problem.X, problem.W)))
+
+    return [begun(problem) for problem in problems(seed, count) if on_boundaries(problem)]
+
+
+def no_choice(found: list[str]) -> list[Evidence]:
+    """Live neurons on boundaries have one way to go, whatever s'(0)."""
+    open_ends = sum(status in ("non-unique", "sliding") for status in found)
+    return [
+        fact("starts of live neurons on boundaries from which s'(0) in [0, 1] leaves a choice, or "
+             "no way", open_ends, 0, tried=len(found)),
+    ]  # fmt: skip

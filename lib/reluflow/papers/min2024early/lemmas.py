@@ -1,0 +1,810 @@
+"""The page `lemmas`: Section 2.1 and Lemmas 1, 3, 4, 10 and 15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from reluflow.errors import InputError
+from reluflow.exact import fractions
+from reluflow.falsify import Statement, planted, survey
+from reluflow.flows.charts import TIME, Neurons, Plain
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.margin.max_margin import max_margin
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.min2024early.setting import flow
+from reluflow.separable import separable
+
+# --- Random balanced parameters with small outputs, ordinary and adversarial: no assumption
+# on data ------------------------------------------------------------------------------------------
+#
+# A state is a mapping of X (n, d), y (n,), directions U (h, d), log norms R (h,), the `signs` of v
+# (h,) and the `leak`, of outputs at most 1 in size.
+
+
+State = Mapping[str, Any]
+LEAKS = (0.0, 0.3, 1.0)
+"""ReLU, a leaky one, and the linear network."""
+NOT_MOVED = ("y", "signs", "leak")
+"""The arrays of a state that a search leaves alone."""
+_ZERO = 1e-13
+"""A product <x, w> this small beside its terms is 0, whichever way their sum was rounded."""
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(10)
+
+
+def chart(state: State) -> Neurons:
+    """The coordinates of the state's neurons."""
+    return Neurons(state["signs"], state["X"].shape[1], float(state["leak"]))
+
+
+def coordinates(state: State) -> NDArray:
+    """z (k,) of a state in its chart."""
+    return chart(state).along(state["U"], state["R"])
+
+
+def outputs(state: State) -> NDArray:
+    """f(x_i), shape (n,)."""
+    return chart(state).outputs(coordinates(state), state["X"])
+
+
+def largest_output(state: State) -> float:
+    """max_i |f(x_i)|."""
+    return float(np.abs(outputs(state)).max())
+
+
+def active(state: State) -> NDArray:
+    """Which data activate which neurons, shape (h, n); none does on whose boundary it is."""
+    U, X = chart(state).split(coordinates(state))[0], state["X"]
+    return _ZERO * (np.abs(U) @ np.abs(X).T) < U @ X.T
+
+
+def turning(state: State, c: NDArray) -> NDArray:
+    """d/dt w_j / |w_j| for the pulls c (n,) at the outputs, shape (h, d)."""
+    neurons, z = chart(state), coordinates(state)
+    rates = neurons.velocity(z, state["X"], c, TIME, [active(state).T])
+    return neurons.split(rates)[0]
+
+
+def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
+    """-dl/df - y, shape (..., n) as f: by how much the pull of a datum differs from its label.
+
+    For |f| <= 1/2 as -l'(0) - y less the integral of l'' from 0 to f, which keeps all digits where
+    f is tiny; beyond by the difference itself.
+    """
+    at_zero = loss.pull(np.zeros_like(f), y) - y
+    bends = loss.bend(np.multiply.outer(0.5 * (1.0 + _NODES), f), y)
+    bend = np.tensordot(_WEIGHTS, bends, axes=1)
+    near = np.where(np.abs(at_zero) < 1e-15, 0.0, at_zero) - 0.5 * f * bend
+    return np.where(np.abs(f) <= 0.5, near, loss.pull(f, y) - y)
+
+
+def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dict[str, Callable]:
+    """Draws of states whose largest output is 1, or between `least` and 1.
+
+    "gaussian"; "aspect", coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve
+    decades; "parallel" data; "integers", small whole numbers, with neurons on boundaries.
+    """
+
+    def sized(rng: np.random.Generator, X: NDArray, U: NDArray, R: NDArray) -> dict[str, Any]:
+        U = np.where(U.any(axis=1, keepdims=True), U, 1.0)
+        state = {
+            "X": X,
+            "y": rng.choice([-1.0, 1.0], len(X)),
+            "U": U,
+            "R": R,
+            "signs": rng.choice([-1.0, 1.0], len(U)),
+            "leak": np.array(rng.choice(leaks)),
+        }
+        largest = largest_output(state)
+        if largest > 0.0:
+            target = rng.choice([1.0, 10.0 ** rng.uniform(np.log10(least), 0.0)])
+            state["R"] = R + 0.5 * np.log(0.999999 * target / largest)
+        return state
+
+    def shapes(rng: np.random.Generator) -> tuple[int, int, int]:
+        return int(rng.integers(1, 6)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
+
+    def gaussian(rng: np.random.Generator) -> dict[str, Any]:
+        n, d, h = shapes(rng)
+        return sized(rng, rng.standard_normal((n, d)), rng.standard_normal((h, d)), np.zeros(h))
+
+    def aspect(rng: np.random.Generator) -> dict[str, Any]:
+        n, d, h = shapes(rng)
+        units = 10.0 ** rng.uniform(-6.0, 6.0, d)
+        U = rng.standard_normal((h, d)) / np.where(rng.random((h, 1)) < 0.5, units, 1.0)
+        return sized(rng, rng.standard_normal((n, d)) * units, U, np.zeros(h))
+
+    def lengths(rng: np.random.Generator) -> dict[str, Any]:
+        n, d, h = shapes(rng)
+        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-6.0, 6.0, (n, 1))
+        return sized(rng, X, rng.standard_normal((h, d)), rng.uniform(-14.0, 14.0, h))
+
+    def parallel(rng: np.random.Generator) -> dict[str, Any]:
+        n, d, h = shapes(rng)
+        X = np.outer(rng.choice([-2.0, 1.0, 1.0, 3.0], n), rng.standard_normal(d))
+        U = X[rng.integers(0, n, h)] + 0.3 * rng.standard_normal((h, d)) * np.abs(X).max()
+        return sized(rng, X, U, np.zeros(h))
+
+    def integers(rng: np.random.Generator) -> dict[str, Any]:
+        n, d, h = shapes(rng)
+        X = rng.integers(-2, 3, (n, d)).astype(float)
+        X[~X.any(axis=1)] = 1.0
+        return sized(rng, X, rng.integers(-1, 2, (h, d)).astype(float), np.zeros(h))
+
+    return {
+        "gaussian": gaussian,
+        "aspect": aspect,
+        "lengths": lengths,
+        "parallel": parallel,
+        "integers": integers,
+    }
+
+
+# --- Section 2.1: (Init) is balanced, the flow keeps it so, and no output weight changes its
+# sign ---------------------------------------------------------------------------------------------
+#
+# With the pulls c_i = -dl/df_i, half the rate of v_j^2 is v_j sum_i c_i s(<x_i, w_j>) and half that
+# of |w_j|^2 is sum_i c_i s'(<x_i, w_j>) v_j <x_i, w_j>. They are equal since s(p) = s'(p) p,
+# whatever s' is at p = 0. And sum_i |c_i| <= L <= L(0), so that d/dt log |v_j| >= -X_max L(0).
+
+
+LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
+TOLERANCES = (1e-3, 1e-5, 1e-7)
+"""The integrator's, of the flows whose drift is measured."""
+LARGEST = 1e-4
+"""Drifts up to this part of |w|^2 are the integrator's, at its smallest tolerance."""
+SPAN = 5.0
+"""Flows are followed for the time SPAN / (X_max L(0)), in which |v_j| can lose a factor e^-SPAN."""
+BALANCED_ROUNDING = 1e-4
+"""A bound on |v_j| is passed where it exceeds |v_j| by more than this part of it."""
+_BALANCED_POINTS = 60
+
+
+def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
+    """Half the rates of v_j^2 and of |w_j|^2, as fractions (h,), at X (n, d), c (n,), W (h, d), v
+    (h,) with the derivative `at_zero` of the ReLU at 0."""
+    X, c, W, v = (fractions(item[name]) for name in ("X", "c", "W", "v"))
+    before, at_zero = W @ X.T, Fraction(float(item["at_zero"]))
+    above, on = (before > 0).astype(int), (before == 0).astype(int)
+    dW = v[:, None] * (((above + on * at_zero) * c) @ X)
+    dv = (above * before) @ c
+    return v * dv, (W * dW).sum(axis=1)
+
+
+def rates_agree() -> Statement:
+    """ea.balanced.1: v_j^2 and |w_j|^2 have the same rate, in rational arithmetic, for any loss, on
+    boundaries too (Section 2.1)."""
+
+    def draw(whole: bool):
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
+            X, W = rng.standard_normal((n, d)), rng.standard_normal((h, d))
+            if whole:
+                X, W = np.round(2.0 * X), np.round(2.0 * W)
+            c = rng.standard_normal(n) * 10.0 ** rng.uniform(-6.0, 6.0, n)
+            at_zero = np.array(rng.choice([0.0, 0.25, 1.0]))
+            return {"X": X, "c": c, "W": W, "v": rng.standard_normal(h), "at_zero": at_zero}
+
+        return one
+
+    def slack(item: Mapping[str, Any]) -> float:
+        outgoing, incoming = exact_rates(item)
+        return -float(np.abs(planted(item) * outgoing - incoming).max())
+
+    draws = {"floats": draw(False), "whole numbers, some on boundaries": draw(True)}
+    return Statement("vⱼ² and |wⱼ|² change alike", draws, slack)
+
+
+def balanced_starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray, NDArray, NDArray]]:
+    """Balanced starts: kind, loss, X (n, d), y (n,) and parameters (p,), W row by row and then v.
+
+    Kinds in turn: data without an assumption; orthogonally separable data; and "shrinking", data of
+    one direction and of the label opposite to v, which pull every neuron towards 0.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        n, d, h = int(rng.integers(1, 6)), int(rng.integers(2, 5)), int(rng.integers(1, 5))
+        kind = ("any", "separable", "shrinking")[k % 3]
+        X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+        W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 0.3)
+        signs = rng.choice([-1.0, 1.0], h)
+        if kind == "separable":
+            X, y = separable(n, d, float(rng.uniform(0.01, 0.9)), rng)
+        elif kind == "shrinking":
+            X, y, signs = np.tile(X[:1], (n, 1)), np.full(n, -1.0), np.ones(h)
+            W = X[0] * rng.uniform(0.01, 0.5, (h, 1))
+        X *= 10.0 ** rng.uniform(-1.0, 1.0)
+        theta = np.concatenate([W.ravel(), signs * np.linalg.norm(W, axis=1)])
+        yield kind, LOSSES[k // 3 % 3], X, y, theta
+
+
+def drifts(seed: int, count: int) -> pd.DataFrame:
+    """One row a flow of `starts` in the parameters themselves: the largest |v_j^2 - |w_j|^2| at
+    each tolerance over the largest |w_j|^2, whether a sign of v changes, and the least of log|v_j|
+    above its bound log|v_j(0)| - X_max L(0) t, at the smallest tolerance."""
+
+    def measured(
+        start: tuple[str, Loss, NDArray, NDArray, NDArray],
+    ) -> dict[str, float | str | bool]:
+        kind, loss, X, y, theta = start
+        d = X.shape[1]
+        h = len(theta) // (d + 1)
+        field = GradientFlow(Plain(fully_connected([d, h])), loss, X, y)
+        pace = float(np.linalg.norm(X, axis=1).max() * np.exp(field.log_loss(theta)))
+        row: dict[str, float | str | bool] = {"kind": kind, "loss": loss.name}
+        for tolerance in TOLERANCES:
+            path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
+            times = np.linspace(0.0, path.t[-1], _BALANCED_POINTS) if path.t[-1] > 0.0 else path.t
+            Z = path.at(times)
+            W, v = Z[:, : h * d].reshape(-1, h, d), Z[:, h * d :]
+            squares = (W**2).sum(axis=-1)
+            row[f"{tolerance:g}"] = float(np.abs(v**2 - squares).max() / squares.max())
+        with np.errstate(divide="ignore"):
+            above = np.log(np.abs(v / theta[h * d :])) + (pace * times)[:, None]
+        return {
+            **row,
+            "flips": bool(np.any(np.sign(v) != np.sign(theta[h * d :]))),
+            "above": float(above.min()),
+            "shrunk": float(np.abs(v / theta[h * d :]).min()),
+            "status": path.status,
+        }
+
+    return survey(balanced_starts(seed, count), measured)
+
+
+def stays_balanced(found: pd.DataFrame) -> list[Evidence]:
+    """The drift of v_j^2 - |w_j|^2 under refinement of the solver."""
+    first, last = found[f"{TOLERANCES[0]:g}"], found[f"{TOLERANCES[-1]:g}"]
+    moved = first > 1e-9
+    return [
+        fact(f"flows along which v² - |w|² leaves 0 by {LARGEST:g} of |w|² at the tolerance "
+             f"{TOLERANCES[-1]:g}",
+             int((last > LARGEST).sum()), 0, tried=len(found)),
+        bound("median factor by which a tolerance 10000 times smaller lessens the drift",
+              float(np.median(first[moved] / np.maximum(last[moved], 1e-16))), ">=", 25.0, "",
+              digits=2),
+        note("flows, and those that end on a boundary where (GF) has no solution any more",
+             (len(found), int((found.status == "sliding").sum()))),
+    ]  # fmt: skip
+
+
+def signs_stay(found: pd.DataFrame) -> list[Evidence]:
+    """ea.balanced.2: sign v_j(t) = sign v_j(0), and |v_j(t)| >= |v_j(0)| e^(-X_max L(0) t)."""
+    shrinking = found[found.kind == "shrinking"]
+    return [
+        fact("flows along which an output weight changes its sign", int(found.flips.sum()), 0,
+             tried=len(found)),
+        fact("flows along which |vⱼ| falls below its bound",
+             int((found.above < -BALANCED_ROUNDING).sum()), 0, tried=len(found)),
+        bound("the least |vⱼ(t)| / |vⱼ(0)| of a neuron that all data shrink",
+              float(shrinking.shrunk.min()), ">", 0.0, "", digits=2),
+        bound("one neuron along one datum of the other label, |w(0)| = 1e-3: its decay over the "
+              "bounded one", shrinking_share(1e-3), ">", 0.999, ""),
+    ]  # fmt: skip
+
+
+def shrinking_share(norm: float, span: float = SPAN) -> float:
+    """log(|v(0)| / |v(t)|) over its bound X_max L(0) t at t = span / L(0): exponential loss, x = 1,
+    y = -1, w = v = `norm` > 0 at the start, in closed form.
+
+    u = v^2 obeys u' = -2 u e^u, so that 2 t = E_1(u) - E_1(u_0).
+    """
+    start = mpmath.mpf(norm) ** 2
+    time = span / mpmath.exp(start)
+    guess = mpmath.log(start) - 2 * span
+    end = mpmath.findroot(lambda s: mpmath.e1(mpmath.exp(s)) - mpmath.e1(start) - 2 * time, guess)
+    return float((mpmath.log(start) - end) / 2 / span)
+
+
+# --- Lemmas 1 and 3: while t <= T neurons are small, outputs are small, and directions obey
+# eq. (6) ------------------------------------------------------------------------------------------
+#
+# With m = max_j |w_j|^2 the proof's inequality is m' <= 2 n X_max (1 + 2 max|f|) m and max|f| <=
+# h X_max m. It freezes 2 max|f| at its largest value. Kept as it is, q = 2 h X_max m obeys q' <=
+# 2 n X_max q (1 + q), so that
+#
+#     q / (1 + q) <= q_0 / (1 + q_0) e^(2 n X_max t),    q_0 = 2 h X_max eps^2 W_max^2.
+#
+# At t = 2 T the exponential is 1 / (sqrt(h) eps), the right side at most 2 sqrt(h) eps X_max
+# W_max^2 <= 1/2, hence q <= 1 and m <= 2 eps W_max^2 / sqrt(h): what Lemma 3 says at T is true up
+# to 2 T, and with it, by Lemma 4, Lemma 1.
+
+
+BOUNDS = ("direction", "norm", "output")
+"""The bound of Lemma 1, and the two of Lemma 3."""
+HORIZON_ROUNDING = 1e-6
+# Lemma 3's proof gives its two bounds without their factor 2.
+PROVED_PART = 0.5
+"""A bound is passed where what it bounds exceeds it by more than this part of it."""
+REACH = 3.0
+"""Flows are followed to this multiple of T."""
+_HORIZON_POINTS = 91
+_NOISE = 1e-6
+
+
+@dataclass(frozen=True)
+class Start:
+    """(Init): W(0) = e^log_eps W0 with W0 (h, d), v_j(0) = signs_j |w_j(0)|; data X (n, d), y (n,).
+
+    `leak` of the activation. `kind` names how it was drawn.
+    """
+
+    kind: str
+    X: NDArray
+    y: NDArray
+    W0: NDArray
+    signs: NDArray
+    leak: float
+    loss: Loss
+    log_eps: float
+
+    @property
+    def h(self) -> int:
+        return len(self.W0)
+
+    @property
+    def X_max(self) -> float:
+        return float(np.linalg.norm(self.X, axis=1).max())
+
+    @property
+    def W_max(self) -> float:
+        return float(np.linalg.norm(self.W0, axis=1).max())
+
+    @property
+    def T(self) -> float:
+        """log(1 / (sqrt(h) eps)) / (4 n X_max); not positive for a large eps."""
+        room = -self.log_eps - 0.5 * np.log(self.h)
+        return float(room / (4.0 * len(self.X) * self.X_max))
+
+    @property
+    def log_bounds(self) -> NDArray:
+        """Logarithms (3,) of the `BOUNDS`: on the errors of directions, |w_j|^2 and |f(x_i)|."""
+        size = self.log_eps + 2.0 * np.log(self.W_max)
+        n, h, X = len(self.X), np.log(self.h), np.log(self.X_max)
+        return np.array([np.log(4.0 * n) + size + 0.5 * h + 2.0 * X,
+                         np.log(2.0) + size - 0.5 * h,
+                         np.log(2.0) + size + 0.5 * h + X])  # fmt: skip
+
+
+def largest_log_eps(X: NDArray, W0: NDArray) -> float:
+    """The logarithm of the largest eps that Lemmas 1 and 3 allow, 1 / (4 sqrt(h) X_max W_max^2)."""
+    X_max, W_max = (np.linalg.norm(A, axis=1).max() for A in (X, W0))
+    return float(-np.log(4.0 * X_max * W_max**2) - 0.5 * np.log(len(W0)))
+
+
+def path(start: Start, reach: float = REACH) -> FlowPath:
+    """The flow from a start up to the time `reach` T, with s'(0) the leak.
+
+    Ends before that where it slides along a boundary: there (GF) has no solution any more.
+    """
+    return flow(start.X, start.y, start.W0, start.signs, start.log_eps, reach * start.T, start.loss,
+                leak=start.leak, rtol=1e-8, method=DOP853)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Slack:
+    """What Lemmas 1 and 3 bound over its bound, along a flow: logarithms (k, 3) at times t / T."""
+
+    times: NDArray
+    log_ratios: NDArray
+    status: str
+
+    def largest(self, until: float) -> NDArray:
+        """The largest ratio (3,) for t <= `until` T."""
+        return np.exp(self.log_ratios[self.times <= until + 1e-12].max(axis=0))
+
+    @property
+    def holds(self) -> NDArray:
+        """t / T up to which each bound holds, shape (3,); infinite where it held to the end."""
+        passed = self.log_ratios > np.log1p(HORIZON_ROUNDING)
+        return np.where(passed.any(axis=0), self.times[passed.argmax(axis=0)], np.inf)
+
+
+def slack(start: Start, reach: float = REACH) -> Slack:
+    """The slack of all three bounds along the flow from a start with T > 0."""
+    found = path(start, reach)
+    times = np.linspace(0.0, found.t[-1], _HORIZON_POINTS) if found.t[-1] > 0.0 else np.zeros(1)
+    U, R = Neurons(start.signs, start.X.shape[1], start.leak).split(found.at(times))
+    fixed = {"X": start.X, "y": start.y, "signs": start.signs, "leak": np.array(start.leak)}
+    states = [{**fixed, "U": u, "R": r} for u, r in zip(U, R, strict=True)]
+    f = np.array([outputs(state) for state in states])
+    pulls = excess(start.loss, f, start.y)
+    turns = np.array([turning(state, c) for state, c in zip(states, pulls, strict=True)])
+    errors = np.linalg.norm(turns, axis=-1).max(axis=-1)
+    # A neuron along its data does not turn: what is left of its error there is the integrator's.
+    noise = _NOISE * len(start.X) * start.X_max * np.abs(pulls).max(axis=1)
+    errors = np.where(errors > noise, errors, 0.0)
+    with np.errstate(divide="ignore"):
+        sizes = np.log([errors, np.ones(len(times)), np.abs(f).max(axis=1)]).T
+    sizes[:, 1] = 2.0 * R.max(axis=1)
+    return Slack(times / start.T, sizes - start.log_bounds, found.status)
+
+
+def horizon_starts(seed: int, count: int, losses: tuple[Loss, ...] = LOSSES) -> Iterator[Start]:
+    """`count` random starts with T > 0, half of them at the largest eps that the lemmas allow.
+
+    Data without any assumption: "gaussian"; "aspect", coordinates in units 1e-3 to 1e3; "integers",
+    some neurons on boundaries; "parallel", where data of one direction and label pull all neurons
+    along it; "one", a single datum. Lengths of data over six decades and of W0 over four. A seventh
+    of the others has eps down to e^-60.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        kind = ("gaussian", "aspect", "integers", "parallel", "one")[k % 5]
+        n, d, h = (int(rng.integers(1, top)) for top in (7, 6, 6))
+        X, W0 = rng.standard_normal((n, d)), rng.standard_normal((h, d))
+        y, signs = rng.choice([-1.0, 1.0], n), rng.choice([-1.0, 1.0], h)
+        if kind == "aspect":
+            X *= 10.0 ** rng.uniform(-3.0, 3.0, d)
+        elif kind == "integers":
+            X, W0 = np.round(2.0 * X), np.round(W0)
+            X[~X.any(axis=1)], W0[~W0.any(axis=1)] = 1.0, 1.0
+        elif kind == "parallel":
+            X = np.outer(rng.choice([1.0, 1.0, 0.5], n), X[0])
+            y, signs = np.ones(n), np.ones(h)
+            W0 = X[0] + 0.3 * np.abs(X[0]).max() * W0 * rng.choice([0.0, 1.0])
+        elif kind == "one":
+            X, y = X[:1], y[:1]
+        X, W0 = X * 10.0 ** rng.uniform(-3.0, 3.0), W0 * 10.0 ** rng.uniform(-2.0, 2.0)
+        allowed = min(largest_log_eps(X, W0), -0.5 * np.log(h) - 0.5)
+        shrunk = 0.0 if k % 2 else rng.choice([rng.uniform(0.0, 6.0), rng.uniform(0.0, 60.0)])
+        leak = LEAKS[k // 5 % 3]
+        yield Start(kind, X, y, W0, signs, leak, losses[k // 2 % len(losses)], allowed - shrunk)
+
+
+Followed = list[tuple[Start, Slack]]
+
+
+def followed(seed: int, count: int) -> Followed:
+    """The flows of `starts`, with their slacks."""
+    return [(start, slack(start)) for start in horizon_starts(seed, count)]
+
+
+def table(found: Followed) -> pd.DataFrame:
+    """One row a flow: the largest ratios up to T and up to 2 T, and how long each bound holds, in
+    units of T."""
+
+    def row(pair: tuple[Start, Slack]) -> dict[str, float | str]:
+        start, along = pair
+        at_T, holds = along.largest(1.0), along.holds
+        cells: dict[str, float | str] = {"loss": start.loss.name, "leak": start.leak}
+        cells["status"] = along.status
+        for k, name in enumerate(BOUNDS):
+            cells |= {name: at_T[k], f"{name} holds": holds[k]}
+        return cells
+
+    return survey(found, row)
+
+
+def one_neuron(log_eps: float) -> Start:
+    """One datum x = y = 1 and one neuron along it, which grows as fast as any can."""
+    one = np.ones((1, 1))
+    return Start("one", one, np.ones(1), one, np.ones(1), 0.0, EXPONENTIAL, log_eps)
+
+
+def _passed(found: pd.DataFrame, names: tuple[str, ...], until: float) -> int:
+    """Flows along which one of these bounds is passed before `until` T."""
+    return int((found[[f"{name} holds" for name in names]] <= until).any(axis=1).sum())
+
+
+def directions_follow_their_limit(found: pd.DataFrame) -> list[Evidence]:
+    """ea.lem1: |d/dt w_j/|w_j| - s_j P_j x_a(w_j)| <= 4 eps n sqrt(h) X_max^2 W_max^2, t <= T."""
+    proved, other = found[found.loss != LOGISTIC.name], found[found.loss == LOGISTIC.name]
+    return [
+        fact("flows along which the direction's error passes its bound before T",
+             _passed(proved, ("direction",), 1.0), 0, tried=len(proved)),
+        bound("the largest error over its bound", float(proved.direction.max()), "<=", 1.0, "",
+              digits=2),
+        note("flows with the loss log(1 + exp(-y f)) that pass it, and flows with that loss",
+             (_passed(other, ("direction",), 1.0), len(other))),
+        *_followed(found),
+    ]  # fmt: skip
+
+
+def neurons_stay_small(found: pd.DataFrame) -> list[Evidence]:
+    """ea.lem3: |w_j|^2 <= 2 eps W_max^2 / sqrt(h) and |f(x_i)| <= 2 eps sqrt(h) X_max W_max^2 for
+    t <= T (eq. 10); the proof itself gives both without the factor 2."""
+    sizes = ["norm", "output"]
+    past = int((found[sizes] > PROVED_PART * (1.0 + HORIZON_ROUNDING)).any(axis=1).sum())
+    return [
+        fact("flows along which |wⱼ|² or |f| passes its bound before T",
+             _passed(found, ("norm", "output"), 1.0), 0, tried=len(found)),
+        fact(f"flows along which one passes {PROVED_PART:g} of its bound before T, which the proof "
+             "excludes", past, 0, tried=len(found)),
+        bound("the largest of both over its bound", float(found[sizes].max().max()), "<=", 1.0, "",
+              digits=2),
+        *_followed(found),
+    ]  # fmt: skip
+
+
+def twice_as_long(found: pd.DataFrame) -> list[Evidence]:
+    """ea.ours.horizon: Lemmas 1 and 3 hold as printed for t <= 2 T, and 2 is the best factor."""
+    proved = found[found.loss != LOGISTIC.name]
+    last = {log_eps: passing_time(log_eps) for log_eps in (-10.0, -100.0, -1000.0)}
+    return [
+        fact(f"of {len(found)} flows, those along which |wⱼ|² or |f| passes its bound before 2 T",
+             _passed(found, ("norm", "output"), 2.0), 0),
+        fact(f"of {len(proved)}, those along which the direction's error passes its bound before "
+             "2 T", _passed(proved, ("direction",), 2.0), 0),
+        bound("one datum, one neuron along it, ln ε = -1000: when |w|² passes, over T",
+              last[-1000.0], "<", 2.002, ""),
+        note("the same for ln ε = -10, -100, -1000", tuple(last.values())),
+    ]  # fmt: skip
+
+
+def passing_time(log_eps: float) -> float:
+    """When |w|^2 passes 2 eps along the flow of `one_neuron`, over T, in closed form.
+
+    u = |w|^2 obeys u' = 2 u e^(-u) from eps^2, so that 2 t = Ei(2 eps) - Ei(eps^2).
+    """
+    eps = mpmath.exp(log_eps)
+    return float(0.5 * (mpmath.ei(2 * eps) - mpmath.ei(eps**2)) / (-mpmath.mpf(log_eps) / 4))
+
+
+def _followed(found: pd.DataFrame) -> list[Evidence]:
+    """What kind of flows these were."""
+    return [
+        note("flows: exponential loss, 2 log(1 + e⁻ʸᶠ), log(1 + e⁻ʸᶠ)",
+             tuple(int((found.loss == loss.name).sum()) for loss in LOSSES)),
+        note("leaks of the activation", tuple(sorted(set(found.leak))), digits=None),
+        note("flows that end on a boundary, where (GF) has no solution any more",
+             int((found.status == "sliding").sum())),
+    ]  # fmt: skip
+
+
+# --- Lemmas 4 and 10: how far the direction of a neuron is from its motion in the limit of
+# small eps ----------------------------------------------------------------------------------------
+#
+# In the limit d/dt (w_j/|w_j|) = s_j P_j x_a(w_j) with x_a(w) = sum_i s'(<x_i, w>) y_i x_i. The
+# true rate has -dl/df in place of y_i, so that by linearity the error is s_j P_j sum_i s' e_i x_i
+# with the excess e_i = -dl/df_i - y_i, at most n X_max max_i |e_i|; and Lemma 2 bounds |e_i| by 2
+# |f_i|.
+
+
+PROVED = (EXPONENTIAL, TWICE_LOGISTIC)
+"""The losses of Appendix B: the pull at the output 0 is the label."""
+LOG_NORM = -5.0
+"""log |w| of the neuron that shows what the loss of Section 2.1 does."""
+_SMALL = {"max |f| ≤ 1": lambda state: largest_output(state) <= 1.0}
+
+
+def errors(state: State, loss: Loss) -> NDArray:
+    """|d/dt w_j/|w_j| - s_j P_j x_a(w_j)| of every neuron, shape (h,) (eq. 11)."""
+    return np.linalg.norm(turning(state, excess(loss, outputs(state), state["y"])), axis=1)
+
+
+def _slack(error: float, state: State) -> float:
+    """2 - error / (n X_max max |f|): infinite where the outputs are 0, and with them the error."""
+    scale = len(state["X"]) * np.linalg.norm(state["X"], axis=1).max() * largest_output(state)
+    if scale == 0.0:
+        return np.inf if error == 0.0 else -np.inf
+    with np.errstate(over="ignore"):
+        return float(2.0 - error / scale)
+
+
+def near_the_limit(loss: Loss) -> Statement:
+    """ea.lem4: the error is at most 2 n X_max max |f| whenever max |f| <= 1 (eq. 11)."""
+    return Statement(
+        f"{loss.name} loss: the error of the direction is at most 2 n Xₘₐₓ max|f|",
+        balanced_states(),
+        lambda state: _slack(float(errors(state, loss).max()), state),
+        _SMALL,
+        tolerance=1e-9,
+        fixed=NOT_MOVED,
+    )
+
+
+def rates_of_cosines(state: State, loss: Loss) -> tuple[NDArray, NDArray]:
+    """The rate of psi_rj = cos(x_r, w_j), and its limit s_j (psi_ra - psi_rj psi_aj) |x_a|, (h,).
+
+    x_r is the state's "reference" over its length; NaN in the limit where x_a(w_j) = 0.
+    """
+    r = state["reference"] / np.linalg.norm(state["reference"])
+    U = state["U"] / np.linalg.norm(state["U"], axis=1)[:, None]
+    slopes = np.where(active(state), 1.0, state["leak"])
+    x_a = (slopes * state["y"]) @ state["X"]
+    size = np.linalg.norm(x_a, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        psi_ra, psi_aj = x_a @ r / size, (x_a * U).sum(axis=1) / size
+    rate = turning(state, loss.pull(outputs(state), state["y"])) @ r
+    return rate, state["signs"] * (psi_ra - (U @ r) * psi_aj) * size
+
+
+def cosines_near_the_limit(loss: Loss) -> Statement:
+    """ea.lem10: the rate of cos(x_r, w_j) is within 2 n X_max max |f| of its limit (eq. 24)."""
+
+    def with_reference(draw):
+        def one(rng: np.random.Generator) -> dict:
+            state = draw(rng)
+            d = state["X"].shape[1]
+            among = [*state["X"], *state["U"], rng.standard_normal(d)]
+            return {**state, "reference": among[int(rng.integers(len(among)))]}
+
+        return one
+
+    def slack(state: State) -> float:
+        rate, limit = rates_of_cosines(state, loss)
+        gaps = np.abs(rate - limit)[~np.isnan(limit)]
+        return _slack(float(gaps.max()), state) if gaps.size else np.inf
+
+    draws = balanced_states((0.0,), least=1e-6)
+    return Statement(
+        f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
+        {kind: with_reference(draw) for kind, draw in draws.items()},
+        slack,
+        _SMALL,
+        tolerance=1e-7,  # of rounding, at |f| = 1e-6
+        fixed=NOT_MOVED,
+    )
+
+
+def at_forty_five_degrees(loss: Loss, log_norm: float) -> tuple[float, float, float]:
+    """Error, its bound 2 n X_max |f|, and |f|, for x = (1, 0), y = 1 and w at 45 degrees, v > 0."""
+    state = {
+        "X": np.array([[1.0, 0.0]]),
+        "y": np.ones(1),
+        "U": np.ones((1, 2)),
+        "R": np.array([log_norm]),
+        "signs": np.ones(1),
+        "leak": np.array(0.0),
+    }
+    f = largest_output(state)
+    return float(errors(state, loss)[0]), 2.0 * f, f
+
+
+def with_half_the_pull() -> Evidence:
+    """The logistic loss of Section 2.1 keeps an error of half the speed, however small f is."""
+    error, allowed, _ = at_forty_five_degrees(LOGISTIC, LOG_NORM)
+    return note("with log(1 + exp(-y f)) of Section 2.1, x = (1, 0), y = 1, w at 45 degrees and "
+                "|w| = e⁻⁵: the error, and 2 n Xₘₐₓ|f|", (error, allowed), digits=3)  # fmt: skip
+
+
+def appendix_loss() -> Reading:
+    """Which logistic loss Lemma 1 means, and what the other one does: h = n = W_max = 1."""
+    error, _, _ = at_forty_five_degrees(LOGISTIC, LOG_NORM)
+    allowed = 4.0 * np.exp(LOG_NORM)
+    return Reading(
+        "the logistic loss is 2 log(1 + exp(-y f)), as in Appendix B, whose pull at f = 0 is y",
+        "with log(1 + exp(-y f)), as in Section 2.1, the pull at f = 0 is y/2, and the error tends "
+        "to half of |P xₐ| as the weights shrink: x = (1, 0), y = 1 and one neuron at 45 degrees "
+        f"have at t = 0 an error of {error:.3f}, where {allowed:.3f} is allowed for "
+        "ε = |w(0)| = e⁻⁵",
+    )
+
+
+def reference_in_input_space() -> Reading:
+    """How Lemma 10 is read."""
+    return Reading(
+        "xᵣ is a unit vector of the space of inputs (the sphere's dimension is printed as n - 1), "
+        "and xₐ(wⱼ) is not 0",
+        "where xₐ(wⱼ) = 0 the angle to it is not defined; with its product with |xₐ| read as 0 "
+        "the bound holds there too",
+    )
+
+
+# --- Speeds against losses: Lemma 15 from below and eq. (50) from above ---------------------------
+#
+# Both rest on |l'| against l, with q = y f: for the exponential loss |l'| = l, for the logistic
+# one, of either factor, c l <= |l'| <= l where q >= 0, with c = 1 / (2 log 2), reached at q = 0.
+
+
+PRINTED = 0.25
+"""The factor in eq. (31)."""
+BEST = {
+    EXPONENTIAL.name: 1.0,
+    TWICE_LOGISTIC.name: 0.25 / np.log(2.0) ** 2,
+    LOGISTIC.name: 0.25 / np.log(2.0) ** 2,
+}
+"""The largest factor that can stand there, for each loss: the square of the least |l'| / l."""
+
+Item = Mapping[str, Any]
+
+
+def rate_of_decay(item: Item, loss: Loss) -> float:
+    """-(dL/dt) / (|v|^2 L^2 gamma^2) of the linear network W (h, d), v (h,), with the largest
+    margin gamma of the data: the factor of eq. (31), computed without L. NaN where the margin is
+    too small for the solver."""
+    X, y, W, v = item["X"], item["y"], item["W"], item["v"]
+    pull = loss.pull(X @ W.T @ v, y, relative=True) @ X
+    speed = (v @ v) * (pull @ pull) + float(np.sum((W @ pull) ** 2))
+    try:
+        return speed / (v @ v) * max_margin(X, y).length ** 2
+    except InputError:
+        return np.nan
+
+
+def linear_loss_falls(loss: Loss, factor: float = PRINTED) -> Statement:
+    """ea.lem15: dL/dt <= -|v|^2 L^2 gamma^2 / 4 for a linear network that classifies all data
+    correctly (eq. 31), gamma being any margin; the largest one is asked for."""
+
+    def item(rng: np.random.Generator, scale: float, spread: float) -> Item:
+        n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 4))
+        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
+        W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+        q = X @ W.T @ v
+        return {"X": X, "y": np.where(q > 0.0, 1.0, -1.0), "W": W * scale, "v": v * scale}
+
+    def grown(low: float, high: float, spread: float = 0.5):
+        return lambda rng: item(rng, 10.0 ** rng.uniform(low, high), spread)
+
+    def output_weights(rng: np.random.Generator) -> Item:
+        made = item(rng, 1.0, 0.0)
+        return {**made, "W": made["W"] * 1e-6, "v": made["v"] * 1e2}
+
+    return Statement(
+        f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|² L² γ² "
+        "or faster",
+        {"small": grown(-6.0, -1.0), "of size 1": grown(-1.0, 0.5), "large": grown(0.5, 3.0),
+         "lengths": grown(-1.0, 1.0, 2.0), "long v, short W": output_weights},
+        lambda at: rate_of_decay(at, loss) - factor,
+        {"all data are classified correctly":
+            lambda at: bool(np.all(at["y"] * (at["X"] @ at["W"].T @ at["v"]) > 0.0)),
+         "v is not 0": lambda at: bool(at["v"].any())},
+        tolerance=1e-6,  # of the largest margin
+        fixed=("y",),
+    )  # fmt: skip
+
+
+def best_factors() -> list[Evidence]:
+    """The largest factor for each loss, and a network that comes to it: x = y = v = 1, w -> 0."""
+    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.full((1, 1), 1e-9), "v": np.ones(1)}
+    found = {loss.name: rate_of_decay(item, loss) for loss in LOSSES}
+    return [
+        bound(f"{name} loss, x = y = v = 1, w = 1e-9: the factor, above the best one",
+              value - BEST[name], "<=", 1e-6, "")
+        for name, value in found.items()
+    ] + [note("the best factor for each of these losses", tuple(found.values()))]  # fmt: skip
+
+
+def speed(item: Item, loss: Loss) -> float:
+    """|F| / L of the two-layer ReLU network W (h, d), v (h,), computed without L."""
+    X, y, W, v = item["X"], item["y"], item["W"], item["v"]
+    network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
+    f = network.output(theta, X)
+    F = network.gradient(theta, X, loss.pull(f, y, relative=True))
+    return float(np.linalg.norm(F))
+
+
+def speed_is_bounded(loss: Loss) -> Statement:
+    """ea.eq50: |F(W, v)| <= X_max L(W(0), v(0)) |(W, v)| where L <= L(W(0), v(0)) (eqs. 48 to 50).
+
+    L itself stands for the larger L(W(0), v(0)), the case that asks most. No assumption on data or
+    balance. The slack is relative to X_max |(W, v)|.
+    """
+
+    def draw(spread: float, units: float, same: bool):
+        def one(rng: np.random.Generator) -> dict[str, NDArray]:
+            n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
+            X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-units, units, d)
+            W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+            if same:  # all data alike, and neurons along them: the bound's own case
+                X, W = np.tile(X[:1], (n, 1)), np.tile(X[:1], (h, 1)) + 0.0 * W
+            size = 10.0 ** rng.uniform(-spread, spread)
+            y = np.full(n, 1.0) if same else rng.choice([-1.0, 1.0], n)
+            return {"X": X, "y": y, "W": W * size, "v": v * size}
+
+        return one
+
+    def slack(item: Item) -> float:
+        length = np.sqrt(np.sum(item["W"] ** 2) + np.sum(item["v"] ** 2))
+        return 1.0 - speed(item, loss) / float(np.linalg.norm(item["X"], axis=1).max() * length)
+
+    return Statement(
+        f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",
+        {"of size 1": draw(0.5, 0.0, False), "sizes": draw(3.0, 0.0, False),
+         "units": draw(1.0, 6.0, False), "equal data": draw(1.0, 0.0, True)},
+        slack,
+        tolerance=1e-12,
+        fixed=("y",),
+    )  # fmt: skip

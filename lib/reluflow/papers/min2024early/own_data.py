@@ -1,0 +1,535 @@
+"""The main page on a reader's own data: experiment, promises of the theorem, flows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from reluflow import datasets, images
+from reluflow.approx import approx, on_grain
+from reluflow.errors import InputError
+from reluflow.falsify import survey
+from reluflow.flows.alignment import Alignment, align
+from reluflow.flows.charts import LOG_LOSS, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath
+from reluflow.flows.legs import then
+from reluflow.flows.shallow_descent import State, descent
+from reluflow.geometry.separability import separation, silent, violations
+from reluflow.ledger import Evidence, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.networks.dense import one_thread
+from reluflow.networks.shallow import LOSSES as MARGINS
+from reluflow.networks.shallow import Neurons as Shallow
+from reluflow.networks.shallow import ShallowLoss
+from reluflow.papers.min2024early import setting
+from reluflow.papers.min2024early.mnist import Curves, Seen, Side
+from reluflow.papers.min2024early.setting import (
+    PRINTED,
+    DataConstants,
+    Labelled,
+    StartConstants,
+    alignment_time,
+    alignment_times,
+    data_constants,
+    flow,
+    horizon,
+    log_eps_allowed,
+    log_eps_of_outputs,
+    needed_zeta,
+    neurons,
+    parts,
+    plain,
+    printed_zeta,
+    start_constants,
+)
+from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
+from reluflow.progress import progress
+from reluflow.separable import separable
+
+# --- The main page's experiment: the data of a figure or a reader's own, a start, and a
+# training -----------------------------------------------------------------------------------------
+
+
+LOSSES: Mapping[str, Loss] = {
+    "exponential": EXPONENTIAL,
+    "logistic": LOGISTIC,
+    "twice logistic": TWICE_LOGISTIC,
+}
+_DIGITS = re.compile(r"digits:([0-9])-([0-9])")
+_MOST_DATA, _MOST_NUMBERS = 1000, 100_000
+"""What a page does in seconds."""
+_SHORTEST, _LONGEST = 1e-6, 1e6
+"""Lengths of inputs whose powers and quotients stay floats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What the page computes: h neurons on data X (n, d), y (n,) of +-1.
+
+    W0       (h, d) the shape of a start, entries N(0, 1/d); the flow starts from e^log_eps W0
+    signs    (h,) the signs of the second layer there, v_j(0) = sign |w_j(0)|
+    log_eps  ln eps; None for the largest eps that the theorem allows
+    W, v     (h, d) and (h,) the start of the descent, entries N(0, sigma^2): not balanced
+    loss     a sum over the data
+    """
+
+    name: str
+    X: NDArray
+    y: NDArray
+    W0: NDArray
+    signs: NDArray
+    log_eps: float | None
+    W: NDArray
+    v: NDArray
+    step: float
+    iterations: int
+    loss: Loss
+
+
+def experiment(
+    dataset: str,
+    scale: float = 1.0,
+    h: int = 50,
+    log_eps: float | None = None,
+    sigma: float = 1e-6,
+    step: float = 2e-3,
+    iterations: int = 15_000,
+    loss: str = "exponential",
+    seed: int = 0,
+) -> Experiment:
+    """The experiment of the page's parameters, which `setting.PARAMETERS` describes; the
+    defaults are the page's.
+
+    Half of the neurons (rounded down) start with v_j < 0. Raises InputError, in one sentence, for
+    data that cannot be used.
+    """
+    found = data(dataset)
+    X = scale * found.X
+    _check_sizes(X, found.name)
+    n, d = X.shape
+    if n * h > _MOST_NUMBERS or d * h > _MOST_NUMBERS:
+        raise InputError(
+            f"{h} neurons on {n} data of {d} numbers are more than this page takes: choose a "
+            "smaller h."
+        )
+    rng = np.random.default_rng(seed)
+    W0 = rng.standard_normal((h, d)) / np.sqrt(d)
+    signs = rng.permutation(np.where(np.arange(h) < h // 2, -1.0, 1.0))
+    W, v = sigma * rng.standard_normal((h, d)), sigma * rng.standard_normal(h)
+    return Experiment(
+        found.name, X, found.y, W0, signs, log_eps, W, v, step, iterations, LOSSES[loss]
+    )
+
+
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the checked parameters of the page; InputError as `experiment`."""
+    return experiment(
+        p.dataset, p.scale, p.h, p.log_eps, p.sigma, p.step, p.iterations, p.loss, p.seed
+    )
+
+
+def data(dataset: str) -> Labelled:
+    """The data of a figure, two digits, or a CSV file with labels +1 and -1 in its last column.
+
+    Of "digits:0-1" the zeros have the label +1; the images are centred, white is 1 (`images.pair`).
+    Raises InputError for an unknown name, a file that cannot be read, other labels, fewer than two
+    data or features, and an input 0.
+    """
+    if dataset in PRINTED:
+        return PRINTED[dataset]
+    if digits := _DIGITS.fullmatch(dataset):
+        if digits[1] == digits[2]:
+            raise InputError(f'dataset "{dataset}" must name two different digits.')
+        pair = images.pair(images.digits(), *map(int, digits.groups()))
+        return Labelled(dataset, pair.X, pair.y, printed=False)
+    given = datasets.load_signs(dataset, (*PRINTED, "digits:0-1"), (2, _MOST_DATA))
+    if given.d < 2:
+        raise InputError(
+            f'dataset "{given.name}" has one feature: the page takes 2 or more, for on a line '
+            "every neuron starts along the data, which (A2) forbids."
+        )
+    return Labelled(given.name, given.X, given.y, printed=False)
+
+
+def _check_sizes(X: NDArray, name: str) -> None:
+    lengths = np.linalg.norm(X, axis=1)
+    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
+        raise InputError(
+            f"{name}, {datasets.data_row(i + 1)}: times the scale its input has the length "
+            f"{lengths[i]:.3g}, and the page takes {_SHORTEST:g} to {_LONGEST:g}."
+        )
+
+
+# --- Appendix C.2, eqs (28) and (29): what (Small) grants, with either zeta -----------------------
+#
+# eq (29) follows from the proof of Lemma 3, |f(x_i)| <= eps sqrt(h) X_max W_max^2 for t <= T, and
+# the first bound of (Small) to the letter. Lemma 3 as it is stated has twice that, and would give 2
+# n X_max where eq (29) has 4 n X_max. t_1 <= T is the second bound. Neither asks what zeta is.
+
+
+def under_small(seed: int, count: int) -> pd.DataFrame:
+    """Flows to T at the largest eps of the first bound of (Small), which is far larger than that of
+    both, and t_1 / T at the largest of both; each start with the printed zeta, and with the
+    minimum.
+
+    Columns: share (max |f| over the bound of eq (29), largest at 40 times up to T), ratio (t_1/T),
+    serves (whether zeta is at most zeta_1 and at most zeta_2, as the proof needs), printed.
+    """
+    rng = np.random.default_rng(seed)
+
+    def drawn() -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        n, d, h = int(rng.integers(2, 6)), int(rng.integers(2, 6)), int(rng.integers(1, 6))
+        X, y = separable(n, d, float(rng.uniform(0.2, 0.9)), rng)
+        return X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
+
+    made = [drawn() for _ in range(count)]
+
+    def one(k: int) -> Mapping[str, Any]:
+        X, y, W, signs = made[k // 2]
+        h = len(W)
+        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
+        zeta = (printed_zeta, needed_zeta)[k % 2](data, begin)
+        log_eps = log_eps_of_outputs(data, begin, zeta)
+        T = horizon(data, h, log_eps)
+        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k // 2 % 2]
+        path = flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
+        m_1 = min(data.mu, zeta, data.xi)
+        allowed = m_1 * np.sqrt(data.mu) * data.X_min / (4.0 * data.n * data.X_max)
+        chart, times = parts(path)[1], np.linspace(0.0, path.t[-1], 40)
+        f = np.array([chart.outputs(z, X) for z in path.at(times)])
+        both = log_eps_allowed(data, begin, zeta)
+        return {
+            "share": float(np.abs(f).max() / allowed),
+            "ratio": alignment_time(data, zeta) / horizon(data, h, both),
+            "serves": bool(zeta <= data.zeta_1 and zeta <= begin.zeta_2),
+            "printed": k % 2 == 0,
+        }
+
+    return survey(range(2 * count), one)
+
+
+def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
+    """ea.thm1.t1.constants: eq (29) up to T, and t_1 <= T, with the printed zeta, and with the
+    other; how often the printed one serves where the proof uses it."""
+    printed, other = found[found.printed], found[~found.printed]
+    return [
+        fact("flows under the first bound of (Small) with an output above eq (29) before T",
+             int((~(printed.share <= 1.0)).sum()), 0, tried=len(printed)),
+        bound("largest t₁ / T - 1", float(printed.ratio.max()) - 1.0, "<=", 1e-9, ""),
+        note("largest |f| over the bound of eq (29)", float(printed.share.max()), digits=2),
+        fact("the same flows with min(ζ₁, ζ₂): an output above eq (29) before T, or t₁ above T",
+             int((~((other.share <= 1.0) & (other.ratio <= 1.0 + 1e-9))).sum()), 0),
+        note("starts for which max(ζ₁, ζ₂) is at most both of ζ₁ and ζ₂, as the proof needs",
+             f"{int(printed.serves.sum())} of {len(printed)}"),
+    ]  # fmt: skip
+
+
+# --- What the theorem says of any data and start: whether it applies, and what it then
+# promises -----------------------------------------------------------------------------------------
+
+
+LEAST_LOG_EPS = -1e6
+"""The flow of the page starts at no smaller ln eps."""
+_WITHOUT = -50.0
+"""ln eps of the flow's start where the theorem allows none, because (A1) does not hold."""
+_FEW = 3
+
+
+def assumption(own: Experiment) -> pd.DataFrame:
+    """Whether (A1) holds of the data, and whether it would if the mean of the inputs, which is
+    0 for centred images, were taken off: mu, and the pairs that break it."""
+    centred = own.X - own.X.mean(axis=0)
+    keep = np.linalg.norm(centred, axis=1) > 1e-12 * np.linalg.norm(own.X, axis=1).max()
+    return pd.DataFrame(
+        {"as given": _separated(own.X, own.y), "centred": _separated(centred[keep], own.y[keep])}
+    )
+
+
+def _separated(X: NDArray, y: NDArray) -> dict[str, str]:
+    n, bad = len(y), violations(X, y)
+    pairs = n * (n - 1) // 2
+    mu = separation(X, y) if n else np.nan
+    return {
+        "data": f"{n}: {np.sum(y > 0)} positive, {np.sum(y < 0)} negative",
+        "μ": approx(mu) if abs(mu) > 1e-12 else "0",
+        "pairs that break (A1)": f"{len(bad)} of {pairs}" if len(bad) else "none",
+        "the worst of them": _named(bad),
+        "(A1)": "holds" if mu > 0.0 else "does not hold",
+    }
+
+
+def _named(pairs: NDArray) -> str:
+    """The first pairs by their rows, counted from 1."""
+    told = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
+    return told if len(pairs) <= _FEW else f"{told}, …"
+
+
+def constants_table(own: Experiment) -> pd.DataFrame:
+    """The constants of the data and of the start; one row, and none where (A1) does not hold."""
+    columns = ["μ", "ξ", "ζ₁", "ζ₂", "least ‖xᵢ‖", "largest ‖xᵢ‖"]
+    if separation(own.X, own.y) <= 0.0:
+        return pd.DataFrame(columns=columns)
+    data, start = _constants(own)
+    row = (data.mu, data.xi, data.zeta_1, start.zeta_2, data.X_min, data.X_max)
+    return pd.DataFrame([[approx(value) for value in row]], columns=columns, index=[own.name])
+
+
+def promise(own: Experiment) -> pd.DataFrame:
+    """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
+    and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
+    `small_scale`; no rows where (A1) does not hold."""
+    columns = ["home by t", "if ln ε is at most"]
+    if separation(own.X, own.y) <= 0.0:
+        return pd.DataFrame(columns=columns)
+    rows = {name: [plain(time), plain(scale)] for name, time, scale in _promises(own)}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def _promises(own: Experiment) -> list[tuple[str, float, float]]:
+    """(name, time, ln eps) of each promise."""
+    data, start = _constants(own)
+    found = []
+    for name, zeta in (("t₁, max(ζ₁, ζ₂) as printed", setting.printed_zeta(data, start)),
+                       ("t₁, min(ζ₁, ζ₂)", setting.needed_zeta(data, start))):  # fmt: skip
+        time = setting.alignment_time(data, zeta)
+        found.append((name, time, setting.log_eps_allowed(data, start, zeta)))
+    given = own.X, own.y, own.W0, own.signs
+    # log(1 + e^-z) pulls with 1/2 at z = 0: its flow is that of 2 log(1 + e^-z) at half the speed.
+    pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
+    found.append(("T⁎, proved here", enough_time(*given) / pull, enough_log_eps(*given)))
+    return found
+
+
+def _constants(own: Experiment) -> tuple[DataConstants, StartConstants]:
+    data = setting.data_constants(own.X, own.y)
+    return data, setting.start_constants(own.X, own.y, own.W0, own.signs)
+
+
+def promises_alignment_times(own: Experiment) -> Sequence[tuple[str, float]]:
+    """The times of `promise`, by name; none without (A1)."""
+    if separation(own.X, own.y) <= 0.0:
+        return ()
+    return tuple((name, time) for name, time, _ in _promises(own))
+
+
+def log_eps(own: Experiment) -> float:
+    """ln eps of the flow's start: the reader's, else the largest of `promise`'s last row, which is
+    proved; -50 without (A1), where nothing is."""
+    if own.log_eps is not None:
+        return own.log_eps
+    if separation(own.X, own.y) <= 0.0:
+        return _WITHOUT
+    return max(_promises(own)[-1][2], LEAST_LOG_EPS)
+
+
+# --- The main page's flows for any data: the limit of tiny weights, one small eps, and
+# descent ------------------------------------------------------------------------------------------
+
+
+_MOST = 320
+"""Coordinates of the neurons, h (d + 1), of which the integrator makes a trajectory in seconds."""
+_MOST_CROSSINGS = 1000
+"""Pairs of a datum and a neuron, n h, each of which may end a stretch of the trajectory."""
+_FAR = 1e12
+"""The longest flow, in units of the time 1/X_max."""
+_DECADES = 100.0
+"""log10(1/L) to which the flow is followed."""
+_RTOL = 1e-6
+"""Relative tolerance of the flow, of which three or four digits are shown."""
+_MOST_PRODUCTS = 1e11
+"""Steps times data, numbers of a datum and neurons: what a descent does within a minute."""
+_LOST = 1e50
+"""Weights of a descent that are larger are on their way out of the floats."""
+_PICTURES = 150
+"""Moments at which a figure looks at a descent."""
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The neurons in the limit eps -> 0: what becomes of their directions.
+
+    paths  of the h neurons, for pulls of size 1
+    pull   the size |dl/df| of the loss at f = 0; all times are the paths' over it
+    """
+
+    own: Experiment
+    paths: Sequence[Alignment]
+    pull: float
+
+    @property
+    def homes(self) -> NDArray:
+        """When each neuron came to the set of active data that it keeps, (h,)."""
+        return np.array([path.time for path in self.paths]) / self.pull
+
+    def directions(self, t: NDArray) -> NDArray:
+        """Unit vectors (k, h, d) at times t (k,)."""
+        return np.stack([path.at(self.pull * t) for path in self.paths], axis=1)
+
+
+def turn(own: Experiment) -> Turned:
+    """The limit flow of every neuron of the start."""
+    pairs = zip(own.W0, own.signs, strict=True)
+    pull = float(own.loss.pull(np.zeros(1), np.ones(1))[0])
+    return Turned(own, [align(own.X, own.y, w, float(s)) for w, s in pairs], pull)
+
+
+def ends_table(turned: Turned) -> pd.DataFrame:
+    """Where the neurons of either sign end in the limit eps -> 0, and when the last one is there.
+
+    The last two columns are means over the neurons that live: the share of the data of their own
+    label, and of the other one, on which they are active at their end.
+    """
+    own, rows = turned.own, {}
+    for sign, name in ((1.0, "v > 0"), (-1.0, "v < 0")):
+        mine = own.signs == sign
+        paths = [path for path, own_sign in zip(turned.paths, mine, strict=True) if own_sign]
+        ends = [path.status for path in paths]
+        live = [path.patterns[-1] for path in paths if path.status != "dead"]
+        served, dead = ends.count("serves"), ends.count("dead")
+        rows[name] = {
+            "in their cone": served,
+            "dead": dead,
+            "elsewhere": len(paths) - served - dead,
+            "last at t": approx(turned.homes[mine].max()),
+            "active on own label": _share(live, own.y == sign),
+            "on the other": _share(live, own.y != sign),
+        }
+    return pd.DataFrame(rows).T
+
+
+def _share(patterns: Sequence[NDArray], data: NDArray) -> str:
+    """The mean share of these data on which the patterns are active, in per cent."""
+    if not patterns or not data.any():
+        return ""
+    return f"{on_grain(100.0 * float(np.array(patterns)[:, data].mean()), 1.0)} %"
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A flow from ln eps: until its loss is halved on the clock "time", and on to a tiny loss.
+
+    status  "followed", or why it is not
+    path    None where it was not even begun
+    """
+
+    log_eps: float
+    status: str
+    path: FlowPath | None = None
+
+
+def grow(own: Experiment) -> Grown:
+    """The flow from e^log_eps W_0 until L = 1e-100, where it goes so far."""
+    start, size = log_eps(own), own.W0.size + len(own.W0)
+    if size > _MOST:
+        return Grown(start, f"not followed: h (D + 1) = {size} > {_MOST}")
+    if (pairs := len(own.y) * len(own.W0)) > _MOST_CROSSINGS:
+        return Grown(start, f"not followed: n h = {pairs} > {_MOST_CROSSINGS}")
+    outset = float(own.loss.log_value(np.zeros(len(own.y)), own.y))
+    longest = float(np.linalg.norm(own.X, axis=1).max())
+
+    def loss_over_half(_: float, z: NDArray) -> float:
+        return field.log_loss(z) - outset + float(np.log(2.0))
+
+    chart = Neurons(own.signs, own.X.shape[1])
+    field = GradientFlow(chart, own.loss, own.X, own.y)
+    path = flow(
+        own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half, rtol=_RTOL
+    )
+    if path.status == "stopped":
+        clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
+        path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0, rtol=_RTOL)
+    return Grown(start, "followed" if path.status == "horizon" else f"ends: {path.status}", path)
+
+
+def growth_table(own: Experiment, grown: Grown) -> pd.DataFrame:
+    """What the flow from a small eps does: when it has aligned, when its loss is half of that at
+    the start, and the first layer at its end."""
+    told = {"ln ε": approx(grown.log_eps), "the flow": grown.status}
+    if grown.path is not None and grown.path.legs:
+        first = grown.path.legs[0]
+        times = alignment_times(first)
+        home = np.isfinite(times)
+        told["neurons in their cone or dead"] = f"{home.sum()} of {len(home)}"
+        if home.any():
+            told["the last of them at t"] = approx(float(times[home].max()))
+        told["half of the loss is gone at t"] = approx(float(first.t[-1]))
+    if grown.status == "followed" and grown.path is not None:
+        U, R = neurons(grown.path)
+        values = np.linalg.svd(np.exp(R - R.max())[:, None] * U, compute_uv=False)
+        told["stable rank of W at L = 1e-100"] = approx(float(np.sum(values**2) / values[0] ** 2))
+    return pd.DataFrame({"": told})
+
+
+def steps_taken(own: Experiment) -> int:
+    """How many steps the descent takes: those asked for, or what a minute allows."""
+    return min(own.iterations, int(_MOST_PRODUCTS / (own.X.size * len(own.v))))
+
+
+def left_out(own: Experiment) -> str:
+    """What of the descent is left out, in a sentence."""
+    if (steps := steps_taken(own)) == own.iterations:
+        return f"All {steps} steps are taken."
+    return (
+        f"Of {own.iterations} steps {steps} are taken: more would last longer than a minute. With "
+        "fewer neurons or data there are more."
+    )
+
+
+def descend(own: Experiment) -> Curves:
+    """Descent of the mean loss from weights N(0, sigma^2), neurons that are dead left out of the
+    cosines; the weights of 150 steps are looked at.
+
+    Raises InputError where the steps are so large that the weights leave the floats.
+    """
+    last = steps_taken(own)
+    wanted = set(np.linspace(0, last, _PICTURES).astype(int).tolist())
+    name = next(name for name, loss in LOSSES.items() if loss is own.loss)
+    problem = ShallowLoss(own.X.copy(), own.y.copy(), MARGINS[name], 1.0 / len(own.y))
+    start, seen = Shallow(torch.tensor(own.W), torch.tensor(own.v)), list[Seen]()
+    with one_thread():
+        states = islice(descent(problem, start, own.step, own.step), last + 1)
+        for state in progress(states, last + 1, "states"):
+            if state.step in wanted:
+                if not (np.isfinite(state.loss) and float(state.neurons.flat.abs().max()) < _LOST):
+                    raise InputError(
+                        f'parameter "step": descent by steps of {own.step:g} diverges within its '
+                        f"first {state.step} steps: choose a smaller one, or a smaller scale or "
+                        "sigma."
+                    )
+                seen.append(_seen(own, state))
+    return Curves.of(seen)
+
+
+def _seen(own: Experiment, state: State) -> Seen:
+    W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
+    values = np.linalg.svd(W, compute_uv=False) ** 2
+    live = ~silent(own.X, W)
+    sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0)) for s in (1.0, -1.0))
+    return Seen(
+        state.step,
+        state.loss,
+        float(values[0]),
+        float(values.sum() / values[0]),
+        int((v > 0.0).sum()),
+        *sides,
+    )
+
+
+def _side(W: NDArray, x: NDArray) -> Side:
+    """The cosines of neurons (m, d), and of their mean, to x (d,); NaN where one is 0."""
+    if not len(W) or not x.any():
+        return Side(np.nan, np.nan, np.nan)
+    each, mean = W @ x / np.linalg.norm(W, axis=1), W.mean(axis=0)
+    size = np.linalg.norm(x)
+    middle = mean @ x / np.linalg.norm(mean)
+    return Side(float(middle / size), float(each.min() / size), float(each.max() / size))

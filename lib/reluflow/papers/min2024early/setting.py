@@ -1,0 +1,387 @@
+"""What the sections of chapter 3 share: data, the constants of Theorem 1, (GF) from (Init)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.approx import DIGITS, MARK, approx
+from reluflow.flows.charts import TIME, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, Stop, integrate
+from reluflow.geometry.separability import cosines, separation, signed
+from reluflow.ledger.instead import what_is_true
+from reluflow.losses import EXPONENTIAL, Loss
+from reluflow.parameters import EFFORT, SEED, Parameter, between
+
+# --- What the parameters cells of chapter 3 may hold: that of its page, and those of its
+# sections -----------------------------------------------------------------------------------------
+
+
+LOSSES = ("exponential", "logistic", "twice logistic")
+
+SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "dataset": Parameter(
+        str,
+        'a figure\'s data such as "figure-6", two digits such as "digits:0-1", or the path of a '
+        "CSV file with labels +1 and -1",
+        bool,
+        "a name or a path, not empty",
+    ),
+    "scale": Parameter(float, "factor of the inputs", *between(1e-6, 1e6)),
+    "h": Parameter(int, "number of neurons", *between(2, 200)),
+    "log_eps": Parameter(
+        float,
+        "ln of the factor eps of the balanced start, for the flow; None for the largest eps that "
+        "the theorem allows",
+        *between(-1e6, -1),
+        optional=True,
+    ),
+    "sigma": Parameter(
+        float, "standard deviation of the descent's first weights", *between(1e-12, 1)
+    ),
+    "step": Parameter(float, "step of the descent", *between(1e-8, 1)),
+    "iterations": Parameter(int, "number of its steps", *between(10, 100_000)),
+    "loss": Parameter(
+        str,
+        "the loss of one datum",
+        lambda value: value in LOSSES,
+        '"exponential", "logistic" or "twice logistic"',
+    ),
+    "seed": SEED,
+    "effort": EFFORT,
+}
+
+
+# --- What is true instead, for the claims of Min et al. 2024 that do not hold as they stand -------
+
+
+INSTEAD = what_is_true(["min2024early"])
+
+
+# --- The data of the paper's figures in the plane, and a reader's own -----------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """n inputs with a label each.
+
+    X (n, d), one a row; y (n,), +1 or -1; printed  whether the paper prints these numbers
+    """
+
+    name: str
+    X: NDArray
+    y: NDArray
+    printed: bool
+
+
+def _two_positive(name: str, angle: float) -> Labelled:
+    """(1, 0) and (sin angle, cos angle), both positive: mu = sin angle (Appendices A.2, A.3)."""
+    X = np.array([[1.0, 0.0], [np.sin(angle), np.cos(angle)]])
+    return Labelled(name, X, np.ones(2), printed=True)
+
+
+PRINTED: Mapping[str, Labelled] = {
+    "figure-6": Labelled(
+        "figure-6",
+        np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]]),
+        np.array([1.0, 1.0, -1.0, -1.0]),
+        printed=False,
+    ),
+    "figure-7": _two_positive("figure-7", 0.1),
+    "figure-8": _two_positive("figure-8", 0.001),
+    "figure-9": _two_positive("figure-9", 0.0),
+}
+"""Data of Figures 6 to 9. Those of Figure 6 are not printed: these are ours, with mu = 1/sqrt 10,
+two data of each label, and a cone S_dead that is neither empty nor large."""
+
+
+# --- Numbers of any size as a table shows them: thousands in groups in place of a power of
+# ten ----------------------------------------------------------------------------------------------
+
+
+_HIGH = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_THIN = "\u202f"
+"""A narrow space at which no line is broken."""
+_LONG = 7
+"""From this power of ten on it is written as a power."""
+
+
+def plain(value: float, digits: int = DIGITS) -> str:
+    """`approx`, but -14 110 in place of -1.411e4, and 2.789·10⁹ in place of 2.789e9."""
+    text = approx(value, digits)
+    mantissa, _, power = text.removeprefix(MARK).partition("e")
+    if not power:
+        return text
+    if 0 < int(power) < _LONG and math.isfinite(value):
+        return f"{MARK}{float(mantissa + 'e' + power):,.0f}".replace(",", _THIN)
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{MARK}{mantissa}·10{power.translate(_HIGH)}"
+
+
+def unmarked(value: float, digits: int = DIGITS) -> str:
+    """`plain` without the mark, of a number in closed form."""
+    return plain(value, digits).removeprefix(MARK)
+
+
+def read(text: str) -> float:
+    """The number that `plain` or `unmarked` wrote."""
+    mantissa, _, power = text.removeprefix(MARK).replace(_THIN, "").partition("·10")
+    low = power.translate({high: low for low, high in _HIGH.items()})
+    return float(mantissa) * 10.0 ** int(low or 0)
+
+
+# --- Every constant of Theorem 1: of the data, of the start, and the times and scales made of
+# them ---------------------------------------------------------------------------------------------
+#
+# With z_i = y_i x_i, x_+ and x_- the sums of the data of either label, u = x_+ or -x_-, everything
+# follows from mu = min_ij cos(z_i, z_j), the shortest and the longest datum, and three squared
+# sines:
+#
+#     zeta_1  largest cap about u whose inner points are in the cone of its label (Lemma 8)
+#     zeta_2  least squared sine between a neuron and the direction that (A2) forbids it (eq 26)
+#     xi      least squared sine between K and what is in neither cone (Lemma 9)
+#
+# The text takes zeta = max(zeta_1, zeta_2); its proof needs the minimum. Each function of zeta is
+# given the one that the caller means. eps is too small for a float, and is given by its logarithm.
+
+
+@dataclass(frozen=True)
+class DataConstants:
+    """What the data alone decide: n, n_plus, n_minus, mu, X_min, X_max, zeta_1 and xi."""
+
+    n: int
+    n_plus: int
+    n_minus: int
+    mu: float
+    X_min: float
+    X_max: float
+    zeta_1: float
+    xi: float
+
+
+@dataclass(frozen=True)
+class StartConstants:
+    """What the start decides: h neurons, the lengths W_min and W_max in W_0, and zeta_2."""
+
+    h: int
+    W_min: float
+    W_max: float
+    zeta_2: float
+
+
+def data_constants(X: NDArray, y: NDArray) -> DataConstants:
+    """The constants of data X (n, d) with labels y (n,).
+
+    They mean what they say under (A1), mu > 0. Raises InputError for a datum 0 or another label.
+    """
+    lengths = np.linalg.norm(signed(X, y), axis=1)
+    mu = separation(X, y)
+    return DataConstants(
+        n=len(lengths),
+        n_plus=int(np.sum(np.asarray(y) > 0.0)),
+        n_minus=int(np.sum(np.asarray(y) < 0.0)),
+        mu=mu,
+        X_min=float(lengths.min()),
+        X_max=float(lengths.max()),
+        zeta_1=cap(X, y),
+        xi=mu**2,
+    )
+
+
+def start_constants(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> StartConstants:
+    """The constants of a start W_0 (h, d), a row a neuron, with signs (h,) of +1 and -1."""
+    lengths = np.linalg.norm(W0, axis=1)
+    return StartConstants(
+        len(lengths), float(lengths.min()), float(lengths.max()), clearance(X, y, W0, signs)
+    )
+
+
+def centres(X: NDArray, y: NDArray) -> dict[float, NDArray]:
+    """{1: x_+, -1: -x_-}, each (d,), of the labels that occur."""
+    Z, y = signed(X, y), np.asarray(y, float)
+    return {sign: Z[y == sign].sum(axis=0) for sign in (1.0, -1.0) if np.any(y == sign)}
+
+
+def cap(X: NDArray, y: NDArray, sign: float | None = None) -> float:
+    """zeta_1: min cos(u, z_i)^2 over all i and over u = x_+, -x_-; with `sign` of that one alone.
+
+    The ball of angle a about u, on the sphere, is within {<z_i, .> > 0} as long as
+    sin a < cos(u, z_i): every smaller zeta puts S_+^zeta in S_+ and S_-^zeta in S_- (Lemma 8), no
+    larger one does, zeta_1 itself where the boundary belongs to the cone, and zeta_1 >= mu^2. Data
+    without the label `sign` raise KeyError.
+    """
+    found = centres(X, y)
+    kept = list(found.values()) if sign is None else [found[sign]]
+    least = min(float(cosines(np.vstack([u, signed(X, y)]))[0].min()) for u in kept)
+    return max(least, 0.0) ** 2
+
+
+def clearance(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
+    """zeta_2: the least squared sine between w_j (h, d) and x_- (signs 1) or x_+ (signs -1), eq 26.
+
+    A neuron at a right angle or more counts as 1, and so do all of a sign that nothing is forbidden
+    to, since no datum has the other label. Sines come from chords, so that a small angle is as
+    exact as the directions are.
+    """
+    W, signs = np.asarray(W, float), np.asarray(signs)
+    least = 1.0
+    for label, u in centres(X, y).items():
+        forbidden, kept = label * u, W[signs == -label]
+        if len(kept):
+            least = min(least, float(_squared_sines(kept, forbidden).min()))
+    return least
+
+
+def _squared_sines(W: NDArray, u: NDArray) -> NDArray:
+    """sin^2 of the angles between the rows of W (k, d) and u (d,); 1 from a right angle on."""
+    W = W / np.abs(W).max(axis=1, keepdims=True)
+    u = u / np.abs(u).max()
+    chords = W / np.linalg.norm(W, axis=1, keepdims=True) - u / np.linalg.norm(u)
+    squared = np.einsum("ij,ij->i", chords, chords)
+    return np.where(squared < 2.0, squared * (1.0 - squared / 4.0), 1.0)
+
+
+def printed_zeta(data: DataConstants, start: StartConstants) -> float:
+    """zeta = max(zeta_1, zeta_2), as Appendix C.2 has it."""
+    return max(data.zeta_1, start.zeta_2)
+
+
+def needed_zeta(data: DataConstants, start: StartConstants) -> float:
+    """zeta = min(zeta_1, zeta_2), for the proof needs a cap in S_- with all neurons outside it."""
+    return min(data.zeta_1, start.zeta_2)
+
+
+def alignment_time(data: DataConstants, zeta: float) -> float:
+    """t_1 = 16 log n / (m_2 sqrt(mu) X_min), m_2 = min(zeta, xi): Appendix C.2."""
+    return 16.0 * math.log(data.n) / (min(zeta, data.xi) * math.sqrt(data.mu) * data.X_min)
+
+
+def horizon(data: DataConstants, h: int, log_eps: float) -> float:
+    """T = log(1/(sqrt(h) eps)) / (4 n X_max), the end of Lemmas 1 and 3; log_eps = ln eps."""
+    return -(0.5 * math.log(h) + log_eps) / (4.0 * data.n * data.X_max)
+
+
+def log_eps_of_outputs(data: DataConstants, start: StartConstants, zeta: float) -> float:
+    """ln of the first bound of eq (28), m_1 sqrt(mu) X_min / (4 sqrt(h) n X_max^2 W_max^2)."""
+    m_1 = min(data.mu, zeta, data.xi)
+    return (
+        math.log(m_1) + 0.5 * math.log(data.mu) + math.log(data.X_min)
+        - math.log(4.0 * data.n) - 0.5 * math.log(start.h)
+        - 2.0 * math.log(data.X_max) - 2.0 * math.log(start.W_max)
+    )  # fmt: skip
+
+
+def log_eps_of_time(data: DataConstants, h: int, zeta: float) -> float:
+    """ln of the second bound of eq (28), which is T >= t_1: -(1/2) ln h - 4 n X_max t_1."""
+    return -0.5 * math.log(h) - 4.0 * data.n * data.X_max * alignment_time(data, zeta)
+
+
+def log_eps_allowed(data: DataConstants, start: StartConstants, zeta: float) -> float:
+    """ln of the largest eps that eq (28), (Small), allows: the lesser of its two bounds."""
+    return min(log_eps_of_outputs(data, start, zeta), log_eps_of_time(data, start.h, zeta))
+
+
+def decay(data: DataConstants) -> float:
+    """alpha = (mu X_min)^2 / (32 X_max) of L(t) <= L(t_2)/(1 + alpha L(t_2) (t - t_2)), D.2."""
+    return (data.mu * data.X_min) ** 2 / (32.0 * data.X_max)
+
+
+def refined_delay(data: DataConstants, sign: float) -> float:
+    """6 / (sqrt(mu) n_+ X_min), from t_1 to cosines of 1/4 with x_+ (sign 1) or x_- (-1), D.2."""
+    return 6.0 / (math.sqrt(data.mu) * _number(data, sign) * data.X_min)
+
+
+def fit_time(
+    data: DataConstants, start: StartConstants, log_eps: float, t_1: float, sign: float
+) -> float:
+    """The bound of eqs (36)-(39) on t_2^+ (sign 1) or t_2^- (sign -1), from t_1.
+
+    t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) + 4 n X_max t_1) with
+    g = sqrt(mu) n_+ X_min. Raises ZeroDivisionError where no datum has that label.
+    """
+    root = math.sqrt(data.mu)
+    rate = root * _number(data, sign) * data.X_min
+    start_size = -2.0 * log_eps - 2.0 * math.log(start.W_min)
+    growth = math.log(2.0) + start_size - math.log(root * data.X_min)
+    return t_1 + 6.0 / rate + 4.0 / rate * (growth + 4.0 * data.n * data.X_max * t_1)
+
+
+def _number(data: DataConstants, sign: float) -> int:
+    return data.n_plus if sign > 0.0 else data.n_minus
+
+
+# --- (GF) from (Init): balanced neurons of given directions, signs and norms, at any small
+# scale --------------------------------------------------------------------------------------------
+
+
+def flow(
+    X: ArrayLike,
+    y: ArrayLike,
+    W0: ArrayLike,
+    signs: ArrayLike,
+    log_eps: float,
+    until: float,
+    loss: Loss = EXPONENTIAL,
+    stop: Stop | None = None,
+    leak: float = 0.0,
+    **options: Any,
+) -> FlowPath:
+    """The regular solution of (GF), eq (2), from (Init), eq (3), in the chart of the neurons.
+
+    X (n, d), y (n,), W0 (h, d) with rows w_j without a 0, signs (h,) of the v_j, log_eps the
+    logarithm of eps: the start is w_j(0) = eps W0_j, v_j(0) = sign_j |w_j(0)|. The flow runs on the
+    clock "time" up to `until`, or until `stop`; `leak` is the slope of the activation below 0, and
+    options are those of `integrate`. Each state holds
+    the unit directions u_j and the logarithms of |w_j|: `neurons` takes them apart.
+    """
+    W0 = np.asarray(W0, float)
+    chart = Neurons(np.asarray(signs, float), W0.shape[1], leak)
+    field = GradientFlow(chart, loss, np.asarray(X, float), np.asarray(y, float), TIME)
+    start = chart.along(W0, log_eps + np.log(np.linalg.norm(W0, axis=1)))
+    return integrate(field, start, until, stop=stop, at_zero=0.0, **options)
+
+
+def parts(path: FlowPath) -> tuple[GradientFlow, Neurons]:
+    """The flow that a path follows, and its chart."""
+    field = path.field
+    assert isinstance(field, GradientFlow)
+    assert isinstance(field.chart, Neurons)
+    return field, field.chart
+
+
+def neurons(path: FlowPath, t: ArrayLike | None = None) -> tuple[NDArray, NDArray]:
+    """Directions (..., h, d) and log |w_j| (..., h) at times t (...), or at the path's end."""
+    return parts(path)[1].split(path.end if t is None else path.at(t))
+
+
+def patterns(path: FlowPath) -> Iterator[tuple[float, NDArray]]:
+    """The time and the active data (n, h) at the start, and behind every event.
+
+    They follow the events, not the signs of <x_i, w_j>: a neuron that has died lies on a boundary.
+    """
+    U = neurons(path, path.t[0])[0]
+    active = parts(path)[0].X @ U.T > 0.0
+    yield float(path.t[0]), active
+    for event in path.events:
+        active = active.copy()
+        active[event.datum, event.neuron] = event.kind == "activate"
+        yield event.t, active
+
+
+def alignment_times(path: FlowPath) -> NDArray:
+    """Since when each neuron (h,) is in S_+ (S_- for v_j < 0) or in S_dead; infinite where not."""
+    field, chart = parts(path)
+    own = field.y[:, None] == chart.signs
+    times = np.full(own.shape[1], np.inf)
+    for t, active in patterns(path):
+        home = np.all(active == own, axis=0) | ~active.any(axis=0)
+        times = np.where(home, np.minimum(times, t), np.inf)
+    return times

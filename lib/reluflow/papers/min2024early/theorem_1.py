@@ -1,0 +1,984 @@
+"""Theorem 1, part 1: by the time t_1 every neuron is in the cone of its label, or dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from flint import arb, fmpq
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from reluflow.falsify import Draw, Statement, given, survey
+from reluflow.flows.alignment import Alignment, Beside, align
+from reluflow.flows.integrate import FlowPath
+from reluflow.geometry.separability import separation
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
+from reluflow.papers.min2024early.setting import (
+    DataConstants,
+    StartConstants,
+    alignment_time,
+    alignment_times,
+    centres,
+    data_constants,
+    flow,
+    log_eps_allowed,
+    needed_zeta,
+    neurons,
+    patterns,
+    printed_zeta,
+    start_constants,
+)
+from reluflow.separable import separable, separable_draws
+
+# --- How long a neuron needs to its cone as eps -> 0: a bound without n, and data that reach
+# it -----------------------------------------------------------------------------------------------
+#
+# The limit flow of a direction, for a neuron of V_+: with w' = |w| b(w), b the sum of z_i = y_i x_i
+# over the active data, and F = <b, w> / |w|, which is continuous,
+#
+#     (1)  |w|' = F |w|,    F' = |b|^2 - F^2 >= X_min^2 - F^2    as long as a datum is active,
+#     (2)  <z_j, w>' >= mu |z_j| |b| |w|                        for every j.
+#
+# Let F = 0 and |w| = 1 at the time t_0; if F > 0 at the start, t_0 = 0, and if F < 0 up to the time
+# t, t_0 = t (then -F(t - s) >= X_min tanh(X_min s), and what follows holds with beta = 0). By (1)
+# |w| >= cosh(X_min (t - t_0)) on both sides, and by (2) <z_j, w> / |z_j| grows by mu sinh(X_min |t
+# - t_0|) or more. Outside S_- some <z_j, w> >= 0 at the start, and some <z_k, w> <= 0 as long as
+# the neuron is not home. At t_0 these two z have the latitudes alpha >= 0 and -beta <= 0 over the
+# plane across w, with
+#
+#     sin alpha >= mu sinh(X_min t_0),    sin beta >= mu sinh(X_min (t - t_0)),
+#
+# and alpha + beta is at most their angle, arccos mu. arsinh(sin(.) / mu) is concave, so that the
+# sum of the two times is largest at alpha = beta, where sin alpha = sqrt((1 - mu) / 2).
+#
+# Inside S_- nothing changes: the angle theta to x_- has log tan(theta/2) grow at the rate |x_-|,
+# and theta < pi/2.
+
+
+TOLERANCE = 1e-8
+"""Rounding of a time, in units of 1 / X_min; the times themselves are 0 to 60 such units."""
+BOUND_MUS = (1e-6, 1e-3, 0.1, 0.5, 0.9, 0.99)
+GAPS = (1e-3, 1e-6, 1e-9)
+"""The parameter of the slowest data."""
+
+
+def uniform_time(mu: float, X_min: float = 1.0) -> float:
+    """t_* = (2 / X_min) arsinh(sqrt((1 - mu) / 2) / mu), of mu in (0, 1] and X_min > 0."""
+    return 2.0 / X_min * float(np.arcsinh(np.sqrt(0.5 * (1.0 - min(mu, 1.0))) / mu))
+
+
+def stay(X: NDArray, y: NDArray, log_angle: float, sign: float) -> float:
+    """log(cot(theta/2)) / |x_-|, the longest stay in S_- from an angle theta = e^log_angle to x_-.
+
+    With sign -1 it is x_+ and S_+.
+    """
+    rate = float(np.linalg.norm(X[y == -sign].sum(axis=0)))
+    return (np.log(2.0) - log_angle) / rate if log_angle < -20.0 else float(
+        -np.log(np.tan(0.5 * np.exp(log_angle))) / rate
+    )  # fmt: skip
+
+
+def shortest(X: NDArray) -> float:
+    """X_min of X (n, d)."""
+    return float(np.linalg.norm(X, axis=1).min())
+
+
+def start_of(item: Mapping[str, Any]) -> NDArray | Beside:
+    """The start of an instance: a direction w (d,), or one beside the direction excluded."""
+    return Beside(item["w"], float(item["log_angle"])) if "log_angle" in item else item["w"]
+
+
+def path(item: Mapping[str, Any]) -> Alignment:
+    """The limit flow of an instance X (n, d), y (n,), sign and start."""
+    return align(item["X"], item["y"], start_of(item), float(item["sign"]))
+
+
+def excluded(item: Mapping[str, Any]) -> bool:
+    """Whether the neuron starts in the cone of the other label: S_- for V_+."""
+    X, y, w = item["X"], item["y"], item["w"]
+    return bool(np.array_equal(X @ w > 0.0, y == -float(item["sign"])))
+
+
+def separated(item: Mapping[str, Any]) -> bool:
+    """(A1) with mu >= 1e-7, of which floats still know eight digits."""
+    return bool(np.isfinite(item["X"]).all()) and separation(item["X"], item["y"]) >= 1e-7
+
+
+def starts() -> dict[str, Draw]:
+    """Data of every kind with a neuron that starts anywhere, hardly active, or at a boundary."""
+
+    def anywhere(data: Draw) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = data(rng)
+            w = rng.standard_normal(item["X"].shape[1])
+            return {**item, "w": w, "sign": float(rng.choice([-1.0, 1.0]))}
+
+        return one
+
+    def edge(rng: np.random.Generator) -> dict[str, Any]:
+        """Beside the centre of the other label, pushed out until one of its data is inactive."""
+        item = separable_draws()["narrow"](rng)
+        X, y, sign = item["X"], item["y"], float(rng.choice([-1.0, 1.0]))
+        units = X / np.linalg.norm(X, axis=1, keepdims=True)
+        other = units[y == -sign]
+        k = rng.integers(len(other))
+        w = other.sum(axis=0) + 0.3 * rng.standard_normal(X.shape[1])
+        return {**item, "w": w - (1.0 + 1e-9) * (w @ other[k]) * other[k], "sign": sign}
+
+    def slow(rng: np.random.Generator) -> dict[str, Any]:
+        """The slowest data known, more data among them, all a little moved."""
+        item = slowest(float(np.exp(rng.uniform(np.log(1e-3), -0.05))), 1e-3)
+        Z = item["y"][:, None] * item["X"]
+        more = rng.dirichlet(np.ones(4), int(rng.integers(0, 4))) @ Z
+        y = np.append(item["y"], rng.choice([-1.0, 1.0], len(more)))
+        Z = np.append(Z, more / np.linalg.norm(more, axis=1, keepdims=True), axis=0)
+        moved = 10.0 ** rng.uniform(-9.0, -4.0)
+        X = y[:, None] * (Z + moved * rng.standard_normal(Z.shape))
+        return {**item, "X": X, "y": y}
+
+    drawn = {name: anywhere(draw) for name, draw in separable_draws().items()}
+    return {**drawn, "edge": edge, "slowest": slow}
+
+
+def excluded_starts(deepest: float = 300.0) -> dict[str, Draw]:
+    """The same data with a neuron at the angle theta from x_- (x_+ for V_-), log theta down to
+    -`deepest`."""
+
+    def beside(start: Draw) -> Draw:
+        return lambda rng: {**start(rng), "log_angle": -float(rng.uniform(1.0, deepest))}
+
+    return {name: beside(draw) for name, draw in starts().items()}
+
+
+def everywhere() -> dict[str, Draw]:
+    """Starts of every kind, and starts beside the direction excluded."""
+    beside = {f"{name}, beside": draw for name, draw in excluded_starts().items()}
+    return {**starts(), **beside}
+
+
+def odd(rng: np.random.Generator) -> dict[str, Any]:
+    """Small whole numbers in one to three dimensions, in units of 1e-8, 1 or 1e8: duplicates,
+    opposite data, starts on boundaries, along data and along their sums."""
+    n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    Z = rng.integers(0, 3, (n, d)).astype(float)
+    Z[:, 0] += 1.0
+    Z[-1] = Z[0] * rng.integers(1, 3) if rng.random() < 0.5 else Z[-1]
+    y = np.where(np.arange(n) == 0, 1.0, rng.choice([-1.0, 1.0], n))
+    y[-1] = -1.0
+    X = y[:, None] * Z
+    along = rng.choice(np.append(X, [X[y > 0.0].sum(axis=0), X[y < 0.0].sum(axis=0)], axis=0))
+    w = rng.integers(-2, 3, d) if rng.random() < 0.5 else rng.choice([-1.0, 1.0]) * along
+    unit = 10.0 ** float(rng.choice([-8.0, 0.0, 8.0]))
+    return {"X": X * unit, "y": y, "w": w.astype(float), "sign": float(rng.choice([-1.0, 1.0]))}
+
+
+def angle_from_excluded(item: Mapping[str, Any]) -> float:
+    """log of the angle between the start and x_- (x_+ for the sign -1), by the chord."""
+    if "log_angle" in item:
+        return float(item["log_angle"])
+    away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
+    chord = item["w"] / np.linalg.norm(item["w"]) - away / np.linalg.norm(away)
+    with np.errstate(divide="ignore"):
+        return float(np.log(2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(chord), 1.0))))
+
+
+def vector(item: Mapping[str, Any]) -> NDArray:
+    """The start as a direction (d,), an angle below 1e-8 as 0."""
+    if "log_angle" not in item:
+        return np.asarray(item["w"])
+    away = item["X"][item["y"] == -float(item["sign"])].sum(axis=0)
+    away = away / np.linalg.norm(away)
+    across = item["w"] - (item["w"] @ away) * away
+    angle = np.exp(max(float(item["log_angle"]), -50.0))
+    return np.asarray(np.cos(angle) * away + np.sin(angle) * across / np.linalg.norm(across))
+
+
+def both_labels(item: Mapping[str, Any]) -> bool:
+    """(A1), with data of both labels."""
+    known = np.isfinite(item["X"]).all() and len(set(np.asarray(item["y"]))) == 2
+    return bool(known and separation(item["X"], item["y"]) > 0.0)
+
+
+def allowed_start(item: Mapping[str, Any]) -> bool:
+    """A neuron that is not 0 and, by (A2), no multiple of the sum that is forbidden to it."""
+    return bool(np.any(item["w"])) and angle_from_excluded(item) > (
+        -np.inf if "log_angle" in item else np.log(1e-12)
+    )
+
+
+def home_by(bound: Callable[[DataConstants], float], item: Mapping[str, Any]) -> float:
+    """By how much, in units of 1 / X_min, a neuron is home before `bound`, and before the stay that
+    its angle allows it after that if it starts in the cone of the other label.
+
+    NaN for mu < 1e-7, of which floats no longer know eight digits, for a start so near to the
+    direction excluded that only `Beside` can tell the angle.
+    """
+    X, y, log_angle = item["X"], item["y"], angle_from_excluded(item)
+    if separation(X, y) < 1e-7 or ("log_angle" not in item and log_angle < np.log(1e-7)):
+        return float("nan")
+    data, found = data_constants(X, y), path(item)
+    inside = excluded({**item, "w": vector(item)})
+    longest = stay(X, y, log_angle, float(item["sign"])) if inside else 0.0
+    needed = found.time if found.status in ("serves", "dead") else np.inf
+    return (bound(data) + longest - needed) * data.X_min
+
+
+def home_in_time() -> Statement:
+    """ea.ours.time: a neuron is home by t_*, and one that starts in the cone of the other label, at
+    the angle theta from its centre, by t_* + log(cot(theta/2)) / |x_-|.
+
+    Neurons of V_- with the labels exchanged. The pulls at f = 0 are those of the exponential loss.
+    """
+    return Statement(
+        "a neuron is home by its time",
+        {**everywhere(), "odd": odd},
+        lambda item: home_by(lambda data: uniform_time(data.mu, data.X_min), item),
+        given("ea.ours.time", data=both_labels, start=allowed_start),
+        tolerance=TOLERANCE,
+        fixed=("y", "sign", "log_angle"),
+    )
+
+
+def slowest(mu: float, gap: float) -> dict[str, Any]:
+    """Four unit vectors in space, and a start outside S_-, that need nearly t_*; gap -> 0.
+
+    With sin d = sqrt((1 - mu) / 2): z_2, z_4 = (+-sin d, cos d, 0) and z_1, z_3 = (-+gap, p, r), p
+    so that cos(z_1, z_2) = cos(z_3, z_4) = mu. x_1, x_2 = -z_1, -z_2 are negative. The neuron
+    starts active on x_1 alone, beside the boundary of x_2, moves across to where x_3 takes over,
+    and is home when x_4 wakes. Needs gap^2 small against 1 - mu.
+    """
+    s, c = np.sqrt(0.5 * (1.0 - mu)), np.sqrt(0.5 * (1.0 + mu))
+    p = (mu + gap * s) / c
+    r = np.sqrt(1.0 - p**2 - gap**2)
+    Z = np.array([[-gap, p, r], [s, c, 0.0], [gap, p, r], [-s, c, 0.0]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    w = np.array([1.0, 0.0, 0.0]) - (1.0 - gap) * s / mu * Z[0]
+    return {"X": y[:, None] * Z, "y": y, "w": w, "sign": 1.0}
+
+
+def time_is_reached() -> list[Evidence]:
+    """ea.ours.reached: the slowest data satisfy (A1) with this mu, and 1 - time / t_* -> 0."""
+    items = [(mu, gap, slowest(mu, gap)) for mu in BOUND_MUS for gap in GAPS]
+    off = max(abs(separation(item["X"], item["y"]) / mu - 1.0) for mu, _, item in items)
+    short = {
+        gap: max(1.0 - path(item).time / uniform_time(mu) for mu, g, item in items if g == gap)
+        for gap in GAPS
+    }
+    inside = sum(excluded(item) for _, _, item in items)
+    return [
+        fact("of these neurons start in S₋", inside, 0),
+        bound("|μ of the data / μ - 1|", off, "<=", 1e-8, ""),
+        *(
+            bound(f"1 - time / t_* at gap {gap:g}, the largest over μ", one, "<=", 20.0 * gap, "",
+                  digits=2)
+            for gap, one in short.items()
+        ),
+        note("values of μ", BOUND_MUS, digits=None),
+    ]  # fmt: skip
+
+
+def least_constant() -> float:
+    """The least c with t_* X_min <= c log n / sqrt(mu) for all mu in (0, 1] and n >= 2."""
+    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 20_001))
+    return float(np.max(np.sqrt(grid) * [uniform_time(mu) for mu in grid]) / np.log(2.0))
+
+
+# --- How small eps has to be: alignment at a finite eps, from the proof of the limit's time -------
+#
+# For the exponential loss, and for twice the logistic one, a datum pulls with gamma_i y_i x_i,
+# where e^-phi <= gamma_i <= e^phi as long as all |f(x_i)| <= phi. So a neuron of V_+ moves by
+#
+#     w' = |w| g,    g = sum gamma_i z_i over the active data, z_i = y_i x_i:
+#
+# in the cone K of the z_i at every eps. Hence (a) <z_j, w>' >= mu |z_j| |w'|. A neuron not home has
+# some <z_k, w> <= 0, from -|z_k| |w(0)| at least, so that its path is no longer than |w(0)| / mu.
+#
+# (b) With b = sum z_i over the same data, |g - b| <= eta |b|, eta = (e^phi - 1) / sqrt(mu), for
+# |b| >= sqrt(mu) sum |z_i|. Put F = <b, w> / |w| and follow W = N w / |w| with N' = F N. Then
+#
+#     F' >= (1 - 2 eta) X_min^2 - F^2,    <z_j, W>' >= (mu - eta) |z_j| |b| N,
+#
+# and the argument of `limit_time` gives t <= (2 / X) arsinh(sin d / (mu - eta)) with X = X_min
+# sqrt(1 - 2 eta). For phi <= mu^(3/2) / 8 we have eta <= 0.134 mu, and that is at most 1.35 t_*.
+#
+# (c) In S_- the angle theta to x_- has theta' >= |x_-| (sin theta - eta), which is at least half of
+# |x_-| sin theta if eta <= sin(theta(0)) / 2.
+#
+# (d) |w_j|' <= e^phi M |w_j|, M = max(|x_+|, |x_-|), for a sum of part of the z_i of one label is
+# no longer than that of all. So |f| <= h X_max eps^2 W_max^2 exp(2 e^phi M t), which is at most
+# phi.
+
+
+def excluded_angle(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float | None:
+    """The least angle theta to x_- (x_+) of the neurons W (h, d) that start in S_- with sign 1 (in
+    S_+ with sign -1), from sines of chords; None if there is no such neuron."""
+    angles = []
+    for label, u in centres(X, y).items():
+        away = label * u / np.linalg.norm(u)
+        for w in W[signs == -label]:
+            if np.array_equal(X @ w > 0.0, y == label):
+                angles.append(2.0 * np.arcsin(0.5 * np.linalg.norm(w / np.linalg.norm(w) - away)))
+    return float(min(angles)) if angles else None
+
+
+def enough_time(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
+    """T_* = (3/2) t_* + 2 log(cot(theta/2)) / min(|x_+|, |x_-|), of a start W (h, d)."""
+    data, theta = data_constants(X, y), excluded_angle(X, y, W, signs)
+    time = 1.5 * uniform_time(data.mu, data.X_min)
+    if theta is None:
+        return time
+    least = min(float(np.linalg.norm(u)) for u in centres(X, y).values())
+    return time - 2.0 * float(np.log(np.tan(0.5 * theta))) / least
+
+
+def enough_log_eps(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
+    """ln of the eps from which all neurons are home at T_*.
+
+    It is sqrt(phi / (h X_max)) exp(-e^phi M T_*) / W_max, phi = sqrt(mu) min(mu, 2 sin theta) / 8.
+    """
+    data, theta = data_constants(X, y), excluded_angle(X, y, W, signs)
+    begin = start_constants(X, y, W, signs)
+    reach = data.mu if theta is None else min(data.mu, 2.0 * np.sin(theta))
+    phi = np.sqrt(data.mu) * reach / 8.0
+    M = max(float(np.linalg.norm(u)) for u in centres(X, y).values())
+    growth = np.exp(phi) * M * enough_time(X, y, W, signs)
+    return float(0.5 * np.log(phi / (begin.h * data.X_max)) - np.log(begin.W_max) - growth)
+
+
+def _instance(rng: np.random.Generator, largest: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    n, d, h = (int(rng.integers(2, top + 1)) for top in (6, largest, 8))
+    mu = float(np.exp(rng.uniform(np.log(1e-3), np.log(0.9))))
+    X, y = separable(n, d, mu, rng)
+    signs = rng.choice([-1.0, 1.0], h)
+    W = rng.standard_normal((h, d)) * 10.0 ** rng.uniform(-1.0, 1.0, (h, 1))
+    u = centres(X, y)[-signs[0]] * -signs[0]
+    W[0] = u / np.linalg.norm(u) + 10.0 ** -rng.uniform(0.0, 4.0) * rng.standard_normal(d)
+    return X, y, W, signs
+
+
+def at_our_scale(seed: int, count: int) -> pd.DataFrame:
+    """(GF) from the largest eps of `enough_log_eps`: home at T_*?
+
+    The first neuron starts beside the direction excluded. Columns: T, needed, log_eps, and
+    log_eps_printed, that of (Small) with min(zeta_1, zeta_2).
+    """
+    rng = np.random.default_rng(seed)
+
+    def one(k: int) -> Mapping[str, Any]:
+        X, y, W, signs = _instance(rng, 8)
+        T, log_eps = enough_time(X, y, W, signs), enough_log_eps(X, y, W, signs)
+        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
+        found = flow(X, y, W, signs, log_eps, T, loss, method=DOP853)
+        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
+        return {
+            "T": T,
+            "needed": float(alignment_times(found).max()),
+            "log_eps": log_eps,
+            "log_eps_printed": log_eps_allowed(data, begin, needed_zeta(data, begin)),
+        }
+
+    return survey(range(count), one)
+
+
+def scale_is_enough(found: pd.DataFrame) -> list[Evidence]:
+    """ea.ours.scale: all neurons are home at T_* from ln eps of our bound, and how much larger that
+    eps is than the one of (Small)."""
+    ratio = found.log_eps_printed / found.log_eps
+    return [
+        fact(f"of {len(found)} flows at the largest ε allowed here, those with a neuron that is "
+             "not home at T⁎", int((~(found.needed <= found["T"])).sum()), 0),
+        note("largest share of T⁎ that was needed", float((found.needed / found["T"]).max()),
+             digits=2),
+        note("ln ε here, from and to", _ends(found.log_eps), digits=3),
+        note("ln ε of (Small) over ln ε here, from and to", _ends(ratio), digits=3),
+    ]  # fmt: skip
+
+
+def _ends(values: pd.Series) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def largest_growth(flown: FlowPath, points: int = 40) -> float:
+    """The largest |w_j(t)| / |w_j(0)| of a neuron while it is not home, on a grid of the path."""
+    times, until = alignment_times(flown), flown.t[-1]
+    most = 0.0
+    start = neurons(flown, flown.t[0])[1]
+    for j, home in enumerate(times):
+        grid = np.linspace(flown.t[0], min(home, until), points)
+        most = max(most, float(np.exp((neurons(flown, grid)[1][:, j] - start[j]).max())))
+    return most
+
+
+def relative_length(found: Alignment) -> float:
+    """The length of the polygon in weight space up to the last event, over |w(0)|.
+
+    On a leg |w| = p cosh(q) and the way along it is p sinh(q), p the distance of its line from 0.
+    """
+    size, length = 1.0, 0.0
+    for leg, time in zip(found.legs, found.durations, strict=False):
+        end = leg.q + leg.rate * time
+        p = size / np.cosh(leg.q)
+        length += p * (np.sinh(end) - np.sinh(leg.q))
+        size = p * np.cosh(end)
+    return float(length)
+
+
+def in_the_setting(item: Mapping[str, Any]) -> bool:
+    """(A1), and a neuron that is not 0."""
+    known = np.isfinite(item["X"]).all() and np.any(item["w"])
+    return bool(known and separation(item["X"], item["y"]) > 0.0)
+
+
+def polygons_are_short() -> Statement:
+    """As eps -> 0 the polygon is no longer than |w(0)| / mu; the slack is relative."""
+
+    def slack(item: Mapping[str, Any]) -> float:
+        mu = data_constants(item["X"], item["y"]).mu
+        return 1.0 - mu * relative_length(path(item)) if mu >= 1e-7 else float("nan")
+
+    return Statement(
+        "the polygon of a neuron is no longer than its start over μ",
+        {**starts(), "odd": odd},
+        slack,
+        given("ea.ours.growth", setting=in_the_setting),
+        tolerance=TOLERANCE,
+        fixed=("y", "sign"),
+    )
+
+
+def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
+    """ea.ours.growth: from starts of norm 1e-3 to 1e3 no neuron grows by more than 1 + 1/mu before
+    it is home; exponential and logistic loss, random data of every kind."""
+    rng = np.random.default_rng(seed)
+    draws = separable_draws((2, 5), (2, 5))
+    kinds = [draws[name] for name in ("wide", "narrow", "integers", "parallel")]
+
+    def one(k: int) -> Mapping[str, Any]:
+        item = kinds[k % len(kinds)](rng)
+        X, y = item["X"], item["y"]
+        h = int(rng.integers(1, 5))
+        W, signs = rng.standard_normal((h, X.shape[1])), rng.choice([-1.0, 1.0], h)
+        mu = data_constants(X, y).mu
+        log_eps = float(rng.uniform(-3.0, 3.0) * np.log(10.0))
+        loss = (EXPONENTIAL, LOGISTIC)[k // 4 % 2]
+        flown = flow(X, y, W, signs, log_eps, 20.0, loss, method=DOP853)
+        return {
+            "share": largest_growth(flown) / (1.0 + 1.0 / mu),
+            "status": flown.status,
+        }
+
+    found = survey(range(count), one)
+    return [
+        fact(f"of {len(found)} flows, those in which a neuron outgrows 1 + 1/μ before it is home",
+             int((~(found.share <= 1.0)).sum()), 0),
+        note("largest share of 1 + 1/μ", float(found.share.max()), digits=2),
+    ]  # fmt: skip
+
+
+# --- Theorem 1, part 1: by the time t_1 every neuron is home, in the cone of its label or
+# dead ---------------------------------------------------------------------------------------------
+#
+# As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements
+# are given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
+
+
+Zeta = Callable[[DataConstants, StartConstants], float]
+
+RATE = Reading(
+    "the hidden constant may depend on the lengths of the data and on the angles of the start, but "
+    "not on n and μ",
+    "the constant of the proof is 16 / (min(ζ, ξ) Xₘᵢₙ), where ξ = μ² by itself: its bound is of "
+    "order log n / √(μ⁵)",
+)
+"""How the order log n / sqrt(mu) is read."""
+
+
+def started(item: Mapping[str, Any]) -> StartConstants:
+    """The constants of the start of an instance, zeta_2 from its angle where that is given."""
+    w, sign = np.asarray(item["w"])[None], np.array([float(item["sign"])])
+    found = start_constants(item["X"], item["y"], w, sign)
+    if "log_angle" not in item:
+        return found
+    squared = float(np.sin(np.exp(item["log_angle"])) ** 2)
+    return StartConstants(found.h, found.W_min, found.W_max, squared)
+
+
+def home_at_t_1(zeta: Zeta, says: str, draws: Mapping[str, Draw]) -> Statement:
+    """As eps -> 0 the neuron is home at t_1, computed with this zeta; slack in units of 1/X_min."""
+
+    def slack(item: Mapping[str, Any]) -> float:
+        found, data = path(item), data_constants(item["X"], item["y"])
+        t_1 = alignment_time(data, zeta(data, started(item)))
+        home = found.status in ("serves", "dead")
+        return (t_1 - found.time) * shortest(item["X"]) if home else -np.inf
+
+    return Statement(says, draws, slack, {"(A1)": separated}, fixed=("y", "sign", "log_angle"))
+
+
+def alignment_printed_time() -> Statement:
+    """ea.thm1.align.1: every neuron is home at the printed t_1, with max(zeta_1, zeta_2)."""
+    return home_at_t_1(printed_zeta, "home at t₁ with ζ = max(ζ₁, ζ₂)", everywhere())
+
+
+def needed_time() -> Statement:
+    """Every neuron is home at t_1 with min(zeta_1, zeta_2)."""
+    return home_at_t_1(needed_zeta, "home at t₁ with ζ = min(ζ₁, ζ₂)", everywhere())
+
+
+def on_its_own_label(item: Mapping[str, Any]) -> bool:
+    """Whether the neuron starts active on a datum of its own label."""
+    X, y, w = item["X"], item["y"], item["w"]
+    return bool(np.any(X[y == float(item["sign"])] @ w > 0.0))
+
+
+def hardly_active() -> dict[str, Draw]:
+    """Starts active on one datum of the right label, at an angle of 1e-12 to 0.1 to its boundary,
+    and otherwise as near as can be to the centre of the other label."""
+
+    def of(data: Draw) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = data(rng)
+            X, y, sign = item["X"], item["y"], float(rng.choice([-1.0, 1.0]))
+            own = X[y == sign][rng.integers(int(np.sum(y == sign)))]
+            own = own / np.linalg.norm(own)
+            w = X[y == -sign].sum(axis=0)
+            w = w - (w @ own) * own
+            size = 10.0 ** -float(rng.uniform(1.0, 12.0)) * max(np.linalg.norm(w), 1e-6)
+            return {**item, "w": w + size * own, "sign": sign}
+
+        return one
+
+    return {f"{name}, hardly active": of(draw) for name, draw in separable_draws().items()}
+
+
+def own_label_serves() -> Statement:
+    """ea.thm1.align.2: a neuron that starts active on a datum of its label serves it at t_1.
+
+    With the printed zeta: such a neuron is not in the cone of the other label, so that zeta_2 does
+    not matter to it.
+    """
+
+    def slack(item: Mapping[str, Any]) -> float:
+        found, data = path(item), data_constants(item["X"], item["y"])
+        t_1 = alignment_time(data, printed_zeta(data, started(item)))
+        return (t_1 - found.time) * shortest(item["X"]) if found.status == "serves" else -np.inf
+
+    return Statement(
+        "active on its own label: serves at t₁",
+        {**starts(), **hardly_active()},
+        slack,
+        {"(A1)": separated, "starts active on its own label": on_its_own_label},
+        fixed=("y", "sign"),
+    )
+
+
+def at_the_allowed_scale(seed: int, count: int) -> pd.DataFrame:
+    """(GF) at the largest eps of (Small), with min(zeta_1, zeta_2): when the last neuron is home.
+
+    n from 2 to 5, d from 2 to 6, mu from 0.05 to 0.8, 1 to 5 neurons, both losses. Columns:
+    log_eps, t_1, needed, served (whether all neurons that started active on their own label serve).
+    """
+    rng = np.random.default_rng(seed)
+
+    def one(k: int) -> Mapping[str, Any]:
+        n, d, h = (int(rng.integers(low, high)) for low, high in ((2, 6), (2, 7), (1, 6)))
+        X, y = separable(n, d, float(np.exp(rng.uniform(np.log(0.05), np.log(0.8)))), rng)
+        W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
+        data, begin = data_constants(X, y), start_constants(X, y, W, signs)
+        zeta = needed_zeta(data, begin)
+        t_1, log_eps = alignment_time(data, zeta), log_eps_allowed(data, begin, zeta)
+        loss = (EXPONENTIAL, TWICE_LOGISTIC)[k % 2]
+        found = flow(X, y, W, signs, log_eps, t_1, loss, rtol=1e-7)
+        last = [active for _, active in patterns(found)][-1]
+        own = y[:, None] == signs
+        began = np.any((X @ W.T > 0.0) & own, axis=0)
+        return {
+            "log_eps": log_eps,
+            "t_1": t_1,
+            "needed": float(alignment_times(found).max()),
+            "served": bool(np.all(np.all(last == own, axis=0)[began])),
+        }
+
+    return survey(range(count), one)
+
+
+def flows_are_home(found: pd.DataFrame) -> list[Evidence]:
+    """What `at_the_allowed_scale` shows: all home at t_1, and what is needed of it."""
+    late = int((~(found.needed <= found.t_1)).sum())
+    return [
+        fact("flows at the ε of (Small) with ζ = min(ζ₁, ζ₂): not home at t₁", late, 0,
+             tried=len(found)),
+        fact("of these with a neuron that began on its own label and does not serve",
+             int((~found.served).sum()), 0, tried=len(found)),
+        note("largest share of t₁ that was needed", float((found.needed / found.t_1).max()),
+             digits=2),
+        note("ln ε of these flows, from and to",
+             (float(found.log_eps.min()), float(found.log_eps.max())), digits=3),
+    ]  # fmt: skip
+
+
+def home_within_the_order() -> Statement:
+    """ea.thm1.align.order: as eps -> 0 a neuron is home by 3 log n / (sqrt(mu) X_min), and the stay
+    that its angle from the direction excluded allows it; the slack is in units of 1/X_min."""
+
+    def order(data: DataConstants) -> float:
+        return 3.0 * float(np.log(data.n)) / (np.sqrt(data.mu) * data.X_min)
+
+    return Statement(
+        "home by 3 log n / (√μ Xₘᵢₙ), and log(cot(θ/2)) / |x₋| in the cone of the other label",
+        everywhere(),
+        lambda item: home_by(order, item),
+        {"(A1), data of both labels": both_labels},
+        fixed=("y", "sign", "log_angle"),
+    )
+
+
+def growth_of_the_time() -> list[Evidence]:
+    """ea.thm1.t1.scaling: t_* X_min <= 3 log n / sqrt(mu) for all n >= 2 and mu, and data whose
+    time grows as mu -> 0.
+
+    Outside the cone of the other label t_* is enough (`limit_time`); inside it, a term is added
+    that only the start's angle and |x_-| >= X_min decide. In the time's order n is not needed, and
+    instead of 1 / sqrt(mu) there is log(1 / mu).
+    """
+    mus = 10.0 ** -np.arange(1.0, 9.0)
+    times = np.array([path(slowest(mu, 1e-3)).time for mu in mus])
+    return [
+        bound("least c with t_* Xₘᵢₙ ≤ c log n / √μ for all n ≥ 2 and μ", least_constant(), "<=",
+              3.0, ""),
+        bound("least growth of the slowest data's time as μ falls by 10, in log 10",
+              float(np.diff(times).min() / np.log(10.0)), ">", 1.0, "", digits=3),
+        note("its times, for μ = 1e-1, ..., 1e-8", tuple(times.tolist()), digits=3),
+        note("t_* there", tuple(uniform_time(mu) for mu in mus), digits=3),
+    ]  # fmt: skip
+
+
+# --- Second route: A neuron beside x_-, enclosed: x_1 = (1, 0) with label 1, x_2 = (-12/13,
+# 5/13) with label -1 ------------------------------------------------------------------------------
+#
+# At the angle theta from x_2 towards x_1 a neuron of V_+ is in S_- as long as sin(theta) <= 12/13.
+# Only x_2 is active there, f(x_2) = v <w, x_2> = f, and for the exponential loss
+#
+#     d theta/dt = e^f sin(theta),    d log|w|/dt = -e^f cos(theta),
+#
+# so that 0 <= f <= |w(0)|^2 = eps^2. The exit is at tan(theta/2) = 2/3, and its time t obeys
+#
+#     e^(-eps^2) L <= t <= L,    L = log((2/3) / tan(theta(0)/2)).
+#
+# Here n = 2, mu = 12/13, X_min = X_max = h = W_max = 1. In the plane K is the wedge between z_1 and
+# z_2, and the nearest vectors outside of both cones are at the angle arccos(5/13) from it: so xi =
+# 1 - 25/169; and zeta_1, from the boundaries of the cones at that angle from x_1 and x_2, is as
+# much.
+
+
+MU, XI = Fraction(12, 13), Fraction(144, 169)
+EXIT = Fraction(2, 3)
+"""tan(theta/2) where sin(theta) = 12/13."""
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """Times with certain error bounds, as balls.
+
+    exit     when the neuron leaves S_-
+    t_1      16 log n / (m_2 sqrt(mu) X_min)
+    pattern  4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
+    small    whether ln eps is certainly within both bounds of (Small)
+    """
+
+    exit: arb
+    t_1: arb
+    pattern: arb
+    small: bool
+
+
+def enclosed(half_tangent: Fraction, log_eps: int) -> Enclosed:
+    """The times for tan(theta(0)/2) = `half_tangent` < 2/3 and ln eps = `log_eps`, with the printed
+    zeta = max(zeta_1, zeta_2), of which m_2 = min(zeta, xi) = 144/169 knows nothing."""
+    longest = _ball(EXIT / half_tangent).log()
+    shortest = longest * (-((2 * arb(log_eps)).exp())).exp()
+    root = _ball(XI) * _ball(MU).sqrt()
+    t_1, pattern = 16 * arb(2).log() / root, 4 / root
+    outputs = (_ball(min(MU, XI)) * _ball(MU).sqrt() / 8).log()
+    small = bool(log_eps <= outputs) and bool(log_eps <= -8 * t_1)
+    return Enclosed(shortest.union(longest), t_1, pattern, small)
+
+
+def certainly_less(a: arb, b: arb) -> bool:
+    """Whether every number of the ball a is below every one of b."""
+    return bool(a < b)
+
+
+def _ball(value: Fraction) -> arb:
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+# --- Theorem 1's time t_1 forgets the start: a neuron beside x_- stays in S_- for longer than
+# that ---------------------------------------------------------------------------------------------
+#
+# The text puts zeta = max(zeta_1, zeta_2); then min(zeta, xi) = mu^2, for zeta_1 >= mu^2 = xi, and
+# the printed t_1 = 16 log n / (mu^2 sqrt(mu) X_min) is the same for every start. But a neuron of
+# V_+ at the angle theta from x_- needs about log(1/theta) / |x_-| to leave S_-.
+
+
+LARGEST_CAP = Reading(
+    "ζ₁ is the supremum of the numbers that Lemma 8 allows",
+    "Lemma 8 says only that there is one. With a smaller ζ₁ the printed bound grows, and fails for "
+    "starts that are nearer to x₋, as long as ζ₁ > ζ₂",
+)
+"""Which zeta_1 is meant."""
+HALF_TANGENT = Fraction(1, 10**7)
+"""tan(theta/2) of the start's angle theta from x_2."""
+LOG_EPS = -200
+EXAMPLE_MUS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+X = np.array([[1.0, 0.0], [-12.0 / 13.0, 5.0 / 13.0]])
+Y = np.array([1.0, -1.0])
+_UNTIL = 20.0
+"""The angle is 2e-7 at first: the tolerances must be far below it."""
+
+
+def start() -> NDArray:
+    """The unit vector (1, 2) at the angle theta from x_2, on the side of x_1."""
+    half = float(HALF_TANGENT)
+    along, across = (1.0 - half**2) / (1.0 + half**2), 2.0 * half / (1.0 + half**2)
+    return (along * X[1] + across * np.array([5.0 / 13.0, 12.0 / 13.0]))[None]
+
+
+def _times() -> tuple[float, float, float, bool]:
+    """By the flow at ln eps = LOG_EPS: when the first pattern ends, and when the neuron is home;
+    beside them the printed t_1, and whether (Small) allows this eps."""
+    signs = np.ones(1)
+    data, begin = data_constants(X, Y), start_constants(X, Y, start(), signs)
+    zeta = printed_zeta(data, begin)
+    found = flow(X, Y, start(), signs, LOG_EPS, _UNTIL, rtol=1e-12)
+    first = [t for t, _ in patterns(found)][1]
+    allowed = log_eps_allowed(data, begin, zeta)
+    return first, float(alignment_times(found)[0]), alignment_time(data, zeta), allowed >= LOG_EPS
+
+
+def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexample:
+    certain = enclosed(HALF_TANGENT, LOG_EPS)
+    return Counterexample(
+        instance={
+            "x_1": (1, 0), "y_1": 1,
+            "x_2": (Fraction(-12, 13), Fraction(5, 13)), "y_2": -1,
+            "tan(θ/2), θ the angle of w₁(0) from x₂ towards x₁": HALF_TANGENT,
+            "v_1(0)": "|w_1(0)|",
+            "ln ε": LOG_EPS,
+        },
+        assumptions={
+            "(A1), μ = 12/13": abs(separation(X, Y) - 12.0 / 13.0) < 1e-12,
+            "(A2), w₁(0) is no multiple of x₋ = x₂": HALF_TANGENT > 0,
+            "(Small), by both routes": allowed and certain.small,
+            "(R), the flow is the regular one": "the integrator's is",
+        },
+        breaks=(breaks,),
+        recheck=(recheck,),
+        route="in S₋ the angle obeys dθ/dt = e^f sin θ with 0 ≤ f ≤ ε², which puts the time of "
+        "the exit between two logarithms, enclosed in ball arithmetic",
+    )  # fmt: skip
+
+
+def _deep(mu: float) -> tuple[Alignment, float]:
+    """Two unit data with this mu, as eps -> 0: a neuron of V_+ so near to x_- that it stays there
+    for longer than t_1; and the printed t_1."""
+    data = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
+    found = data_constants(data, Y)
+    t_1 = alignment_time(found, found.xi)
+    return align(data, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0))), t_1
+
+
+def kept_at_every_mu() -> Evidence:
+    """How many mu there are with data and a start that keeps its pattern for too long: all."""
+    kept = sum(
+        found.durations[0] > t_1 / (4.0 * np.log(2.0)) for found, t_1 in map(_deep, EXAMPLE_MUS)
+    )
+    return fact("values of μ for which two data have a start that keeps its active datum for "
+                "longer than the printed bound", int(kept), 0, tried=len(EXAMPLE_MUS))  # fmt: skip
+
+
+def is_not_home_at_t_1() -> Counterexample:
+    """Two data, mu = 12/13, t_1 = 13.5, and a neuron that is in S_- until 15.7."""
+    _, home, t_1, allowed = _times()
+    certain = enclosed(HALF_TANGENT, LOG_EPS)
+    early = certainly_less(certain.exit, certain.t_1)
+    return _example(
+        bound("time at which the flow brings the neuron home", home, "<=", t_1, "", digits=3),
+        fact("the time of the exit from S₋ is enclosed below t₁", early, True),
+        allowed,
+    )
+
+
+def keeps_its_pattern() -> Counterexample:
+    """The same neuron keeps its one active datum until 15.7, where 4.9 is allowed."""
+    first, _, t_1, allowed = _times()
+    certain = enclosed(HALF_TANGENT, LOG_EPS)
+    early = certainly_less(certain.exit, certain.pattern)
+    longest = t_1 / (4.0 * np.log(2.0))  # 4 / (m_2 sqrt(mu) X_min n_a), n_a = 1
+    return _example(
+        bound("time for which the flow keeps x₂ alone active", first, "<=", longest, "", digits=3),
+        fact("the time of the exit from S₋ is enclosed below 4/(m₂ √μ Xₘᵢₙ)", early, True),
+        allowed,
+    )
+
+
+# --- How much room Theorem 1 leaves: its time and its eps against what data and flows need --------
+
+
+LARGEST = 0.0
+"""The largest ln eps that is tried."""
+_EDGE = 1e-9
+"""A neuron that has died lies on a boundary, up to this."""
+
+
+def maps_printed_time(n: int, mu: float) -> float:
+    """t_1 X_min for neurons outside the cone of the other label: min(zeta, xi) = mu^2 at best."""
+    data = DataConstants(n, 1, n - 1, mu, 1.0, 1.0, mu**2, mu**2)
+    return alignment_time(data, mu**2)
+
+
+def slowest_start(X: NDArray, y: NDArray, rng: np.random.Generator, tries: int) -> float:
+    """The longest way home, in 1 / X_min, of `tries` neurons of V_+ that begin outside S_-."""
+    times = [0.0]
+    for w in rng.standard_normal((tries, X.shape[1])):
+        if not np.array_equal(X @ w > 0.0, y == -1.0):
+            times.append(align(X, y, w).time)
+    return max(times) * float(np.linalg.norm(X, axis=1).min())
+
+
+def needed_times(
+    seed: int, ns: Sequence[int], ds: Sequence[int], mus: Sequence[float], tries: int
+) -> pd.DataFrame:
+    """For each n, d and mu the time of the slowest of `tries` neurons, each on data of its own.
+
+    Columns: n, d, mu, needed, and the bounds `printed` and `ours`, all in units of 1 / X_min. Data
+    of unit length, as `separable` draws them.
+    """
+    rng = np.random.default_rng(seed)
+
+    def one(place: tuple[int, int, float]) -> Mapping[str, Any]:
+        n, d, mu = place
+        needed = max(
+            slowest_start(*separable(n, d, mu, rng, 0.0), rng, 4) for _ in range(max(tries // 4, 1))
+        )
+        return {"n": n, "d": d, "mu": mu, "needed": needed, "printed": maps_printed_time(n, mu),
+                "ours": uniform_time(mu)}  # fmt: skip
+
+    return survey([(n, d, mu) for n in ns for d in ds for mu in mus], one)
+
+
+def slowest_times(mus: Sequence[float], gap: float = 1e-6) -> NDArray:
+    """The times of the data that come nearest to t_*."""
+    return np.array([path(slowest(mu, gap)).time for mu in mus])
+
+
+@dataclass(frozen=True)
+class BesideTimes:
+    """Two data with mu = 12/13, and a neuron of V_+ at the angle 10^-k from x_-.
+
+    decades  (m,) the k
+    needed   (m,) its time as eps -> 0
+    ours     (m,) t_* + log(cot(theta/2)) / |x_-|
+    least    (m,) t_1 with min(zeta_1, zeta_2)
+    printed  t_1 with max(zeta_1, zeta_2)
+    """
+
+    decades: NDArray
+    needed: NDArray
+    ours: NDArray
+    least: NDArray
+    printed: float
+
+
+def beside_times(decades: NDArray) -> BesideTimes:
+    """The times of `BesideTimes` for angles 10^-decades."""
+    data = data_constants(X, Y)
+    logs = -np.log(10.0) * decades
+    needed = [align(X, Y, Beside(np.array([1.0, 0.0]), log)).time for log in logs]
+    ours = [uniform_time(data.mu) + stay(X, Y, log, 1.0) for log in logs]
+    squared = np.sin(np.exp(logs)) ** 2
+    least = [alignment_time(data, min(data.zeta_1, float(each))) for each in squared]
+    return BesideTimes(
+        decades, np.array(needed), np.array(ours), np.array(least), alignment_time(data, data.xi)
+    )
+
+
+def late_at_printed_time(found: BesideTimes) -> Evidence:
+    """At how many of the angles the neuron is not home at the printed t_1; the theorem has none."""
+    late = int(np.sum(found.needed > found.printed))
+    return fact(
+        "angles 10⁻ᵏ from x₋ of the figure at which the neuron is not home at the printed t₁",
+        late, 0, tried=len(found.needed),
+    )  # fmt: skip
+
+
+def largest_log_eps(
+    X: NDArray, y: NDArray, W: NDArray, signs: NDArray, least: float, precision: float = 0.5
+) -> float:
+    """The largest ln eps, up to `precision`, at which all neurons are home at T_*; by bisection
+    between LARGEST and `least`, where they are."""
+    until = enough_time(X, y, W, signs)
+
+    def away(_: float, z: NDArray) -> float:
+        active = X @ z[: W.size].reshape(W.shape).T > _EDGE
+        home = np.all(active == (y[:, None] == signs), axis=0) | ~active.any(axis=0)
+        return -1.0 if home.all() else 1.0
+
+    def home(log_eps: float) -> bool:
+        if away(0.0, (W / np.linalg.norm(W, axis=1, keepdims=True)).ravel()) < 0.0:
+            return True
+        path = flow(X, y, W, signs, log_eps, until, stop=away, method=DOP853, rtol=1e-7)
+        return path.status == "stopped"
+
+    low, high = LARGEST, LARGEST
+    while low > least and not home(low):
+        low, high = max(2.0 * low - 1.0, least), low
+    while high - low > precision:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if home(middle) else (low, middle)
+    return low
+
+
+def scales_along(seed: int) -> dict[str, pd.DataFrame]:
+    """`needed_scales` along each of SLICES; where two of them meet they have the same row."""
+    cells = list(dict.fromkeys(cell for line in SLICES.values() for cell in line))
+    rows = dict(zip(cells, needed_scales(seed, cells).to_dict("records"), strict=True))
+    return {name: pd.DataFrame([rows[cell] for cell in line]) for name, line in SLICES.items()}
+
+
+def needed_scales(
+    seed: int, cells: Sequence[tuple[int, float, int]], d: int = 5, draws: int = 5
+) -> pd.DataFrame:
+    """ln eps for each (n, mu, h): that of (Small), ours, and the largest that does; the least of
+    `draws` instances. Columns n, mu, h, small, ours, needed."""
+    rng = np.random.default_rng(seed)
+
+    def one(cell: tuple[int, float, int]) -> Mapping[str, Any]:
+        n, mu, h = cell
+        rows = []
+        for _ in range(draws):
+            X, y = separable(n, d, mu, rng, 0.0)
+            W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
+            W /= np.linalg.norm(W, axis=1, keepdims=True)
+            data, begin = data_constants(X, y), start_constants(X, y, W, signs)
+            ours = enough_log_eps(X, y, W, signs)
+            small = log_eps_allowed(data, begin, needed_zeta(data, begin))
+            rows.append((small, ours, largest_log_eps(X, y, W, signs, ours)))
+        small, ours, needed = np.min(rows, axis=0)
+        return {"n": n, "mu": mu, "h": h, "small": small, "ours": ours, "needed": needed}
+
+    return survey(cells, one)
+
+
+SLICES: Mapping[str, Sequence[tuple[int, float, int]]] = {
+    "mu": [(4, mu, 8) for mu in (0.001, 0.01, 0.1, 0.5)],
+    "n": [(n, 0.1, 8) for n in (2, 4, 8)],
+    "h": [(4, 0.1, h) for h in (2, 8, 32)],
+}
+"""Three lines through (n, mu, h) = (4, 0.1, 8)."""

@@ -1,0 +1,672 @@
+"""Pictures of chapter 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Wedge
+from matplotlib.ticker import LogLocator, MultipleLocator, NullFormatter, StrMethodFormatter
+from numpy.typing import NDArray
+
+from reluflow.figures import style
+from reluflow.figures.shares import share_points
+from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS
+from reluflow.geometry.separability import serves, silent
+from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
+from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, top_plane
+from reluflow.papers.phuong2021inductive.flows import Late
+from reluflow.papers.phuong2021inductive.limit import constant, normalised_margin
+from reluflow.papers.phuong2021inductive.networks import EDGES, NEURONS, SIGNS, Case, X, Y, counts
+from reluflow.papers.phuong2021inductive.own_data import Trained
+from reluflow.papers.phuong2021inductive.sectors import DEAD_STARTS_WIDTHS, Counts, chances, plane
+from reluflow.papers.phuong2021inductive.setting import Limit, extremal_directions, height
+from reluflow.papers.phuong2021inductive.synthetic_record import HIGH, SPECTRUM, Course, Look
+from reluflow.statistics import wilson
+
+# --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
+
+
+SECTOR_PLUS, SECTOR_MINUS = "#D55E00", "#0072B2"
+"""Colours of whatever belongs to a positive, or to a negative, label or output weight."""
+PALE = {"$S_{\\sigma^+}$": "#FBE0CF", "$S_{\\sigma^-}$": "#D3E6F4", "no datum active": "#D9D9D9"}
+_FINE = 1441
+
+
+@in_house_style
+def hills(data: Sequence[tuple[str, NDArray, NDArray]]) -> Figure:
+    """For each (title, X (n, 2), y (n,)): the data on the circle, and G along it with its strict
+    local maxima and minima; the sectors (13) and (14) and the silent directions are coloured."""
+    fig, axes = panels(2, len(data), height=6.2, titles=[title for title, _, _ in data])
+    for k, (_, points, labels) in enumerate(data):
+        _circle(axes[k], points, labels)
+        _hill(axes[len(data) + k], points, labels)
+    axes[len(data)].set_ylabel("$G$")
+    legend_below(fig, columns=4)
+    return fig
+
+
+@in_house_style
+def coming_home(log_sizes: Sequence[float], home: NDArray, total: int, log_angles: Sequence[float],
+                needed: Sequence[float]) -> Figure:  # fmt: skip
+    """Left: share of neurons at home against the size of the start. Right: the largest start at
+    which one neuron is at home, against its angle to the direction that it is driven away from."""
+    fig, (left, right) = panels(1, 2, height=3.6, titles=("(a)", "(b)"))
+    share_points(left, np.exp(log_sizes), home, total, "neurons at home, or dead",
+                 xlabel="norm at the start", ylabel="share of neurons")  # fmt: skip
+    angles = np.exp(log_angles)
+    right.loglog(angles, np.exp(needed), "o", color=SECTOR_PLUS, label="largest norm that does")
+    right.loglog(angles, angles, ls="--", color=style.INK, label="norm = angle")
+    right.set(xlabel="angle to the negative sum", ylabel="norm at the start")
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials: int) -> Figure:
+    """Left: the chance that one neuron dies against the angle between the labels, with fair signs
+    and with signs chosen afterwards (2, m), and the closed forms. Right: that all p die, fair signs
+    and data near the bound, against 2^-p."""
+    fig, (left, right) = panels(1, 2, height=3.7, titles=("(a) one neuron", "(b) all neurons"))
+    fine = np.linspace(90.0, 175.0, 120)
+    exact = np.array([chances(*plane(g)) for g in fine])
+    lines = (0.5 * (exact[:, 0] + exact[:, 1]), exact[:, 2])
+    for line, shares, colour, marker, label in zip(
+        lines,
+        measured,
+        (SECTOR_MINUS, SECTOR_PLUS),
+        "os",
+        ("sign drawn by itself", "sign chosen after $w_j(0)$"),
+        strict=True,
+    ):
+        left.plot(fine, line, color=colour, lw=1.3)
+        low, high = wilson(np.rint(shares * trials).astype(int), trials)
+        left.errorbar(gaps, shares,
+                      yerr=[np.maximum(shares - low, 0.0), np.maximum(high - shares, 0.0)],
+                      color=colour, marker=marker, ls="", ms=5, capsize=2.5,
+                      label=label)  # fmt: skip
+    left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
+    left.set(xlabel="angle between the labels (degrees)", ylabel="chance to die", ylim=(0.0, 0.85))
+    p = np.array(DEAD_STARTS_WIDTHS, float)
+    right.plot(p, 2.0**-p, color=style.INK, ls=":", marker="_", ms=11, mew=1.6)
+    names = list(found)
+    for k, (one, colour, marker) in enumerate(
+        zip(found.values(), (SECTOR_MINUS, "#117733", "#AA4499"), "o^D", strict=True)
+    ):
+        share = one.drawn / one.trials
+        low, high = wilson(one.drawn, one.trials)
+        right.errorbar(p + 0.09 * (k - 1), share, color=colour, marker=marker, ls="", ms=5,
+                       capsize=2.5,
+                       yerr=[np.maximum(share - low, 0.0), np.maximum(high - share, 0.0)],
+                       label=f"fair signs, {names[k]}")  # fmt: skip
+    right.set(xlabel="width $p$", ylabel="chance that all die", ylim=(-0.02, 0.6))
+    right.xaxis.set_major_locator(MultipleLocator(1))
+    legend_below(fig, columns=3)
+    return fig
+
+
+def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
+    """Which directions U (m, 2) lie in the sectors (13), (14), and in none that sees a datum."""
+    dead = silent(X, U)
+    return dict(zip(PALE, (serves(X, y, U, 1.0) & ~dead, serves(X, y, U, -1.0) & ~dead, dead),
+                    strict=True))  # fmt: skip
+
+
+def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
+    ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    turns = np.linspace(-np.pi, np.pi, _FINE)
+    U = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for name, inside in sectors(X, y, U).items():
+        for a, b in arcs(turns, inside):
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
+    ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8))
+    longest = np.linalg.norm(X, axis=1).max()
+    for x, label in zip(X, y, strict=True):
+        colour = SECTOR_PLUS if label > 0 else SECTOR_MINUS
+        tip = 0.85 * x / longest
+        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=colour, lw=0.9)
+        ax.plot(*tip, marker="+" if label > 0 else "_", ls="", ms=8, mew=1.8, color=colour)
+    for sign, colour, marker in ((1.0, SECTOR_PLUS, "^"), (-1.0, SECTOR_MINUS, "v")):
+        for w in extremal_directions(X, y, sign):
+            ax.plot(*(1.1 * w), marker=marker, ls="", ms=7, color=colour)
+
+
+def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
+    turns = np.linspace(-np.pi, np.pi, _FINE)
+    U = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for name, inside in sectors(X, y, U).items():
+        for a, b in arcs(turns, inside):
+            ax.axvspan(*np.degrees([a, b]), color=PALE[name], lw=0.0, zorder=0.1)
+        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+    ax.plot(np.degrees(turns), height(X, y, U), color=style.INK, lw=1.3)
+    for sign, colour, marker, name in ((1.0, SECTOR_PLUS, "^", "strict maximum"),
+                                       (-1.0, SECTOR_MINUS, "v", "strict minimum")):  # fmt: skip
+        for w in extremal_directions(X, y, sign):
+            ax.plot(np.degrees(np.arctan2(w[1], w[0])), height(X, y, w), marker=marker, ls="", ms=8,
+                    color=colour, zorder=5)  # fmt: skip
+        style.legend_entry(ax, name, ls="", marker=marker, ms=7, color=colour)
+    for label, colour, marker, name in ((1.0, SECTOR_PLUS, "+", "datum, $y = +1$"),
+                                        (-1.0, SECTOR_MINUS, "_", "datum, $y = -1$")):  # fmt: skip
+        if np.any(y == label):
+            style.legend_entry(ax, name, ls="", marker=marker, ms=8, mew=1.8, color=colour)
+    ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
+    ax.xaxis.set_major_locator(MultipleLocator(90))
+
+
+def arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
+    """The stretches (from, to) of `turns` on which `inside` holds."""
+    edges = np.diff(np.concatenate([[False], inside, [False]]).astype(int))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    return [(float(turns[a]), float(turns[b])) for a, b in zip(starts, ends, strict=True)]
+
+
+# --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
+
+
+POSITIVE, NEGATIVE, OURS = "#D55E00", "#0072B2", "#117733"
+_LN10 = float(np.log(10.0))
+_LIMIT_FLOOR = 1e-7
+
+
+@in_house_style
+def distances(spanning: Sequence[Late], few: Sequence[Late], sizes: Sequence[Late]) -> Figure:
+    """Distance of (8) against log10(1/L), logarithmic axes: starts near zero for support examples
+    that span (blue) and that do not (orange); starts of several norms with their asymptotes."""
+    fig, (left, right) = panels(1, 2, height=3.9, sharey=True,
+                                titles=["starts near zero", "starts of other sizes"])  # fmt: skip
+    for found, colour, dash, name in (
+        (spanning, NEGATIVE, "-", "support examples span"),
+        (few, POSITIVE, (0, (5, 2)), "they do not"),
+    ):
+        for each in found:
+            shown = np.where(each.distances[:, 0] > _LIMIT_FLOOR, each.distances[:, 0], np.nan)
+            left.loglog(each.tau / _LN10, shown, color=colour, ls=dash, lw=1.3)
+        style.legend_entry(left, name, color=colour, ls=dash, lw=1.3)
+    for each in sizes:
+        right.loglog(each.tau / _LN10, each.distances[:, 0], color=style.INK, lw=1.2)
+        law = np.sqrt(constant(each) / each.tau)
+        right.loglog(each.tau / _LN10, law, color=OURS, ls=(0, (1, 1.2)), lw=1.4)
+    style.legend_entry(right, "flows", color=style.INK, lw=1.2)
+    style.legend_entry(right, "closed form", color=OURS, ls=(0, (1, 1.2)), lw=1.4)
+    _slopes(left)
+    for ax in (left, right):
+        ax.set_xlabel("$\\log_{10}(1/\\ell)$")
+    left.set_ylabel("distance of (8)")
+    left.set_ylim(_LIMIT_FLOOR, 3.0)
+    legend_below(fig, columns=4)
+    return fig
+
+
+def _slopes(ax: Axes) -> None:
+    """Two thin lines of slope -1 and -1/2, above the flows."""
+    x = np.array([10.0, 4e5])
+    for power, text in ((-1.0, "slope −1"), (-0.5, "slope −1/2")):
+        ax.loglog(x, 1.5 * (x / x[0]) ** power, color=style.QUIET, lw=0.8, ls=(0, (4, 2)))
+        at, beside = (20.0, (-50, -3)) if power == -1.0 else (3e3, (5, 5))
+        place = (at, 1.5 * (at / x[0]) ** power)
+        ax.annotate(text, place, xytext=beside, textcoords="offset points", fontsize=8,
+                    color=style.QUIET)  # fmt: skip
+
+
+@in_house_style
+def growth(found: Sequence[Late]) -> Figure:
+    """Left: |W_+|^2 / log t and |W_-|^2 / log t over their limits; right: the normalised margin
+    over its limit; against log10 t, both labels of every flow."""
+    fig, (left, right) = panels(1, 2, height=3.7, titles=["norms", "normalised margin"])
+    for each in found:
+        for sign, w in each.limit.vectors.items():
+            kept = each.log_t > 3.0
+            x = each.log_t[kept] / _LN10
+            look = {"color": POSITIVE if sign > 0 else NEGATIVE, "lw": 1.2,
+                    "ls": "-" if sign > 0 else (0, (5, 2))}  # fmt: skip
+            size = float(np.linalg.norm(w))
+            left.semilogx(x, np.exp(each.log_square(sign)[kept]) / each.log_t[kept] / size, **look)
+            right.semilogx(x, 2.0 * size * normalised_margin(each, sign)[kept], **look)
+    for ax in (left, right):
+        ax.axhline(1.0, color=style.INK, lw=0.8, ls=(0, (4, 2)))
+        ax.set_xlabel("$\\log_{10} t$")
+    left.set_ylabel("$\\|W_\\pm\\|^2 / \\log t$ over $\\|w_\\pm\\|$")
+    right.set_ylabel("$\\tilde\\gamma$ over $1 / (2\\|w_\\pm\\|)$")
+    style.legend_entry(left, "positive group", color=POSITIVE, lw=1.2)
+    style.legend_entry(left, "negative group", color=NEGATIVE, lw=1.2, ls=(0, (5, 2)))
+    legend_below(fig, columns=2)
+    return fig
+
+
+# --- Neurons in the plane from tiny weights to the limit: they turn, grow, and turn again ---------
+
+
+_POINTS = 400
+_START = 0.4
+_ACTIVE = "positive data active", "negative data active", "no datum active"
+
+
+@in_house_style
+def turning(late: Late) -> Figure:
+    """The paths of all neurons of a flow in the plane, those with a_j > 0 in one panel and those
+    with a_j < 0 in the other: the angle is the direction, the radius grows with log |w_j|."""
+    titles = ("(a) neurons with $a_j > 0$", "(b) neurons with $a_j < 0$")
+    fig, axes = panels(1, 2, height=4.4, titles=titles)
+    U, R = _moments(late)
+    start = float(R[0].mean())
+    radii = np.maximum(_START + (1.0 - _START) * (R - start) / (R.max() - start), 0.0)
+    for ax, sign, colour in zip(axes, (1.0, -1.0), (SECTOR_PLUS, SECTOR_MINUS), strict=True):
+        _cones(ax, late.given.X, late.given.y)
+        _targets(ax, late, sign, colour)
+        living = set(late.own(sign).tolist())
+        for j in np.flatnonzero(late.given.signs == sign).tolist():
+            points = radii[:, j, None] * U[:, j]
+            ax.plot(*points.T, color=colour, lw=1.3, zorder=3.0)
+            ax.plot(*points[0], ls="", marker="o", ms=4.5, color=colour, zorder=4.0)
+            if j not in living:
+                ax.plot(*points[-1], ls="", marker="o", ms=6.0, mfc="white", mec=colour, zorder=5.0)
+        style.legend_entry(ax, "a neuron dies", ls="", marker="o", ms=6.0, mfc="white",
+                           mec=style.INK)  # fmt: skip
+    legend_below(fig, columns=4)
+    return fig
+
+
+def _moments(late: Late) -> tuple[NDArray, NDArray]:
+    """U (m, p, 2) and R (m, p): the first leg evenly in time, and the moments of the second."""
+    t = np.linspace(0.0, late.begun, _POINTS)
+    p = len(late.given.signs)
+    Z = late.path.at(t)
+    U = np.concatenate([Z[:, : 2 * p].reshape(len(t), p, 2), late.U])
+    R = np.concatenate([Z[:, 2 * p :], late.R])
+    return U / np.linalg.norm(U, axis=2, keepdims=True), R
+
+
+def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
+    ax.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    turns = np.linspace(-np.pi, np.pi, _FINE)
+    around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for words, (name, inside) in zip(_ACTIVE, sectors(X, y, around).items(), strict=True):
+        for a, b in arcs(turns, inside):
+            ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
+        style.legend_entry(ax, words, color=PALE[name], lw=7.0)
+    ax.add_patch(Circle((0.0, 0.0), _START, fill=False, ec=style.QUIET, lw=0.7))
+    style.legend_entry(ax, "the start", color=style.QUIET, lw=0.7)
+
+
+def _targets(ax: Axes, late: Late, sign: float, colour: str) -> None:
+    """The sum of the data of a label, where its neurons go first, and its max-margin vector."""
+    total = late.given.X[late.given.y == sign].sum(axis=0)
+    for v, dash, name in (
+        (total, (0, (1.0, 1.5)), "sum of the data"),
+        (late.limit.vectors[sign], (0, (5.0, 2.0)), "$w_+$ or $w_-$"),
+    ):
+        tip = 1.08 * v / np.linalg.norm(v)
+        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=style.INK, lw=1.0, ls=dash, zorder=2.0)
+        style.legend_entry(ax, name, color=style.INK, lw=1.0, ls=dash)
+
+
+# --- A reader's network while it trains: where its neurons point, and how far the limit is --------
+
+
+_TURNED = 0.99
+"""The cosine to its start of a neuron that has turned."""
+
+
+@in_house_style
+def training(trained: Trained) -> Figure:
+    """(a) The cosine of every neuron to w_+ or w_- in the first phase. (b) The distance of (8)
+    against log10(1/loss)."""
+    titles = ("(a) directions", "(b) the way to the limit")
+    fig, (left, right) = panels(1, 2, height=3.4, titles=titles)
+    for sign, colour, dash, name in (
+        (1.0, SECTOR_PLUS, "-", "$a_j > 0$, to $w_+$"),
+        (-1.0, SECTOR_MINUS, (0, (5, 2)), "$a_j < 0$, to $w_-$"),
+    ):
+        lines = trained.cosines(sign)
+        if lines.shape[1]:
+            left.plot(trained.path.clock, lines, color=colour, ls=dash, lw=0.9)
+            style.legend_entry(left, name, color=colour, ls=dash, lw=0.9)
+    flow = trained.own.optimiser == "flow"
+    left.set(xscale="log", xlim=_begins(trained), xlabel="$t$" if flow else "epoch",
+             ylabel="cosine", ylim=(-1.05, 1.05))  # fmt: skip
+    decades, far = trained.path.tau / np.log(10.0), trained.distances
+    shown = (decades > 0.1) & (far > 0.0)
+    right.set(xscale="log", yscale="log", xlabel="$\\log_{10}(1/\\ell)$", ylabel="distance of (8)")
+    right.set(xlim=_whole(decades[shown]), ylim=_whole(far[shown]))
+    if shown.any():
+        right.plot(decades[shown], far[shown], color=style.INK)
+        legend_below(fig, columns=2)
+    else:
+        right.annotate("no loss or no limit to show", (0.5, 0.5), xycoords="axes fraction",
+                       ha="center", color=style.QUIET)  # fmt: skip
+    return fig
+
+
+def _begins(trained: Trained) -> tuple[float, float]:
+    """From when the first neuron has turned a little, to the end of the first phase."""
+    clock, W = trained.path.clock, trained.path.early
+    U = W / np.linalg.norm(W, axis=2, keepdims=True)
+    moved = np.sum(U * U[0], axis=2).min(axis=1) < _TURNED
+    first = max(int(moved.argmax()) - 1, 1) if moved.any() else 1
+    return float(clock[first] if clock[first] < clock[-1] else 0.1 * clock[-1]), float(clock[-1])
+
+
+def _whole(values: NDArray) -> tuple[float, float]:
+    """The decades that hold the values."""
+    if not values.size:
+        return 0.1, 1.0
+    low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    return float(10.0**low), float(10.0 ** max(high, low + 1.0))
+
+
+# --- Figures 3 and 4 of Phuong & Lampert 2021, and how features become separable along
+# training -----------------------------------------------------------------------------------------
+
+
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+_KINDS = {
+    ACROSS: (BLUE, "a 0 and a 1"),
+    MINUS: (ORANGE, "two images of 0"),
+    PLUS: (GREEN, "two images of 1"),
+}
+"""The paper's colours for the three kinds of pair."""
+_SIDES = {BEFORE: ("-", style.INK), AFTER: ((0, (4.0, 2.0)), "#AA4499")}
+CONVOLUTIONAL_SPECTRUM = 10
+
+
+@in_house_style
+def similarity(run: Shown) -> Figure:
+    """Figure 3: the distributions of inner products of pixels and of features, layer by layer and
+    before the ReLU, in units of the mean of |f|^2."""
+    layers = run.before()
+    titles = ["pixels", *(f"layer {k}" for k in range(1, len(layers)))]
+    fig, axes = panels(2, 4, height=4.4, titles=titles)
+    for ax, pairs in zip(axes, layers, strict=True):
+        _distributions(ax, pairs)
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+    for ax in axes[-4:]:
+        ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def sides(run: Shown, part: str) -> Figure:
+    """The features of layer 7 on all images of a part, before the ReLU and after it."""
+    titles = [f"({chr(97 + k)}) {side}" for k, side in enumerate(run.whole[part])]
+    fig, axes = panels(1, 2, height=2.9, titles=titles)
+    for ax, pairs in zip(axes, run.whole[part].values(), strict=True):
+        tallest = _distributions(ax, pairs)
+        zeros = 1.0 - pairs.violations[ACROSS] / pairs.pairs[ACROSS]
+        if tallest[ACROSS] > 3 * max(tallest[PLUS], tallest[MINUS]):
+            ax.set_ylim(0.0, 1.3 * max(tallest[PLUS], tallest[MINUS]))
+            ax.text(0.12, 0.97, f"blue goes on upwards:\n{zeros:.0%} of these pairs at 0 exactly",
+                    transform=ax.transAxes, va="top", fontsize=8.5, color=BLUE)  # fmt: skip
+        ax.set_yticks([])
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def along_training(runs: Mapping[str, Shown]) -> Figure:
+    """The share of pairs that violate (OS) against epochs, at layer 7, and below it the largest
+    singular values of W_7; a column a run."""
+    names = list(runs)
+    titles = [*names, *[""] * len(names)]
+    fig, axes = panels(2, len(names), height=5.0, titles=titles)
+    for k, run in enumerate(runs.values()):
+        top, below = axes[k], axes[len(names) + k]
+        late = run.epochs > 0
+        for side, (line, colour) in _SIDES.items():
+            shares = np.maximum(run.violated[side][late], _CONVOLUTIONAL_FLOOR)
+            top.plot(run.epochs[late], shares, ls=line, color=colour, label=side)
+        top.set_yscale("log")
+        top.set_ylim(_CONVOLUTIONAL_FLOOR / 1.5, 1.0)
+        below.plot(run.epochs[late], run.spectra[late, :CONVOLUTIONAL_SPECTRUM], color=BLUE, lw=1.1)
+        below.set_ylim(bottom=0.0)
+        wide = run.epochs[-1] > 50 * run.epochs[late][0]
+        for ax in (top, below):
+            ax.set_xscale("log")
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+            ax.xaxis.set_minor_formatter(NullFormatter())
+            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        below.set_xlabel("epoch")
+    axes[0].set_ylabel("share that violates (OS)")
+    axes[len(names)].set_ylabel("singular values of $W_7$")
+    legend_below(fig, columns=2)
+    return fig
+
+
+_CONVOLUTIONAL_FLOOR = 1e-6
+"""Where no pair of a sample violates, the share is drawn here."""
+
+
+@in_house_style
+def weights(runs: Mapping[str, Shown]) -> Figure:
+    """Figure 4: the ten largest singular values of W_7, and its rows in the top two singular
+    directions; a row a run."""
+    titles = []
+    for name in runs:
+        titles += [f"{name}: singular values", f"{name}: neurons"]
+    fig, axes = panels(len(runs), 2, height=2.9 * len(runs) + 0.3, titles=titles)
+    for k, run in enumerate(runs.values()):
+        left, right = axes[2 * k : 2 * k + 2]
+        ranks = np.arange(1, CONVOLUTIONAL_SPECTRUM + 1)
+        left.plot(ranks, run.singular[:CONVOLUTIONAL_SPECTRUM], "o", color=BLUE, ms=5)
+        left.set_ylim(bottom=0.0)
+        left.set_xticks(ranks[::3])
+        _signed(right, run.plane, run.second, "W_8[j]")
+    legend_below(fig, columns=2)
+    return fig
+
+
+def _distributions(ax: Axes, pairs: Pairs) -> dict[str, float]:
+    """Three densities, each with the same area, and a line at 0; returns how high they are."""
+    tallest = {}
+    for kind, (colour, name) in _KINDS.items():
+        counts = np.array(pairs.counts[kind], float)
+        edges = np.linspace(*pairs.edges, len(counts) + 1)
+        heights = counts / counts.sum() / np.diff(edges)
+        tallest[kind] = float(heights.max())
+        ax.stairs(heights, edges, color=colour, fill=True, alpha=0.25)
+        ax.stairs(heights, edges, color=colour, lw=1.2, label=name)
+    ax.axvline(0.0, color=style.INK, lw=0.9)
+    ax.set_ylim(bottom=0.0)
+    return tallest
+
+
+@in_house_style
+def rays_and_clusters(planes: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
+    """Neurons in the top two singular directions of their matrix, and the sign of their entry in
+    the layer above; a panel a run: the rows (h, 2), and the entries (h,)."""
+    titles = [f"({chr(97 + k)}) {name}" for k, name in enumerate(planes)]
+    rows = -(-len(planes) // 2)
+    fig, axes = panels(rows, 2, height=2.9 * rows + 0.3, titles=titles)
+    for ax, (first, second) in zip(axes, planes.values(), strict=True):
+        _signed(ax, first, second, "a_j")
+    legend_below(fig, columns=2)
+    return fig
+
+
+def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
+    """Neurons (h, 2), by the sign of what they add to the output."""
+    for positive, colour in ((True, ORANGE), (False, BLUE)):
+        rows = (second > 0) == positive
+        ax.plot(*plane[rows].T, "o", color=colour, ms=3.6, mew=0.0, alpha=0.75,
+                label=f"${name} {'>' if positive else '<'} 0$")  # fmt: skip
+    ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0)
+    ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0)
+    ax.set_aspect("equal", adjustable="datalim")
+
+
+# --- Figures 1 and 2 of Phuong & Lampert 2021 over many seeds, and where their numbers come
+# from ---------------------------------------------------------------------------------------------
+
+
+_BINS = np.linspace(-0.2, 1.0, 25)
+
+
+@in_house_style
+def two_layers(runs: Sequence[Course], look: Look, goal: Limit) -> Figure:
+    """Figure 1: singular values of all runs; the neurons of one run; correlations of all runs."""
+    fig, axes = panels(1, 3, height=3.3, titles=["(a) singular values", "(b) neurons of one run",
+                                                 "(c) correlations"])  # fmt: skip
+    _spectra(axes[0], runs, 0)
+    _neurons(axes[1], look.W, look.a, goal)
+    _correlations(axes[2], runs)
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def four_layers(
+    runs: Sequence[Course], look: Look, goal: Limit, others: Mapping[str, Sequence[Course]]
+) -> Figure:
+    """Figure 2: the same for the three hidden layers of a residual net, and its first layer's
+    correlations; beside them those of two `others`, by name."""
+    hidden = look.weights[:-1]
+    titles = [f"({chr(97 + k)}) $W_{k + 1}$: singular values" for k in range(3)]
+    titles += [f"({chr(100 + k)}) $W_{k + 1}$: rows, one run" for k in range(3)]
+    titles += [
+        f"({chr(103 + k)}) {name}" for k, name in enumerate(["$W_1$: correlations", *others])
+    ]
+    fig, axes = panels(3, 3, height=8.0, titles=titles)
+    for k, W in enumerate(hidden):
+        _spectra(axes[k], runs, k)
+        _neurons(axes[3 + k], W, look.a, goal if k == 0 else None)
+    for ax, each in zip(axes[6:], [runs, *others.values()], strict=True):
+        _correlations(ax, each)
+    legend_below(fig, columns=3)
+    return fig
+
+
+def _spectra(ax: Axes, runs: Sequence[Course], layer: int) -> None:
+    ranks = np.arange(1, SPECTRUM + 1)
+    for name, each, look in (
+        ("end of training, all runs", [run.end for run in runs],
+         {"marker": "o", "color": BLUE, "ms": 4.5, "alpha": 0.6}),
+        ("start", [run.start for run in runs], {"marker": "_", "color": style.INK, "ms": 8}),
+    ):  # fmt: skip
+        values = np.array([found.singular[layer] for found in each])
+        ax.plot(np.tile(ranks, len(each)), values.ravel(), ls="", mew=0.9, **look)
+        style.legend_entry(ax, name, ls="", **look)
+    ax.set_ylim(bottom=0.0)
+    ax.set_xticks(ranks[::3])
+    ax.set_xlabel("number, the largest first")
+
+
+def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
+    """The rows of W in its top two singular directions, and the directions of w_+ and w_-."""
+    plane = top_plane(W)
+    for positive, colour in ((True, ORANGE), (False, BLUE)):
+        rows = (a > 0.0) == positive
+        ax.plot(*plane[rows].T, "o", color=colour, ms=3.4, mew=0.0, alpha=0.75,
+                label=f"$a_j {'>' if positive else '<'} 0$")  # fmt: skip
+    if goal is not None:
+        basis = np.linalg.lstsq(W, plane, rcond=None)[0]
+        longest = np.linalg.norm(plane, axis=1).max()
+        for sign, dash in ((1.0, "-"), (-1.0, (0, (4, 2)))):
+            way = goal.vectors[sign] @ basis
+            way *= longest / np.linalg.norm(way)
+            ax.plot(*np.array([[0.0, 0.0], way]).T, color=style.INK, lw=1.0, ls=dash, zorder=0,
+                    label=f"$w_{'+' if sign > 0 else '-'}$")  # fmt: skip
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_xlabel("first singular direction")
+    ax.set_ylabel("second")
+
+
+def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
+    counts = np.array([np.histogram(run.end.cosines, _BINS)[0] for run in runs])
+    ax.stairs(counts.mean(axis=0), _BINS, fill=True, color=BLUE, alpha=0.35,
+              label="neurons a bin, mean of the runs")  # fmt: skip
+    ax.axvline(HIGH, color=style.INK, lw=0.9, ls=(0, (2, 2)))
+    ax.set_xlabel("cosine with $w_+$ or $w_-$")
+    ax.set_ylabel("neurons")
+    ax.set_yticks([0, 20, 40])
+
+
+@in_house_style
+def dials(
+    long: Sequence[Course], scales: Mapping[str, Sequence[Course]], late: Late, n: int
+) -> Figure:
+    """Singular values along training; the share of high correlations from starts of several scales;
+    and the angle between a group and its max-margin vector against log10(1/l), in the runs `long`
+    on n data, of which the first has those of `late`, and along the flow of two neurons."""
+    fig, axes = panels(1, 3, height=3.4, titles=["(a) singular values", "(b) cosines above 0.9",
+                                                 "(c) angle to $w_\\pm$"])  # fmt: skip
+    looks = [look for look in long[0].looks if look.epoch]
+    epochs = [look.epoch for look in looks]
+    for k in range(4):
+        means = np.mean([[look.singular[0][k] for look in run.looks if look.epoch] for run in long],
+                        axis=0)  # fmt: skip
+        axes[0].loglog(epochs, means, color=BLUE if k < 2 else style.QUIET, lw=1.5)
+    axes[0].axhline(long[0].start.singular[0][0], color=style.INK, lw=0.9, ls=(0, (2, 2)),
+                    label="largest at the start")  # fmt: skip
+    for (name, runs), shade in zip(scales.items(), np.linspace(0.25, 1.0, len(scales)),
+                                   strict=True):  # fmt: skip
+        at = [look.epoch for look in runs[0].looks[1:]]
+        shares = np.mean([[look.high for look in run.looks[1:]] for run in runs], axis=0)
+        axes[1].semilogx(at, shares, "o-", color=BLUE, alpha=shade, lw=1.4, ms=3.5)
+        axes[1].annotate(f"× {name}", (at[-1], shares[-1]), xytext=(5, -3), fontsize=8,
+                         textcoords="offset points", annotation_clip=False)  # fmt: skip
+    axes[1].set_ylim(-0.04, 1.04)
+    axes[1].set_xlim(30, 3e4)
+    for k, (sign, colour) in enumerate(((1.0, ORANGE), (-1.0, BLUE))):
+        w = late.limit.vectors[sign]
+        angles = np.degrees(np.arccos(np.clip(late.U[:, k] @ w / np.linalg.norm(w), -1.0, 1.0)))
+        axes[2].loglog(late.tau / np.log(10.0), angles, color=colour, lw=1.4,
+                       label=f"flow, $a_j {'>' if sign > 0 else '<'} 0$")  # fmt: skip
+        seen = [(-np.log10(look.loss * n), np.degrees(np.arccos(look.group[k])))
+                for look in looks if look.loss * n < 0.3]  # fmt: skip
+        axes[2].plot(*np.array(seen).T, "o", color=colour, ms=3.8, mew=0.0)
+    axes[2].set_ylabel("degrees")
+    axes[2].set_xlim(0.5, 1e4)
+    axes[2].set_ylim(0.1, 40.0)
+    axes[2].set_xlabel("$\\log_{10}(1/\\ell)$")
+    for ax in axes[:2]:
+        ax.set_xlabel("epochs")
+    legend_below(fig, columns=3)
+    return fig
+
+
+@in_house_style
+def broken(found: Sequence[Case]) -> Figure:
+    """Left: the share of limits other than (8), and of data with several extremal directions of one
+    sign, by the least cosine mu. Right: the smallest instance, where its neurons go, and w_+."""
+    fig, (left, right) = panels(1, 2, height=3.5, titles=["(a) data in space", "(b) four data"])
+    hits, trials = counts(found)
+    kept = [case for case in found if case.learnt]
+    mu = np.array([case.mu for case in kept])
+    several = np.histogram(mu[[case.extremal > 1 for case in kept]], EDGES)[0]
+    at = np.array([np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(EDGES)])
+    for count, colour, mark, name in (
+        (hits, ORANGE, "o", "limit other than (8)"),
+        (several, BLUE, "s", "several extremal directions"),
+    ):
+        low, high = wilson(count, trials)
+        share = count / trials
+        left.errorbar(at, share, [share - low, high - share], color=colour, marker=mark, ms=4.5,
+                      lw=1.3, capsize=2, label=name)  # fmt: skip
+    left.axvline(0.0, color=style.INK, lw=0.9, ls=(0, (2, 2)))
+    left.annotate("(OS)", (0.02, 0.9), fontsize=9)
+    left.set_xlabel("$\\mu$, least cosine of two $y_i x_i$")
+    left.set_ylabel("share")
+    left.set_ylim(-0.04, 1.04)
+    for sign, colour, mark in ((1.0, ORANGE, "o"), (-1.0, BLUE, "s")):
+        right.plot(*X[sign == Y].T, mark, color=colour, ms=7, mew=0.0)
+        for way in NEURONS[sign == SIGNS]:
+            end = 3.4 * way / np.linalg.norm(way)
+            right.annotate("", end, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour})
+    right.annotate("", (3.0, 0.0), (0, 0), arrowprops={"arrowstyle": "-|>", "color": style.QUIET,
+                                                      "ls": "--"})  # fmt: skip
+    right.annotate("$w_+$", (2.3, 0.2), color=style.QUIET)
+    right.plot([0], [0], "+", color=style.INK, ms=6)
+    right.set_xlim(-3.8, 3.2)
+    right.set_ylim(-3.3, 3.3)
+    right.set_aspect("equal")
+    legend_below(fig, columns=2)
+    return fig

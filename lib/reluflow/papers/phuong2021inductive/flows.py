@@ -1,0 +1,523 @@
+"""(GF) from balanced starts of any size, and draws of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import BDF, OdeSolution
+
+from reluflow.falsify import Draw, Instance
+from reluflow.flows.charts import LOG_LOG, TIME, Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.flows.late_time import log_elapsed, log_steepness
+from reluflow.flows.legs import then
+from reluflow.geometry.separability import cosines
+from reluflow.ledger import Evidence, fact, note
+from reluflow.losses import LOGISTIC, Loss
+from reluflow.papers.phuong2021inductive.setting import Limit, limit
+from reluflow.progress import progress
+from reluflow.supports import support_draws
+
+# --- (GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks -----
+#
+# Time carries it until the loss of every label that has neurons to serve it is below e^-2, then
+# log log(1/L). Sizes are logarithms throughout.
+
+
+REACH = 1e6
+"""log(1/L) at the end, unless another is asked for."""
+_BEGUN = 2.0
+"""log(1/L) from which the clock is log log(1/L)."""
+_NEVER = 1e300
+_LONG_FLOW_POINTS = 81
+_ROUNDING = 1e-14
+_BARELY = 1e-6
+
+
+class Lost(Exception):
+    """A flow that could not be followed to its end."""
+
+
+class Waiting(Lost):
+    """A flow that is not followed for a reason that is known: a datum that no neuron sees waits for
+    one, for a time of the order of 1 over the loss of the others, which after a large start is
+    tiny; or a neuron slides along a boundary."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Data X (n, d), y (n,), directions W0 (p, d), log norms (p,) of w_j(0), signs (p,) of a_j."""
+
+    X: NDArray
+    y: NDArray
+    W0: NDArray
+    log_norms: NDArray
+    signs: NDArray
+    loss: Loss = LOGISTIC
+
+
+@dataclass(frozen=True, eq=False)
+class Late:
+    """A flow from loss e^-2 to its end: moments evenly on the axis log log(1/L).
+
+    alive   the signs of the groups that are not empty; losses are those of their data alone
+    path    both legs; `begun` is the time at which the second begins
+    tau     (m,) log(1/L);  log_t (m,) log of time
+    U, R    (m, p, d) unit directions and (m, p) log norms of all neurons
+    """
+
+    given: Start
+    alive: tuple[float, ...]
+    path: FlowPath
+    begun: float
+    tau: NDArray
+    log_t: NDArray
+    U: NDArray
+    R: NDArray
+
+    @property
+    def limit(self) -> Limit:
+        """The limit that Theorem 1 names."""
+        return limit(self.given.X, self.given.y, self.alive)
+
+    @property
+    def distances(self) -> NDArray:
+        """The norms in (8) and (9) at the moments, (m, 2)."""
+        goal, signs = self.limit, self.given.signs
+        return np.array([goal.distances(u, r, signs) for u, r in zip(self.U, self.R, strict=True)])
+
+    def own(self, sign: float, k: int = -1) -> NDArray:
+        """Indices of the neurons of a sign that are active on data of it at moment k."""
+        active = self.given.X[self.given.y == sign] @ self.U[k].T > 0.0
+        return np.flatnonzero((self.given.signs == sign) & active.any(axis=0))
+
+    def log_loss(self, sign: float) -> NDArray:
+        """log of the loss of the data of one label, (m,)."""
+        X = self.given.X[self.given.y == sign]
+        y = np.full(len(X), sign)
+        return np.array([float(self.given.loss.log_value(_outputs(X, u, r, self.given.signs), y))
+                         for u, r in zip(self.U, self.R, strict=True)])  # fmt: skip
+
+    def log_square(self, sign: float) -> NDArray:
+        """log |W_+|_F^2 or log |W_-|_F^2, (m,)."""
+        return np.logaddexp.reduce(2.0 * self.R[:, self.own(sign)], axis=1)
+
+
+def follow_long(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | None:
+    """The flow of a start to log(1/L) = `reach`; None where all neurons die.
+
+    Raises Lost where the flow cannot be followed, and Waiting where that is why.
+    """
+    chart = Neurons(given.signs, given.X.shape[1])
+    field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
+    first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0, rtol=rtol,
+                      stop=lambda _, z: _left(given, chart, z))  # fmt: skip
+    U = chart.split(first.end)[0]
+    alive = tuple(s for s in (1.0, -1.0) if _serving(given, U, s).any())
+    if first.status == "converged" and not alive:
+        return None
+    if first.status != "stopped":
+        lost = Waiting if first.status == "sliding" or _unseen(given, U) else Lost
+        raise lost(f"before L = e^-2: {first.detail}")
+    if not alive:
+        return None
+    kept = np.isin(given.y, alive)
+    late = replace(field, X=given.X[kept], y=given.y[kept], clock=LOG_LOG)
+    path = then(first, late, float(np.log(reach)), at_zero=0.0, rtol=rtol)
+    if path.status != "horizon":
+        lost = Waiting if path.status == "sliding" else Lost
+        raise lost(f"after L = e^-2: {path.detail}")
+    leg = path.legs[-1]
+    Z = leg.interpolant(np.linspace(leg.t[0], leg.t[-1], _LONG_FLOW_POINTS))
+    V, R = chart.split(Z)
+    V = V / np.linalg.norm(V, axis=-1, keepdims=True)
+    tau = np.array([-late.log_loss(z) for z in Z])
+    steep = np.array([log_steepness(u, r, given.signs, late.X, late.y, given.loss)
+                      for u, r in zip(V, R, strict=True)])  # fmt: skip
+    with np.errstate(divide="ignore"):  # a start whose loss is small already has begun at 0
+        log_t = np.logaddexp(np.log(first.t[-1]), log_elapsed(tau, steep))
+    return Late(given, alive, path, float(first.t[-1]), tau, log_t, V, R)
+
+
+def patterns(late: Late) -> list[tuple[float, NDArray]]:
+    """The path's clock and the active data (n, p) at the start and behind every event, in which
+    the data of a label without neurons count as inactive once they are left out."""
+    chart = cast(Neurons, cast(GradientFlow, late.path.field).chart)
+    products = late.given.X @ chart.split(late.path.states[0])[0].T
+    # A neuron that starts as a datum is orthogonal to others up to rounding, which is no activity.
+    active = products > _ROUNDING * np.linalg.norm(late.given.X, axis=1, keepdims=True)
+    kept = np.flatnonzero(np.isin(late.given.y, late.alive))
+    found = [(float(late.path.t[0]), active)]
+    for event in late.path.events:
+        datum = event.datum if event.t <= late.begun else int(kept[event.datum])
+        active = active.copy()
+        active[datum, event.neuron] = event.kind == "activate"
+        found.append((event.t, active))
+    return found
+
+
+def _outputs(X: NDArray, U: NDArray, R: NDArray, signs: NDArray) -> NDArray:
+    return np.asarray(np.maximum(X @ U.T, 0.0) @ (signs * np.exp(2.0 * R)))
+
+
+def _serving(given: Start, U: NDArray, sign: float) -> NDArray:
+    """Whether neurons (p,) of a sign are active on some datum of their label."""
+    own = given.X[given.y == sign]
+    return np.asarray((own @ U.T > 0.0).any(axis=0) & (given.signs == sign))
+
+
+def _unseen(given: Start, U: NDArray) -> bool:
+    """Whether a datum of a label that neurons serve is seen by none of them, but for cosines that
+    the others will hardly have moved since."""
+    for sign in (1.0, -1.0):
+        serving, own = _serving(given, U, sign), given.X[given.y == sign]
+        edge = _BARELY * np.linalg.norm(own, axis=1, keepdims=True)
+        seen = (own @ U[serving].T > edge).any(axis=1)
+        if serving.any() and not seen.all():
+            return True
+    return False
+
+
+def _left(given: Start, chart: Neurons, z: NDArray) -> float:
+    """What is still to come before the clock changes, <= 0 when nothing is: log l + 2 of every
+    label that neurons serve, and that these are off the data of a label that none serves."""
+    U, R = chart.split(z)
+    left = [-1.0]
+    for sign in (1.0, -1.0):
+        X = given.X[given.y == sign]
+        if _serving(given, U, sign).any():
+            outputs = _outputs(X, U, np.clip(R, None, 300.0), given.signs)
+            value = float(given.loss.log_value(outputs, np.full(len(X), sign)))
+            left.append(value + _BEGUN)
+        elif len(X) and np.any((X @ U.T > 0.0)[:, _serving(given, U, -sign)]):
+            left.append(1.0)
+    return max(left)
+
+
+# --- Starts of flows: orthogonally separable data of every kind, neurons of every size ------------
+
+
+DRAWN_ANEW = note(
+    "data drawn anew, which the argument covers and the integrator does not",
+    "on the line; with data opposite to one of the other label, or at right angles to all of them",
+)
+NEAR_ZERO = -20.0
+"""ln of the norms at the start that count as near zero, 2e-9."""
+SIZES = (1e-3, 1.0, 10.0)
+"""Norms of starts of every size; data have norms of about 1."""
+_NEURONS = 4
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The flows `found`, the number of flows `lost`, and of starts drawn anew because a datum that
+    no neuron sees keeps the flow `waiting`, or a neuron slides."""
+
+    found: list[Late]
+    lost: int
+    waiting: int = 0
+
+    @property
+    def followed(self) -> list[Evidence]:
+        """That no flow was lost: a part of every claim's evidence."""
+        lost, *rest = self.kept
+        return [replace(lost, tried=len(self.found) + self.lost), *rest]
+
+    @property
+    def kept(self) -> list[Evidence]:
+        """The same where the flows are counted elsewhere."""
+        return [
+            fact("flows that could not be followed to the end", self.lost, 0),
+            *([note("starts left out, from which a datum waits without end for a neuron that sees "
+                    "it, or a neuron slides along a boundary", self.waiting)]
+              if self.waiting else []),
+        ]  # fmt: skip
+
+
+def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator, p: int = _NEURONS,
+          loss: Loss = LOGISTIC) -> Start:  # fmt: skip
+    """p Gaussian directions of lengths e^log_norm times 1/2 to 1, a_j > 0 for every second one; the
+    first two are active on a datum of their label, so that no group is empty."""
+    W0 = rng.standard_normal((p, X.shape[1]))
+    signs = np.where(np.arange(p) % 2 == 0, 1.0, -1.0)
+    for j, sign in enumerate(signs[:2]):
+        W0[j] *= np.sign(W0[j] @ X[rng.choice(np.flatnonzero(y == sign))])
+    return Start(X, y, W0, log_norm + np.log(rng.uniform(0.5, 1.0, p)), signs, loss)
+
+
+def flows(
+    seed: int, count: int, kinds: Sequence[str], sizes: Sequence[float], reach: float = REACH
+) -> Survey:
+    """`count` flows of every one of the `kinds` of `support_draws`, from ln sizes in turn."""
+    rng = np.random.default_rng(seed)
+    draws = support_draws(3)
+    found, lost, waiting, k = list[Late](), 0, 0, 0
+    while k < count * len(kinds):
+        item = drawn(draws[kinds[k % len(kinds)]], rng)
+        log_norm = (
+            sizes[(k + k // len(kinds)) % len(sizes)] if len(kinds) > 1 else sizes[k % len(sizes)]
+        )
+        try:
+            late = follow_long(start(item["X"], item["y"], log_norm, rng), reach)
+        except Waiting:
+            waiting += 1
+            continue
+        except Lost:
+            late, lost = None, lost + 1
+        k += 1
+        if late is not None:
+            found.append(late)
+    return Survey(found, lost, waiting)
+
+
+def drawn(draw: Draw, rng: np.random.Generator) -> Instance:
+    """A draw in two dimensions or more, without opposite data and without a datum at right angles
+    to all those of the other label.
+
+    On the line a neuron never leaves the wrong label. On the boundary of a datum of those kinds it
+    slides, which the integrator does not follow.
+    """
+    while True:
+        item = draw(rng)
+        C = np.outer(item["y"], item["y"]) * cosines(item["X"])
+        other = np.not_equal.outer(item["y"], item["y"])
+        repelled = np.any(other & (C > 1e-12), axis=1)
+        if item["X"].shape[1] > 1 and repelled.all() and not np.any(other & (C > 1.0 - 1e-12)):
+            return item
+
+
+def near_zero(seed: int, count: int) -> Survey:
+    """Flows in the setting of Theorem 1: spanning support examples, starts near zero."""
+    return flows(seed, count, ["spanning"], [NEAR_ZERO])
+
+
+def not_spanning(seed: int, count: int) -> Survey:
+    """The same with too few support examples, and with right angles between the labels."""
+    return flows(seed, count, ["few", "right angles"], [NEAR_ZERO])
+
+
+def spanning_of_sizes(seed: int, count: int) -> Survey:
+    """Flows from norms 0.1, 1 and 10 on data whose support examples span."""
+    return flows(seed, 3 * count, ["spanning"], np.log([0.1, 1.0, 10.0]).tolist())
+
+
+def of_every_size(seed: int, count: int) -> Survey:
+    """Flows from starts of the norms `SIZES` on data of every kind."""
+    return flows(seed, count, ["spanning", "few", "right angles"], np.log(SIZES).tolist())
+
+
+# --- (GF) on many data, from any balanced start to a loss of e^-1e6, without a look at each
+# crossing -----------------------------------------------------------------------------------------
+#
+# `long_flow` stops at every boundary that a neuron crosses, thousands of them where data are many.
+# Here one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines
+# of up to `WIDTH`, so that a neuron may also slide along a boundary, which data that are not (OS)
+# make it do: as the width goes to 0 such a path tends to one of the solutions of (4).
+
+
+"""log(1/loss) at the end."""
+WIDTH = 1e-3
+"""Cosines up to this are on a boundary."""
+_HOLDS = 0.05
+"""A neuron whose slope at a datum is smaller does not see it: dying ones come to 0 as slowly as
+e^-t."""
+"""log(1/loss) from which the clock is log log(1/loss)."""
+_LONGEST = 1e6
+"""The longest time, in units of 1 over the squared length of the shortest datum."""
+MOST = 3.3e10
+"""The `work` after which a flow is given up: half a minute of one core, or a little more."""
+_LEAST = -300.0
+"""ln of the least norm that is shown: one that shrinks for ever leaves the floats."""
+_RTOL = 1e-6
+_OWN_FLOW_POINTS = 121
+
+FOLLOWED, RESTS, SLOW = (
+    "followed to a loss of e^-1000000",
+    "stops at a loss above 0",
+    "given up at this loss, after too many steps",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A network along its training.
+
+    status  how it ended, in words
+    clock   (m,) time, or epochs, in the first phase
+    early   (m, p, d) the weights W there
+    kept    (n,) the data that some neuron sees at the end: of these is the loss
+    tau     (k,) log(1/loss) at the moments of the last phase, k >= 1
+    W, a    (k, p, d) and (k, p) the weights there
+    """
+
+    status: str
+    clock: NDArray
+    early: NDArray
+    kept: NDArray
+    tau: NDArray
+    W: NDArray
+    a: NDArray
+
+
+def slopes(cosines: NDArray) -> NDArray:
+    """The slope of the ReLU at cosines (...) of neurons and data: 0 to 1 over -WIDTH to WIDTH."""
+    return np.clip(0.5 + 0.5 * cosines / WIDTH, 0.0, 1.0)
+
+
+def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, with_bar: bool = False) -> Path:
+    """The flow of the summed logistic loss from rows W0 (p, d), none 0, and a_j = signs_j |w_j|, on
+    data X (n, d), y (n,).
+
+    On the clock of time until the loss of the data that some neuron sees is below e^-2; from there
+    on of these alone, on log log(1/loss). Back to time where a neuron comes to see another datum.
+    `with_bar` shows how much of MOST is done.
+    """
+    chart = Neurons(signs, X.shape[1])
+    field = GradientFlow(chart, LOGISTIC, X, y, TIME)
+    horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
+    first: tuple[NDArray, NDArray] | None = None
+    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), MOST
+    bar = _Bar(with_bar)
+    while True:
+        clock, states, status, left = _run(
+            field, chart, z, horizon, partial(_small, field, chart), left, bar
+        )
+        first = first or (clock, _weights(chart, states)[0])
+        seen = _seen(chart, states[-1], X)
+        if status != "stopped":
+            bar.close()
+            words = RESTS if status == "horizon" else SLOW
+            tau = np.array([-field.log_loss(states[-1])])
+            return Path(words, *first, seen, tau, *_weights(chart, states[-1:]))
+        late = replace(_of(field, seen), clock=LOG_LOG)
+        clock, states, status, left = _run(
+            late, chart, states[-1], float(np.log(REACH)),
+            partial(_sees_more, chart, X, seen), left, bar,
+        )  # fmt: skip
+        z = states[-1]
+        if status != "stopped":
+            bar.close()
+            tau = np.array([-late.log_loss(z) for z in states])
+            words = FOLLOWED if status == "horizon" else SLOW
+            return Path(words, *first, seen, tau, *_weights(chart, states))
+
+
+def work(solver: BDF, X: NDArray, p: int) -> float:
+    """What a solver has done on data X (n, d) with p neurons, in units of about a nanosecond:
+    velocities, those for Jacobians among them, and factorisations."""
+    k = p * (X.shape[1] + 1)
+    return (solver.nfev + solver.njev * k) * (p * X.size + 2e5) + solver.nlu * k**3 / 10.0
+
+
+class _Bar:
+    """The share of the longest flow that is done, shown while it lasts where it is to be `seen`."""
+
+    def __init__(self, seen: bool) -> None:
+        parts = progress(range(100), 100, "parts at most") if seen else (k for k in range(100))
+        self._parts = cast(Generator[int, None, None], parts)
+        self._done = 0
+        next(self._parts)
+
+    def show(self, left: float) -> None:
+        """What is left of MOST."""
+        while self._done < min(99, int(100.0 * (1.0 - left / MOST))):
+            self._done += 1
+            next(self._parts)
+
+    def close(self) -> None:
+        """The flow is at its end."""
+        self._parts.close()
+
+
+def _of(field: GradientFlow, data: NDArray) -> GradientFlow:
+    """The field of these data (n,) alone."""
+    return replace(field, X=field.X[data], y=field.y[data])
+
+
+def _seen(chart: Neurons, z: NDArray, X: NDArray) -> NDArray:
+    """The data (n,) that some neuron sees."""
+    return np.asarray((slopes(chart.cosines(z, X)[0]) > _HOLDS).any(axis=1))
+
+
+def _small(field: GradientFlow, chart: Neurons, z: NDArray) -> bool:
+    """Whether the data that are seen have a loss below e^-2."""
+    seen = _seen(chart, z, field.X)
+    return bool(seen.any() and _of(field, seen).log_loss(z) < -_BEGUN)
+
+
+def _sees_more(chart: Neurons, X: NDArray, seen: NDArray, z: NDArray) -> bool:
+    """Whether some neuron sees a datum that was not `seen` (n,)."""
+    return bool((_seen(chart, z, X) & ~seen).any())
+
+
+def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
+    U, R = chart.split(Z)
+    sizes = np.exp(np.maximum(R, _LEAST))
+    return sizes[..., None] * U, chart.signs * sizes
+
+
+def _run(
+    field: GradientFlow, chart: Neurons, z: NDArray, until: float,
+    stop: Callable[[NDArray], bool], left: float, bar: _Bar,
+) -> tuple[NDArray, NDArray, str, float]:  # fmt: skip
+    """Clock values (m,), states (m, k), how it ended, "horizon" at `until`, "stopped" where `stop`
+    holds of a state, else "stiff", and what is left of the work that may be done."""
+
+    def velocity(_: float, z: NDArray) -> NDArray:
+        return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
+
+    t = field.begin(z)
+    solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
+    clock, pieces = [t], []
+    status, end, p = "stiff", t, len(chart.signs)
+    while solver.status == "running" and (done := work(solver, field.X, p)) < left:
+        bar.show(left - done)
+        # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
+        with np.errstate(invalid="ignore", over="ignore"):
+            solver.step()
+        if solver.status == "failed":
+            break
+        piece, before, end = solver.dense_output(), clock[-1], float(solver.t)
+        clock.append(end)
+        pieces.append(piece)
+        if stop(chart.restored(solver.y)):
+            status = "stopped"
+            end = _first(partial(_holds_at, chart, piece, stop), before, end)
+            break
+        if solver.status == "finished":
+            status = "horizon"
+    left -= work(solver, field.X, p)
+    if not pieces:
+        return np.array([t]), np.array([z]), status, left
+    path = OdeSolution(clock, pieces)
+    moments = _moments(t, end, field.clock == TIME)
+    return moments, np.array([chart.restored(path(each)) for each in moments]), status, left
+
+
+def _holds_at(
+    chart: Neurons, piece: Callable[[float], NDArray], stop: Callable[[NDArray], bool], t: float
+) -> bool:
+    """Whether `stop` holds at a time of a step."""
+    return stop(chart.restored(piece(t)))
+
+
+def _first(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """A time in (low, high] from which something holds, by bisection; it holds at `high`. Steps
+    differ from CPU to CPU, and this does not."""
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _moments(begin: float, end: float, logarithmic: bool) -> NDArray:
+    """Moments of a stretch, evenly or, from time 0 on, evenly on a logarithmic axis."""
+    if logarithmic:
+        return begin + (end - begin) * np.append(0.0, np.geomspace(1e-4, 1.0, _OWN_FLOW_POINTS - 1))
+    return np.linspace(begin, end, _OWN_FLOW_POINTS)

@@ -1,1 +1,0 @@
-"""Figures of chapter 3, from computed objects."""

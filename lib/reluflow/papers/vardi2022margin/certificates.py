@@ -1,0 +1,1051 @@
+"""The page `certificates`: Section 2, Theorems 2.1 and 3.1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from flint import arb, fmpq
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from reluflow.errors import InputError
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, survey
+from reluflow.flows.charts import Polar
+from reluflow.flows.fields import GradientFlow
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.margin.check import check
+from reluflow.margin.kkt import cells, kkt
+from reluflow.margin.limits import CONVERGED, UNDECIDED, Limit, limit
+from reluflow.margin.max_margin import MaxMargin, max_margin
+from reluflow.margin.optimum import global_optimum
+from reluflow.margin.problem import quotient, scaled
+from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.constructions import replayed
+from reluflow.papers.vardi2022margin.setting import (
+    Construction,
+    ascent,
+    full,
+    lemma_C_6,
+    network_draws_shared,
+    theorem_3_2,
+    theorem_4_1,
+    theorem_4_2,
+    theorem_4_4,
+    theorem_5_1,
+    unshared,
+)
+from reluflow.statistics import wilson
+
+# --- Flows from a loss below that of one datum with output 0: all data are right from there
+# on -----------------------------------------------------------------------------------------------
+
+
+LOG_2 = float(np.log(2.0))
+THRESHOLD = {EXPONENTIAL.name: 1.0, LOGISTIC.name: LOG_2}
+"""A loss below this means that every datum is classified correctly."""
+FITTED_FLOWS_REACH = 1e4
+"""log10(1/L) to which flows are followed."""
+CHECKS = (1e1, FITTED_FLOWS_REACH)
+"""log10(1/L) at which the angle between theta and the gradient is compared."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A flow from a start of L just below the threshold of its loss.
+
+    kind    of the network
+    limit   where the flow goes, of this network and loss
+    angles  sines of the angle between theta and -grad L, (2,), where L is 10^-CHECKS
+    """
+
+    kind: str
+    network: Network
+    loss: Loss
+    limit: Limit
+    angles: NDArray
+
+    @property
+    def starts_below(self) -> bool:
+        """Whether L is below the threshold of its loss at the start."""
+        path = self.limit.path
+        return bool(path.field.log_loss(path.states[0]) < np.log(THRESHOLD[self.loss.name]))
+
+
+def fitted_flows(seed: int, count: int) -> list[Fitted]:
+    """`count` flows: fully connected, sparse and shared networks, linear and ReLU, depth 2 to 4, in
+    turn with both losses.
+
+    The labels are those of the start, whose size is such that L is 0.99 or 0.5 of the threshold, or
+    1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
+    """
+    rng = np.random.default_rng(seed)
+    found = []
+    for kind, loss, network, X, y, theta in _cases(rng, count):
+        end = limit(network, loss, X, y, theta, reach=FITTED_FLOWS_REACH)
+        found.append(Fitted(kind, network, loss, end, _angles(end)))
+    return found
+
+
+def _cases(rng: np.random.Generator, count: int) -> Iterator[tuple]:
+    maps = {"fully connected": full, "sparse": unshared, "shared": network_draws_shared}
+    made = 0
+    while made < count:
+        name = list(maps)[made % 3]
+        activation = ("linear", "relu")[made // 3 % 2]
+        loss = (EXPONENTIAL, LOGISTIC)[made // 6 % 2]
+        depth = int(rng.integers(2, 5 if activation == "linear" else 4))
+        widths = [int(rng.integers(1, 4)), *rng.integers(2, 4, depth - 1).tolist(), 1]
+        network = Network(maps[name](rng, widths), activation)
+        X = rng.standard_normal((int(rng.integers(1, 4)), widths[0]))
+        theta = rng.standard_normal(network.size)
+        if made % 3 == 0:
+            theta *= np.repeat(10.0 ** rng.uniform(-0.75, 0.75, depth), network.sizes)
+        z = network.output(theta, X)
+        if not np.all(np.abs(z) > 1e-2 * np.abs(z).max(initial=0.0)) or not z.any():
+            continue
+        goal = np.log(THRESHOLD[loss.name] * rng.choice([0.99, 0.5, 1e-3]))
+        theta = theta * np.exp(_stretch(loss, np.abs(z), goal) / network.degree)
+        made += 1
+        yield f"{name}, {activation}", loss, network, X, np.sign(z), theta
+
+
+def _stretch(loss: Loss, q: NDArray, goal: float) -> float:
+    """The log of the factor before the margins q (n,) > 0 that makes log L = goal."""
+    ones = np.ones(len(q))
+    return float(brentq(lambda s: loss.log_value(np.exp(s) * q, ones) - goal,
+                        -40.0 - np.log(q.min()), 10.0 - np.log(q.min())))  # fmt: skip
+
+
+def _angles(found: Limit) -> NDArray:
+    """Sines of the angle between theta and -grad L at CHECKS, NaN where a flow does not get."""
+    field = found.path.field
+    assert isinstance(field, GradientFlow)
+    assert isinstance(field.chart, Polar)
+    sines = []
+    for decades in CHECKS:
+        if not found.reached >= 0.999 * decades:
+            sines.append(np.nan)
+            continue
+        z = found.state(decades)
+        pulls = field.loss.pull(field.chart.outputs(z, field.X), field.y, relative=True)
+        G = field.chart.network.gradient(z[:-1], field.X, pulls)
+        G = G / np.linalg.norm(G)
+        sines.append(float(np.linalg.norm(G - (G @ z[:-1]) * z[:-1])))
+    return np.array(sines)
+
+
+# --- Second route: A logistic loss below 1 and a flow, without an integrator ----------------------
+#
+# Phi = v relu(<w, x>) from w = (3/2, NEAR), v = 1 for x_1 = (1, -4), x_2 = (0, 1), labels 1: with
+# h_i = <w, x_i> and s_i = 1 / (1 + e^(v h_i)), while both data are active,
+#
+#     h_1' = v (17 s_1 - 4 s_2),    h_2' = v (s_2 - 4 s_1),    v' = s_1 h_1 + s_2 h_2.
+
+
+HALF = Fraction(1, 2)
+"""|w(0)| and v(0)."""
+NEAR = Fraction(1, 1000)
+"""<w(0), x_2>."""
+
+
+def entered_below_one() -> bool:
+    """Whether L(0) = log(1 + e^(1/4)) < 1, by an enclosure."""
+    return bool((1 + arb(fmpq(1, 4)).exp()).log() < 1)
+
+
+def two_right_below_one() -> bool:
+    """Whether L(0) = log(1 + e^(-1.496)) + log(1 + e^(-0.001)) < 1, by enclosures."""
+    margins = (Fraction(3, 2) - 4 * NEAR, NEAR)
+    return bool(sum(((1 + (-_ball(q)).exp()).log() for q in margins), arb(0)) < 1)
+
+
+def second_is_lost() -> bool:
+    """Whether h_2 comes down to 0 and below, for every sigma'(0) in [0, 1], by enclosures.
+
+    In the box |h_1 - h_1(0)|, |v - 1| <= 1/10, 0 <= h_2 <= NEAR the speed of h_2 is at most some
+    -c < 0, and the flow cannot leave it by h_1 or v within the time NEAR / c. At h_2 = 0 the
+    datum pulls with a part of s_2 only. Below, h_1' = 17 v s_1, v' = s_1 h_1 and h_2' = -4 v s_1.
+    """
+    h_1, v = _ball(Fraction(3, 2) - 4 * NEAR, Fraction(1, 10)), _ball(Fraction(1), Fraction(1, 10))
+    h_2 = _ball(NEAR / 2, NEAR / 2)
+    s_1, s_2 = (1 / (1 + (v * h).exp()) for h in (h_1, h_2))
+    slowest = (v * (4 * s_1 - s_2)).lower()
+    if not slowest > 0:
+        return False
+    moved = [abs(rate).upper() * _ball(NEAR) / slowest
+             for rate in (v * (17 * s_1 - 4 * s_2), s_1 * h_1 + s_2 * h_2)]  # fmt: skip
+    return all(bool(each < _ball(Fraction(1, 10))) for each in moved)
+
+
+def _ball(centre: Fraction, radius: Fraction = Fraction(0)) -> arb:
+    low, high = (arb(fmpq(q.numerator, q.denominator)) for q in (centre - radius, centre + radius))
+    return low.union(high)
+
+
+# --- Theorem 2.1: L goes to 0, and theta in direction to a KKT point of Problem (2) ---------------
+#
+# It asks for L < 1, "namely" that every datum is classified correctly. For the exponential loss
+# that follows: each term is below 1. For the logistic loss it does not: a term is below log 2
+# exactly where its datum is classified correctly, and log 2 < 1. And a start that meets both, a
+# loss between log 2 and 1 with every datum right, may lose a datum for ever: `loses_a_datum`.
+
+
+CONVERGENCE_RESIDUAL = 1e-8
+"""Largest KKT residual of a limit, over |theta|."""
+
+
+# The threshold.
+
+
+def classifies(loss: Loss, threshold: float) -> Statement:
+    """mm.thm2.1.fit: L(theta) < `threshold` gives y_i Phi(theta; x_i) > 0 for all i.
+
+    Instances are margins q (n,); every q is one of some network. The slack is the least of them.
+    """
+
+    def draw(scale: float) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, NDArray]:
+            q = rng.standard_normal(int(rng.integers(1, 6))) * scale
+            return {"q": q + (-q.min() * rng.choice([0.5, 0.9, 1.0, 1.5]))}
+
+        return one
+
+    def one_short(rng: np.random.Generator) -> dict[str, NDArray]:
+        return {"q": np.append(rng.uniform(-0.6, 0.1), rng.uniform(5.0, 40.0, 3))}
+
+    return Statement(
+        f"{loss.name} loss, L < {'log 2' if threshold == LOG_2 else f'{threshold:g}'}: "
+        "all data are classified correctly",
+        {"margins of size 1": draw(1.0), "large": draw(100.0), "small": draw(1e-3),
+         "one is short": one_short},
+        lambda item: float(item["q"].min()),
+        {f"L < {threshold:.3g}": lambda item: bool(
+            loss.log_value(item["q"], np.ones(len(item["q"]))) < np.log(threshold))},
+        strict=True,
+    )  # fmt: skip
+
+
+def misclassified() -> Counterexample:
+    """The wrong-sign start of `START` breaks "L < 1, namely all data are classified correctly"."""
+    q = _start_margin()
+    return Counterexample(
+        instance=INSTANCE,
+        assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(*_as_data(q))) < 1.0)},
+        breaks=(bound("y Φ of the network in floats", q, ">", 0.0, ""),),
+        recheck=(
+            fact(
+                "L < 1 and y Φ > 0, by enclosures", entered_below_one() and -HALF * HALF > 0, True
+            ),
+        ),
+        route="w v x as fractions, and log(1 + e^(1/4)) < 1 in ball arithmetic",
+    )
+
+
+# L < 1 and both data are right, and the second one is lost.
+
+BOTH_RIGHT = (
+    np.array([[1.0, -4.0], [0.0, 1.0]]),
+    np.ones(2),
+    np.array([1.5, float(NEAR), 1.0]),
+)
+"""Two data, their labels, and w(0), v(0) of one ReLU neuron."""
+
+
+def loses_a_datum() -> Counterexample:
+    """mm.thm2.1.1, mm.thm2.1.2: a ReLU neuron that is right on two data, at L(0) = 0.895. The
+    first pulls it off the second, which is inactive from then on and costs log 2 for ever."""
+    X, y, start = BOTH_RIGHT
+    found = _right_once()
+    margins = _margins(found)
+    return Counterexample(
+        instance={"network": "v σ(⟨w, x⟩), one ReLU neuron", "loss": "logistic", "x_1": (1, -4),
+                  "x_2": (0, 1), "y_1, y_2": (1, 1), "w(0)": (Fraction(3, 2), NEAR), "v(0)": 1},
+        assumptions={
+            "homogeneous ReLU network, logistic loss, gradient flow": "the instance is one",
+            "L(θ(0)) < 1": two_right_below_one(),
+            "both data are classified correctly at the start":
+                bool(np.all(y * fully_connected([2, 1]).output(start, X) > 0.0)),
+        },
+        breaks=(
+            bound("L where the flow's clock stops", float(np.exp(found.path.field.log_loss(
+                found.path.end))), "<", 0.5, "", digits=2),
+            bound("y₂ Φ(x₂) at the direction where the integrated flow ends", margins[1], ">", 0.0,
+                  ""),
+        ),
+        recheck=(
+            fact("x₂ is active for ever", not second_is_lost(), True),
+        ),
+        route="enclosures: near the start ⟨w, x₂⟩ falls, whatever σ'(0), faster than v and "
+        "⟨w, x₁⟩ leave their surroundings; without x₂ each step of w is a multiple of x₁, and "
+        "⟨x₁, x₂⟩ = -4",
+    )  # fmt: skip
+
+
+# One datum on the wrong side.
+
+START = np.array([-0.5, 0.5])
+"""w(0) and v(0) of a linear network of depth 2 with one input and one hidden neuron."""
+INSTANCE = {"network": "v w x, linear, depth 2, one neuron", "loss": "logistic", "x": 1, "y": 1,
+            "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
+
+
+def _line() -> Network:
+    return fully_connected([1, 1], "linear")
+
+
+@cache
+def _right_once() -> Limit:
+    return limit(fully_connected([2, 1]), LOGISTIC, *BOTH_RIGHT)
+
+
+def _margins(found: Limit) -> list[float]:
+    X, y, _ = BOTH_RIGHT
+    return [float(m) for m in y * fully_connected([2, 1]).output(found.path.end[:-1], X)]
+
+
+def _start_margin() -> float:
+    return float(_line().output(START, np.ones((1, 1)))[0])
+
+
+def _as_data(q: float) -> tuple[NDArray, NDArray]:
+    return np.array([q]), np.ones(1)
+
+
+# What the flows of `fitted_flows` say.
+
+
+def _followed(found: Sequence[Fitted]) -> list[Fitted]:
+    """The flows that did not end where the field pushes back to a kink from both sides."""
+    return [each for each in found if each.limit.status not in ("sliding", "non-unique")]
+
+
+def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
+    """The flows of `flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not."""
+    followed = _followed(found)
+    short = sum(not each.limit.reached >= 0.99 * FITTED_FLOWS_REACH for each in followed)
+    shrunk = sum(not each.limit.path.end[-1] > each.limit.path.states[0][-1] for each in followed)
+    return [
+        fact("flows from starts that classify all data correctly whose loss is not taken to "
+             "1e-10000", short, 0, tried=len(followed)),
+        fact("those along which |θ| does not grow", shrunk, 0, tried=len(followed)),
+        fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
+             "the loss goes to 0", _right_once().reached > 100.0, True),
+        note("flows that slide along a kink and were not followed", len(found) - len(followed)),
+    ]  # fmt: skip
+
+
+def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
+    """The flows of `flows` have limits that are KKT points; the flow of `BOTH_RIGHT` has none.
+
+    A limit was polished, so that its residual is small by itself: the angle between theta and the
+    gradient is the flow's own.
+    """
+    followed = _followed(found)
+    decided = [each for each in followed if each.limit.converged]
+    worst = max((each.limit.residual for each in decided), default=np.nan)
+    turned = [each for each in decided if np.isfinite(each.angles).all()]
+    # A flow that passes a saddle turns away for a while: a tendency, and no rule.
+    nearer = sum(each.angles[1] < each.angles[0] or each.angles[1] < 1e-6 for each in turned)
+    least = float(wilson(nearer, len(turned))[0]) if turned else np.nan
+    return [
+        bound("largest KKT residual of a limit, over |θ|", worst, "<=", CONVERGENCE_RESIDUAL, ""),
+        bound("share of the flows of which θ and -∇L are nearer at L = 1e-10000 than at 1e-10: "
+              "lower end of its interval", least, ">", 0.5, "", digits=2),
+        note("these flows, of those followed so far", (int(nearer), len(turned))),
+        fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
+             "the direction where it ends is feasible, up to its length",
+             min(_margins(_right_once())) > 0.0, True),
+        note("limits, of flows followed", (len(decided), len(followed))),
+        note("kinds of networks", tuple(sorted({each.kind for each in decided}))),
+    ]  # fmt: skip
+
+
+def repaired(found: Sequence[Fitted]) -> Statement:
+    """mm.ours.fit: from L < l(0) on L goes to 0, theta grows and tends to the direction of a KKT
+    point; tried on the flows of `flows`. The slack is what is left of RESIDUAL, and -1 for a flow
+    that does not come to L = 1e-10000 or whose |theta| does not grow."""
+
+    def slack(item: Instance) -> float:
+        (end,) = _followed([item["flow"]]) or (None,)
+        if end is None or not end.limit.converged:
+            return np.nan
+        far = end.limit.reached >= 0.99 * FITTED_FLOWS_REACH
+        grew = end.limit.path.end[-1] > end.limit.path.states[0][-1]
+        return (
+            CONVERGENCE_RESIDUAL - end.limit.residual - (planted(item) - 1.0)
+            if far and grew
+            else -1.0
+        )
+
+    items = [(each.kind, {"flow": each}) for each in found]
+    return Statement(
+        "the loss goes to 0, and the direction to that of a KKT point",
+        replayed(items),
+        slack,
+        given("mm.ours.fit", network=lambda item: item["flow"].network.degree >= 2,
+              flow=lambda item: item["flow"].loss.name in THRESHOLD,
+              start=lambda item: item["flow"].starts_below),
+        witness={**items[0][1], PLANTED: 2.0} if items else None,
+    )  # fmt: skip
+
+
+# --- Theorem 3.1: fully connected linear networks converge in direction to W^(l) = C a_l
+# a_(l-1)' -----------------------------------------------------------------------------------------
+#
+# a_0 is the direction of the max-margin vector u, C^m = |u|, and |theta|^2 = m C^2 is the least
+# that Problem (2) allows: |u'| is at most the product of the layers' norms (Lemma C.5).
+#
+# Every feasible KKT point has this form. With g = sum_i lambda_i y_i x_i the conditions say W^(l) =
+# (W^(m)...W^(l+1))' (W^(l-1)...W^(1) g)', of rank one, each layer's columns along the next one's
+# rows and all of one length; so beta is along g, which are the conditions of the convex problem for
+# beta. A limit that was polished to a KKT point proves nothing of the flow: that is measured too.
+#
+# The loss goes to 0 from every L < n l(0), if the data are separable: `reaches_the_optimum`.
+
+
+FULLY_CONNECTED_REACH = (1e3, 1e5)
+"""Values of log10(1/L) at which the flow is compared with its limit."""
+_ROUNDING = 1e-9
+"""Relative errors of |theta|^2."""
+
+
+def aligned_limit(u: ArrayLike, hidden: Sequence[ArrayLike]) -> list[NDArray]:
+    """W^(l) = C a_l a_(l-1)' with a_0 = u / |u|, C^m = |u| and a_m = 1 (proof of Theorem 3.1).
+
+    Parameters: u (d,), and the unit vectors a_1, ..., a_(m-1) of the hidden layers. Returns the m
+    matrices (h_l, h_(l-1)), whose product is u.
+    """
+    u = np.asarray(u, float)
+    length = float(np.linalg.norm(u))
+    a = [u / length, *(np.asarray(v, float) for v in hidden), np.ones(1)]
+    C = length ** (1.0 / (len(a) - 1))
+    return [C * np.outer(after, before) for before, after in pairwise(a)]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """How far parameters, scaled to the least margin 1, are from the limit of Theorem 3.1.
+
+    excess   |theta|^2 / (m C^2) - 1, never below 0
+    second   largest ratio of a layer's second singular value to its first; 0 for vectors
+    lengths  largest | |W^(l)|_F / C - 1 |
+    angle    |a_0 - u/|u||, a_0 the first right singular vector of W^(1) with its better sign
+    away     |theta - theta'| / |theta|, theta' the aligned limit with a_l the direction of W^(l)
+             a_(l-1)
+    """
+
+    excess: float
+    second: float
+    lengths: float
+    angle: float
+    away: float
+
+
+def structure(
+    network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike, best: MaxMargin
+) -> Structure:
+    """The `Structure` of theta (p,), for data X (n, d), y (n,) with max-margin vector `best`.
+
+    Raises InputError unless theta classifies every datum correctly.
+    """
+    point = scaled(network, theta, X, y)
+    W, m = network.weights(point), network.degree
+    C = best.length ** (1.0 / m)
+    values = [np.linalg.svd(w, compute_uv=False) for w in W]
+    right = np.linalg.svd(W[0])[2][0]
+    a, hidden = best.direction, []
+    for w in W[:-1]:
+        a = w @ a
+        a = a / (np.linalg.norm(a) or 1.0)
+        hidden.append(a)
+    limit = aligned_limit(best.u, hidden)
+    apart = sum(float(((w - c) ** 2).sum()) for w, c in zip(W, limit, strict=True))
+    return Structure(
+        excess=float(point @ point) / (m * C**2) - 1.0,
+        second=max((float(s[1] / s[0]) for s in values if len(s) > 1), default=0.0),
+        lengths=max(abs(float(np.linalg.norm(w)) / C - 1.0) for w in W),
+        angle=min(float(np.linalg.norm(s * right - best.direction)) for s in (-1.0, 1.0)),
+        away=float(np.sqrt(apart / (point @ point))),
+    )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fully connected linear network, data that a vector separates, and a start (p,)."""
+
+    kind: str
+    network: Network
+    loss: Loss
+    X: NDArray
+    y: NDArray
+    theta: NDArray
+
+
+def _tilted(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
+    """Layers of sizes from 1e-3 to 1e3, of unchanged product; nearer to another in deep networks,
+    which forget their start more slowly."""
+    logs = rng.uniform(-3.0, 3.0, len(W)) / (len(W) - 1)
+    return [w * 10.0**s for w, s in zip(W, logs - logs.mean(), strict=True)]
+
+
+def _of_rank_one(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
+    """The first layer's rows are multiples of one vector."""
+    return [np.outer(rng.standard_normal(len(W[0])), W[0][0]), *W[1:]]
+
+
+def _with_dead_units(rng: np.random.Generator, W: list[NDArray]) -> list[NDArray]:
+    """A unit of the first layer has no weights at all, neither in nor out."""
+    first, second = W[0].copy(), W[1].copy()
+    if len(first) > 1:
+        first[-1], second[:, -1] = 0.0, 0.0
+    return [first, second, *W[2:]]
+
+
+Change = Callable[[np.random.Generator, list[NDArray]], list[NDArray]]
+STARTS: dict[str, Change] = {
+    "normal": lambda rng, W: W,
+    "unbalanced": _tilted,
+    "rank one": _of_rank_one,
+    "dead unit": _with_dead_units,
+}
+
+
+def cases(seed: int, count: int) -> Iterator[Case]:
+    """Depths 2 to 4, both losses and the kinds of STARTS in turn; 1 to 5 data in 1 to 3 dimensions.
+
+    The labels are those of the start, or in a third of the cases those of another vector, so that
+    the start is wrong about some data. The data are normal, each of a length from 1e-1 to 1e1; a
+    fifth is scaled by 1e3 or 1e-3 and a fifth holds multiples of one datum. Starts that are right
+    are scaled until L < 1/2, the others to outputs of at most 3.
+    """
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        kind = list(STARTS)[k % 4]
+        m, loss = 2 + k % 3, (EXPONENTIAL, LOGISTIC)[k // 2 % 2]
+        widths = [int(rng.integers(1, 4)), *rng.integers(1, 5, m - 1).tolist()]
+        network = fully_connected(widths, "linear")
+        X = rng.standard_normal((int(rng.integers(1, 6)), widths[0]))
+        X *= 10.0 ** rng.uniform(-1.0, 1.0, (len(X), 1))
+        if k % 5 == 1:
+            X = X[:1] * rng.choice([-2.0, 1.0, 3.0], (len(X), 1))
+        if k % 5 == 2:
+            X *= rng.choice([1e-3, 1e3])
+        W = STARTS[kind](rng, network.weights(rng.standard_normal(network.size)))
+        theta = network.parameters(W)
+        z = network.output(theta, X)
+        if not np.all(z != 0.0):
+            continue  # L = n l(0) is not below 1
+        wrong = k % 3 == 2
+        scale = 3.0 / np.abs(z).max() if wrong else (1.0 + np.log(2.0 * len(X))) / np.abs(z).min()
+        theta = theta * scale ** (1.0 / m)
+        z = X @ rng.standard_normal(widths[0]) if wrong else z
+        yield Case(kind, network, loss, X, np.where(z > 0.0, 1.0, -1.0), theta)
+
+
+def _row(case: Case) -> dict[str, Any]:
+    """One flow: how far it is from the prediction at each of REACH, and its limit."""
+    found = limit(case.network, case.loss, case.X, case.y, case.theta, FULLY_CONNECTED_REACH[-1])
+    row: dict[str, Any] = {"kind": case.kind, "depth": case.network.degree, "status": found.status}
+    if found.status not in (CONVERGED, UNDECIDED):
+        return row
+    best = max_margin(case.X, case.y)
+    points = [*found.directions(FULLY_CONNECTED_REACH), found.theta]
+    for at, theta in zip((*map(str, FULLY_CONNECTED_REACH), "limit"), points, strict=True):
+        seen = structure(case.network, theta, case.X, case.y, best)
+        row |= {f"{name} {at}": value for name, value in vars(seen).items()}
+    return row
+
+
+def connected_flows(seed: int, count: int) -> pd.DataFrame:
+    """The flows of `count` cases, a row each: `kind`, `depth`, the `status` of the limit, and where
+    the loss goes to 0 the fields of `Structure` at each of REACH, `excess 1000.0`, and of the limit
+    that was found, `excess limit`."""
+    return survey(cases(seed, count), _row)
+
+
+def _ended(found: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, list[Evidence]]:
+    """The flows whose loss goes to 0; those of them with a confirmed limit; notes on both."""
+    ended = found[found.status.isin([CONVERGED, UNDECIDED])]
+    sure = ended[ended.status == CONVERGED]
+    if not len(sure):
+        raise InputError("no flow came to a limit.")
+    return ended, sure, [
+        note("flows, those of them whose loss goes to 0, and whose limit is confirmed",
+             (len(found), len(ended), len(sure))),
+        note("depths 2, 3 and 4", tuple(int((ended.depth == m).sum()) for m in (2, 3, 4))),
+    ]  # fmt: skip
+
+
+def _fall(some: pd.DataFrame, name: str) -> tuple[float, float]:
+    """The largest value at the last of REACH, and the least factor by which values above 1e-6 fall
+    from the first to the last."""
+    early, late = (some[f"{name} {at}"].to_numpy() for at in FULLY_CONNECTED_REACH)
+    slow = early > 1e-6
+    factors = early[slow] / np.maximum(late[slow], 1e-16)
+    return float(late.max(initial=0.0)), float(factors.min(initial=1e10))
+
+
+def global_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
+    """mm.thm3.1: |theta|^2, scaled to the least margin 1, tends to its least value m C^2."""
+    ended, sure, notes = _ended(found)
+    unbalanced = ended.kind == "unbalanced"
+    points = ended[[f"excess {at}" for at in FULLY_CONNECTED_REACH]].to_numpy()
+    return [
+        fact("points of flows that are shorter than m C^2", int((points < -_ROUNDING).sum()), 0,
+             tried=points.size),
+        fact("confirmed limits whose |theta|^2 is not m C^2",
+             int((np.abs(sure["excess limit"]) > 1e-6).sum()), 0, tried=len(sure)),
+        bound("largest |theta|^2 / (m C^2) - 1 of a flow at L = 1e-100000, unbalanced starts apart",
+              _fall(ended[~unbalanced], "excess")[0], "<=", 0.1, "", digits=2),
+        bound("least factor by which it falls from L = 1e-1000 on, where above 1e-6, for all "
+              "starts", _fall(ended, "excess")[1], ">=", 2.0, "", digits=2),
+        note("the largest with unbalanced starts", _fall(ended[unbalanced], "excess")[0], "",
+             digits=1),
+        *notes,
+    ]  # fmt: skip
+
+
+def aligned_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
+    """mm.thm3.1.structure: the layers tend to rank one, to equal norms and to u's direction."""
+    ended, sure, notes = _ended(found)
+    near = ended[ended.kind != "unbalanced"]
+    words = {
+        "second": "a second singular value",
+        "lengths": "layers of other norms than C",
+        "angle": "a_0 apart from u / |u|",
+        "away": "another form than C a_l a_(l-1)'",
+    }
+    items = []
+    for name, says in words.items():
+        last, factor = _fall(near, name)
+        items += [
+            fact(f"confirmed limits with {says}", int((sure[f"{name} limit"] > 1e-6).sum()), 0,
+                 tried=len(sure)),
+            bound(f"{says}: least factor by which the measure falls along a flow from L = 1e-1000 "
+                  "to 1e-100000, where above 1e-6, unbalanced starts apart", factor, ">=", 1.5, "",
+                  digits=2),
+            note(f"{says}: the largest at L = 1e-100000", last, "", digits=1),
+        ]  # fmt: skip
+    return items + notes
+
+
+GLOSS = Reading(
+    "(Fit) is read with what Theorem 2.1 adds to it, that Φ classifies every datum correctly when "
+    "L < 1",
+    "by L < 1 alone it is false for the logistic loss: Φ = v w x, x = y = 1, w(0) = -1/2 and "
+    "v(0) = 1/2 have L(0) = 0.826, and θ(t) → 0. For separable data L < n ℓ(0) is enough",
+)
+
+
+# Below n l(0).
+
+
+def reaches_the_optimum() -> Statement:
+    """mm.ours.linear: from L < n l(0) on separable data the loss of a fully connected linear
+    network goes to 0, and theta to the direction of a global optimum.
+
+    The slack is what is left of 1e-6 by |theta|^2 / (m C^2) - 1, and -1 where the loss stops.
+    """
+
+    def slack(item: Instance) -> float:
+        end = limit(
+            item["network"],
+            item["loss"],
+            item["X"],
+            item["y"],
+            item["theta"],
+            FULLY_CONNECTED_REACH[0],
+        )
+        if end.status not in (CONVERGED, UNDECIDED):
+            return -1.0
+        best, m = max_margin(item["X"], item["y"]), item["network"].degree
+        excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
+        return 1e-6 - abs(excess) if end.converged else np.nan
+
+    return Statement(
+        "the flow comes to zero loss and to the direction of a global optimum",
+        {f"{name}, {loss.name}": _separable(name, loss)
+         for loss in (EXPONENTIAL, LOGISTIC) for name in ("normal", "parallel", "of all sizes")},
+        slack,
+        given("mm.ours.linear", network=lambda item: _is_full(item["network"]),
+              data=_are_separable, flow=lambda item: item["loss"] in (EXPONENTIAL, LOGISTIC),
+              start=lambda item: _log_loss(item, 1.0) < _log_loss(item, 0.0)),
+        witness={"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC,
+                 "X": np.ones((1, 1)), "y": np.ones(1), "theta": np.array([-0.5, 0.5])},
+    )  # fmt: skip
+
+
+def _separable(kind: str, loss: Loss) -> Draw:
+    """1 to 5 data in 1 to 3 dimensions, depth 2 to 5, widths 1 to 3; starts of all sizes, on the
+    side on which the sum of the margins is positive."""
+
+    def draw(rng: np.random.Generator) -> Instance:
+        n, d, m = (int(rng.integers(low, high)) for low, high in ((1, 6), (1, 4), (2, 6)))
+        network = fully_connected([d, *rng.integers(1, 4, m - 1).tolist()], "linear")
+        X = rng.standard_normal((n, d))
+        if kind == "parallel":
+            X = X[:1] * rng.choice([-2.0, 0.5, 1.0, 1.0, 3.0], (n, 1))
+        if kind == "of all sizes":
+            X *= 10.0 ** (rng.uniform(-3.0, 3.0) + rng.uniform(-1.0, 1.0, (n, 1)))
+        y = np.where(X @ rng.standard_normal(d) > 0.0, 1.0, -1.0)
+        W = network.weights(rng.standard_normal(network.size))
+        z = network.output(network.parameters(W), X)
+        W[0] *= 1.0 if y @ z > 0.0 else -1.0
+        size = 10.0 ** rng.uniform(-2.0, 0.7) / np.abs(z).max()
+        theta = network.parameters(W) * size ** (1.0 / m)
+        return {"network": network, "loss": loss, "X": X, "y": y, "theta": theta}
+
+    return draw
+
+
+def _is_full(network: Network) -> bool:
+    full = fully_connected([g.shape[1] for g in network.maps], "linear")
+    same = all(np.array_equal(a, b) for a, b in zip(network.maps, full.maps, strict=True))
+    return network.activation == "linear" and network.degree >= 2 and same
+
+
+def _are_separable(item: Instance) -> bool:
+    try:
+        max_margin(item["X"], item["y"])
+    except InputError:
+        return False
+    return True
+
+
+def _log_loss(item: Instance, factor: float) -> float:
+    z = item["network"].output(item["theta"], item["X"])
+    return float(item["loss"].log_value(factor * z, item["y"]))
+
+
+def no_more_is_enough() -> list[Evidence]:
+    """mm.ours.linear, its constant: for data x_i = y_i = 1, widths 1 and theta = r (-1, 1, ..., 1)
+    the velocity is -c n r^(m-2) theta, and L is larger than n l(0) by as little as one likes."""
+    tried = [(n, m) for n in (1, 2, 5) for m in (2, 3, 4, 5)]
+    back = 0
+    for n, m in tried:
+        theta = np.array([-1.0, *np.ones(m - 1)])
+        rates = fully_connected([1] * m, "linear").gradient(theta, np.ones((n, 1)), np.ones(n))
+        back += np.array_equal(rates, -n * theta)
+    return [fact("networks of width 1, for n = 1, 2, 5 data x = y = 1 and m = 2, ..., 5, that "
+                 "r (-1, 1, ..., 1) moves straight to 0", int(back), len(tried))]  # fmt: skip
+
+
+# --- Local optima of Problem (2) are KKT points (Section 2), with Clarke's subdifferential --------
+#
+# That needs a constraint qualification, which the paper leaves out, and homogeneity supplies it. By
+# Clarke's multiplier rule a local optimum has lambda_0, lambda >= 0, not all 0, with lambda_0 theta
+# = sum_i lambda_i y_i g_i for subgradients g_i, and lambda_i = 0 where the margin is not 1. Each
+# g_i is a mean of gradients of polynomials that are homogeneous of degree m, so <theta, y_i g_i> =
+# m y_i f(theta; x_i) = m. Were lambda_0 = 0, the product with theta would be 0 = m sum_i lambda_i >
+# 0.
+
+
+NECESSITY_RESIDUAL = 1e-4
+"""An optimum whose value is known to 1e-8 is known to the root of that, and so is its residual."""
+NEAR_KINK = 1e-5
+"""An input of a neuron that is so small, as a cosine, is 0 in the optimum itself."""
+RESOLVED = 1e-8
+"""The share by which a point may cost more or less once its inputs near 0 are made 0."""
+NODES = 300
+"""Convex programs for one optimum, at most."""
+
+
+def optima_are_kkt_points() -> Statement:
+    """mm.kkt.necessary: the KKT residual of a global optimum of Problem (2), found by enumeration
+    of activation patterns and proved by its certificate, is 0.
+
+    Depth 2 without shared weights, linear and ReLU. The slack is RESIDUAL less the residual, NaN
+    where the enumeration was cut off.
+    """
+
+    def draw(kind: Draw) -> Draw:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = kind(rng)
+            return {**{name: item[name] for name in ("network", "X", "y")}, **_optimum(item)}
+
+        return one
+
+    linear, relu = setting.sparse_linear(), setting.sparse_relu()
+    kinds = {f"linear, {kind}": each for kind, each in linear.items()}
+    for number, (kind, each) in enumerate(relu.items()):
+        kinds[f"ReLU, {kind}"] = each
+        kinds[f"ReLU, alternating labels, {number}"] = alternating
+    return Statement(
+        "a global optimum of Problem (2) is a KKT point",
+        {kind: draw(each) for kind, each in kinds.items()},
+        lambda item: NECESSITY_RESIDUAL - item["residual"],
+    )
+
+
+def alternating(rng: np.random.Generator) -> dict[str, Any]:
+    """Data in a half plane whose labels alternate with the angle, as many neurons as data: what
+    serves one datum must be silent on its neighbours, so that many an optimum has inputs 0."""
+    n = int(rng.integers(2, 4))
+    angles = np.sort(rng.uniform(0.0, np.pi, n))
+    X = np.column_stack([np.cos(angles), np.sin(angles)]) * rng.uniform(0.5, 2.0, (n, 1))
+    y = np.where(np.arange(n) % 2, -1.0, 1.0)
+    return {"network": fully_connected([2, n], "relu"), "X": X, "y": y}
+
+
+def _optimum(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The optimum "theta" of an instance, its KKT "residual" (NaN if it was not found), and whether
+    it is on a "boundary", with some input 0."""
+    network, X, y = item["network"], item["X"], item["y"]
+    unknown = {"theta": np.zeros(network.size), "residual": np.nan, "boundary": False}
+    try:
+        best = global_optimum(network, X, y, nodes=NODES)
+    except (InputError, ArithmeticError):
+        return unknown
+    proof = best.certificate
+    if proof is None or check(network, best.theta, X, y, proof).verdict != "global":
+        return unknown
+    theta = on_kinks(network, best.theta, X)
+    value = quotient(network, best.theta, X, y)
+    if abs(quotient(network, theta, X, y) - value) > RESOLVED * value:
+        return unknown  # the kinks of data so nearly parallel are not told by the program's digits
+    living = np.linalg.norm(network.weights(theta)[0], axis=1) > 0.0
+    on = [np.abs(h[:, living]).min(initial=1.0) <= 1e-9 for h in network.cosines(theta, X)]
+    return {"theta": theta, "residual": kkt(network, theta, X, y).residual, "boundary": any(on)}
+
+
+def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
+    """theta (p,) of a network of depth 2 with inputs that are nearly 0 made so, by the nearest
+    weights, and neurons that are nearly 0 made 0."""
+    W, v = network.weights(theta)
+    W, v = W.copy(), v.copy()
+    size = np.linalg.norm(theta)
+    small = np.linalg.norm(W, axis=1) <= NEAR_KINK * size
+    W[small], v[:, small] = 0.0, 0.0
+    for h in network.cosines(theta, X):
+        for j in np.flatnonzero(~small):
+            there = network.maps[0][j] > 0
+            rows = X[np.abs(h[:, j]) <= NEAR_KINK][:, there]
+            rows = rows[rows.any(axis=1)]
+            if len(rows):
+                W[j, there] -= np.linalg.pinv(rows) @ (rows @ W[j, there])
+    return network.parameters([W, v])
+
+
+def qualification() -> Statement:
+    """At a feasible point the product of theta with every gradient around it, y_i grad f, is m
+    times the margin, so that theta itself is a direction as Mangasarian and Fromovitz ask for.
+
+    Networks of any depth, with shared weights; small integers put neurons on kinks. The slack is
+    minus the largest deviation over |theta| times the gradient's length.
+    """
+
+    def draw(activation: str, whole: bool) -> Draw:
+        kinds = list(setting.trained_networks_shared(activation).values())
+
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            item = kinds[1 if whole else 0](rng)
+            theta = (
+                np.round(2.0 * rng.normal(size=item["network"].size)) if whole else item["start"]
+            )
+            return {"network": item["network"], "X": item["X"], "theta": theta}
+
+        return one
+
+    def slack(item: Instance) -> float:
+        network, X, theta = item["network"], item["X"], item["theta"]
+        f, worst = network.output(theta, X), 0.0
+        for i, x in enumerate(X):
+            for pattern in cells(network, theta, x):
+                lifted = [side[None] for side in pattern]
+                g = network.gradient(theta, x[None], np.ones(1), lifted or None)
+                scale = float(np.linalg.norm(theta) * np.linalg.norm(g))
+                off = abs(planted(item) * float(theta @ g) - network.degree * f[i])
+                worst = max(worst, off / scale if scale > 0.0 else 0.0)
+        return -worst
+
+    return Statement(
+        "⟨θ, ∇Φ⟩ = m Φ in every cell around θ",
+        {"linear": draw("linear", False), "ReLU": draw("relu", False),
+         "ReLU, on kinks": draw("relu", True)},
+        slack,
+        tolerance=1e-12,
+    )  # fmt: skip
+
+
+def boundaries(seed: int, count: int) -> list[Evidence]:
+    """How many of `count` optima for alternating labels have an input 0: these are KKT points."""
+    rng = np.random.default_rng(seed)
+    found = [_optimum(alternating(rng)) for _ in range(count)]
+    told = [item for item in found if item["boundary"] and np.isfinite(item["residual"])]
+    right = sum(item["residual"] <= NECESSITY_RESIDUAL for item in told)
+    return [fact("optima on an activation boundary that are KKT points", right, len(told),
+                 tried=len(told)),
+            note("optima for alternating labels", count)]  # fmt: skip
+
+
+# --- Section 2: the value of sigma'(0) in [0, 1] has no effect on the results that the paper
+# proves -------------------------------------------------------------------------------------------
+#
+# It can have one only where a unit's input is 0: at the starts of Theorems 4.1, 4.2 (2) and 5.3.
+# The flows compared here have one constant for all units and times; that the start of 4.2 (2) has
+# others tells `second_flow`.
+
+
+VALUES = (0.0, 0.5, 1.0)
+"""Values of sigma'(0)."""
+SAME = 1e-9
+"""Limits nearer than this, over |theta|, are one."""
+AT_THE_KINK_REACH = 1e3
+
+PROVED_THERE = Reading(
+    "'our results' are what the paper states and proves in Sections 3 to 5 and Appendix C",
+    "of Theorem 2.1, which it quotes and uses throughout, it is false: with weights shared and "
+    "σ'(0) = 0 a flow of the exponential loss converges to the direction of no KKT point",
+)
+
+
+def printed() -> tuple[Construction, ...]:
+    """The printed ReLU instances."""
+    deep = (theorem_5_1(m, "relu") for m in (3, 4))
+    return (theorem_3_2(), theorem_4_1("relu"), theorem_4_2(), theorem_4_4("relu"), *deep,
+            lemma_C_6())  # fmt: skip
+
+
+def no_effect() -> list[Evidence]:
+    """mm.sigma0: every printed ReLU instance with sigma'(0) in {0, 1/2, 1}: the same limit, and the
+    velocity at the start, in rational numbers, the same too.
+
+    The velocity is compared in the limit as well. Both losses are followed from starts at a kink,
+    the exponential one from the others, which never meet one.
+    """
+    moved, wrong, unsettled, starts, runs = 0, 0, 0, 0, 0
+    given = printed()
+    for c in given:
+        on = [np.abs(h) <= 0.0 for h in c.network.preactivations(c.start, c.X)]
+        kink = any(h.any() for h in on)
+        starts += kink
+        for point in (c.start, c.limit):
+            rates = [_velocity(c, point, value) for value in VALUES]
+            moved += any(rate != rates[0] for rate in rates)
+        for loss in (EXPONENTIAL, LOGISTIC) if kink else (EXPONENTIAL,):
+            ends = [
+                limit(c.network, loss, c.X, c.y, c.start, AT_THE_KINK_REACH, value)
+                for value in VALUES
+            ]
+            unsettled += sum(not end.converged for end in ends)
+            wrong += sum(_apart(end, c.limit) for end in ends)
+            runs += len(ends)
+    return [
+        fact("printed instances whose velocity at the start or in the limit depends on σ'(0)",
+             moved, 0, tried=len(given)),
+        fact("flows with σ'(0) in {0, 1/2, 1} whose limit is not confirmed", unsettled, 0,
+             tried=runs),
+        fact("flows whose limit is not the printed one", wrong, 0, tried=runs),
+        note("instances that start with a unit at 0", starts),
+    ]  # fmt: skip
+
+
+def _velocity(c: Construction, theta: NDArray, value: float) -> list:
+    """d theta/dt with equal pulls of all data, sigma'(0) = value, in rational numbers."""
+    units = sum(c.network.widths)
+    at_zero = np.full((len(c.y), units), value)
+    layers = ascent(c.network.maps, theta, c.X, c.y, at_zero)
+    return [rate for layer in layers for rate in layer.du]
+
+
+def _apart(found: Limit, claimed: NDArray) -> bool:
+    gap = np.linalg.norm(found.theta - claimed)
+    return not bool(gap <= SAME * np.linalg.norm(claimed))
+
+
+# --- A constant sigma'(0), as Section 2 allows, that leads gradient flow to no KKT point ----------
+#
+# One filter w in R^2 looks at four patches, and two output weights serve two patches each,
+#
+#     Phi(theta; x) = a [s(w.p_1) + s(w.p_3)] + b [s(w.p_2) + s(w.p_4)].
+#
+# Datum A, y = 1, has p_1 = (1, 0), p_2 = (-1, 0), p_3 = (0, 1), p_4 = 0; datum B, y = -1, has p_4 =
+# (0, 1) and no other patch. Where w = (0, beta), a = alpha, b = -alpha, the first two patches of A
+# have input 0, but a s(w_1) + b s(-w_1) = alpha w_1: there Phi has the slope alpha in w_1. With
+# sigma'(0) = 0 the flow takes it to be 0, and never leaves. The balanced end of that ray, 2 alpha^2
+# = beta^2, would need lambda_A alpha = 0 for w_1, and lambda_A beta = alpha for a.
+
+
+PATCHES = 4
+NETWORK = Network(
+    (np.kron(np.eye(PATCHES, dtype=int), np.array([[1, 2]])), np.array([[1, 2, 1, 2]]))
+)
+X = np.array([[1.0, 0, -1, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 1]])
+Y = np.array([1.0, -1.0])
+SLOPE_START = np.array([0.0, 2.0, 1.0, -1.0])
+"""w = (0, 2), a = 1, b = -1."""
+SLOPE = 0.0
+"""sigma'(0) of the counterexample."""
+
+
+def ended(value: float) -> Limit:
+    """Where the flow goes with sigma'(0) = value."""
+    return limit(NETWORK, EXPONENTIAL, X, Y, SLOPE_START, at_zero=value)
+
+
+def effect() -> list[Evidence]:
+    """Whether this network's flow goes to a KKT point for every sigma'(0) in {0, 1/2, 1}."""
+    ends = [ended(value) for value in (0.0, 0.5, 1.0)]
+    return [fact("values of σ'(0) in {0, 1/2, 1} with which a flow with shared weights converges "
+                 "to no KKT point", sum(not end.converged for end in ends), 0)]  # fmt: skip
+
+
+def no_kkt_point() -> Counterexample:
+    """mm.thm2.1.slope: with sigma'(0) = 0 the flow of the exponential loss converges in direction
+    to no KKT point, and with 1/2 to a shorter one that is."""
+    stays, leaves = ended(SLOPE), ended(0.5)
+    seen = kkt(NETWORK, stays.theta, X, Y)
+    lengths = [float(end.theta @ end.theta) for end in (stays, leaves)]
+    alpha, beta = 2.0**-0.25, 2.0**0.25
+    return Counterexample(
+        instance={"network": "a [σ(⟨w, p_1⟩) + σ(⟨w, p_3⟩)] + b [σ(⟨w, p_2⟩) + σ(⟨w, p_4⟩)]: a "
+                  "filter w on four patches", "loss": "exponential",
+                  "p_1, ..., p_4 of datum A": X[0].reshape(PATCHES, 2).astype(int),
+                  "p_1, ..., p_4 of datum B": X[1].reshape(PATCHES, 2).astype(int),
+                  "labels of A and B": (1, -1), "w(0)": (0, 2), "(a, b)(0)": (1, -1),
+                  "σ'(0)": int(SLOPE)},
+        assumptions={"the network is in the class N, of depth 2, with shared weights":
+                         len(NETWORK.maps) == 2 and NETWORK.size < sum((g > 0).sum()
+                                                                       for g in NETWORK.maps),
+                     "L(0) = 2 e⁻² < 1":
+                         bool(np.exp(-NETWORK.output(SLOPE_START, X) * Y).sum() < 1.0),
+                     "σ'(0) is a constant in [0, 1]": 0.0 <= SLOPE <= 1.0},
+        breaks=(
+            bound("distance of the limit from the KKT conditions, over |θ|", seen.residual, "<=",
+                  1e-9, "", digits=4),
+            bound("|θ|² of the limit with σ'(0) = 0, less that with σ'(0) = 1/2",
+                  lengths[0] - lengths[1], "<=", 1e-6, "", digits=4),
+        ),
+        recheck=(
+            fact("slope of Φ in w₁ for A at the start: difference quotients at h = ±1/8, ±1/64",
+                 slopes(Fraction(2), Fraction(1)), (0, 0, 0, 0)),
+            bound("λ_A α in the equation of w₁, with λ_A = α/β from that of a, at α = 2^(-1/4), "
+                  "β = 2^(1/4)", alpha**2 / beta, "<=", 0, "", digits=4),
+        ),
+        route="Φ at the start in fractions: the slope that σ'(0) = 0 gives is 0, and the true one "
+        "is 1; and the KKT equations of the ray by hand",
+    )  # fmt: skip
+
+
+def slopes(beta: Fraction, alpha: Fraction) -> tuple[int, ...]:
+    """Difference quotients of Phi(.; A) in w_1 at w = (0, beta), a = alpha, b = -alpha."""
+    found = []
+    for h in (Fraction(1, 8), Fraction(-1, 8), Fraction(1, 64), Fraction(-1, 64)):
+        quotient = (_value((h, beta), alpha) - _value((Fraction(0), beta), alpha)) / h
+        found.append(int(quotient) if quotient.denominator == 1 else 10**9)
+    return tuple(found)
+
+
+def _value(w: Sequence[Fraction], alpha: Fraction) -> Fraction:
+    """Phi(.; A) with a = alpha, b = -alpha, written out."""
+    first, second, third = (max(z, Fraction(0)) for z in (w[0], -w[0], w[1]))
+    return alpha * (first + third) - alpha * second

@@ -1,0 +1,1033 @@
+"""The printed examples, exactly: curves, limits, and shorter feasible points beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import sympy
+from numpy.typing import NDArray
+
+from reluflow.falsify import Draw, Instance
+from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin.check import Checked, check
+from reluflow.margin.layer_problem import layer_optimum
+from reluflow.margin.limits import AT_REST, Limit, limit
+from reluflow.margin.optimum import Optimum, classify_optimum, global_optimum
+from reluflow.networks.indexed import Network, fully_connected
+from reluflow.papers.vardi2022margin.setting import (
+    BITS,
+    EPS,
+    Construction,
+    Exact,
+    beside,
+    decades,
+    floats,
+    fraction,
+    lemma_C_6,
+    output,
+    theorem_3_2,
+    theorem_4_1,
+    theorem_4_2,
+    theorem_4_4,
+    theorem_5_1,
+)
+
+# --- A network along a curve of parameters that are polynomials in one variable, exactly ----------
+#
+# A perturbation theta'(eps) is such a curve in s, where eps is a multiple of s or of s^2. Between
+# the zeros of the units' inputs each output is one polynomial in s, at any depth, so that what is
+# claimed of all eps is decided by counting zeros (Sturm), not by sampling.
+
+
+S = sympy.Symbol("s", positive=True)
+"""The variable of a curve."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An interval low < s < high on which no unit's input changes its sign, and the margins there:
+    expressions in S, (n,)."""
+
+    low: sympy.Expr
+    high: sympy.Expr
+    margins: tuple[sympy.Expr, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The perturbation of a construction for 0 < s < end, with eps = size(s).
+
+    better   theta'(s) (p,), polynomials in S
+    pieces   the intervals, from left to right
+    shorter  |theta~|^2 - |theta'(s)|^2, a polynomial in S
+    """
+
+    size: sympy.Expr
+    better: tuple[sympy.Expr, ...]
+    pieces: tuple[Piece, ...]
+    shorter: sympy.Expr
+
+    def margins_are(self, value: sympy.Expr) -> bool:
+        """Whether all margins are this expression in EPS, on every piece."""
+        wanted = sympy.expand(sympy.sympify(value).subs(EPS, self.size))
+        return all(sympy.expand(m - wanted) == 0 for p in self.pieces for m in p.margins)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all margins are at least 1, on every piece."""
+        return all(nonnegative(m - 1, p.low, p.high) for p in self.pieces for m in p.margins)
+
+    @property
+    def improves(self) -> bool:
+        """Whether theta'(s) is feasible and shorter for all 0 < s < end."""
+        ends = self.pieces[0].low, self.pieces[-1].high
+        return self.feasible and positive(self.shorter, *ends)
+
+    @property
+    def last(self) -> sympy.Expr:
+        """The eps up to which theta'(eps) is feasible and shorter: 0 if it never is."""
+        for piece in self.pieces:
+            wanted = [self.shorter, *(m - 1 for m in piece.margins)]
+            inner = {root for value in wanted for root in zeros(value, piece.low, piece.high)}
+            for low, high in pairwise(sorted({piece.low, piece.high, *inner})):
+                room = [nonnegative(value, low, high) for value in wanted]
+                if not all(room) or not positive(self.shorter, low, high):
+                    return sympy.radsimp(self.size.subs(S, low))
+        return sympy.radsimp(self.size.subs(S, self.pieces[-1].high))
+
+
+def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curve:
+    """The construction's theta'(eps) with eps = size(s), for 0 < s < end.
+
+    Raises ValueError where the zeros of a unit's input are not found exactly.
+    """
+    better = tuple(sympy.expand(v.subs(EPS, size)) for v in construction.exact_better)
+    pieces = _pieces(construction, better, sympy.Integer(0), sympy.sympify(end))
+    limit = sum(value**2 for value in construction.exact_limit)
+    shorter = sympy.expand(limit - sum(value**2 for value in better))
+    return Curve(size, better, tuple(pieces), shorter)
+
+
+def _pieces(
+    construction: Construction, better: Exact, low: sympy.Expr, high: sympy.Expr
+) -> list[Piece]:
+    """The pieces of low < s < high: that one, or where some unit's input, by the activity in its
+    middle, has a zero in it, those of the parts between the zeros."""
+    c, middle, inputs = construction, between(low, high), []
+
+    def active(h: sympy.Expr) -> bool:
+        inputs.append(h)
+        return bool(sympy.expand(h).subs(S, middle) > 0)
+
+    margins = [label * output(c.network, better, x, active)
+               for x, label in zip(c.exact_X, c.labels, strict=True)]  # fmt: skip
+    edges = {low, high} | {root for h in inputs for root in zeros(h, low, high)}
+    if len(edges) == 2:
+        return [Piece(low, high, tuple(sympy.expand(value) for value in margins))]
+    parts = pairwise(sorted(edges))
+    return [piece for part in parts for piece in _pieces(c, better, *part)]
+
+
+def positive(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> bool:
+    """Whether a polynomial in S is positive for all low < s < high."""
+    value = sympy.expand(value)
+    if value == 0 or zeros(value, low, high):
+        return False
+    return bool(value.subs(S, between(low, high)) > 0)
+
+
+def nonnegative(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> bool:
+    """Whether a polynomial in S is zero, or positive for all low < s < high."""
+    return sympy.expand(value) == 0 or positive(value, low, high)
+
+
+def zeros(value: sympy.Expr, low: sympy.Expr, high: sympy.Expr) -> list[sympy.Expr]:
+    """The different zeros low < s < high of a polynomial in S whose coefficients have rational
+    ratios; none for the polynomial 0. Raises ValueError for other ratios."""
+    value = sympy.expand(value)
+    if value == 0:
+        return []
+    monic = sympy.Poly(value, S)
+    monic = sympy.Poly([sympy.radsimp(c / monic.LC()) for c in monic.all_coeffs()], S)
+    if not all(c.is_Rational for c in monic.all_coeffs()):
+        raise ValueError(f"the coefficients of {value} have no rational ratios")
+    return [root for root in sorted(set(monic.real_roots())) if low < root < high]
+
+
+def between(low: sympy.Expr, high: sympy.Expr) -> sympy.Rational:
+    """A rational number strictly between two real numbers."""
+    middle = sympy.Rational(str(sympy.N((low + high) / 2, 50)))
+    if not low < middle < high:
+        raise ValueError(f"{low} and {high} are too near to one another")
+    return middle
+
+
+def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
+    """The margins (n,) of theta'(eps) for all 0 < eps < 1 at once, roots in eps allowed.
+
+    With eps = 1/(1 + t), t > 0, SymPy knows the sign of each unit's input. Raises ArithmeticError
+    where it does not.
+    """
+    t = sympy.Symbol("t", positive=True)
+    better = [
+        sympy.together(value.subs(EPS, 1 / (1 + t)), deep=True)
+        for value in construction.exact_better
+    ]
+
+    def active(h: sympy.Expr) -> bool:
+        if h.is_positive is None:
+            raise ArithmeticError(f"the sign of {h} is not known")
+        return bool(h.is_positive)
+
+    return [
+        sympy.simplify(label * output(construction.network, better, x, active))
+        for x, label in zip(construction.exact_X, construction.labels, strict=True)
+    ]
+
+
+# --- Printed examples of depth 2 with one more layer: the negative entries of Table 2 need
+# depth 3 ------------------------------------------------------------------------------------------
+#
+# f = v s(sum_j a_j s(w_j.x)), s the ReLU, theta = (w, a, v). Where the first two layers go along
+# the printed flow the unit above them stays active, and v grows with them.
+
+
+def deeper(
+    printed: Construction,
+    start: tuple[sympy.Expr, ...],
+    limit: tuple[sympy.Expr, ...],
+    better: tuple[sympy.Expr, ...] = (),
+) -> Construction:
+    """The data of a fully connected ReLU network of depth 2 for that with a third layer of one
+    unit, from this start, with the limit to be confirmed (p + 1,)."""
+    hidden = len(printed.network.maps[0])
+    return Construction(
+        f"{printed.name}, depth 3",
+        fully_connected((2, hidden, 1)),
+        printed.exact_X,
+        printed.labels,
+        start,
+        limit,
+        better,
+        printed.reach,
+    )
+
+
+def dead_neuron() -> Construction:
+    """Theorem 3.2's data and start, and v(0) = 4: w_1 = (0, c), a_1 = v = c with c^3 = 4.
+
+    The better point is C.3's, c/2 times as long, below v = c.
+    """
+    c = sympy.Integer(4) ** sympy.Rational(1, 3)
+    printed = theorem_3_2()
+    limit, better = ((*(c / 2 * value for value in values), c)
+                     for values in (printed.exact_limit, printed.exact_better))  # fmt: skip
+    return deeper(printed, (*printed.exact_start, sympy.Integer(4)), limit, better)
+
+
+def deeper_two_groups() -> Construction:
+    """Lemma C.6's data and start, and v(0) = 4: w_1 = (0, 2 b), a_1 = 2 b, w_2 = (0, -b), a_2 = b,
+    v = sqrt(5) b with sqrt(5) b^3 = 1.
+
+    The better point has another first layer: both rows of C.6's, over what is above them.
+    """
+    printed, root = lemma_C_6(), sympy.sqrt(5)
+    b = 5 ** sympy.Rational(-1, 6)
+    v, zero = root * b, sympy.Integer(0)
+    above = (2 * b, b, v)
+    x, y = printed.exact_X[0]
+    first = tuple(value / ((x**2 + y**2) * above[0] * v) for value in (x, y))
+    second = tuple(value / (above[1] * v) for value in (sympy.Rational(-5, 4), sympy.Integer(-1)))
+    start = (*printed.exact_start, sympy.Integer(4))
+    return deeper(printed, start, (zero, 2 * b, zero, -b, *above), (*first, *second, *above))
+
+
+# --- Constructions in exact numbers: a start whose ray the flow never leaves, and a better
+# point --------------------------------------------------------------------------------------------
+#
+# Where all margins at theta are equal, so are they, and all pulls, at c theta. If moreover sum_i
+# y_i grad f(theta; x_i) is a positive multiple of theta, the flow from theta stays on its ray, and
+# that is its direction for ever, for every loss.
+
+
+def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
+    """Whether the flow from the start stays on the ray of the printed limit, sigma'(0) = at_zero.
+
+    In exact numbers (SymPy), by the network's own polynomial around the start.
+    """
+    c = construction
+    start = [sympy.sympify(v) for v in c.exact_start]
+    names = sympy.symbols(f"u0:{len(start)}")
+    at = dict(zip(names, start, strict=True))
+    total, margins = sympy.Integer(0), []
+    for x, label in zip(c.exact_X, c.labels, strict=True):
+        value = label * _output(c, names, x, at, sympy.nsimplify(at_zero))
+        total += value
+        margins.append(sympy.nsimplify(sympy.simplify(value.subs(at))))
+    if len(set(margins)) > 1 or not margins[0] > 0:
+        return False
+    slope = [sympy.diff(total, name).subs(at) for name in names]
+    return _parallel(slope, start) and _parallel(slope, c.exact_limit)
+
+
+def starts_on_its_limit(construction: Construction) -> bool:
+    """Whether the start is a positive multiple of the printed limit, in exact numbers."""
+    return _parallel(construction.exact_start, construction.exact_limit)
+
+
+def better_is_shorter(construction: Construction) -> bool:
+    """Whether the better point, one without EPS, is feasible and shorter than the limit."""
+    c, theta = construction, list(construction.exact_better)
+    names = sympy.symbols(f"u0:{len(theta)}")
+    at = dict(zip(names, theta, strict=True))
+    margins = [label * _output(c, names, x, at, sympy.Integer(0)).subs(at)
+               for x, label in zip(c.exact_X, c.labels, strict=True)]  # fmt: skip
+    squares = [sum(v**2 for v in values) for values in (theta, c.exact_limit)]
+    feasible = all(bool(sympy.simplify(margin) >= 1) for margin in margins)
+    return feasible and bool(sympy.simplify(squares[0]) < sympy.simplify(squares[1]))
+
+
+def _output(
+    c: Construction,
+    names: Sequence[sympy.Symbol],
+    x: Sequence[sympy.Expr],
+    at: dict[sympy.Symbol, sympy.Expr],
+    at_zero: sympy.Expr,
+) -> sympy.Expr:
+    """f as a polynomial in the parameters `names`, with the ReLU's slopes at the point `at`."""
+    first, values = 0, list(x)
+    for layer, g in enumerate(c.network.maps, start=1):
+        inputs = [
+            sum((names[first + k - 1] * v for k, v in zip(row, values, strict=True) if k),
+                sympy.Integer(0))
+            for row in g.tolist()
+        ]  # fmt: skip
+        hidden = c.network.activation == "relu" and layer < len(c.network.maps)
+        values = [h * _slope(h.subs(at), at_zero) for h in inputs] if hidden else inputs
+        first += int(g.max())
+    return sympy.expand(values[0])
+
+
+def _slope(value: sympy.Expr, at_zero: sympy.Expr) -> sympy.Expr:
+    exact = sympy.simplify(value)
+    return at_zero if exact == 0 else sympy.Integer(int(bool(exact > 0)))
+
+
+def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
+    """Whether a is a positive multiple of b."""
+    crosses = all(sympy.simplify(p * s - q * r) == 0 for p, r in zip(a, b, strict=True)
+                  for q, s in zip(a, b, strict=True))  # fmt: skip
+    return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
+
+
+# --- Where a trained network ends in direction, and what kind of optimum that is, exactly
+# checked ------------------------------------------------------------------------------------------
+
+
+LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
+ZERO = 1e-9
+"""A length over |theta|, or a cosine, that is not larger is 0."""
+APART = 1e-6
+"""One that is larger than this, and than ten times the limit's error, is not 0."""
+REACH, RTOL = 1e4, 1e-5
+"""log10(1/L) to which the flows of a survey go, and their relative tolerance."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A limit in Problem (2), or in Problem (4) of one layer.
+
+    layer    from 1, or None for Problem (2)
+    verdict  "global", "local", "not local", or "undecided" where no certificate was found or the
+             exact checker refused it
+    gap      no shorter point is shorter by a larger share, in rational arithmetic; for "not local"
+             the share that some point saves
+    proof    the kind of certificate (`reluflow.margin.certificates`)
+    """
+
+    layer: int | None
+    verdict: str
+    gap: float
+    proof: str
+
+
+@dataclass(frozen=True)
+class End:
+    """The limit of a flow and what it is.
+
+    weights  whether all hidden neurons have incoming weights that are not 0; None if not told
+    inputs   of each hidden layer, whether the inputs of its neurons are not 0 on any datum
+    judged   the problems at the limit; none where no limit was found
+    """
+
+    limit: Limit
+    weights: bool | None
+    inputs: tuple[bool | None, ...]
+    judged: tuple[Judged, ...]
+
+    @property
+    def fits(self) -> bool:
+        """Whether L goes to 0, as far as it is known: not for a flow that comes to rest."""
+        return self.limit.status != AT_REST
+
+    def inputs_from(self, layer: int) -> bool | None:
+        """Whether the inputs to all hidden neurons of this layer (from 1) and those above are not
+        0 for any datum."""
+        return _all(self.inputs[layer - 1 :])
+
+
+def ended(item: Instance, by_layer: bool = False) -> dict[str, object]:
+    """An instance {"network", "X", "y", "start", "logistic"} with its "end", an `End`; the problems
+    are those of all layers, or Problem (2)."""
+    network, X, y = item["network"], item["X"], item["y"]
+    loss = LOGISTIC if item["logistic"] else EXPONENTIAL
+    found = limit(network, loss, X, y, item["start"], reach=REACH, rtol=RTOL)
+    if not found.converged:
+        return {**item, "end": End(found, None, (None,) * (network.degree - 1), ())}
+    layers = range(1, network.degree + 1) if by_layer else (None,)
+    lengths = [np.linalg.norm(W, axis=1) for W in network.weights(found.theta)[:-1]]
+    size = float(np.linalg.norm(found.theta))
+    return {**item, "end": End(
+        found,
+        _all([_apart(row / size, found.error) for row in lengths]),
+        tuple(_apart(h, found.error) for h in _cosines(network, found.theta, X)),
+        tuple(judged(network, found.theta, X, y, layer) for layer in layers),
+    )}  # fmt: skip
+
+
+def judged(
+    network: Network, theta: NDArray, X: NDArray, y: NDArray, layer: int | None = None
+) -> Judged:
+    """What theta (p,) is in Problem (2) or (4), by a certificate that the exact checker accepts."""
+    found = classify_optimum(network, theta, X, y, layer)
+    if found.certificate is None:
+        return Judged(layer, "undecided", np.nan, "none")
+    proof = type(found.certificate).__name__
+    seen = check(network, found.theta, X, y, found.certificate)
+    if seen.verdict == "refused":
+        return Judged(layer, "undecided", np.nan, proof)
+    gap = found.slack if seen.verdict == "not local" else seen.slack
+    return Judged(layer, seen.verdict, gap, proof)
+
+
+def trained(
+    draws: Mapping[str, Draw], seed: int, count: int, by_layer: bool = False
+) -> tuple[tuple[str, Instance], ...]:
+    """`count` instances or a few more, as many of each kind, each with its kind and its end."""
+    rng, kinds = np.random.default_rng(seed), list(draws)
+    each = kinds * -(-count // len(kinds))
+    return tuple((kind, ended(draws[kind](rng), by_layer)) for kind in each)
+
+
+def replayed(found: Sequence[tuple[str, Instance]]) -> dict[str, Draw]:
+    """Draws that give these instances again, as many of each kind, in their order: one survey
+    serves many statements."""
+
+    def again(kind: str) -> Draw:
+        items = iter([item for own, item in found if own == kind])
+        return lambda rng: next(items)
+
+    return {kind: again(kind) for kind in dict.fromkeys(kind for kind, _ in found)}
+
+
+def _cosines(network: Network, theta: NDArray, X: NDArray) -> list[NDArray]:
+    """Inputs of the hidden neurons over the lengths of their two factors, (n, h_l) each."""
+    if network.activation == "relu":
+        return network.cosines(theta, X)
+    found = []
+    for W in network.weights(theta)[:-1]:
+        size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(W, axis=1)
+        h = X @ W.T
+        found.append(np.divide(h, size, out=np.zeros_like(h), where=size > 0.0))
+        X = h
+    return found
+
+
+def _apart(values: NDArray, error: float) -> bool | None:
+    """Whether no value is 0; None where the limit's error does not tell."""
+    least = float(np.abs(values).min())
+    if least <= ZERO:
+        return False
+    return True if least > max(APART, 10.0 * error) else None
+
+
+def _all(told: Iterable[bool | None]) -> bool | None:
+    told = list(told)
+    return False if False in told else None if None in told else True
+
+
+# --- The paper's shorter feasible points, each beside the limit that it is to be shorter than -----
+#
+# What is said of all eps is decided in polynomials; that no decade was forgotten, in balls. The
+# flow has no part here: the limits are the constructions' own.
+
+
+ACTIVATIONS = ("linear", "relu")
+
+
+def dead_neuron_helps() -> list[Evidence]:
+    """mm.thm3.2.perturbation: C.3's theta'(eps) has both margins 1, |theta' - theta~| < 3 sqrt(eps)
+    and |theta'|^2 = 8 - 4 eps + 17/4 eps^2 < 8, for 0 < eps < 1/9."""
+    c = theorem_3_2()
+    near, far = (curve(c, S**2 / 2, sympy.sqrt(2 * end)) for end in (c.reach, 4))
+    room = 9 * EPS - distance(c)
+    edges = zeros(room.subs(EPS, far.size), sympy.Integer(0), sympy.sqrt(8))
+    return [
+        fact("both margins are 1 for all 0 < ε < 1/9", near.margins_are(sympy.Integer(1)), True),
+        fact("|θ'|² is 8 - 4ε + 17/4 ε²", _is_norm(c, 8 - 4 * EPS + 17 * EPS**2 / 4), True),
+        fact("|θ'| < |θ̃| = √8 for all 0 < ε < 1/9", near.improves, True),
+        fact("|θ' - θ̃| < 3 √ε for all 0 < ε < 1/9", _positive(room, near), True),
+        *improving_decades(c),
+        note("θ' is feasible and shorter for all ε below", _written(far.last)),
+        note("|θ' - θ̃| < 3 √ε for all ε below", [_written(far.size.subs(S, s)) for s in edges[:1]]),
+    ]
+
+
+def silent_coordinate_helps() -> list[Evidence]:
+    """The shorter points of Theorem 4.1 (C.4): margin 1 and |theta'|^2 = 2 - eps < 2 wherever they
+    are real, 0 < eps <= 1, linear and ReLU."""
+    both = [theorem_4_1(name) for name in ACTIVATIONS]
+    return [
+        fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
+             [margins_up_to_one(c) == [1] for c in both], [True, True]),
+        fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
+        *improving_decades(*both),
+        fact("θ' is shorter for ε = 1 too, the last with a real √(1 - ε)",
+             bool(beside(both[0], Fraction(1)).gain > 0), True),
+    ]  # fmt: skip
+
+
+def turning_helps() -> list[Evidence]:
+    """The shorter points of Theorems 4.2 (2) and 5.3 (C.5.2, C.10): all margins 1, |theta'|^2 = 8 +
+    8 eps' (eps' - 1), |theta' - theta~| = sqrt(8) eps', for eps' below 1/sqrt(8), and how far
+    beyond."""
+    c = theorem_4_2()
+    near, far = (curve(c, S, sympy.sympify(end)) for end in (c.reach, 2))
+    return [
+        fact("all four margins are 1 for all 0 < ε' < 1/√8",
+             near.margins_are(sympy.Integer(1)), True),
+        fact("|θ'|² is 8 + 8ε'(ε' - 1)", _is_norm(c, 8 + 8 * EPS * (EPS - 1)), True),
+        fact("|θ'| < |θ̃| = √8 for all 0 < ε' < 1/√8", near.improves, True),
+        fact("|θ' - θ̃|² is 8ε'²", sympy.expand(distance(c) - 8 * EPS**2) == 0, True),
+        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
+        *improving_decades(c),
+        note("θ' is feasible and shorter for all ε' below", _written(far.last)),
+    ]  # fmt: skip
+
+
+def tilting_helps() -> list[Evidence]:
+    """The shorter points of Theorem 4.4 (C.7): margin at least 1, |theta'|^2 = 2 - eps/2 + eps^2 <
+    2 and |theta' - theta~|^2 = eps^2 + 3/2 eps < 2 eps, for 0 < eps < 1/2, linear and ReLU."""
+    both = [theorem_4_4(name) for name in ACTIVATIONS]
+    near, far = ([curve(c, 2 * S**2, sympy.sqrt(end / 2)) for c in both]
+                 for end in (both[0].reach, sympy.Integer(4)))  # fmt: skip
+    room = 2 * EPS - distance(both[0])
+    return [
+        fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
+             [each.feasible for each in near], [True, True]),
+        *_tilted_norm(),
+        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", _positive(room, near[0]), True),
+        *improving_decades(*both),
+        note("θ' is feasible and shorter for all ε below, linear and ReLU",
+             [_written(each.last) for each in far]),
+    ]  # fmt: skip
+
+
+def _tilted_norm() -> list[Evidence]:
+    c = theorem_4_4()
+    near = curve(c, 2 * S**2, sympy.sqrt(c.reach / 2))
+    return [
+        fact("|θ'|² is 2 - ε/2 + ε²", _is_norm(c, 2 - EPS / 2 + EPS**2), True),
+        fact("|θ'| < |θ̃| = √2 for all 0 < ε < 1/2", _positive(near.shorter, near), True),
+    ]
+
+
+def tilted_margins() -> list[Evidence]:
+    """mm.thm4.4.perturbation: C.7's theta'(eps) has |theta'|^2 = 2 - eps/2 + eps^2 < 2 and margin 1
+    + 3 eps for 0 < eps < 1/2, linear and ReLU. With ReLU the margin is larger from 17 - 12 sqrt(2)
+    on, where the second patch falls silent: the proof needs only that it is at least 1."""
+    printed = 1 + 3 * EPS
+    linear, relu = (
+        curve(theorem_4_4(name), 2 * S**2, sympy.Rational(1, 2)) for name in ACTIVATIONS
+    )
+    same = relu.pieces[0]
+    excess = sympy.expand(relu.pieces[-1].margins[0] - printed.subs(EPS, relu.size))
+    return [
+        *_tilted_norm(),
+        fact("linear: the margin is 1 + 3ε for all 0 < ε < 1/2", linear.margins_are(printed), True),
+        fact("ReLU: the margin is 1 + 3ε for all 0 < ε < 1/2", relu.margins_are(printed), True),
+        fact("ReLU: the margin is at least 1 for all 0 < ε < 1/2", relu.feasible, True),
+        fact("ReLU: where it is not 1 + 3ε it is more",
+             positive(excess, same.high, relu.pieces[-1].high), True),
+        note("ReLU: the margin is 1 + 3ε for all ε up to", _written(relu.size.subs(S, same.high))),
+    ]  # fmt: skip
+
+
+def silent_patch() -> Counterexample:
+    """The margin of C.7's theta'(1/4) in the ReLU network: above the printed 1 + 3/4."""
+    c, eps = theorem_4_4("relu"), sympy.Rational(1, 4)
+    theta = floats([value.subs(EPS, eps) for value in c.exact_better])
+    measured = float(c.network.output(theta, c.X)[0])
+    root, quarter = sympy.sqrt(2), sympy.Rational(1, 4)
+    w, v = (2 * quarter, 3 * quarter), (1 / root + quarter, 1 / root - quarter)
+    inputs = [sign * 4 * w[0] + w[1] / root for sign in (1, -1)]
+    by_hand = sympy.expand(sum(a * sympy.Max(h, 0) for a, h in zip(v, inputs, strict=True)))
+    return Counterexample(
+        instance={"activation": "ReLU", "x": "(4, 1/√2, -4, 1/√2)", "ε": Fraction(1, 4),
+                  "w'": "(1/2, 3/4)", "v'": "(1/√2 + 1/4, 1/√2 - 1/4)",
+                  "⟨w', x⁽²⁾⟩": _written(inputs[1]), "Φ(θ'; x)": _written(by_hand)},
+        assumptions={"0 < ε < 1/2": bool(0 < eps < c.reach),
+                     "w' and v' are C.7's for this ε":
+                     np.allclose(theta, floats([*w, *v]), rtol=0.0, atol=1e-15)},
+        breaks=(deviation("|Φ(θ'; x) - (1 + 3ε)|, in floats", abs(measured - 1.75), ""),),
+        recheck=(fact("Φ(θ'; x) = 1 + 3ε, in numbers a + b√2",
+                      by_hand == sympy.Rational(7, 4), True),),
+        route="the two patches by hand in numbers a + b√2: the second one's input is negative",
+    )  # fmt: skip
+
+
+def uneven_coordinates_help(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
+    """The shorter points of Theorem 5.1 (C.8): margin 1 for 0 < eps < 1, linear and ReLU, and
+    |theta'|^2 = m/2^a ((1 + eps)^a + (1 - eps)^a) with a = 2/m.
+
+    t^a is strictly concave for 0 < a < 1, so theta' is shorter for all 0 < eps <= 1: the paper's
+    "small enough" is not needed. For m = 2, a = 1, it is never shorter.
+    """
+    linear, relu = ([theorem_5_1(m, name) for m in depths] for name in ACTIVATIONS)
+    powers = [sympy.Rational(2, m) for m in depths]
+    norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
+             for m, a in zip(depths, powers, strict=True)]  # fmt: skip
+    # |theta~|^2 - |theta'|^2 begins with this times eps^2.
+    leading = [m / 2**a * a * (1 - a) for m, a in zip(depths, powers, strict=True)]
+    tiny = [beside(c, Fraction(1, 10**300)).gain * 10**600 for c in relu]
+    off = [abs(float(gain) / float(first) - 1) for gain, first in zip(tiny, leading, strict=True)]
+    return [
+        note("depths m", list(depths)),
+        fact("depths at which the margin is 1 for all 0 < ε < 1, linear and ReLU",
+             [sum(margins_up_to_one(c) == [1] for c in each) for each in (linear, relu)],
+             [len(depths)] * 2),
+        fact("depths at which |θ'|² is m 2^(-2/m) ((1 + ε)^(2/m) + (1 - ε)^(2/m))",
+             sum(_is_norm(c, norm) for c, norm in zip(linear, norms, strict=True)), len(depths)),
+        bound("the largest a (a - 1), a = 2/m, the sign of (t^a)''",
+              max(fraction(a * (a - 1)) for a in powers), "<", 0, ""),
+        *improving_decades(*relu),
+        fact("depths at which ε = 1, the largest, improves too",
+             sum(bool(beside(c, Fraction(1)).gain > 0) for c in linear), len(depths)),
+        bound("|θ̃|² - |θ'|² at ε = 1e-300, over m 2^(-a) a (1 - a) ε²: off 1 by", max(off), "<=",
+              1e-8, ""),
+    ]  # fmt: skip
+
+
+def improving_decades(*given: Construction) -> list[Evidence]:
+    """That theta'(eps) is feasible and shorter at eps = 1e-1, ..., 1e-300, in balls."""
+    tried = [beside(c, eps).improves for c in given for eps in decades()]
+    what = f"of ε = 1e-1, ..., 1e-300 feasible and shorter, in balls of {BITS} bits"
+    return [fact(what, sum(tried), len(tried), tried=len(tried))]
+
+
+def shorter_all_the_way(*given: tuple[Construction, sympy.Expr]) -> list[Evidence]:
+    """That theta'(eps), eps = size(s), is feasible and shorter for all 0 < eps < reach and begins
+    at the limit: given are constructions, each with its size."""
+    held = []
+    for c, size in given:
+        (end,) = sympy.solve(size - c.reach, S)
+        held.append(curve(c, size, end).improves and distance(c).subs(EPS, 0) == 0)
+    names = "; ".join(f"{c.name}, 0 < ε < {c.reach}" for c, _ in given).replace("sqrt(2)", "√2")
+    return [
+        fact("curves θ'(ε) from the limit on of which every point is feasible and shorter",
+             sum(held), len(held)),
+        note("these curves", names),
+    ]  # fmt: skip
+
+
+def distance(construction: Construction) -> sympy.Expr:
+    """|theta' - theta~|^2 as an expression in EPS."""
+    pairs = zip(construction.exact_better, construction.exact_limit, strict=True)
+    return sympy.expand(sum((a - b) ** 2 for a, b in pairs))
+
+
+def changed_layers(construction: Construction) -> tuple[int, ...]:
+    """The layers, from 1, in which theta' differs from the limit."""
+    pairs = list(zip(construction.exact_better, construction.exact_limit, strict=True))
+    changed, first = [], 0
+    for layer, size in enumerate(construction.network.sizes, start=1):
+        if any(sympy.expand(a - b) != 0 for a, b in pairs[first : first + size]):
+            changed.append(layer)
+        first += size
+    return tuple(changed)
+
+
+def _is_norm(construction: Construction, printed: sympy.Expr) -> bool:
+    """Whether |theta'|^2 is this expression in EPS."""
+    norm = sum(value**2 for value in construction.exact_better)
+    return sympy.simplify(sympy.expand(norm - printed)) == 0
+
+
+def _positive(value: sympy.Expr, along: Curve) -> bool:
+    """Whether an expression in EPS is positive on all of a curve."""
+    ends = along.pieces[0].low, along.pieces[-1].high
+    return positive(value.subs(EPS, along.size), *ends)
+
+
+def _written(value: sympy.Expr) -> str:
+    """A number a + b√2 as text."""
+    return str(sympy.expand(value)).replace("*sqrt(2)", "√2")
+
+
+# --- Lemma C.6: a limit that is locally optimal, and a shorter feasible point far from it ---------
+
+
+def sizes_of_the_limit() -> tuple[sympy.Expr, sympy.Expr, tuple[sympy.Expr, ...]]:
+    """alpha, beta and the multipliers (3,) of the one KKT point w_1 = alpha (0, 1), v_1 = alpha,
+    w_2 = beta (0, -1), v_2 = beta of Lemma C.6 with alpha, beta > 0.
+
+    There w_1 = v_1 (l_1 x_1 + l_2 x_2) and w_2 = v_2 l_3 x_3 fix the multipliers; none is zero, so
+    all margins are 1.
+    """
+    first, second, third = sympy.symbols("l_1 l_2 l_3")
+    x = [sympy.Matrix(row) for row in lemma_C_6().exact_X]
+    up, down = sympy.Matrix([0, 1]), sympy.Matrix([0, -1])
+    stationary = [*(first * x[0] + second * x[1] - up), *(third * x[2] - down)]
+    found = sympy.solve(stationary, (first, second, third), dict=True)[0]
+    alpha, beta = sympy.symbols("alpha beta", positive=True)
+    sizes = sympy.solve([alpha**2 * up.dot(x[0]) - 1, beta**2 * down.dot(x[2]) - 1], (alpha, beta))
+    return *sizes[0], (found[first], found[second], found[third])
+
+
+def far_point_is_shorter() -> list[Evidence]:
+    """Lemma C.6's second half: alpha = 2, beta = 1, no input is zero, theta' is feasible, and each
+    step of the last display,
+
+        1/alpha^2 + alpha^2 + 41/(16 beta^2) + beta^2 < 1/4 + alpha^2 + 3 + beta^2
+                                                      < 2 alpha^2 + 2 beta^2.
+    """
+    c = lemma_C_6()
+    alpha, beta, multipliers = sizes_of_the_limit()
+    margins = _margins(c, c.exact_better)
+    terms = [1 / alpha**2, alpha**2, sympy.Rational(41, 16) / beta**2, beta**2]
+    middle = sympy.Rational(1, 4) + alpha**2 + 3 + beta**2
+    better, limit = (sum(v**2 for v in values) for values in (c.exact_better, c.exact_limit))
+    inputs = [c.exact_limit[2 * j] * x + c.exact_limit[2 * j + 1] * z
+              for j in (0, 1) for x, z in c.exact_X]  # fmt: skip
+    return [
+        fact("α̃, β̃ of the KKT point", _plain((alpha, beta)), (2, 1)),
+        fact("its multipliers, all positive", all(value > 0 for value in multipliers), True),
+        fact("its margins", _plain(_margins(c, c.exact_limit)), (1, 1, 1)),
+        fact("inputs of hidden neurons that are 0 there", inputs.count(0), 0),
+        fact("margins of θ' that are below 1", sum(bool(value < 1) for value in margins), 0),
+        fact("|θ'|² is 1/α̃² + α̃² + 41/(16 β̃²) + β̃²", sympy.expand(better - sum(terms)) == 0, True),
+        bound("1/α̃², with 1/4: an equality", fraction(terms[0]), "<=", Fraction(1, 4), ""),
+        bound("41/(16 β̃²), with 3", fraction(terms[2]), "<", 3, ""),
+        bound("|θ'|², with the display's middle", fraction(better), "<", fraction(middle), ""),
+        bound("the middle, with |θ̃|² = 2α̃² + 2β̃²", fraction(middle), "<", fraction(limit), ""),
+        note("|θ'|² and |θ̃|²", (fraction(better), fraction(limit))),
+    ]
+
+
+def far_first_layer_is_shorter() -> list[Evidence]:
+    """Theorem 5.4's second half: theta' of Lemma C.6 differs from the limit in the first layer
+    only, is feasible, and its first layer is shorter."""
+    c = lemma_C_6()
+    first = c.network.sizes[0]
+    better, limit = (
+        sum(v**2 for v in values[:first]) for values in (c.exact_better, c.exact_limit)
+    )
+    margins = _margins(c, c.exact_better)
+    return [
+        fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
+        fact("margins of θ' that are below 1", sum(bool(value < 1) for value in margins), 0),
+        bound("|u⁽¹⁾'|², with |ũ⁽¹⁾|²", fraction(better), "<", fraction(limit), ""),
+    ]
+
+
+def _margins(c: Construction, theta: tuple[sympy.Expr, ...]) -> tuple[sympy.Expr, ...]:
+    """The margins (n,), with the signs of exact numbers."""
+    pairs = zip(c.exact_X, c.labels, strict=True)
+    return tuple(
+        sympy.simplify(label * output(c.network, theta, x, lambda h: bool(sympy.simplify(h) > 0)))
+        for x, label in pairs
+    )
+
+
+def _plain(values: tuple[sympy.Expr, ...]) -> tuple[Fraction, ...]:
+    return tuple(fraction(value) for value in values)
+
+
+# --- The printed examples: the flow from the printed start, its limit, and what optimum that
+# is -----------------------------------------------------------------------------------------------
+
+
+BOTH = ("linear", "relu")
+AT_ZERO = (0.0, 0.5, 1.0)
+"""Values of sigma'(0)."""
+AS_PRINTED = 1e-9
+"""How far, over its length, a computed limit may be from the printed one."""
+RESIDUAL = 1e-9
+"""The largest KKT residual of a limit, over its length."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """One flow of a construction: how it was run, its limit, and what the limit is of Problem (2)
+    or (4), with the exact checker's word for the certificate."""
+
+    how: str
+    limit: Limit
+    optimum: Optimum
+    checked: Checked
+
+
+def followed(
+    construction: Construction, layer: int | None = None, at_zero: Sequence[float] = AT_ZERO
+) -> list[Followed]:
+    """The flow of a construction from its start, for both losses and, with ReLU, for each of these
+    values of sigma'(0)."""
+    c = construction
+    found = []
+    for name, loss in LOSSES.items():
+        for value in _values(c, at_zero):
+            end = limit(c.network, loss, c.X, c.y, c.start, at_zero=value)
+            seen = classify_optimum(c.network, end.theta, c.X, c.y, layer)
+            # "Not local" is proved for all that is so near; an optimum for the point itself.
+            error = end.error if seen.verdict == "not local" else 0.0
+            proof = seen.certificate
+            word = Checked("refused", np.inf, "there is none")
+            if proof is not None:
+                word = check(c.network, seen.theta, c.X, c.y, proof, error)
+            relu = c.network.activation == "relu"
+            how = f"{name}, σ'(0) = {value:g}" if relu else name
+            found.append(Followed(how, end, seen, word))
+    return found
+
+
+Runs = Sequence[tuple[Construction, Followed]]
+
+
+def flows(
+    constructions: Iterable[Construction],
+    layer: int | None = None,
+    at_zero: Sequence[float] = AT_ZERO,
+) -> Runs:
+    """All flows of some constructions, judged in Problem (2) or (4)."""
+    return [(c, run) for c in constructions for run in followed(c, layer, at_zero)]
+
+
+def ends_as_printed(
+    constructions: Construction | Sequence[Construction], verdict: str, layer: int | None = None
+) -> list[Evidence]:
+    """That the flows of constructions end where the paper says, at KKT points that are what the
+    paper says: "not local" or "local", of Problem (2) or of that of one layer."""
+    given = [constructions] if isinstance(constructions, Construction) else constructions
+    return as_printed(flows(given, layer), verdict, layer)
+
+
+def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evidence]:
+    """The same of flows that were followed before."""
+    given = list({c.name + c.network.activation: c for c, _ in runs}.values())
+    off = max(float(np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit))
+              for c, run in runs)  # fmt: skip
+    problem = "" if layer is None else f" of Problem (4), layer {layer}"
+    words = {"not local": "no local optimum", "local": "local optima", "global": "global optima"}
+    near = " (shorter points within 1e-3 of it)" if verdict == "not local" else ""
+    found = [
+        fact("flows that come to zero loss and a KKT point", _count(
+            run.limit.converged for _, run in runs), len(runs), tried=len(runs)),
+        bound("the least log10(1/L) reached", min(
+            run.limit.reached for _, run in runs), ">=", 1e4, "", digits=3),
+        bound("limits from the printed one, over its length", off, "<=", AS_PRINTED, ""),
+        bound("KKT residuals over the length", max(
+            run.limit.residual for _, run in runs), "<=", RESIDUAL, ""),
+        fact(f"limits that are {words[verdict]}{problem}{near}, by certificates checked in "
+             "rational arithmetic", _count(run.checked.verdict == verdict for _, run in runs),
+             len(runs), tried=len(runs)),
+    ]  # fmt: skip
+    kept = [keeps_its_ray(c, value) for c in given if starts_on_its_limit(c)
+            for value in _values(c, AT_ZERO)]  # fmt: skip
+    if kept:
+        says = "starts on the printed limit's ray, σ'(0) = 0, 1/2, 1, that stay there, exactly"
+        found.append(fact(says, _count(kept), len(kept), tried=len(kept)))
+    how = "; ".join(dict.fromkeys(run.how for _, run in runs))
+    return [*found, note("runs", f"{'; '.join(dict.fromkeys(map(_named, given)))}: {how}")]
+
+
+def silent_coordinate() -> list[Evidence]:
+    """mm.thm4.1: depth-2 diagonal networks, linear and ReLU, end at (1, 0), (1, 0), which is no
+    local optimum (Theorem 4.1, C.4)."""
+    both = [theorem_4_1(name) for name in BOTH]
+    return [*ends_as_printed(both, "not local"), *silent_coordinate_helps()]
+
+
+def four_neurons() -> list[Evidence]:
+    """mm.thm4.2.2.start: four ReLU neurons along four data end there, none is 0, and the limit is
+    no local optimum, nor is its first layer (C.5.2, C.10)."""
+    c = theorem_4_2()
+    return [*ends_as_printed(c, "not local"), *neurons_not_zero([c]),
+            *turning_helps()]  # fmt: skip
+
+
+def printed_limits_two_groups() -> list[Evidence]:
+    """mm.thm4.3.notglobal: Lemma C.6's network ends at a local optimum with no input 0, alpha = 2
+    and beta = 1, and a feasible point far from it is shorter (Theorem 4.3)."""
+    c = lemma_C_6()
+    best = global_optimum(c.network, c.X, c.y)
+    assert best.certificate is not None
+    word = check(c.network, best.theta, c.X, c.y, best.certificate)
+    return [
+        *ends_as_printed(c, "local"),
+        *inputs_not_zero([c]),
+        *far_point_is_shorter(),
+        fact("the least |θ|² over all patterns, by a certificate in rational arithmetic",
+             word.verdict, "global"),
+        bound("the least |θ|²", float(best.theta @ best.theta), "<=",
+              float(fraction(sum(v**2 for v in c.exact_better))), ""),
+    ]  # fmt: skip
+
+
+def shared_filter() -> list[Evidence]:
+    """mm.thm4.4: one filter on two patches, linear and ReLU, stays at its start, where no input is
+    0 and which is no local optimum (Theorem 4.4, C.7)."""
+    both = [theorem_4_4(name) for name in BOTH]
+    return [*ends_as_printed(both, "not local"), *inputs_not_zero(both),
+            *tilting_helps()]  # fmt: skip
+
+
+def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
+    """mm.thm5.1: diagonal networks of depth m >= 3, linear and ReLU, stay on the ray of their
+    start, where no input is 0 and which is no local optimum (Theorem 5.1, C.8)."""
+    all_of = [theorem_5_1(depth, name) for depth in depths for name in BOTH]
+    return [*ends_as_printed(all_of, "not local"), *inputs_not_zero(all_of),
+            *uneven_coordinates_help(depths)]  # fmt: skip
+
+
+def first_layer_of_two_groups() -> list[Evidence]:
+    """mm.thm5.4.notglobal: the first layer of Lemma C.6's limit is a local optimum of Problem (4)
+    and no global one: the shorter point there differs in this layer only (Theorem 5.4)."""
+    c = lemma_C_6()
+    first = fraction(sum(v**2 for v in c.exact_better[: c.network.sizes[0]]))
+    return [
+        *ends_as_printed(c, "local", layer=1),
+        *inputs_not_zero([c]),
+        *far_first_layer_is_shorter(),
+        bound("the least |u⁽¹⁾|² over all patterns", global_layer(c, 1), "<=", float(first), ""),
+    ]
+
+
+def global_layer(construction: Construction, layer: int) -> float:
+    """The least |u|^2 of one layer at a construction's limit, by enumeration of its cells."""
+    c = construction
+    return 2.0 * layer_optimum(c.network, c.limit, c.X, c.y, layer).value
+
+
+def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
+    """That no input to a hidden neuron is 0 at the printed limits."""
+    least = np.inf
+    for c in constructions:
+        h = c.X
+        for matrix in c.network.weights(c.limit)[:-1]:
+            h = h @ matrix.T
+            least = min(least, float(np.abs(h).min()))
+            h = np.maximum(h, 0.0) if c.network.activation == "relu" else h
+    return [bound("the smallest |input| to a hidden neuron at the limits", least, ">", 0, "")]
+
+
+def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
+    """That no hidden neuron of depth-2 networks has weights 0 at the printed limits."""
+    first = [c.network.weights(c.limit)[0] for c in constructions]
+    alive = [bool(w.any()) for matrix in first for w in matrix]
+    return [fact("hidden neurons whose weights are not 0", _count(alive), len(alive))]
+
+
+def _named(construction: Construction) -> str:
+    relu = construction.network.activation == "relu"
+    return f"{construction.name}, {'ReLU' if relu else 'linear'}"
+
+
+def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[float]:
+    """The values of sigma'(0) to try; a linear network has no use for more than one."""
+    return at_zero if construction.network.activation == "relu" else at_zero[:1]
+
+
+def _count(told: Iterable[bool]) -> int:
+    return sum(map(bool, told))
+
+
+# --- Theorems 4.2 (2) and 5.3 from a start that meets no kink, so that there is one flow only -----
+#
+# Two data at right angles, four ReLU neurons. Each is active on one datum, its own, and silent on
+# the other one; all v_j > 0. Then w_j moves along its own datum alone, outwards, and v_j grows: the
+# input from the other datum never changes, no input is ever 0, and the gradient is smooth along the
+# flow. With a_j the input from the own datum a_j' = g v_j and v_j' = g a_j, and g is one for both
+# neurons of a datum: a_j + v_j keep their ratio, here 4 : 3. The limit is w_j = v_j x_own, v_j in
+# 4/5, 3/5.
+
+
+DECADES = (1.0, 10.0, 1e3, 1e5)
+"""Values of log10(1/L) at which the activity along a flow is read."""
+
+
+def two_data() -> Construction:
+    """Data (0, 1), (1, 0), labels 1; neurons in turn for the first and the second datum. The better
+    point tilts each neuron towards the other datum."""
+    x = ((0, 1), (1, 0))
+    share = [sympy.Rational(k, 5) for k in (4, 4, 3, 3)]
+    tilted = ((EPS, 1 - EPS), (1 - EPS, EPS))
+    first = [c * value for j, c in enumerate(share) for value in x[j % 2]]
+    better = [c * value for j, c in enumerate(share) for value in tilted[j % 2]]
+    start = (-1, 2, 2, -1, -1, 1, 1, -1, 2, 2, 2, 2)
+    return Construction(
+        "off the kinks", fully_connected((2, 4)),
+        tuple(tuple(map(sympy.Integer, row)) for row in x), (1, 1),
+        tuple(map(sympy.Integer, start)),
+        (*first, *share),
+        (*better, *share),
+        sympy.Integer(1),
+    )  # fmt: skip
+
+
+def two_data_deeper() -> Construction:
+    """The same with a third layer of one unit, 4 at the start: c times as long in the limit, below
+    v = sqrt(2) c, with sqrt(2) c^3 = 1."""
+    root = sympy.sqrt(2)
+    c = sympy.Rational(1, 2) ** sympy.Rational(1, 6)
+    below = two_data()
+    limit, better = ((*(c * value for value in values), root * c)
+                     for values in (below.exact_limit, below.exact_better))  # fmt: skip
+    return deeper(below, (*below.exact_start, sympy.Integer(4)), limit, better)
+
+
+def one_flow_only(layer: int | None = None) -> list[Evidence]:
+    """mm.thm4.2.2, mm.thm5.3: the flow from the start of `two_data` meets no kink and ends at no
+    local optimum, no neuron 0, of Problem (2) or of that of one layer."""
+    c = two_data()
+    runs = followed(c, layer, at_zero=(0.0,))
+    paths = [*(theta for run in runs for theta in run.limit.directions(DECADES)), c.start]
+    off = [np.linalg.norm(run.limit.theta - c.limit) / np.linalg.norm(c.limit) for run in runs]
+    ended = [run.limit.converged and run.checked.verdict == "not local" and gap <= AS_PRINTED
+             for run, gap in zip(runs, off, strict=True)]  # fmt: skip
+    at = "" if layer is None else f" of Problem (4), layer {layer}"
+    return [
+        fact("off the kinks: ⟨x₁, x₂⟩, so that no neuron moves along another's datum",
+             int(c.X[0] @ c.X[1]), 0),
+        fact("off the kinks: points of its flows at which each v > 0, and each neuron is active on "
+             "its own datum and silent on the other one", sum(map(each_sees_one, paths)),
+             len(paths), tried=len(paths)),
+        fact(f"off the kinks: flows to the limit in closed form, no local optimum{at}", sum(ended),
+             len(runs), tried=len(runs)),
+        *shorter_all_the_way((c, S)),
+        fact("off the kinks: layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
+        *neurons_not_zero([c]),
+    ]  # fmt: skip
+
+
+def each_sees_one(theta: NDArray) -> bool:
+    """Whether every neuron of `two_data`'s network at theta (p,) is active on its own datum and
+    silent on the other, and all v > 0."""
+    c = two_data()
+    first, second = c.network.weights(theta)
+    own = np.where(c.network.weights(c.limit)[0] @ c.X.T > 0.0, 1.0, -1.0)
+    return bool((own * (first @ c.X.T) > 0.0).all() and (second > 0.0).all())

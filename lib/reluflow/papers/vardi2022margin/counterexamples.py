@@ -1,0 +1,347 @@
+"""The page `counterexamples`: Theorems 4.2, 5.2 and 5.3."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb, ctx
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.falsify import Draw, Instance, Statement
+from reluflow.ledger import Evidence, Known, Reading, bound, fact, note, proved
+from reluflow.margin.check import check
+from reluflow.margin.limits import limit
+from reluflow.margin.optimum import classify_optimum
+from reluflow.margin.problem import margins
+from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.constructions import LOSSES
+from reluflow.papers.vardi2022margin.setting import (
+    BITS,
+    Construction,
+    ascent,
+    ball,
+    floats,
+    output,
+    theorem_4_1,
+    theorem_4_2,
+    theorem_4_4,
+    theorem_5_1,
+)
+
+# --- The value of many directions at once: what they cost in the margin problem -------------------
+
+
+def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> NDArray:
+    """|theta|^2 / (min margin)^(2/m), shape (...), of parameters theta (..., p); NaN where a datum
+    is not classified correctly."""
+    theta = np.asarray(theta, float)
+    least = margins(network, theta, X, y).min(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cost = (theta * theta).sum(axis=-1) / np.maximum(least, 0.0) ** (2.0 / network.degree)
+    return np.where(least > 0.0, cost, np.nan)
+
+
+# --- What Theorem 5.2 says of Problem (2): in a linear network a shorter feasible point
+# differs from the limit in two layers at least ----------------------------------------------------
+#
+# f is linear in one layer, so the layer's own problem is convex, and a KKT point is its optimum.
+
+
+RESIDUAL = 1e-9
+"""A point is a KKT point if theta is so near to its combination of gradients, over |theta|."""
+ROUNDS = 200
+"""Steps of the power iteration."""
+SIZES = tuple(Fraction(1, 10**k) for k in (1, 2, 3, 5, 10, 30, 100, 300))
+"""Values of eps."""
+
+
+def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
+    """mm.thm5.2.two-layers: the improving points of Theorems 4.1, 4.4 and 5.1, linear, with all
+    layers but one put back: the changed layer, scaled until the margin is 1, is not shorter.
+
+    At eps = 1e-1, ..., 1e-300; what is 0 but for the width of its ball is not shorter. That each
+    layer of the limit is a positive multiple of the gradient in it says the same of every change.
+    """
+    given = [theorem_4_1(), theorem_4_4(), *(theorem_5_1(m) for m in depths)]
+    tried = [(c, layer, eps) for c in given for eps in SIZES
+             for layer in range(1, c.network.degree + 1)]  # fmt: skip
+    alone = [bool(gain(c, [layer], eps) > 0) for c, layer, eps in tried]
+    all_of = [bool(gain(c, range(1, c.network.degree + 1), eps) > 0)
+              for c in given for eps in SIZES]  # fmt: skip
+    deepest = given[-1]
+    enough = [k for k in range(1, deepest.network.degree + 1)
+              if gain(deepest, range(1, k + 1), Fraction(1, 1000)) > 0]  # fmt: skip
+    return [
+        fact("points with one changed layer that are shorter", sum(alone), 0, tried=len(alone)),
+        fact("points with all layers changed that are", sum(all_of), len(all_of),
+             tried=len(all_of)),
+        fact("layers of these limits that are no positive multiple of their gradient",
+             sum(not _along_gradient(c, k) for c in given
+                 for k in range(1, c.network.degree + 1)), 0),
+        note(f"{deepest.name}, ε = 1e-3: numbers of changed layers with which it is shorter",
+             tuple(enough)),
+    ]  # fmt: skip
+
+
+def why_two_layers() -> Known:
+    """How the remark is known: for a layer u of a KKT point and a feasible u' in its place |u| |u'|
+    >= u.u' = sum_i lambda_i y_i grad_u f_i.u' >= sum_i lambda_i = |u|^2, as f is linear in u."""
+    return proved("|u| |u'| ≥ u·u' = Σ λᵢ yᵢ ∇fᵢ·u' ≥ Σ λᵢ = |u|² for a layer u of a KKT point")
+
+
+def _along_gradient(construction: Construction, layer: int) -> bool:
+    """Whether a layer u of the limit is a positive multiple of grad_u f, for the one datum x: then
+    |u'| >= 1 / |grad_u f| = |u| for all u' with grad_u f.u' >= 1, exactly."""
+    c = construction
+    theta = sympy.symbols(f"t1:{c.network.size + 1}")
+    f = output(c.network, theta, c.exact_X[0], lambda h: True)
+    at = dict(zip(theta, c.exact_limit, strict=True))
+    first = sum(c.network.sizes[: layer - 1])
+    own = theta[first : first + c.network.sizes[layer - 1]]
+    pairs = [(sympy.diff(f, v).subs(at), at[v]) for v in own]
+    multiple = sum(g * u for g, u in pairs) / sum(g * g for g, _ in pairs)
+    return bool(multiple > 0) and all(sympy.simplify(multiple * g - u) == 0 for g, u in pairs)
+
+
+def gain(construction: Construction, changed: Sequence[int], eps: Fraction) -> arb:
+    """|theta~|^2 - |theta''|^2 of the theta'' that has these layers, from 1, of theta'(eps) and the
+    others of the limit; the changed layers are scaled together to the margin 1."""
+    c = construction
+    with ctx.workprec(BITS):
+        size = arb(eps.numerator) / arb(eps.denominator)
+        better, limit = ([ball(v, size) for v in values]
+                         for values in (c.exact_better, c.exact_limit))  # fmt: skip
+        owner = [layer for layer, count in enumerate(c.network.sizes, 1) for _ in range(count)]
+        mixed = [b if layer in changed else a
+                 for a, b, layer in zip(limit, better, owner, strict=True)]  # fmt: skip
+        margin = output(c.network, mixed, [ball(v, size) for v in c.exact_X[0]], lambda h: True)
+        scale = 1 / margin.root(len(changed))
+        moved = [(scale * v if layer in changed else v)
+                 for v, layer in zip(mixed, owner, strict=True)]  # fmt: skip
+        return sum((a * a - b * b for a, b in zip(limit, moved, strict=True)), arb(0))
+
+
+# --- Other KKT points of linear networks ----------------------------------------------------------
+
+
+def one_changed_layer() -> Statement:
+    """At KKT points of linear networks of the class N, with sharing and holes, 1 to 3 data and
+    depth 2 to 4, a layer that is changed alone and scaled to be feasible is not shorter."""
+    return Statement(
+        "at a KKT point one changed layer is not shorter",
+        {"near": _draw(near=True), "anywhere": _draw(near=False)},
+        _excess,
+        {"theta is a KKT point": lambda item: bool(item["residual"] <= RESIDUAL)},
+        tolerance=1e-7,
+        fixed=("theta", "X", "y", "layer", "residual", "maps", "cuts"),
+    )
+
+
+def _excess(item: Instance) -> float:
+    """|u'|^2 / |u|^2 - 1 of the changed layer u', scaled to the least margin 1; infinite where it
+    classifies some datum wrongly."""
+    network, theta = _network(item), item["theta"]
+    first = sum(network.sizes[: int(item["layer"])])
+    where = slice(first, first + network.sizes[int(item["layer"])])
+    moved = theta.copy()
+    moved[where] = item["change"]
+    before = (item["y"] * network.output(theta, item["X"])).min()
+    after = (item["y"] * network.output(moved, item["X"])).min()
+    if not after > 0.0:
+        return np.inf
+    u, v = theta[where] / before, moved[where] / after
+    return float(v @ v / (u @ u) - 1.0)
+
+
+def _draw(near: bool) -> Draw:
+    """A KKT point by power iteration, a layer of it, and what to put in this layer's place."""
+
+    def one(rng: np.random.Generator) -> dict[str, NDArray]:
+        network = _random_network(rng)
+        n = int(rng.integers(1, 4))
+        d = network.maps[0].shape[1]
+        # Data that point one way, half of the time: others seldom have a point with equal margins.
+        X = rng.normal(size=(n, d)) + rng.integers(2) * 3.0 * rng.normal(size=d)
+        X = X * 10.0 ** rng.uniform(-3.0, 3.0)
+        theta = _stationary(network, X, rng)
+        sizes = network.sizes
+        layer = int(rng.integers(len(sizes)))
+        u = theta[sum(sizes[:layer]) : sum(sizes[: layer + 1])]
+        size = 10.0 ** rng.uniform(-6.0, 0.0) if near else 10.0
+        change = u + size * np.linalg.norm(u) * rng.normal(size=len(u))
+        flat = np.concatenate([g.ravel() for g in network.maps])
+        shapes = np.array([g.shape for g in network.maps])
+        out = network.output(theta, X)
+        # With all margins 1 the weights of the power iteration, 1 each, become multipliers.
+        right = bool(np.all(out > 0.0))
+        X, y = X / (out if right else np.ones(n))[:, None], np.ones(n)
+        residual = _residual(network, theta, X, out) if right else np.inf
+        return {"theta": theta, "X": X, "y": y, "layer": np.array(layer), "change": change,
+                "residual": np.array(residual), "maps": flat, "cuts": shapes}  # fmt: skip
+
+    return one
+
+
+def _network(item: Instance) -> Network:
+    ends = np.cumsum(np.prod(item["cuts"], axis=1))[:-1]
+    parts = np.split(np.asarray(item["maps"], int), ends)
+    pairs = zip(parts, item["cuts"], strict=True)
+    return Network(tuple(p.reshape(tuple(shape)) for p, shape in pairs), "linear")
+
+
+def _random_network(rng: np.random.Generator) -> Network:
+    """Depth 2 to 4, up to three units a layer; weights shared at random, and some missing."""
+    widths = [*rng.integers(1, 4, int(rng.integers(2, 5))).tolist(), 1]
+    maps = []
+    for fan_in, out in pairwise(widths):
+        g = rng.integers(1, 2 + fan_in * out, (out, fan_in)) * (rng.random((out, fan_in)) < 0.8)
+        g[rng.integers(out), rng.integers(fan_in)] = 1
+        kept = np.unique(g[g > 0])
+        maps.append(np.where(g > 0, 1 + np.searchsorted(kept, g), 0))
+    return Network(tuple(maps), "linear")
+
+
+def _stationary(network: Network, X: NDArray, rng: np.random.Generator) -> NDArray:
+    """theta with layers of equal length, each along its gradient of sum_i f(x_i)."""
+    ends = np.cumsum(network.sizes)[:-1]
+    scale = np.linalg.norm(X)
+
+    def normed(theta: NDArray) -> NDArray:
+        layers = np.split(theta, ends)
+        return np.concatenate([u / (np.linalg.norm(u) or 1.0) for u in layers])
+
+    theta = normed(rng.normal(size=network.size))
+    for _ in range(ROUNDS):
+        gradient = network.gradient(theta, X, np.ones(len(X))) / scale
+        size = max(float(np.linalg.norm(gradient)), 1e-12)
+        new = normed(theta + 2.0 * gradient / size)
+        if np.linalg.norm(new - theta) < 1e-14:
+            break
+        theta = new
+    return theta
+
+
+def _residual(network: Network, theta: NDArray, X: NDArray, weights: NDArray) -> float:
+    """|theta - c sum_i weights_i grad f(x_i)| / |theta| with the best c."""
+    g = network.gradient(theta, X, weights)
+    c = float(theta @ g) / (float(g @ g) or 1.0)
+    return float(np.linalg.norm(theta - c * g) / np.linalg.norm(theta))
+
+
+# --- The printed start of Theorems 4.2 (2) and 5.3 has more than one gradient flow ----------------
+#
+# Every neuron starts on two kinks, and they push away: v > 0, all labels are 1. One flow stays on
+# them, the printed one. Another turns all neurons at once: w_1 = (s - 1, s + 1), the others by
+# quarter turns, all v_j = v, with s' = v and v' = 2 s from s = 1, v = 2 on, in the time dT = g dt
+# in which all data, of margin q = 2 s v, pull with g = -l'(q). So 2 s^2 - v^2 = -2.
+#
+# For s > 1 no input is 0, and it solves theta' = -grad L; at s = 1 its velocity is the limit of
+# these gradients, which is in Clarke's subdifferential. Whoever waits on the kinks until some time
+# T and then turns has another flow. With one sigma'(0) for all, and a derivative at every t, there
+# is only the printed one: what leaves a kink has there the velocity g v > 0 and not 0.
+
+
+PUSH = 1e-12
+"""How far a start beside the printed one is from it, in s - 1."""
+SAME = 1e-9
+"""Values nearer than this, over their size, are one."""
+STAYS = Reading(
+    "(GF) is read with one constant σ'(0) and θ' = -∇L at every t, as code takes it: then the flow "
+    "from the printed start stays on its kinks",
+    "along Clarke's subdifferential, the flow of Theorem 2.1, or with θ' = -∇L at almost every t, "
+    "the printed start has many flows: one turns all neurons at once and ends at a global optimum "
+    "with no input 0, |θ̃|² = 4√2 in place of 8",
+)
+
+
+def turning(s: Any, v: Any, apart: Any = 1) -> tuple:
+    """theta (12,) of the second flow, of numbers of any kind; apart = 0 is its direction at the
+    end."""
+    a, b = s - apart, s + apart
+    return (a, b, b, -a, -a, -b, -b, a, v, v, v, v)
+
+
+def turns_away() -> list[Evidence]:
+    """That the closed form is a flow from the printed start, and where it ends."""
+    c = theorem_4_2()
+    known, inputs = _gradient()
+    v = 2 ** sympy.Rational(-1, 4)
+    end = turning(v / sympy.sqrt(2), v, 0)
+    seen = classify_optimum(c.network, floats(end), c.X, c.y)
+    assert seen.certificate is not None
+    word = check(c.network, seen.theta, c.X, c.y, seen.certificate)
+    square = sympy.simplify(sum(value**2 for value in end))
+    beside = [_beside(loss) for loss in LOSSES]
+    return [
+        fact("second flow, w₁ = (s - 1, s + 1) and quarter turns: equations of θ' = -∇L that it "
+             "breaks for some s > 1, in polynomials", sum(not one for one in known), 0),
+        fact("second flow: inputs of hidden neurons that are 0 for some s > 1",
+             sum(h.is_zero is not False for h in inputs), 0),
+        fact("second flow: it starts at the printed start, and its velocity there is the limit "
+             "of its gradients, in fractions", _starts_there(), True),
+        fact("second flow: its limit, by a certificate in rational arithmetic", word.verdict,
+             "global"),
+        fact("second flow: |θ̃|² is 4√2, and that of the first one 8",
+             [square == 4 * sympy.sqrt(2), sum(value**2 for value in c.exact_limit) == 8],
+             [True, True]),
+        bound("flows from 1e-12 beside the printed start, that way: | |θ̃|² / 4√2 - 1 |",
+              max(beside), "<=", SAME, ""),
+    ]  # fmt: skip
+
+
+def _gradient() -> tuple[list[bool], list[sympy.Expr]]:
+    """For s = 1 + t, t > 0, v > 0: whether the margins are 2 s v, and whether each parameter moves
+    along sum_i y_i grad Phi(x_i) with s' = v, v' = 2 s; and all inputs of hidden neurons there."""
+    c = theorem_4_2()
+    t, v = sympy.symbols("t v", positive=True)
+    names = sympy.symbols("u1:13")
+    theta = turning(1 + t, v)
+    at = dict(zip(names, theta, strict=True))
+    inputs: list[sympy.Expr] = []
+
+    def active(h: sympy.Expr) -> bool:
+        inputs.append(sympy.expand(h.subs(at)))
+        if inputs[-1].is_positive is None:
+            raise ArithmeticError(f"the sign of {inputs[-1]} is not known")
+        return bool(inputs[-1].is_positive)
+
+    outputs = [output(c.network, names, x, active) for x in c.exact_X]
+    told = [sympy.expand(value.subs(at) - 2 * (1 + t) * v) == 0 for value in outputs]
+    for name, value in zip(names, theta, strict=True):
+        velocity = v * sympy.diff(value, t) + 2 * (1 + t) * sympy.diff(value, v)
+        slope = sympy.diff(sum(outputs), name).subs(at)
+        told.append(sympy.expand(slope - velocity) == 0)
+    return told, inputs
+
+
+def _starts_there() -> bool:
+    """Whether s = 1, v = 2 is the printed start, and the velocity there the one that slopes of the
+    activity for s > 1 give: in rational numbers, by code that knows no other network's."""
+    c = theorem_4_2()
+    near = turning(2, 2)
+    slopes = (c.X @ c.network.weights(np.array(near, float))[0].T > 0.0).astype(float)
+    layers = ascent(c.network.maps, c.start, c.X, np.ones(4), slopes)
+    moved = turning(2, 2, 0)  # s' = v = 2, v' = 2 s = 2, and nothing stays apart
+    return turning(1, 2) == c.exact_start and tuple(r for one in layers for r in one.du) == moved
+
+
+def _beside(name: str) -> float:
+    """How far |theta|^2 of the limit from a start beside the printed one is from 4 sqrt(2), over
+    it; infinite without a limit."""
+    c = theorem_4_2()
+    start = np.array(turning(1.0 + PUSH, 2.0))
+    found = limit(c.network, LOSSES[name], c.X, c.y, start)
+    value = float(found.theta @ found.theta) if found.converged else np.inf
+    return abs(value / 32.0**0.5 - 1.0)
+
+
+def both(s: NDArray) -> NDArray:
+    """Points of both flows from the printed start, (2, k, 12), for s >= 1 (k,): s theta(0) of the
+    one that stays on its ray, and the second one."""
+    turned = np.broadcast_arrays(*turning(s, np.sqrt(2.0 * s**2 + 2.0)))
+    return np.stack([s[:, None] * theorem_4_2().start, np.stack(turned, axis=-1)])

@@ -1,0 +1,391 @@
+"""Pictures of chapter 5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.figures import style
+from reluflow.figures.frame import fresh, halo_text
+from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
+from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin.counterexamples import values
+
+# --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
+# there --------------------------------------------------------------------------------------------
+#
+# The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
+# feasible multiple (`reluflow.margin.problem.quotient`).
+
+
+LOWER, SAME, HIGHER = "#0072B2", "#222222", "#D55E00"
+COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
+_POINTS = 181
+_FLOOR = 1e-7
+
+
+@in_house_style
+def landscape(
+    network: Network,
+    X: ArrayLike,
+    y: ArrayLike,
+    point: ArrayLike,
+    others: Mapping[str, ArrayLike],
+    room: float = 0.3,
+) -> Figure:
+    """The value over the plane through `point` (p,) and two other parameters: blue is shorter than
+    the point, the darker the shorter, orange longer, and hatched where a datum is on the wrong
+    side. Steps of the colours: 3, 10 and 20 % shorter, 10 and 30 % longer.
+
+    Parameters: `others`, name -> parameters (p,), two of them; `room` around the three points, as a
+    share of their extent.
+    Raises InputError for points on one line.
+    """
+    point = np.asarray(point, float)
+    names, ends = list(others), [np.asarray(o, float) for o in others.values()]
+    basis = _basis(ends[0] - point, ends[1] - point)
+    places = np.array([(end - point) @ basis.T for end in ends])
+    low, high = _window(places, room)
+    A, B = np.meshgrid(*(np.linspace(a, b, _POINTS) for a, b in zip(low, high, strict=True)))
+    thetas = point + A[..., None] * basis[0] + B[..., None] * basis[1]
+    relative = values(network, thetas, X, y) / values(network, point, X, y) - 1.0
+    fig, (ax,) = panels(1, 1, height=4.8)
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]),
+           xlabel=f"distance from the limit, towards {names[0]}", ylabel="across")  # fmt: skip
+    _levels(ax, A, B, relative)
+    ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
+    for k, (name, place) in enumerate(zip(names, places, strict=True)):
+        ax.plot(*place, ls="", marker="sD^v"[k % 4], ms=7, mfc=style.GLOBAL, mec=style.INK,
+                mew=0.9, label=name, zorder=6)  # fmt: skip
+    legend_below(fig, columns=2)
+    return fig
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Parameters of two numbers: `at(a, b)` (..., p) for a, b (...) from 0 to `top`, `names` of the
+    axes; the limit is at (0, 0)."""
+
+    at: Callable[[NDArray, NDArray], NDArray]
+    names: tuple[str, str]
+    top: tuple[float, float]
+
+
+@in_house_style
+def over_chart(
+    network: Network,
+    X: ArrayLike,
+    y: ArrayLike,
+    point: ArrayLike,
+    chart: Chart,
+    marks: Mapping[str, tuple[float, float]],
+) -> Figure:
+    """The value over a chart, relative to that of `point` (p,), in the colours of `landscape`.
+
+    Parameters: `marks`, name -> place in the chart.
+    """
+    A, B = np.meshgrid(*(np.linspace(0.0, end, _POINTS) for end in chart.top))
+    relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
+    fig, (ax,) = panels(1, 1, height=4.4)
+    edges = [(-0.03 * end, end) for end in chart.top]
+    ax.set(xlim=edges[0], ylim=edges[1], xlabel=chart.names[0], ylabel=chart.names[1])
+    _levels(ax, A, B, relative)
+    ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
+    for name, place in marks.items():
+        ax.plot(*place, ls="", marker="s", ms=7, mfc=style.GLOBAL, mec=style.INK, mew=0.9,
+                label=name, zorder=6)  # fmt: skip
+    legend_below(fig, columns=2)
+    return fig
+
+
+def _basis(a: NDArray, b: NDArray) -> NDArray:
+    """Two orthogonal unit vectors (2, p), the first along a, that span a and b."""
+    first = a / np.linalg.norm(a)
+    across = b - (b @ first) * first
+    if not np.linalg.norm(across) > 1e-9 * np.linalg.norm(b):
+        raise InputError("the two points lie on one line with the limit: they span no plane.")
+    return np.array([first, across / np.linalg.norm(across)])
+
+
+def _window(places: NDArray, room: float) -> tuple[NDArray, NDArray]:
+    """The corners (2,) of a window with room around 0 and the places (k, 2)."""
+    shown = np.vstack([np.zeros(2), places])
+    edge = room * np.ptp(shown, axis=0)
+    return shown.min(axis=0) - edge, shown.max(axis=0) + edge
+
+
+def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
+    wrong = np.isnan(relative)
+    shown = np.clip(np.where(wrong, 1.0, relative), -1.0, 1.0)
+    ax.contourf(A, B, shown, levels=[-1.0, -0.2, -0.1, -0.03, 0.0], zorder=1,
+                colors=["#2F7FB5", "#6FA9D0", "#A9CDE6", "#DCECF6"])  # fmt: skip
+    ax.contourf(A, B, shown, levels=[0.0, 0.1, 0.3, 1.01], zorder=1,
+                colors=["#FDF1E7", "#FBE0C8", "#F6C79C"])  # fmt: skip
+    lines = np.ma.masked_invalid(relative)
+    ax.contour(A, B, lines, levels=[0.0], colors=SAME, linewidths=1.4, zorder=2)
+    style.legend_entry(ax, "as long as the limit", color=SAME, lw=1.4)
+    style.legend_entry(ax, "shorter (blue)", color="#6FA9D0", lw=5)
+    style.legend_entry(ax, "longer (orange)", color="#F6C79C", lw=5)
+    if wrong.any():
+        ax.contourf(A, B, wrong.astype(float), levels=[0.5, 1.5], colors=["#FFFFFF"],
+                    hatches=["///"], zorder=2.5)  # fmt: skip
+        style.legend_entry(ax, "not feasible at any length (hatched)", color=style.QUIET, lw=1)
+
+
+@in_house_style
+def along(curves: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str) -> Figure:
+    """Values relative to the limit's, less 1, along curves of parameters: (name, sizes (k,),
+    values (k,)). Below 0 a curve is shorter than the limit."""
+    fig, (ax,) = panels(1, 1, height=3.8)
+    for k, (name, sizes, relative) in enumerate(curves):
+        ax.plot(sizes, relative, color=COLOURS[k % 5], ls=DASHES[k % 5], label=name)
+    ax.axhline(0.0, color=style.INK, lw=0.9)
+    ax.set(xlabel=xlabel, ylabel="$\\|\\theta'\\|^2 / \\|\\tilde\\theta\\|^2 - 1$")
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) -> Figure:
+    """Errors against log10(1/L) on two logarithmic axes, with the power that fits the last half.
+
+    Parameters: `runs`, (name, log10(1/L) > 0 (k,), error (k,)), `quantity`, the label of the error.
+    Errors below 1e-7, of which a flow's own accuracy decides, are left out; so are runs that have
+    fewer than five others.
+    """
+    fig, (ax,) = panels(1, 1, height=4.0)
+    for k, (name, decades, errors) in enumerate(runs):
+        decades, errors = np.asarray(decades, float), np.asarray(errors, float)
+        kept = errors > _FLOOR
+        decades, errors = decades[kept], errors[kept]
+        if len(errors) < 5:
+            continue
+        colour = COLOURS[k % 5]
+        power, level = rate(decades, errors)
+        ax.loglog(decades, errors, color=colour, ls=DASHES[k % 5], label=name)
+        middle = len(decades) // 2
+        guide = np.exp(level) * decades[middle:] ** power
+        ax.loglog(decades[middle:], 1.5 * guide, color=style.QUIET, lw=0.9)
+        place = decades[-1] ** 0.8
+        height = (2.6 if k % 2 == 0 else 4.0) * np.exp(level) * place**power
+        halo_text(ax, np.array([place, height]), f"slope {power:.1f}", color=colour, fontsize=9)
+    if ax.lines:
+        style.legend_entry(ax, "fitted power, shifted", color=style.QUIET, lw=0.9)
+    else:
+        ax.set_title("no run is far enough from its limit to be drawn", loc="left")
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel=quantity)
+    legend_below(fig)
+    return fig
+
+
+def rate(sizes: ArrayLike, errors: ArrayLike) -> tuple[float, float]:
+    """(power, logarithm of the factor) of the power law that fits the last half of the points, in
+    the least squares of logarithms."""
+    half = len(np.asarray(sizes)) // 2
+    x, z = np.log(np.asarray(sizes, float)[half:]), np.log(np.asarray(errors, float)[half:])
+    power, level = np.polyfit(x, z, 1)
+    return float(power), float(level)
+
+
+@in_house_style
+def ratios(
+    families: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str, law: str = ""
+) -> Figure:
+    """How much longer the limit is than the best point, against a small parameter of the data, on
+    logarithmic axes: (name, parameter (k,), ratio (k,)); `law` names the line of slope -1/2."""
+    fig, (ax,) = panels(1, 1, height=4.0)
+    for k, (name, sizes, found) in enumerate(families):
+        ax.loglog(sizes, found, color=COLOURS[k % 5], ls=DASHES[k % 5], marker="osD^v"[k % 5],
+                  ms=4.5, mec="white", mew=0.6, lw=1.3, label=name)  # fmt: skip
+    if law:
+        sizes, found = (np.asarray(a, float) for a in families[0][1:])
+        k = int(np.argmin(sizes))
+        ax.loglog(sizes, 0.6 * found[k] * np.sqrt(sizes[k] / sizes), color=style.QUIET, lw=0.9,
+                  label=law)  # fmt: skip
+    ax.axhline(1.0, color=style.INK, lw=0.9)
+    ax.set(xlabel=xlabel, ylabel="$\\|\\tilde\\theta\\| / \\|\\theta^*\\|$")
+    ax.invert_xaxis()
+    legend_below(fig)
+    return fig
+
+
+@in_house_style
+def race(deltas: Sequence[float], depth: int = 3, decades: float = 12.0) -> Figure:
+    """alpha_2 / alpha_1 against log10(1/L) for the diagonal network of Theorem 5.1 of depth m >= 3
+    on the datum (1 + delta, 1 - delta), all weights 1 at the start: in closed form.
+
+    With s = alpha_1^(2-m), which falls from 1 to 0, alpha_2^(2-m) = 1 - (x_2 / x_1) (1 - s), and
+    for the exponential loss log(1/L) is the margin sum_j x_j alpha_j^m.
+    """
+    fig, (ax,) = panels(1, 1, height=3.6)
+    power = -1.0 / (depth - 2)
+    s = np.geomspace(10.0 ** (-decades * (depth - 2) / depth), 1.0, 300)
+    for k, delta in enumerate(deltas):
+        first, second = s**power, (1.0 - (1.0 - delta) / (1.0 + delta) * (1.0 - s)) ** power
+        margin = (1.0 + delta) * first**depth + (1.0 - delta) * second**depth
+        ax.semilogx(margin / np.log(10.0), second / first, color=COLOURS[k % 5], ls=DASHES[k % 5],
+                    label=f"$\\delta = {delta:g}$")  # fmt: skip
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\alpha_2 / \\alpha_1$", ylim=(-0.03, 1.05))
+    legend_below(fig, columns=5)
+    return fig
+
+
+# --- Figure 1 of Vardi, Shamir & Srebro 2022 and its cousins: where the first layer's neurons
+# go -----------------------------------------------------------------------------------------------
+#
+# A neuron's vector is u_j = v_j w_j in a network of depth 2, and |W_2[:, j]| w_j in a deeper one:
+# its direction is that of the weights, its length what the neuron contributes.
+
+
+NEURONS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777", "#882255")
+"""Colours of the neurons, in order; more of them begin again."""
+LINES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)))
+
+
+def vectors(network: Network, theta: ArrayLike) -> NDArray:
+    """u_j, shape (..., h_1, d), of parameters theta (..., p); v_j w_j where the depth is 2."""
+    first, second, *deeper = network.weights(theta)
+    outgoing = np.linalg.norm(second, axis=-2) if deeper else second[..., 0, :]
+    return outgoing[..., None] * first
+
+
+@in_house_style
+def two_times(
+    network: Network, X: ArrayLike, thetas: ArrayLike, names: Sequence[str], limit: ArrayLike
+) -> Figure:
+    """The neurons' vectors u_j in the plane, one panel for each of the parameters thetas (k, p),
+    and in the last panel u_j / |theta|^2 of all of them and of the limit.
+
+    Parameters: `names` of the k panels, X (n, 2) the data, drawn as rays.
+    """
+    X, thetas = np.asarray(X, float), np.asarray(thetas, float)
+    titles = [*names, f"({chr(97 + len(names))}) relative to $\\|\\theta\\|^2$"]
+    fig, axes = panels(1, len(titles), height=3.5, titles=titles)
+    longest = 1.12 * np.abs(vectors(network, thetas)).max()
+    for ax, theta in zip(axes, thetas, strict=False):
+        _plane(ax, X, longest)
+        _arrows(ax, vectors(network, theta))
+    last = axes[-1]
+    shares = [vectors(network, t) / np.dot(t, t) for t in (*thetas, np.asarray(limit, float))]
+    _plane(last, X, 1.25 * np.abs(shares).max())
+    for j in range(len(shares[0])):
+        places = np.array([share[j] for share in shares])
+        colour = NEURONS[j % len(NEURONS)]
+        last.plot(*places.T, color=colour, lw=1.0, marker="o", ms=3.5, mec="white", mew=0.5)
+        last.plot(*places[-1], ls="", **style.MARKERS["limit"], zorder=6,
+                  label=fresh(last, "limit"))  # fmt: skip
+    legend_below(fig, columns=4)
+    return fig
+
+
+@in_house_style
+def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str]) -> Figure:
+    """The first layer's weights w_j along flows in the plane, a panel for each of the paths
+    (m, k, p), with an arrow at its last point and a dot at its first.
+
+    Parameters: `names` of the m panels, X (n, 2) the data, drawn as rays.
+    """
+    X, paths = np.asarray(X, float), np.asarray(paths, float)
+    fig, axes = panels(1, len(names), height=4.3, titles=names)
+    weights = network.weights(paths)[0]
+    for ax, one in zip(axes, weights, strict=True):
+        _plane(ax, X, 1.15 * np.abs(weights).max())
+        for j in range(one.shape[1]):
+            colour, path = NEURONS[j % len(NEURONS)], one[:, j]
+            ax.plot(*path.T, color=colour, lw=1.8, label=f"$w_{{{j + 1}}}$")
+            ax.plot(*path[0], "o", ms=4.5, color=colour, zorder=4)
+            ax.annotate("", path[-1], path[-2], zorder=4,
+                        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
+                                    "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13})  # fmt: skip
+    legend_below(fig, columns=4)
+    return fig
+
+
+def _plane(ax: Axes, X: NDArray, size: float) -> None:
+    """A square window around 0, with the data as rays and the half-planes where they are active."""
+    ax.set(xlim=(-size, size), ylim=(-size, size), aspect="equal")
+    ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
+    ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
+    ax.set_xticks([-_round(size), 0, _round(size)])
+    ax.set_yticks([-_round(size), 0, _round(size)])
+    for i, x in enumerate(X):
+        ray = 0.92 * size * x / np.abs(x).max()
+        ax.plot([0, ray[0]], [0, ray[1]], color=datum_colour(i), lw=1.2, ls=(0, (1, 1.5)),
+                label=fresh(ax, f"direction of {datum_name(i)}"), zorder=1)  # fmt: skip
+
+
+def _round(size: float) -> float:
+    """A short number below `size`."""
+    unit = 10.0 ** np.floor(np.log10(size))
+    return float(unit * (5.0 if size >= 5.0 * unit else 2.0 if size >= 2.0 * unit else 1.0))
+
+
+def _arrows(ax: Axes, U: NDArray) -> None:
+    size = ax.get_xlim()[1]
+    for j, u in enumerate(U):
+        colour = NEURONS[j % len(NEURONS)]
+        ax.annotate("", u, (0.0, 0.0), zorder=4, annotation_clip=False,
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
+                                "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11})  # fmt: skip
+        style.legend_entry(ax, f"$u_{{{j + 1}}}$", color=colour, lw=1.8)
+        if np.linalg.norm(u) < 0.02 * size:
+            ax.plot(*u, "o", ms=3.5, color=colour, zorder=4)
+
+
+@in_house_style
+def shares(network: Network, decades: ArrayLike, thetas: ArrayLike) -> Figure:
+    """Every neuron's share |u_j| / |theta|^2 of the whole along a flow, against log10(1/L).
+
+    Parameters: decades = log10(1/L) > 0 (k,), thetas (k, p) of any length.
+    """
+    thetas = np.asarray(thetas, float)
+    sizes = np.linalg.norm(vectors(network, thetas), axis=-1)
+    whole = np.linalg.norm(thetas, axis=-1)[:, None] ** 2
+    fig, (ax,) = panels(1, 1, height=3.2)
+    for j, share in enumerate((sizes / whole).T):
+        ax.semilogx(np.asarray(decades, float), share, label=f"$u_{{{j + 1}}}$",
+                    color=NEURONS[j % len(NEURONS)], ls=LINES[j % len(LINES)])  # fmt: skip
+    ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
+    legend_below(fig, columns=6)
+    return fig
+
+
+@in_house_style
+def start_cones(X: ArrayLike, shares: Sequence[tuple[str, float]]) -> Figure:
+    """(a) The cones of weights that are active on all data X (n, 2), and on none; (b) for each
+    scheme (name, probability) how likely a start is to have one neuron in each and v_1 > 0."""
+    X = np.asarray(X, float)
+    titles = ("(a) where $w_1(0)$ and $w_2(0)$ must lie", "(b) probability of such a start")
+    fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
+    _plane(left, X, 1.0)
+    edges = _cone(X)
+    for sign, colour, name in ((1, NEURONS[0], "$w_1$: active on all"),
+                               (-1, NEURONS[1], "$w_2$: active on none")):  # fmt: skip
+        fan = np.vstack([np.zeros(2), 0.9 * sign * edges])
+        left.add_patch(Polygon(fan, closed=True, fc=colour, alpha=0.35, lw=0, label=name))
+        halo_text(left, 0.55 * sign * edges.mean(axis=0), name.split(":")[0], color=colour)
+    names, values = zip(*shares, strict=True)
+    places = np.arange(len(names))[::-1]
+    right.barh(places, values, height=0.55, color=NEURONS[0])
+    for place, value in zip(places, values, strict=True):
+        halo_text(right, np.array([0.5 * max(values), place + 0.42]), f"{value:.5f}", fontsize=9)
+    right.set_yticks(places, names)
+    right.set_xticks([0.0, 0.001, 0.002, 0.003] if max(values) < 0.004 else [0.0, max(values)])
+    right.set(xlabel="probability", xlim=(0.0, 1.1 * max(values)), ylim=(-0.5, len(names) - 0.3))
+    legend_below(fig)
+    return fig
+
+
+def _cone(X: NDArray) -> NDArray:
+    """Unit vectors along the arc of directions on which every datum is active, shape (k, 2)."""
+    angles = np.deg2rad(np.linspace(-180.0, 180.0, 7201))
+    units = np.column_stack([np.cos(angles), np.sin(angles)])
+    return units[(units @ X.T > 0.0).all(axis=1)]

@@ -1,0 +1,418 @@
+"""The main page on a reader's own data: experiment, and where flows end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linprog
+
+from reluflow import datasets
+from reluflow.approx import MARK, approx, on_grain
+from reluflow.errors import InputError
+from reluflow.flows.charts import Plain
+from reluflow.flows.fields import GradientFlow
+from reluflow.flows.integrate import integrate
+from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.margin.limits import Limit, limit
+from reluflow.margin.optimum import Optimum, classify_optimum
+from reluflow.networks.indexed import Network, Patterns, diagonal, fully_connected
+from reluflow.papers.vardi2022margin import setting
+from reluflow.papers.vardi2022margin.setting import Construction
+from reluflow.progress import progress
+from reluflow.statistics import wilson
+
+# --- The main page's experiment: a reader's network, data and starts, or the paper's own ----------
+
+
+PRINTED: Mapping[str, Callable[[], Construction]] = {
+    "theorem-3.2": setting.theorem_3_2,
+    "theorem-4.1": setting.theorem_4_1,
+    "theorem-4.2": setting.theorem_4_2,
+    "lemma-c.6": setting.lemma_C_6,
+    "theorem-4.4": setting.theorem_4_4,
+    "theorem-5.1": setting.theorem_5_1,
+}
+_LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
+_MOST_PARAMETERS, _MOST_DATA = 600, 1000
+"""What the flow's integrator and the certificates take in a minute, or leave out (`own_limits`)."""
+_SHORTEST, _LONGEST = 1e-3, 1e3
+"""Lengths of inputs: the loss of a drawn start is about exp(length)."""
+_STARTS = 6
+_PARALLEL = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """What the page computes: flows of `network` on X (n, d), y (n,) of +-1 from `starts` (k, p).
+
+    reach    log10(1/L) to which a flow is followed at first
+    printed  the paper's construction with these data, network and start; None for any other
+    """
+
+    name: str
+    network: Network
+    X: NDArray
+    y: NDArray
+    loss: Loss
+    starts: NDArray
+    reach: float
+    printed: Construction | None
+
+
+def experiment(
+    dataset: str,
+    network: str,
+    depth: int,
+    width: int,
+    activation: str,
+    start: str | None,
+    scale: float,
+    loss: str,
+    reach: float,
+    seed: int,
+) -> Experiment:
+    """The experiment of the page's parameters, which `setting.PARAMETERS` describes.
+
+    Raises InputError, in one sentence, for parameters that do not fit together, and for data that
+    no network of the family can classify.
+    """
+    name, X, y = data(dataset)
+    rng = np.random.default_rng(seed)
+    chosen = family(network, depth, width, X.shape[1], activation, rng)
+    if chosen.size > _MOST_PARAMETERS:
+        raise InputError(
+            f"this network has {chosen.size} parameters, and the page takes {_MOST_PARAMETERS}: "
+            "choose a smaller width or depth."
+        )
+    _check_separable(X, y, activation)
+    printed = _printed_with(dataset, chosen)
+    if start == "paper" and printed is None:
+        raise InputError(
+            f'no start is printed for this network on dataset "{dataset}": choose "gaussian", '
+            '"uniform" or "xavier".'
+        )
+    if start in (None, "paper") and printed is not None:
+        starts = printed.start[None]
+    else:
+        printed = None
+        starts = scale * drawn(chosen, start or "gaussian", _STARTS, rng)
+    return Experiment(name, chosen, X, y, _LOSSES[loss], starts, reach, printed)
+
+
+def of_parameters(p: Any) -> Experiment:
+    """The experiment of the checked parameters of the page; InputError as `experiment`."""
+    return experiment(
+        p.dataset,
+        p.network,
+        p.depth,
+        p.width,
+        p.activation,
+        p.start,
+        p.scale,
+        p.loss,
+        p.reach,
+        p.seed,
+    )
+
+
+def data(dataset: str) -> tuple[str, NDArray, NDArray]:
+    """Name, X (n, d) and y (n,) of a printed data set, or of a CSV file with labels +1 and -1.
+
+    Raises InputError for an unknown name, a file that cannot be read, other labels, and data that
+    no network without biases classifies: an input 0, or inputs of one direction with both labels.
+    """
+    if dataset in PRINTED:
+        found = PRINTED[dataset]()
+        return found.name, found.X, found.y
+    given = datasets.load_signs(dataset, tuple(PRINTED), (1, _MOST_DATA))
+    _check_directions(given.X, given.y)
+    return given.name, given.X, given.y
+
+
+def _check_directions(X: NDArray, y: NDArray) -> None:
+    sizes = np.abs(X).max(axis=1)
+    if not sizes.all():
+        row = datasets.data_row(int(np.argmin(sizes)) + 1)
+        raise InputError(
+            f"{row} is 0 in every column, and a network without biases answers 0 there."
+        )
+    lengths = np.linalg.norm(X, axis=1)
+    for i in np.flatnonzero((lengths < _SHORTEST) | (lengths > _LONGEST)).tolist():
+        raise InputError(
+            f"{datasets.data_row(i + 1)} has an input of length {lengths[i]:.3g}: the page takes "
+            f"lengths from {_SHORTEST:g} to {_LONGEST:g}, so choose another unit."
+        )
+    directions = X / sizes[:, None]
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    for i in range(len(y)):
+        near = np.linalg.norm(directions[i] - directions[i + 1 :], axis=1) < _PARALLEL
+        for j in (i + 1 + np.flatnonzero(near & (y[i + 1 :] != y[i]))).tolist():
+            raise InputError(
+                f"data rows {i + 1} and {j + 1} have one direction and different labels, and a "
+                "network without biases gives both the same sign."
+            )
+
+
+def _check_separable(X: NDArray, y: NDArray, activation: str) -> None:
+    """A linear network needs linearly separable data: InputError where no vector separates."""
+    if activation == "linear":
+        rows = (y / np.linalg.norm(X, axis=1))[:, None] * X
+        found = linprog(
+            np.zeros(X.shape[1]), A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None)
+        )
+        if found.status == 2:
+            raise InputError(
+                "no hyperplane through 0 separates these data by their labels, and a linear "
+                'network needs one: choose the activation "relu".'
+            )
+
+
+def family(
+    name: str, depth: int, width: int, d: int, activation: str, rng: np.random.Generator
+) -> Network:
+    """The network of a family, of this depth m, on inputs of R^d.
+
+    "fully connected", with `width` units in each hidden layer; "diagonal"; "convolutional", one
+    filter of `width` weights on disjoint patches, and from there on fully connected; "sparse", each
+    weight of the hidden layers there or not by a coin's toss. Raises InputError where the filter
+    does not divide d.
+    """
+    hidden = [width] * (depth - 1)
+    if name == "fully connected":
+        return fully_connected((d, *hidden), activation)
+    if name == "diagonal":
+        return diagonal(d, depth, activation)
+    if name == "convolutional":
+        if d % width:
+            raise InputError(f"a filter of {width} weights does not divide inputs of R^{d}.")
+        patches = d // width
+        first = np.kron(np.eye(patches, dtype=int), np.arange(1, width + 1)[None])
+        behind = fully_connected([patches] * (depth - 1), activation).maps
+        return Network((first, *behind), activation)
+    full = fully_connected((d, *hidden), activation).maps
+    return Network((*(_thinned(g, rng) for g in full[:-1]), full[-1]), activation)
+
+
+def _thinned(g: NDArray, rng: np.random.Generator) -> NDArray:
+    """A map with half of its weights missing; each row and each column keeps one at least."""
+    kept = rng.random(g.shape) < 0.5
+    rows, columns = g.shape
+    kept[np.arange(rows), rng.integers(columns, size=rows)] = True
+    kept[rng.integers(rows, size=columns), np.arange(columns)] = True
+    return np.where(kept, np.cumsum(kept).reshape(g.shape), 0)
+
+
+def drawn(network: Network, scheme: str, count: int, rng: np.random.Generator) -> NDArray:
+    """`count` starts (count, p): "gaussian", standard normal weights; "uniform", weights uniform in
+    (-1, 1); "xavier", normal weights with variance 2 / (inputs + units) in each layer."""
+    shape = (count, network.size)
+    if scheme == "uniform":
+        return rng.uniform(-1.0, 1.0, shape)
+    sizes = np.ones(network.size)
+    if scheme == "xavier":
+        spread = [np.sqrt(2.0 / sum(g.shape)) for g in network.maps]
+        sizes = np.repeat(spread, network.sizes)
+    return sizes * rng.standard_normal(shape)
+
+
+def _printed_with(dataset: str, network: Network) -> Construction | None:
+    """The paper's construction of this data set, if it is one with this network."""
+    if dataset not in PRINTED:
+        return None
+    data = PRINTED[dataset]().exact_X
+    for found in setting.constructions(max(3, network.degree)):
+        same = found.exact_X == data and found.network.activation == network.activation
+        pairs = zip(found.network.maps, network.maps, strict=False)
+        same = same and found.network.degree == network.degree
+        if same and all(np.array_equal(a, b) for a, b in pairs):
+            return found
+    return None
+
+
+# --- The main page's question for any network and data: where do flows end, and is that an
+# optimum? -----------------------------------------------------------------------------------------
+
+
+WORK, CALL = 5e8, 2e3
+"""What all flows of the page may cost, and what a call costs at least."""
+LEFT_OUT = "left out: too much work"
+ROUNDING = 1e-8
+"""A residual up to this is one of rounding."""
+_WIDE = 50
+"""Characters of a table's cell, from which on pandas cuts it off."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of one flow: how it ended, and where it has a limit that is known to rounding,
+    that limit and what is known of it as a point of Problem (2)."""
+
+    status: str
+    limit: Limit | None = None
+    optimum: Optimum | None = None
+
+
+class Spent(Exception):
+    """The work that a flow may take is done."""
+
+
+@dataclass(frozen=True)
+class Metered(Network):
+    """A network that counts what its evaluations cost, and raises `Spent` when nothing is `left`.
+
+    One at k parameter vectors, or along k directions, costs m (`CALL` + k (n + k)) for m layers:
+    what is done with k directions, as a rule, is to solve equations.
+    """
+
+    left: list[float] = field(default_factory=lambda: [np.inf])
+
+    def _forward(
+        self, W: Sequence[NDArray], X: NDArray, patterns: Patterns | None
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        self._pay(W, X)
+        return super()._forward(W, X, patterns)
+
+    def _moved(
+        self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
+    ) -> tuple[list[NDArray], list[NDArray]]:
+        self._pay(V, inputs[0])
+        return super()._moved(W, V, inputs, masks)
+
+    def _pay(self, W: Sequence[NDArray], X: NDArray) -> None:
+        many = int(np.prod(W[0].shape[:-2]))
+        self.left[0] -= self.degree * (CALL + many * (X.shape[-2] + many))
+        if self.left[0] < 0.0:
+            raise Spent
+
+
+def follow(own: Experiment, work: float = WORK) -> list[Found]:
+    """The limit of the flow from each start of an experiment, and its certificate.
+
+    What the flows may cost is counted, not timed, so that every computer leaves out the same: a
+    start may take half of the `work` that those before it have left, and the last one all.
+    """
+    starts, found = own.starts, []
+    shown = progress(starts, len(starts), "flows") if len(starts) > 1 else starts
+    for number, start in enumerate(shown):
+        share = work / (1.0 + (number + 1 < len(starts)))
+        purse = [share]
+        found.append(_followed(own, start, purse))
+        work -= share - max(purse[0], 0.0)
+        purse[0] = np.inf
+    return found
+
+
+def _followed(own: Experiment, start: NDArray, purse: list[float]) -> Found:
+    given = own.network
+    network = Metered(given.maps, given.activation, given.rectified, purse)
+    try:
+        end = limit(network, own.loss, own.X, own.y, start, reach=own.reach)
+    except InputError as error:  # a start from which the loss cannot be followed
+        return Found(f"not followed: {error}")
+    except Spent:
+        return Found(LEFT_OUT)
+    if not end.converged:
+        return Found(end.status)
+    return Found(end.status, end, classify_optimum(own.network, end.theta, own.X, own.y))
+
+
+def from_random_starts(made: Construction, count: int, seed: int) -> list[Found]:
+    """The limits of `count` flows of a construction's network on its data, from normal weights."""
+    starts = drawn(made.network, "gaussian", count, np.random.default_rng(seed))
+    return follow(
+        Experiment(made.name, made.network, made.X, made.y, EXPONENTIAL, starts, 1e5, None)
+    )
+
+
+def ends_table(found: Sequence[Found]) -> pd.DataFrame:
+    """How many flows end at which kind of point, with 95 % Wilson intervals of the shares."""
+    ends = Counter(
+        one.optimum.verdict if one.optimum is not None else f"no limit: {one.status}"
+        for one in found
+    )
+    order = ("global", "local", "not local", "undecided")
+    names = [*(name for name in order if name in ends), *sorted(ends.keys() - set(order))]
+    low, high = wilson([ends[name] for name in names], len(found))
+    rows = [
+        {"flows": f"{MARK}{ends[name]}", "share": f"{approx(a, 2)} to {approx(b, 2)}"}
+        for name, a, b in zip(names, low, high, strict=True)
+    ]
+    return pd.DataFrame(rows, index=names)
+
+
+def limits_table(found: Sequence[Found]) -> pd.DataFrame:
+    """One row a start: how the flow ended, the residual and the squared length of its limit."""
+    rows = [
+        {
+            "how the flow ended": one.status,
+            "KKT residual": _small(one.limit.residual) if one.limit else "",
+            "squared length": approx(_square(one.limit), 6) if one.limit else "",
+            "limit": _point(one.limit.theta) if one.limit else "",
+        }
+        for one in found
+    ]
+    return pd.DataFrame(rows, index=_names(found))
+
+
+def verdicts_table(found: Sequence[Found]) -> pd.DataFrame:
+    """One row a limit: whether it is an optimum of Problem (2), and what certifies it."""
+    rows = [
+        {"optimum of Problem (2)?": one.optimum.verdict, "certificate": _certified(one.optimum)}
+        for one in found
+        if one.optimum is not None
+    ]
+    names = [name for name, one in zip(_names(found), found, strict=True) if one.limit]
+    columns = ["optimum of Problem (2)?", "certificate"]
+    return pd.DataFrame(rows, index=names, columns=columns)
+
+
+def approaches(found: Sequence[Found], points: int = 40) -> list[tuple[str, NDArray, NDArray]]:
+    """(name, log10(1/L) (k,), distance of the direction to the limit's (k,)) of each limit, from
+    L = 1/10 to the end of its flow."""
+    out = []
+    for name, one in zip(_names(found), found, strict=True):
+        if one.limit is not None:
+            decades = np.geomspace(1.0, one.limit.reached, points)
+            out.append((name, decades, one.limit.errors(decades)))
+    return out
+
+
+def at_times(made: Construction, start: ArrayLike, times: ArrayLike) -> NDArray:
+    """theta(t) (k, p) at times (k,) of the flow of the exponential loss, from start (p,)."""
+    times = np.asarray(times, float)
+    field = GradientFlow(Plain(made.network), EXPONENTIAL, made.X, made.y)
+    return integrate(field, start, float(times.max()) * (1.0 + 1e-9)).at(times)
+
+
+def _names(found: Sequence[Found]) -> list[str]:
+    return [f"start {k + 1}" for k in range(len(found))]
+
+
+def _square(limit: Limit) -> float:
+    return float(limit.theta @ limit.theta)
+
+
+def _small(value: float) -> str:
+    return f"below {ROUNDING:g}" if value <= ROUNDING else approx(value, 2)
+
+
+def _point(theta: NDArray) -> str:
+    shown = (on_grain(value, 1e-4) if abs(value) > ROUNDING else "0" for value in theta)
+    text = f"({', '.join(shown)})"
+    return text if len(text) < _WIDE else f"{len(theta)} numbers"
+
+
+def _certified(optimum: Optimum) -> str:
+    """What the certificate says, in words that the last digits do not change."""
+    if optimum.verdict == "not local":
+        return f"shorter points nearby, up to {approx(100.0 * optimum.slack, 3)} % less"
+    if optimum.verdict in ("global", "local"):
+        everywhere = "everywhere" if optimum.verdict == "global" else "nearby"
+        return f"a lower bound {everywhere} meets the value"
+    return optimum.detail

@@ -1,0 +1,830 @@
+"""What the sections of chapter 5 share: printed constructions, networks, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import sympy
+from flint import arb, ctx, fmpq
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.ledger.instead import what_is_true
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin.limits import UNDECIDED, Limit, limit
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from reluflow.parameters import EFFORT, SEED, Parameter, between
+
+# --- What the parameters cells of chapter 5 may hold: that of its page, and those of its
+# sections -----------------------------------------------------------------------------------------
+
+
+NETWORKS = ("fully connected", "diagonal", "convolutional", "sparse")
+ACTIVATIONS = ("relu", "linear")
+LOSSES = ("exponential", "logistic")
+STARTS = ("paper", "gaussian", "uniform", "xavier")
+
+
+def _one_of(meaning: str, words: tuple[str, ...], optional: bool = False) -> Parameter:
+    named = ", ".join(f'"{word}"' for word in words[:-1]) + f' or "{words[-1]}"'
+    return Parameter(str, meaning, lambda value: value in words, named, optional)
+
+
+SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "dataset": Parameter(
+        str,
+        "the name of a printed data set, or the path of a CSV file with labels +1 and -1",
+        bool,
+        "a name or a path, not empty",
+    ),
+    "network": _one_of("the family of the network", NETWORKS),
+    "depth": Parameter(int, "number of layers m", *between(2, 8)),
+    "width": Parameter(
+        int,
+        "hidden units in each layer; weights of the filter of a convolutional network; not used by "
+        "a diagonal one",
+        *between(1, 64),
+    ),
+    "activation": _one_of("what the hidden units do", ACTIVATIONS),
+    "start": _one_of(
+        "where the flow starts; None for the printed start where there is one, else gaussian",
+        STARTS,
+        optional=True,
+    ),
+    "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 10)),
+    "loss": _one_of("the loss", LOSSES),
+    "reach": Parameter(
+        float, "how far the flow is followed at first, as log10(1/loss)", *between(10, 1e9)
+    ),
+    "seed": SEED,
+    "effort": EFFORT,
+}
+
+
+# --- What is true instead, for the claims of Vardi et al. 2022 that do not hold as they stand -----
+
+
+INSTEAD = what_is_true(["vardi2022margin"])
+
+
+# --- The paper's printed constructions: data, start, limit, and a shorter feasible point
+# beside it ----------------------------------------------------------------------------------------
+#
+# Every number is an exact one (SymPy); floats are made of them on demand. The limits are those that
+# the paper claims: whether the flow goes there is for others to find out.
+
+
+EPS = sympy.Symbol("epsilon", positive=True)
+"""The size of a perturbation, the paper's epsilon."""
+
+Exact = tuple[sympy.Expr, ...]
+
+
+@dataclass(frozen=True)
+class Construction:
+    """One printed example. Parameters theta (p,) are in the order of `network`: layer 1 first.
+
+    name          where it is printed
+    network       a network of the class N
+    exact_X       the data (n, d)
+    labels        y (n,), numbers +1 or -1
+    exact_start   theta(0) (p,)
+    exact_limit   the point of Problem (2) in whose direction theta(t) is said to converge (p,)
+    exact_better  the shorter feasible point theta'(EPS) (p,); without EPS in Lemma C.6
+    reach         the paper takes 0 < EPS < reach
+    """
+
+    name: str
+    network: Network
+    exact_X: tuple[Exact, ...]
+    labels: tuple[int, ...]
+    exact_start: Exact
+    exact_limit: Exact
+    exact_better: Exact
+    reach: sympy.Expr
+
+    @property
+    def X(self) -> NDArray:
+        """The data as floats (n, d)."""
+        return np.array([floats(x) for x in self.exact_X])
+
+    @property
+    def y(self) -> NDArray:
+        """The labels as floats (n,)."""
+        return np.array(self.labels, float)
+
+    @property
+    def start(self) -> NDArray:
+        """theta(0) as floats (p,)."""
+        return floats(self.exact_start)
+
+    @property
+    def limit(self) -> NDArray:
+        """The claimed limit as floats (p,), scaled so that the least margin is 1."""
+        return floats(self.exact_limit)
+
+    def exact_better_at(self, eps: sympy.Expr | int) -> Exact:
+        """theta'(eps) (p,) for an exact number eps."""
+        return tuple(value.subs(EPS, eps) for value in self.exact_better)
+
+    def better(self, eps: float = 0.0) -> NDArray:
+        """theta'(eps) as floats (p,)."""
+        return floats([value.subs(EPS, sympy.Float(eps, 30)) for value in self.exact_better])
+
+
+def floats(values: Sequence[sympy.Expr]) -> NDArray:
+    """Exact numbers (k,) as the nearest floats (k,)."""
+    return np.array([float(sympy.N(value, 30)) for value in values])
+
+
+def fraction(value: sympy.Expr) -> Fraction:
+    """An exact number that is rational. Raises AttributeError for another."""
+    exact = sympy.radsimp(sympy.expand(value))
+    return Fraction(int(exact.p), int(exact.q))
+
+
+def theorem_3_2() -> Construction:
+    """Two ReLU neurons, of which one is dead in the limit and could help (Theorem 3.2, C.3).
+
+    The theorem takes every start with w_1.x_i > 0 > w_2.x_i and v_1 > 0; this is one of them.
+    """
+    root = sympy.sqrt(2 * EPS)
+    return Construction(
+        "Theorem 3.2", fully_connected((2, 2)),
+        (_numbers("1 1/4"), _numbers("-1 1/4")), (1, 1),
+        _numbers("1/8 1 1/8 -1 1/2 1"),
+        _numbers("0 2 0 0 2 0"),
+        (EPS / 2, 2 - 2 * EPS, -root, sympy.Integer(0), sympy.Integer(2), root),
+        sympy.Rational(1, 9),
+    )  # fmt: skip
+
+
+def theorem_4_1(activation: str = "linear") -> Construction:
+    """A diagonal network of depth 2 whose second coordinate starts at 0 (Theorem 4.1, C.4)."""
+    layer = (sympy.sqrt(1 - EPS), sympy.sqrt(EPS / 2))
+    return Construction(
+        "Theorem 4.1", diagonal(2, 2, activation),
+        (_numbers("1 2"),), (1,),
+        _numbers("1 0 1 0"),
+        _numbers("1 0 1 0"),
+        (*layer, *layer),
+        sympy.Integer(1),
+    )  # fmt: skip
+
+
+def theorem_4_2() -> Construction:
+    """Four ReLU neurons along the data, each on the boundary of two others' data: part 2 of Theorem
+    4.2 (C.5.2), and Theorem 5.3.
+
+    EPS is the proof's epsilon', a 1/sqrt(8) of its epsilon < 1.
+    """
+    data = ("0 1", "1 0", "0 -1", "-1 0")
+    first, one = " ".join(data), " 1 1 1 1"
+    turned = (EPS, 1 - EPS, 1 - EPS, -EPS, -EPS, EPS - 1, EPS - 1, EPS)
+    return Construction(
+        "Theorem 4.2 (2)", fully_connected((2, 4)),
+        tuple(_numbers(x) for x in data), (1, 1, 1, 1),
+        tuple(2 * value for value in _numbers(first + one)),
+        _numbers(first + one),
+        (*turned, *_numbers(one)),
+        1 / sympy.sqrt(8),
+    )  # fmt: skip
+
+
+def lemma_C_6() -> Construction:
+    """Two ReLU neurons, one alone with two data and one with a third: a local optimum, and a far
+    point that is shorter (Theorem 4.3, Lemma C.6; Theorem 5.4). Here alpha = 2 and beta = 1."""
+    x = _numbers("1 1/4")
+    length = sympy.sqrt(sum(value**2 for value in x))
+    return Construction(
+        "Lemma C.6", fully_connected((2, 2)),
+        (x, _numbers("-1 1/4"), _numbers("0 -1")), (1, 1, 1),
+        _numbers("0 3 0 -2 3 2"),
+        _numbers("0 2 0 -1 2 1"),
+        (*(value / (2 * length) for value in x), *_numbers("-5/4 -1 2 1")),
+        sympy.Integer(0),
+    )  # fmt: skip
+
+
+def theorem_4_4(activation: str = "linear") -> Construction:
+    """Two patches that share one filter (Theorem 4.4, C.7): theta = (w, v)."""
+    half, root = 1 / sympy.sqrt(2), sympy.sqrt(EPS)
+    limit = (*_numbers("0 1"), half, half)
+    return Construction(
+        "Theorem 4.4", convolutional(2, 2, activation),
+        ((sympy.Integer(4), half, sympy.Integer(-4), half),), (1,),
+        limit,
+        limit,
+        (root, 1 - EPS, half + root / 2, half - root / 2),
+        sympy.Rational(1, 2),
+    )  # fmt: skip
+
+
+def theorem_5_1(depth: int = 3, activation: str = "linear") -> Construction:
+    """A diagonal network of depth m >= 3 with two equal coordinates (Theorem 5.1, C.8).
+
+    Raises InputError for a depth below 3.
+    """
+    if depth < 3:
+        raise InputError(f"Theorem 5.1 is about depth 3 and more, not {depth}.")
+    power = sympy.Rational(1, depth)
+    return Construction(
+        f"Theorem 5.1, m = {depth}", diagonal(2, depth, activation),
+        (_numbers("1 1"),), (1,),
+        (sympy.Integer(1),) * (2 * depth),
+        (sympy.Rational(1, 2) ** power,) * (2 * depth),
+        (((1 + EPS) / 2) ** power, ((1 - EPS) / 2) ** power) * depth,
+        sympy.Rational(1, 2),
+    )  # fmt: skip
+
+
+def constructions(depth: int = 3) -> tuple[Construction, ...]:
+    """All of them, the linear ones with ReLU too; Theorem 5.1 for this depth."""
+    both = ("linear", "relu")
+    return (
+        theorem_3_2(),
+        *(theorem_4_1(name) for name in both),
+        theorem_4_2(),
+        lemma_C_6(),
+        *(theorem_4_4(name) for name in both),
+        *(theorem_5_1(depth, name) for name in both),
+    )
+
+
+def _numbers(text: str) -> Exact:
+    """Rational numbers, written with spaces between."""
+    return tuple(sympy.Rational(word) for word in text.split())
+
+
+# --- A network's outputs in any arithmetic, and the printed constructions in interval
+# arithmetic ---------------------------------------------------------------------------------------
+#
+# The floats of `reluflow.networks` lose a perturbation of 1e-20; balls of 4096 bits (Arb) do not.
+
+
+BITS = 4096
+"""Precision: squares of 1e-300 beside numbers near 1 keep some 2000 bits."""
+
+
+def output(network: Network, theta: Sequence[Any], x: Sequence[Any], active: Callable) -> Any:
+    """f(theta; x) for numbers of any kind that can be added and multiplied.
+
+    Parameters: theta (p,), layer 1 first, x (d,), and `active`, which says of a unit's input
+    whether it is positive.
+    """
+    first, values = 0, list(x)
+    for layer, g in enumerate(network.maps, start=1):
+        inputs = [
+            sum((theta[first + k - 1] * v for k, v in zip(row, values, strict=True) if k), 0 * x[0])
+            for row in g.tolist()
+        ]
+        hidden = network.activation == "relu" and layer < len(network.maps)
+        values = [h if not hidden or active(h) else 0 * h for h in inputs]
+        first += int(g.max())
+    return values[0]
+
+
+def ball(value: sympy.Expr, eps: arb) -> arb:
+    """An exact number, made of rationals, EPS, sums, products and rational powers, as a ball."""
+    if value == EPS:
+        return eps
+    if value.is_Rational:
+        return arb(fmpq(int(value.p), int(value.q)))
+    parts = [ball(part, eps) for part in value.args]
+    if value.is_Add:
+        return sum(parts, arb(0))
+    if value.is_Mul:
+        product = arb(1)
+        for part in parts:
+            product *= part
+        return product
+    if value.is_Pow and value.exp.is_Rational:
+        return parts[0].root(int(value.exp.q)) ** int(value.exp.p)
+    raise ValueError(f"{value} is no rational number, root, sum or product")
+
+
+def certainly_positive(value: arb) -> bool:
+    """Whether a ball's number is positive. Raises ArithmeticError where the ball does not tell."""
+    if value > 0:
+        return True
+    if value <= 0:
+        return False
+    raise ArithmeticError("a ball holds positive and negative numbers: take more bits")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What theta'(eps) is worth beside the limit, as balls.
+
+    eps       the size of the perturbation
+    margins   y_i f(theta'; x_i), (n,)
+    gain      |theta~|^2 - |theta'|^2: positive where theta' is shorter
+    distance  |theta' - theta~|^2
+    """
+
+    eps: Fraction
+    margins: tuple[arb, ...]
+    gain: arb
+    distance: arb
+
+    @property
+    def improves(self) -> bool:
+        """Whether theta' is certainly shorter, and no margin is certainly below 1."""
+        return bool(self.gain > 0) and not any(bool(margin < 1) for margin in self.margins)
+
+
+def beside(construction: Construction, eps: Fraction) -> Beside:
+    """theta'(eps) of a construction against its limit, in balls of `BITS` bits.
+
+    A margin that is 1 is a ball around 1, of a radius near 1e-1200: the identities say the rest.
+    """
+    with ctx.workprec(BITS):
+        size = arb(fmpq(eps.numerator, eps.denominator))
+        better, limit = (
+            [ball(value, size) for value in values]
+            for values in (construction.exact_better, construction.exact_limit)
+        )
+        margins = tuple(
+            label * output(construction.network, better, [ball(v, size) for v in x], _active)
+            for x, label in zip(construction.exact_X, construction.labels, strict=True)
+        )
+        pairs = list(zip(better, limit, strict=True))
+        gain = sum((b * b - a * a for a, b in pairs), arb(0))
+        distance = sum(((a - b) ** 2 for a, b in pairs), arb(0))
+    return Beside(eps, margins, gain, distance)
+
+
+def decades(first: int = 1, last: int = 300) -> Iterable[Fraction]:
+    """1e-first, ..., 1e-last, exactly."""
+    return (Fraction(1, 10**k) for k in range(first, last + 1))
+
+
+_active = certainly_positive
+
+
+# --- Random networks of class N: index maps with holes and shared weights, and wild numbers -------
+
+
+Maps = Callable[[np.random.Generator, Sequence[int]], tuple[NDArray, ...]]
+"""Index maps of layers of these widths, the number of inputs first and 1 last."""
+
+
+def full(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
+    """Every weight is a parameter."""
+    return fully_connected(list(widths[:-1])).maps
+
+
+def unshared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
+    """Weights are missing with a probability that is drawn, and none is shared."""
+    found = []
+    for a, b in pairwise(widths):
+        there = rng.random((b, a)) >= rng.uniform(0.0, 0.6)
+        found.append(np.where(there, np.cumsum(there).reshape(b, a), 0))
+    return tuple(found)
+
+
+def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tuple[NDArray, ...]:
+    """Weights are missing, and each of the others is a random one of a few parameters."""
+    found = []
+    for there in unshared(rng, widths):
+        some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
+        used = np.unique(some[there > 0])
+        found.append(np.where(there > 0, 1 + np.searchsorted(used, some), 0))
+    return tuple(found)
+
+
+def class_n_draws(
+    maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)
+) -> dict[str, Callable[[np.random.Generator], dict[str, Any]]]:
+    """Draws of {"network", "theta" (p,), "X" (n, d), "c" (n,), "at_zero" (n, units)} of these maps.
+
+    Linear and ReLU in turn, of a depth between `depths`, 1 to 3 inputs and units a layer and 1 to 3
+    data. The c are pulls of any sign, at_zero holds sigma'(0) of each unit on each datum. Normal
+    numbers; small integers, where many units sit exactly on a kink; sizes from 1e-12 to 1e6; data
+    that are multiples of one another; a first layer that is 0.
+    """
+
+    def normal(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+        return rng.standard_normal(shape)
+
+    def whole(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+        return rng.integers(-2, 3, shape).astype(float)
+
+    def decades(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+        return rng.standard_normal(shape) * 10.0 ** rng.uniform(-12.0, 6.0, shape)
+
+    def draw(entries: Callable, activation: str, change: str) -> Callable:
+        def one(rng: np.random.Generator) -> dict[str, Any]:
+            depth = int(rng.integers(depths[0], depths[1] + 1))
+            widths = [*rng.integers(1, 4, depth).tolist(), 1]
+            network = Network(maps[int(rng.integers(len(maps)))](rng, widths), activation)
+            n = int(rng.integers(1, 4))
+            theta, X = entries(rng, (network.size,)), entries(rng, (n, widths[0]))
+            if change == "parallel":
+                X = rng.integers(-2, 3, (n, 1)) * X[:1]
+            if change == "zero":
+                theta[: network.sizes[0]] = 0.0
+            units = sum(widths[1:-1])
+            return {"network": network, "theta": theta, "X": X, "c": entries(rng, (n,)),
+                    "at_zero": rng.choice([0.0, 0.5, 1.0, rng.random()], (n, units))}  # fmt: skip
+
+        return one
+
+    kinds = {"normal": (normal, ""), "integers": (whole, ""), "decades": (decades, ""),
+             "parallel data": (whole, "parallel"), "first layer 0": (normal, "zero")}  # fmt: skip
+    return {
+        f"{name}, {activation}": draw(entries, activation, change)
+        for name, (entries, change) in kinds.items()
+        for activation in ("linear", "relu")
+    }
+
+
+# --- Random networks, data and starts from which the paper's positive theorems can speak ----------
+#
+# From most random starts of a ReLU network some neurons die, and theorems whose neurons must live
+# say nothing. So here the labels are those of the start, neurons start near data, and data that the
+# start hardly tells apart are left out; what the limit is remains for the flow to find out.
+
+
+Draw = Callable[[np.random.Generator], dict[str, Any]]
+
+CLEAR = 0.1
+"""A datum stays if the start's output on it, over its length, is not below this share of the
+largest."""
+MOST = 5
+"""Data, at most."""
+
+
+def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
+    """Fully connected linear networks of depths from .. to (Theorem 3.1)."""
+
+    def network(rng: np.random.Generator) -> Network:
+        depth = int(rng.integers(depths[0], depths[1] + 1))
+        return fully_connected(rng.integers(1, 4, depth).tolist(), "linear")
+
+    def one(data: Data) -> Draw:
+        return lambda rng: _with_start(rng, net := network(rng), data(rng, _inputs(net)), _normal)
+
+    return {f"{kind} data": one(data) for kind, data in DATA.items()}
+
+
+def sparse_linear() -> dict[str, Draw]:
+    """Linear networks of depth 2 without shared weights (Theorem 4.2): neurons that see the same
+    coordinates, disjoint ones, or any; diagonal networks among them."""
+
+    def one(maps: Callable[[np.random.Generator], NDArray], data: Data) -> Draw:
+        def draw(rng: np.random.Generator) -> dict[str, Any]:
+            first = maps(rng)
+            net = Network((first, 1 + np.arange(len(first))[None]), "linear")
+            return _with_start(rng, net, data(rng, _inputs(net)), _normal)
+
+        return draw
+
+    kinds = {"equal": _equal, "disjoint": _disjoint, "any": _any}
+    return {
+        f"neurons that see {name} coordinates, {kind} data": one(maps, data)
+        for kind, data in DATA.items()
+        for name, maps in kinds.items()
+    }
+
+
+def sparse_relu() -> dict[str, Draw]:
+    """ReLU networks of depth 2 without shared weights, neurons near data at the start (Theorem
+    4.3)."""
+
+    def one(maps: Callable[[np.random.Generator], NDArray], data: Data) -> Draw:
+        def draw(rng: np.random.Generator) -> dict[str, Any]:
+            first = maps(rng)
+            net = Network((first, 1 + np.arange(len(first))[None]), "relu")
+            return _with_start(rng, net, data(rng, _inputs(net)), _near_data)
+
+        return draw
+
+    kinds = {"equal": _equal, "any": _any}
+    return {
+        f"neurons that see {name} coordinates, {kind} data": one(maps, data)
+        for kind, data in DATA.items()
+        for name, maps in kinds.items()
+    }
+
+
+def trained_networks_shared(activation: str) -> dict[str, Draw]:
+    """Networks of depth 2 to 4 with holes and shared weights (Theorems 5.2 and 5.4); with ReLU most
+    starts are positive, so that signals come through."""
+
+    def one(data: Data) -> Draw:
+        def draw(rng: np.random.Generator) -> dict[str, Any]:
+            widths = [*rng.integers(1, 4, int(rng.integers(2, 5))), 1]
+            maps = tuple(_shared(rng, b, a) for a, b in pairwise(widths))
+            net = Network(maps, activation)
+            start = _normal if activation == "linear" else _mostly_positive
+            return _with_start(rng, net, data(rng, _inputs(net)), start)
+
+        return draw
+
+    return {f"{kind} data": one(data) for kind, data in DATA.items()}
+
+
+# --- data -----------------------------------------------------------------------------------------
+
+Data = Callable[[np.random.Generator, int], NDArray]
+
+
+def _ordinary(rng: np.random.Generator, d: int) -> NDArray:
+    return rng.normal(size=(int(rng.integers(1, MOST + 1)), d))
+
+
+def _whole(rng: np.random.Generator, d: int) -> NDArray:
+    """Small whole numbers: data that are parallel, equal or orthogonal."""
+    X = rng.integers(-2, 3, (int(rng.integers(1, MOST + 1)), d)).astype(float)
+    return np.where(X.any(axis=1, keepdims=True), X, 1.0)
+
+
+def _units(rng: np.random.Generator, d: int) -> NDArray:
+    """In units from 1e-12 to 1e6, and lengths that differ by 10."""
+    X = _ordinary(rng, d)
+    return X * 10.0 ** rng.uniform(-12.0, 6.0) * 10.0 ** rng.uniform(-0.5, 0.5, (len(X), 1))
+
+
+def _aspect(rng: np.random.Generator, d: int) -> NDArray:
+    """Coordinates of different size."""
+    return _ordinary(rng, d) * 10.0 ** rng.uniform(-1.0, 1.0, d)
+
+
+DATA: Mapping[str, Data] = {
+    "ordinary": _ordinary, "whole": _whole, "scaled": _units, "lopsided": _aspect,
+}  # fmt: skip
+
+
+# --- index maps -----------------------------------------------------------------------------------
+
+
+def _numbered(there: NDArray) -> NDArray:
+    return np.where(there, np.cumsum(there).reshape(there.shape), 0)
+
+
+def _equal(rng: np.random.Generator) -> NDArray:
+    k, d = (int(v) for v in rng.integers(1, 4, 2))
+    return _numbered(np.ones((k, d), bool))
+
+
+def _disjoint(rng: np.random.Generator) -> NDArray:
+    sizes = rng.integers(1, 3, int(rng.integers(1, 4)))
+    return _numbered(np.repeat(np.eye(len(sizes), dtype=bool), sizes, axis=1))
+
+
+def _any(rng: np.random.Generator) -> NDArray:
+    k, d = int(rng.integers(1, 4)), int(rng.integers(2, 5))
+    there = rng.random((k, d)) < 0.6
+    there[np.arange(k), rng.integers(0, d, k)] = True
+    return _numbered(there)
+
+
+def _shared(rng: np.random.Generator, rows: int, columns: int) -> NDArray:
+    """Some weights missing, the others random ones of a few parameters; no row is empty."""
+    there = rng.random((rows, columns)) < 0.8
+    there[np.arange(rows), rng.integers(0, columns, rows)] = True
+    some = rng.integers(1, 1 + rng.integers(1, there.size + 1), there.shape)
+    used = np.unique(some[there])
+    return np.where(there, 1 + np.searchsorted(used, some), 0)
+
+
+# --- starts ---------------------------------------------------------------------------------------
+
+Start = Callable[[np.random.Generator, Network, NDArray], NDArray]
+
+
+def _inputs(network: Network) -> int:
+    return network.maps[0].shape[1]
+
+
+def _normal(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
+    return rng.normal(size=network.size)
+
+
+def _mostly_positive(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
+    theta = rng.normal(size=network.size)
+    return np.where(rng.random(network.size) < 0.7, np.abs(theta), theta)
+
+
+def _near_data(rng: np.random.Generator, network: Network, X: NDArray) -> NDArray:
+    """Neuron j near the datum j, counted round; the output weights have the neurons' lengths, up to
+    a factor, and any sign."""
+    first, last = network.maps
+    directions = X / np.linalg.norm(X, axis=1)[:, None]
+    W = directions[np.arange(len(first)) % len(X)] + 0.2 * rng.normal(size=first.shape)
+    W = np.where(first > 0, W, 0.0) * rng.uniform(0.5, 2.0, (len(W), 1))
+    v = np.linalg.norm(W, axis=1) * rng.uniform(0.5, 2.0, len(W)) * rng.choice([-1.0, 1.0], len(W))
+    return network.parameters([W, np.where(last > 0, v, 0.0)])
+
+
+def _with_start(
+    rng: np.random.Generator, network: Network, X: NDArray, start: Start
+) -> dict[str, Any]:
+    """The instance whose labels are the start's: {"network", "X", "y", "start", "logistic"}.
+
+    Half of the starts classify the data so clearly that L < log 2 at once, and half have outputs so
+    small that the flow has yet to come there.
+    """
+    lengths = np.linalg.norm(X, axis=1)
+    for _ in range(100):
+        theta = start(rng, network, X)
+        f = network.output(theta, X) / lengths
+        if np.any(f != 0.0):
+            break
+    kept = np.abs(f) >= CLEAR * np.abs(f).max()
+    X, f = X[kept], (f * lengths)[kept]
+    y = np.where(f >= 0.0, 1.0, -1.0)
+    margins = np.abs(f)
+    if rng.random() < 0.5:
+        goal, now = np.log(len(X) + 1.0) + rng.uniform(0.5, 2.0), margins.min()
+    else:
+        goal, now = 0.3, margins.max()
+    if now > 0.0:
+        theta = theta * (goal / now) ** (1.0 / network.degree)
+    return {"network": network, "X": X, "y": y, "start": theta,
+            "logistic": np.array(int(rng.integers(0, 2)))}  # fmt: skip
+
+
+# --- The limit of a flow, followed again with smaller steps where the first ones leave it
+# open ---------------------------------------------------------------------------------------------
+
+
+SETTLED_LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
+"""The losses of the paper by name."""
+_FINER = 1e-8
+
+
+def settled_limit(
+    network: Network, loss: str, X: ArrayLike, y: ArrayLike, start: ArrayLike, **options: Any
+) -> Limit:
+    """The limit in direction of the flow on "exponential" or "logistic", as
+    `reluflow.margin.limits.limit` takes and tells it."""
+    found = limit(network, SETTLED_LOSSES[loss], X, y, start, **options)
+    if found.status == UNDECIDED:
+        found = limit(network, SETTLED_LOSSES[loss], X, y, start, **{**options, "rtol": _FINER})
+    return found
+
+
+# --- Second route: networks of class N in rational arithmetic: how fast squared norms change
+# under gradient flow ------------------------------------------------------------------------------
+#
+# Every float is a rational number, so whether two rates agree is decided without rounding. Nothing
+# of the library's own networks is used.
+
+
+Row = list[fmpq]
+Rows = list[Row]
+
+
+def rationals(values: ArrayLike) -> list:
+    """Numbers as the rationals that they are, in nested lists of the same shape."""
+    array = np.asarray(values)
+    if array.ndim > 1:
+        return [rationals(part) for part in array]
+    return [fmpq(*v.as_integer_ratio()) for v in array.tolist()]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of a network that follows a gradient: its weights, and their velocity.
+
+    u, du   the parameters (p_l), and how fast they change
+    W, dW   the matrix (h_l, h_(l-1)) of weights, and how fast it changes
+    """
+
+    u: Row
+    du: Row
+    W: Rows
+    dW: Rows
+
+    @property
+    def parameters(self) -> fmpq:
+        """<u, du>, half the rate of |u|^2."""
+        return _inner(self.u, self.du)
+
+    @property
+    def matrix(self) -> fmpq:
+        """<W, dW>, half the rate of the matrix's squared Frobenius norm."""
+        return sum(self.incoming, fmpq(0))
+
+    @property
+    def incoming(self) -> Row:
+        """Half the rates of the squared norms of the rows, each a neuron's incoming weights."""
+        return [_inner(w, dw) for w, dw in zip(self.W, self.dW, strict=True)]
+
+    @property
+    def outgoing(self) -> Row:
+        """Half the rates of the squared norms of the columns, the weights behind each neuron."""
+        pairs = zip(zip(*self.W, strict=True), zip(*self.dW, strict=True), strict=True)
+        return [_inner(w, dw) for w, dw in pairs]
+
+
+def _inner(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
+    return sum((p * q for p, q in zip(a, b, strict=True)), fmpq(0))
+
+
+def ascent(
+    maps: Sequence[NDArray],
+    theta: ArrayLike,
+    X: ArrayLike,
+    c: ArrayLike,
+    at_zero: ArrayLike | None,
+) -> list[Layer]:
+    """The layers of a network that follows grad_theta sum_i c_i Phi(theta; x_i), exactly.
+
+    maps     g_l (h_l, h_(l-1)), 0 for a missing weight and k for the layer's parameter k
+    theta    (p,), X (n, d); c (n,) are any numbers: under gradient flow of sum_i l(y_i Phi) they
+             are -y_i l'(y_i Phi), for whatever l
+    at_zero  sigma'(0) of each hidden unit on each datum, (n, units) in [0, 1]: every choice, and
+             so every element of Clarke's subdifferential; None for a linear network
+    """
+    values, layers, first = rationals(np.asarray(theta)), [], 0
+    for g in (np.asarray(g).tolist() for g in maps):
+        count = max(max(row) for row in g)
+        u = values[first : first + count]
+        W = [[u[k - 1] if k else fmpq(0) for k in row] for row in g]
+        layers.append((g, u, W, [fmpq(0)] * count))
+        first += count
+    for i, x in enumerate(rationals(np.asarray(X))):
+        slopes = None if at_zero is None else rationals(np.asarray(at_zero)[i])
+        pull = rationals(np.asarray(c)[i : i + 1])[0]
+        _backward(layers, *_forward([W for _, _, W, _ in layers], x, slopes), pull)
+    out = []
+    for g, u, W, du in layers:
+        out.append(Layer(u, du, W, [[du[k - 1] if k else fmpq(0) for k in row] for row in g]))
+    return out
+
+
+def _forward(matrices: Sequence[Rows], x: Row, at_zero: Row | None) -> tuple[Rows, Rows]:
+    """The inputs of every layer for one datum, and the slopes of the units behind each."""
+    inputs, slopes, unit = [x], [], 0
+    for W in matrices[:-1]:
+        h = [_inner(w, inputs[-1]) for w in W]
+        slope = [fmpq(1)] * len(h)
+        if at_zero is not None:
+            kinks = at_zero[unit : unit + len(h)]
+            slope = [fmpq(int(v > 0)) if v != 0 else s for v, s in zip(h, kinks, strict=True)]
+        unit += len(h)
+        slopes.append(slope)
+        inputs.append([v * s for v, s in zip(h, slope, strict=True)])
+    return inputs, slopes
+
+
+def _backward(layers: Sequence[tuple], inputs: Rows, slopes: Rows, pull: fmpq) -> None:
+    """Add one datum's part of the gradient to every layer's."""
+    delta = [pull]
+    for layer in range(len(layers) - 1, -1, -1):
+        g, _, W, du = layers[layer]
+        for row, push in zip(g, delta, strict=True):
+            for k, value in zip(row, inputs[layer], strict=True):
+                if k:
+                    du[k - 1] += push * value
+        if layer:
+            columns = zip(*W, strict=True)
+            delta = [
+                s * _inner(column, delta)
+                for s, column in zip(slopes[layer - 1], columns, strict=True)
+            ]
+
+
+def small_maps(largest: int) -> Iterator[tuple[NDArray, NDArray]]:
+    """Every depth-2 network of class N with up to `largest` inputs and neurons, all weights
+    present, one of each numbering of its parameters: in each layer every partition of the weights
+    into those that are one parameter."""
+    for d, k in product(range(1, largest + 1), repeat=2):
+        for first in _partitions(d * k):
+            for second in _partitions(k):
+                yield np.array(first).reshape(k, d), np.array(second).reshape(1, k)
+
+
+def _partitions(n: int) -> Iterator[tuple[int, ...]]:
+    """Restricted growth strings: every partition of n things into numbered classes, once."""
+    if n == 1:
+        yield (1,)
+        return
+    for head in _partitions(n - 1):
+        for last in range(1, max(head) + 2):
+            yield (*head, last)
+
+
+def neuron_gaps(layers: Sequence[Layer]) -> Row:
+    """Rate of each hidden neuron's incoming less that of its outgoing weights, layer by layer."""
+    return [
+        a - b
+        for layer, behind in pairwise(layers)
+        for a, b in zip(layer.incoming, behind.outgoing, strict=True)
+    ]
+
+
+def size(layers: Sequence[Layer]) -> fmpq:
+    """Sum over all parameters of |u_k du_k|, the size of which a gap is a part."""
+    pairs = ((u, du) for layer in layers for u, du in zip(layer.u, layer.du, strict=True))
+    return sum((abs(u * du) for u, du in pairs), fmpq(0))
