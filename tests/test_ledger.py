@@ -846,6 +846,7 @@ def test_the_command_shows_one_claim_in_full(tmp_path: Path, capsys: pytest.Capt
         (["sv.ex5.1.aa"], "no claim and no file 'sv.ex5.1.aa'; did you mean 'sv.ex5.1.a'?"),
         (["ma.lem2.1"], "claim ma.lem2.1 is open: no notebook settles it"),
         (["--rerun"], "--rerun needs the id of a claim"),
+        (["--compare", "no.json"], "--compare: no.json is no list that --json printed"),
     ],
 )
 def test_what_the_command_cannot_show(
@@ -854,6 +855,26 @@ def test_what_the_command_cannot_show(
     notebook(tmp_path / "01_one.ipynb", settled())
     assert main([*arguments, str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"ledger: {told}\n"
+
+
+def test_rows_unlike_those_of_a_frozen_list_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    assert main(["--json", str(tmp_path)]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    file = tmp_path / "frozen.json"
+
+    def compared(rows: list[dict]) -> tuple[int, str]:
+        file.write_text(json.dumps(rows), encoding="utf-8")
+        return main(["--compare", str(file), str(tmp_path)]), capsys.readouterr().out
+
+    assert compared(rows) == (0, f"0 of {len(rows)} claims differ\n")
+    rows[0]["evidence"][0]["what"] += "!"
+    status, told = compared(rows)
+    assert (status, told.splitlines()[0]) == (1, f"{rows[0]['id']}: another evidence")
+    status, told = compared(rows[1:])
+    assert (status, told.splitlines()[0]) == (1, f"{rows[0]['id']}: not in the list")
 
 
 def test_the_command_finds_a_section(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -2,6 +2,9 @@
 
 `python -m reluflow.ledger ID ...` shows rows with the page and the lines of their checks; with
 `--rerun` each check is run again first, and the new record is shown.
+
+`python -m reluflow.ledger --compare FILE [PATH ...]` names the claims whose row is another one than
+in FILE, a list that `--json` printed: what a change of the code must leave as it was.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from reluflow import pages
 from reluflow.ledger.addresses import addresses
@@ -29,6 +33,7 @@ from reluflow.ledger.verdict import VERDICTS
 from reluflow.places import CHAPTERS
 
 _WIDTH = 90
+_COMPARED = ("verdict", "known", "evidence", "reading", "counterexample")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print a list of objects")
     parser.add_argument("--csv", action="store_true", help="print a table for other programs")
+    parser.add_argument("--compare", metavar="FILE", help="name the rows unlike those of this list")
     parser.add_argument("--rerun", action="store_true", help="run the checks of the IDs again")
     parser.add_argument(
         "places",
@@ -60,6 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.rerun:
             files = {pages.name(file): file for file in notebooks(paths or [CHAPTERS])}
             rows = [rerun(row, files[row.chapter]) for row in rows]
+        if options.compare:
+            different = differences(
+                frozen(Path(options.compare)), rows, whole=not paths and not ids
+            )
     except LedgerError as error:
         print(f"ledger: {error}", file=sys.stderr)
         return 1
@@ -68,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     encoding = sys.stdout.encoding or "ascii"
     utf = encoding.lower().startswith("utf")
+    if options.compare:
+        print("\n".join([*different, f"{len(different)} of {len(rows)} claims differ"]))
+        return int(bool(different))
     if options.json:
         text = as_json(rows, told, not utf)
     elif options.csv:
@@ -109,6 +122,31 @@ def rerun(row: Row, notebook: Path) -> Row:
     if failed or not settled:
         raise LedgerError(f"{row.claim.id} cannot be settled again: {'; '.join(failed)}")
     return replace(settled[0], chapter=row.chapter, cell=row.cell)
+
+
+def frozen(file: Path) -> dict[str, dict[str, Any]]:
+    """The rows of a list that `--json` printed, by claim. Raises LedgerError where it is none."""
+    try:
+        return {row["id"]: row for row in json.loads(file.read_text(encoding="utf-8"))}
+    except (OSError, ValueError, TypeError, KeyError):
+        raise LedgerError(f"--compare: {file} is no list that --json printed") from None
+
+
+def differences(
+    before: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], whole: bool
+) -> list[str]:
+    """A line for each claim whose verdict, evidence, reading, counterexample or grounds are not
+    those of `before`; of a `whole` ledger also for each that is gone."""
+    now = {row.claim.id: json.loads(json.dumps(row.record())) for row in rows}
+    lines = [f"{id}: settled by no row" for id in before if whole and id not in now]
+    for id, row in now.items():
+        old = before.get(id)
+        parts = [key for key in _COMPARED if old is not None and old.get(key) != row.get(key)]
+        if parts:
+            lines.append(f"{id}: another {', '.join(parts)}")
+        elif old is None:
+            lines.append(f"{id}: not in the list")
+    return lines
 
 
 def in_full(row: Row) -> str:
