@@ -23,10 +23,14 @@ import numpy as np
 import torch
 from bench_layered_descent import cpu_name
 from reluflow import images
-from reluflow.flows.shallow_descent import descent
-from reluflow.networks.grouped import GroupedLoss
-from reluflow.networks.shallow import Neurons, ShallowLoss
-from reluflow.papers.min2024early.mnist import Setting, Task
+from reluflow.papers.min2024early.mnist import (
+    GroupedLoss,
+    Neurons,
+    Setting,
+    ShallowLoss,
+    Task,
+    descent,
+)
 
 PLACES, FEW = 20, 5
 Loop = Callable[[Neurons, int], Neurons]

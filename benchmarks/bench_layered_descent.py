@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from reluflow.flows.layered_descent import neuron_descent
+from reluflow.papers.lee2023magnitude.chains import neuron_descent
 
 STEPS = 100_000
 RATES = {0: (3e-4, 1.0), 1: (8e-6, 0.5), 2: (2e-6, 0.3)}

@@ -18,8 +18,8 @@ import time
 
 import numpy as np
 from reluflow.margin import two_layers
+from reluflow.margin.max_margin import least_length
 from reluflow.margin.optimum import classify_optimum
-from reluflow.margin.programs import least_length
 from reluflow.networks.indexed import Network, fully_connected
 
 SIZES = ((12, 3), (30, 3), (20, 4), (20, 5), (40, 4))

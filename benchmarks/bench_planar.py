@@ -16,8 +16,8 @@ import time
 import numpy as np
 import scipy
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.planar import planar_flows_of
 from reluflow.instances import draw_many
+from reluflow.papers.lee2022support.planar import planar_flows_of
 from scipy.integrate import solve_ivp
 
 Problem = dict[str, np.ndarray]

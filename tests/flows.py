@@ -11,17 +11,21 @@ from numpy.typing import NDArray
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons, Plain, Polar
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate
-from reluflow.flows.layered_descent import neuron_descent
-from reluflow.flows.legs import then
-from reluflow.flows.planar import planar_flows
-from reluflow.flows.population import BalancedFlow, population_descent, population_flow, shortfall
+from reluflow.flows.integrate import FlowPath, integrate, then
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
 from reluflow.networks import loss
 from reluflow.networks.autograd import Autograd
 from reluflow.networks.indexed import Network, chain, convolutional, fully_connected, neuron
+from reluflow.papers.lee2022support.planar import planar_flows
+from reluflow.papers.lee2023magnitude.chains import neuron_descent
+from reluflow.papers.lee2023magnitude.population import (
+    BalancedFlow,
+    population_descent,
+    population_flow,
+    shortfall,
+)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 from pictures import grey
 from reluflow.figures.style import RC
-from reluflow.ledger.display import RECORD
-from reluflow.ledger.verdict import NOT_APPLICABLE
+from reluflow.ledger.rows import NOT_APPLICABLE, RECORD
 from reluflow.refresh import cells_digest
 
 SCREEN = 25  # lines

@@ -54,7 +54,7 @@ FAMILIES = (
     {"Lt", "LtE", "Gt", "GtE", "Eq", "NotEq"},
     {"Is", "IsNot"},
 )
-PYTEST = ["pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
+PYTEST = ["pytest", "-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
 UNIT = [*PYTEST, "-m", "not long and not matrix"]
 # A name that is called, and what is called in its place.
 OPPOSITES = {"max": "min", "argmax": "argmin", "maximum": "minimum", "fmax": "fmin", "any": "all",
@@ -241,7 +241,7 @@ class Laboratory:
         self.hang = hang
         unneeded = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__")
         shutil.copytree(ROOT, self.root, ignore=unneeded, dirs_exist_ok=True)
-        found = sorted((self.root / "tests").glob("test_*.py"))
+        found = sorted((self.root / "tests").rglob("test_*.py"))
         self.tests = [path for path in found if path.name not in NOT_ASKED]
         self.watched: Path = like.watched if like else self.root  # where the tests were watched
         self.seen = like.seen if like else coverage.CoverageData(str(self.root / ".coverage"))

@@ -28,8 +28,7 @@ from nbclient import NotebookClient
 from numpy.typing import NDArray
 from reluflow import pages
 from reluflow.falsify import attempt
-from reluflow.falsify.statement import PLANTED, Instance, Statement
-from reluflow.falsify.witness import decoded, encoded, witness
+from reluflow.falsify.statement import PLANTED, Instance, Statement, decoded, encoded, witness
 from reluflow.places import CHAPTERS, LIBRARY, WITNESSES
 
 TRIES, KEPT, SECONDS, PATIENCE, DEPTH = 600, 40, 1.0, 30.0, 2

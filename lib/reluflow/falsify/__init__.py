@@ -7,13 +7,18 @@ lets Hypothesis find the smallest readable instance that fails. An exception tha
 hypothesis or a slack raises is never swallowed.
 """
 
-from reluflow.falsify.attempt import STARTS, falsify
-from reluflow.falsify.given import given
-from reluflow.falsify.report import RARE, Report, survived, table
-from reluflow.falsify.settle import settle
-from reluflow.falsify.shrink import shrink
-from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, planted
-from reluflow.falsify.survey import survey
+from reluflow.falsify.attempt import (
+    RARE,
+    STARTS,
+    Report,
+    falsify,
+    settle,
+    shrink,
+    survey,
+    survived,
+    table,
+)
+from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, given, planted
 
 __all__ = [
     "PLANTED",

@@ -2,16 +2,374 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.errors import NoSuchExample
+from numpy.typing import NDArray
+from scipy.optimize import minimize
 
-from reluflow.falsify.report import QUANTILES, Report
-from reluflow.falsify.search import Found, Search, worst
-from reluflow.falsify.shrink import readable, shrink
-from reluflow.falsify.statement import Instance, Statement
-from reluflow.falsify.witness import slack_at, witness
+from reluflow.falsify.statement import Instance, Statement, slack_at, witness
+from reluflow.ledger import Counterexample, Evidence, Ledger, Row, bound, fact, note
+
+# --- What an attempt to falsify a statement found, and that as evidence for the ledger ------------
+
+
+RARE = 0.01
+"""A claim that a smaller share of the draws can test is reported as nearly vacuous."""
+
+WITNESS, FIXED = "slack at an instance that must break it", "slack at a fixed instance"
+"""What the slack at a witness is called, and at one at which only a stronger statement fails."""
+
+QUANTILES = (0.05, 0.5, 0.95)
+"""The shares of the entries drawn that are below the sizes that a record tells."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an attempt to falsify a statement did and found.
+
+    drawn           instances drawn
+    rejected        {hypothesis: draws that did not meet it}
+    undecided       instances whose slack could not be told
+    violations      drawn instances that contradict the statement, by kind
+    smallest        smallest slack of the drawn instances; infinite if there is none
+    worst           the instance that has it
+    evaluations     instances that the search from the worst evaluated
+    search_breaks   whether that search ended at a violation
+    counterexample  the smallest readable instance found that contradicts the statement, or None
+    met             drawn instances that were tried, by kind; a kind never tried has 0
+    outside         instances of the search that did not meet the hypotheses
+    lowest          smallest slack of all, draws and search
+    lowest_at       the instance that has it
+    steady          whether the smallest slack is the same on every CPU, so that a record tells it
+    rounding        a slack of at most this size counts as zero
+    sizes           the QUANTILES of the sizes of all entries of the instances that were tried, but
+                    for zeros; empty if there are none
+    given           the hypotheses, in words
+    witnessed       the slack at the statement's witness (`reluflow.falsify.witness`), None for a
+                    statement that falls, or has none
+    stands          whether only a stronger statement fails there
+    """
+
+    says: str
+    seed: int
+    drawn: int
+    rejected: Mapping[str, int]
+    undecided: int
+    violations: Mapping[str, int]
+    smallest: float
+    worst: Instance | None
+    evaluations: int
+    search_breaks: bool
+    counterexample: Instance | None
+    met: Mapping[str, int] = field(default_factory=dict)
+    outside: int = 0
+    lowest: float = np.inf
+    lowest_at: Instance | None = None
+    rounding: float = 0.0
+    steady: bool = True
+    sizes: tuple[float, ...] = ()
+    given: tuple[str, ...] = ()
+    witnessed: float | None = None
+    stands: bool = False
+
+    @property
+    def shrunk(self) -> Instance:
+        """The counterexample, for a claim that fell. Raises ValueError where there is none."""
+        if self.counterexample is None:
+            raise ValueError(f"no instance was found that contradicts: {self.says}")
+        return self.counterexample
+
+    @property
+    def tried(self) -> int:
+        """Drawn instances that met all hypotheses and could be decided."""
+        return self.drawn - sum(self.rejected.values()) - self.undecided
+
+    @property
+    def rate(self) -> float:
+        """Share of the draws that met all hypotheses."""
+        return 1.0 - sum(self.rejected.values()) / self.drawn if self.drawn else 0.0
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the draws hardly test the claim, so that surviving says little.
+
+        Its hypotheses almost never hold, or almost no slack is decided, or none is finite.
+        """
+        return self.tried < max(1.0, RARE * self.drawn) or self.smallest == np.inf
+
+    @property
+    def told(self) -> float:
+        """The smallest slack, zero where it is rounding."""
+        return 0.0 if abs(self.smallest) <= self.rounding else float(self.smallest)
+
+    @property
+    def survives(self) -> bool:
+        """Whether neither a draw nor the search contradicts the statement."""
+        return not self.violations and not self.search_breaks
+
+    def checks(self, name: str | None = None) -> list[Evidence]:
+        """What decides, and on how many instances; `name` stands for the statement's own phrase.
+
+        The search's slack is chaotic in the last digits, so only its sign is recorded, and of the
+        draws the smallest. A search that was not made decides nothing.
+        """
+        says = self.says if name is None else name
+        broken = sum(self.violations.values())
+        survey = f"{says}: instances that break it"
+        tried, given, rounding = self.tried, self.given, self.rounding
+        items = [fact(survey, broken, 0, tried=tried, given=given, rounding=rounding)]
+        if self.evaluations:
+            search = f"a search of {self.evaluations} evaluations from the worst"
+            items.append(fact(f"{says}: broken by {search}", self.search_breaks, False))
+        items.append(note("instances tried, and drawn", (self.tried, self.drawn)))
+        if self.sizes:
+            items.append(note("sizes of 5, 50 and 95 % of their entries, at most", self.sizes))
+        if self.undecided:
+            items.append(note("instances that could not be decided", self.undecided))
+        if self.vacuous:
+            says = "share of the draws that meet the hypotheses and test the claim"
+            share = self.tried / self.drawn if np.isfinite(self.smallest) else 0.0
+            items.append(bound(says, share, ">=", RARE, "", digits=2))
+        if np.isfinite(self.smallest) and self.steady:
+            items.append(note("smallest slack of those", self.told, digits=2))
+        if self.witnessed is not None:
+            items.append(note(FIXED if self.stands else WITNESS, self.witnessed, digits=2))
+        return items
+
+
+def survived(*reports: Report) -> list[Evidence]:
+    """Evidence that statements survive; of several their notes are told together."""
+    items = [item for report in reports for item in report.checks()]
+    if len(reports) > 1:
+        items = [item for item in items if item.decides]
+        items.append(note("instances tried", tuple(report.tried for report in reports)))
+        items.append(note("instances drawn", tuple(report.drawn for report in reports)))
+        slacks = tuple(each.told for each in reports if each.steady and np.isfinite(each.smallest))
+        items.append(note("smallest slacks", slacks, digits=2))
+        for what, stands in ((WITNESS, False), (FIXED, True)):
+            known = tuple(each.witnessed for each in reports
+                          if each.witnessed is not None and each.stands == stands)  # fmt: skip
+            items += [note(what, known, digits=2)] if known else []
+    return items + [note("seed", seed) for seed in dict.fromkeys(r.seed for r in reports)]
+
+
+def table(reports: Iterable[Report]) -> pd.DataFrame:
+    """One row a statement: how often its hypotheses hold, what was tried and what came out."""
+    rows = [
+        {
+            "statement": report.says,
+            "drawn": report.drawn,
+            "hypotheses met": f"{100 * report.rate:.3g} %",
+            "tried": report.tried,
+            "broken by": sum(report.violations.values()),
+            "search": "none"
+            if not report.evaluations
+            else "breaks it"
+            if report.search_breaks
+            else f"does not, in {report.evaluations}",
+        }
+        for report in reports
+    ]
+    columns = ["statement", "drawn", "hypotheses met", "tried", "broken by", "search"]
+    return pd.DataFrame(rows, columns=columns).set_index("statement")
+
+
+# --- Descent of a statement's slack from the worst instances that were drawn ----------------------
+
+
+_SHARE = 20
+_HUGE = 1e300
+_FAR = 30.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A drawn instance that meets the hypotheses, and its slack."""
+
+    slack: float
+    kind: str
+    instance: Instance
+
+
+def worst(found: Sequence[Found], number: int) -> list[Instance]:
+    """The worst instance of each of `number` kinds, the worst first; `found` is in order."""
+    first: dict[str, Instance] = {}
+    for item in found:
+        first.setdefault(item.kind, item.instance)
+    return list(first.values())[:number]
+
+
+class Search:
+    """Descent of the slack: where it is lowest (`at`), how low, and what was evaluated."""
+
+    def __init__(self, statement: Statement, known: Sequence[Found]) -> None:
+        self.statement = statement
+        self.at = known[0].instance if known else None
+        self.lowest = known[0].slack if known else np.inf
+        self.signed = {
+            name
+            for item in known
+            for name, value in item.instance.items()
+            if np.asarray(value).dtype.kind == "f" and np.any(np.asarray(value) < 0)
+        }
+        self.used = self.outside = 0
+
+    def lower(self, starts: Sequence[Instance], budget: int) -> None:
+        """Run the simplex from each start, from as many as can have _SHARE steps a variable."""
+        paths = [_Coordinates(item, self.statement.fixed, self.signed) for item in starts]
+        paths = [path for path in paths if path.size]
+        if not paths:
+            return
+        number = min(max(budget // (_SHARE * paths[0].size), 1), len(paths))
+        for k, path in enumerate(paths[:number]):
+            self._simplex(path, (budget - self.used) // (number - k))
+
+    def _simplex(self, path: _Coordinates, share: int) -> None:
+        """Nelder-Mead, started again with a simplex to the other side wherever it has closed.
+
+        The plain coefficients beat the adaptive ones, Powell's method and differential evolution on
+        planted claims of 6 to 12 variables.
+        """
+        z, step, end = np.zeros(path.size), 0.2, self.used + share
+        while self.used < end:
+            left = end - self.used
+            options = {
+                "initial_simplex": np.vstack([z, z + step * np.eye(path.size)]),
+                "maxfev": left,
+                "maxiter": left,
+                "xatol": 1e-4,
+                "fatol": 1e-6 * min(abs(self.lowest), 1.0),
+            }
+            z = minimize(
+                lambda at: self._slack(path.instance(at)), z, method="Nelder-Mead", options=options
+            ).x
+            step = -step
+
+    def _slack(self, moved: Instance) -> float:
+        """The slack, huge outside the hypotheses and where it is undecided; never infinite, for the
+        simplex takes differences."""
+        self.used += 1
+        instance = self.statement.derived(moved)
+        if self.statement.unmet(instance) is not None:
+            self.outside += 1
+            return _HUGE
+        slack = float(self.statement.slack(instance))
+        if slack < self.lowest:
+            self.at, self.lowest = instance, slack
+        return _HUGE if np.isnan(slack) else float(np.clip(slack, -_HUGE, _HUGE))
+
+
+class _Coordinates:
+    """Coordinates around an instance: the logarithms of the positive entries of an array without
+    negative ones, so that signs and zeros stay, and multiples of its size for the entries of a
+    `signed` array or one with a negative entry. Only arrays of floats move."""
+
+    def __init__(
+        self, start: Instance, fixed: tuple[str, ...], signed: Collection[str] = ()
+    ) -> None:
+        self.start = start
+        self.moving: list[tuple[str, NDArray, NDArray, float]] = []
+        self.size = 0
+        for name, given in start.items():
+            value = np.asarray(given)
+            if name in fixed or value.dtype.kind != "f" or not np.isfinite(value).all():
+                continue
+            length = 0.0
+            if name in signed or np.any(value < 0):
+                length = float(np.sqrt(np.mean(value**2)))
+            free = np.full(value.shape, True) if length else value > 0
+            self.moving.append((name, value, free, length))
+            self.size += int(free.sum())
+
+    def instance(self, z: NDArray) -> dict[str, NDArray]:
+        out, first = dict(self.start), 0
+        for name, value, free, length in self.moving:
+            step = np.zeros(value.shape)
+            last = first + int(free.sum())
+            step[free] = z[first:last]
+            first = last
+            grown = np.exp(np.clip(step, -_FAR, _FAR))
+            out[name] = value + length * step if length else value * grown
+        return out
+
+
+# --- The smallest readable instance that contradicts a statement, by Hypothesis or by
+# rounding -----------------------------------------------------------------------------------------
+
+
+def shrink(statement: Statement, found: Instance, seed: int, examples: int = 3000) -> Instance:
+    """A small readable instance that contradicts the statement, at worst `found` itself.
+
+    Hypothesis seeks one among `examples` of the statement's readable instances and simplifies it;
+    failing that, the arrays of `found` are rounded to the fewest significant digits that still
+    contradict, first all of them alike and then each by itself. Raises ValueError where `found`
+    does not contradict the statement.
+    """
+    if not statement.broken_by(found):
+        raise ValueError(f"the instance does not contradict: {statement.says}")
+    small = readable(statement, seed, examples)
+    if small is not None:
+        return small
+    best = found
+    for names in (list(found), *([name] for name in found)):
+        for digits in range(1, 17):
+            shorter = {name: _significant(best[name], digits) for name in names}
+            rounded = statement.derived({**best, **shorter})
+            if statement.broken_by(rounded):
+                best = rounded
+                break
+    return best
+
+
+def readable(statement: Statement, seed: int, examples: int) -> Instance | None:
+    """The simplest of the readable instances that contradict the statement, if one is found."""
+    if statement.readable is None:
+        return None
+
+    def breaks(instance: Instance) -> bool:
+        try:
+            return statement.broken_by(instance)
+        except Exception as error:
+            raise _Raised(error) from error
+
+    quiet = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        return find(statement.readable, breaks, settings=quiet, random=random.Random(seed))
+    except NoSuchExample:
+        return None
+    except _Raised as stop:
+        raise stop.error from None
+
+
+class _Raised(BaseException):
+    """Carries an exception out of Hypothesis, which would shrink it, or hide it behind another."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+def _significant(given: Any, digits: int) -> Any:
+    values = np.asarray(given)
+    if values.dtype.kind != "f":
+        return given
+    flat = [float(f"{v:.{digits - 1}e}") for v in values.ravel()]
+    return np.array(flat).reshape(values.shape)
+
 
 STARTS = 3
 """The search starts from at most this many of the worst instances."""
@@ -109,3 +467,50 @@ def _drawn(statement: Statement, seed: int, count: int, rejected: Counter[str]) 
         slacks = statement.slacks([instance for _, instance in kept])
         for (kind, instance), slack in zip(kept, slacks, strict=True):
             yield Found(float(slack), kind, instance)
+
+
+# --- The one verb for the common case: try to falsify, and settle the claim with what came
+# out ----------------------------------------------------------------------------------------------
+
+
+Try = Report | tuple[Statement, int] | tuple[Statement, int, int]
+"""A report, or the statement with the number of its draws and of the search's evaluations."""
+
+
+def settle(
+    claims: Ledger,
+    id: str,
+    *tries: Try,
+    case: Counterexample | Callable[[Report], Counterexample] | None = None,
+    more: Sequence[Evidence] = (),
+    **how: Any,
+) -> Row:
+    """Settle a claim by attempts to falsify it, drawn with the ledger's seed.
+
+    tries    statements with their numbers of draws and evaluations, or reports made before
+    case     the counterexample, or what makes it of the first report
+    more     evidence beside the reports
+    how      `reading`, `known` and `instead` of `Ledger.settle`
+
+    Raises LedgerError as `Ledger.settle` does, and ValueError as `falsify`.
+    """
+    reports = [each if isinstance(each, Report) else falsify(each[0], claims.seed, *each[1:])
+               for each in tries]  # fmt: skip
+    case = case(reports[0]) if callable(case) else case
+    return claims.settle(id, [*survived(*reports), *more], counterexample=case, **how)
+
+
+# --- Many instances measured: one row each --------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+def survey(
+    instances: Iterable[T], measure: Callable[[T], Mapping[str, Any] | None]
+) -> pd.DataFrame:
+    """What `measure` says of every instance, a row each; None leaves an instance out.
+
+    Counts, shares and extremes are then one expression: `(found.gap < 0).sum()`.
+    """
+    return pd.DataFrame([row for item in instances if (row := measure(item)) is not None])

@@ -5,24 +5,31 @@ Every figure is made by `panels`, drawn by functions that take computed objects,
 """
 
 from reluflow.figures.curves import loss_curves, preactivations
-from reluflow.figures.description import cut_off, fingerprint_of
-from reluflow.figures.fingerprint import show
-from reluflow.figures.shares import share_bars, share_points
-from reluflow.figures.style import datum_colour, datum_name, house, legend_below, panels
-from reluflow.figures.weight_flow import annotate_minima, flow, mark_events, stationary_sets
+from reluflow.figures.fingerprint import cut_off, fingerprint_of, show
+from reluflow.figures.style import (
+    datum_colour,
+    datum_name,
+    house,
+    legend_below,
+    panels,
+    share_bars,
+    share_points,
+)
 from reluflow.figures.weight_space import (
     activation_boundaries,
-    cells,
-    loss_levels,
-    solution_lines,
-    weight_plane,
-)
-from reluflow.figures.weight_space3d import (
+    annotate_minima,
     box_around,
+    cells,
+    flow,
     flow3d,
+    loss_levels,
+    mark_events,
     plane,
+    solution_lines,
+    stationary_sets,
     stationary_sets3d,
     weight_box,
+    weight_plane,
 )
 
 __all__ = [

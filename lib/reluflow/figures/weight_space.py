@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_rgb
+from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.mplot3d import Axes3D
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.figures import frame, style
-from reluflow.figures.clipping import (
+from reluflow.figures.frame import (
+    Window,
+    both,
     cell_half_spaces,
     clip_line,
     clip_plane,
     clip_polygon,
+    clip_solid,
+    drawing_times,
     window_half_spaces,
 )
-from reluflow.figures.frame import Window
 from reluflow.figures.style import in_house_style
-from reluflow.geometry import enumerate_cells
+from reluflow.flows.trajectory import Trajectory
+from reluflow.geometry import StationarySet, enumerate_cells
 
 _GRID = 301  # points along each axis
 MANY_DATA = 9  # above this the lines of the data are thin and carry no names
@@ -237,3 +244,458 @@ def _plane_data(X: ArrayLike) -> NDArray:
 
 def _pale(colour: str, share: float) -> tuple[float, ...]:
     return tuple(1.0 - share * (1.0 - c) for c in to_rgb(colour))
+
+
+# --- Pictures of the weight plane (d = 2), continued: flows with their events, stationary
+# sets ---------------------------------------------------------------------------------------------
+
+
+FAMILY_DASHES = (0, (2.2, 1.1))
+CROWD = 25  # so many events of a kind are drawn small
+# What an event means: the linear neuron has no switches, its x_i.w merely changes sign.
+WEIGHT_FLOW_EVENT_WORDS = {
+    "relu": {
+        "deactivate": "a datum switches off",
+        "activate": "a datum switches on",
+        "slide": "the path starts to slide",
+    },
+    "linear": {
+        "deactivate": r"$x_i\cdot w$ turns negative (linear)",
+        "activate": r"$x_i\cdot w$ turns positive (linear)",
+    },
+}
+
+
+@in_house_style
+def flow(
+    ax: Axes,
+    trajectory: Trajectory,
+    name: str = "ReLU flow",
+    *,
+    arrows: int = 2,
+    events: bool = True,
+) -> None:
+    """Draw a trajectory in the weight plane: its curve, its start, its events and its end.
+
+    A start outside the window is written where the curve comes in.
+
+    Parameters: `name` starts with one of the kinds of `style.CURVES` and is the legend's entry;
+    `arrows` heads along the visible part; `events` whether to mark them (filled: a datum switches
+    off; hollow: it switches on) in the datum's colour.
+    """
+    window = frame.window_of(ax)
+    curve = style.curve_style(name)
+    W = trajectory.at(drawing_times(trajectory))
+    ax.plot(
+        *W.T,
+        color=curve.colour,
+        ls=curve.line,
+        lw=curve.width,
+        label=frame.fresh(ax, name),
+        zorder=curve.zorder,
+    )
+    for tail, head in arrow_heads(W, window, arrows):
+        ax.annotate(
+            "",
+            head,
+            tail,
+            annotation_clip=True,
+            zorder=curve.zorder + 0.05,
+            arrowprops={
+                "arrowstyle": "-|>,head_width=0.28,head_length=0.6",
+                "color": curve.colour,
+                "lw": 0.0,
+                "mutation_scale": 12,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+        )
+    if events:
+        mark_events(ax, trajectory, curve.activation)
+    seen = frame.inside(W, window)
+    if seen[0]:
+        ax.plot(
+            *W[0],
+            ls="",
+            label=frame.fresh(ax, "initial point $w_0$"),
+            zorder=5.4,
+            **style.MARKERS["initial point"],
+        )
+    elif seen.any():
+        _announce_entry(ax, W, int(np.argmax(seen)), window)
+    if seen[-1]:
+        ax.plot(
+            *W[-1],
+            ls="",
+            label=frame.fresh(ax, "end of the path"),
+            zorder=5.5,
+            **style.MARKERS["limit"],
+        )
+
+
+@in_house_style
+def mark_events(ax: Axes, trajectory: Trajectory, activation: str = "relu") -> None:
+    """Mark the events of a trajectory in the weight plane by diamonds in their data's colours."""
+    for kind, label in WEIGHT_FLOW_EVENT_WORDS[activation].items():
+        events = [e for e in trajectory.events if e.kind == kind]
+        if not events:
+            continue
+        W = trajectory.at(np.array([e.t for e in events]))
+        colours = [style.datum_colour(e.datum) for e in events]
+        filled = kind == "deactivate"
+        crowd = len(events) > CROWD
+        ax.scatter(
+            *W.T,
+            s=9 if crowd else 34,
+            marker="D",
+            zorder=5.2,
+            linewidths=0.4 if crowd else 0.8 if filled else 1.4,
+            facecolors=colours if filled else "white",
+            edgecolors="white" if filled else colours,
+        )
+        style.legend_entry(
+            ax,
+            label,
+            ls="",
+            marker="D",
+            ms=5.5,
+            mfc=style.QUIET if filled else "white",
+            mec="white" if filled else style.QUIET,
+            mew=0.8 if filled else 1.4,
+        )
+
+
+@in_house_style
+def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> None:
+    """Draw all stationary sets: points, half-lines and plateaus, gold where globally minimal.
+
+    A family {w + D s} is cut to the window and to the closed cell in which its support is active:
+    a point is a star (global minimum) or a square, a line is thick and dashed, a plane is hatched.
+
+    Parameters: `minima` as returned by `local_minima(X, y)`, X (n, 2).
+    """
+    X = np.asarray(X, float)
+    box = window_half_spaces(frame.window_of(ax))
+    for minimum in minima:
+        best = minimum.rank == 1
+        w = np.asarray(minimum.w, float)
+        region = both(box, cell_half_spaces(X, frame.pattern_of(len(X), minimum.support)))
+        if minimum.dimension == 0:
+            if np.any(box[0] @ w > box[1]):
+                continue  # a marker outside the frame would not show
+            label = "global minimum" if best else "other local minimum"
+            marker = style.MARKERS["global minimum" if best else "local minimum"]
+            ax.plot(*w, ls="", label=frame.fresh(ax, label), zorder=5.0, **marker)
+        elif minimum.dimension == 1:
+            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], region)
+            if ends is not None:
+                label = "line of global minima" if best else "line of local minima"
+                ax.plot(
+                    *ends.T,
+                    color=style.GLOBAL if best else style.INK,
+                    ls=FAMILY_DASHES,
+                    lw=3.6,
+                    label=frame.fresh(ax, label),
+                    zorder=2.6,
+                )
+        else:
+            corners = clip_plane(w, minimum.directions, region)
+            if len(corners) >= 3:
+                label = "plateau of global minima" if best else "dead plateau (no datum active)"
+                ax.fill(
+                    *corners.T,
+                    facecolor=style.GLOBAL if best else "#E4E4E4",
+                    edgecolor="#A6A6A6",
+                    hatch="///",
+                    lw=0.8,
+                    label=frame.fresh(ax, label),
+                    zorder=0.6,
+                )
+
+
+@in_house_style
+def annotate_minima(
+    ax: Axes, minima: Sequence[StationarySet], text: Callable[[StationarySet], str]
+) -> None:
+    """Write text(minimum) beside each isolated minimum in the window, clear of what is drawn.
+
+    Call it after flows and boundaries.
+    """
+    window = frame.window_of(ax)
+    for minimum in minima:
+        w = np.asarray(minimum.w, float)
+        if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
+            words = text(minimum)
+            offset = _free_offset(ax, w, len(words.replace("$", "")))
+            note = ax.annotate(
+                words,
+                tuple(w),
+                tuple(offset),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                path_effects=frame.white_edge(),
+                zorder=6.0,
+            )
+            note.set_in_layout(False)
+
+
+def _free_offset(ax: Axes, w: NDArray, letters: int) -> NDArray:
+    """Return where around w, in points from it, words of so many letters hide least."""
+    page = frame.page_of(ax)
+    half = np.array([2.6 * letters, 5.0])  # half the width and height of the words
+    turns = np.arange(0, 360, 15) * np.pi / 180
+    offsets = np.stack([np.cos(turns), np.sin(turns)], axis=1) * (half + 10.0)
+    places = page.points(w) + offsets
+    visible = np.all((places > half) & (places < page.size - half), axis=1)
+    if not visible.any():
+        return offsets[3]
+    places, offsets = places[visible], offsets[visible]
+    room = frame.distances(places / half, frame.obstacles(ax) / half)
+    return frame.best_place(offsets, np.minimum(room, 1.6) - 1e-3 * np.arange(len(offsets)))
+
+
+def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:
+    """Return (tail, head) of `count` arrow heads spread evenly over the visible part of a path.
+
+    Lengths are measured in shares of the window; a path whose visible length is under a tenth of
+    the window carries no arrow, one under a third at most one.
+
+    Parameters: W (m, 2) points of the path.
+    """
+    W = np.asarray(W, float)
+    low, size = frame.corner_and_size(window)
+    seen = frame.inside(W, window)
+    steps = np.linalg.norm(np.diff((W - low) / size, axis=0), axis=1) * (seen[1:] & seen[:-1])
+    length = np.concatenate([[0.0], np.cumsum(steps)])  # stretches out of sight have no length
+    total = float(length[-1])
+    if total < 0.1:
+        return []
+    count = min(count, 1) if total < 0.33 else count
+    shares = [total * (k + 0.6) / count for k in range(count)]
+    return [(_at_length(W, length, s - 0.02), _at_length(W, length, s)) for s in shares]
+
+
+def _at_length(W: NDArray, length: NDArray, s: float) -> NDArray:
+    k = int(np.clip(np.searchsorted(length, s, side="left"), 1, len(length) - 1))
+    step = length[k] - length[k - 1]
+    return W[k - 1] + (W[k] - W[k - 1]) * (0.0 if step == 0 else (s - length[k - 1]) / step)
+
+
+def _announce_entry(ax: Axes, W: NDArray, first: int, window: Window) -> None:
+    """Write "from (0, 45)" where a path that starts outside the window comes in."""
+    low, size = frame.corner_and_size(window)
+    words = f"from ({', '.join(f'{c:.4g}' for c in W[0])})"
+    if words in [text.get_text() for text in ax.texts]:
+        return  # another path from the same start has said it
+    place = (W[first] - low) / size
+    across = -1.0 if place[0] > 0.75 else 1.0
+    down = 1.0 if place[1] < 0.5 else -1.0
+    note = ax.annotate(
+        words,
+        tuple(W[first]),
+        (7.0 * across, 4.0 * down),
+        fontsize=8.5,
+        textcoords="offset points",
+        ha="left" if across > 0 else "right",
+        va="bottom" if down > 0 else "top",
+        path_effects=frame.white_edge(),
+        zorder=6.0,
+    )
+    note.set_in_layout(False)
+
+
+# --- Pictures of weight space for d = 3: planes of the data, flows and minima in a box ------------
+
+
+Box = tuple[float, float, float, float, float, float]
+
+WEIGHT_SPACE3D_EVENT_WORDS = {
+    "relu": {
+        "deactivate": "$x_{}$ switches off",
+        "activate": "$x_{}$ switches on",
+        "slide": "the path slides along the boundary of $x_{}$",
+    },
+    "linear": {
+        "deactivate": r"$x_{}\cdot w$ turns negative (linear)",
+        "activate": r"$x_{}\cdot w$ turns positive (linear)",
+    },
+}
+
+
+@in_house_style
+def weight_box(
+    ax: Axes3D, box: Sequence[float], *, elevation: float = 22.0, azimuth: float = -58.0
+) -> None:
+    """Prepare 3-D axes as weight space: limits (lo_1, hi_1, ..., hi_3), labels, angle of view.
+
+    Call it before the other functions of this file, which draw inside the limits that they find.
+    Angles are in degrees.
+    """
+    window_half_spaces(box)  # raises for an empty box
+    ax.set(xlim=box[:2], ylim=box[2:4], zlim=box[4:])
+    ax.set_xlabel("$w_1$", labelpad=2)
+    ax.set_ylabel("$w_2$", labelpad=2)
+    ax.view_init(elev=elevation, azim=azimuth)
+    ax.tick_params(pad=1)
+    alone = ax.get_subplotspec().get_gridspec().ncols == 1
+    ax.set_box_aspect((1.0, 1.0, 0.8), zoom=1.12 if alone else 0.9)
+    ax.zaxis.set_tick_params(pad=4)
+    # The third label stands on top of its axis, the vertical edge that is farthest to the right:
+    # beside the tick labels there is no room for it in a narrow panel.
+    turn = np.deg2rad(azimuth)
+    x, y = box[1] if np.sin(turn) < 0 else box[0], box[3] if np.cos(turn) > 0 else box[2]
+    ax.text(x, y, box[5] + 0.1 * (box[5] - box[4]), "$w_3$", ha="center", fontsize=10)
+    ax.computed_zorder = False  # curves and markers lie over planes, wherever they are in depth
+    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+        axis.pane.set_facecolor("#FAFAFA")
+        axis.set_major_locator(MaxNLocator(5 if alone else 4))
+
+
+def box_around(*paths: Trajectory, margin: float = 0.08, points: int = 200) -> Box:
+    """Return a box that holds all paths with a margin on each side (a share of the width)."""
+    W = np.vstack([p.at(drawing_times(p, points)) for p in paths])
+    low, high = W.min(axis=0), W.max(axis=0)
+    pad = margin * np.maximum(high - low, 1e-9 + 0.05 * float(np.max(high - low)))
+    x, y, z = zip((low - pad).tolist(), (high + pad).tolist(), strict=True)
+    return (*x, *y, *z)
+
+
+@in_house_style
+def plane(ax: Axes3D, x: ArrayLike, value: float = 0.0, *, datum: int) -> None:
+    """Draw the part of the plane {w : x.w = value} in the box, in the colour of its datum.
+
+    Value 0 is the activation boundary (solid edge), value y_i the solution plane (dashed edge).
+
+    Parameters: x (3,), `datum` the 0-based number of x.
+    """
+    x = np.asarray(x, float)
+    _, _, vt = np.linalg.svd(x[None])
+    corners = clip_plane(value * x / (x @ x), vt[1:].T, window_half_spaces(_box(ax)))
+    if len(corners) < 3:
+        return
+    colour = style.datum_colour(datum)
+    line = "-" if value == 0 else (0, (4.0, 2.5))
+    equation = "0" if value == 0 else f"y_{{{datum + 1}}}"
+    kind = "boundary" if value == 0 else "solution plane"
+    ax.add_collection3d(
+        Poly3DCollection([corners], facecolors=colour, alpha=0.16, edgecolors="none", zorder=1.0)
+    )
+    ring = np.vstack([corners, corners[:1]])
+    ax.plot(
+        *ring.T,
+        color=colour,
+        ls=line,
+        lw=1.1,
+        zorder=1.2,
+        label=rf"{kind}  $x_{{{datum + 1}}}\cdot w = {equation}$",
+    )
+
+
+@in_house_style
+def flow3d(
+    ax: Axes3D,
+    trajectory: Trajectory,
+    name: str = "ReLU flow",
+    *,
+    events: bool = True,
+) -> None:
+    """Draw a trajectory in 3-D weight space: curve, start, events and end.
+
+    Parameters as in `weight_space.flow`.
+    """
+    curve = style.curve_style(name)
+    W = trajectory.at(drawing_times(trajectory))
+    ax.plot(
+        *W.T,
+        color=curve.colour,
+        ls=curve.line,
+        lw=curve.width,
+        label=frame.fresh(ax, name),
+        zorder=curve.zorder,
+    )
+    if events:
+        for event in trajectory.events:
+            on = event.kind != "deactivate"
+            colour = style.datum_colour(event.datum)
+            index = f"{{{event.datum + 1}}}"
+            label = WEIGHT_SPACE3D_EVENT_WORDS[curve.activation][event.kind].format(index)
+            marker = {"ms": 6.0, "mfc": "white" if on else colour, "mec": colour if on else "white"}
+            ax.plot(
+                *trajectory.at(np.array([event.t])).T,
+                ls="",
+                marker="D",
+                zorder=5.2,
+                label=frame.fresh(ax, label),
+                **marker,
+            )
+    ax.plot(
+        *W[:1].T,
+        ls="",
+        zorder=5.4,
+        label=frame.fresh(ax, "initial point $w_0$"),
+        **style.MARKERS["initial point"],
+    )
+    ax.plot(
+        *W[-1:].T,
+        ls="",
+        zorder=5.5,
+        label=frame.fresh(ax, "end of the path"),
+        **style.MARKERS["limit"],
+    )
+
+
+@in_house_style
+def stationary_sets3d(ax: Axes3D, minima: Sequence[StationarySet], X: ArrayLike) -> None:
+    """Draw all stationary sets in the box: points, segments, polygons and the dead polyhedron.
+
+    Parameters: `minima` as returned by `local_minima(X, y)`, X (n, 3).
+    """
+    X = np.asarray(X, float)
+    box = window_half_spaces(_box(ax))
+    for minimum in minima:
+        best = minimum.rank == 1
+        w = np.asarray(minimum.w, float)
+        active = frame.pattern_of(len(X), minimum.support)
+        region = both(box, cell_half_spaces(X, active))
+        if minimum.dimension == 0:
+            if np.all(box[0] @ w <= box[1]):
+                name = "global minimum" if best else "local minimum"
+                label = frame.fresh(ax, "global minimum" if best else "other local minimum")
+                ax.plot(*w[:, None], ls="", zorder=5.0, label=label, **style.MARKERS[name])
+            continue
+        colour = style.GLOBAL if best else style.INK
+        shape = {1: "line", 2: "plane", 3: "cell"}[minimum.dimension]
+        name = f"{shape} of {'global' if best else 'local'} minima"
+        if minimum.dimension == 1:
+            ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], region)
+            if ends is not None:
+                ax.plot(
+                    *ends.T,
+                    color=colour,
+                    ls=(0, (2.2, 1.1)),
+                    lw=3.4,
+                    zorder=2.6,
+                    label=frame.fresh(ax, name),
+                )
+            continue
+        flat = minimum.dimension == 2
+        faces = [clip_plane(w, minimum.directions, region)] if flat else clip_solid(region)
+        faces = [f for f in faces if len(f) >= 3]
+        if faces:
+            ax.add_collection3d(
+                Poly3DCollection(
+                    faces,
+                    alpha=0.15,
+                    zorder=0.8,
+                    facecolors=style.GLOBAL if best else "#9A9A9A",
+                    edgecolors="#8A8A8A",
+                    linewidths=0.6,
+                    label=frame.fresh(ax, name if flat or best else "dead cell (no datum active)"),
+                )
+            )
+
+
+def _box(ax: Axes3D) -> NDArray:
+    return np.concatenate([ax.get_xlim3d(), ax.get_ylim3d(), ax.get_zlim3d()])

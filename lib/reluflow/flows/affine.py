@@ -7,25 +7,462 @@ zero of all of them (`exponential_sums`); what happens there is decided in `boun
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import lsq_linear
 from scipy.spatial import QhullError
 
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
-from reluflow.flows.contacts import Contact, first_contact, rooms
-from reluflow.flows.continuations import Continuation, continuations
 from reluflow.flows.descent import affine_descent
-from reluflow.flows.factor import Factor
-from reluflow.flows.segment import Segment, limits_of, opening, problem, segment, slopes_of
-from reluflow.flows.switching import SwitchingSurface, switching_surfaces, tangent_projector
+from reluflow.flows.exponential_sums import evaluated
+from reluflow.flows.segment import (
+    Factor,
+    Segment,
+    SwitchingSurface,
+    limits_of,
+    opening,
+    problem,
+    segment,
+    sliding_condition,
+    slopes_of,
+    switching_surfaces,
+    tangent_projector,
+)
 from reluflow.flows.trajectory import Event, Trajectory, fading_time
+from reluflow.geometry import cell_bound, enumerate_cells
 
-__all__ = ["affine_descent", "affine_flow"]
+# --- The next contact of an affine flow with a boundary, found by looking closely at few of
+# the data -----------------------------------------------------------------------------------------
+#
+# From time lo to hi the part of the flow along its k-th eigenvector goes a way d_k, and of it the
+# share p_k(t) from 0 to 1. With a rate l_k, and q = (t - lo) / (hi - lo),
+#
+#     |p_k(t) - q| <= min(1, l_k (hi - lo) / 8),
+#
+# so w(t) is within e = |d_k min(1, l_k (hi - lo) / 8)| of its chord, and
+#
+#     |x.w(t)| >= min(|x.w(lo)|, |x.w(hi)|) - e |x|     where x.w(lo) and x.w(hi) have one sign.
+#
+# The two ends of such a window thus tell which data can meet their boundary in it. One window after
+# another is looked at, until one has a contact; only there zeros are searched (`exponential_sums`).
+#
+# (The largest p - q is (coth z - 1/z) / 2 + log(sinh(z) / z) / (2 z) for z = l_k (hi - lo) / 2; the
+# first term is at most z/6, and the second, its mean over (0, z), at most z/12.)
+
 
 _EPS = np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Contact:
+    """The flow meets boundaries after the time `wait`, in the state w (d,).
+
+    h     (n,) the data's x.w there
+    data  (n,) those that are on their boundary, or stay on it
+    came  (n,) the side from which each is crossed: 1 from where it is active, -1, or 0 if it may
+          not be
+    """
+
+    wait: float
+    w: NDArray
+    h: NDArray
+    data: NDArray
+    came: NDArray
+
+
+def first_contact(
+    X: NDArray,
+    norms: NDArray,
+    h: NDArray,
+    sides: NDArray,
+    flow: Segment,
+    until: float = np.inf,
+    room: tuple[NDArray, NDArray, NDArray] | None = None,
+) -> Contact | None:
+    """The first contact of `flow` at a time up to `until` from its start on; None without one.
+
+    Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
+    zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on
+    their boundary; room, values (m,), amplitudes (m, r) and limits (m,) of other sums that must
+    stay positive.
+    """
+    if flow.rates.size == 0:
+        return None
+    lo, near = 0.0, sides * h
+    while lo < until:
+        hi = min(until, _window(X, flow, sides, near, lo))
+        far = sides * flow.products(X, h, hi)
+        rows, slopes = _suspects(X, norms, flow, sides, np.minimum(near, far), lo, hi)
+        a, b, sign = h[rows], slopes, sides[rows]
+        limit = limits_of(X[rows], a, flow)
+        if room is not None:
+            a, b = np.append(a, room[0]), np.vstack([b, room[1]])
+            sign = np.append(sign, np.ones(len(room[0])))
+            limit = None if limit is None else np.append(limit, room[2])
+        if len(a):
+            found = exponential_sums.first_zeros(a, b, flow.rates, sign, hi, limit)
+            contact = _contact(X, norms, h, sides, flow, rows, found)
+            if contact is not None:
+                return contact
+        lo, near = hi, far
+    return None
+
+
+def _window(X: NDArray, flow: Segment, sides: NDArray, near: NDArray, lo: float) -> float:
+    """Where a window from lo on should end: behind the next contact, if speeds stay as they are."""
+    if lo * flow.rates.min() > 1.0:
+        return np.inf
+    fastest = flow.rates.max()
+    speeds = -sides * (X @ flow.velocity(lo))
+    pace = (speeds / np.where(near > 0.0, near, np.inf)).max()
+    ahead = 2.0 / pace if pace > 0.0 else np.inf
+    return min(lo + max(ahead, 0.25 * lo, 2.0**-30 / fastest), max(2.0 * lo, 1.0 / fastest))
+
+
+def _suspects(
+    X: NDArray,
+    norms: NDArray,
+    flow: Segment,
+    sides: NDArray,
+    closest: NDArray,
+    lo: float,
+    hi: float,
+) -> tuple[NDArray, NDArray]:
+    """The data that may meet their boundary from lo to hi, and their amplitudes (see `slopes_of`).
+
+    `closest` (n,) are their distances to it at the nearer end of the window, negative across it.
+    """
+    share = np.exp(-flow.rates * lo) * -np.expm1(-flow.rates * (hi - lo))
+    share *= np.minimum(1.0, flow.rates * (hi - lo) / 8.0)
+    bend, rounding = share * flow.b, _rounding(flow, hi)
+    rows = np.nonzero(~(closest > (np.sqrt(bend @ bend) + rounding) * norms))[0]
+    rows = rows[sides[rows] != 0.0]
+    slopes = slopes_of(X[rows], flow)
+    # The same bound with each datum's own amplitudes, where slow eigenvectors hardly count.
+    keep = ~(closest[rows] > np.abs(slopes) @ share + rounding * norms[rows])
+    keep &= slopes.any(axis=1)
+    return rows[keep], slopes[keep]
+
+
+def _rounding(flow: Segment, s: float) -> float:
+    """A bound on the rounding of x.w(s) for x of length one."""
+    return 4.0 * (len(flow.w0) + 8) * _EPS * flow.summed(s)
+
+
+def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
+    """The earliest of the zeros `found` of the data `rows`, and of surfaces that let go later."""
+    times = found.crossings.min(axis=1, initial=np.inf)
+    if found.touches.size:
+        times = np.minimum(times, found.touches.min(axis=1))
+    first = times.argmin()
+    wait = times[first]
+    if np.isinf(wait):
+        return None
+    data, came = sides == 0.0, np.zeros(len(X), int)
+    data[rows] = times[: len(rows)] <= wait * (1 + 4 * _EPS)
+    if found.crossings.size:
+        crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
+        came[crossed] = sides[crossed]
+    ahead = flow.products(X, h, wait)
+    # What rounding cannot tell from a contact at the same moment is one, and so is what rounding
+    # has put on its boundary or across it: parallel data among them.
+    close = (np.abs(ahead) <= _rounding(flow, wait) * norms) & ~data
+    maybe = np.nonzero(close)[0]
+    if maybe.size:
+        slopes = slopes_of(X[maybe], flow)
+        limit = limits_of(X[maybe], h[maybe], flow)
+        waits = np.full((len(maybe), 1), wait)
+        value, terms = evaluated(h[maybe], slopes, flow.rates, waits, limit)
+        there = np.abs(value[:, 0]) <= 8 * _EPS * terms[:, 0]
+        there |= sides[maybe] * ahead[maybe] <= 0.0
+        data[maybe] = slopes.any(axis=1) & there
+    w = flow.after(np.array([wait]))[0]
+    return Contact(float(wait), w, ahead, data, came)
+
+
+def rooms(
+    X: NDArray,
+    y: NDArray,
+    h: NDArray,
+    flow: Segment,
+    on: NDArray,
+    stay: tuple[SwitchingSurface, ...],
+) -> tuple[NDArray, NDArray, NDArray]:
+    """How far the surfaces `stay` of the flow of the data `on`, whose x.w are h (n,) at first, are
+    from letting go: values (m,), amplitudes (m, r) and limits (m,).
+
+    A surface lets go where one of these sums becomes negative: not where what holds it only fades
+    as the flow comes to rest, which is a limit of zero. Sums that do not change are left out.
+    """
+    F, c = sliding_condition(X, stay)
+    A, B, target = X[on], np.abs(X[on]), y[on]
+
+    def room(h: NDArray, width: NDArray) -> tuple[NDArray, NDArray]:
+        value = c - F @ (A.T @ (target - h))
+        size = np.abs(c) + np.abs(F) @ (B.T @ (np.abs(target) + width))
+        return np.where(np.abs(value) <= 1e-13 * size, 0.0, value), size
+
+    first, size = room(h[on], B @ np.abs(flow.w0))
+    last, _ = room(A @ flow.fit, B @ np.abs(flow.fit))
+    slopes = F @ (A.T @ (A @ (flow.V * flow.b)))
+    slopes = np.where(np.abs(slopes) <= 1e-13 * size[:, None], 0.0, slopes)
+    moving = slopes.any(axis=1)
+    return first[moving], slopes[moving], last[moving]
+
+
+# --- The ways in which a gradient flow can leave a point on switching surfaces: one, none or
+# several ------------------------------------------------------------------------------------------
+#
+# With y > 0 both sides of a boundary can point away from it, and more than one flow leaves.
+# Proposition F.4 of Lee et al. 2022a says that this does not happen.
+#
+# A flow that leaves a point runs, for a while, inside one face of the arrangement of the boundaries
+# through it: on some of them, strictly to one side of the others. So the ways to leave are found by
+# asking each face whether the flow that it implies stays in it.
+
+
+SURFACE_LIMIT = 6
+"""The sides of at most this many boundaries are tried in all combinations."""
+
+FACE_LIMIT = 2000
+"""Boundaries through one point that may have more cells than this are not searched face by face."""
+
+_TOL = 1e-13
+"""A derivative below this, relative to the terms that it is made of, counts as zero."""
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """One way to go on from a point.
+
+    sides    of the surfaces: +1, -1, or 0 for staying on one
+    resting  whether it stays on the surface without a jump, as an inactive datum would
+    """
+
+    sides: tuple[int, ...]
+    resting: tuple[bool, ...]
+
+
+def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
+    """Sign of the first entry of `derivatives` that exceeds rounding at its `scale`; else 0."""
+    for value, size in zip(derivatives, scale, strict=True):
+        if abs(value) > _TOL * size:
+            return float(np.sign(value))
+    return 0.0
+
+
+def continuations(
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    active: NDArray,
+    here: tuple[SwitchingSurface, ...],
+    arrival: int = 0,
+) -> tuple[Continuation, ...]:
+    """All ways in which a flow can leave w, a point on the surfaces `here`; at least two of them
+    where there are many.
+
+    A face stands if the flow that it implies stays in it for small t > 0, decided on the first
+    derivatives that do not vanish. `active` (n,) is true for the data strictly active at w;
+    `arrival` is the side from which a flow is known to cross a single surface, 0 where none is.
+
+    Raises ValueError if more surfaces meet at w than can be resolved.
+    """
+    if len(here) == 1:
+        clear = _transversal(X, y, w, active, here[0], arrival)
+        if clear is not None:
+            return clear
+    if len(here) > 3 and not active.any():
+        data = [j for surface in here for j in surface.data]
+        if (y[data] > 0).all():
+            return _from_rest(X[data], y[data], here)
+    A, target = X[active], y[active]
+    H, v = A.T @ A, A.T @ (target - A @ w)
+    # Rounding of the derivatives is judged by the sums of the absolute values of their terms.
+    near = active.copy()
+    near[[j for surface in here for j in surface.data]] = True
+    B = np.abs(X[near])
+    # On a boundary x.w is zero, and not the rounding of a far w.
+    scale = [B.T @ (np.abs(y[near]) + active[near] * (B @ np.abs(w)))]
+    for _ in range(X.shape[1]):
+        scale.append(B.T @ (B @ scale[-1]))
+    found = []
+    for sides in _candidates(X, v, scale[0], here):
+        mode = _consistent(X, H, v, np.array(scale), here, sides)
+        if mode is not None:
+            found.append(mode)
+    return tuple(found)
+
+
+def _transversal(
+    X, y, w, active, surface: SwitchingSurface, arrival: int
+) -> tuple[Continuation, ...] | None:
+    """The continuations from a single surface where first derivatives decide, else None."""
+    along, rest = X @ surface.normal, np.where(active, y - X @ w, 0.0)
+    speeds = rest @ along + np.array(surface.jump)
+    # The sizes of the terms: bounded at once, and added up only where this bound does not do.
+    length = np.linalg.norm(X)
+    common = length * (np.linalg.norm(y) + length * np.linalg.norm(w))
+    if not (np.abs(speeds) > _TOL * (common + np.abs(surface.jump))).all():
+        B = np.abs(X[active])
+        common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)
+    known = np.abs(speeds) > _TOL * (common + np.abs(surface.jump))
+    # A flow that crosses moves away from where it came, however slowly: also where the rounding of
+    # w, which `known` does not count, turns that speed around.
+    before, after = (
+        -side if arrival == side else float(np.sign(speed)) * sure
+        for side, speed, sure in zip((-1, 1), speeds, known, strict=True)
+    )
+    if before == 0 or after == 0:
+        return None
+    sides: tuple[int, ...]
+    if before > 0 and after > 0:
+        sides = (1,)
+    elif before < 0 and after < 0:
+        sides = (-1,)
+    else:
+        sides = (0,) if before > 0 else (1, -1, 0)
+    return tuple(Continuation((side,), (False,)) for side in sides)
+
+
+def _candidates(X, v, size, here) -> Iterator[tuple[int, ...]]:
+    """Faces of the surfaces, as sides, among which are all that the flow can enter."""
+    jumps = np.array([surface.jump for surface in here])
+    N = np.array([surface.normal for surface in here])
+    rank = np.linalg.matrix_rank(N, tol=1e-12)
+    convex = jumps[:, 1] < jumps[:, 0]
+    if len(N) <= 3:
+        yield from product((1, -1, 0), repeat=len(N))
+    elif rank < len(N) and cell_bound(len(N), rank) <= FACE_LIMIT:
+        yield from _faces(X[[surface.data[0] for surface in here]])
+    elif rank == len(N) and np.sum(~convex) <= SURFACE_LIMIT:
+        yield from _narrowed(N, jumps, convex, v, size)
+    else:
+        _refuse(len(N))
+
+
+def _refuse(count: int) -> None:
+    raise ValueError(
+        f"{count} non-parallel activation boundaries meet in one point of the path, "
+        "too many to tell how the flow goes on"
+    )
+
+
+def _faces(X: NDArray) -> Iterator[tuple[int, ...]]:
+    """All faces of the arrangement of the rows of X (k, d): their signs, 0 on a boundary."""
+    seen = set()
+    rank = np.linalg.matrix_rank(X)
+    for size in range(rank + 1):
+        for chosen in combinations(range(len(X)), size):
+            s, vt = np.linalg.svd(X[list(chosen)])[1:] if size else ([1.0], np.eye(X.shape[1]))
+            if s[-1] <= 1e-12 * s[0]:
+                continue
+            flat = vt[size:].T
+            rest = np.linalg.norm(X @ flat, axis=1) > 1e-10 * np.linalg.norm(X, axis=1)
+            if rest.tobytes() in seen:
+                continue
+            seen.add(rest.tobytes())
+            for pattern in enumerate_cells(X[rest] @ flat).patterns:
+                sides = np.zeros(len(X), int)
+                sides[rest] = np.where(pattern, 1, -1)
+                yield tuple(map(int, sides))
+
+
+def _from_rest(X: NDArray, y: NDArray, here) -> tuple[Continuation, Continuation]:
+    """Two ways to go on from rest where all data X, y are on their boundary, with labels y > 0.
+
+    To stay is one: the support function sum y_j [x_j.v]_+ of the velocities around is never
+    negative, so zero is a mean of them. And from any x_j on, v -> sum of y_j x_j over x_j.v >= 0
+    climbs that function, until it comes to a v that is the velocity of its own cell.
+    """
+    v, before = X[0], None
+    while before is None or (before != (X @ v >= 0)).any():
+        before = X @ v >= 0
+        v = y[before] @ X[before]
+    k = len(here)
+    stay = Continuation((0,) * k, tuple(not surface.plus or not surface.minus for surface in here))
+    return stay, Continuation(
+        tuple(1 if surface.normal @ v >= 0 else -1 for surface in here), (False,) * k
+    )
+
+
+def _narrowed(N, jumps, convex, v, size) -> Iterator[tuple[int, ...]]:
+    """Faces with each side of the surfaces that can repel; for those that only attract, just the
+    sides that first derivatives leave open.
+
+    The attracting surfaces make the velocity the shortest that their jumps allow: a least-squares
+    problem with bounds, in place of three sides for each.
+    """
+    tolerance = _TOL * (np.linalg.norm(size) + np.abs(jumps).max())
+    for others in product((1, -1, 0), repeat=int(np.sum(~convex))):
+        sides = np.zeros(len(N), int)
+        sides[~convex] = others
+        fixed = np.where(sides > 0, jumps[:, 1], np.where(sides < 0, jumps[:, 0], 0.0))
+        free = sides == 0
+        jump, velocity = np.zeros(0), v + fixed @ N
+        low = np.where(convex, jumps[:, 1], -np.inf)[free]
+        high = np.where(convex, jumps[:, 0], np.inf)[free]
+        if free.any():
+            jump = lsq_linear(N[free].T, -velocity, (low, high), method="bvls", tol=1e-15).x
+            velocity = velocity + jump @ N[free]
+        slope = N @ velocity
+        inside = np.zeros(len(N), bool)
+        inside[free] = (jump > low + tolerance) & (jump < high - tolerance)
+        moves = convex & (np.abs(slope) > tolerance)
+        sides[moves] = np.sign(slope[moves])
+        undecided = np.nonzero(convex & ~moves & ~inside)[0]
+        if len(undecided) > SURFACE_LIMIT:
+            _refuse(len(N))
+        for choice in product((1, -1, 0), repeat=len(undecided)):
+            sides[undecided] = choice
+            yield tuple(map(int, sides))
+
+
+def _consistent(X, H, v, scale, here, sides) -> Continuation | None:
+    """The mode of the face `sides`, or None if its flow does not stay in it.
+
+    H (d, d) and v (d,) are of the data strictly active; scale (d + 1, d) bounds the terms of the
+    derivatives of the velocity.
+    """
+    d = X.shape[1]
+    stay = tuple(surface for surface, s in zip(here, sides, strict=True) if s == 0)
+    for surface, side in zip(here, sides, strict=True):
+        if side:
+            rows = X[list(surface.plus if side > 0 else surface.minus)]
+            H = H + rows.T @ rows
+            v = v + surface.jump[side > 0] * surface.normal
+    N = np.array([surface.normal for surface in stay]).reshape(-1, d)
+    P = tangent_projector(N, d)
+    free, jet = [v], [P @ v]  # derivatives of q - H w(t), and of w(t)
+    for _ in range(d):
+        free.append(-H @ jet[-1])
+        jet.append(P @ free[-1])
+    largest = scale.max(axis=1) + 1e-300  # whose square may overflow
+    sizes = largest * np.linalg.norm(scale / largest[:, None], axis=1)
+    for surface, side in zip(here, sides, strict=True):
+        if side and _lexicographic_sign(np.array(jet) @ surface.normal, sizes) != side:
+            return None
+    if not stay:
+        return Continuation(sides, (False,) * len(sides))
+    F, c = sliding_condition(X, stay)
+    room = np.vstack([c, np.zeros((d, len(c)))]) - np.array(free) @ F.T
+    width = scale @ np.abs(F).T + np.vstack([np.abs(c), np.zeros((d, len(c)))]) + 1e-300
+    if any(_lexicographic_sign(room[:, k], width[:, k]) < 0 for k in range(len(c))):
+        return None
+    jumps = np.array(free) @ np.linalg.pinv(N)
+    idle = np.array([_lexicographic_sign(p, sizes) == 0 for p in jumps.T])
+    one_sided = np.array([not surface.plus or not surface.minus for surface in stay])
+    resting = np.zeros(len(sides), bool)
+    resting[np.array(sides) == 0] = idle & one_sided
+    return Continuation(sides, tuple(map(bool, resting)))
+
+
+__all__ = ["affine_descent", "affine_flow"]
 _ROUNDING = 40 * _EPS
 """A weight vector this small, against what it is added up from, is 0."""
 

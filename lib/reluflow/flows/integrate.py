@@ -8,7 +8,7 @@ sides, it ends and says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as made
 from typing import Any
 
@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import BDF, DenseOutput, OdeSolver, Radau
 from scipy.optimize import brentq
+from scipy.special import logsumexp
 
 from reluflow.errors import InputError
 from reluflow.flows.charts import TIME
-from reluflow.flows.fields import Field
+from reluflow.flows.fields import Field, GradientFlow
 from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.losses import Loss
 
 _ZERO = 1e-15
 """A surface's function this small at the start is 0."""
@@ -312,3 +314,95 @@ class _Path:
             settled=self.knots[-1],
             field=self.field,
         )
+
+
+# --- One trajectory of several legs: the chart and the clock may change on the way ----------------
+
+
+def then(path: FlowPath, field: GradientFlow, until: float, **options: Any) -> FlowPath:
+    """Go on from the end of `path` with another chart or clock: one trajectory of several legs.
+
+    Parameters: a path that came to its horizon or was stopped (any other one is returned as it
+    is); the field to follow, `until` on its own clock, and the options of `integrate`. The clock
+    runs on: the last leg's own clock value is t - t_switch + its value at the switch. States are
+    in the coordinates of the last chart.
+    """
+    if path.status not in ("horizon", "stopped"):
+        return path
+    leg = integrate(field, _carried(path.end, path.field, field), until, **options)
+    shift = path.t[-1] - leg.t[0]
+    before = [_carried(z, path.field, field) for z in path.states[:-1]]
+    legs = (*(path.legs or (path,)), leg)
+    clocks = dict.fromkeys(one.field.clock for one in legs)
+    return replace(
+        leg,
+        t=np.append(path.t, leg.t[1:] + shift),
+        states=np.array([*before, *leg.states]),
+        events=(*path.events, *(replace(e, t=e.t + shift) for e in leg.events)),
+        clock=", then ".join(clocks),
+        interpolant=_Joined(path, leg, shift),
+        settled=leg.settled + shift,
+        legs=legs,
+    )
+
+
+def _carried(z: NDArray, here: Field, there: Field) -> NDArray:
+    """Coordinates z (k,) of one field's chart in another one's."""
+    if not (isinstance(here, GradientFlow) and isinstance(there, GradientFlow)):
+        raise InputError("only the gradient flow of a network has a chart to change.")
+    if here.chart is there.chart:
+        return z
+    return there.chart.coordinates(*here.chart.parameters(z))
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """A path, and behind it a leg whose own clock is behind by `shift`."""
+
+    path: FlowPath
+    leg: FlowPath
+    shift: float
+
+    def __call__(self, t: NDArray) -> NDArray:
+        early = t < self.path.t[-1]
+        out = np.empty((len(t), self.leg.states.shape[1]))
+        for k in np.nonzero(early)[0]:
+            z = self.path.interpolant(t[k : k + 1])[0]
+            out[k] = _carried(z, self.path.field, self.leg.field)
+        out[~early] = self.leg.interpolant(np.maximum(t[~early] - self.shift, self.leg.t[0]))
+        return out
+
+
+# --- Time along a flow that was followed on the clock log(1/loss), as a logarithm -----------------
+#
+# d tau/dt = L |grad log L|^2 with tau = log(1/L), so that t may be 10^400000.
+
+
+def log_steepness(
+    U: NDArray, R: NDArray, signs: NDArray, X: NDArray, y: NDArray, loss: Loss
+) -> float:
+    """log |grad log L|^2 of balanced neurons of directions U (p, d), log norms R (p,) and `signs`
+    (p,) on X (n, d), y (n,).
+
+    |grad log L|^2 = sum_j e^(2 R_j) (|g_j|^2 + <g_j, u_j>^2), g_j = sum of c_i x_i over the data
+    active at u_j, c_i = -d log L/df(x_i).
+    """
+    before = X @ U.T
+    outputs = np.maximum(before, 0.0) @ (signs * np.exp(2.0 * R))
+    pull = loss.pull(outputs, y, relative=True)
+    g = ((before > 0.0) * pull[:, None]).T @ X
+    parts = (g * g).sum(axis=1) + (g * U).sum(axis=1) ** 2
+    return float(logsumexp(2.0 * R, b=parts))
+
+
+def log_elapsed(tau: NDArray, steepness: NDArray) -> NDArray:
+    """log(t_k - t_0) (m,) at moments of log(1/L) `tau` (m,), rising, and log |grad log L|^2 (m,).
+
+    Between moments log dt/dtau = tau - steepness is taken as linear in tau.
+    """
+    slope = tau - steepness
+    rise = np.abs(np.diff(slope))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(rise > 1e-9, -np.expm1(-rise) / rise, 1.0)
+    steps = np.log(np.diff(tau)) + np.maximum(slope[1:], slope[:-1]) + np.log(mean)
+    return np.append(-np.inf, np.logaddexp.accumulate(steps))

@@ -7,13 +7,226 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dgejsv
+from scipy.spatial import ConvexHull
 
 from reluflow.errors import InputError
-from reluflow.flows.compensated import refine
-from reluflow.flows.factor import Factor
-from reluflow.flows.switching import tangent_basis
+from reluflow.geometry import enumerate_cells
+
+# --- Least squares whose digits survive an ill-conditioned design: residuals in twice the
+# precision ----------------------------------------------------------------------------------------
+#
+# The normal equations lose cond(H) digits in their right-hand side alone. Evaluating that
+# right-hand side with error-free products (Dekker 1971; Ogita, Rump & Oishi 2005) and correcting
+# the solution by a step or two (Björck 1967) gives them back.
+
+
+_SPLITTER = 134217729.0  # 2^27 + 1
+
+
+def two_sum(a: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
+    """Sum and exact rounding error of a + b, elementwise."""
+    s = a + b
+    z = s - a
+    return s, (a - (s - z)) + (b - z)
+
+
+def two_product(a: NDArray, b: NDArray) -> tuple[NDArray, NDArray]:
+    """Product and exact rounding error of a * b, elementwise (no overflow assumed)."""
+    p = a * b
+    ca, cb = _SPLITTER * a, _SPLITTER * b
+    ah, bh = ca - (ca - a), cb - (cb - b)
+    al, bl = a - ah, b - bh
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+def dot(A: NDArray, v: NDArray, v_low: NDArray | float = 0.0) -> tuple[NDArray, NDArray]:
+    """A @ (v + v_low) as an unevaluated sum high + low, as if computed in twice the precision."""
+    products, low = two_product(A, np.broadcast_to(v, A.shape))
+    low = (low + A * v_low).sum(axis=1)
+    while products.shape[1] > 1:  # the columns in pairs, and these in pairs again
+        pairs = products.shape[1] // 2
+        high, error = two_sum(products[:, :pairs], products[:, pairs : 2 * pairs])
+        low = low + error.sum(axis=1)
+        products = np.hstack([high, products[:, 2 * pairs :]])
+    return two_sum(products.sum(axis=1), low)
+
+
+def normal_residual(A: NDArray, b: NDArray, w: NDArray) -> NDArray:
+    """A^T (b - A w), correct to about one unit of rounding of the terms' condensed sum."""
+    high, low = dot(A, w)
+    r, error = two_sum(b, -high)
+    g, g_low = dot(np.ascontiguousarray(A.T), r, error - low)
+    return g + g_low
+
+
+def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> NDArray:
+    """Least-squares solution of A w = b improved from w inside span(V).
+
+    V (d, r) and rates (r,) are the eigenvectors and eigenvalues of A^T A. Two corrections take a
+    relative error of cond(H) * 1e-16 below rounding.
+    """
+    for _ in range(2):
+        w = w + V @ ((V.T @ normal_residual(A, b, w)) / rates)
+    return w
+
+
+# --- The eigenvectors of H = sum x x^T over the active data, kept up to date while data come
+# and go -------------------------------------------------------------------------------------------
+#
+# H itself would lose half the digits of its small eigenvalues. So what is kept is a square root,
+# M^T M = H. A datum x that comes (s = 1) or goes (s = -1) changes it by a matrix of rank one: with
+# M^T p = x,
+#
+#     M' = (1 + c p p^T) M,    c = s / (1 + sqrt(1 + s |p|^2)),    so that  M'^T M' = H + s x x^T.
+#
+# Like every downdating this is safe while |p|, the leverage of x, is not near one. Where it is, and
+# now and then, M is the triangular factor of the active rows.
+
 
 _EPS = np.finfo(float).eps
+_UPDATES = 64
+"""After so many updates M is computed afresh."""
+
+
+class Factor:
+    """Singular values s (r,), falling, and right singular vectors V (d, r) of the rows `on` of X.
+
+    Parameters: X (n, d). There is nothing to read before the first `follow`.
+    """
+
+    s: NDArray
+    V: NDArray
+
+    def __init__(self, X: NDArray) -> None:
+        self._X, self._on = X, np.zeros(len(X), bool)
+        self._age = _UPDATES
+
+    def follow(self, on: NDArray) -> None:
+        """Make `on` (n,) the active data."""
+        changed = np.nonzero(on != self._on)[0]
+        if self._age >= _UPDATES or len(changed) != 1 or not self._update(int(changed[0]), on):
+            self._M = np.linalg.qr(self._X[on], mode="r")
+            self._age, self._largest = 0, 0.0
+        self._on = on
+        self._U, s, Vt = np.linalg.svd(self._M, full_matrices=False)
+        largest = s.max(initial=0.0)
+        self._largest = max(self._largest, largest)
+        rank = int(np.sum(s > largest * max(on.sum(), len(Vt.T)) * _EPS))
+        self._U, self.s, self.V = self._U[:, :rank], s[:rank], Vt[:rank].T
+
+    def _update(self, j: int, on: NDArray) -> bool:
+        """Add or remove the datum j; false where that would cost digits."""
+        if self.s.size == 0:
+            return False
+        sign, x = (1.0, self._X[j]) if on[j] else (-1.0, self._X[j])
+        p = self._U @ (x @ self.V / self.s)
+        back = p @ self._M
+        # A datum that leaves the span of the others, or enters it, is not for an update; what went
+        # left its rounding behind.
+        outside = np.abs(back - x).max() > 16 * _EPS * self.s[0]
+        if p @ p > 0.75 or outside or self.s[0] < 0.5 * self._largest:
+            return False
+        self._M = self._M + np.outer(sign / (1.0 + np.sqrt(1.0 + sign * (p @ p))) * p, back)
+        self._age += 1
+        return True
+
+
+# --- Switching surfaces of a gradient flow, and where it slides along them ------------------------
+#
+# On the boundary x.w = 0 the velocity jumps by y |x|^2 along x. With a label y < 0 both sides can
+# point towards the boundary, and the flow slides along it (Filippov).
+
+
+@dataclass(frozen=True)
+class SwitchingSurface:
+    """Boundaries of parallel data seen as one hyperplane, normal.w = 0.
+
+    normal  (d,) unit vector
+    data    indices of the data whose boundary it is
+    plus    those active where normal.w > 0; the others are active on the other side
+    jump    (p_minus, p_plus): what the surface's data add to the velocity, along the normal, on
+            either side. Sliding adds something in between.
+    """
+
+    normal: NDArray
+    data: tuple[int, ...]
+    plus: tuple[int, ...]
+    jump: tuple[float, float]
+
+    @property
+    def minus(self) -> tuple[int, ...]:
+        """The data active where normal.w < 0."""
+        return tuple(j for j in self.data if j not in self.plus)
+
+
+def switching_surfaces(X: NDArray, y: NDArray, data: NDArray) -> tuple[SwitchingSurface, ...]:
+    """Group `data` (indices) into surfaces: data parallel to rounding share one."""
+    found: list[tuple[NDArray, list[int]]] = []
+    for j in map(int, data):
+        unit = X[j] / np.linalg.norm(X[j])
+        for normal, members in found:
+            if np.linalg.norm(unit - (unit @ normal) * normal) <= 1e-12:
+                members.append(j)
+                break
+        else:
+            found.append((unit, [j]))
+    result = []
+    for normal, members in found:
+        along = {j: float(X[j] @ normal) for j in members}
+        plus = tuple(j for j in members if along[j] > 0)
+        jump_plus = sum(y[j] * along[j] for j in plus)
+        jump_minus = sum(y[j] * along[j] for j in members if along[j] < 0)
+        result.append(SwitchingSurface(normal, tuple(members), plus, (jump_minus, jump_plus)))
+    return tuple(result)
+
+
+def tangent_basis(normals: NDArray, d: int) -> NDArray:
+    """Orthonormal basis (d, k) of {v: normals v = 0}, normals of unit length (m, d)."""
+    if len(normals) == 0:
+        return np.eye(d)
+    _, s, vt = np.linalg.svd(normals)
+    return vt[int(np.sum(s > 1e-12 * s[0])) :].T
+
+
+def tangent_projector(normals: NDArray, d: int) -> NDArray:
+    """Orthogonal projector (d, d) onto {v: normals v = 0}, normals of unit length (m, d)."""
+    if len(normals) == 1:
+        return np.eye(d) - np.outer(normals, normals)
+    Q = tangent_basis(normals, d)
+    return Q @ Q.T
+
+
+def sliding_condition(X: NDArray, stay: tuple[SwitchingSurface, ...]) -> tuple[NDArray, NDArray]:
+    """Facets F (m, d), c (m,): the surfaces `stay` hold the flow while F v <= c.
+
+    Here v (d,) is the velocity that the data off these surfaces give. What the surfaces can add
+    to it is any mean of what they add in the cells around (Filippov), and that must cancel v's
+    normal part.
+    """
+    N = np.array([surface.normal for surface in stay]).reshape(len(stay), X.shape[1])
+    jumps = np.array([surface.jump for surface in stay]).reshape(-1, 2)
+    low, high = np.sort(jumps, axis=1).T
+    if len(stay) == 0 or np.linalg.matrix_rank(N, tol=1e-12) == len(N):
+        M = np.linalg.pinv(N).T  # the surfaces add -M v along their normals
+        return np.concatenate([-M, M]), np.concatenate([high, -low])
+    # Of dependent normals not every choice of sides is a cell.
+    cells = enumerate_cells(X[[surface.data[0] for surface in stay]]).patterns
+    sums = np.where(cells, jumps[:, 1], jumps[:, 0]) @ N
+    centre = sums.mean(axis=0)
+    _, s, vt = np.linalg.svd(sums - centre)
+    r = int(np.sum(s > 1e-12 * max(s[0], np.abs(jumps).max())))
+    flat, across = vt[:r], vt[r:]
+    points = (sums - centre) @ flat.T
+    if r >= 2:
+        hull = ConvexHull(points).equations
+    else:
+        hull = np.array([[1.0, -points.max()], [-1.0, points.min()]]) if r else np.zeros((0, 1))
+    # The tangential part of v is no jump's business: only directions among the normals count.
+    across = across @ (np.eye(len(vt)) - tangent_projector(N, len(vt)))
+    across = across[np.linalg.norm(across, axis=1) > 1e-6]
+    F = np.concatenate([-hull[:, :r] @ flat, across, -across])
+    c = np.concatenate([-hull[:, r], np.zeros(2 * len(across))])
+    return F, c - F @ centre
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,337 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
+from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
 
-from reluflow.geometry.cells import check_enumerable
-from reluflow.geometry.exact import fraction, matrix, nearest, unit_vectors
-from reluflow.geometry.fits import Problem, interior_minima, problem
-from reluflow.geometry.kinks import kink_minima, minima_on_flats
+from reluflow.geometry.cells import cells_of, check_enumerable, extreme_rays
+from reluflow.geometry.exact import (
+    Rows,
+    column_exponents,
+    deepest,
+    fraction,
+    integer_columns,
+    matrix,
+    nearest,
+    normal,
+    null_vectors,
+    orthogonal,
+    pivots,
+    scaled_floats,
+    unit_vectors,
+    without,
+)
+
+# --- Least-squares fits of active data: the virtual minima of cells, and whether they lie
+# inside -------------------------------------------------------------------------------------------
+#
+# Doubles sort out the cells that plainly do not contain their virtual minimum; every other question
+# is decided in rational arithmetic, for the data as `exact.read` takes them.
+
+
+_SOUND = 1e-6
+"""Singular values within this factor: doubles give the fit to about ten digits."""
+
+
+class Problem(NamedTuple):
+    """Data X = Z diag(s) and labels y = t u, all exact; a weight w of X is W_c = s_c w_c / u."""
+
+    rows: Rows
+    scale: list[fmpq]
+    labels: list[int]
+    unit: fmpq
+
+    def weight(self, W: Sequence[fmpq]) -> list[fmpq]:
+        """The weight of X that belongs to one of Z."""
+        return [v * self.unit / s for v, s in zip(W, self.scale, strict=True)]
+
+    def span(self, N: fmpz_mat) -> list[list[fmpq]]:
+        """Orthogonal basis, in weights of X, of the span of columns (d, k) in weights of Z."""
+        d, columns = len(self.scale), N.transpose().tolist()
+        return orthogonal([[v[c] / self.scale[c] for c in range(d)] for v in columns])
+
+
+def problem(X: NDArray, y: NDArray) -> Problem:
+    """Read data X (n, d) and labels y (n,)."""
+    rows, scale = integer_columns(X)
+    labels, unit = integer_columns(y[:, None])
+    exact, (one,) = ([fmpq(s.numerator, s.denominator) for s in many] for many in (scale, unit))
+    return Problem(rows, exact, [t for (t,) in labels], one)
+
+
+def virtual_minimum(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> tuple[NDArray, NDArray]:
+    """Virtual minimiser of a cell (eq. 4): the least-squares fit of its active data.
+
+    Parameters: X (n, d), y (n,), active (n,) bool. Returns the fit of least norm (d,) and an
+    orthonormal basis (d, d - rank) of the directions along which it is free. The rank is exact.
+    """
+    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
+    A, d = X[active], X.shape[1]
+    if not A.any():
+        return np.zeros(d), np.eye(d)
+    size = np.ldexp(1.0, np.frexp(np.abs(A).max(axis=0))[1])
+    if len(A) >= d and A.any(axis=0).all():
+        U, s, Vt = np.linalg.svd(A / size, full_matrices=False)
+        if s[-1] > _SOUND * s[0]:
+            return (Vt.T @ (U.T @ y[active] / s)) / size, np.zeros((d, 0))
+    exact = problem(A, y[active])
+    W, N = fit(matrix(exact.rows, d), exact.labels)
+    basis = exact.span(N)
+    w = without(exact.weight(W.entries()), basis)
+    return np.array([nearest(v) for v in w]), unit_vectors(basis, d)
+
+
+def meets_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> bool:
+    """Whether some virtual minimum of the cell lies in it, boundary as in conditions (5).
+
+    There is a least-squares fit w of the active data with x_i.w > 0 on them (the fitted values are
+    the same for all fits) and x_i.w <= 0 on the others: exactly, for the data as they are read.
+    """
+    active = np.asarray(active, bool)
+    exact = problem(np.asarray(X, float), np.asarray(y, float))
+    return placed(exact.rows, exact.labels, len(exact.scale), active, closed=True) is not None
+
+
+def fit(A: fmpz_mat, labels: Sequence[int]) -> tuple[fmpq_mat, fmpz_mat]:
+    """A least-squares fit (k, 1) of labels (s,) by A (s, k), and a basis (k, k - rank) of the
+    directions in which it is free."""
+    k = A.ncols()
+    H, q = A.transpose() * A, A.transpose() * matrix([[t] for t in labels], 1)
+    if k == 0:
+        return fmpq_mat(0, 1), fmpz_mat(0, 0)
+    try:
+        return H.solve(q), fmpz_mat(k, 0)  # type: ignore[return-value]
+    except ZeroDivisionError:
+        pass
+    some = pivots(H)
+    w = fmpq_mat(k, 1)
+    if some:
+        part = fmpz_mat([[H[i, j] for j in some] for i in some]).solve(
+            fmpz_mat([[q[i, 0]] for i in some])
+        )
+        for place, i in enumerate(some):
+            w[i, 0] = part[place, 0]
+    return w, null_vectors(H)
+
+
+def placed(
+    rows: Rows, labels: Sequence[int], k: int, on: NDArray, closed: bool = False
+) -> tuple[fmpq_mat, fmpz_mat] | None:
+    """A virtual minimum inside the open cell where the data `on` (n,) are active, and a basis of
+    the directions in which it is free; None if there is none.
+
+    Of many the deepest is taken, seen from the rows that are off. With `closed` these may also lie
+    on their boundaries.
+    """
+    whole = matrix(rows, k)
+    active = np.flatnonzero(on).tolist()
+    w, N = fit(matrix([rows[i] for i in active], k), [labels[i] for i in active])
+    numerators, denominator = w.numer_denom()
+    h = (whole * numerators).entries()
+    if not all(h[i] > 0 for i in active):
+        return None
+    off = [i for i in np.nonzero(~on)[0] if any(rows[i])]
+    if N.ncols() == 0 or not off:
+        inside = all(h[i] < 0 or (closed and h[i] == 0) for i in off)
+        return (w, N) if inside else None
+    # Columns divided by their powers of two; the reach grows with the least fit and the labels.
+    exponents = column_exponents(rows)
+    top = max(exponents)
+    shifts = [top - e for e in exponents]
+    size = [fmpq(_length(rows[i], shifts) + 1, 1 << top) for i in off]
+    units = [fmpq(1 << e) for e in exponents]
+    free = [[v * u for v, u in zip(c, units, strict=True)] for c in N.transpose().tolist()]
+    least = without([v * u for v, u in zip(w.entries(), units, strict=True)], orthogonal(free))
+    reach = sum(map(abs, least), fmpq(1 << max(abs(t) for t in labels).bit_length(), 4))
+    slopes = (matrix([rows[i] for i in off], k) * N).tolist()
+    depth, v = deepest(slopes, [fmpq(h[i], denominator) for i in off], size, reach)
+    if depth < 0 or (depth == 0 and not closed):
+        return None
+    return w + fmpq_mat(N) * fmpq_mat([[x] for x in v]), N
+
+
+def _length(vector: Sequence[int], shifts: Sequence[int]) -> int:
+    """Length of a whole vector whose entries are multiplied by powers of two, rounded down."""
+    return isqrt(sum((v << shift) ** 2 for v, shift in zip(vector, shifts, strict=True)))
+
+
+def interior_minima(
+    rows: Rows,
+    labels: Sequence[int],
+    k: int,
+    watched: Callable[[NDArray], Iterable[NDArray]] = iter,
+) -> Iterator[tuple[fmpq_mat, fmpz_mat, NDArray]]:
+    """Virtual minima inside their open cells, for rows (n, k), as `placed` gives them, each with
+    the active data (n,); `watched` as `local_minima` has it."""
+    patterns = cells_of(rows)[0]
+    X = scaled_floats(rows, normalise=False)
+    largest = 1 << max((abs(t) for t in labels), default=0).bit_length()
+    y = np.array([t / largest for t in labels])
+    for on in watched(patterns[plausible(X, y, patterns)]):
+        found = placed(rows, labels, k, on)
+        if found is not None:
+            yield *found, on
+
+
+def plausible(X: NDArray, y: NDArray, patterns: NDArray) -> NDArray:
+    """Which cells (m,) may contain their virtual minimum: all but those where it is plainly not.
+
+    The normal equations (H + E) w = q + f that doubles solve have |E| <= err tr H and
+    |f| <= err sqrt(tr H) |y|, so w is off by at most (|f| + |E| |w|) / lambda_min(H). A cell is
+    dismissed if a sign is wrong by more than that; where lambda_min is not certain it is kept.
+    """
+    n, d = X.shape
+    kept = np.ones(len(patterns), bool)
+    if d == 0:
+        return kept
+    eps = np.finfo(float).eps
+    err = (2 * n + 20 * d**3) * eps
+    products = (X[:, :, None] * X[:, None, :]).reshape(n, d * d)
+    size = np.linalg.norm(X, axis=1)
+    chunk = max(1, 2**22 // max(n, d * d))
+    for first in range(0, len(patterns), chunk):
+        on = patterns[first : first + chunk]
+        H = (on.astype(float) @ products).reshape(len(on), d, d)
+        trace = np.trace(H, axis1=1, axis2=2)
+        least = np.linalg.eigvalsh(H)[:, 0]
+        sound = np.nonzero(least > 2.0 * err * trace)[0]
+        H, on, trace, least = H[sound], on[sound], trace[sound], least[sound]
+        w = np.linalg.solve(H, (on @ (X * y[:, None]))[..., None])[..., 0]
+        norm = np.linalg.norm(w, axis=1)
+        force = np.sqrt(trace) * np.linalg.norm(np.where(on, y, 0.0), axis=1)
+        off_by = 2.0 * err * (force + trace * norm) / least + 8.0 * d * eps * norm
+        h = w @ X.T
+        slack = off_by[:, None] * size
+        kept[first + sound] = (np.where(on, h, -h) >= -slack).all(axis=1)
+    return kept
+
+
+# --- The minimum of a cell's quadratic over the closed cell, without the conditions (5) -----------
+
+
+def excess_in_cell(X: ArrayLike, y: ArrayLike, active: ArrayLike) -> float:
+    """How far above its unconstrained minimum L_P stays on the closed cell, as a distance.
+
+    The distance |R (w - w_P*)| of the closed cell's minimiser w, R^T R = H: zero exactly if w_P*
+    lies in the closed cell. Solved as a least-distance problem by nonnegative least squares
+    (Lawson & Hanson 1974, ch. 23), which does not look at the conditions (5). H of full rank.
+    """
+    X, y, active = np.asarray(X, float), np.asarray(y, float), np.asarray(active, bool)
+    R = np.asarray(np.linalg.qr(X[active], mode="r"))
+    w = np.linalg.lstsq(X[active], y[active], rcond=None)[0]
+    G = X * np.where(active, 1.0, -1.0)[:, None]  # the closed cell is G w >= 0
+    G = G[G.any(axis=1)]
+    G /= np.linalg.norm(G, axis=1, keepdims=True)
+    reach = np.linalg.solve(R.T, G.T).T
+    E = np.vstack([reach.T, -(G @ w)[None, :]])
+    multipliers, _ = nnls(E, np.append(np.zeros(X.shape[1]), 1.0))
+    r = E @ multipliers - np.append(np.zeros(X.shape[1]), 1.0)
+    return float(np.linalg.norm(r[:-1]) / abs(r[-1]))
+
+
+# --- Minima on activation boundaries, where labels of at most zero make the loss kink upwards -----
+#
+# At such a point w, with Z the data on their boundary and g the gradient of the others,
+# L(w + v) - L(w) is g.v - sum_Z y_j [x_j.v]_+ and a square. So w is a minimum if and only if the
+# first part is never negative; and then the minima near w are the v with x_j.v <= 0 on Z and no
+# change of an active x_i.w. Only boundaries whose labels sum to at most zero can hold a minimum.
+
+
+FlatMinimum = tuple[fmpq_mat, fmpz_mat, NDArray, NDArray]
+
+
+def minima_on_flats(
+    rows: Rows, labels: Sequence[int], d: int, among: Sequence[int]
+) -> Iterator[FlatMinimum]:
+    """Minima of L restricted to each intersection of boundaries of the data `among`, that lie on no
+    further boundary: (point (d, 1), free directions (d, f), active (n,), on the flat (n,))."""
+    n, whole, seen = len(rows), matrix(rows, d), set()
+    for k in range(1, d + 1):
+        for chosen in combinations(among, k):
+            N = null_vectors(matrix([rows[j] for j in chosen], d))
+            if N.ncols() != d - k:
+                continue  # dependent data: fewer of them have the same flat
+            rest = (whole * N).tolist()
+            inside = np.array([not any(row) for row in rest])
+            if inside.tobytes() in seen:
+                continue
+            seen.add(inside.tobytes())
+            others = np.flatnonzero(~inside)
+            free_rows = [[int(v) for v in rest[i]] for i in others.tolist()]
+            found = interior_minima(free_rows, [labels[i] for i in others.tolist()], d - k)
+            for u, free, on in found:
+                active = np.zeros(n, bool)
+                active[others[on]] = True
+                point = fmpq_mat(N) * u if N.ncols() else fmpq_mat(d, 1)
+                yield point, N * free if N.ncols() else fmpz_mat(d, 0), active, inside
+
+
+def kink_minima(rows: Rows, labels: Sequence[int], d: int) -> Iterator[FlatMinimum]:
+    """All local minima on boundaries, as `minima_on_flats` gives them; parts of others left out."""
+    holding = attracting(rows, labels)
+    for w, free, active, inside in minima_on_flats(rows, labels, d, holding):
+        if _is_minimum(rows, labels, w, active, inside) and _is_whole(rows, active, inside):
+            yield w, free, active, inside
+
+
+def attracting(rows: Rows, labels: Sequence[int]) -> list[int]:
+    """One datum of each boundary whose parallel data have sum_j y_j |x_j| <= 0."""
+    if all(t > 0 for t in labels):
+        return []
+    force: dict[tuple[int, ...], int] = {}
+    first: dict[tuple[int, ...], int] = {}
+    for j, row in enumerate(rows):
+        if any(row):
+            boundary = normal(row)
+            size = max(abs(v) for v in row) // max(abs(v) for v in boundary)
+            force[boundary] = force.get(boundary, 0) + labels[j] * size
+            first.setdefault(boundary, j)
+    return [first[boundary] for boundary, total in force.items() if total <= 0]
+
+
+def _is_minimum(
+    rows: Rows, labels: Sequence[int], w: fmpq_mat, active: NDArray, inside: NDArray
+) -> bool:
+    """Whether no direction lowers the loss from w: asked of the rays between which it is linear."""
+    Z = [j for j in np.flatnonzero(inside).tolist() if any(rows[j])]
+    own = np.flatnonzero(active).tolist()
+    A = matrix([rows[i] for i in own], len(rows[0]))
+    gap = fmpq_mat(A) * w - fmpq_mat(matrix([[labels[i]] for i in own], 1))
+    g = (fmpq_mat(A.transpose()) * gap).entries()
+    for ray, signs in extreme_rays([rows[j] for j in Z]):
+        for turn in (1, -1):
+            slope = turn * sum((a * b for a, b in zip(g, ray, strict=True)), fmpq(0))
+            for j, h in zip(Z, signs, strict=True):
+                slope -= labels[j] * max(turn * h, 0)
+            if slope < 0:
+                return False
+    return True
+
+
+def _is_whole(rows: Rows, active: NDArray, inside: NDArray) -> bool:
+    """Whether the minima near such a point all keep the data `inside` on their boundary.
+
+    The others are the v with x_j.v <= 0 on them, not all zero, and no change of an active x_i.w; if
+    there is one, one of the extreme rays between these boundaries is such a v.
+    """
+    M = null_vectors(matrix([rows[i] for i in np.nonzero(active)[0]], len(rows[0])))
+    if M.ncols() == 0:
+        return True
+    G = (matrix([rows[j] for j in np.nonzero(inside)[0]], len(rows[0])) * M).tolist()
+    for _, signs in extreme_rays([[int(v) for v in row] for row in G if any(row)]):
+        if all(h <= 0 for h in signs) or all(h >= 0 for h in signs):
+            return False
+    return True
+
 
 SAME = 1e-10
 """Losses that differ by less than this share of 1/2 |y|^2 have the same rank."""

@@ -21,15 +21,20 @@ from pathlib import Path
 from typing import Any
 
 from reluflow import pages
-from reluflow.ledger.addresses import addresses
-from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.instead import Instead, true_instead
+from reluflow.ledger.cards import addresses, as_csv, listing
+from reluflow.ledger.evidence import LedgerError
 from reluflow.ledger.inventory import claims_by_id, load_inventories
-from reluflow.ledger.listing import as_csv, listing
-from reluflow.ledger.notebooks import notebooks
-from reluflow.ledger.rows import Ledger, Row
-from reluflow.ledger.scoreboard import Scoreboard, aligned, one_line, page, scoreboard
-from reluflow.ledger.verdict import VERDICTS
+from reluflow.ledger.rows import VERDICTS, Ledger, Row
+from reluflow.ledger.scoreboard import (
+    Instead,
+    Scoreboard,
+    aligned,
+    notebooks,
+    one_line,
+    page,
+    scoreboard,
+    true_instead,
+)
 from reluflow.places import CHAPTERS
 
 _WIDTH = 90

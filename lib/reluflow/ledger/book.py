@@ -7,11 +7,9 @@ from typing import Any
 
 from docutils import nodes
 
-from reluflow.ledger.addresses import Address, Proof, addresses, proof_label, proofs
-from reluflow.ledger.display import RECORD
+from reluflow.ledger.cards import Address, Proof, addresses, page_card, proof_label, proofs
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
-from reluflow.ledger.page_card import page_card
-from reluflow.ledger.rows import row_from_record
+from reluflow.ledger.rows import RECORD, row_from_record
 
 
 class ClaimRecord:

@@ -2,27 +2,417 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from html import escape
 from typing import Any
 
-from reluflow.ledger.argument import Counterexample, Reading
-from reluflow.ledger.display import INSTANCE, RECORD, Parts, card, text
-from reluflow.ledger.errors import LedgerError
 from reluflow.ledger.evidence import (
     Evidence,
+    LedgerError,
+    as_instance,
+    encoded,
     from_json,
     note,
     pieces,
+    printed,
     recorded,
     sentence,
     to_json,
 )
-from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
-from reluflow.ledger.known import COMPUTED, COUNTEREXAMPLE, SAID, Known, survival
-from reluflow.ledger.limits import held
-from reluflow.ledger.verdict import NOT_APPLICABLE, OUT_OF_REACH, judge
+from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
+
+# --- How the book knows what it says of a claim: a proof, an enumeration, a computation, or
+# draws --------------------------------------------------------------------------------------------
+#
+# `proved`, `cited`, `exhausted`, `exact` and `computed` are said by whoever settles the claim. That
+# it fell to a counterexample, or survived so many instances, follows from the evidence and cannot
+# be said.
+
+
+PROVED_HERE = "proved here"
+CITED = "proved with a cited theorem"
+EXHAUSTED = "exhausted"
+EXACT = "exact computation"
+COMPUTED = "computed"
+SURVIVED = "survived"
+COUNTEREXAMPLE = "counterexample"
+SAID = (PROVED_HERE, CITED, EXHAUSTED, EXACT, COMPUTED)
+WAYS = (*SAID, SURVIVED, COUNTEREXAMPLE)
+
+
+@dataclass(frozen=True)
+class Known:
+    """How a claim is known (`how`, one of `WAYS`), and in words where or by what (`text`)."""
+
+    how: str
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        if self.how not in WAYS:
+            raise LedgerError(f"a claim is known as one of {', '.join(WAYS)}, not {self.how!r}")
+        if not isinstance(self.text, str):
+            raise LedgerError(f"{self.how!r} needs a text, not {self.text!r}")
+        if self.how in SAID and self.how != COMPUTED and not self.text.strip():
+            raise LedgerError(f"{self.how!r} needs a text that says where or by what")
+
+    def __str__(self) -> str:
+        return f"{self.how}: {self.text}" if self.text else self.how
+
+    def to_json(self) -> dict[str, str]:
+        """Write it as JSON data."""
+        return {"how": self.how, "text": self.text}
+
+
+def proved(where: str) -> Known:
+    """The book proves the claim; `where` names the place of the argument."""
+    return Known(PROVED_HERE, where)
+
+
+def cited(where: str, theorem: str) -> Known:
+    """The book proves the claim at the place `where`, with a `theorem` that it cites."""
+    if not theorem.strip():
+        raise LedgerError("a proof with a cited theorem names the theorem")
+    return Known(CITED, f"{where}, with {theorem}")
+
+
+def exhausted(what: str) -> Known:
+    """Every case was tried; `what` says which cases there are."""
+    return Known(EXHAUSTED, what)
+
+
+def exact(how: str) -> Known:
+    """Decided without rounding; `how` names the arithmetic or the algorithm."""
+    return Known(EXACT, how)
+
+
+def computed(what: str) -> Known:
+    """Computed in floating point; `what` says what, and how accurately."""
+    return Known(COMPUTED, what)
+
+
+def survival(evidence: Sequence[Evidence]) -> Known | None:
+    """That the claim survived attempts to break it, if the evidence holds any.
+
+    Of several statements the one tried on the fewest instances counts.
+    """
+    tried = [item.tried for item in evidence if item.tried]
+    if not tried:
+        return None
+    each = f"{min(tried)} instances or more, of each of {len(tried)} statements"
+    return Known(SURVIVED, each if len(tried) > 1 else f"{tried[0]} instances")
+
+
+# --- What a settled claim may add to its evidence: a reading, or a counterexample -----------------
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the book reads something that the paper leaves open or misprints.
+
+    `taken` says what was read, `others` what happens under the other readings; both are texts.
+    """
+
+    taken: str
+    others: str
+
+    def __post_init__(self) -> None:
+        for part in ("taken", "others"):
+            text = getattr(self, part)
+            if not isinstance(text, str) or not text.strip():
+                raise LedgerError(f"a reading needs a text {part!r}")
+
+    def to_json(self) -> dict[str, str]:
+        """Write the reading as JSON data."""
+        return {"taken": self.taken, "others": self.others}
+
+
+def with_this_seed(failed: Sequence[str]) -> str:
+    """What appears instead where a claim on something drawn fails: the part of its evidence that
+    did, by name, so that no seed ends in an error."""
+    return "with this seed it is otherwise: " + "; ".join(failed)
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An instance inside the claim's assumptions on which the claim fails, by two routes.
+
+    instance     name -> number, array or text; printed exactly, floats with their shortest digits
+    assumptions  name -> whether the instance satisfies it, computed; all must be true. Where there
+                 is nothing to compute, a text that says why
+    breaks       evidence of what the claim asks of the instance, by route one; must not hold
+    recheck      the same asked by a second route that shares no code with the first; must not hold
+    route        one sentence that names the second route
+    """
+
+    instance: Mapping[str, Any]
+    assumptions: Mapping[str, bool | str]
+    breaks: tuple[Evidence, ...]
+    recheck: tuple[Evidence, ...] = ()
+    route: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.instance, Mapping) or not self.instance:
+            raise LedgerError("a counterexample needs an instance that a reader can check")
+        if not isinstance(self.assumptions, Mapping) or not self.assumptions:
+            raise LedgerError("a counterexample needs the assumptions that its instance satisfies")
+        if not self.recheck or not isinstance(self.route, str) or not self.route.strip():
+            raise LedgerError("a counterexample needs a recheck and the route that it takes")
+        instance = {k: as_instance(v, f"instance {k!r}") for k, v in self.instance.items()}
+        assumptions: dict[str, bool | str] = {}
+        for name, met in self.assumptions.items():
+            if isinstance(met, str) and met.strip():
+                assumptions[name] = met
+                continue
+            met = met.item() if hasattr(met, "item") else met
+            if not isinstance(met, bool):
+                raise LedgerError(
+                    f"assumption {name!r} must be true or false, or a text that says why there is "
+                    f"nothing to compute, not {met!r}"
+                )
+            if not met:
+                raise LedgerError(f"the instance does not satisfy assumption {name!r}")
+            assumptions[name] = met
+        # Copies, so that the counterexample cannot change after it was checked.
+        object.__setattr__(self, "instance", instance)
+        object.__setattr__(self, "assumptions", assumptions)
+        object.__setattr__(self, "breaks", pieces(self.breaks, "breaks of a counterexample"))
+        object.__setattr__(self, "recheck", pieces(self.recheck, "recheck of a counterexample"))
+
+    def held(self, limits: Mapping[str, Limit] | None, id: str) -> Counterexample:
+        """Hold its evidence against the limits of the claim `id`."""
+        breaks, recheck = (held(items, limits, id) for items in (self.breaks, self.recheck))
+        return replace(self, breaks=breaks, recheck=recheck)
+
+    def recorded(self) -> Counterexample:
+        """Round the evidence for the record; the instance stays exact."""
+        breaks, recheck = (tuple(map(recorded, items)) for items in (self.breaks, self.recheck))
+        return replace(self, breaks=breaks, recheck=recheck)
+
+    def check(self) -> None:
+        """Raise `LedgerError` unless the claim fails by both routes, and the routes are two."""
+        for route, items in (("breaks", self.breaks), ("recheck", self.recheck)):
+            _must_fail(route, items)
+        named = {item.what for item in self.breaks if item.decides}
+        for item in self.recheck:
+            if item.decides and item.what in named:
+                raise LedgerError(f"breaks and recheck both measure {item.what!r}: name the route")
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the counterexample as JSON data."""
+        return {
+            # Lists, because a notebook's file sorts the keys of a mapping.
+            "instance": [{"name": k, "value": encoded(v)} for k, v in self.instance.items()],
+            "assumptions": [
+                {"name": k, "met": True} | ({"why": met} if isinstance(met, str) else {})
+                for k, met in self.assumptions.items()
+            ],
+            "breaks": [to_json(item, "breaks") for item in self.breaks],
+            "recheck": [to_json(item, "recheck") for item in self.recheck],
+            "route": self.route,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Counterexample:
+        """Read a counterexample back from JSON data."""
+        breaks, recheck = (tuple(map(from_json, data[key])) for key in ("breaks", "recheck"))
+        instance = {item["name"]: item["value"] for item in data["instance"]}
+        assumptions = {i["name"]: i.get("why", i["met"]) for i in data["assumptions"]}
+        return cls(instance, assumptions, breaks, recheck, data["route"])
+
+    def met(self) -> list[str]:
+        """The assumptions, each with why there was nothing to compute where there was not."""
+        given = self.assumptions.items()
+        return [f"{k} ({met})" if isinstance(met, str) else k for k, met in given]
+
+    def lines(self) -> list[str]:
+        """Print the instance, one `name = value` a line."""
+        return [f"{name} = {printed(value)}" for name, value in self.instance.items()]
+
+
+def _must_fail(route: str, items: tuple[Evidence, ...]) -> None:
+    deciding = [item for item in items if item.decides]
+    if not deciding:
+        raise LedgerError(f"{route} of a counterexample needs evidence that is not a note")
+    for item in deciding:
+        if item.is_nan:
+            raise LedgerError(f"{route} of a counterexample was not measured: {item.what!r} is NaN")
+        if item.holds:
+            raise LedgerError(f"the counterexample breaks nothing: {item.what!r} holds in {route}")
+
+
+# --- The rule that turns evidence into a verdict; there is no other way to get one ----------------
+
+
+REPRODUCED = "reproduced"
+WITH_READING = "reproduced-with-reading"
+REFUTED = "refuted"
+NOT_REPRODUCED = "not-reproduced"
+OUT_OF_REACH = "out-of-reach"
+NOT_APPLICABLE = "not-applicable"
+# Those of a claim of our own, beside `refuted`.
+PROVED = "proved"
+PROVED_WITH_CITATION = "proved-with-citation"
+VERDICTS = (
+    REPRODUCED,
+    WITH_READING,
+    PROVED,
+    PROVED_WITH_CITATION,
+    SURVIVED,
+    REFUTED,
+    NOT_REPRODUCED,
+    OUT_OF_REACH,
+    NOT_APPLICABLE,
+)
+
+
+def judge(
+    claim: Claim,
+    evidence: tuple[Evidence, ...],
+    reading: Reading | None,
+    counterexample: Counterexample | None,
+    instead: tuple[Evidence, ...],
+    said: Known | None = None,
+) -> str:
+    """Compute the verdict on a claim.
+
+    All the evidence holds: `reproduced`, or `reproduced-with-reading` under a reading. Some of it
+    fails: a counterexample makes it `refuted`; for anything but a theorem, `instead` makes it
+    `not-reproduced`. A claim of our own is `proved`, `proved-with-citation` or `survived` where all
+    the evidence holds, and the instances that were tried met its own hypotheses and no others.
+
+    Parameters: the claim; the evidence, the counterexample's evidence and `instead` (what appeared
+    instead, empty if nothing is said), all with their limits; how the claim is said to be known.
+    Returns one of `VERDICTS`. Raises `LedgerError` for everything else.
+    """
+    if counterexample is not None:
+        counterexample.check()
+    deciding = [item for item in evidence if item.decides]
+    if not deciding:
+        raise LedgerError(f"{claim.id}: notes decide nothing, so give a deviation, fact or bound")
+    failed = [item for item in deciding if not item.holds]
+    if not failed:
+        if counterexample is not None:
+            raise LedgerError(f"{claim.id}: a counterexample was given, but all the evidence holds")
+        if instead:
+            raise LedgerError(f"{claim.id}: 'instead' was given, but all the evidence holds")
+        if claim.given is not None:
+            return _of_our_own(claim, deciding, reading, said)
+        return REPRODUCED if reading is None else WITH_READING
+    first = sentence(failed[0])
+    if counterexample is not None:
+        if instead:
+            raise LedgerError(f"{claim.id}: give a counterexample or 'instead', not both")
+        return REFUTED
+    if claim.kind == "theorem":
+        raise LedgerError(f"{claim.id}: evidence fails ({first}), so give a counterexample")
+    if not instead:
+        raise LedgerError(f"{claim.id}: evidence fails ({first}), so say what appeared 'instead'")
+    for item in instead:
+        if item.decides and not item.holds:
+            raise LedgerError(f"{claim.id}: {item.what!r} did not appear instead: it does not hold")
+    return NOT_REPRODUCED
+
+
+def _of_our_own(
+    claim: Claim, deciding: list[Evidence], reading: Reading | None, said: Known | None
+) -> str:
+    """The verdict on a claim of our own, all evidence of which holds."""
+    assert claim.given is not None
+    if reading is not None:
+        raise LedgerError(f"{claim.id}: a claim of our own says what it means, without a reading")
+    tried = [item for item in deciding if item.tried]
+    for item in tried:
+        tested, printed = set(item.given), set(claim.given.values())
+        for named, hypotheses in (("tests", tested - printed), ("does not test", printed - tested)):
+            if hypotheses:
+                raise LedgerError(
+                    f"{claim.id}: {item.what!r} {named} the hypothesis {min(hypotheses)!r}; "
+                    f"the claim's 'given' and its statement's hypotheses must be the same"
+                )
+    how = said.how if said else ""
+    if how in (PROVED_HERE, CITED):
+        return PROVED if how == PROVED_HERE else PROVED_WITH_CITATION
+    if how or not tried:
+        raise LedgerError(f"{claim.id}: a claim of our own is proved, or survives instances")
+    return SURVIVED
+
+
+# --- How a settled claim looks: a card for a reader, lines for a terminal, a record for a
+# program ------------------------------------------------------------------------------------------
+#
+# Card and lines are functions of the claim, its verdict and the parts of its argument alone, so
+# that a row read back from a notebook can be compared with what the notebook shows.
+
+
+Parts = list[tuple[str, list[str]]]
+"""Title and lines of each part of a card, in reading order; a part may have no title."""
+
+RECORD = "application/vnd.reluflow.claim+json"
+OPEN = "open"
+# Themes colour code and links for their own background, which need not be that of a cell's output.
+PLAIN = "color:inherit;background:none"
+INSTANCE = "counterexample"
+
+# White text on each of these has a contrast of at least 4.5.
+COLOURS = {
+    REPRODUCED: "#1a7f37",
+    WITH_READING: "#0b6e80",
+    PROVED: "#1f3f8f",
+    PROVED_WITH_CITATION: "#0a62c4",
+    SURVIVED: "#8a3ffc",
+    REFUTED: "#b42318",
+    NOT_REPRODUCED: "#8f5200",
+    OUT_OF_REACH: "#57606a",
+    NOT_APPLICABLE: "#57606a",
+    OPEN: "#6b5b95",
+}
+
+
+def badge(verdict: str) -> str:
+    """The verdict as a coloured word."""
+    return (
+        f'<span style="background:{COLOURS[verdict]};color:#fff;border-radius:.6em;'
+        f'padding:.05em .55em;display:inline-block">{escape(verdict)}</span>'
+    )
+
+
+def mathematics(words: str) -> str:
+    """Words as HTML, with what stands between dollars set as a formula by the page's MathJax."""
+    formula = r'<span class="math notranslate nohighlight">\(\1\)</span>'
+    return re.sub(r"\$([^$]+)\$", formula, escape(words, quote=False))
+
+
+def text(claim: Claim, verdict: str, parts: Parts) -> str:
+    """A settled claim as lines of text."""
+    lines = [f"{claim.id} | {claim.at} | {verdict}"]
+    lines += [f"  given: {sentence}" for sentence in (claim.given or {}).values()]
+    for title, items in parts:
+        lines += [f"  {title}:"] if title else []
+        lines += [f"  {'  ' if title else ''}{item}" for item in items]
+    return "\n".join(lines)
+
+
+def card(claim: Claim, verdict: str, parts: Parts) -> str:
+    """A settled claim as an HTML element with the claim's anchor."""
+    shown = []
+    for title, items in parts:
+        head = f"<div><em>{escape(title)}</em></div>" if title else ""
+        font = ";font-family:monospace" if title == INSTANCE else ""
+        listed = "".join(f'<li style="margin:0{font}">{escape(item)}</li>' for item in items)
+        shown.append(
+            f'{head}<ul style="margin:.1em 0 .2em;padding-left:1.2em;list-style:none">{listed}</ul>'
+        )
+    return (
+        f'<div id="{claim.anchor}" style="border:1px solid rgba(128,128,128,.45);'
+        f"border-left:.35em solid {COLOURS[verdict]};border-radius:.3em;"
+        'padding:.4em .8em;margin:.4em 0;line-height:1.45;scroll-margin-top:5em;overflow-x:auto">'
+        f'<div><code style="{PLAIN}">{claim.id}</code> '
+        f"{escape(claim.at)} {badge(verdict)}</div>"
+        f'<div style="margin:.2em 0">{mathematics(claim.full)}</div>{"".join(shown)}</div>'
+    )
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,118 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.display import OPEN, PLAIN, badge
-from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.evidence import sentence
-from reluflow.ledger.inventory import Inventory, load_inventories
-from reluflow.ledger.notebooks import read
-from reluflow.ledger.rows import Ledger, Row
-from reluflow.ledger.verdict import VERDICTS
-from reluflow.places import CHAPTERS
+import yaml
+
+from reluflow import pages
+from reluflow.ledger.evidence import LedgerError, sentence
+from reluflow.ledger.inventory import LOADER, Claim, Inventory, claims_by_id, load_inventories
+from reluflow.ledger.rows import (
+    COLOURS,
+    NOT_REPRODUCED,
+    OPEN,
+    PLAIN,
+    RECORD,
+    REFUTED,
+    REPRODUCED,
+    VERDICTS,
+    WITH_READING,
+    Ledger,
+    Row,
+    badge,
+    mathematics,
+    row_from_record,
+)
+from reluflow.places import CHAPTERS, INSTEAD
+
+# --- Rows read back from executed notebooks: the only place where the book's verdicts are
+# kept ---------------------------------------------------------------------------------------------
+
+
+def read(places: str | Path | Sequence[str | Path]) -> tuple[Row, ...]:
+    """Read the settled claims out of executed notebooks, in the inventory's order.
+
+    Parameters: `places`, a notebook, a folder of notebooks with the sections of each, or several of
+    both. Returns the rows, each with its `chapter` (file name, `FOLDER/NAME.ipynb` for a section)
+    and `cell` (id).
+    Raises `LedgerError` for a place that is not there or holds no notebook, a file that is none, an
+    id that is in no inventory, a claim settled twice, and a row that its evidence or its display
+    contradicts.
+    """
+    claims = claims_by_id(load_inventories())
+    found: dict[str, Row] = {}
+    for file in notebooks(places):
+        for cell, data in _recorded_outputs(file):
+            name = pages.name(file)
+            where = f"{name}, cell {cell}"
+            try:
+                row = replace(_believed(data, claims), chapter=name, cell=cell)
+            except LedgerError as error:
+                raise LedgerError(f"{where}: {error}") from None
+            if (first := found.setdefault(row.claim.id, row)) is not row:
+                raise LedgerError(
+                    f"{where}: claim {row.claim.id} is settled already in {first.chapter}, "
+                    f"cell {first.cell}"
+                )
+    return tuple(found[id] for id in claims if id in found)
+
+
+def notebooks(places: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The notebook files of several places, each once; LedgerError for a place without one."""
+    files: list[Path] = []
+    for place in [places] if isinstance(places, (str, Path)) else places:
+        path = Path(place)
+        if path.is_dir():
+            inside = pages.in_order(path)
+            if not inside:
+                raise LedgerError(f"no notebook in the folder {str(place)!r}")
+            files += inside
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise LedgerError(f"no notebook or folder {str(place)!r}")
+    # The same notebook named twice, as itself and by its folder, is one notebook.
+    return list({file.resolve(): file for file in files}.values())
+
+
+def _recorded_outputs(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The cell's id and the data of every output that carries a row."""
+    try:
+        notebook = json.loads(file.read_text(encoding="utf-8"))
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        outputs = [(cell, output) for cell in cells for output in cell["outputs"]]
+        carrying = [(c, o["data"]) for c, o in outputs if RECORD in o.get("data", {})]
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
+        raise LedgerError(f"{pages.name(file)} is not a notebook") from None
+    for cell, data in carrying:
+        name = cell.get("id", f"number {cells.index(cell) + 1}")
+        if cell.get("execution_count") is None:
+            raise LedgerError(
+                f"{pages.name(file)}, cell {name}: a row in a cell that was never executed"
+            )
+        yield name, data
+
+
+def _believed(data: dict[str, Any], claims: dict[str, Claim]) -> Row:
+    """The row of one output, if what it shows is what its record says."""
+    if not isinstance(data[RECORD], dict):
+        raise LedgerError("a row's record is not a mapping")
+    row = row_from_record(data[RECORD], claims)
+    shown = {key: "".join(v) if isinstance(v, list) else v for key, v in data.items()}
+    if shown != row._repr_mimebundle_():
+        raise LedgerError(
+            f"the row of {row.claim.id} was edited by hand or is out of date: execute the notebook"
+        )
+    return row
+
 
 _CELL = "padding:.2em .45em;border-bottom:1px solid rgba(128,128,128,.45);vertical-align:top;"
 _TABLE = "border-collapse:collapse;margin:.4em 0;line-height:1.35;font-size:.9em"
@@ -141,3 +237,159 @@ def html_table(rows: list[list[str]], numbers: bool = False) -> str:
         f'<div style="overflow-x:auto"><table style="{_TABLE}">'
         f"<thead><tr>{cells('th', head)}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
+
+
+# --- What is true instead, for claims that do not hold as they stand: `data/instead/*.yml`, a
+# file for each paper ------------------------------------------------------------------------------
+#
+# An entry has a list of `claims`, the sentence `instead` that they share, the `cause`, a phrase
+# that is the same for all claims that fall by one slip, and the `weight` of what falls, one of
+# `WEIGHTS`.
+
+
+WEIGHTS = {
+    "theorem": "a numbered statement is false",
+    "part": "a clause or a constant of a numbered statement is false",
+    "proof": "a step of a proof is false, and the statement stands",
+    "remark": "a sentence of the text, a caption or an example is false",
+    "misprint": "a misprint",
+}
+"""What falls, the heaviest first."""
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What is true instead of a claim, why the claim falls, and how much falls with it."""
+
+    sentence: str
+    cause: str
+    weight: str
+
+
+def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
+    """What is true instead of the claims of these papers, by the claim's id.
+
+    Raises `LedgerError` for an entry without a cause, or whose weight is none of `WEIGHTS`.
+    """
+    files = (INSTEAD / f"{paper}.yml" for paper in dict.fromkeys(papers))
+    read = (yaml.load(file.read_text("utf-8"), LOADER) for file in files if file.is_file())
+    return {
+        id: _entry(entry, id) for entries in read for entry in entries for id in entry["claims"]
+    }
+
+
+def what_is_true(papers: Iterable[str]) -> dict[str, str]:
+    """The sentences alone: id -> sentence."""
+    return {id: each.sentence for id, each in true_instead(papers).items()}
+
+
+def causes(told: Mapping[str, Instead], ids: Iterable[str]) -> dict[str, str]:
+    """The causes by which these claims fall, each with the heaviest weight of its claims, in the
+    order of the claims."""
+    order = list(WEIGHTS)
+    found: dict[str, str] = {}
+    for each in (told[id] for id in ids if id in told):
+        heaviest = min(found.get(each.cause, each.weight), each.weight, key=order.index)
+        found[each.cause] = heaviest
+    return found
+
+
+def in_short(board: Scoreboard, told: Mapping[str, Instead]) -> str:
+    """How many of the papers' claims of a board are false, from how many causes, and what falls
+    with them."""
+    theirs = [row for row in board.rows if ".ours." not in row.claim.id]
+    claims = sum(len(each.claims) for each in board.inventories if not each.ours)
+    false = [row.claim.id for row in theirs if row.verdict == REFUTED]
+    weights = Counter(causes(told, false).values())
+    number = weights.total()
+    listed = "; ".join(f"{what} ({weights[w]})" for w, what in WEIGHTS.items() if weights[w])
+    why = f", from {number} cause{'s' * (number > 1)}: {listed}" if false else ""
+    absent = sum(row.verdict == NOT_REPRODUCED for row in theirs)
+    missed = f" {absent} more, tried as printed, did not come out again." if absent else ""
+    return f"Of {claims} claims, {len(false)} are false as stated{why}.{missed}"
+
+
+def _entry(entry: Mapping[str, Any], id: str) -> Instead:
+    cause, weight = entry.get("cause"), entry.get("weight")
+    if not isinstance(cause, str) or not cause.strip():
+        raise LedgerError(f"what is true instead of {id} needs a 'cause'")
+    if weight not in WEIGHTS:
+        raise LedgerError(f"{id}: weight {weight!r} is none of {', '.join(WEIGHTS)}")
+    return Instead(entry["instead"], cause, weight)
+
+
+# --- What a chapter finds, for the head of its page: how many of each verdict, and what falls -----
+
+
+_FEW = 5
+"""So many places in the paper are named in one line."""
+FALLEN = (REFUTED, NOT_REPRODUCED)
+
+
+def verdict_bar(board: Scoreboard) -> View:
+    """A bar with a part for each verdict on the paper's claims, open ones last; and the counts,
+    those of our own claims apart."""
+    counts = {
+        ours: sum((given for each, given in board.counts if each.ours == ours), Counter[str]())
+        for ours in (False, True)
+    }
+    parts = "".join(
+        f'<span style="flex:{counts[False][v]};min-width:.2em;background:{COLOURS[v]}"></span>'
+        for v in _in_order(counts[False])
+    )
+    lines = [(given, "of our own" if ours else "claims") for ours, given in counts.items() if given]
+    words = "; ".join(_counted(given, what, str) for given, what in lines)
+    legend = "<br>".join(_counted(given, what, badge) for given, what in lines)
+    strip = f'<div role="img" aria-label="{escape(words)}" style="display:flex;height:1em">'
+    return View(f'{strip}{parts}</div><div style="line-height:1.8">{legend}</div>', words)
+
+
+def _in_order(given: Counter[str]) -> list[str]:
+    return [verdict for verdict in (*VERDICTS, OPEN) if given[verdict]]
+
+
+def _counted(given: Counter[str], what: str, name: Callable[[str], str]) -> str:
+    listed = ", ".join(f"{given[verdict]} {name(verdict)}" for verdict in _in_order(given))
+    return f"{given.total()} {what}: {listed}"
+
+
+def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
+    """The claims of a board that fall, each linked to its card, with what is true instead, those
+    with one sentence together; after them the names of those that hold, with a reading or without.
+
+    Parameters: `told`, the claim's id -> one sentence, mathematics between dollars. A claim without
+    one shows what it says. Raises `LedgerError` for an id that no inventory of
+    the board has.
+    """
+    known = {claim.id for inventory in board.inventories for claim in inventory.claims}
+    if strangers := sorted(told.keys() - known):
+        raise LedgerError(f"no claim {strangers[0]!r} in the inventory")
+    cells, lines = [["claim", "where", "verdict"]], []
+    for (verdict, what), rows in alike(board, told, FALLEN).items():
+        places = list(dict.fromkeys(row.claim.at for row in rows))
+        where = ", ".join(places) if len(places) <= _FEW else f"{len(places)} places"
+        links = ", ".join(link(row, board.folder) for row in rows)
+        cells += [[links, escape(where), badge(verdict)], [mathematics(what)]]
+        names = ", ".join(row.claim.id for row in rows)
+        lines.append(f"{names} | {where} | {verdict}\n  {what}")
+    for verdict, words in ((WITH_READING, "as its card says"), (REPRODUCED, "as stated")):
+        if held := [row for row in board.rows if row.verdict == verdict]:
+            names = ", ".join(link(row, board.folder) for row in held)
+            cells += [[f"{badge(verdict)} {words}: {names}"]]
+            lines.append(f"{verdict} {words}: {', '.join(row.claim.id for row in held)}")
+    return View(html_table(cells), "\n".join(lines))
+
+
+def alike(
+    board: Scoreboard, told: Mapping[str, str], verdicts: Sequence[str]
+) -> dict[tuple[str, str], list[Row]]:
+    """The rows of these verdicts, those of one verdict and one sentence together."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in (r for verdict in verdicts for r in board.rows if r.verdict == verdict):
+        what = told.get(row.claim.id) or _reading_or_claim(row)
+        found.setdefault((row.verdict, what), []).append(row)
+    return found
+
+
+def _reading_or_claim(row: Row) -> str:
+    return f"Read as: {row.reading.taken}" if row.reading else f"Claimed: {row.claim.says}"

@@ -17,13 +17,9 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.evidence import Evidence, to_json
-from reluflow.ledger.instead import Instead, true_instead
-from reluflow.ledger.known import SURVIVED
-from reluflow.ledger.numbers import printed
-from reluflow.ledger.rows import Row
-from reluflow.ledger.scoreboard import scoreboard
+from reluflow.ledger.evidence import Evidence, LedgerError, printed, to_json
+from reluflow.ledger.rows import SURVIVED, Row
+from reluflow.ledger.scoreboard import Instead, scoreboard, true_instead
 from reluflow.places import CHAPTERS, SEAL
 
 NOTHING = "-"
@@ -34,7 +30,7 @@ _WIDTH = 24
 def seal(rows: Sequence[Row], told: Mapping[str, Instead]) -> str:
     """The lines of the seal: the number of rows, then a line for each, by id.
 
-    Parameters: `rows` of the book's ledger; `told`, as `reluflow.ledger.instead` reads it.
+    Parameters: `rows` of the book's ledger; `told`, as `reluflow.ledger.scoreboard` reads it.
     """
     lines = [_line(row, told.get(row.claim.id)) for row in rows]
     return "\n".join([f"{len(lines)} claims", *sorted(lines)]) + "\n"

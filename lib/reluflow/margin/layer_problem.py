@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
 from reluflow.margin.certificates import LayerCell
-from reluflow.margin.curves import span
-from reluflow.margin.problem import KINK
-from reluflow.margin.programs import Solution, least_length
+from reluflow.margin.kkt import KINK
+from reluflow.margin.max_margin import Solution, least_length
+from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network
 
 CELLS = 5000

@@ -5,7 +5,7 @@ formed. Its end is still as far from the limit as 1 / log(1/L), or farther, so i
 KKT point of the margin problem; that is accepted only if the flow comes nearer to it at the
 expected rate (`reluflow.margin.confirm`) and stays there (`reluflow.margin.stays`). Where units
 that vanish do so too slowly, the flow is continued with the pulls' temperature held fixed
-(`reluflow.flows.frozen`).
+(`reluflow.flows.fields`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Polar
-from reluflow.flows.fields import GradientFlow
-from reluflow.flows.frozen import FrozenFlow
-from reluflow.flows.integrate import FlowPath, integrate
-from reluflow.flows.legs import then
+from reluflow.flows.fields import FrozenFlow, GradientFlow
+from reluflow.flows.integrate import FlowPath, integrate, then
 from reluflow.losses import Loss
-from reluflow.margin.confirm import Seen, candidate, doubt
-from reluflow.margin.kkt import kkt
-from reluflow.margin.polish import Stationary
-from reluflow.margin.problem import margins, scaled
+from reluflow.margin.confirm import Seen, Stationary, candidate, doubt
+from reluflow.margin.kkt import kkt, margins, scaled
 from reluflow.margin.stays import curvature, departs
 from reluflow.networks.indexed import Network
 

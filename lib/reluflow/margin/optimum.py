@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.margin import layer_problem, two_layers
 from reluflow.margin.certificates import Aligned, Cellwise, Certificate, LayerCells, Shorter
-from reluflow.margin.curves import fitted, shorter, span
-from reluflow.margin.problem import KINK
-from reluflow.margin.programs import least_length
-from reluflow.margin.second_order import second_order
+from reluflow.margin.kkt import KINK
+from reluflow.margin.max_margin import least_length
+from reluflow.margin.second_order import fitted, second_order, shorter, span
 from reluflow.networks.indexed import Network
 
 EQUAL = 1e-6

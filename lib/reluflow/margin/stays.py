@@ -19,9 +19,8 @@ from scipy.linalg import null_space
 from reluflow.flows.charts import LOG_LOSS
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Pieces
-from reluflow.margin.kkt import idle_units
-from reluflow.margin.polish import Stationary
-from reluflow.margin.problem import KINK
+from reluflow.margin.confirm import Stationary
+from reluflow.margin.kkt import KINK, idle_units
 from reluflow.networks.indexed import Network
 
 CURVED = 1e-6

@@ -27,8 +27,8 @@ from scipy.optimize import nnls
 from reluflow.errors import InputError
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.margin.certificates import Column, Family
-from reluflow.margin.problem import KINK
-from reluflow.margin.programs import Solution, least_sum
+from reluflow.margin.kkt import KINK
+from reluflow.margin.max_margin import Solution, least_sum
 from reluflow.networks.indexed import Network
 
 UNUSED = 1e-7

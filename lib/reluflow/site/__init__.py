@@ -7,10 +7,10 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from reluflow.site import book, downloads, explorer, front, index, reference, tables
+from reluflow.site import board, book, downloads, explorer, front
 from reluflow.site.board import Board
-from reluflow.site.errata import Errata
-from reluflow.site.theme import dress
+from reluflow.site.explorer import Errata
+from reluflow.site.front import dress
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -19,9 +19,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", downloads.repository_buttons)
     app.connect("builder-inited", lambda app: book.board())  # before a page meets a broken row
     app.connect("builder-inited", offers.begin)
-    app.connect("doctree-read", tables.dress)
+    app.connect("doctree-read", board.dress)
     app.connect("html-page-context", offers.offer)
-    app.connect("autodoc-process-docstring", reference.plain)
+    app.connect("autodoc-process-docstring", front.plain)
     app.connect("build-finished", offers.end)
     app.add_directive("first-picture", front.FirstPicture)
     app.add_role("count", front.count)
@@ -31,10 +31,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("scoreboard", Board)
     app.add_directive("explorer", explorer.Explorer)
     app.connect("config-inited", _leave_to_the_pages)
-    app.connect("html-page-context", index.add_scripts)
+    app.connect("html-page-context", board.add_scripts)
     app.connect("html-page-context", explorer.add_scripts)
     app.connect("html-page-context", dress, priority=900)
-    app.connect("build-finished", index.write)
+    app.connect("build-finished", board.write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

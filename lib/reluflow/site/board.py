@@ -2,27 +2,117 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from html import escape
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx.application import Sphinx
 
-from reluflow.ledger.display import OPEN, badge, mathematics
-from reluflow.ledger.instead import Instead, in_short
+from reluflow.ledger.cards import as_csv, typeset, why
 from reluflow.ledger.inventory import KINDS, Inventory
-from reluflow.ledger.known import WAYS
-from reluflow.ledger.listing import why
-from reluflow.ledger.rows import Row
-from reluflow.ledger.scoreboard import Scoreboard, link
-from reluflow.ledger.verdict import NOT_REPRODUCED, REFUTED, VERDICTS
-from reluflow.ledger.words import typeset
+from reluflow.ledger.rows import (
+    NOT_REPRODUCED,
+    OPEN,
+    REFUTED,
+    VERDICTS,
+    WAYS,
+    Row,
+    badge,
+    mathematics,
+)
+from reluflow.ledger.scoreboard import Instead, Scoreboard, in_short, link
 from reluflow.site import book
-from reluflow.site.index import CSV
+
+# --- The tables that cells show, set in type when the pages are built -----------------------------
+#
+# A notebook stores what pandas prints, which is compared when the notebook runs again. A page shows
+# the same table with its mathematics, numbers and truth values as a reader writes them, as the
+# cards of claims do.
+
+
+LITERALS = {
+    "True": "yes", "False": "no", "None": "–", "nan": "–", "NaN": "–", "inf": "∞", "-inf": "−∞"
+}  # fmt: skip
+"""What Python prints in a cell of its own, and what a reader sees."""
+MANY = 4
+"""So many words in a cell make a column of words, which is not pressed to one word a line."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_CELL = re.compile(r"<(t[dh])\b([^>]*)>([^<]*)(?=</t[dh]>)")
+_PANDAS = 'class="dataframe"'
+_TIMES = re.compile(r"(?<=\d) x (?=\d)")
+_PER_CENT = re.compile(r"(?<=\d) ?%")
+_INTERVAL = re.compile(r"\([≈−\d.]+(?:\s%)? to [≈−\d.]+(?:\s%)?\)")
+
+
+def dress(app: Sphinx, document: nodes.document) -> None:
+    """Set all tables of a page in type."""
+    for shown in document.findall(nodes.raw):
+        if _PANDAS in (table := shown.astext()):
+            shown.children = [nodes.Text(dressed(table))]
+
+
+def dressed(table: str) -> str:
+    """A table of pandas, as HTML, with the words of its cells and heads set in type."""
+    head, end, body = table.partition("</thead>")
+    return _CELL.sub(_set, head) + end + _CELL.sub(_cell, body)
+
+
+def _cell(found: re.Match[str]) -> str:
+    """A cell of the body; heads break wherever they may."""
+    many = len(_WORD.findall(unescape(found[3]))) >= MANY
+    return _set(found, ' class="words"' if many else "")
+
+
+def _set(found: re.Match[str], kind: str = "") -> str:
+    return f"<{found[1]}{found[2]}{kind}>{in_type(unescape(found[3]).strip())}"
+
+
+def in_type(words: str) -> str:
+    """What a cell says, as HTML; an interval is not broken, but may stand below its number."""
+    if words in LITERALS:
+        return LITERALS[words]
+    html = typeset(_PER_CENT.sub("\u00a0%", _TIMES.sub(" × ", words)))
+    return _INTERVAL.sub(r'<span class="tie">\g<0></span>', html)
+
+
+# --- The settled claims beside the pages: as a file to download, and for the page that
+# searches -----------------------------------------------------------------------------------------
+
+
+CSV = "claims.csv"
+_SCRIPT = "claims.js"
+_SEARCHED = ("id", "at", "says", "verdict", "page")
+
+
+def write(app: Sphinx, failed: Exception | None) -> None:
+    """Write both files below `_static` of the built pages."""
+    if failed or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    (static / CSV).write_text(as_csv(book.records()), encoding="utf-8", newline="")
+    claims = [{name: record[name] for name in _SEARCHED} for record in book.records()]
+    # A script, for a page that is opened from a folder may not read other files.
+    script = f"const CLAIMS = {json.dumps(claims, ensure_ascii=False)};\n"
+    (static / _SCRIPT).write_text(script, encoding="utf-8")
+
+
+def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Give the search page the claims and what searches them."""
+    if page == "search":
+        own = (_SCRIPT, "vendor/minisearch/minisearch.js", "pages/search.js")
+        # MathJax comes last, for what is found has formulas.
+        for name in (*own, app.config.mathjax_path):
+            app.add_js_file(name, loading_method="defer")
+        app.add_css_file("pages/board.css")
+
 
 _OURS = "ours"
 _LONG = 180

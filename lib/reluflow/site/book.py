@@ -6,10 +6,9 @@ from functools import cache
 
 from sphinx.errors import ExtensionError
 
-from reluflow.ledger.errors import LedgerError
-from reluflow.ledger.instead import Instead, true_instead
-from reluflow.ledger.listing import listing
-from reluflow.ledger.scoreboard import Scoreboard, scoreboard
+from reluflow.ledger.cards import listing
+from reluflow.ledger.evidence import LedgerError
+from reluflow.ledger.scoreboard import Instead, Scoreboard, scoreboard, true_instead
 from reluflow.places import CHAPTERS
 
 

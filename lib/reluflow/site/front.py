@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections import Counter
 from functools import cache
 from html import escape
@@ -18,13 +19,103 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst.directives.images import Image
 from docutils.parsers.rst.states import Inliner
+from sphinx.application import Sphinx
 
-from reluflow.ledger.display import COLOURS, OPEN, badge
-from reluflow.ledger.instead import WEIGHTS, causes
-from reluflow.ledger.verdict import REFUTED, VERDICTS
+from reluflow.ledger.rows import COLOURS, OPEN, REFUTED, VERDICTS, badge
+from reluflow.ledger.scoreboard import WEIGHTS, causes
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
+
+# --- What the book's theme leaves out of a page: what the page is about, and names for its
+# parts --------------------------------------------------------------------------------------------
+
+
+LONGEST = 300
+# A formula with the brackets and stops that touch it.
+_TOUCHED = re.compile(r"([(\[]*)(<span class=\"math[^>]*>[^<]*</span>)([.,;:?!)\]]*)")
+
+
+def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Complete what the page's template is given, after the theme has had its turn."""
+    context["page_description"] = description(tree) if tree else ""
+    # No page runs its cells on a server, and Sphinx would declare this script's names twice.
+    context["script_files"] = [js for js in context["script_files"] if not _runs_cells(js)]
+    # No line begins with the comma behind a formula.
+    body = _TOUCHED.sub(_tied, context.get("body", ""))
+    # The bibliography is a list, and docutils does not call its entries list items.
+    context["body"] = body.replace('"doc-biblioentry"', '"listitem"')
+    # The theme gives the buttons that unfold the sidebar no name.
+    tree_of_pages = context["generate_toctree_html"]
+
+    def named(*args: Any, **options: Any) -> Any:
+        soup = tree_of_pages(*args, **options)
+        for button in soup.select("summary") if soup else ():
+            button["aria-label"] = f"Pages below {button.find_parent('li').a.get_text(strip=True)}"
+        return soup
+
+    context["generate_toctree_html"] = named
+
+
+def description(tree: nodes.document) -> str:
+    """The first sentences of a page, after the line that names its paper."""
+    told = ""
+    for paragraph in tree.findall(nodes.paragraph):
+        if not isinstance(paragraph[0], nodes.emphasis):
+            for sentence in re.split(r"(?<=[.?!])(?<! al\.) ", paragraph.astext()):
+                if told and len(told) + len(sentence) > LONGEST:
+                    break
+                told = f"{told} {sentence}".strip()
+            break
+    return " ".join(told.split())
+
+
+def _tied(found: re.Match[str]) -> str:
+    return f'<span class="tie">{found[0]}</span>' if found[1] or found[3] else found[0]
+
+
+def _runs_cells(script: Any) -> bool:
+    return "thebe" in f"{script.filename} {script.attributes.get('body')}"
+
+
+# --- The library's docstrings, which are plain text, as reStructuredText for the reference
+# page ---------------------------------------------------------------------------------------------
+
+
+_ENTRY = re.compile(r"(\{?[\w.]+\}?) {2,}(\S.*)")
+_LITERAL = re.compile(r"(`[^`]+`)")
+_PARTS = re.compile(r"^(Parameters|Returns|Raises)\b")
+
+
+def plain(app: Sphinx, what: str, name: str, object: Any, options: Any, lines: list[str]) -> None:
+    """Turn columns of names and what they mean into a list, and backticks into code; what else
+    would be markup stands for itself."""
+    shown: list[str] = []
+    within = False  # a list of names, whose lines go on where they are indented
+    for line in lines:
+        if entry := _ENTRY.fullmatch(line):
+            shown += [_typed(entry[1]), f"    {_typed(entry[2])}"]
+            within = True
+        elif within and line.startswith(" "):
+            shown.append(f"    {_typed(line.strip())}")
+        else:
+            within = False
+            shown += (
+                ["", f"**{part[1]}**{_typed(line[part.end() :])}"]
+                if (part := _PARTS.match(line))
+                else [_typed(line)]
+            )
+    lines[:] = shown
+
+
+def _typed(words: str) -> str:
+    pieces = _LITERAL.split(words)
+    return "".join(f"`{p}`" if p.startswith("`") else _escaped(p) for p in pieces)
+
+
+def _escaped(words: str) -> str:
+    return re.sub(r"([*|\\])|(?<=\w)(_)(?!\w)", r"\\\1\2", words)
+
 
 ALL = "all"
 CAUSES = "causes"

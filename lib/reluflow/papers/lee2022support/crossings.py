@@ -12,9 +12,7 @@ import sympy
 from numpy.typing import ArrayLike, NDArray
 from sympy import Matrix, Rational, sqrt
 
-from reluflow.bruteforce import integrate
 from reluflow.falsify import Instance, Statement, given
-from reluflow.flows.activity import crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import parallel_classes
 from reluflow.instances import Arrays, Draws, extended
@@ -24,6 +22,8 @@ from reluflow.papers.lee2022support.norm import OVERSHOOT, ROUNDING, SMALL, rate
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     assumptions,
+    crossings,
+    integrate,
     meets,
     small_flows,
     smallest_force,

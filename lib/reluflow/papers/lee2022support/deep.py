@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -15,15 +15,162 @@ from reluflow import rational
 from reluflow.approx import on_grain
 from reluflow.falsify import Instance, Report, Statement, planted, survey
 from reluflow.flows.affine import affine_descent, affine_flow
-from reluflow.flows.layered_flow import flow_to_flip
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, note
 from reluflow.networks import gradient, loss
-from reluflow.networks.draws import network_draws, side_by_side, weights_of
-from reluflow.networks.layered import Passes, Weights, backpropagate, descend, squared_norms
-from reluflow.networks.layered_autograd import autograd
+from reluflow.networks.indexed import Passes, Weights, backpropagate, descend, squared_norms
 from reluflow.papers.lee2022support.setting import assumptions
 from reluflow.statistics import normal_interval
+
+# --- Random layered networks on random data, ordinary and adversarial -----------------------------
+
+
+NetworkArrays = dict[str, NDArray]
+NetworkDraws = dict[str, Callable[[np.random.Generator], NetworkArrays]]
+
+Entries = Callable[[tuple[int, int]], NDArray]
+"""A matrix of this shape."""
+
+
+def network_draws() -> NetworkDraws:
+    """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data.
+
+    Normal weights; nonnegative data; weights of sizes from 1e-2 to 1e2; small integers, where many
+    units sit exactly on a kink; and a layer with no active unit.
+    """
+
+    def normal(rng: np.random.Generator) -> NetworkArrays:
+        return _network(rng, rng.standard_normal, rng.standard_normal)
+
+    def nonnegative(rng: np.random.Generator) -> NetworkArrays:
+        return _network(rng, rng.standard_normal, lambda shape: rng.uniform(0.0, 1.0, shape))
+
+    def uneven(rng: np.random.Generator) -> NetworkArrays:
+        def entries(shape: tuple[int, int]) -> NDArray:
+            return rng.standard_normal(shape) * 10.0 ** rng.uniform(-2.0, 2.0)
+
+        return _network(rng, entries, rng.standard_normal)
+
+    def kinks(rng: np.random.Generator) -> NetworkArrays:
+        def whole(shape: tuple[int, int]) -> NDArray:
+            return rng.integers(-1, 2, shape).astype(float)
+
+        return _network(rng, whole, whole)
+
+    def dead(rng: np.random.Generator) -> NetworkArrays:
+        item = nonnegative(rng)
+        return {**item, "W1": -np.abs(item["W1"])}
+
+    return {
+        "normal": normal,
+        "nonnegative data": nonnegative,
+        "uneven": uneven,
+        "kinks": kinks,
+        "dead layer": dead,
+    }
+
+
+def _network(rng: np.random.Generator, entries: Entries, data: Entries) -> NetworkArrays:
+    sizes = [int(k) for k in rng.integers(1, 7, int(rng.integers(3, 7)))]
+    n = int(rng.integers(1, 5))
+    item = {"X": data((n, sizes[0])), "Y": data((n, sizes[-1]))}
+    for m, (fan_in, out) in enumerate(pairwise(sizes), start=1):
+        item[f"W{m}"] = entries((out, fan_in))
+    return item
+
+
+def weights_of(item: Mapping[str, NDArray]) -> list[NDArray]:
+    """The weights W1, W2, ... of an instance in order."""
+    return [item[f"W{m}"] for m in range(1, 1 + sum(name.startswith("W") for name in item))]
+
+
+def side_by_side(
+    count: int, widths: tuple[int, ...], n: int, rng: np.random.Generator
+) -> tuple[list[NDArray], NDArray, NDArray]:
+    """`count` networks of these widths (d, h_1, ..., h_l) with n data each: W^(m), X and Y.
+
+    The weights are normal with variance 2 / h_{m-1}, the data uniform in (0, 1).
+    """
+    weights = [
+        rng.normal(0.0, np.sqrt(2.0 / fan_in), (count, out, fan_in))
+        for fan_in, out in pairwise(widths)
+    ]
+    X = rng.uniform(0.0, 1.0, (count, n, widths[0]))
+    return weights, X, rng.uniform(0.0, 1.0, (count, n, widths[-1]))
+
+
+# --- The gradients of layered networks by automatic differentiation: a route of its own -----------
+#
+# torch is imported when it is first needed.
+
+
+def autograd(
+    weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike, last: str = "linear"
+) -> tuple[float, list[NDArray]]:
+    """Loss 1/2 sum_i |f(x_i) - y_i|^2 of a layered ReLU network and its gradients, by torch.
+
+    Parameters: weights W^(m) (h_m, h_{m-1}), X (n, d), Y (n, h_l), the last layer "linear" or
+    "relu". Returns the loss and dL/dW^(m), one array for each layer.
+    """
+    import torch
+
+    layers = [torch.tensor(np.asarray(W, float), requires_grad=True) for W in weights]
+    out = torch.tensor(np.asarray(X, float))
+    for m, W in enumerate(layers, start=1):
+        out = out @ W.T
+        if m < len(layers) or last == "relu":
+            out = torch.relu(out)
+    value = 0.5 * ((out - torch.tensor(np.asarray(Y, float))) ** 2).sum()
+    found = torch.autograd.grad(value, layers)
+    return float(value.detach()), [g.numpy() for g in found]
+
+
+# --- The gradient flow of one layered ReLU network up to the first change of an activation --------
+
+
+def flow_to_flip(
+    weights: Weights, X: NDArray, Y: NDArray, until: float
+) -> tuple[list[NDArray], bool]:
+    """The gradient flow of one network by DOP853, up to the first change of an activation.
+
+    Returns the weights there, or at t = `until`, and whether a change came first. A change comes
+    where a pre-activation is down to 1e-8 of the largest: a flow can also come to slide along the
+    boundary, and there the solver would go on in ever smaller steps.
+    """
+    ends = np.cumsum([W.size for W in weights])[:-1]
+
+    def layers(flat: NDArray) -> list[NDArray]:
+        return [v.reshape(W.shape) for v, W in zip(np.split(flat, ends), weights, strict=True)]
+
+    def hidden(flat: NDArray) -> NDArray:
+        *before, _ = layers(flat)
+        x, found = X, []
+        for W in before:
+            found.append(x @ W.T)
+            x = np.maximum(found[-1], 0.0)
+        return np.concatenate(found, axis=1)
+
+    start = np.concatenate([W.ravel() for W in weights])
+    sides, size = np.sign(hidden(start)), float(np.abs(hidden(start)).max())
+
+    def margin(_: float, flat: NDArray) -> float:
+        # A unit behind a dead layer is at zero until a unit of that layer changes.
+        off = np.min(sides * hidden(flat), initial=size, where=sides != 0.0)
+        return float(off) - 1e-8 * size
+
+    margin.terminal = True  # type: ignore[attr-defined]
+    if margin(0.0, start) < 0.0:
+        return list(weights), True
+
+    def velocity(_: float, flat: NDArray) -> NDArray:
+        found = backpropagate(layers(flat), X, Y).gradients
+        return -np.concatenate([G.ravel() for G in found])
+
+    found = solve_ivp(
+        velocity, (0.0, until), start, method="DOP853", rtol=1e-11, atol=1e-13, events=margin
+    )
+    return layers(found.y[:, -1]), found.status == 1
+
 
 # --- One layer of many neurons (Appendix B of Lee et al. 2022a): its neurons do not see each
 # other --------------------------------------------------------------------------------------------

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
-from reluflow.bruteforce import data_on, first_continuations, integrate, plain_descent
 from reluflow.exact import fractions
 from reluflow.falsify import Instance, Statement, given, survey
-from reluflow.flows.activity import crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
 from reluflow.instances import ORDINARY, data_draws, extended, readable_data
@@ -26,11 +24,16 @@ from reluflow.papers.lee2022support.setting import (
     assumptions,
     common_point,
     continuation_sides,
+    crossings,
+    data_on,
+    first_continuations,
     foot,
+    integrate,
     meets,
     on_boundary,
     on_several,
     others_off,
+    plain_descent,
     unit_of_norm,
 )
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from reluflow import rational
 from reluflow.approx import approx, on_grain
-from reluflow.bruteforce import plain_descent
 from reluflow.datasets import Dataset, load, select, settings
 from reluflow.datasets import initial_points as starting_points
 from reluflow.errors import InputError
@@ -24,7 +23,12 @@ from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, cell_bound, enumerable, local_minima
 from reluflow.ledger import Counterexample, bound, deviation, fact, note
 from reluflow.networks import loss
-from reluflow.papers.lee2022support.setting import assumptions, check_assumptions, smallest_force
+from reluflow.papers.lee2022support.setting import (
+    assumptions,
+    check_assumptions,
+    plain_descent,
+    smallest_force,
+)
 from reluflow.progress import progress
 
 # --- The experiments of Section 5 and Appendix G: data, starts, flows, descents and their

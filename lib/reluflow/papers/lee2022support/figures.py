@@ -14,27 +14,32 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.figures import frame, style
 from reluflow.figures.curves import loss_curves, preactivations
 from reluflow.figures.frame import Window, fresh
-from reluflow.figures.shares import share_points
-from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels
-from reluflow.figures.weight_flow import EVENT_WORDS, annotate_minima, flow, stationary_sets
+from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels, share_points
 from reluflow.figures.weight_space import (
+    WEIGHT_FLOW_EVENT_WORDS,
     activation_boundaries,
+    annotate_minima,
+    box_around,
     cells,
+    flow,
+    flow3d,
     loss_levels,
+    plane,
     solution_lines,
+    stationary_sets,
+    weight_box,
     weight_plane,
 )
-from reluflow.figures.weight_space3d import box_around, flow3d, plane, weight_box
-from reluflow.flows.activity import Crossing, crossings
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import StationarySet, enumerate_cells, local_minima, virtual_minimum
 from reluflow.networks import gradient, loss
-from reluflow.networks.layered import Passes, backpropagate
+from reluflow.networks.indexed import Passes, backpropagate
 from reluflow.papers.lee2022support.deep import labels_of
 from reluflow.papers.lee2022support.dynamics import alpha_star
 from reluflow.papers.lee2022support.examples import Experiment
 from reluflow.papers.lee2022support.linear import LinearNeuron
+from reluflow.papers.lee2022support.setting import Crossing, crossings
 
 # --- The figures of Lee, Sim & Ye 2022a, and ours beside them, from computed objects --------------
 
@@ -130,7 +135,9 @@ def space_flows(
         flow3d(ax, line, "linear flow", events=False)
         for event in line.events:
             falls = event.kind == "deactivate"
-            label = EVENT_WORDS["linear"][event.kind].replace("_i", f"_{{{event.datum + 1}}}")
+            label = WEIGHT_FLOW_EVENT_WORDS["linear"][event.kind].replace(
+                "_i", f"_{{{event.datum + 1}}}"
+            )
             ax.plot(*line.at(np.array([event.t])).T, ls="", marker="v" if falls else "^", ms=7.5,
                     mfc=style.CURVES["linear flow"].colour if falls else "white",
                     mec=style.CURVES["linear flow"].colour, zorder=5.0,

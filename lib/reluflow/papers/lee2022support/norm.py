@@ -14,7 +14,6 @@ from reluflow import rational
 from reluflow.approx import approx
 from reluflow.exact import polynomial
 from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
-from reluflow.flows.activity import visited_cells
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory, largest_norm_drop
 from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
@@ -35,6 +34,7 @@ from reluflow.papers.lee2022support.setting import (
     start_direction,
     starts_of,
     unit_of_norm,
+    visited_cells,
     within,
 )
 from reluflow.papers.lee2022support.small_flows import (

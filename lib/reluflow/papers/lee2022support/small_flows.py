@@ -15,32 +15,35 @@ from scipy.optimize import brentq
 
 from reluflow import rational
 from reluflow.approx import counted, on_grain
-from reluflow.bruteforce import plain_descent
 from reluflow.exact import fractions, solve
 from reluflow.falsify import Instance, Statement, given
-from reluflow.flows.activity import Crossing, crossings, deactivated, reactivations, visited_cells
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.planar import planar_flows_of
-from reluflow.flows.planar_cells import virtual_minima
 from reluflow.flows.segment import Segment, segment
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import local_minima, rank
 from reluflow.instances import KINDS, ORDINARY, Arrays, Draws, data_draws, draw_many, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support.planar import planar_flows_of, virtual_minima
 from reluflow.papers.lee2022support.setting import (
     NORMS,
+    Crossing,
     assumptions,
+    crossings,
+    deactivated,
     directed,
     flows_of,
     guaranteed_radius,
     meets,
     nontrivial,
+    plain_descent,
     random_direction,
+    reactivations,
     root_radius,
     small,
     small_flows,
     smallest_force,
+    visited_cells,
 )
 from reluflow.statistics import wilson
 

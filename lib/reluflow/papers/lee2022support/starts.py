@@ -12,9 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import differential_evolution
 
-from reluflow.bruteforce import integrate, plain_descent
 from reluflow.falsify import Instance, Statement, given, survey
-from reluflow.flows.activity import crossings, deactivated, reactivations, visited_cells
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import segment
 from reluflow.flows.trajectory import Trajectory
@@ -25,15 +23,21 @@ from reluflow.networks import loss
 from reluflow.papers.lee2022support.setting import (
     NORMS,
     assumptions,
+    crossings,
+    deactivated,
     directed,
     forced,
     guaranteed_radius,
+    integrate,
     meets,
     nontrivial,
+    plain_descent,
+    reactivations,
     small_flows,
     smallest_force,
     start_direction,
     unit_of_norm,
+    visited_cells,
 )
 from reluflow.papers.lee2022support.small_flows import leaving_draws, sign_changes
 from reluflow.rational import preactivation_polynomial

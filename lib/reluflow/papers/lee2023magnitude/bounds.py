@@ -16,13 +16,17 @@ from scipy.optimize import brentq
 from reluflow.approx import on_grain
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.charts import TIME
-from reluflow.flows.half_angles import log_tan
-from reluflow.flows.orbit import orbits
-from reluflow.flows.phases import nullcline
-from reluflow.flows.population import PopulationPath, pull, recorded_path
 from reluflow.instances import extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude.population import (
+    PopulationPath,
+    log_tan,
+    nullcline,
+    orbits,
+    pull,
+    recorded_path,
+)
 from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, magnitude_bounds
 
 # --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------

@@ -17,10 +17,10 @@ from sympy.calculus.singularities import singularities
 
 from reluflow.approx import approx
 from reluflow.falsify import Draw, Instance, Report, Statement, given
-from reluflow.flows.balanced_chain import balanced_chain, unit_hypergeometric
-from reluflow.flows.population import pull
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude.chains import balanced_chain, unit_hypergeometric
+from reluflow.papers.lee2023magnitude.population import pull
 from reluflow.papers.lee2023magnitude.setting import Start, implicit_printed
 
 # --- Lemma C.2: u' = f(u, t), v' = g(v, t), f <= g and u(t_0) <= v(t_0) are said to give u <=

@@ -17,8 +17,6 @@ from scipy.integrate import solve_ivp
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.falsify import Statement, given
-from reluflow.flows.phases import nullcline
-from reluflow.flows.population import pull
 from reluflow.instances import Arrays, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import descents
@@ -32,6 +30,7 @@ from reluflow.papers.lee2023magnitude.descents import (
     statement,
     to_the_limit,
 )
+from reluflow.papers.lee2023magnitude.population import nullcline, pull
 from reluflow.papers.lee2023magnitude.setting import (
     Start,
     angle_rates,

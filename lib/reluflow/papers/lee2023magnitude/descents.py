@@ -13,10 +13,9 @@ import numpy as np
 from mpmath import mpf
 
 from reluflow.falsify import Instance, Report, Statement, given
-from reluflow.flows.phases import nullcline
-from reluflow.flows.population import PopulationPath
 from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Evidence, Reading, fact, note
+from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline
 from reluflow.papers.lee2023magnitude.setting import Range, Start, bounds_exact_pull, step_limit
 
 # --- Population descents that the statements of Section 4 and Appendix A are tried on -------------
@@ -260,7 +259,7 @@ def broken(report: Report) -> list[Evidence]:
 
 # --- Second routes for the descent statements: plain vector steps in high precision ---------------
 #
-# They share no code with `reluflow.flows.population`. `quadrature_step` does not even use Lemma
+# They share no code with `population`. `quadrature_step` does not even use Lemma
 # 2.1: for x ~ N(0, I) the plane of w and w* suffices, and there x = rho e(alpha) with E rho^2 = 2,
 # so
 #

@@ -15,9 +15,15 @@ from scipy.stats import f as f_law
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.flows.phases import RISING, SHAPES, TURNING, phases, shape_of
-from reluflow.flows.population import PopulationPath
 from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.papers.lee2023magnitude.population import (
+    RISING,
+    SHAPES,
+    TURNING,
+    PopulationPath,
+    phases,
+    shape_of,
+)
 from reluflow.papers.lee2023magnitude.runs import (
     DATA,
     DIMENSION,

@@ -14,9 +14,9 @@ from scipy.optimize import brentq
 
 from reluflow.approx import approx
 from reluflow.falsify import survey
-from reluflow.flows.population import PopulationPath, pull
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.papers.lee2023magnitude import setting
+from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
 from reluflow.papers.lee2023magnitude.runs import (
     DATA,
     DIMENSION,

@@ -14,22 +14,35 @@ from scipy.interpolate import CubicHermiteSpline
 from reluflow.figures import style
 from reluflow.figures.frame import Window, fresh, halo_text
 from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.figures.weight_flow import flow, stationary_sets
-from reluflow.figures.weight_space import activation_boundaries, loss_levels, weight_plane
+from reluflow.figures.weight_space import (
+    activation_boundaries,
+    flow,
+    loss_levels,
+    stationary_sets,
+    weight_plane,
+)
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.chain import ChainPath
-from reluflow.flows.half_angles import angle, log_tan
-from reluflow.flows.orbit import orbits
-from reluflow.flows.passage_times import time_to_angle, time_to_loss
-from reluflow.flows.phases import dip_from_teacher_norm, nullcline, phases, threshold_norm
-from reluflow.flows.population import PopulationPath, pull
 from reluflow.geometry import local_minima
 from reluflow.papers.lee2023magnitude import laws, setting
 from reluflow.papers.lee2023magnitude.bounds import norm_range, room
+from reluflow.papers.lee2023magnitude.chains import ChainPath
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.experiments import distance
 from reluflow.papers.lee2023magnitude.figure_3 import Restarts
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
+from reluflow.papers.lee2023magnitude.population import (
+    PopulationPath,
+    angle,
+    dip_from_teacher_norm,
+    log_tan,
+    nullcline,
+    orbits,
+    phases,
+    pull,
+    threshold_norm,
+    time_to_angle,
+    time_to_loss,
+)
 from reluflow.papers.lee2023magnitude.rates import best_norm
 from reluflow.papers.lee2023magnitude.record import DeepRun
 from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, magnitude_curves

@@ -22,11 +22,17 @@ from scipy.special import betainc, betaincinv, ndtr
 from reluflow.errors import InputError
 from reluflow.exact import null_vectors
 from reluflow.falsify import Instance, Statement, given, survey
-from reluflow.flows.gaussian import imbalance, parameter_flow, quadrature_gradient
-from reluflow.flows.half_angles import angle
-from reluflow.flows.population import coordinates, population_flow, population_gradient
 from reluflow.geometry import Cells, enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.papers.lee2023magnitude.population import (
+    angle,
+    coordinates,
+    imbalance,
+    parameter_flow,
+    population_flow,
+    population_gradient,
+    quadrature_gradient,
+)
 from reluflow.rational import rationals
 
 # --- Second route: the matrices of Lemma 2.1 and Proposition B.1 by quadrature, as integrals

@@ -17,7 +17,6 @@ from scipy.optimize import brentq
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
 from reluflow.falsify import Instance, Report, Statement, falsify, survey
-from reluflow.flows.population import PopulationPath, pull
 from reluflow.instances import Arrays, Draws, extended
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact
 from reluflow.papers.lee2023magnitude import descent, descents
@@ -31,6 +30,7 @@ from reluflow.papers.lee2023magnitude.descents import (
     statement,
     to_the_limit,
 )
+from reluflow.papers.lee2023magnitude.population import PopulationPath, pull
 from reluflow.papers.lee2023magnitude.setting import (
     Start,
     angle_rates,

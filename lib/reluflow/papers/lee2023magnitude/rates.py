@@ -15,23 +15,26 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.approx import on_grain, upwards
 from reluflow.errors import InputError
 from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, survey, survived
-from reluflow.flows.gaussian import quadrature_gradient
-from reluflow.flows.half_angles import angle, log_tan
-from reluflow.flows.orbit import orbits
-from reluflow.flows.passage_times import time_to_angle, time_to_loss
-from reluflow.flows.phases import (
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
+from reluflow.papers.lee2023magnitude.laws import upper_tail
+from reluflow.papers.lee2023magnitude.population import (
     FALLING,
     RISING,
     TURNING,
     Phases,
+    PopulationPath,
+    angle,
     dip_from_teacher_norm,
+    log_tan,
     nullcline,
+    orbits,
     phases,
+    quadrature_gradient,
+    shortfall,
     threshold_norm,
+    time_to_angle,
+    time_to_loss,
 )
-from reluflow.flows.population import PopulationPath, shortfall
-from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
-from reluflow.papers.lee2023magnitude.laws import upper_tail
 from reluflow.papers.lee2023magnitude.setting import Start, drawn, one_layer_length
 
 # --- Theorems 3.2 and 3.7: the flow comes to w* from every start off the edge phi_0 = 0, and

@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 
 from reluflow.approx import approx
 from reluflow.errors import InputError
-from reluflow.flows.layered_descent import neuron_descent
-from reluflow.flows.population import PopulationPath, coordinates, recorded_path
 from reluflow.ledger import Evidence, Reading, deviation, fact, note
+from reluflow.papers.lee2023magnitude.chains import neuron_descent
+from reluflow.papers.lee2023magnitude.population import PopulationPath, coordinates, recorded_path
 from reluflow.papers.lee2023magnitude.setting import (
     Bounds,
     Start,

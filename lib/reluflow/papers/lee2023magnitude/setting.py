@@ -13,12 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.falsify import Instance
-from reluflow.flows.balanced_chain import balanced_chain, clock, log_odds, odds_at, ratio
-from reluflow.flows.half_angles import angle, log_tan
-from reluflow.flows.phases import nullcline
-from reluflow.flows.population import PopulationPath, population_descent, population_flow, pull
 from reluflow.instances import Arrays, Draws
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.scoreboard import what_is_true
+from reluflow.papers.lee2023magnitude.chains import balanced_chain, clock, log_odds, odds_at, ratio
+from reluflow.papers.lee2023magnitude.population import (
+    PopulationPath,
+    angle,
+    log_tan,
+    nullcline,
+    population_descent,
+    population_flow,
+    pull,
+)
 from reluflow.parameters import EFFORT, SEED, Parameter, between, few, number, whole
 
 # --- What the parameters cells of chapter 2 may hold: that of its page, and those of its

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.falsify import Statement
-from reluflow.flows.chain import (
+from reluflow.ledger import Evidence, Reading, bound, fact, note
+from reluflow.papers.lee2023magnitude.chains import (
     ChainPath,
     chain_flow,
     chain_gradient,
     chain_output,
     chain_population_gradient,
+    neuron_descent,
     time_scale,
 )
-from reluflow.flows.layered_descent import neuron_descent
-from reluflow.ledger import Evidence, Reading, bound, fact, note
 
 # --- Second route: when the smallest factor of a chain in dimension 1 reaches 0, by mpmath's
 # quadrature ---------------------------------------------------------------------------------------

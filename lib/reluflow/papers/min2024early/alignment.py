@@ -25,9 +25,10 @@ from reluflow.papers.min2024early.setting import (
     flow,
     needed_zeta,
     patterns,
+    separable,
+    separable_draws,
 )
 from reluflow.papers.min2024early.theorem_1 import Zeta, everywhere, path, separated, started
-from reluflow.separable import separable, separable_draws
 
 # --- Section 3.3: how a neuron changes its active data, and for how long it keeps them ------------
 

@@ -20,11 +20,11 @@ from scipy.special import betainc
 from reluflow.exact import determinant, fractions, null_vectors
 from reluflow.falsify import Draw, Instance, Statement, planted
 from reluflow.flows.alignment import align
-from reluflow.flows.alignment_exact import polygon
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.setting import (
+    Draws,
     StartConstants,
     alignment_time,
     cap,
@@ -35,11 +35,13 @@ from reluflow.papers.min2024early.setting import (
     log_eps_allowed,
     needed_zeta,
     neurons,
+    polygon,
     printed_zeta,
+    separable,
+    separable_draws,
     start_constants,
     unmarked,
 )
-from reluflow.separable import Draws, separable, separable_draws
 from reluflow.statistics import wilson
 
 # --- Cosines of floats compared without rounding: each float is a whole number over a power

@@ -18,14 +18,20 @@ from scipy.special import logsumexp
 from reluflow.errors import InputError
 from reluflow.falsify import Draw, Instance, Statement, given
 from reluflow.flows.alignment import Beside, align
-from reluflow.flows.late_time import log_steepness
-from reluflow.flows.legs import then
+from reluflow.flows.integrate import log_steepness, then
 from reluflow.geometry.separability import separation, serves
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting, theorem_1
-from reluflow.papers.min2024early.setting import alignment_times, flow, parts, patterns
+from reluflow.papers.min2024early.setting import (
+    alignment_times,
+    flow,
+    parts,
+    patterns,
+    separable,
+    separable_draws,
+)
 from reluflow.papers.min2024early.theorem_1 import both_labels, odd
 from reluflow.papers.min2024early.trajectories import (
     LATE,
@@ -43,7 +49,6 @@ from reluflow.papers.min2024early.trajectories import (
     late,
     starts,
 )
-from reluflow.separable import separable, separable_draws
 
 # --- Why t_1 in part 2 must be a time at which part 1 holds, and not the number in its proof ------
 #

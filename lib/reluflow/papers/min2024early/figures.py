@@ -17,7 +17,6 @@ from reluflow.figures import style
 from reluflow.figures.frame import halo_text, white_edge
 from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
 from reluflow.flows.alignment import Alignment
-from reluflow.flows.alignment_exact import Polygon
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.min2024early.alignment import Place
 from reluflow.papers.min2024early.convergence import (
@@ -30,6 +29,7 @@ from reluflow.papers.min2024early.convergence import (
 )
 from reluflow.papers.min2024early.mnist import Curves
 from reluflow.papers.min2024early.own_data import Turned
+from reluflow.papers.min2024early.setting import Polygon
 from reluflow.papers.min2024early.theorem_1 import BesideTimes, maps_printed_time
 from reluflow.papers.min2024early.trajectories import Whole
 

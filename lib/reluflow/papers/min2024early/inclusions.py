@@ -20,13 +20,12 @@ from reluflow.exact import fractions
 from reluflow.falsify import Statement, survey
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, Stop, integrate
-from reluflow.flows.legs import then
+from reluflow.flows.integrate import FlowPath, Stop, integrate, then
 from reluflow.geometry.separability import separation, silent
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
-from reluflow.separable import separable_draws
+from reluflow.papers.min2024early.setting import separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
 #

@@ -23,8 +23,7 @@ from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.min2024early.setting import flow
-from reluflow.separable import separable
+from reluflow.papers.min2024early.setting import flow, separable
 
 # --- Random balanced parameters with small outputs, ordinary and adversarial: no assumption
 # on data ------------------------------------------------------------------------------------------

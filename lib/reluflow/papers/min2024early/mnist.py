@@ -2,29 +2,304 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
-from reluflow.flows.shallow_descent import State, descent, stochastic_descent
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.images import Images, Pair, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import one_thread
-from reluflow.networks.grouped import GroupedLoss
-from reluflow.networks.shallow import LOSSES, Neurons, ShallowLoss
-from reluflow.packed import packed, unpacked
 from reluflow.papers.min2024early.setting import unmarked
 from reluflow.places import RECORDS as FOLDER
 from reluflow.statistics import share_interval
+
+# --- Arrays as text, for records in JSON ----------------------------------------------------------
+
+
+def packed(values: NDArray, kind: str) -> str:
+    """The bytes of an array as text; `kind`, how a number is kept, such as "<f2" or "i1"."""
+    return base64.b64encode(values.astype(kind).tobytes()).decode()
+
+
+def unpacked(text: str, kind: str) -> NDArray[np.float64]:
+    """The array (m,) behind such a text, in double precision."""
+    return np.frombuffer(base64.b64decode(text), kind).astype(float)
+
+
+# --- A two-layer ReLU network and its loss on many data with labels +-1, in torch -----------------
+#
+# The gradient is by hand, on pieces of the data that fit into a processor's cache. The products
+# with the data may be in single precision; weights and sums over the pieces are in double.
+
+
+_SHALLOW_BLOCK = 500
+Sums = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class MarginLoss:
+    """l(q) of a margin q = y f(x), and the pull -l'(q); both take and return tensors (n,)."""
+
+    name: str
+    value: Callable[[Tensor], Tensor]
+    pull: Callable[[Tensor], Tensor]
+
+
+EXPONENTIAL = MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q))
+"""l = exp(-q)."""
+LOGISTIC = MarginLoss(
+    "logistic", lambda q: torch.nn.functional.softplus(-q), lambda q: torch.sigmoid(-q)
+)
+"""l = log(1 + exp(-q))."""
+TWICE_LOGISTIC = MarginLoss(
+    "twice logistic",
+    lambda q: 2.0 * torch.nn.functional.softplus(-q),
+    lambda q: 2.0 * torch.sigmoid(-q),
+)
+"""l = 2 log(1 + exp(-q)), whose slope at 0 is that of exp(-q)."""
+LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC)}
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """The weights of f(x) = sum_j v_j [w_j.x]_+: W (h, d), a neuron w_j a row, and v (h,)."""
+
+    W: Tensor
+    v: Tensor
+
+    def moved(self, slope: Neurons, step_W: float, step_v: float) -> Neurons:
+        """W and v after a step along `slope`, of a length for each layer."""
+        return Neurons(self.W + step_W * slope.W, self.v + step_v * slope.v)
+
+    @property
+    def flat(self) -> Tensor:
+        """All weights (h d + h,), those of W first, row by row."""
+        return torch.cat([self.W.reshape(-1), self.v])
+
+    def like(self, flat: Tensor) -> Neurons:
+        """The weights (h d + h,) as neurons of the same shape."""
+        return Neurons(flat[: self.W.numel()].view_as(self.W), flat[self.W.numel() :])
+
+
+class Differentiable(Protocol):
+    """A loss that gives its value and its slope."""
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
+
+
+class ShallowLoss:
+    """L = weight * sum_i l(y_i f(x_i)) of f(x) = sum_j v_j [w_j.x]_+, with the ReLU's slope 0 at 0.
+
+    Parameters: data X (n, d), labels y (n,) of +-1, the loss l of a margin, `weight`, 1 for the sum
+    over the data and 1/n for the mean, `dtype`, the precision of the products with X.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike | Tensor,
+        y: ArrayLike | Tensor,
+        loss: MarginLoss,
+        weight: float,
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        self.X = torch.as_tensor(X).to(dtype).contiguous()
+        self.y = torch.as_tensor(y).to(dtype)
+        self.loss, self.weight, self.dtype = loss, weight, dtype
+
+    @property
+    def n(self) -> int:
+        """Number of data."""
+        return len(self.y)
+
+    def of(self, rows: Tensor) -> ShallowLoss:
+        """The loss of some of the data, with the weight that keeps a mean a mean."""
+        weight = self.weight * self.n / len(rows)
+        return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
+
+    def before(self, neurons: Neurons) -> Tensor:
+        """The preactivations w_j.x_i, shape (n, h)."""
+        return torch.mm(self.X, neurons.W.to(self.dtype).T)
+
+    def value(self, neurons: Neurons) -> float:
+        """L."""
+        return self.value_and_slope(neurons)[0]
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
+        return self.slope_of(neurons, *self.sums(neurons, [(self.X, self.y)]))
+
+    def sums(self, neurons: Neurons, parts: Sequence[tuple[Tensor, Tensor]]) -> Sums:
+        """sum_i l(q_i), and for each neuron the sum (h, d) of c_i x_i over the data on which it is
+        active, c_i = - y_i l'(q_i); over the data (X, y) in the parts."""
+        W, v = neurons.W.to(self.dtype), neurons.v.to(self.dtype)
+        total, pulled = torch.zeros((), dtype=torch.float64), torch.zeros_like(neurons.W)
+        for data, labels in parts:
+            for X, y in zip(data.split(_SHALLOW_BLOCK), labels.split(_SHALLOW_BLOCK), strict=True):
+                hidden = torch.mm(W, X.T).clamp_(min=0.0)
+                margins = y * torch.mv(hidden.T, v)
+                total += self.loss.value(margins).sum(dtype=torch.float64)
+                pulled += torch.mm((hidden > 0.0) * (self.loss.pull(margins) * y), X)
+        return total, pulled
+
+    def slope_of(self, neurons: Neurons, total: Tensor, pulled: Tensor) -> tuple[float, Neurons]:
+        """L and - grad L from those sums over all data: a neuron's weights w_j and v_j are pulled
+        by v_j and by w_j times the same sum."""
+        G = (self.weight * neurons.v)[:, None] * pulled
+        g = self.weight * (neurons.W * pulled).sum(dim=1)
+        return self.weight * float(total), Neurons(G, g)
+
+
+# --- The loss of a two-layer ReLU network where most data see one of a few linear maps ------------
+#
+# Data on which the same neurons are active have outputs V.x with one vector V, and one sum of c_i
+# x_i serves all these neurons: two products of a matrix and a vector in place of two with h
+# columns. Who is active is known without looking as long as no direction w_j/|w_j| has moved by as
+# much as x_i/|x_i| is away from the neuron's boundary. All other data are looked at in each step.
+
+
+_SHARE = 50
+"""A pattern that one in so many data has makes a group."""
+_PATIENCE = 8
+"""Data are sorted afresh once the work on single ones is that of so many passes over all."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Data X (m, d), y (m,) with one pattern, `active` (h,) as 0 and 1, and by how much a direction
+    must at least move to change it, (m,), in ascending order."""
+
+    X: Tensor
+    y: Tensor
+    active: Tensor
+    room: NDArray
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """The data as they were sorted at some directions (h, d): groups, and the others."""
+
+    directions: Tensor
+    groups: list[_Group]
+    others: tuple[Tensor, Tensor]
+
+
+class GroupedLoss:
+    """The same function as `problem`, to rounding, for weights that change a little at a time.
+
+    Parameters: `problem`, of whose data this keeps a sorted copy.
+    """
+
+    def __init__(self, problem: ShallowLoss) -> None:
+        self.problem, self.n = problem, problem.n
+        sizes = problem.X.double().norm(dim=1)
+        self._sizes = torch.where(sizes > 0.0, sizes, 1.0)
+        # What rounding may add to a product of unit vectors.
+        self._slack = 2.0 * problem.X.shape[1] * torch.finfo(problem.dtype).eps
+        self._sorted: _Sorted | None = None
+        self._spent = 0
+
+    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
+        """L and - grad L, for both layers."""
+        directions = _directions(neurons)
+        if self._sorted is None or self._spent > _PATIENCE * self.n:
+            self._sorted, self._spent = self._sort(neurons, directions), 0
+        seen = self._sorted
+        moved = float((directions - seen.directions).norm(dim=1).max()) + self._slack
+        total, pulled = torch.zeros((), dtype=torch.float64), torch.zeros_like(neurons.W)
+        singly = [seen.others]
+        W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
+        for group in seen.groups:
+            k = int(np.searchsorted(group.room, moved, side="right"))
+            singly.append((group.X[:k], group.y[:k]))
+            V = torch.mv(W.T, neurons.v.to(W.dtype) * group.active)
+            margins = group.y[k:] * torch.mv(group.X[k:], V)
+            total += loss.value(margins).sum(dtype=torch.float64)
+            pull = torch.mv(group.X[k:].T, loss.pull(margins) * group.y[k:])
+            pulled += torch.outer(group.active, pull)
+        self._spent += sum(len(y) for _, y in singly)
+        rest, by_single = self.problem.sums(neurons, singly)
+        return self.problem.slope_of(neurons, total + rest, pulled + by_single)
+
+    def _sort(self, neurons: Neurons, directions: Tensor) -> _Sorted:
+        """Group the data by their patterns at these weights."""
+        X, y = self.problem.X, self.problem.y
+        before = torch.mm(X, directions.to(X.dtype).T)
+        room = (before.abs().amin(dim=1) / self._sizes).numpy()
+        packed = np.packbits((before > 0.0).numpy(), axis=1)
+        words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
+        _, kind, count = np.unique(words, return_inverse=True, return_counts=True)
+        groups, single = [], np.ones(self.n, bool)
+        for k in np.nonzero(count * _SHARE >= self.n)[0]:
+            rows = np.nonzero(kind == k)[0]
+            rows = rows[np.argsort(room[rows], kind="stable")]
+            single[rows] = False
+            taken = torch.from_numpy(rows)
+            active = (before[rows[0]] > 0.0).to(X.dtype)
+            groups.append(_Group(X[taken], y[taken], active, room[rows]))
+        left = torch.from_numpy(np.nonzero(single)[0])
+        return _Sorted(directions, groups, (X[left], y[left]))
+
+
+def _directions(neurons: Neurons) -> Tensor:
+    sizes = neurons.W.norm(dim=1, keepdim=True)
+    return neurons.W / torch.where(sizes > 0.0, sizes, 1.0)
+
+
+# --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
+
+
+@dataclass(frozen=True)
+class State:
+    """After `step` steps: the weights, and the loss on all data."""
+
+    step: int
+    neurons: Neurons
+    loss: float
+
+
+def descent(
+    problem: Differentiable, start: Neurons, step_W: float, step_v: float
+) -> Iterator[State]:
+    """Every step of W <- W - step_W grad_W L, v <- v - step_v grad_v L, the start first, without
+    end; step_v = 0 trains the first layer only."""
+    neurons, step = start, 0
+    while True:
+        loss, slope = problem.value_and_slope(neurons)
+        yield State(step, neurons, loss)
+        neurons, step = neurons.moved(slope, step_W, step_v), step + 1
+
+
+def stochastic_descent(
+    problem: ShallowLoss,
+    start: Neurons,
+    step_W: float,
+    step_v: float,
+    batch: int,
+    rng: np.random.Generator,
+) -> Iterator[State]:
+    """The same with the gradient on `batch` data at a time, drawn without repetition in an epoch,
+    whose last batch may be smaller. The states are those at the end of each epoch, the start first,
+    and `step` counts epochs."""
+    neurons, epoch = start, 0
+    while True:
+        yield State(epoch, neurons, problem.value(neurons))
+        order = torch.from_numpy(rng.permutation(problem.n))
+        for rows in order.split(batch):
+            neurons = neurons.moved(problem.of(rows).value_and_slope(neurons)[1], step_W, step_v)
+        epoch += 1
+
 
 # --- Two digits told apart by descent from a tiny start (Min et al. 2024, Section 4, Figures
 # 5, 10 and 11): the network, its start, and what the figures show of it at a step -----------------

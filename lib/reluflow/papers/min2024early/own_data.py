@@ -21,18 +21,15 @@ from reluflow.falsify import survey
 from reluflow.flows.alignment import Alignment, align
 from reluflow.flows.charts import LOG_LOSS, Neurons
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath
-from reluflow.flows.legs import then
-from reluflow.flows.shallow_descent import State, descent
+from reluflow.flows.integrate import FlowPath, then
 from reluflow.geometry.separability import separation, silent, violations
 from reluflow.ledger import Evidence, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.dense import one_thread
-from reluflow.networks.shallow import LOSSES as MARGINS
-from reluflow.networks.shallow import Neurons as Shallow
-from reluflow.networks.shallow import ShallowLoss
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.mnist import Curves, Seen, Side
+from reluflow.papers.min2024early.mnist import LOSSES as MARGINS
+from reluflow.papers.min2024early.mnist import Curves, Seen, ShallowLoss, Side, State, descent
+from reluflow.papers.min2024early.mnist import Neurons as Shallow
 from reluflow.papers.min2024early.setting import (
     PRINTED,
     DataConstants,
@@ -50,11 +47,11 @@ from reluflow.papers.min2024early.setting import (
     parts,
     plain,
     printed_zeta,
+    separable,
     start_constants,
 )
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
-from reluflow.separable import separable
 
 # --- The main page's experiment: the data of a figure or a reader's own, a start, and a
 # training -----------------------------------------------------------------------------------------

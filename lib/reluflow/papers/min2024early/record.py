@@ -23,21 +23,23 @@ import torch
 
 from reluflow import images
 from reluflow.errors import InputError
-from reluflow.flows.shallow_descent import State, descent
 from reluflow.networks.dense import one_thread
-from reluflow.networks.grouped import GroupedLoss
-from reluflow.networks.shallow import Neurons
-from reluflow.packed import packed, unpacked
 from reluflow.papers.min2024early import mnist
 from reluflow.papers.min2024early.mnist import (
+    GroupedLoss,
+    Neurons,
     Seen,
     Setting,
+    State,
     Task,
+    descent,
     file_of,
     flow_states,
     likeness,
+    packed,
     row_of,
     short,
+    unpacked,
     visible,
 )
 from reluflow.progress import progress

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,190 @@ from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate
 from reluflow.geometry.separability import cosines, separation, signed
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.scoreboard import what_is_true
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.rational import rationals
+
+# --- Random orthogonally separable data of a given separation, ordinary and adversarial -----------
+
+
+Arrays = Mapping[str, Any]
+Draws = dict[str, Callable[[np.random.Generator], Arrays]]
+
+
+def separable(
+    n: int, d: int, mu: float, rng: np.random.Generator, decades: float = 0.5
+) -> tuple[NDArray, NDArray]:
+    """X (n, d) and y (n,), both labels where n > 1, with the separation `mu` up to rounding.
+
+    z_i = y_i x_i lie about a random axis c: z_i / |z_i| = a c + sqrt(1 - a^2) r_i with unit r_i
+    orthogonal to c, and a so that the least cosine is mu. Where even a = 0 leaves more (the r_i are
+    that near to each other), they are drawn again. Lengths reach from 10^-decades to 10^decades. In
+    the plane two lie at the ends of an arc and the others within. Needs d >= 2 and mu in (0, 1].
+    """
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    for _ in count():
+        R = rng.standard_normal((n, d - 1))
+        R /= np.linalg.norm(R, axis=1, keepdims=True)
+        if d == 2:
+            R[: min(n, 2), 0] = [1.0, -1.0][: min(n, 2)]
+        least = float((R @ R.T).min())
+        if n == 1 or least < min(mu, 0.9):
+            break
+    share = 1.0 if n == 1 else (mu - least) / (1.0 - least)
+    U = np.hstack([np.full((n, 1), np.sqrt(share)), np.sqrt(1.0 - share) * R]) @ Q.T
+    if d == 2 and n > 2:  # the first two at the ends of the arc, the others between them
+        inside = rng.uniform(size=(n - 2, 1))
+        U[2:] = (1.0 - inside) * U[0] + inside * U[1]
+        U /= np.linalg.norm(U, axis=1, keepdims=True)
+    y = _labels(n, rng)
+    return y[:, None] * U * 10.0 ** rng.uniform(-decades, decades, (n, 1)), y
+
+
+def _labels(n: int, rng: np.random.Generator) -> NDArray:
+    """Labels y (n,), both of them where n > 1."""
+    y = rng.choice([-1.0, 1.0], n)
+    y[: min(n, 2)] = [1.0, -1.0][: min(n, 2)]
+    return rng.permutation(y)
+
+
+def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2, 8)) -> Draws:
+    """Draws of {"X", "y"} with mu > 0, d in `dims` and n in `sizes` (both ends), for `falsify`.
+
+    "wide" mu from 0.1 to 0.9; "narrow" mu from 1e-6 to 0.1; "integers" small whole numbers;
+    "lengths" over twelve decades; "parallel" data, many of them multiples of each other; "one
+    against many", a single datum of one label.
+    """
+
+    def drawn(low: float, high: float, decades: float = 0.5) -> Callable[..., Arrays]:
+        def one(rng: np.random.Generator) -> Arrays:
+            mu = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+            n, d = (
+                int(rng.integers(sizes[0], sizes[1] + 1)),
+                int(rng.integers(dims[0], dims[1] + 1)),
+            )
+            X, y = separable(n, d, mu, rng, decades)
+            return {"X": X, "y": y}
+
+        return one
+
+    def integers(rng: np.random.Generator) -> Arrays:
+        n, d = (
+            int(rng.integers(sizes[0], min(sizes[1], 5) + 1)),
+            int(rng.integers(2, min(dims[1], 4) + 1)),
+        )
+        while True:
+            Z = rng.integers(-2, 4, (n, d)).astype(float)
+            y = _labels(n, rng)
+            if Z.any(axis=1).all() and separation(Z, np.ones(n)) > 1e-12:
+                return {"X": y[:, None] * Z, "y": y}
+
+    def parallel(rng: np.random.Generator) -> Arrays:
+        item = drawn(1e-3, 0.9)(rng)
+        twin = rng.integers(0, len(item["y"]), len(item["y"]))
+        twin[:2] = 0, 1
+        Z = (item["X"] * item["y"][:, None])[twin] * 2.0 ** rng.integers(-3, 4, (len(twin), 1))
+        return {"X": item["y"][:, None] * Z, "y": item["y"]}
+
+    def against_many(rng: np.random.Generator) -> Arrays:
+        item = drawn(1e-3, 0.9)(rng)
+        y = rng.choice([-1.0, 1.0]) * np.where(np.arange(len(item["y"])) == 0, -1.0, 1.0)
+        return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
+
+    return {
+        "wide": drawn(0.1, 0.9),
+        "narrow": drawn(1e-6, 0.1),
+        "integers": integers,
+        "lengths": drawn(1e-2, 0.9, 6.0),
+        "parallel": parallel,
+        "one against many": against_many,
+    }
+
+
+# --- Second route: the order of events of the limit flow, in exact arithmetic: a polygon in
+# weight space -------------------------------------------------------------------------------------
+#
+# With dw/dsigma = s b(w), b(w) the sum of y_i x_i over the data with <x_i, w> > 0, the direction of
+# w runs along the path of du/dt = s (b(u) - <b(u), u> u), only at another speed. Between two events
+# w moves on a line, so that rational data and starts have rational crossings.
+
+
+Vector = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """The path of one neuron's weights.
+
+    status    "serves", "dead", "rests", "sliding" or "unfinished", as in `flows.alignment`
+    events    the changes: (datum, whether it is active behind it), together where they coincide
+    corners   w at the start and at the events
+    patterns  the active data before, between and behind the events
+    """
+
+    status: str
+    events: tuple[tuple[tuple[int, bool], ...], ...]
+    corners: tuple[Vector, ...]
+    patterns: tuple[tuple[bool, ...], ...]
+
+
+def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+    """<a, b>, exactly."""
+    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
+
+
+def pull(X: Sequence[Vector], y: Sequence[Fraction], active: Sequence[bool], sign: int) -> Vector:
+    """s times the sum of y_i x_i over the active data."""
+    d = len(X[0])
+    return tuple(
+        sum((sign * q * x[k] for x, q, on in zip(X, y, active, strict=True) if on), Fraction(0))
+        for k in range(d)
+    )
+
+
+def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200) -> Polygon:
+    """Follow w from `start` until no boundary is ahead, at most `most` events.
+
+    X (n, d), y (n,) and start (d,) are taken at their exact values, floats included.
+    """
+    data, labels, w = [tuple(x) for x in rationals(X)], list(rationals(y)), tuple(rationals(start))
+    active = tuple(dot(x, w) > 0 for x in data)
+    corners, events, patterns = [w], list[tuple[tuple[int, bool], ...]](), [active]
+    fresh: set[int] = set()
+    while len(events) < most:
+        b = pull(data, labels, active, sign)
+        ahead = {}
+        for i, (x, on) in enumerate(zip(data, active, strict=True)):
+            rate = dot(x, b)
+            if rate < 0 if on else rate > 0:
+                ahead[i] = -dot(x, w) / rate
+        if not ahead:
+            return Polygon(_ended(active, labels, sign), *map(tuple, (events, corners, patterns)))
+        step = min(ahead.values())
+        crossed = {i for i, value in ahead.items() if value == step}
+        if step > 0:
+            w, fresh = tuple(p + step * q for p, q in zip(w, b, strict=True)), set()
+        if crossed & fresh or not any(w):
+            status = "sliding" if any(w) else "rests"
+            return Polygon(status, *map(tuple, (events, corners, patterns)))
+        left = tuple(on and i not in crossed for i, on in enumerate(active))
+        after = tuple(on != (i in crossed) for i, on in enumerate(active)) if any(left) else left
+        if after == active:  # silent, and held so
+            return Polygon(_ended(active, labels, sign), *map(tuple, (events, corners, patterns)))
+        fresh |= crossed
+        events.append(tuple((i, after[i]) for i in sorted(crossed) if after[i] != active[i]))
+        active = after
+        corners.append(w)
+        patterns.append(active)
+    return Polygon("unfinished", *map(tuple, (events, corners, patterns)))
+
+
+def _ended(active: Sequence[bool], y: Sequence[Fraction], sign: int) -> str:
+    if not any(active):
+        return "dead"
+    return "serves" if all(on == (q == sign) for on, q in zip(active, y, strict=True)) else "rests"
+
 
 # --- What the parameters cells of chapter 3 may hold: that of its page, and those of its
 # sections -----------------------------------------------------------------------------------------

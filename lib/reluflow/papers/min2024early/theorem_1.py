@@ -32,9 +32,10 @@ from reluflow.papers.min2024early.setting import (
     neurons,
     patterns,
     printed_zeta,
+    separable,
+    separable_draws,
     start_constants,
 )
-from reluflow.separable import separable, separable_draws
 
 # --- How long a neuron needs to its cone as eps -> 0: a bound without n, and data that reach
 # it -----------------------------------------------------------------------------------------------

@@ -12,16 +12,21 @@ from numpy.typing import NDArray
 
 from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath
-from reluflow.flows.late_time import log_elapsed, log_steepness
-from reluflow.flows.legs import then
+from reluflow.flows.integrate import FlowPath, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early import setting
-from reluflow.papers.min2024early.setting import DataConstants, StartConstants, flow, patterns
+from reluflow.papers.min2024early.setting import (
+    DataConstants,
+    Draws,
+    StartConstants,
+    flow,
+    patterns,
+    separable,
+    separable_draws,
+)
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
-from reluflow.separable import Draws, separable, separable_draws
 
 # --- One trajectory from ln eps through the alignment and the fall of the loss to L =
 # e^-reach -----------------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from reluflow.flows.minibatches import minibatch_steps
-from reluflow.geometry.pair_products import (
+from reluflow.images import Images, digits, mnist, mnist_folder
+from reluflow.networks.dense import one_thread
+from reluflow.papers.phuong2021inductive.setting import (
     ACROSS,
     MINUS,
     PLUS,
@@ -31,9 +32,13 @@ from reluflow.geometry.pair_products import (
     left_out,
     pair_products,
 )
-from reluflow.images import Images, digits, mnist, mnist_folder
-from reluflow.networks.convolutional import Convolution, ConvolutionalNetwork, Weights, as_images
-from reluflow.networks.dense import one_thread
+from reluflow.papers.phuong2021inductive.training import (
+    Convolution,
+    ConvolutionalNetwork,
+    ConvolutionalWeights,
+    as_images,
+    minibatch_steps,
+)
 from reluflow.places import RECORDS as FOLDER
 from reluflow.progress import progress
 
@@ -166,7 +171,7 @@ class Run:
 
     setting: Setting
     network: ConvolutionalNetwork
-    weights: Weights
+    weights: ConvolutionalWeights
     looks: list[Look]
 
     @property
@@ -250,7 +255,9 @@ def top_plane(W: NDArray) -> NDArray:
     return plane * np.sign(np.sum(plane**3, axis=0))
 
 
-def look(net: ConvolutionalNetwork, weights: Weights, sample: Task, step: int, loss: float) -> Look:
+def look(
+    net: ConvolutionalNetwork, weights: ConvolutionalWeights, sample: Task, step: int, loss: float
+) -> Look:
     """The inner products of a sample's features f^7, and the singular values of W_7."""
     (found,) = layer_features(net, weights, sample, [FIRST])
     singular = torch.linalg.svdvals(weights[2 * FIRST - 2].detach().double()).cpu().numpy()
@@ -260,7 +267,7 @@ def look(net: ConvolutionalNetwork, weights: Weights, sample: Task, step: int, l
 
 def layer_features(
     net: ConvolutionalNetwork,
-    weights: Weights,
+    weights: ConvolutionalWeights,
     sample: Task,
     layers: Sequence[int],
     batch: int = 256,

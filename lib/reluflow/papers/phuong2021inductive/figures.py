@@ -13,9 +13,7 @@ from matplotlib.ticker import LogLocator, MultipleLocator, NullFormatter, StrMet
 from numpy.typing import NDArray
 
 from reluflow.figures import style
-from reluflow.figures.shares import share_points
-from reluflow.figures.style import in_house_style, legend_below, panels
-from reluflow.geometry.pair_products import ACROSS, MINUS, PLUS
+from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
 from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, top_plane
@@ -24,7 +22,14 @@ from reluflow.papers.phuong2021inductive.limit import constant, normalised_margi
 from reluflow.papers.phuong2021inductive.networks import EDGES, NEURONS, SIGNS, Case, X, Y, counts
 from reluflow.papers.phuong2021inductive.own_data import Trained
 from reluflow.papers.phuong2021inductive.sectors import DEAD_STARTS_WIDTHS, Counts, chances, plane
-from reluflow.papers.phuong2021inductive.setting import Limit, extremal_directions, height
+from reluflow.papers.phuong2021inductive.setting import (
+    ACROSS,
+    MINUS,
+    PLUS,
+    Limit,
+    extremal_directions,
+    height,
+)
 from reluflow.papers.phuong2021inductive.synthetic_record import HIGH, SPECTRUM, Course, Look
 from reluflow.statistics import wilson
 

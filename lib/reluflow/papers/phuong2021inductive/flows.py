@@ -14,15 +14,12 @@ from scipy.integrate import BDF, OdeSolution
 from reluflow.falsify import Draw, Instance
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
-from reluflow.flows.integrate import FlowPath, integrate
-from reluflow.flows.late_time import log_elapsed, log_steepness
-from reluflow.flows.legs import then
+from reluflow.flows.integrate import FlowPath, integrate, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import LOGISTIC, Loss
-from reluflow.papers.phuong2021inductive.setting import Limit, limit
+from reluflow.papers.phuong2021inductive.setting import Limit, limit, support_draws
 from reluflow.progress import progress
-from reluflow.supports import support_draws
 
 # --- (GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks -----
 #

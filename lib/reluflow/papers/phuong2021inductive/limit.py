@@ -34,9 +34,8 @@ from reluflow.papers.phuong2021inductive.flows import (
     patterns,
 )
 from reluflow.papers.phuong2021inductive.sectors import spans
-from reluflow.papers.phuong2021inductive.setting import Limit, limit
+from reluflow.papers.phuong2021inductive.setting import Limit, limit, right_angles, support_draws
 from reluflow.statistics import student_interval
-from reluflow.supports import right_angles, support_draws
 
 # --- Second route: d|w|^2/dt of one neuron on one datum x = y = 1 over what eq (58) prints,
 # symbolically -------------------------------------------------------------------------------------

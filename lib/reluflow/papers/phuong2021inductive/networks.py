@@ -11,8 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reluflow.approx import approx
-from reluflow.flows.minibatch_ensembles import minibatch_ensemble
-from reluflow.geometry.pair_products import pair_products
 from reluflow.geometry.separability import separation
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.losses import LOGISTIC
@@ -26,6 +24,8 @@ from reluflow.papers.phuong2021inductive.setting import (
     filtered_gaussian,
     in_orthants,
     limit,
+    pair_products,
+    supported,
 )
 from reluflow.papers.phuong2021inductive.synthetic_record import (
     DEGREES,
@@ -40,8 +40,8 @@ from reluflow.papers.phuong2021inductive.synthetic_record import (
     file_of,
     units,
 )
+from reluflow.papers.phuong2021inductive.training import minibatch_ensemble
 from reluflow.statistics import share_interval, student_interval, wilson
-from reluflow.supports import supported
 
 # --- Figures 1 and 2 of Phuong & Lampert 2021, judged over many seeds -----------------------------
 #

@@ -18,7 +18,6 @@ from torch.nn import functional
 from reluflow import datasets, images
 from reluflow.approx import approx, on_grain
 from reluflow.errors import InputError
-from reluflow.flows.minibatches import minibatch_steps
 from reluflow.geometry.separability import cosines, signed
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
@@ -26,6 +25,7 @@ from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
 from reluflow.papers.phuong2021inductive.sectors import chances, fates
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
+from reluflow.papers.phuong2021inductive.training import minibatch_steps
 from reluflow.statistics import wilson
 
 # --- The main page's experiment: data of the paper's kind or a reader's own, a start, a

@@ -40,11 +40,13 @@ from reluflow.papers.phuong2021inductive.setting import (
     drift,
     extremal_directions,
     height,
+    right_angles,
     sector,
     signs,
+    support_draws,
+    supported,
 )
 from reluflow.statistics import wilson
-from reluflow.supports import right_angles, support_draws, supported
 
 # --- Lemma 2: two extremal directions and their sectors, against the enumeration and against
 # ascents ------------------------------------------------------------------------------------------

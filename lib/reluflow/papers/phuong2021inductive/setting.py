@@ -2,16 +2,236 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.scoreboard import what_is_true
 from reluflow.margin.max_margin import max_margin
 from reluflow.parameters import EFFORT, SEED, Parameter, between
+
+# --- Random orthogonally separable data: support examples that span or do not, or right
+# angles -------------------------------------------------------------------------------------------
+#
+# Support examples of a label are the data with equality in min |w|, <w, x_i> >= 1 (Phuong & Lampert
+# 2021, eqs 6 and 7).
+
+
+Arrays = Mapping[str, Any]
+
+
+def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> NDArray:
+    """Points (count + extra, d) whose max-margin vector is e_1.
+
+    The first `count` <= d are e_1 + r_i with r_i orthogonal to e_1, shorter than 0.9, and a
+    positive combination of them 0: they are the support examples, and span where count = d. The
+    others lie behind them, x_1 >= 1.2, and leave their span where it is not the whole space.
+    """
+    r = np.zeros((count, d - 1))
+    if count > 1:
+        r[:, : count - 1] = rng.standard_normal((count, count - 1))
+        weights = rng.uniform(0.2, 1.0, count)
+        r[-1] = -(weights[:-1] @ r[:-1]) / weights[-1]
+        r *= rng.uniform(0.2, 0.9) / np.linalg.norm(r, axis=1).max()
+        if d > 2:
+            r = r @ np.linalg.qr(rng.standard_normal((d - 1, d - 1)))[0]
+    support = np.hstack([np.ones((count, 1)), r])
+    far = (rng.dirichlet(np.ones(count), extra) @ support) * rng.uniform(1.2, 3.0, (extra, 1))
+    if count < d:
+        outside = np.linalg.svd(support)[2][count:]
+        far += rng.uniform(-0.5, 0.5, (extra, d - count)) @ outside / np.sqrt(d - count)
+    return np.vstack([support, far])
+
+
+def supported(
+    d: int, counts: tuple[int, int], rng: np.random.Generator, decades: float = 0.3
+) -> Arrays:
+    """X (n, d) and y (n,), orthogonally separable, with counts[0] positive and counts[1] negative
+    support examples, each in general position, and one to three more data of either label.
+
+    Both labels lie about one axis, on its two sides, at distances that differ by up to
+    10^(2 decades); their max-margin vectors are opposite unless both caps are turned.
+    """
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    while True:
+        blocks = []
+        for sign, count in zip((1.0, -1.0), counts, strict=True):
+            turned = cap(d, count, int(rng.integers(1, 4)), rng) @ _tilt(d, rng)
+            blocks.append(sign * turned * 10.0 ** rng.uniform(-decades, decades))
+        if np.all(blocks[0] @ blocks[1].T <= 0.0):
+            break
+    y = np.repeat([1.0, -1.0], [len(b) for b in blocks])
+    return {"X": np.vstack(blocks) @ Q, "y": y}
+
+
+def _tilt(d: int, rng: np.random.Generator) -> NDArray:
+    """A rotation (d, d) of e_1 by up to 30 degrees."""
+    if d == 1:
+        return np.eye(1)
+    angle = rng.uniform(-np.pi / 6, np.pi / 6)
+    R = np.eye(d)
+    R[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    return R
+
+
+def right_angles(rng: np.random.Generator) -> Arrays:
+    """X (n, d) and y (n,) of small whole numbers, positive data >= 0 and negative ones <= 0 in all
+    coordinates, some pairs of different labels orthogonal; of equal labels none."""
+    d = int(rng.integers(2, 5))
+    while True:
+        blocks = []
+        for shared in (0, d - 1):
+            points = rng.integers(0, 3, (int(rng.integers(1, d + 2)), d)) * (rng.random(d) < 0.5)
+            points[:, shared] += 1
+            blocks.append(points.astype(float))
+        if np.any(blocks[0] @ blocks[1].T == 0.0):
+            break
+    y = np.repeat([1.0, -1.0], [len(b) for b in blocks])
+    return {"X": np.vstack([blocks[0], -blocks[1]]), "y": y}
+
+
+def support_draws(most: int = 4) -> dict[str, Callable[[np.random.Generator], Arrays]]:
+    """Draws of {"X", "y"} for `falsify`: "spanning" support examples, "few" of them, and data with
+    "right angles" between the labels; up to `most` dimensions."""
+
+    def spanning(rng: np.random.Generator) -> Arrays:
+        d = int(rng.integers(1, most + 1))
+        return supported(d, (d, d), rng)
+
+    def few(rng: np.random.Generator) -> Arrays:
+        d = int(rng.integers(2, most + 1))
+        counts = (int(rng.integers(1, d)), int(rng.integers(1, d + 1)))
+        return supported(d, counts, rng)
+
+    return {"spanning": spanning, "few": few, "right angles": right_angles}
+
+
+# --- Inner products of pairs of data: within either of two classes, and across them ---------------
+
+
+PLUS, MINUS, ACROSS = "both +1", "both -1", "one of each"
+"""The three kinds of pair."""
+_ROWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class PairProducts:
+    """The inner products <x_i, x_j>, i < j, of all pairs of n data, sorted, by kind of pair.
+
+    products  {kind: (m,) ascending}
+    square    the mean of |x_i|^2, their unit
+    zeros     how many data are 0
+    """
+
+    products: Mapping[str, NDArray]
+    square: float
+    zeros: int
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return sum(len(values) for values in self.products.values())
+
+    def violations(self, kind: str) -> int:
+        """The pairs of this kind that violate (OS): <x_i, x_j> <= 0 in a class, > 0 across."""
+        values = self.products[kind]
+        least = int(np.searchsorted(values, 0.0, side="right"))
+        return len(values) - least if kind == ACROSS else least
+
+    @property
+    def violated(self) -> float:
+        """The share of all pairs that violate (OS)."""
+        return sum(map(self.violations, self.products)) / self.pairs
+
+    def right_of_across(self, kind: str) -> float:
+        """The chance that a random pair of this kind has the larger inner product than a random
+        pair across the classes; a tie counts as a half."""
+        across, values = self.products[ACROSS], self.products[kind]
+        ways = [np.searchsorted(across, values, side=side) for side in ("left", "right")]
+        return float(np.mean(ways)) / len(across)
+
+    def mean(self, kind: str) -> float:
+        """The mean inner product of this kind in units of the mean of |x_i|^2."""
+        return float(self.products[kind].mean(dtype=float)) / self.square
+
+    def quantiles(self, kind: str, levels: NDArray) -> NDArray:
+        """The quantiles of the inner products at these levels, in units of the mean of |x_i|^2."""
+        return np.quantile(self.products[kind], levels) / self.square
+
+
+def pair_products(X: NDArray, y: NDArray) -> PairProducts:
+    """All inner products of data X (n, d) with labels y (n,), in the precision of X.
+
+    Products are taken in blocks of rows: n = 12 665 have 80 million pairs.
+    """
+    order = np.argsort(-y, kind="stable")
+    X, split, n = X[order], int((y > 0).sum()), len(y)
+    same: list[list[NDArray]] = [[], []]
+    across = []
+    for group, (first, last) in enumerate(((0, split), (split, n))):
+        for at in range(first, last, _ROWS):
+            rows = X[at : min(at + _ROWS, last)]
+            block = rows @ X[at:last].T
+            same[group].append(block[np.triu_indices(len(rows), 1, last - at)])
+            if group == 0:
+                across.append((rows @ X[split:].T).ravel())
+    listed = [np.concatenate([np.zeros(0, X.dtype), *part]) for part in (*same, across)]
+    for values in listed:
+        values.sort()
+    squares = np.einsum("ij,ij->i", X, X, dtype=float)
+    names = (PLUS, MINUS, ACROSS)
+    return PairProducts(
+        dict(zip(names, listed, strict=True)), float(squares.mean()), int((squares == 0).sum())
+    )
+
+
+def left_out(X: NDArray, y: NDArray) -> tuple[int, int]:
+    """How many of the data X (n, d) with labels y (n,) have to be left out for the others to be
+    orthogonally separable: a lower and an upper bound.
+
+    Data are the nodes of a graph, pairs that violate (OS) its edges, and data that are 0 are left
+    out at once. The upper bound takes the datum with the most violations until none is left; the
+    lower bound is a maximal set of violating pairs without a common datum.
+    """
+    keep = np.einsum("ij,ij->i", X, X) > 0.0
+    zeros, X, y = int((~keep).sum()), X[keep], y[keep]
+    edges = np.empty((len(y), len(y)), bool)
+    for at in range(0, len(y), _ROWS):
+        signs = y[at : at + _ROWS, None] == y
+        block = X[at : at + _ROWS] @ X.T
+        edges[at : at + _ROWS] = np.where(signs, block <= 0.0, block > 0.0)
+    np.fill_diagonal(edges, False)
+    return zeros + _matching(edges), zeros + _cover(edges)
+
+
+def _cover(edges: NDArray) -> int:
+    """Nodes that are taken, each the one with the most edges left, until no edge is left."""
+    degrees, taken = edges.sum(axis=1), 0
+    alive = np.ones(len(edges), bool)
+    while degrees.any():
+        worst = int(degrees.argmax())
+        degrees -= edges[worst] & alive
+        degrees[worst], alive[worst] = 0, False
+        taken += 1
+    return taken
+
+
+def _matching(edges: NDArray) -> int:
+    """Edges without a common node: each node in turn, those with the fewest edges first, takes the
+    first free one."""
+    free, taken = np.ones(len(edges), bool), 0
+    for node in np.argsort(edges.sum(axis=1), kind="stable"):
+        if free[node]:
+            found = edges[node] & free
+            if found.any():
+                free[[node, int(found.argmax())]] = False
+                taken += 1
+    return taken
+
 
 # --- What the parameters cells of chapter 4 may hold: that of its page, and those of its
 # sections -----------------------------------------------------------------------------------------

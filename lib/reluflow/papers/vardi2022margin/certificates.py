@@ -22,11 +22,10 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.check import check
-from reluflow.margin.kkt import cells, kkt
+from reluflow.margin.kkt import cells, kkt, quotient, scaled
 from reluflow.margin.limits import CONVERGED, UNDECIDED, Limit, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.margin.optimum import global_optimum
-from reluflow.margin.problem import quotient, scaled
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin import setting
 from reluflow.papers.vardi2022margin.constructions import replayed

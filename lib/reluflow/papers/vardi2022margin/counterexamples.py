@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.falsify import Draw, Instance, Statement
 from reluflow.ledger import Evidence, Known, Reading, bound, fact, note, proved
 from reluflow.margin.check import check
+from reluflow.margin.kkt import margins
 from reluflow.margin.limits import limit
 from reluflow.margin.optimum import classify_optimum
-from reluflow.margin.problem import margins
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin.constructions import LOSSES
 from reluflow.papers.vardi2022margin.setting import (

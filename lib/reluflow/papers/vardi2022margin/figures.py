@@ -22,7 +22,7 @@ from reluflow.papers.vardi2022margin.counterexamples import values
 # there --------------------------------------------------------------------------------------------
 #
 # The value of a direction is |theta|^2 / (min margin)^(2/m), the squared length of its least
-# feasible multiple (`reluflow.margin.problem.quotient`).
+# feasible multiple (`reluflow.margin.kkt.quotient`).
 
 
 LOWER, SAME, HIGHER = "#0072B2", "#222222", "#D55E00"

@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.ledger.instead import what_is_true
+from reluflow.ledger.scoreboard import what_is_true
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected

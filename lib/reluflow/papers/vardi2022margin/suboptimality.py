@@ -19,12 +19,11 @@ from reluflow.falsify import Instance, Statement
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.margin.certificates import Shorter
 from reluflow.margin.check import check
-from reluflow.margin.curves import span
-from reluflow.margin.kkt import kkt
+from reluflow.margin.kkt import kkt, quotient, scaled
 from reluflow.margin.layer_problem import layer_optimum
 from reluflow.margin.limits import UNDECIDED, Limit
 from reluflow.margin.optimum import classify_optimum, global_optimum
-from reluflow.margin.problem import quotient, scaled
+from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.papers.vardi2022margin.dead_neuron import (
     CLOSE,

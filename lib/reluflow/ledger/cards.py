@@ -1,0 +1,752 @@
+"""Claims as readers see them: cards, lists, errata, and where each is stated and proved."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from reluflow import pages
+from reluflow.ledger.evidence import SIGNS, Evidence, printed
+from reluflow.ledger.rows import (
+    CITED,
+    EXACT,
+    EXHAUSTED,
+    NOT_REPRODUCED,
+    PROVED_HERE,
+    REFUTED,
+    REPRODUCED,
+    WITH_READING,
+    Counterexample,
+    Row,
+    badge,
+    mathematics,
+)
+from reluflow.ledger.scoreboard import (
+    FALLEN,
+    WEIGHTS,
+    Instead,
+    Scoreboard,
+    alike,
+    causes,
+    in_short,
+    link,
+    page,
+)
+from reluflow.places import CHAPTERS
+
+# --- Evidence in a reader's words, and the mathematics in them set in type for a page -------------
+
+
+SURVEY = re.compile(r"(.+): instances that break it")
+THE_SAME = "the same"
+"""What a second limit of a value is called, that of a value between two."""
+_SEARCHED = re.compile(r"(.+): broken by a search of (\d+) evaluations from the worst")
+SMALL_PRINT = {
+    "instances tried, and drawn": "instances tried, and drawn",
+    "instances tried": "instances tried",
+    "instances drawn": "instances drawn",
+    "sizes of 5, 50 and 95 % of their entries, at most": "sizes of their entries (5, 50, 95 %)",
+    "smallest slack of those": "smallest slack",
+    "smallest slacks": "smallest slacks",
+    "slack at an instance that must break it": "slack at an instance that must break it",
+    "slack at a fixed instance": "slack at a fixed instance",
+    "seed": "seed",
+}
+"""Notes on how instances were drawn, and their names in the small print."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a card: `mark` is ✓, ✗ or, where nothing depends on it, a dot."""
+
+    mark: str
+    words: str
+
+
+def told(evidence: Sequence[Evidence]) -> list[Line]:
+    """What was found, without the small print; a survey and the search from its worst instance
+    share a line, and so do the two limits of a value."""
+    lines: list[Line] = []
+    for item in evidence:
+        if searched := _SEARCHED.fullmatch(item.what) if item.form == "fact" else None:
+            mark = "✓" if item.holds else "✗"
+            found = "found none" if item.holds else "broke it"
+            says, words = searched[1], f"a search of {searched[2]} more from the worst {found}"
+            if lines and lines[-1].words.startswith(f"{says}: broken by"):
+                before = lines.pop()
+                mark = mark if before.mark == "✓" else before.mark
+                words = f"{before.words.removeprefix(f'{says}: ')}; {words}"
+            lines.append(Line(mark, f"{says}: {words}"))
+        elif item.what == THE_SAME and lines and item.decides:
+            before = lines.pop()
+            mark = before.mark if item.holds else "✗"
+            lines.append(Line(mark, f"{before.words.removesuffix(')')} and {_asked(item)})"))
+        elif not is_small(item):
+            mark = ("✓" if item.holds else "✗") if item.decides else "·"
+            lines.append(Line(mark, _in_words(item)))
+    return _joined(lines)
+
+
+def _joined(lines: Sequence[Line]) -> list[Line]:
+    """Lines "case: what was found" of several cases that differ in the case alone, as one."""
+    cases: dict[tuple[str, str, str], list[str]] = {}
+    for line in lines:
+        case, colon, rest = line.words.partition(": ")
+        cases.setdefault((line.mark, colon, rest), []).append(case)
+    return [Line(mark, f"{'; '.join(dict.fromkeys(these))}{colon}{rest}")
+            for (mark, colon, rest), these in cases.items()]  # fmt: skip
+
+
+def small_print(evidence: Sequence[Evidence]) -> str:
+    """How the instances were drawn, on one line; empty where none were."""
+    each = [f"{SMALL_PRINT[item.what]}: {_value(item)}" for item in evidence if is_small(item)]
+    return "; ".join(dict.fromkeys(each))
+
+
+def is_small(item: Evidence) -> bool:
+    """Whether evidence is a note on how instances were drawn."""
+    return not item.decides and item.what in SMALL_PRINT
+
+
+def _in_words(item: Evidence) -> str:
+    """One piece of evidence: what was found, what was asked where the two differ, and what of it
+    was chosen after something had been seen."""
+    return f"{_found(item)}; chosen after seeing: {item.after}" if item.after else _found(item)
+
+
+def _found(item: Evidence) -> str:
+    if (survey := SURVEY.fullmatch(item.what)) and item.form == "fact" and item.limit == 0:
+        of = f" of {item.tried}" if item.tried else ""
+        more = f", by more than {printed(item.rounding)}" if item.rounding else ""
+        return f"{survey[1]}: broken by {item.value or 'none'}{of} instances{more}"
+    value = value_in_words(item)
+    if not item.decides:
+        return f"{item.what}: {value}"
+    if item.form == "fact" and item.holds:
+        if item.value is True:
+            return item.what
+        return f"{item.what}: {value}{f' of {item.tried}' if item.tried else ''}"
+    return f"{item.what}: {value} (asked: {_asked(item)})"
+
+
+def _asked(item: Evidence) -> str:
+    sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
+    return f"{sign}{in_words(item.limit)}"
+
+
+def value_in_words(item: Evidence) -> str:
+    """The value with its unit, or the end of the rounding level that it stands for."""
+    value = f"{_value(item)} {item.unit}".rstrip()
+    if item.clipped:
+        return f"{'at most' if item.op in ('<', '<=') else 'at least'} {value}"
+    return value
+
+
+def vector(value: object) -> str:
+    """A value of an instance: vectors and rows of a matrix in parentheses."""
+    flat = isinstance(value, tuple | list) and not any(isinstance(v, tuple | list) for v in value)
+    return f"({in_words(value)})" if flat else in_words(value)
+
+
+def _value(item: Evidence) -> str:
+    return in_words(item.value, item.digits)
+
+
+def in_words(value: object, digits: int | None = None) -> str:
+    """A value as it is printed, with yes and no, lists without and their rows in parentheses."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        each = [in_words(v, digits) for v in value]
+        nested = [isinstance(v, tuple | list) for v in value]
+        return ", ".join(f"({v})" if deep else v for v, deep in zip(each, nested, strict=True))
+    return printed(value, digits)
+
+
+_GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "epsilon": "ε", "zeta": "ζ",
+    "eta": "η", "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ",
+    "sigma": "σ", "tau": "τ", "phi": "φ", "psi": "ψ", "omega": "ω",
+}  # fmt: skip
+WRITTEN_OUT = range(-3, 6)
+"""The powers of ten below which a number with an exponent is written without."""
+_LETTERS = "A-Za-zα-ωΑ-Ωℓ"
+_NAME = rf"(?:d?[{_LETTERS}]\u0303?|min|max|ln)"
+_TYPE: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
+    (re.compile(rf"(?<![A-Za-z])({'|'.join(_GREEK)})(?![A-Za-z])"), lambda m: _GREEK[m[1]]),
+    (re.compile(r"&lt;="), "≤"),
+    (re.compile(r"&gt;="), "≥"),
+    (re.compile(r"-&gt;"), "→"),
+    (re.compile(r"\.\.\."), "…"),
+    (re.compile(r"\|\|([A-Za-z]\w*(?:\([^()]*\))?)\|\|"), r"‖\1‖"),
+    (re.compile(r"\bsqrt(?=[(|])"), "√"),
+    (re.compile(r"\bangle\("), "∠("),
+    (re.compile(r"\(inf\)"), "(∞)"),
+    (re.compile(r"\bgrad L\b"), "∇L"),
+    (re.compile(r"\brelu\b"), "ReLU"),
+    (re.compile(r"\blog10\b"), "log<sub>10</sub>"),
+    # a product of vectors: x_1.w, grad L(w).x
+    (re.compile(rf"(?:(?<=[{_LETTERS})*])|(?<=_\d))\.(?=[Hu-x](?![A-Za-z]))"), "·"),
+    (re.compile(r"\+ -(?=\d)"), "− "),
+    # a minus sign, which no hyphen is, nor the dash of a range
+    (re.compile(rf"(?<=\s)-(?=\s)|(?<![\w)\]^|'*-])-(?=[({_LETTERS}\d.∇])"), "−"),
+    (re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+‑-]?\d+)\b"), lambda m: _scientific(m[1], m[2])),
+    (re.compile(r"(?<![\w.])\d{5,}(?!\w)"), lambda m: f"{int(m[0]):,}".replace(",", "\u202f")),
+    (re.compile(r"\^\(((?:[^()]|\([^()]*\))*)\)"), lambda m: f"<sup>{_sign(m[1])}</sup>"),
+    (re.compile(rf"\^(-?(?:\d[\d\u202f]*(?:\.\d+)?(?![{_LETTERS}\d*+])|[{_LETTERS}\d*+]+))"),
+     lambda m: f"<sup>{_sign(m[1])}</sup>"),
+    (re.compile(rf"(?<![A-Za-z])({_NAME})_\(([^()]*)\)"), r"\1<sub>\2</sub>"),
+    (re.compile(rf"(?<![A-Za-z])({_NAME})_([a-z]\+1)(?=[|‖])"), r"\1<sub>\2</sub>"),
+    (re.compile(rf"(?<![A-Za-z])({_NAME}['*]?)_([{_LETTERS}\d]+(?:,[a-z\d])?|[+*±-])"),
+     r"\1<sub>\2</sub>"),
+    (re.compile(r"(?<![\w.])([a-zα-ω])(\d)(?!\w|\.\d)"), r"\1<sub>\2</sub>"),
+    (re.compile(r"([|‖)])_([Ff21])(?![A-Za-z])"), r"\1<sub>\2</sub>"),
+]  # fmt: skip
+
+
+def _sign(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _scientific(factor: str, exponent: str) -> str:
+    """3e-7 as a power of ten, 1e-7 without its factor; 1e-3 and 2.5e4 written out, as they are
+    shorter so."""
+    power = int(exponent.replace("‑", "-"))
+    if power in WRITTEN_OUT:
+        return f"{Decimal(factor).scaleb(power):f}"
+    times = "" if factor in ("1", "1.0") else f"{factor}·"
+    return f"{times}10<sup>{_sign(str(power))}</sup>"
+
+
+def typeset(words: str) -> str:
+    """Words as HTML: formulas between dollars for MathJax; what else is typed as mathematics, t_1,
+    e^(-1e6) or 3e-7, with subscripts, exponents and Greek letters, which cost a page nothing."""
+    pieces = re.split(r"(\$[^$]+\$)", words)
+    return "".join(mathematics(p) if p.startswith("$") else _in_type(p) for p in pieces)
+
+
+def _in_type(words: str) -> str:
+    html = escape(words, quote=False)
+    for pattern, replacement in _TYPE:
+        html = pattern.sub(replacement, html)
+    return html
+
+
+# --- The one number of a claim that its folded card shows: that on which the verdict hangs --------
+
+
+_PRINTED = re.compile(r"\bprinted (\d+(?:\.\d+)?)$")
+
+
+def decisive(row: Row) -> tuple[str, str]:
+    """The number, and what it is of; two empty texts for a claim without evidence.
+
+    Where the claim fails it is the first number that breaks it, the counterexample's before all
+    others. Where it holds it is the smallest survey, if there is one, or the finding that comes
+    first, or the measured value that is nearest to its limit.
+    """
+    case = row.counterexample
+    failed = [*(case.breaks if case else ()), *row.evidence]
+    if failed := [item for item in failed if item.decides and not item.holds]:
+        if row.verdict == NOT_REPRODUCED and (beside := _beside_what_is_printed(row, failed[0])):
+            return beside
+        return _shown(next(filter(_has_number, failed), failed[0]), [])
+    items = [item for item in row.evidence if item.decides and item.what != THE_SAME]
+    surveys = [item for item in items if SURVEY.fullmatch(item.what)]
+    if surveys:
+        number, what = _shown(min(surveys, key=lambda item: item.tried), [])
+        if len(surveys) == 1:
+            return number, what
+        return f"{number} or more", f"{what}, in each of {len(surveys)} surveys"
+    if not items:
+        return "", ""
+    tight = min(items, key=_room)
+    if items[0].tried or isinstance(items[0].value, str):
+        tight = items[0]
+    elif _room(tight) >= 1:  # nothing was measured: then that nothing was found, or else the first
+        numbers = list(filter(_has_number, items)) or items
+        tight = next((item for item in numbers if item.value == 0), numbers[0])
+    return _shown(tight, items)
+
+
+def _beside_what_is_printed(row: Row, failed: Evidence) -> tuple[str, str] | None:
+    """What appeared nearest to the number that the paper prints."""
+    printed = _PRINTED.search(failed.what)
+    appeared = [item for item in row.instead if isinstance(item.value, int | float)]
+    if not (printed and appeared):
+        return None
+    near = min(appeared, key=lambda item: abs(item.value - float(printed[1])))
+    return f"{value_in_words(near)}, printed {printed[1]}", near.what
+
+
+def _shown(item: Evidence, among: Sequence[Evidence]) -> tuple[str, str]:
+    """The number of one piece of evidence, what it is of, and how many others have this number."""
+    if SURVEY.fullmatch(item.what):
+        return _number(item), "instances break it"
+    if not _has_number(item):
+        return (
+            "",
+            item.what if item.value and item.holds else f"{item.what}: {value_in_words(item)}",
+        )
+    same = {other.what for other in among if _number(other) == _number(item)} - {item.what}
+    more = f", and {len(same)} more like it" if same else ""
+    return _number(item), f"{item.what}{more}"
+
+
+def _number(item: Evidence) -> str:
+    value, asked = value_in_words(item), in_words(item.limit)
+    if item.tried:
+        return f"{value} of {item.tried}"
+    if item.clipped or (item.op == "==" and item.holds):
+        return value
+    sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
+    return f"{value} {sign}{asked}" if item.holds else f"{value}, not {sign}{asked}"
+
+
+def _has_number(item: Evidence) -> bool:
+    """Whether there is more to show than yes or no."""
+    return not isinstance(item.value, bool)
+
+
+def _room(item: Evidence) -> float:
+    """How far a measured value is from its limit, as a part of the larger of the two; 1 for what
+    has no such distance."""
+    if item.op == "==" or item.clipped or not item.value:
+        return 1.0
+    return float(abs(item.value - item.limit) / max(abs(item.value), abs(item.limit)))
+
+
+# --- Which counterexamples are one neuron in the plane, and the link that shows them in the
+# explorer -----------------------------------------------------------------------------------------
+#
+# The explorer is a page of the book that draws the flow of such a neuron; it reads its setting from
+# the end of its address: `#X=1,0;0,1&y=2,1&w=0.1,0.1`.
+
+
+EXPLORER = "chapters/explorer.html"
+SMALL = 10_000
+"""A start of which the instance says only that it is small is its direction divided by this."""
+
+_DIRECTION = re.compile(r"eps \((-?\d+), (-?\d+)\), eps > 0")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Data X (n, 2), labels y (n,) and a start w (2,): all that the explorer draws."""
+
+    X: tuple[tuple[float, float], ...]
+    y: tuple[float, ...]
+    w: tuple[float, float]
+
+    @property
+    def fragment(self) -> str:
+        """The end of the explorer's address that shows the setting."""
+        X, y, w = (";".join(map(_numbers, self.X)), _numbers(self.y), _numbers(self.w))
+        return f"X={X}&y={y}&w={w}"
+
+
+def setting(row: Row) -> Setting | None:
+    """A refuted claim's counterexample as a setting; None where it is not one neuron in the plane
+    under the square loss.
+
+    That loss on data X, y is the first paper's; where the second one has a finite law of inputs and
+    a teacher, these are data and labels. Without a start a small one along the velocity at 0 is
+    taken, from where the flow goes as from any small start in its cell.
+    """
+    if row.verdict != REFUTED or row.counterexample is None:
+        return None
+    found = _data(row.claim.paper, row.counterexample.instance)
+    if found is None or any(len(x) != 2 for x in found[0]):
+        return None
+    X, y = found
+    start = row.counterexample.instance.get("w0")
+    if isinstance(start, str):
+        direction = _DIRECTION.fullmatch(start)
+        if direction is None:
+            raise ValueError(f"{row.claim.id}: no start can be read from {start!r}")
+        start = [int(v) / SMALL for v in direction.groups()]
+    if start is None:
+        pull = [sum(label * x[c] for x, label in zip(X, y, strict=True)) for c in (0, 1)]
+        start = [v / SMALL for v in pull]
+    first, second = map(float, start)
+    return Setting(tuple((float(a), float(b)) for a, b in X), tuple(map(float, y)), (first, second))
+
+
+def open_in_explorer(row: Row, page: str) -> str:
+    """The link beside a planar counterexample, for a card on `page`; empty for any other claim."""
+    found = setting(row)
+    if found is None:
+        return ""
+    to = posixpath.relpath(EXPLORER, posixpath.dirname(page) or ".")
+    return (
+        f'<p><a class="explore" href="{to}#{escape(found.fragment)}">Open in the explorer</a>: '
+        "drag the start, and see where the flow goes.</p>"
+    )
+
+
+def _data(paper: str, instance: Mapping[str, Any]) -> tuple[Sequence[Any], Sequence[Any]] | None:
+    if paper == "lee2022support" and {"X", "y"} <= set(instance):
+        return instance["X"], instance["y"]
+    law = next((v for k, v in instance.items() if k.startswith("x, each with probability")), None)
+    if paper == "lee2023magnitude" and law is not None and "w*" in instance:
+        teacher = instance["w*"]
+        return law, [max(sum(a * b for a, b in zip(x, teacher, strict=True)), 0) for x in law]
+    return None
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ",".join(map(printed, values))
+
+
+# --- Where a claim is stated or settled: the function whose docstring opens with the claim's
+# id; and where it is proved: the anchor `(proof-ID)=` on a page -----------------------------------
+
+
+PAPERS = Path(__file__).resolve().parents[1] / "papers"
+_IDS = re.compile(r"[a-z]+(?:\.[A-Za-z0-9-]+)+(?:,\s+[a-z]+(?:\.[A-Za-z0-9-]+)+)*(?=[.:] )")
+
+_LABEL = re.compile(r"\((proof-[\w-]+)\)=")
+_PROOFS = re.compile(
+    r"^((?:\(proof-[\w-]+\)=\n)+)((?:\([\w-]+\)=\n)*[^\n]*(?:\n(?!\s*\n)[^\n]+)*)", re.M
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A claim's function, in `file` from `line` to `end`."""
+
+    id: str
+    function: str
+    file: Path
+    line: int
+    end: int
+
+    def __str__(self) -> str:
+        below = self.file.relative_to(PAPERS.parents[2])
+        return f"{below}:{self.line} ({self.function})"
+
+    @property
+    def source(self) -> str:
+        """The function's lines."""
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        return "\n".join(lines[self.line - 1 : self.end])
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The place of a proof: the `label` of the anchor, such as `proof-sv-thm4-7`, the `page`, such
+    as `01_support_vectors/plane.ipynb`, and the paragraph or list that `opens` it."""
+
+    label: str
+    page: str
+    opens: str
+
+
+def proof_label(id: str) -> str:
+    """The label of the anchor at the proof of a claim."""
+    return f"proof-{id.replace('.', '-')}"
+
+
+def proofs(folder: Path = CHAPTERS) -> list[Proof]:
+    """All anchors of proofs on the pages below `folder`, in order; a label that occurs twice has
+    two."""
+    return [found for file in pages.in_order(folder) for found in _proved(file)]
+
+
+def _proved(file: Path) -> Iterator[Proof]:
+    for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            for found in _PROOFS.finditer("".join(cell["source"])):
+                for label in _LABEL.findall(found[1]):
+                    yield Proof(label, pages.name(file), found[2].strip())
+
+
+def addresses(folder: Path = PAPERS) -> list[Address]:
+    """All addresses below `folder`; an id that two functions open with has two.
+
+    A docstring opens with its ids, such as "sv.lemF.1: adjacent cells ..." or, for a function that
+    states several claims, "sv.propF.3.1, sv.propF.3.2: ...".
+    """
+    return [found for file in sorted(folder.rglob("*.py")) for found in _in_file(file)]
+
+
+def _in_file(file: Path) -> Iterator[Address]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            opening = _IDS.match(ast.get_docstring(node) or "")
+            for id in re.split(r",\s+", opening.group()) if opening else ():
+                yield Address(id, node.name, file, node.lineno, node.end_lineno or node.lineno)
+
+
+# --- Every settled claim as one flat record of words, for a table, a file or an index -------------
+
+
+COLUMNS = (
+    "id", "paper", "at", "kind", "given", "says", "verdict", "known", "by", "instances", "why",
+    "reading", "instead", "cause", "weight", "page", "chapter", "cell",
+)  # fmt: skip
+"""`known` is the strongest way in which the claim is known, `by` all of them in words; `instances`
+how many were tried, of several statements the fewest; `why` the evidence or the counterexample;
+`instead` what is true instead, `cause` and `weight` why the claim falls, and how much; `page` the
+claim's card, below the folder of the chapters."""
+
+
+def listing(rows: Iterable[Row], told: Mapping[str, Instead]) -> list[dict[str, str]]:
+    """The records, with `COLUMNS` as keys. `told`: id -> what is true instead."""
+    return [_record(row, told.get(row.claim.id)) for row in rows]
+
+
+def as_csv(records: Iterable[Mapping[str, str]]) -> str:
+    """Records as the text of a CSV file, with a head."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def _record(row: Row, told: Instead | None) -> dict[str, str]:
+    claim = row.claim
+    tried = [item.tried for item in row.evidence if item.tried]
+    values = (
+        claim.id,
+        claim.paper,
+        claim.at,
+        claim.kind,
+        " ".join((claim.given or {}).values()),
+        claim.says,
+        row.verdict,
+        row.known[0].how if row.known else "",
+        "; ".join(map(str, row.known)),
+        str(min(tried, default="")),
+        "; ".join(why(row)),
+        row.reading.taken if row.reading else "",
+        told.sentence if told else "; ".join(_listed_words(row.instead)),
+        told.cause if told else "",
+        told.weight if told else "",
+        f"{page(row)}#{claim.anchor}",
+        row.chapter,
+        row.cell,
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def why(row: Row) -> list[str]:
+    """What decided: the counterexample and what fails there, or the evidence, line by line."""
+    if row.why:
+        return [row.why]
+    if case := row.counterexample:
+        instance = ", ".join(f"{name} = {vector(value)}" for name, value in case.instance.items())
+        return [instance, *_listed_words(case.breaks)]
+    return _listed_words(row.evidence)
+
+
+def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
+    return [line.words for line in told(evidence)]
+
+
+# --- A settled claim on a page of the built book: one line when folded, and all of it when
+# open ---------------------------------------------------------------------------------------------
+#
+# Drawn from the stored record when the pages are built, so that its looks can change without
+# running a notebook; its style is in _static/book.css.
+
+
+SCOREBOARD = "chapters/scoreboard.html"
+
+
+def page_card(row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None) -> str:
+    """The card as HTML; a refuted claim's is open, on its counterexample.
+
+    Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
+    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim.
+    """
+    head = (
+        f'<summary><span class="line">{badge(row.verdict)} '
+        f'<span class="where">{typeset(row.claim.at)}</span>{_in_short(row)}</span>'
+        f'<div class="says">{mathematics(row.claim.full)}</div></summary>'
+    )
+    parts = [counterexample(row.counterexample)] if row.counterexample else []
+    parts += [_lines(row.evidence)] if row.evidence else []
+    parts += [f"<p>{typeset(row.why)}</p>"] if row.why else []
+    if row.reading:
+        parts.append(f"<p><em>Read as:</em> {typeset(row.reading.taken)}</p>")
+        parts.append(f"<p><em>Under other readings:</em> {typeset(row.reading.others)}</p>")
+    if row.instead:
+        parts.append(f"<p><em>What appeared instead:</em></p>{_lines(row.instead)}")
+    ways = "" if row.counterexample else "; ".join(typeset(str(way)) for way in row.known)
+    way = f' (<a href="{_to(proof, page)}">to the proof</a>)' if proof and ways else ""
+    parts += [f"<p><em>How it is known:</em> {ways}{way}</p>"] if ways else []
+    small = small_print(row.all_evidence)
+    parts += [f'<p class="small">{typeset(small)}</p>'] if small else []
+    parts += [_source(checks, row.claim.id)]
+    state = " open" if row.verdict == REFUTED else ""
+    return (
+        f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
+        f'<div class="told">{open_in_explorer(row, page)}{"".join(parts)}{_foot(row, page)}</div>'
+        "</details>"
+    )
+
+
+def counterexample(case: Counterexample) -> str:
+    """The instance, the assumptions that it meets, and what fails there by either route."""
+    instance = "".join(
+        f"<tr><th>{typeset(name)}</th><td>{typeset(vector(value))}</td></tr>"
+        for name, value in case.instance.items()
+    )
+    met = "".join(f'<li><span class="tick">✓</span> {typeset(a)}</li>' for a in case.met())
+    return (
+        f'<div class="counterexample"><p><em>Counterexample</em></p><table>{instance}</table>'
+        f"<p><em>Inside the assumptions:</em></p><ul class='met'>{met}</ul>"
+        f"<p><em>The claim fails there:</em></p>{_lines(case.breaks)}"
+        f"<p><em>By a second route,</em> {typeset(case.route)}:</p>{_lines(case.recheck)}</div>"
+    )
+
+
+def _in_short(row: Row) -> str:
+    """The folded line after the place: the decisive number, what it is of, and how the claim is
+    known, where it is by more than what was computed, and the verdict does not say so."""
+    number, what = decisive(row)
+    how = row.known[0].how if row.known else ""
+    told = row.claim.given is not None or how not in (PROVED_HERE, CITED, EXHAUSTED, EXACT)
+    known = "" if told else how
+    shown = {"number": number, "of": what, "how": known}
+    return "".join(
+        f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words
+    )
+
+
+def _lines(evidence: Sequence[Evidence]) -> str:
+    items = (f'<li><span class="tick">{line.mark}</span> {typeset(line.words)}</li>'
+             for line in told(evidence))  # fmt: skip
+    return f"<ul>{''.join(items)}</ul>"
+
+
+def _source(checks: Sequence[Address], id: str) -> str:
+    """The functions that state or settle the claim, folded, and the command that runs them."""
+    code = "".join(
+        f"<p><code>{escape(str(at))}</code></p><pre>{escape(at.source)}</pre>" for at in checks
+    )
+    command = f"<p><em>Run it alone:</em> <code>python -m reluflow.ledger {id} --rerun</code></p>"
+    if not code:
+        return command
+    return (
+        f"<details class='source'><summary>source of the check</summary>{code}</details>{command}"
+    )
+
+
+def _to(proof: Proof, page: str) -> str:
+    """The way from a page to a proof; docutils writes the ids of anchors in small letters."""
+    there = posixpath.join("chapters", proof.page.removesuffix(".ipynb") + ".html")
+    way = posixpath.relpath(there, posixpath.dirname(page) or ".")
+    return f"{way}#{proof.label.lower()}"
+
+
+def _foot(row: Row, page: str) -> str:
+    """The claim's name as a permalink, and the way back to the scoreboard."""
+    board = posixpath.relpath(SCOREBOARD, posixpath.dirname(page) or ".")
+    return (
+        f'<p class="small"><a href="#{row.claim.anchor}"><code>{row.claim.id}</code></a> · '
+        f'<a href="{board}">scoreboard</a></p>'
+    )
+
+
+# --- What a paper prints that does not hold, short enough to send to its authors ------------------
+
+
+def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
+    """The errata of the paper of a board as HTML: what stands, the paper's setting, so that the
+    page can be read alone, then what falls, the heaviest first and claims of one cause together,
+    each with what is true instead and a counterexample, and a line for each claim with a reading.
+
+    Parameters: `board` of one paper; `told`, as `reluflow.ledger.instead` reads it.
+    """
+    theirs = tuple(row for row in board.rows if ".ours." not in row.claim.id)
+    board = Scoreboard(board.inventories, theirs, board.folder)
+    sentences = {id: each.sentence for id, each in told.items()}
+    groups = alike(board, sentences, (*FALLEN, WITH_READING))
+    fallen, read = [], []
+    for (verdict, what), rows in groups.items():
+        if verdict == WITH_READING:
+            read.append(f"<li>{_places(rows, board.folder)}: {mathematics(what)}</li>")
+        else:
+            fallen.append((verdict, what, rows))
+    found = causes(told, (row.claim.id for _, _, rows in fallen for row in rows))
+    order, weights = list(found), list(WEIGHTS)
+
+    def rank(rows: Sequence[Row]) -> tuple[int, int]:
+        cause = told[rows[0].claim.id].cause if rows[0].claim.id in told else ""
+        return (weights.index(found[cause]), order.index(cause)) if cause else (len(weights), 0)
+
+    parts, last = [], -1
+    for verdict, what, rows in sorted(fallen, key=lambda each: rank(each[2])):
+        if (heaviest := rank(rows)[0]) != last and heaviest < len(weights):
+            parts.append(f'<p class="weight">{_sentence(WEIGHTS[weights[heaviest]])}</p>')
+        parts.append(_erratum(verdict, what, rows, board.folder))
+        last = heaviest
+    readings = f"<p><em>Holds under one reading only:</em></p><ul>{''.join(read)}</ul>"
+    return _stands(board, told) + _setting(board) + "".join(parts) + (readings if read else "")
+
+
+def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
+    """What holds as printed, the numbered statements by name, and the score of what does not."""
+    held = [row for row in board.rows if row.verdict == REPRODUCED]
+    places: dict[str, list[Row]] = {}
+    for row in (row for row in held if row.claim.kind == "theorem"):
+        places.setdefault(row.claim.at, []).append(row)
+    named = ", ".join(
+        f"{escape(at)} ({', '.join(link(row, board.folder) for row in rows)})"
+        for at, rows in places.items()
+    )
+    others = sum(row.claim.kind != "theorem" for row in held)
+    more = f"<p>{others} more, of figures, examples, tables and the text, do, too.</p>"
+    return (
+        f'<section class="stands"><p><strong>What stands as printed:</strong> {named}.</p>'
+        f"{more if others else ''}<p>{in_short(board, told)}</p></section>"
+    )
+
+
+def _setting(board: Scoreboard) -> str:
+    """What the paper's statements share: notation, and the assumptions that they name."""
+    given = [each.setting for each in board.inventories if not each.ours]
+    parts = "".join(f"<p>{mathematics(part)}</p>" for each in given for part in each.split("\n\n"))
+    return f'<section class="setting">{parts}</section>'
+
+
+def _erratum(verdict: str, what: str, rows: Sequence[Row], folder: str) -> str:
+    """One error: where it stands, what is said there, what is true instead, and an instance."""
+    says = "".join(f"<p><em>Claimed:</em> {mathematics(row.claim.says)}</p>" for row in rows)
+    says += "".join(
+        f"<p><em>Read as:</em> {mathematics(text)}</p>"
+        for text in dict.fromkeys(row.reading.taken for row in rows if row.reading)
+    )
+    case = next((row.counterexample for row in rows if row.counterexample), None)
+    return (
+        f'<section class="erratum"><p><strong>{_places(rows, folder)}</strong> {badge(verdict)}</p>'
+        f"<div class='says'>{says}</div><p><em>Instead:</em> {mathematics(what)}</p>"
+        f"{counterexample(case) if case else ''}</section>"
+    )
+
+
+def _places(rows: Sequence[Row], folder: str) -> str:
+    """Where the claims stand in the paper, each linked to its card."""
+    return "; ".join(_place(row, folder) for row in rows)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}:"
+
+
+def _place(row: Row, folder: str) -> str:
+    return f"{escape(row.claim.at)} ({link(row, folder)})"

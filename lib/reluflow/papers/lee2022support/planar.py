@@ -1,0 +1,500 @@
+"""Exact flows of one neuron in the plane, thousands at a time in lock-step.
+
+For d = 2 the matrix H of a cell has two eigenvalues l_1 >= l_2 in closed form, so inside the cell
+
+    h_j(t) = x_j.w(t) = h_j(0) + A_j (1 - exp(-l_1 t)) + B_j (1 - exp(-l_2 t))
+
+has at most one critical point, known in closed form, and at most two zeros. Every step takes all
+flows that still move to their next event (Lee et al. 2022a, eqs. 2-3, labels y > 0 by A2). A flow
+that meets a choice too fine for this arithmetic is left undecided: `affine_flow` decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reluflow.errors import InputError
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.segment import two_product
+from reluflow.flows.trajectory import Event, Trajectory, fading_time
+
+# --- Flows of one neuron in the plane inside cells, thousands at a time, by their
+# eigenvectors -------------------------------------------------------------------------------------
+
+
+_EPS = np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One cell's flow in each row: w(t) = w + V (d (1 - e)) = limit - V (d e), e = exp(-rates t).
+
+    Shapes: w, limit, d and rates (..., 2), these descending; V (..., 2, 2), columns eigenvectors.
+    """
+
+    w: NDArray
+    V: NDArray
+    rates: NDArray
+    d: NDArray
+    limit: NDArray
+
+    def after(self, s: NDArray) -> NDArray:
+        """States (..., 2) at the times s (...) from the cell's start on."""
+        left, gone = self.d * np.exp(self._faded(s)), -self.d * np.expm1(self._faded(s))
+        # The first form keeps the digits early, the second one late, a far start forgotten.
+        early = np.linalg.norm(self.w, axis=-1) + np.abs(gone).sum(axis=-1)
+        late = np.linalg.norm(self.limit, axis=-1) + np.abs(left).sum(axis=-1)
+        first = (early <= late)[..., None]
+        step = np.where(first, gone, -left)
+        return np.where(first, self.w, self.limit) + (self.V * step[..., None, :]).sum(axis=-1)
+
+    def _faded(self, s: NDArray) -> NDArray:
+        with np.errstate(invalid="ignore"):
+            return np.where(self.rates > 0.0, -self.rates * s[..., None], 0.0)
+
+    @property
+    def slowest(self) -> NDArray:
+        """The smallest rate (...) that is not zero, or 0."""
+        return np.where(self.rates[..., 1] > 0.0, self.rates[..., 1], self.rates[..., 0])
+
+    def taken(self, rows: NDArray, index: NDArray) -> Cells:
+        """The cells at these indices."""
+        fields = (self.w, self.V, self.rates, self.d, self.limit)
+        return Cells(*(field[rows, index] for field in fields))
+
+
+def cells_of(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[Cells, NDArray, NDArray]:
+    """The flow of the active data `on` (..., n) from w (..., 2); X (..., n, 2), y (..., n).
+
+    Returns it, the data (..., n, 2) in the coordinates of its V, and how far (..., 2) its limit may
+    be off along V by rounding.
+    """
+    a = on.astype(float)
+    p, q = X[..., 0], X[..., 1]
+    angle = 0.5 * np.arctan2(2.0 * (a * p * q).sum(-1), (a * (p - q) * (p + q)).sum(-1))
+    c, s = np.cos(angle), np.sin(angle)
+    V = np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+    turned = np.stack(turned_by(p, q, c[..., None], s[..., None]), -1)
+    # The small eigenvalue as a sum of squares: no cancellation, however ill-conditioned H is.
+    rates = (a[..., None] * turned**2).sum(axis=-2)
+    rates[..., 1] = np.where(rates[..., 1] <= (16 * _EPS) ** 2 * rates[..., 0], 0.0, rates[..., 1])
+    d, limit = np.zeros_like(w), w
+    for _ in range(3):  # corrections forget a far start, and that V is rounded
+        residual = a * (y - (X * limit[..., None, :]).sum(axis=-1))
+        force = (residual[..., None] * turned).sum(axis=-2)
+        step = np.divide(force, rates, out=np.zeros_like(force), where=rates > 0.0)
+        d, limit = d + step, limit + (V * step[..., None, :]).sum(axis=-1)
+    terms = a * (y + np.hypot(p, q) * np.linalg.norm(limit, axis=-1)[..., None])
+    terms = (np.abs(turned) * terms[..., None]).sum(axis=-2)
+    error = np.divide(_EPS * terms, rates, out=np.zeros_like(terms), where=rates > 0.0)
+    return Cells(w, V, rates, d, limit), turned, error
+
+
+def virtual_minima(X: NDArray, y: NDArray, on: NDArray) -> tuple[NDArray, NDArray]:
+    """The least-squares fits w (..., 2) of the data `on` (..., n), and the eigenvalues of their H.
+
+    X (..., n, 2), y (..., n); the shortest fit where H has rank one, its second eigenvalue then 0.
+    """
+    cells, _, _ = cells_of(X, y, np.zeros((*on.shape[:-1], 2)), on)
+    return cells.limit, cells.rates
+
+
+def turned_by(p: NDArray, q: NDArray, c: NDArray, s: NDArray) -> tuple[NDArray, NDArray]:
+    """p c + q s, and q c - p s to rounding of the difference itself, however it cancels."""
+    (high, low), (minus, less) = two_product(q, c), two_product(p, s)
+    return p * c + q * s, (high - minus) + (low - less)
+
+
+# --- The next event of flows of one neuron in the plane, or the refusal to tell it in doubles -----
+
+
+MARGIN = 1e-9
+"""A pre-activation this small, relative to its terms, is not trusted to have a sign."""
+
+NOISE = 64.0
+"""Nor is one below this many times an estimate of its rounding."""
+
+DISTINCT = 1e-8
+"""Event times are told apart, and known, to this relative accuracy."""
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape.
+
+    `limit` is f(inf). The rounding of f is eps times the smaller of the sums
+    n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) + n2 exp(-l2 t).
+    """
+
+    f0: NDArray
+    A: NDArray
+    B: NDArray
+    limit: NDArray
+    l1: NDArray
+    l2: NDArray
+    n0: NDArray
+    m0: NDArray
+    n1: NDArray
+    n2: NDArray
+
+    def __getitem__(self, key) -> _Sums:
+        return _Sums(*(getattr(self, name)[key] for name in self.__annotations__))
+
+    def at(self, t: NDArray) -> tuple[NDArray, NDArray]:
+        """f(t), in whichever of its two forms has smaller terms, and the size of these terms."""
+        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
+        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
+        A, B = np.abs(self.A), np.abs(self.B)
+        early = np.abs(self.f0) + A * g1 + B * g2
+        late = np.abs(self.limit) + A * e1 + B * e2
+        first = self.f0 + self.A * g1 + self.B * g2
+        value = np.where(early <= late, first, self.limit - self.A * e1 - self.B * e2)
+        return value, np.minimum(early, late)
+
+    def slope(self, t: NDArray) -> NDArray:
+        """f'(t)."""
+        return self.A * self.l1 * np.exp(-self.l1 * t) + self.B * self.l2 * np.exp(-self.l2 * t)
+
+    def noise(self, t: NDArray) -> NDArray:
+        """What may be rounding in f(t)."""
+        e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
+        g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
+        early, late = self.n0 + self.n1 * g1 + self.n2 * g2, self.m0 + self.n1 * e1 + self.n2 * e2
+        return NOISE * _EPS * np.minimum(early, late)
+
+    def unsure(self, t: NDArray) -> NDArray:
+        """Whether the sign of f(t) is not to be trusted."""
+        value, size = self.at(t)
+        return np.abs(value) <= MARGIN * size + self.noise(t)
+
+    def turning(self) -> NDArray:
+        """The critical point t > 0, or inf: where A l1 exp(-l1 t) = -B l2 exp(-l2 t)."""
+        fast, slow = self.A * self.l1, self.B * self.l2
+        apart = (fast * slow < 0.0) & (np.abs(fast) > np.abs(slow)) & (self.l1 > self.l2)
+        ratio = np.divide(fast, -slow, out=np.ones_like(fast), where=apart)
+        gap = np.where(apart, self.l1 - self.l2, 1.0)
+        return np.where(apart, np.log(ratio) / gap, np.inf)
+
+
+def _sums(X: NDArray, cells: Cells, turned: NDArray, error: NDArray, fresh: NDArray) -> _Sums:
+    """The pre-activations (R, n); those of `fresh` data start at zero exactly."""
+    size = np.hypot(X[..., 0], X[..., 1])
+    along, across = turned[..., 0], turned[..., 1]
+    l1, l2 = (cells.rates[:, k, None] for k in (0, 1))
+    d1, d2 = (cells.d[:, k, None] for k in (0, 1))
+    # A coordinate that is rounding alone does not move its datum.
+    A = np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d1)
+    B = np.where(np.abs(across) <= 4 * _EPS * size, 0.0, across * d2)
+    l1, l2 = np.where(l1 > 0.0, l1, 1.0), np.where(l2 > 0.0, l2, 1.0)  # without amplitude, any rate
+    f0 = np.where(fresh, 0.0, (X * cells.w[:, None]).sum(axis=-1))
+    r1, r2 = size * error[:, :1] / _EPS, np.abs(across) * error[:, 1:] / _EPS
+    return _Sums(
+        f0, A, B, (X * cells.limit[:, None]).sum(axis=-1),
+        np.broadcast_to(l1, A.shape), np.broadcast_to(l2, A.shape),
+        n0=np.where(fresh, 0.0, size * np.linalg.norm(cells.w, axis=-1)[:, None]),
+        m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + r1 + r2,
+        n1=size * np.abs(d1) + r1,
+        n2=size * np.abs(d2) + r2,
+    )  # fmt: skip
+
+
+def next_events(
+    X: NDArray,
+    together: NDArray,
+    cells: Cells,
+    turned: NDArray,
+    error: NDArray,
+    on: NDArray,
+    fresh: NDArray,
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Time (R,) until the next event or inf, its data (R, n), and whether these are sure (R,).
+
+    `fresh` (R, n) are the data whose event started the cell: on their boundary exactly.
+    """
+    rows = np.arange(len(on))
+    f = _sums(X, cells, turned, error, fresh)
+    side = np.where(on, 1.0, -1.0)
+    moving = (f.A != 0.0) | (f.B != 0.0)
+    # Just after t = 0 the data that were flipped are on their new side, the others on theirs.
+    steep = np.abs(f.A) * f.l1 + np.abs(f.B) * f.l2
+    wrong = np.where(fresh, side * f.slope(np.zeros(on.shape)) <= MARGIN * steep, side * f.f0 <= 0)
+    # At most one zero before the critical point, and one after it.
+    turn = f.turning()
+    turns = moving & np.isfinite(turn)
+    bend = np.where(turns, turn, 0.0)
+    doubtful = turns & ~fresh & f.unsure(bend)
+    dips = turns & ~fresh & (side * f.at(bend)[0] < 0.0)
+    found = dips | (moving & (side * f.limit < 0.0))
+    times = np.full(on.shape, np.inf)
+    times[found] = _roots(f[found], side[found], dips[found], bend[found])
+    j = times.argmin(axis=1)
+    wait = times[rows, j]
+    horizon = (wait * (1.0 + DISTINCT))[:, None]
+    some = np.isfinite(wait)
+    then = np.repeat(np.where(some, wait, 0.0)[:, None], on.shape[1], axis=1)
+    flips = together[rows, j] & some[:, None]
+    # A limit that may be zero leaves open whether the sum ever gets there, after all other events.
+    open_end = ~dips & f.unsure(np.full(on.shape, np.inf))
+    wrong |= open_end & (flips | ~some[:, None])
+    rival = (times <= horizon) | (f.unsure(then) & ~fresh)
+    wrong |= some[:, None] & rival & ~flips
+    wrong |= np.isnan(times) | (doubtful & (turn <= horizon))
+    # An arrival that is nearly tangential does not know its time.
+    loose = f.noise(then) > DISTINCT * then * np.abs(f.slope(then))
+    wrong[rows, j] |= some & loose[rows, j]
+    return wait, flips, ~(wrong & moving).any(axis=1) & ~_ill_posed(cells, error)
+
+
+def _ill_posed(cells: Cells, error: NDArray) -> NDArray:
+    """Whether (...) rounding may show in the limit, or H is too close to rank one to be told."""
+    fast, slow = cells.rates[..., 0], cells.rates[..., 1]
+    rough = error.max(axis=-1) > MARGIN * np.linalg.norm(cells.limit, axis=-1)
+    return rough | ((slow > 0.0) & (slow < 1e-12 * fast))
+
+
+def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
+    """The first zero in t > 0 of each sum (k,), which starts with the sign `side`; NaN if lost.
+
+    It lies before the critical point `bend` where the sum `dips`, else after it. In the variable
+    exp(-l t) the sum is convex or concave, with l the larger rate before the critical point, and
+    the smaller one after it, so Newton's method in that variable comes from one side; where it
+    leaves the bracket, the bracket is halved.
+    """
+    single = f.B == 0.0
+    rate = np.where(dips | single, f.l1, f.l2)
+    lo, hi = np.where(dips, 0.0, bend), np.where(dips, bend, np.inf)
+    # Beyond a critical point exp(-l2 t) comes from its other end, 0, where only B is left.
+    with np.errstate(all="ignore"):
+        far = -np.log(f.limit / f.B) / f.l2
+    t = np.where(~dips & ~single & (f.A * f.B < 0.0) & (far > lo) & np.isfinite(far), far, lo)
+    root, todo = np.full(len(t), np.nan), np.arange(len(t))
+    for _ in range(200):
+        value, size = f.at(t)
+        before = value * side > 0.0
+        # A sum that has just left zero, and one at its extremum, count by where they are.
+        before |= t == lo
+        lo, hi = np.where(before, t, lo), np.where(before, hi, t)
+        with np.errstate(all="ignore"):
+            new = t - np.log1p(rate * value / f.slope(t)) / rate
+        inside = (new > lo) & (new < hi)
+        middle = np.where(np.isinf(hi), 2.0 * lo + 1.0 / rate, 0.5 * (lo + hi))
+        done = (np.abs(value) <= 0.5 * _EPS * size) & (t > 0.0)
+        new = np.where(done, t, np.where(inside | (np.abs(new - t) <= _EPS * t), new, middle))
+        done |= np.abs(new - t) <= 4 * _EPS * t
+        root[todo[done]] = new[done]
+        if done.all():
+            break
+        on = ~done
+        f, side, rate, todo = f[on], side[on], rate[on], todo[on]
+        lo, hi, t = lo[on], hi[on], new[on]
+    return root
+
+
+@dataclass(frozen=True)
+class PlanarFlows:
+    """The flows of B neurons in the plane; m is the largest number of events of any of them.
+
+    X, y      (B, n, 2), (B, n) the data and labels
+    times     (B, m) of the events, padded with inf
+    datum     (B, m) the datum that changes, padded with -1; parallel data one by one
+    rising    (B, m) whether it becomes active
+    states    (B, m + 1, 2) weights at the start and at the events, padded with the limit
+    patterns  (B, m + 1, n) active data at first and after each event; padded with the last
+    ends      (B, 2) the limits, NaN where undecided
+    count     (B,) number of events
+    decided   (B,) false where the arithmetic leaves a choice open; no event is told of such a row
+    """
+
+    X: NDArray
+    y: NDArray
+    times: NDArray
+    datum: NDArray
+    rising: NDArray
+    states: NDArray
+    patterns: NDArray
+    ends: NDArray
+    count: NDArray
+    decided: NDArray
+
+    def __len__(self) -> int:
+        return len(self.decided)
+
+    def __getitem__(self, k: int) -> Trajectory:
+        """The flow of neuron k; that of `affine_flow` where the row is undecided."""
+        if not self.decided[k]:
+            return affine_flow(self.X[k], self.y[k], self.states[k, 0])
+        one = PlanarFlows(*(getattr(self, each.name)[[k]] for each in fields(self)))
+        c = int(self.count[k])
+        last = np.append(np.diff(self.times[k, :c]) > 0.0, np.ones(min(c, 1), bool))
+        knots = np.append(True, last)  # parallel data change at one time, one by one
+        return Trajectory(
+            t=np.append(0.0, self.times[k, :c])[knots],
+            states=self.states[k, : c + 1][knots],
+            events=tuple(
+                Event(float(t), int(j), "activate" if up else "deactivate")
+                for t, j, up in zip(self.times[k, :c], self.datum[k], self.rising[k], strict=False)
+            ),
+            status="converged",
+            clock="time",
+            end=self.ends[k],
+            detail="the limit of a flow in the plane",
+            interpolant=lambda t: one.at(t)[0],
+            settled=float(one._stops()[0]),
+        )
+
+    def deactivations(self) -> NDArray:
+        """Number (B,) of events at which a datum ceases to be active."""
+        return ((self.datum >= 0) & ~self.rising).sum(axis=1)
+
+    def reactivations(self) -> NDArray:
+        """Number (B,) of events that activate a datum which an earlier one deactivated."""
+        fell = (self.datum >= 0) & ~self.rising
+        same = self.datum[:, :, None] == self.datum[:, None, :]
+        earlier = np.tri(self.datum.shape[1], k=-1, dtype=bool)
+        return (self.rising & (same & earlier & fell[:, None, :]).any(axis=2)).sum(axis=1)
+
+    def at(self, t: ArrayLike) -> NDArray:
+        """States (B, k, 2) at the times t (k,), or t (B, k) with times of their own for each row.
+
+        They are at least 0, infinity allowed. NaN where undecided.
+        """
+        t = np.atleast_1d(np.asarray(t, float))
+        if t.shape[:-1] not in ((), (len(self),)) or np.any(np.isnan(t)) or np.any(t < 0.0):
+            raise InputError("t must be one row, or one a flow, and at least 0, the flows' start")
+        cells, since = self._segments(np.broadcast_to(t, (len(self), t.shape[-1])))
+        return np.where(self.decided[:, None, None], cells.after(since), np.nan)
+
+    def grid(self, points: int = 60) -> NDArray:
+        """Times (B, k) that resolve every stretch between events, dense at its two ends.
+
+        The last stretch goes on until its transients are below one part in 10^12; rows of fewer
+        events repeat that time.
+        """
+        u = np.concatenate([[0.0], np.geomspace(1e-6, 0.5, max(points // 2, 1))])
+        u = np.concatenate([u, 1.0 - u[-2::-1]])
+        starts, last = self._starts(), self._stops()[:, None]
+        stops = np.minimum(np.append(starts, starts[:, :1] + np.inf, axis=1), last)
+        left, right = stops[:, :-1, None], stops[:, 1:, None]
+        times = left + (right - left) * u
+        return times.reshape(len(self), times.shape[1] * len(u))
+
+    def _starts(self) -> NDArray:
+        return np.concatenate([np.zeros((len(self), 1)), self.times], axis=1)
+
+    def _stops(self) -> NDArray:
+        """When (B,) the transients of the last cell are below one part in 10^12."""
+        rows, last = np.arange(len(self)), self.count
+        w, on = self.states[rows, last], self.patterns[rows, last]
+        cells = cells_of(self.X, self.y, w, on)[0]
+        left = np.abs(np.where(cells.rates > 0.0, cells.d, 0.0)).max(axis=-1)
+        wait = fading_time(left, np.linalg.norm(self.ends, axis=-1), cells.slowest)
+        return self._starts()[rows, last] + wait
+
+    def _segments(self, t: NDArray) -> tuple[Cells, NDArray]:
+        """The cells at times t (B, k), and the times since their starts."""
+        passed = (self.times[:, None, :] <= t[:, :, None]).sum(axis=2)
+        index = np.minimum(passed, self.count[:, None])
+        every = cells_of(self.X[:, None], self.y[:, None], self.states, self.patterns)[0]
+        chosen = every.taken(np.arange(len(self))[:, None], index)
+        return chosen, t - np.take_along_axis(self._starts(), index, axis=1)
+
+
+def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 200) -> PlanarFlows:
+    """Gradient flows dw/dt = q(w) - H(w) w of B neurons in the plane, exactly (eqs. 2-3).
+
+    Parameters: X (B, n, 2) data, of which zero rows stand for no datum; y (B, n) positive labels
+    (A2); w0 (B, 2) starts; max_events after which a row is given up.
+
+    Returns `PlanarFlows`. Undecided are rows that start on a boundary, meet two at once (not of
+    parallel data) or one nearly tangentially, end on one, need more events, or have an H so
+    ill-conditioned that rounding could show. Their rows hold the start alone.
+
+    Raises InputError for arrays that do not fit or are not finite, and for a label <= 0.
+    """
+    X, y, w0 = _problem(X, y, w0)
+    h = (X * w0[:, None]).sum(axis=-1)
+    real, size = X.any(axis=-1), np.hypot(X[..., 0], X[..., 1])
+    clear = np.abs(h) > 1e-12 * size * np.linalg.norm(w0, axis=-1)[:, None]
+    decided = (clear | ~real).all(axis=1)
+    ends, count = np.full_like(w0, np.nan), np.zeros(len(w0), int)
+    rows, w, on = np.nonzero(decided)[0], w0[decided], (h > 0.0)[decided]
+    t, fresh, steps = np.zeros(len(rows)), np.zeros_like(on), []
+    together = _together(X)
+    while rows.size:
+        cells, turned, error = cells_of(X[rows], y[rows], w, on)
+        wait, flips, sure = next_events(X[rows], together[rows], cells, turned, error, on, fresh)
+        number = count[rows] + flips.sum(axis=1)
+        sure &= number <= max_events
+        decided[rows], count[rows] = sure, np.where(sure, number, 0)
+        over = sure & np.isinf(wait)
+        ends[rows[over]] = cells.limit[over]
+        go = sure & ~over
+        w, t = cells.after(np.where(go, wait, 0.0))[go], (t + wait)[go]
+        rows, fresh = rows[go], flips[go]
+        on = on[go] ^ fresh
+        steps.append((rows, t, fresh, on, w))
+    return _assembled(X, y, w0, h > 0.0, steps, ends, np.where(decided, count, 0), decided)
+
+
+def planar_flows_of(
+    instances: Sequence[Mapping[str, ArrayLike]], max_events: int = 200
+) -> PlanarFlows:
+    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all.
+
+    Row k belongs to instance k; columns of `patterns` past its own n are false.
+    """
+    data = [np.asarray(problem["X"], float) for problem in instances]
+    n = max((len(x) for x in data), default=0)
+    X, y = np.zeros((len(data), n, 2)), np.ones((len(data), n))
+    for k, problem in enumerate(instances):
+        X[k, : len(data[k])], y[k, : len(data[k])] = problem["X"], problem["y"]
+    w0 = np.array([problem["w0"] for problem in instances], float).reshape(-1, 2)
+    return planar_flows(X, y, w0, max_events)
+
+
+def _problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+    X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
+    if X.ndim != 3 or X.shape[2] != 2:
+        raise InputError(f"X must have shape (B, n, 2), not {X.shape}")
+    if y.shape != X.shape[:2]:
+        raise InputError(f"y must have shape {X.shape[:2]} to go with X, not {y.shape}")
+    if w0.shape != (len(X), 2):
+        raise InputError(f"w0 must have shape ({len(X)}, 2) to go with X, not {w0.shape}")
+    for name, value in (("X", X), ("y", y), ("w0", w0)):
+        if not np.isfinite(value).all():
+            raise InputError(f"{name} has an entry that is not finite")
+    if not (y > 0.0).all():
+        raise InputError("y must be positive (A2): flows with other labels need affine_flow")
+    return X, y, w0
+
+
+def _together(X: NDArray) -> NDArray:
+    """Whether (B, n, n) data are parallel, so that they change together; zero data never are."""
+    p, q = X[..., 0], X[..., 1]
+    real = np.asarray(X.any(axis=-1))
+    same = np.equal(p[:, :, None] * q[:, None, :], p[:, None, :] * q[:, :, None])
+    return same & real[:, :, None] & real[:, None, :]
+
+
+def _assembled(X, y, w0, on, steps, ends, count, decided) -> PlanarFlows:
+    """The result, from `steps`: (rows, times, data flipped, patterns, states) of each round."""
+    m, B = int(count.max(initial=0)), len(w0)
+    times, datum = np.full((B, m), np.inf), np.full((B, m), -1)
+    states = np.concatenate([w0[:, None], np.repeat(ends[:, None], m, axis=1)], axis=1)
+    patterns, rising = np.repeat(on[:, None], m + 1, axis=1), np.zeros((B, m), bool)
+    filled = np.zeros(B, int)
+    for rows, t, flips, pattern, w in steps:
+        kept = decided[rows]
+        rows, t, flips, pattern, w = (v[kept] for v in (rows, t, flips, pattern, w))
+        k, j = np.nonzero(flips)
+        r, place = rows[k], (filled[rows, None] + np.cumsum(flips, axis=1) - 1)[k, j]
+        times[r, place], datum[r, place], rising[r, place] = t[k], j, pattern[k, j]
+        states[r, place + 1] = w[k]
+        later = np.arange(m + 1) > filled[rows, None]
+        patterns[rows] = np.where(later[..., None], pattern[:, None], patterns[rows])
+        filled[rows] += flips.sum(axis=1)
+    return PlanarFlows(X, y, times, datum, rising, states, patterns, ends, count, decided)

@@ -1,0 +1,750 @@
+"""Chains of single ReLU neurons, balanced or not, and descent of layers exactly stepped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import RK45
+from scipy.linalg.blas import daxpy, dger
+from scipy.special import digamma, hyp2f1
+from threadpoolctl import ThreadpoolController
+
+from reluflow.errors import InputError
+from reluflow.flows.segment import check_steps, problem
+from reluflow.flows.trajectory import Event, Trajectory
+from reluflow.papers.lee2023magnitude.population import population_gradient
+
+# --- The flow of a chain of single ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) =
+# max(h, 0) ----------------------------------------------------------------------------------------
+#
+# It is integrated in log v_k for k >= 2, so that a slow decay and a zero reached in finite time
+# cannot be confused: only the second stops the clock. Nothing is supposed about balance.
+
+
+Gradient = Callable[[NDArray, NDArray], tuple[NDArray, NDArray]]
+"""Of w (d,) and v (m,): the gradients of the loss in w and in v."""
+
+_SMALL, _HALF_WAY, _GONE, _TINY = (math.log(size) for size in (1e-9, 1e-15, 1e-30, 1e-250))
+_MOST_STEPS = 2_000
+
+
+def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient:
+    """The gradient of 1/(2n) sum_i (f(x_i) - y_i)^2 by back-propagation through the ReLU chain.
+
+    Parameters: X (n, d), y (n,), at_zero = s'(0), 0 in the paper. With a_(m+1) = s(w.x) and
+    a_k = s(v_k a_(k+1)) for k = m, ..., 2, f = v_1 a_2.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+
+    def slope(h: NDArray) -> NDArray:
+        return (h > 0.0) + at_zero * (h == 0.0) if at_zero else h > 0.0
+
+    def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+        h = X @ w
+        inputs, slopes = [np.maximum(h, 0.0)], [slope(h)]
+        for factor in v[:0:-1]:
+            inner = factor * inputs[-1]
+            inputs.append(np.maximum(inner, 0.0))
+            slopes.append(slope(inner))
+        back = (v[0] * inputs[-1] - y) / len(y)
+        in_v = np.empty(len(v))
+        in_v[0] = back @ inputs[-1]
+        back = v[0] * back
+        for k in range(1, len(v)):
+            back = back * slopes[len(v) - k]
+            in_v[k] = back @ inputs[len(v) - 1 - k]
+            back = v[k] * back
+        return X.T @ (back * slopes[0]), in_v
+
+    return gradient
+
+
+def chain_output(X: ArrayLike, w: ArrayLike, v: ArrayLike) -> NDArray:
+    """f(x_i) = v_1 s(v_2 s(... v_m s(w.x_i))), shape (n,)."""
+    out = np.maximum(np.asarray(X, float) @ np.asarray(w, float), 0.0)
+    for factor in np.asarray(v, float)[:0:-1]:
+        out = np.maximum(factor * out, 0.0)
+    return float(np.asarray(v, float)[0]) * out
+
+
+def chain_population_gradient(target: ArrayLike, factor: float) -> Gradient:
+    """The gradient of (1) for x ~ N(0, I) and the target factor * s(w*.x), factor of either sign.
+
+    Where some v_k <= 0, k >= 2, the chain is silent and its gradient is 0 (s'(0) = 0).
+    """
+    target = np.asarray(target, float)
+
+    def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+        if np.any(v[1:] <= 0.0) or not w.any():
+            return np.zeros(len(w)), np.zeros(len(v))
+        return population_gradient(w, target, v, (factor,))
+
+    return gradient
+
+
+@dataclass(frozen=True)
+class ChainPath:
+    """A flow of a chain.
+
+    t       (k,) times, from 0
+    w       (k, d) weights
+    v       (k, m) factors
+    zero    when a factor v_k, k >= 2, that was positive reaches 0; infinite if none does
+    factor  its k, counted from 1 as in the paper; 0 if none does
+    """
+
+    t: NDArray
+    w: NDArray
+    v: NDArray
+    zero: float
+    factor: int
+
+    @property
+    def keeps_signs(self) -> bool:
+        """Whether v_2, ..., v_m have the signs at the end that they have at the start."""
+        return self.factor == 0
+
+    @property
+    def smallest_share(self) -> float:
+        """The least v_k(t) / v_k(0) over the positive factors with k >= 2; 1 if there is none."""
+        positive = self.v[0, 1:] > 0.0
+        return float(np.min(self.v[:, 1:][:, positive] / self.v[0, 1:][positive], initial=1.0))
+
+
+def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float) -> ChainPath:
+    """The flow dw/dt = -dL/dw, dv/dt = -dL/dv until the horizon, or until some v_k is 0, k >= 2.
+
+    In log v_k a zero at a finite time T is a pole: v_k falls from 1e-15 to 1e-30 of its start
+    within a tiny share of T, or so fast that the steps fall below the spacing of floats at T.
+    A factor that has decayed slowly to 1e-250 of its start has kept its sign, and ends the path.
+    Raises InputError for m = 0, and ArithmeticError where 2 000 steps do not reach the end or the
+    steps become too small for another reason.
+    """
+    w0, v0 = np.array(w0, float), np.array(v0, float)
+    d, m = len(w0), len(v0)
+    if m < 1:
+        raise InputError("a chain needs at least one factor v_1")
+    if np.any(v0[1:] <= 0.0):  # silent: nothing moves, if the gradient is what it should be
+        in_w, in_v = gradient(w0, v0)
+        return _euler_path(w0, v0, in_w, in_v, horizon)
+
+    def unpack(state: NDArray) -> tuple[NDArray, NDArray]:
+        # A trial step near a pole may end anywhere; its error is large in any case.
+        v = np.empty(m)
+        v[0], v[1:] = state[d], np.exp(np.minimum(state[d + 1 :], 300.0))
+        return state[:d], v
+
+    def velocity(_: float, state: NDArray) -> NDArray:
+        w, v = unpack(state)
+        in_w, in_v = gradient(w, v)
+        out = np.empty(d + m)
+        out[:d], out[d], out[d + 1 :] = -in_w, -in_v[0], -in_v[1:] / v[1:]
+        return out
+
+    start = np.concatenate([w0, v0[:1], np.log(v0[1:])])
+    size = float(np.abs(start[: d + 1]).max())
+    atol = np.concatenate([np.full(d + 1, 1e-9 * size), np.full(m - 1, 1e-7)])
+    t, states, before = [0.0], [start], 0.0
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        solver = RK45(velocity, 0.0, start, horizon, rtol=1e-7, atol=atol)
+        for _ in range(_MOST_STEPS):
+            if solver.status != "running":
+                break
+            solver.step()
+            t.append(solver.t)
+            states.append(solver.y)
+            fallen = solver.y[d + 1 :] - start[d + 1 :]
+            lowest = float(fallen.min(initial=0.0))
+            if lowest >= _HALF_WAY:
+                before = solver.t
+            gone = lowest < _GONE and solver.t - before < 1e-9 * solver.t
+            if gone or lowest < _TINY:
+                break
+        else:
+            raise ArithmeticError(f"{_MOST_STEPS} steps reach t = {solver.t:g} of {horizon:g} only")
+    if solver.status == "failed" and lowest > _SMALL:
+        raise ArithmeticError(f"the flow cannot be followed beyond t = {solver.t:g}")
+    pairs = [unpack(state) for state in states]
+    reached = bool(gone or solver.status == "failed")
+    return ChainPath(
+        np.array(t),
+        np.array([w for w, _ in pairs]),
+        np.array([v for _, v in pairs]),
+        float(solver.t) if reached else math.inf,
+        2 + int(np.argmin(fallen)) if reached else 0,
+    )
+
+
+def _euler_path(w: NDArray, v: NDArray, in_w: NDArray, in_v: NDArray, horizon: float) -> ChainPath:
+    """One Euler step: it stays put exactly if the gradient is 0."""
+    later = v - horizon * in_v
+    flipped = np.nonzero(np.sign(later[1:]) != np.sign(v[1:]))[0]
+    return ChainPath(
+        np.array([0.0, horizon]),
+        np.array([w, w - horizon * in_w]),
+        np.array([v, later]),
+        0.0 if len(flipped) else math.inf,
+        2 + int(flipped[0]) if len(flipped) else 0,
+    )
+
+
+def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:
+    """An upper estimate of the flow's fastest rate: its inverse is a natural unit of time.
+
+    Of the Hessian's blocks at the larger of the start and what the labels call for: sizes of
+    (prod v)^2 E|x|^2 and (prod v / v_k)^2 E(w.x)^2 with every factor at its largest.
+    """
+    X, y = np.asarray(X, float), np.asarray(y, float)
+    data = float(np.mean(np.sum(X * X, axis=1)))
+    sizes = np.append(np.abs(np.asarray(v, float)), np.linalg.norm(w))
+    size = max(float(sizes.max()), float(np.mean(y * y) / data) ** (0.5 / len(sizes)))
+    return (len(sizes) * data + np.sqrt(data * np.mean(y * y))) * size ** (2 * len(sizes) - 2)
+
+
+# --- The gradient flow of a balanced chain: m + 1 equal scalars u, the loss (u^(m+1) -
+# a^(m+1))^2 / 4, ----------------------------------------------------------------------------------
+#
+#     du/dt = -1/2 u^m (u^(m+1) - a^(m+1)).
+#
+# In y = u / a and s = a^(2m) t it has no parameter but m, dy/ds = -1/2 y^m (z - 1), z = y^(m+1),
+# and
+#
+#     dl/ds = (m+1)/2 y^(m-1),    l = log(z / |z - 1|),
+#
+# so that l grows like (m+1)/2 s near the rest point y = 1, on either side of it, without loss of
+# digits. `clock(l)` is s, up to a constant; for m >= 2 it is a hypergeometric function of z below
+# the rest point and of 1/z above it.
+
+
+_TERMS = 60
+"""Of the series around z = 1, used for |1 - z| <= 1/2 only."""
+
+_ROUNDS, _CLOSE = 100, 3e-14
+
+
+def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
+    """u(t) from u(0) = v0, explicit for m = 0, m = 1 and a = 0; for m >= 2 the inverse of `clock`.
+
+    Parameters: t (k,) times >= 0, v0 > 0, a >= 0 and m >= 0. Returns u (k,).
+    """
+    t = np.asarray(t, float)
+    if a == 0.0:
+        decay = np.exp(-0.5 * t) if m == 0 else (1.0 + m * v0 ** (2 * m) * t) ** (-0.5 / m)
+        return v0 * decay
+    if v0 == a:
+        return np.full(t.shape, float(v0))
+    if m == 0:
+        return v0 * np.exp(-0.5 * t) - a * np.expm1(-0.5 * t)
+    if m == 1:
+        fading = np.exp(-(a**2) * t)
+        return v0 / np.sqrt(fading - (v0 / a) ** 2 * np.expm1(-(a**2) * t))
+    above = v0 > a
+    start = clock(log_odds(v0 / a, m), m, above)
+    return a * ratio(odds_at(start + a ** (2 * m) * t, m, above), m, above)
+
+
+def log_odds(y: ArrayLike, m: int) -> NDArray:
+    """l = log(z / |z - 1|) = -log|1 - 1/z| for z = y^(m+1), y > 0 and not 1, shape of y."""
+    log_z = (m + 1) * np.log(np.asarray(y, float))
+    # Far above, 1/z is lost beside 1, and near z = 1 the difference 1 - 1/z is.
+    far = np.log1p(-np.exp(-np.maximum(log_z, 0.5)))
+    with np.errstate(over="ignore"):
+        return -np.where(log_z > 0.5, far, np.log(np.abs(np.expm1(-log_z))))
+
+
+def ratio(odds: ArrayLike, m: int, above: bool) -> NDArray:
+    """y at l = log(z / |z - 1|), on the side y > 1 (`above`) or y < 1; the inverse of log_odds."""
+    odds = np.asarray(odds, float)
+    # log(1/z): 1/z is 1 - e^-l above, and 1 + e^-l below.
+    inverse = np.log(-np.expm1(-odds)) if above else np.logaddexp(0.0, -odds)
+    return np.exp(-inverse / (m + 1))
+
+
+def clock(odds: ArrayLike, m: int, above: bool) -> NDArray:
+    """Time s at which the equation reaches l, up to a constant: ds/dl = 2/(m+1) y^(1-m).
+
+    With b = (1-m)/(m+1) and c = 2m/(m+1) it is
+
+        below, z < 1:   -2 y^(1-m)/(m-1) F(1, b; 1+b; z),
+        above, z > 1:   y^(-2m)/m F(1, c; 1+c; 1/z).
+
+    Parameters: l (...), m >= 2, the side. Returns s (...).
+    """
+    odds = np.asarray(odds, float)
+    if above:
+        inverse, c = -np.expm1(-odds), 2.0 * m / (m + 1)
+        return inverse**c / m * unit_hypergeometric(c, inverse, -odds)
+    b, z = (1.0 - m) / (m + 1), np.exp(-np.logaddexp(0.0, -odds))
+    return -2.0 / (m - 1) * z**b * unit_hypergeometric(b, z, -np.logaddexp(0.0, odds))
+
+
+def unit_hypergeometric(b: float, z: ArrayLike, log_rest: ArrayLike) -> NDArray:
+    """F(1, b; 1+b; z) for 0 <= z < 1, given log(1 - z) with all its digits.
+
+    Up to z = 1/2 SciPy's function; beyond, where SciPy's is wrong for some b > 1, the logarithmic
+    series around z = 1 (DLMF 15.8.10 with a = 1):
+
+        b sum_n (b)_n / n! (psi(n+1) - psi(b+n) - log(1-z)) (1-z)^n.
+    """
+    z, log_rest = np.broadcast_arrays(np.asarray(z, float), np.asarray(log_rest, float))
+    near = z > 0.5
+    far = hyp2f1(1.0, b, 1.0 + b, np.where(near, 0.0, z))
+    n = np.arange(_TERMS)
+    weights = np.concatenate([[1.0], np.cumprod((b + n[:-1]) / (n[:-1] + 1.0))])
+    powers = np.where(near, np.exp(log_rest), 0.5)[..., None] ** n
+    constants = powers @ (weights * (digamma(n + 1.0) - digamma(b + n)))
+    return np.where(near, b * (constants - log_rest * (powers @ weights)), far)
+
+
+def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
+    """The l at which `clock` shows s (k,), any s below and s > 0 above: Newton in a bracket.
+
+    The clock is concave in l below and convex above, with slope 2/(m+1) far out, which gives the
+    bracket, and a start from which Newton's method does not overshoot twice.
+    """
+    s = np.asarray(s, float)
+    rate = 0.5 * (m + 1)
+    if above:
+        c = 2.0 * m / (m + 1)
+        low, high = rate * s, rate * s + np.euler_gamma + digamma(c)
+        # Far above, s = x^c / m to leading order, x = 1/z, and never less.
+        x = np.minimum(m * s, 1.0) ** (1.0 / c)
+        high = np.where(x < 0.5, -np.log1p(-np.minimum(x, 0.5)), high)
+        at = high
+    else:
+        ahead = rate * (s - float(clock(0.0, m, False)))
+        low, high = np.minimum(ahead, 0.0), np.maximum(ahead, 0.0)
+        # Far below, s = -2/(m-1) z^b to leading order, and never less.
+        log_z = -(m + 1) / (m - 1) * np.log(np.maximum(-0.5 * (m - 1) * s, 1.0))
+        first = log_z - np.log1p(-np.exp(np.minimum(log_z, -0.7)))
+        high = np.where(log_z < -0.7, np.minimum(high, first), high)
+        at = np.where(ahead > 0.0, low, high)
+    for _ in range(_ROUNDS):
+        # Above, 1/z is about l where that is small, so the digits of l count.
+        size = np.abs(at) if above else np.maximum(np.abs(at), 1.0)
+        missing = s - clock(at, m, above)
+        low, high = np.where(missing > 0.0, at, low), np.where(missing < 0.0, at, high)
+        step = at + missing * rate * ratio(at, m, above) ** (m - 1)
+        step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+        close = np.all(np.abs(step - at) <= _CLOSE * size)
+        at = step
+        if close:
+            break
+    return at
+
+
+# --- The active set's H and q, kept up to date while w moves, by looking at few of the data -------
+#
+# The square loss of a neuron depends on the data only through H = sum x x^T and q = sum y x over
+# the active data, those with w.x > 0. Two inequalities leave few data to look at on a walk w_0,
+# ..., w_k.
+#
+# Far data: with u = w/|w| and u_ref the direction of an earlier w,
+#
+#     |u.x| / |x|  >=  |u_ref.x| / |x| - |u - u_ref|,
+#
+# so a datum whose margin |u_ref.x|/|x| exceeds the drift |u - u_ref| has not flipped. One product
+# with all data gives the margins; the data of least margin are copied, and only they are looked at
+# until the drift reaches the least margin of the rest.
+#
+# Short walks: if w_i is within e of the chord's point c_i = w_0 + (i/k) (w_k - w_0), then
+#
+#     |w_i.x|  >=  min(|w_0.x|, |w_k.x|) - e |x|     where w_0.x and w_k.x have one sign,
+#
+# so the walk's two ends tell which data can have flipped on the way: hardly more than those that
+# did.
+
+
+_EPS = np.finfo(float).eps
+_FLIPS = 256
+"""After so many rank-one updates (or n/8 of them) H and q are summed afresh."""
+
+
+class ActiveSet:
+    """The data with w.x > 0, their H = sum x x^T and their q = sum y x (Lee et al. 2022a, eq. 2).
+
+    Parameters: X (n, d) in C order, y (n,), w (d,), all finite. `follow` tells which data flip,
+    `change` makes the change. A datum whose w.x is zero to within rounding is on the side of the
+    computed w.x, as in a plain loop; all others are on their side.
+
+    on (n,)          the activations
+    H (d, d), q (d,) the sums over the active data
+    calm             forecast, not a bound: steps until the next flip at the present pace
+    """
+
+    H: NDArray
+    q: NDArray
+    _size: NDArray
+    _most: NDArray
+    _flips: int
+    _h: NDArray
+    _w: NDArray
+
+    def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
+        self._X, self._y = X, y
+        self._norms = _norms(X)
+        self._sizes = np.stack([self._norms**2, np.abs(y) * self._norms])
+        # A computed margin, a drift and a product w.x are wrong by at most 2d + 8, d + 8 and d
+        # half epsilons (sums of d products, a root, a division). What beats the drift by all of
+        # them fixes the sign even of the computed w.x.
+        self._slack = 4.0 * (X.shape[1] + 8) * _EPS
+        self._near_count = min(len(X), max(32, len(X) // 32))
+        self.reset(w)
+
+    def reset(self, w: NDArray) -> None:
+        """Start afresh from w (d,)."""
+        h = self._X @ w
+        self.on, self.calm = h > 0.0, 0.0
+        self._sum()
+        self._refer(w, h)
+
+    def follow(self, W: NDArray) -> tuple[int, NDArray]:
+        """Walk from the present w along the states W (k, d) until data flip.
+
+        Returns the number of states that keep the present set, and the data (f,) that have flipped
+        at the next one, which becomes the present w; f = 0 where all k states keep the set.
+        """
+        start, k = 0, len(W)
+        while start < k:
+            # Not "drift >= reach": the drift is nan where w = 0 has no direction.
+            unsafe = ~(self._drift(W[start:]) < self._reach)
+            count = int(np.argmax(unsafe)) if unsafe.any() else k - start
+            if count:
+                kept, flipped = self._look(W[start : start + count])
+                if flipped.size:
+                    return start + kept, flipped
+                start += count
+            if start < k:  # a new reference, and all the data are looked at
+                h = self._X @ W[start]
+                flipped = np.nonzero((h > 0.0) != self.on)[0]
+                self._refer(W[start], h)
+                if flipped.size:
+                    return start, flipped
+                start += 1
+        return k, np.zeros(0, int)
+
+    def change(self, data: NDArray) -> None:
+        """Flip the activations of `data` (f,), and H and q with them."""
+        self.on[data] ^= True
+        self._near_on = self.on[self._near]
+        signs = 2.0 * self.on[data] - 1.0
+        self._size += self._sizes[:, data] @ signs
+        self._most = np.maximum(self._most, self._size)
+        self._flips += len(data)
+        # What leaves a sum leaves its rounding behind, so no more than half of it may have left.
+        faded = bool((self._size < 0.5 * self._most).any())
+        if faded or self._flips > max(_FLIPS, len(self._X) // 8):
+            self._sum()
+            return
+        for sign, x, target in zip(signs, self._X[data], self._y[data], strict=True):
+            self.H = dger(sign, x, x, a=self.H, overwrite_a=1)
+            self.q = daxpy(x, self.q, a=sign * target)
+
+    def _look(self, W: NDArray) -> tuple[int, NDArray]:
+        """`follow` for states (k, d) on which the drift is below the reach."""
+        k, start, end = len(W), self._h, self._rows @ W[-1]
+        bend = np.multiply.outer(np.arange(1, k + 1) / k, W[-1] - self._w)
+        bend += self._w
+        bend -= W
+        # sqrt(d) times the largest entry bounds a length, and neither overflows nor underflows.
+        size = max(np.abs(W).max(), np.abs(self._w).max())
+        off = np.sqrt(W.shape[1]) * (np.abs(bend).max() + self._slack * size)
+        safe = np.minimum(np.abs(start), np.abs(end)) > off * self._near_norms
+        safe &= (end > 0.0) == self._near_on
+        doubtful = np.nonzero(~safe)[0]
+        kept, flipped = k, np.zeros(0, int)
+        if doubtful.size:
+            changed = (self._rows[doubtful] @ W.T > 0.0) != self._near_on[doubtful, None]
+            hit = changed.any(axis=0)
+            if hit.any():
+                kept = int(np.argmax(hit))
+                flipped = self._near[doubtful[changed[:, kept]]]
+        self._w = W[min(kept, k - 1)].copy()
+        self._h = end if kept >= k - 1 else self._rows @ self._w
+        # At the walk's mean pace h turns zero after k h / (start - end) steps.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            nearest = float(np.fmax.reduce((start - end) / self._h, initial=0.0))
+        self.calm = k / nearest if nearest > 0.0 else np.inf
+        return kept, flipped
+
+    def _sum(self) -> None:
+        rows = self._X[self.on]
+        self.H, self.q = np.asfortranarray(rows.T @ rows), self._y[self.on] @ rows
+        self._size = self._sizes @ self.on
+        self._most, self._flips = self._size.copy(), 0
+
+    def _refer(self, w: NDArray, h: NDArray) -> None:
+        """Make the direction of w (d,) the reference; h (n,) is X w."""
+        n, count = len(h), self._near_count
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scaled = w / np.abs(w).max()
+            length = np.sqrt(scaled @ scaled)
+            self._direction = scaled / length
+            margins = np.abs(h) / np.abs(w).max() / length / self._norms
+        # The margin of x = 0 is nan; it is never active, and put last. Where w = 0 all are nan.
+        margins[np.isnan(margins)] = np.inf
+        self._near, self._reach = np.arange(n), np.inf
+        if count < n:
+            # Data that tie go together, so that the reach is positive.
+            near = margins <= np.partition(margins, count)[count] + 2.0 * self._slack
+            self._near = np.nonzero(near)[0]
+            self._reach = np.min(margins, where=~near, initial=np.inf) - self._slack
+        self._rows, self._near_norms = self._X[self._near], self._norms[self._near]
+        self._near_on = self.on[self._near]
+        self._w, self._h = w.copy(), h[self._near]
+
+    def _drift(self, W: NDArray) -> NDArray:
+        """|u - u_ref| for the directions u of W (k, d), shape (k,); nan for w = 0."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            U = W / np.abs(W).max(axis=1, keepdims=True)
+            U /= np.sqrt(np.vecdot(U, U))[:, None]
+        U -= self._direction
+        return np.sqrt(np.vecdot(U, U))
+
+
+def _norms(X: NDArray) -> NDArray:
+    """Lengths of the rows of X (n, d), free of overflow and underflow inside, shape (n,)."""
+    largest = np.abs(X).max(axis=1)
+    scaled = X / np.where(largest > 0.0, largest, 1.0)[:, None]
+    return largest * np.sqrt(np.vecdot(scaled, scaled))
+
+
+# --- Full-batch descent of one neuron, or of a chain of single neurons, on many data --------------
+#
+# A step needs the data only through the active set's H and q, so it costs d^2 in place of n d until
+# a datum flips. Steps are taken in blocks on the supposition that no datum flips;
+# `ActiveSet.follow` then says where in the block that first failed, and the block is cut there.
+#
+# `affine_descent` is the tool for few data: it jumps from flip to flip, each jump at the cost of a
+# decomposition and of the zeros of n sums of exponentials. This one pays for every step, but
+# little, and knows chains; it is the tool where flips are many, n is much larger than d, or there
+# are layers.
+
+
+_BLOCK = 128
+"""Steps taken at most before the data are looked at."""
+_PLAIN = 16
+"""Steps taken with all data after a step on which very many data flip."""
+_LISTED = 10**6
+"""Events listed at most; their numbers per step are always complete."""
+_OVERFLOW = 1e150
+
+
+@dataclass(frozen=True)
+class LayeredTrajectory(Trajectory):
+    """A path of descent of f(x) = v_m ... v_1 [w.x]_+; as a `Trajectory`, the path of w.
+
+    t        (r,) recorded steps, `states` (r, d) the weights w there
+    layers   (k + 1, m) the factors v after each of the k steps, from the start on
+    flips    (k + 1,) number of data that each step flips; the first 10^6 are listed in `events`
+    """
+
+    layers: NDArray
+    flips: NDArray
+
+    def grid(self, points: int = 200) -> NDArray:
+        """Recorded steps for drawing: about `points` evenly spaced ones and as many dense early."""
+        last = len(self.t) - 1
+        even = np.linspace(0, last, points)
+        early = np.geomspace(1, last, points) if last else np.zeros(1)
+        return self.t[np.unique(np.round(np.concatenate([[0], even, early])).astype(int))]
+
+
+def neuron_descent(
+    X: ArrayLike,
+    y: ArrayLike,
+    w0: ArrayLike,
+    step: float,
+    n_steps: int,
+    v0: ArrayLike = (),
+    every: int = 1,
+) -> LayeredTrajectory:
+    """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
+
+    With p = v_m ... v_1 a step is w <- w - step p (p H w - q), v_k <- v_k - step (p / v_k)
+    (p w.H w - q.w) (Lee et al. 2022b, eqs. 1 and 3; 14 for v_k). For a mean in place of the sum
+    divide the step by n. The paper's network is this product while v_2, ..., v_m are positive.
+
+    Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron
+    alone, every >= 1: w is recorded at the multiples of it and at the end. A datum with w.x = 0 is
+    inactive.
+
+    Returns a `LayeredTrajectory` on the clock "steps"; an event's t is the first step after which
+    the datum has changed. Equal to the plain loop to rounding, and the same for any number of BLAS
+    threads: the process has one while this runs. Memory: the states recorded, 8 n d bytes twice and
+    little else. Status "horizon", or "diverged" where w or v passes 1e150.
+
+    Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0 or every
+    < 1.
+    """
+    X, y, w = problem(X, y, w0)
+    v = np.asarray(v0, float)
+    if v.ndim != 1 or not np.isfinite(v).all():
+        raise InputError(f"v0 must be a list of finite numbers, not {v0!r}")
+    check_steps(step, n_steps)
+    if int(every) != every or every < 1:
+        raise InputError(f"every must be a whole number from 1 on, not {every!r}")
+    X, n_steps, step = np.ascontiguousarray(X), int(n_steps), float(step)
+    record = _Record(w, v, n_steps, int(every))
+    with _one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
+    return record.trajectory(X, y, step, sound)
+
+
+def _one_thread() -> AbstractContextManager:
+    """BLAS on one thread: a second one slows d^2 products, and may change their last digits."""
+    return _blas().limit(limits=1, user_api="blas")
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's and SciPy's BLAS, found once: to find them takes longer than a short run."""
+    return ThreadpoolController()
+
+
+def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
+    """Take the steps and record them; false where the weights overflow."""
+    active = ActiveSet(X, y, w)
+    W, V = np.empty((_BLOCK, len(w))), np.empty((_BLOCK, len(v)))
+    length, plain = 1, _PLAIN
+    while record.done < n_steps:
+        length = min(length, n_steps - record.done)
+        _steps(active.H, active.q, w, v, step, W[:length], V[:length])
+        kept, flipped = active.follow(W[:length])
+        taken = min(kept + 1, length)
+        if not record.add(W[:taken], V[:taken]):
+            return False
+        w, v = W[taken - 1].copy(), V[taken - 1].tolist()
+        if flipped.size * len(w) <= len(X):
+            plain = _PLAIN
+            if flipped.size:
+                active.change(flipped)
+                record.flip(flipped, active.on)
+            length = int(min(active.calm + 2.0, 2 * length + 2, _BLOCK))
+        else:  # as many rank-one updates would cost more than some steps with all data
+            record.flip(flipped, ~active.on)
+            on = X @ w > 0.0
+            for _ in range(min(plain, n_steps - record.done)):
+                w, v = _plain_step(X, y, w, v, step)
+                if not record.add(w[None], np.array([v])):
+                    return False
+                before, on = on, X @ w > 0.0
+                record.flip(np.nonzero(on != before)[0], on)
+            active.reset(w)
+            length, plain = 1, 2 * plain
+    return True
+
+
+def _steps(H, q, w, v: list[float], step: float, W: NDArray, V: NDArray) -> None:
+    """Fill W (k, d) and V (k, m) with the next k states while H and q stay what they are."""
+    g, product, factors = np.empty_like(w), H.dot, []
+    for row in W:
+        p = math.prod(v)
+        product(w, g)
+        if v:
+            g *= p
+        g -= q
+        if v:
+            pull = step * float(w.dot(g))
+            v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
+            factors.append(v)
+        g *= step * p
+        w = np.subtract(w, g, row)
+    if v:
+        V[:] = factors
+
+
+def _plain_step(X, y, w, v: list[float], step: float) -> tuple[NDArray, list[float]]:
+    """One step that looks at all the data."""
+    p, h = math.prod(v), X @ w
+    residual = np.where(h > 0.0, p * h - y, 0.0)
+    pull = step * float(residual @ h)
+    v = [a - pull * rest for a, rest in zip(v, _others(v), strict=True)]
+    return w - step * p * (residual @ X), v
+
+
+def _others(v: list[float]) -> list[float]:
+    """The product of all but one, for each one; no division, for a factor may be 0."""
+    return [math.prod(v[:k]) * math.prod(v[k + 1 :]) for k in range(len(v))]
+
+
+class _Record:
+    """What a descent has been through so far."""
+
+    def __init__(self, w: NDArray, v: NDArray, n_steps: int, every: int) -> None:
+        self.done = 0
+        self._n_steps, self._every = n_steps, every
+        self._t = np.union1d(np.arange(0, n_steps + 1, every), [n_steps])
+        self._states = np.empty((len(self._t), len(w)))
+        self._layers = np.empty((n_steps + 1, len(v)))
+        self._flips = np.zeros(n_steps + 1, np.int64)
+        self._events: list[Event] = []
+        self._states[0], self._layers[0], self._end = w, v, w
+        self._filled = 1
+
+    def add(self, W: NDArray, V: NDArray) -> bool:
+        """Append states (k, d) and factors (k, m); false, and cut there, at one that overflows."""
+        sound = bool(np.abs(W).max() <= _OVERFLOW and np.abs(V).max(initial=0.0) <= _OVERFLOW)
+        if not sound:
+            good = (np.abs(np.hstack([W, V])) <= _OVERFLOW).all(axis=1)
+            W, V = W[: np.argmin(good) + 1], V[: np.argmin(good) + 1]
+        first, self.done = self.done + 1, self.done + len(W)
+        self._layers[first : self.done + 1] = V
+        until = int(np.searchsorted(self._t, self.done, "right"))
+        mine = self._t[self._filled : until]
+        self._states[self._filled : until] = W[mine - first]
+        self._filled, self._end = until, W[-1].copy()
+        return sound
+
+    def flip(self, data: NDArray, on: NDArray) -> None:
+        """The data (f,) have flipped at the last step added; `on` (n,) is how they are now."""
+        self._flips[self.done] = len(data)
+        for j in map(int, np.sort(data)[: _LISTED - len(self._events)]):
+            kind = "activate" if on[j] else "deactivate"
+            self._events.append(Event(float(self.done), j, kind))
+
+    def trajectory(self, X: NDArray, y: NDArray, step: float, sound: bool) -> LayeredTrajectory:
+        """The result; the states between the recorded ones are found by taking the steps again."""
+        t, states = self._t[: self._filled], self._states[: self._filled]
+        if t[-1] < self.done:  # overflow between two recorded steps
+            t, states = np.append(t, self.done), np.vstack([states, self._end])
+        layers, flips = self._layers[: self.done + 1], self._flips[: self.done + 1]
+        detail = f"stopped after {self.done} steps" if sound else f"overflow near step {self.done}"
+        if flips.sum() > len(self._events):
+            detail += f", the first {len(self._events)} of {flips.sum()} flips listed"
+
+        def interpolant(wanted: NDArray) -> NDArray:
+            if np.any(wanted != np.round(wanted)):
+                raise ValueError("descent has whole steps only")
+            wanted = wanted.astype(int)
+            knot = np.searchsorted(t, wanted, "right") - 1
+            out = states[knot]
+            with _one_thread():
+                for k in np.unique(knot[t[knot] != wanted]):
+                    w, v, mine = states[k], layers[t[k]].tolist(), knot == k
+                    walk = [w]
+                    for _ in range(int(wanted[mine].max()) - t[k]):
+                        w, v = _plain_step(X, y, w, v, step)
+                        walk.append(w)
+                    out[mine] = np.array(walk)[wanted[mine] - t[k]]
+            return out
+
+        return LayeredTrajectory(
+            t=t.astype(float),
+            states=states,
+            events=tuple(self._events),
+            status="horizon" if sound else "diverged",
+            clock="steps",
+            end=self._end,
+            detail=detail,
+            interpolant=interpolant,
+            settled=float(self.done),
+            layers=layers,
+            flips=flips,
+        )

@@ -1,0 +1,793 @@
+"""Population dynamics of a chain of single ReLU neurons under a teacher and Gaussian data.
+
+The state is the angle phi = pi - angle(w, w*) and the magnitude |w| (Lee et al. 2022b). As phi
+nears pi or |w| nears 0 or |w*|, numbers phi and |w| would keep no digits of what is left, so the
+flow is integrated in
+
+    psi = log tan(phi/2),    rho = log(|w| / |w*|),    s = |w*|^(2m) t,
+
+in which eqs. (9)-(10), and for m = 0 eqs. (6)-(7), have no parameter but m:
+
+    dpsi/ds = e^((m-1) rho) phi / (2 pi),
+    drho/ds = -1/2 e^((m-1) rho) (e^((m+1) rho) - 1 + eps(phi)),
+    eps     = 1 - (sin phi - phi cos phi) / pi.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import DOP853, solve_ivp
+from scipy.optimize import brentq
+
+from reluflow.errors import InputError
+from reluflow.flows.charts import TIME
+from reluflow.flows.fields import Field
+from reluflow.flows.integrate import integrate
+from reluflow.flows.segment import check_steps
+from reluflow.flows.trajectory import Trajectory
+
+# --- The coordinate psi = log tan(phi/2) of an angle phi, in which no angle near 0 or pi
+# loses digits -------------------------------------------------------------------------------------
+#
+# sin(phi) = 1 / cosh(psi), cos(phi) = -tanh(psi), and -psi belongs to pi - phi.
+
+
+def angle(psi: ArrayLike) -> NDArray:
+    """phi = 2 arctan(e^psi) in (0, pi), shape (...) of psi."""
+    return 2.0 * np.arctan(np.exp(psi))
+
+
+def log_tan(phi: ArrayLike) -> NDArray:
+    """psi = log tan(phi/2), shape (...) of phi in (0, pi)."""
+    return np.log(np.tan(0.5 * np.asarray(phi, float)))
+
+
+# --- Paths of the angle and the magnitude of a neuron under a teacher, on a clock of time or
+# steps --------------------------------------------------------------------------------------------
+
+
+_LARGE = 700.0
+"""Where exp is about to overflow."""
+
+
+@dataclass(frozen=True)
+class PopulationPath(Trajectory):
+    """A path of angle and magnitude; its states (k, 2) are (psi, rho).
+
+    t       (k,) times, or steps where `clock` is "steps"
+    layers  (k, m) the factors v_1, ..., v_m; in the flow all are |w|
+    target  |w*|
+    """
+
+    layers: NDArray
+    target: float
+
+    @property
+    def psi(self) -> NDArray:
+        """log tan(phi/2), shape (k,)."""
+        return self.states[:, 0]
+
+    @property
+    def rho(self) -> NDArray:
+        """log(|w| / |w*|), shape (k,)."""
+        return self.states[:, 1]
+
+    @property
+    def phi(self) -> NDArray:
+        """The angle pi - angle(w, w*), shape (k,)."""
+        return angle(np.minimum(self.psi, _LARGE))
+
+    @property
+    def theta(self) -> NDArray:
+        """The angle between w and w*, shape (k,), with all its digits where it is small."""
+        return angle(np.minimum(-self.psi, _LARGE))
+
+    @property
+    def length(self) -> NDArray:
+        """The magnitude |w|, shape (k,)."""
+        return self.target * np.exp(self.rho)
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """States (k, d) that are known at their knots t (k,) only."""
+
+    t: NDArray
+    states: NDArray
+
+    def __call__(self, t: NDArray) -> NDArray:
+        if not np.isin(t, self.t).all():
+            raise ValueError("the path is known at its knots only")
+        return self.states[np.searchsorted(self.t, t)]
+
+
+def recorded_path(
+    t: NDArray, psi: NDArray, rho: NDArray, layers: NDArray, target: float, clock: str
+) -> PopulationPath:
+    """A path that is known at its knots t (k,) only: psi and rho (k,), layers (k, m), |w*|."""
+    states = np.column_stack([psi, rho])
+    return PopulationPath(
+        t=t,
+        states=states,
+        events=(),
+        status="horizon",
+        clock=clock,
+        end=states[-1],
+        detail=f"stopped after {t[-1]:g} ({clock})",
+        interpolant=_Recorded(t, states),
+        settled=float(t[-1]),
+        layers=layers,
+        target=float(target),
+    )
+
+
+_LINEAR = 1e-12
+"""Below it pi - phi and rho follow the flow's linear part, to as many digits."""
+"""Where exp is about to overflow."""
+_TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 12)]
+
+
+def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
+    """psi = log tan(phi/2) and rho = log(|w|/|w*|) of weights w (..., d) under a teacher's (d,).
+
+    By half angles, tan(phi/2) = |u + u*| / |u - u*| for the unit vectors, so that no angle loses
+    digits; infinite where w is along the teacher to the last digit. Returns two arrays (...).
+    """
+    w, target = np.asarray(w, float), np.asarray(target, float)
+    length, size = np.linalg.norm(w, axis=-1), np.linalg.norm(target)
+    u, best = w / length[..., None], target / size
+    with np.errstate(divide="ignore"):
+        psi = np.log(np.linalg.norm(u + best, axis=-1)) - np.log(np.linalg.norm(u - best, axis=-1))
+    return psi, np.log(length) - np.log(size)
+
+
+def pull(phi: ArrayLike) -> NDArray:
+    """(sin phi - phi cos phi) / pi = 1 - eps of eq. (6), with all digits as phi nears 0.
+
+    Parameters: phi (...) in [0, pi]. Returns values in [0, 1] of the same shape.
+    """
+    return _sine_less_arc(np.asarray(phi, float)) / np.pi
+
+
+def shortfall(theta: ArrayLike) -> NDArray:
+    """eps = 1 - (sin phi - phi cos phi) / pi of Theorem 3.3 at phi = pi - theta, small ones too.
+
+    Parameters: theta (...) in [0, pi]. Returns values in [0, 1] of the same shape.
+    """
+    theta = np.asarray(theta, float)
+    return 2.0 * np.sin(theta / 2.0) ** 2 - _sine_less_arc(theta) / np.pi
+
+
+def population_gradient(
+    w: ArrayLike, target: ArrayLike, v: ArrayLike = (), target_v: ArrayLike = ()
+) -> tuple[NDArray, NDArray]:
+    """Gradient of L = 1/2 E ([w.x]_+ prod v - [w*.x]_+ prod v*)^2, x ~ N(0, I) (eqs. 5, 14).
+
+    Parameters: w (d,) not 0, target (d,), v (m,), target_v (any number of factors,). Returns the
+    gradient in w (d,) and in v (m,); no balance is supposed.
+    """
+    w, target = np.asarray(w, float), np.asarray(target, float)
+    v, factor = np.asarray(v, float), float(np.prod(v))
+    best = float(np.prod(np.asarray(target_v, float)))
+    length, size = np.linalg.norm(w), np.linalg.norm(target)
+    psi, _ = coordinates(w, target)
+    phi = angle(psi)
+    toward = (phi * target + np.sin(phi) * size / length * w) / (2.0 * np.pi)
+    rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
+    common = 0.5 * factor * length**2 - 0.5 * best * length * size * pull(phi)
+    return factor * (0.5 * factor * w - best * toward), rests * common
+
+
+@dataclass(frozen=True)
+class BalancedFlow(Field):
+    """(9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1: d(psi, rho)/ds."""
+
+    m: int
+    clock: str = TIME
+
+    def velocity(self, z: NDArray, active: NDArray | None = None) -> NDArray:
+        m, psi, rho = self.m, float(z[0]), float(z[1])
+        if psi > 0.0:
+            theta = 2.0 * math.atan(math.exp(-psi))
+            phi = math.pi - theta
+            eps = 2.0 * math.sin(theta / 2.0) ** 2 - _scalar_pull(theta)
+            excess = math.expm1(min((m + 1) * rho, _LARGE)) + eps
+        else:
+            phi = 2.0 * math.atan(math.exp(psi))
+            excess = math.exp(min((m + 1) * rho, _LARGE)) - _scalar_pull(phi)
+        pace = math.exp(min((m - 1) * rho, _LARGE))
+        return np.array([pace * phi / (2.0 * math.pi), -0.5 * pace * excess])
+
+
+def population_flow(
+    psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0
+) -> PopulationPath:
+    """The balanced flow (9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1.
+
+    Parameters: psi0 and rho0 the start's coordinates, m >= 0 factors besides w, t (k,) times >= 0
+    in their order, target = |w*| = v_k*. Returns the path with these times as knots; psi and rho
+    are good to ten digits at all of them, however late.
+
+    Raises InputError for a start, time or target that is not finite or out of range.
+    """
+    _check(psi0, rho0, m, target)
+    t = np.atleast_1d(np.asarray(t, float))
+    if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t, prepend=0.0) >= 0.0).all()):
+        raise InputError("t must be a list of finite times from 0 on, in their order")
+    pace = target ** (2 * m)
+    start, last = np.array([psi0, rho0], float), float(t.max(initial=0.0)) * pace or 1.0
+    flow = BalancedFlow(int(m))
+    # rho goes to 0 and may pass through it: its digits count, not its decimals.
+    first = 1e-3 / max(1.0, float(np.abs(flow.velocity(start)).max()))
+    path = integrate(
+        flow,
+        start,
+        last,
+        stop=lambda _, z: max(-math.log(_LINEAR) - z[0], abs(z[1]) - _LINEAR),
+        rtol=1e-13,
+        method=DOP853,
+        atol=np.array([1e-13, 1e-40]),
+        first_step=min(first, last),
+    )
+    if path.status not in ("horizon", "stopped"):
+        raise ArithmeticError(f"the population flow: {path.detail}")
+
+    interpolant = _Continued(path, m, pace)
+    states = interpolant(t)
+    return PopulationPath(
+        t=t,
+        states=states,
+        events=(),
+        status="converged" if path.status == "stopped" else "horizon",
+        clock=TIME,
+        end=np.array([np.inf, 0.0]) if path.status == "stopped" else path.end,
+        detail="along the teacher to rounding" if path.status == "stopped" else path.detail,
+        interpolant=interpolant,
+        settled=path.t[-1] / pace if path.status == "stopped" else float(t.max(initial=0.0)),
+        layers=np.tile(target * np.exp(states[:, 1:]), (1, m)),
+        target=float(target),
+    )
+
+
+@dataclass(frozen=True)
+class _Continued:
+    """The path in s = pace t, and behind it the flow's linear part."""
+
+    path: Trajectory
+    m: int
+    pace: float
+
+    def __call__(self, t: NDArray) -> NDArray:
+        s, last = t * self.pace, self.path.t[-1]
+        out, late = self.path.at(np.minimum(s, last)), s > last
+        if late.any():
+            out[late] = _linear_part(self.path.end, s[late] - last, self.m)
+        return out
+
+
+def population_descent(
+    psi0: float,
+    rho0: float,
+    m: int,
+    step: float,
+    n_steps: int,
+    target: float = 1.0,
+    v0: ArrayLike | None = None,
+) -> PopulationPath:
+    """Gradient descent (3) on the population loss (1), every step of it.
+
+    Parameters: psi0 and rho0 the start's coordinates, m >= 0, step > 0, n_steps >= 0, target =
+    |w*| = v_k*, v0 (m,) the factors at the start, |w| each where it is None. Steps keep the plane
+    of w and w*, and the part of w across w* is multiplied by a number, so small angles keep their
+    digits.
+
+    Returns the path at the steps 0, ..., n_steps. Raises InputError as `population_flow` does.
+    """
+    _check(psi0, rho0, m, target)
+    check_steps(step, n_steps)
+    length = target * math.exp(rho0)
+    v = [length] * m if v0 is None else [float(a) for a in np.asarray(v0, float)]
+    if len(v) != m:
+        raise InputError(f"v0 must have {m} factors, not {len(v)}")
+    small = math.exp(-2.0 * abs(psi0))
+    across = length * 2.0 * math.exp(-abs(psi0)) / (1.0 + small)  # |w| sin(phi)
+    along = length * math.tanh(psi0)  # -|w| cos(phi)
+    best = target ** (m + 1)
+    places, layers = np.empty((n_steps + 1, 2)), np.empty((n_steps + 1, m))
+    for k in range(n_steps + 1):
+        places[k], layers[k] = (along, across), v
+        length, factor = math.hypot(along, across), math.prod(v)
+        phi = math.atan2(across, -along)
+        common = 0.5 * factor * length**2 - 0.5 * best * length * _scalar_pull(phi)
+        shrink = 0.5 * factor - best * (across / length) / (2.0 * math.pi * length)
+        keep = 1.0 - step * factor * shrink
+        along = keep * along + step * factor * best * phi / (2.0 * math.pi)
+        across = abs(keep * across)
+        v = [a - step * common * math.prod(v[:i]) * math.prod(v[i + 1 :]) for i, a in enumerate(v)]
+    psi, rho = _polar(places[:, 0], places[:, 1], target)
+    return recorded_path(np.arange(n_steps + 1.0), psi, rho, layers, target, "steps")
+
+
+def _check(psi0: float, rho0: float, m: int, target: float) -> None:
+    if not (np.isfinite(psi0) and np.isfinite(rho0)):
+        raise InputError(f"psi0 and rho0 must be finite, not {psi0!r} and {rho0!r}")
+    if int(m) != m or m < 0:
+        raise InputError(f"m must be a whole number from 0 on, not {m!r}")
+    if not (np.isfinite(target) and target > 0):
+        raise InputError(f"target must be a positive number, not {target!r}")
+
+
+def _sine_less_arc(a: NDArray) -> NDArray:
+    """sin a - a cos a, whose leading terms cancel for small a: there by its Taylor series."""
+    small = np.minimum(a, 1.0)
+    series = np.polynomial.polynomial.polyval(small**2, _TAYLOR) * small**3
+    return np.where(a < 1.0, series, np.sin(a) - a * np.cos(a))
+
+
+def _scalar_pull(phi: float) -> float:
+    if phi >= 1.0:
+        return (math.sin(phi) - phi * math.cos(phi)) / math.pi
+    total = 0.0
+    for c in reversed(_TAYLOR):
+        total = total * phi * phi + c
+    return total * phi**3 / math.pi
+
+
+def _linear_part(state: NDArray, s: NDArray, m: int) -> NDArray:
+    """psi and rho (k, 2) a time s (k,) after a state near the teacher, where dpsi = 1/2.
+
+    There eps = theta^2 / 2 = eps_0 e^-s and drho = -((m + 1) rho + eps) / 2.
+    """
+    psi0, rho0 = state
+    eps0 = 2.0 * math.exp(-2.0 * psi0)
+    if m == 1:
+        rho = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
+    else:
+        forced = -eps0 / (m - 1)
+        rho = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
+    return np.column_stack([psi0 + 0.5 * s, rho])
+
+
+def _polar(along: NDArray, across: NDArray, target: float) -> tuple[NDArray, NDArray]:
+    """psi and rho of places (k,) along and across w*."""
+    length = np.hypot(along, across)
+    # tan(phi/2) = across / (length - along) = (length + along) / across, where nothing cancels.
+    with np.errstate(divide="ignore"):
+        half = np.where(
+            along > 0.0,
+            np.log(length + np.abs(along)) - np.log(across),
+            np.log(across) - np.log(length + np.abs(along)),
+        )
+        return half, np.log(length / target)
+
+
+# --- The balanced flow (9)-(10) in closed form: the magnitude as a function of the angle ----------
+#
+# Along the flow of m + 1 layers
+#
+#     d/dt log(v sin(phi) / phi) = -1/2 v^(2m),
+#
+# which makes v sin(phi) / phi a Bernoulli equation in phi. With g(phi) = phi / sin(phi),
+#
+#     (v*/v)^(m+1) g(phi)^(m+1) = (v*/v_0)^(m+1) g(phi_0)^(m+1)
+#                                 + (m+1) pi int_(phi_0)^(phi) x^m / sin(x)^(m+2) dx,
+#
+# and the time is one more integral, of 2 pi / (v^(m-1) v*^(m+1) x sin x). For m = 0 all is
+# explicit:
+#
+#     cot phi(t) = cot phi_0 - (g(phi_0) v* / (pi v_0)) (e^(t/2) - 1),
+#     v(t)       = v_0 e^(-t/2) g(phi(t)) / g(phi_0).
+#
+# In psi = log tan(phi/2) one has sin(phi) = 1/cosh(psi), cot(phi) = -sinh(psi), dphi = sin(phi)
+# dpsi.
+
+
+_ORBIT_NODES = 12
+_SPAN = 14.0
+"""An orbit ends where psi is this much above its start and above 0."""
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """Points of k orbits, n each, from the start on.
+
+    s    (k, n) times v*^(2m) t, from 0
+    psi  (k, n) log tan(phi/2)
+    rho  (k, n) log(v / v*), to an absolute error near 1e-14
+    m    (k,) factors besides w
+    """
+
+    s: NDArray
+    psi: NDArray
+    rho: NDArray
+    m: NDArray
+
+    def at(self, psi: NDArray) -> tuple[NDArray, NDArray]:
+        """s and rho (k,) where each orbit passes psi (k,), between its ends."""
+        last = np.sum(self.psi <= psi[:, None], axis=1) - 1
+        s, start, rho = (row[np.arange(len(psi)), last] for row in (self.s, self.psi, self.rho))
+        s, _, odd = _panel(s, start, np.exp(-(self.m + 1.0) * rho), psi - start, self.m)
+        return s, -np.log(odd) / (self.m + 1.0)
+
+    def __getitem__(self, k: int) -> PopulationPath:
+        """Orbit k as a path of the flow with v* = 1, known at its points; without its factors."""
+        none = np.zeros((self.s.shape[1], 0))
+        return recorded_path(self.s[k], self.psi[k], self.rho[k], none, 1.0, "time")
+
+
+def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
+    """k orbits at points that resolve the start, however fast it is, and the approach to w*.
+
+    Gauss-Legendre panels in psi, doubling in width from a small part of the start's own scale.
+    Parameters: psi0, rho0 and the whole numbers m >= 0, arrays that broadcast to (k,). The number
+    of points is the longest orbit's; the others go on further.
+    """
+    psi, rho, m = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(psi0, rho0, m))
+    p, cap = m + 1.0, np.minimum(0.5, 2.0 / (m + 1.0))
+    s, odd = np.zeros(len(psi)), np.exp(-p * rho)
+    width = 1e-3 * np.minimum(cap, angle(psi) * odd / (np.pi * p))
+    path = [(s, psi, odd)]
+    finish = np.maximum(psi, 0.0) + _SPAN
+    while np.any(psi < finish):
+        s, psi, odd = _panel(s, psi, odd, width, m)
+        path.append((s, psi, odd))
+        width = np.minimum(2.0 * width, cap)
+    s, psi, odd = (np.stack(column, axis=1) for column in zip(*path, strict=True))
+    return Orbit(s, psi, -np.log(odd) / p[:, None], m)
+
+
+def _panel(
+    s: NDArray, psi: NDArray, odd: NDArray, width: NDArray, m: NDArray
+) -> tuple[NDArray, NDArray, NDArray]:
+    """s, psi and Z = (v*/v)^(m+1) of orbits (k,) that have gone on by `width` (k,) in psi."""
+    nodes, weights, inner = _legendre()
+    p = m[:, None] + 1.0
+    at = psi[:, None] + width[:, None] * nodes
+    arc, end = angle(at), psi + width
+    grown = (arc * np.cosh(at) / (angle(psi) * np.cosh(psi))[:, None]) ** p
+    rate = p * np.pi * grown / arc
+    Z = (odd[:, None] + width[:, None] * (rate @ inner.T)) / grown
+    s = s + width * ((2.0 * np.pi * Z ** (1.0 - 2.0 / p) / arc) @ weights)
+    last = (angle(end) * np.cosh(end) / (angle(psi) * np.cosh(psi))) ** p[:, 0]
+    return s, end, (odd + width * (rate @ weights)) / last
+
+
+@cache
+def _legendre() -> tuple[NDArray, NDArray, NDArray]:
+    """Nodes and weights on (0, 1), and the matrix of the integrals from 0 to each node."""
+    x, weights = np.polynomial.legendre.leggauss(_ORBIT_NODES)
+    degrees = np.arange(_ORBIT_NODES)
+    values = np.polynomial.legendre.legvander(x, _ORBIT_NODES)
+    # int_(-1)^x P_n = (P_(n+1) - P_(n-1)) / (2n + 1), and x + 1 for n = 0.
+    primitives = (values[:, 1:] - np.pad(values, ((0, 0), (1, 0)))[:, :_ORBIT_NODES]) / (
+        2 * degrees + 1
+    )
+    primitives[:, 0] = x + 1.0
+    coefficients = (values[:, :_ORBIT_NODES] * weights[:, None]).T * (degrees[:, None] + 0.5)
+    return 0.5 * (x + 1.0), 0.5 * weights, 0.5 * primitives @ coefficients
+
+
+# --- How long a balanced chain takes to an angle or a loss under a Gaussian teacher, by
+# quadrature ---------------------------------------------------------------------------------------
+#
+# Times are s = |w*|^(2m) t; psi = log tan(phi/2), rho = log(|w|/|w*|), and losses are in units of
+# |w*|^(2(m+1)). In dtau = (|w|/|w*|)^(m-1) ds the angle's equation is free of the magnitude,
+#
+#     dphi/dtau = phi sin(phi) / (2 pi),    s = int (|w|/|w*|)^(1-m) dtau.
+#
+# So a larger start is slower for m = 0, as fast for m = 1 and faster for m >= 2, to every angle.
+
+
+_HALVINGS = 50
+_STAGES = 4
+"""Orbits end when the angle is small; a tiny start's magnitude may come later, some orbits on."""
+
+
+def relative_loss(psi: ArrayLike, rho: ArrayLike, m: ArrayLike) -> NDArray:
+    """The loss over |w*|^(2(m+1)): 1/4 ((e^((m+1) rho) - 1 + eps)^2 + eps (2 - eps)).
+
+    Parameters: psi, rho and m of shapes that broadcast. Returns their shape.
+    """
+    eps = shortfall(angle(-np.asarray(psi, float)))
+    excess = np.expm1((np.asarray(m) + 1.0) * np.asarray(rho, float)) + eps
+    return 0.25 * (excess**2 + eps * (2.0 - eps))
+
+
+def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLike) -> NDArray:
+    """Time s at which psi = psi1, from starts (psi0, rho0).
+
+    Parameters: arrays that broadcast to (k,), psi0 <= psi1. Returns (k,). Raises InputError for an
+    angle before the start's, or more than 14 beyond it and 0 in psi.
+    """
+    psi0, rho0, m, psi1 = _columns(psi0, rho0, m, psi1)
+    path = orbits(psi0, rho0, m)
+    if np.any(psi1 < psi0) or np.any(psi1 > path.psi[:, -1]):
+        raise InputError("psi1 must lie between the start's psi0 and the orbit's end")
+    return path.at(psi1)[0]
+
+
+def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLike) -> NDArray:
+    """Time s at which the loss, which falls along the flow, has come down to `level`.
+
+    Parameters: arrays that broadcast to (k,); level in units of |w*|^(2(m+1)). Returns (k,), 0
+    where the start is no higher. Raises InputError for a level that is not reached.
+    """
+    psi0, rho0, m, level = _columns(psi0, rho0, m, level)
+    path = orbits(psi0, rho0, m)
+    for _ in range(_STAGES):
+        losses = relative_loss(path.psi, path.rho, m[:, None])
+        if np.all(losses[:, -1] <= level):
+            break
+        path = _continued(path)
+    else:
+        raise InputError(f"level must be a loss that the flow reaches, not {level.min():g}")
+    k = np.maximum(np.argmax(losses <= level[:, None], axis=1) - 1, 0)
+    low, high = (path.psi[np.arange(len(k)), at] for at in (k, k + 1))
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        above = relative_loss(middle, path.at(middle)[1], m) > level
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where(losses[:, 0] <= level, 0.0, path.at(0.5 * (low + high))[0])
+
+
+def _columns(*given: ArrayLike) -> list[NDArray]:
+    return [np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(*given)]
+
+
+def _continued(path: Orbit) -> Orbit:
+    """The orbits, and those that start at their ends."""
+    more = orbits(path.psi[:, -1], path.rho[:, -1], path.m)
+    pairs = ((path.s, path.s[:, -1:] + more.s), (path.psi, more.psi), (path.rho, more.rho))
+    s, psi, rho = (np.hstack([first, then[:, 1:]]) for first, then in pairs)
+    return Orbit(s, psi, rho, path.m)
+
+
+# --- Where the magnitude of a balanced chain turns under a Gaussian teacher: its phases and
+# its dip ------------------------------------------------------------------------------------------
+#
+# v = |w| of `reluflow.flows.population` falls exactly where v > v* (1 - eps)^(1/(m+1)), the
+# nullcline. As eps only falls, a flow that reaches the nullcline is overtaken by it: v turns at
+# most once, from falling to rising. Whether and where is told by delta = (v*/v)^(m+1) - 1. With g =
+# phi / sin(phi) and psi = log tan(phi/2), for which dphi = sin(phi) dpsi, the equations are
+#
+#     d/dpsi [g^(m+1) delta] = (m + 1) pi eps g^(m+1) / phi,
+#
+# and v rises exactly where (1 - eps) delta > eps. Nothing cancels in delta, however near v is to
+# v*.
+
+
+RISING, TURNING, FALLING = "rising", "falling, then rising", "falling"
+OTHER = "other"
+SHAPES = (RISING, TURNING, FALLING, OTHER)
+
+_PHASES_NODES, _PHASES_WEIGHTS = np.polynomial.legendre.leggauss(12)
+_WIDTH = 0.25
+_LARGEST = 500.0
+"""Logarithm up to which g^(m+1) is followed; panels may end a little later."""
+
+
+@dataclass(frozen=True)
+class Phases:
+    """How |w(t)| moves.
+
+    kind   RISING, TURNING or FALLING, from the start to the end
+    flips  how often the sign of dv/dt was seen to change
+    psi    log tan(phi/2) at the turn; NaN without one
+    least  min |w(t)| / |w*| over all t >= 0, at the turn or at an end
+    """
+
+    kind: str
+    flips: int
+    psi: float
+    least: float
+
+    @property
+    def dip(self) -> float:
+        """How far |w(t)| falls below |w*| at the turn, as a share of |w*|; 0 without a turn."""
+        return 1.0 - self.least if self.kind == TURNING else 0.0
+
+
+def nullcline(phi: ArrayLike, m: int) -> NDArray:
+    """v/v* = (1 - eps)^(1/(m+1)), where dv/dt = 0. Parameters: phi (...) in [0, pi]."""
+    return pull(phi) ** (1.0 / (m + 1))
+
+
+def threshold_norm(phi: ArrayLike) -> NDArray:
+    """|w|/|w*| from which on a one-layer neuron's |w(t)| falls for ever: the separatrix
+
+        phi / -(sin(phi) + pi cos(phi)),  infinite unless angle(w, w*) = pi - phi < arctan(pi).
+
+    The flow's closed form is |w|/|w*| = phi / (C sin(phi) - pi cos(phi)) with a constant C, and
+    near phi = pi it is 1 - (1 + C)(pi - phi)/pi + ...: from above for C <= -1.
+
+    Parameters: phi (...) in (0, pi). Returns values of the same shape.
+    """
+    phi = np.asarray(phi, float)
+    below = -(np.sin(phi) + np.pi * np.cos(phi))
+    # The root of `below` is known only to rounding: a norm above 1e15 |w*| counts as none.
+    return np.where(below > 1e-15, phi / np.maximum(below, 1e-15), np.inf)
+
+
+def phases(psi0: float, rho0: float, m: int) -> Phases:
+    """How |w(t)| moves from a start psi0 = log tan(phi_0/2), rho0 = log(|w_0|/|w*|).
+
+    The integral is followed panel by panel until a turn must have come; for m = 0 a turn with
+    |w| within 1e-8 of |w*| is not told from none. Raises InputError for a start with m >= 1 so
+    near the teacher that its turn is too late to be followed.
+    """
+    edges = psi0 + _WIDTH * np.arange(_panels(psi0, m) + 1)
+    delta0 = math.expm1(-(m + 1) * rho0)
+    scaled = delta0 + np.concatenate([[0.0], np.cumsum(_gains(edges[:-1], edges[1:], psi0, m))])
+    rises = _rise(scaled, edges, psi0, m)
+    signs = np.sign(rises[rises != 0.0])
+    flips = int(np.sum(signs[1:] != signs[:-1]))
+    if rises[0] >= 0.0:
+        return Phases(RISING, flips, math.nan, math.exp(rho0))
+    if rises[-1] <= 0.0 and m == 0:
+        # Its integral converges: at the last edge the rest is below 1e-8 of the whole.
+        return Phases(FALLING, flips, math.nan, 1.0)
+    if rises[-1] <= 0.0:
+        raise InputError(f"the turn from psi0 = {psi0:g}, m = {m} is too late to be followed")
+    k = int(np.argmax(rises > 0.0)) - 1
+
+    def rise(psi: float) -> float:
+        gain = _gains(edges[k : k + 1], np.array([psi]), psi0, m)
+        return float(_rise(scaled[k] + gain, np.array([psi]), psi0, m)[0])
+
+    psi = float(brentq(rise, edges[k], edges[k + 1], xtol=1e-13))
+    return Phases(TURNING, flips, psi, float(nullcline(angle(psi), m)))
+
+
+def dip_from_teacher_norm(phi0: float, m: int) -> Phases:
+    """The phases of the start with |w_0| = |w*| at the angle phi0 in (0, pi)."""
+    return phases(float(log_tan(phi0)), 0.0, m)
+
+
+def shape_of(values: NDArray, least: float) -> tuple[str, int]:
+    """The shape of a curve (k,), and where it turns (0 without a turn).
+
+    A curve is cut into falls and rises at its extremes; excursions below `least` do not count. One
+    that stays within `least` of its start rises or falls as its end lies above the start or not.
+    """
+    ways: list[int] = []
+    turn, high, low, at = 0, values[0], values[0], 0
+    for k, value in enumerate(values.tolist()):
+        direction = ways[-1] if ways else 0
+        if direction >= 0 and value > high:
+            high, at = value, (k if direction > 0 else at)
+        if direction <= 0 and value < low:
+            low, at = value, (k if direction < 0 else at)
+        if direction <= 0 and value > low + least:
+            ways, turn = [*ways, 1], (at if direction else turn)
+            high, at = value, k
+        elif direction >= 0 and value < high - least:
+            ways = [*ways, -1]
+            low, at = value, k
+    if len(ways) > 1 and ways != [-1, 1]:
+        return OTHER, 0
+    if ways == [-1, 1]:
+        return TURNING, turn
+    up = ways == [1] or (not ways and values[-1] > values[0])
+    return (RISING if up else FALLING), 0
+
+
+def _eps(psi: NDArray) -> NDArray:
+    return shortfall(angle(-psi))
+
+
+def _log_g(psi: ArrayLike) -> NDArray:
+    """log(phi / sin(phi)), sin(phi) = 1 / cosh(psi)."""
+    psi = np.asarray(psi, float)
+    return np.log(angle(psi)) + np.logaddexp(psi, -psi) - math.log(2.0)
+
+
+def _growth(psi: NDArray, psi0: float, m: int) -> NDArray:
+    """(g(phi) / g(phi_0))^(m+1)."""
+    return np.exp((m + 1) * (_log_g(psi) - _log_g(psi0)))
+
+
+def _gains(low: NDArray, high: NDArray, psi0: float, m: int) -> NDArray:
+    """int (m + 1) pi eps growth / phi dpsi over the panels (low, high), each (k,)."""
+    half = 0.5 * (high - low)[:, None]
+    psi = low[:, None] + half * (_PHASES_NODES + 1.0)
+    values = (m + 1) * np.pi * _eps(psi) * _growth(psi, psi0, m) / angle(psi)
+    return (half * values) @ _PHASES_WEIGHTS
+
+
+def _rise(scaled: NDArray, psi: NDArray, psi0: float, m: int) -> NDArray:
+    """(1 - eps) delta - eps, times the growth, by which `scaled` delta is multiplied: the sign of
+    dv/dt."""
+    eps = _eps(psi)
+    return (1.0 - eps) * scaled - eps * _growth(psi, psi0, m)
+
+
+def _panels(psi0: float, m: int) -> int:
+    """Panels within which the turn lies: for m = 1 and phi_0 near pi it is 1/eps_0 away."""
+    span = 20.0 + 2.0 * max(psi0, 0.0)
+    if m == 1:
+        span += 2.0 / float(_eps(np.array(psi0)))
+    # g grows as e^psi once phi is near pi.
+    span = min(span, _LARGEST / (m + 1) - min(psi0, 0.0))
+    return math.ceil(span / _WIDTH)
+
+
+# --- A chain of ReLU neurons under a teacher and Gaussian data, by quadrature: no closed
+# forms --------------------------------------------------------------------------------------------
+#
+# The student is v_1 ... v_m [w.x]_+, the teacher v_1* ... v_k* [w*.x]_+, x ~ N(0, I), and the loss
+# half the mean of squares. It is the second, slower route beside `reluflow.flows.population`.
+
+
+_GAUSSIAN_NODES, _GAUSSIAN_WEIGHTS = np.polynomial.legendre.leggauss(16)
+"""Exact to rounding for the squares of sines that are integrated, over arcs of at most pi."""
+
+
+def quadrature_gradient(
+    w: ArrayLike, target: ArrayLike, v: ArrayLike = (), target_v: ArrayLike = ()
+) -> tuple[NDArray, NDArray]:
+    """Gradient of 1/2 E (v_1 ... v_m [w.x]_+ - v_1* ... v_k* [w*.x]_+)^2, by quadrature.
+
+    A Gaussian vector's part in the plane of w and w* has an independent direction a and a square
+    of mean 2, so E f = (1/pi) int f(cos a, sin a) da for the f that occur; the arcs on which one
+    and both neurons are active are integrated apart.
+
+    Parameters: w (d,) not 0, target (d,) not 0, v (m,), target_v (any number of factors,). Returns
+    the gradient in w (d,) and in v (m,).
+    """
+    w, target, v = np.asarray(w, float), np.asarray(target, float), np.asarray(v, float)
+    size, length = float(np.linalg.norm(target)), float(np.linalg.norm(w))
+    first = target / size
+    across = w - (w @ first) * first
+    away = float(np.linalg.norm(across))
+    second = across / away if away > 0.0 else np.zeros_like(first)
+    theta = math.atan2(away, float(w @ first))
+    angles, weights = _arcs((theta - 0.5 * np.pi, 0.5 * np.pi, theta + 0.5 * np.pi))
+    factor, best = float(np.prod(v)), float(np.prod(np.asarray(target_v, float)))
+    student = length * np.cos(angles - theta)
+    residual = factor * student - best * size * np.maximum(np.cos(angles), 0.0)
+    share = weights * residual / np.pi
+    in_plane = factor * np.array([share @ np.cos(angles), share @ np.sin(angles)])
+    rests = np.array([np.prod(np.delete(v, k)) for k in range(len(v))])
+    return in_plane[0] * first + in_plane[1] * second, rests * float(share @ student)
+
+
+def _arcs(ends: tuple[float, ...]) -> tuple[NDArray, NDArray]:
+    """Gauss-Legendre nodes and weights on the arcs between consecutive ends."""
+    low, high = np.array(ends[:-1])[:, None], np.array(ends[1:])[:, None]
+    half = 0.5 * (high - low)
+    return (low + half * (_GAUSSIAN_NODES + 1.0)).ravel(), (half * _GAUSSIAN_WEIGHTS).ravel()
+
+
+def parameter_flow(
+    w0: ArrayLike, target: ArrayLike, v0: ArrayLike, target_v: ArrayLike, t: ArrayLike
+) -> tuple[NDArray, NDArray]:
+    """The gradient flow in all parameters, from `quadrature_gradient`, balanced or not.
+
+    Parameters: w0 and target (d,), not 0; v0 and target_v (m,), positive; t (k,) increasing times
+    from 0 on. Returns w (k, d) and v (k, m) at those times, to about ten digits. Raises InputError
+    for factors <= 0.
+    """
+    w0, v0, t = (np.asarray(a, float) for a in (w0, v0, t))
+    if np.any(v0 <= 0.0) or np.any(np.asarray(target_v, float) <= 0.0):
+        raise InputError("v0 and target_v must be positive: other neurons are constant zero")
+    d = len(w0)
+
+    def rate(_: float, state: NDArray) -> NDArray:
+        return -np.concatenate(quadrature_gradient(state[:d], target, state[d:], target_v))
+
+    found = solve_ivp(rate, (0.0, float(t[-1])), np.concatenate([w0, v0]), method="DOP853",
+                      t_eval=t, rtol=1e-11, atol=1e-13)  # fmt: skip
+    if not found.success:
+        raise ArithmeticError(f"the parameter flow stopped at t = {found.t[-1]:g}")
+    return found.y[:d].T, found.y[d:].T
+
+
+def imbalance(w: NDArray, v: NDArray) -> float:
+    """Largest change of v_k^2 - |w|^2 along a path w (n, d), v (n, m), over all k; 0 for m = 0."""
+    gap = v**2 - np.sum(w**2, axis=1)[:, None]
+    return float(np.abs(gap - gap[0]).max(initial=0.0))

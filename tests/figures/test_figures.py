@@ -1,0 +1,1081 @@
+"""Figures draw what they say, and their fingerprints notice when they do not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import nbformat
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import machines, nbval, numpy_levels
+from matplotlib import pyplot as plt
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.contour import ContourSet
+from matplotlib.figure import Figure
+from matplotlib.scale import LogTransform
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from nbclient import NotebookClient
+from nbval_numbers import reconciled_text
+from reluflow import figures
+from reluflow.approx import on_grain
+from reluflow.datasets import load
+from reluflow.errors import InputError
+from reluflow.figures import style
+from reluflow.figures.book import AlternativeText
+from reluflow.figures.curves import clock_values
+from reluflow.figures.fingerprint import Fingerprint, Picture, Ruler, describe, numbers, png_bytes
+from reluflow.figures.fingerprint import curves as curves_line
+from reluflow.figures.frame import (
+    both,
+    cell_half_spaces,
+    clip_line,
+    clip_plane,
+    clip_polygon,
+    clip_solid,
+    drawing_times,
+    window_half_spaces,
+)
+from reluflow.figures.weight_space import arrow_heads, level_values
+from reluflow.flows.affine import affine_descent, affine_flow
+from reluflow.geometry import enumerate_cells, local_minima
+from reluflow.networks import gradient, loss
+from reluflow.statistics import wilson
+from scipy.spatial import ConvexHull
+
+# Example 5.1 of the paper (d = 2) and Example 5.2 (d = 3).
+X, Y = load("example-5.1").X, load("example-5.1").y
+X3, Y3 = load("example-5.2").X, load("example-5.2").y
+W3 = np.array([6e-5, 3e-5, 4e-6])
+WINDOW = (-60.0, 10.0, -6.0, 30.0)
+
+
+def plane_axes(window=WINDOW, height=4.0):
+    fig, (ax,) = figures.panels(height=height)
+    figures.weight_plane(ax, window)
+    return fig, ax
+
+
+def curve(ax, colour=None, label=None):
+    """The only line of an axes with this colour or label and more than one point."""
+    found = [
+        line
+        for line in ax.lines
+        if len(line.get_xdata()) > 1
+        and (colour is None or mpl.colors.to_hex(line.get_color()) == colour.lower())
+        and (label is None or line.get_label() == label)
+    ]
+    assert len(found) == 1
+    return found[0]
+
+
+# --- style -------------------------------------------------------------------------------------
+
+
+def test_nothing_changes_matplotlibs_global_settings():
+    before = dict(mpl.rcParams)
+    fig, ax = plane_axes()
+    figures.activation_boundaries(ax, X)
+    figures.legend_below(fig)
+    png_bytes(fig)
+    assert dict(mpl.rcParams) == before
+    code = (
+        "import matplotlib as m; a = dict(m.rcParams); import reluflow.figures; "
+        "assert dict(m.rcParams) == a"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_house_style_wins_over_the_readers_settings():
+    def draw():
+        fig, ax = plane_axes(height=2.0)
+        figures.activation_boundaries(ax, X)
+        return png_bytes(fig)
+
+    plain = draw()
+    with mpl.rc_context({"font.size": 25, "lines.linewidth": 9, "axes.grid": False}):
+        assert draw() == plain
+
+
+def test_equal_figures_give_equal_bytes_and_no_software_line():
+    def draw():
+        fig, ax = plane_axes()
+        figures.loss_levels(ax, X, Y)
+        return png_bytes(fig)
+
+    first = draw()
+    assert first == draw()
+    assert b"Software" not in first
+
+
+def test_panels_are_unknown_to_pyplot():
+    before = plt.get_fignums()
+    fig, axes = figures.panels(2, 2, titles=["a", "b"])
+    assert plt.get_fignums() == before
+    assert [ax.get_title(loc="left") for ax in axes] == ["a", "b", "", ""]
+    assert fig.get_layout_engine() is not None
+
+
+def test_data_colours_differ_from_each_other_and_from_the_flows():
+    colours = [style.datum_colour(i).lower() for i in range(9)]
+    colours += [c.colour.lower() for c in style.CURVES.values()]
+    assert len(set(colours)) == len(colours)
+    assert style.datum_colour(0) == style.datum_colour(9)
+    assert style.datum_name(0) == "x₁"
+    assert style.datum_name(11) == "x₁₂"
+
+
+def test_curve_styles():
+    styles = style.curve_styles(["ReLU flow", "ReLU flow from 2", "linear flow"])
+    assert styles["ReLU flow"].colour == "#0072B2"
+    assert styles["ReLU flow from 2"].colour != styles["ReLU flow"].colour
+    assert styles["linear flow"].colour == "#D55E00"
+    with pytest.raises(InputError, match="'relu' must start with one of 'ReLU flow'"):
+        style.curve_style("relu")
+
+
+def test_a_wide_legend_loses_columns_instead_of_letters():
+    fig, (ax,) = figures.panels(height=3)
+    for k in range(4):
+        ax.plot([0, k], label=f"a curve with quite a long name, number {k}")
+    legend = figures.legend_below(fig, 4)
+    assert legend._ncols < 4
+    assert figures.cut_off(fig) == []
+
+
+# --- clipping ----------------------------------------------------------------------------------
+
+coordinate = st.floats(-3, 3).map(lambda v: round(v, 3))
+vector2 = st.tuples(coordinate, coordinate).filter(lambda v: abs(v[0]) + abs(v[1]) > 0.05)
+SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+
+
+def area(polygon):
+    x, y = np.asarray(polygon).T
+    return 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1))
+
+
+@given(st.lists(st.tuples(vector2, coordinate), min_size=1, max_size=6))
+def test_clipped_polygon_is_the_intersection(cuts):
+    A, b = np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts])
+    polygon = clip_polygon(SQUARE, (A, b))
+    if len(polygon):
+        assert np.all(polygon @ A.T <= b + 1e-7)
+        assert np.all(np.abs(polygon) <= 1 + 1e-12)
+    # Against brute force: the share of a fine grid of points that satisfies all inequalities.
+    g = (np.arange(80) + 0.5) / 40 - 1
+    points = np.stack(np.meshgrid(g, g), -1).reshape(-1, 2)
+    share = np.mean(np.all(points @ A.T <= b, axis=1))
+    assert abs((area(polygon) if len(polygon) else 0.0) / 4 - share) < 0.06
+
+
+@given(vector2, vector2, st.lists(st.tuples(vector2, coordinate), max_size=4))
+def test_clipped_line_is_the_intersection(point, direction, cuts):
+    A = np.array([c[0] for c in cuts]).reshape(-1, 2)
+    within = both(window_half_spaces((-2, 2, -1, 1)), (A, np.array([c[1] for c in cuts])))
+    ends = clip_line(point, direction, within)
+    s = np.linspace(-200, 200, 40001)
+    p, u = np.array(point), np.array(direction)
+    inside = s[np.all((p + s[:, None] * u) @ within[0].T <= within[1], axis=1)]
+    if ends is None:
+        assert len(inside) <= 1
+        return
+    assert np.all(ends @ within[0].T <= within[1] + 1e-7)
+    if len(inside):
+        reach = np.sort((ends - p) @ u / (u @ u))
+        assert reach[0] <= inside[0] + 1e-7
+        assert reach[0] > inside[0] - 0.0101
+        assert reach[1] >= inside[-1] - 1e-7
+        assert reach[1] < inside[-1] + 0.0101
+
+
+def test_empty_window_is_refused():
+    with pytest.raises(InputError, match="lower < upper"):
+        window_half_spaces((0, 0, 1, 2))
+
+
+def test_plane_and_solid_in_space():
+    cube = window_half_spaces((0, 1, 0, 1, 0, 1))
+    hexagon = clip_plane([0.5, 0.5, 0.5], np.array([[1, 0], [-1, 1], [0, -1.0]]), cube)
+    assert len(hexagon) == 6
+    np.testing.assert_allclose(hexagon.sum(axis=1), 1.5)
+    faces = clip_solid(both(cube, (np.array([[1.0, 1.0, 1.0]]), np.array([1.0]))))
+    corners = np.concatenate(faces)
+    assert ConvexHull(corners).volume == pytest.approx(1 / 6)  # the corner tetrahedron
+    assert len(faces) == 4
+    assert len(clip_plane([5.0, 0, 0], np.eye(3)[:, 1:], cube)) == 0
+
+
+def test_corners_come_in_an_order_that_does_not_depend_on_the_basis():
+    box = window_half_spaces((-1, 2, -1, 3, -2, 2))
+    rng = np.random.default_rng(3)
+    plane = rng.normal(size=(3, 2))
+    first = clip_plane([0.1, 0.2, 0.3], plane, box)
+    for _ in range(8):
+        order = rng.permutation(6)
+        again = clip_plane(
+            np.array([0.1, 0.2, 0.3]) + plane @ rng.normal(size=2),
+            plane @ rng.normal(size=(2, 2)),
+            (box[0][order], box[1][order]),
+        )
+        np.testing.assert_allclose(again, first, atol=1e-9)
+
+
+# --- weight plane ------------------------------------------------------------------------------
+
+
+def test_boundaries_and_solution_lines_lie_where_they_should():
+    _, ax = plane_axes()
+    figures.activation_boundaries(ax, X)
+    figures.solution_lines(ax, X, Y, data=[1, 3])
+    segments = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    assert len(segments) == 7
+    box = window_half_spaces(WINDOW)
+    for i, line in enumerate(segments[:5]):
+        ends = line.get_xydata()
+        np.testing.assert_allclose(ends @ X[i], 0, atol=1e-9)
+        assert line.get_color() == style.datum_colour(i)
+        assert line.get_linestyle() == "-"
+        # both ends on the frame: the line is drawn as far as the window goes
+        assert np.all(np.isclose(ends @ box[0].T, box[1]).sum(axis=1) >= 1)
+    for i, line in zip([1, 3], segments[5:], strict=True):
+        np.testing.assert_allclose(line.get_xydata() @ X[i], Y[i], atol=1e-9)
+        assert line.get_color() == style.datum_colour(i)
+        assert line.get_linestyle() == "--"
+
+
+@pytest.mark.parametrize("window", [WINDOW, (-4, 6, -2, 10), (-0.3, 0.3, -0.3, 0.3)])
+def test_names_stand_on_the_active_side_apart_from_each_other(window):
+    _, ax = plane_axes(window)
+    figures.activation_boundaries(ax, X)
+    places = {t.get_text(): np.array(t.get_position()) for t in ax.texts}
+    assert set(places) == {"x₁", "x₂", "x₃", "x₄", "x₅"}
+    size = np.array([window[1] - window[0], window[3] - window[2]])
+    for i in range(5):
+        w = places[style.datum_name(i)]
+        assert X[i] @ w > 0
+        assert window[0] < w[0] < window[1]
+        assert window[2] < w[1] < window[3]
+        others = [v for k, v in places.items() if k != style.datum_name(i)]
+        assert min(np.linalg.norm((w - v) / size) for v in others) > 0.05
+
+
+def test_many_data_make_one_thin_artist_without_names():
+    rng = np.random.default_rng(0)
+    many = np.abs(rng.normal(size=(60, 2)))
+    _, ax = plane_axes((-1, 1, -1, 1))
+    figures.activation_boundaries(ax, many)
+    figures.cells(ax, many)
+    assert not ax.texts
+    (lines,) = (c for c in ax.collections if isinstance(c, LineCollection))
+    for x, segment in zip(many, lines.get_segments(), strict=True):
+        np.testing.assert_allclose(segment @ x, 0, atol=1e-9)
+
+
+def test_plane_functions_refuse_other_dimensions():
+    _, ax = plane_axes()
+    with pytest.raises(InputError, match=r"X has shape \(3, 3\).*d = 2"):
+        figures.activation_boundaries(ax, X3)
+
+
+def test_level_curves_have_the_loss_that_they_say():
+    _, ax = plane_axes((-4, 6, -2, 10))
+    levels = figures.loss_levels(ax, X, Y, floor=2.3)
+    (contour,) = (c for c in ax.collections if isinstance(c, ContourSet))
+    np.testing.assert_array_equal(contour.levels, levels)
+    drawn = 0
+    for level, path in zip(levels, contour.get_paths(), strict=True):
+        if len(path.vertices):
+            drawn += 1
+            np.testing.assert_allclose(loss(X, Y, path.vertices), level, rtol=2e-3)
+    assert drawn >= 5
+
+
+@given(st.floats(0, 50), st.floats(0.01, 50), st.floats(0, 1e4))
+def test_levels_are_geometric_and_avoid_the_plateau(lowest, height, more):
+    plateau = lowest + height
+    levels = level_values(lowest, plateau, plateau + more)
+    steps = (levels - lowest) / height
+    np.testing.assert_allclose(steps[1:] / steps[:-1], 2, rtol=1e-3)
+    assert np.min(np.abs(levels - plateau)) > 0.25 * height
+    assert np.all(levels > lowest)
+
+
+def test_cells_tile_the_window_and_carry_their_active_sets():
+    _, ax = plane_axes()
+    figures.cells(ax, X)
+    (tiles,) = (c for c in ax.collections if isinstance(c, PolyCollection))
+    polygons = [p.vertices[:-1] for p in tiles.get_paths()]
+    assert len(polygons) == len(enumerate_cells(X)) == 10
+    assert sum(area(p) for p in polygons) == pytest.approx(70 * 36)
+    shades = tiles.get_facecolor()[:, 0]
+    for p, shade in zip(polygons, shades, strict=True):
+        active = X @ p.mean(axis=0) > 0
+        assert shade == pytest.approx(1 - (0.04 + 0.14 * active.mean()) * (1 - 0x3B / 255))
+    assert len(ax.texts) >= 4
+    for text in ax.texts:
+        active = np.flatnonzero(X @ np.array(text.get_position()) > 0)
+        expected = "{" + ", ".join(str(i + 1) for i in active) + "}" if len(active) else "∅"
+        assert text.get_text() == expected
+
+
+def test_stationary_sets_are_stationary_and_lie_in_their_cells():
+    minima = local_minima(X, Y)
+    _, ax = plane_axes()
+    figures.stationary_sets(ax, minima, X)
+    points = {line.get_marker(): line for line in ax.lines if len(line.get_xdata()) == 1}
+    star = points["*"].get_xydata()[0]
+    np.testing.assert_allclose(star, minima[0].w)
+    assert points["*"].get_label() == "global minimum"
+    squares = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "s"]
+    expected = [m.w for m in minima if m.dimension == 0 and m.rank > 1]
+    np.testing.assert_allclose(squares, expected)
+    families = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    lines = [m for m in minima if m.dimension == 1]
+    assert len(lines) == 2  # the second one lies below this window
+    assert len(families) == 1
+    ends = families[0].get_xydata()
+    box = both(window_half_spaces(WINDOW), cell_half_spaces(X, np.isin(range(5), lines[0].support)))
+    assert np.all(ends @ box[0].T <= box[1] + 1e-9)
+    assert np.all(np.isclose(ends @ box[0].T, box[1], atol=1e-9).any(axis=1))  # cut, not shortened
+    for share in (0.001, 0.5, 0.999):
+        w = ends[0] + share * (ends[1] - ends[0])
+        np.testing.assert_allclose(gradient(X, Y, w), 0, atol=1e-9)
+        assert loss(X, Y, w) == pytest.approx(lines[0].loss)
+    (plateau,) = ax.patches
+    corners = plateau.get_xy()[:-1]
+    assert plateau.get_label().startswith("dead plateau")
+    assert np.all(corners @ X.T <= 1e-9)
+    # {x_i.w <= 0 for all i} in this window, by brute force on a grid
+    g1, g2 = np.meshgrid(np.linspace(-60, 10, 700), np.linspace(-6, 30, 700))
+    dead = np.all(np.stack([g1, g2], -1) @ X.T <= 0, axis=-1).mean()
+    assert area(corners) / (70 * 36) == pytest.approx(dead, abs=2e-3)
+
+
+def test_two_data_have_a_point_two_half_lines_and_a_plateau():
+    A, b = np.array([[1.0, 0.3], [0.4, 1.0]]), np.array([1.0, 1.2])
+    fig, ax = plane_axes((-3, 3, -3, 3))
+    figures.stationary_sets(ax, local_minima(A, b), A)
+    sizes = sorted(len(line.get_xdata()) for line in ax.lines)
+    assert sizes == [1, 2, 2]
+    assert len(ax.patches) == 1
+    labels = [t.get_text() for t in figures.legend_below(fig).get_texts()]
+    assert labels == ["global minimum", "line of local minima", "dead plateau (no datum active)"]
+
+
+def test_a_minimum_outside_the_window_is_not_drawn():
+    _, ax = plane_axes((-4, 6, -2, 10))
+    figures.stationary_sets(ax, local_minima(X, Y), X)
+    assert [line.get_marker() for line in ax.lines if len(line.get_xdata()) == 1] == ["s"]
+
+
+def test_flow_is_the_trajectory():
+    path = affine_flow(X, Y, (0, 45))
+    _, ax = plane_axes()
+    figures.flow(ax, path)
+    line = curve(ax, "#0072b2")
+    np.testing.assert_array_equal(line.get_xydata(), path.at(drawing_times(path)))
+    np.testing.assert_allclose(line.get_xydata()[-1], path.end, atol=1e-9)
+    (events,) = (c for c in ax.collections if isinstance(c, PathCollection))
+    np.testing.assert_allclose(events.get_offsets(), [path.at(e.t) for e in path.events])
+    colours = [mpl.colors.to_hex(c).upper() for c in events.get_facecolor()]
+    assert colours == [style.datum_colour(e.datum).upper() for e in path.events]
+    assert "from (0, 45)" in [t.get_text() for t in ax.texts]
+    ends = [line.get_xydata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+    np.testing.assert_allclose(ends, [path.end])  # the start lies outside: no dot
+
+
+def test_flow_that_starts_inside_has_a_dot_and_hollow_activations():
+    path = affine_flow(X, Y, (-0.25, 0.02))
+    assert {e.kind for e in path.events} == {"activate"}
+    _, ax = plane_axes((-1, 3, -1, 3))
+    figures.flow(ax, path)
+    dots = [line.get_xydata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
+    np.testing.assert_allclose(dots, [(-0.25, 0.02), path.end])
+    (events,) = (c for c in ax.collections if isinstance(c, PathCollection))
+    assert {mpl.colors.to_hex(c) for c in events.get_facecolor()} == {"#ffffff"}
+    edge = [mpl.colors.to_hex(c).upper() for c in events.get_edgecolor()]
+    assert edge == [style.datum_colour(e.datum).upper() for e in path.events]
+
+
+def test_the_start_outside_is_announced_once():
+    _, ax = plane_axes()
+    figures.flow(ax, affine_flow(X, Y, (0, 45)))
+    figures.flow(ax, affine_flow(X, Y, (0, 45), "linear"), "linear flow")
+    assert [t.get_text() for t in ax.texts].count("from (0, 45)") == 1
+    assert curve(ax, label="linear flow").get_color() == "#D55E00"
+
+
+def test_arrow_heads_follow_the_path_and_stay_in_the_window():
+    window = (0.0, 10.0, 0.0, 1.0)
+    s = np.linspace(-2, 12, 57)
+    heads = arrow_heads(np.stack([s, 0 * s + 0.5], 1), window, 2)
+    assert len(heads) == 2
+    for tail, head in heads:
+        assert 0 < tail[0] < head[0] < 10
+        assert tail[1] == head[1] == 0.5
+    back = arrow_heads(np.stack([-s + 10, 0 * s + 0.5], 1), window, 1)
+    assert back[0][1][0] < back[0][0][0]
+    assert arrow_heads(np.array([[1.0, 0.5], [1.5, 0.5]]), window, 2) == []
+
+
+def test_notes_beside_minima_are_near_and_in_the_window():
+    minima = local_minima(X, Y)
+    fig, ax = plane_axes()
+    figures.stationary_sets(ax, minima, X)
+    figures.annotate_minima(ax, minima, lambda m: f"L = {m.loss:.3f}")
+    assert [t.get_text() for t in ax.texts] == ["L = 2.376", "L = 2.581", "L = 2.996"]
+    fig.draw_without_rendering()
+    for text in ax.texts:
+        box, frame = text.get_window_extent(), ax.get_window_extent()
+        assert frame.x0 < box.x0
+        assert box.x1 < frame.x1
+        w = ax.transData.transform(text.xy)
+        assert not box.contains(*w)
+        assert np.hypot(*(0.5 * (box.min + box.max) - w)) < 0.6 * fig.dpi
+
+
+# --- weight space, d = 3 -----------------------------------------------------------------------
+
+
+def space_axes(*paths):
+    fig, (ax,) = figures.panels(height=4.5, projection="3d")
+    figures.weight_box(ax, figures.box_around(*paths))
+    return fig, ax
+
+
+def test_planes_in_space_satisfy_their_equation():
+    _, ax = space_axes(affine_flow(X3, Y3, W3))
+    figures.plane(ax, X3[0], datum=0)
+    figures.plane(ax, X3[1], Y3[1], datum=1)
+    faces = [c for c in ax.collections if isinstance(c, Poly3DCollection)]
+    limits = np.array([ax.get_xlim3d(), ax.get_ylim3d(), ax.get_zlim3d()])
+    for face, i, value in zip(faces, [0, 1], [0.0, 6.0], strict=True):
+        corners = np.asarray(face._faces[0])
+        np.testing.assert_allclose(corners @ X3[i], value, atol=1e-9)
+        assert np.all(corners >= limits[:, 0] - 1e-9)
+        assert np.all(corners <= limits[:, 1] + 1e-9)
+        assert mpl.colors.to_hex(face.get_facecolor()[0]).upper() == style.datum_colour(i).upper()
+    assert "y_{2}" in ax.lines[1].get_label()
+
+
+def test_flow_in_space_is_the_trajectory():
+    relu, linear = affine_flow(X3, Y3, W3), affine_flow(X3, Y3, W3, "linear")
+    fig, ax = space_axes(relu, linear)
+    figures.flow3d(ax, relu)
+    figures.flow3d(ax, linear, "linear flow")
+    drawn = np.array(ax.lines[0].get_data_3d()).T
+    np.testing.assert_array_equal(drawn, relu.at(drawing_times(relu)))
+    diamonds = [line for line in ax.lines if line.get_marker() == "D"]
+    assert len(diamonds) == len(relu.events) + len(linear.events) == 3
+    for line, event in zip(diamonds, relu.events, strict=False):
+        np.testing.assert_allclose(np.array(line.get_data_3d())[:, 0], relu.at(event.t))
+        assert "switches off" in line.get_label()
+    assert "turns negative" in diamonds[1].get_label()
+    figures.legend_below(fig)
+    assert figures.cut_off(fig) == []
+
+
+def test_stationary_sets_in_space_are_stationary():
+    minima = local_minima(X3, Y3)
+    fig, (ax,) = figures.panels(height=4, projection="3d")
+    figures.weight_box(ax, (-1, 4, -3, 5, -6, 2))
+    figures.stationary_sets3d(ax, minima, X3)
+    for line in ax.lines:
+        points = np.array(line.get_data_3d()).T
+        middle = points.mean(axis=0)
+        np.testing.assert_allclose(gradient(X3, Y3, middle), 0, atol=1e-9)
+    for faces in ax.collections:
+        middle = np.concatenate([np.ma.compress_rows(f) for f in faces._faces]).mean(axis=0)
+        np.testing.assert_allclose(gradient(X3, Y3, middle), 0, atol=1e-9)
+    labels = [t.get_text() for t in figures.legend_below(fig).get_texts()]
+    assert "global minimum" in labels
+    assert "line of local minima" in labels
+    assert "plane of local minima" in labels
+    assert "dead cell (no datum active)" in labels
+
+
+def test_two_panels_in_space_fit_on_the_page():
+    paths = affine_flow(X3, Y3, W3), affine_flow(X3, Y3, W3, "linear")
+    fig, axes = figures.panels(1, 2, height=3.9, projection="3d")
+    for ax in axes:
+        figures.weight_box(ax, figures.box_around(*paths))
+    assert figures.cut_off(fig) == []
+
+
+# --- curves over time --------------------------------------------------------------------------
+
+
+def all_paths(n_steps=2000):
+    return {
+        "ReLU flow": affine_flow(X3, Y3, W3),
+        "linear flow": affine_flow(X3, Y3, W3, "linear"),
+        "ReLU descent": affine_descent(X3, Y3, W3, 0.005, n_steps),
+    }
+
+
+def test_preactivations_against_iterations():
+    paths = all_paths()
+    _, (ax,) = figures.panels()
+    figures.preactivations(ax, paths, X3[0], Y3[0], datum=0, step=0.005)
+    for name, unit in [("ReLU flow", 0.005), ("linear flow", 0.005), ("ReLU descent", 1.0)]:
+        line = curve(ax, label=name)
+        k, h = line.get_data()
+        assert k[0] == 0
+        assert np.all(np.diff(k) >= 0)
+        np.testing.assert_allclose(h, paths[name].at(k * unit) @ X3[0], atol=1e-12)
+    steps = curve(ax, label="ReLU descent").get_xdata()
+    np.testing.assert_array_equal(steps, np.round(steps))
+    relu = paths["ReLU flow"]
+    diamonds = [line for line in ax.lines if line.get_marker() == "D" and len(line.get_xdata())]
+    at, h = diamonds[0].get_data()
+    assert at[0] * 0.005 == pytest.approx(relu.events[0].t)
+    assert h[0] == pytest.approx(0, abs=1e-12)
+    limits = [line for line in ax.lines if line.get_marker() == "<" and len(line.get_xdata())]
+    ends = [line.get_ydata()[0] for line in limits]
+    np.testing.assert_allclose(ends, [p.end @ X3[0] for p in paths.values()])
+    assert Y3[0] in [line.get_ydata()[0] for line in ax.lines if len(line.get_ydata()) == 2]
+    assert "iteration" in ax.get_xlabel()
+    low, high = ax.get_ylim()
+    assert low < min(ends)
+    assert high > max(curve(ax, label="ReLU flow").get_ydata())
+
+
+def test_time_axis_ends_when_the_curves_have_settled():
+    path = affine_flow(X3, Y3, W3)
+    _, (ax,) = figures.panels()
+    figures.preactivations(ax, {"ReLU flow": path}, X3[0], Y3[0], datum=0)
+    end = ax.get_xlim()[1]
+    assert ax.get_xlabel() == "time $t$"
+    gap = np.linalg.norm(path.at(end) - path.end) / np.linalg.norm(path.end)
+    assert 1e-4 < gap < 0.01
+    figures.preactivations(ax, {"ReLU flow": path}, X3[0], Y3[0], datum=0, until=0.5)
+    assert ax.get_xlim()[1] == 0.5
+
+
+def test_logarithmic_time_starts_where_it_is_told():
+    _, (ax,) = figures.panels()
+    figures.preactivations(
+        ax, {"ReLU flow": affine_flow(X3, Y3, W3)}, X3[0], Y3[0], datum=0, xscale="log", start=0.01
+    )
+    t = curve(ax, label="ReLU flow").get_xdata()
+    assert t[0] == pytest.approx(0.01)
+    assert ax.get_xscale() == "log"
+
+
+def test_a_logarithmic_axis_begins_before_the_first_event() -> None:
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, 2.0])
+    path = affine_flow(X, y, np.array([-1e-5, 1.0]))
+    assert 0 < path.events[0].t < 1e-4
+    t = clock_values({"flow": path}, None, "log", None, None, 50)["flow"]
+    assert t[0] < path.events[0].t
+    assert clock_values({"flow": path}, None, "log", 0.5, None, 50)["flow"][0] == 0.5
+
+
+def test_paths_without_limit_are_drawn_to_their_last_knot_only():
+    path = affine_flow(X3, Y3, W3, horizon=0.9)
+    assert not path.has_limit
+    _, (ax,) = figures.panels()
+    paths = {"ReLU flow": path, "linear flow": affine_flow(X3, Y3, W3, "linear")}
+    figures.preactivations(ax, paths, X3[0], Y3[0], datum=0, step=0.007)
+    assert curve(ax, label="ReLU flow").get_xdata()[-1] * 0.007 == pytest.approx(0.9)
+
+
+def test_loss_curves_judge_each_path_by_its_network():
+    paths = all_paths()
+    _, (ax,) = figures.panels()
+    figures.loss_curves(ax, paths, X3, Y3, step=0.005)
+    k, v = curve(ax, label="linear flow").get_data()
+    expected = loss(X3, Y3, paths["linear flow"].at(k * 0.005), "linear")
+    np.testing.assert_allclose(v, np.where(expected > 1e-12 * expected[0], expected, np.nan))
+    k, v = curve(ax, label="ReLU flow").get_data()
+    np.testing.assert_allclose(v, loss(X3, Y3, paths["ReLU flow"].at(k * 0.005)))
+    assert ax.get_yscale() == "log"
+    _, (ax,) = figures.panels()
+    figures.loss_curves(ax, paths, X3, Y3, step=0.005, activation={"linear flow": "relu"})
+    k, v = curve(ax, label="linear flow").get_data()
+    np.testing.assert_allclose(v, loss(X3, Y3, paths["linear flow"].at(k * 0.005)), rtol=1e-9)
+
+
+def test_rounding_noise_of_a_vanishing_loss_is_not_drawn():
+    path = affine_flow(X3, Y3, W3, "linear")
+    _, (ax,) = figures.panels()
+    figures.loss_curves(ax, {"linear flow": path}, X3, Y3, until=50)
+    v = curve(ax, label="linear flow").get_ydata()
+    seen = v[np.isfinite(v)]
+    assert 1e-12 < seen.min() / seen.max() < 2e-12
+    assert np.isnan(v[-1])
+    _, (ax,) = figures.panels()
+    figures.loss_curves(ax, {"ReLU flow": affine_flow(X3, Y3, path.end)}, X3, Y3)
+
+
+def test_a_path_that_stands_at_zero_loss_draws_nothing():
+    A, b = np.eye(2), np.array([1.0, 2.0])
+    fig, (ax,) = figures.panels()
+    figures.loss_curves(ax, {"ReLU flow": affine_flow(A, b, b)}, A, b, until=1.0)
+    assert "nowhere" in figures.fingerprint_of(fig)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({}, "step is needed"),
+        ({"step": -1.0}, "step must be positive"),
+        ({"step": 0.005, "xscale": "symlog"}, "xscale must be 'linear' or 'log'"),
+        ({"step": 0.005, "xscale": "log", "start": 0.0}, "start must be positive"),
+    ],
+)
+def test_bad_time_axes_are_refused(keywords, words):
+    _, (ax,) = figures.panels()
+    with pytest.raises(InputError, match=words):
+        figures.preactivations(ax, all_paths(10), X3[0], Y3[0], datum=0, **keywords)
+
+
+def test_drawing_times_do_not_depend_on_rounding():
+    knots = np.array([0.0, 0.3, 1.7])
+    grid = np.concatenate([np.linspace(0, 0.3, 5), np.linspace(0.3, 1.7, 5)])
+    twin = grid.copy()
+    twin[5] = np.nextafter(0.3, 1)  # the same moment, computed twice
+    for times in (grid, twin):
+        path = SimpleNamespace(clock="time", t=knots, grid=lambda points, times=times: times)
+        assert len(drawing_times(path)) == 9
+    path = affine_descent(X3, Y3, W3, 0.005, 100_000)
+    steps = drawing_times(path)
+    assert len(steps) < 500
+    assert {0.0, 100_000.0, path.events[0].t} <= set(steps)
+
+
+# --- shares ------------------------------------------------------------------------------------
+
+
+def test_share_points_and_bars():
+    _, (a, b) = figures.panels(1, 2)
+    scale = [0.01, 1.0, 100.0]
+    figures.share_points(a, scale, [9, 5, 0], 10, "planes")
+    np.testing.assert_allclose(a.lines[0].get_data(), [scale, [0.9, 0.5, 0.0]])
+    bars = next(c for c in a.collections if isinstance(c, LineCollection)).get_segments()
+    low, high = wilson([9, 5, 0], 10)
+    np.testing.assert_allclose([s[:, 1] for s in bars], np.stack([low, high], 1), atol=1e-12)
+    figures.share_bars(b, scale, [[1, 3], [2, 2], [0, 4]], ["none", "some"])
+    heights = [[p.get_height() for p in c.patches] for c in b.containers]
+    np.testing.assert_allclose(heights, [[0.25, 0.5, 0], [0.75, 0.5, 1]])
+    feet = [[p.get_y() for p in c.patches] for c in b.containers]
+    np.testing.assert_allclose(feet, [[0, 0, 0], [0.25, 0.5, 0]])
+    assert [c.get_label() for c in b.containers] == ["none", "some"]
+    for message, counts in [("expected \\(3, 2\\)", [[1, 2]]), ("row 1", [[1, 2], [0, 0], [1, 1]])]:
+        with pytest.raises(InputError, match=message):
+            figures.share_bars(b, scale, counts, ["none", "some"])
+    with pytest.raises(InputError, match="scale must be positive"):
+        figures.share_points(a, [0.0, 1.0], [1, 1], 2, "planes")
+
+
+# --- fingerprint -------------------------------------------------------------------------------
+
+
+def summary(values, scale="linear"):
+    """The line of a curve over x = 0.1 ... 3, with rulers as an autoscaled figure has them."""
+    y = np.asarray(values)
+    x = np.linspace(0.1, 3, len(y))
+    log = LogTransform(10) if scale == "log" else None
+    pad = 0.05 * np.ptp(y)
+    rulers = [Ruler("x", log, 0.1, 3.0), Ruler("y", None, y.min() - pad, y.max() + pad)]
+    return curves_line([np.column_stack([x, y])], rulers)
+
+
+def same(test, ref):
+    """Whether the comparison of outputs takes one fingerprint for the other."""
+    return reconciled_text(test, ref) == ref
+
+
+def plain(text):
+    """The fingerprint without the marks of measured numbers."""
+    return text.replace("≈", "")
+
+
+def fingerprint_with(y, x=None, *, label="a", xscale="linear", limits=None):
+    fig = Figure()
+    ax = fig.subplots()
+    x = np.linspace(0.1, 3, len(y)) if x is None else x
+    ax.plot(x, y, label=label)
+    ax.set(xscale=xscale, xlim=limits, title="t")
+    return figures.fingerprint_of(fig)
+
+
+curves = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=60).filter(lambda v: np.ptp(v) > 1e-3)
+
+
+@given(curves, st.integers(0, 2**32 - 1), st.sampled_from(["linear", "log"]))
+def test_fingerprint_survives_rounding_noise(values, seed, scale):
+    y = np.array(values)
+    noise = np.random.default_rng(seed).uniform(-1, 1, len(y))
+    shaken = y + 1e-12 * np.abs(y).max() * noise
+    assert same(summary(shaken, scale), summary(y, scale))
+    ruler = [Ruler("y", None, -1e3, 1e3)]
+    assert same(numbers([shaken], ruler), numbers([y], ruler))
+
+
+@given(curves, st.data())
+def test_fingerprint_notices_one_moved_point(values, data):
+    y = np.array(values)
+    k = data.draw(st.integers(0, len(y) - 1))
+    moved = y.copy()
+    moved[k] += 0.02 * np.ptp(y) * data.draw(st.sampled_from([-1, 1]))
+    pad = 0.1 * np.ptp(y)  # the axes do not move with the point
+    window = Ruler("x", None, 0.1, 3.0), Ruler("y", None, y.min() - pad, y.max() + pad)
+    x = np.linspace(0.1, 3, len(y))
+    texts = [curves_line([np.column_stack([x, v])], window) for v in (moved, y)]
+    assert not same(*texts)
+    assert not same(numbers([moved], window[1:]), numbers([y], window[1:]))
+
+
+def test_noise_and_changes_in_a_whole_figure():
+    y = np.cos(np.linspace(0, 9, 50))
+    noise = 1e-12 * np.random.default_rng(0).uniform(-1, 1, 50)
+    moved = y.copy()
+    moved[20] += 0.02
+    assert same(fingerprint_with(y + noise), fingerprint_with(y))
+    assert not same(fingerprint_with(moved), fingerprint_with(y))
+
+
+@pytest.mark.parametrize("n", [30, 900, 6000])
+def test_fingerprint_notices_one_moved_point_of_many(n):
+    t = np.linspace(0, 10, n)
+    y = np.exp(-t) * np.cos(3 * t)
+    for k in (0, n // 3, n - 2):
+        moved = y.copy()
+        moved[k] += 0.02
+        assert not same(summary(moved), summary(y))
+
+
+@pytest.mark.parametrize("change", [lambda u: u, lambda u: u**1.4, lambda u: u**0.7])
+def test_a_curve_is_described_wherever_it_was_sampled(change):
+    """In weight space and over time; a cusp and a vertical stretch included."""
+    rulers = [Ruler("x", None, -1.0, 1.0), Ruler("y", None, -1.0, 1.0)]
+
+    def drawn(u):
+        spiral = np.column_stack([np.cos(7 * u), np.sin(7 * u)]) * np.exp(-u)[:, None]
+        graph = np.column_stack([u, np.abs(u - 0.4)])
+        return [curves_line([c], rulers) for c in (spiral, graph)]
+
+    even = np.append(np.linspace(0, 1, 400), 0.4)
+    other = np.append(change(np.linspace(0, 1, 1001)), 0.4)
+    for test, ref in zip(drawn(np.sort(other)), drawn(np.sort(even)), strict=True):
+        assert same(test, ref)
+        assert "n=" not in ref
+
+
+def test_what_a_curve_says_of_itself():
+    rulers = [Ruler("x", None, 0.0, 10.0), Ruler("y", None, 0.0, 1.0)]
+    t = np.linspace(0, 10, 11)
+    line = plain(curves_line([np.column_stack([t, t / 10])], rulers))
+    assert line.startswith(
+        "length 1.414; x [0.000, 10.000]; y [0.0000, 1.0000]; mean (5.000, 0.5000)"
+    )
+    assert line.endswith("(10.000, 1.0000)")
+    gap = np.where(np.arange(11) == 5, np.nan, t / 10)
+    assert plain(curves_line([np.column_stack([t, gap])], rulers)).startswith("length 1.131")
+    far = np.where(np.arange(11) > 5, 1e9, t / 10)  # so far off, only that it leaves is seen
+    farther = np.where(np.arange(11) > 5, 2e9, t / 10)
+    lines = [curves_line([np.column_stack([t, y])], rulers) for y in (far, farther)]
+    assert lines[0] == lines[1]
+    point = np.full((9, 2), 0.5)
+    assert plain(curves_line([point], rulers)) == "at (0.500, 0.5000)"
+    assert curves_line([point * np.nan], rulers) == "x nowhere y nowhere"
+
+
+def test_a_point_moved_along_a_steep_stretch_is_noticed():
+    """It hardly changes the curve's way, but the area under it."""
+    x = np.linspace(0, 1, 61)
+    y = np.abs((x * 6) % 2 - 1)
+    moved = y.copy()
+    moved[25] += 0.02
+    rulers = [Ruler("x", None, 0.0, 1.0), Ruler("y", None, 0.0, 1.0)]
+    texts = [curves_line([np.column_stack([x, v])], rulers) for v in (moved, y)]
+    assert not same(*texts)
+
+
+def test_a_figure_declares_how_finely_its_places_are_known():
+    fig = Figure()
+    ax = fig.subplots()
+    ax.plot(np.linspace(0, 1, 50), np.linspace(0, 1, 50) ** 2)
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    fine, coarse = figures.fingerprint_of(fig), figures.fingerprint_of(fig, 1e-2)
+    assert "[0.0000, 1.0000]" in plain(fine)
+    assert "length 1.48; x [0.00, 1.00]" in plain(coarse).replace("1.5;", "1.48;")
+    ax.lines[0].set_ydata(np.linspace(0, 1, 50) ** 2 + 0.004)
+    assert not same(figures.fingerprint_of(fig), fine)
+    assert same(figures.fingerprint_of(fig, 1e-2), coarse)
+    assert not same(coarse, fine)
+
+
+def test_a_closed_outline_may_or_may_not_repeat_its_first_corner():
+    rulers = [Ruler("x", None, -1.0, 1.0), Ruler("y", None, -1.0, 1.0)]
+
+    def polygon(corners):
+        fig = Figure()
+        ax = fig.subplots()
+        patch = ax.fill(*corners.T)[0]
+        patch.set_xy(corners)
+        return describe(patch, ax, rulers)
+
+    u = np.linspace(0, 2 * np.pi, 361)
+    circle = np.column_stack([np.cos(u), np.sin(u)])
+    assert circle[0].tolist() != circle[-1].tolist()
+    assert same(polygon(circle), polygon(circle[:-1]))
+
+
+def test_fingerprint_notices_order_label_scale_limits_and_colour():
+    y = np.array([1.0, 5, 2, 8, 3, 9, 4, 7])
+    x = np.arange(1.0, 9)
+    base = fingerprint_with(y, x)
+    assert base != fingerprint_with(y, x, label="b")
+    assert base != fingerprint_with(y, x, xscale="log")
+    assert "x '' linear [" in base
+    assert "x '' log [" in fingerprint_with(y, x, xscale="log")
+    assert base != fingerprint_with(y, x, limits=(0, 9))
+    swap = [0, 1, 3, 2, 4, 5, 6, 7]
+    assert base != fingerprint_with(y[swap], x[swap])
+    assert base == fingerprint_with(y.copy(), x.copy())
+    fig = Figure()
+    fig.subplots().plot(x, y, color="k", label="a")
+    grey = Figure()
+    grey.subplots().plot(x, y, color="0.5", label="a")
+    assert figures.fingerprint_of(fig) != figures.fingerprint_of(grey)
+
+
+@given(st.floats(-1e6, 1e6), st.sampled_from([1e-3, 1.0, 100.0]))
+def test_rounding_is_stable_close_to_short_decimals(value, grain):
+    short = round(value, 4)
+    texts = {on_grain(short + e * 1e-12 * max(abs(short), 1), grain) for e in (-1, 0, 1)}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("span", [1.0, 10.0, 1000.0])
+def test_rounding_is_stable_for_axes_of_round_length(span):
+    texts = {Ruler("y", None, 0.0, span * (1 + e)).shown(span / 3) for e in (-1e-13, 0, 1e-13)}
+    assert len(texts) == 1
+
+
+def test_what_a_logarithmic_axis_cuts_off_does_not_count():
+    ruler = Ruler("y", LogTransform(10), 1e-3, 1.0)
+    assert ruler.summary(np.array([1, 0.1, 1e-30])) == ruler.summary(np.array([1, 0.1, 3e-31]))
+    assert ruler.summary(np.array([1, 0.1, 1e-2])) != ruler.summary(np.array([1, 0.1, 3e-3]))
+    assert ruler.summary(np.array([1, 0.1, 0.0])) == ruler.summary(np.array([1, 0.1, -1.0]))
+
+
+def test_zero_to_rounding_prints_as_zero():
+    ruler = Ruler("y", None, -1.0, 1.0)
+    assert ruler.shown(-1e-17) == ruler.shown(0.0) == ruler.shown(-0.0) == "≈0.0000"
+    noise = np.random.default_rng(0).normal(size=50) * 1e-16
+    assert ruler.summary(noise) == ruler.summary(-noise)
+    assert "-0" not in ruler.summary(noise)
+
+
+def test_fingerprint_speaks_of_every_kind_of_artist():
+    fig = Figure(figsize=(6, 8))
+    axes = fig.subplots(2, 2)
+    g = np.linspace(-1, 1, 9)
+    axes[0, 0].contour(g, g, np.add.outer(g**2, g**2), levels=[0.5, 1.0, 9.0])
+    axes[0, 0].quiver(g, g, g, g)
+    axes[0, 0].axhline(0.25, label="level")
+    axes[0, 0].axline((0, 0), (1, 2))
+    axes[0, 1].scatter(g, g**2, c=g, label="cloud")
+    axes[0, 1].fill([0, 1, 1], [0, 0, 1], hatch="/", label="triangle")
+    axes[0, 1].fill_between(g, g, 2 + g)
+    axes[0, 1].annotate("peak", (0.5, 0.5), (0.1, 0.9), arrowprops={})
+    axes[1, 0].imshow(np.eye(3))
+    axes[1, 0].text(1, 1, "middle")
+    axes[1, 0].set_xticks([0, 1], ["no", "yes"])
+    axes[1, 1].bar([0, 1], [3, 4], label="bars")
+    axes[1, 1].errorbar([0, 1], [3, 4], yerr=0.5)
+    axes[1, 1].pcolormesh(np.eye(4))
+    axes[1, 1].legend()
+    fig.suptitle("all of it")
+    text = plain(figures.fingerprint_of(fig))
+    for part in [
+        "'all of it'",
+        "contour",
+        "9.0000: none",
+        "quiver",
+        "line 'level' #1f77b4 solid (x in shares)",
+        "endless line",
+        "scatter 'cloud'",
+        "polygon 'triangle' #1f77b4 / (0.0000, 0.0000)",
+        "region",
+        "note arrow 'peak' (0.5",
+        "image (3, 3)",
+        "text 'middle'",
+        "ticks no, yes",
+        "bars 2 'bars'",
+        "lines of 2",
+        "mesh",
+        "legend bars",
+    ]:
+        assert part in text, part
+    axes[0, 0].collections[1].set_UVC(g, -g)
+    assert plain(figures.fingerprint_of(fig)) != text
+
+
+def test_fingerprint_of_space():
+    def draw(shift=0.0, azimuth=-60, alpha=0.5):
+        fig, (ax,) = figures.panels(projection="3d")
+        figures.weight_box(ax, (0, 1, 0, 1, 0, 1), azimuth=azimuth)
+        ax.scatter([0.1, 0.2], [0.1, 0.2], [0.1, 0.2 + shift])
+        ax.plot([0, 1, 1], [0, 1, 1], [0, 1, 0.5 + shift])
+        triangle, square = np.eye(3), [[0, 0, shift], [0, 1, 0], [1, 1, 0], [1, 0, 0]]
+        ax.add_collection3d(Poly3DCollection([triangle, square], alpha=alpha))
+        return figures.fingerprint_of(fig)
+
+    base = draw()
+    for part in ["axes3d 1 view 22 -60", "scatter3d", "line3d", "faces 2", "text3d '$w_3$'"]:
+        assert part in base
+    assert same(draw(shift=1e-13), base)
+    assert draw(shift=0.02) != base
+    assert draw(azimuth=-50) != base
+    assert draw(alpha=0.3) != base
+
+
+def test_contour_fingerprint_does_not_count_vertices():
+    def draw(points):
+        fig = Figure()
+        ax = fig.subplots()
+        g = np.linspace(-2, 2, points)
+        ax.contour(g, g, np.add.outer(g**2, g**2), levels=[1.0])
+        return figures.fingerprint_of(fig).splitlines()[-1]
+
+    # The unit circle, in widths of the axes.
+    assert "1.0000: 1.571 at (0.0000, 0.0000)" in plain(draw(401))
+    assert same(draw(401), draw(397))
+
+
+def test_cut_off_words_are_reported():
+    fig = Figure(figsize=(3, 2))
+    ax = fig.subplots()
+    ax.set(xticks=[], yticks=[])
+    assert figures.cut_off(fig) == []
+    ax.set_ylabel("a label that is much too long for so small a figure")
+    ax.text(0.9, 0.5, "this runs over the edge")
+    assert len(figures.cut_off(fig)) == 2
+    assert "cut off: 'this runs over the edge'" in figures.fingerprint_of(fig)
+
+
+# --- showing -----------------------------------------------------------------------------------
+
+
+def test_show_displays_picture_and_fingerprint_and_closes(capsys):
+    before = plt.get_fignums()
+    fig, ax = plt.subplots()
+    ax.plot([1, 2], label="a & b")
+    figures.show(fig, "fig-1", alt="A line\n  that rises.")
+    assert plt.get_fignums() == before
+    printed = capsys.readouterr().out
+    assert printed.startswith("<Figure fig-1>\nfingerprint of fig-1\nfigure 6.4")
+    assert "cut off" not in printed
+    # Drawn at the scale at which its words were measured, whatever the figure's own was.
+    assert int.from_bytes(png_bytes(plt.figure(figsize=(3, 2), dpi=50))[16:20], "big") == 480
+    plt.close()
+    with pytest.raises(InputError, match="name 'Fig 1' must consist"):
+        figures.show(fig, "Fig 1", alt="A line.")
+    with pytest.raises(InputError, match="alt of figure 'fig-1' is empty"):
+        figures.show(fig, "fig-1", alt=" ")
+
+
+def test_what_a_notebook_stores():
+    data, metadata = Picture("fig-2", "Two lines.", b"png", 700)._repr_mimebundle_()
+    assert data == {"image/png": b"png", "text/plain": "<Figure fig-2>"}
+    assert metadata == {"image/png": {"width": 700, "alt": "Two lines."}}
+    page = Fingerprint("fig-2", "line 'a < b'")._repr_html_()
+    assert "<summary>fingerprint of fig-2</summary>" in page
+    assert "a &lt; b" in page
+
+
+def test_alternative_text_reaches_the_page():
+    def data(mime, **metadata):
+        return SimpleNamespace(mime_type=mime, output_metadata=metadata)
+
+    renderer = SimpleNamespace(render_image=lambda d: [{"uri": "x"}])
+    picture = data("image/png", **{"image/png": {"alt": "Two lines."}})
+    nodes = AlternativeText.handle_mime(renderer, picture, False)
+    assert nodes == [{"uri": "x", "alt": "Two lines."}]
+    assert AlternativeText.handle_mime(renderer, data("image/png"), False) is None
+    assert AlternativeText.handle_mime(renderer, data("text/html"), False) is None
+
+
+# --- nbval -------------------------------------------------------------------------------------
+
+SETUP = """\
+import numpy as np
+from reluflow import figures
+from reluflow.datasets import load
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry import local_minima
+
+X, y = load("example-5.1").X, load("example-5.1").y
+minima = local_minima(X, y)
+paths = {"ReLU flow": affine_flow(X, y, (0, 45)),
+         "linear flow": affine_flow(X, y, (0, 45), "linear")}
+
+def draw(name, change=lambda a, b: None, all=False):
+    fig, (a, b) = figures.panels(1, 2, height=2.5)
+    figures.weight_plane(a, (-60, 10, -6, 30))
+    figures.flow(a, paths["ReLU flow"])
+    figures.preactivations(b, paths, X[1], y[1], datum=1, xscale="log")
+    if all:
+        figures.stationary_sets(a, minima, X)
+        figures.loss_levels(a, X, y, floor=minima[0].loss)
+        figures.activation_boundaries(a, X)
+        figures.annotate_minima(a, minima, lambda m: f"L = {m.loss:.3f}")
+        figures.cells(a, X)
+    change(a, b)
+    figures.show(fig, name, alt="Weight space and the preactivation of one datum.")
+
+def move(line, k=150):
+    w = line.get_ydata().copy()
+    w[k] += 0.02 * np.ptp(w)
+    line.set_ydata(w)
+
+def named(ax, label):
+    return next(line for line in ax.lines if line.get_label() == label)
+"""
+CHANGES = {
+    "unchanged": "draw('unchanged', all=True)",
+    "point": "draw('point', lambda a, b: move(named(b, 'linear flow')))",
+    "point-in-plane": "draw('point-in-plane', lambda a, b: move(named(a, 'ReLU flow')))",
+    "dropped": "draw('dropped', lambda a, b: named(b, 'linear flow').remove())",
+    "label": "draw('label', lambda a, b: b.set_ylabel('$h$'))",
+    "scale": "draw('scale', lambda a, b: b.set_xscale('linear'))",
+    "again": "draw('again')",
+}
+
+
+def test_nbval_fails_exactly_where_a_figure_changed(tmp_path: Path, monkeypatch):
+    sources = [SETUP, CHANGES["unchanged"], *(f"draw('{name}')" for name in list(CHANGES)[1:])]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    outputs = notebook.cells[1].outputs
+    assert [sorted(o.data) for o in outputs] == [
+        ["image/png", "text/plain"],
+        ["text/html", "text/plain"],
+    ]
+    assert outputs[0].data["text/plain"] == "<Figure unchanged>"
+    assert "cut off" not in outputs[1].data["text/plain"]
+    for cell, source in zip(notebook.cells[1:], CHANGES.values(), strict=True):
+        cell.source = source
+    nbformat.write(notebook, tmp_path / "chapter.ipynb")
+    # As on another machine, nothing but the changes may show.
+    far = machines(numpy_levels())["far"]
+    nbval(tmp_path / "chapter.ipynb", far, f"--junitxml={tmp_path / 'report.xml'}")
+    verdicts = [
+        "failed" if case.find("failure") is not None else "passed"
+        for case in ET.parse(tmp_path / "report.xml").getroot().iter("testcase")
+    ]
+    names = ["set-up", *CHANGES]
+    expected = ["passed" if n in ("set-up", "unchanged", "again") else "failed" for n in names]
+    assert dict(zip(names, verdicts, strict=True)) == dict(zip(names, expected, strict=True))

@@ -1,0 +1,157 @@
+"""The next contact of a flow, against a search among all data and against real data."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from reluflow.flows import affine, exponential_sums
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.segment import Factor, limits_of, opening, segment, slopes_of
+from sklearn import datasets
+
+FEW = settings(
+    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+SEEDS = st.integers(0, 10**6)
+
+
+def random_flow(seed: int):
+    """Data, labels, x.w at a start, sides and the flow: many data, few or many rates."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 80)), int(rng.integers(1, 13))
+    X = rng.random((n, d)) if seed % 2 else rng.normal(size=(n, d))
+    X *= 10.0 ** rng.uniform(-1.5 * (seed % 3), 0.0, d)
+    y, w = rng.uniform(0.2, 3.0, n), rng.normal(size=d) * 10.0 ** rng.uniform(-6, 2)
+    h = X @ w
+    flow = segment(X, y, w, h > 0, np.zeros((0, d)), 0.0)
+    return X, y, h, np.where(h > 0, 1.0, -1.0), flow
+
+
+def among_all(X, h, sides, flow):
+    """The time of the first contact, and the datum that has it, found by looking at all data."""
+    limits = limits_of(X, h, flow)
+    zeros = exponential_sums.first_zeros(h, slopes_of(X, flow), flow.rates, sides, limit=limits)
+    times = np.hstack([zeros.crossings, zeros.touches]).min(axis=1, initial=np.inf)
+    return times.min(), int(times.argmin())
+
+
+@pytest.mark.parametrize("stiffness", 10.0 ** np.arange(-6, 4))
+def test_a_part_of_the_flow_is_never_far_from_its_share_of_the_chord(stiffness) -> None:
+    q = np.linspace(0.0, 1.0, 10_001)
+    p = np.expm1(-stiffness * q) / np.expm1(-stiffness)
+    assert (p - q >= -1e-15).all()
+    assert (p - q <= min(1.0, stiffness / 8.0) + 1e-15).all()
+
+
+@settings(FEW, max_examples=400)
+@given(SEEDS)
+def test_the_first_contact_is_the_first_of_all_data(seed) -> None:
+    X, _, h, sides, flow = random_flow(seed)
+    assume(flow.rates.size)
+    time, datum = among_all(X, h, sides, flow)
+    contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides, flow)
+    if np.isinf(time):
+        assert contact is None
+        return
+    assert contact.wait == pytest.approx(time, rel=1e-9)
+    assert contact.data[datum]
+    assert contact.came[datum] in (0.0, sides[datum])
+    np.testing.assert_array_equal(contact.w, flow.after(np.array([contact.wait]))[0])
+    rounding = 1e-14 * flow.summed(contact.wait) * np.linalg.norm(X, axis=1)
+    assert (np.abs(contact.h - X @ contact.w) <= rounding).all()
+
+
+@FEW
+@given(SEEDS)
+def test_a_contact_past_the_end_is_none(seed) -> None:
+    X, _, h, sides, flow = random_flow(seed)
+    norms = np.linalg.norm(X, axis=1)
+    time, _ = among_all(X, h, sides, flow)
+    assume(np.isfinite(time))
+    assert affine.first_contact(X, norms, h, sides, flow, 0.999 * time) is None
+    assert affine.first_contact(X, norms, h, sides, flow, 1.001 * time) is not None
+
+
+@FEW
+@given(SEEDS)
+def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
+    X, _, h, sides, flow = random_flow(seed)
+    time, datum = among_all(X, h, sides, flow)
+    assume(np.isfinite(time))
+    rest = np.arange(len(X)) != datum
+    later, _ = among_all(X[rest], h[rest], sides[rest], flow)
+    contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides * rest, flow)
+    assert (np.inf if contact is None else contact.wait) == pytest.approx(later, rel=1e-9)
+    assert contact is None or contact.data[datum]
+
+
+def test_a_room_that_ends_first_is_a_contact_of_no_datum() -> None:
+    X, h, sides = np.eye(2), np.array([1.0, 1.0]), np.ones(2)
+    flow = segment(X, np.array([-1.0, 3.0]), h, h > 0, np.zeros((0, 2)), 0.0)
+    # x_1.w = -1 + 2 exp(-t) is zero at log 2, and 1 - 4 (1 - exp(-t)) at log(4/3).
+    room = np.array([1.0]), np.array([[-4.0, 0.0]]), np.array([-3.0])
+    contact = affine.first_contact(X, np.ones(2), h, sides, flow, room=room)
+    assert contact.wait == pytest.approx(np.log(4.0 / 3.0), rel=1e-12)
+    assert not contact.data.any()
+    assert not contact.came.any()
+    without = affine.first_contact(X, np.ones(2), h, sides, flow)
+    assert without.wait == pytest.approx(np.log(2.0), rel=1e-12)
+    assert without.data.tolist() == [True, False]
+    assert without.came.tolist() == [1, 0]
+
+
+# --- The opening of a segment ---------------------------------------------------------------------
+
+
+@FEW
+@given(SEEDS)
+def test_an_opening_is_the_segment_while_it_lasts(seed) -> None:
+    X, y, h, _, flow = random_flow(seed)
+    factor = Factor(X)
+    factor.follow(h > 0)
+    start, length = opening(factor, np.where(h > 0, y - h, 0.0) @ X, flow.w0, 0.0)
+    assume(flow.rates.size and length > 0)
+    assert length == pytest.approx(100.0 / flow.rates.max(), rel=1e-12)
+    s = length * np.geomspace(1e-6, 1.0, 30)
+    states = flow.after(s)
+    gone = np.linalg.norm(states - flow.w0, axis=1) + np.linalg.norm(flow.w0)
+    assert (np.linalg.norm(start.after(s) - states, axis=1) <= 1e-12 * gone).all()
+
+
+def test_a_far_start_has_no_opening() -> None:
+    # What is left of 1e9 is known only from the limit.
+    X, w = np.eye(2), np.array([1e9, 1.0])
+    factor = Factor(X)
+    factor.follow(np.array([True, True]))
+    assert opening(factor, (np.ones(2) - w) @ X, w, 0.0)[1] == 0.0
+    assert affine_flow(X, [1.0, 2.0], w).at(30.0)[0] == pytest.approx(
+        1.0 + 1e9 * np.exp(-30.0), rel=1e-14
+    )
+
+
+# --- Real data ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "diabetes"])
+def test_no_datum_of_real_data_crosses_unnoticed(name) -> None:
+    data = getattr(datasets, f"load_{name}")()
+    X = (data.data - data.data.min(axis=0)) / np.ptp(data.data, axis=0)
+    y = data.target - data.target.min() + 1.0
+    w0 = np.random.default_rng(0).standard_normal(X.shape[1])
+    flow = affine_flow(X, y, w0)
+    assert flow.status == "converged"
+    active, events = X @ w0 > 0, list(flow.events)
+    size = np.linalg.norm(X, axis=1)[:, None] * np.linalg.norm(flow.states, axis=1).max()
+    for start, stop in pairwise([*flow.t, flow.settled]):
+        while events and events[0].t <= start:
+            event = events.pop(0)
+            assert active[event.datum] != (event.kind == "activate")
+            active[event.datum] = event.kind == "activate"
+        h = X @ flow.at(np.linspace(start, stop, 7)[1:-1]).T
+        assert (np.where(active[:, None], h, -h) >= -1e-13 * size).all()
+    assert not events
+    np.testing.assert_allclose(X[active].T @ (y[active] - X[active] @ flow.end), 0.0, atol=1e-8)

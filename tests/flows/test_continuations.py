@@ -1,0 +1,313 @@
+"""What a flow does on activation boundaries: each case by hand, all faces by exhaustion."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from reluflow.flows import affine
+from reluflow.flows.affine import continuations
+from reluflow.flows.segment import (
+    sliding_condition,
+    switching_surfaces,
+    tangent_basis,
+    tangent_projector,
+)
+from reluflow.networks import gradient
+from scipy.optimize import linprog
+
+FEW = settings(
+    derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+def leave(X, y, w, tolerance=1e-9):
+    """The ways to leave w, in terms of the surfaces through it."""
+    X, y, w = np.asarray(X, float), np.asarray(y, float), np.asarray(w, float)
+    on_boundary = (np.abs(X @ w) <= tolerance) & X.any(axis=1)
+    here = switching_surfaces(X, y, np.nonzero(on_boundary)[0])
+    return here, continuations(X, y, w, (X @ w > 0) & ~on_boundary, here)
+
+
+def sides(modes):
+    return sorted(mode.sides for mode in modes)
+
+
+# --- Surfaces -------------------------------------------------------------------------------------
+
+
+def test_parallel_data_share_a_surface() -> None:
+    X = np.array([[1.0, 2.0], [3.0, 1.0], [-2.0, -4.0], [1.0, 2.0], [0.5, 1.0 + 1e-9]])
+    y = np.array([1.0, 2.0, 3.0, -4.0, 5.0])
+    found = switching_surfaces(X, y, np.arange(5))
+    assert [surface.data for surface in found] == [(0, 2, 3), (1,), (4,)]
+    first = found[0]
+    np.testing.assert_allclose(first.normal, np.array([1.0, 2.0]) / np.sqrt(5), rtol=1e-15)
+    assert (first.plus, first.minus) == ((0, 3), (2,))
+    # Plus: (1 - 4) sqrt(5); minus: 3 * (-2 sqrt(5)).
+    np.testing.assert_allclose(first.jump, np.sqrt(5) * np.array([-6.0, -3.0]), rtol=1e-14)
+
+
+def test_the_jumps_are_what_the_data_add_to_the_velocity() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=3)
+    X, y = np.array([x, 2 * x, -0.5 * x]), rng.normal(size=3)
+    (surface,) = switching_surfaces(X, y, np.arange(3))
+    w = rng.normal(size=3)
+    w -= x * (x @ w) / (x @ x)
+    for side, jump in zip((-1, 1), surface.jump, strict=True):
+        velocity = -gradient(X, y, w + side * 1e-9 * x)
+        np.testing.assert_allclose(velocity, jump * surface.normal, atol=1e-7)
+
+
+def test_the_tangent_space() -> None:
+    assert (tangent_basis(np.zeros((0, 3)), 3) == np.eye(3)).all()
+    N = np.array([[1.0, 0.0, 0.0, 0.0], [0.6, 0.8, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    Q = tangent_basis(N, 4)
+    assert Q.shape == (4, 2)  # the third normal depends on the others
+    np.testing.assert_allclose(N @ Q, 0.0, atol=1e-15)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-15)
+    np.testing.assert_allclose(tangent_projector(N, 4), np.diag([0, 0, 1, 1]), atol=1e-15)
+
+
+# --- One surface: all that can happen -------------------------------------------------------------
+
+# On w_1 = 0 at w = (0, 1) the second datum gives the velocity r (a, 1) with r = y_2 - 1.
+
+
+@pytest.mark.parametrize(
+    ("y1", "force", "expected"),
+    [
+        (1.0, 0.5, [(1,)]),  # carried to the active side from either side
+        (1.0, -2.0, [(-1,)]),  # carried to the inactive side from either side
+        (1.0, -0.5, [(-1,), (0,), (1,)]),  # both sides jump away
+        (-1.0, 0.5, [(0,)]),  # both sides jump towards it
+        (-1.0, 2.0, [(1,)]),
+        (-1.0, -0.5, [(-1,)]),
+    ],
+)
+def test_one_surface(y1, force, expected) -> None:
+    X, y = np.array([[1.0, 0.0], [force, 1.0]]), np.array([y1, 2.0])
+    for flip in (1, -1):  # the same with the datum's sign and the axis turned round
+        here, modes = leave(X * [flip, 1.0], y, [0.0, 1.0])
+        assert sides(modes) == expected
+        assert here[0].data == (0,)
+        assert not any(mode.resting[0] for mode in modes)
+
+
+@pytest.mark.parametrize(
+    ("y1", "bend", "expected"),
+    [
+        (1.0, 1.0, [(1,)]),  # tangent, bending away from the inactive side: only x_1's pull is left
+        (1.0, -1.0, [(-1,), (0,), (1,)]),
+        (-1.0, 1.0, [(0,)]),
+        (-1.0, -1.0, [(-1,)]),
+    ],
+)
+def test_one_surface_met_tangentially(y1, bend, expected) -> None:
+    # Without x_1 the force on it is zero at first and then grows with the sign of `bend`:
+    # x_2 and x_3 jump with -bend (2 - w_2) and bend (2 - w_3), and w_3 is the slower one.
+    X = np.array([[1.0, 0.0, 0.0], [-bend, 2.0, 0.0], [2.0 * bend, 0.0, 1.0]])
+    w = np.array([0.0, 1.0, 1.0])
+    y = np.array([y1, 2.0 + 2.0, 1.0 + 1.0])
+    here, modes = leave(X, y, w)
+    velocity = X[1:].T @ (y[1:] - X[1:] @ w)
+    assert here[0].data == (0,)
+    assert velocity[0] == pytest.approx(-2.0 * bend + 2.0 * bend)
+    turn = (-X[1:].T @ X[1:] @ velocity)[0]
+    assert np.sign(turn) == bend
+    assert sides(modes) == expected
+
+
+def test_a_datum_with_nothing_to_move_it() -> None:
+    # Nothing else is active. y > 0: stay or go. y < 0: stay, as an inactive datum.
+    _, modes = leave([[1.0, 0.0]], [1.0], [0.0, 1.0])
+    assert sides(modes) == [(0,), (1,)]
+    _, (mode,) = leave([[1.0, 0.0]], [-1.0], [0.0, 1.0])
+    assert (mode.sides, mode.resting) == ((0,), (True,))
+    # Two opposite data with labels below zero hold it from both sides: that is no rest.
+    _, (mode,) = leave([[1.0, 0.0], [-1.0, 0.0]], [-1.0, -1.0], [0.0, 1.0])
+    assert (mode.sides, mode.resting) == ((0,), (False,))
+
+
+def test_a_label_of_zero_has_no_jump() -> None:
+    _, (mode,) = leave([[1.0, 0.0], [0.5, 1.0]], [0.0, 2.0], [0.0, 1.0])
+    assert mode.sides == (1,)
+    _, (mode,) = leave([[1.0, 0.0], [-0.5, 1.0]], [0.0, 2.0], [0.0, 1.0])
+    assert mode.sides == (-1,)
+    _, (mode,) = leave([[1.0, 0.0], [0.0, 1.0]], [0.0, 2.0], [0.0, 1.0])
+    assert mode.sides == (0,)
+
+
+@pytest.mark.parametrize(
+    ("force", "arrival", "expected"),
+    [
+        (1e-15, -1, [(1,)]),  # from the inactive side, where nothing but the force moves it
+        (-1.0 - 1e-15, 1, [(-1,)]),  # from the active side, where x_1 all but outweighs the force
+        (-1.0, 0, [(-1,), (0,), (1,)]),  # a start: x_1 outweighs it just so, and more and more
+    ],
+)
+def test_a_crossing_so_slow_that_its_speed_is_rounding(force, arrival, expected) -> None:
+    X, y = np.array([[1.0, 0.0], [force, 1.0]]), np.array([1.0, 2.0])
+    here = switching_surfaces(X, y, np.array([0]))
+    modes = continuations(X, y, np.array([0.0, 1.0]), np.array([False, True]), here, arrival)
+    assert sides(modes) == expected
+
+
+# --- Several surfaces -----------------------------------------------------------------------------
+
+
+def test_two_surfaces_are_entered_and_held_independently() -> None:
+    # Orthogonal surfaces at w = (0, 0, 1): each acts for itself.
+    single = {
+        (1.0, 0.5): [1],
+        (1.0, -2.0): [-1],
+        (1.0, -0.5): [-1, 0, 1],
+        (-1.0, 0.5): [0],
+        (-1.0, 2.0): [1],
+        (-1.0, -0.5): [-1],
+    }
+    for (one, first), (two, second) in product(single.items(), repeat=2):
+        X = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [one[1], two[1], 1.0]])
+        _, modes = leave(X, [one[0], two[0], 2.0], [0.0, 0.0, 1.0])
+        assert sides(modes) == sorted(product(first, second))
+        # A force pushes against each surface: what is held is not at rest.
+        assert not any(any(mode.resting) for mode in modes)
+
+
+def test_a_corner_with_one_way_out() -> None:
+    # Crossing the first surface sets the second one in motion: faces cannot be decided one by one.
+    X, y = np.array([[1.0, 0.0], [-0.6, 0.8], [0.0, 0.0]]), np.array([-1.0, -1.0, 1.0])
+    _, modes = leave(X, y, [0.0, 0.0])
+    assert sides(modes) == [(0, 0)]
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(4, 5), st.booleans())
+def test_no_way_out_is_missed(seed, k, dependent) -> None:
+    # Against all 3^k faces; with many surfaces `continuations` looks at few of them.
+    rng = np.random.default_rng(seed)
+    d = 3 if dependent else k + 1
+    X = np.hstack([rng.integers(-3, 4, (k, d - 1)), np.zeros((k, 1))])
+    assume(np.linalg.norm(X, axis=1).all())
+    # Independent surfaces, or all of them through one line.
+    w = np.zeros(d)
+    w[-1] = 1.0
+    X = np.vstack([X, np.append(rng.normal(size=d - 1), 1.0)])
+    y = np.append(rng.choice([-1.0, -2.0, 1.0], k, p=[0.5, 0.3, 0.2]), 2.0)
+    here, modes = leave(X, y, w)
+    assume(len(here) >= 4)
+    active = np.arange(k + 1) == k
+    H, v = np.outer(X[k], X[k]), X[k] * (2.0 - X[k] @ w)
+    B = np.abs(X)
+    scale = [B.T @ (np.abs(y) + B @ np.abs(w))]
+    for _ in range(d):
+        scale.append(B.T @ (B @ scale[-1]))
+    every = [
+        face
+        for face in product((1, -1, 0), repeat=len(here))
+        if affine._consistent(X, H, v, np.array(scale), here, face) is not None
+    ]
+    assert sides(modes) == sorted(every)
+    assert active.sum() == 1
+
+
+def test_many_surfaces_that_only_attract_are_resolved() -> None:
+    # Twelve orthogonal surfaces: every third is entered, crossed back, or held.
+    k = 12
+    force = np.resize([2.0, -0.5, 0.5], k)
+    X = np.vstack([np.eye(k, k + 1), np.append(force, 1.0)])
+    w = np.append(np.zeros(k), 1.0)
+    _, modes = leave(X, np.append(-np.ones(k), 2.0), w)
+    assert sides(modes) == [tuple(np.resize([1, -1, 0], k))]
+
+
+@pytest.mark.parametrize("n", [4, 7, 25])
+def test_two_ways_to_leave_the_origin_are_found(n) -> None:
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, 4)), rng.uniform(0.5, 2.0, n)
+    here, modes = leave(X, y, np.zeros(4))
+    assert len(modes) >= 2
+    assert (0,) * n in sides(modes)
+    for mode in modes:  # the velocity of the face points into it
+        chosen = [
+            surface.plus if s > 0 else surface.minus
+            for surface, s in zip(here, mode.sides, strict=True)
+        ]
+        velocity = sum((y[j] * X[j] for data in chosen for j in data), np.zeros(4))
+        if any(mode.sides):
+            speeds = np.array([surface.normal @ velocity for surface in here])
+            assert (speeds * mode.sides > 0).all()
+
+
+def test_too_many_surfaces() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    with pytest.raises(ValueError, match="40 non-parallel activation boundaries meet"):
+        leave(X, rng.choice([-1.0, 1.0], 40), np.zeros(6))
+
+
+# --- What surfaces can hold -----------------------------------------------------------------------
+
+
+def test_surfaces_at_a_tiny_angle_hold_what_their_jumps_do() -> None:
+    # Their Gram matrix is singular in doubles, for its entries differ by the angle's square.
+    X, y = np.array([[1.0, 0.0], [1.0, 1e-9]]), np.array([-1.0, -2.0])
+    here = switching_surfaces(X, y, np.arange(2))
+    assert len(here) == 2
+    F, c = sliding_condition(X, here)
+    for shares, holds in (((0.5, 0.5), True), ((0.9, 0.1), True), ((1.5, 0.5), False)):
+        v = -(np.array(shares) * y) @ X
+        assert bool(np.all(F @ v <= c + 1e-6)) == holds
+
+
+@FEW
+@given(st.integers(0, 10**6), st.sampled_from([(2, 3), (3, 3), (3, 2), (4, 3), (5, 2)]))
+def test_what_surfaces_can_hold(seed, shape) -> None:
+    # F v <= c, against a linear programme: is -v a mean of the jumps in the cells around, up to
+    # what is tangent to all surfaces? The cells are found by sampling.
+    k, r = shape
+    rng = np.random.default_rng(seed)
+    X = np.hstack([rng.integers(-3, 4, (k, r)), np.zeros((k, 1))]).astype(float)
+    assume(np.linalg.norm(X, axis=1).all())
+    y = rng.choice([-2.0, -1.0, 1.0], k)
+    here = switching_surfaces(X, y, np.arange(k))
+    samples = rng.normal(size=(20000, r + 1))
+    N = np.array([surface.normal for surface in here])
+    patterns = np.unique(samples @ N.T > 0, axis=0)
+    low_high = np.array([surface.jump for surface in here])
+    sums = np.where(patterns, low_high[:, 1], low_high[:, 0]) @ N
+    F, c = sliding_condition(X, here)
+    Q = tangent_basis(N, r + 1)
+    for v in rng.normal(size=(25, r + 1)) * rng.choice([0.5, 2.0, 6.0], (25, 1)):
+        slack = (c - F @ v).min(initial=np.inf)
+        if abs(slack) < 1e-6:
+            continue
+        # sum_i a_i sums_i + v tangent to all surfaces, with a >= 0, sum a = 1
+        A = np.vstack([(N @ sums.T), np.ones(len(sums))])
+        b = np.append(-N @ v, 1.0)
+        feasible = linprog(np.zeros(len(sums)), A_eq=A, b_eq=b).status == 0
+        assert feasible == (slack > 0)
+        # What is tangent to the surfaces is no business of theirs.
+        np.testing.assert_allclose(F @ (v + Q @ np.ones(Q.shape[1])), F @ v, atol=1e-9)
+
+
+def test_no_surfaces_hold_everything() -> None:
+    F, c = sliding_condition(np.ones((1, 3)), ())
+    assert F.shape == (0, 3)
+    assert c.shape == (0,)
+
+
+def test_jumps_that_do_not_differ_hold_one_force_only() -> None:
+    # Opposite data with opposite labels: the same jump on either side, on three dependent surfaces.
+    normals = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    X = np.vstack([normals, -normals])
+    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+    F, c = sliding_condition(X, switching_surfaces(X, y, np.arange(6)))
+    total = normals.sum(axis=0)
+    assert (F @ -total <= c + 1e-9).all()
+    for off in np.eye(2):
+        assert (F @ (-total + 1e-3 * off) > c + 1e-6).any()

@@ -1,0 +1,468 @@
+"""Zeros of sums of exponentials, against exact root counts of polynomials.
+
+With integer rates, f(t) = a + sum_k b_k (1 - exp(-l_k t)) is a polynomial in z = exp(-t), and
+Sturm's theorem in rational arithmetic counts its zeros in 0 < z < 1 without finding them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from math import comb, expm1, log
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from reluflow.flows import exponential_sums
+
+EXACT = settings(
+    derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+# --- The exact side -------------------------------------------------------------------------------
+
+
+def polynomial(a: int, b: dict[int, int]) -> list[Fraction]:
+    """Coefficients of a + sum b_k (1 - z^k), from z^0 on."""
+    p = [Fraction(0)] * (max(b) + 1)
+    p[0] = Fraction(a) + sum(map(Fraction, b.values()))
+    for k, value in b.items():
+        p[k] -= Fraction(value)
+    return p
+
+
+def trimmed(p: list[Fraction]) -> list[Fraction]:
+    while p and p[-1] == 0:
+        p = p[:-1]
+    return p
+
+
+def remainder(p: list[Fraction], q: list[Fraction]) -> list[Fraction]:
+    p = list(p)
+    while len(p) >= len(q):
+        factor, shift = p[-1] / q[-1], len(p) - len(q)
+        for k, value in enumerate(q):
+            p[k + shift] -= factor * value
+        p = p[:-1]
+    return trimmed(p)
+
+
+def sturm(p: list[Fraction]) -> list[list[Fraction]]:
+    """Sturm's sequence of p; its last entry is constant unless p has a multiple zero."""
+    chain = [trimmed(p), trimmed([k * v for k, v in enumerate(p)][1:])]
+    while chain[-1]:
+        chain.append([-v for v in remainder(chain[-2], chain[-1])])
+    return chain[:-1]
+
+
+def value(p: list[Fraction], z: Fraction) -> Fraction:
+    return sum((v * z**k for k, v in enumerate(p)), Fraction(0))
+
+
+def count(p: list[Fraction], lo: Fraction, hi: Fraction) -> int:
+    """Number of distinct zeros of p in (lo, hi]."""
+
+    def changes(z: Fraction) -> int:
+        signs = [v > 0 for v in (value(q, z) for q in sturm(p)) if v != 0]
+        return sum(s != t for s, t in pairwise(signs))
+
+    return changes(lo) - changes(hi)
+
+
+def inner(p: list[Fraction]) -> list[Fraction]:
+    """p without its zeros at z = 0 (t infinite) and z = 1 (t = 0)."""
+    p = trimmed(p)
+    while p[0] == 0:
+        p = p[1:]
+    while sum(p) == 0:  # divide by z - 1
+        q = [Fraction(0)] * (len(p) - 1)
+        carry = Fraction(0)
+        for k in range(len(p) - 1, 0, -1):
+            carry += p[k]
+            q[k - 1] = carry
+        p = q
+    return p
+
+
+def sign_after_zero(a: int, b: dict[int, int]) -> float:
+    """Sign of f just after t = 0: of a, or of its first derivative that is not zero."""
+    if a:
+        return float(np.sign(a))
+    for m in range(1, len(b) + 1):
+        derivative = (-1) ** (m + 1) * sum(v * k**m for k, v in b.items())
+        if derivative:
+            return float(np.sign(derivative))
+    raise AssertionError("the sum is zero")
+
+
+def arrays(a: int, b: dict[int, int]):
+    rates = np.array(sorted(b), float)
+    row = np.array([[b[k] for k in sorted(b)]], float)
+    return np.array([float(a)]), row, rates, np.array([sign_after_zero(a, b)])
+
+
+def isolators(n_rates: int):
+    """Every routine that promises all zeros, `rolle` where its tower is not too high."""
+    found = {
+        "zeros": exponential_sums.zeros,
+        "bounds": lambda *args: exponential_sums.bounds(*args, first_only=False),
+    }
+    if n_rates <= exponential_sums.TOWER_LIMIT:
+        found["rolle"] = exponential_sums.rolle
+    return found
+
+
+def sums_of(most: int, highest: int):
+    return st.tuples(
+        st.integers(-12, 12),
+        st.dictionaries(
+            st.integers(1, highest), st.integers(-9, 9).filter(bool), min_size=1, max_size=most
+        ),
+    )
+
+
+def check_all_zeros(a: int, b: dict[int, int]) -> int:
+    p = inner(polynomial(a, b))
+    if len(p) == 1:
+        expected = 0
+    else:
+        assume(len(sturm(p)[-1]) == 1)  # no multiple zero
+        expected = count(p, Fraction(0), Fraction(1))
+    for name, routine in isolators(len(b)).items():
+        crossings = routine(*arrays(a, b)).crossings[0]
+        crossings = crossings[np.isfinite(crossings)]
+        assert len(crossings) == expected, name
+        for t in crossings:
+            z = Fraction(float(np.exp(-t)))
+            width = Fraction(1, 10**7)
+            assert count(p, z * (1 - width), z * (1 + width)) >= 1, name
+    return expected
+
+
+# --- All zeros, and nothing else ------------------------------------------------------------------
+
+
+@EXACT
+@given(sums_of(6, 8))
+def test_finds_every_zero_of_few_exponentials(case) -> None:
+    check_all_zeros(*case)
+
+
+@settings(EXACT, max_examples=25)
+@given(sums_of(11, 14))
+def test_finds_every_zero_of_many_exponentials(case) -> None:
+    check_all_zeros(*case)
+
+
+@EXACT
+@given(
+    st.lists(st.integers(1, 15), min_size=1, max_size=5, unique=True), st.sampled_from([1, -1, 3])
+)
+def test_finds_as_many_zeros_as_there_can_be(sixteenths, scale) -> None:
+    # scale * prod (z - k/16): degree r, r zeros; Lemma F.10 says that r exponentials have no more.
+    p = [Fraction(scale)]
+    for k in sixteenths:
+        p = [s - Fraction(k, 16) * t for s, t in zip([0, *p], [*p, 0], strict=True)]
+    b = np.array([[-float(v) for v in p[1:]]])
+    a, rates = np.array([float(sum(p))]), np.arange(1.0, len(p))
+    expected = np.sort([log(16 / k) for k in sixteenths])
+    for name, routine in isolators(len(rates)).items():
+        found = routine(a, b, rates, np.sign(a)).crossings
+        np.testing.assert_allclose(found[0], expected, rtol=1e-8, err_msg=name)
+
+
+@EXACT
+@given(st.integers(2, 14), st.integers(10, 19), st.integers(1, 15), st.booleans())
+def test_two_zeros_close_together_are_two(sixteenths, power, other, up) -> None:
+    # (z - r)(z - r - gap)(z - s) in exact doubles; between the two close zeros f is about gap^2.
+    assume(abs(other - sixteenths) > 1)
+    r, gap, s = Fraction(sixteenths, 16), Fraction(1, 2**power), Fraction(other, 16)
+    p = [Fraction(1 if up else -1)]
+    for zero in (r, r + gap, s):
+        p = [u - zero * v for u, v in zip([0, *p], [*p, 0], strict=True)]
+    a, b = np.array([float(sum(p))]), np.array([[-float(v) for v in p[1:]]])
+    assert sum(map(Fraction, p)) == Fraction(a[0])  # nothing was rounded
+    for name, routine in isolators(3).items():
+        found = routine(a, b, np.arange(1.0, 4), np.sign(a)).crossings[0]
+        expected = np.sort([-log(z) for z in (r, r + gap, s)])
+        assert np.isfinite(found).sum() == 3, name
+        np.testing.assert_allclose(found[np.isfinite(found)], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("gap", [0.0, 2.0**-28])
+@pytest.mark.parametrize("up", [1.0, -1.0])
+def test_a_double_zero_is_never_stepped_over(gap, up) -> None:
+    # up * (z - 1/2)(z - 1/2 - gap): f and its two zeros, if two they are, within rounding.
+    rates = np.array([1.0, 2.0])
+    p = up * np.array([0.25 + 0.5 * gap, -1.0 - gap, 1.0])
+    for name, routine in isolators(2).items():
+        found = routine(np.array([p.sum()]), -p[None, 1:], rates, np.array([up]))
+        times = np.concatenate([found.crossings[0], found.touches[0]])
+        times = times[np.isfinite(times)]
+        assert len(times) >= 1, name
+        np.testing.assert_allclose(times, log(2.0), atol=1e-6, err_msg=name)
+
+
+def test_a_touch_is_no_crossing() -> None:
+    for a, b in (([0.25], [[1.0, -1.0]]), ([-0.25], [[-1.0, 1.0]])):
+        found = exponential_sums.rolle(np.array(a), np.array(b), np.array([1.0, 2.0]), np.sign(a))
+        assert np.isinf(found.crossings).all()
+        np.testing.assert_allclose(found.touches[0], log(2.0), rtol=1e-7)
+
+
+@EXACT
+@given(sums_of(4, 6), sums_of(4, 6), sums_of(4, 6))
+def test_the_first_zero_is_the_first_of_all(one, two, three) -> None:
+    # Three sums at once: the earliest zero among them is that of the three taken alone.
+    cases = (one, two, three)
+    rates = np.array(sorted(set().union(*(c[1] for c in cases))), float)
+    assume(len(rates) <= exponential_sums.TOWER_LIMIT)
+    a = np.array([float(c[0]) for c in cases])
+    b = np.array([[c[1].get(int(k), 0) for k in rates] for c in cases], float)
+    sign0 = np.array([sign_after_zero(*c) for c in cases])
+    alone = []
+    for c in cases:
+        p = inner(polynomial(*c))
+        assume(len(p) == 1 or len(sturm(p)[-1]) == 1)
+        alone.append(exponential_sums.zeros(*arrays(*c)).crossings.min(initial=np.inf))
+    for routine in (
+        exponential_sums.first_zeros,
+        lambda *args: exponential_sums.bounds(*args, first_only=True),
+        lambda *args: exponential_sums.rolle(*args, first_only=True),
+    ):
+        found = routine(a, b, rates, sign0).crossings
+        assert found.min(initial=np.inf) == pytest.approx(min(alone), rel=1e-12)
+        # The same sum has it: no other claims an earlier one.
+        if np.isfinite(min(alone)):
+            assert found[int(np.argmin(alone))].min() == pytest.approx(min(alone), rel=1e-12)
+
+
+# --- The two isolators against each other ---------------------------------------------------------
+
+
+def random_sums(seed: int, kind: str):
+    rng = np.random.default_rng(seed)
+    m, r = int(rng.integers(1, 6)), int(rng.integers(2, 7))
+    rates = np.sort(rng.uniform(0.1, 5.0, r))
+    if kind == "clustered":
+        rates = np.sort(rng.uniform(0.5, 2.0, r) + 1e-9 * rng.standard_normal(r))
+        rates[1:] = rates[0] * (1 + np.sort(10.0 ** rng.uniform(-10, -1, r - 1)))
+    if kind == "stiff":
+        rates = np.sort(10.0 ** rng.uniform(-6, 4, r))
+    b = rng.standard_normal((m, r))
+    a = rng.standard_normal(m)
+    if kind == "tiny a":
+        a *= 10.0 ** rng.uniform(-300, -5, m)
+    return a, b, rates, np.sign(a)
+
+
+@pytest.mark.parametrize("kind", ["plain", "clustered", "stiff", "tiny a"])
+@settings(EXACT, max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_both_isolators_find_the_same_zeros(kind, seed) -> None:
+    problem = random_sums(seed, kind)
+    tower = exponential_sums.rolle(*problem)
+    halved = exponential_sums.bounds(*problem, first_only=False)
+    assert np.isinf(tower.touches).all()
+    for one, other in zip(tower.crossings, halved.crossings, strict=True):
+        one, other = one[np.isfinite(one)], other[np.isfinite(other)]
+        # Late zeros of what has all but faded are rounding: hold those against each other that
+        # a relative perturbation of 1e-13 cannot move by more than 1e-6.
+        np.testing.assert_allclose(one[:1], other[:1], rtol=1e-6)
+        if kind != "clustered":
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_a_stiff_sum_keeps_its_late_zeros() -> None:
+    a, b, rates, sign0 = random_sums(52, "stiff")
+    for routine in (exponential_sums.zeros, exponential_sums.rolle):
+        times = routine(a, b, rates, sign0).crossings[0]
+        np.testing.assert_allclose(times[np.isfinite(times)], [107.565319811, 2325.69212879])
+    values = exponential_sums.evaluate(
+        a[:1], b[:1], rates, np.array([[100.0, 115.0, 2200.0, 2400.0]])
+    )[0]
+    assert np.sign(values).tolist() == [1.0, -1.0, -1.0, 1.0]
+
+
+def alternating_sums(decades: int, count: int, seed: int):
+    """Sums whose rates span so many decades; every other one has weights of alternating signs, so
+    that zeros are many and the limits of the derivatives small against their terms."""
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        r = int(rng.integers(2, exponential_sums.TOWER_LIMIT + 1))
+        exponents = np.sort(rng.uniform(0.0, decades, r))
+        exponents[0], exponents[-1] = 0.0, decades
+        a, b = rng.standard_normal(1), rng.standard_normal((1, r))
+        if k % 2:
+            b = np.abs(b) * rng.choice([-1.0, 1.0]) * (-1.0) ** np.arange(r)
+            a = -0.3 * np.sign(b[:, -1]) * np.abs(a)
+        yield a, b, 10.0**exponents, np.sign(a)
+
+
+@pytest.mark.parametrize("decades", range(1, 9))
+def test_tower_and_bounds_agree_however_stiff_the_sum(decades) -> None:
+    for problem in alternating_sums(decades, 30, seed=decades):
+        expected = exponential_sums.bounds(*problem, first_only=False).crossings[0]
+        found = exponential_sums.rolle(*problem).crossings[0]
+        found, expected = found[np.isfinite(found)], expected[np.isfinite(expected)]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        first = exponential_sums.rolle(*problem, first_only=True).crossings.min()
+        assert first == pytest.approx(min(expected, default=np.inf), rel=1e-6)
+
+
+def test_the_limit_of_a_derivative_is_not_drowned_by_fast_terms() -> None:
+    # The limits -0.03 and -2.3 of the two derivatives against terms of 1e9 and 1e18.
+    a, b = np.array([0.3814488]), np.array([[-0.03098588, 1.61260799, -0.94567505]])
+    rates = np.array([1.0, 1.80441991, 1e9])
+    found = exponential_sums.rolle(a, b, rates, np.array([1.0])).crossings[0]
+    np.testing.assert_allclose(found[:2], [5.1644369e-10, 0.24217319], rtol=1e-7)
+    near = found[:2] * np.array([[1.0 - 1e-6], [1.0 + 1e-6]])
+    values = [sum(b[0] * -np.expm1(-rates * t)) + a[0] for t in near.ravel()]
+    assert np.sign(values).tolist() == [1.0, -1.0, -1.0, 1.0]
+    # Past the fast term exp(t) f'(t) is -0.03 + 2.9 exp(-0.8 t): its own zero has all its digits.
+    da, db, drates, dlimit = exponential_sums.derivative(b, rates)
+    late = exponential_sums.rolle(da, db, drates, np.sign(da), limit=dlimit).crossings[0].tolist()
+    expected = log(-b[0, 1] * rates[1] / b[0, 0]) / (rates[1] - rates[0])
+    assert min(abs(t / expected - 1.0) for t in late) < 1e-12
+
+
+@settings(EXACT, max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_the_value_is_zero_at_a_zero_and_has_one_sign_before(seed) -> None:
+    a, b, rates, sign0 = random_sums(seed, "plain")
+    first = exponential_sums.first_zeros(a, b, rates, sign0).crossings.min(axis=1, initial=np.inf)
+    earliest = first.min()
+    until = earliest if np.isfinite(earliest) else 200.0 / rates[0]
+    u = np.concatenate([np.geomspace(1e-12, 0.999999, 4000), np.linspace(0.001, 0.999, 4000)])
+    values = exponential_sums.evaluate(a, b, rates, np.tile(until * u, (len(a), 1)))
+    scale = np.abs(a) + np.abs(b).sum(axis=1)
+    assert (values * sign0[:, None] > -1e-13 * scale[:, None]).all()
+    if np.isfinite(earliest):
+        j = int(np.argmin(first))
+        at = exponential_sums.evaluate(a[j : j + 1], b[j : j + 1], rates, np.array([[earliest]]))
+        assert abs(at[0, 0]) <= 1e-14 * scale[j]
+
+
+def test_a_zero_right_after_the_start_keeps_its_digits() -> None:
+    # f = -c + 3 (1 - exp(-2t)) with tiny c: t = c/6 to many digits, where 3 - c would be 3.
+    for c in (1e-300, 1e-100, 1e-20):
+        for routine in (
+            exponential_sums.rolle,
+            exponential_sums.bounds,
+            exponential_sums.first_zeros,
+        ):
+            b = np.array([[3.0, 0.0]])
+            found = routine(np.array([-c]), b, np.array([2.0, 5.0]), np.array([-1.0]))
+            assert found.crossings.min() == pytest.approx(c / 6, rel=1e-12)
+
+
+# --- Degenerate sums ------------------------------------------------------------------------------
+
+
+def test_equal_rates_are_one() -> None:
+    # 1 - 3 (1 - e^-t) + (1 - e^-t) = 1 - 2 (1 - e^-t): zero at log 2.
+    a, b, rates = np.array([1.0]), np.array([[-3.0, 1.0, 0.0]]), np.array([1.0, 1.0, 4.0])
+    for routine in isolators(3).values():
+        found = routine(a, b, rates, np.array([1.0])).crossings[0]
+        np.testing.assert_allclose(found[np.isfinite(found)], [log(2.0)], rtol=1e-14)
+
+
+def test_rates_may_come_in_any_order() -> None:
+    rates, b = np.array([3.0, 1.0, 2.0]), np.array([[-6.0, -11.0, 6.0]])
+    order = np.argsort(rates)
+    one = exponential_sums.zeros(np.array([4.0]), b, rates, np.array([1.0])).crossings
+    other = exponential_sums.rolle(
+        np.array([4.0]), b[:, order], rates[order], np.array([1.0])
+    ).crossings
+    np.testing.assert_array_equal(one, other)
+    assert np.isfinite(one).any()
+    first = exponential_sums.first_zeros(np.array([4.0]), b, rates, np.array([1.0])).crossings
+    assert first.min() == one.min()
+
+
+def test_no_exponentials_or_no_sums() -> None:
+    for routine in (
+        exponential_sums.zeros,
+        exponential_sums.first_zeros,
+        exponential_sums.bounds,
+        exponential_sums.rolle,
+    ):
+        still = routine(np.ones(3), np.zeros((3, 0)), np.zeros(0), np.ones(3))
+        assert still.crossings.shape == still.touches.shape == (3, 0)
+        none = routine(np.zeros(0), np.zeros((0, 8)), np.arange(1.0, 9), np.zeros(0))
+        assert len(none.crossings) == 0
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 9])
+def test_a_sum_that_fades_to_zero_has_no_zero(r) -> None:
+    # exp(-t) + ... + exp(-rt) > 0 with limit zero: a = r, b = -1.
+    a, b = np.array([float(r)]), -np.ones((1, r))
+    for name, routine in isolators(r).items():
+        found = routine(a, b, np.arange(1.0, r + 1), np.array([1.0]))
+        assert np.isinf(found.crossings).all(), name
+        assert np.isinf(found.touches).all(), name
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_zero_in_the_limit_only_is_none(sign) -> None:
+    # The slow amplitude is rounding: whether f crosses, far out in its tail, cannot be told.
+    a = sign * np.array([1584.01937466])
+    b = sign * np.array([[1.44852309e-12, -1584.01937466]])
+    with np.errstate(all="raise", under="ignore"):
+        found = exponential_sums.rolle(a, b, np.array([56.0, 170.0]), np.array([sign]))
+    assert np.isinf(found.crossings).all()
+
+
+@pytest.mark.parametrize("r", [2, 3, 8])
+@pytest.mark.parametrize("noise", [0.0, 1e-18, -1e-18, 3e-16, -3e-16, 1e-13, -1e-13])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_tangential_start_is_no_zero(r, noise, sign) -> None:
+    # f(0) = 0 and f'(0) = 0 but for rounding, f''(0) has the given sign: as where sliding ends.
+    # f = sign * ((1 - e^-t) 2 - (1 - e^-2t)) = sign * (1 - e^-t)^2 > 0, and rates without weight.
+    b = np.zeros((1, r))
+    b[0, :2] = sign * np.array([2.0 + noise, -1.0])
+    rates = np.arange(1.0, r + 1)
+    for name, routine in isolators(r).items():
+        found = routine(np.zeros(1), b, rates, np.array([sign]))
+        assert np.isinf(found.crossings).all(), name
+        assert np.isinf(found.touches).all(), name
+
+
+@pytest.mark.parametrize("extra", [0, 7])
+def test_the_zero_at_the_start_hides_no_later_one(extra) -> None:
+    # f(0) = 0: up, then through zero at exp(-t) = 1/4, as (1 - z)(z - 1/4) = -1/4 + 5/4 z - z^2.
+    b = np.concatenate([[[-1.25, 1.0]], np.zeros((1, extra))], axis=1)
+    found = exponential_sums.first_zeros(np.zeros(1), b, np.arange(1.0, 3 + extra), np.array([1.0]))
+    np.testing.assert_allclose(found.crossings.min(), log(4.0), rtol=1e-13)
+
+
+def test_what_only_the_second_sum_has_is_found_in_its_row() -> None:
+    a, b = np.array([1.0, 1.0]), np.array([[1.0, 1.0], [-2.0, 0.5]])
+    for routine in isolators(2).values():
+        found = routine(a, b, np.array([1.0, 2.0]), np.ones(2)).crossings
+        assert np.isinf(found[0]).all()
+        assert np.isfinite(found[1]).sum() == 1
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_the_sign_just_after_the_start_is_that_of_the_first_derivative_left(order, sign) -> None:
+    """(1 - e^-t)^k, whose derivatives below the k-th vanish at t = 0; in exact rationals."""
+    rates = np.arange(1.0, 4.0)
+    # (1 - q)^k = sum_j c_j q^j with c_0 = 1, so it is sum_j (-c_j) (1 - q^j).
+    b = np.array([-float(comb(order, j) * (-1) ** j) for j in (1, 2, 3)])
+    early = sum(c * -expm1(-rate * 0.01) for c, rate in zip(b, rates, strict=True))
+    assert early == pytest.approx((-expm1(-0.01)) ** order, rel=1e-6)
+    assert exponential_sums._first_sign(sign * b[None], rates).tolist() == [sign]
+
+
+def test_a_touch_before_a_crossing_changes_no_sign() -> None:
+    """(z - 1/2)^2 (z - 1/4): the first critical point is a touch, and the sum ends below 0."""
+    p = np.array([-1 / 16, 1 / 2, -5 / 4, 1.0])
+    found = exponential_sums.rolle(
+        p.sum(keepdims=True), -p[None, 1:], np.array([1.0, 2.0, 3.0]), np.ones(1)
+    )
+    crossings = found.crossings[0]
+    np.testing.assert_allclose(crossings[np.isfinite(crossings)], [log(4.0)], rtol=1e-9)

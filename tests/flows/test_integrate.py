@@ -1,0 +1,398 @@
+"""The flow of any network: against closed forms, another chart, another solver, and invariants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from reluflow.errors import InputError
+from reluflow.flows.affine import affine_flow
+from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Neurons, Plain, Polar
+from reluflow.flows.fields import Field, GradientFlow
+from reluflow.flows.integrate import FlowPath, _Path, integrate, then
+from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC
+from reluflow.networks.indexed import convolutional, diagonal, fully_connected, neuron
+from reluflow.papers.lee2022support.setting import integrate as brute
+from scipy.integrate import DOP853, quad
+from scipy.optimize import minimize
+
+DECADE = np.log(10.0)
+# Vardi et al. 2022, Theorem 3.2: one neuron active on both data, the other on none.
+APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
+TWO = fully_connected([2, 2])
+THETA = np.array([0.1, 1.0, 0.05, -1.0, 1.0, 0.3])
+
+
+def neuron_flow(X: NDArray, y: NDArray, w0: NDArray, until: float) -> FlowPath:
+    return integrate(GradientFlow(Plain(neuron(X.shape[1])), SQUARE, X, y), w0, until, rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_neuron_follows_its_exact_flow_with_the_same_events(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y, w0 = rng.uniform(0, 1, (5, 3)), rng.uniform(0, 1, 5), rng.normal(size=3)
+    exact = affine_flow(X, y, w0)
+    path = neuron_flow(X, y, w0, 5.0)
+    times = np.linspace(0.0, 5.0, 23)
+    np.testing.assert_allclose(path.at(times), exact.at(times), atol=1e-7)
+    events = [(e.datum, e.kind) for e in exact.events if e.t < 4.9]
+    assert [(e.datum, e.kind) for e in path.events if e.t < 4.9] == events
+    here = [e.t for e in path.events if e.t < 4.9]
+    np.testing.assert_allclose(here, [e.t for e in exact.events if e.t < 4.9], atol=1e-6)
+    np.testing.assert_allclose(path.end, brute(X, y, w0, 5.0), atol=1e-5)
+
+
+def test_a_neuron_that_loses_all_data_rests() -> None:
+    """x = 1, y = -1: from w = 1 the flow w = 2 e^-t - 1 comes to 0 and stays there."""
+    path = neuron_flow(np.array([[1.0]]), np.array([-1.0]), np.array([1.0]), 9.0)
+    assert path.status == "converged"
+    assert [(e.datum, e.kind) for e in path.events] == [(0, "deactivate")]
+    assert path.t[-1] == pytest.approx(np.log(2.0), abs=1e-8)
+    np.testing.assert_allclose(path.end, 0.0, atol=1e-9)
+
+
+def test_a_flow_that_slides_says_so() -> None:
+    """The second label is negative: both sides push the flow onto its datum's boundary."""
+    X, y, w0 = np.array([[-1.0, 1.0], [2.0, 0.0]]), np.array([2.0, -3.0]), np.array([2.0, 3.0])
+    (event,) = affine_flow(X, y, w0).events
+    path = neuron_flow(X, y, w0, 20.0)
+    assert path.status == "sliding"
+    assert [(e.datum, e.kind) for e in path.events] == [(1, "slide")]
+    assert path.t[-1] == pytest.approx(event.t, abs=1e-7)
+
+
+# In the second case the first datum alone would push the flow back; both together do not.
+@pytest.mark.parametrize("y", [[1.0, 1.0, 3.0], [-2.0, 1.0, 3.0]], ids=str)
+def test_parallel_data_switch_together(y: list[float]) -> None:
+    X, start = np.array([[1.0, 0.0], [2.0, 0.0], [0.3, 1.0]]), np.array([-0.4, 0.5])
+    path = neuron_flow(X, np.array(y), start, 3.0)
+    first = [e for e in path.events if e.t == path.events[0].t]
+    assert {(e.datum, e.kind) for e in first} == {(0, "activate"), (1, "activate")}
+    np.testing.assert_allclose(path.end, brute(X, np.array(y), start, 3.0), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_two_linear_layers_come_to_the_widest_margin(loss) -> None:
+    """Ji & Telgarsky 2020: the predictor's direction; it is found here by a quadratic program."""
+    rng = np.random.default_rng(0)
+    network = fully_connected([2, 3], "linear")
+    X = rng.normal(size=(6, 2)) + np.array([2.0, 1.0])
+    y = np.ones(6)
+    chart = Polar(network)
+    start = chart.coordinates(0.5 * np.abs(rng.normal(size=network.size)))
+    path = integrate(GradientFlow(chart, loss, X, y, LOG_LOSS), start, 1e4 * DECADE, rtol=1e-8)
+    first, second = network.weights(path.end[:-1])
+    beta = (second @ first)[0]
+    best = widest_margin(X)
+    cosine = beta @ best / np.linalg.norm(beta) / np.linalg.norm(best)
+    assert (path.status, path.events) == ("horizon", ())
+    assert np.sqrt(2.0 - 2.0 * cosine) < 2e-4  # of the order of 1 / log(1/L)
+    assert path.log_loss[-1] == pytest.approx(-1e4 * DECADE, rel=1e-6)
+
+
+def test_the_two_neuron_example_goes_to_a_loss_of_one_over_ten_to_the_ten_thousand() -> None:
+    """By symmetry the limit is w_1 = (0, 1), v_1 = 1; the idle neuron keeps its weights."""
+    chart = Polar(TWO)
+    flow = GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), LOG_LOSS)
+    path = integrate(flow, chart.coordinates(THETA), 1e4 * DECADE)
+    u, rho = path.end[:-1], path.end[-1]
+    np.testing.assert_allclose(u[[0, 1, 4]], np.array([0, 1, 1]) / np.sqrt(2), atol=1e-5)
+    np.testing.assert_allclose(np.exp(rho) * u[[2, 3, 5]], [0.05, -1.0, 0.3], rtol=1e-4)
+    # 1/4 |w_1| |v_1| is the margin, so log(1/L) = |theta|^2 / 8 - log 2 but for the idle part.
+    assert np.exp(2 * rho) / 8 == pytest.approx(1e4 * DECADE, rel=1e-3)
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+def test_linear_logistic_regression_comes_to_the_widest_margin(loss) -> None:
+    """Soudry et al. 2018: w / |w| goes to the hard-margin direction like 1 / log(1/L)."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(8, 2)) + np.array([2.0, 1.0])
+    y = np.where(rng.random(8) < 0.5, 1.0, -1.0)
+    X *= y[:, None]
+    chart = Polar(neuron(2, "linear"))
+    flow = GradientFlow(chart, loss, X, y, LOG_LOSS)
+    path = integrate(flow, chart.coordinates([0.3, -0.2]), 1e4 * DECADE, rtol=1e-7)
+    best = widest_margin(X * y[:, None])
+    gaps = [
+        np.linalg.norm(path.at(tau)[:2] - best / np.linalg.norm(best))
+        for tau in (1e3 * DECADE, 1e4 * DECADE)
+    ]
+    assert path.status == "horizon"
+    assert gaps[1] < 1e-3
+    assert 8.0 < gaps[0] / gaps[1] < 12.0
+
+
+def widest_margin(Z: NDArray) -> NDArray:
+    """The shortest w with w.z >= 1 for all rows z of Z (n, d), by a quadratic program."""
+    rows = {"type": "ineq", "fun": lambda v: Z @ v - 1.0, "jac": lambda v: Z}
+    return minimize(
+        lambda v: v @ v, np.ones(Z.shape[1]), jac=lambda v: 2 * v, constraints=rows, tol=1e-14
+    ).x
+
+
+def separable(rng: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
+    """Orthogonally separable data in the plane: positive ones in a quadrant, negative opposite."""
+    y = np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    return np.abs(rng.normal(size=(n, 2))) * y[:, None], y
+
+
+@pytest.mark.parametrize("clock", [TIME, LOG_LOSS])
+def test_charts_agree(clock: str) -> None:
+    """Plain and polar coordinates, on data that change the neurons' activity."""
+    X = np.array([[2.0, 0.2], [0.2, 2.0], [-2.0, -0.2], [-0.2, -2.0]])
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    # One neuron for each label, active on one of its data, which teaches it the other.
+    theta = np.array([1.0, -1.0, -1.0, 0.8, 1.0, -1.0])
+    until = 3.0 if clock == TIME else 30.0
+    plain, polar = Plain(TWO), Polar(TWO)
+    one = integrate(GradientFlow(plain, LOGISTIC, X, y, clock), theta, until)
+    two = integrate(GradientFlow(polar, LOGISTIC, X, y, clock), polar.coordinates(theta), until)
+    assert one.events
+    assert [(e.datum, e.neuron, e.kind) for e in one.events] == [
+        (e.datum, e.neuron, e.kind) for e in two.events
+    ]
+    times = np.linspace(max(one.t[0], two.t[0]), until, 9)
+    back = np.exp(two.at(times)[:, -1:]) * two.at(times)[:, :-1]
+    np.testing.assert_allclose(back, one.at(times), atol=1e-6)
+
+
+def test_balanced_neurons_agree_with_the_plain_chart() -> None:
+    rng = np.random.default_rng(4)
+    X, y = separable(rng, 6)
+    signs, U = np.array([1.0, -1.0, 1.0]), rng.normal(size=(3, 2))
+    U /= np.linalg.norm(U, axis=1)[:, None]
+    chart, plain = Neurons(signs, 2), Plain(fully_connected([2, 3]))
+    size = np.exp(-3.0)
+    theta = np.concatenate([size * U.ravel(), size * signs])
+    one = integrate(GradientFlow(plain, EXPONENTIAL, X, y), theta, 2.0)
+    two = integrate(GradientFlow(chart, EXPONENTIAL, X, y), chart.along(U, -3.0), 2.0)
+    V, R = chart.split(two.end)
+    np.testing.assert_allclose(np.exp(R)[:, None] * V, one.end[:6].reshape(3, 2), atol=1e-6)
+    np.testing.assert_allclose(signs * np.exp(R), one.end[6:], atol=1e-6)
+    assert [(e.datum, e.neuron) for e in one.events] == [(e.datum, e.neuron) for e in two.events]
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.3, 1.0])
+def test_leaky_neurons_are_the_descent_of_their_own_loss(leak: float) -> None:
+    """Against small steps down the gradient that PyTorch takes of max(p, a p)."""
+    rng = np.random.default_rng(6)
+    X, y = separable(rng, 5)
+    signs, U = np.array([1.0, -1.0, 1.0, -1.0]), rng.normal(size=(4, 2))
+    chart = Neurons(signs, 2, leak)
+    flow = GradientFlow(chart, TWICE_LOGISTIC, X, y)
+    path = integrate(flow, chart.along(U, -1.0), 1.0)
+    assert path.status == "horizon"
+    assert path.events
+    W = torch.tensor(np.exp(-1.0) * U / np.linalg.norm(U, axis=1)[:, None], requires_grad=True)
+    v = torch.tensor(signs * np.exp(-1.0), requires_grad=True)
+    data, labels, steps = torch.tensor(X), torch.tensor(y), 4000
+    for _ in range(steps):
+        before = data @ W.T
+        output = torch.maximum(before, leak * before) @ v
+        loss = (2.0 * torch.log1p(torch.exp(-labels * output))).sum()
+        for weights, slope in zip((W, v), torch.autograd.grad(loss, (W, v)), strict=True):
+            weights.data -= slope / steps
+    directions, R = chart.split(path.end)
+    np.testing.assert_allclose(np.exp(R)[:, None] * directions, W.detach(), atol=3e-3)
+    np.testing.assert_allclose(signs * np.exp(R), v.detach(), atol=3e-3)
+    np.testing.assert_allclose(chart.outputs(path.end, X), output.detach(), atol=2e-2)
+
+
+def test_a_leak_lies_between_0_and_1() -> None:
+    for leak in (-0.1, 1.1, np.nan):
+        with pytest.raises(InputError, match="leak"):
+            Neurons(np.ones(1), 2, leak)
+
+
+def test_alignment_from_a_size_that_no_float_holds() -> None:
+    """ln eps = -1e5: all living neurons point along their cone before the loss moves; then on."""
+    rng = np.random.default_rng(5)
+    X, y = separable(rng, 8)
+    chart = Neurons(np.where(np.arange(10) < 5, 1.0, -1.0), 2)
+    start = chart.along(rng.normal(size=(10, 2)), -1e5)
+    time, late = (GradientFlow(chart, EXPONENTIAL, X, y, clock) for clock in (TIME, LOG_LOSS))
+    early = integrate(time, start, 1e9, stop=lambda _, z: -5.0 - chart.split(z)[1].max(), rtol=1e-7)
+    assert early.status == "stopped"
+    U, R = chart.split(early.end)
+    living = R > -9e4
+    # While the outputs are 0 the pull on a neuron is the sum of the labelled data of its own cone.
+    cones = {1.0: X[y > 0].sum(axis=0), -1.0: X[y < 0].sum(axis=0)}
+    assert living.any()
+    for u, s in zip(U[living], chart.signs[living], strict=True):
+        aim = cones[s] / np.linalg.norm(cones[s])
+        np.testing.assert_allclose(u, aim, atol=1e-4)
+    path = then(early, late, 300 * DECADE, rtol=1e-7)
+    assert (path.status, path.clock) == ("horizon", "time, then log(1/loss)")
+    assert path.log_loss[-1] == pytest.approx(-300 * DECADE, rel=1e-5)
+    assert path.t[0] == 0.0
+    assert path.t[-1] - early.t[-1] == pytest.approx(300 * DECADE + early.log_loss[-1])
+    moments = np.linspace(0.0, path.t[-1], 9)
+    np.testing.assert_allclose(path.at(early.t[-1]), early.end, atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(chart.split(path.at(moments))[0], axis=-1), 1.0, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("loss", [SQUARE, LOGISTIC], ids=lambda loss: loss.name)
+def test_no_step_leaps_over_the_moment_at_which_a_size_is_1(loss) -> None:
+    """From ln eps = -3000 all is still for a long time, and then over within a moment."""
+    rng = np.random.default_rng(3)
+    X, y = separable(rng, 6)
+    chart = Polar(fully_connected([2, 3]))
+    start = chart.coordinates(np.random.default_rng(3).normal(size=9), -3000.0)
+    path = integrate(GradientFlow(chart, loss, X, y), start, 4000.0, rtol=1e-7)
+    assert path.status == "horizon"
+    assert path.log_loss[-1] < path.log_loss[0] - 0.1  # one label has neurons, the other none
+    assert path.end[-1] > -1.0
+
+
+def test_charts_and_clocks_change_on_the_way() -> None:
+    """Balanced neurons, then polar, then plain coordinates give what plain ones give throughout."""
+    rng = np.random.default_rng(4)
+    X, y = separable(rng, 6)
+    signs, U = np.array([1.0, -1.0, 1.0]), rng.normal(size=(3, 2))
+    network = fully_connected([2, 3])
+    charts = Neurons(signs, 2), Polar(network), Plain(network)
+    flows = [GradientFlow(chart, LOGISTIC, X, y) for chart in charts]
+    start = charts[0].along(U, [-3.0, -2.0, -2.5])
+    path = integrate(flows[0], start, 0.8)
+    path = then(then(path, flows[1], 0.7), flows[2], 0.9)
+    theta, scale = charts[0].parameters(start)
+    whole = integrate(flows[2], charts[2].coordinates(theta, scale), 2.4)
+    assert (len(path.legs), path.clock, path.status) == (3, "time", "horizon")
+    assert path.t[-1] == pytest.approx(2.4)
+    times = np.linspace(0.0, 2.4, 13)
+    np.testing.assert_allclose(path.at(times), whole.at(times), atol=1e-7)
+    np.testing.assert_allclose(path.states, whole.at(np.minimum(path.t, 2.4)), atol=1e-7)
+    assert whole.events
+    assert [(e.datum, e.neuron) for e in path.events] == [(e.datum, e.neuron) for e in whole.events]
+    np.testing.assert_allclose([e.t for e in path.events], [e.t for e in whole.events], atol=1e-6)
+    # Back to balanced neurons, which these still are.
+    back = charts[0].coordinates(path.end)
+    assert charts[0].parameters(back)[1] == pytest.approx(back[6:].max())
+    # A path that cannot go on is returned as it is.
+    rest = integrate(GradientFlow(Plain(neuron(1)), SQUARE, np.ones((1, 1)), np.ones(1)), [1.0], 2)
+    assert then(rest, rest.field, 5.0) is rest
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_balance_of_layers_is_kept(seed: int) -> None:
+    """|W_l|_F^2 - |W_(l+1)|_F^2 is constant along the flow of a network without sharing."""
+    rng = np.random.default_rng(seed)
+    network = fully_connected([2, 3, 2])
+    X, y = rng.normal(size=(4, 2)), np.array([1.0, -1.0, 1.0, 1.0])
+    theta = rng.normal(size=network.size)
+    path = integrate(GradientFlow(Plain(network), LOGISTIC, X, y), theta, 2.0)
+    norms = np.array(
+        [[(W**2).sum() for W in network.weights(z)] for z in path.at(np.linspace(0, path.t[-1], 7))]
+    )
+    np.testing.assert_allclose(np.diff(norms) - np.diff(norms)[0], 0.0, atol=1e-6)
+
+
+def test_a_tighter_tolerance_is_nearer_to_the_truth() -> None:
+    """One datum, diagonal depth 2: L = e^-(uv), so that u = v obeys u' = u e^(-u^2)."""
+    flow = GradientFlow(Plain(diagonal(1, 2, "linear")), EXPONENTIAL, np.ones((1, 1)), np.ones(1))
+    truth, *ends = (integrate(flow, [0.5, 0.5], 4.0, rtol=r).end for r in (1e-12, 1e-4, 1e-6, 1e-8))
+    gaps = [np.abs(end - truth).max() for end in ends]
+    assert gaps[0] > 3 * gaps[1] > 9 * gaps[2]
+    # and t is the integral of e^(u^2) / u.
+    time = quad(lambda u: np.exp(u * u) / u, 0.5, truth[0], epsabs=1e-13)[0]
+    assert time == pytest.approx(4.0, abs=1e-9)
+
+
+def test_input_that_cannot_be_integrated_is_refused() -> None:
+    problem = (Plain(TWO), EXPONENTIAL, APART, np.ones(2))
+    with pytest.raises(InputError, match="clock"):
+        GradientFlow(*problem, "steps")
+    with pytest.raises(InputError, match="finite"):
+        integrate(GradientFlow(*problem), np.full(6, np.nan), 1.0)
+    with pytest.raises(InputError, match="not after the start"):
+        integrate(GradientFlow(*problem, LOG_LOSS), THETA, -50.0)
+    with pytest.raises(InputError, match="no direction"):
+        Polar(TWO).coordinates(np.zeros(6))
+    chart = Neurons(np.ones(2), 2)
+    with pytest.raises(InputError, match="neuron 1 is 0"):
+        chart.along([[1, 0], [0, 0]], 0.0)
+    with pytest.raises(InputError, match="shape"):
+        chart.along([[1, 0]], 0.0)
+    with pytest.raises(InputError, match="neuron 1 is not balanced"):
+        chart.coordinates([3.0, 4.0, 1.0, 0.0, 5.0, -1.0])
+
+
+def test_a_budget_of_steps_ends_as_stiff() -> None:
+    flow = GradientFlow(Plain(TWO), EXPONENTIAL, APART, np.ones(2))
+    path = integrate(flow, THETA, 1e6, max_steps=5)
+    assert path.status == "stiff"
+    assert "no progress" in path.detail
+
+
+@pytest.mark.parametrize("clock", [LOG_LOSS, LOG_LOG])
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(
+    "network",
+    [TWO, fully_connected([2, 3, 2]), convolutional(1, 2), diagonal(2, 4, "linear")],
+    ids=["two layers", "three layers", "filter", "diagonal"],
+)
+def test_the_jacobian_is_the_velocitys_derivative(network, loss, clock: str) -> None:
+    rng = np.random.default_rng(5)
+    X, theta = rng.uniform(0.5, 1.5, (3, 2)), rng.uniform(0.5, 1.5, network.size)
+    chart = Polar(network)
+    flow = GradientFlow(chart, loss, X, np.ones(3), clock)
+    z = chart.coordinates(theta)
+    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
+    columns = [flow.velocity(z + h * e, active) - flow.velocity(z - h * e, active)
+               for e in np.eye(len(z))]  # fmt: skip
+    matrix = np.array(columns).T / (2.0 * h)
+    scale = np.abs(matrix).max()
+    np.testing.assert_allclose(flow.jacobian(z, active), matrix, rtol=0, atol=1e-7 * scale)
+
+
+def test_a_datum_on_which_the_network_is_dead_hides_no_other_in_the_jacobian() -> None:
+    chart, X = Polar(TWO), np.array([[1.0, 0.0], [-1.0, 0.0]])
+    flow = GradientFlow(chart, EXPONENTIAL, X, np.ones(2), LOG_LOSS)
+    z = chart.coordinates([2.0, 4.0, 4.0, -2.0, 5.0, 6.0])
+    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
+    assert chart.outputs(z, X).tolist() == pytest.approx([34.0, 0.0])  # pulls e^-34 and 1
+    columns = [flow.velocity(z + h * e, active) - flow.velocity(z - h * e, active)
+               for e in np.eye(len(z))]  # fmt: skip
+    found, wanted = flow.jacobian(z, active), np.array(columns).T / (2.0 * h)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_the_clock_of_the_logarithm_goes_the_same_way() -> None:
+    """log log(1/L) from 1 to a loss of 1e-1000, and log(1/L) to the same."""
+    chart = Polar(TWO)
+    one, two = (GradientFlow(chart, EXPONENTIAL, APART, np.ones(2), c) for c in (LOG_LOSS, LOG_LOG))
+    start = chart.coordinates(4.0 * THETA)
+    slow = integrate(one, start, 1e3 * DECADE, rtol=1e-9)
+    fast = integrate(two, start, float(np.log(1e3 * DECADE)), rtol=1e-9)
+    assert fast.t[0] == pytest.approx(np.log(slow.t[0]))
+    np.testing.assert_allclose(fast.end, slow.end, atol=1e-7)
+    with pytest.raises(InputError, match="loss below 1"):
+        integrate(two, chart.coordinates(1e-3 * THETA), 1.0)
+
+
+def test_many_states_have_the_surfaces_of_each() -> None:
+    rng = np.random.default_rng(3)
+    for chart in (Plain(TWO), Polar(TWO), Neurons(np.array([1.0, -1.0]), 2)):
+        flow = GradientFlow(chart, LOGISTIC, APART, np.ones(2))
+        Z = rng.normal(size=(4, 7 if isinstance(chart, Polar) else 6))
+        np.testing.assert_allclose(flow.seen(Z), [flow.surfaces(z) for z in Z], atol=1e-15)
+
+
+class _Lines(Field):
+    """Two surfaces: -t, which leaves its start on 0 at once, and 1/2 - t."""
+
+    clock = TIME
+
+    def surfaces(self, z):
+        return np.array([[-z[0], 0.5 - z[0]]])
+
+
+def test_a_surface_that_was_left_on_zero_comes_before_a_later_crossing() -> None:
+    """Parallel data cross together; rounding may put a twin on 0 exactly, and not beyond it."""
+    path = _Path(_Lines(), 1.0, None, None, DOP853, {}, 10)
+    at, crossed = path.first_crossing(lambda t: np.array([t]), 0.0, 1.0, np.ones((1, 2)))
+    assert at == 0.0
+    assert crossed.tolist() == [[True, False]]

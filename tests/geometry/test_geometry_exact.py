@@ -1,0 +1,292 @@
+"""Cells and minima are exact: against brute force in fractions, in other units and orders."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import reference_minima
+from flint import fmpq, fmpq_mat, fmpz_mat
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reluflow import geometry
+from reluflow.errors import InputError
+from reluflow.geometry import (
+    CELL_LIMIT,
+    cell_bound,
+    enumerate_cells,
+    exact,
+    local_minima,
+    rank,
+    virtual_minimum,
+)
+from scipy.optimize import linprog
+
+FEW = settings(
+    derandomize=True, deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
+)
+
+KINDS = ("general", "whole", "decimal", "parallel", "units", "near", "flat", "mixed", "far apart")
+
+
+def odd_data(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Data of a kind in turn, up to five in up to three dimensions; the last two kinds have labels
+    of either sign."""
+    rng, kind = np.random.default_rng(seed), KINDS[seed % len(KINDS)]
+    d = int(rng.integers(1, 4))
+    n = int(rng.integers(1, 6 if d < 3 or kind not in KINDS[-2:] else 5))
+    X, y = rng.normal(size=(n, d)), np.round(rng.uniform(0.2, 5.0, n), 1)
+    tenths = np.round(rng.uniform(-0.4, 1.0, (n, d)), 1)
+    if kind == "whole":
+        X = rng.integers(-2, 4, (n, d)).astype(float)
+    elif kind == "decimal":
+        X = tenths
+    elif kind == "parallel":
+        X = np.round(tenths[rng.integers(n, size=n)] * rng.choice([-1.0, 1.0, 3.0], (n, 1)), 1)
+    elif kind == "units":
+        X = tenths * 10.0 ** rng.integers(-12, 13, d)
+    elif kind == "near":
+        X = rng.uniform(0.2, 1.0, d) * (1.0 + rng.integers(-3, 4, (n, d)) * 2.0**-50)
+    elif kind == "flat":
+        X = (rng.integers(-2, 3, (n, 2)) @ rng.integers(-2, 3, (2, d))).astype(float)
+    elif kind == "mixed":
+        X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.integers(-3, 3, n).astype(float)
+    elif kind == "far apart":
+        X, y = tenths * 10.0 ** rng.integers(-9, 10, d), np.round(rng.normal(size=n), 1)
+    return X, y
+
+
+def as_read(X, y) -> tuple[list, list]:
+    return [exact.read(row) for row in X], exact.read(y)
+
+
+@pytest.mark.parametrize("seed", range(135))
+def test_cells_and_minima_are_those_of_brute_force(seed) -> None:
+    X, y = odd_data(seed)
+    rows, labels = as_read(X, y)
+    found = {tuple(np.nonzero(p)[0].tolist()) for p in enumerate_cells(X).patterns}
+    assert found == reference_minima.cells(rows)
+    minima = local_minima(X, y)
+    assert {(m.support, m.boundary): (m.loss, m.dimension) for m in minima} == {
+        key: (float(value), k)
+        for key, (value, k) in reference_minima.local_minima(rows, labels).items()
+    }
+    assert len({(m.support, m.boundary) for m in minima}) == len(minima)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        (0.1, Fraction(1, 10)),
+        (-0.8858, Fraction(-8858, 10_000)),
+        (1 / 3, Fraction(1, 3)),
+        (2.4e-9, Fraction(24, 10**10)),
+        (-1.23456e-17 * 2.0**40, Fraction(-123456 * 2**40, 10**22)),
+        (7e24, Fraction(7 * 10**24)),
+        (0.1 * 2.0**-70, Fraction(1, 10 * 2**70)),
+        (2.0**-1074, Fraction(1, 2**1074)),
+        (123456789.0, Fraction(123456789)),
+        # One unit in the last place away from 0.3, and a number with no simple fraction near.
+        (0.1 + 0.2, Fraction(0.1 + 0.2)),
+        (np.pi, Fraction(np.pi)),
+        (0.123456789, Fraction(0.123456789)),
+    ],
+)
+def test_numbers_are_read_as_simple_fractions(value, meant) -> None:
+    assert exact.read([value, 0.0]) == [meant, 0]
+    assert float(meant) == value
+
+
+def test_decimals_that_are_parallel_as_printed() -> None:
+    # The last row is three times the first in decimals, not in doubles.
+    X = np.array([[0.8, 0.8, 0.9], [0.9, 0.9, 0.2], [0.1, 0.5, 0.4], [2.4, 2.4, 2.7]])
+    assert (3 * X[0] != X[3]).any()
+    assert len(enumerate_cells(X)) == len(enumerate_cells(X[:3])) == 8
+    (best, *_) = local_minima(X, [1, 2, 1, 3])
+    assert (best.rank, best.loss, best.support) == (1, 0.0, (0, 1, 2, 3))
+    assert best.w @ X.T == pytest.approx([1, 2, 1, 3], rel=1e-12)
+
+
+def test_a_sliver_between_computed_data_is_a_cell_and_its_minimum_says_so() -> None:
+    # 3 * 0.1 is not 0.3: both labels can be fitted, but only by a weight of 1e16.
+    X, y = np.array([[0.1, 0.3], [3 * 0.1, 3 * 0.3]]), np.array([1.0, 1.0])
+    assert len(enumerate_cells(X)) == 4
+    best = local_minima(X, y)[0]
+    assert best.loss == 0.0
+    assert np.abs(best.w).max() > 1e15
+    assert best.margin < 1e-14
+    # As decimals they are parallel, and no weight is so far away.
+    one, *others = local_minima([[0.1, 0.3], [0.3, 0.9]], y)
+    assert (one.dimension, one.support, [m.support for m in others]) == (1, (0, 1), [()])
+    assert one.margin > 0.1
+
+
+@settings(FEW, max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(-60, 60), min_size=3, max_size=3),
+    st.integers(-60, 60),
+)
+def test_units_of_columns_and_labels_change_nothing(seed, powers, power) -> None:
+    """Columns of X times powers of two, labels times another: the same cells, supports, ranks;
+    losses and weights are exactly those in the new units."""
+    X, y = odd_data(seed)
+    units, unit = 2.0 ** np.array(powers[: X.shape[1]]), 2.0**power
+    np.testing.assert_array_equal(enumerate_cells(X).patterns, enumerate_cells(X * units).patterns)
+    one, other = local_minima(X, y), local_minima(X * units, y * unit)
+    assert len(one) == len(other)
+    for a, b in zip(one, other, strict=True):
+        assert (a.support, a.boundary, a.rank) == (b.support, b.boundary, b.rank)
+        assert (a.dimension, a.margin) == (b.dimension, b.margin)
+        assert a.loss * unit**2 == b.loss
+        np.testing.assert_array_equal(a.w * unit, b.w * units)
+
+
+@settings(FEW, max_examples=60)
+@given(st.integers(0, 10**6), st.lists(st.integers(-60, 60), min_size=5, max_size=5))
+def test_lengths_and_order_of_data_change_no_cell(seed, powers) -> None:
+    X, y = odd_data(seed)
+    lengths = 2.0 ** np.array(powers[: len(X)])[:, None]
+    patterns = enumerate_cells(X).patterns
+    np.testing.assert_array_equal(patterns, enumerate_cells(X * lengths).patterns)
+    order = np.random.default_rng(seed).permutation(len(X))
+    turned = enumerate_cells(X[order]).patterns
+    assert {tuple(p[order]) for p in patterns.tolist() for p in [np.array(p)]} == {
+        tuple(p) for p in turned
+    }
+    one, other = local_minima(X, y), local_minima(X[order], y[order])
+    assert {(m.support, m.boundary, m.loss, m.rank, m.dimension) for m in one} == {
+        (*(tuple(sorted(order[list(k)].tolist())) for k in (m.support, m.boundary)),
+         m.loss, m.rank, m.dimension)
+        for m in other
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("ratio", [1e6, 1e8, 1e12, 1e-15])
+def test_no_minimum_is_lost_where_columns_have_different_units(ratio) -> None:
+    rng = np.random.default_rng(3)
+    for d in (2, 3):
+        X, y = np.round(rng.uniform(0.05, 1.0, (5, d)), 3), np.round(rng.uniform(0.5, 5.0, 5), 2)
+        units = np.append(np.ones(d - 1), ratio)
+        one, other = local_minima(X, y), local_minima(X * units, y)
+        assert [(m.support, m.rank) for m in one] == [(m.support, m.rank) for m in other]
+        for a, b in zip(one, other, strict=True):
+            assert a.loss == pytest.approx(b.loss, rel=1e-14)
+            if a.dimension == 0:
+                np.testing.assert_allclose(a.w, b.w * units, rtol=1e-12)
+
+
+def test_a_global_minimum_with_columns_of_different_size_is_found() -> None:
+    # Its weights, 2.9e5 and 1.6e8, fit two data whose sizes differ by 1e7.
+    X = [[0.00011474272738093622, 3.5733571468127535e-08], [339.1428681803809, 0.14224756921407544]]
+    minima = local_minima(X, [33.12779337905909, 0.10644498783564696])
+    assert [m.dimension for m in minima] == [0, 1, 1, 2]
+    assert minima[0].loss == 0.0
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-9, 1e-15])
+def test_twenty_nearly_parallel_data_in_five_dimensions(apart) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=5) + apart * rng.normal(size=(20, 5))
+    cells = enumerate_cells(X)
+    assert len(cells) == len(np.unique(cells.patterns, axis=0)) == cell_bound(20, 5)
+
+
+def test_the_limit_counts_what_must_fit_in_memory() -> None:
+    assert geometry.enumerable(5000, 2)
+    assert not geometry.enumerable(20_000, 2)
+    assert cell_bound(20_000, 2) <= CELL_LIMIT
+    with pytest.raises(InputError, match="cells times data"):
+        local_minima(np.random.default_rng(0).uniform(size=(20_000, 2)), np.ones(20_000))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0**-40, 1e12])
+def test_the_rank_of_a_fit_does_not_depend_on_units(ratio) -> None:
+    X, y = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 0.0], [3.0, 3.0, 3.0]]), np.array([1.0, 2.0, 4.0])
+    units = np.array([1.0, ratio, ratio**2])
+    w, N = virtual_minimum(X * units, y, [True, True, True])
+    assert N.shape == (3, 1)  # the third datum is the sum of the others
+    assert rank(X * units) == 2
+    np.testing.assert_allclose(X @ (units * w), [4 / 3, 7 / 3, 11 / 3], rtol=1e-12)
+    assert np.abs(w @ N[:, 0]) <= 1e-12 * np.linalg.norm(w)
+    X[2, 2] += 2.0**-30  # and now it is not
+    w, N = virtual_minimum(X * units, y, [True, True, True])
+    assert N.shape == (3, 0)
+    np.testing.assert_allclose(X @ (units * w), y, rtol=1e-6)
+
+
+def test_whether_a_virtual_minimum_is_in_its_cell_is_exact() -> None:
+    # The fit (2, 0) of the first two data lies on the boundary of the third, or just beside it.
+    for tilt, inside in ((0.0, True), (2.0**-50, False), (-(2.0**-50), True)):
+        X = [[1.0, 1.0], [1.0, 0.0], [tilt, 0.3]]
+        assert geometry.meets_cell(X, [2, 2, 1], [True, True, False]) == inside
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 3), (2, 3), (3, 1), (0, 2), (2, 0), (0, 0)])
+def test_a_fit_solves_the_normal_equations(n, k) -> None:
+    # Without data, or without unknowns, these are empty, and matrices of their shapes solve them.
+    rng = np.random.default_rng(0)
+    A = exact.matrix(rng.integers(-3, 4, (n, k)).tolist(), k) if k else fmpz_mat(n, 0)
+    labels = rng.integers(-3, 4, n).tolist()
+    w, N = geometry.minima.fit(A, labels)
+    residual = fmpq_mat(A) * w - fmpq_mat(exact.matrix([[t] for t in labels], 1))
+    assert fmpq_mat(A.transpose()) * residual == fmpq_mat(k, 1)
+    moved = A * N
+    assert moved == fmpz_mat(n, k - A.rank())
+
+
+def test_a_fit_that_only_touches_its_cell_is_no_minimum() -> None:
+    # w = (1, 1, s) fits the first two data; the others want s < -1 and s > -1. Their cell is open.
+    X, y = np.array([[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, -1, -1]]), [1, 1, 1, 1]
+    active = [True, True, False, False]
+    assert active in enumerate_cells(X).patterns.tolist()
+    assert geometry.meets_cell(X, y, active)
+    assert (0, 1) not in [m.support for m in local_minima(X, y)]
+    assert (0, 1) in [m.support for m in local_minima(X, [1, 1.01, 1, 1])]
+    assert not geometry.meets_cell(X, [1, 0.99, 1, 1], active)
+
+
+def test_losses_that_differ_by_rounding_share_a_rank() -> None:
+    assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-13])] == [1, 2, 2, 3]
+    assert [m.rank for m in local_minima(np.eye(2), [1.0, 1.0 + 1e-7])] == [1, 2, 3, 4]
+
+
+def test_deepest_point_by_hand() -> None:
+    t, v = exact.deepest([[1, 0], [0, 1]], [1, 1], [1, 1], 5)
+    assert t == 5
+    assert max(x + 1 + t for x in v) <= 0
+    t, v = exact.deepest([[1], [-1]], [-3, -1], [1, 1], 5)
+    assert (t, v) == (2, [1])
+    t, v = exact.deepest([[1], [-1]], [1, 1], [1, 1], 5)
+    assert (t, v) == (-1, [0])
+
+
+@FEW
+@given(st.integers(0, 10**6))
+def test_deepest_point_is_that_of_a_linear_programme(seed) -> None:
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(1, 9)), int(rng.integers(1, 4))
+    a, b = rng.integers(-3, 4, (m, k)), rng.integers(-4, 5, m)
+    size = rng.integers(1, 4, m)
+    t, v = exact.deepest(a.tolist(), b.tolist(), size.tolist(), 7)
+    found = linprog(
+        np.append(np.zeros(k), -1.0), np.column_stack([a, size]), -b,
+        bounds=[(None, None)] * k + [(None, 7)],
+    )  # fmt: skip
+    assert float(t) == pytest.approx(-found.fun, abs=1e-9)
+    v = [exact.fraction(x) for x in v]
+    for row, c, s in zip(a.tolist(), b.tolist(), size.tolist(), strict=True):
+        assert sum(x * z for x, z in zip(row, v, strict=True)) + c + s * exact.fraction(t) <= 0
+
+
+def test_many_half_spaces_are_as_deep_as_all_of_them_at_once() -> None:
+    rng = np.random.default_rng(0)
+    for k in (1, 2, 3):
+        a = [[fmpq(v) for v in row] for row in rng.integers(-9, 10, (90, k)).tolist()]
+        b = [fmpq(v) for v in rng.integers(-30, 5, 90).tolist()]
+        size = [fmpq(v) for v in rng.integers(1, 9, 90).tolist()]
+        depth, v = exact.deepest(a, b, size, fmpq(7))
+        assert depth == exact._simplex(a, b, size, fmpq(7))[0]
+        inside = [exact.dot(row, v) + c + s * depth for row, c, s in zip(a, b, size, strict=True)]
+        assert max(inside) <= 0

@@ -1,0 +1,58 @@
+"""What the repository shows to its host and to those who cite it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOW = ROOT / ".github" / "workflows" / "book.yml"
+SCRIPTS = ("book", ".ci/run")
+
+
+def test_the_workflow_runs_on_two_systems_what_is_there() -> None:
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+    systems = jobs["test"]["strategy"]["matrix"]["os"]
+    assert sorted(name.split("-")[0] for name in systems) == ["macos", "ubuntu"]
+    called = {job: [step["run"] for step in jobs[job]["steps"] if "run" in step] for job in jobs}
+    assert called == {"test": ["bash .ci/run"], "publish": ["bash book build"]}
+    assert jobs["publish"]["needs"] == "test"
+    for lines in called.values():
+        assert [line for line in lines if not (ROOT / line.split()[1]).is_file()] == []
+
+
+def test_what_is_published_is_what_the_command_builds() -> None:
+    steps = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["publish"]["steps"]
+    (folder,) = (step["with"]["path"] for step in steps if "path" in step.get("with", {}))
+    assert f"{folder}/index.html" in (ROOT / "book").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_the_scripts_ask_for_no_newer_bash_than_that_of_macos(script: str) -> None:
+    """Version 3.2: no arrays by name, no change of case, no reading into an array."""
+    text = (ROOT / script).read_text(encoding="utf-8")
+    newer = re.compile(r"mapfile|readarray|declare -A|local -n|coproc|\$\{\w+(\^|,|@)|&>>|\|&|;;?&")
+    assert newer.findall(text) == []
+    for line in text.splitlines():
+        if re.search(r"\bapt-get (update|install)\b", line) and not line.lstrip().startswith("#"):
+            before = text[: text.index(line)]
+            assert "command -v apt-get" in before, "apt-get is called where it need not be"
+
+
+def test_the_versions_and_titles_of_a_citation_agree() -> None:
+    cite = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    front = (ROOT / "chapters" / "index.md").read_text(encoding="utf-8")
+    (entry,) = re.findall(r"^```bibtex\n(.*?)^```", front, flags=re.MULTILINE | re.DOTALL)
+    bibtex = dict(re.findall(r"(\w+)\s*= \{+(.*?)\}+,?$", entry, flags=re.MULTILINE))
+    library = tomllib.loads((ROOT / "lib" / "pyproject.toml").read_text(encoding="utf-8"))
+    assert cite["version"] == library["project"]["version"]
+    assert bibtex["note"] == f"Version {cite['version']}"
+    assert bibtex["title"] == cite["title"]
+    assert bibtex["author"] == cite["authors"][0]["name"]
+    assert bibtex["year"] == str(cite["date-released"])[:4]
+    assert cite["license"] == "MIT"
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")

@@ -1,0 +1,133 @@
+"""The errata pages are the ledger's, and short."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+
+import pytest
+from reluflow.ledger.cards import errata
+from reluflow.ledger.inventory import load_inventories
+from reluflow.ledger.rows import NOT_REPRODUCED, REFUTED, REPRODUCED, WITH_READING, badge
+from reluflow.ledger.scoreboard import WEIGHTS, Instead, Scoreboard, causes, read
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = [
+    re.compile(pattern)
+    for pattern in (
+        r"\(([A-Z][A-Za-z]*\d?)\)(?!\w)",  # (GF), (A1)
+        r"\b[AB]\d\b(?!\.)",
+        r"\\zeta_\d|\\xi\b|\bm_2\b|\bn_a\b|X_\{\\m..\}|S_[+-]\^\{\\zeta\}",
+    )
+]
+"""What a paper gives a name: its assumptions, and the constants of Min et al."""
+PAGES = sorted((ROOT / "chapters" / "errata").glob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple:
+    return read(ROOT / "chapters")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_asks_for_the_errata_of_its_paper(page: Path) -> None:
+    assert f"```{{errata}} {page.stem}\n```" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", [page.stem for page in PAGES])
+def test_a_page_defines_what_its_statements_name(paper: str, rows: tuple) -> None:
+    """It can be sent alone: (Init), A1, zeta_1 and their like stand in front."""
+    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
+    mine = tuple(row for row in rows if row.claim.paper == paper)
+    told = {row.claim.id: Instead("", "a slip", "part") for row in mine}
+    html = errata(Scoreboard(of_paper, mine, "errata"), told)
+    stands, setting, *_ = html.split("</section>")
+    assert stands.startswith('<section class="stands">')
+    assert setting.startswith('<section class="setting">')
+    says = " ".join(row.claim.says for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED))
+    for names in NAMES:
+        assert set(names.findall(says)) <= set(names.findall(setting))
+
+
+def test_two_papers_of_one_year_are_told_apart_in_print() -> None:
+    text = (ROOT / "chapters" / "references.bib").read_text(encoding="utf-8")
+    years = dict(re.findall(r"@\w+\{(\w+),.*?year\s*= \{(\w+)\}", text, flags=re.DOTALL))
+    firsts = re.findall(r"author\s*= \{(\w+),", text)
+    assert len(set(zip(firsts, years.values(), strict=True))) == len(years)
+    labels = {each.paper: each.label for each in load_inventories() if not each.ours}
+    assert {paper: label.split()[-1] for paper, label in labels.items()}.items() <= years.items()
+    assert len(labels) == len(PAGES)
+
+
+@pytest.mark.parametrize("paper", [page.stem for page in PAGES])
+def test_what_fell_stands_there_with_its_counterexample_and_what_held_does_not(
+    paper: str, rows: tuple
+) -> None:
+    of_paper = tuple(each for each in load_inventories() if each.paper == paper)
+    ours = {claim.id for each in of_paper if each.ours for claim in each.claims}
+    mine = tuple(row for row in rows if row.claim.paper == paper)
+    told = {row.claim.id: Instead(row.claim.id, row.claim.id, "part") for row in mine}
+    whole = errata(Scoreboard(of_paper, mine, "errata"), told)
+    assert whole.count("<section") == whole.count("</section>")
+    stands, _, html = whole.partition("</section>")
+    for row in (row for row in mine if row.claim.id not in ours and row.claim.kind == "theorem"):
+        assert (f'#{row.claim.anchor}"' in stands) == (row.verdict == REPRODUCED), row.claim.id
+    for row in mine:
+        fell = row.verdict in (REFUTED, NOT_REPRODUCED)
+        named = f'#{row.claim.anchor}"' in html
+        stands = (fell or row.verdict == WITH_READING) and row.claim.id not in ours
+        assert named == stands, row.claim.id
+        assert not stands or f"{escape(row.claim.at)} (<a" in html, row.claim.id
+        told_apart = f"{row.claim.id}</a>)</strong> {badge(row.verdict)}" in html
+        assert told_apart == (stands and fell), row.claim.id
+    order = (REFUTED, NOT_REPRODUCED, WITH_READING)
+    theirs = [row for verdict in order for row in mine if row.verdict == verdict]
+    anchors = [f"#{row.claim.anchor}" for row in theirs if row.claim.id not in ours]
+    assert re.findall(r'href="[^"]*(#[^"]*)"', html) == anchors
+    assert html.count('class="counterexample"') == sum(row.verdict == REFUTED for row in mine)
+    fallen = [row for row in mine if row.verdict in (REFUTED, NOT_REPRODUCED)]
+    assert html.count("<em>Claimed:</em>") == sum(row.claim.id not in ours for row in fallen)
+
+
+def test_claims_with_one_sentence_share_an_erratum_with_one_counterexample(rows: tuple) -> None:
+    mine = tuple(row for row in rows if row.claim.paper == "vardi2022margin")
+    fell = [row.claim.id for row in mine if row.verdict == REFUTED]
+    of_paper = tuple(each for each in load_inventories() if each.paper == "vardi2022margin")
+    told = dict.fromkeys(fell, Instead("true if $a < b$", "one sign", "theorem"))
+    html = errata(Scoreboard(of_paper, mine), told)
+    assert (
+        f"{len(fell)} are false as stated, from 1 cause: a numbered statement is false (1)" in html
+    )
+    assert html.count('class="erratum"') == html.count('class="counterexample"') == 1
+    assert html.count("true if") == 1
+    assert html.count("<em>Claimed:</em>") == len([id for id in fell if ".ours." not in id])
+    assert r"\(a &lt; b\)" in html
+
+
+def test_the_heaviest_comes_first_and_one_cause_stands_together(rows: tuple) -> None:
+    mine = tuple(row for row in rows if row.claim.paper == "lee2022support")
+    fell = [row.claim.id for row in mine if row.verdict == REFUTED]
+    weights = ["misprint", "theorem", "remark", "part"] * len(fell)
+    told = {id: Instead(f"{id}!", f"cause {k % 3}", weights[k]) for k, id in enumerate(fell)}
+    of_paper = tuple(each for each in load_inventories() if each.paper == "lee2022support")
+    html = errata(Scoreboard(of_paper, mine), told)
+    shown = [told[id] for id in re.findall(r"<em>Instead:</em> ([^!]+)!", html)]
+    assert sorted(each.sentence for each in shown) == sorted(f"{id}!" for id in fell)
+    found = causes(told, fell)
+    order = list(dict.fromkeys(each.cause for each in shown))
+    assert [each.cause for each in shown] == sorted((each.cause for each in shown), key=order.index)
+    ranks = [list(WEIGHTS).index(found[cause]) for cause in order]
+    assert ranks == sorted(ranks)
+    assert all(found[each.cause] == "theorem" for each in shown)
+
+
+def test_a_cause_is_counted_once_with_its_heaviest_weight() -> None:
+    told = {
+        "a": Instead("", "one sign", "remark"),
+        "b": Instead("", "one sign", "part"),
+        "c": Instead("", "a constant", "misprint"),
+    }
+    assert causes(told, "abc") == {"one sign": "part", "a constant": "misprint"}
+    assert causes(told, "a") == {"one sign": "remark"}
+    assert causes(told, "x") == {}

@@ -1,0 +1,1133 @@
+"""The ledger: evidence, verdicts, rows in notebooks, the scoreboard and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nbclient import NotebookClient
+from reluflow import ledger, pages
+from reluflow.ledger import (
+    Counterexample,
+    Evidence,
+    LedgerError,
+    Reading,
+    bound,
+    deviation,
+    fact,
+    note,
+    with_this_seed,
+)
+from reluflow.ledger.__main__ import main
+from reluflow.ledger.evidence import as_instance, from_json, printed, recorded, sentence, to_json
+from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
+from reluflow.ledger.rows import COLOURS, RECORD, Ledger, Row, mathematics, row_from_record
+from reluflow.places import CHAPTERS
+
+PRINTED = next(iter(claims_by_id(load_inventories())["sv.ex5.1.a"].limits))
+HOLDS = fact("support", (0, 1), (0, 1))
+FAILS = fact("rank", 2, 1)
+SECOND = bound("loss above the minimum", 0.25, "<=", 0.0, "loss")
+CASE = Counterexample({"X": [[1, 0]]}, {"A1": True}, (FAILS,), (SECOND,), "a plain loop")
+READING = Reading("small means |w₀| ≤ δ", "nothing is claimed")
+
+floats = st.floats(allow_nan=False, allow_infinity=False)
+finite = st.one_of(st.integers(-(10**20), 10**20), st.fractions(), floats)
+near_one = st.floats(0.999, 1.001)
+texts = st.text(min_size=1, max_size=30).filter(lambda s: s.strip())
+
+
+def claim_of(kind: str = "theorem", within: float | None = None) -> Claim:
+    """A claim whose measured values are held against one limit, or one that stands nowhere."""
+    limits = None if within is None else {"…": Limit("<=", within)}
+    return Claim("sv.x.1", "paper", "Figure <i>1</i>", kind, "a < <b>b</b> & c", limits)
+
+
+def book(kind: str = "theorem", within: float | None = None) -> Ledger:
+    claim = claim_of(kind, within)
+    return Ledger("paper", {claim.id: claim})
+
+
+def notebook(path: Path, rows: list[Row], executed: bool = True) -> Path:
+    """A notebook file whose cells show these rows, written as Jupyter writes it."""
+    cells = []
+    for number, row in enumerate(rows, start=1):
+        cell = nbformat.v4.new_code_cell("...", execution_count=number if executed else None)
+        cell["id"] = f"cell-{number}"
+        data = json.loads(json.dumps(row._repr_mimebundle_()))
+        cell["outputs"] = [nbformat.v4.new_output("display_data", data=data)]
+        cells.append(cell)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    return path
+
+
+def edited(path: Path, old: str, new: str) -> Path:
+    """The notebook after somebody changed its file with an editor."""
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+# Evidence
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1e-7, np.float64(1e-6), Fraction(1, 10**7)])
+def test_a_deviation_holds_up_to_its_tolerance(value: object) -> None:
+    row = book(within=1e-6).settle("sv.x.1", [deviation("distance", value, "in w")])
+    assert row.verdict == "reproduced"
+
+
+@pytest.mark.parametrize("value", [1.0000001e-6, 1, math.inf, math.nan, Fraction(2, 10**6)])
+def test_a_deviation_fails_beyond_its_tolerance(value: object) -> None:
+    with pytest.raises(LedgerError, match="evidence fails"):
+        book(within=1e-6).settle("sv.x.1", [deviation("distance", value, "in w")])
+
+
+@given(st.sampled_from(["<", "<=", ">", ">="]), floats)
+def test_nan_never_holds(op: str, limit: float) -> None:
+    assert not recorded(bound("slack", math.nan, op, limit, "")).holds
+
+
+@pytest.mark.parametrize(
+    ("op", "outcomes"),
+    [("<", (1, 0, 0)), ("<=", (1, 1, 0)), (">", (0, 0, 1)), (">=", (0, 1, 1))],
+)
+def test_a_bound_compares_value_with_limit(op: str, outcomes: tuple[int, int, int]) -> None:
+    assert tuple(bound("b", v, op, 2, "").holds for v in (1, 2, 3)) == outcomes
+
+
+@given(
+    st.sampled_from(["<", "<=", ">", ">="]),
+    st.one_of(
+        st.tuples(finite, finite),
+        st.tuples(near_one, near_one),
+        near_one.map(lambda x: (x, x)),
+        st.tuples(st.floats(-1e-8, 1e-8), st.floats(-1e-8, 1e-8)),
+    ),
+)
+def test_rounding_a_bound_never_changes_its_outcome(op: str, numbers: tuple) -> None:
+    exact = bound("b", numbers[0], op, numbers[1], "")
+    rounded = recorded(exact)
+    assert rounded.holds == exact.holds
+    for before, after in ((exact.value, rounded.value), (exact.limit, rounded.limit)):
+        if isinstance(before, float):
+            assert after == float(f"{after:.3e}") or abs(after) > 1.79e308
+            clipped = rounded.clipped and before == exact.value
+            assert (
+                clipped or math.isinf(after) or abs(after - before) <= 1e-3 * abs(before) + 1e-320
+            )
+        else:
+            assert after == before
+
+
+@given(st.floats(0, 1e-3), st.sampled_from([0.0, 1e-12, 1e-9, 1e-6, 0.05]))
+def test_rounding_a_deviation_keeps_outcome_and_tolerance(value: float, tolerance: float) -> None:
+    instead = None if value <= tolerance else "something else"
+    claims = book("figure", tolerance)
+    row = claims.settle("sv.x.1", [deviation("d", value, "")], instead=instead)
+    item = row.evidence[0]
+    assert item.holds == (value <= tolerance)
+    assert item.limit == tolerance
+    assert item.value == float(f"{item.value:.3e}")
+    assert item.value >= value or not item.clipped
+
+
+@given(st.floats(0, 1e-10), st.floats(0, 1e-10))
+def test_rounding_errors_leave_the_same_record(one: float, other: float) -> None:
+    rows = [book(within=1e-6).settle("sv.x.1", [deviation("d", v, "in w")]) for v in (one, other)]
+    assert rows[0].record() == rows[1].record()
+    assert "at most 1e-9 in w (needs ≤ 1e-6)" in sentence(rows[0].evidence[0])
+    low = [recorded(bound("least", -v, ">=", -1e-6, "")) for v in (one, other)]
+    assert low[0] == low[1]
+    assert "at least -1e-9" in sentence(low[0])
+
+
+def test_a_tick_never_stands_beside_needs_false() -> None:
+    assert sentence(fact("x leaves", False, False)) == "x leaves: false, as it must be"
+    assert sentence(fact("x leaves", True, True)) == "x leaves: true, as it must be"
+    assert sentence(fact("x leaves", True, False)) == "x leaves: true (must be false)"
+
+
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
+@pytest.mark.parametrize("limit", [1e-9, 1.23406e-12, 1.23404e-12])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99999, 1.0])
+def test_a_tiny_limit_is_kept_apart_from_a_tiny_value(op: str, limit: float, share: float) -> None:
+    sign = 1 if op in ("<", "<=") else -1
+    exact = bound("b", sign * share * limit, op, sign * limit, "")
+    item = recorded(exact)
+    assert item.holds == exact.holds
+    assert abs(item.value) >= abs(exact.value) or not item.clipped
+
+
+def test_the_sign_of_a_small_number_is_not_rounded_away() -> None:
+    assert recorded(bound("slack", 3e-12, ">", 0, "")).value == 3e-12
+    assert recorded(bound("excess", -3e-12, "<=", 0, "")).value == -3e-12
+
+
+@given(st.one_of(finite, st.just(math.inf), st.just(math.nan)), finite)
+def test_evidence_returns_from_its_json(value: float, limit: float) -> None:
+    pieces = [note("n", (value, "text", True)), fact("f", (1, Fraction(1, 3)), (1, Fraction(1, 2)))]
+    pieces.append(recorded(bound("b", value, "<=", limit, "u")))
+    for item in pieces:
+        data = json.loads(json.dumps(to_json(item, "measured"), allow_nan=False))
+        again = to_json(from_json(data), "measured")
+        assert again == data
+        assert sentence(from_json(data)) == sentence(item)
+        if item.decides:
+            assert from_json(data).holds == item.holds
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: deviation("d", -1e-9, ""), "must not be negative"),
+        (lambda: deviation("d", True, ""), "one real number"),
+        (lambda: deviation("d", np.zeros(2), ""), "one real number"),
+        (lambda: deviation(" ", 1, ""), "needs a text"),
+        (lambda: deviation("d", 1, None), "needs its unit"),
+        (lambda: fact("f", 1.0, 1), "must be exact"),
+        (lambda: fact("f", (1, 2.0), (1, 2)), "must be exact"),
+        (lambda: fact("f", 1, True), "different type"),
+        (lambda: fact("f", (1, (True,)), (1, (1,))), "different type"),
+        (lambda: fact("f", "1", 1), "different type"),
+        (lambda: bound("b", 1, "==", 1, ""), "one of < <= > >="),
+        (lambda: bound("b", 1, "<", math.nan, ""), "must be finite"),
+        (lambda: note("n", None), "one real number"),
+    ],
+)
+def test_evidence_that_says_nothing_is_refused(make: object, message: str) -> None:
+    with pytest.raises(LedgerError, match=message):
+        make()
+
+
+def test_facts_take_numpy_values_and_tell_orders_and_lengths_apart() -> None:
+    assert fact("f", np.array([0, 1]), (0, 1)).holds
+    assert fact("f", np.bool_(True), True).holds
+    assert not fact("f", (1, 0), (0, 1)).holds
+    assert not fact("f", (0,), (0, 1)).holds
+
+
+# Verdicts
+
+
+@given(
+    st.sampled_from(["theorem", "figure", "example", "table", "text"]),
+    st.lists(st.sampled_from([HOLDS, FAILS, note("seed", 1)]), max_size=4),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_verdict_is_computed(
+    kind: str, evidence: list, reading: bool, case: bool, instead: bool
+) -> None:
+    deciding = [item for item in evidence if item.decides]
+    expected = None
+    if deciding and FAILS not in evidence and not case and not instead:
+        expected = "reproduced-with-reading" if reading else "reproduced"
+    elif FAILS in evidence and case and not instead:
+        expected = "refuted"
+    elif FAILS in evidence and instead and not case and kind != "theorem":
+        expected = "not-reproduced"
+    claims = book(kind)
+    arguments = {
+        "reading": READING if reading else None,
+        "counterexample": CASE if case else None,
+        "instead": "something else" if instead else None,
+    }
+    if expected is None:
+        with pytest.raises(LedgerError):
+            claims.settle("sv.x.1", evidence, **arguments)
+        assert not claims.settled
+        return
+    row = claims.settle("sv.x.1", evidence, **arguments)
+    assert row.verdict == expected
+    assert row_from_record(row.record(), claims.claims).verdict == expected
+
+
+def test_no_argument_sets_a_verdict() -> None:
+    with pytest.raises(TypeError):
+        book().settle("sv.x.1", [HOLDS], verdict="reproduced")
+
+
+@pytest.mark.parametrize(
+    ("evidence", "arguments", "message"),
+    [
+        ([deviation("d", 0, "")], {}, "no limit for 'd'"),
+        (HOLDS, {}, "must be a list"),
+        ([1.0], {}, "must be a list"),
+        ([], {}, "notes decide nothing"),
+        ([note("n", 1)], {}, "notes decide nothing"),
+        ([HOLDS], {"reading": "mine"}, "no Reading"),
+        ([FAILS], {"counterexample": {"X": 1}}, "no Counterexample"),
+        ([FAILS], {}, "give a counterexample"),
+        ([FAILS], {"instead": "other"}, "give a counterexample"),
+        ([FAILS], {"instead": "other", "counterexample": CASE}, "not both"),
+        ([HOLDS], {"counterexample": CASE}, "all the evidence holds"),
+        ([HOLDS], {"instead": "other"}, "all the evidence holds"),
+    ],
+)
+def test_what_cannot_be_settled(evidence: object, arguments: dict, message: str) -> None:
+    claims = book("theorem")
+    with pytest.raises(LedgerError, match=message) as caught:
+        claims.settle("sv.x.1", evidence, **arguments)
+    assert "\n" not in str(caught.value)
+    assert not claims.settled
+    assert claims.settle("sv.x.1", [HOLDS]).verdict == "reproduced"
+
+
+NAMED = {
+    "gap": Limit("<=", 0.05),
+    "time at x = …": Limit(">", Fraction(1, 4), "the bar"),
+    "ratio": Limit("<", None),
+    "sum: instances that break it": Limit("rounding", 1e-9),
+}
+
+
+def test_limits_are_those_of_the_inventory_and_no_wider() -> None:
+    items = (
+        deviation("gap", 0.01, ""),
+        bound("time at x = 7", 0.5, ">", 0.25, "s"),
+        bound("ratio", 1.0, "<", 1.3127, ""),
+        bound("a sign", 1.0, ">", 0, ""),
+        fact("sum: instances that break it", 0, 0, tried=9, rounding=1e-9),
+    )
+    kept = held(items, NAMED, "x")
+    assert [item.holds for item in kept] == [True] * 5
+    assert kept[0].limit == 0.05
+    assert kept[1].after == "the bar"
+    assert kept[2:] == items[2:]
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (bound("gap", 0.01, "<=", 0.5, ""), "held against ≤ 0.5, and the inventory says ≤ 0.05"),
+        (bound("gap", 0.01, "<", 0.05, ""), "held against < 0.05"),
+        (bound("time at x = 7", 0.5, ">", 0.2, "s"), "the inventory says > 1/4"),
+        (bound("ratio", 1.0, "<=", 1.3127, ""), "the inventory says < measured"),
+        (bound("other", 1.0, "<=", 2, ""), "no limit for 'other'"),
+        (deviation("other", 1.0, ""), "no limit for 'other'"),
+        (deviation("ratio", 1.0, ""), "held against"),
+        (fact("sum: instances that break it", 0, 0, rounding=1e-3), "held against rounding 0.001"),
+        (fact("it: instances that break it", 0, 0, rounding=1e-9), "no limit"),
+    ],
+)
+def test_a_limit_that_the_inventory_does_not_have_is_refused(item: Evidence, message: str) -> None:
+    with pytest.raises(LedgerError, match=re.escape(message)):
+        held((item,), NAMED, "x")
+
+
+def test_a_counterexample_is_held_against_the_limits_too() -> None:
+    case = Counterexample({"x": 1}, {"A1": True}, (deviation("d", 9, ""),), (SECOND,), "a loop")
+    row = book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=case)
+    assert row.verdict == "refuted"
+    wide = replace(case, breaks=(bound("d", 9, "<=", 1.0, ""),))
+    with pytest.raises(LedgerError, match=r"the inventory says ≤ 0.05"):
+        book("figure", 0.05).settle("sv.x.1", [FAILS], counterexample=wide)
+
+
+def test_the_evidence_of_a_counterexample_is_rounded_and_its_instance_is_not() -> None:
+    third = bound("loss above the minimum", 1 / 3, "<=", 0, "loss")
+    case = Counterexample({"x": 1 / 3}, {"A1": True}, (FAILS,), (third,), "a loop")
+    record = book().settle("sv.x.1", [FAILS], counterexample=case).record()["counterexample"]
+    assert record["recheck"][0]["value"] == 0.3333
+    assert record["instance"][0]["value"] == 1 / 3
+
+
+def test_what_appeared_instead_must_have_appeared() -> None:
+    row = book("figure").settle("sv.x.1", [FAILS], instead=[HOLDS, note("seed", 3)])
+    assert row.verdict == "not-reproduced"
+    assert [item["role"] for item in row.record()["evidence"]] == ["measured", "instead", "instead"]
+    for instead in ([FAILS], "", " ", []):
+        with pytest.raises(LedgerError, match="instead"):
+            book("figure").settle("sv.x.1", [FAILS], instead=instead)
+
+
+def test_each_claim_is_settled_once_and_ledgers_share_nothing() -> None:
+    claims = ledger.open("lee2022support")
+    for call in (
+        lambda: claims.settle("sv.thm3.6", [HOLDS]),
+        lambda: claims.out_of_reach("sv.lemF.1", "no computation"),
+        lambda: claims.not_applicable("sv.ex5.2", "other data"),
+    ):
+        call()
+        with pytest.raises(LedgerError, match="settled already"):
+            call()
+    assert repr(claims).startswith("<ledger of lee2022support: 3 of ")
+    assert ledger.open("lee2022support").settle("sv.thm3.6", [HOLDS]).verdict == "reproduced"
+
+
+def test_unknown_names_are_refused_with_the_nearest_one() -> None:
+    claims = ledger.open("lee2022support")
+    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33'.*did you mean 'sv.thm4.3'"):
+        claims.settle("sv.thm4.33", [HOLDS])
+    with pytest.raises(LedgerError, match=r"no claim 'ma.thm3.2' in the inventory of lee2022"):
+        claims.settle("ma.thm3.2", [HOLDS])
+    with pytest.raises(LedgerError, match="no paper 'lee2022'"):
+        ledger.open("lee2022")
+
+
+def test_verdicts_without_evidence_need_a_reason() -> None:
+    assert book().out_of_reach("sv.x.1", "a limit of limits").verdict == "out-of-reach"
+    assert book().not_applicable("sv.x.1", "own data").verdict == "not-applicable"
+    for why in ("", " ", None):
+        with pytest.raises(LedgerError, match="says why"):
+            book().out_of_reach("sv.x.1", why)
+
+
+def test_a_claim_about_an_experiment_applies_where_the_experiment_was_run() -> None:
+    def build(run: int, limit: int) -> dict[str, object]:
+        return {"evidence": [bound("steps", run, "<=", limit, "")], "reading": READING}
+
+    assert book().settle_with("sv.x.1", 3, build, 4).verdict == "reproduced-with-reading"
+    assert book().settle_with("sv.x.1", None, build, 4).verdict == "not-applicable"
+    with pytest.raises(LedgerError, match="evidence fails"):
+        book().settle_with("sv.x.1", 0, build, -1)
+    few = book().settle_with("sv.x.1", 3, lambda run: [bound("steps", run, "<=", 4, "")])
+    assert few.verdict == "reproduced"
+
+
+def test_what_appears_instead_may_be_made_of_what_failed() -> None:
+    both = [bound("steps", -3, "<=", 0, ""), deviation("gap", 2e-9, "|w|")]
+    found = book("figure", 1e-9).settle("sv.x.1", both, instead=with_this_seed)
+    assert found.verdict == "not-reproduced"
+    assert found.instead[0].value == "with this seed it is otherwise: gap"
+    held = book("figure", 1e-8).settle("sv.x.1", both, instead=with_this_seed)
+    assert (held.verdict, held.instead) == ("reproduced", ())
+
+
+# Counterexamples
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"instance": {}}, "needs an instance"),
+        ({"instance": {"X": [[math.nan]]}}, "must be finite"),
+        ({"assumptions": {}}, "needs the assumptions"),
+        ({"assumptions": {"A1": True, "A2": False}}, "does not satisfy assumption 'A2'"),
+        ({"assumptions": {"A1": 1}}, "true or false"),
+        ({"recheck": ()}, "needs a recheck"),
+        ({"route": " "}, "needs a recheck and the route"),
+        ({"breaks": (HOLDS,)}, "breaks nothing"),
+        ({"breaks": (FAILS, HOLDS)}, "breaks nothing"),
+        ({"recheck": (HOLDS,)}, "breaks nothing"),
+        ({"breaks": ()}, "not a note"),
+        ({"recheck": (note("n", 1),)}, "not a note"),
+        ({"recheck": (bound("b", math.nan, "<", 1, ""),)}, "is NaN"),
+        ({"recheck": (fact("rank", 3, 1),)}, "name the route"),
+        ({"breaks": FAILS}, "must be a list"),
+    ],
+)
+def test_a_counterexample_that_shows_nothing_is_refused(change: dict, message: str) -> None:
+    whole = {
+        "instance": {"X": [[1, 0]]},
+        "assumptions": {"A1": True},
+        "breaks": (FAILS,),
+        "recheck": (SECOND,),
+        "route": "a plain loop",
+    }
+    assert book().settle("sv.x.1", [FAILS], counterexample=Counterexample(**whole)).verdict
+    with pytest.raises(LedgerError, match=message):
+        book().settle("sv.x.1", [FAILS], counterexample=Counterexample(**whole | change))
+
+
+def test_the_second_route_cannot_be_left_out() -> None:
+    with pytest.raises(LedgerError, match="needs a recheck"):
+        Counterexample({"X": 1}, {"A1": True}, (FAILS,))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_instances_are_printed_exactly(value: float) -> None:
+    assert float(printed(value)) == value
+    assert printed(as_instance(np.array([value]), "x")) == f"[{printed(value)}]"
+    assert len(printed(value)) <= len(repr(value))
+
+
+def test_instances_are_printed_compactly_and_in_their_order() -> None:
+    X = np.array([[1.0, 0.5], [1e-7, -3.0]])
+    instance = {"y": [Fraction(1, 3), 2], "X": X, "case": "relu", "w": np.float32(0.1)}
+    case = Counterexample(instance, {"z": np.bool_(True), "a": True}, (FAILS,), (SECOND,), "loop")
+    X[0, 0] = 9
+    row = book().settle("sv.x.1", [FAILS], counterexample=case)
+    again = row_from_record(json.loads(json.dumps(row.record(), sort_keys=True)), book().claims)
+    for shown in (row, again):
+        assert shown.counterexample.lines() == [
+            "y = [1/3, 2]",
+            "X = [[1, 0.5], [1e-7, -3]]",
+            "case = relu",
+            "w = 0.10000000149011612",
+        ]
+        assert list(shown.counterexample.assumptions) == ["z", "a"]
+
+
+# The row in a notebook
+
+
+class _Words(HTMLParser):
+    """The text, the tags and the ids of a piece of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.words, self.tags, self.ids, self.links = "", [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.links += [value for name, value in attrs if name == "href"]
+
+
+def test_a_row_shows_claim_verdict_evidence_and_counterexample() -> None:
+    claims = ledger.open("lee2022support")
+    free = replace(claims.claims["sv.thm4.3"], limits={"distance": Limit("<=", 1e-6)})
+    claims = replace(claims, claims={free.id: free})
+    evidence = [deviation("distance", 0.2, "in w"), note("seed", 7)]
+    row = claims.settle("sv.thm4.3", evidence, READING, CASE)
+    shown = row._repr_mimebundle_()
+    assert set(shown) == {"text/plain", "text/html", RECORD}
+    page = _Words(shown["text/html"])
+    assert page.ids == ["claim-sv-thm4-3"]
+    assert _Words(mathematics(row.claim.says)).words in page.words
+    for text in (shown["text/plain"], page.words):
+        for part in (
+            "sv.thm4.3",
+            "Theorem 4.3",
+            "refuted",
+            "✗ distance: ≈0.2000 in w (needs ≤ 1e-6)",
+            "· seed: 7",
+            "X = [[1, 0]]",
+            "✓ A1",
+            "✗ rank: 2 (needs = 1)",
+            "✗ loss above the minimum: ≈0.2500 loss (needs ≤ 0)",
+            "a plain loop",
+            READING.taken,
+            READING.others,
+        ):
+            assert part in text, part
+    assert f"background:{COLOURS['refuted']}" in shown["text/html"]
+    assert shown[RECORD]["evidence"][0]["value"] == 0.2
+
+
+@given(texts, texts, texts)
+def test_markup_in_any_text_is_shown_and_not_obeyed(one: str, two: str, three: str) -> None:
+    one, two, three = (f"{t}<script>&lt;'\"</script>" for t in (one, two, three))
+    case = Counterexample({one: two}, {two: True}, (fact(three, one, one + two),), (SECOND,), one)
+    row = book().settle("sv.x.1", [fact(one, 1, 2, two)], Reading(two, three), case)
+    html = _Words(row._repr_mimebundle_()["text/html"])
+    assert not {"script", "b", "i"} & set(html.tags)
+    squeezed = html.words.replace("\r\n", "\n").replace("\r", "\n")
+    for text in (one, two, three, "a < <b>b</b> & c", "Figure <i>1</i>"):
+        assert text.replace("\r\n", "\n").replace("\r", "\n") in squeezed
+
+
+@given(texts, st.floats(0, 1), st.one_of(finite, texts, st.booleans()))
+def test_a_row_returns_from_its_record(what: str, value: float, context: object) -> None:
+    claims = book(within=1.0)
+    found = [deviation(what, value, "u"), note(what, context)]
+    row = claims.settle("sv.x.1", found, READING)
+    data = json.loads(json.dumps(row.record(), sort_keys=True))
+    assert row_from_record(data, claims.claims)._repr_mimebundle_() == row._repr_mimebundle_()
+
+
+def test_no_row_depends_on_the_run() -> None:
+    shown = [
+        book().settle("sv.x.1", [FAILS], counterexample=CASE)._repr_mimebundle_() for _ in range(2)
+    ]
+    assert shown[0] == shown[1]
+
+
+def settled() -> list[Row]:
+    """Rows of every verdict."""
+    claims = ledger.open("lee2022support")
+    return [
+        claims.settle("sv.ex5.1.a", [deviation(PRINTED, 2e-8, "in w")]),
+        claims.settle("sv.prop4.4", [HOLDS], reading=READING),
+        claims.settle("sv.thm4.3", [FAILS], counterexample=CASE),
+        claims.settle("sv.fig1", [FAILS], instead="five components"),
+        claims.out_of_reach("sv.lemF.5", "a proof"),
+        claims.not_applicable("sv.ex5.2", "own data"),
+    ]
+
+
+def test_rows_are_read_from_notebooks_with_chapter_and_cell(tmp_path: Path) -> None:
+    rows = settled()
+    notebook(tmp_path / "01_one.ipynb", rows[:2])
+    notebook(tmp_path / "02_two.ipynb", rows[2:])
+    found = {row.claim.id: row for row in ledger.read(tmp_path)}
+    assert list(found) == [i for i in ledger.open("lee2022support").claims if i in found]
+    assert len(found) == len(rows)
+    for row in rows:
+        assert found[row.claim.id].record() == json.loads(json.dumps(row.record()))
+    assert (found["sv.thm4.3"].chapter, found["sv.thm4.3"].cell) == ("02_two.ipynb", "cell-1")
+    both = [tmp_path / "02_two.ipynb", tmp_path]
+    assert len(ledger.read(both)) == len(rows)
+    assert len(ledger.read(str(tmp_path / "01_one.ipynb"))) == 2
+
+
+def chapter_with_sections(folder: Path, rows: list[Row]) -> Path:
+    """Write a chapter's page with the first row, and the others into two sections."""
+    (folder / "05_five").mkdir()
+    notebook(folder / "05_five" / "tables.ipynb", rows[1:3])
+    notebook(folder / "05_five" / "balance.ipynb", rows[3:])
+    return notebook(folder / "05_five.ipynb", rows[:1])
+
+
+def test_the_rows_of_sections_are_those_of_their_folder(tmp_path: Path) -> None:
+    rows = settled()
+    chapter_with_sections(tmp_path, rows)
+    where = {row.claim.id: row.chapter for row in ledger.read(tmp_path)}
+    assert len(where) == len(rows)
+    assert where[rows[0].claim.id] == "05_five.ipynb"
+    assert where[rows[1].claim.id] == "05_five/tables.ipynb"
+    inside = ledger.read(tmp_path / "05_five")
+    assert {row.claim.id: row.chapter for row in inside} == {
+        row.claim.id: where[row.claim.id] for row in rows[1:]
+    }
+    notebook(tmp_path / "05_five" / "again.ipynb", rows[:1])
+    message = r"^05_five.ipynb, cell .* is settled already in 05_five/again.ipynb, cell cell-"
+    with pytest.raises(LedgerError, match=message):
+        ledger.read(tmp_path)
+
+
+def test_links_start_at_the_page_that_shows_them(tmp_path: Path) -> None:
+    rows = settled()
+    chapter_with_sections(tmp_path, rows)
+    expected = {
+        "": ("05_five.html", "05_five/tables.html", "05_five/balance.html"),
+        "05_five": ("../05_five.html", "tables.html", "balance.html"),
+        "06_six": ("../05_five.html", "../05_five/tables.html", "../05_five/balance.html"),
+    }
+    for folder, places in expected.items():
+        links = _Words(ledger.findings(ledger.scoreboard(tmp_path, folder), {}).html).links
+        by_claim = {link.split("#")[1]: link.split("#")[0] for link in links}
+        found = [by_claim[row.claim.anchor] for row in (rows[0], rows[1], rows[3])]
+        assert tuple(found) == places
+
+
+def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[ledger.Scoreboard.__module__], "CHAPTERS", tmp_path)
+    rows = settled()
+    chapter_with_sections(tmp_path, rows)
+    claims = ledger.open("lee2022support")
+    claims.settle("sv.lem3.2", [HOLDS])
+    board = ledger.summary(claims, "05_five")
+    ids = [row.claim.id for row in board.rows]
+    assert ids == [id for id in claims.claims if id in ids]
+    assert set(ids) == {row.claim.id for row in rows[1:]} | {"sv.lem3.2"}
+    links = _Words(ledger.findings(board, {}).html).links
+    assert "#claim-sv-lem3-2" in links
+    assert "05_five/tables.html#claim-sv-thm4-3" in links
+    other = ledger.open("lee2023magnitude")
+    assert ledger.summary(other, "05_five").rows == ()
+    claims.settle("sv.thm4.3", [FAILS], counterexample=CASE)
+    with pytest.raises(LedgerError, match=r"sv.thm4.3 is settled in 05_five/tables.ipynb, too"):
+        ledger.summary(claims, "05_five")
+
+
+def test_what_a_chapter_finds(tmp_path: Path) -> None:
+    """What falls comes first, each with a sentence, and every claim is linked and counted."""
+    chapter_with_sections(tmp_path, settled())
+    board = ledger.scoreboard(tmp_path)
+    told = {"sv.thm4.3": "Only for $x > 0$."}
+    found = ledger.findings(board, told)
+    words = _Words(found.html)
+    assert r"Only for \(x > 0\)." in words.words
+    assert READING.taken not in words.words  # what holds with a reading is one line of links
+    fell = next(row.claim.says for row in board.rows if row.claim.id == "sv.fig1")
+    assert f"  Claimed: {fell}" in found.text.splitlines()
+    assert words.links == [
+        "05_five/tables.html#claim-sv-thm4-3",
+        "05_five/balance.html#claim-sv-fig1",
+        "05_five/tables.html#claim-sv-prop4-4",
+        "05_five.html#claim-sv-ex5-1-a",
+    ]
+    assert found.text.splitlines()[:2] == [
+        "sv.thm4.3 | Theorem 4.3, eqs (7)-(8) | refuted", "  Only for $x > 0$.",
+    ]  # fmt: skip
+    assert found.text.endswith("reproduced as stated: sv.ex5.1.a")
+    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33' in the inventory"):
+        ledger.findings(board, {"sv.thm4.33": "A slip."})
+
+
+def test_claims_with_one_sentence_stand_together(tmp_path: Path) -> None:
+    claims = ledger.open("lee2022support")
+    for id in ("sv.thm4.3", "sv.thm3.6", "sv.lem4.5"):
+        claims.settle(id, [FAILS], counterexample=CASE)
+    claims.settle("sv.prop4.4", [HOLDS], reading=READING)
+    told = dict.fromkeys(["sv.thm4.3", "sv.thm3.6", "sv.prop4.4"], "Only for some.")
+    lines = ledger.findings(ledger.summary(claims), told).text.splitlines()
+    heads = [line.split(" | ")[0] for line in lines if not line.startswith("  ")]
+    held = "reproduced-with-reading as its card says: sv.prop4.4"
+    assert heads == ["sv.thm3.6, sv.thm4.3", "sv.lem4.5", held]
+
+
+def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
+    claims = ledger.open("lee2022support")
+    for row in settled()[:3]:
+        claims.settled[row.claim.id] = row
+    bar = ledger.verdict_bar(ledger.summary(claims))
+    ours = {claim.id for each in load_inventories() if each.ours for claim in each.claims}
+    own = len(ours & claims.claims.keys())
+    size = len(claims.claims) - own
+    counts = f"1 reproduced, 1 reproduced-with-reading, 1 refuted, {size - 3} open"
+    told = f"{size} claims: {counts}; {own} of our own: {own} open"
+    assert bar.text == told
+    assert bar.html.count("flex:1;") == 3
+    assert f"flex:{size - 3};" in bar.html
+    assert "not-reproduced" not in bar.html
+
+
+def test_a_front_end_that_writes_2_for_2_point_0_changes_nothing(tmp_path: Path) -> None:
+    claims = ledger.open("lee2022support")
+    rows = [claims.settle("sv.thm3.6", [bound("slack", 2.0, ">", 0.0, "")])]
+    path = notebook(tmp_path / "a.ipynb", rows)
+    edited(path, '"value": 2.0', '"value": 2')
+    assert ledger.read(path)[0].verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"verdict": "refuted"', '"verdict": "reproduced"', "its evidence says 'refuted'"),
+        ('"verdict": "refuted"', '"verdict": "out-of-reach"', "its evidence says 'refuted'"),
+        ('"verdict": "reproduced"', '"verdict": "refuted"', "its evidence says 'reproduced'"),
+        ('"value": 2e-08', '"value": 2e-05', "say what appeared 'instead'"),
+        ('"value": 2e-08', '"value": 1e-08', "edited by hand"),
+        ('"limit": 1e-06', '"limit": 0.001', "edited by hand"),
+        ("needs ≤ 1e-6", "needs ≤ 1e-3", "edited by hand"),
+        ('"holds": true', '"holds": false', "edited by hand"),
+        ('"kind": "theorem"', '"kind": "text"', "edited by hand"),
+        ('"id": "sv.thm4.3"', '"id": "sv.thm4.33"', "'sv.thm4.33' is in no inventory"),
+        ('"id": "sv.thm4.3"', '"id": "sv.prop4.4"', "sv.prop4.4"),
+        ('"route": "a plain loop"', '"route": ""', "needs a recheck and the route"),
+        ('"met": true', '"met": false', "does not satisfy"),
+        ('"form": "deviation"', '"form": "guess"', "unknown form"),
+        ('"role": "measured"', '"role": "hoped"', "cannot be read"),
+        ('"verdict": "out-of-reach"', '"verdict": "reproduced"', "gives no evidence"),
+        ('"execution_count": 3', '"execution_count": null', "never executed"),
+    ],
+)
+def test_rows_edited_by_hand_are_refused(
+    tmp_path: Path, old: str, new: str, message: str, capsys: pytest.CaptureFixture
+) -> None:
+    path = edited(notebook(tmp_path / "01_one.ipynb", settled()[:5]), old, new)
+    with pytest.raises(LedgerError, match=re.escape(message)) as caught:
+        ledger.read(path)
+    assert "01_one.ipynb, cell cell-" in str(caught.value)
+    assert main([str(path)]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+
+
+def test_a_claim_settled_twice_is_refused(tmp_path: Path) -> None:
+    row = ledger.open("lee2022support").settle("sv.thm3.6", [HOLDS])
+    notebook(tmp_path / "01_one.ipynb", [row])
+    notebook(tmp_path / "02_two.ipynb", [row])
+    message = r"02_two.ipynb, cell cell-1: .*sv.thm3.6 is settled already in 01_one.ipynb"
+    with pytest.raises(LedgerError, match=message):
+        ledger.read(tmp_path)
+    with pytest.raises(LedgerError, match="settled already"):
+        ledger.read(notebook(tmp_path / "03.ipynb", [row, row]))
+
+
+def test_a_reason_does_not_stand_in_for_failed_evidence() -> None:
+    row = book("figure").settle("sv.x.1", [FAILS], instead="other")
+    record = row.record()
+    record["evidence"][1] |= {"role": "why", "what": "why"}
+    for verdict, message in (("out-of-reach", "gives evidence"), ("reproduced", "no evidence")):
+        with pytest.raises(LedgerError, match=message):
+            row_from_record(record | {"verdict": verdict}, book().claims)
+
+
+NO_NOTEBOOKS = ["", "{", "[]", "{}", '{"cells": [1]}', '{"cells": {"a": 1}}', "[" * 100_000]
+
+
+@pytest.mark.parametrize("content", NO_NOTEBOOKS, ids=lambda text: text[:9])
+def test_files_that_are_no_notebooks_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.ipynb").write_text(content)
+    with pytest.raises(LedgerError, match=r"a\.ipynb is not a notebook"):
+        ledger.read(tmp_path)
+    with pytest.raises(LedgerError, match="no notebook or folder"):
+        ledger.read(tmp_path / "b.ipynb")
+
+
+def test_a_folder_without_notebooks_has_no_claims_to_list(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="no notebook in the folder"):
+        ledger.read(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"\x80\x00", b"paper: \xff", b"[" * 10_000, b"\x00"])
+def test_inventories_that_are_no_yaml_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.yml").write_bytes(content)
+    with pytest.raises(LedgerError, match=r"a\.yml is not YAML") as caught:
+        load_inventories(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+# The command and the scoreboard
+
+
+def test_the_command_prints_a_table_and_the_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    assert main([str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["id", "verdict", "at", "chapter", "evidence"]
+    row = next(line for line in lines if line.startswith("sv.ex5.1.a "))
+    assert re.search(r"reproduced .*Example 5.1.*01_one.ipynb .*: ≈2.000e-8 in w", row)
+    claims = sum(len(inventory.claims) for inventory in load_inventories())
+    assert lines[-1] == (
+        "1 reproduced, 1 reproduced-with-reading, 1 refuted, 1 not-reproduced, 1 out-of-reach, "
+        f"1 not-applicable, {claims - 6} of {claims} claims open"
+    )
+
+
+def test_the_command_prints_json(tmp_path: Path) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    command = [sys.executable, "-m", "reluflow.ledger", "--json", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")
+    objects = json.loads(done.stdout)
+    keys = ["id", "paper", "at", "kind", "verdict", "known", "evidence", "reading"]
+    keys += ["counterexample", "chapter", "cell", "given", "cause", "weight", "instead"]
+    assert [list(item) for item in objects] == [keys] * 6
+    by_id = {item["id"]: item for item in objects}
+    assert by_id["sv.thm4.3"]["counterexample"]["instance"] == [{"name": "X", "value": [[1, 0]]}]
+    assert by_id["sv.prop4.4"]["reading"]["taken"] == READING.taken
+    assert by_id["sv.lemF.5"]["evidence"][0]["value"] == "a proof"
+    assert by_id["sv.fig1"]["chapter"] == "01_one.ipynb"
+
+
+def test_the_command_fails_where_there_is_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "reluflow.ledger", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("ledger: no notebook or folder")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_command_shows_one_claim_in_full(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    file = tmp_path / "01_one.ipynb"
+    notebook(file, settled())
+    assert main(["sv.ex5.1.a", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("sv.ex5.1.a | Example 5.1")
+    assert any(line.startswith("  page: 01_one.html#claim-sv-ex5-1-a, cell ") for line in lines)
+    assert main(["--json", "sv.ex5.1.a", "sv.fig1", str(file)]) == 0
+    assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["sv.ex5.1.a", "sv.fig1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["sv.ex5.1.aa"], "no claim and no file 'sv.ex5.1.aa'; did you mean 'sv.ex5.1.a'?"),
+        (["ma.lem2.1"], "claim ma.lem2.1 is open: no notebook settles it"),
+        (["--rerun"], "--rerun needs the id of a claim"),
+        (["--compare", "no.json"], "--compare: no.json is no list that --json printed"),
+    ],
+)
+def test_what_the_command_cannot_show(
+    arguments: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    assert main([*arguments, str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"ledger: {told}\n"
+
+
+def test_rows_unlike_those_of_a_frozen_list_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    assert main(["--json", str(tmp_path)]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    file = tmp_path / "frozen.json"
+
+    def compared(rows: list[dict]) -> tuple[int, str]:
+        file.write_text(json.dumps(rows), encoding="utf-8")
+        return main(["--compare", str(file), str(tmp_path)]), capsys.readouterr().out
+
+    assert compared(rows) == (0, f"0 of {len(rows)} claims differ\n")
+    rows[0]["evidence"][0]["what"] += "!"
+    status, told = compared(rows)
+    assert (status, told.splitlines()[0]) == (1, f"{rows[0]['id']}: another evidence")
+    status, told = compared(rows[1:])
+    assert (status, told.splitlines()[0]) == (1, f"{rows[0]['id']}: not in the list")
+
+
+def test_the_command_finds_a_section(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    chapter_with_sections(tmp_path, settled())
+    assert main(["sv.thm4.3", str(tmp_path)]) == 0
+    assert "  page: 05_five/tables.html#claim-sv-thm4-3, cell cell-" in capsys.readouterr().out
+    file = tmp_path / "05_five" / "tables.ipynb"
+    book = json.loads(file.read_text(encoding="utf-8"))
+    (cell,) = (c for c in book["cells"] if '"sv.thm4.3"' in json.dumps(c.get("outputs", [])))
+    cell["source"] = [
+        "from pathlib import Path\n",
+        "from reluflow import ledger\n",
+        "claims = ledger.open('lee2022support')\n",
+        "claims.settle('sv.thm4.3', [ledger.fact('here', Path.cwd().name, '05_five')])",
+    ]
+    file.write_text(json.dumps(book), encoding="utf-8")
+    assert main(["sv.thm4.3", "--rerun", str(tmp_path)]) == 0
+    assert "sv.thm4.3 | Theorem 4.3, eqs (7)-(8) | reproduced" in capsys.readouterr().out
+
+
+def test_a_check_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """The new record is shown, not the stored one, and a check that fails is one sentence."""
+    file = tmp_path / "01_one.ipynb"
+    notebook(file, settled())
+    book = json.loads(file.read_text(encoding="utf-8"))
+    (cell,) = (c for c in book["cells"] if '"sv.lemF.5"' in json.dumps(c.get("outputs", [])))
+    again = [
+        "from reluflow import ledger\n",
+        "claims = ledger.open('lee2022support')\n",
+        "claims.settle('sv.lemF.5', [ledger.note('tried', 5), ledger.fact('now', 1, 1)])",
+    ]
+    for source, verdict in ((again, "reproduced"), (["1 / 0"], "")):
+        cell["source"] = source
+        file.write_text(json.dumps(book), encoding="utf-8")
+        assert main(["sv.lemF.5", "--rerun", str(file)]) == int(not verdict)
+        shown = capsys.readouterr()
+        assert verdict in shown.out
+    assert shown.err.startswith("ledger: sv.lemF.5 cannot be settled again: cell ")
+
+
+@pytest.mark.parametrize("option", ["", "--json", "--csv"])
+@pytest.mark.parametrize(("output", "why"), [(">/dev/full", "No space"), (">&-", "it is closed")])
+def test_an_output_that_takes_nothing_is_one_sentence(
+    tmp_path: Path, option: str, output: str, why: str
+) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    command = f'"{sys.executable}" -m reluflow.ledger {option} {tmp_path} {output}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"ledger: the output cannot be written ({why}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_who_has_read_enough_sees_no_stack() -> None:
+    """As `head -n 1`, which leaves more in the pipe than it holds."""
+    printing = "import reluflow.ledger.__main__ as m; raise SystemExit(m._written('x\\n' * 99_999))"
+    command = f'"{sys.executable}" -c "{printing}" | head -n 1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "x\n", "")
+
+
+def test_the_command_speaks_ascii_where_nothing_else_is_understood(tmp_path: Path) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled())
+    for option in ([], ["--json"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "reluflow.ledger", *option, str(tmp_path)],
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+            capture_output=True,
+            check=True,
+        )
+        text = done.stdout.decode("ascii")
+        assert done.stderr == b""
+    assert json.loads(text)[0]["paper"] == "lee2022support"
+
+
+def test_the_scoreboard_counts_every_claim(tmp_path: Path) -> None:
+    notebook(tmp_path / "01_one.ipynb", settled()[:5])
+    board = ledger.scoreboard(tmp_path)
+    claims = claims_by_id(load_inventories())
+    counts = {line.split()[0]: line.split()[1:] for line in board.totals.text.splitlines()[1:]}
+    assert counts["refuted"][0] == counts["refuted"][-1] == "1"
+    assert "not-applicable" not in counts
+    assert int(counts["open"][-1]) == len(claims) - 5
+    columns = zip(*([*map(int, row)] for row in counts.values()), strict=True)
+    assert all(sum(column[:-1]) == column[-1] for column in columns)
+    assert int(counts["all"][-1]) == len(claims)
+    assert "Lee, Sim & Ye 2022a" in _Words(board.totals.html).words
+
+
+def test_a_chapter_sums_up_its_own_claims_in_the_order_of_the_inventory() -> None:
+    claims = ledger.open("lee2022support")
+    claims.settle("sv.ours.nested.exact", [HOLDS], known=ledger.proved("here"))
+    claims.settle("sv.thm3.6", [FAILS], counterexample=CASE)
+    claims.settle("sv.fig1", [HOLDS])
+    board = ledger.summary(claims)
+    assert [row.claim.id for row in board.rows] == ["sv.fig1", "sv.thm3.6", "sv.ours.nested.exact"]
+    counts = {line.split()[0]: line.split()[1:] for line in board.totals.text.splitlines()[1:]}
+    assert counts["reproduced"] == ["1", "0", "1"]
+    assert counts["proved"] == ["0", "1", "1"]
+    assert counts["refuted"] == ["1", "0", "1"]
+    paper = next(i for i in load_inventories() if i.paper == "lee2022support" and not i.ours)
+    assert counts["open"][0] == str(len(paper.claims) - 2)
+    # Its rows are on the same page.
+    assert "#claim-sv-thm3-6" in _Words(ledger.findings(board, {}).html).links
+
+
+# The inventory
+
+
+def test_the_inventory_is_whole() -> None:
+    inventories = load_inventories()
+    papers = {i.paper: i for i in inventories if not i.ours}
+    sizes = {paper: len(inventory.claims) for paper, inventory in papers.items()}
+    assert sizes == {
+        "lee2022support": 57,
+        "lee2023magnitude": 49,
+        "min2024early": 68,
+        "phuong2021inductive": 46,
+        "vardi2022margin": 66,
+    }
+    claims = claims_by_id(inventories)
+    assert len({claim.anchor for claim in claims.values()}) == len(claims)
+
+
+GOOD = {"id": "ab.thm1", "at": "Theorem 1", "kind": "theorem", "says": "s", "check": "c"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (GOOD | {"kind": "lemma"}, "kind 'lemma' is none of"),
+        (GOOD | {"id": "thm1"}, "parted by dots"),
+        (GOOD | {"id": "ab.ours.1"}, "belong together"),
+        (GOOD | {"says": ""}, "'says' must be a text"),
+        (GOOD | {"at": 3}, "'at' must be a text"),
+        (GOOD | {"limits": ["<= 1e-6"]}, "must be a mapping"),
+        (GOOD | {"limits": {"gap": 1e-6}}, "written like '<= 1e-6'"),
+        (GOOD | {"limits": {"gap": "= 1e-6"}}, "written like '<= 1e-6'"),
+        (GOOD | {"limits": {"gap": {"after": "the bar"}}}, "written like '<= 1e-6'"),
+        (GOOD | {"limits": {"gap": "<= small"}}, "which is no number"),
+        (GOOD | {"limits": {"gap": "<= 1/0"}}, "which is no number"),
+        (GOOD | {"limits": {"gap": "<= inf"}}, "not finite"),
+        (GOOD | {"verdict": "refuted"}, "'verdict' is unknown"),
+        ({"id": "ab.thm1"}, "'at' is missing"),
+        ("ab.thm1", "is not"),
+    ],
+)
+def test_a_broken_inventory_is_refused(tmp_path: Path, entry: object, message: str) -> None:
+    head = {"paper": "ab2020", "title": "T", "authors": "A B, C D"}
+    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD]}))
+    assert load_inventories(tmp_path)[0].label == "B & D"
+    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [entry]}))
+    with pytest.raises(LedgerError, match=message):
+        load_inventories(tmp_path)
+
+
+def test_inventories_agree_with_each_other(tmp_path: Path) -> None:
+    head = {"paper": "ab2020", "title": "T"}
+    with pytest.raises(LedgerError, match="no claims inventory"):
+        load_inventories(tmp_path)
+    (tmp_path / "ours_ab.yml").write_text(json.dumps(head | {"claims": []}))
+    with pytest.raises(LedgerError, match="needs one inventory"):
+        load_inventories(tmp_path)
+    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD, GOOD]}))
+    with pytest.raises(LedgerError, match=r"'ab.thm1' stands twice"):
+        load_inventories(tmp_path)
+    (tmp_path / "ab2020.yml").write_text(json.dumps(head | {"claims": [GOOD]}))
+    assert [i.ours for i in load_inventories(tmp_path)] == [False, True]
+    (tmp_path / "ab2020.yml").write_text("a: [")
+    with pytest.raises(LedgerError, match="is not YAML"):
+        load_inventories(tmp_path)
+
+
+# Real notebooks
+
+_SOURCE = """\
+from reluflow import ledger
+
+claims = ledger.open("lee2022support")
+claims.settle("sv.thm3.6", [ledger.bound("smallest slack", 0.125, ">=", 0, "loss")])"""
+
+
+def _nbval(path: Path) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"]
+    command += [str(path.parent), "--nbval", "--nbval-current-env", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
+
+
+@pytest.mark.long
+def test_nbval_notices_changed_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "01_one.ipynb"
+    second = 'claims.settle("sv.thm3.4.2", [ledger.bound("smallest gap", 0.125, ">=", 0, "loss")])'
+    cells = [nbformat.v4.new_code_cell(source) for source in (_SOURCE, second)]
+    book = nbformat.v4.new_notebook(cells=cells)
+    NotebookClient(book, kernel_name="python3", timeout=120).execute()
+    nbformat.write(book, path)
+    assert [row.verdict for row in ledger.read(path)] == ["reproduced", "reproduced"]
+    edited(path, 'gap\\", 0.125', 'gap\\", 0.126')
+    run = _nbval(path)
+    assert run.returncode == 1, run.stdout
+    assert "Cell outputs differ" in run.stdout
+    assert "1 failed, 1 passed" in run.stdout
+
+
+def test_every_claim_that_a_chapter_settles_shows_its_row() -> None:
+    rows = {(row.chapter, row.claim.id) for row in ledger.read(CHAPTERS)}
+    for path in pages.in_order(CHAPTERS):
+        cells = nbformat.read(path, as_version=4).cells
+        source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+        named = set(
+            re.findall(r"\.(?:settle|settle_with|out_of_reach)\(\s*['\"]([\w.-]+)['\"]", source)
+        )
+        assert {(pages.name(path), id) for id in named} <= rows
+
+
+def test_nothing_in_the_book_is_not_applicable() -> None:
+    assert [r.claim.id for r in ledger.read(CHAPTERS) if r.verdict == "not-applicable"] == []
+
+
+# --- digits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("item", "text", "data"),
+    [
+        (deviation("gap", 3.312e-5, "", digits=2), "≈3.3e-5", {"value": 3.3e-5, "digits": 2}),
+        (deviation("gap", 0.0256, ""), "≈0.02560", {"value": 0.0256, "digits": 4}),
+        (bound("gap", 0.01, "<=", 0.02, "", digits=2), "≈0.010", {"value": 0.01, "digits": 2}),
+        (bound("gap", 3, "<=", 4, ""), "3", {"value": 3}),
+        (bound("gap", 0.0, "<=", 0.0, ""), "0", {"value": 0.0}),
+        (note("gap", (0.5, 2, 1e-12)), "[≈0.5000, 2, 0]", {"value": [0.5, 2, 0.0], "digits": 4}),
+        (note("step", 0.005, digits=None), "0.005", {"value": 0.005}),
+        (note("seed", 7), "7", {"value": 7}),
+    ],
+)
+def test_evidence_says_to_how_many_digits_it_was_measured(
+    item: ledger.Evidence, text: str, data: dict
+) -> None:
+    """What is exact, and what is at rounding level, declares none."""
+    (kept,) = map(
+        recorded,
+        held((item,), {"gap": Limit("<=", 0.03)} if item.form == "deviation" else None, "x"),
+    )
+    assert f": {text}" in sentence(kept)
+    written = to_json(kept, "measured")
+    assert {key: written[key] for key in ("value", "digits") if key in written} == data
+    assert from_json(json.loads(json.dumps(written))) == kept
+
+
+@given(finite, st.sampled_from(["<", "<=", ">", ">="]), finite, st.integers(2, 4))
+def test_few_digits_change_no_outcome(value: float, op: str, limit: float, digits: int) -> None:
+    item = bound("gap", value, op, limit, "", digits)
+    assert recorded(item).holds == item.holds
+
+
+@pytest.mark.parametrize("digits", [0, 1, 5, 2.0, True])
+def test_digits_of_what_decides_are_two_to_four(digits: object) -> None:
+    with pytest.raises(LedgerError, match="the digits of deviation 'gap' must be 2 to 4"):
+        deviation("gap", 0.1, "", digits)

@@ -1,0 +1,127 @@
+"""The claims as flat records, and as the CSV file that the command writes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from reluflow.ledger import read
+from reluflow.ledger.__main__ import main
+from reluflow.ledger.cards import COLUMNS, as_csv, listing
+from reluflow.ledger.evidence import fact, note
+from reluflow.ledger.inventory import Claim
+from reluflow.ledger.rows import (
+    NOT_REPRODUCED,
+    OUT_OF_REACH,
+    REFUTED,
+    WITH_READING,
+    Counterexample,
+    Reading,
+    Row,
+)
+from reluflow.ledger.scoreboard import Instead, true_instead, what_is_true
+
+CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
+
+
+@pytest.fixture(scope="module")
+def records() -> list[dict[str, str]]:
+    rows = read(CHAPTERS)
+    return listing(rows, true_instead(row.claim.paper for row in rows))
+
+
+def printed(arguments: list[str], capsys: pytest.CaptureFixture) -> str:
+    assert main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_the_command_prints_every_settled_claim(
+    records: list[dict[str, str]], capsys: pytest.CaptureFixture
+) -> None:
+    lines = list(csv.DictReader(io.StringIO(printed(["--csv"], capsys))))
+    assert lines == records
+    assert tuple(lines[0]) == COLUMNS
+    objects = json.loads(printed(["--json"], capsys))
+    same = ("id", "paper", "at", "kind", "verdict", "chapter", "cell")
+    assert [[line[key] for key in same] for line in lines] == [
+        [item[key] for key in same] for item in objects
+    ]
+    ways = ["; ".join(": ".join(filter(None, way.values())) for way in o["known"]) for o in objects]
+    assert [line["by"] for line in lines] == ways
+
+
+def test_the_command_prints_one_claim(capsys: pytest.CaptureFixture) -> None:
+    (line,) = csv.DictReader(io.StringIO(printed(["--csv", "sv.thm3.6"], capsys)))
+    assert line["id"] == "sv.thm3.6"
+    assert (line["verdict"], line["known"]) == ("refuted", "counterexample")
+    assert line["why"].startswith("X = (1, 0), (0, 1), (1, 1), y = (2, 1, 1)")
+    assert line["instead"].startswith(
+        "Under A2 it is true if $w_1^*$ fits all data of $S_1$ exactly."
+    )
+    assert line["page"] == "01_support_vectors.html#claim-sv-thm3-6"
+
+
+def test_two_forms_at_once_are_one_sentence(capsys: pytest.CaptureFixture) -> None:
+    assert main(["--csv", "--json"]) == 1
+    told = "ledger: --json and --csv are two forms of one list: ask for one of them\n"
+    assert capsys.readouterr().err == told
+
+
+def test_what_does_not_hold_has_a_reason_and_what_is_true(records: list[dict[str, str]]) -> None:
+    for record in records:
+        assert record["why"], record["id"]
+        if record["verdict"] in (REFUTED, NOT_REPRODUCED):
+            assert record["instead"], record["id"]
+
+
+def test_instances_are_those_of_the_statement_tried_least(records: list[dict[str, str]]) -> None:
+    tried = {row.claim.id: [e.tried for e in row.evidence if e.tried] for row in read(CHAPTERS)}
+    several = {id: numbers for id, numbers in tried.items() if len(set(numbers)) > 1}
+    found = {record["id"]: record["instances"] for record in records}
+    assert several
+    assert {id: found[id] for id in several} == {id: str(min(n)) for id, n in several.items()}
+    assert all(found[id] == "" for id, numbers in tried.items() if not numbers)
+
+
+def test_words_with_commas_quotes_and_lines_come_back() -> None:
+    record = dict.fromkeys(COLUMNS, 'a, "b"\nc ≤ $x$')
+    assert list(csv.DictReader(io.StringIO(as_csv([record]), newline=""))) == [record]
+
+
+def test_lines_end_as_everywhere_else() -> None:
+    text = as_csv([dict.fromkeys(COLUMNS, "a")])
+    assert (text.count("\n"), text.count("\r")) == (2, 0)
+
+
+CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", "It holds.")
+FALLS = fact("it falls", False, True)
+CASE = Counterexample({"x": [1, 2]}, {"x > 0": True}, (FALLS,), (FALLS,), "by hand")
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "words"),
+    [
+        (Row(CLAIM, REFUTED, counterexample=CASE), "why", "x = (1, 2); it falls: no (asked: yes)"),
+        (Row(CLAIM, OUT_OF_REACH, why="No computation."), "why", "No computation."),
+        (Row(CLAIM, WITH_READING, reading=Reading("sum", "mean")), "reading", "sum"),
+        (Row(CLAIM, NOT_REPRODUCED, instead=(note("steps", 9),)), "instead", "steps: 9"),
+    ],
+)
+def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -> None:
+    (record,) = listing([row], {})
+    assert record[column] == words
+    if column == "instead":
+        told = {row.claim.id: Instead("true if", "a sign", "part")}
+        (record,) = listing([row], told)
+        assert [record[key] for key in ("instead", "cause", "weight")] == [
+            "true if",
+            "a sign",
+            "part",
+        ]
+
+
+def test_a_paper_without_findings_has_no_sentences() -> None:
+    assert what_is_true(["no such paper"]) == {}

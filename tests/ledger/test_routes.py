@@ -1,0 +1,276 @@
+"""The two routes of a claim share no code: the functions that each may call are walked.
+
+What both may use is the ledger, which writes evidence down, and what makes the instance itself. A
+function is known by its name in the sources, so that methods count with their class.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from reluflow.places import LIBRARY
+
+ROOT = LIBRARY.parent
+COMMON = ("reluflow.ledger", "reluflow.errors", "reluflow.approx")
+SOURCES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(LIBRARY.rglob("*.py"))
+}
+Place = tuple[str, str]
+"""A module and a name in it; the name is empty for the module itself."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """The modules by name, some with other sources than those on the disk."""
+
+    other: dict[str, str] = field(default_factory=dict)
+    trees: dict[str, ast.Module] = field(default_factory=dict)
+    scopes: dict[str, dict[str, Place]] = field(default_factory=dict)
+
+    def tree(self, module: str) -> ast.Module:
+        if module not in self.trees:
+            text = self.other.get(module) or SOURCES[module].read_text("utf-8")
+            self.trees[module] = ast.parse(text)
+        return self.trees[module]
+
+    def scope(self, module: str) -> dict[str, Place]:
+        """The names that a module defines or imports from the library."""
+        if module not in self.scopes:
+            found: dict[str, Place] = {}
+            for node in ast.walk(self.tree(module)):
+                if isinstance(node, ast.ImportFrom) and (node.module or "") in SOURCES:
+                    for name in node.names:
+                        inner = f"{node.module}.{name.name}"
+                        place = (inner, "") if inner in SOURCES else (node.module, name.name)
+                        found[name.asname or name.name] = place
+            self.scopes[module] = found | {
+                node.name: (module, node.name)
+                for node in self.tree(module).body
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            }
+        return self.scopes[module]
+
+    def defined(self, place: Place) -> tuple[Place, ast.AST] | None:
+        """Where a function or class is defined, through what hands it on; None for other names."""
+        while True:
+            module, name = place
+            for node in self.tree(module).body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
+                    return place, node
+            if (place := self.scope(module).get(name, place)) == (module, name) or not place[1]:
+                return None
+
+    def used(
+        self, module: str, nodes: Iterable[ast.AST], local: Iterable[str] = ()
+    ) -> Iterator[tuple[Place, ast.AST]]:
+        """The functions and classes that are named in some pieces of a module; `local` names mean
+        something else in them, and so do those that a function among them binds."""
+        scope = self.scope(module)
+        owned = ((top, {*local, *bound(top)}) for top in nodes)
+        for node, own in ((inner, own) for top, own in owned for inner in ast.walk(top)):
+            place = None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in own:
+                place = scope.get(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                owner = scope.get(node.value.id, ("", "none"))
+                place = None if owner[1] else (owner[0], node.attr)
+            if place and place[1] and (found := self.defined(place)):
+                yield found
+
+    def reached(
+        self, module: str, nodes: Iterable[ast.AST], local: Iterable[str] = ()
+    ) -> set[Place]:
+        """All functions and classes below some pieces of a module."""
+        todo, seen = list(self.used(module, nodes, local)), set[Place]()
+        while todo:
+            place, node = todo.pop()
+            if place not in seen:
+                seen.add(place)
+                todo += self.used(place[0], [node])
+        return seen
+
+
+def bound(node: ast.AST) -> set[str]:
+    """The names that a function binds: what it is given, and what it assigns."""
+    if not isinstance(node, ast.FunctionDef):
+        return set()
+    given = {inner.arg for inner in ast.walk(node) if isinstance(inner, ast.arg)}
+    return given | {n.id for n in names_in(node) if isinstance(n.ctx, ast.Store)}
+
+
+def assigned(function: ast.FunctionDef) -> dict[str, list[ast.AST]]:
+    """What each local name of a function is made of: values, what a loop takes it from, and what
+    is added to it or handed to one of its methods."""
+    found: dict[str, list[ast.AST]] = {}
+
+    def made(target: ast.AST, value: ast.AST) -> None:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for part, own in zip(target.elts, value.elts, strict=True):
+                made(part, own)
+            return
+        for name in names_in(target):
+            found.setdefault(name.id, []).append(value)
+
+    for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef) and node is not function:
+            found.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                made(target, node.value)
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and node.value:
+            made(node.target, node.value)
+        elif isinstance(node, ast.For):
+            made(node.target, node.iter)
+        elif isinstance(node, ast.withitem) and node.optional_vars:
+            made(node.optional_vars, node.context_expr)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            method = node.value.func
+            for part in node.value.args if isinstance(method, ast.Attribute) else []:
+                made(method.value, part)
+    return found
+
+
+def behind(function: ast.FunctionDef, value: ast.AST) -> list[ast.AST]:
+    """An expression in a function, and what the local names in it are made of."""
+    local, todo, found = assigned(function), [value], []
+    while todo:
+        found.append(todo.pop())
+        loops = (n.target for n in ast.walk(found[-1]) if isinstance(n, ast.comprehension))
+        own = {name.id for target in loops for name in names_in(target)}
+        for name in {name.id for name in names_in(found[-1])} - own:
+            todo += local.pop(name, [])
+    return found
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def calls(function: ast.AST, name: str) -> list[ast.Call]:
+    found = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return [node for node in found if isinstance(node.func, ast.Name) and node.func.id == name]
+
+
+def examples(tree: ast.Module) -> Iterator[tuple[str, dict[str, list[ast.AST]], set[str]]]:
+    """The counterexamples of a module: the function that makes it, what is behind each part, also
+    where a part is handed over by the function's callers, and the names that these bind."""
+    for function in functions(tree):
+        names = [argument.arg for argument in function.args.args]
+        for call in calls(function, "Counterexample"):
+            parts = {k.arg: behind(function, k.value) for k in call.keywords if k.arg}
+            yield function.name, parts, bound(function)
+            for caller in functions(tree):
+                for made in calls(caller, function.name):
+                    handed = dict(zip(names, made.args, strict=False))
+                    handed |= {k.arg: k.value for k in made.keywords if k.arg}
+                    more = {
+                        key: [
+                            node
+                            for name in {n.id for top in nodes for n in names_in(top)}
+                            if name in handed
+                            for node in behind(caller, handed[name])
+                        ]
+                        for key, nodes in parts.items()
+                    }
+                    both = {key: parts[key] + more[key] for key in parts}
+                    yield caller.name, both, bound(function) | bound(caller)
+
+
+def names_in(node: ast.AST) -> Iterator[ast.Name]:
+    return (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def shared(library: Library, module: str) -> Iterator[tuple[str, Place]]:
+    """What both routes of a module's counterexamples may call, with the counterexample's name."""
+    for name, parts, local in examples(library.tree(module)):
+        first, second, own = (
+            library.reached(module, parts[key], local) for key in ("breaks", "recheck", "instance")
+        )
+        for place in sorted((first & second) - own):
+            if not place[0].startswith(COMMON):
+                yield name, place
+
+
+ROOMS = [name for name in SOURCES if name.startswith("reluflow.papers.")]
+WITH = [name for name in ROOMS if "Counterexample(" in SOURCES[name].read_text("utf-8")]
+LIB = Library()
+
+
+@pytest.mark.parametrize("module", WITH)
+def test_the_second_route_shares_no_code_with_the_first(module: str) -> None:
+    assert not list(shared(LIB, module))
+
+
+def test_every_counterexample_is_walked() -> None:
+    made = sum(SOURCES[name].read_text("utf-8").count("Counterexample(\n") for name in WITH)
+    found = sum(len(calls(LIB.tree(name), "Counterexample")) for name in WITH)
+    walked = {(name, made) for name in WITH for made, _, _ in examples(LIB.tree(name))}
+    assert len(walked) >= found >= made > 30
+    assert all("recheck" in parts for name in WITH for _, parts, _ in examples(LIB.tree(name)))
+
+
+def section_of_second_routes(module: str) -> set[Place]:
+    """What a module defines below a heading that begins with "Second route"."""
+    lines = SOURCES[module].read_text("utf-8").splitlines()
+    found, inside = set(), False
+    for line in lines:
+        if line.startswith("# --- "):
+            inside = line.startswith("# --- Second route")
+        if inside and (name := re.match(r"(?:def|class) (\w+)", line)):
+            found.add((module, name[1]))
+    return found
+
+
+SECOND = {name: section_of_second_routes(name) for name in ROOMS}
+
+
+@pytest.mark.parametrize("module", [name for name in ROOMS if SECOND[name]])
+def test_a_section_of_second_routes_stands_alone(module: str) -> None:
+    """It reaches neither the flows nor what is the paper's own, but for other second routes."""
+    nodes = [found[1] for place in SECOND[module] if (found := LIB.defined(place))]
+    outside = LIB.reached(module, nodes) - set().union(*SECOND.values())
+    first = ("reluflow.flows", "reluflow.papers")
+    assert [place for place in sorted(outside) if place[0].startswith(first)] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "seen"),
+    [
+        (
+            "reluflow.papers.min2024early.alignment",
+            'followed(TIME), "<="',
+            'leaving(TIME)[0], "<="',
+            "leaving",
+        ),
+        (
+            "reluflow.papers.min2024early.theorem_1",
+            "early = certainly_less(certain.exit, certain.t_1)",
+            "early = home <= t_1",
+            "flow",
+        ),
+        (
+            "reluflow.papers.lee2022support.dynamics",
+            "loops[0],",
+            "continuation_sides(one, one[0], [0.0], 0)[0],",
+            "continuation_sides",
+        ),
+        (
+            "reluflow.papers.lee2023magnitude.layers",
+            "after = descents.quadrature_step(start, 1, eta)",
+            "after = run_from_the_middle(step)[0]",
+            "run_from_the_middle",
+        ),
+    ],
+)
+def test_a_second_route_that_is_the_first_is_seen(
+    module: str, old: str, new: str, seen: str
+) -> None:
+    text = SOURCES[module].read_text("utf-8")
+    assert old in text
+    found = list(shared(Library({module: text.replace(old, new)}), module))
+    assert any(place[1] == seen for _, place in found), found

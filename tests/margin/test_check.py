@@ -1,0 +1,626 @@
+"""The exact checker: right certificates pass, and every planted wrong one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from flint import fmpq
+from numpy.typing import NDArray
+from reluflow.errors import InputError
+from reluflow.geometry import enumerate_cells
+from reluflow.margin import check as check_page
+from reluflow.margin.certificates import (
+    Aligned,
+    Cellwise,
+    Certificate,
+    Column,
+    Family,
+    LayerCell,
+    LayerCells,
+    SecondOrder,
+    Shorter,
+)
+from reluflow.margin.check import Checked, check, is_empty, linear_parts, missing, numbers, point
+from reluflow.margin.optimum import classify_optimum, global_optimum
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+
+RNG = np.random.default_rng
+
+
+def beside(theta: NDArray, change: NDArray, sizes: NDArray) -> Shorter:
+    """Points theta + size change, with the distances that they have for a small change."""
+    points = theta + sizes[:, None] * change
+    return Shorter(points, np.array([1.0 * s * np.linalg.norm(change) for s in sizes]))
+
+
+# --- The network in rational numbers --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "linear"])
+def test_margins_are_the_networks(activation: str) -> None:
+    rng = RNG(0)
+    maps = (np.array([[1, 2, 0], [2, 0, 3]]), np.array([[1, 1], [2, 3], [0, 4]]))
+    maps = (*maps, np.array([[2, 1, 1]]))
+    for network in (fully_connected((3, 4, 2), activation), Network(maps, activation)):
+        theta, X, y = rng.normal(size=network.size), rng.normal(size=(5, 3)), np.ones(5)
+        found = [float(m) for m in point(network, theta, X, y).margins]
+        assert np.allclose(found, network.output(theta, X), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_missing_knows_the_cells(d: int) -> None:
+    rng, lacking = RNG(d), 0
+    for _ in range(30):
+        X = rng.integers(-2, 3, (int(rng.integers(1, 6)), d)).astype(float)
+        X = X[X.any(axis=1)]
+        if not len(X):
+            continue
+        cells = {tuple(map(bool, p)) for p in enumerate_cells(X).patterns}
+        rows = [numbers(x) for x in X]
+        assert missing(rows, cells) is None
+        # Whatever is left out is a cell with an interior, or nothing is proved to be one.
+        for pattern in cells:
+            assert missing(rows, cells - {pattern}) is not None
+            lacking += 1
+        for pattern in product([True, False], repeat=len(X)):
+            signed = [[v if s else -v for v in r] for r, s in zip(rows, pattern, strict=True)]
+            assert is_empty(signed) == (pattern not in cells)
+    assert lacking > 50
+    assert is_empty([numbers([0.0] * d)])
+
+
+# --- Shorter --------------------------------------------------------------------------------------
+
+
+def shorter_case() -> tuple[Network, NDArray, NDArray, NDArray, Shorter]:
+    """The limit of Theorem 4.1, and (sqrt(1 - e), sqrt(e / 2)) twice."""
+    network, X = diagonal(2, 2, "linear"), np.array([[1.0, 2.0]])
+    theta = np.array([1.0, 0.0, 1.0, 0.0])
+    eps = 10.0 ** -np.arange(1, 9)
+    points = np.stack([np.sqrt(1 - eps), np.sqrt(eps / 2)] * 2, axis=1)
+    distances = np.linalg.norm(points - theta, axis=1) / np.sqrt(2.0)
+    return network, theta, X, np.ones(1), Shorter(points, distances)
+
+
+def test_shorter_points_pass_at_any_scale() -> None:
+    network, theta, X, y, proof = shorter_case()
+    found = check(network, theta, X, y, proof)
+    assert found.verdict == "not local"
+    assert found.slack == pytest.approx(proof.distances[-1])
+    for a, b in ((1e6, 1e-3), (1e-5, 7.0)):
+        scaled = replace(proof, points=b * proof.points)
+        assert check(network, a * theta, X, y, scaled).verdict == "not local"
+
+
+def test_a_limit_known_to_an_error_needs_a_larger_gain() -> None:
+    network, theta, X, y, proof = shorter_case()
+    far = check(network, theta, X, y, proof, error=1e-7)
+    assert far.verdict == "not local"
+    assert 1e-3 > far.slack > 1e3 * 1e-7
+    # As far as from theta, and as theta may be from the limit that it stands for.
+    assert np.abs(proof.distances + 1e-7 - far.slack).min() < 1e-12
+    assert check(network, theta, X, y, proof, error=1e-4).verdict == "refused"
+
+
+SHORTER: dict[str, Callable[[Shorter], Shorter]] = {
+    "none": lambda p: Shorter(p.points[:0], p.distances[:0]),
+    "one longer": lambda p: replace(p, points=np.vstack([p.points[:-1], [[1, 0, 1, 1e-9]]])),
+    "the point itself": lambda p: replace(p, points=np.vstack([p.points[:-1], [[2, 0, 2, 0]]])),
+    "infeasible": lambda p: replace(p, points=p.points * [-1, -1, 1, 1]),
+    "too near": lambda p: replace(p, distances=0.9 * p.distances),
+    "going away": lambda p: replace(p, points=p.points[::-1], distances=p.distances[::-1]),
+    "to and fro": lambda p: Shorter(p.points[[0, 7, 5]], p.distances[[0, 7, 5]]),
+    "far only": lambda p: Shorter(p.points[:2], p.distances[:2]),
+    "another layer": lambda p: replace(p, layer=1),
+    "a distance missing": lambda p: replace(p, distances=p.distances[:-1]),
+}
+
+
+@pytest.mark.parametrize("fault", SHORTER)
+def test_wrong_shorter_points_are_refused(fault: str) -> None:
+    network, theta, X, y, proof = shorter_case()
+    assert check(network, theta, X, y, SHORTER[fault](proof)).verdict == "refused"
+
+
+def test_points_of_a_layer_are_measured_in_that_layer() -> None:
+    # Theorem 5.3: the first layer turns; a longer second layer would not be noticed there.
+    network = fully_connected((2, 4))
+    X = np.array([[0.0, 1], [1, 0], [0, -1], [-1, 0]])
+    theta = np.concatenate([X.ravel(), np.ones(4)])
+    eps = 10.0 ** -np.arange(1, 7)
+    W = np.stack([X + e * (np.array([[1.0, 0], [0, -1], [-1, 0], [0, 1]]) - X) for e in eps])
+    points = np.hstack([W.reshape(len(eps), -1), np.ones((len(eps), 4))])
+    proof = Shorter(points, np.linalg.norm(points - theta, axis=1) / np.sqrt(8.0), 1)
+    assert check(network, theta, X, np.ones(4), proof).verdict == "not local"
+    assert check(network, theta, X, np.ones(4), proof, error=1e-9).verdict == "not local"
+    assert check(network, theta, X, np.ones(4), replace(proof, layer=2)).verdict == "refused"
+    # The network is of degree 1 in a layer: its length is no matter.
+    longer = replace(proof, points=proof.points * np.repeat([3.0, 1.0], [8, 4]))
+    assert check(network, theta, X, np.ones(4), longer).verdict == "not local"
+
+
+def test_the_costs_of_all_that_is_near() -> None:
+    # w v x with x = 1, 3, all numbers known to r = 0.1 sqrt(2).
+    network, X, r = fully_connected((1, 1), "linear"), np.array([[1.0], [3.0]]), 0.1 * np.sqrt(2.0)
+    at = point(network, np.ones(2), X, np.ones(2))
+    all_of, first = slice(0, 2), slice(0, 1)
+    least = float(check_page._least_cost(at, all_of, 2, 0.1))
+    assert least == pytest.approx((np.sqrt(2.0) - r) ** 4 / (1.0 + r) ** 4)
+    layer = float(check_page._least_cost(at, first, 1, 0.1))
+    assert layer == pytest.approx((1.0 - r) ** 2 / (1.0 + r) ** 4)
+    other = point(network, [2.0, 1.0], X, np.ones(2))
+    most = float(check_page._most_cost(at, other, first, 1, 0.1))
+    assert most == pytest.approx(4.0 / (2.0 - 2.0 * r) ** 2)
+    assert check_page._most_cost(at, other, first, 1, 1.0) > 1e300
+
+
+# --- Cellwise -------------------------------------------------------------------------------------
+
+
+def cellwise_case() -> tuple[Network, NDArray, NDArray, NDArray, Cellwise]:
+    """Two data, a neuron along each and a third neuron that is 0: it could be in four columns."""
+    network = fully_connected((2, 3))
+    X, y = np.array([[0.0, 1.0], [0.0, -1.0]]), np.ones(2)
+    theta = np.array([0, 1, 0, -1, 0, 0, 1, 1, 0.0])
+    none, both = np.zeros(2, bool), np.ones(2, bool)
+    up, down = np.array([True, False]), np.array([False, True])
+    zero = np.zeros(2)
+    free = tuple(Column(a, both, s, zero) for a in (up, down) for s in (1, -1))
+    family = Family(
+        np.ones(2), ((Column(up, none, 1, zero),), (Column(down, none, 1, zero),), free)
+    )
+    return network, theta, X, y, Cellwise((family,), False)
+
+
+def with_column(proof: Cellwise, neuron: int, **changes: object) -> Cellwise:
+    """The proof with its neuron's first column changed."""
+    family = proof.families[0]
+    columns = list(family.columns)
+    first = replace(columns[neuron][0], **changes)  # type: ignore[arg-type]
+    columns[neuron] = (first, *columns[neuron][1:])
+    return replace(proof, families=(replace(family, columns=tuple(columns)),))
+
+
+def dropped(proof: Cellwise, neuron: int, number: int) -> Cellwise:
+    """The proof without one column of a neuron."""
+    family = proof.families[0]
+    columns = list(family.columns)
+    columns[neuron] = tuple(c for k, c in enumerate(columns[neuron]) if k != number)
+    return replace(proof, families=(replace(family, columns=tuple(columns)),))
+
+
+def test_a_zero_neuron_is_looked_at_in_all_cells() -> None:
+    network, theta, X, y, proof = cellwise_case()
+    for scale in (1.0, 1e5, 1e-7):
+        found = check(network, scale * theta, X, y, proof)
+        assert found.verdict == "local"
+        assert found.slack < 1e-15
+    halved = replace(proof.families[0], multipliers=0.1 * np.ones(2))
+    assert check(network, theta, X, y, Cellwise((halved,), False)).verdict == "local"
+
+
+CELLWISE: dict[str, Callable[[Cellwise], Cellwise]] = {
+    "no family": lambda p: replace(p, families=()),
+    "negative multiplier": lambda p: replace(
+        p, families=(replace(p.families[0], multipliers=np.array([1.0, -1.0])),)
+    ),
+    "a multiplier too many": lambda p: replace(
+        p, families=(replace(p.families[0], multipliers=np.ones(3)),)
+    ),
+    "bad multipliers": lambda p: replace(
+        p, families=(replace(p.families[0], multipliers=np.array([1.0, 0.5])),)
+    ),
+    "another family is bad": lambda p: replace(
+        p, families=(*p.families, replace(p.families[0], multipliers=np.array([1.0, 0.0])))
+    ),
+    "a neuron is missing": lambda p: replace(
+        p, families=(replace(p.families[0], columns=p.families[0].columns[:2]),)
+    ),
+    "claims all cells": lambda p: replace(p, everywhere=True),
+    "another activity": lambda p: with_column(p, 0, active=np.array([False, True])),
+    "dead": lambda p: with_column(p, 0, active=np.zeros(2, bool)),
+    "another sign": lambda p: with_column(p, 0, sign=-1),
+    "no sign": lambda p: with_column(p, 0, sign=0),
+    "activity for granted": lambda p: with_column(p, 2, rows=np.zeros(2, bool)),
+    "half granted": lambda p: with_column(p, 2, rows=np.array([True, False])),
+    "slope of nothing": lambda p: with_column(p, 0, slopes=np.array([0.0, 0.5])),
+    "negative slope": lambda p: with_column(p, 2, slopes=np.array([-0.5, 0.0])),
+    **{f"column {k} is missing": (lambda p, k=k: dropped(p, 2, k)) for k in range(4)},
+}
+
+
+@pytest.mark.parametrize("fault", CELLWISE)
+def test_wrong_cells_are_refused(fault: str) -> None:
+    network, theta, X, y, proof = cellwise_case()
+    assert check(network, theta, X, y, CELLWISE[fault](proof)).verdict == "refused"
+
+
+def test_shared_and_deep_networks_have_no_cellwise_proof() -> None:
+    *_, proof = cellwise_case()
+    for network in (convolutional(2, 2), diagonal(2, 3)):
+        theta, X = np.ones(network.size), np.ones((2, network.maps[0].shape[1]))
+        assert check(network, theta, X, np.ones(2), proof).verdict == "refused"
+
+
+def test_neurons_that_see_the_same_may_be_exchanged_and_no_others() -> None:
+    # One datum, two zero-free neurons: everywhere. Columns: active or not, both signs.
+    X, y = np.array([[1.0]]), np.ones(1)
+    on, off, yes = np.array([True]), np.array([False]), np.array([True])
+    kinds = [Column(a, yes, s, np.zeros(1)) for a in (on, off) for s in (1, -1)]
+    lam, theta = np.ones(1), np.array([1.0, 0.0, 1.0, 0.0])
+    ordered = tuple(Family(lam, ((kinds[i],), tuple(kinds[i:]))) for i in range(4))
+    network = fully_connected((1, 2))
+    assert check(network, theta, X, y, Cellwise(ordered, True)).verdict == "global"
+    for k in range(4):
+        fewer = Cellwise(ordered[:k] + ordered[k + 1 :], True)
+        assert check(network, theta, X, y, fewer).verdict == "refused"
+    # Two coordinates, of which each neuron sees one: now the order is no loss of generality.
+    apart = Network((np.array([[1, 0], [0, 2]]), np.array([[1, 2]])))
+    X2 = np.array([[1.0, 1.0]])
+    assert check(apart, theta, X2, y, Cellwise(ordered, True)).verdict == "refused"
+    product_of_all = Cellwise((Family(lam, (tuple(kinds), tuple(kinds))),), True)
+    assert check(apart, theta, X2, y, product_of_all).verdict == "global"
+
+
+def kinked_case(slope: float = 1.0) -> Cellwise:
+    """Two neurons, each on the boundary of the other's datum, whose label pushes it away there."""
+    columns = []
+    for j, sign in enumerate((1, -1)):
+        other = np.arange(2) != j
+        off = Column(~other, other, sign, np.zeros(2))
+        columns.append((Column(np.ones(2, bool), other, sign, slope * other), off))
+    return Cellwise((Family(np.ones(2), tuple(columns)),), False)
+
+
+def test_slopes_help_where_they_are_conditions() -> None:
+    network, theta = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
+    X, y = np.eye(2)[::-1], np.array([1.0, -1.0])
+    assert check(network, theta, X, y, kinked_case()).verdict == "local"
+    for slope in (0.0, 0.9, 1.1, -1.0):
+        assert check(network, theta, X, y, kinked_case(slope)).verdict == "refused"
+
+
+def test_what_is_nearly_a_kink_is_one() -> None:
+    network, X, y = fully_connected((2, 2)), np.eye(2)[::-1], np.array([1.0, -1.0])
+    proof = kinked_case()
+    for turn, other_sides in ((1e-12, True), (1e-7, False)):
+        theta = np.array([turn, 1, 1, turn, 1, -1.0])
+        assert check(network, theta, X, y, proof).verdict == "local"
+        # Without the cells on the other side of the boundary that is near, or is not.
+        columns = tuple((c[0],) for c in proof.families[0].columns)
+        fewer = Cellwise((replace(proof.families[0], columns=columns),), False)
+        found = check(network, theta, X, y, fewer).verdict
+        assert found == ("refused" if other_sides else "local")
+
+
+def test_a_neuron_without_an_outgoing_weight_has_no_sign() -> None:
+    network, theta, X, y, proof = cellwise_case()
+    theta = theta.copy()
+    theta[5] = 1e-5
+    family = proof.families[0]
+    one = tuple(c for c in family.columns[2] if c.sign == -1)
+    fewer = replace(family, columns=(*family.columns[:2], one))
+    found = check(network, theta, X, y, Cellwise((fewer,), False))
+    assert "no outgoing one" in found.detail
+
+
+def test_shared_weights_would_break_the_bound() -> None:
+    network = Network((np.array([[1], [1]]), np.array([[1, 2]])), "linear")
+    on, no = np.array([True]), np.array([False])
+    columns = ((Column(on, no, 1, np.zeros(1)),),) * 2
+    proof = Cellwise((Family(np.ones(1), columns),), True)
+    found = check(network, np.ones(3), np.ones((1, 1)), np.ones(1), proof)
+    assert "without shared weights" in found.detail
+    apart = Network((np.array([[1], [2]]), np.array([[1, 2]])), "linear")
+    assert check(apart, np.ones(4), np.ones((1, 1)), np.ones(1), proof).verdict == "global"
+
+
+def test_multipliers_that_cancel_are_refused() -> None:
+    network, theta, X, y = (
+        fully_connected((1, 1), "linear"),
+        np.ones(2),
+        np.ones((2, 1)),
+        np.ones(2),
+    )
+    on, no = np.ones(2, bool), np.zeros(2, bool)
+    column = Column(on, no, 1, np.zeros(2))
+    for weights, expected in (([1.0, 0.0], "global"), ([2.0, -1.0], "refused")):
+        proof = Cellwise((Family(np.array(weights), ((column,),)),), True)
+        assert check(network, theta, X, y, proof).verdict == expected
+
+
+def test_a_linear_network_has_no_conditions() -> None:
+    # A condition of no cell would shorten (1, 2) to a unit vector, and the bound would be met.
+    network, theta = fully_connected((2, 1), "linear"), np.array([1.0, 0.0, 1.0])
+    X, y = np.array([[1.0, 2.0], [-1.0, -2.0]]), np.array([1.0, -1.0])
+    slopes = np.array([0.0, 1.0 - np.sqrt(0.2)])
+    column = Column(np.ones(2, bool), np.ones(2, bool), 1, slopes)
+    proof = Cellwise((Family(np.full(2, 0.5), ((column,),)),), True)
+    assert "no condition" in check(network, theta, X, y, proof).detail
+
+
+# --- Aligned --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("depth", [2, 3, 5])
+def test_the_bound_of_linear_networks(depth: int) -> None:
+    network = fully_connected((2, *[1] * (depth - 1)), "linear")
+    theta = np.concatenate([[3.0, 4.0], 5.0 * np.ones(depth - 1)])
+    X, y = np.array([[0.6, 0.8], [6.0, 8.0]]), np.ones(2)
+    proof = Aligned(np.array([2.0, 0.0]))
+    found = check(network, theta, X, y, proof)
+    assert found.verdict == "global"
+    assert found.slack < 1e-15
+    for bad in ([0.0, 1.0], [-2.0, 0.0], [0.0, 0.0], [1.0], [1.0, 1.0]):
+        assert check(network, theta, X, y, Aligned(np.array(bad))).verdict == "refused"
+    unequal = theta * np.concatenate([[1.1, 1.1], np.ones(depth - 1)])
+    assert check(network, unequal, X, y, proof).verdict == "refused"
+    # Layers that are nearly equal: the share is that of the squared lengths.
+    near = theta * np.concatenate([[1.0003, 1.0003], np.ones(depth - 1)])
+    share = depth * (1.0003 * 5.0**depth) ** (2.0 / depth) / (near @ near)
+    assert check(network, near, X, y, proof).slack == pytest.approx(1.0 - share, rel=1e-4)
+    relu = replace(network, activation="relu")
+    assert check(relu, theta, X, y, proof).verdict == "refused"
+    found = check(diagonal(2, depth, "linear"), np.ones(2 * depth), X, y, proof)
+    assert "fully connected" in found.detail
+
+
+# --- LayerCells -----------------------------------------------------------------------------------
+
+
+def layer_case() -> tuple[Network, NDArray, NDArray, NDArray, LayerCells]:
+    """The limit of Theorem 3.2: a dead neuron's first-layer weights have four cells, no use."""
+    network = fully_connected((2, 2))
+    X, y = np.array([[1.0, 0.25], [-1.0, 0.25]]), np.ones(2)
+    theta = np.array([0, 2, 0, 0, 2, 0.0])
+    cells = tuple(
+        LayerCell((np.array([[True, a], [True, b]]),), np.full(2, 4.0), (np.zeros((2, 2)),))
+        for a, b in product([True, False], repeat=2)
+    )
+    return network, theta, X, y, LayerCells(1, cells, False)
+
+
+def with_cell(proof: LayerCells, **changes: object) -> LayerCells:
+    """The proof with its first cell changed."""
+    first = replace(proof.cells[0], **changes)  # type: ignore[arg-type]
+    return replace(proof, cells=(first, *proof.cells[1:]))
+
+
+def test_a_layer_in_all_its_cells() -> None:
+    network, theta, X, y, proof = layer_case()
+    for scale in (1.0, 3.0, 1e-4):
+        found = check(network, scale * theta, X, y, proof)
+        assert found.verdict == "local"
+        assert found.slack < 1e-15
+    # The bound of a dual point is that of its best multiple.
+    other = with_cell(proof, multipliers=np.full(2, 0.3))
+    assert check(network, theta, X, y, other).verdict == "local"
+
+
+LAYER: dict[str, Callable[[LayerCells], LayerCells]] = {
+    "no cell": lambda p: replace(p, cells=()),
+    "no such layer": lambda p: replace(p, layer=3),
+    "claims all cells": lambda p: replace(p, everywhere=True),
+    "negative multiplier": lambda p: with_cell(p, multipliers=np.array([4.0, -4.0])),
+    "bad multipliers": lambda p: with_cell(p, multipliers=np.array([4.0, 1.0])),
+    "negative slope": lambda p: with_cell(p, slopes=(-np.eye(2),)),
+    "another shape": lambda p: with_cell(p, slopes=(np.zeros((2, 3)),)),
+    "no patterns": lambda p: with_cell(p, patterns=()),
+    "another activity": lambda p: with_cell(p, patterns=(np.array([[True, True], [False, True]]),)),
+    **{
+        f"cell {k} is missing": (lambda p, k=k: replace(p, cells=p.cells[:k] + p.cells[k + 1 :]))
+        for k in range(4)
+    },
+}
+
+
+@pytest.mark.parametrize("fault", LAYER)
+def test_wrong_layers_are_refused(fault: str) -> None:
+    network, theta, X, y, proof = layer_case()
+    assert check(network, theta, X, y, LAYER[fault](proof)).verdict == "refused"
+
+
+def test_slopes_below_the_layer_are_refused() -> None:
+    network, theta = diagonal(1, 3), np.ones(3)
+    X, y, on = np.ones((1, 1)), np.ones(1), np.ones((1, 1), bool)
+    cell = LayerCell((on, on), np.ones(1), (np.zeros((1, 1)), np.zeros((1, 1))))
+    assert check(network, theta, X, y, LayerCells(2, (cell,), False)).verdict == "local"
+    off = replace(cell, patterns=(~on, on), multipliers=np.array([2.0]))
+    low = replace(off, slopes=(np.ones((1, 1)), np.zeros((1, 1))))
+    found = check(network, theta, X, y, LayerCells(2, (low,), False))
+    assert "belongs to no condition" in found.detail
+    negative = replace(off, slopes=(np.zeros((1, 1)), -np.ones((1, 1))))
+    found = check(network, theta, X, y, LayerCells(2, (negative,), False))
+    assert "negative" in found.detail
+    assert check(network, theta, X, y, LayerCells(2, (cell,), True)).verdict == "refused"
+    dead = replace(cell, patterns=(on, ~on))
+    assert check(network, theta, X, y, LayerCells(2, (cell, dead), True)).verdict == "global"
+    assert "missing" in check(network, theta, X, y, LayerCells(2, (dead,), False)).detail
+    for everywhere in (True, False):
+        proof = LayerCells(3, (cell,), everywhere)
+        assert check(network, theta, X, y, proof).verdict == "global"
+    # Two data that are one: multipliers 2 and -1 give what 1 and 0 do, and are refused.
+    twice = LayerCell((np.ones((2, 1), bool),) * 2, np.array([2.0, -1.0]), (np.zeros((2, 1)),) * 2)
+    proof = LayerCells(3, (twice,), True)
+    assert check(network, theta, np.ones((2, 1)), np.ones(2), proof).verdict == "refused"
+
+
+def test_a_kink_above_the_layer_has_two_sides() -> None:
+    network, X, y = fully_connected((1, 1, 2)), np.ones((1, 1)), np.ones(1)
+    theta = np.array([1.0, 1.0, 0.0, 1.0, 1.0])
+    cells = tuple(
+        LayerCell((np.ones((1, 1), bool), np.array([[True, side]])), np.ones(1),
+                  (np.zeros((1, 1)), np.zeros((1, 2))))
+        for side in (True, False)
+    )  # fmt: skip
+    assert check(network, theta, X, y, LayerCells(1, cells, False)).verdict == "local"
+    for cell in cells:
+        found = check(network, theta, X, y, LayerCells(1, (cell,), False))
+        assert "missing" in found.detail
+
+
+def test_what_a_unit_cannot_see_needs_no_cell() -> None:
+    network, theta = diagonal(2, 2), np.array([1.0, 0.0, 1.0, 0.0])
+    cell = LayerCell((np.array([[True, False]]),), np.ones(1), (np.zeros((1, 2)),))
+    X, y = np.array([[1.0, 0.0]]), np.ones(1)
+    assert check(network, theta, X, y, LayerCells(1, (cell,), False)).verdict == "local"
+
+
+@pytest.mark.parametrize("layer", [1, 2, 3])
+def test_linear_parts_are_gradients(layer: int) -> None:
+    rng = RNG(layer)
+    maps = (np.array([[1, 2, 0], [2, 0, 3]]), np.array([[1, 1], [2, 3], [0, 4]]))
+    network = Network((*maps, np.array([[2, 1, 1]])))
+    theta, X, y = rng.normal(size=network.size), rng.normal(size=(4, 3)), np.ones(4)
+    own = network.patterns(theta, X)
+    patterns = [rng.random(p.shape) < 0.5 if k >= layer - 1 else p for k, p in enumerate(own)]
+    cell = LayerCell(tuple(patterns), np.ones(4), tuple(np.zeros(p.shape) for p in patterns))
+    outputs, turns = linear_parts(point(network, theta, X, y), layer, cell)
+    first = sum(network.sizes[: layer - 1])
+    where = slice(first, first + network.sizes[layer - 1])
+    for i in range(4):
+        expected = network.gradient(theta, X, np.arange(4) == i, patterns)[where]
+        assert [float(v) for v in outputs[i]] == pytest.approx(expected.tolist())
+    rates = network.rates(theta, X, np.eye(network.size)[where], patterns)[0]
+    for k, turn in enumerate(turns, start=layer - 1):
+        found = np.array([[[float(v) for v in row] for row in rows] for rows in turn])
+        assert found == pytest.approx(np.moveaxis(rates[k], 0, -1))
+
+
+# --- SecondOrder ----------------------------------------------------------------------------------
+
+
+def curved_case(
+    top: bool,
+) -> tuple[Network, NDArray, NDArray, NDArray, SecondOrder]:
+    """The two singular pairs of Theorem 4.4's bilinear form: the larger is a strict optimum."""
+    network, h = convolutional(2, 2, "linear"), np.sqrt(0.5)
+    X, y = np.array([[4.0, h, -4.0, h]]), np.ones(1)
+    w, v = ([1.0, 0.0], [h, -h]) if top else ([0.0, 1.0], [h, h])
+    size = float(np.sqrt(32.0)) if top else 1.0
+    theta = np.array([*w, *v]) / np.sqrt(size)
+    return network, theta, X, y, SecondOrder(np.array([1.0 / size]), 0.5)
+
+
+def test_a_strict_optimum_curves_up_and_a_saddle_does_not() -> None:
+    network, theta, X, y, proof = curved_case(top=True)
+    found = check(network, theta, X, y, proof)
+    assert found.verdict == "local"
+    assert found.slack < 1e-14
+    # The least curvature is 1 - 1/sqrt(32): half of what is claimed is what is proved.
+    assert check(network, theta, X, y, replace(proof, least=0.8)).verdict == "local"
+    for bad in (
+        replace(proof, multipliers=1.1 * proof.multipliers),
+        replace(proof, multipliers=-proof.multipliers),
+        replace(proof, multipliers=np.ones(2)),
+        replace(proof, least=-1.0),
+        replace(proof, least=0.0),
+    ):
+        assert check(network, theta, X, y, bad).verdict == "refused"
+    # Singular values 1 and 0.9: the least curvature is 0.1.
+    pair, flat = diagonal(2, 2, "linear"), np.array([1.0, 0.0, 1.0, 0.0])
+    X2 = np.array([[1.0, 0.9]])
+    for least, expected in ((0.15, "local"), (0.25, "refused")):
+        weak = SecondOrder(np.ones(1), least)
+        assert check(pair, flat, X2, y, weak).verdict == expected
+    twice = SecondOrder(np.array([2.0, -1.0]), 0.15)
+    assert check(pair, flat, X2[[0, 0]], np.ones(2), twice).verdict == "refused"
+    network, theta, X, y, proof = curved_case(top=False)
+    assert check(network, theta, X, y, proof).verdict == "refused"
+
+
+def test_a_kink_has_no_second_order() -> None:
+    network, theta = fully_connected((2, 1)), np.array([1.0, 0.0, 1.0])
+    y = np.ones(1)
+    smooth = SecondOrder(np.ones(1), 0.5)
+    assert check(network, theta, np.array([[1.0, 0.0]]), y, smooth).verdict == "local"
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    pair, kinked = fully_connected((2, 2)), np.array([0, 1, 1, 0, 1, -1.0])
+    proof = SecondOrder(np.ones(2), 0.5)
+    found = check(pair, kinked, X[::-1], np.array([1.0, -1.0]), proof)
+    assert "input of a unit" in found.detail
+    loose = np.array([[1.0, 0.0], [2.0, 0.0]])
+    kept = SecondOrder(np.array([1.0, 0.0]), 0.5)
+    assert check(network, theta, loose, np.ones(2), kept).verdict == "local"
+    wrong = SecondOrder(np.array([0.0, 0.5]), 0.5)
+    assert check(network, theta, loose, np.ones(2), wrong).verdict == "refused"
+
+
+def test_second_derivatives_are_the_networks() -> None:
+    rng = RNG(7)
+    maps = (np.array([[1, 2, 0], [2, 0, 3]]), np.array([[1, 1], [2, 3], [0, 4]]))
+    network = Network((*maps, np.array([[2, 1, 1]])))
+    theta, X = rng.normal(size=network.size), rng.normal(size=(3, 3))
+    at = point(network, theta, X, np.ones(3))
+    for i in range(3):
+        one = np.arange(3) == i
+        found = [[float(v) for v in row] for row in check_page._hessian(at, i)]
+        for row, v in zip(found, np.eye(network.size), strict=True):
+            assert row == pytest.approx(network.hessian_product(theta, X, one, v).tolist())
+        gradient = [float(v) for v in check_page._gradient(at, i)]
+        assert gradient == pytest.approx(network.gradient(theta, X, one).tolist())
+
+
+# --- All of them ----------------------------------------------------------------------------------
+
+
+def test_a_point_that_errs_is_refused_and_bad_arrays_are_an_error() -> None:
+    network, theta, X, y, proof = shorter_case()
+    proofs: list[Certificate] = [proof, Aligned(np.ones(1)), cellwise_case()[-1], layer_case()[-1]]
+    for each in proofs:
+        assert "classify" in check(network, theta, X, -y, each).detail
+    for bad in (np.ones(3), np.full(4, np.nan)):
+        with pytest.raises(InputError):
+            check(network, bad, X, y, proof)
+    with pytest.raises(InputError):
+        check(network, theta, X, 2.0 * y, proof)
+    with pytest.raises(InputError):
+        check(replace(network, rectified=True), theta, X, y, proof)
+
+
+def test_the_verdict_says_why() -> None:
+    network, theta, X, y, proof = shorter_case()
+    found = check(network, theta, X, y, replace(proof, layer=1))
+    assert isinstance(found, Checked)
+    assert "another layer" in found.detail
+    assert fmpq(1, 2) == point(network, theta, X, y).least / 2
+
+
+def test_the_engines_certificates_pass() -> None:
+    rng, seen = RNG(5), set()
+    for number in range(60):
+        d, h = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        network = fully_connected((d, h), ("relu", "linear")[number % 2])
+        n = int(rng.integers(1, 5))
+        whole = rng.integers(-2, 3, (n, d)).astype(float)
+        X = whole if rng.integers(2) else rng.normal(size=(n, d))
+        y = rng.choice([-1.0, 1.0], n)
+        try:
+            best = global_optimum(network, X, y, nodes=300)
+        except InputError:
+            continue
+        assert check(network, best.theta, X, y, best.certificate).verdict == best.verdict
+        for layer in (None, 1, 2):
+            for theta in (best.theta, best.theta + 0.1 * rng.normal(size=network.size)):
+                if np.min(y * network.output(theta, X)) <= 0.0:
+                    continue
+                found = classify_optimum(network, theta, X, y, layer)
+                if found.certificate is not None:
+                    again = check(network, found.theta, X, y, found.certificate)
+                    assert again.verdict == found.verdict
+                    seen.add((type(found.certificate).__name__, found.verdict))
+    assert {("Shorter", "not local"), ("Cellwise", "global"), ("LayerCells", "global")} <= seen
+
+
+def test_no_point_is_shorter_than_what_is_called_global() -> None:
+    network, X = fully_connected((2, 2)), np.array([[1.0, 0.25], [-1.0, 0.25]])
+    best = global_optimum(network, X, np.ones(2))
+    assert check(network, best.theta, X, np.ones(2), best.certificate).verdict == "global"
+    theta = RNG(1).normal(size=(20000, network.size))
+    least = network.output(theta, X).min(axis=1)
+    costs = (theta**2).sum(axis=1)[least > 0.0] / least[least > 0.0]
+    assert costs.min() > (best.theta**2).sum() * (1.0 - 1e-9)

@@ -1,0 +1,143 @@
+"""KKT residuals: exact points, points that are none, and kinks with their subdifferential."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reluflow.errors import InputError
+from reluflow.margin.confirm import _System, polished
+from reluflow.margin.kkt import cells, kkt, margins, quotient, scaled
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from scipy.optimize import minimize
+
+APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
+TWO = fully_connected([2, 2])
+ROUND = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])
+
+
+def test_a_scaled_point_has_least_margin_one_at_any_length() -> None:
+    theta = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
+    for factor in (1e-120, 1.0, 1e120):
+        np.testing.assert_allclose(scaled(TWO, factor * theta, APART, np.ones(2)), theta)
+        assert quotient(TWO, factor * theta, APART, np.ones(2)) == pytest.approx(8.0)
+    np.testing.assert_allclose(margins(TWO, theta, APART, -np.ones(2)), [-1.0, -1.0])
+    with pytest.raises(InputError, match="classify"):
+        scaled(TWO, theta, APART, -np.ones(2))
+
+
+def test_the_printed_limits_are_kkt_points_with_these_multipliers() -> None:
+    """Theorem 3.2: w_1 = v_1 sum lambda_i x_i gives lambda = (2, 2)."""
+    found = kkt(TWO, [0.0, 2.0, 0.0, 0.0, 2.0, 0.0], APART, np.ones(2))
+    assert found.residual < 1e-12
+    np.testing.assert_allclose(found.multipliers, [2.0, 2.0])
+    found = kkt(diagonal(2, 2), [1.0, 0.0, 1.0, 0.0], [[1.0, 2.0]], np.ones(1))
+    assert found.residual < 1e-12
+    np.testing.assert_allclose(found.multipliers, [1.0])
+
+
+def test_a_kink_may_take_any_subgradient() -> None:
+    """Theorem 4.2 (2): every neuron is on two kinks, and the two data pull against each other."""
+    theta = np.concatenate([ROUND.ravel(), np.ones(4)])
+    found = kkt(fully_connected([2, 4]), theta, ROUND, np.ones(4))
+    assert found.residual < 1e-12
+    np.testing.assert_allclose(found.multipliers, 1.0)
+    # One datum alone on a kink: w = (1, 0), v = 1 with x_2 = (0, 1) free to help, x_1 = (1, -a).
+    # theta = l_1 g_1 + l_2 mu g_2 needs mu = a l_1 / l_2 in [0, 1], and margin 1 of both data.
+    network = fully_connected([2, 2])
+    X = np.array([[1.0, -0.5], [0.0, 1.0]])
+    theta = np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0])  # the second neuron classifies datum 2
+    good = kkt(network, theta, X, np.ones(2))
+    assert good.residual < 1e-12
+    assert good.factors[0][1, 0] == pytest.approx(0.5)
+    X[0, 1] = -1.5  # mu would have to be 3/2
+    assert kkt(network, theta, X, np.ones(2)).residual > 0.05
+
+
+def test_points_that_are_no_kkt_points_have_a_residual() -> None:
+    theta = np.array([0.1, 2.0, 0.0, 0.0, 2.0, 0.0])
+    assert kkt(TWO, theta, APART, np.ones(2)).residual > 0.01
+    # Feasible and of the right form, with a datum that pulls the wrong way: lambda would be < 0.
+    wide = np.array([[1.0, 0.25], [1.0, -0.75]])
+    assert kkt(TWO, [0.0, 1.0, 1.0, 1.0, 1.0, 1.0], wide, np.ones(2)).residual > 0.1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_local_optima_found_without_the_conditions_meet_them(seed: int) -> None:
+    """Problem (2) of a linear network by SLSQP."""
+    rng = np.random.default_rng(seed)
+    network = fully_connected([3, 2], "linear")
+    X = rng.normal(size=(3, 3)) + np.array([1.5, 0.0, 0.0])
+    y = np.ones(3)
+    constraint = {"type": "ineq", "fun": lambda t: margins(network, t, X, y) - 1.0}
+    theta = rng.normal(size=network.size)
+    best = minimize(lambda t: t @ t, theta, constraints=constraint, tol=1e-13,
+                    options={"maxiter": 500})  # fmt: skip
+    assert margins(network, best.x, X, y).min() == pytest.approx(1.0, abs=1e-6)
+    assert kkt(network, best.x, X, y).residual < 1e-4
+
+
+def test_cells_of_a_shared_filter_are_those_that_exist() -> None:
+    """Both patches are (x, -x): one side is active or the other, never both."""
+    network = convolutional(2, 2)
+    theta = np.array([0.0, 1.0, 1.0, 1.0])
+    seen = {tuple(cell[0].tolist()) for cell in cells(network, theta, np.array([1.0, 0, -1, 0]))}
+    assert seen == {(True, False), (False, True)}
+    apart = cells(TWO, np.array([0.0, 1.0, 0.0, 2.0, 1.0, 1.0]), np.array([1.0, 0.0]))
+    free = {tuple(cell[0].tolist()) for cell in apart}
+    assert len(free) == 4
+
+
+def test_units_without_weights_have_no_cells() -> None:
+    theta = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
+    assert len(cells(TWO, theta, APART[0])) == 1
+
+
+def test_the_polish_finds_a_kkt_point_from_near_it_and_stays_put_on_a_manifold() -> None:
+    X, y = np.array([[1.0, 0.0]]), np.ones(1)
+    network = fully_connected([2, 3], "linear")
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=3)
+    a /= np.linalg.norm(a)
+    exact = np.concatenate([np.outer(a, [1.0, 0.0]).ravel(), a])
+    near = scaled(network, exact + 1e-3 * rng.normal(size=9), X, y)
+    found = polished(network, near, np.ones(1), X, y, np.array([True]), [], [])
+    assert found.residual < 1e-13
+    assert kkt(network, found.theta, X, y).residual < 1e-12
+    np.testing.assert_allclose(found.theta, exact, atol=3e-3)
+    assert quotient(network, found.theta, X, y) == pytest.approx(2.0, abs=1e-12)
+
+
+def test_a_step_does_not_run_along_a_manifold() -> None:
+    """Two hidden layers joined by a rotation of which the state shows the angle: -0.0436/0.5757."""
+    maps = (np.array([[1, 2], [0, 3], [0, 0]]), np.array([[0, 1, 2], [3, 4, 0], [0, 5, 6]]),
+            np.array([[0, 1, 2]]))  # fmt: skip
+    network = Network(maps, "linear")
+    X = np.array([[0.21383522572037922, -1.1472838649378465],
+                  [0.3405705337781045, -0.4861719071399926]])  # fmt: skip
+    u = np.array([-0.0036, -0.0012, 0.5774, -0.0075, -0.0045, 0.0074, -0.0437, 0.5757, 0.0016,
+                  -0.0435, 0.5756])  # fmt: skip
+    y = -np.ones(2)
+    theta = scaled(network, u, X, y)
+    found = polished(network, theta, np.array([0.0, theta @ theta / 3.0]), X, y,
+                     np.array([False, True]), [], [])  # fmt: skip
+    assert found.residual < 1e-12
+    assert found.theta[6] / found.theta[7] == pytest.approx(-0.0436 / 0.5757, abs=2e-3)
+
+
+@pytest.mark.parametrize("kinks", [[], [(0, 0, 1)], [(0, 2, 0), (0, 0, 1)]])
+def test_the_equations_of_the_polish_have_their_derivative(kinks: list) -> None:
+    """In theta, in the multipliers, and in the factors of units that stay on their kinks."""
+    rng = np.random.default_rng(4)
+    network, X, y = fully_connected([3, 2]), rng.normal(size=(3, 3)), np.array([1.0, -1.0, 1.0])
+    patterns = [rng.integers(0, 2, (3, 2)).astype(float)]
+    system = _System(network, X, y, np.array([0, 2]), patterns, kinks)
+    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
+    for _, i, j in kinks:
+        W[j] -= (W[j] @ X[i]) / (X[i] @ X[i]) * X[i]
+    theta = network.parameters([W, v[None]])
+    z = np.concatenate([theta, rng.normal(size=2), rng.uniform(size=len(kinks))])
+    ahead, behind = (
+        np.array([system.at(z + sign * step)[0] for step in 1e-5 * np.eye(len(z))])
+        for sign in (1.0, -1.0)
+    )
+    np.testing.assert_allclose(system.at(z)[1], (ahead - behind).T / 2e-5, atol=1e-8)

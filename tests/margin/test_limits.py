@@ -1,0 +1,310 @@
+"""Limits of gradient flow: printed ones, closed forms, rates, and flows without a limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reluflow.errors import InputError
+from reluflow.flows.charts import Polar
+from reluflow.flows.fields import FrozenFlow
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin import limits
+from reluflow.margin.confirm import Seen, Stationary, candidate, doubt, growth
+from reluflow.margin.kkt import kkt, quotient, scaled
+from reluflow.margin.limits import limit
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from scipy.optimize import minimize
+
+LOSSES = pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=lambda loss: loss.name)
+APART = np.array([[1.0, 0.25], [-1.0, 0.25]])
+THREE = np.vstack([APART, [0.0, -1.0]])
+TWO = fully_connected([2, 2])
+S = np.sqrt(0.5)
+PRINTED = {
+    "3.2": (TWO, APART, [0.1, 1, 0.05, -1, 1, 0.3], [0, 2, 0, 0, 2, 0]),
+    "4.1": (diagonal(2, 2), [[1.0, 2.0]], [1, 0, 1, 0], [1, 0, 1, 0]),
+    "4.4": (convolutional(2, 2), [[4, S, -4, S]], [0, 1, S, S], [0, 1, S, S]),
+    "C.6": (TWO, THREE, [0, 3, 0, -2, 3, 2], [0, 2, 0, -1, 2, 1]),
+}
+
+
+@LOSSES
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_limits(name: str, loss) -> None:
+    network, X, start, claimed = PRINTED[name]
+    found = limit(network, loss, X, np.ones(len(X)), start)
+    assert found.status == "converged"
+    assert found.reached == pytest.approx(1e5, rel=1e-4)
+    np.testing.assert_allclose(found.theta, claimed, atol=1e-12)
+    assert np.array_equal(found.zeros, np.array(claimed) == 0.0)
+    assert max(found.residual, found.error) < 1e-12
+    assert (found.multipliers > 0.0).all()
+
+
+@LOSSES
+@pytest.mark.parametrize("m", [3, 4, 5, 6])
+def test_a_symmetric_start_stays_symmetric(m: int, loss) -> None:
+    """Theorem 5.1's flow lies on a surface that its neighbours leave: rounding must not decide."""
+    for activation in ("linear", "relu"):
+        found = limit(diagonal(2, m, activation), loss, np.ones((1, 2)), np.ones(1), np.ones(2 * m))
+        assert found.converged
+        np.testing.assert_allclose(found.theta, 0.5 ** (1.0 / m), rtol=1e-13)
+        first, second = found.path.end[:-1].reshape(m, 2).T
+        np.testing.assert_allclose(first, second, rtol=1e-12)
+
+
+def test_off_the_surface_the_larger_coordinate_wins() -> None:
+    """x = (1.001, 0.999): the limit is ((1.001)^(-1/3), 0) in each layer."""
+    found = limit(diagonal(2, 3, "linear"), EXPONENTIAL, [[1.001, 0.999]], np.ones(1), np.ones(6))
+    assert found.converged
+    np.testing.assert_allclose(found.theta, [1.001 ** (-1 / 3), 0.0] * 3, atol=1e-10)
+
+
+@pytest.mark.parametrize("at_zero", [0.0, 0.5, 1.0])
+@LOSSES
+def test_starts_on_kinks_whatever_the_derivative_there(at_zero: float, loss) -> None:
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])
+    start = np.concatenate([2.0 * X.ravel(), np.full(4, 2.0)])
+    found = limit(fully_connected([2, 4]), loss, X, np.ones(4), start, at_zero=at_zero)
+    assert found.converged
+    np.testing.assert_allclose(found.theta, start / 2.0, atol=1e-12)
+
+
+def test_the_errors_fall_at_their_rates() -> None:
+    """C.6 is balanced, so its error is that of the margins, 1/log(1/L); in Theorem 3.2 the neuron
+    that is never active keeps its size, and vanishes like 1/|theta| = log(1/L)^(-1/2)."""
+    network, X, start, _ = PRINTED["C.6"]
+    assert limit(network, EXPONENTIAL, X, np.ones(3), start).rate(1e2, 1e5) == pytest.approx(
+        1.0, abs=0.01
+    )
+    network, X, start, _ = PRINTED["3.2"]
+    found = limit(network, EXPONENTIAL, X, np.ones(2), start)
+    assert found.rate(1e2, 1e5) == pytest.approx(0.5, abs=0.01)
+    errors = found.errors([1e2, 1e4])
+    assert errors[0] == pytest.approx(10.0 * errors[1], rel=0.02)
+    # |theta| = sqrt(8 log(1/L)) to first order, and the idle neuron's size is that of the start.
+    idle = np.linalg.norm([0.05, 1.0, 0.3])
+    assert errors[1] == pytest.approx(idle / np.sqrt(8e4 * np.log(10.0)), rel=0.01)
+
+
+@LOSSES
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_fully_connected_linear_networks_come_to_the_widest_margin(seed, depth, loss) -> None:
+    """|theta|^2 = m |u|^(2/m) with u the max-margin vector, by another solver (Theorem 3.1)."""
+    rng = np.random.default_rng(seed)
+    d = 3
+    X = rng.normal(size=(5, d))
+    y = np.where(X @ rng.normal(size=d) > 0.0, 1.0, -1.0)
+    network = fully_connected([d, *[3] * (depth - 1)], "linear")
+    found = limit(network, loss, X, y, rng.normal(size=network.size), reach=1e4)
+    assert found.converged
+    rows = {"type": "ineq", "fun": lambda u: y * (X @ u) - 1.0, "jac": lambda u: X * y[:, None]}
+    u = minimize(lambda u: u @ u, np.ones(d), jac=lambda u: 2 * u, constraints=rows, tol=1e-14).x
+    expected = depth * np.linalg.norm(u) ** (2.0 / depth)
+    assert found.theta @ found.theta == pytest.approx(expected, rel=1e-6)
+    gap = np.linalg.norm(found.directions([1e4])[0] - found.theta / np.linalg.norm(found.theta))
+    assert gap < 0.3
+
+
+@pytest.mark.parametrize("kappa", [0.5, 0.9, 0.97])
+def test_a_slower_neuron_vanishes_however_slowly(kappa: float) -> None:
+    """Two neurons with inputs of their own, one datum: the second grows like |theta|^kappa."""
+    network = Network((np.array([[1, 0], [0, 2]]), np.array([[1, 2]])), "linear")
+    start = np.array([1.0, 3.0, 1.0, 3.0])
+    found = limit(network, EXPONENTIAL, [[1.0, kappa]], np.ones(1), start, reach=1e3)
+    assert found.converged
+    np.testing.assert_allclose(found.theta, [1.0, 0.0, 1.0, 0.0], atol=1e-12)
+    late = found.state(1e3)
+    first, second = np.exp(late[-1]) * late[:2]
+    assert second / 3.0 == pytest.approx(first**kappa, rel=1e-3)
+
+
+def test_the_flow_must_confirm_a_candidate() -> None:
+    """The second neuron of the last test is the larger one for long, and alone a KKT point too."""
+    network = Network((np.array([[1, 0], [0, 2]]), np.array([[1, 2]])), "linear")
+    X, y = np.array([[1.0, 0.9]]), np.ones(1)
+    wrong = np.array([0.0, 1.0, 0.0, 1.0]) / np.sqrt(0.9)
+    assert kkt(network, wrong, X, y).residual < 1e-12
+    point = Stationary(wrong, np.array([1.0 / 0.9]), [], 0.0)
+    u = np.array([0.1, 1.0, 0.1, 1.0])
+    trail = [Seen(v / np.linalg.norm(v), k, np.ones(1)) for k, v in
+             enumerate([u * [0.9, 1, 0.9, 1], u])]  # fmt: skip
+    assert growth(network, X, y, trail[-1].u, point) == pytest.approx(1.0 / 0.9)
+    assert "expected rate" in doubt(network, X, y, trail, point, 1e-8)
+    resting = [trail[1], replace(trail[1], rho=2.0)]
+    assert "expected rate" in doubt(network, X, y, resting, point, 1e-8)
+    # The equations from there lead to that point all the same.
+    assert np.linalg.norm(candidate(network, X, y, trail[-1]).theta - wrong) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"theta": [0.0, 1.9, 0.0, 0.0, 1.9, 0.0]}, "feasible"),
+        ({"theta": [0.2, 2.5, 0.0, 0.0, 2.5, 0.0]}, "no KKT point"),
+        ({"multipliers": [5.0, -1.0]}, "negative"),
+        ({"residual": 1e-3}, "not solved"),
+    ],
+)
+def test_every_part_of_the_certificate_is_looked_at(change: dict, why: str) -> None:
+    good = {"theta": [0.0, 2.0, 0.0, 0.0, 2.0, 0.0], "multipliers": [2.0, 2.0], "residual": 0.0}
+    chosen = {**good, **change}
+    point = Stationary(np.array(chosen["theta"]), np.array(chosen["multipliers"]), [],
+                       chosen["residual"])  # fmt: skip
+    idle = np.array([0.0, 0.0, 0.0, -1e-3, 0.0, 1e-3])
+    early, late = np.array(good["theta"]) + 3.0 * idle, np.array(good["theta"]) + idle
+    trail = [Seen(v / np.linalg.norm(v), rho, np.full(2, 0.5))
+             for rho, v in ((0.0, early), (1.0, late))]  # fmt: skip
+    assert why in doubt(TWO, APART, np.ones(2), trail, point, 1e-8)
+    right = Stationary(np.array(good["theta"]), np.array(good["multipliers"]), [], 0.0)
+    assert not doubt(TWO, APART, np.ones(2), trail, right, 1e-8)
+    backwards = [replace(trail[1], rho=0.0), replace(trail[0], rho=1.0)]
+    assert "expected rate" in doubt(TWO, APART, np.ones(2), backwards, right, 1e-8)
+    far = [Seen(v / np.linalg.norm(v), rho, np.full(2, 0.5)) for rho, v in
+           ((0.0, early + 900.0 * idle), (1.0, late + 800.0 * idle))]  # fmt: skip
+    assert "far" in doubt(TWO, APART, np.ones(2), far, right, 1e-8)
+    other = [replace(seen, pulls=np.array([0.9, 0.1])) for seen in trail]
+    assert "pulls" in doubt(TWO, APART, np.ones(2), other, right, 1e-8)
+
+
+def test_flows_without_a_limit_end_in_a_status() -> None:
+    one = fully_connected([1, 1], "linear")
+    wrong = limit(one, LOGISTIC, [[1.0]], np.ones(1), [-0.5, 0.5])
+    assert wrong.status == "stalled"
+    assert wrong.reached < 0.17
+    assert np.isinf(wrong.error)
+    dead = limit(fully_connected([1, 1]), LOGISTIC, [[1.0]], np.ones(1), [-1.0, 1.0])
+    assert dead.status == "at rest"
+    apart = limit(one, EXPONENTIAL, [[1.0], [1.0]], np.array([1.0, -1.0]), [1.0, 1.0])
+    assert apart.status in ("stalled", "stiff")
+    with pytest.raises(InputError, match="no direction"):
+        limit(one, LOGISTIC, [[1.0]], np.ones(1), [0.0, 0.0])
+
+
+def test_a_flow_that_creeps_is_given_up(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "_STEPS", 3)
+    crept = limit(fully_connected([1, 1]), EXPONENTIAL, [[1.0]], np.ones(1), [0.1, 0.2])
+    assert crept.status == "stiff"
+    assert not crept.converged
+
+
+def test_an_undecided_limit_is_the_flows_own_end(monkeypatch) -> None:
+    monkeypatch.setattr(limits, "doubt", lambda *a: "no")
+    network, X, start, claimed = PRINTED["C.6"]
+    found = limit(network, EXPONENTIAL, X, np.ones(3), start, reach=1e3)
+    assert found.status == "undecided"
+    unit = np.array(claimed) / np.linalg.norm(claimed)
+    gap = np.linalg.norm(found.theta / np.linalg.norm(found.theta) - unit)
+    assert 0.1 * found.error < gap < 10.0 * found.error
+    np.testing.assert_allclose(found.theta, scaled(network, found.path.end[:-1], X, np.ones(3)),
+                               atol=1e-12)  # fmt: skip
+    assert quotient(network, found.theta, X, np.ones(3)) > 10.0
+
+
+def test_the_frozen_flow_has_its_jacobian_and_the_late_flows_direction() -> None:
+    rng = np.random.default_rng(0)
+    network = fully_connected([2, 3])
+    X, theta = rng.uniform(0.2, 1.0, (3, 2)), rng.uniform(0.2, 1.0, network.size)
+    flow = FrozenFlow(network, X, np.ones(3), 5.0)
+    z = Polar(network).coordinates(theta)
+    active, h = (flow.surfaces(z) > 0.0).astype(float), 1e-6
+    columns = [(flow.velocity(z + h * e, active) - flow.velocity(z - h * e, active)) / (2 * h)
+               for e in np.eye(len(z))]  # fmt: skip
+    np.testing.assert_allclose(flow.jacobian(z, active), np.array(columns).T, atol=1e-7)
+    np.testing.assert_allclose(flow.pulls(z).sum(), 1.0)
+    assert flow.velocity(z, active)[:-1] @ z[:-1] == pytest.approx(0.0, abs=1e-12)
+    assert flow.velocity(z, active)[-1] == 1.0
+
+
+def test_a_datum_that_has_no_multiplier_leaves() -> None:
+    X = np.vstack([THREE, [4.0, -1.5]])
+    exact = np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
+    pulls = np.array([0.33, 0.33, 0.339, 0.001])
+    found = candidate(TWO, X, np.ones(4), Seen(exact / np.linalg.norm(exact), 3.0, pulls))
+    np.testing.assert_allclose(found.theta, exact, atol=1e-12)
+    assert found.multipliers[3] == 0.0
+
+
+def test_a_candidate_in_another_cell_is_none() -> None:
+    """The first neuron is inactive on datum 4 in the limit, and active where the flow is."""
+    X, exact = np.vstack([THREE, [4.0, -1.5]]), np.array([0.0, 2.0, 0.0, -1.0, 2.0, 1.0])
+    point = Stationary(exact, np.array([2.0, 2.0, 1.0, 0.0]), [], 0.0)
+    here = np.array([0.8, 2.0, 0.0, -1.0, 2.0, 1.0])
+    trail = [Seen(v / np.linalg.norm(v), rho, point.multipliers / 5.0) for rho, v in
+             ((0.0, 2.0 * here - exact), (1.0, here))]  # fmt: skip
+    assert "another cell" in doubt(TWO, X, np.ones(4), trail, point, 1e-8)
+    near = [replace(seen, u=exact + 0.1 * (seen.u - exact)) for seen in trail]
+    near = [replace(seen, u=seen.u / np.linalg.norm(seen.u)) for seen in near]
+    assert "another cell" not in doubt(TWO, X, np.ones(4), near, point, 1e-8)
+
+
+def test_candidates_on_a_manifold_are_extrapolated() -> None:
+    """Which rotation of the hidden layer the flow picks is told sooner than by its own end."""
+    rng = np.random.default_rng(0)
+    better = []
+    for _ in range(4):
+        network = fully_connected([2, 3], "linear")
+        X, start = rng.normal(size=(2, 2)), rng.normal(size=network.size)
+        y = np.sign(X @ rng.normal(size=2))
+        soon, late = (limit(network, EXPONENTIAL, X, y, start, reach, rtol=1e-8)
+                      for reach in (1e3, 1e7))  # fmt: skip
+        plain = candidate(network, X, y, limits._trail(network, soon.path)[-1])
+        size = np.linalg.norm(late.theta)
+        gap = np.linalg.norm(soon.theta - late.theta) / size
+        assert gap < 3.0 * soon.error + 1e-7
+        better.append(np.linalg.norm(plain.theta - late.theta) / size / (gap + 1e-9))
+    assert np.median(better) > 3.0
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3])
+@pytest.mark.parametrize("size", [1e-3, 1.0])
+def test_the_unit_of_the_data_and_the_size_of_the_start_do_not_matter(unit, size) -> None:
+    """Phi(theta; c x) = Phi(c^(1/m) theta; x): the limit is c^(-1/m) times that for x."""
+    network, X, start, claimed = PRINTED["C.6"]
+    start = size * np.array(start) / np.sqrt(unit)
+    found = limit(network, LOGISTIC, unit * X, np.ones(3), start, reach=1e3)
+    assert found.converged
+    np.testing.assert_allclose(found.theta * np.sqrt(unit), claimed, atol=1e-11)
+    np.testing.assert_allclose(found.multipliers * unit, [2.0, 2.0, 1.0], rtol=1e-9)
+
+
+def test_a_start_too_small_for_the_loss_to_tell_is_followed_in_time() -> None:
+    """Outputs of 1e-20: L is 2 log 2 to all digits for long."""
+    rng = np.random.default_rng(4)
+    network, X = fully_connected([2, 2], "linear"), rng.normal(size=(2, 2))
+    start = 1e-10 * rng.normal(size=network.size)
+    found = limit(network, LOGISTIC, X, np.ones(2), start, reach=1e3)
+    assert found.converged
+    assert found.path.clock == "time, then log(1/loss), then log log(1/loss)"
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_the_error_of_a_trail_is_the_rest_of_its_geometric_series(ratio: float) -> None:
+    end = np.array([0.6, 0.8])
+    trail = [Seen(end + ratio**k * np.array([1.0, -2.0]), 0.0, np.ones(1)) for k in range(4)]
+    rest = float(np.linalg.norm(trail[-1].u - end))
+    assert limits._own_error(trail) == pytest.approx(rest, rel=1e-9, abs=1e-15)
+
+
+def test_the_error_of_a_trail_that_does_not_slow_down_is_infinite() -> None:
+    steps = [Seen(np.array([float(k), 0.0]), 0.0, np.ones(1)) for k in range(4)]
+    assert limits._own_error(steps) == np.inf
+
+
+@pytest.mark.parametrize("part", ["kkt", "candidate"])
+def test_the_residual_is_the_larger_of_the_two_that_are_known(part: str, monkeypatch) -> None:
+    """That of the equations that were solved, and that of the KKT conditions themselves."""
+    plain = getattr(limits, part)
+
+    def worse(*arguments):
+        return replace(plain(*arguments), residual=1e-11)
+
+    network, X, start, _ = PRINTED["4.1"]
+    monkeypatch.setattr(limits, part, worse)
+    found = limit(network, EXPONENTIAL, X, np.ones(1), start)
+    assert found.converged
+    assert found.residual == 1e-11
+    assert found.error >= 1e-11

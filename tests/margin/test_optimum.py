@@ -1,0 +1,437 @@
+"""Whether a point of the margin problem is an optimum: against direct minimisation, and printed
+constructions whose answers are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from reluflow.errors import InputError
+from reluflow.margin import layer_problem, second_order, two_layers
+from reluflow.margin.certificates import Aligned, Cellwise, LayerCells, SecondOrder, Shorter
+from reluflow.margin.check import check
+from reluflow.margin.kkt import quotient
+from reluflow.margin.max_margin import least_length, least_sum
+from reluflow.margin.optimum import classify_optimum, global_optimum
+from reluflow.margin.second_order import fitted, span
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+from scipy.optimize import minimize
+
+FOUR = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])
+WIDE = np.array([[1.0, 0.25], [-1.0, 0.25]])
+DEAD = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0])
+HALF = 2.0**-0.5
+
+
+def descended(
+    network: Network, X: NDArray, y: NDArray, rng: np.random.Generator, starts: int
+) -> list[NDArray]:
+    """Feasible parameters that SciPy's SLSQP finds from random starts."""
+    found = []
+    for _ in range(starts):
+        run = minimize(
+            lambda t: 0.5 * t @ t,
+            2.0 * rng.normal(size=network.size),
+            jac=lambda t: t,
+            constraints={"type": "ineq", "fun": lambda t: y * network.output(t, X) - 1.0},
+            method="SLSQP",
+            options={"maxiter": 300, "ftol": 1e-14},
+        )
+        point = fitted(network, run.x, X, y, None)
+        if point is not None:
+            found.append(point)
+    return found
+
+
+# --- the programs ---------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_multipliers_bound_the_programs_from_below(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    r, sizes = int(rng.integers(1, 6)), rng.integers(1, 4, int(rng.integers(1, 4)))
+    blocks = [rng.normal(size=(r, p)) for p in sizes]
+    h = rng.integers(0, 2, r).astype(float)
+    assume(h.any())
+    G = np.hstack(blocks)
+    for found, quadratic in [(least_sum(blocks, h), False), (least_length(G, h), True)]:
+        z, u = found.multipliers, np.concatenate(found.blocks)
+        assert np.all(z >= 0.0)
+        size = max(float(np.linalg.norm(B.T @ z)) for B in ([G] if quadratic else blocks))
+        if np.isfinite(found.value):
+            assert np.all(G @ u >= h - 1e-7)
+            assert quadratic or size <= 1.0 + 1e-7
+            bound = z @ h - 0.5 * size**2 * quadratic
+            assert bound == pytest.approx(found.value, rel=1e-6, abs=1e-9)
+        else:
+            assert z @ h > 1e5 * size
+
+
+# --- printed constructions (Vardi et al. 2022) ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("network", "theta", "X", "layer", "verdict"),
+    [
+        pytest.param(fully_connected([2, 2]), DEAD, WIDE, None, "not local", id="3.2"),
+        pytest.param(diagonal(2, 2, "linear"), [1, 0, 1, 0], [[1, 2]], None, "not local", id="4.1"),
+        pytest.param(diagonal(2, 2), [1, 0, 1, 0], [[1, 2]], None, "not local", id="4.1 relu"),
+        pytest.param(diagonal(2, 2), [0, HALF, 0, HALF], [[1, 2]], None, "global", id="optimum"),
+        pytest.param(
+            fully_connected([2, 4]), [*FOUR.ravel(), 1, 1, 1, 1], FOUR, None, "not local", id="4.2"
+        ),
+        pytest.param(
+            fully_connected([2, 4]), [*FOUR.ravel(), 1, 1, 1, 1], FOUR, 1, "not local", id="5.3"
+        ),
+        pytest.param(
+            fully_connected([2, 4]), [*FOUR.ravel(), 1, 1, 1, 1], FOUR, 2, "global", id="5.3, 2"
+        ),
+        pytest.param(
+            fully_connected([2, 2]), [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], None, "local", id="C.6"
+        ),
+        pytest.param(
+            fully_connected([2, 2]), [0, 2, 0, -1, 2, 1], [*WIDE, [0, -1]], 1, "local", id="C.6, 1"
+        ),
+        *(
+            pytest.param(convolutional(2, 2, a), [0, 1, HALF, HALF], [[4, HALF, -4, HALF]], None,
+                         "not local", id=f"4.4 {a}")
+            for a in ("linear", "relu")
+        ),
+        *(
+            pytest.param(diagonal(2, m, a), [2 ** (-1 / m)] * 2 * m, [[1, 1]], layer, verdict,
+                         id=f"5.1 {m} {a} {layer}")
+            for m in (3, 4, 5) for a in ("linear", "relu")
+            for layer, verdict in [(None, "not local"), (1, "local" if a == "relu" else "global")]
+        ),
+    ],
+)  # fmt: skip
+def test_printed_points(
+    network: Network, theta: list, X: list, layer: int | None, verdict: str
+) -> None:
+    X, theta = np.array(X, float), np.array(theta, float)
+    found = classify_optimum(network, theta, X, np.ones(len(X)), layer)
+    assert found.verdict == verdict
+    assert isinstance(found.certificate, Shorter) == (verdict == "not local")
+    if verdict == "not local":
+        where = span(network, layer)
+        outside = np.delete(found.certificate.points, np.r_[where], axis=1)
+        assert np.all(outside == np.delete(found.theta, np.r_[where]))
+        assert found.certificate.distances[-1] < 1e-5
+
+
+def test_a_point_of_any_length_will_do() -> None:
+    near, far = (
+        classify_optimum(fully_connected([2, 2]), c * DEAD, WIDE, [1, 1]) for c in (1e-9, 1e9)
+    )
+    assert near.verdict == far.verdict == "not local"
+    assert near.theta == pytest.approx(far.theta)
+    assert near.slack == pytest.approx(far.slack)
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_data_in_any_unit(unit: float) -> None:
+    """A power of two in the data changes nothing, exactly; Problem (2) scales by its root."""
+    X, theta, net = (
+        np.array([*WIDE, [0, -1]]),
+        np.array([0, 2.0, 0, -1, 2, 1]),
+        fully_connected([2, 2]),
+    )
+    here, there = (classify_optimum(net, theta, c * X, np.ones(3)) for c in (1.0, unit))
+    assert here.verdict == there.verdict == "local"
+    best, same = (global_optimum(net, c * X, np.ones(3)).theta for c in (1.0, unit))
+    assert np.array_equal(best, same * unit**0.5)
+    u, v = (least_length(c * X[:2], np.ones(2)) for c in (1.0, unit))
+    assert u.value == v.value * unit**2
+    assert np.array_equal(u.multipliers, v.multipliers * unit**2)
+
+
+def test_points_that_are_refused() -> None:
+    net = fully_connected([2, 2])
+    with pytest.raises(InputError, match="classify every datum"):
+        classify_optimum(net, -np.ones(6), WIDE, [1, 1])
+    with pytest.raises(InputError, match="layer must be from 1 to 2, not 3"):
+        classify_optimum(net, DEAD, WIDE, [1, 1], layer=3)
+    with pytest.raises(InputError, match="without shared weights"):
+        global_optimum(convolutional(2, 2), [[4, HALF, -4, HALF]], [1])
+    with pytest.raises(InputError, match="no parameters"):
+        global_optimum(fully_connected([2, 1]), WIDE * [[1, 0], [1, 0]], [1, 1])
+
+
+# --- depth 2 against direct minimisation ----------------------------------------------------------
+
+
+def problem(seed: int) -> tuple[Network, NDArray, NDArray, np.random.Generator]:
+    """A small network of depth 2, full or sparse, and data that it can classify or not."""
+    rng = np.random.default_rng(seed)
+    d, k, n = (int(rng.integers(1, high)) for high in (4, 4, 5))
+    there = (rng.random((k, d)) < 0.7) | (np.arange(d) == 0)
+    maps = np.zeros((k, d), int)
+    maps[there] = np.arange(1, there.sum() + 1)
+    network = Network((maps, np.arange(1, k + 1)[None]), rng.choice(["relu", "linear"]))
+    X = rng.normal(size=(n, d)) if rng.random() < 0.5 else rng.integers(-3, 4, (n, d)).astype(float)
+    return network, X, rng.choice([-1.0, 1.0], n), rng
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_no_descent_ends_below_the_global_optimum(seed: int) -> None:
+    network, X, y, rng = problem(seed)
+    ends = descended(network, X, y, rng, 12)
+    assume(ends)
+    given = two_layers.neurons(network, X)
+    assume(two_layers.minimum(given, y, nodes=300).complete)
+    best = global_optimum(network, X, y)
+    assert best.verdict == "global"
+    value = quotient(network, best.theta, X, y)
+    assert min(float(t @ t) for t in ends) >= value * (1.0 - 1e-6)
+    assert classify_optimum(network, best.theta, X, y).verdict in ("global", "local")
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_what_is_a_local_optimum_cannot_be_shortened_nearby(seed: int) -> None:
+    network, X, y, rng = problem(seed)
+    for theta in descended(network, X, y, rng, 3):
+        found = classify_optimum(network, theta, X, y)
+        if found.verdict in ("global", "local"):
+            for size in (1e-2, 1e-3):
+                shifts = size * rng.normal(size=(400, network.size))
+                points = [fitted(network, theta + s, X, y, None) for s in shifts]
+                least = min((float(p @ p) for p in points if p is not None), default=np.inf)
+                assert least >= float(found.theta @ found.theta) * (1.0 - 2e-6)
+        if isinstance(found.certificate, Shorter):
+            value = quotient(network, found.theta, X, y)
+            for point in found.certificate.points:
+                assert quotient(network, point, X, y) < value
+
+
+def test_equal_neurons_may_change_places() -> None:
+    """Branch and bound counts a set of columns once, whatever neuron has which."""
+    X, y = np.array([*WIDE, [0.0, -1.0]]), np.ones(3)
+    given = two_layers.neurons(fully_connected([2, 3]), X)
+    assert len(set(given.groups)) == 1
+    found = two_layers.minimum(given, y)
+    apart = two_layers.Neurons(given.inputs, given.data, given.columns, (0, 1, 2))
+    slow = two_layers.minimum(apart, y)
+    assert found.value == pytest.approx(slow.value)
+    assert len(found.families) <= len(slow.families)
+
+
+def test_branch_and_bound_says_when_it_gives_up() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(7, 2)), np.array([1.0, -1, 1, -1, 1, -1, 1])
+    assert global_optimum(fully_connected([2, 4]), X, y).verdict == "global"
+    with pytest.raises(InputError, match="that were found"):
+        global_optimum(fully_connected([2, 4]), X, y, nodes=1)
+    given = two_layers.neurons(fully_connected([2, 4]), X)
+    assert not two_layers.minimum(given, y, nodes=60).complete
+
+
+# --- column generation ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_column_by_column_is_the_program_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, X, y, _ = problem(seed)
+    given = two_layers.neurons(network, X)
+    copies = two_layers._copies(given, ())
+    assert two_layers.program_entries(given, copies) <= two_layers.FEW
+    dense = two_layers.relaxed(given, copies, y)
+    assert len(dense.used) == len(copies)
+    monkeypatch.setattr(two_layers, "FEW", -1)
+    monkeypatch.setattr(two_layers, "BATCH", 2)
+    few = two_layers.relaxed(given, copies, y, list(copies)[:1])
+    assert few.value == pytest.approx(dense.value, rel=1e-7)
+    # The dual point bounds every copy, also those that no program held.
+    lengths = [lengths for _, lengths, _ in two_layers._lengths(given, copies, y, few.multipliers)]
+    if np.isfinite(dense.value):
+        assert np.concatenate(lengths).max() <= 1.0 + 1e-7
+        assert few.multipliers.sum() == pytest.approx(few.value, rel=1e-7)
+
+
+def orthogonal_pair(n: int, d: int) -> tuple[NDArray, NDArray, list[NDArray]]:
+    """Orthogonally separable data, and the max-margin vectors of their two classes."""
+    X = 0.5 * np.random.default_rng(n).normal(size=(n, d))
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    X[:, 0] = 0.0
+    X *= 0.6 / np.linalg.norm(X, axis=1)[:, None]
+    X[:, 0] = y
+    return X, y, [least_length(X[y == s], np.ones(int((y == s).sum()))).blocks[0] for s in (1, -1)]
+
+
+def with_idle(X: NDArray, ends: list[NDArray], width: int) -> tuple[Network, NDArray]:
+    """A network in which one neuron serves each class and the others are 0."""
+    net = fully_connected([X.shape[1], width])
+    W, v = np.zeros((width, X.shape[1])), np.zeros((1, width))
+    for j, (u, sign) in enumerate(zip(ends, (1.0, -1.0), strict=True)):
+        size = np.sqrt(np.linalg.norm(u))
+        W[j], v[0, j] = u / size, sign * size
+    return net, net.parameters([W, v])
+
+
+@pytest.mark.parametrize(("n", "d", "width"), [(20, 4, 10), (30, 3, 10)])
+def test_no_program_holds_all_cells(
+    n: int, d: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dense, the one of 20 data in R^4 had 1.7e9 entries, and 13.8 GB."""
+    X, y, ends = orthogonal_pair(n, d)
+    net, theta = with_idle(X, ends, width)
+    entries, least = [], two_layers.least_sum
+
+    def counted(blocks: list, h: NDArray, cells: list) -> object:
+        entries.append(sum(b.size for b in blocks) + sum(c.size for c in cells))
+        return least(blocks, h, cells)
+
+    monkeypatch.setattr(two_layers, "least_sum", counted)
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "global"
+    assert max(entries) < 200_000
+    kept = {id(column.slopes): column.slopes.size for family in found.certificate.families
+            for columns in family.columns for column in columns}  # fmt: skip
+    assert sum(kept.values()) < 1_000_000
+
+
+def test_the_checker_takes_the_columns_that_no_program_held() -> None:
+    X, y, ends = orthogonal_pair(14, 3)
+    net, theta = with_idle(X, ends, 5)
+    given = two_layers.neurons(net, X)
+    assert two_layers.program_entries(given, two_layers._copies(given, ())) > two_layers.FEW
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "global"
+    assert check(net, theta, X, y, found.certificate).verdict == "global"
+    family = found.certificate.families[0]
+    bare = tuple(
+        tuple(replace(c, slopes=np.zeros(len(y))) for c in columns) for columns in family.columns
+    )
+    spoiled = Cellwise((replace(family, columns=bare),), True)
+    assert check(net, theta, X, y, spoiled).verdict == "refused"
+
+
+def test_too_many_cells_are_undecided_in_one_sentence() -> None:
+    X, y, ends = orthogonal_pair(60, 8)
+    net, theta = with_idle(X, ends, 3)
+    found = classify_optimum(net, theta, X, y)
+    assert (found.verdict, found.certificate) == ("undecided", None)
+    assert "cells, and 20000 are the limit" in found.detail
+    # Without idle neurons few cells meet the point, and that it is a local optimum is seen.
+    net, theta = with_idle(X, ends, 2)
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "local"
+    assert "whether it is a global one was not asked" in found.detail
+
+
+# --- balance, one layer, deeper networks ----------------------------------------------------------
+
+
+def test_a_point_that_is_not_balanced_is_no_optimum() -> None:
+    found = classify_optimum(fully_connected([2, 1]), [0, 4, 1.0], [[0, 1.0]], [1])
+    assert found.verdict == "not local"
+    assert "differ in length" in found.detail
+
+
+def test_neurons_that_reach_no_output_shrink() -> None:
+    net = Network((np.array([[1], [2]]), np.array([[1, 0]])), "linear")
+    assert classify_optimum(net, [1, 0.5, 1], [[1.0]], [1]).verdict == "not local"
+    assert classify_optimum(net, [1, 0.0, 1], [[1.0]], [1]).verdict == "global"
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_aligned_layers_are_global(depth: int) -> None:
+    """W_l = C a_l a_(l-1)' with a_0 the max-margin direction (Theorem 3.1)."""
+    rng = np.random.default_rng(depth)
+    X = rng.normal(size=(5, 3)) + np.array([3.0, 0.0, 0.0])
+    y, net = np.ones(5), fully_connected([3] * depth, "linear")
+    u = least_length(X, np.ones(5)).blocks[0]
+    a = [u / np.linalg.norm(u), *(rng.normal(size=(depth - 1, 3))), np.ones(1)]
+    a = [v / np.linalg.norm(v) for v in a]
+    matrices = [np.outer(b, c) for c, b in pairwise(a)]
+    theta = net.parameters(matrices)
+    found = classify_optimum(net, theta, X, y)
+    assert found.verdict == "global"
+    assert isinstance(found.certificate, Aligned if depth > 2 else Cellwise)
+    matrices[0] = matrices[0] + 0.03 * np.outer(rng.normal(size=3), rng.normal(size=3))
+    assert classify_optimum(net, net.parameters(matrices), X, y).verdict == "not local"
+
+
+def test_a_layer_of_a_linear_network_is_a_quadratic_program() -> None:
+    rng = np.random.default_rng(3)
+    net, X = diagonal(3, 3, "linear"), rng.random((4, 3)) + 0.1
+    theta, y = rng.random(9) + 0.5, np.ones(4)
+    at = classify_optimum(net, theta, X, y, layer=2)
+    assert at.verdict == "not local"
+    best = layer_problem.layer_optimum(net, at.theta, X, y, 2)
+    moved = at.theta.copy()
+    moved[3:6] = best.u
+    again = classify_optimum(net, moved, X, y, layer=2)
+    assert again.verdict == "global"
+    assert isinstance(again.certificate, LayerCells)
+    with pytest.raises(InputError, match="depth 2 only"):
+        layer_problem.layer_optimum(diagonal(3, 3), theta, X, y, 1)
+
+
+def test_a_strict_optimum_of_a_deep_network() -> None:
+    """Depth 3 with one path, x v u w = 1: balanced it is the optimum, up to its signs."""
+    net = Network((np.ones((1, 1), int),) * 3, "relu")
+    found = classify_optimum(net, [1.0, 1, 1], [[1.0]], [1])
+    assert found.verdict == "local"
+    assert isinstance(found.certificate, SecondOrder)
+    assert classify_optimum(net, [2.0, 1, 0.5], [[1.0]], [1]).verdict == "not local"
+
+
+def test_a_dead_neuron_below_a_deeper_layer_is_found() -> None:
+    """Theorem 3.2 with one more layer: the dead neuron shortens the point, in one cell of four."""
+    net, c = fully_connected([2, 2, 1]), 4.0 ** (1 / 3)
+    theta = np.array([0, c, 0, 0, c, 0, c])
+    found = classify_optimum(net, theta, WIDE, [1, 1])
+    assert found.verdict == "not local"
+    assert found.certificate.distances[-1] < 1e-4
+
+
+MANY = np.vstack([c * WIDE * [1.0, 1.0 + s] for c in (1.0, 2.0, 3.0) for s in (0.0, 0.5)])
+
+
+def test_an_idle_unit_on_more_kinks_than_can_be_listed_is_tried() -> None:
+    """Theorem 3.2 with one more layer, on 12 data: the idle unit has 2^12 sides of its kinks."""
+    net, c, y = fully_connected([2, 2, 1]), 4.0 ** (1 / 3), np.ones(len(MANY))
+    theta = np.array([0, c, 0, 0, c, 0, c])
+    found = classify_optimum(net, theta, MANY, y)
+    assert found.verdict == "not local"
+    assert found.certificate.distances[-1] < 1e-4
+    assert check(net, theta, MANY, y, found.certificate).verdict == "not local"
+
+
+def test_an_idle_unit_that_cannot_help_proves_nothing() -> None:
+    """One datum direction: one path is best, whatever idle units there are."""
+    net, X = fully_connected([2, 2, 2]), np.outer(np.arange(1.0, 12.0), [1.0, 0.0])
+    theta = net.parameters([np.diag([1.0, 0.0]), np.diag([1.0, 0.0]), np.array([[1.0, 0.0]])])
+    assert classify_optimum(net, theta, X, np.ones(len(X))).verdict == "undecided"
+
+
+def test_a_layer_of_idle_units_behind_a_kink() -> None:
+    """What is drawn is drawn alike each time."""
+    rng = np.random.default_rng(4)
+    net, X = fully_connected([3, 3, 3]), np.array([2.0, 0.0, 0.0]) + rng.normal(size=(9, 3))
+    theta = np.zeros(net.size)
+    theta[0], theta[9], theta[18] = 1.0, 1.0, 1.0
+    first, second = (classify_optimum(net, theta, X, np.ones(9)) for _ in range(2))
+    assert first.verdict == second.verdict == "not local"
+    assert np.array_equal(first.certificate.points, second.certificate.points)
+
+
+@pytest.mark.parametrize("strict", [[True, True], [False, True], [True, False]])
+def test_a_strict_optimum_of_one_of_two_cells_is_none_of_both(strict, monkeypatch) -> None:
+    """The certificate speaks of one smooth cell, and around a kink there are more."""
+    proofs = iter([SecondOrder(np.ones(1), 0.5) if proved else None for proved in strict])
+    monkeypatch.setattr(second_order, "_cells", lambda *_: [([], []), ([], [])])
+    monkeypatch.setattr(second_order, "_in_cell", lambda *_: next(proofs))
+    for more in ("_revived", "_sampled"):
+        monkeypatch.setattr(second_order, more, lambda *_: None)
+    theta = np.array([1.0, 0.0, 1.0, 0.0])
+    network = diagonal(2, 2, "linear")
+    assert second_order.second_order(network, theta, np.array([[1.0, 2.0]]), np.ones(1)) is None

@@ -1,0 +1,187 @@
+"""Whether a flow stays where it has come to: races with a known winner, saddles, symmetries.
+
+One datum x, m equal diagonal layers with positive weights a: coordinate j blows up at a time
+proportional to a_j^(2 - m) / x_j, and the first one wins everything.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reluflow.losses import EXPONENTIAL
+from reluflow.margin import limits, stays
+from reluflow.margin.confirm import Seen, Stationary, doubt, vanishing
+from reluflow.margin.limits import Limit, limit
+from reluflow.margin.stays import Spread, curvature, departs
+from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
+
+ONE = np.ones(1)
+S = np.sqrt(0.5)
+
+
+def raced(x, a, m: int = 3, activation: str = "linear") -> Limit:
+    return limit(diagonal(len(x), m, activation), EXPONENTIAL, [x], ONE, np.tile(a, m))
+
+
+def winners(found: Limit, d: int) -> list[int]:
+    return np.flatnonzero(np.abs(found.theta.reshape(-1, d)).min(axis=0)).tolist()
+
+
+def tied(seed: int, m: int, gap: float):
+    """Data and start of three coordinates: the winner's, one that is behind by `gap`, a third."""
+    rng = np.random.default_rng(seed)
+    x, a = rng.uniform(0.5, 1.5, (2, 3))
+    first, second, third = rng.permutation(3).tolist()
+    score = a[first] ** (2 - m) / x[first]
+    x[second] = a[second] ** (2 - m) / (score * (1.0 + gap))
+    x[third] = a[third] ** (2 - m) / (score * rng.uniform(1.15, 2.0))
+    return x, a, first
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+@pytest.mark.parametrize("m", [3, 4])
+@pytest.mark.parametrize("gap", [1e-2, 1e-4])
+def test_a_race_has_its_winner(gap: float, m: int, activation: str) -> None:
+    x, a, first = tied(7, m, gap)
+    found = raced(x, a, m, activation)
+    assert found.converged
+    assert winners(found, 3) == [first]
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-9, 1e-12])
+def test_a_race_that_is_too_close_is_not_called_wrongly(gap: float) -> None:
+    x, a, first = tied(3, 3, gap)
+    found = raced(x, a)
+    assert winners(found, 3) == [first] if found.converged else found.status == "undecided"
+
+
+def test_a_dying_unit_hides_no_other_that_leaves() -> None:
+    """The third coordinate's decay is most of the distance to the saddle of the first two."""
+    found = raced([0.63086529, 0.7750592, 0.54148489], [1.01592941, 0.82596008, 0.94448012])
+    assert found.converged
+    assert winners(found, 3) == [0]
+
+
+@pytest.mark.parametrize("w", [1e-3, 1e-9, 1e-10])
+def test_theorem_4_4_off_its_ray(w: float) -> None:
+    """Its start lies on a saddle; the sign of the filter's first weight decides where it goes."""
+    X = [[4.0, S, -4.0, S]]
+    found = limit(convolutional(2, 2), EXPONENTIAL, X, ONE, [w, 1.0, S, S])
+    assert found.converged == (abs(w) > 1e-7)
+    assert not found.converged or np.sign(found.theta[0]) == np.sign(w)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-8, 1e-12])
+def test_theorem_5_1_off_its_datum(delta: float) -> None:
+    found = raced([1.0 + delta, 1.0 - delta], [1.0, 1.0])
+    assert found.converged == (delta > 1e-6)
+    assert not found.converged or winners(found, 2) == [0]
+
+
+def test_a_longer_look_is_taken_where_staying_is_open(monkeypatch) -> None:
+    x, a, first = tied(0, 3, 1e-5)
+    found = raced(x, a)
+    assert winners(found, 3) == [first]
+    assert found.reached == pytest.approx(limits.FARTHER * 1e5, rel=1e-3)
+    monkeypatch.setattr(limits, "FARTHER", 1.0)
+    monkeypatch.setattr(limits, "FINER", 1.0)
+    again = raced(x, a)
+    assert again.status == "undecided"
+    assert "saddle" in again.detail or "leads away" in again.detail
+
+
+def test_the_saddle_of_a_race_has_one_direction_that_leads_away() -> None:
+    """Of d equal coordinates d - 1 differences grow, like |theta|^(m - 2)."""
+    for d, m in ((2, 3), (3, 3), (3, 4)):
+        theta = np.full(d * m, d ** (-1.0 / m))
+        point = Stationary(theta, np.array([theta[0] ** 2 * d]), [], 0.0)
+        network, X = diagonal(d, m, "linear"), np.ones((1, d))
+        away, rests = curvature(network, X, ONE, point)
+        assert away.shape == (d * m, d - 1)
+        assert not rests
+        layers = away.T.reshape(d - 1, m, d)
+        np.testing.assert_allclose(layers, layers[:, :1] + np.zeros((1, m, 1)), atol=1e-12)
+        np.testing.assert_allclose(layers.sum(axis=2), 0.0, atol=1e-12)
+
+
+def test_a_manifold_of_kkt_points_is_seen() -> None:
+    """Linear and fully connected: the hidden layer may be turned, and nothing leads away."""
+    found = limit(fully_connected([2, 3], "linear"), EXPONENTIAL, [[1.0, 0.5]], ONE,
+                  np.random.default_rng(0).normal(size=9))  # fmt: skip
+    point = Stationary(found.theta, found.multipliers, [], 0.0)
+    away, rests = curvature(fully_connected([2, 3], "linear"), np.array([[1.0, 0.5]]), ONE, point)
+    assert rests
+    assert away.shape[1] == 0
+    assert found.error >= 1e-6
+
+
+def test_what_a_flow_has_no_part_in_does_not_count() -> None:
+    """A tie from equal starts is the limit; a part of 1e-12 in the difference makes it none."""
+    network, X = diagonal(2, 3, "linear"), np.ones((1, 2))
+    found = raced([1.0, 1.0], [1.0, 1.0])
+    assert found.converged
+    assert winners(found, 2) == [0, 1]
+    point = Stationary(found.theta, found.multipliers, [], 0.0)
+    away, _ = curvature(network, X, ONE, point)
+    u = found.theta / np.linalg.norm(found.theta)
+    paths = [(found.path, 1e-6)]
+    assert not departs(network, X, [u, u], point, away, paths)
+    assert "leads away" in departs(network, X, [u, u + 1e-12 * away[:, 0]], point, away, paths)
+    assert "saddle" in departs(network, X, [u, u], point, away[:, :0], [(found.path, 1e-2)])
+
+
+def test_a_unit_that_leaves_its_kink_is_seen() -> None:
+    network, X = fully_connected([2, 1]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    found = limit(network, EXPONENTIAL, X, np.ones(2), [1.0, 1.0, 1.0], reach=1e3)
+    theta, none = np.array([1.0, 0.0, 1.0]), np.zeros((3, 0))
+    point = Stationary(theta, np.ones(2), [np.ones((2, 1))], 0.0)
+    nearer, farther = (np.array([1.0, h, 1.0]) for h in (1e-11, 2e-11))
+    paths = [(found.path, 1e-6)]
+    assert "kink" in departs(network, X, [nearer, farther], point, none, paths)
+    assert not departs(network, X, [farther, nearer], point, none, paths)
+
+
+def test_the_spread_grows_as_differences_of_the_start_do() -> None:
+    """Two coordinates in a tie: an error of the first steps grows with the size, |theta|^(m - 2),
+    and none is told where the flow has no part."""
+    found = raced([1.0, 1.0], [1.0, 1.0])
+    zero = Spread(np.zeros((7, 7)), 0.0)
+    away = curvature(diagonal(2, 3, "linear"), np.ones((1, 2)), ONE,
+                     Stationary(found.theta, found.multipliers, [], 0.0))[0]  # fmt: skip
+    begun = Spread(1e-12 * np.pad(away @ away.T, (0, 1)), 0.0).then(found.path, 0.0, away[:, :0])
+    grown = np.exp(found.path.end[-1] - found.path.states[0][-1])
+    assert np.sqrt(away[:, 0] @ begun.covariance[:-1, :-1] @ away[:, 0]) == pytest.approx(
+        1e-6 * grown, rel=0.1
+    )
+    free, held = (zero.then(found.path, 1e-6, basis) for basis in (away[:, :0], away))
+    assert free.widest > 10.0 * held.widest
+    assert held.covariance[:-1, :-1] @ away == pytest.approx(0.0, abs=1e-20)
+
+
+def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:
+    """The distance to (1, 0, 0) falls, and the second unit comes nearer to 1 all the same."""
+    network = Network((np.diag([1, 2, 3]), np.array([[1, 2, 3]])), "linear")
+    X, theta = np.array([[1.0, 0.9, 0.1]]), np.array([1.0, 0.0, 0.0] * 2)
+    point = Stationary(theta, ONE, [], 0.0)
+    assert [own.nonzero()[0].tolist() for own in vanishing(network, theta)] == [[1, 4], [2, 5]]
+
+    def trail(*units: tuple[float, float]) -> list[Seen]:
+        many = [np.tile([1.0, *pair], 2) for pair in units]
+        return [Seen(v / np.linalg.norm(v), float(k), ONE) for k, v in enumerate(many)]
+
+    assert not doubt(network, X, ONE, trail((0.01, 0.2), (0.009, 0.08)), point, 1e-8)
+    assert "a unit" in doubt(network, X, ONE, trail((0.01, 0.2), (0.02, 0.08)), point, 1e-8)
+
+
+def test_points_that_drift_on_are_no_limit(monkeypatch) -> None:
+    drifting = iter(np.ones(6) + 0.01 * k * np.eye(6)[0] for k in range(100))
+    real = limits.candidate
+
+    def candidate(*given) -> Stationary:
+        return stays.replace(real(*given), theta=next(drifting))
+
+    monkeypatch.setattr(limits, "candidate", candidate)
+    monkeypatch.setattr(limits, "doubt", lambda *given: "")
+    found = raced([1.0, 1.0], [1.0, 1.0])
+    assert found.status == "undecided"
+    assert "do not come to a limit" in found.detail

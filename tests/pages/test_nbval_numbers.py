@@ -1,0 +1,309 @@
+"""The comparison of outputs: it takes measured numbers as numbers, and lets nothing else pass."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machines import machines, nbval, nearness
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbval_numbers import Nearness, distance, reconciled, reconciled_outputs, reconciled_text
+from reluflow.approx import MARK, approx, on_grain, written
+from reluflow.ledger.evidence import deviation, note
+from reluflow.ledger.inventory import Limit
+from reluflow.ledger.rows import RECORD, open_ledger, row_from_record
+
+# --- numbers as written -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.0021144, 4, "≈0.002114"),
+        (0.5, 4, "≈0.5000"),
+        (-1, 2, "≈-1.0"),
+        (373.65, 4, "≈373.6"),
+        (99999.9, 4, "≈1.000e5"),
+        (12346.0, 4, "≈1.235e4"),
+        (0.00099996, 4, "≈0.001000"),
+        (8.4291e-5, 4, "≈8.429e-5"),
+        (2e-5, 1, "≈2e-5"),
+        (-0.0, 4, "0"),
+        (float("nan"), 4, "nan"),
+        (float("-inf"), 4, "-inf"),
+    ],
+)
+def test_a_measured_number_shows_all_its_digits(value: float, digits: int, text: str) -> None:
+    assert approx(value, digits) == text
+    assert written(text) == pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits), nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "grain", "text"),
+    [
+        (0.12344, 1e-3, "≈0.123"),
+        (-1e-17, 1e-3, "≈0.000"),
+        (-0.0006, 1e-3, "≈-0.001"),
+        (123456.7, 10.0, "≈1.2346e5"),
+        (3.0, 10.0, "≈0e1"),
+        (-9999.0, 10.0, "≈-1.000e4"),
+        (7.0, 1.0, "≈7"),
+        (float("nan"), 1.0, "nan"),
+    ],
+)
+def test_a_position_shows_the_digits_of_its_grain(value: float, grain: float, text: str) -> None:
+    assert on_grain(value, grain) == text
+
+
+@given(st.floats(1e-9, 1e9), st.integers(1, 4), st.sampled_from([-1, 1]))
+def test_no_rounding_edge_goes_beyond_the_tolerance(value: float, digits: int, sign: int) -> None:
+    noise = sign * 10.0 ** (-digits) * value / 10  # below a unit of the last digit
+    for shown in (lambda v: approx(v, digits), lambda v: on_grain(v, value / 3e3)):
+        grain_noise = min(noise, value / 4e4) if noise > 0 else max(noise, -value / 4e4)
+        ref, test = shown(value), shown(value + grain_noise)
+        assert reconciled_text(test, ref) == ref
+
+
+@pytest.mark.parametrize(
+    ("test", "ref", "share"),
+    [
+        ("0.002114", "0.002114", 0.0),
+        ("0.002115", "0.002114", 0.5),
+        ("0.002112", "0.002114", 1.0),
+        ("0.002117", "0.002114", 1.5),
+        ("9.999e-5", "1.000e-4", 0.5),
+        ("0.0009999", "0.001000", 0.5),
+        ("-0.001", "0.001", 1.0),
+        ("1.2346e5", "1.2345e5", 0.5),
+        ("0.00211", "0.002110", None),
+        ("2.11e-3", "2.110e-3", None),
+        ("2.11e-3", "0.00211", 0.0),
+    ],
+)
+def test_the_distance_of_two_numbers_as_written(test: str, ref: str, share: float | None) -> None:
+    assert distance(test, ref) == share
+
+
+# --- texts and records --------------------------------------------------------------------------
+
+TEXT = "loss ≈0.0005600 at (≈1.20, ≈-3.40), 12 of 15, limit 0.01, eps = 0.10"
+
+
+@pytest.mark.parametrize(
+    ("test", "passes"),
+    [
+        (TEXT, True),
+        (TEXT.replace("≈0.0005600", "≈0.0005602"), True),
+        (TEXT.replace("≈-3.40", "≈-3.39"), True),
+        (TEXT.replace("≈0.0005600", "≈0.0005603"), False),
+        (TEXT.replace("≈0.0005600", "≈0.00056"), False),
+        (TEXT.replace("≈0.0005600", "0.0005600"), False),
+        (TEXT.replace("≈0.0005600", "nan"), False),
+        (TEXT.replace(", ≈-3.40", ""), False),
+        (TEXT.replace("12", "13"), False),
+        (TEXT.replace("0.01", "0.02"), False),
+        (TEXT.replace("0.10", "0.11"), False),
+        (TEXT.replace("loss", "less"), False),
+        (TEXT + " ≈1", False),
+    ],
+)
+def test_words_counts_and_digits_must_be_the_same(test: str, passes: bool) -> None:
+    assert (reconciled_text(test, TEXT) == TEXT) is passes
+
+
+def test_what_is_beyond_is_left_alone_and_the_rest_is_not() -> None:
+    """So that nbval shows the one number that failed."""
+    assert reconciled_text("a ≈1.01 b ≈2.09", "a ≈1.02 b ≈2.00") == "a ≈1.02 b ≈2.09"
+    assert reconciled_text("less ≈1.01", "loss ≈1.02") == "less ≈1.01"
+
+
+ROW = {"what": "gap", "value": [0.5601, 3, "≈1.20"], "digits": 4, "limit": 0.1, "holds": True}
+
+
+@pytest.mark.parametrize(
+    ("change", "passes"),
+    [
+        ({}, True),
+        ({"value": [0.5603, 3, "≈1.21"]}, True),
+        ({"value": [0.5604, 3, "≈1.20"]}, False),
+        ({"value": [0.5601, 4, "≈1.20"]}, False),
+        ({"value": [0.5601, 3, "≈1.23"]}, False),
+        ({"value": [0.5601, 3]}, False),
+        ({"value": [float("nan"), 3, "≈1.20"]}, False),
+        ({"value": [None, 3, "≈1.20"]}, False),
+        ({"digits": 3}, False),
+        ({"limit": 0.1001}, False),
+        ({"holds": False}, False),
+        ({"what": "gaps"}, False),
+        ({"more": 1}, False),
+    ],
+)
+def test_a_record_declares_the_digits_of_its_value(change: dict, passes: bool) -> None:
+    assert (reconciled([ROW | change], [ROW]) == [ROW]) is passes
+
+
+def test_without_a_declaration_everything_is_exact() -> None:
+    exact = {"value": 0.5601, "inner": {"value": 0.25}}
+    assert reconciled({**exact, "value": 0.5602}, exact) != exact
+    outer = {"digits": 4, "value": 1.5, "inner": {"value": 0.25}}
+    test = {"digits": 4, "value": 1.501, "inner": {"value": 0.2501}}
+    assert reconciled(test, outer) == {**outer, "inner": {"value": 0.2501}}
+
+
+def settled(value: float, digits: int = 4, context: Any = 0.25) -> NotebookNode:
+    claims = open_ledger("lee2022support")
+    free = replace(claims.claims["sv.thm3.6"], limits={"gap": Limit("<=", 0.1)})
+    evidence = [deviation("gap", value, "", digits), note("shares", (context, 3))]
+    row = replace(claims, claims={free.id: free}).settle(free.id, evidence)
+    return new_output("execute_result", row._repr_mimebundle_(), execution_count=1)
+
+
+def test_text_card_and_record_of_a_row_are_reconciled_alike() -> None:
+    """What comes out is the stored row in all of its forms, which the ledger reads."""
+    ref, test = settled(0.0356449), settled(0.0356451, context=0.24994)
+    assert test != ref
+    near = Nearness()
+    found = reconciled_outputs([test], [ref], lambda share: near.add(share, "here"))
+    assert found == [ref]
+    assert test == settled(0.0356451, context=0.24994)  # the output itself is not touched
+    # Two numbers, each in text, card and record.
+    assert (near.numbers, near.differ, near.worst) == (6, 6, 0.5)
+    assert list(near.lines())[1:] == ["  here: 50 %"]
+    inventory = open_ledger("lee2022support").claims
+    row = row_from_record(found[0].data[RECORD], inventory)
+    assert row._repr_mimebundle_() == found[0].data
+
+
+@pytest.mark.parametrize(
+    "test", [settled(0.0357), settled(0.03564, 3), settled(0.0356449, context=1)]
+)
+def test_a_row_with_another_number_or_declaration_is_another(test: NotebookNode) -> None:
+    ref = settled(0.0356449)
+    assert reconciled_outputs([test], [ref]) != [ref]
+
+
+def test_outputs_of_another_number_or_kind_are_left_alone() -> None:
+    line = new_output("stream", name="stdout", text="≈1.1")
+    other = new_output("stream", name="stdout", text="≈1.2")
+    assert reconciled_outputs([line, line], [other]) == [line, line]
+    assert reconciled_outputs([line], [settled(0.1)]) == [line]
+    assert reconciled_outputs([line], [other]) == [other]
+
+
+# --- nbval itself -------------------------------------------------------------------------------
+
+SETUP = f"""\
+from dataclasses import replace
+import numpy as np, pandas as pd
+from IPython.display import display
+from reluflow import figures, ledger
+from reluflow.approx import approx
+X, mark = [[1, 0]], "{MARK}"
+
+def row(value=0.0021144, digits=4, limit=0.05, what="gap", reading=None, context=(0.5, 3)):
+    evidence = [ledger.bound(what, value, "<=", limit, "", digits), ledger.note("shares", context)]
+    return opened().settle("sv.thm3.6", evidence, reading=reading)
+
+def opened():
+    claims = ledger.open("lee2022support")
+    free = replace(claims.claims["sv.thm3.6"], limits=None)
+    return replace(claims, claims={{"sv.thm3.6": free}})
+
+def falls(x=1.25, loss=0.31234):
+    case = ledger.Counterexample(
+        dict(X=[[x]]), dict(A1=True), (ledger.bound("loss", loss, "<=", 0, ""),),
+        (ledger.bound("loss by a loop", loss, "<=", 0, ""),), "a loop")
+    found = ledger.bound("worst", loss, "<=", 0, "")
+    return ledger.open("lee2022support").settle("sv.thm3.6", [found], counterexample=case)
+
+def table(loss=0.56249, count=3):
+    return pd.DataFrame(dict(loss=[approx(loss)], count=[count]))
+
+def drawn(bump=0.0, count=200, shift=0.0):
+    fig, (ax,) = figures.panels(height=2)
+    t = np.linspace(0, 6, count)
+    ax.plot(t, np.sin(t) + shift + bump * (t > 3) * (t < 3.1))
+    figures.show(fig, "sine", alt="A sine.")
+"""
+# What a cell shows in the stored notebook, what it shows now, and whether it passes.
+CELLS = {
+    "nothing": ("row()", "row()", True),
+    "an edge": ("row()", "row(0.0021145001)", True),
+    "two units": ("row()", "row(0.0021164)", True),
+    "three units": ("row()", "row(0.0021174)", False),
+    "a limit": ("row()", "row(limit=0.05001)", False),
+    "a word": ("row()", "row(what='gaps')", False),
+    "a verdict": ("row()", "row(reading=ledger.Reading('so', 'or so'))", False),
+    "digits": ("row(0.00211)", "row(0.00211, digits=3)", False),
+    "a note": ("row()", "row(context=(0.50004, 3))", True),
+    "a note's count": ("row()", "row(context=(0.5, 4))", False),
+    "a missing number": ("row()", "row(context=(0.5,))", False),
+    "no number": ("row()", "row(context=(float('nan'), 3))", False),
+    "an instance's loss": ("falls()", "falls(loss=0.31236)", True),
+    "an instance": ("falls()", "falls(x=1.2501)", False),
+    "a table": ("table()", "table(0.56251)", True),
+    "a table's number": ("table()", "table(0.5629)", False),
+    "a table's count": ("table()", "table(count=4)", False),
+    "what is printed": ("print(f'{mark}0.56')", "print(f'{mark}0.57')", True),
+    "an exact number": ("print(0.56)", "print(0.57)", False),
+    "a number too many": ("print(0.56)", "print(0.56); display(0.56)", False),
+    "samples": ("drawn()", "drawn(count=201)", True),
+    "noise": ("drawn()", "drawn(shift=1e-7)", True),
+    "a curve": ("drawn()", "drawn(bump=0.02)", False),
+    "a little curve": ("drawn()", "drawn(shift=0.002)", False),
+}
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A notebook with its outputs, and one that shows something else now."""
+    folder = tmp_path_factory.mktemp("stored")
+    for name, which in (("same", 0), ("changed", 1)):
+        sources = [SETUP, *(cell[0] for cell in CELLS.values())]
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        if not which:
+            NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+        else:
+            notebook = nbformat.read(folder / "same.ipynb", as_version=4)
+            for cell, changed in zip(notebook.cells[1:], CELLS.values(), strict=True):
+                cell.source = changed[1]
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+    return folder
+
+
+def test_nbval_fails_exactly_where_something_changed(stored: Path, monkeypatch: Any) -> None:
+    report = stored / "report.xml"
+    monkeypatch.setenv("PYTEST_ADDOPTS", "")
+    run = nbval(stored / "changed.ipynb", machines([])["native"], f"--junitxml={report}")
+    failed = [
+        case.find("failure") is not None for case in ET.parse(report).getroot().iter("testcase")
+    ]
+    names = ["set-up", *CELLS]
+    expected = {"set-up": True} | {name: passes for name, (_, _, passes) in CELLS.items()}
+    assert dict(zip(names, [not f for f in failed], strict=True)) == expected, run.stdout
+    assert " 100 %" in nearness(run)[0]
+
+
+def test_an_unchanged_notebook_passes_and_says_how_near_it_came(stored: Path) -> None:
+    run = nbval(stored / "same.ipynb", machines([])["native"])
+    assert run.returncode == 0, run.stdout
+    (line,) = nearness(run)
+    assert line.endswith("measured numbers compared, 0 differ, by at most 0 % of the tolerance")
+    assert int(line.split()[0]) > 100
+
+
+def test_without_the_plugin_an_edge_fails(stored: Path) -> None:
+    """It is the plugin that lets the edge pass, and not nbval."""
+    run = nbval(stored / "changed.ipynb", machines([])["native"], "-p", "no:nbval-numbers")
+    assert run.returncode == 1
+    assert not nearness(run)
+    assert f"{sum(not passes for *_, passes in CELLS.values())} failed" not in run.stdout

@@ -1,0 +1,355 @@
+"""The committed notebooks: what they must not contain, and that a new run gives the same."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from guards import DPI, GUARDS, SCREEN, machine_paths
+from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
+from matplotlib.image import imsave
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from reluflow import pages, refresh
+from reluflow.ledger.rows import RECORD
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = pages.in_order(ROOT / "chapters")
+NAMES = [pages.name(path).removesuffix(".ipynb") for path in NOTEBOOKS]
+
+
+MACHINES = machines(numpy_levels())
+# The machine itself and the one that is farthest from it, on every run; the others on demand.
+ALWAYS = ("native", "far")
+
+
+def test_there_are_notebooks() -> None:
+    assert "01_support_vectors" in NAMES
+
+
+def test_no_notebook_is_left_out() -> None:
+    """One in a folder that no chapter's page is named after would be neither run nor compared."""
+    on_disk = set((ROOT / "chapters").rglob("*.ipynb"))
+    assert {path for path in on_disk if ".ipynb_checkpoints" not in path.parts} == set(NOTEBOOKS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.matrix, *([pytest.mark.long] if name in ALWAYS else [])]
+        )
+        for name in MACHINES
+    ],
+)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_gives_its_outputs_again(
+    path: Path, name: str, record_property: Callable[[str, object], None]
+) -> None:
+    """On this machine and on others; `bash book test -m matrix` takes all the others."""
+    if reason := why_not(name):
+        pytest.skip(reason)
+    run = nbval(path, MACHINES[name])
+    record_property("nearness", [f"{pages.name(path)}, {name}: {line}" for line in nearness(run)])
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def found_by(machine: dict[str, str]) -> tuple[set[str], set[str]]:
+    """The kernels that a Python on this machine loads: OpenBLAS's, and NumPy's levels."""
+    code = (
+        "import numpy, scipy.linalg, machines, threadpoolctl as t; print({d['architecture'] for d "
+        "in t.threadpool_info() if 'architecture' in d}, set(machines.numpy_levels()), sep='|')"
+    )
+    outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
+    command = [sys.executable, "-c", code]
+    told = subprocess.check_output(command, env=outer | machine, cwd=ROOT / "tests", text=True)
+    return tuple(ast.literal_eval(part.replace("set()", "()")) for part in told.split("|"))
+
+
+def test_the_far_machine_is_another_one() -> None:
+    if reason := why_not("far"):
+        pytest.skip(reason)
+    (blas, levels), (far_blas, far_levels) = (found_by(MACHINES[name]) for name in ALWAYS)
+    assert list(levels) == [] or sorted(levels) == sorted(numpy_levels())
+    assert not far_levels
+    assert far_blas.isdisjoint(blas) or not levels
+
+
+def test_machines_by_the_levels_of_a_cpu() -> None:
+    """On a CPU without any of the newer instructions there is nothing to be switched off."""
+    assert machines([])["far"]["NPY_DISABLE_CPU_FEATURES"] == ""
+    told = machines(["X86_V3", "X86_V4"])
+    assert told["NumPy's least but one"]["NPY_DISABLE_CPU_FEATURES"] == "X86_V4"
+    assert told["far"]["NPY_DISABLE_CPU_FEATURES"] == "X86_V3 X86_V4"
+    assert told["native"].keys() == {"OMP_NUM_THREADS"}
+
+
+def test_on_another_architecture_one_sentence_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("machines.platform.machine", lambda: "aarch64")
+    assert why_not("far") == "far: other CPUs are emulated on x86-64 only, and this is aarch64"
+    assert why_not("native") == why_not("two threads") == ""
+
+
+@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_a_notebook_passes_the_guard(
+    path: Path, guard: Callable[[NotebookNode], list[str]]
+) -> None:
+    assert guard(nbformat.read(path, as_version=4)) == []
+
+
+def code(
+    source: str, count: int, *outputs: NotebookNode, tags: tuple[str, ...] = ()
+) -> NotebookNode:
+    metadata = {"tags": list(tags)} if tags else {}
+    return new_code_cell(source, execution_count=count, outputs=list(outputs), metadata=metadata)
+
+
+def machine(*parts: str) -> str:
+    """A path from the root of a machine; spelt so that this file holds none."""
+    return "/" + "/".join(parts)
+
+
+GLUED = "application/papermill.record/"
+
+
+def name_of(glued: str) -> dict[str, object]:
+    return {"scrapbook": {"name": glued, "mime_prefix": GLUED}}
+
+
+def png(width: int, height: int) -> str:
+    """A white picture with a black bar, in base64."""
+    pixels = np.full((height, width), 255, np.uint8)
+    pixels[: height // 2, : width // 4] = 0
+    file = io.BytesIO()
+    imsave(file, pixels, cmap="gray", format="png")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def figure(picture: str, name: str = "fig-1") -> NotebookNode:
+    return new_output("display_data", {"image/png": picture, "text/plain": f"<Figure {name}>"})
+
+
+TOLD = f"fingerprint of fig-1\nfigure {96 / DPI:g} x {64 / DPI:g} in"
+FINGERPRINT = new_output("display_data", {"text/plain": TOLD})
+
+
+def sealed(notebook: NotebookNode) -> NotebookNode:
+    """With the digest that a run would store."""
+    notebook.metadata["reluflow"] = {"cells": refresh.cells_digest(notebook)}
+    return notebook
+
+
+def good() -> NotebookNode:
+    """A notebook with nothing wrong: parameters, text, a picture with its fingerprint, a row."""
+    row = {"id": "sv.ex5.2", "verdict": "reproduced"}
+    picture = figure(png(96, 64))
+    glued = new_output("display_data", {f"{GLUED}text/plain": "0.5"}, metadata=name_of("half"))
+    return sealed(
+        new_notebook(
+            cells=[
+                new_markdown_cell(
+                    "See [the data](../data/my.csv) of `a/b`: {glue:text}`half:.1f`."
+                ),
+                code("seed = 0", 1, tags=("parameters",)),
+                code(
+                    "%matplotlib inline\nprint(2)",
+                    2,
+                    new_output("stream", name="stdout", text="2\n"),
+                ),
+                code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT),
+                code("row", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
+                code("glue('half', 0.5)", 5, glued),
+            ],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
+    )
+
+
+def replaced(cell: NotebookNode, position: int = 2) -> NotebookNode:
+    notebook = deepcopy(good())
+    notebook.cells[position] = cell
+    return sealed(notebook)
+
+
+def with_metadata(**metadata: object) -> NotebookNode:
+    notebook = deepcopy(good())
+    notebook.metadata.update(metadata)
+    return notebook
+
+
+def with_cell_metadata(**metadata: object) -> NotebookNode:
+    notebook = deepcopy(good())
+    notebook.cells[2].metadata.update(metadata)
+    return sealed(notebook)
+
+
+def edited(position: int, source: str) -> NotebookNode:
+    """The good notebook after a change by hand: its digest is that of the run."""
+    notebook = deepcopy(good())
+    notebook.cells[position].source = source
+    return notebook
+
+
+def without(position: int) -> NotebookNode:
+    notebook = deepcopy(good())
+    del notebook.cells[position]
+    return notebook
+
+
+def pictured(*outputs: NotebookNode) -> NotebookNode:
+    return replaced(code("figure()", 3, *outputs), 3)
+
+
+def html(text: str) -> NotebookNode:
+    return new_output("display_data", {"text/html": text})
+
+
+def stream(name: str, text: str) -> NotebookNode:
+    return new_output("stream", name=name, text=text)
+
+
+def shown(verdict: str) -> NotebookNode:
+    return new_output("execute_result", {RECORD: {"id": "sv.ex5.2", "verdict": verdict}})
+
+
+# For every guard, notebooks that it must refuse and that every other guard lets pass.
+PLANTED = [
+    ("unexecuted_cells", replaced(code("print(2)", None))),
+    ("cells_out_of_order", replaced(code("print(2)", 9))),
+    ("error_outputs", replaced(code("1/0", 2, new_output("error", ename="E", evalue="e")))),
+    ("stderr_outputs", replaced(code("warn()", 2, stream("stderr", "RuntimeWarning")))),
+    ("markers", replaced(code("# NBVAL_IGNORE_OUTPUT\nprint(2)", 2))),
+    ("markers", replaced(code("#NBVAL_SKIP", 2))),
+    ("markers", replaced(code("# PYTEST_VALIDATE_IGNORE_OUTPUT", 2))),
+    ("markers", replaced(code("print(2)", 2, tags=("nbval-skip",)))),
+    ("markers", replaced(code("print(2)", 2, tags=("raises-exception",)))),
+    ("machine_paths", replaced(code(f"open('{machine('home', 'me')}')", 2))),
+    (
+        "machine_paths",
+        replaced(new_markdown_cell(f"{{glue:text}}`half` in {machine('root', 'book')}."), 0),
+    ),
+    (
+        "machine_paths",
+        replaced(code("f", 2, html(f">{machine('tmp', 'x')}<"))),
+    ),
+    ("machine_paths", replaced(code("f", 2, stream("stdout", machine("usr", "lib", "x.py"))))),
+    ("machine_paths", with_metadata(made_in=machine("work", "book"))),
+    ("long_cells", replaced(code("\n".join(["print(2)"] * (SCREEN + 1)), 2))),
+    ("code_in_sight", replaced(code("import numpy as np\n\np = 2", 2))),
+    ("code_in_sight", replaced(code("claims.settle('sv.thm3.6', [])", 2))),
+    ("definitions", replaced(code("def f():\n    pass", 2))),
+    ("definitions", replaced(code("%matplotlib inline\nif x:\n    class A:\n        pass", 2))),
+    ("claims_left_open", replaced(code("row", 4, shown("not-applicable")), 4)),
+    (
+        "figures_without_fingerprint",
+        replaced(code("fig", 3, new_output("display_data", {"image/png": png(96, 64)})), 3),
+    ),
+    ("figures_without_fingerprint", pictured(FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure("aGk="), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(png(96, 65)), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(png(96, 64), "fig-2"), FINGERPRINT)),
+    ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3), 3)),
+    ("hidden_outputs", replaced(code('if False:\n    show(fig, "fig-1", alt="")', 3), 3)),
+    ("glued_for_nothing", replaced(new_markdown_cell("It is 0.5."), 0)),
+    ("glued_for_nothing", replaced(new_markdown_cell("```{glue:} third\n```"), 0)),
+    ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
+    ("edited_by_hand", without(5)),
+    ("edited_by_hand", edited(4, "( row )")),
+    ("leftovers", with_cell_metadata(execution={"iopub.status.busy": "2026-01-01T00:00:00Z"})),
+    ("leftovers", with_cell_metadata(tags=["injected-parameters"])),
+    ("leftovers", with_metadata(papermill={"duration": 1})),
+    ("foreign_kernel", with_metadata(kernelspec={"name": "myvenv", "display_name": "mine"})),
+]
+
+
+def test_the_good_notebook_passes_every_guard() -> None:
+    nbformat.validate(good())
+    assert {guard.__name__: guard(good()) for guard in GUARDS if guard(good())} == {}
+
+
+def test_a_table_may_be_glued_as_a_block() -> None:
+    block = replaced(new_markdown_cell("```{glue:} half\n```"), 0)
+    assert [complaint for guard in GUARDS for complaint in guard(block)] == []
+
+
+@pytest.mark.parametrize(("name", "notebook"), PLANTED, ids=[name for name, _ in PLANTED])
+def test_a_planted_fault_is_found_by_its_guard_alone(name: str, notebook: NotebookNode) -> None:
+    # A cell that was never run is out of order, too.
+    others = {"cells_out_of_order"} if name == "unexecuted_cells" else set()
+    fired = {guard.__name__ for guard in GUARDS if guard(notebook)}
+    assert fired - others == {name}
+
+
+def test_every_guard_has_a_planted_fault() -> None:
+    assert {name for name, _ in PLANTED} == {guard.__name__ for guard in GUARDS}
+
+
+def test_the_readme_shows_a_figure_of_the_first_chapter() -> None:
+    """`refresh` copies it, so that it is the figure which the tests draw again."""
+    notebook = nbformat.read(ROOT / "chapters" / refresh.README_SHOWS[0], as_version=4)
+    assert refresh.picture(notebook, refresh.README_SHOWS[1]) == refresh.README_PICTURE.read_bytes()
+    link = f"]({refresh.README_PICTURE.relative_to(ROOT)})"
+    assert link in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "text", ["</div>", "/home", "../data", *(s + machine("tmp", "b") for s in ("w", "a.org", ".."))]
+)
+def test_what_only_looks_like_a_path_is_let_pass(text: str) -> None:
+    assert machine_paths(new_notebook(cells=[new_markdown_cell(text)])) == []
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small notebook, refreshed."""
+    path = tmp_path_factory.mktemp("fresh") / "small.ipynb"
+    folded = {"tags": ["hide-input"]}
+    cells = [
+        new_code_cell("import numpy as np", metadata=folded),
+        new_code_cell("print(np.arange(3))\n1 + 1"),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    refresh.main([str(path)])
+    return path
+
+
+def test_refresh_stores_what_the_guards_want_and_nothing_of_the_machine(fresh: Path) -> None:
+    notebook = nbformat.read(fresh, as_version=4)
+    assert [complaint for guard in GUARDS for complaint in guard(notebook)] == []
+    assert "version" not in notebook.metadata.language_info
+    first = fresh.read_bytes()
+    refresh.main([str(fresh)])
+    assert fresh.read_bytes() == first
+
+
+def test_a_changed_result_fails_the_comparison(fresh: Path, tmp_path: Path) -> None:
+    """The source changes and the stored outputs stay: what a change of the library looks like."""
+    notebook = nbformat.read(fresh, as_version=4)
+    changes = {
+        "nothing": "print(np.arange(3))\n1 + 1",
+        "what is printed": "print(np.arange(4))\n1 + 1",
+        "what is shown": "print(np.arange(3))\n1 + 2",
+        "a warning": "import sys\nprint(np.arange(3))\nprint('careful', file=sys.stderr)\n1 + 1",
+    }
+    head, stored = notebook.cells
+    notebook.cells = [head, *(deepcopy(stored) for _ in changes)]
+    for cell, (name, source) in zip(notebook.cells[1:], changes.items(), strict=True):
+        cell.update(id=name.replace(" ", "-"), source=source)
+    nbformat.write(notebook, tmp_path / "changed.ipynb")
+    run = nbval(tmp_path / "changed.ipynb", MACHINES["native"], "-rfp")
+    told = re.findall(r"^(PASSED|FAILED) .*::Cell (\d+)", run.stdout, flags=re.MULTILINE)
+    assert {int(k): word for word, k in told} == dict(
+        enumerate(["PASSED", "PASSED", "FAILED", "FAILED", "FAILED"])
+    ), run.stdout

@@ -1,0 +1,499 @@
+"""Norms along the flow: g, crossings and B1-B4, and the statements on small starts in the plane."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+from reluflow.falsify import falsify
+from reluflow.flows.affine import affine_flow
+from reluflow.geometry import local_minima
+from reluflow.instances import draw_many, readable_data
+from reluflow.networks import gradient, loss
+from reluflow.papers.lee2022support import crossings as crossings_page
+from reluflow.papers.lee2022support import norm
+from reluflow.papers.lee2022support import small_flows as small_flows_page
+from reluflow.papers.lee2022support.crossings import conditions_at_the_origin
+from reluflow.papers.lee2022support.norm import late_sign, rate_polynomial
+from reluflow.papers.lee2022support.setting import (
+    Crossing,
+    crossings,
+    guaranteed_radius,
+    integrate,
+    plain_descent,
+    small_flows,
+    visited_cells,
+)
+from reluflow.papers.lee2022support.small_flows import conditions, norm_lost
+from reluflow.papers.lee2022support.small_flows import norm_rate as g
+from reluflow.rational import fit, is_local_minimum
+
+THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 1.0, 1.0])
+RNG = np.random.default_rng
+
+
+def test_rate_is_the_quadratic_form_of_the_active_data():
+    rng = RNG(0)
+    for item in draw_many(20, 3, 1):
+        w = rng.normal(size=3)
+        H, q = np.zeros((3, 3)), np.zeros(3)
+        for x, label in zip(item.X, item.y, strict=True):
+            if x @ w > 0:
+                H += np.outer(x, x)
+                q += label * x
+        assert g(item.X, item.y, w) == pytest.approx(w @ (H @ w - q))
+
+
+def test_norm_lost_compares_all_pairs_of_times():
+    X, y = np.eye(2), np.array([1.0, 1.0])
+    path = affine_flow(X, y, [2.0, 0.1])  # c_1 falls from 2 to 1, c_2 rises from 0.1 to 1
+    t = np.linspace(0.0, 40.0, 4001)
+    squares = (path.at(t) ** 2).sum(axis=1)
+    slow = max(squares[i] - squares[i:].min() for i in range(0, len(t), 10))
+    assert norm_lost(X, y, path) == pytest.approx(slow, rel=1e-4)
+
+
+def test_norm_lost_is_no_value_of_a_grid():
+    """On the two data of the overshoot |w|^2 is a polynomial in u = exp(-t), maximised by hand."""
+    X, y, v = norm.OVERSHOOT
+    for eps in (mp.mpf("0.03") / mp.sqrt(5), mp.mpf("0.3")):
+        peak = mp.findroot(lambda u, e=eps: e**2 * u - 36 * (1 - (1 - e / 2) * u**9) * (1 - e / 2)
+                           * u**8, (eps**2 / 36) ** (mp.mpf(1) / 7))  # fmt: skip
+        true = 2 * (1 - (1 - eps / 2) * peak**9) ** 2 + eps**2 * peak**2 / 2 - 2
+        found = norm_lost(X, y, affine_flow(X, y, float(eps) * v))
+        assert found == pytest.approx(float(true), rel=1e-8)
+    case = norm.overshoot()
+    assert case.breaks[0].value == pytest.approx(0.0119146, rel=1e-5)
+
+
+def test_norm_lost_against_fine_grids_across_events():
+    events = 0
+    for item in draw_many(80, 2, 4):
+        path = affine_flow(item.X, item.y, 0.3 * RNG(1).normal(size=2))
+        t, size = path.grid(400), 1e-12
+        for _ in range(4):  # the grid, made ever finer around the largest drop
+            fine = (path.at(t) ** 2).sum(axis=1)
+            end = int(np.argmax(np.maximum.accumulate(fine) - fine))
+            top = int(np.argmax(fine[: end + 1]))
+            slow, size = float(fine[top] - fine[end]), 1e-12 * fine.max()
+            near = [np.linspace(t[max(k - 1, 0)], t[min(k + 1, len(t) - 1)], 400)
+                    for k in (top, end)]  # fmt: skip
+            t = np.unique([*t, *np.ravel(near)])
+        found = norm_lost(item.X, item.y, path)
+        assert slow - size <= found <= slow * 1.001 + size
+        events += len(path.events) > 0 and slow > size
+    assert events > 3
+
+
+def test_crossings_flip_one_datum_and_lie_on_its_boundary():
+    for item in draw_many(30, 2, 4):
+        path = affine_flow(item.X, item.y, 1e-5 * item.X.T @ item.y + [-1e-6, 2e-6])
+        for step in crossings(item.X, path):
+            flipped = np.nonzero(step.before != step.after)[0]
+            assert flipped.tolist() == [step.datum]
+            size = np.linalg.norm(item.X[step.datum]) * np.linalg.norm(step.w)
+            assert abs(item.X[step.datum] @ step.w) < 1e-9 * size
+            later = path.at(step.t * (1 + 1e-9))
+            assert step.activates == (item.X[step.datum] @ later > 0)
+
+
+def slow_conditions(X, y, step):
+    """B1-B4 as the paper prints them, entry by entry, eigenvectors matched by order."""
+    H = sum(np.outer(X[i], X[i]) for i in np.nonzero(step.before)[0])
+    K = sum(np.outer(X[i], X[i]) for i in np.nonzero(step.after)[0])
+    old = np.linalg.inv(H) @ sum(y[i] * X[i] for i in np.nonzero(step.before)[0])
+    new = np.linalg.inv(K) @ sum(y[i] * X[i] for i in np.nonzero(step.after)[0])
+    (l, E), (_, F) = np.linalg.eigh(H), np.linalg.eigh(K)  # noqa: E741
+    x, w0 = X[step.datum], step.w
+    b1, b2 = [], []
+    for k in range(len(l)):
+        e = E[:, k] if E[:, k] @ old >= 0 else -E[:, k]
+        change = min(np.linalg.norm(F[:, k] - e), np.linalg.norm(F[:, k] + e))
+        c, target = e @ w0, e @ old
+        b1.append(l.min() / l.max() * c / np.linalg.norm(w0) - change)
+        ratio = np.linalg.norm(new - w0) / np.linalg.norm(w0)
+        b2.append(((target / c - 1) / l[k] - ratio / l.max()) * c * l[k] ** 2)
+    right = x @ old + (1 - x @ np.linalg.inv(H) @ x) / np.linalg.norm(x) * min(b2)
+    return min(b1), right - y[step.datum], x @ old
+
+
+def test_conditions_against_their_printed_form():
+    seen, rng = 0, RNG(5)
+    for _ in range(25):
+        item = crossings_page.built_crossings(rng)
+        path = small_flows(item, [0.9])[0]
+        for step in crossings(item["X"], path):
+            found = conditions(item["X"], item["y"], step)
+            b1, b2, at = slow_conditions(item["X"], item["y"], step)
+            assert found.full
+            assert pytest.approx(b1, abs=1e-9) == found.B1
+            assert found.B2 * item["y"][step.datum] == pytest.approx(b2, rel=1e-6, abs=1e-9)
+            assert (found.B4 > 0) == (at < 0)
+            assert found.hold == (b1 > 0 and b2 > 0 and at < 0)
+            seen += found.hold
+    assert seen >= 3
+
+
+PARALLEL = {k: np.array(v, float) for k, v in zip("Xyu", crossings_page.TOGETHER, strict=True)}
+
+
+def test_parallel_data_are_one_boundary_with_one_label_each():
+    """The cells on either side are true ones, and B2 asks of each label what is printed."""
+    (path,) = small_flows(PARALLEL, [1e-2])
+    steps = crossings(PARALLEL["X"], path)
+    assert [step.datum for step in steps] == [2, 3]
+    for step in steps:
+        assert (step.before.tolist(), step.after.tolist()) == ([True] * 2 + [False] * 2, [True] * 4)
+        b1, b2, at = slow_conditions(PARALLEL["X"], PARALLEL["y"], step)
+        found = conditions(PARALLEL["X"], PARALLEL["y"], step)
+        assert pytest.approx(b1, rel=1e-6) == found.B1
+        assert pytest.approx(b2, rel=1e-6) == 8 * found.B2
+        assert found.hold
+        assert min(b1, b2, -at) > 0
+
+
+def test_the_numbers_of_the_page_on_crossings():
+    B1, B2, B4 = map(float, conditions_at_the_origin([[6, 7], [4, 1], [0, 1], [0, 1]],
+                                                     [5, 7, 8, 8], [2, -1]))  # fmt: skip
+    assert pytest.approx(0.0360 - 0.0109, abs=1e-4) == B1
+    assert (pytest.approx(8.277, abs=1e-3), 1) == (8 + B2, B4)
+    one = crossings_page.merged(PARALLEL)
+    ((step, met),) = small_flows_page.at_crossings(one, 1e-6)
+    assert (1 + met.B2) * one["y"][2] == pytest.approx(4.36, abs=5e-3)
+    assert step.w / (1e-6 * guaranteed_radius(one["X"], one["y"])) * np.sqrt(5) == pytest.approx(
+        [3.38, 0.0], abs=5e-3
+    )
+
+
+def test_merged_data_have_the_same_flow_and_none_parallel():
+    rng = RNG(2)
+    for _ in range(10):
+        base = crossings_page.built_crossings(rng, int(rng.integers(2, 4)))
+        item = {**base, **crossings_page.with_parallels(base, rng)}
+        one = crossings_page.merged(item)
+        assert len(one["X"]) == len(base["X"]) < len(item["X"])
+        ways = RNG(3).normal(size=(20, base["X"].shape[1]))
+        losses = loss(item["X"], item["y"], ways)
+        apart = losses - loss(one["X"], one["y"], ways)
+        assert np.ptp(apart) < 1e-12 * losses.max() < 1e-9 * np.ptp(losses)
+    alone = {"X": THREE[0], "y": THREE[1]}
+    assert all(np.array_equal(crossings_page.merged(alone)[k], v) for k, v in alone.items())
+
+
+def test_theorem_F6_falls_on_parallel_data_and_its_repair_does_not_speak_of_them():
+    case, repair = crossings_page.two_at_once(), crossings_page.strict_under_conditions()
+    case.check()
+    assert all(case.assumptions.values())
+    shown = [item for item in crossings_page.drop_on_parallel_data() if item.decides]
+    assert [item.holds for item in shown] == [False, False]
+    assert repair.fails(repair.slack(PARALLEL))
+    assert repair.unmet(PARALLEL).startswith("B1, B2, B3 and B4 hold")
+    # It does speak of parallel data whose merged label is small enough.
+    drawn = (repair.draws["d = 2, parallel"](rng) for rng in map(RNG, range(30)))
+    item = next(item for item in drawn if repair.unmet(item) is None)
+    assert len(crossings_page.merged(item)["X"]) < len(item["X"])
+    assert not repair.fails(repair.slack(item))
+
+
+def test_the_four_data_by_their_closed_form():
+    """From (p, 0) on the flow is c* - (c* - p/sqrt 2) e^(-98t), p/sqrt 2 e^(-6t) along (1, 1) and
+    (1, -1); p from the flow before, by mpmath."""
+    eps = mp.mpf("0.01")
+    H, w = mp.matrix([[52, 46], [46, 50]]), mp.matrix([2, -1])
+
+    def early(t):
+        return w - mp.expm(-H * t) * w * (1 - eps)
+
+    p = early(mp.findroot(lambda t: early(t)[1], eps / 42))[0] / mp.sqrt(2)
+    top, t = 29 * np.sqrt(2) / 49, np.linspace(0.0, 0.5, 1_000_001)
+    squares = (top - (top - float(p)) * np.exp(-98 * t)) ** 2 + float(p) ** 2 * np.exp(-12 * t)
+    found = crossings_page.drop_on_parallel_data()[0].value
+    assert found == pytest.approx((squares.max() - top**2) / (5 * float(eps) ** 2), rel=1e-6)
+
+
+def test_conditions_allow_another_order_of_eigenvectors_and_ask_for_rank():
+    X, y = np.array([[1.0, 0.0], [0.0, 1.1], [0.5, 0.0]]), np.ones(3)
+    before, after = np.array([True, True, False]), np.array([True, True, True])
+    step = Crossing(0.0, 2, np.array([0.3, 0.3]), before, after)
+    assert conditions(X, y, step).B1 > 0.5  # eigenvalues 1 and 1.21 become 1.25 and 1.21
+    flat = Crossing(0.0, 1, np.array([0.3, 0.0]), np.array([True, True, True]),
+                          np.array([True, False, True]))  # fmt: skip
+    assert not conditions(X, y, flat).full
+    assert not conditions(X, y, flat).hold
+
+
+def test_least_planar_loss_against_the_enumeration():
+    for item in draw_many(40, 2, 8):
+        best = local_minima(item.X, item.y)[0].loss
+        found, scale = norm.least_planar_loss(item.X, item.y), 0.5 * float(item.y @ item.y)
+        assert found <= best + 1e-9 * scale
+        if item.kind != "extreme":  # there the enumeration drops minima that rounding may own
+            assert found == pytest.approx(best, abs=1e-9 * scale)
+
+
+def test_a_flow_that_doubles_cannot_follow_is_undecided(monkeypatch):
+    first = norm.converges_in_first_resting_cell()
+    item = {"X": np.eye(2), "y": np.array([1.0, 2.0]), "u": np.array([0.6, 0.8])}
+    assert first.slack(item) == 1.0
+    lost = lambda *given: [replace(path, status="non-unique") for path in small_flows(*given)]  # noqa: E731
+    monkeypatch.setattr(norm, "small_flows", lost)
+    assert np.isnan(first.slack(item))
+    assert not first.broken_by(item)
+
+
+def test_the_first_resting_cell_counts_from_the_start():
+    def places(X, y, cells):
+        return norm.first_resting(X, y, cells), len(cells) - 1
+
+    X, y = THREE
+    assert places(X, y, visited_cells(X, affine_flow(X, y, [1e-4, 1e-4]))) == (0, 0)
+    other = np.array([4.0, 1.0, 1.0])
+    path = affine_flow(X, other, [1e-4, 1e-4])
+    assert [e.datum for e in path.events] == [1]
+    assert places(X, other, visited_cells(X, path)) == (1, 1)
+    on = np.array([True, False, True])
+    assert places(X, y, [on, ~on, on]) == (0, 2)
+    assert places(X, np.array([1.0, 4.0, 1.0]), [np.ones(3, bool)]) == (-1, 0)
+
+
+def test_overshoot_by_three_routes():
+    X, y, v = norm.OVERSHOOT
+    polynomial, eps = rate_polynomial(X.tolist(), y.tolist(), v.tolist())
+    assert polynomial.coeff_monomial(polynomial.gen**2) == eps**2 / 2
+    path, t = affine_flow(X, y, 0.01 * v), np.array([0.3, 1.0, 3.0])
+    value = sympy.lambdify((polynomial.gen, eps), polynomial.as_expr())
+    assert g(X, y, path.at(t)) == pytest.approx(value(np.exp(-t), 0.01), rel=1e-6)
+    early, late = (np.linalg.norm(integrate(X, y, 0.1 * v, s)) for s in (1.2, 2.2))
+    assert early > late > np.sqrt(2.0)
+    assert late_sign(polynomial, eps, Fraction(1, 10**10)) == 1
+    # A start on the axis of w* overshoots nothing.
+    along, _ = rate_polynomial(X.tolist(), y.tolist(), [1, 1])
+    assert late_sign(along, eps, Fraction(1, 10**10)) == -1
+
+
+def test_overshoot_follows_its_law():
+    """The largest |w|^2 - 2 is 7/18 36^(-2/7) eps^(18/7): from half eps^2 u^2 - 4 u^9, and as the
+    exact flow has it."""
+    X, y, v = norm.OVERSHOOT
+    law = 7 / 18 * 36 ** (-2 / 7)
+    u = np.linspace(0.0, 1.0, 2_000_001)
+    for eps, accuracy in ((1e-2, 3e-3), (1e-3, 3e-4)):
+        by_hand = 2 * (1 - (1 - eps / 2) * u**9) ** 2 + eps**2 * u**2 / 2 - 2
+        assert by_hand.max() / eps ** (18 / 7) == pytest.approx(law, rel=accuracy)
+        lost = norm_lost(X, y, affine_flow(X, y, eps * v))
+        assert lost / eps ** (18 / 7) == pytest.approx(law, rel=1e-2)
+
+
+def test_starts_in_other_cells_lose_many_times_what_they_brought():
+    """The formula of the page for m without bound, and a plain descent with short steps."""
+    for k, j, share in zip((3, 17), (2, 12), norm.other_cells()[1].value, strict=True):
+        ratio = (k * k + 1) * (k * k - k + 1) ** 2 / (4 * k * k * (k * k - 2 * k + 2))
+        assert k * k == 2 * j * j + 1
+        assert share == pytest.approx(ratio, rel=2e-3)
+    X, w0 = np.array([[3.0, 1.0], [0.0, 4.0], [30.0, 90.0]]), 0.01 * np.array([1.0, -2.0])
+    assert [bool(h > 0) for h in X @ w0] == [True, False, False]
+    squares = (plain_descent(X, X @ [1.0, 3.0], w0, 1e-5, 60_000) ** 2).sum(axis=1)
+    assert np.max(np.maximum.accumulate(squares) - squares) > 2.3 * (w0 @ w0)
+
+
+def test_the_reading_of_theorem_F6_tells_what_one_datum_would_need():
+    assert "11.3 < 4.4" in crossings_page.one_datum().others
+
+
+def test_standstill_is_a_double_zero_and_the_norm_increases():
+    instance, f = small_flows_page.standstill()
+    half = sympy.Rational(1, 2)
+    assert f.eval(half) == 0
+    assert f.diff().eval(half) == 0
+    assert f.count_roots(0, 1) == 1
+    assert f.eval(0) > 0
+    assert f.eval(1) > 0
+    X, y, w0 = (np.array(instance[k], float) for k in ("X", "y", "w0"))
+    path = affine_flow(X, y, w0)
+    u = np.array([0.2, 0.5, 0.9])
+    expected = -2.0 * u * np.array([float(f.eval(sympy.Rational(str(v)))) for v in u])
+    assert g(X, y, path.at(-np.log(u))) == pytest.approx(expected, abs=1e-12)
+    assert path.events == ()
+    assert norm_lost(X, y, path) < 1e-12
+
+
+@pytest.mark.parametrize("m", [2, 3, 7])
+def test_family_that_misses_the_global_minimum(m):
+    X, y = norm.missing_family(m)
+    kept, other = fit(X, y, [0, 1, 2]), fit(X, y, [0, 2])
+    assert is_local_minimum(kept, [0, 1, 2])
+    assert is_local_minimum(other, [0, 2])
+    assert kept.w == (Fraction(2 * m, m * m + 2), Fraction(2, m * (m * m + 2)))
+    assert kept.loss == Fraction(m**4, 2 * (m * m + 2))
+    assert other.loss == Fraction(1, 2)
+    end = plain_descent(X, y, [1e-3, 1e-3], 0.2 / m**2, 4000)[-1]
+    assert float(loss(X, y, end)) == pytest.approx(float(kept.loss), rel=1e-3)
+
+
+TRUE = {
+    "kept": small_flows_page.keeps_all_data,
+    "realisable": norm.realisable_is_global,
+    "little": norm.norm_drops_little,
+    "first": norm.converges_in_first_resting_cell,
+    "leaving": small_flows_page.plane_never_meets_B2,
+    "strict": crossings_page.strict_under_conditions,
+    "continuous": small_flows_page.rate_is_continuous,
+    "slope": small_flows_page.rate_is_the_slope,
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_true_statements_survive(name):
+    report = falsify(TRUE[name](), 11, 30, evaluations=6)
+    assert report.survives
+    assert report.tried >= 5
+    assert report.undecided <= 3
+
+
+def test_batches_say_what_single_flows_say():
+    rng = RNG(3)
+    for make in (small_flows_page.keeps_all_data, norm.realisable_is_global,
+                 norm.norm_never_drops,
+                 norm.converges_in_first_resting_cell):  # fmt: skip
+        statement = make()
+        items = [one(rng) for one in statement.draws.values() for _ in range(2)]
+        items = [item for item in items if statement.unmet(item) is None]
+        together = statement.batch(items)
+        alone = [statement.slack(item) for item in items]
+        sure = ~np.isnan(together)
+        assert sure.mean() > 0.5
+        assert np.array(alone)[sure] == pytest.approx(together[sure], abs=1e-7)
+
+
+def test_false_statements_fall():
+    drops = falsify(norm.norm_never_drops(), 0, 60, evaluations=0)
+    assert drops.violations
+    assert all(kind.startswith("aligned") for kind in drops.violations)
+    best = replace(norm.all_active_is_global(),
+                   readable=readable_data(2, (3, 3), 1, 2))  # fmt: skip
+    found = falsify(best, 0, 40, evaluations=0).counterexample
+    assert sorted(map(tuple, found["X"].tolist())) == [(0, 1), (1, 0), (1, 1)]
+
+
+def test_false_variants_of_true_statements_fall():
+    little = norm.norm_drops_little()
+    tight = replace(little, slack=lambda item: little.slack(item) - 0.2)  # 0.8 |w0|^2
+    assert not falsify(tight, 0, 60, evaluations=0).survives
+    kept = small_flows_page.keeps_all_data()
+    loose = {k: v for k, v in kept.hypotheses.items() if "minimum" not in k}
+    assert not falsify(replace(kept, hypotheses=loose), 0, 40, evaluations=0).survives
+    real = norm.realisable_is_global()
+    noisy = replace(real, derive=None, draws=small_flows_page.nontrivial_draws(2))
+    assert not falsify(noisy, 0, 20, evaluations=0).survives
+    first = norm.converges_in_first_resting_cell()
+    anywhere = replace(first, hypotheses={}, draws=small_flows_page.nontrivial_draws(2))
+    assert not falsify(anywhere, 0, 40, evaluations=0).survives
+    leaving = small_flows_page.plane_never_meets_B2()
+    alone = replace(
+        leaving, slack=lambda item: -small_flows_page.first_deactivation(item, 1e-7)[0].B4
+    )
+    assert not falsify(alone, 0, 10, evaluations=0).survives
+
+
+def test_continuity_is_tried_on_boundaries():
+    """Off the boundary of the first datum the statement would say nothing of its jump."""
+    for kind, draw in small_flows_page.rate_is_continuous().draws.items():
+        item = draw(np.random.default_rng(3))
+        terms = np.abs(item["X"][0]) @ np.abs(item["w"])
+        assert abs(item["X"][0] @ item["w"]) <= 1e-15 * terms, kind
+
+
+def test_the_gradient_itself_is_not_continuous():
+    steady = small_flows_page.rate_is_continuous()
+
+    def slack(item):
+        X, y, w, v = item["X"], item["y"], item["w"], item["v"]
+        jump = np.linalg.norm(gradient(X, y, w + v) - gradient(X, y, w - v))
+        return 1e3 * np.linalg.norm(X, 2) ** 2 * np.linalg.norm(v) - jump
+
+    assert falsify(replace(steady, slack=slack), 0, 60, evaluations=0).violations
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+def test_rates_at_minima_are_shares_of_the_datas_size(off, monkeypatch):
+    """|Xw|^2 + |y|^2 has the unit of g, so a share of it is told as it is, for data of any size."""
+
+    def shifted(X, y, w):
+        return g(X, y, w) + off * (np.sum((X @ w) ** 2) + np.sum(y**2))
+
+    monkeypatch.setattr(small_flows_page, "norm_rate", shifted)
+    largest = small_flows_page.rate_at_minima(0, 5)[0]
+    assert largest.value == pytest.approx(1e-6, rel=1e-3)
+    assert not largest.holds
+
+
+def test_an_activation_is_no_deactivation():
+    """Both data end active and fitted; the one that starts inactive becomes active on the way."""
+    item = {"X": np.array([[1.0, 0.2], [0.2, 1.0]]), "y": np.ones(2), "u": np.array([1.0, -0.5])}
+    ((step, _),) = small_flows_page.at_crossings(item, 1e-3)
+    assert (step.before.tolist(), step.after.tolist()) == ([True, False], [True, True])
+    assert small_flows_page.first_deactivation(item, 1e-3) == []
+
+
+def test_what_is_measured_reaches_the_expected_verdicts():
+    drops = falsify(norm.norm_never_drops(), 0, 60, 0)
+    worse = falsify(norm.all_active_is_global(), 0, 30, 7)
+    three = norm.better_without_the_second(*THREE)
+    into = norm.end_on_boundary()
+    for case, evidence in (
+        (three, norm.not_global(worse, three)),
+        (norm.overshoot(), norm.overshoot_law()),
+        (norm.overshoot(), norm.drops(drops)),
+        (into, norm.met_at_the_end(into)),
+    ):
+        case.check()
+        assert not all(item.holds for item in evidence if item.decides)
+    for evidence in (
+        small_flows_page.rate_at_minima(0, 5),
+        norm.sharp_family(),
+        norm.from_zero(0, 20, 5),
+        norm.other_cells(),
+        norm.how_far(40),
+    ):
+        assert all(item.holds for item in evidence if item.decides)
+    aligned = norm.drops(drops)[1]
+    assert aligned.value == sum(drops.violations.values()) > 0
+    assert norm.family_table((2,)).loc[2, "ratio"] == "≈2.667"
+
+
+def test_flows_meet_the_conditions_where_all_their_crossings_do():
+    found = pd.DataFrame({"flow": [0, 0, 3, 4], "all four": [True, False, True, True]})
+    assert crossings_page.crossed(found) == (3, 2)
+
+
+def test_conditions_are_counted_by_source():
+    met = crossings_page.met_by_source(0, 10)
+    counts = crossings_page.condition_table(met, 10)
+    assert counts.loc["deactivations: B2", "d = 2"] == 0
+    assert counts.loc["flows with B1-B4 at every crossing", "d = 2, built"] > 0
+    # The same by a loop over flows.
+    draws, rng = list(crossings_page.sources()["d = 2"].values()), RNG(0)
+    drawn = (draws[k % 2](rng) for k in range(100))
+    apart = (
+        i for i in drawn if (abs(i["X"] @ i["u"]) > 1e-6 * np.linalg.norm(i["X"], axis=1)).all()
+    )
+    items = [next(apart) for _ in range(10)]
+    paths = [small_flows(item, [1e-2])[0] for item in items]
+    assert counts.loc["flows that cross a boundary", "d = 2"] == sum(bool(p.events) for p in paths)
+    kinds = [event.kind for path in paths for event in path.events]
+    assert counts.loc["activations", "d = 2"] == kinds.count("activate")
+    assert counts.loc["deactivations", "d = 2"] == kinds.count("deactivate")
+    assert counts.loc["flows", "d = 3"] == 10
+
+
+def test_a_small_flow_may_end_on_a_boundary_and_not_in_a_minimum() -> None:
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([3.0, 1.0, 1.0])
+    path = affine_flow(X, y, [1e-6, 1e-6])
+    assert path.events == ()
+    assert path.end == pytest.approx([2.0, 0.0], abs=1e-9)
+    assert not any(m.dimension == 0 and np.allclose(m.w, path.end) for m in local_minima(X, y))
+    assert not norm.off_boundaries({"X": X, "y": y})
+    assert norm.off_boundaries({"X": X, "y": np.array([2.0, 1.0, 1.5])})

@@ -1,0 +1,323 @@
+"""Section 5.2, Figures 3 and 4 of Lee et al. 2022b: runs against slow and plain ones, shapes of
+curves, restarted bounds, and evidence that can fail."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import sympy
+import torch
+from reluflow.figures import fingerprint_of
+from reluflow.flows.stabilised import stabilised_flow
+from reluflow.papers.lee2023magnitude import figure_3, figure_4, figures, record
+from reluflow.papers.lee2023magnitude.population import pull, recorded_path
+from reluflow.papers.lee2023magnitude.setting import magnitude_bounds, two_layer_magnitude_bounds
+
+TINY = record.DeepSetting(
+    start=0.5, teacher=0.7, step=0.01, n_steps=400, plain=10, n=37, d=4, width=5, depth=4
+)
+
+
+def tensor(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+# Deep networks
+
+
+def plain_gradient(weights, X, y):
+    weights = [W.clone().requires_grad_() for W in weights]
+    h = X
+    for W in weights[:-1]:
+        h = torch.relu(h @ W.T)
+    loss = 0.5 * ((h @ weights[-1].T)[:, 0] - y).square().mean()
+    return float(loss.detach()), torch.autograd.grad(loss, weights)
+
+
+def test_the_setting_is_the_papers():
+    assert record.SMALL.shapes == [(50, 100), (50, 50), (50, 50), (50, 50), (1, 50)]
+    small, large = record.SMALL, record.LARGE
+    assert (small.start, small.step, small.n_steps) == (0.04, 0.0008, 100000)
+    assert (large.start, large.step, large.n_steps) == (0.44, 0.0001, 30000)
+    assert (small.n, small.d, small.width, small.depth) == (10000, 100, 50, 5)
+    assert small.with_data(10**6).n == 10000
+    assert small.with_data(10).n == 10
+
+
+def test_problems_of_one_seed_share_directions_and_scale():
+    a, b = record.DeepProblem(TINY, 5), record.DeepProblem(replace(TINY, start=1.0, teacher=1.4), 5)
+    np.testing.assert_allclose(2.0 * a.start, b.start)
+    np.testing.assert_allclose(a.X, b.X)
+    np.testing.assert_allclose(2.0**TINY.depth * a.y, b.y)
+    assert not np.allclose(record.DeepProblem(TINY, 6).start, a.start)
+
+
+def slow_descent(setting, seed, steps):
+    """Norms after every step of a plain loop with automatic gradients."""
+    problem = record.DeepProblem(setting, seed)
+    W, norms, losses = problem.layers(problem.start), [], []
+    for _ in range(steps + 1):
+        loss, G = plain_gradient(W, problem.X, problem.y)
+        norms.append([float(M.norm()) for M in W])
+        losses.append(loss)
+        W = [M - setting.step * g for M, g in zip(W, G, strict=True)]
+    return np.array(norms), np.array(losses)
+
+
+def test_descent_is_a_plain_loop():
+    run, _ = record.deep_descent(record.DeepProblem(TINY, 1), 60)
+    norms, losses = slow_descent(TINY, 1, 60)
+    np.testing.assert_allclose(run.norms, norms, rtol=1e-10)
+    np.testing.assert_allclose(run.losses, losses, rtol=1e-10)
+    np.testing.assert_array_equal(run.steps, np.arange(61.0))
+    magnitudes = run.magnitudes
+    np.testing.assert_allclose(magnitudes["all weights"], np.linalg.norm(norms, axis=1))
+    np.testing.assert_allclose(magnitudes["product of all |W_k|"], norms.prod(axis=1))
+    np.testing.assert_allclose(magnitudes["first layer |W_1|"], norms[:, 0])
+
+
+def test_a_run_ends_where_the_plain_descent_ends():
+    fine = replace(TINY, step=0.002, n_steps=800)
+    norms, losses = slow_descent(fine, 1, 800)
+    run = record.deep_run(fine, 1, tolerance=1e-5)
+    assert run.steps[-1] == pytest.approx(800)
+    np.testing.assert_allclose(run.norms[-1], norms[-1], rtol=2e-3)
+    assert run.losses[-1] == pytest.approx(losses[-1], rel=0.02)
+    np.testing.assert_allclose(run.norms[:11], norms[:11], rtol=1e-10)  # the plain steps
+    middle = int(np.argmin(np.abs(run.steps - 300.0)))
+    at = round(float(run.steps[middle]))
+    np.testing.assert_allclose(run.norms[middle], norms[at], rtol=5e-3)
+
+
+def test_the_flow_nears_descent_as_the_step_falls():
+    gaps = []
+    for step in (0.02, 0.01, 0.005):
+        setting = replace(TINY, step=step, n_steps=round(2.0 / step), plain=0)
+        problem = record.DeepProblem(setting, 1)
+        flow = stabilised_flow(problem.descent_direction, problem.start, 2.0, 1e-7, step)
+        run, plain = record.deep_descent(problem, setting.n_steps)
+        end = torch.as_tensor(flow.states[-1])
+        gaps.append(float((end - plain).norm()))
+        found = record.deep_run(setting, 1, 1e-7)
+        np.testing.assert_allclose(found.norms[-1], problem.norms(end), rtol=1e-9)
+        np.testing.assert_allclose(found.losses[-1], problem.loss(end), rtol=1e-9)
+        assert found.losses[0] == pytest.approx(run.losses[0])
+    assert gaps[0] > 1.5 * gaps[1] > 2.25 * gaps[2] > 0.0
+
+
+def test_the_curvature_is_the_hessians():
+    problem = record.DeepProblem(TINY, 1)
+    w = problem.start
+    columns = []
+    for k in range(len(w)):
+        e = torch.zeros_like(w)
+        e[k] = 1e-6
+        columns.append((problem.descent_direction(w - e) - problem.descent_direction(w + e)) / 2e-6)
+    largest = float(np.abs(np.linalg.eigvalsh(torch.stack(columns).numpy())).max())
+    assert problem.curvature(w) == pytest.approx(largest, rel=0.1)
+    found = figure_4.overshoots(TINY, 1, 1, n=TINY.n)
+    assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)
+
+
+def run_with(norms, steps=None, losses=None, setting=TINY):
+    norms = np.array([[v] * setting.depth for v in norms], float)
+    steps = np.arange(len(norms), dtype=float) if steps is None else np.array(steps, float)
+    losses = np.ones(len(norms)) if losses is None else np.array(losses, float)
+    return record.DeepRun(setting, steps, losses, norms, 1.0)
+
+
+def test_arrivals():
+    assert run_with([0, 5, 8.9, 9.1, 10], [0, 10, 20, 30, 40]).arrived(0.9) == 30
+    assert run_with([0, 9.5, 8.0, 9.6, 10], [0, 10, 20, 30, 40]).arrived(0.9) == 30
+
+
+def test_fates():
+    assert figure_4.fate(run_with([1, 1], losses=[2, 1])) == "loss falls"
+    assert figure_4.fate(run_with([1, 1, 1], losses=[2, 3, 1])) == "loss rises"
+    assert figure_4.fate(run_with([1, 1e9], losses=[2, 1])) == "diverges"
+    assert figure_4.fate(run_with([1, 1], losses=[2, math.nan])) == "diverges"
+    table = figure_4.fates(0, n=60)
+    assert table.loc["(b) k a variance", "descent"] == "diverges"
+    assert table.loc["(b) loss a sum over the data", "descent"] == "diverges"
+
+
+def test_overshoots_tell_stable_steps_from_unstable_ones():
+    calm = figure_4.overshoots(replace(TINY, step=1e-4), 0, 3, n=30)
+    assert (calm.unstable < 2.0).all()
+    assert not calm.jumped.any()
+    wild = figure_4.overshoots(record.LARGE, 0, 2, n=100)
+    assert (wild.unstable > 2.0).all()
+    assert wild.jumped.all()
+
+
+# Restarts
+
+
+def test_restarted_bounds_start_at_the_path():
+    setting = figure_3.restart_setting(2, 1.0, 0, n=60, d=8)
+    panel = figure_3.restart_run(setting)
+    for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
+        v, phi = panel.v[at], panel.path.phi[at]
+        assert low[0] == pytest.approx(v)
+        assert high[0] == pytest.approx(v)
+        assert len(low) == len(panel.v) - at
+        eta, a = setting.rate, float(pull(phi)) * panel.target**2  # the level, squared
+        after = np.sqrt(a / (1.0 - (1.0 - a / v**2) * (1.0 - a * eta) ** 300))
+        assert low[300] == pytest.approx(after)
+
+
+def test_population_restarts_have_a_rising_least_and_nested_bounds():
+    for layers in (1, 2):
+        panel = figure_3.tightening(layers, 1.0, 0, 1)[0]
+        v, points = panel.v, panel.points
+        assert panel.turn == int(np.argmin(v))
+        assert points[0] < panel.turn < points[-1]
+        assert (np.diff(panel.gaps) < 0.0).all()
+        last = points[-1]
+        means = [
+            np.mean([high[T - at] - low[T - at] for T in range(last + 1, len(v))])
+            for at, (low, high) in zip(points, panel.bounds, strict=True)
+        ]
+        np.testing.assert_allclose(panel.gaps, np.array(means) / panel.target)
+        assert panel.inside <= 1e-9
+        outside = max(
+            max(low[T] - v[at + T], v[at + T] - high[T], 0.0)
+            for at, (low, high) in zip(points, panel.bounds, strict=True)
+            for T in range(1, len(low))
+        )
+        assert panel.breaches.max() == pytest.approx(outside / panel.target)
+
+
+def made_path(v, phi, target=1.0):
+    k = len(v)
+    return recorded_path(
+        np.arange(float(k)), np.log(np.tan(0.5 * np.asarray(phi))), np.log(np.asarray(v) / target),
+        np.zeros((k, 0)), target, "steps",
+    )  # fmt: skip
+
+
+def test_a_path_that_is_no_descent_leaves_its_bounds():
+    setting = replace(figure_3.restart_setting(1, 1.0, 0), rate=0.1)
+    v = np.linspace(1.0, 3.0, 30)
+    panel = figure_3.restarted(setting, made_path(v, np.full(30, 2.0)), (0, 10))
+    assert panel.breaches.max() > 1.0
+    assert panel.inside > 0.1
+    assert not panel.falls_and_rises
+    dip = np.concatenate([np.linspace(1.0, 0.5, 15), np.linspace(0.5, 1.0, 15)])
+    assert figure_3.restarted(setting, made_path(dip, np.full(30, 2.0)), (0,)).falls_and_rises
+
+
+def test_the_published_settings_of_figure_3():
+    for layers, steps, rate in ((1, 30000, 0.0006), (2, 2000, 0.0001)):
+        setting = figure_3.restart_setting(layers, 1.0, 7)
+        assert (setting.steps, setting.rate, setting.scale) == (steps, rate, 1.2)
+        assert (setting.n, setting.d, setting.seed) == (10000, 100, 7)
+    assert figure_3.POINTS == {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
+
+
+def test_the_bend_by_symbols():
+    u, level = sympy.symbols("u level", positive=True)
+    for m in range(4):
+        f = -(u**m) * (u ** (m + 1) - level ** (m + 1)) / 2
+        at = {level: 1.3, u: max(figure_3.inflection(1.3, m), 1e-12)}
+        slope = float(sympy.diff(f, u).subs(at))
+        assert slope == pytest.approx(-0.5 if m == 0 else 0.0, abs=1e-9)
+
+
+def test_the_bend_by_the_printed_bounds():
+    t = np.linspace(0.0, 30.0, 3001)
+    for phi, v0 in ((2.0, 0.05), (2.6, 0.2), (2.0, 3.0)):
+        low = two_layer_magnitude_bounds(t, phi, v0, 1.0)[0]
+        level = math.sqrt(pull(phi))
+        bend = np.sign(np.diff(low, 2))
+        convex = (low[1:-1] < level / math.sqrt(3.0)) | (v0 > level)
+        clear = np.abs(low[1:-1] - level / math.sqrt(3.0)) > 1e-2
+        clear &= np.abs(np.diff(low, 2)) > 1e-12
+        assert (bend == np.where(convex, 1.0, -1.0))[clear].all()
+    assert (np.diff(magnitude_bounds(t[:500], 2.0, 0.1, 1.0)[0], 2) < 0.0).all()
+
+
+def test_a_wrong_bend_is_found(monkeypatch):
+    good = figure_3.survey_bounds(0, 30)
+    assert (good.bent.sum(), good.looked.sum() > 100) == (0, True)
+    assert 0 < good.between.sum() <= good.convex.sum() < 30
+    monkeypatch.setattr(figure_3, "inflection", lambda level, m: 0.9 * level)
+    assert figure_3.survey_bounds(0, 30).bent.sum() > 0
+
+
+# Evidence and figures
+
+
+def fails(evidence):
+    return [item.what for item in evidence if item.decides and not item.holds]
+
+
+@pytest.fixture(scope="module")
+def third():
+    drawn = [figure_3.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
+    small = [figure_3.tightening(layers, 0.1, 0, 1)[0] for layers in (1, 2)]
+    return drawn, small
+
+
+def test_figure_3_can_fail(third):
+    drawn, small = third
+    many = [*drawn] * 3  # two starts are too few to tell a tendency from a coin
+    assert not fails(figure_3.bounds_restarted(drawn, many, small))
+    (told,) = fails(figure_3.bounds_restarted(drawn, drawn, small))
+    assert "lower end of the interval" in told
+    assert fails(figure_3.bounds_restarted([small[0], drawn[1]], many, small))
+    assert fails(figure_3.bounds_restarted(drawn, small, small))
+    swapped = replace(drawn[0], bounds=drawn[0].bounds[:1] * 1 + drawn[0].bounds[1:][::-1])
+    with pytest.raises(ValueError, match="broadcast"):
+        _ = swapped.inside
+    loose = tuple((low - 2.0 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
+    looser = replace(drawn[1], bounds=loose)
+    assert fails(figure_3.bounds_restarted([drawn[0], looser], many, small))
+
+
+def test_sides(third):
+    panel = third[0][1]
+    assert figure_3.sides(panel) == (4, 4)
+    mirrored = tuple(
+        (2 * panel.v[at:] - high, 2 * panel.v[at:] - low)
+        for at, (low, high) in zip(panel.points, panel.bounds, strict=True)
+    )
+    turned = replace(panel, bounds=mirrored)
+    assert figure_3.sides(turned)[0] == 0
+    found = figure_3.bounds_restarted(third[0], [turned] * 6, third[1])
+    assert any("nearer one at first, lower end" in told for told in fails(found))
+
+
+def test_a_survey_of_bends_can_fail():
+    good = pd.DataFrame(
+        {"bent": [0, 0], "looked": [5, 5], "convex": [True, True], "between": [True, False]}
+    )
+    assert not fails(figure_3.bent_bounds(good))
+    for wrong in ({"bent": [0, 1]}, {"looked": 0}, {"convex": False}):
+        assert fails(figure_3.bent_bounds(good.assign(**wrong)))
+
+
+def test_a_run_that_diverges_says_so():
+    run = record.deep_run(replace(TINY, start=3.0, step=10.0), 1)
+    assert run.diverged
+    assert len(run.steps) - 1 < TINY.plain
+    figures.deep_magnitudes([run] * 2, [run] * 2)
+
+
+def test_a_first_fall_is_the_flows():
+    setting = replace(TINY, start=0.05, n_steps=5, plain=0)
+    found = figure_4.falls_first(setting, 3, 30, n=40)
+    problems = [record.DeepProblem(replace(setting, n=40), 3 + k) for k in range(30)]
+    plain = [record.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
+    assert found.tolist() == [bool(v[1] < v[0]) for v in plain]
+    assert 5 < found.sum() < 25
+
+
+def test_figures_fit_the_page(third):
+    runs = record.deep_run(TINY, 1), record.deep_run(replace(TINY, n_steps=800), 1)
+    for figure in (figures.restarted_bounds(third[0]), figures.deep_magnitudes(runs, runs)):
+        assert "cut off" not in fingerprint_of(figure)

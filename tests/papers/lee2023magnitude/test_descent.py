@@ -1,0 +1,397 @@
+"""Section 4 and Appendix A of Lee, Sim & Ye 2022b: descent, its bounds and their repairs."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reluflow.approx import written
+from reluflow.errors import InputError
+from reluflow.falsify import Statement, falsify, survived
+from reluflow.figures import cut_off
+from reluflow.papers.lee2023magnitude import descent, descents, figures, layers, setting
+from reluflow.papers.lee2023magnitude.descents import Descent
+from reluflow.papers.lee2023magnitude.population import population_gradient, pull
+from reluflow.papers.lee2023magnitude.setting import Start
+
+T = np.arange(6)
+
+
+@pytest.fixture(scope="module")
+def reports():
+    return layers.try_one_layer(3, 48) | layers.try_more_layers(3, 24)
+
+
+def test_magnitude_bounds_as_printed():
+    phi0, v0, w, eta = 1.3, 0.7, 2.0, 0.05
+    eps0 = 1 - (math.sin(phi0) - phi0 * math.cos(phi0)) / math.pi
+    q = (1 - eta / 2) ** T
+    low, high = setting.magnitude_bounds(T, phi0, v0, w, eta)
+    assert low == pytest.approx((1 - eps0) * (1 - q) * w + v0 * q, rel=1e-13)
+    assert high == pytest.approx((1 - q) * w + v0 * q, rel=1e-13)
+    low, high = setting.magnitude_bounds(T, phi0, 0.0, w, eta)
+    assert low == pytest.approx((1 - eps0) * (1 - q) * w)
+    assert high == pytest.approx((1 - q) * w)
+
+
+def test_angle_bounds_as_printed():
+    phi0, r, R, v, eta = 2.1, 0.4, 1.7, 1.2, 0.01
+    k, psi0 = 1 / math.tan(phi0 / 2), math.log(math.tan(phi0 / 2))
+    for m, slow, fast in (
+        (3, phi0 / (2 * math.pi) * r**2 * v**4, R**2 * v**4 / 2),
+        (0, v * phi0 / (2 * math.pi * R), v / (2 * r)),
+    ):
+        below, above = setting.gap_bounds(T, psi0, r, R, v, m, eta)
+        cube = 2 / 3 * k**3 * (1 - 3 * fast * eta) ** T
+        assert below == pytest.approx(2 * k * (1 - fast * eta) ** T - cube)
+        assert above == pytest.approx(2 * k * (1 - slow * eta) ** T)
+    above = setting.gap_bounds(T, psi0, v, v, v, 0, eta)[1]
+    assert above == pytest.approx(2 * k * (1 - phi0 / (2 * math.pi) * eta) ** T)
+    assert setting.step_limit(phi0, r, R, v, 3) == pytest.approx(
+        min(2 * math.pi / (phi0 * r**2 * v**4), 2 / (3 * R**2 * v**4))
+    )
+    assert setting.step_limit(phi0, r, R, v, 0) == pytest.approx(
+        min(2 * math.pi * R / (v * phi0), 2 * r / (3 * v))
+    )
+
+
+def test_two_layer_bounds_as_printed():
+    phi0, v0, v, eta = 1.9, 0.3, 1.4, 0.02
+    low, high = setting.two_layer_magnitude_bounds(T, phi0, v0, v, eta)
+    for k in T:
+        below, above = descents.two_layer_bounds(int(k), math.pi - phi0, v0, v, eta)
+        assert low[k] == pytest.approx(float(below), rel=1e-13)
+        assert high[k] == pytest.approx(float(above), rel=1e-13)
+    low, _ = setting.two_layer_magnitude_bounds([0, 5], 1e-5, v0, v, eta)
+    assert low == pytest.approx([v0 / math.sqrt(1 + 0), v0 / math.sqrt(1 + v0**2 * 5 * eta)])
+
+
+def test_sufficient_steps_as_printed():
+    eps, phi0, r, v, eta, m = 1e-3, 2.0, 0.5, 1.1, 0.03, 2
+    psi0, rate = math.log(math.tan(phi0 / 2)), setting.angle_rates(phi0, r, r, v, m)[0]
+    count = setting.enough_steps(math.log(eps), psi0, 1 - rate * eta)
+    printed = math.log(eps / 2 * math.tan(phi0 / 2)) / math.log(
+        1 - phi0 / (2 * math.pi) * r ** (m - 1) * v ** (m + 1) * eta
+    )
+    assert count == pytest.approx(printed, rel=1e-12)
+    gap = setting.gap_bounds([count], psi0, r, r, v, m, eta)[1]
+    assert gap == pytest.approx(eps)
+
+
+@pytest.mark.parametrize(
+    ("theta", "v0", "m", "target"),
+    [(0.01, 0.7, 0, 1.3), (1.2, 1.5, 1, 0.8), (3.0, 0.4, 3, 1.2)],
+)
+def test_exact_routes_agree_with_population_descent(theta, v0, m, target):
+    step = 0.01
+    by_integrals = descents.quadrature_step(descents.balanced(theta, v0, m), target, step)
+    by_vectors = descents.vector_descent(descents.balanced(theta, v0, m), target, step, 1)[1]
+    path = Start.near(theta, v0, m, target).descent(step, 1)
+    for place in (by_integrals, by_vectors):
+        assert float(place.theta) == pytest.approx(path.theta[1], rel=1e-10)
+        assert float(place.length) == pytest.approx(path.length[1], rel=1e-12)
+        assert [float(a) for a in place.v] == pytest.approx(list(path.layers[1]), rel=1e-12)
+
+
+def test_exact_angle_is_the_same_on_both_sides_of_the_teacher():
+    for along, across, angle in ((1, 1, 1), (1, -1, 1), (-1, 1, 3), (-1, -1, 3), (2, 0, 0)):
+        place = descents.Place(mpmath.mpf(along), mpmath.mpf(across), ())
+        assert float(place.theta) == pytest.approx(angle * math.pi / 4)
+
+
+def test_exact_gradient_needs_no_balance():
+    w, v, target = np.array([0.3, 0.8]), (0.5, 1.7), 1.3
+    place = descents.Place(mpmath.mpf("0.3"), mpmath.mpf("0.8"), tuple(map(mpmath.mpf, v)))
+    after = descents.quadrature_step(place, target, 0.01)
+    grad_w, grad_v = population_gradient(w, [target, 0.0], v, (target, target))
+    assert [float(after.along), float(after.across)] == pytest.approx(list(w - 0.01 * grad_w))
+    assert [float(a) for a in after.v] == pytest.approx(list(np.array(v) - 0.01 * grad_v))
+
+
+def test_exact_bounds_are_the_printed_ones():
+    for k in (0, 1, 7):
+        below, above = descents.angle_gap_bounds(k, 1.1, 0.2, 0.5, 0.05)
+        tan = math.tan(0.55)
+        assert float(above) == pytest.approx(2 * tan * 0.99**k)
+        assert float(below) == pytest.approx(2 * tan * 0.975**k - 2 / 3 * tan**3 * 0.925**k)
+        low, high = descents.magnitude_bounds_at(k, math.pi - 1.3, 0.7, 2, 0.05)
+        found = setting.magnitude_bounds([k], 1.3, 0.7, 2.0, 0.05)
+        assert [float(low), float(high)] == pytest.approx([found[0][0], found[1][0]])
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    theta=st.floats(0.001, 3.1),
+    v0=st.floats(0.1, 2.0),
+    m=st.integers(0, 3),
+    step=st.floats(1e-3, 0.02),
+)
+def test_one_step_ratio_of_half_angle_tangents(theta, v0, m, step):
+    """1 - a/|w_next| <= ratio <= 1 - a/(a + b), as the corrected bounds are derived."""
+    path = Start.near(theta, v0, m).descent(step, 1)
+    p, phi = v0**m, path.phi[0]
+    a = step * p * phi / (2 * math.pi)
+    b = v0 * (1 - step * p**2 / 2) + step * p * math.sin(phi) / (2 * math.pi)
+    ratio = math.exp(path.psi[0] - path.psi[1])
+    assert 1 - a / path.length[1] - 1e-12 <= ratio <= 1 - a / (a + b) + 1e-12
+
+
+def test_corrected_factors_are_the_printed_ones_to_first_order():
+    phi0, r, R, v, m = 2.2, 0.6, 1.4, 1.1, 3
+    known = descents.Ranges(r ** (m - 1), R ** (m - 1), R**m)
+    slow, fast = setting.angle_rates(phi0, r, R, v, m)
+    for step in (1e-4, 1e-5):
+        q1, q2 = layers.corrected_factors(phi0, known, v, step, m)
+        assert abs(q1 - (1 - fast * step)) <= 20 * step**2
+        assert abs(q2 - (1 - slow * step)) <= 20 * step**2
+        assert q1 < 1 - fast * step
+        assert q2 > 1 - slow * step
+    with pytest.raises(InputError, match="step"):
+        layers.corrected_factors(phi0, known, v, 2.1 / R ** (2 * m), m)
+
+
+def test_near_zero_the_printed_cubic_term_dies_too_soon():
+    for k in descents.SMALLNESS:
+        T, chi = descents.last_step(k), 10 ** descents.digits(k)
+        with mpmath.workdps(30):
+            h = mpmath.mpf(1) / (3 * k)
+        assert descents.LEVEL <= chi * (1 - h) ** T < descents.LEVEL / (1 - h)
+        with mpmath.workdps(30):
+            powers = 2 * chi * (1 - h) ** T - 2 * mpmath.mpf(chi) ** 3 * (1 - 3 * h) ** T / 3
+        assert descents.demanded(k) == pytest.approx(float(powers), rel=1e-8)
+        # The repaired term takes 2/3 y^3 off, and what is left is less than 2 arctan y.
+        y = math.exp(descents.digits(k) * math.log(10) + T * math.log1p(-1 / (3 * k)))
+        assert 2 * y - 2 / 3 * y**3 < 2 * math.atan(y) < math.pi < descents.demanded(k)
+    assert descents.last_step(10) == 516
+    value = 2 * 10**8 * Fraction(29, 30) ** 516 - Fraction(2, 3) * 10**24 * Fraction(9, 10) ** 516
+    assert value > Fraction(22, 7)
+    assert descents.demanded(10) == pytest.approx(float(value), rel=1e-12)
+    # The largest X at every start: c eta = 1/(3 k), whatever r, R and m.
+    for m, r, R in ((0, 1e-24, 2.0), (0, 0.3, 1.0), (1, 0.2, 1.5), (3, 0.2, 1.5)):
+        fast = setting.angle_rates(2e-8, r, R, 1.0, m)[1]
+        limit = setting.step_limit(2e-8, r, R, 1.0, m)
+        assert fast * limit == pytest.approx(1 / 3, rel=1e-14)
+
+
+def test_the_repaired_term_is_the_printed_one_to_first_order():
+    found = descent.repaired_gap(T, -0.4, 1e-5)
+    y = math.exp(0.4) * (1 - 1e-5) ** T
+    assert found == pytest.approx(2 * y - 2 / 3 * y**3, rel=1e-13)
+    printed = setting.gap_bounds(T, -0.4, 0.5, 1.0, 1.0, 0, 1e-5)[0]  # c = 1
+    assert found[1:] == pytest.approx(printed[1:], abs=1e-8)
+    assert (found[2:] < printed[2:]).all()
+
+
+def test_a_repair_that_asks_for_too_much_is_found(monkeypatch):
+    right = descent.repaired_gap
+    for broken in (
+        lambda T, psi, share: right(T, psi, 0.9 * share),
+        lambda T, psi, share: right(T, psi, share) + 1e-3 * right(T, psi, share),
+    ):
+        monkeypatch.setattr(descent, "repaired_gap", broken)
+        assert falsify(descent.repaired_angle(), 5, 40, 0).violations
+
+
+@pytest.mark.parametrize(("bend", "side"), [(0.99, 0), (1.01, 1)])
+def test_factors_that_ask_for_too_much_are_found(bend, side, monkeypatch):
+    """A step's share that is a hundredth too small below, or too large above."""
+    right = layers.corrected_factors
+
+    def broken(*given):
+        factors = list(right(*given))
+        factors[side] = 1.0 - (1.0 - factors[side]) * bend
+        return tuple(factors)
+
+    monkeypatch.setattr(layers, "corrected_factors", broken)
+    assert falsify(layers.corrected_angle(), 5, 60, 0).violations
+
+
+def test_a_descent_that_diverges_or_turns_its_factors_is_outside():
+    calm = {"psi": 0.0, "rho": 0.0, "m": 2, "target": 1.0, "step": 0.1, "steps": 20}
+    item = {name: np.array(value) for name, value in calm.items()} | {"loose": np.ones(2)}
+    assert Descent.of(item).stays_positive()
+    statement = layers.corrected_angle()
+    assert statement.unmet(item) is None
+    for step, rho in ((5.0, 0.0), (50.0, 2.0)):  # v turns negative; |w| overflows
+        wild = item | {"step": np.array(step), "rho": np.array(rho)}
+        assert not Descent.of(wild).stays_positive()
+        assert "v_k > 0" in statement.unmet(wild)
+
+
+@pytest.mark.parametrize("v0", [0.2, 1.0, 2.5])
+def test_corrected_two_layer_bound_is_a_changed_step(v0):
+    phi0, v, eta = 2.0, 1.0, 0.01
+    a = float(pull(phi0)) * v**2
+    x = eta * (v0**2 - a) / 2
+    moved = eta * (1 - 0.75 * a * eta) if v0**2 <= a else eta * (1 - x / 2) / (1 - x) ** 2
+    ours = layers.corrected_lower(T, phi0, v0, v, eta)
+    left = (1 - a * moved) ** T
+    assert ours == pytest.approx(1 / np.sqrt(left / v0**2 + (1 - left) / a), rel=1e-12)
+    assert np.all(ours[1:] < setting.two_layer_magnitude_bounds(T, phi0, v0, v, eta)[0][1:])
+    # T = 1 of the descent of v alone: v0 (1 - x).
+    assert ours[1] <= v0 * (1 - x) * (1 + 1e-14)
+    assert ours[1] > v0 * (1 - x) - 2 * eta**2 * v0 * (v0**2 + a) ** 2
+
+
+def test_small_norm_is_sharp_at_the_first_step():
+    phi0, target, step = 2.0, 1.5, 0.1
+    limit = descent.small_norm(phi0, target, step)
+    excess = []
+    for factor in (0.999, 1.05):
+        path = Start.at(phi0, factor * limit, 0, target).descent(step, 1)
+        excess.append(path.length[1] - step / 2 * target)
+    assert excess[0] < 0.0
+    start = descents.balanced(math.pi - phi0, factor * limit, 0)
+    radial = float(descents.vector_descent(start, target, step, 1)[1].length)
+    assert radial == pytest.approx(excess[1] + step / 2 * target)
+
+
+HOLDING = (
+    "A.1", "A.1 small", "A.2 lower", "A.2 small", "A.2 repaired", "A.2 upper", "4.2 corrected",
+    "A.3 corrected", "A.3: v_1(T) below the upper bound", "4.2 away", "4.3 away",
+)  # fmt: skip
+
+
+def test_true_statements_survive_and_false_ones_do_not(reports):
+    assert [name for name in HOLDING if not reports[name].survives] == []
+    assert all(not reports[name].vacuous for name in reports)
+    assert [name for name in reports if name not in HOLDING and reports[name].survives] == []
+
+
+def _found(statement: Statement, slack, count: int = 60) -> bool:
+    """Whether the draws find that the statement with another slack is false."""
+    changed = replace(statement, slack=lambda item: slack(Descent.of(item)))
+    return bool(falsify(changed, 5, count, 0).violations)
+
+
+def test_false_variants_are_found():
+    """A.1 with eta in place of eta/2; A.2 with a rate a tenth too slow and a tenth too fast."""
+
+    def magnitude(run):
+        start, path = run.start, run.path
+        given = (start.phi, start.v, start.target, 2 * run.step)
+        low, high = setting.magnitude_bounds(path.t, *given)
+        return float(np.minimum(path.length - low, high - path.length)[1:].min())
+
+    assert _found(descent.magnitude(), magnitude)
+    for side, factor in ((1, 0.9), (0, 1.1)):
+
+        def angle(run, side=side, factor=factor):
+            start, path = run.start, run.path
+            given = (*run.norm_range(), start.target, 0, factor * run.step)
+            below, above = setting.gap_bounds(path.t, start.psi, *given)
+            return float((path.theta - below if side else above - path.theta).min())
+
+        assert _found(descent.angle((0,), side, "variant"), angle)
+
+
+def test_range_holds_beyond_the_run():
+    draw = descents.draws((0, 1, 2, 3))
+    rng = np.random.default_rng(2)
+    for k in range(16):
+        run = replace(Descent.of(list(draw.values())[k % 2](rng)), steps=20)
+        r, R = run.norm_range()
+        later = replace(run, steps=1500).path
+        assert r < later.length[1:].min()
+        assert later.length[1:].max() < R
+
+
+def _holds(items) -> bool:
+    return all(item.holds for item in items if item.decides)
+
+
+def _verdict(settlement) -> str:
+    """How the evidence stands: holds, or fails with a counterexample that fails by both routes."""
+    if _holds(settlement["evidence"]):
+        assert "counterexample" not in settlement
+        return "holds"
+    settlement["counterexample"].check()
+    return "refuted"
+
+
+def test_verdicts(reports):
+    assert _holds(descent.strict_magnitudes(3, 4))
+    assert _holds(descent.strict_angles(3, 4))
+    for case in (layers.lower_bound_missed(), layers.upper_bound_passed()):
+        case.check()
+    for name, report in reports.items():
+        assert _holds(descents.broken(report)) == (name in HOLDING)
+    assert _holds(survived(reports["A.1"]))
+
+
+def test_strictness_is_told(monkeypatch):
+    """A bound that is met exactly is no strict one."""
+    right = descents.magnitude_bounds_at
+    monkeypatch.setattr(descents, "magnitude_bounds_at", lambda *given: right(*given)[::-1])
+    assert not _holds(descent.strict_magnitudes(3, 1))
+    gaps = descents.angle_gap_bounds
+    monkeypatch.setattr(descents, "angle_gap_bounds", lambda *given: gaps(*given)[::-1])
+    assert not _holds(descent.strict_angles(3, 1))
+
+
+def test_away_from_the_goal_theorem_42_holds_and_nearer_it_fails():
+    # 3/2 pi eta^2 = (pi - phi0)^3 is the border for a small norm and step.
+    for step in (1e-3, 1e-2):
+        border = (1.5 * math.pi * step**2) ** (1 / 3)
+        assert layers.failing_gap(step) == pytest.approx(border, rel=0.2)
+    for share, fails in ((0.98, True), (1.02, False)):
+        gap = share * layers.failing_gap(1 / 15)
+        path = layers.near_descent(gap, Fraction(1, 100), Fraction(1, 15), 200)
+        limit = setting.gap_bounds(path.t, path.psi[0], 1.0, 1.0, 1.0, 1, 1 / 15)[1]
+        assert (path.theta[1:] > limit[1:]).any() == fails
+    report = falsify(layers.angle_away(), 1, 40, 0)
+    assert f": 0 of {report.tried} descents" in layers.small_steps(report).others
+
+
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("norm", [0.7, 1.4])
+def test_from_a_fixed_start_both_bounds_hold_once_the_step_is_small(m, norm):
+    """Theorem 4.2 in its weakest form, from where a step of 3/100 is too large."""
+    start, held = Start.near(0.01, norm, m), []
+    for step in (0.03, 1e-4):
+        run = Descent(start, step, math.ceil(4.0 / step), (1.0 + 1e-9, 1.0 + 1e-9), 1.0)
+        held.append(min(float(slack.min()) for slack in descent.angle_slacks(run)) > -1e-12)
+    assert held == [False, True]
+
+
+def test_the_asked_for_steps_are_those_of_the_corollary():
+    statement = layers.steps_away()
+    item = next(iter(statement.draws.values()))(np.random.default_rng(4))
+    run = Descent.of(item)
+    log_eps = statement.slack(item) + math.log(run.path.theta[run.asked])
+    rate = setting.angle_rates(run.start.phi, *run.norm_range(), run.start.target, run.start.m)[0]
+    count = setting.enough_steps(log_eps, run.start.psi, 1 - rate * run.step)
+    assert count == pytest.approx(run.asked, abs=1e-5)
+
+
+def test_a_huge_norm_outside_of_r_and_R_is_left_out():
+    item = {name: np.array(value) for name, value in
+            {"psi": 1.0, "rho": 0.73, "target": 1.185, "step": 0.0273, "steps": 100, "m": 2,
+             "smallness": 10}.items()}  # fmt: skip
+    item["loose"] = np.array([1.02, 1.07])
+    assert layers.angle_away().unmet(item) == "r < |w0| < R"
+
+
+def test_tables():
+    table = layers.violations_4_2((1,))
+    assert [written(v) > 0 for row in table.to_numpy() for v in row] == [True] * 6
+    table = layers.needed_table()
+    assert (table["short by"] >= 6).all()
+    assert (table["short by"] <= math.log(1000) + 1).all()
+    late = layers.violations_a_3().iloc[:, 2].map(written)
+    assert np.ptp(late) < 0.001
+
+
+def test_figures_are_complete():
+    figure = figures.bounds_missed((0.1, 0.05, 0.025), (3.0, 0.1), (1.5, 1.0), [0.1, 1.0, 5.0])
+    assert cut_off(figure) == []
+    upper = [
+        line for line in figure.axes[0].lines if line.get_color() == figures.DESCENT_COLOURS[2]
+    ]
+    assert len(upper) == 3
+    assert all(line.get_ydata()[-1] > 0.0 for line in upper[:1])
+    assert sum(len(line.get_xdata()) == 3 for line in figure.axes[1].lines) == 6

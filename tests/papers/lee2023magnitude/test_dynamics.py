@@ -1,0 +1,288 @@
+"""Dynamics of single ReLU neurons: derivations, convergence, phases, times, and the evidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reluflow import figures
+from reluflow.falsify import falsify, survived
+from reluflow.papers.lee2023magnitude import figure_3, laws, rates
+from reluflow.papers.lee2023magnitude import figures as figures_page
+from reluflow.papers.lee2023magnitude.laws import angle_rate, magnitude_rate, vector_rate
+from reluflow.papers.lee2023magnitude.population import (
+    FALLING,
+    RISING,
+    SHAPES,
+    TURNING,
+    angle,
+    coordinates,
+    dip_from_teacher_norm,
+    log_tan,
+    nullcline,
+    phases,
+    quadrature_gradient,
+    threshold_norm,
+    time_to_angle,
+    time_to_loss,
+)
+from reluflow.papers.lee2023magnitude.rates import best_norm, late_error
+from reluflow.papers.lee2023magnitude.setting import Start
+
+TOLERANCE = 1e-8  # that of the inventory
+FEW = settings(max_examples=20, deadline=None)
+
+
+@pytest.mark.parametrize("m", [0, 1, 3])
+def test_equations_follow_from_the_loss(m) -> None:
+    found = laws.identities(m)
+    assert len(found) == 4 + 2 * m
+    assert all(found.values()), found
+    assert laws.turning_of_field() == 0
+
+
+def test_a_wrong_loss_gives_other_equations(monkeypatch) -> None:
+    right = laws.overlap()
+    monkeypatch.setattr(laws, "overlap", lambda: right + sp.cos(laws.THETA) / 7)
+    found = laws.identities(1)
+    assert not found["(9), for |w|"]
+    assert not found["(10)"]
+    assert not found["the vector equation of Prop. 3.6, along w"]
+    assert found["v_1 v_1' = |w| |w|', balanced or not"]  # homogeneity alone
+
+
+@FEW
+@given(st.integers(0, 2**30), st.integers(0, 4))
+def test_rates_are_the_parts_of_the_vector_field(seed, m) -> None:
+    rng = np.random.default_rng(seed)
+    w, target = rng.normal(size=(2, 4))
+    best, v = np.linalg.norm(target), np.linalg.norm(w)
+    phi = math.pi - math.acos(w @ target / (best * v))
+    assert angle(coordinates(w, target)[0]) == pytest.approx(phi, rel=1e-7)
+    field = vector_rate(w, target, m)
+    scale = np.linalg.norm(field) + 1.0
+    assert field @ w / v == pytest.approx(float(magnitude_rate(v, phi, best, m)), abs=1e-7 * scale)
+    # cos(phi) = -w.w* / (v v*), differentiated by hand.
+    slope = -(field @ target / v - (w @ target) * (field @ w) / v**3) / best
+    assert -slope / math.sin(phi) == pytest.approx(
+        float(angle_rate(v, phi, best, m)), abs=1e-6 * scale
+    )
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_along_the_teacher_too(sign) -> None:
+    target = np.array([0.0, 2.0])
+    w = sign * np.array([0.0, 0.5])
+    gradient, slope_v = quadrature_gradient(w, target, [0.5], [2.0])
+    np.testing.assert_allclose(-gradient, vector_rate(w, target, 1), atol=1e-14)
+    phi = math.pi if sign > 0 else 0.0
+    assert -slope_v[0] == pytest.approx(float(magnitude_rate(0.5, phi, 2.0, 1)), abs=1e-14)
+    assert float(angle_rate(0.5, phi, 2.0, 1)) == pytest.approx(0.0, abs=1e-14)
+
+
+def test_late_error_and_best_norm() -> None:
+    assert late_error(2.0, 0.0) == 1.0
+    [(phi, v)] = rates.euler(2.5, 0.4, 0, [12.0], 1e-4)
+    error = math.hypot(-v * math.cos(phi) - 1.0, v * math.sin(phi))
+    assert error * math.exp(6.0) == pytest.approx(float(late_error(2.5, 0.4)), rel=5e-3)
+    edge = math.pi - math.atan(math.pi)
+    assert best_norm(edge - 0.01) == 0.0
+    assert 0.0 < best_norm(edge + 0.01) < 0.02
+    assert best_norm(math.pi - 1e-6) == pytest.approx(1.0, abs=1e-3)
+    at = best_norm(2.6)
+    assert late_error(2.6, at) < min(late_error(2.6, 0.9 * at), late_error(2.6, 1.1 * at))
+
+
+# --- Statements and evidence ----------------------------------------------------------------------
+
+
+def test_false_variants_are_found() -> None:
+    assert not falsify(rates.monotone([3, 10]), 0, 14, 0).survives
+    assert not falsify(rates.order_of_times([0], 1.0), 0, 12, 4).survives
+    assert not falsify(rates.order_of_times([2, 3], -1.0), 0, 12, 4).survives
+    assert not falsify(rates.order_of_times([1], 1.0), 0, 12, 4).survives
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+def test_times_are_equal_and_neither_longer_nor_shorter(off, monkeypatch) -> None:
+    right = rates.time_to_angle
+    monkeypatch.setattr(
+        rates, "time_to_angle", lambda p, rho, m, q: right(p, rho, m, q) * (1.0 + off * rho)
+    )
+    report = falsify(rates.equal_times(), 0, 12, 0)
+    assert sum(report.violations.values()) == report.tried
+
+
+def test_wrong_nullcline_and_threshold_are_found(monkeypatch) -> None:
+    monkeypatch.setattr(rates, "nullcline", lambda phi, m: nullcline(phi, m + 1))
+    assert not falsify(rates.falls_above_nullcline(), 0, 63, 0).survives
+    assert not falsify(rates.two_phases([1, 2]), 0, 40, 0).survives
+    monkeypatch.undo()
+    monkeypatch.setattr(rates, "threshold_norm", lambda phi: 1.001 * threshold_norm(phi))
+    assert not falsify(rates.threshold(), 0, 45, 0).survives
+
+
+@pytest.mark.parametrize("found", SHAPES)
+@pytest.mark.parametrize(
+    ("statement", "m", "size", "expected"),
+    [
+        (rates.threshold(), 0, 0.01, RISING),
+        (rates.threshold(), 0, 0.99, TURNING),
+        (rates.threshold(), 0, 1.01, FALLING),
+        (rates.two_phases([1]), 1, 0.01, RISING),
+        (rates.two_phases([1]), 1, 1.01, TURNING),
+    ],
+)
+def test_a_magnitude_that_moves_otherwise_is_found(
+    statement, m, size, expected, found, monkeypatch
+) -> None:
+    """Starts far and near, in units of the threshold norm, followed rightly and wrongly."""
+    start = Start.at(2.5, size * float(threshold_norm(2.5)), m)
+    item = {"psi": np.array(start.psi), "rho": np.array(start.rho), "m": np.array(m)}
+    moves = replace(phases(start.psi, start.rho, m), kind=found)
+    monkeypatch.setattr(rates, "phases", lambda *_: moves)
+    assert statement.fails(statement.slack(item)) == (found != expected)
+
+
+def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:
+    def found(flow) -> str:
+        monkeypatch.setattr(Start, "flow", flow)
+        evidence = rates.global_convergence(0, 2, [1])
+        return "; ".join(failing(evidence, TOLERANCE))
+
+    right = Start.flow
+    assert found(right) == ""
+    assert "against the orbit" in found(lambda start, t: right(start, 0.999 * np.asarray(t)))
+    stuck = found(lambda start, t: right(start, np.minimum(np.asarray(t), 20.0)))
+    assert "instances that break it" in stuck
+
+    def elsewhere(start, t):
+        path = right(start, t)
+        return SimpleNamespace(psi=path.psi, rho=path.rho + 1e-5, theta=path.theta)
+
+    assert "instances that break it" in found(elsewhere)
+
+
+def failing(evidence, limit: float | None = None) -> list[str]:
+    """What is measured and does not hold, deviations against the limit."""
+    return [
+        item.what
+        for item in evidence
+        if item.decides and not (item.value <= limit if item.form == "deviation" else item.holds)
+    ]
+
+
+def test_evidence_holds() -> None:
+    orders = rates.try_orders(1, 6)
+    for evidence, limit in (
+        (laws.one_layer_system(1, 8), TOLERANCE),
+        (laws.layered_system(1, 8, (2,)), TOLERANCE),
+        (rates.global_convergence(1, 3, (0, 2)), TOLERANCE),
+        (survived(falsify(rates.falls_above_nullcline(), 1, 18, 0)), None),
+        (rates.tendency(1, 14), None),
+        (rates.phases_of_depth(1, 8), None),
+        (rates.falling_for_ever(1, 9), None),
+        (rates.initial_scale(orders, (0,)), 0.01),
+        (rates.initial_scale(orders, (1,)), 0.01),
+        (rates.initial_scale(orders, (2, 3, 4)), 0.01),
+    ):
+        assert failing(evidence, limit) == []
+
+
+def test_monotone_at_large_depth_is_refuted() -> None:
+    tried = rates.monotone_tried(0, 28)
+    assert failing(tried) == ["|w(t)| is monotone: instances that break it"]
+    case = rates.falls_from_teacher_norm()
+    assert not any(item.holds for item in case.breaks + case.recheck)
+
+
+def test_the_conjecture_and_the_remark_on_convexity_are_refuted() -> None:
+    assert [what.split(":")[0] for what in failing(rates.conjecture(0, 40))] == ["one layer"]
+    rates.near_the_teacher().check()
+    bends = figure_3.bends()
+    assert len(failing(bends)) == 3
+    figure_3.concave_bounds().check()
+    level, ours = next(i.value for i in bends if "that level" in i.what)
+    assert level == pytest.approx(ours, abs=1e-3)
+
+
+def test_the_region_of_eq_11_is_seen_by_the_gradient(monkeypatch) -> None:
+    def other(w, target, v=(), target_v=()):
+        slope, slopes = quadrature_gradient(w, target, v, target_v)
+        return slope - 1e-3 * np.asarray(w), slopes
+
+    monkeypatch.setattr(rates, "quadrature_gradient", other)
+    assert not falsify(rates.falls_above_nullcline(), 0, 63, 0).survives
+
+
+def test_flows_that_wait_too_long_are_left_out() -> None:
+    item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
+    assert "floats still tell" in rates.converges([3]).unmet(item)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "run", "limit"),
+    [
+        (laws, "vector_rate", lambda w, t, m=0: 1.0001 * vector_rate(w, t, m),
+         lambda: laws.one_layer_system(0, 4), TOLERANCE),
+        (laws, "magnitude_rate", lambda v, p, t, m=0: magnitude_rate(v, p, t, m) + 1e-6,
+         lambda: laws.layered_system(0, 4, (1,)), TOLERANCE),
+        (laws, "angle_rate", lambda v, p, t, m=0: angle_rate(v, p, t, m + 1),
+         lambda: laws.layered_system(0, 4, (2,)), TOLERANCE),
+        (rates, "phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
+         lambda: rates.phases_of_depth(0, 8), None),
+        (rates, "threshold_norm", lambda p: 1.02 * threshold_norm(p),
+         lambda: rates.falling_for_ever(0, 9), None),
+    ],
+)  # fmt: skip
+def test_evidence_can_fail(monkeypatch, module, name, wrong, run, limit) -> None:
+    assert failing(run(), limit) == []
+    monkeypatch.setattr(module, name, wrong)
+    assert failing(run(), limit)
+
+
+def test_table_of_dips() -> None:
+    rows = rates.dips(math.pi / 2, (0, 2))
+    assert rows.loc[0, "at most"] == "≈68.17 %"  # 1 - 1/pi
+    assert rows.loc[2, "|w| falls by"] == "≈17.42 %"
+    # |w| is least where it is at rest: on the nullcline v^(m+1) = (sin φ - φ cos φ)/π.
+    for m, row in rows.iterrows():
+        phi = math.radians(float(row["at φ"].strip("≈°")))
+        resting = ((math.sin(phi) - phi * math.cos(phi)) / math.pi) ** (1.0 / (m + 1))
+        fall = float(row["|w| falls by"].strip("≈ %")) / 100.0
+        assert resting == pytest.approx(1.0 - fall, abs=2e-3)
+
+
+def test_figures_draw_what_they_say() -> None:
+    portrait = figures_page.phase_portraits((0,))
+    assert figures.cut_off(portrait) == []
+    names = portrait.axes[0].get_legend_handles_labels()[1]
+    assert "separatrix: above it $|w|$ falls for ever" in names
+    left, right = figures_page.passage_times((0, 2)).axes
+    for ax, level in ((left, None), (right, 1e-4)):
+        x, y = ax.lines[0].get_data()
+        expected = (
+            time_to_angle(0.0, np.log(x), 0, log_tan(0.75 * math.pi))
+            if level is None
+            else time_to_loss(0.0, np.log(x), 0, level)
+        )
+        np.testing.assert_allclose(y, expected, rtol=1e-9)
+    left, right = figures_page.dips_and_depth(2.0, (0, 3)).axes
+    for line, m in zip(left.lines, (0, 3), strict=False):
+        lowest = dip_from_teacher_norm(2.0, m).least
+        assert line.get_ydata().min() == pytest.approx(lowest, abs=1e-3)
+    assert right.lines[0].get_ydata()[0] == pytest.approx(1.0 - dip_from_teacher_norm(2.0, 0).least)
+
+
+def test_portrait_turns_on_the_nullcline() -> None:
+    fig = figures_page.phase_portraits((1,))
+    dots = [line.get_xydata()[0] for line in fig.axes[0].lines if line.get_marker() == "o"]
+    assert len(dots) >= 5
+    for phi, v in dots:
+        assert v == pytest.approx(float(nullcline(phi, 1)), rel=1e-6)

@@ -1,0 +1,502 @@
+"""Lemma 2.1 and Propositions B.1, B.2, C.1 and 3.5 of Lee, Sim & Ye 2022b, and our repairs."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reluflow import figures
+from reluflow.errors import InputError
+from reluflow.falsify import falsify
+from reluflow.papers.lee2023magnitude import chains, laws, signs
+from reluflow.papers.lee2023magnitude import figures as figures_page
+
+RNG = np.random.default_rng
+MERCEDES = laws.finite_law([(1, 0), (0, 1), (-1, -1)])
+CROSS = laws.finite_law([(1, 0), (0, 1), (-1, 0), (0, -1)])
+
+
+def pair(theta, d, seed=0):
+    u, e = np.linalg.qr(RNG(seed).normal(size=(d, 2)))[0].T
+    return u, math.cos(theta) * u + math.sin(theta) * e
+
+
+# --- Lemma 2.1 and Proposition B.1 ---
+
+
+@pytest.mark.parametrize("theta", [1e-3, 0.4, math.pi / 2, 2.7])
+def test_sector_moments_against_a_sum_over_the_plane(theta):
+    """Polar midpoints: E r^2 = 2 in the plane, and all of the sector's matrix is of degree 2."""
+    u, v = pair(theta, 2)
+    alpha = (np.arange(200_000) + 0.5) * math.pi / 100_000
+    x = np.column_stack([np.cos(alpha), np.sin(alpha)])
+    inside = (x @ u > 0) & (x @ v > 0)
+    slow = 2.0 * x[inside].T @ x[inside] / len(x)
+    for fast in (
+        laws.printed_sector_moment(u, v),
+        laws.sector_moment(u, v),
+        laws.gaussian_sector(laws.sectors_angle(u, v)).matrix(u, v),
+    ):
+        assert fast == pytest.approx(slow, abs=3e-5)
+
+
+@given(st.floats(1e-5, math.pi - 1e-5), st.integers(2, 6))
+@settings(max_examples=30, deadline=None)
+def test_printed_and_regular_forms_agree(theta, d):
+    u, v = pair(theta, d)
+    u, v = u / np.linalg.norm(u), v / np.linalg.norm(v)
+    printed, regular = laws.printed_sector_moment(u, v), laws.sector_moment(u, v)
+    assert printed == pytest.approx(regular, abs=1e-10)
+    assert u @ regular @ v == pytest.approx(
+        laws.relu_correlation(laws.sectors_angle(u, v)), abs=1e-12
+    )
+    # Eigenvectors u + v and u - v, and the two half-spaces of v.
+    assert regular @ (u + v) == pytest.approx(
+        (math.pi - theta + math.sin(theta)) / (2 * math.pi) * (u + v), abs=1e-12
+    )
+    assert regular + laws.sector_moment(u, -v) == pytest.approx(0.5 * np.eye(d), abs=1e-12)
+
+
+def test_sector_moment_at_equal_and_opposite_vectors():
+    u = np.array([0.6, 0.8])
+    assert np.isnan(laws.printed_sector_moment(u, -u)).all()
+    assert laws.sector_moment(u, -u) == pytest.approx(np.zeros((2, 2)))
+    assert laws.sector_moment(u, u) == pytest.approx(0.5 * np.eye(2))
+    assert laws.sector_moment([1.0], [-1.0]) == 0.0
+
+
+def test_relu_correlation_against_mpmath():
+    for theta in (0.0, 0.7, 2.0, math.pi):
+        exact = mpmath.quad(
+            lambda a, t=theta: max(mpmath.cos(a), 0) * max(mpmath.cos(a - t), 0),
+            [-mpmath.pi / 2, theta - math.pi / 2, mpmath.pi / 2],
+        ) / mpmath.pi if theta else mpmath.mpf(1) / 2  # fmt: skip
+        assert laws.relu_correlation(theta) == pytest.approx(float(exact), abs=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 9])
+def test_sphere_moments(d):
+    for theta in (0.3, 2.0):
+        u, v = pair(theta, d, 3)
+        matrix = laws.sphere_sector(theta, d).matrix(u, v)
+        assert d * matrix == pytest.approx(laws.sector_moment(u, v), abs=1e-11)
+        assert np.trace(matrix) == pytest.approx((math.pi - theta) / (2 * math.pi))  # |x| = 1
+
+
+@pytest.mark.parametrize(
+    "law",
+    [laws.GAUSSIAN, laws.SPHERE],
+    ids=lambda x: x.name,
+)
+def test_sampled_gap_confirms_the_law_and_notices_another(law):
+    u, v = pair(1.0, 3)
+    assert law.square(3) == pytest.approx(np.mean(law.radius(RNG(1), 200_000, 3) ** 2), rel=0.02)
+    assert laws.sampled_gap(law, u, v, 20_000, RNG(0)) < 5.0
+    wrong = laws.RadialLaw("wrong", law.radius, lambda d: 1.2 * law.square(d))
+    assert laws.sampled_gap(wrong, u, v, 20_000, RNG(0)) > 5.0
+    assert laws.sampled_gap(law, u, -u, 100, RNG(0)) == 0.0
+
+
+def test_bad_vectors():
+    with pytest.raises(InputError, match="v must be a vector of length 1"):
+        laws.sector_moment([1.0, 0.0], [1.0, 1.0])
+    with pytest.raises(InputError, match="d >= 2"):
+        laws.sphere_sector(1.0, 1)
+    with pytest.raises(InputError, match="span a plane"):
+        laws.gaussian_sector(1.0).matrix([1.0, 0.0], [1.0, 0.0])
+
+
+# --- Proposition B.2 ---
+
+
+def slow_only(law, target):
+    """No direction v keeps the loss at 0: in the plane the rays to try are orthogonal to points."""
+    ahead = [x for x in law.points if laws.dot(x, target) > 0]
+    edge = [x for x in law.points if laws.dot(x, target) == 0]
+    for v in product(range(-12, 13), repeat=law.d):
+        kept = any(v) and all(laws.dot(x, v) == 0 for x in ahead)
+        if kept and all(laws.dot(x, v) <= 0 for x in edge):
+            return False
+    return True
+
+
+@given(st.integers(0, 10**6), st.integers(1, 2), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_only_minimiser_against_enumeration(seed, d, symmetric):
+    rng = RNG(seed)
+    law = laws.random_law(rng, d, int(rng.integers(d, d + 3)), symmetric)
+    assert law.has_zero_mean
+    assert law.has_full_rank
+    assert law.is_symmetric or not symmetric
+    if max(abs(a) for x in law.points for a in x) > 12:
+        return
+    target = [Fraction(int(a)) for a in rng.integers(-2, 3, d)]
+    only = laws.is_only_minimiser(law, target)
+    assert only == slow_only(law, target)
+    assert only == (laws.width(law, target) < 1e-7)
+    assert only or not symmetric
+
+
+def test_minimisers_of_small_laws():
+    assert not laws.is_only_minimiser(MERCEDES, (-1, -1))
+    assert laws.extent(MERCEDES, (-1, -1), (1.0, 0.0)) == pytest.approx((-2.0, 0.0))
+    assert laws.is_only_minimiser(MERCEDES, (0, 0))
+    # One active point, and the boundary's two do the rest.
+    assert laws.is_only_minimiser(CROSS, (1, 0))
+    # Without (0, -1), and no mean of zero, the boundary leaves a ray.
+    ray = laws.finite_law([(1, 0), (0, 1), (-1, 0)])
+    assert not laws.is_only_minimiser(ray, (1, 0))
+    assert laws.width(ray, (1, 0)) == math.inf
+    assert not laws.spans_every_side(MERCEDES)
+    assert laws.spans_every_side(CROSS)
+    # Three dimensions: the boundary's points span the plane positively, or all but positively.
+    corner = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, -1, -1)]
+    assert laws.is_only_minimiser(laws.finite_law(corner), (1, 0, 0))
+    assert not laws.is_only_minimiser(laws.finite_law(corner[:3]), (1, 0, 0))
+
+
+def test_population_loss_is_a_plain_sum():
+    w, target = (0.5, -2.0), (-1.0, 0.25)
+    slow = np.mean([
+        0.5 * (max(float(np.dot(w, x)), 0) - max(float(np.dot(target, x)), 0)) ** 2
+        for x in np.array(MERCEDES.points, float)
+    ])  # fmt: skip
+    assert float(laws.minimiser_population_loss(MERCEDES, w, target)) == pytest.approx(slow)
+    weighted = laws.finite_law([(1,), (-2,)], [Fraction(2, 3), Fraction(1, 3)])
+    assert laws.minimiser_population_loss(weighted, (2,), (1,)) == Fraction(1, 3)
+    for s in range(5):
+        w = (Fraction(-s, 2), Fraction(s, 2) - 2)
+        assert laws.minimiser_population_loss(MERCEDES, w, (-1, -1)) == 0
+    assert laws.minimiser_population_loss(MERCEDES, (-2.1, 0.1), (-1, -1)) > 0
+
+
+def test_enumeration_of_small_laws():
+    assert len(laws.small_laws(2, 2)) == 0
+    found = laws.small_laws(2, 3)
+    assert (found.law.nunique(), len(found), found.several.sum()) == (4, 36, 28)
+    assert laws.several_minimisers(2, 3) == 28
+    assert laws.several_minimisers(1, 3) == laws.several_minimisers(2, 2) == 0
+
+
+def test_bad_laws():
+    with pytest.raises(InputError, match="one length"):
+        laws.finite_law([(1, 0), (1,)])
+    for weights in ([0.5, 0.4], [1.5, -0.5], [1.0]):
+        with pytest.raises(InputError, match="weights"):
+            laws.finite_law([(1, 0), (0, 1)], weights)
+
+
+def test_spread_points_lift_the_loss_by_a_square():
+    for size in (Fraction(1, 2), Fraction(1, 7)):
+        law = laws.smeared(MERCEDES.points, size)
+        assert law.has_zero_mean
+        assert laws.density_loss(law, (-2, 0), (-1, -1)) == size**2 / 12
+        assert laws.density_loss(law, (-1, -1), (-1, -1)) == 0
+
+
+def test_triangle_moments():
+    square = laws.triangle_law(
+        [[(0, 0), (1, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]]
+    )  # the unit square
+    third, quarter = Fraction(1, 3), Fraction(1, 4)
+    assert laws.active_moment(square) == (third, quarter, third)
+    assert laws.active_moment(square, (1, 1), (2, 1)) == (third, quarter, third)
+    assert laws.active_moment(square, (-1, 0)) == (0, 0, 0)
+    law = laws.smeared([(-3, 1), (1, 2), (2, -3)], Fraction(3, 2))
+    w, target = (1, -2), (-1, -1)
+    sides = zip(laws.active_moment(law, w), laws.active_moment(law, (-1, 2)), strict=True)
+    assert tuple(a + b for a, b in sides) == laws.active_moment(law)
+    corners = np.array(law.triangles, float)
+    rng = RNG(0)
+    chosen = corners[rng.integers(0, len(corners), 300_000)]
+    x = np.einsum("nk,nkd->nd", rng.dirichlet([1, 1, 1], 300_000), chosen)
+    residual = np.maximum(x @ w, 0) - np.maximum(x @ target, 0)
+    exact = float(laws.density_loss(law, w, target))
+    assert 0.5 * np.mean(residual**2) == pytest.approx(exact, rel=0.02)
+
+
+# --- Proposition C.1 ---
+
+
+@pytest.mark.parametrize(("d", "eps"), [(2, 0.3), (3, 0.9), (5, 0.01), (30, 0.5), (400, 0.2)])
+def test_tail_against_mpmath(d, eps):
+    def density(c):
+        return (1 - c * c) ** (mpmath.mpf(d - 3) / 2)
+
+    exact = mpmath.quad(density, mpmath.linspace(eps, 1, 9)) / mpmath.quad(
+        density, mpmath.linspace(-1, 1, 17)
+    )
+    assert laws.upper_tail(eps, d) == pytest.approx(float(exact), rel=1e-6)
+
+
+def test_tail_at_its_ends_and_bounds():
+    assert laws.upper_tail([0.5, 1.0, 1.1], 1) == pytest.approx([0.5, 0.5, 0.0])
+    assert laws.upper_tail([1.0, 7.0], 5) == pytest.approx([0.0, 0.0])
+    assert laws.printed_bound(0.2, 100) == pytest.approx(2 * math.exp(-2))
+    assert laws.half_bound(0.2, 100) == pytest.approx(0.5 * math.exp(-2))
+    assert laws.upper_tail(0.99, 2) > laws.proof_bound(0.99, 2)
+    assert laws.printed_bound(laws.vacuous_until(40), 40) == pytest.approx(1.0)
+    low, high = laws.central_angles(100, 0.95)
+    assert 2 * laws.upper_tail(math.cos(math.radians(low)), 100) == pytest.approx(0.05)
+    assert low + high == pytest.approx(180.0)
+    assert laws.sampled_tail_gap(4, (0.1, 0.5), 4000, RNG(0)) < 5.0
+    shares = laws.sampled_shares((0.1, 0.5), (1, 4), 4000, 0)
+    assert shares[0.5] == pytest.approx(laws.upper_tail(0.5, [1, 4]), abs=0.03)
+
+
+def test_search_finds_a_bound_that_is_too_small():
+    def too_small(eps, d):
+        return 0.9 * laws.half_bound(eps, d)
+
+    says = "P(cos >= eps) <= 0.45 exp(-d eps^2 / 2)"
+    assert not falsify(laws._tail_statement(says, too_small, 2, {}), 0, 300).survives
+    on_the_line = laws._tail_statement("d = 1 too", laws.half_bound, 1, {})
+    assert not falsify(on_the_line, 0, 300).survives
+
+
+def test_bad_angles():
+    with pytest.raises(InputError, match="d must be"):
+        laws.upper_tail(0.1, 0)
+    with pytest.raises(InputError, match="eps"):
+        laws.upper_tail(-0.1, 3)
+    with pytest.raises(InputError, match="share"):
+        laws.central_angles(3, 1.0)
+
+
+# --- Proposition 3.5 ---
+
+
+def test_chain_gradient_against_autograd_with_zeros():
+    rng = RNG(0)
+    for _ in range(40):
+        n, d, m = (int(k) for k in rng.integers(1, 5, 3))
+        X, y = rng.integers(-2, 3, (n, d)).astype(float), rng.normal(size=n)
+        w, v = rng.integers(-2, 3, d).astype(float), rng.integers(-1, 4, m).astype(float)
+        tw, tv = torch.tensor(w, requires_grad=True), torch.tensor(v, requires_grad=True)
+        a = torch.relu(torch.tensor(X) @ tw)
+        for k in range(m - 1, 0, -1):
+            a = torch.relu(tv[k] * a)
+        output = tv[0] * a
+        torch.mean(0.5 * (output - torch.tensor(y)) ** 2).backward()
+        in_w, in_v = chains.chain_gradient(X, y)(w, v)
+        assert in_w == pytest.approx(tw.grad.numpy())
+        assert in_v == pytest.approx(tv.grad.numpy())
+        assert chains.chain_output(X, w, v) == pytest.approx(output.detach().numpy())
+
+
+def test_population_gradient_of_a_chain_against_a_circle():
+    """The loss is of degree 2 in x, so the circle of radius sqrt 2 stands for N(0, I)."""
+    alpha = (np.arange(20_000) + 0.5) * math.pi / 10_000
+    X = math.sqrt(2.0) * np.column_stack([np.cos(alpha), np.sin(alpha)])
+    target = np.array([0.7, -0.4])
+    for v in ([2.0, 0.5], [-1.0, 3.0, 0.2], [1.0, -0.5, 2.0], [1.0, 0.0]):
+        y = -1.5 * np.maximum(X @ target, 0.0)
+        slow = chains.chain_gradient(X, y)(np.array([0.3, 1.0]), np.array(v))
+        fast = chains.chain_population_gradient(target, -1.5)(np.array([0.3, 1.0]), np.array(v))
+        for a, b in zip(slow, fast, strict=True):
+            assert b == pytest.approx(a, abs=2e-4)
+
+
+def test_negative_target_silences_at_the_time_of_the_quadrature():
+    for v, w in (((2.0, 1.0), 3.0), ((2.0, 4.0, 0.5), 1.5), ((0.9, 0.8), 1.0)):
+        path = chains.chain_flow(chains.chain_gradient([[1.0]], [-1.0]), [w], v, 50.0)
+        assert path.factor == 1 + int(np.argmin(v))
+        assert path.zero == pytest.approx(signs.reached_zero_at(v, w, 1.0, 1.0), rel=1e-5)
+        squares = np.column_stack([path.v, path.w]) ** 2
+        assert squares - squares[:, :1] == pytest.approx(
+            np.tile(squares[0] - squares[0, 0], (len(squares), 1)), abs=1e-5
+        )
+    plain, w, h = np.array([2.0, 1.0]), 3.0, 1e-5
+    steps = 0
+    while plain[1] > 0.0:  # Euler's steps
+        residual = plain[0] * plain[1] * w + 1.0
+        plain, w = (
+            plain - h * residual * w * plain[::-1],
+            w - h * residual * plain[0] * plain[1],
+        )
+        steps += 1
+    assert h * steps == pytest.approx(signs.reached_zero_at([2.0, 1.0], 3.0, 1.0, 1.0), rel=1e-3)
+
+
+def test_slow_decay_is_no_zero():
+    """Opposite to the target v_2 = e^(-ct): 1e-90 at t = 50 is still positive."""
+    for horizon in (5.0, 50.0, 500.0):
+        gradient = chains.chain_population_gradient([1.0], 1.0)
+        path = chains.chain_flow(gradient, [-3.0], [2.0, 1.0], horizon)
+        assert path.keeps_signs
+        assert path.zero == math.inf
+        assert 0.0 < path.smallest_share < 1e-3
+    tied = chains.chain_population_gradient([1.0], -1.0)
+    tie = chains.chain_flow(tied, [3.0], [2.0, 1.0, 1.0], 20.0)
+    assert tie.keeps_signs
+    assert signs.reached_zero_at([2.0, 1.0, 1.0], 3.0, 1.0, 1.0) == math.inf
+
+
+def test_positive_target_and_silent_starts():
+    gradient = chains.chain_gradient([[1.0], [-1.0]], [1.0, 0.0])
+    path = chains.chain_flow(gradient, [3.0], [2.0, 0.01], 20.0)
+    assert path.keeps_signs
+    assert path.w[-1, 0] * np.prod(path.v[-1]) == pytest.approx(1.0, abs=1e-3)
+    for v in ([1.0, 0.0], [1.0, -2.0, 3.0], [-1.0, 2.0, 0.0]):
+        still = chains.chain_flow(gradient, [3.0], v, 10.0)
+        assert still.keeps_signs
+        assert still.v[-1] == pytest.approx(v)
+    # relu'(0) = 1 lets a factor leave 0.
+    moving = chains.chain_flow(
+        chains.chain_gradient([[1.0]], [1.0], at_zero=1.0), [1.0], [1.0, 0.0], 1.0
+    )
+    assert not moving.keeps_signs
+    with pytest.raises(InputError, match="at least one factor"):
+        chains.chain_flow(gradient, [1.0], [], 1.0)
+
+
+def test_a_start_that_should_be_silent_moves_downhill():
+    """One datum x = y = 1, w = 1, v = (1, 0): with relu'(0) = 1, dL/dv_2 = -1 and v_2 alone moves;
+    with the label -1 it falls."""
+    for label, end in ((1.0, 0.25), (-1.0, -0.25)):
+        gradient = chains.chain_gradient([[1.0]], [label], at_zero=1.0)
+        path = chains.chain_flow(gradient, [1.0], [1.0, 0.0], 0.25)
+        assert path.w.ravel() == pytest.approx([1.0, 1.0])
+        assert path.v[-1] == pytest.approx([1.0, end])
+        assert path.factor == 2
+
+
+def test_the_statements_notice_a_sign_that_changes():
+    statement = signs.positive_target()
+    item = {"X": np.ones((1, 1)), "w0": np.array([3.0]), "v0": np.array([2.0, 1.0]),
+            "target": np.ones(1), "factors": np.ones(1)}  # fmt: skip
+    assert not statement.broken_by(item)
+    negative = {**item, "factors": -np.ones(1)}
+    assert statement.unmet(negative) == "v_1*, ..., v_m* > 0"
+    assert statement.fails(statement.slack(negative))
+    # v_1 alone passes through 0, of which the proposition does not speak.
+    first = {**negative, "v0": np.array([1.0, 2.0])}
+    assert statement.slack(first) > 0.0
+    # Opposite signs of v_1 and the target are what matters.
+    both = {**negative, "v0": np.array([-2.0, 1.0])}
+    assert statement.slack(both) > 0.0
+    assert statement.unmet({**item, "v0": np.array([-2.0, 1.0])}) == "v_1 > 0"
+    assert statement.fails(statement.slack({**item, "v0": np.array([-2.0, 1.0])}))
+
+
+# --- Evidence and figures ---
+
+
+def holding(evidence):
+    return [
+        item.value <= 1e-5 if item.form == "deviation" else item.holds
+        for item in evidence
+        if item.decides
+    ]
+
+
+def test_the_smallest_law_with_several_minimisers():
+    case = laws.mercedes()
+    case.check()
+    assert all(case.assumptions.values())
+    assert holding(laws.laws_tried(1, 20)) == [False, False, True]
+
+
+def test_readings_say_what_was_checked():
+    assert "only pair" in laws.at_opposite().others
+    assert "v_2 = 0 at t = " in signs.positive().others
+    assert "dv_2/dt = 1" in signs.positive().others
+
+
+class Enlarged:
+    """A law whose matrix of a sector has too large, or too small, a trace."""
+
+    def __init__(self, law, off):
+        self.law, self.off = law, off
+
+    def matrix(self, u, v):
+        return self.law.matrix(u, v) + self.off * np.eye(len(u))
+
+
+@pytest.mark.parametrize("off", [1e-6, -1e-6])
+@pytest.mark.parametrize(
+    ("name", "wrong", "what"),
+    [
+        ("printed_sector_moment", lambda f, off: lambda u, v: f(u, v) + off, "largest error of an"),
+        ("relu_correlation", lambda f, off: lambda theta: f(theta) + off, "s(u.x) s(v.x)"),
+        ("gaussian_sector", lambda f, off: lambda theta: Enlarged(f(theta), off), "I/2"),
+        ("sector_moment", lambda f, off: lambda u, v: f(u, v) + off, "continued"),
+    ],
+    ids=["entry", "product", "halves", "limit"],
+)
+def test_sector_moments_are_compared_both_ways(name, wrong, what, off, monkeypatch):
+    """Too large and too small are both errors; each was once one-sided unnoticed."""
+    monkeypatch.setattr(laws, name, wrong(getattr(laws, name), off))
+    (item,) = [item for item in laws.sector_moments(1, 30) if what in item.what]
+    assert item.value > 1e-9
+
+
+@pytest.mark.parametrize(
+    ("build", "count"),
+    [
+        (laws.sector_moments, 30),
+        (laws.sphere_moments, 30),
+        (laws.symmetric_minimiser, 9),
+        (laws.minimiser_of_finite_laws, 9),
+        (laws.minimiser_of_densities, 10),
+        (laws.tails, 20),
+        (signs.flows_and_descents, 10),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
+def test_measurements_hold(build, count):
+    assert all(holding(build(1, count)))
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        (laws.concentration(), 200),
+        (laws.half_concentration(), 200),
+        (signs.positive_target(), 10),
+    ],
+    ids=lambda x: getattr(x, "says", ""),
+)
+def test_statements_survive(statement, count):
+    assert falsify(statement, 1, count, count // 4).survives
+
+
+def test_table_of_small_laws():
+    table = laws.small_laws_table()
+    assert table.loc[(2, 3), "with several minimisers"] == 28
+    assert table.loc[(1, 2), "with several minimisers"] == 0
+
+
+def test_silent_chains_are_drawn_to_stay_at_their_ends():
+    w = np.array([[4.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    v = np.array([[1.0, 2.0], [1.5, 1.0], [1.25, 0.0]])
+    silent = chains.ChainPath(np.array([0.0, 1.0, 2.0]), w, v, 2.0, 2)
+    kept = chains.ChainPath(np.array([0.0, 5.0]), w[:2], v[:2], math.inf, 0)
+    for ax in figures_page.factor_signs(silent, kept).axes:
+        dotted = [line for line in ax.lines if line.get_linestyle() == ":"]
+        ends = [line.get_xydata().tolist() for line in dotted]
+        stays = [[[2.0, size], [5.0, size]] for size in (1.25, 0.0, 10.0)]
+        assert ends == (stays if ax is ax.figure.axes[0] else [])
+
+
+def test_figures_show_what_they_say():
+    window = (-3.5, 1.0, -3.5, 1.0)
+    fig = figures_page.segment_of_minimisers(
+        MERCEDES.points, (-1, -1), [[-3.2, -1.5], [-1, -3]], window
+    )
+    assert figures.cut_off(fig) == []
+    text = figures.fingerprint_of(fig)
+    assert "line of global minima" in text
+    left, right = signs.sign_paths()
+    assert left.factor == 2
+    assert right.keeps_signs
+    fig = figures_page.factor_signs(left, right)
+    assert figures.cut_off(fig) == []
+    shares = laws.sampled_shares((0.1,), (2, 30, 200), 200, 0)
+    fig = figures_page.angle_tails((0.1,), (2, 30, 200), shares)
+    assert figures.cut_off(fig) == []

@@ -1,0 +1,488 @@
+"""Descent on the active set's H and q, against the loop over all data that it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reluflow.errors import InputError
+from reluflow.flows.descent import affine_descent
+from reluflow.networks import gradient
+from reluflow.papers.lee2023magnitude import chains
+from reluflow.papers.lee2023magnitude.chains import ActiveSet, neuron_descent
+from threadpoolctl import threadpool_info, threadpool_limits
+
+FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+
+
+def loop(X, y, w, step: float, n_steps: int, v=()):
+    """Every w (k + 1, d), every v (k + 1, m) and every event of plain descent in float64."""
+    X, y, w, v = (np.asarray(a, float) for a in (X, y, w, v))
+    states, layers, events = [w], [v], []
+    for k in range(1, n_steps + 1):
+        h = X @ w
+        residual = np.prod(v) * np.maximum(h, 0.0) - y
+        pull = residual @ np.maximum(h, 0.0)
+        rests = np.array([np.prod(np.delete(v, i)) for i in range(len(v))])
+        w = w - step * np.prod(v) * ((residual * (h > 0.0)) @ X)
+        v = v - step * pull * rests if len(v) else v
+        now = X @ w > 0.0
+        for j in np.nonzero(now != (h > 0.0))[0]:
+            events.append((float(k), int(j), "activate" if now[j] else "deactivate"))
+        states.append(w)
+        layers.append(v)
+    return np.array(states), np.array(layers).reshape(n_steps + 1, -1), events
+
+
+def told(path):
+    return [(e.t, e.datum, e.kind) for e in path.events]
+
+
+def decided(X, states, share=1e-11) -> bool:
+    """Whether an error of this share of w cannot decide an activation anywhere on the path."""
+    h = np.abs(states @ np.asarray(X, float).T)
+    size = np.linalg.norm(X, axis=1) * np.linalg.norm(states, axis=1)[:, None]
+    return bool((h > share * size).all())
+
+
+def growth(X, step, states) -> float:
+    """The sum over all steps of what the steps after it may multiply an error by: the norm of the
+    product of 1 - step H, relative to the largest state before."""
+    scale = np.maximum.accumulate(np.linalg.norm(states, axis=1))
+    after, most = np.eye(X.shape[1])[None], 1.0
+    for k, w in enumerate(states[:-1]):
+        on = X[X @ w > 0.0]
+        after = (
+            np.vstack([after, np.eye(X.shape[1])[None]]) @ (np.eye(X.shape[1]) - step * on.T @ on).T
+        )
+        norms = np.linalg.norm(after, 2, axis=(1, 2))
+        most = max(most, float(norms @ scale[: k + 2] / scale[k + 1]))
+    return most
+
+
+def agrees(X, y, w0, step, n_steps, v=(), tolerance=1e-12):
+    """The path, after it has been found equal to the loop's in states, factors and flips."""
+    states, layers, events = loop(X, y, w0, step, n_steps, v)
+    path = neuron_descent(X, y, w0, step, n_steps, v)
+    scale = np.maximum.accumulate(np.abs(states).max(axis=1))[:, None]
+    assert np.abs((path.states - states) / scale).max() <= tolerance
+    np.testing.assert_allclose(path.layers, layers, rtol=tolerance, atol=tolerance)
+    if decided(X, states):
+        assert told(path) == events
+        counts = np.bincount([int(t) for t, _, _ in events], minlength=n_steps + 1)
+        np.testing.assert_array_equal(path.flips, counts)
+    assert (path.status, path.clock) == ("horizon", "steps")
+    np.testing.assert_array_equal(path.end, path.states[-1])
+    return path
+
+
+def teacher(seed: int, n: int, d: int, layers: int = 0, scale: float = 1.0, start: float = 0.5):
+    """Gaussian data, a teacher's labels (Lee et al. 2022b, Section 5) and a balanced start."""
+    rng = np.random.default_rng(seed)
+    X, target, w0 = rng.normal(size=(n, d)), rng.normal(size=d), rng.normal(size=d)
+    target *= scale / np.linalg.norm(target)
+    w0 *= start / np.linalg.norm(w0)
+    y = scale**layers * np.maximum(X @ target, 0.0)
+    return X, y, w0, (start,) * layers
+
+
+# --- Equal to the loop ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 3), (300, 10), (1500, 30), (2000, 1)])
+@pytest.mark.parametrize("layers", [0, 1, 2, 4])
+def test_equal_to_the_loop(n, d, layers) -> None:
+    X, y, w0, v = teacher(n + layers, n, d, layers, start=0.7)
+    path = agrees(X, y, w0, 0.03 / n, 500, v)
+    assert d == 1 or len(path.events) > 5
+
+
+@pytest.mark.parametrize("start", [1e-3, 0.1, 3.0])
+def test_small_and_large_starts(start) -> None:
+    # The small one turns at once, by many data a step; the large one long after.
+    X, y, w0, v = teacher(5, 800, 20, 0, start=start)
+    assert len(agrees(X, y, w0, 0.04 / 800, 500, v).events) > 20
+
+
+def test_more_flips_than_the_sums_bear_and_many_references() -> None:
+    # H and q are summed afresh several times, and the reference moves more often.
+    X, y, w0, _ = teacher(6, 2500, 20, start=0.3)
+    path = agrees(X, y, w0, 0.005 / 2500, 600)
+    assert len(path.events) > 2.5 * 2500 / 8
+
+
+def test_long_calm_stretches() -> None:
+    # A block is as long as it may be, and a flip falls inside of it.
+    X, y, w0, v = teacher(8, 200, 4, 1)
+    path = agrees(X, y, w0, 4e-4 / 200, 3000, v)
+    assert np.diff([e.t for e in path.events]).max() > 200
+
+
+@pytest.mark.parametrize("layers", [0, 1, 3])
+def test_starts_near_the_boundaries_of_many_data(layers) -> None:
+    X, y, w0, v = teacher(9, 400, 6, layers, start=1.0)
+    u = w0 / np.linalg.norm(w0)
+    for gap in (1e-3, 1e-6, 1e-9):
+        near = X.copy()
+        offsets = gap * np.linspace(-1.0, 1.0, 60)
+        near[:60] += np.outer(offsets * np.linalg.norm(X[:60], axis=1) - X[:60] @ u, u)
+        path = agrees(near, y, w0, 1e-5 / 400, 300, v)
+        assert len(path.events) > 5
+
+
+def test_exactly_on_the_boundary_is_inactive() -> None:
+    X, y, w0 = [[1.0, 0.0], [0.5, 1.0], [0.0, 0.0]], [1.0, 2.0, 5.0], [0.0, 1.0]
+    path = agrees(X, y, w0, 0.1, 50)
+    assert (path.events[0].t, path.events[0].datum, path.events[0].kind) == (1.0, 0, "activate")
+    still = neuron_descent(X, y, [0.0, 0.0], 0.1, 50)
+    np.testing.assert_array_equal(still.states, np.zeros((51, 2)))
+
+
+def test_most_data_on_the_boundary() -> None:
+    # More ties than the data that are looked at: rows along the axes, a start along one of them.
+    rng = np.random.default_rng(0)
+    X = np.eye(5)[rng.integers(0, 5, 600)] * rng.choice([-1.0, 1.0], 600)[:, None]
+    X = np.vstack([X, rng.normal(size=(200, 5))])
+    w0 = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+    agrees(X, rng.uniform(0.0, 2.0, 800), w0, 1e-5, 400)
+    assert ActiveSet(X, np.ones(800), w0)._reach > 0.0  # else every step looks at all data
+
+
+def test_data_so_short_that_their_squares_vanish() -> None:
+    X, y, w0, _ = teacher(10, 300, 6)
+    X[::3] *= 1e-170
+    y[::3] *= 1e-170
+    path = agrees(X, y, w0, 1e-4, 400)
+    assert any(e.datum % 3 == 0 for e in path.events)
+
+
+@FEW
+@given(
+    seed=st.integers(0, 10**6),
+    layers=st.integers(0, 3),
+    pace=st.sampled_from([0.003, 0.03, 0.3]),
+    mixed=st.booleans(),
+)
+def test_any_data(seed, layers, pace, mixed) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 200)), int(rng.integers(1, 8))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-1, 1, (n, 1))
+    y = rng.uniform(0.0, 2.0, n)
+    if mixed:
+        y *= rng.choice([-1.0, 1.0], n)
+    w0, v = rng.normal(size=d), rng.uniform(-0.2, 1.0, layers)
+    # A chain that starts small ends within a few times the size that the labels ask for.
+    step = pace / (np.linalg.norm(X, 2) ** 2 * 3.0**layers)
+    states, _, _ = loop(X, y, w0, step, 150, v)
+    if not decided(X, states):
+        return
+    agrees(X, y, w0, step, 150, v, tolerance=1e-9)
+
+
+@FEW
+@given(seed=st.integers(0, 10**6), pace=st.floats(1.2, 1.9))
+def test_steps_that_throw_w_to_and_fro(seed, pace) -> None:
+    # Above 1/l the slow directions overshoot, most data flip on most steps.
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    w0, step = rng.normal(size=2), 2.0 * pace / np.linalg.norm(X, 2) ** 2
+    states, _, _ = loop(X, y, w0, step, 60)
+    # Such steps are chaotic: what rounding does to one is multiplied by those that follow.
+    error = 1e-15 * growth(X, step, states)
+    if error < 1e-9 and decided(X, states, 100 * error):
+        agrees(X, y, w0, step, 60, tolerance=100 * error)
+
+
+def test_all_data_flip_on_every_step() -> None:
+    # In one dimension, overshooting to the other side: every look finds that all have changed.
+    X, y = np.array([[1.0]] * 50 + [[-1.0]] * 50), np.ones(100)
+    path = agrees(X, y, [0.1], 0.9 / 25, 200)
+    assert path.flips[1:].max() == 100 or len(path.events) == 0
+    X, y, w0, _ = teacher(3, 500, 30)
+    wild = agrees(X, -y, w0, 1.5 / 500, 120, tolerance=1e-9)
+    assert wild.flips.max() > 500 / 30  # too many for rank-one updates
+
+
+def test_scale_does_not_matter() -> None:
+    # Data of length c^-1 and weights c times as long: the same path, flip for flip.
+    X, y, w0, _ = teacher(4, 300, 8)
+    path = neuron_descent(X, y, w0, 1e-4, 300)
+    for c in (2.0**200, 2.0**-200):
+        other = neuron_descent(X / c, y, w0 * c, 1e-4 * c**2, 300)
+        assert told(other) == told(path)
+        np.testing.assert_allclose(other.states / c, path.states, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_to_the_closed_form(seed) -> None:
+    X, y, w0, _ = teacher(seed, 30, 3)
+    other = affine_descent(X, y, w0, 1e-3, 3000)
+    path = neuron_descent(X, y, w0, 1e-3, 3000)
+    assert told(path) == told(other)
+    np.testing.assert_allclose(path.at(np.arange(3001)), other.at(np.arange(3001)), atol=1e-12)
+
+
+# --- The active set -------------------------------------------------------------------------------
+
+
+@FEW
+@given(seed=st.integers(0, 10**6), pace=st.sampled_from([1e-4, 1e-2, 0.3]))
+def test_follow_finds_the_first_flip_of_any_walk(seed, pace) -> None:
+    # Walks that bend, pause and jump, unlike descent; H and q against their definitions.
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 400)), int(rng.integers(1, 6))
+    X, y, w = rng.normal(size=(n, d)), rng.normal(size=n), rng.normal(size=d)
+    X[rng.random(n) < 0.1] = 0.0
+    active = ActiveSet(X, y, w)
+    for _ in range(12):
+        k = int(rng.integers(1, 20))
+        jumps = rng.normal(size=(k, d)) * pace * (rng.random((k, 1)) < 0.7)
+        W = w + np.cumsum(jumps, axis=0)
+        inside = (W @ X.T > 0.0) == (X @ w > 0.0)
+        kept = int(np.argmin(inside.all(axis=1))) if not inside.all() else k
+        count, flipped = active.follow(W)
+        assert count == kept
+        expected = np.nonzero(~inside[kept])[0] if kept < k else []
+        np.testing.assert_array_equal(np.sort(flipped), expected)
+        active.change(flipped)
+        w = W[min(kept, k - 1)]
+        on = X @ w > 0.0
+        np.testing.assert_array_equal(active.on, on)
+        scale = max(1.0, float((X**2).sum()))
+        np.testing.assert_allclose(active.H, X[on].T @ X[on], rtol=0, atol=1e-14 * scale)
+        np.testing.assert_allclose(active.q, y[on] @ X[on], rtol=0, atol=1e-14 * scale)
+
+
+def test_a_visit_to_the_other_side_within_a_walk() -> None:
+    X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    active = ActiveSet(X, np.ones(2), np.array([1e-6, 1.0]))
+    kept, flipped = active.follow(np.array([[-1e-3, 1.0], [1.0, 1.0]]))
+    assert (kept, flipped.tolist()) == (0, [0])
+
+
+def test_a_visit_that_rounding_hides_from_the_chord() -> None:
+    """The middle of the walk's ends, rounded, is the state between, where x.w = 0."""
+    eps = np.finfo(float).eps
+    active = ActiveSet(np.array([[1.0, -1.0]]), np.ones(1), 1.0 + eps * np.array([2.0, 1.0]))
+    kept, flipped = active.follow(1.0 + eps * np.array([[2.0, 2.0], [3.0, 2.0]]))
+    assert (kept, flipped.tolist()) == (0, [0])
+
+
+def test_a_walk_through_the_origin() -> None:
+    # Where w = 0 nothing is active and there is no direction to measure a drift by.
+    X, y, w, _ = teacher(15, 500, 3)
+    active = ActiveSet(X, y, w)
+    on = X @ w > 0.0
+    kept, flipped = active.follow(np.array([0.999 * w, 0.0 * w, -w]))
+    assert kept == 1
+    np.testing.assert_array_equal(np.sort(flipped), np.nonzero(on)[0])
+    active.change(flipped)
+    kept, flipped = active.follow(-w[None])
+    assert kept == 0
+    np.testing.assert_array_equal(np.sort(flipped), np.nonzero(X @ w < 0.0)[0])
+
+
+@pytest.mark.parametrize("length", [1.0, 1e9])
+def test_what_leaves_takes_its_rounding_along(length) -> None:
+    # A datum of label 10^9, or of length 10^9 as well, leaves H and q to data of length 1.
+    X = np.array([[length, length], [1.0, -0.3], [0.2, -1.0], [-0.1, -1.0]])
+    y = np.array([1e9, 1.0, 2.0, 3.0])
+    active = ActiveSet(X, y, np.array([1.0, -0.99]))
+    w = np.array([[1.0, -1.01]])
+    _, flipped = active.follow(w)
+    assert flipped.tolist() == [0]
+    active.change(flipped)
+    np.testing.assert_array_equal(active.H, X[1:].T @ X[1:])
+    np.testing.assert_array_equal(active.q, y[1:] @ X[1:])
+
+
+def test_the_last_datum_leaves_nothing_behind() -> None:
+    rng = np.random.default_rng(1)
+    X, w = rng.normal(size=(100, 4)), rng.normal(size=4)
+    X *= np.where(X @ w > 0.0, 1.0, -1.0)[:, None]
+    active = ActiveSet(X, np.ones(100), w)
+    for j in rng.permutation(100):
+        active.change(np.array([j]))
+    assert not active.on.any()
+    assert not active.H.any()
+    assert not active.q.any()
+
+
+def test_few_data_are_looked_at() -> None:
+    # What the speed rests on, counted, not timed: the blocks end where the flips are.
+    class Counting(ActiveSet):
+        blocks, steps, flips = 0, 0, 0
+
+        def follow(self, W):
+            kept, flipped = super().follow(W)
+            Counting.blocks += 1
+            Counting.steps += len(W)
+            Counting.flips += bool(flipped.size)
+            return kept, flipped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reluflow.papers.lee2023magnitude.chains.ActiveSet", Counting)
+        X, y, w0, _ = teacher(2, 2000, 20)
+        neuron_descent(X, y, w0, 2e-3 / 2000, 5000)
+    assert Counting.steps < 1.3 * 5000
+    assert Counting.blocks < 2.5 * Counting.flips + 5000 / 100
+    assert len(ActiveSet(X, y, w0)._near) < 2000 / 10
+
+
+# --- Layers ---------------------------------------------------------------------------------------
+
+
+@FEW
+@given(seed=st.integers(0, 10**6), layers=st.integers(1, 4))
+def test_balance_changes_by_the_square_of_the_step_only(seed, layers) -> None:
+    # Flow keeps v_k^2 - |w|^2 (Du, Hu and Lee 2018); a step changes it by its square.
+    rng = np.random.default_rng(seed)
+    X, y, w0, _ = teacher(seed, 100, 3, layers)
+    v = rng.uniform(0.3, 1.2, layers)
+    changes = []
+    for step in (4e-5, 2e-5):
+        path = neuron_descent(X, y, w0, step, 1, v)
+        gap = path.layers**2 - (path.states**2).sum(axis=1, keepdims=True)
+        changes.append(np.abs(gap[1] - gap[0]).max())
+    assert changes[1] == pytest.approx(changes[0] / 4, rel=1e-6, abs=1e-15)
+
+
+def test_one_step_is_the_gradient_in_all_parameters() -> None:
+    X, y, w0, _ = teacher(7, 50, 4, 2)
+    v, step, e = np.array([0.8, -1.3, 0.4]), 1e-3, 1e-6
+
+    def loss(parameters):
+        w, factors = parameters[:4], parameters[4:]
+        return 0.5 * np.sum((np.prod(factors) * np.maximum(X @ w, 0.0) - y) ** 2)
+
+    start = np.concatenate([w0, v])
+    slopes = [(loss(start + e * a) - loss(start - e * a)) / (2 * e) for a in np.eye(7)]
+    path = neuron_descent(X, y, w0, step, 1, v)
+    moved = np.concatenate([path.end, path.layers[1]]) - start
+    np.testing.assert_allclose(moved, -step * np.array(slopes), rtol=1e-6)
+
+
+def test_a_factor_of_zero_is_no_division() -> None:
+    X, y, w0, _ = teacher(1, 60, 3, 2)
+    path = agrees(X, y, w0, 1e-3, 200, (0.0, 0.7))
+    assert path.layers[-1, 0] > 0.1
+    both = neuron_descent(X, y, w0, 1e-3, 20, (0.0, 0.0))
+    np.testing.assert_array_equal(both.states, np.tile(w0, (21, 1)))
+
+
+def test_the_loss_falls_and_the_teacher_is_found() -> None:
+    X, y, w0, v = teacher(12, 500, 5, 2, start=0.6)
+    path = neuron_descent(X, y, w0, 0.1 / 500, 4000, v)
+    factor = path.layers.prod(axis=1)[:, None]
+    out = np.maximum(path.states @ X.T, 0.0) * factor
+    losses = 0.5 * ((out - y) ** 2).sum(axis=1)
+    assert (np.diff(losses) < 1e-20).all()
+    assert losses[-1] < 1e-20 * losses[0]
+    np.testing.assert_allclose(gradient(X, y, factor[-1] * path.end), 0.0, atol=1e-9)
+
+
+# --- The record -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("every", [1, 7, 250, 10_000])
+def test_states_between_the_recorded_ones(every) -> None:
+    X, y, w0, v = teacher(11, 200, 4, 1)
+    states, layers, events = loop(X, y, w0, 1e-5, 1000, v)
+    path = neuron_descent(X, y, w0, 1e-5, 1000, v, every=every)
+    assert len(path.t) == len(path.states) <= 1000 // every + 2
+    assert path.t[-1] == 1000
+    np.testing.assert_allclose(path.at(np.arange(1001)), states, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(path.layers, layers, rtol=0, atol=1e-13)
+    assert told(path) == events
+    grid = path.grid(50)
+    assert set(grid) <= set(path.t)
+    assert (grid[0], grid[-1]) == (0, 1000)
+    with pytest.raises(ValueError, match="whole steps"):
+        path.at(0.5)
+    with pytest.raises(ValueError, match="the path ended"):
+        path.at(1001)
+
+
+def test_no_steps() -> None:
+    path = neuron_descent([[1.0, 2.0]], [1.0], [0.5, 0.5], 0.1, 0, (2.0,))
+    assert (path.t.tolist(), path.events, path.layers.tolist()) == ([0.0], (), [[2.0]])
+    np.testing.assert_array_equal(path.at(0), path.end)
+    np.testing.assert_array_equal(path.grid(), [0.0])
+
+
+def test_the_number_of_blas_threads_changes_nothing(monkeypatch) -> None:
+    X, y, w0, v = teacher(14, 1000, 110, 1)
+    inside: list[int] = []
+
+    def looked_at(step):
+        def taken(*arguments):
+            used = (lib for lib in threadpool_info() if lib["user_api"] == "blas")
+            inside.extend(lib["num_threads"] for lib in used)
+            return step(*arguments)
+
+        return taken
+
+    for name in ("_steps", "_plain_step"):
+        step = looked_at(getattr(chains, name))
+        monkeypatch.setattr(chains, name, step)
+    paths = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            before = threadpool_info()
+            path = neuron_descent(X, y, w0, 0.05 / 1000, 60, v, every=20)
+            paths.append((path.end, path.layers, path.at(np.arange(57, 61))))
+            assert threadpool_info() == before
+    assert set(inside) == {1}
+    for one, two in zip(*paths, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+def test_flips_beyond_the_list_are_counted(monkeypatch) -> None:
+    monkeypatch.setattr("reluflow.papers.lee2023magnitude.chains._LISTED", 10)
+    X, y, w0, _ = teacher(0, 200, 3)
+    _, _, events = loop(X, y, w0, 1e-4, 200)
+    path = neuron_descent(X, y, w0, 1e-4, 200)
+    assert told(path) == events[:10]
+    assert path.flips.sum() == len(events)
+    assert f"the first 10 of {len(events)} flips listed" in path.detail
+
+
+@pytest.mark.parametrize(("every", "v"), [(1, ()), (1000, ()), (1000, (1.0, 2.0))])
+def test_divergence_is_said(every, v) -> None:
+    X, y, w0, _ = teacher(0, 50, 3)
+    path = neuron_descent(X, y, w0, 0.5, 100_000, v, every=every)
+    assert path.status == "diverged"
+    assert path.detail == f"overflow near step {int(path.t[-1])}"
+    assert path.t[-1] < 2000
+    assert len(path.layers) == len(path.flips) == path.t[-1] + 1
+    assert not path.has_limit
+    size = np.abs(np.concatenate([path.end, path.layers[-1]]))
+    assert not size.max() <= 1e150
+
+
+def test_a_factor_may_overflow_alone() -> None:
+    path = neuron_descent(np.eye(2), [1.0, 1.0], [1.0, 1.0], 1e160, 5, (0.0,))
+    assert (path.status, path.t.tolist()) == ("diverged", [0.0, 1.0])
+    np.testing.assert_array_equal(path.end, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step": 0.0}, "step must be a positive number"),
+        ({"step": np.nan}, "step must be a positive number"),
+        ({"n_steps": -1}, "n_steps must be a whole number"),
+        ({"n_steps": 1.5}, "n_steps must be a whole number"),
+        ({"every": 0}, "every must be a whole number from 1 on"),
+        ({"v0": 1.0}, "v0 must be a list of finite numbers"),
+        ({"v0": [np.inf]}, "v0 must be a list of finite numbers"),
+        ({"w0": [1.0]}, "w0 must have shape"),
+        ({"y": [1.0]}, "y must have shape"),
+        ({"X": [[np.nan, 1.0], [1.0, 2.0]]}, "X has an entry that is not finite"),
+    ],
+)
+def test_bad_input_is_named(change, message) -> None:
+    good = {"X": np.eye(2), "y": [1.0, 2.0], "w0": [1.0, 1.0], "step": 0.1, "n_steps": 3}
+    with pytest.raises(InputError, match=message):
+        neuron_descent(**{**good, **change})

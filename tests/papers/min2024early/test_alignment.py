@@ -1,0 +1,336 @@
+"""Early alignment: the sharp time, the printed one, and the scales, each against another way."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reluflow.falsify import falsify
+from reluflow.flows.alignment import Beside, align
+from reluflow.flows.charts import Neurons
+from reluflow.flows.fields import GradientFlow
+from reluflow.geometry.separability import separation
+from reluflow.losses import EXPONENTIAL, TWICE_LOGISTIC
+from reluflow.papers.min2024early import alignment, own_data, theorem_1
+from reluflow.papers.min2024early.setting import (
+    alignment_times,
+    data_constants,
+    dot,
+    flow,
+    neurons,
+    patterns,
+    polygon,
+    separable,
+)
+from reluflow.papers.min2024early.theorem_1 import enclosed
+
+
+@pytest.mark.parametrize("mu", [1e-6, 0.01, 0.3, 0.9, 1.0])
+def test_the_uniform_time_is_the_largest_sum_of_both_sides(mu: float) -> None:
+    """Over all latitudes alpha + beta = arccos mu, by trying them."""
+    alpha = np.linspace(0.0, np.arccos(mu), 20_001)
+    total = np.arcsinh(np.sin(alpha) / mu) + np.arcsinh(np.sin(np.arccos(mu) - alpha) / mu)
+    assert theorem_1.uniform_time(mu) == pytest.approx(total.max(), rel=1e-7, abs=1e-12)
+    assert theorem_1.uniform_time(mu, 4.0) == theorem_1.uniform_time(mu) / 4.0
+    assert theorem_1.uniform_time(mu) < 2.0 * np.log(2.0 / mu)
+
+
+@given(st.floats(-6.0, -0.01), st.floats(-9.0, -4.0))
+def test_the_slowest_data_reach_it_and_do_not_pass_it(log_mu: float, log_gap: float) -> None:
+    mu, gap = 10.0**log_mu, 10.0**log_gap
+    if gap**2 > 0.01 * (1.0 - mu):
+        return
+    item = theorem_1.slowest(mu, gap)
+    assert separation(item["X"], item["y"]) == pytest.approx(mu, rel=1e-8)
+    assert not theorem_1.excluded(item)
+    share = theorem_1.path(item).time / theorem_1.uniform_time(mu)
+    assert 1.0 - 200.0 * gap < share <= 1.0 + 1e-9
+
+
+def test_odd_instances_and_their_hypotheses() -> None:
+    """On a line, in odd units, with ties and starts along data: home in time, by hand too."""
+    rng = np.random.default_rng(5)
+    drawn = [theorem_1.odd(rng) for _ in range(300)]
+    assert {len(item["w"]) for item in drawn} == {1, 2, 3}
+    assert any(np.any(item["X"] @ item["w"] == 0.0) for item in drawn)
+    along = [item for item in drawn if np.any(item["w"]) and not theorem_1.allowed_start(item)]
+    for item in along:
+        away = item["X"][item["y"] == -item["sign"]].sum(axis=0)
+        cosine = away @ item["w"] / np.linalg.norm(away) / np.linalg.norm(item["w"])
+        assert cosine == pytest.approx(1.0)
+    assert along
+    one = {"X": np.ones((1, 2)), "y": np.ones(1), "w": np.ones(2), "sign": 1.0}
+    assert not theorem_1.both_labels(one)
+    # On a line a neuron of V_+ in S_- lies along x_-, in the plane it leaves at a right angle.
+    pair = {"X": np.array([[1.0, 0.0], [-1.0, 0.0]]), "y": np.array([1.0, -1.0]),
+            "w": np.array([-1.0, 1.0]), "sign": 1.0}  # fmt: skip
+    assert theorem_1.path(pair).time == pytest.approx(np.log(1.0 / np.tan(np.pi / 8.0)))
+    slack = theorem_1.home_by(lambda data: theorem_1.uniform_time(data.mu), pair)
+    assert slack == pytest.approx(0.0, abs=1e-12)  # mu = 1: t_* is 0, and the stay is all
+
+
+def test_a_bound_without_the_stay_falls() -> None:
+    pair = {"X": np.array([[1.0, 0.0], [-0.8, 0.6]]), "y": np.array([1.0, -1.0]),
+            "w": np.array([1.0, 0.0]), "sign": 1.0, "log_angle": -40.0}  # fmt: skip
+    assert theorem_1.home_by(lambda data: theorem_1.uniform_time(data.mu), pair) > 0.0
+    assert theorem_1.home_by(lambda data: -theorem_1.uniform_time(data.mu), pair) < 0.0
+    assert theorem_1.excluded({**pair, "w": theorem_1.vector(pair)})
+    assert not theorem_1.excluded({**pair, "w": theorem_1.vector({**pair, "log_angle": 0.4})})
+
+
+def test_points_of_two_lines_that_meet_are_one_point() -> None:
+    slices = theorem_1.scales_along(0)
+    rows = [frame[(frame.n == 4) & (frame.mu == 0.1) & (frame.h == 8)] for frame in slices.values()]
+    assert all(len(row) == 1 for row in rows)
+    assert len({tuple(row.iloc[0]) for row in rows}) == 1
+
+
+def test_a_time_one_percent_shorter_is_noticed() -> None:
+    statement = theorem_1.home_in_time()
+    item = theorem_1.slowest(0.1, 1e-4)
+    slack = statement.slack(item)
+    assert 0.0 < slack < 0.01 * theorem_1.uniform_time(0.1)
+
+
+@pytest.mark.parametrize("statement", [
+    theorem_1.home_in_time(), theorem_1.needed_time(), theorem_1.home_within_the_order(),
+    theorem_1.own_label_serves(), alignment.turns_across(), alignment.changes_one_way(),
+    alignment.needed_durations(), alignment.never_nearer(), theorem_1.polygons_are_short(),
+], ids=lambda s: s.says)  # fmt: skip
+def test_statements_survive(statement) -> None:
+    report = falsify(statement, 11, 60, 30)
+    assert report.survives
+    assert report.tried > 30
+
+
+def test_what_is_printed_falls() -> None:
+    assert falsify(theorem_1.alignment_printed_time(), 0, 240, 0).violations
+
+
+@pytest.mark.parametrize("case", [
+    theorem_1.is_not_home_at_t_1, theorem_1.keeps_its_pattern,
+    alignment.leaves_the_dead,
+])  # fmt: skip
+def test_counterexamples_break_by_both_routes(case) -> None:
+    case().check()
+
+
+def test_the_enclosure_holds_the_limit_flow() -> None:
+    certain = enclosed(Fraction(1, 10**7), -200)
+    found = align(theorem_1.X, theorem_1.Y, Beside([1.0, 0.0], np.log(2e-7))).times[1]
+    assert float(certain.exit.mid()) == pytest.approx(found, abs=1e-9)
+    assert not enclosed(Fraction(1, 10**7), -1).small
+    assert not enclosed(Fraction(1, 10), -200).exit > certain.t_1
+
+
+@pytest.mark.parametrize("size", [(1, 0), (1, 1), (2, 0), (2, 1), (1, 2), (3, 0), (0, 2), (3, 3)])
+def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
+    """The largest time from each place on, place by place."""
+    each = list(alignment.paths(*size))
+    assert len(set(each)) == len(each)
+
+    @cache
+    def slowest(a: int, b: int) -> Fraction:
+        later = [(p, q) for p in range(a, size[0] + 1) for q in range(b + 1)
+                 if (p, q) not in ((a, b), (0, 0))]  # fmt: skip
+        return max((Fraction(1, a + b) + slowest(*place) for place in later), default=Fraction(0))
+
+    grid = [(a, b) for a in range(size[0] + 1) for b in range(size[1] + 1) if a + b]
+    if each:
+        assert max(map(alignment.travel_time, each)) == max(slowest(*place) for place in grid)
+
+
+def test_the_path_of_figure_15_is_a_path_of_neurons() -> None:
+    for size in [(1, 1), (3, 2), (2, 4)]:
+        best = alignment.longest(*size)
+        assert best in list(alignment.paths(*size))
+        assert len(best) - 1 == sum(size)
+    assert all(e.holds for e in alignment.figure_15_is_longest(4, 20) if e.decides)
+    assert alignment.estimate_fails(200) == [2]
+    assert "17/6 and 5/2" in alignment.monotone().others
+
+
+def test_the_solution_that_leaves_solves_the_equation() -> None:
+    assert alignment.defect() < 1e-9
+    w, v = alignment.leaving(0.5)
+    assert v**2 - w**2 == pytest.approx(1.0)
+    step = 1e-5
+    slope = (alignment.leaving(0.5 + step)[0] - alignment.leaving(0.5 - step)[0]) / (2 * step)
+    assert slope == pytest.approx(v * np.exp(-v * w), rel=1e-6)
+    assert not alignment.rests_and_leaves().holds
+
+
+def test_outputs_stay_below_eq_29_and_not_far_below_everything() -> None:
+    found = own_data.under_small(3, 6)
+    assert all(e.holds for e in own_data.small_grants_both(found) if e.decides)
+    assert (found.share > 1e-8).all()
+    assert found.printed.sum() == 6
+    assert not found.serves[found.printed].any()
+    assert found.serves[~found.printed].all()
+    for printed, told in ((True, 1), (False, 1)):
+        broken = found.assign(share=found.share.where(found.printed != printed, 2.0))
+        bad = [e for e in own_data.small_grants_both(broken) if e.decides and not e.holds]
+        assert len(bad) == told
+
+
+def test_the_flow_of_a_tiny_start_is_the_limit() -> None:
+    rng = np.random.default_rng(4)
+    X, y = separable(4, 3, 0.2, rng)
+    W, signs = rng.standard_normal((5, 3)), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    limit = [align(X, y, w, s) for w, s in zip(W, signs, strict=True)]
+    found = flow(X, y, W, signs, -300.0, 3.0)
+    assert np.allclose(alignment_times(found), [one.time for one in limit], atol=1e-6)
+    ends = neurons(found, 2.0)[0]
+    assert np.allclose(ends, [one.at(2.0) for one in limit], atol=1e-6)
+    last = list(patterns(found))[-1][1]
+    assert np.array_equal(last.T, [one.patterns[-1] for one in limit])
+
+
+def test_the_flow_is_regular_where_an_antipode_would_wake() -> None:
+    X, y = np.array([[1.0, 0.0], [-2.0, 0.0]]), np.array([1.0, -1.0])
+    found = flow(X, y, [[-1.0, 1.0]], [1.0], -20.0, 3.0)
+    assert [(e.datum, e.kind) for e in found.events] == [(1, "deactivate")]
+    assert alignment_times(found)[0] == pytest.approx(align(X, y, [-1.0, 1.0]).time, abs=1e-7)
+
+
+def test_the_slack_on_a_boundary_is_that_of_the_velocity() -> None:
+    """By the velocity of the flow in its chart, which knows no cone."""
+    rng, statement, tested = np.random.default_rng(8), alignment.turns_across(), 0
+    for kind in ("wide", "integers", "lengths"):
+        for _ in range(5):
+            item = statement.draws[kind](rng)
+            X, y, signs = item["X"], item["y"], item["signs"]
+            W, _ = alignment.placed(item)
+            chart = Neurons(signs, X.shape[1])
+            z = chart.along(W, np.log(np.linalg.norm(W, axis=1)))
+            active = (X @ W.T > 0.0).astype(float)
+            active[0, 0] = 0.0
+            if not active[:, 0].any():
+                continue
+            data, x = data_constants(X, y), X[0] / np.linalg.norm(X[0])
+            rates = []
+            for loss in (EXPONENTIAL, TWICE_LOGISTIC):
+                v = GradientFlow(chart, loss, X, y).velocity(z, active)
+                rates.append(signs[0] * y[0] * float(x @ chart.split(v)[0][0]))
+            tested += 1
+            expected = min(rates) / (0.5 * data.mu**1.5 * data.X_min) - 1.0
+            assert statement.slack(item) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+            most = data.mu**2.5 * data.X_min / (4.0 * data.n * data.X_max)
+            assert np.abs(chart.outputs(z, X, [active])).max() == pytest.approx(most, rel=1e-9)
+    assert tested > 5
+
+
+@given(st.integers(0, 200))
+def test_the_length_of_a_polygon_by_its_corners(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = separable(4, 3, 0.1, rng, 0.0)
+    X, w = np.round(8 * X), np.round(8 * rng.standard_normal(3))
+    if not w.any() or separation(X, y) <= 0.0:
+        return
+    corners = polygon(X, y, w).corners
+    exact = sum(
+        float(dot([q - p for p, q in zip(a, b, strict=True)],
+                  [q - p for p, q in zip(a, b, strict=True)])) ** 0.5
+        for a, b in pairwise(corners)
+    )  # fmt: skip
+    assert theorem_1.relative_length(align(X, y, w)) == pytest.approx(
+        exact / np.linalg.norm(w), rel=1e-6, abs=1e-9
+    )
+
+
+def test_our_scale_is_enough_and_above_that_of_the_theorem() -> None:
+    found = theorem_1.at_our_scale(2, 4)
+    assert all(e.holds for e in theorem_1.scale_is_enough(found) if e.decides)
+    assert (found.log_eps > found.log_eps_printed).all()
+
+
+def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
+    X, y = theorem_1.X, theorem_1.Y
+    start = theorem_1.start()
+    theta = theorem_1.excluded_angle(X, y, start, np.ones(1))
+    assert theta == pytest.approx(2e-7, rel=1e-6)
+    assert theorem_1.excluded_angle(X, y, start, -np.ones(1)) is None
+    plain = theorem_1.enough_time(X, y, start, -np.ones(1))
+    assert plain == 1.5 * theorem_1.uniform_time(separation(X, y))
+    assert theorem_1.enough_time(X, y, start, np.ones(1)) == pytest.approx(
+        plain + 2.0 * np.log(1e7), rel=1e-6
+    )
+
+
+def test_no_neuron_outgrows_its_bound() -> None:
+    assert all(e.holds for e in theorem_1.grown_at_every_scale(5, 4) if e.decides)
+
+
+def test_growth_is_measured_up_to_the_arrival() -> None:
+    """One datum, one neuron in its cone: home at once, and only its start counts."""
+    found = flow([[1.0, 0.0]], [1.0], [[1.0, 0.5]], [1.0], -2.0, 3.0)
+    assert theorem_1.largest_growth(found) == pytest.approx(1.0)
+
+
+def test_the_largest_scale_is_one_that_does_and_the_next_does_not() -> None:
+    rng = np.random.default_rng(6)
+    X, y = separable(4, 3, 0.3, rng, 0.0)
+    W, signs = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
+    until = theorem_1.enough_time(X, y, W, signs)
+    most = theorem_1.largest_log_eps(X, y, W, signs, -40.0, 0.25)
+
+    def late(log_eps: float) -> bool:
+        return not np.isfinite(alignment_times(flow(X, y, W, signs, log_eps, until))).all()
+
+    assert -40.0 < most < 0.0
+    assert not late(most)
+    assert late(most + 0.3)
+
+
+def test_maps_have_the_order_of_the_bounds() -> None:
+    found = theorem_1.needed_times(1, (2, 8), (2, 5), (0.01, 0.4), 8)
+    assert len(found) == 8
+    assert (found.needed <= found.ours).all()
+    assert (found.ours < found.printed).all()
+    assert theorem_1.maps_printed_time(2, 0.25) == pytest.approx(16.0 * np.log(2.0) * 32.0)
+    beside = theorem_1.beside_times(np.array([2.0, 8.0]))
+    assert np.all(beside.needed <= beside.ours)
+    assert np.all(beside.needed <= beside.least)
+    assert np.all((beside.needed > beside.printed) == [False, True])
+
+
+def test_flows_at_the_scale_of_the_theorem() -> None:
+    found = theorem_1.at_the_allowed_scale(1, 2)
+    assert all(e.holds for e in theorem_1.flows_are_home(found) if e.decides)
+    assert (found.needed < found.t_1).all()
+    held = [e for e in theorem_1.growth_of_the_time() if e.decides]
+    assert all(e.holds for e in held)
+
+
+def test_a_neuron_that_leaves_its_cone_or_s_dead_is_counted() -> None:
+    own = np.array([[True], [False]])
+    cone, dead, other = own, np.zeros((2, 1), bool), ~own
+    assert alignment.departures([other, cone, cone], own) == 0
+    assert alignment.departures([cone, dead], own) == 0
+    assert alignment.departures([dead, other], own) == 1
+    assert alignment.departures([cone, other, dead, other], own) == 2
+
+
+def test_logs_count_what_goes_the_wrong_way() -> None:
+    found = alignment.logs(2, 4)
+    assert (found.wrong == 0).all()
+    assert (found.left == 0).all()
+    assert found.began.sum() > 0
+    # Data that break (A1) do go the wrong way: the count is not 0 by itself.
+    rng, wrong = np.random.default_rng(0), 0
+    for _ in range(40):
+        X, y = rng.standard_normal((5, 3)), rng.choice([-1.0, 1.0], 5)
+        wrong += alignment.wrong_changes(align(X, y, rng.standard_normal(3)), y, 1.0)
+    assert wrong > 5
+
+
+def test_constants_of_a_start_beside() -> None:
+    item = {"X": theorem_1.X, "y": theorem_1.Y, "sign": 1.0,
+            "w": np.array([1.0, 0.0]), "log_angle": -30.0}  # fmt: skip
+    assert theorem_1.started(item).zeta_2 == pytest.approx(np.exp(-60.0), rel=1e-9, abs=0.0)
+    assert data_constants(item["X"], item["y"]).mu == pytest.approx(12.0 / 13.0)

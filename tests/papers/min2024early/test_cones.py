@@ -1,0 +1,252 @@
+"""The cones, the hull and the caps: exact memberships, planted errors, and the claims."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reluflow import ledger
+from reluflow.falsify import Statement, falsify
+from reluflow.geometry.separability import separation, serves, silent
+from reluflow.papers.min2024early import cones, section_figures
+from reluflow.papers.min2024early.cones import has_dead_ray
+from reluflow.papers.min2024early.setting import separable
+
+SEEDS = st.integers(0, 2**32 - 1)
+STATEMENTS = [
+    cones.cones_hold_their_data,
+    cones.sums_stay,
+    cones.sums_stay_with_one_label,
+    cones.silent_sums_stay,
+    cones.narrow,
+    cones.inside,
+    cones.margin,
+    cones.caps_serve,
+    cones.outside_is_far,
+    cones.sums_are_long,
+    cones.sums_are_longer,
+    cones.every_neuron_serves,
+]
+
+
+@given(SEEDS)
+def test_whole_numbers_are_the_floats(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((3, 2)) * 10.0 ** rng.uniform(-200, 200, (3, 2))
+    found = cones.whole(values)
+    ratio = Fraction(int(found[0, 0])) / Fraction(values[0, 0])
+    assert all(Fraction(int(k)) == ratio * Fraction(v)
+               for k, v in zip(found.ravel(), values.ravel().tolist(), strict=True))  # fmt: skip
+    assert ratio.numerator & (ratio.numerator - 1) == 0
+
+
+@given(SEEDS, st.integers(2, 6))
+def test_exact_cosines_and_memberships_agree_with_floats(seed: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = separable(4, d, 0.2, rng)
+    assert cones.separable_exactly(X, y)
+    W = np.vstack([rng.standard_normal((5, d)), X, -X, X.sum(axis=0)[None]])
+    for w in W:
+        for sign in (1.0, -1.0):
+            exact = cones.serves_exactly(X, y, cones.whole(w), sign)
+            assert exact == serves(X, y, w, sign)
+        assert cones.silent_exactly(X, cones.whole(w)) == silent(X, w)
+
+
+def test_signs_of_cosines_are_kept() -> None:
+    rows = cones.whole([[1.0, 0.0], [-3.0, 3.0]])
+    found = cones.squared_cosines(rows[:1], rows)
+    assert found.tolist() == [[1, Fraction(-1, 2)]]
+    assert not cones.separable_exactly(rows.astype(float), np.ones(2))
+    assert cones.separable_exactly(rows.astype(float), np.ones(2)) is False
+    right = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert not cones.separable_exactly(right, np.ones(2))
+
+
+@pytest.mark.parametrize("make", STATEMENTS, ids=lambda make: make.__name__)
+def test_every_statement_survives_and_is_not_vacuous(make: Any) -> None:
+    report = falsify(make(), 11, 80, 40 if make in STATEMENTS[4:11] else 0)
+    assert report.survives
+    assert report.tried >= 25
+    assert all(number for kind, number in report.met.items() if kind != "parallel"), report.met
+
+
+def _planted(statement: Statement, **change: Any) -> bool:
+    """Whether the statement falls when a part of it is changed."""
+    parts = {name: getattr(statement, name) for name in statement.__dataclass_fields__}
+    return not falsify(Statement(**{**parts, **change}), 3, 120, 60).survives
+
+
+def test_bounds_larger_by_a_millionth_fall() -> None:
+    """Each of these is reached, up to rounding, by some draw."""
+    for make in (cones.narrow, cones.margin):
+        held = make()
+        assert _planted(held, slack=lambda item, held=held: held.slack(item) - 1e-6), make.__name__
+    far = cones.outside_is_far()
+    assert _planted(far, slack=lambda item: far.slack(item) - 1e-6)
+
+
+def test_wider_caps_and_balls_fall() -> None:
+    inside = cones.inside()
+    wider = {kind: _enlarged(draw, "e", 1.01) for kind, draw in inside.draws.items()}
+    assert _planted(inside, draws=wider, hypotheses=cones.SEPARABLE)
+    cap = cones.caps_serve()
+    moved = {kind: _away(draw) for kind, draw in cap.draws.items()}
+    assert _planted(cap, draws=moved, hypotheses=cones.BOTH_LABELS)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_datum_along_the_centre_is_no_way_from_it(seed: int) -> None:
+    """One datum of either label: the centre is the datum, and rounding must not choose w."""
+    rng = np.random.default_rng(seed)
+    X, y = separable(2, 5, 0.5, rng)
+    item = {"X": X, "y": y}
+    assert cones._is_in_cap({**item, **cones._in_cap(item, rng)})
+
+
+def _enlarged(draw: Any, name: str, factor: float) -> Any:
+    def one(rng: np.random.Generator) -> dict[str, Any]:
+        item = draw(rng)
+        return {**item, name: factor * item[name]}
+
+    return one
+
+
+def _away(draw: Any) -> Any:
+    """w moved along the same circle to an angle larger by a fifth."""
+
+    def one(rng: np.random.Generator) -> dict[str, Any]:
+        item = draw(rng)
+        sign = float(item["sign"])
+        u = (item["X"] * item["y"][:, None])[item["y"] == sign].sum(axis=0)
+        u = sign * u / np.linalg.norm(u)
+        along = float(item["w"] @ u)
+        return {**item, "w": along * u + 1.2 * (item["w"] - along * u)}
+
+    return one
+
+
+def test_the_caps_of_two_cones_differ() -> None:
+    assert all(item.holds for item in cones.one_cap_is_too_large())
+    items = cones.plain(7, 24)
+    assert cones.cap_is_largest(items).holds
+    assert cones.gap_is_largest(items).holds
+    assert not cones.cap_is_largest(items, -Fraction(1, 10**6)).holds
+
+
+def test_0_is_in_a_cone_only_where_its_label_is_missing() -> None:
+    assert all(item.holds for item in cones.zero_with_one_label())
+    origin = cones.whole(np.zeros(2))
+    X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    assert not cones.serves_exactly(X, np.ones(2), origin, 1.0)
+    assert cones.serves_exactly(X, np.ones(2), origin, -1.0)
+
+
+def test_equal_angles_meet_the_sharper_bound() -> None:
+    for n in (2, 3, 6):
+        assert all(item.holds for item in cones.equal_angles(n))
+        angles = {"X": np.ones((n, n)) + np.eye(n), "y": np.ones(n), "w": np.ones(n)}
+        assert cones.sums_are_longer().slack(angles) == 0.0
+        assert cones.sums_are_long().slack(angles) > 0.0
+        alike = {"X": np.full((n, 2), -3.0), "y": -np.ones(n), "w": np.array([-1.0, 0.0])}
+        assert cones.sums_are_long().slack(alike) == 0.0
+        half = {**alike, "X": np.diag(np.arange(1.0, n + 1)) @ alike["X"]}
+        assert cones.sums_are_long().slack(half) > 0.0
+        assert cones.sums_are_long().slack({**alike, "w": -alike["w"]}) == np.inf
+
+
+@settings(max_examples=40)
+@given(SEEDS, st.integers(2, 3))
+def test_dead_directions_by_three_routes(seed: int, d: int) -> None:
+    X = cones._small(np.random.default_rng(seed), d)
+    found = cones.dead_direction(X)
+    assert (found is not None) == has_dead_ray(X)
+    if found is not None:
+        assert np.linalg.norm(found) > 1e-3
+        assert (X @ found <= 1e-8).all()
+    if np.linalg.matrix_rank(X) == d:
+        assert bool(
+            len(section_figures.rays(section_figures.conditions(X, np.ones(len(X)))["S_dead"]))
+        ) == (found is not None)
+
+
+def test_data_without_dead_directions() -> None:
+    assert all(item.holds for item in cones.only_zero())
+    X, y = cones.WITHOUT
+    assert cones.dead_direction(X) is None
+    assert not has_dead_ray(X)
+    assert cones.dead_direction(X[:2]) is not None
+    assert has_dead_ray(X[:2])
+    line = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    assert has_dead_ray(line)
+    found = cones.dead_direction(line)
+    assert found is not None
+    assert abs(found[0]) < 1e-9
+    late, followed = cones.served_at_finite_scale(1, 1)
+    assert late.holds
+    assert followed.value == 6
+    assert separation(X, y) > 0.0
+
+
+def test_a_neuron_in_s_dead_does_not_serve() -> None:
+    item = {"X": np.array([[1.0, 0.0], [-1.0, 0.0]]), "y": np.array([1.0, -1.0]),
+            "w": np.array([0.0, 1.0]), "sign": np.array(1.0)}  # fmt: skip
+    assert not cones._serves(item)
+    assert cones._serves({**item, "w": np.array([1.0, 1.0])})
+    assert not cones._is_allowed({**item, "w": np.array([-2.0, 0.0])})
+    assert cones._is_allowed({**item, "w": np.array([2.0, 0.0])})
+
+
+def test_rays_of_known_cones() -> None:
+    quadrant = section_figures.rays(np.eye(2))
+    np.testing.assert_allclose(quadrant, [[1.0, 0.0], [0.0, 1.0]], atol=1e-12)
+    octant = section_figures.rays(np.eye(3))
+    assert sorted(octant.round(9).tolist()) == sorted(np.eye(3).tolist())
+    nothing = section_figures.rays(np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]))
+    assert nothing.shape == (0, 2)
+    edge = section_figures.circle(np.array([0.0, 0.0, 2.0]), 0.6)
+    np.testing.assert_allclose(edge[:, 2], 0.8)
+    np.testing.assert_allclose(np.linalg.norm(section_figures.outline(octant), axis=1), 1.0)
+
+
+@given(SEEDS)
+def test_the_hull_is_the_dual_of_its_dual(seed: int) -> None:
+    X, y = separable(5, 3, 0.3, np.random.default_rng(seed))
+    Z = y[:, None] * X
+    corners = section_figures.rays(section_figures.rays(Z))
+    unit = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    assert 3 <= len(corners) <= 5
+    assert all(np.min(np.linalg.norm(unit - c, axis=1)) < 1e-6 for c in corners)
+
+
+def test_the_verdicts() -> None:
+    claims = ledger.open("min2024early", 4)
+    drawn = cones.plain(4, 12)
+    from reluflow.falsify import settle
+
+    rows = [
+        settle(claims, "ea.lem5-9.2", (cones.sums_stay(), 30, 0), reading=cones.both_labels()),
+        settle(claims, "ea.lem5-9.5", (cones.outside_is_far(), 40, 20),
+               more=[cones.gap_is_largest(drawn), cones.by_search(4, 1)[1]]),
+    ]  # fmt: skip
+    assert [row.verdict for row in rows] == ["reproduced-with-reading", "reproduced"]
+
+
+def test_hypotheses_end_where_they_say() -> None:
+    x, w = cones.whole([2.0, 1.0]), cones.whole([3.0, -0.5])
+    moved = cones._onto(x, w)
+    assert x.dot(moved) == 0
+    assert moved.any()
+    near = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.ones(2), "a": np.array([1.0, 0.0])}
+    assert cones._is_near({**near, "e": np.array([0.0, -0.7071])})
+    assert not cones._is_near({**near, "e": np.array([0.0, -0.7072])})
+    X, y = np.array([[1.0, 1.0], [0.0, -1.0], [-3.0, -1.0]]), np.array([1.0, -1.0, -1.0])
+    for square, inside in ((0.3076, True), (0.3078, False)):
+        across, along = np.sqrt(square), np.sqrt(1.0 - square)
+        w = along * np.array([1.0, 1.0]) + across * np.array([1.0, -1.0])
+        assert cones._is_in_cap({"X": X, "y": y, "w": w, "sign": np.array(1.0)}) is inside
+    assert not cones._is_in_cap({"X": X, "y": y, "w": -X[0], "sign": np.array(1.0)})

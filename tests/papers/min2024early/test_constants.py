@@ -1,0 +1,177 @@
+"""The constants of Theorem 1: values by hand, closed forms against slow routes, and what scales."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from reluflow.errors import InputError
+from reluflow.papers.min2024early import cones, setting
+from reluflow.papers.min2024early.cones import data_in_space, search_cap, search_gap
+from reluflow.papers.min2024early.setting import plain, read, separable, unmarked
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+# x_1 = (1, 0) of label 1 and x_2 = (-1/2, sqrt(3)/2) of label -1: mu = 1/2, all lengths 1.
+PAIR = np.array([[1.0, 0.0], [-0.5, 0.75**0.5]]), np.array([1.0, -1.0])
+
+
+def test_a_pair_by_hand() -> None:
+    data = setting.data_constants(*PAIR)
+    assert (data.n, data.n_plus, data.n_minus) == (2, 1, 1)
+    values = [data.mu, data.X_min, data.X_max, data.zeta_1, data.xi]
+    assert values == pytest.approx([0.5, 1.0, 1.0, 0.25, 0.25])
+    assert setting.alignment_time(data, 0.25) == pytest.approx(16 * math.log(2) / (0.25 * 0.5**0.5))
+    assert setting.alignment_time(data, 0.3) == pytest.approx(62.7365, rel=1e-5)
+    assert setting.alignment_time(data, 0.1) == pytest.approx(16 * math.log(2) / (0.1 * 0.5**0.5))
+    assert setting.decay(data) == pytest.approx(0.25 / 32)
+
+
+def test_lengths_and_labels_are_told_apart() -> None:
+    X, y = np.array([[3.0, 0.0], [4.0, 3.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    data = setting.data_constants(X, y)
+    assert (data.n_plus, data.n_minus) == (2, 1)
+    assert [data.X_min, data.X_max] == pytest.approx([2**0.5, 5.0])
+    assert data.mu == pytest.approx(0.5**0.5)
+    start = setting.start_constants(X, y, np.array([[3.0, 4.0], [0.0, 1.0]]), np.array([1, -1]))
+    assert [start.h, start.W_min, start.W_max] == pytest.approx([2, 1.0, 5.0])
+    mu, eps = data.mu, -300.0
+    g = {1.0: 2 * mu**0.5 * 2**0.5, -1.0: mu**0.5 * 2**0.5}
+    for sign, rate in g.items():
+        assert setting.refined_delay(data, sign) == pytest.approx(6 / rate)
+        growth = math.log(2 / (mu**0.5 * 2**0.5)) + 600 + 4 * 3 * 5 * 7
+        found = setting.fit_time(data, start, eps, 7.0, sign)
+        assert found == pytest.approx(7 + 6 / rate + 4 / rate * growth)
+    shorter = setting.StartConstants(2, 0.1, 5.0, 1.0)
+    later = setting.fit_time(data, shorter, eps, 7.0, 1.0)
+    assert later - setting.fit_time(data, start, eps, 7.0, 1.0) == pytest.approx(
+        4 / g[1.0] * 2 * math.log(10)
+    )
+
+
+def test_eps_by_its_own_formula() -> None:
+    X, y = np.array([[3.0, 0.0], [4.0, 3.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    data, start = setting.data_constants(X, y), setting.StartConstants(7, 0.5, 2.0, 0.1)
+    zeta = setting.needed_zeta(data, start)
+    assert zeta == 0.1
+    assert setting.printed_zeta(data, start) == data.zeta_1 > 0.1
+    assert setting.needed_zeta(data, setting.StartConstants(7, 0.5, 2.0, 1.0)) == data.zeta_1
+    m = min(data.mu, zeta, data.xi)
+    first = m * data.mu**0.5 * data.X_min / (4 * 7**0.5 * 3 * 25 * 4)
+    assert setting.log_eps_of_outputs(data, start, zeta) == pytest.approx(math.log(first))
+    second = -64 * 3 * 5 * math.log(3) / (m * data.mu**0.5 * data.X_min)
+    asked = second - 0.5 * math.log(7)
+    assert setting.log_eps_of_time(data, 7, zeta) == pytest.approx(asked)
+    assert setting.log_eps_allowed(data, start, zeta) == pytest.approx(asked)
+    single = setting.data_constants(np.array([[2.0, 0.0]]), np.ones(1))
+    outputs = math.log(0.1 * 2 / (4 * 7**0.5 * 4 * 4))
+    assert setting.log_eps_allowed(single, start, 0.1) == pytest.approx(outputs)
+
+
+def test_at_the_largest_eps_of_the_second_bound_the_two_times_meet() -> None:
+    data = setting.data_constants(*PAIR)
+    log_eps = setting.log_eps_of_time(data, 9, 0.25)
+    assert setting.horizon(data, 9, log_eps) == pytest.approx(setting.alignment_time(data, 0.25))
+    assert setting.horizon(data, 9, -20.0) == pytest.approx((20 - math.log(3)) / 8)
+
+
+@given(SEEDS, st.integers(2, 8), st.integers(2, 12), st.floats(-4, -0.05))
+def test_zeta_1_is_at_least_xi(seed: int, n: int, d: int, decade: float) -> None:
+    X, y = separable(n, d, 10.0**decade, np.random.default_rng(seed))
+    data = setting.data_constants(X, y)
+    assert data.xi == data.mu**2
+    assert data.zeta_1 >= data.xi * (1 - 1e-9)
+    assert data.zeta_1 == pytest.approx(float(cones.cap_exactly(X, y)), rel=1e-9)
+
+
+@given(SEEDS, st.sampled_from([1e-150, 1e-6, 1e9, 1e150]))
+def test_angles_know_no_units(seed: int, unit: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = separable(4, 3, 0.3, rng)
+    W, signs = rng.standard_normal((3, 3)), rng.choice([-1.0, 1.0], 3)
+    plain, scaled = setting.data_constants(X, y), setting.data_constants(unit * X, y)
+    for name in ("mu", "zeta_1", "xi"):
+        assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-12)
+    assert setting.clearance(X, y, W * unit, signs) == pytest.approx(
+        setting.clearance(X, y, W, signs), rel=1e-12
+    )
+
+
+def _slow_clearance(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
+    """The definition, with arccos: the largest zeta with cos <= sqrt(1 - zeta) for each neuron."""
+    least = 1.0
+    for w, sign in zip(W, signs, strict=True):
+        u = sum(x for x, label in zip(X, y, strict=True) if label == -sign)
+        angle = math.acos(float(w @ u) / math.sqrt(float(w @ w) * float(u @ u)))
+        if angle < math.pi / 2:
+            least = min(least, math.sin(angle) ** 2)
+    return least
+
+
+@given(SEEDS, st.integers(2, 6), st.integers(1, 9))
+def test_zeta_2_is_its_definition(seed: int, d: int, h: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = separable(5, d, 0.2, rng)
+    W, signs = rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
+    assert setting.clearance(X, y, W, signs) == pytest.approx(
+        _slow_clearance(X, y, W, signs), abs=1e-12
+    )
+
+
+def test_small_angles_keep_their_digits() -> None:
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
+    for angle in (1e-3, 1e-9, 1e-100):
+        found = setting.clearance(X, y, np.array([[-1.0, angle]]), np.array([1.0]))
+        assert found == pytest.approx(math.sin(math.atan(angle)) ** 2, rel=1e-12)
+    away = setting.clearance(X, y, np.array([[1.0, 1e-9]]), np.array([1.0]))
+    assert away == 1.0
+    assert setting.clearance(X, y, np.array([[-2.0, 0.0]]), np.array([1.0])) == 0.0
+
+
+def test_one_label_forbids_nothing_to_its_own_neurons() -> None:
+    X, y = np.array([[1.0, 0.0], [1.0, 1.0]]), np.ones(2)
+    assert setting.clearance(X, y, X, np.ones(2)) == 1.0
+    assert setting.clearance(X, y, X[:1] + X[1:], -np.ones(1)) == pytest.approx(0.0, abs=1e-30)
+    assert list(setting.centres(X, y)) == [1.0]
+    with pytest.raises(KeyError):
+        setting.cap(X, y, -1.0)
+
+
+def test_a_datum_without_an_angle_is_refused() -> None:
+    with pytest.raises(InputError, match="row 2 is 0"):
+        setting.data_constants(np.array([[1.0, 0.0], [0.0, 0.0]]), np.ones(2))
+
+
+def test_optimisation_finds_the_closed_forms() -> None:
+    for k, (X, y) in enumerate(data_in_space(5, 4)):
+        data = setting.data_constants(X, y)
+        assert search_cap(X, y, k) == pytest.approx(data.zeta_1, abs=1e-8)
+        assert search_gap(X, y, k) == pytest.approx(data.xi, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(-14_113.2, 4, "≈-14\u202f110"), (0.004648, 4, "≈0.004648"),
+     (6.0931e6, 3, "≈6\u202f090\u202f000"), (2.789e9, 4, "≈2.789·10⁹"), (1e-8, 3, "≈1·10⁻⁸"),
+     (1.04e-5, 2, "≈1·10⁻⁵"), (0.0, 4, "0"), (math.inf, 4, "inf"), (1234.0, 3, "≈1\u202f230"),
+     (99_996.0, 4, "≈100\u202f000")],
+)  # fmt: skip
+def test_large_numbers_are_written_in_groups(value: float, digits: int, text: str) -> None:
+    assert plain(value, digits) == text
+    assert unmarked(value, digits) == text.removeprefix("≈")
+    assert read(text) == pytest.approx(value, rel=10.0 ** (1 - digits) / 2, abs=0.0)
+
+
+def test_the_tables() -> None:
+    table = cones.of_data({"pair": PAIR})
+    assert table.loc["pair"].tolist() == ["0.5000", *["0.2500"] * 4]
+    rows = cones.of_starts(*PAIR, (1.0, 1e-3))
+    assert rows["t₁, maximum"].tolist() == ["62.74", "62.74"]
+    assert read(rows["t₁, minimum"].iloc[1]) == pytest.approx(62.74 * 0.25e6, rel=1e-3)
+    assert float(rows["log₁₀ ε, maximum"].iloc[0]) == pytest.approx(
+        -8 * 62.7365 / math.log(10), rel=1e-3
+    )

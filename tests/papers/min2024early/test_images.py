@@ -1,0 +1,211 @@
+"""Two digits told apart: what is seen of a run, and what is counted of the images."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from reluflow import images
+from reluflow.papers.min2024early import mnist
+from reluflow.papers.min2024early.mnist import (
+    LOSSES,
+    Curves,
+    Neurons,
+    Seen,
+    Setting,
+    ShallowLoss,
+    Side,
+    State,
+    Task,
+    descent,
+    likeness,
+    visible,
+)
+
+DIGITS = images.digits()
+SMALL = Setting(3, 8, width=7, sigma=1e-3, n_steps=40)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return Task(SMALL, DIGITS)
+
+
+def full_weights(task: Task, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The start's W (h, d) with all pixels, and v."""
+    rng, h = np.random.default_rng(seed), task.setting.width
+    W = task.setting.sigma * rng.standard_normal((h, 64))
+    return W, task.setting.sigma * rng.standard_normal(h)
+
+
+def test_dropped_pixels_change_nothing_of_what_is_seen(task: Task) -> None:
+    """The same descent with all 64 pixels, by numpy, one neuron at a time."""
+    X = np.array([task.pair.picture(x).ravel() for x in task.pair.X])
+    y, (W, v) = task.pair.y, full_weights(task, 4)
+    start, still = task.start(4)
+    path = descent(task.loss, start, 0.05, 0.05)
+    x_plus, x_minus = X[y > 0].sum(axis=0), X[y < 0].sum(axis=0)
+    for state in islice(path, 60):
+        seen, hidden = task.seen(state, still), np.maximum(X @ W.T, 0.0)
+        values = np.linalg.svd(W, compute_uv=False)
+        assert seen.spectral == pytest.approx(values[0] ** 2)
+        assert seen.stable_rank == pytest.approx((values**2).sum() / values[0] ** 2)
+        assert seen.loss == pytest.approx(np.exp(-y * (hidden @ v)).mean())
+        assert seen.positive == (v > 0).sum()
+        for side, group, x in ((seen.plus, v > 0, x_plus), (seen.minus, v < 0, x_minus)):
+            each = [w @ x / np.linalg.norm(w) / np.linalg.norm(x) for w in W[group]]
+            mean = W[group].mean(axis=0)
+            together = mean @ x / np.linalg.norm(mean) / np.linalg.norm(x)
+            expected = (together, min(each), max(each))
+            assert (side.mean, side.least, side.largest) == pytest.approx(expected)
+        pull = np.exp(-y * (hidden @ v)) * y / len(y)
+        G = v[:, None] * ((hidden > 0).T * pull) @ X
+        v, W = v + 0.05 * pull @ hidden, W + 0.05 * G
+
+
+def test_a_group_without_neurons_has_no_cosine(task: Task) -> None:
+    start, still = task.start(0)
+    seen = task.seen(State(0, Neurons(start.W, start.v.abs()), 1.0), still)
+    assert seen.positive == SMALL.width
+    assert np.isnan(seen.minus.least)
+
+
+def test_curves_find_their_steps() -> None:
+    sides = [Side(0.0, low, 1.0) for low in (0.1, 0.85, 0.95, 0.7)]
+    losses = (2.0, 1.9, 1.7, 0.1)
+    curves = Curves.of(
+        Seen(10 * k, loss, 1.0, 1.0, 3, side, Side(0.5, 0.9, 1.0))
+        for k, (side, loss) in enumerate(zip(sides, losses, strict=True))
+    )
+    assert curves.worst.tolist() == [0.1, 0.85, 0.9, 0.7]
+    assert (curves.aligned(0.9), curves.aligned(0.84), curves.aligned(0.99)) == (20, 10, np.inf)
+    assert (curves.fallen(0.1), curves.fallen(0.5)) == (20, 30)
+
+
+@pytest.mark.parametrize(("loss", "mean"), [("logistic", True), ("twice logistic", False)])
+def test_a_setting_says_which_loss(loss: str, mean: bool) -> None:
+    task = Task(replace(SMALL, loss=loss, mean=mean, scale=3.0), DIGITS)
+    start, _ = task.start(1)
+    n = task.loss.n
+    assert task.loss.value(start) == pytest.approx(
+        np.log(2) * (2 if "twice" in loss else 1) * (1 if mean else n), rel=1e-2
+    )
+    assert np.abs(task.pair.X).max() > 1.5
+
+
+def test_the_flow_stays_beside_small_steps() -> None:
+    task = Task(replace(SMALL, sigma=0.2, step=2e-3, n_steps=2000), DIGITS)
+    curves, last = mnist.stepped(task, 0, 200)
+    flow, gradients = mnist.flowed(task, 0, 11)
+    assert flow.step.tolist() == curves.step.tolist()
+    assert np.abs(flow.loss - curves.loss).max() < 5e-3
+    assert np.abs(flow.worst - curves.worst).max() < 5e-3
+    assert gradients < 1500
+    assert last.W.shape == (7, task.pair.X.shape[1])
+    assert curves.loss[-1] < 0.9 * curves.loss[0]
+
+
+def test_a_mean_neuron_is_nearest_to_its_own_digit(task: Task) -> None:
+    start, _ = task.start(0)
+    W = torch.tensor(np.outer(np.where(start.v > 0, 1.0, -1.0), task.x_plus))
+    shown = visible(task, Neurons(W, start.v))
+    assert int(np.argmax(likeness(task, DIGITS, shown["w_plus"]))) == 3
+    assert int(np.argmax(likeness(task, DIGITS, shown["w_minus"]))) == 8
+    own = DIGITS.levels[DIGITS.digit == 3].mean(axis=0) / 16 - task.pair.mean
+    np.testing.assert_allclose(shown["x_plus"], own[task.pair.moves], atol=1e-12)
+    np.testing.assert_allclose(task.x_plus, -task.x_minus, atol=1e-10)
+
+
+def test_pairs_are_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = mnist.first_of(DIGITS, 13)
+    pair = images.pair(few, 4, 9)
+    slow = dict.fromkeys(("equal", "equal_right", "different", "different_right", "zero"), 0)
+    least, cosines, before = np.inf, [], []
+    for i in range(26):
+        for j in range(26):
+            product = float(pair.X[i] @ pair.X[j])
+            sizes = np.linalg.norm(pair.X[i]) * np.linalg.norm(pair.X[j])
+            cosines.append(pair.y[i] * pair.y[j] * product / sizes)
+            same = pair.y[i] == pair.y[j]
+            if not same:
+                least = min(least, product)
+                before.append(int(pair.levels[i].astype(int) @ pair.levels[j].astype(int)))
+            if i < j:
+                slow["equal" if same else "different"] += 1
+                right = product > 0 if same else product < 0
+                slow["equal_right" if same else "different_right"] += right
+    for block in (1000, 7):
+        monkeypatch.setattr(mnist, "_BLOCK", block)
+        assert mnist.shares(pair) == slow
+        assert mnist.least_before(pair) == min(before)
+        assert mnist.least_after(pair) == pytest.approx(least)
+        assert mnist.mu(pair) == pytest.approx(min(cosines))
+    assert mnist.left_over(pair) == 0
+    uneven = replace(pair, y=-pair.y, levels=np.vstack([pair.levels[1:], pair.levels[:1]]))
+    assert mnist.left_over(uneven) == 0  # an identity, whatever the labels
+    kept = mnist.record(pair)
+    shown = mnist.recorded_heatmap(kept)
+    exact = mnist.heatmap(pair)
+    assert np.abs(shown - exact).max() <= 0.51 * np.abs(exact).max() / 127
+
+
+def test_changes_are_the_derivatives_along_the_flow() -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((9, 4)), np.where(np.arange(9) % 2, 1.0, -1.0)
+    problem = ShallowLoss(X, y, LOSSES["exponential"], 1 / 9)
+    at = Neurons(torch.tensor(rng.standard_normal((5, 4))), torch.tensor(rng.standard_normal(5)))
+    still = rng.uniform(size=5)
+    found = mnist.rates(3, problem, at, still)
+    slope, eps = problem.value_and_slope(at)[1].W, 1e-6
+
+    def at_time(t: float) -> np.ndarray:
+        """The weights with one coordinate more, that no gradient moves."""
+        W = at.W.numpy() + t * slope.numpy()
+        return np.hstack([W, np.sqrt(still)[:, None]])
+
+    ahead, back = at_time(eps), at_time(-eps)
+    norms = ((ahead**2).sum() - (back**2).sum()) / (2 * eps)
+    units = [W / np.linalg.norm(W, axis=1, keepdims=True) for W in (ahead, back)]
+    turns = np.linalg.norm(units[0] - units[1], axis=1).sum() / (2 * eps)
+    assert found.norms == pytest.approx(norms, rel=1e-6)
+    assert found.directions == pytest.approx(turns, rel=1e-6)
+    assert found.loss == pytest.approx(problem.value(at))
+    assert found.squares == pytest.approx((at_time(0.0) ** 2).sum())
+
+
+def test_both_ways_of_sgd() -> None:
+    task = Task(replace(SMALL, sigma=1e-3), DIGITS)
+    both = list(mnist.both_layers(task, 5, 3))
+    first = list(mnist.first_layer(task, 5, 3))
+    assert [one.epoch for one in both] == [one.epoch for one in first] == [0, 1, 2, 3]
+    assert both[0].squares == pytest.approx(first[0].squares)
+    signs = np.random.default_rng((5, 1)).choice([-1.0, 1.0], 7)
+    start = Neurons(task.start(5)[0].W, torch.tensor(signs))
+    assert first[0].loss == pytest.approx(task.loss.value(start))
+    assert first[3].loss < first[0].loss
+
+
+def test_a_reading_fits_only_with_all_of_the_papers_numbers() -> None:
+    row = {"product": 95.0, "begins": 1.0, "aligned": 2000, "falls": 3000}
+    assert mnist.fits(row)
+    for name, value in (("product", 9000.0), ("begins", 0.69), ("aligned", 3700),
+                        ("falls", np.inf), ("falls", 3.0)):  # fmt: skip
+        assert not mnist.fits(row | {name: value})
+    shown = mnist.table({"taken": row, "logistic": row | {"begins": 0.69}})
+    assert shown["fits"].tolist() == ["", "yes", "no"]
+
+
+def test_readings_differ_in_what_they_say() -> None:
+    few = replace(DIGITS, name="digits")
+    found = {
+        name: mnist.tried(replace(one, first=20), few, 0, 600)
+        for name, one in mnist.candidates(20).items()
+        if name in ("logistic", "sum", "levels")
+    }
+    assert found["logistic"]["begins"] == pytest.approx(np.log(2))
+    assert found["sum"]["begins"] == pytest.approx(40.0)
+    assert found["levels"]["falls"] < 100
+    assert found["sum"]["falls"] < found["logistic"]["falls"]

@@ -1,0 +1,178 @@
+"""Eq. (46), crossings, regular solutions, E.3, E.4 and Appendix F."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow.falsify import falsify
+from reluflow.flows.trajectory import Event
+from reluflow.geometry.separability import separation, silent
+from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
+from reluflow.papers.min2024early import inclusions
+from scipy.integrate import solve_ivp
+
+from tests.papers.min2024early.test_lemmas import velocities
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "loss", [EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC], ids=lambda loss: loss.name
+)
+def test_eq_46_has_the_sign_of_the_velocity(loss: Loss) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(4, 3)), np.array([1.0, -1.0, 1.0, 1.0])
+    W, v = rng.normal(size=(2, 3)), rng.normal(size=2)
+    L = float(loss.value(np.maximum(X @ W.T, 0.0) @ v, y))
+    found = inclusions.gradient_in_weights({"X": X, "y": y, "W": W, "v": v}, loss) * L
+    np.testing.assert_allclose(found, -velocities(W, v, X, y, 0.0, loss)[0], rtol=1e-10, atol=1e-14)
+    assert falsify(inclusions.velocity_points_inward(loss), 0, 90, 40).survives
+    one = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
+    assert inclusions.gradient_in_weights(one, EXPONENTIAL)[0, 0] == pytest.approx(-1.0)  # over L
+
+
+def test_problems_have_a1_or_not() -> None:
+    found = list(inclusions.problems(0, 40))
+    assert all(separation(one.X, one.y) > 0.0 for one in found)
+    assert sum(bool(np.any(one.W @ one.X.T == 0.0)) for one in found) >= 5
+    assert {one.loss.name for one in found} == {loss.name for loss in inclusions.LOSSES}
+    others = list(inclusions.problems(0, 40, separated=False))
+    assert sum(separation(one.X, one.y) < 0.0 for one in others) > 30
+
+
+def test_a_change_counts_once_until_the_other_one() -> None:
+    path, _ = inclusions.alone(*inclusions.TWICE, 0.1)
+    kinds = ("deactivate", "deactivate", "activate", "slide", "deactivate")
+    events = tuple(Event(float(k), 3, kind, 1) for k, kind in enumerate(kinds))
+    assert inclusions.crossings(replace(path, events=events)) == {(3, 1): 3}
+
+
+def test_the_example_turns_back_exactly_and_along_its_flow() -> None:
+    assert separation(*inclusions.TWICE[:2]) < 0.0 < separation(*inclusions.SEPARATED[:2])
+    changes = inclusions.exact_changes(*inclusions.TWICE)
+    assert changes == [(Fraction(1), 1), (Fraction(5, 3), 2), (Fraction(11, 3), 1)]
+    path, problem = inclusions.alone(*inclusions.TWICE, 1.2)
+    assert [e.datum for e in path.events] == [1, 2, 1]
+    assert inclusions.backward(path, problem) == 1
+    # The way of w from length 1, by the flow: |w| w' grows like the polygon's own length.
+    w = np.asarray(inclusions.TWICE[2], float)
+    first = w + np.array([2, 0, 1])
+    places = [first, first + np.array([2, 0, 0])]
+    for event, place in zip(path.events, places, strict=False):
+        u = problem.chart.split(path.at(event.t))[0][0]
+        np.testing.assert_allclose(u, place / np.linalg.norm(place), atol=1e-6)
+    path, problem = inclusions.alone(*inclusions.SEPARATED, 1.2)
+    assert inclusions.backward(path, problem) == 0
+    assert max(inclusions.crossings(path).values()) == 1
+
+
+def test_flows_cross_once_and_go_on() -> None:
+    far, in_time = inclusions.followed(2, 12), inclusions.solved(2, 8)
+    others = inclusions.followed(2, 8, separated=False)
+    evidence = [*inclusions.crossed_once(far, others),
+                *inclusions.solutions_exist(in_time, far, others)]  # fmt: skip
+    assert all(item.holds for item in evidence if item.decides)
+    assert (others.status == "sliding").any()
+    worse = [*inclusions.crossed_once(far.assign(most=2, backward=1), others),
+             *inclusions.solutions_exist(in_time.assign(residual=1.0, revived=True),
+                                      far.assign(status="sliding"), others)]  # fmt: skip
+    assert sum(not item.holds for item in worse if item.decides) == 5
+
+
+def test_a_regular_solution_stops_where_data_are_antiparallel() -> None:
+    problem = inclusions.ANTIPARALLEL
+    assert separation(problem.X, problem.y) == pytest.approx(1.0)
+    kept, through = problem.path(3.0), problem.path(3.0, at_zero=None)
+    assert [e.kind for e in kept.events] == ["deactivate"]
+    assert sorted(e.kind for e in through.events) == ["activate", "deactivate"]
+    U = problem.chart.split(kept.at(3.0))[0]
+    np.testing.assert_allclose(U @ problem.X.T, 0.0, atol=1e-9)
+    assert (problem.chart.split(through.at(3.0))[0] @ problem.X.T).max() > 0.01
+    assert not inclusions.revived(kept, problem, 3.0)
+    assert inclusions.revived(through, problem, 3.0)
+    # Both are Caratheodory solutions.
+    assert inclusions.residual(kept, problem, 3.0) < 1e-6
+    assert inclusions.residual(through, problem, 3.0) < 1e-6
+    assert inclusions.two_solutions()[0] == (False, True)
+
+
+def test_the_residual_notices_a_wrong_path() -> None:
+    path, problem = inclusions.alone(*inclusions.SEPARATED, 1.0)
+    other = replace(problem, y=-problem.y)
+    assert inclusions.residual(path, problem, 1.0) < 1e-6
+    assert inclusions.residual(path, other, 1.0) > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("label", "at_zero", "ways"),
+    [
+        (-1, HALF, ()),
+        (-1, Fraction(0), ("stay",)),
+        (1, Fraction(0), ("stay", "above")),
+        (1, HALF, ("above",)),
+    ],
+)
+def test_ways_from_a_boundary(label: int, at_zero: Fraction, ways: tuple[str, ...]) -> None:
+    """And the integrator says the same of the four cases."""
+    assert inclusions.ways(label, at_zero) == ways
+    assert inclusions.implicit_steps(label, at_zero) == len(ways)
+    if at_zero:
+        status = inclusions.flow(float(label), float(at_zero)).status
+        assert status == ("horizon" if ways else "sliding")
+    # From either side of the boundary: up where "above" is a way, down to it where it is not.
+    above = inclusions.flow(float(label), 0.0, start=0.01, until=1.0)
+    W = inclusions.CHART.split(above.end)[0][0]
+    assert (W[0] > 0.01) == ("above" in ways or label == 1)
+    assert inclusions.flow(float(label), 0.0, start=-0.01).status == "converged"
+
+
+def test_euler_polygons_are_those_of_the_fractions() -> None:
+    times, p = inclusions.euler(0.1, 0.5, 1.0)
+    assert (len(times), p[-1]) == (11, float(inclusions.euler_ends(HALF, Fraction(1, 10), 10)[0]))
+    assert p[-1] == -0.05
+    assert inclusions.euler(0.1, 0.0, 1.0)[1][-1] == 0.0
+
+
+def test_both_examples_are_settled() -> None:
+    for item in [*inclusions.no_solution(), *inclusions.many_solutions()]:
+        assert not item.decides or item.holds, item.what
+    assert inclusions.resting_residual(-1.0, 0.5, 2.0) == 1.0
+    t, p, v = inclusions.departure(800)
+    rates = inclusions.velocity(p[1:], v[1:], 1.0, 0.0)
+    np.testing.assert_allclose(np.gradient(p, t)[5:-5], rates[0][4:-5], rtol=1e-3)
+    np.testing.assert_allclose(np.gradient(v, t)[5:-5], rates[1][4:-5], rtol=1e-2)
+
+
+def test_the_loss_of_the_one_that_leaves() -> None:
+    """f = p v obeys f' = e^-f (p^2 + v^2) = e^-f sqrt(1 + 4 f^2)."""
+    found = solve_ivp(lambda _, f: np.exp(-f) * np.sqrt(1.0 + 4.0 * f**2), (0.0, 8.0), [0.0],
+                      rtol=1e-11, atol=1e-13)  # fmt: skip
+    assert inclusions.loss_after(8.0) == pytest.approx(np.exp(-found.y[0, -1]), rel=1e-8)
+    assert inclusions.loss_after(8.0) == pytest.approx(0.02482, abs=1e-6)
+
+
+def test_every_element_of_the_inclusion_crosses_alike_only_with_a1() -> None:
+    statement = inclusions.selections_point_inward()
+    assert falsify(statement, 0, 120, 60).survives
+    item = {
+        "X": np.array([[1.0, 0.0], [-1.0, 1.0]]),
+        "y": np.ones(2),
+        "w": np.array([0.0, 1.0]),
+        "on": np.array([True, False]),
+        "slopes": np.ones(2),
+        "c": np.array([1.0, 10.0]),
+    }
+    assert statement.slack(item) < 0.0
+    assert statement.unmet(item) == "(A1)"
+
+
+def test_starts_on_boundaries_have_no_choice_unless_they_are_dead() -> None:
+    found = inclusions.from_boundaries(0, 80)
+    assert len(found) > 5
+    assert inclusions.no_choice(found)[0].holds
+    assert not inclusions.no_choice([*found, "non-unique"])[0].holds
+    assert silent(np.array([[1.0, 0.0]]), np.array([0.0, 1.0]))
+    assert inclusions.flow(1.0, None).status == "non-unique"

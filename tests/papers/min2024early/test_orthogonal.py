@@ -1,0 +1,158 @@
+"""Orthogonal and separable data of chapter 3: predictions from starts, and paths in fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from reluflow.falsify import falsify
+from reluflow.geometry.separability import cosines, serves, silent
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.papers.min2024early import toys
+from reluflow.papers.min2024early.setting import separable_draws
+from reluflow.papers.min2024early.toys import (
+    ensemble_flow,
+    fate,
+    neurons_needed,
+    normal_starts,
+    orthant_shares,
+)
+
+
+def fractions(values: np.ndarray) -> list[list[Fraction]]:
+    return [[Fraction(float(a)) for a in row] for row in values]
+
+
+def test_groups() -> None:
+    W = np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 2.0], [-1.0, -1.0], [1.0, 1.0]])
+    found = toys.group(W, np.array([1.0, 1.0, 1.0, 1.0, -1.0]))
+    assert found.tolist() == [2, 0, 1, -1, -1]
+
+
+def test_predictions_from_the_start_come_true() -> None:
+    W, v = normal_starts(6, 40, 50, 2, 1e-6)
+    run = ensemble_flow(*toys.FIGURE_9, W, v, LOGISTIC, 0.02, [16.0])
+    expected, found = toys.predicted(W, v), toys.group(run.W[-1], run.v[-1])
+    assert np.array_equal(expected[v > 0], found[v > 0])
+    assert np.mean(expected != found) < 2e-3
+    backwards = v < 0
+    assert {-1, 0, 1, 2} == set(expected[backwards].tolist())
+    assert 0.2 < np.mean(expected[backwards] >= 0) < 0.6
+
+
+def test_evidence_sees_a_neuron_that_changes_its_group() -> None:
+    grid = np.arange(0, toys.LATE + 1, 100)
+    skewed = toys.flow(toys.pair(0.05), 0, 8, grid)  # not orthogonal
+    told = toys.where_each_ends(skewed)
+    assert not told[0].holds
+    assert not told[1].holds
+
+
+def test_what_fits_is_measured() -> None:
+    grid = np.arange(0, toys.LATE + 1, 100)
+    nine = toys.flow(toys.FIGURE_9, 0, 12, grid)
+    seven = toys.flow(toys.FIGURE_7, 0, 12, grid)
+    told = toys.who_fits(nine, seven)
+    assert all(e.holds for e in told if e.decides)
+    some = np.full(nine.W.shape, 1.0)
+    some[..., ::3, 1] = -1.0  # a third of the neurons are along x_1, and as large as the others
+    some[..., 1::3, 0] = -1.0
+    level = nine.__class__(nine.knots, some, np.ones(nine.v.shape), nine.clock, nine.loss)
+    assert not toys.who_fits(level, seven)[0].holds
+
+
+@pytest.mark.parametrize("kind", ["wide", "integers", "parallel", "one against many"])
+def test_fates_in_fractions_are_those_of_tiny_flows(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    draw = separable_draws((2, 3), (2, 5))[kind]
+    for _ in range(3):
+        item = draw(rng)
+        X, y = item["X"], item["y"]
+        # Where x_k = -c x_i both cross together. A neuron active on nothing else is dead there, and
+        # a step of finite length carries it over.
+        antipodal = bool((cosines(X) < -1.0 + 1e-12).any())
+        W = rng.standard_normal((1, 24, X.shape[1]))
+        v = np.linalg.norm(W, axis=-1)
+        # Weights of 1e-140 feel no output: the limit of tiny weights, in floats.
+        scale = 1e-140
+        step = 0.03 / np.linalg.norm(y @ X)
+        run = ensemble_flow(X, y, scale * W, scale * v, EXPONENTIAL, step, [1500 * step])
+        ends = np.where(serves(X, y, run.W[-1, 0]), "serves",
+                        np.where(silent(X, run.W[-1, 0]), "dead", "late"))  # fmt: skip
+        exact = [fate(fractions(X), y.astype(int).tolist(), row) for row in fractions(W[0])]
+        for end, (told, changes) in zip(ends, exact, strict=True):
+            assert told in ("serves", "dead")
+            assert end in (told, "late") or (antipodal and told == "dead")
+            assert changes <= len(X)
+        assert np.mean(ends == "late") < 0.5
+
+
+def test_fates_by_hand() -> None:
+    one, zero = Fraction(1), Fraction(0)
+    X, y = [[one, zero], [zero, one]], [1, 1]
+    assert fate(X, y, [one, one]) == ("serves", 0)
+    assert fate(X, y, [-one, -one]) == ("dead", 0)
+    assert fate(X, y, [one, -one])[0] == "astray"  # orthogonal data
+    near = [[one, zero], [Fraction(1, 1000), one]]
+    assert fate(near, y, [one, -one]) == ("serves", 1)
+    minus = [[one, zero], [-one, one]]
+    assert fate(minus, [1, -1], [-one, one])[0] == "rests"
+    assert fate(minus, [1, -1], [Fraction(-999, 1000), one])[0] == "serves"
+
+
+def test_both_statements_survive_and_can_fail() -> None:
+    for statement in (toys.inactive_stay_inactive(), toys.all_arrive_or_die()):
+        report = falsify(statement, 1, 60)
+        assert not report.violations
+    skewed = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.ones(2),
+              "w": np.array([1.0, -2.0]), "pulls": np.ones(2)}  # fmt: skip
+    assert toys.inactive_stay_inactive().slack(skewed) < 0.0
+    flat = {"X": np.eye(2), "y": np.ones(2), "w": np.array([1.0, -2.0])}
+    assert toys.all_arrive_or_die().slack(flat) < 0.0
+
+
+def test_excluded_directions_are_recognised() -> None:
+    (test,) = toys.all_arrive_or_die().hypotheses.values()
+    X, y = np.array([[1.0, 0.0], [-1.0, 1.0], [-2.0, 0.0]]), np.array([1.0, -1.0, -1.0])
+    assert not test({"X": X, "y": y, "w": np.array([-6.0, 2.0])})
+    assert test({"X": X, "y": y, "w": np.array([6.0, -2.0])})
+    assert test({"X": X, "y": y, "w": np.array([-6.0, 2.1])})
+
+
+def test_orthogonal_integers_are_orthogonal() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n = int(rng.integers(1, 6))
+        X = toys._orthogonal_integers(n, 6, rng)
+        gram = X @ X.T
+        assert np.array_equal(gram, np.diag(np.diag(gram)))
+        assert (np.diag(gram) > 0).all()
+
+
+def test_chances_and_widths() -> None:
+    W = np.random.default_rng(0).standard_normal((200_000, 3))
+    every, some = orthant_shares(3)
+    assert float(every) == pytest.approx((W > 0).all(axis=1).mean(), rel=0.03)
+    assert float(some) == pytest.approx((W > 0).any(axis=1).mean(), rel=0.01)
+    for n in range(1, 9):
+        exact = math.ceil(math.log(0.5) / math.log1p(-(0.5**n)) - 1e-12)
+        assert neurons_needed(Fraction(1, 2**n)) == exact
+
+
+def test_starts_decide_on_orthogonal_data() -> None:
+    assert all(e.holds for e in toys.start_decides(2, 10))
+
+
+def test_descent_crosses_where_the_regular_flow_dies() -> None:
+    told = toys.dead_and_alive(4, 4, (2e-2,))
+    pair, three, near = told.itertuples(index=False)
+    neurons, dies, saved = pair[1:]
+    assert neurons == 200
+    assert 0.4 * neurons < dies == saved
+    assert 0.9 * three[2] < three[3] <= three[2]
+    assert 0.0 == near[3] < near[2] < pair[2]
+    on_the_line, _ = fate([[Fraction(2), Fraction(1)], [Fraction(-2), Fraction(-1)]], [1, -1],
+                          [Fraction(-1), Fraction(0)])  # fmt: skip
+    assert on_the_line == "dead"

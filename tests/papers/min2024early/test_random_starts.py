@@ -1,0 +1,93 @@
+"""Gaussian starts: laws of the nearest neuron, chances to be active, and signs that look."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reluflow.papers.min2024early import cones
+from reluflow.papers.min2024early.cones import cap_share, plane_share, sign_patterns, space_share
+from reluflow.papers.min2024early.setting import clearance, separable
+from reluflow.statistics import wilson
+
+
+def test_the_law_in_the_plane_and_in_space_by_hand() -> None:
+    for angle in (0.01, 0.5, 1.5):
+        z = math.sin(angle) ** 2
+        assert cones.chance_of_clearance(z, 1, 2) == pytest.approx(angle / math.pi)
+        space = 0.5 * (1 - math.cos(angle))
+        assert cones.chance_of_clearance(z, 1, 3) == pytest.approx(space)
+        several = 1 - (1 - space) ** 5
+        assert cones.chance_of_clearance(z, 5, 3) == pytest.approx(several)
+    assert cap_share(np.array([0.3]), 2)[0] == pytest.approx(0.3 / math.pi)
+    assert cones.chance_of_clearance(0.2, 3, 1) == pytest.approx(1 - 2.0**-3)
+
+
+def test_the_law_is_that_of_drawn_networks() -> None:
+    rng, count, h = np.random.default_rng(8), 3000, 4
+    X, y = separable(5, 4, 0.3, rng)
+    nearest = [
+        clearance(X, y, rng.standard_normal((h, 4)), rng.choice([-1.0, 1.0], h))
+        for _ in range(count)
+    ]
+    for z in (0.1, 0.4, 0.8):
+        low, high = wilson(int(np.sum(np.array(nearest) <= z)), count, cones.SURE)
+        assert low <= cones.chance_of_clearance(z, h, 4) <= high
+
+
+def test_signs_in_one_dimension() -> None:
+    assert [sign_patterns(h) for h in (1, 2, 4)] == [(1, 2), (1, 4), (1, 16)]
+    assert all(item.holds for item in cones.on_a_line(2, 2000))
+
+
+def test_chances_to_be_active_by_hand() -> None:
+    assert plane_share(np.array([[1.0, 0.0]])) == 0.5
+    assert plane_share(np.array([[1.0, 0.0], [0.0, 2.0]])) == pytest.approx(0.75)
+    turned = np.array([[-1.0, 0.1], [-1.0, -0.1], [-1.0, 0.0]])
+    assert plane_share(turned) == pytest.approx(0.5 + math.atan(0.1) / math.pi)
+    assert space_share(np.eye(3)) == pytest.approx(7 / 8)
+    assert space_share(np.ones((3, 3))) == pytest.approx(0.5)
+
+
+def test_the_share_counts_one_label_only() -> None:
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
+    W = np.array([[1.0, 5.0], [-1.0, 0.0], [0.0, 1.0], [2.0, -1.0]])
+    assert cones.active_share(X, y, W) == 0.5
+    assert cones.active_share(X, y, W, -1.0) == 0.25
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_evidence_holds_and_a_wrong_law_is_noticed(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing() -> list[str]:
+        items = [*cones.assumption_2_is_sure(seed, 1500),
+                 *cones.half_start_active(seed, 6000, 60)]  # fmt: skip
+        return [
+            item.what for item in items if item.decides
+            and not (item.value <= 1e-12 if item.form == "deviation" else item.holds)
+        ]  # fmt: skip
+
+    assert failing() == []
+    right = cones.chance_of_clearance
+    monkeypatch.setattr(cones, "chance_of_clearance", lambda z, h, D: 0.5 * right(z, h, D))
+    monkeypatch.setattr(cones, "plane_share", lambda own: 0.55 * plane_share(own))
+    wrong = failing()
+    assert any("closed form of P" in what for what in wrong)
+    assert any("outside their intervals" in what for what in wrong)
+    assert any("miss their closed form" in what for what in wrong)
+
+
+def test_signs_that_look_at_the_weights_leave_no_neuron() -> None:
+    found = {item.what: item for item in cones.single_datum(3, 3000)}
+    died = found["signs that look: neurons of V₊ that die"]
+    assert died.value == died.limit == 100
+
+
+def test_how_often_the_start_decides() -> None:
+    table = cones.shares_below((0.1, 0.5), 50, (2, 784))
+    assert table.shape == (2, 2)
+    assert table[0, 1] > 0.999
+    assert table[1, 1] == 0.0
+    assert table[0, 0] == pytest.approx(1 - (1 - math.asin(0.1) / math.pi) ** 50)

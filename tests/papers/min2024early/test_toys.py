@@ -1,0 +1,191 @@
+"""The toy experiments of chapter 3: places, readings, the law of those left behind, falls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reluflow.geometry.separability import separation
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.papers.min2024early import toys
+from reluflow.papers.min2024early.toys import (
+    Ensemble,
+    chance_astray,
+    chance_astray_after,
+    ensemble_descent,
+    ensemble_flow,
+    normal_starts,
+)
+from scipy.integrate import quad
+
+
+def test_the_chosen_data_satisfy_assumption_1() -> None:
+    for data in toys.FIGURE_6.values():
+        assert separation(*data) > 0.1
+    assert separation(*toys.FIGURE_7) == pytest.approx(math.sin(0.1))
+    assert separation(*toys.FIGURE_8) == pytest.approx(math.sin(0.001))
+    assert separation(*toys.FIGURE_9) == pytest.approx(0.0, abs=1e-15)
+    for name in toys.FIGURE_6:
+        lengths = np.linalg.norm(toys.FIGURE_6[name][0], axis=1)
+        assert (lengths.max() < 3.0 * lengths.min()) == (name in toys.ALIKE)
+
+
+def test_places_one_neuron_at_a_time() -> None:
+    X, y = toys.FIGURE_6["two and two"]
+    W, v = normal_starts(0, 3, 40, 2, 1.0)
+    found = toys.places((X, y), W, v)
+    plus, minus = X[:2].sum(axis=0), X[2:].sum(axis=0)
+    for s in range(3):
+        for j in range(40):
+            on = [float(x @ W[s, j]) > 0.0 for x in X]
+            home = [True, True, False, False] if v[s, j] > 0 else [False, False, True, True]
+            assert found.live[s, j] == any(on)
+            assert found.arrived[s, j] == (on == home)
+            assert found.astray[s, j] == (any(on) and on != home)
+            goal = plus if v[s, j] > 0 else minus
+            cosine = goal @ W[s, j] / np.linalg.norm(goal) / np.linalg.norm(W[s, j])
+            assert found.aligned[s, j] == pytest.approx(cosine)
+
+
+def test_data_of_one_label_have_no_other_goal_than_death() -> None:
+    W, v = normal_starts(1, 2, 50, 2, 1.0)
+    found = toys.places(toys.FIGURE_7, W, -np.abs(v))
+    assert not found.arrived.any()
+    assert np.isnan(found.aligned).all()
+
+
+def test_the_beginning_of_the_fall() -> None:
+    loss = np.array([[1.0, 1.0], [0.999, 0.995], [0.995, 0.5], [0.5, 0.1]])
+    knots = np.array([0.0, 100.0, 200.0, 300.0])
+    W = np.arange(4.0)[:, None, None, None] * np.ones((1, 2, 3, 2))
+    run = Ensemble(knots, W, W[..., 0], np.array([0.0, 100.0, 200.0, 300.0]), loss)
+    at, _ = toys.as_the_loss_begins_to_fall(run)
+    assert at[0, 0, 0] == 2.0
+    assert at[1, 0, 0] == 1.0
+
+
+def test_a_picture_of_half_the_starts_is_not_typical() -> None:
+    assert not toys.typical("so", np.arange(100) < 50)[0].holds
+    assert not toys.typical("so", np.arange(100) < 58)[0].holds
+    assert toys.typical("so", np.arange(100) < 65)[0].holds
+
+
+def test_six_readings_are_two_flows() -> None:
+    W, v = normal_starts(0, 6, 50, 2, 1e-6)
+    twice = replace(LOGISTIC, log_terms=lambda z, y: LOGISTIC.log_terms(z, y) + math.log(2.0),
+                    log_pull=lambda z, y: LOGISTIC.log_pull(z, y) + math.log(2.0))  # fmt: skip
+    fast = ensemble_flow(*toys.FIGURE_7, W, v, twice, 0.02, [12.0])
+    slow = ensemble_flow(*toys.FIGURE_7, W, v, LOGISTIC, 0.04, [24.0])
+    np.testing.assert_allclose(fast.W, slow.W, rtol=1e-10)
+    table = toys.readings(0, 6)
+    for row, loss, step in (
+        (0, EXPONENTIAL, 2e-3),
+        (1, EXPONENTIAL, 1e-3),
+        (3, LOGISTIC, 1e-3),
+        (4, twice, 2e-3),
+    ):
+        run = ensemble_descent(*toys.FIGURE_8, W, v, loss, step, [toys.EARLY])
+        mean = toys.places(toys.FIGURE_8, *run.at(toys.EARLY)).astray.sum(axis=1).mean()
+        assert float(table["astray at 7000, sin 0.001"].iloc[row]) == pytest.approx(mean, abs=0.7)
+    assert (table["loss halved at"] % 100 == 0).all()
+
+
+def test_flow_on_the_clock_of_descent() -> None:
+    grid = [0, 1000, 4000]
+    flow = toys.flow(toys.FIGURE_7, 3, 4, grid)
+    run = toys.descent(toys.FIGURE_7, 3, 4, grid)
+    assert np.array_equal(flow.knots, run.knots)
+    np.testing.assert_allclose(flow.at(4000)[1], run.at(4000)[1], rtol=0.05, atol=1e-7)
+
+
+@pytest.mark.parametrize(("tau", "angle"), [(0.5, 1.0), (3.0, 0.1), (7.0, 0.001), (2.0, 0.0)])
+def test_the_law_by_quadrature(tau: float, angle: float) -> None:
+    C, S = math.cosh(tau), math.sinh(tau)
+
+    def density(t: float) -> float:
+        a = math.tan(angle) * (C * math.cos(t) + S * math.sin(t))
+        return (1.0 - a / math.hypot(1.0, a)) / (2.0 * math.pi)
+
+    value, _ = quad(density, -math.atan(S / C), math.pi / 2, limit=500, points=[0.0])
+    assert chance_astray(tau, angle) == pytest.approx(value, rel=1e-6)
+
+
+def test_the_law_by_draws_and_far_out() -> None:
+    rng = np.random.default_rng(0)
+    w, v = rng.standard_normal((400_000, 2)), rng.standard_normal(400_000)
+    tau, angle = 4.0, 0.05
+    p, q = w[:, 0], w[:, 1]
+    later = math.cosh(tau) * p + math.sinh(tau) * v
+    turned = math.sinh(tau) * p + math.cosh(tau) * v > 0.0
+    hits = (p > 0) & (later > 0) & turned & (later * math.sin(angle) + q * math.cos(angle) <= 0)
+    assert 2.0 * hits.mean() == pytest.approx(chance_astray(tau, angle), rel=0.03)
+    for tau, angle in ((14.0, 1e-3), (12.0, 0.1), (17.0, 1e-4)):
+        near = math.exp(-tau) / (2.0**0.5 * math.pi * math.tan(angle))
+        assert chance_astray(tau, angle) == pytest.approx(near, rel=0.01)
+    assert chance_astray(30.0, 0.0) == pytest.approx(3.0 / 8.0)
+    steps = chance_astray_after(7000, 1e-3, 1e-3)
+    assert steps == pytest.approx(chance_astray(7.0, 1e-3), rel=0.01)
+    assert steps > chance_astray(7.0, 1e-3)  # descent is a little slower than the flow
+
+
+def test_the_law_against_the_flow() -> None:
+    ((_, hits, tried, law, work),) = toys.astray_at_the_end(np.array([1e-3]), 1e-5, 7, 100)
+    assert hits / tried == pytest.approx(law, abs=5.0 * (law / tried) ** 0.5)
+    assert chance_astray(work, 1e-3) == pytest.approx(law, rel=0.01)  # a line's width
+    assert law == pytest.approx(1e-5 ** (1 / 2**0.5) / (2**0.5 * math.pi * 1e-3), rel=0.2)
+
+
+def curve(falls: list[tuple[float, float]], width: float) -> np.ndarray:
+    t = np.arange(0.0, 1000.0)
+    return sum(size / (1.0 + np.exp((t - at) / width)) for at, size in falls)
+
+
+def test_falls_are_counted_by_the_rule() -> None:
+    assert toys.falls(curve([(300, 1.0)], 20.0)).tolist() == pytest.approx([300], abs=1)
+    assert len(toys.falls(curve([(300, 1.0), (700, 1.0)], 20.0))) == 2
+    assert len(toys.falls(curve([(200, 1.0), (500, 0.5), (800, 1.0)], 20.0))) == 3
+    assert len(toys.falls(curve([(300, 1.0), (700, 0.05)], 20.0))) == 1  # too low
+    assert len(toys.falls(curve([(300, 1.0), (380, 1.0)], 20.0))) == 1  # a shallow valley
+    assert len(toys.falls(curve([(300, 1.0), (460, 1.0)], 20.0))) == 2
+
+
+def test_spread_of_large_neurons() -> None:
+    turn = np.radians([10.0, 12.0, 190.0, 50.0])
+    W = np.stack([np.cos(turn), np.sin(turn)], axis=1) * np.array([[1.0], [1.0], [1.0], [0.05]])
+    assert toys.spread(W, np.array([1.0, 1.0, -1.0, 1.0])) == pytest.approx(2.0)
+    assert toys.spread(W, np.array([1.0, 1.0, 1.0, 1.0])) == pytest.approx(180.0)
+
+
+def test_ratio_of_sums() -> None:
+    assert toys.ratio_of_sums(toys.FIGURE_6["mirrored"]) == pytest.approx(1.0)
+    assert toys.ratio_of_sums(toys.FIGURE_6["unequal sums"]) == pytest.approx(5.0**0.5)
+
+
+def test_a_much_larger_class_hides_the_fall_of_the_other() -> None:
+    """Lengths of the sums that differ by 3 and by 4, and heights of the falls by 9 and by 16."""
+    runs = {name: toys.flow(data, 1, 8, [0, 60_000]) for name, data in toys.UNEQUAL.items()}
+    told = toys.falls_table(runs)
+    assert (told["ratio of the sums"] > 2.9).all()
+    assert told["two"].tolist() == [8, 0]
+    assert told["one fall"].tolist() == [0, 8]
+    W, v = normal_starts(1, 8, 50, 2, 1e-6)
+    run = ensemble_descent(*toys.UNEQUAL["one against four"], W, v, LOGISTIC, 2e-3, [15_000], 20)
+    assert [len(toys.falls(loss)) for loss in run.loss.T] == [1] * 8
+    for data in toys.UNEQUAL.values():
+        assert separation(*data) > 0.9
+
+
+def test_evidence_fails_where_the_neurons_do_not_arrive() -> None:
+    grid = np.arange(0, toys.LATE + 1, 100)
+    tiny = toys.flow(toys.FIGURE_8, 0, 20, grid)
+    near = toys.flow(toys.FIGURE_7, 0, 20, grid)
+    failed = [e for e in toys.all_arrive_and_grow(tiny) if e.decides and not e.holds]
+    assert failed  # the data of Figure 8 in the place of those of Figure 7
+    swapped = toys.slower_when_nearly_orthogonal(tiny, near)
+    assert not all(e.holds for e in swapped if e.decides)
+    right = toys.slower_when_nearly_orthogonal(near, tiny)
+    assert all(e.holds for e in right if e.decides and "share of neurons" not in e.what)
+    home = replace(tiny, W=np.ones(tiny.W.shape), v=np.ones(tiny.v.shape))
+    assert not toys.left_behind(home)[0].holds

@@ -1,0 +1,99 @@
+"""Adam's clusters and descent's rays; the data of Section 5.1 of Phuong & Lampert 2021."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reluflow.falsify import falsify
+from reluflow.images import digits
+from reluflow.papers.phuong2021inductive.cnn import (
+    OPTIMISERS,
+    Neurons,
+    adam_makes_clusters,
+    clusters_trained,
+    measured,
+    runs_from,
+    sign_descent,
+)
+from reluflow.papers.phuong2021inductive.setting import filtered_gaussian, pair_products
+from scipy.stats import ks_2samp
+
+
+def failing(evidence):
+    return {item.what for item in evidence if item.decides and not item.holds}
+
+
+def test_adam_takes_the_same_step_for_all_neurons_of_a_sign():
+    """With the same start but for a_j, which only scales a neuron's gradient."""
+    X = np.abs(np.random.default_rng(0).standard_normal((9, 4)))
+    y = np.where(X[:, 0] > X[:, 1], 1.0, -1.0)
+    runs = {name: clusters_trained(X, y, name, 0) for name in OPTIMISERS}
+    assert runs["Adam"].spread(1.0) < 0.5 * runs["plain descent"].spread(1.0)
+
+
+def test_a_step_of_sign_descent_by_differences():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((8, 3)), rng.choice([-1.0, 1.0], 8)
+    W, a = rng.standard_normal((4, 3)), rng.standard_normal(4)
+
+    def loss(V):
+        return np.mean(np.log1p(np.exp(-y * (np.maximum(X @ V.T, 0.0) @ a))))
+
+    slopes = np.zeros_like(W)
+    for index in np.ndindex(W.shape):
+        shift = np.zeros_like(W)
+        shift[index] = 1e-6
+        slopes[index] = (loss(W + shift) - loss(W - shift)) / 2e-6
+    moved = sign_descent(X, y, W, a, 0.25, 1)
+    np.testing.assert_allclose(moved, W - 0.25 * np.sign(np.round(slopes, 8)))
+    twice = sign_descent(X, y, moved, a, 0.25, 1)
+    np.testing.assert_array_equal(twice, sign_descent(X, y, W, a, 0.25, 2))
+
+
+def test_spread_and_angle():
+    W = np.array([[3.0, 0.0], [0.0, 3.0], [0.1, 0.1], [0.0, -4.0]])
+    found = Neurons(W, np.array([1.0, 2.0, 1.0, -1.0]), 0.0)
+    assert found.spread(1.0) == 0.0
+    assert found.angle(1.0) == pytest.approx(45.0)
+    assert len(found.long(-1.0)) == 1
+    longer = Neurons(W * np.array([[2.0], [1.0], [1.0], [1.0]]), found.a, 0.0)
+    assert longer.spread(1.0) == pytest.approx(1.5 / 4.5)
+
+
+def test_clusters_and_that_their_evidence_can_fail(monkeypatch):
+    found = digits()
+    rows = found.digit <= 1
+    X, y = found.levels[rows] / 16.0, np.where(found.digit[rows] == 1, 1.0, -1.0)
+    runs = runs_from(X, y, 1, 2)
+    report = falsify(adam_makes_clusters(X, y, runs), 0, 2, 0)
+    assert report.survives
+    assert report.tried == 2
+    assert not failing(measured(runs))
+    early = [(seed, {k: replace(run, loss=0.02) for k, run in each.items()}) for seed, each in runs]
+    assert falsify(adam_makes_clusters(X, y, early), 0, 2, 0).tried == 0
+    assert falsify(adam_makes_clusters(X[1:], y[1:], runs), 0, 2, 0).tried == 0
+    monkeypatch.setitem(OPTIMISERS, "Adam", OPTIMISERS["plain descent"])
+    assert not falsify(adam_makes_clusters(X, y, runs_from(X, y, 1, 1)), 0, 1, 0).survives
+
+
+def test_filtered_gaussians_are_normal_vectors_that_passed_the_filter():
+    rng = np.random.default_rng(0)
+    X, y = filtered_gaussian(4, 4000, rng)
+    z = np.array([1.0, -1.0, 1.0, -1.0])
+    assert pair_products(X, y).violated == 0.0
+    assert np.all(X * y[:, None] > 0)
+    assert np.all(X @ z >= 0)
+    drawn = rng.standard_normal((200_000, 4))
+    signs = np.sign(drawn[:, 0])
+    kept = (np.all(np.sign(drawn) == signs[:, None], axis=1)) & (drawn @ z >= 0)
+    slow, labels = drawn[kept], signs[kept]
+    assert y.mean() == pytest.approx(0.0, abs=4 / 4000**0.5)
+    for sign in (1.0, -1.0):
+        ours, theirs = X[y == sign], slow[labels == sign]
+        for k in range(4):
+            assert ks_2samp(ours[:, k], theirs[:, k]).pvalue > 1e-4
+        assert ks_2samp(ours @ z, theirs @ z).pvalue > 1e-4
+    odd = filtered_gaussian(3, 500, rng)[1]
+    assert odd.mean() > 0.2

@@ -1,0 +1,470 @@
+"""The main page of chapter 4 on any data: what they are, what is promised, what the flow does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from reluflow.approx import written
+from reluflow.figures import cut_off, fingerprint_of
+from reluflow.flows.alignment import align, align_past_opposites
+from reluflow.margin.kkt import kkt
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.phuong2021inductive import figures, flows, own_data
+from reluflow.papers.phuong2021inductive.flows import Start, follow_long
+from reluflow.papers.phuong2021inductive.limit import point
+from reluflow.papers.phuong2021inductive.own_data import (
+    LABELS,
+    PLANE,
+    Experiment,
+    around,
+    experiment,
+)
+from reluflow.papers.phuong2021inductive.sectors import chances
+from reluflow.papers.phuong2021inductive.setting import limit, right_angles, supported
+
+
+def given(X: Any, y: Any, width: int = 6, scale: float = 0.01, seed: int = 0) -> Experiment:
+    own = experiment("plane", width=width, scale=scale, seed=seed)
+    rng, X = np.random.default_rng(seed), np.asarray(X, float)
+    W0 = rng.standard_normal((width, X.shape[1]))
+    W0 *= scale / np.linalg.norm(W0, axis=1, keepdims=True)
+    return replace(own, X=X, y=np.asarray(y, float), W0=W0)
+
+
+MIXED = np.array([[2.0, 1.0], [-1.0, 3.0], [1.0, -2.0], [-2.0, -1.0], [-1.0, 0.5]])
+MIXED_LABELS = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+
+
+@pytest.fixture(scope="module")
+def trained() -> own_data.Trained:
+    return own_data.train(experiment("plane", width=8, scale=0.01))
+
+
+def pairs_by_hand(X: np.ndarray, y: np.ndarray) -> tuple[set[Any], set[Any]]:
+    within, across = set(), set()
+    for i, j in combinations(range(len(y)), 2):
+        product = float(X[i] @ X[j])
+        if y[i] == y[j] and product <= 0.0:
+            within.add((i, j))
+        if y[i] != y[j] and product > 0.0:
+            across.add((i, j))
+    return within, across
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pairs_that_break_the_condition(seed: int) -> None:
+    """In whole numbers, right angles among them: allowed across the labels alone."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (9, 2)).astype(float)
+    X = X[X.any(axis=1)]
+    y = rng.choice([-1.0, 1.0], len(X))
+    found = own_data.violations(X, y)
+    assert ({*map(tuple, found.within)}, {*map(tuple, found.across)}) == pairs_by_hand(X, y)
+    assert found.none == (pairs_by_hand(X, y) == (set(), set()))
+    item = right_angles(rng)
+    assert own_data.violations(item["X"], item["y"]).none
+
+
+def test_the_worst_pairs_come_first_and_are_named() -> None:
+    own = given(MIXED, MIXED_LABELS)
+    table = own_data.separability_table(own)["plane"]
+    assert table["(OS)"] == "does not hold"
+    assert table["data"] == "5: 3 positive, 2 negative"
+    # cosines -7/sqrt 50, 0 and -1/5 times sqrt 10 ..., worst first
+    assert table["pairs of one label at a right angle or more"] == "2"
+    assert table["the worst, by their rows"] == "2 and 3, 1 and 3"
+    assert table["pairs of different labels at less"] == "1"
+    assert table["the worst of these"] == "2 and 5"
+    assert table["linearly separable"].startswith("yes")
+    opposed = given([[1, 0], [1, 0]], [1, -1])
+    assert own_data.separability_table(opposed)["plane"]["linearly separable"] == "no"
+    fine = own_data.separability_table(experiment("plane"))["plane"]
+    assert fine["(OS)"] == "holds"
+    assert fine["the worst, by their rows"] == ""
+    assert written(fine["linearly separable"].split()[-1]) == pytest.approx(3.130, abs=1e-3)
+
+
+def test_more_than_three_pairs_are_cut_short() -> None:
+    own = given([[1, 0], [1, 0], [1, 0], [1, 0]], [1, 1, -1, -1])
+    table = own_data.separability_table(own)["plane"]
+    assert table["pairs of different labels at less"] == "4"
+    assert table["the worst of these"].endswith(", …")
+    assert table["the worst of these"].count("and") == 3
+
+
+def test_max_margin_vectors_and_their_support_examples() -> None:
+    own = experiment("plane")
+    table = own_data.vectors_table(own)
+    assert [written(v) for v in table["norm"]] == pytest.approx([5**0.5 / 7, 0.2], rel=1e-3)
+    assert table["support examples"].tolist() == ["2 of 3", "2 of 3"]
+    assert table["(Span)"].tolist() == ["holds", "holds"]
+    near = np.array([[1.0, 0.0], [1.001, 0.5], [-1.0, 0.0]])
+    assert own_data.vectors_table(given(near, [1, 1, -1]))["support examples"].iloc[0] == "1 of 2"
+    few = own_data.vectors_table(given(PLANE[[0, 3]], LABELS[[0, 3]]))
+    assert few["their rank"].tolist() == ["1 of 2", "1 of 2"]
+    assert few["(Span)"].tolist() == ["does not hold", "does not hold"]
+    none = own_data.vectors_table(given([[1, 0], [-1, 0], [0, 1]], [1, 1, -1]))
+    assert none["norm"].tolist() == ["there is none", "≈1.000"]
+    assert own_data.max_margins(given([[1, 0], [-1, 0], [0, 1]], [1, 1, -1])).keys() == {-1.0}
+
+
+def test_the_promise_is_what_the_flow_keeps(trained: own_data.Trained) -> None:
+    own = trained.own
+    table = own_data.promise(own)[""]
+    size = 5**0.5 / 7
+    shares = [written(table[f"share of {of}"]) for of in
+              ("‖W‖² of the neurons along w₊", "those along w₋")]  # fmt: skip
+    assert shares == pytest.approx([size / (size + 0.2), 0.2 / (size + 0.2)], rel=1e-3)
+    assert written(table["both constants of (10)"]) == pytest.approx(0.5 / (size + 0.2), rel=1e-3)
+    angle = float(table["angle between w₊ and w₋"].strip("≈°"))
+    assert angle == pytest.approx(180 - np.degrees(np.arctan(0.5)), abs=0.1)
+    assert own_data.promise(given(MIXED, MIXED_LABELS)).empty
+    rays = own_data.rays(trained)
+    for k, sign in enumerate(("a > 0", "a < 0")):
+        told = written(rays.loc[sign, "share of ‖W‖²"].removesuffix(" %"))
+        assert told == pytest.approx(100 * shares[k], abs=0.2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_who_can_die_in_the_plane(seed: int) -> None:
+    """Some direction is silent exactly if the data leave an open gap of 180 degrees or more."""
+    rng = np.random.default_rng(seed)
+    turns = np.sort(rng.uniform(0, 2 * np.pi, int(rng.integers(1, 7))))
+    X = 10.0 ** rng.uniform(-2, 2, (len(turns), 1)) * np.stack([np.cos(turns), np.sin(turns)], 1)
+    gaps = np.diff(np.append(turns, turns[0] + 2 * np.pi))
+    assert own_data.can_die(X) == bool(gaps.max() >= np.pi)
+
+
+def test_who_can_die_on_edges() -> None:
+    assert not own_data.can_die(np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]]))
+    assert own_data.can_die(np.array([[1.0, 0], [-1, 0], [0, 1]]))
+    assert own_data.can_die(np.array([[1.0, 0], [-1, 0]]))  # a rank is missing
+
+
+@pytest.mark.parametrize("turn", [0.0, 100.0, 200.0, 300.0])
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+def test_shares_that_die_whichever_way_the_data_lie(turn: float, mirror: float) -> None:
+    """(900, 300) and (-500, -200) lie clockwise, as the mirror image of the plane's data does."""
+    c, s = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    Q = np.array([[c, s], [-s, c]]) @ np.diag([1.0, mirror])
+    assert chances(PLANE @ Q, LABELS) == pytest.approx(chances(PLANE, LABELS))
+    pair = np.array([[900.0, 300.0], [-500.0, -200.0]])
+    gap = np.arccos(pair[0] @ pair[1] / np.prod(np.linalg.norm(pair, axis=1)))
+    exact = (1.5 * np.pi - gap) / (2.0 * np.pi)
+    assert chances(pair @ Q, LABELS[[0, 3]])[:2] == pytest.approx((exact, exact))
+
+
+@pytest.mark.parametrize("x", [(1.0, 1.0), (3.0, 1.0), (0.1, -0.7)])
+def test_between_opposite_data_nobody_dies(x: tuple[float, float]) -> None:
+    """A neuron that leaves -x comes to x at the same place, which draws it on."""
+    own = given([x, np.multiply(-2.0, x)], [1, -1], 8)
+    table = own_data.death_table(own, 10)
+    assert [v.split()[0] for v in table["directions that die"]] == ["0", "0", "0"]
+    assert table["closed form"].tolist() == ["0", "0", "0"]
+    assert own_data.summary(own_data.train(own))[""]["neurons that live"] == "8 of 8"
+    X, y = np.array([[1.0, 0], [-1, 0]]), np.ones(2)  # both draw a neuron with a < 0 back
+    assert align_past_opposites(X, y, (0.6, 0.8), -1.0).status == "dead"
+
+
+def test_shares_that_die_hold_the_closed_form() -> None:
+    own = experiment("plane")
+    table = own_data.death_table(own, 400)
+    plus, minus, _ = chances(PLANE, LABELS)
+    for name, exact in (("a > 0", plus), ("a < 0", minus),
+                        ("sign drawn by itself", 0.5 * (plus + minus))):  # fmt: skip
+        low, high = map(written, table.loc[name, "chance"].split(" to "))
+        assert low < exact < high
+        assert written(table.loc[name, "closed form"]) == pytest.approx(exact, rel=1e-3)
+    wide = own_data.death_table(given(MIXED, MIXED_LABELS), 10)
+    assert wide.empty
+    half = own_data.death_table(given(np.hstack([PLANE, PLANE]), LABELS), 10)
+    assert "closed form" not in half.columns
+
+
+@pytest.mark.parametrize(
+    ("d", "counts", "scale"), [(2, (2, 2), 1e-6), (3, (3, 2), 0.1), (2, (1, 2), 2.0)]
+)
+def test_the_flow_is_the_one_that_stops_at_each_boundary(
+    d: int, counts: tuple[int, int], scale: float
+) -> None:
+    item = supported(d, counts, np.random.default_rng(5))
+    own = given(item["X"], item["y"], 6, scale)
+    path = flows.follow_own(own.X, own.y, own.W0, own.signs)
+    late = follow_long(Start(own.X, own.y, own.W0, np.full(6, np.log(scale)), own.signs))
+    assert late is not None
+    assert path.status == flows.FOLLOWED
+    assert path.tau[-1] == pytest.approx(1e6, rel=1e-2)
+    assert path.kept.all()
+    W = np.exp(late.R[-1])[:, None] * late.U[-1]
+    assert np.linalg.norm(path.W[-1] - W) < 0.02 * np.linalg.norm(W)
+    assert np.abs(path.a[-1]) == pytest.approx(np.linalg.norm(path.W[-1], axis=1))
+    assert np.array_equal(np.sign(path.a[-1]), own.signs)
+    early = late.path.at(min(0.5 * late.begun, path.clock[-1]))
+    k = int(np.searchsorted(path.clock, min(0.5 * late.begun, path.clock[-1])))
+    there = path.early[k] / np.linalg.norm(path.early[k], axis=1, keepdims=True)
+    assert np.abs(there - early[: 6 * d].reshape(6, d)).max() < 0.1
+
+
+@pytest.mark.parametrize("short", [1e-1, 1e-3, 1e-5])
+def test_data_of_very_different_lengths(short: float) -> None:
+    """All lengths that the page takes: both labels are learned, however long one of them takes."""
+    own = given([[90.0, 30.0], [-90.0 * short, 0.0]], [1, -1])
+    trained = own_data.train(own)
+    assert trained.path.status == flows.FOLLOWED
+    assert trained.distances[-1] < 1e-3
+    told = own_data.separability_table(own)["plane"]["linearly separable"]
+    assert written(told.split()[-1]) == pytest.approx(90.0 * short, rel=2e-3)
+
+
+def test_tiny_neurons_keep_their_size() -> None:
+    """At the start of a flow its weights are those that were given, however small."""
+    W0 = 1e-12 * np.array([[3.0, 4.0], [-5.0, 12.0]])
+    path = flows.follow_own(PLANE, LABELS, W0, np.array([1.0, -1.0]))
+    assert path.early[0] == pytest.approx(W0, rel=1e-9, abs=0.0)
+
+
+def test_a_neuron_slides_where_it_must() -> None:
+    """As in the limit of small weights, which finds the boundary exactly."""
+    starts = [np.array([np.cos(t), np.sin(t)]) for t in np.linspace(0, 6.2, 40)]
+    slides = [(w, s) for w in starts for s in (1.0, -1.0)
+              if align(MIXED, MIXED_LABELS, w, s).status == "sliding"]  # fmt: skip
+    assert slides
+    w, s = slides[0]
+    path = flows.follow_own(MIXED, MIXED_LABELS, 1e-9 * w[None], np.array([s]))
+    end = align(MIXED, MIXED_LABELS, w, s).end
+    cosines = path.early[:, 0] @ end / np.linalg.norm(path.early[:, 0], axis=1)
+    assert cosines.max() > 1.0 - 1e-4
+    away = np.arccos(np.clip(cosines, -1.0, 1.0))
+    assert np.sum(away < 0.01) > 5
+
+
+def test_a_neuron_that_comes_to_see_more_is_followed() -> None:
+    """One neuron, of norm 1, on one positive datum at first; the negative ones it never sees."""
+    start = np.array([[-0.55, 0.83]])
+    path = flows.follow_own(PLANE, LABELS, start, np.ones(1))
+    assert path.status == flows.FOLLOWED
+    assert np.array_equal(path.kept, LABELS > 0.0)
+    w = limit(PLANE, LABELS, (1.0,)).vectors[1.0]
+    end = path.W[-1, 0]
+    assert end @ w / np.linalg.norm(end) / np.linalg.norm(w) > 1.0 - 1e-5
+
+
+def test_flows_that_do_not_come_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.array([[1.0, 0.2], [1.0, 0.2], [0.3, 1.0]])
+    path = flows.follow_own(X, np.array([1.0, -1, 1]), 0.1 * np.eye(2), np.ones(2))
+    assert path.status == flows.RESTS
+    assert path.tau[-1] == pytest.approx(-np.log(2 * np.log(2)), abs=0.01)
+    assert own_data.gap(X, np.array([1.0, -1, 1]), path.W[-1], path.a[-1]) != 0.0
+    told = own_data.summary(own_data.train(given([[1, 2], [1, 2]], [1, -1], 4)))[""]
+    assert told["KKT gap"] == "none, data are on the wrong side"
+    monkeypatch.setattr(flows, "MOST", 2e7)
+    own = experiment("plane")
+    assert flows.follow_own(own.X, own.y, own.W0, own.signs).status == flows.SLOW
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(1000, 50, 10), (1000, 30, 20), (20, 50, 12)])
+def test_the_work_of_a_flow_is_bounded(
+    n: int, d: int, p: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On data that no hyperplane separates the flow is given up, one step past its bound at most;
+    and no step is a large part of the bound that the page has."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((n, d)), rng.choice([-1.0, 1.0], n)
+    k = p * (d + 1)
+    step = 10.0 * k * (p * X.size + 2e5) + k**3
+    assert step < 0.5 * flows.MOST
+    done: dict[int, float] = {}
+    shown: list[int] = []
+    work = flows.work
+
+    def counted(solver: Any, X: Any, p: int) -> float:
+        done[id(solver)] = work(solver, X, p)
+        return done[id(solver)]
+
+    def parts(items: Any, total: int, unit: str) -> Any:
+        for item in items:
+            shown.append(item)
+            yield item
+
+    most = 2e8 + 2.0 * k * (p * X.size + 2e5)
+    monkeypatch.setattr(flows, "MOST", most)
+    monkeypatch.setattr(flows, "work", counted)
+    monkeypatch.setattr(flows, "progress", parts)
+    W0 = 0.05 * rng.standard_normal((p, d)) / d**0.5
+    path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), with_bar=True)
+    assert path.status == flows.SLOW
+    assert most <= sum(done.values()) <= most + step
+    assert 1 < len(shown) <= 100
+    assert shown == sorted(shown)
+
+
+def test_slopes_are_those_of_the_relu_off_the_boundary() -> None:
+    width = flows.WIDTH
+    found = flows.slopes(np.array([-1.0, -width, -0.5 * width, 0.0, width, 0.5]))
+    assert found.tolist() == [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
+
+
+def test_the_gap_is_that_of_chapter_five() -> None:
+    """0 at a KKT point, and the residual of `margin.kkt` at another point."""
+    u, z = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    W, a = point(PLANE, LABELS, u, z)
+    assert own_data.gap(PLANE, LABELS, W, a) < 1e-7
+    assert own_data.gap(PLANE, LABELS, 3.0 * W, 3.0 * a) < 1e-7
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        V = W + 0.1 * rng.standard_normal(W.shape)
+        b = np.array([1.0, 1.0, -1.0]) * np.linalg.norm(V, axis=1)
+        theta = np.append(V.ravel(), b)
+        known = kkt(fully_connected([2, 3]), theta, PLANE, LABELS)
+        if np.sum(known.margins < 1.02) == 1:  # else a hundredth counts as equal
+            assert own_data.gap(PLANE, LABELS, V, b) == pytest.approx(known.residual, rel=1e-6)
+    assert np.isnan(own_data.gap(PLANE, -LABELS, W, a))
+
+
+def test_a_training_is_summed_up(trained: own_data.Trained) -> None:
+    own, path = trained.own, trained.path
+    table, rays = own_data.summary(trained)[""], own_data.rays(trained)
+    assert table["the training"] == "followed to a loss of e^-1000000"
+    assert table["data that no neuron sees"] == "none"
+    dead = sum(align(own.X, own.y, w, s).status == "dead"
+               for w, s in zip(own.W0, own.signs, strict=True))  # fmt: skip
+    assert table["neurons that live"] == f"{8 - dead} of 8"
+    assert sum(map(int, rays["neurons"])) == 8 - dead
+    assert rays["cosine to w₊ or w₋"].tolist() == ["≈1.0000", "≈1.0000"]
+    assert rays["active on own label"].tolist() == ["3 of 3", "3 of 3"]
+    assert rays["on the other"].tolist() == ["0 of 3", "0 of 3"]
+    assert written(table["distance of (8)"]) == pytest.approx(trained.distances[-1], rel=0.05)
+    assert trained.distances[-1] < 1e-3 < trained.distances[0]
+    assert trained.gap < 1e-3
+    W = path.early[0][own.signs > 0.0]
+    assert trained.goal is not None
+    w = trained.goal.vectors[1.0]
+    wanted = W @ w / np.linalg.norm(w) / np.linalg.norm(W, axis=1)
+    assert trained.cosines(1.0)[0] == pytest.approx(wanted)
+
+
+def test_a_neuron_on_data_of_the_other_label_alone_does_not_live(
+    trained: own_data.Trained,
+) -> None:
+    """The plane's data have their label as the sign of their first coordinate."""
+    own = trained.own
+    for turn, living in ((1.0, 8), (-1.0, 0)):
+        W = np.zeros((1, 8, 2))
+        W[0, :, 0] = turn * own.signs
+        there = replace(trained, path=replace(trained.path, W=W))
+        assert own_data.summary(there)[""]["neurons that live"] == f"{living} of 8"
+        assert own_data.rays(there).empty == (living == 0)
+
+
+def test_more_rays_than_two_without_the_condition() -> None:
+    """Two positive data at a right angle and more, each with neurons of its own."""
+    X, y = np.array([[1.0, 0.1], [-1.0, 0.1], [0.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    trained = own_data.train(given(X, y, 12, 1e-3, seed=2))
+    rays = own_data.rays(trained)
+    assert trained.path.status == flows.FOLLOWED
+    assert list(rays.index).count("a > 0") == 2
+    assert rays.loc["a > 0", "active on own label"].tolist() == ["1 of 2", "1 of 2"]
+    assert trained.gap < 1e-2
+    assert trained.distances[-1] > 0.1
+
+
+def test_a_network_that_dies_and_data_without_a_vector() -> None:
+    silent = given(PLANE, LABELS, 2)
+    silent = replace(silent, W0=np.array([[0.26, -0.97], [0.27, -0.96]]))
+    trained = own_data.train(silent)
+    assert own_data.summary(trained)[""]["neurons that live"] == "0 of 2"
+    assert own_data.rays(trained).empty
+    fingerprint_of(figures.training(trained))
+    X, y = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), np.array([1.0, 1.0, -1.0])
+    other = own_data.train(given(X, y, 6))
+    assert other.goal is None
+    assert own_data.summary(other)[""]["distance of (8)"] == "no w₊ or w₋"
+    assert other.cosines(1.0).shape[1] == 0
+    whole(figures.training(other))
+
+
+def test_the_first_steps_of_the_descent_by_hand() -> None:
+    own = experiment("plane", width=4, scale=0.5)
+    path = own_data.descend(own.X, own.y, own.W0, own.signs, 2, np.random.default_rng(0))
+    W, a = own.W0.copy(), own.signs * np.linalg.norm(own.W0, axis=1)
+    for _ in range(2):  # six data are one minibatch
+        before = own.X @ W.T
+        pull = own.y / (1.0 + np.exp(own.y * (np.maximum(before, 0.0) @ a))) / 6.0
+        active = (before > 0.0) * pull[:, None]
+        W, a = W + 0.1 * a[:, None] * (active.T @ own.X), a + 0.1 * (active * before).sum(axis=0)
+    assert path.clock.tolist() == [0.0, 1.0, 2.0]
+    assert path.W[-1] == pytest.approx(W)
+    assert path.a[-1] == pytest.approx(a)
+    loss = np.log1p(np.exp(-own.y * (np.maximum(own.X @ W.T, 0.0) @ a))).sum()
+    assert path.tau[-1] == pytest.approx(-np.log(loss))
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_descent_comes_near_and_is_looked_at_alike() -> None:
+    own = replace(experiment("section-5.1", d=4, n=100, width=12), optimiser="sgd", epochs=100)
+    trained = own_data.train(own)
+    table = own_data.summary(trained)[""]
+    assert table["the training"] == "100 epochs of minibatches"
+    assert table["KKT gap"] == ""
+    assert trained.path.clock[[0, 1, -1]].tolist() == [0.0, 0.5, 100.0]  # two minibatches an epoch
+    assert trained.distances[-1] < trained.distances[0]
+    assert own_data.rays(trained)["neurons"].map(int).sum() == 12
+    whole(figures.training(trained))
+
+
+@pytest.mark.filterwarnings("error")
+def test_descent_of_one_epoch_and_one_that_kills_all() -> None:
+    short = replace(experiment("plane", width=4), optimiser="sgd", epochs=1)
+    trained = own_data.train(short)
+    assert own_data.summary(trained)[""]["the training"] == "1 epoch of minibatches"
+    whole(figures.training(trained))
+    long = given([[900, 300], [-500, 200]], [1, -1], 10, 0.05)
+    trained = own_data.train(replace(long, optimiser="sgd", epochs=50))
+    assert set(own_data.rays(trained).dtypes) == {np.dtype(object)}
+    whole(figures.training(trained))
+
+
+def whole(fig: Any) -> None:
+    assert cut_off(fig) == []
+    assert fingerprint_of(fig)
+
+
+def test_pictures(trained: own_data.Trained) -> None:
+    fig = figures.training(trained)
+    whole(fig)
+    left, right = fig.axes
+    drawn = [line for line in left.lines if len(line.get_xdata()) > 2]
+    assert len(drawn) == 8
+    x, far = right.lines[0].get_data()
+    assert np.asarray(x)[-1] == pytest.approx(1e6 / np.log(10), rel=1e-2)
+    assert np.asarray(far)[-1] == pytest.approx(trained.distances[-1])
+    story = follow_long(around(4))
+    assert story is not None
+    fig = figures.turning(story)
+    whole(fig)
+    for ax, sign in zip(fig.axes, (1.0, -1.0), strict=True):
+        rings = [
+            ln for ln in ax.lines if ln.get_markerfacecolor() == "white" and len(ln.get_xdata())
+        ]
+        assert len(rings) == 4 - len(story.own(sign))
+        paths = [ln for ln in ax.lines if len(ln.get_xdata()) > 100]
+        assert len(paths) == 4
+        starts = [np.hypot(*np.array(ln.get_data())[:, 0]) for ln in paths]
+        assert starts == pytest.approx([0.4] * 4)
+
+
+def test_opposite_vectors_are_half_a_turn_apart() -> None:
+    """The cosine of two opposite vectors may round to less than -1."""
+    rng, beyond = np.random.default_rng(0), 0
+    for x in rng.integers(1, 50, (60, 3)).astype(float):
+        goal = limit(np.array([x, -x]), np.array([1.0, -1.0]))
+        plus, minus = (goal.vectors[sign] for sign in (1.0, -1.0))
+        beyond += bool(plus @ minus / (np.linalg.norm(plus) * np.linalg.norm(minus)) < -1.0)
+        table = own_data.promise(given([x, -x], [1.0, -1.0]))[""]
+        assert table["angle between w₊ and w₋"] == "≈180.0°"
+    assert beyond

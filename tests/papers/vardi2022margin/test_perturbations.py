@@ -1,0 +1,350 @@
+"""The paper's constructions and their shorter points: claims, and faults that are noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import sympy
+from flint import arb
+from reluflow import ledger
+from reluflow.errors import InputError
+from reluflow.falsify import falsify, settle
+from reluflow.ledger import Evidence
+from reluflow.margin.kkt import margins, quotient
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.vardi2022margin import balance, counterexamples
+from reluflow.papers.vardi2022margin import constructions as constructions_page
+from reluflow.papers.vardi2022margin.constructions import (
+    S,
+    curve,
+    margins_up_to_one,
+    positive,
+    zeros,
+)
+from reluflow.papers.vardi2022margin.setting import (
+    EPS,
+    Construction,
+    beside,
+    certainly_positive,
+    constructions,
+    lemma_C_6,
+    output,
+    theorem_3_2,
+    theorem_4_1,
+    theorem_4_2,
+    theorem_4_4,
+    theorem_5_1,
+)
+from reluflow.papers.vardi2022margin.suboptimality import least_l1, longer_predictor
+from scipy.optimize import linprog
+
+ALL = [*constructions(3), *constructions(6)[-2:]]
+
+
+def named(construction: Construction) -> str:
+    return f"{construction.name}, {construction.network.activation}"
+
+
+def failing(evidence: list[Evidence]) -> list[str]:
+    return [item.what for item in evidence if item.decides and not item.holds]
+
+
+# --- The constructions ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", ALL, ids=named)
+def test_a_construction_is_what_the_paper_says(c: Construction) -> None:
+    assert len(c.start) == len(c.limit) == c.network.size
+    assert np.allclose(margins(c.network, c.limit, c.X, c.y).min(), 1.0, rtol=1e-14)
+    assert margins(c.network, c.start, c.X, c.y).min() > 0.0
+    eps = 0.5 * float(c.reach)
+    better = c.better(eps)
+    assert margins(c.network, better, c.X, c.y).min() > 1.0 - 1e-14
+    assert quotient(c.network, better, c.X, c.y) < quotient(c.network, c.limit, c.X, c.y)
+    if c.name != "Lemma C.6":
+        assert np.allclose(c.better(1e-20), c.limit, atol=1e-6)
+    assert [float(v) for v in c.exact_better_at(sympy.Rational(1, 50))] == pytest.approx(
+        c.better(0.02).tolist()
+    )
+
+
+def test_theorem_5_1_needs_depth_3() -> None:
+    with pytest.raises(InputError):
+        theorem_5_1(2)
+
+
+# --- Balls and curves -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", ALL, ids=named)
+def test_balls_hold_the_floats(c: Construction) -> None:
+    eps = Fraction(1, 20)
+    found, theta = beside(c, eps), c.better(0.05)
+    assert [float(m) for m in found.margins] == pytest.approx(
+        margins(c.network, theta, c.X, c.y).tolist()
+    )
+    assert float(found.gain) == pytest.approx(c.limit @ c.limit - theta @ theta)
+    assert float(found.distance) == pytest.approx(float((theta - c.limit) @ (theta - c.limit)))
+
+
+@pytest.mark.parametrize(
+    ("c", "size"),
+    [
+        (theorem_3_2(), S**2 / 2),
+        (theorem_4_2(), S),
+        (theorem_4_4("relu"), 2 * S**2),
+        (constructions_page.dead_neuron(), S**2 / 2),
+    ],
+    ids=["3.2", "4.2", "4.4", "3.2 deeper"],
+)
+def test_curves_are_the_network(c: Construction, size: sympy.Expr) -> None:
+    along = curve(c, size, sympy.Integer(3))
+    assert len(along.pieces) > 1
+    for s in np.linspace(0.01, 2.99, 60):
+        eps = float(size.subs(S, s))
+        piece = next(p for p in along.pieces if p.low < s < p.high)
+        found = [float(m.subs(S, s)) for m in piece.margins]
+        assert found == pytest.approx(margins(c.network, c.better(eps), c.X, c.y).tolist())
+
+
+def test_zeros_and_signs_of_polynomials() -> None:
+    two = sympy.sqrt(2)
+    assert zeros(two * (S - 1) * (S - 3), sympy.Integer(0), sympy.Integer(2)) == [1]
+    assert positive((S - 1) ** 2 + 1, sympy.Integer(0), sympy.Integer(5))
+    assert not positive((S - 1) ** 2, sympy.Integer(0), sympy.Integer(5))
+    assert not positive(-S, sympy.Integer(0), sympy.Integer(5))
+    with pytest.raises(ValueError, match="rational ratios"):
+        zeros(S**2 - two, sympy.Integer(0), sympy.Integer(2))
+
+
+def test_the_last_improving_size_is_a_change_of_sign() -> None:
+    for c, size, end in (
+        (theorem_3_2(), S**2 / 2, sympy.sqrt(8)),
+        (theorem_4_2(), S, sympy.Integer(2)),
+        (theorem_4_4("relu"), 2 * S**2, sympy.Integer(2)),
+    ):
+        last = float(curve(c, size, end).last)
+        inside, outside = (beside(c, Fraction(last * t)) for t in (0.999, 1.001))
+        assert inside.improves
+        assert not outside.improves
+
+
+def test_points_that_are_short_and_infeasible_do_not_improve() -> None:
+    c = theorem_4_2()
+    shrunk = replace(c, exact_better=tuple((1 - EPS) * value for value in c.exact_limit))
+    found = beside(shrunk, Fraction(1, 10))
+    assert found.gain > 0
+    assert not found.improves
+    along = curve(shrunk, S, sympy.Rational(1, 2))
+    assert not along.feasible
+    assert not along.improves
+    assert along.last == 0
+
+
+def test_a_ball_around_0_has_no_sign() -> None:
+    assert certainly_positive(arb(1))
+    assert not certainly_positive(arb(0))
+    assert not certainly_positive(arb(-1))
+    with pytest.raises(ArithmeticError):
+        certainly_positive(arb(0, 1))
+
+
+def test_an_output_may_be_negative() -> None:
+    rng = np.random.default_rng(4)
+    network = fully_connected((2, 3, 2))
+    theta, X = rng.normal(size=(40, network.size)), rng.normal(size=2)
+    found = [output(network, t.tolist(), X.tolist(), lambda h: h > 0) for t in theta]
+    assert found == pytest.approx(network.output(theta, X[None])[:, 0].tolist())
+    assert min(found) < 0.0
+
+
+# --- The claims -----------------------------------------------------------------------------------
+
+
+def test_theorem_3_2_perturbation() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = claims.settle("mm.thm3.2.perturbation", constructions_page.dead_neuron_helps())
+    assert row.verdict == "reproduced"
+
+
+def test_theorem_4_4_perturbation() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = claims.settle(
+        "mm.thm4.4.perturbation",
+        constructions_page.tilted_margins(),
+        counterexample=constructions_page.silent_patch(),
+    )
+    assert row.verdict == "refuted"
+    assert failing(constructions_page.tilted_margins()) == [
+        "ReLU: the margin is 1 + 3ε for all 0 < ε < 1/2"
+    ]
+
+
+def test_two_layers_claim() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    tried = (counterexamples.one_changed_layer(), 40, 40)
+    row = settle(
+        claims, "mm.thm5.2.two-layers", tried, more=counterexamples.layers_put_back((3, 4))
+    )
+    assert row.verdict == "reproduced"
+
+
+def test_lemma_C_5() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    row = settle(claims, "mm.lemC.5", (balance.squares_of_factors(), 200, 100))
+    assert row.verdict == "reproduced"
+
+
+def test_remark_4_1() -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    assert claims.settle("mm.rem4.1.1", longer_predictor()).verdict == "reproduced"
+
+
+def test_the_other_halves_hold() -> None:
+    for evidence in (
+        constructions_page.silent_coordinate_helps(),
+        constructions_page.tilting_helps(),
+        constructions_page.uneven_coordinates_help((3, 4)),
+        constructions_page.turning_helps(),
+        constructions_page.far_point_is_shorter(),
+        constructions_page.far_first_layer_is_shorter(),
+    ):
+        assert not failing(evidence)
+
+
+# --- Faults that are noticed ----------------------------------------------------------------------
+
+
+def spoiled(monkeypatch: pytest.MonkeyPatch, name: str, c: Construction, module: object) -> None:
+    monkeypatch.setattr(module, name, lambda *_: c)
+
+
+def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, c, evidence in (
+        ("theorem_3_2", theorem_3_2(), constructions_page.dead_neuron_helps),
+        ("theorem_4_2", theorem_4_2(), constructions_page.turning_helps),
+        ("theorem_4_4", theorem_4_4(), constructions_page.tilting_helps),
+    ):
+        for k, value in enumerate(c.exact_better):
+            if not value.has(EPS):
+                continue
+            wrong = list(c.exact_better)
+            wrong[k] = c.exact_limit[k] + 2 * (value - c.exact_limit[k])
+            spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), constructions_page)
+            assert failing(evidence())
+        monkeypatch.undo()
+
+
+def test_other_data_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = theorem_4_1("relu")
+    data = (tuple(2 * value / 3 for value in c.exact_X[0]),)
+    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_X=data), constructions_page)
+    assert failing(constructions_page.silent_coordinate_helps())
+    c = lemma_C_6()
+    data = (*c.exact_X[:2], (sympy.Integer(0), sympy.Rational(-1, 4)))
+    spoiled(monkeypatch, "lemma_C_6", replace(c, exact_X=data), constructions_page)
+    assert failing(constructions_page.far_point_is_shorter())
+    assert failing(constructions_page.far_first_layer_is_shorter())
+
+
+def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
+    c = theorem_4_1("linear")
+    half = sympy.sqrt(sympy.Rational(1, 2))
+    one = (sympy.Integer(1), sympy.Integer(1))
+    better = (sympy.sqrt((1 + EPS) / 2), sympy.sqrt((1 - EPS) / 2)) * 2
+    flat = replace(c, exact_X=(one,), exact_limit=(half,) * 4, exact_better=better)
+    assert margins_up_to_one(flat) == [1]
+    assert not beside(flat, Fraction(1, 1000)).improves
+
+
+def test_a_curve_that_begins_elsewhere_is_noticed() -> None:
+    c, size = constructions_page.two_data(), S
+    moved = replace(c, exact_limit=(c.exact_limit[0] + 1, *c.exact_limit[1:]))
+    assert not failing(constructions_page.shorter_all_the_way((c, size)))
+    assert failing(constructions_page.shorter_all_the_way((moved, size)))
+
+
+def test_a_layer_that_gains_alone_is_noticed() -> None:
+    c = theorem_4_1()
+    better = (sympy.sqrt(1 - EPS), *c.exact_limit[1:])
+    assert counterexamples.gain(replace(c, exact_better=better), [1], Fraction(1, 100)) <= 1e-30
+    shorter = (sympy.Integer(0), sympy.Rational(1, 2), *c.exact_limit[2:])
+    moved = replace(c, exact_limit=(*c.exact_limit[:2], *c.exact_limit[:2]), exact_better=shorter)
+    tilted = replace(moved, exact_limit=(*c.exact_limit[:2], *(sympy.Integer(1),) * 2))
+    assert counterexamples.gain(tilted, [1], Fraction(1, 100)) > 0
+
+
+def test_a_layer_off_its_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = theorem_4_1()
+    spoiled(
+        monkeypatch, "theorem_4_1", replace(c, exact_limit=(sympy.Integer(1),) * 4), counterexamples
+    )
+    assert any("gradient" in what for what in failing(counterexamples.layers_put_back((3,))))
+
+
+def test_a_statement_at_points_that_are_not_stationary_falls() -> None:
+    true = counterexamples.one_changed_layer()
+
+    def turned(item: dict) -> dict:
+        theta = item["theta"] * np.linspace(0.5, 1.5, len(item["theta"]))
+        return {**item, "theta": theta}
+
+    draws = {k: (lambda rng, d=d: turned(d(rng))) for k, d in true.draws.items()}  # type: ignore[misc]
+    assert falsify(replace(true, draws=draws), 0, 100, 0).violations
+
+
+# --- Lemma C.5 and Remark 4.1 ---------------------------------------------------------------------
+
+
+def test_the_lemma_needs_its_hypotheses() -> None:
+    true = balance.squares_of_factors()
+    assert not falsify(true, 1, 200, 100).violations
+    assert balance.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
+    larger = {k: (lambda rng, d=d: {**d(rng), "C": 1.01 * d(rng)["C"] + 1e-300})
+              for k, d in true.draws.items()}  # type: ignore[misc]  # fmt: skip
+    assert falsify(replace(true, draws=larger, hypotheses={}), 1, 200, 0).violations
+    # An odd number of negative factors and C < 0: 0 >= (-1)^3, and 0 < 3.
+    item = {"a": np.zeros(3), "C": np.array(-1.0)}
+    assert balance.excess(item) < 0.0
+    assert true.unmet(item) == "C >= 0"
+
+
+def test_the_largest_root() -> None:
+    for a in ([2.0, 8.0], [-2.0, -8.0], [3.0], [1e-12, 1e6, 5.0]):
+        C = balance.root_below(np.array(a))
+        exact = np.prod([Fraction(v) for v in a])
+        assert Fraction(C) ** len(a) <= exact < Fraction(C * (1 + 1e-12)) ** len(a)
+    assert balance.root_below(np.array([-1.0, 2.0])) == 0.0
+    assert balance.root_below(np.array([0.0, 2.0])) == 0.0
+
+
+def test_the_least_l1_predictor_is_the_linear_programmes() -> None:
+    rng, feasible = np.random.default_rng(3), 0
+    for _ in range(60):
+        n, d = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        X = rng.integers(-2, 3, (n, d)).astype(float)
+        y = rng.choice([-1.0, 1.0], n)
+        A = y[:, None] * X
+        found = linprog(np.ones(2 * d), np.hstack([-A, A]), -np.ones(n))
+        if found.status != 0:
+            with pytest.raises(InputError):
+                least_l1(X, y)
+            continue
+        feasible += 1
+        beta, multipliers = least_l1(X, y)
+        assert sum(map(abs, beta)) == sum(multipliers)
+        assert float(sum(map(abs, beta))) == pytest.approx(found.fun)
+    assert feasible > 20
+
+
+def test_the_true_optimum_is_below_all_vertices() -> None:
+    X, y = np.array([[1.0, 2.0], [3.0, -1.0]]), np.ones(2)
+    beta, _ = least_l1(X, y)
+    grid = [Fraction(k, 8) for k in range(-16, 17)]
+    costs = [abs(a) + abs(b) for a, b in product(grid, grid)
+             if all(x[0] * a + x[1] * b >= 1 for x in X)]  # fmt: skip
+    assert min(costs) >= sum(map(abs, beta))

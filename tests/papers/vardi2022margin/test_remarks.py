@@ -1,0 +1,396 @@
+"""Theorem 3.2, Figure 1 and the remarks: closed forms against slow searches, and planted faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from reluflow import ledger
+from reluflow.falsify import falsify, settle
+from reluflow.ledger import Evidence
+from reluflow.margin.check import check
+from reluflow.margin.kkt import margins, quotient
+from reluflow.margin.max_margin import least_length
+from reluflow.margin.optimum import classify_optimum
+from reluflow.margin.second_order import span
+from reluflow.networks.indexed import diagonal
+from reluflow.papers.vardi2022margin import dead_neuron, suboptimality
+from reluflow.papers.vardi2022margin.suboptimality import (
+    Family,
+    flat_patches,
+    least_l1,
+    longer_coordinate,
+    opening_angle,
+    paired_data,
+    paired_layer,
+)
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize
+
+FAMILIES = [opening_angle(), longer_coordinate("linear"), longer_coordinate("relu"), paired_data(),
+            paired_layer(), flat_patches("linear"), flat_patches("relu")]  # fmt: skip
+
+
+def named(family: Family) -> str:
+    return f"{family.name}, {family.network.activation}"
+
+
+def failing(evidence: list[Evidence]) -> list[str]:
+    return [item.what for item in evidence if item.decides and not item.holds]
+
+
+# --- Remark 3.1 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=named)
+def test_the_ratio_is_what_a_search_finds(family: Family) -> None:
+    h, rng = 0.2, np.random.default_rng(3)
+    X, y, theta = family.data(h), family.labels(h), family.limit(h)
+    assert margins(family.network, theta, X, y) == pytest.approx(1.0, rel=1e-14)
+    where = span(family.network, family.layer)
+    bound = theta[where] @ theta[where] / family.ratio(h) ** 2
+
+    def completed(part: NDArray) -> NDArray:
+        whole = theta.copy()
+        whole[where] = part
+        return whole
+
+    best = np.inf
+    for _ in range(60):
+        run = minimize(
+            lambda t: t @ t,
+            2.0 * rng.normal(size=len(theta[where])),
+            jac=lambda t: 2.0 * t,
+            constraints={"type": "ineq", "fun": lambda t: family.network.output(
+                completed(t), X) - 1.0},
+            method="SLSQP",
+            options={"maxiter": 300, "ftol": 1e-12},
+        )  # fmt: skip
+        if run.success and family.network.output(completed(run.x), X).min() > 1.0 - 1e-8:
+            best = min(best, run.fun)
+    assert best == pytest.approx(bound, rel=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=named)
+def test_the_start_is_feasible_and_the_family_is_the_printed_one(family: Family) -> None:
+    for h in (0.25, 1e-3):
+        assert margins(family.network, family.start(h), family.data(h), family.labels(h)).min() > 0
+    assert family.ratio(family.most) >= 1.0 - 1e-12
+    assert np.all(np.diff([family.ratio(h) for h in (0.2, 0.1, 0.01, 1e-4)]) > 0.0)
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: int) -> None:
+    patches = np.random.default_rng(seed).normal(size=(3, 2))
+    phi = np.linspace(0.0, 2.0 * np.pi, 20001)
+    inputs = np.stack([np.cos(phi), np.sin(phi)], axis=1) @ patches.T
+    values = inputs if activation == "linear" else np.maximum(inputs, 0.0)
+    slow = 2.0 / np.linalg.norm(values, axis=1).max()
+    assert suboptimality.shared_filter_optimum(patches, activation) == pytest.approx(slow, rel=1e-6)
+
+
+CHECKS = {
+    "mm.rem3.1.1": suboptimality.grows_with_the_angle,
+    "mm.rem3.1.2": suboptimality.grows_with_a_coordinate,
+    "mm.rem3.1.3": suboptimality.grows_with_flat_data,
+    "mm.rem3.1.4": suboptimality.grows_with_flat_patches,
+    "mm.rem3.1.5": suboptimality.layer_grows_with_flat_data,
+    "mm.fig1": dead_neuron.one_grows_one_rests,
+}
+
+
+@pytest.mark.parametrize("id", CHECKS)
+def test_a_claim_without_draws_is_reproduced(id: str) -> None:
+    claims = ledger.open("vardi2022margin", seed=0)
+    assert claims.settle(id, CHECKS[id]()).verdict == "reproduced"
+
+
+def test_a_wrong_limit_and_a_wrong_ratio_are_noticed() -> None:
+    from dataclasses import replace
+
+    family = longer_coordinate("linear")
+    bent = replace(family, limit=lambda h: np.array([1.0, 0.1, 1.0, 0.1]))
+    assert len(failing(suboptimality.unbounded(bent))) >= 2
+    assert failing(suboptimality.unbounded(replace(family, ratio=lambda h: 1.001 * h**-0.5)))
+
+
+def test_a_layer_whose_program_fails_is_not_called_an_optimum() -> None:
+    family, h = paired_layer(), 1e-6
+    X, y = family.data(h), family.labels(h)
+    found = classify_optimum(family.network, family.limit(h), X, y, 1)
+    if found.verdict == "undecided":
+        assert found.certificate is None
+    else:
+        proof = found.certificate
+        assert proof is not None
+        assert check(family.network, found.theta, X, y, proof).verdict == found.verdict
+
+
+# --- Theorem 3.2 and its data moved ---------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_second_neuron_helps_where_the_classifier_says_so(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = dead_neuron.PRINTED + 10.0 ** rng.uniform(-1.5, 0.0) * rng.normal(size=(2, 2))
+    help_of = dead_neuron.help_of_the_second(X)
+    assume(abs(np.linalg.det(X)) > 1e-2)
+    assume(abs(help_of) > 1e-3 or X[0] @ X[1] > 1e-2)
+    found = classify_optimum(dead_neuron.two_neurons(), dead_neuron.pair_limit(X), X, np.ones(2))
+    assert found.verdict == ("not local" if help_of > 0.0 else "global")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(2, 2))
+    assume(abs(np.linalg.det(X)) > 1e-2)
+    u, mu = dead_neuron.shortest_predictor(X)
+    found = least_length(X, np.ones(2))
+    assert u == pytest.approx(found.blocks[0], rel=1e-6, abs=1e-8)
+    assert mu @ X == pytest.approx(u, rel=1e-9)
+    assert mu.min() >= 0.0
+
+
+def test_no_data_nearer_lose_one() -> None:
+    nearest = dead_neuron.nearest_losing()
+    assert abs(dead_neuron.keeps_both(nearest)) < 1e-14
+    rng, best = np.random.default_rng(0), np.inf
+    for _ in range(20):
+        run = minimize(
+            lambda z: np.sum((z - dead_neuron.PRINTED.ravel()) ** 2),
+            dead_neuron.PRINTED.ravel() + 0.2 * rng.normal(size=4),
+            constraints={"type": "ineq", "fun": lambda z: -dead_neuron.keeps_both(z.reshape(2, 2))},
+            method="SLSQP",
+        )
+        if run.success:
+            best = min(best, run.fun**0.5)
+    assert best == pytest.approx(dead_neuron.losing_distance(), rel=1e-4)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -> None:
+    # Plain integration of the first neuron from w.x_1 = w.x_2 = 1e-6.
+    X = dead_neuron.PRINTED + factor * (dead_neuron.nearest_losing() - dead_neuron.PRINTED)
+
+    def rate(t: float, z: NDArray) -> NDArray:
+        h = X @ z[:2]
+        g = np.exp(-z[2] * h) * (h > 0.0)
+        return np.append(z[2] * (g @ X), g @ h)
+
+    path = solve_ivp(rate, (0.0, 5.0), [*np.linalg.solve(X, [1e-6, 1e-6]), 1.0], max_step=1e-3)
+    assert ((X @ path.y[:2]).min() > 0.0) == (factor < 1.0)
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+def test_the_second_method_is_the_network_s_flow(logistic: bool) -> None:
+    theta = dead_neuron.draw_start(dead_neuron.PRINTED, np.random.default_rng(1), (-1.0, 1.0))
+    q = dead_neuron.PRINTED @ theta[:2] * theta[4]
+    g = np.exp(-q) if not logistic else 1.0 / (1.0 + np.exp(q))
+    pull = dead_neuron.two_neurons().gradient(theta, dead_neuron.PRINTED, g) / g.sum()
+    s, p, v = abs(theta[0]), theta[1], theta[4]
+    T = dead_neuron._turning(*map(np.array, (s, p, v)), logistic)
+    assert pull[0] * np.sign(theta[0]) == pytest.approx(-v * T, rel=1e-9)
+    assert pull[1] == pytest.approx(v / 4.0, rel=1e-12)
+    assert pull[4] == pytest.approx(p / 4.0 - s * T, rel=1e-9)
+    assert not pull[[2, 3, 5]].any()
+
+
+def test_starts_are_of_the_stated_kind() -> None:
+    rng = np.random.default_rng(0)
+    starts = [dead_neuron.draw_start(dead_neuron.PRINTED, rng, (-12.0, 6.0)) for _ in range(500)]
+    assert all(suboptimality.as_asked(theta, dead_neuron.PRINTED) for theta in starts)
+    assert {np.sign(theta[5]) for theta in starts} == {-1.0, 1.0}
+    for wrong in ([0, 1, -1, 0, 1, 1], [1, 0, 0, -1, 1, 1], [0, 1, 0, -1, -1, 1]):
+        assert not suboptimality.as_asked(np.array(wrong, float), dead_neuron.PRINTED)
+    lengths = np.array([np.linalg.norm(theta[:2]) for theta in starts])
+    assert lengths.min() < 1e-9 < 1e4 < lengths.max()
+
+
+def test_theorem_3_2_and_a_fault_in_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = ledger.open("vardi2022margin", seed=1)
+    row = settle(claims, "mm.thm3.2", (dead_neuron.dies_on_the_way(), 4, 0),
+                 more=dead_neuron.dead_limit(1, 40))  # fmt: skip
+    assert row.verdict == "reproduced"
+    right = dead_neuron.pair_limit
+    monkeypatch.setattr(dead_neuron, "pair_limit", lambda X: right(X) * 1.00001)
+    assert falsify(dead_neuron.dies_on_the_way(), 1, 2, 0).violations
+
+
+def test_the_limit_moves_with_the_data() -> None:
+    claims = ledger.open("vardi2022margin", seed=2)
+    row = settle(claims, "mm.rem3.2.1", (suboptimality.holds_nearby(), 4, 0),
+                 more=suboptimality.how_far(2, 200))  # fmt: skip
+    assert row.verdict == "reproduced"
+
+
+# --- The other data moved -------------------------------------------------------------------------
+
+
+def test_theorem_4_1_moved() -> None:
+    claims = ledger.open("vardi2022margin", seed=3)
+    more = [*suboptimality.edge_of_the_radius(), *suboptimality.moved_coordinate_other_starts(3, 4)]
+    row = settle(claims, "mm.rem3.2.2", (suboptimality.silent_nearby(), 4, 0), more=more)
+    assert row.verdict == "reproduced"
+
+
+def test_beyond_the_radius_the_statement_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suboptimality, "PRINTED_DATUM", np.array([2.0, 1.0]))
+    assert falsify(suboptimality.silent_nearby(), 0, 2, 0).violations
+
+
+def test_lemma_C_6_moved_and_a_fault() -> None:
+    claims = ledger.open("vardi2022margin", seed=4)
+    found = suboptimality.moved_triples(4, 3, 1, 2)
+    for id, check_of in (("mm.rem3.2.3", suboptimality.stays_beaten),
+                         ("mm.rem3.2.5", suboptimality.layer_stays_beaten)):  # fmt: skip
+        assert claims.settle(id, check_of(found)).verdict == "reproduced"
+    from dataclasses import replace
+
+    for fault in ({"saved": 0.0, "layer_saved": 0.0}, {"off": 1e-3}, {"saved": np.nan}):
+        assert failing(suboptimality.stays_beaten([replace(found[0], **fault), *found[1:]]))
+
+
+# --- The race -------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([3, 4, 6]))
+def test_the_closed_form_names_the_winner_of_the_integrated_race(seed: int, depth: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, alpha = np.exp(rng.normal(size=(2, 3)))
+    powers = [Fraction(v) for v in alpha ** (2 - depth)]
+    times = np.sort([float(c) / v for c, v in zip(powers, x, strict=True)])
+    assume(times[1] > 1.02 * times[0])
+    end = suboptimality.race([Fraction(v) for v in x], powers)
+    found = suboptimality.followed_race(x, depth, np.tile(alpha, (depth, 1)))
+    assert end.leaders == (found.leader,)
+    assert found.verdict in ("local", "undecided")
+
+
+def test_the_laggard_ends_where_the_closed_form_says() -> None:
+    x, depth = np.array([1.2, 1.0]), 3
+    end = suboptimality.race((Fraction(6, 5), Fraction(1)), (Fraction(1), Fraction(1)))
+    assert 1 / end.powers[1] == 6  # alpha_2 = (1 - 1/1.2)^(-1)
+    path = solve_ivp(lambda G, a: x * a**2, (0.0, (1.0 - 1e-7) / 1.2), [1.0, 1.0], rtol=1e-11)
+    assert path.y[1, -1] == pytest.approx(6.0, rel=1e-5)
+    assert depth == 3
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_nothing_is_shorter_than_the_bound(activation: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    depth, x = int(rng.integers(2, 6)), rng.normal(size=3)
+    network, y = diagonal(3, depth, activation), np.ones(1)
+    theta = rng.normal(size=3 * depth) * 10.0 ** rng.uniform(-2.0, 0.0, 3 * depth)
+    assume(network.output(theta, x[None])[0] > 0.0)
+    least = suboptimality.least_squared_norm(x, depth)
+    assert quotient(network, theta, x[None], y) >= least * (1.0 - 1e-12)
+    only = np.zeros(3)
+    only[np.abs(x).argmax()] = 1.0
+    own = np.tile(only, depth)
+    own[0 if activation == "linear" else slice(0, 3)] *= 1.0
+    sign = np.sign(x[np.abs(x).argmax()])
+    own[np.abs(x).argmax()] *= sign  # the first layer turns the input's sign
+    assert quotient(network, own, x[None], y) == pytest.approx(least, rel=1e-12)
+
+
+def test_blow_up_times() -> None:
+    for depth in (3, 5, 10):
+        assert suboptimality.blow_up(np.full(depth, 2.0)) == pytest.approx(
+            2.0 ** (2 - depth) / (depth - 2), rel=1e-10
+        )
+    weights = np.array([0.3, 1.0, 2.5, 0.7])
+    path = solve_ivp(
+        lambda G, w: w.prod() / w,
+        (0.0, 0.999 * suboptimality.blow_up(weights)),
+        weights,
+        rtol=1e-10,
+    )
+    assert path.success
+    assert path.y[:, -1].max() > 15.0
+
+
+def test_remark_3_2_on_theorem_5_1_holds_with_starts_that_move() -> None:
+    claims = ledger.open("vardi2022margin", seed=5)
+    row = claims.settle("mm.rem3.2.4", suboptimality.robust(5, 12), reading=suboptimality.OWN_START)
+    assert row.verdict == "reproduced-with-reading"
+
+
+def test_near_the_printed_datum_a_start_of_its_own_ends_at_no_local_optimum() -> None:
+    """Theorem 5.1 lets the start be chosen: by the integrated flow, from alpha = 1/x and m = 3."""
+    x, depth = np.array([1.001, 0.999]), 3
+    path = solve_ivp(lambda G, a: x * a**2, (0.0, 1.0 - 1e-6), 1.0 / x, rtol=1e-12)
+    ratio = path.y[1, -1] / path.y[0, -1]
+    assert ratio == pytest.approx(x[0] / x[1], rel=1e-6)
+    alpha = np.array([1.0, ratio])
+    network = diagonal(2, depth, "linear")
+    values = [quotient(network, np.tile(alpha * [1.0, s], depth), x[None], np.ones(1))
+              for s in (0.99, 1.0, 1.01)]  # fmt: skip
+    assert values[1] > max(values[0], values[2])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_starts_of_their_own_keep_both_coordinates(seed: int) -> None:
+    assert not failing(suboptimality.starts_that_keep_both(seed, 16))
+
+
+def test_an_untied_start_is_not_taken_for_a_tie() -> None:
+    x = (Fraction(3), Fraction(2))
+    assert suboptimality.race(x, (Fraction(3), Fraction(2))).leaders == (0, 1)
+    assert suboptimality.race(x, (Fraction(3), Fraction(2) + Fraction(1, 10**30))).leaders == (0,)
+    theta = suboptimality.limit_of(np.array([3.0, 2.0]), 3, (0, 1), np.array([3.0, 2.0]) ** -1.0)
+    value = classify_optimum(diagonal(2, 3, "linear"), theta, np.array([[3.0, 2.0]]), np.ones(1))
+    assert value.verdict == "not local"  # and a KKT point:
+    gradient = diagonal(2, 3, "linear").gradient(theta, np.array([[3.0, 2.0]]), np.ones(1))
+    assert gradient / gradient[0] == pytest.approx(theta / theta[0], rel=1e-12)
+
+
+# --- Remark 4.1 -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_programme_has_the_exact_value(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-4, 5, (2, 3)).astype(float)
+    assume(np.linalg.matrix_rank(X) == 2)
+    y = rng.choice([-1.0, 1.0], 2)
+    beta, _ = least_l1(X.astype(int), y.astype(int))
+    exact = float(sum(map(abs, beta)))
+    assert suboptimality.least_l1_norm(X, y) == pytest.approx(exact, rel=1e-9)
+    units = 10.0 ** rng.integers(-12, 13)
+    assert suboptimality.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
+
+
+def test_remark_4_1_and_a_longer_predictor() -> None:
+    claims = ledger.open("vardi2022margin", seed=6)
+    found = suboptimality.flows_of_diagonal_networks(6, 12)
+    assert claims.settle("mm.rem4.1.2", suboptimality.shortest_without_zeros(found)).verdict == (
+        "reproduced"
+    )
+    from dataclasses import replace
+
+    inside = next(k for k, each in enumerate(found) if each.zeros == 0)
+    found[inside] = replace(found[inside], excess=1e-3)
+    assert failing(suboptimality.shortest_without_zeros(found))
+
+
+def test_all_kinds_are_feasible() -> None:
+    rng = np.random.default_rng(0)
+    kinds: dict[str, Callable] = dict(suboptimality.KINDS)
+    for draw in kinds.values():
+        for _ in range(50):
+            X, y, start = draw(rng)
+            assert suboptimality.least_l1_norm(X, y) > 0.0
+            assert start.shape == (2 * X.shape[1],)

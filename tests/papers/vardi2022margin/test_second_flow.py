@@ -1,0 +1,90 @@
+"""Two flows from the printed start of Theorem 4.2 (2), and a start of which there is only one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reluflow import ledger
+from reluflow.figures import cut_off
+from reluflow.ledger import Evidence
+from reluflow.losses import EXPONENTIAL, LOGISTIC
+from reluflow.margin.kkt import quotient
+from reluflow.papers.vardi2022margin import constructions, counterexamples, figures
+from reluflow.papers.vardi2022margin.setting import theorem_4_2
+
+KINKS = theorem_4_2()
+
+
+def failed(evidence: list[Evidence]) -> list[str]:
+    return [item.what for item in evidence if item.decides and not item.holds]
+
+
+@pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=["exponential", "logistic"])
+def test_the_closed_form_against_differences(loss: object) -> None:
+    """Central differences of L, which know neither the network's gradient nor its kinks."""
+
+    def total(theta: np.ndarray) -> float:
+        first, v = theta[:8].reshape(4, 2), theta[8:]
+        margins = np.maximum(KINKS.X @ first.T, 0.0) @ v
+        return float(
+            (np.exp(-margins) if loss is EXPONENTIAL else np.log1p(np.exp(-margins))).sum()
+        )
+
+    for s in (1.01, 1.3, 1.8):
+        v = np.sqrt(2.0 * s**2 + 2.0)
+        theta, h = np.array(counterexamples.turning(s, v)), 1e-5
+        slope = [(total(theta + h * e) - total(theta - h * e)) / (2 * h) for e in np.eye(12)]
+        g = np.exp(-2 * s * v) / (1.0 if loss is EXPONENTIAL else 1.0 + np.exp(-2 * s * v))
+        assert -np.array(slope) / g == pytest.approx(np.array(counterexamples.turning(v, 2 * s, 0)))
+
+
+def test_both_begin_at_the_printed_start_and_end_apart() -> None:
+    stays, turns = counterexamples.both(np.array([1.0, 1e8]))
+    assert stays[0] == pytest.approx(KINKS.start)
+    assert turns[0] == pytest.approx(KINKS.start)
+    values = [quotient(KINKS.network, end, KINKS.X, KINKS.y) for end in (stays[1], turns[1])]
+    assert values == pytest.approx([8.0, 32.0**0.5])
+    fig = figures.ways(
+        KINKS.network, KINKS.X, counterexamples.both(np.linspace(1, 2, 5)), ["a", "b"]
+    )
+    assert cut_off(fig) == []
+    ends = [line.get_xydata()[-1] for line in fig.axes[1].lines if "w_" in str(line.get_label())]
+    assert np.array(ends) == pytest.approx(np.array([[1, 3], [3, -1], [-1, -3], [-3, 1]]))
+
+
+def test_the_theorems_stand_and_their_printed_start_is_read() -> None:
+    claims = ledger.open("vardi2022margin")
+    for id, layer in (("mm.thm4.2.2", None), ("mm.thm5.3", 1)):
+        assert claims.settle(id, constructions.one_flow_only(layer)).verdict == "reproduced"
+    told = [*constructions.four_neurons(), *counterexamples.turns_away()]
+    row = claims.settle("mm.thm4.2.2.start", told, reading=counterexamples.STAYS)
+    assert row.verdict == "reproduced-with-reading"
+
+
+@pytest.mark.parametrize("way", ["turn", "speed", "start"])
+def test_a_wrong_flow_is_seen(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = counterexamples.turning
+
+    def wrong(s, v, apart=1):  # type: ignore[no-untyped-def]
+        theta = right(s, v, apart)
+        if way == "turn":
+            return (*theta[:2], theta[3], theta[2], *theta[4:])
+        return (*theta[:8], *(2 * u for u in theta[8:])) if way == "speed" else right(s + 1, v)
+
+    monkeypatch.setattr(counterexamples, "turning", wrong)
+    assert not (all(counterexamples._gradient()[0]) and counterexamples._starts_there())
+
+
+def test_no_kink_is_met_and_one_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = constructions.two_data()
+    assert failed(constructions.one_flow_only()) == []
+    for k, value in ((0, 0.0), (0, 1.0), (8, -1.0)):
+        other = c.start.copy()
+        other[k] = value
+        assert not constructions.each_sees_one(other)
+    # Another ratio of a_j + v_j, and so another limit.
+    moved = replace(c, exact_start=(*c.exact_start[:8], 3, *c.exact_start[9:]))
+    monkeypatch.setattr(constructions, "two_data", lambda: moved)
+    assert any("closed form" in what for what in failed(constructions.one_flow_only()))

@@ -1,0 +1,183 @@
+"""The book builds without a warning and without a network, and its pages are whole."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from built import ROOT, build
+from reluflow import pages as notebooks
+from reluflow.ledger.evidence import LedgerError
+from reluflow.ledger.scoreboard import read
+from reluflow.site import book
+from sphinx.errors import ExtensionError
+
+# What the build reads; the tests of a broken book copy it.
+SOURCES = ("_config.yml", "_static", "_templates", "chapters/references.bib")
+REMOTE = ("http", "https", "ftp", "mailto")
+
+pytestmark = pytest.mark.long
+
+
+class Page(HTMLParser):
+    """What a page shows and needs: its text, anchors, links and description, the files it loads."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.meta: dict[str, str] = {}
+        self._silent = 0
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        self._silent += tag in ("script", "style")
+        self.anchors |= {attributes[key] for key in ("id", "name") if key in attributes}
+        if tag == "meta" and "content" in attributes:
+            self.meta[attributes.get("name") or attributes.get("property", "")] = attributes[
+                "content"
+            ]
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        if tag in ("img", "script", "iframe", "source") and "src" in attributes:
+            self.loads.append(attributes["src"])
+        if tag == "link" and attributes.get("rel") in ("stylesheet", "preload", "icon"):
+            self.loads.append(attributes["href"])
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path) for path in sorted((site / "chapters").rglob("*.html"))}
+
+
+def files(entries: list[dict]) -> list[str]:
+    """The pages of a part of the contents, each before its sections."""
+    below = [(entry["file"], files(entry.get("sections", []))) for entry in entries]
+    return [page for file, inside in below for page in (file, *inside)]
+
+
+def test_sections_are_listed_below_their_chapter() -> None:
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    for entry in contents["chapters"]:
+        page = ROOT / f"{entry['file']}.ipynb"
+        if not page.is_file():  # the scoreboard and the errata are no notebooks
+            continue
+        inside = {f"{part['file']}.ipynb" for part in entry.get("sections", [])}
+        assert inside == {f"chapters/{notebooks.name(p)}" for p in notebooks.sections(page)}
+
+
+def test_each_page_is_described_in_words_of_its_own(pages: dict[Path, Page]) -> None:
+    told = [page.meta.get("description", "") for page in pages.values()]
+    assert [page.meta.get("og:description", "") for page in pages.values()] == told
+    assert all(told)
+    assert len(set(told)) == len(pages)
+
+
+def test_every_page_of_the_contents_is_built(site: Path) -> None:
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    listed = [contents["root"], *files(contents["chapters"])]
+    assert [page for page in listed if not (site / f"{page}.html").is_file()] == []
+    assert (site / "index.html").is_file()
+    on_disk = {f"chapters/{notebooks.name(p)}" for p in notebooks.in_order(ROOT / "chapters")}
+    assert on_disk <= {f"{page}.ipynb" for page in listed}
+
+
+def test_the_front_page_leads_to_the_book(site: Path) -> None:
+    target = re.search(r"url=([^\"' >]+)", (site / "index.html").read_text(encoding="utf-8"))
+    assert target
+    assert (site / target.group(1)).is_file()
+
+
+def test_no_page_shows_a_failed_substitution(pages: dict[Path, Page]) -> None:
+    """A number that was not glued, or a role that nothing read, would stand in the text."""
+    failed = re.compile(r"pasted-undefined|\{(glue|cite|ref|doc|numref|eq)[:}]|<IPython\.")
+    texts = {str(path): "".join(page.text) for path, page in pages.items()}
+    found = {name: match.group() for name, text in texts.items() if (match := failed.search(text))}
+    assert found == {}
+
+
+def test_every_file_that_a_page_loads_comes_with_the_book(
+    site: Path, pages: dict[Path, Page]
+) -> None:
+    """Pictures, styles and the scripts that set the formulas: all of it works without a network."""
+    for path, page in pages.items():
+        for link in page.loads:
+            if link.startswith("data:"):
+                continue
+            assert not urlsplit(link).scheme, f"{path.name} loads {link}"
+            assert not urlsplit(link).netloc, f"{path.name} loads {link}"
+            file = (path.parent / unquote(urlsplit(link).path)).resolve()
+            assert file.is_relative_to(site.resolve())
+            assert file.is_file(), f"{path.name}: no {link}"
+
+
+def test_every_link_inside_the_book_leads_somewhere(pages: dict[Path, Page]) -> None:
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme in (*REMOTE, "data") or link in ("", "#"):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), f"{path.name}: {link}"
+            if "=" in parts.fragment:  # what the scoreboard or the explorer is asked for
+                assert target.name in ("scoreboard.html", "explorer.html"), f"{path.name}: {link}"
+            elif parts.fragment and target in pages:
+                assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
+
+
+def test_every_settled_claim_has_its_card(site: Path, pages: dict[Path, Page]) -> None:
+    for row in read(ROOT / "chapters"):
+        page = site / "chapters" / Path(row.chapter).with_suffix(".html")
+        assert row.claim.anchor in pages[page].anchors, row.claim.id
+        assert f'<details class="claim" id="{row.claim.anchor}"' in page.read_text("utf-8")
+
+
+def test_the_chapter_shows_pictures_and_formulas(site: Path, pages: dict[Path, Page]) -> None:
+    path = site / "chapters" / "01_support_vectors.html"
+    assert [link for link in pages[path].loads if "_images/" in link]
+    assert [link for link in pages[path].loads if "mathjax/" in link]
+
+
+def test_every_fault_of_a_page_fails_the_build(tmp_path: Path) -> None:
+    """Without -W a number that was never glued would be a warning, and a hole in the text."""
+    for name in SOURCES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: chapters/index\n", encoding="utf-8")
+    page = tmp_path / "chapters" / "index.md"
+    page.write_text("# Book\n", encoding="utf-8")
+    assert build(tmp_path, tmp_path / "good").returncode == 0
+    faults = ("{glue:text}`no-number`", "{cite}`no-paper`", "[](no-page.md)", "![](no-picture.png)")
+    page.write_text("# Book\n\n" + ", ".join(faults) + "\n", encoding="utf-8")
+    run = build(tmp_path, tmp_path / "bad")
+    assert run.returncode != 0
+    for fault in ("no-number", "no-paper", "no-page", "no-picture"):
+        assert re.search(rf"WARNING: .*{fault}", run.stdout + run.stderr), fault
+
+
+def test_a_ledger_that_cannot_be_read_stops_the_build_with_its_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(folder: Path) -> None:
+        raise LedgerError(f"{folder.name} is not a notebook")
+
+    monkeypatch.setattr(book, "scoreboard", broken)
+    book.board.cache_clear()
+    with pytest.raises(ExtensionError, match=r"^chapters is not a notebook$"):
+        book.board()

@@ -1,0 +1,253 @@
+"""The scoreboard and the claims that the search page finds, in a reader's browser."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import looks
+import pytest
+from browser import Opened, opened
+from built import ROOT
+from playwright.sync_api import Browser, Page, expect
+from reluflow.ledger import Row, cards, read
+from reluflow.ledger.cards import typeset
+from reluflow.ledger.rows import REFUTED, WITH_READING
+from reluflow.site import board, book
+
+PAGE = "chapters/scoreboard.html"
+ROWS = read(ROOT / "chapters")
+UNSET = "() => document.querySelectorAll('#claims span.math:not(:has(mjx-container))').length"
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def page(visit: Opened) -> Page:
+    """The scoreboard with nothing asked of it."""
+    visit.page.get_by_role("button", name="show all").click()
+    counts(visit.page, len(ROWS))
+    return visit.page
+
+
+def counts(page: Page, number: int) -> None:
+    told = re.compile(rf"^{number} of {len(ROWS)} claims shown")
+    expect(page.locator(".dt-info")).to_have_text(told)
+
+
+def shown(page: Page, column: str) -> list[str]:
+    return page.locator(f"#claims td.{column}").all_inner_texts()
+
+
+def of(**asked: str) -> list[Row]:
+    """The rows that filters leave."""
+    found = [row for row in ROWS if row.verdict == asked.get("verdict", row.verdict)]
+    found = [row for row in found if row.claim.kind == asked.get("kind", row.claim.kind)]
+    found = [row for row in found if row.known[0].how == asked.get("known", row.known[0].how)]
+    if "paper" in asked:
+        ours = asked["paper"] == "ours"
+        found = [row for row in found if (".ours." in row.claim.id) == ours]
+        found = [row for row in found if ours or row.claim.paper == asked["paper"]]
+    return found
+
+
+def test_a_reader_filters(page: Page) -> None:
+    page.get_by_role("combobox", name="verdict", exact=True).select_option(REFUTED)
+    counts(page, len(of(verdict=REFUTED)))
+    assert set(shown(page, "verdict")) == {REFUTED}
+    page.get_by_role("combobox", name="paper", exact=True).select_option("lee2023magnitude")
+    counts(page, len(of(verdict=REFUTED, paper="lee2023magnitude")))
+    page.get_by_role("combobox", name="verdict", exact=True).select_option("")
+    page.get_by_role("combobox", name="paper", exact=True).select_option("")
+    page.get_by_role("combobox", name="kind", exact=True).select_option("figure")
+    page.get_by_role("combobox", name="how it is known", exact=True).select_option("computed")
+    counts(page, len(of(kind="figure", known="computed")))
+    assert page.url.endswith("#kind=figure&known=computed")
+
+
+def test_each_number_of_the_totals_leads_to_so_many_claims(page: Page) -> None:
+    links = page.locator(".totals a")
+    assert links.count() > 20
+    for k in range(links.count()):
+        links.nth(k).click()
+        asked = dict(pair.split("=") for pair in page.url.split("#")[1].split("&"))
+        number = len(of(**asked))
+        assert links.nth(k).inner_text() == str(number)
+        counts(page, number)
+
+
+def test_a_reader_sorts_with_the_mouse_and_with_the_keyboard(page: Page, visit: Opened) -> None:
+    page.get_by_role("searchbox").fill("Lemma F.")
+    head = page.locator("th.place")
+    head.click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    assert page.url.endswith("#search=Lemma+F.&order=place")
+    places = [place.split(",")[0] for place in shown(page, "place")]
+    assert places.index("Lemma F.9") < places.index("Lemma F.10")
+    head.get_by_role("button").press("Enter")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    places = [place.split(",")[0] for place in shown(page, "place")]
+    assert places.index("Lemma F.9") > places.index("Lemma F.10")
+    assert page.url.endswith("&order=-place")
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("sv.thm3.6", "sv.thm3.6"),
+        ("Example 5.1", "sv.ex5.1.a"),
+        ("Irrespective of the width", "os."),
+    ],
+)
+def test_a_reader_searches_an_id_a_place_or_a_statement(page: Page, words: str, first: str) -> None:
+    page.get_by_role("searchbox").press_sequentially(words)
+    expect(page.locator(".dt-info")).not_to_have_text(re.compile(rf"^{len(ROWS)} of"))
+    assert 0 < len(shown(page, "claim")) < 10
+    assert shown(page, "claim")[0].startswith(first)
+
+
+def test_every_page_of_the_table_is_set_in_type(page: Page) -> None:
+    for _ in range(3):
+        first = shown(page, "claim")[0]
+        page.get_by_role("link", name="Next", exact=True).click()
+        expect(page.locator("#claims td.claim").first).not_to_have_text(first)
+        page.wait_for_function(f"({UNSET})() === 0")
+
+
+def test_a_view_is_linked(browser: Browser, site: Path) -> None:
+    hash = "paper=min2024early&verdict=refuted&search=leave&order=-claim"
+    with opened(browser, site / PAGE, anchor=hash) as visit:
+        expect(visit.page.get_by_role("combobox", name="paper", exact=True)).to_have_value(
+            "min2024early"
+        )
+        expect(visit.page.get_by_role("combobox", name="verdict", exact=True)).to_have_value(
+            REFUTED
+        )
+        expect(visit.page.get_by_role("searchbox")).to_have_value("leave")
+        claims = shown(visit.page, "claim")
+        assert "ea.thm1.trap.2" in claims
+        assert claims == sorted(claims, reverse=True)
+        assert visit.page.url.endswith(hash)
+
+
+def test_a_claim_of_a_later_page_is_linked(browser: Browser, site: Path) -> None:
+    claim = ROWS[-1].claim
+    with opened(browser, site / PAGE, anchor=claim.anchor) as visit:
+        row = visit.page.locator(f"tr#{claim.anchor}")
+        expect(row).to_be_focused()
+        expect(row).to_be_in_viewport()
+        assert visit.page.url.endswith(f"#{claim.anchor}")
+        row.get_by_role("link").click()
+        card = visit.page.locator(f"details#{claim.anchor}")
+        expect(card).to_have_attribute("open", "")
+        expect(card).to_be_in_viewport()
+
+
+def test_a_row_says_what_is_true_instead_or_how_it_was_read_and_whose_it_is() -> None:
+    told = book.told()
+    lines = board.table(book.board(), told).split("<tr ")
+    of_claim = {line.split('"')[1]: line for line in lines if line.startswith("id=")}
+    assert len(of_claim) == len(ROWS)
+    for row in ROWS:
+        line = of_claim[row.claim.anchor]
+        if row.claim.id in told:
+            assert f"<p>{typeset(told[row.claim.id].sentence)}</p>" in line, row.claim.id
+        elif row.verdict == WITH_READING:
+            assert f"<p>Read as: {typeset(row.reading.taken)}</p>" in line, row.claim.id
+        assert ("our own, on " in line) == (".ours." in row.claim.id), row.claim.id
+    cut = [row for row in ROWS if len("; ".join(cards.why(row))) > 400]
+    assert any(of_claim[row.claim.anchor].count(" …</p>") for row in cut)
+
+
+def test_the_file_is_what_the_command_prints(page: Page) -> None:
+    with page.expect_download() as download:
+        page.get_by_role("link", name="claims.csv").click()
+    command = [sys.executable, "-m", "reluflow.ledger", "--csv"]
+    printed = subprocess.run(command, capture_output=True, check=True, cwd=ROOT).stdout
+    assert Path(download.value.path()).read_bytes() == printed
+
+
+def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: Path) -> None:
+    with opened(browser, site / PAGE) as visit:
+        rows = "document.querySelectorAll('#claims tbody tr').length"
+        before = visit.ask(rows)
+        visit.ask("dispatchEvent(new Event('beforeprint'))")
+        assert visit.ask(rows) == len(ROWS)
+        assert visit.ask(f"({UNSET})()") == 0
+        assert looks.paper(visit) == []
+        visit.ask("dispatchEvent(new Event('afterprint'))")
+        assert visit.ask(rows) == before < len(ROWS)
+        pages = re.findall(rb"/Type\s*/Page\b", visit.page.pdf(format="A4"))  # asks for it itself
+        assert len(pages) > 30
+
+
+def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(
+    browser: Browser, site: Path
+) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto((site / PAGE).as_uri())
+    expect(page.locator("#claims tbody tr")).to_have_count(len(ROWS))
+    expect(page.get_by_role("link", name=ROWS[-1].claim.id, exact=True)).to_be_visible()
+    expect(page.locator("#asked")).to_be_hidden()
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "id"),
+    [
+        ("Lemma 3", "ea.lem3"),
+        ("sv.lemF.8.2", "sv.lemF.8.2"),
+        ("theorem 3.6", "sv.thm3.6"),
+        ("theor 3.6", "sv.thm3.6"),
+    ],
+)
+def test_the_search_page_leads_to_the_card(
+    browser: Browser, site: Path, query: str, id: str
+) -> None:
+    with opened(browser, site / "chapters" / "errata.html") as visit:
+        page = visit.page
+        page.get_by_role("button", name="Search").first.click()
+        page.get_by_role("searchbox").or_(page.locator("#pst-search-dialog input")).first.fill(
+            query
+        )
+        page.keyboard.press("Enter")
+        first = page.locator("#claims-found li").first
+        expect(first).to_contain_text(f"({id})")
+        found = page.locator("#claims-found li").all_inner_texts()
+        assert all(word in text.lower() for text in found for word in query.lower().split())
+        expect(first.locator("mjx-container").first).to_be_visible()
+        expect(page.locator("#claims-found + #search-results")).to_be_attached()
+        assert "not found" not in "".join(visit.complaints)
+        first.get_by_role("link").click()
+        anchor = next(row.claim.anchor for row in ROWS if row.claim.id == id)
+        expect(page.locator(f"details#{anchor}")).to_have_attribute("open", "")
+        expect(page.locator(f"details#{anchor}")).to_be_in_viewport()
+
+
+def test_many_claims_are_shown_on_the_scoreboard(browser: Browser, site: Path) -> None:
+    with opened(browser, site / "search.html") as visit:
+        visit.page.goto((site / "search.html").as_uri() + "?q=gradient+flow")
+        found = int(visit.page.locator("#claims-found h2").inner_text().split()[0])
+        assert visit.page.locator("#claims-found li").count() == 10 < found
+        visit.page.get_by_role("link", name="on the scoreboard").click()
+        expect(visit.page.get_by_role("searchbox")).to_have_value("gradient flow")
+        assert visit.page.url.endswith("#search=gradient+flow")
+
+
+def test_a_word_that_every_object_has_is_a_word(browser: Browser, site: Path) -> None:
+    with opened(browser, site / "search.html") as visit:
+        visit.page.goto((site / "search.html").as_uri() + "?q=constructor")
+        expect(visit.page.locator("#search-results")).to_contain_text("Search Results")
+        expect(visit.page.locator("#search-results")).not_to_contain_text("Searching")
+        assert visit.complaints == []
+
+
+def test_a_word_of_no_claim_is_left_to_sphinx(browser: Browser, site: Path) -> None:
+    with opened(browser, site / "search.html") as visit:
+        visit.page.goto((site / "search.html").as_uri() + "?q=papermill")
+        expect(visit.page.locator("#search-results")).to_contain_text("Search finished")
+        expect(visit.page.locator("#claims-found")).to_have_count(0)

@@ -1,0 +1,96 @@
+"""Every page of the book opens clean: on a laptop, in the dark theme, on a phone and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import looks
+import pytest
+import yaml
+from browser import Opened, opened
+from built import ROOT
+from playwright.sync_api import Browser
+
+from tests.site.test_book import files
+
+pytestmark = pytest.mark.long
+
+CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+PAGES = [CONTENTS["root"], *files(CONTENTS["chapters"]), "search", "genindex"]
+# It has contents, formulas, figures, code and cards.
+SAMPLE = "chapters/05_margin_maximization/counterexamples.html"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_opens_clean(site: Path, browser: Browser, name: str) -> None:
+    section = (ROOT / f"{name}.ipynb").is_file() and name.count("/") == 2
+    with opened(browser, site / f"{name}.html") as visit:
+        assert looks.faults(visit, 20 if section else 30) == [], name
+
+
+@pytest.mark.parametrize(
+    ("name", "address"), [("scoreboard", "%"), ("errata", "%zz"), ("explorer", "X")]
+)
+def test_a_broken_end_of_an_address_is_no_error(
+    site: Path, browser: Browser, name: str, address: str
+) -> None:
+    with opened(browser, site / f"chapters/{name}.html", anchor=address) as visit:
+        visit.ask(f"() => {looks.FRAMES}")
+        assert looks.quiet(visit) == []
+
+
+ADD = "document.querySelector('article section').insertAdjacentHTML('beforeend', `{}`)"
+TYPED = ("T eta", "w_j", "|w|^2", "True", "nan", "1e-09", "≈2.50e3", "≈-0.5", "a >= b", "at_zero",
+         "0.3333333333333333", "94.0%")  # fmt: skip
+FAULTS: tuple[tuple[Callable[[Opened], list[str]], str, str], ...] = (
+    (looks.quiet, "console.error('loud')", "loud"),
+    (looks.quiet, "fetch('http://127.0.0.1:9/x').catch(() => 0)", "127.0.0.1"),
+    (looks.short, "document.body.style.height = '40000px'", "screens"),
+    (looks.short, ADD.format("${'<i></i>'.repeat(17000)}"), "nodes"),
+    (looks.described, "document.title = 'X — X'", "X — X"),
+    (looks.described, "document.documentElement.lang = ''", "language"),
+    (looks.described, "document.querySelector('[name=description]').content = 'x'", "sentence"),
+    (looks.described, "document.querySelector('[rel=icon]').remove()", "icon"),
+    (looks.headings, ADD.format("<h1>Second</h1>"), "titles"),
+    (looks.headings, ADD.format("<h2>A</h2><h4>Deep</h4>"), "Deep"),
+    (looks.typeset, ADD.format("<span class='math'>raw</span>"), "raw"),
+    (looks.typeset, "document.querySelector('mjx-math').innerHTML = '<mjx-merror>'", "not set"),
+    (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "only image"),
+    (looks.pictures, ADD.format("<img alt='image' src='none.png'>"), "no picture"),
+    *((looks.tables, ADD.format(f"<table><td>{typed}"), f"typed: {typed}") for typed in TYPED),
+    (looks.tables, ADD.format("<table><td style='min-width:90em'>wide"), "wider than"),
+    (looks.accessible, ADD.format("<p style='color:#ccc;background:#fff'>faint"), "contrast"),
+    (looks.accessible, ADD.format("<button></button>"), "button-name"),
+    (looks.followed, "document.documentElement.style.scrollPaddingTop = 0", "lands at"),
+    (looks.followed, "addEventListener('scroll', e => e.stopImmediatePropagation(), true)", "mark"),
+    (looks.dark, ADD.format("<p style='background:#eee'>pale"), "pale"),
+    (looks.phone, ADD.format("<div style='width:50em'>wide</div>"), "cut"),
+    (looks.phone, ADD.format("<p style='overflow:auto'><b style='padding:20em'>b"), "a cue"),
+    (looks.phone, ADD.format("<div class='cell_output'><img style='zoom:.2'>"), "figure"),
+    (looks.phone, ADD.format("<table><td style='max-width:4em'>one two three four"), "column"),
+    (looks.paper, ADD.format("<pre style='width:90em'>wide</pre>"), "cut on paper"),
+    (looks.paper, ADD.format("<p class='copybtn'>copy"), "printed"),
+    (looks.paper, "document.documentElement.style.printColorAdjust = 'economy'", "colour"),
+    (looks.paper, ADD.format("<style>@media print { summary span { display: none }"), "badge"),
+)
+
+
+@pytest.mark.parametrize(("check", "fault", "word"), FAULTS, ids=[f[2] for f in FAULTS])
+def test_a_fault_is_seen(
+    site: Path, browser: Browser, check: Callable[[Opened], list[str]], fault: str, word: str
+) -> None:
+    with opened(browser, site / SAMPLE) as visit:
+        visit.ask(f"() => {{ {fault} }}")
+        assert [said for said in check(visit) if word in said] != []
+
+
+def test_on_paper_cards_and_solutions_are_open(site: Path, browser: Browser) -> None:
+    folded = "document.querySelectorAll('details:is(.claim, .sd-dropdown):not([open])').length"
+    with opened(browser, site / SAMPLE) as visit:
+        before = visit.ask(folded)
+        assert before >= 3
+        visit.ask("dispatchEvent(new Event('beforeprint'))")
+        assert visit.ask(folded) == 0
+        visit.ask("dispatchEvent(new Event('afterprint'))")
+        assert visit.ask(folded) == before

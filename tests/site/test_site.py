@@ -1,0 +1,228 @@
+"""What the built book makes from the ledger, one piece at a time and without a build."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import io
+import json
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from built import ROOT
+from reluflow.datasets import settings
+from reluflow.flows.affine import affine_flow
+from reluflow.ledger import read
+from reluflow.ledger.cards import setting
+from reluflow.ledger.rows import COLOURS, NOT_APPLICABLE, OPEN, RECORD, REFUTED, VERDICTS, badge
+from reluflow.site import board, book, downloads, explorer, front
+
+ROWS = read(ROOT / "chapters")
+SHOWN = [verdict for verdict in (*VERDICTS, OPEN) if verdict != NOT_APPLICABLE]
+
+
+# --- The explorer ---------------------------------------------------------------------------------
+
+
+def of_group(*, planar: bool) -> list[dict]:
+    """The examples with a card, or those without."""
+    return [each for each in explorer.examples() if bool(each["card"]) == planar]
+
+
+def test_a_counterexample_is_called_by_its_place_and_leads_to_its_card() -> None:
+    rows = [row for row in ROWS if setting(row)]
+    for each, row in zip(of_group(planar=True), rows, strict=True):
+        assert (each["group"], each["name"]) == ("Counterexamples", row.claim.at)
+        assert each["says"] == f"The counterexample to {row.claim.at}."
+        assert each["card"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
+
+
+def test_a_start_of_the_papers_figure_is_called_by_itself() -> None:
+    paper = next(each for each in book.board().inventories if each.paper == "lee2022support")
+    starts = [each for each in of_group(planar=False) if each["group"] == paper.label]
+    printed = settings("example-5.1")
+    figures = {"3(a)": printed.initial_points, "3(b)": printed.small_points}
+    assert len(starts) == sum(len(points) for points in figures.values())
+    for each in starts:
+        named = re.fullmatch(r"Example 5\.1 from \((.+), (.+)\)", each["name"])
+        assert [float(part) for part in named.groups()] == list(each["w"])
+        assert ("far out" in each["says"]) == (max(each["w"]) > 1)
+        (figure,) = re.findall(r"Figure (3\(\w\))\)\.$", each["says"])
+        assert each["w"] in figures[figure].tolist()
+
+
+def test_a_way_to_end_is_the_one_that_it_is_called_by() -> None:
+    ways = [each for each in of_group(planar=False) if each["group"] == "Ways to end"]
+    flows = [affine_flow(*(np.array(each[key]) for key in "Xyw")) for each in ways]
+    found = {
+        "It slides along a boundary": lambda flow: flow.status == "sliding",
+        "It starts where more than one flow leaves": lambda flow: flow.status == "non-unique",
+        "It starts dead": lambda flow: np.array_equal(flow.states[0], flow.end),
+    }
+    assert [each["name"] for each in ways] == list(found)
+    assert all(found[each["name"]](flow) for each, flow in zip(ways, flows, strict=True))
+
+
+# --- Verdicts -------------------------------------------------------------------------------------
+
+
+def test_each_verdict_has_a_colour_of_its_own_on_which_white_can_be_read() -> None:
+    assert len({COLOURS[verdict] for verdict in SHOWN}) == len(SHOWN)
+    for verdict in SHOWN:
+        levels = [int(COLOURS[verdict][k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in levels]
+        assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5, verdict
+    style = (ROOT / "_static" / "book.css").read_text(encoding="utf-8")
+    assert set(re.findall(r"border-left: 0\.3em solid (#\w+)", style)) == {COLOURS[REFUTED]}
+
+
+@pytest.mark.parametrize("paper", front.tally())
+def test_a_part_of_a_bar_has_the_colour_of_its_verdict_and_its_width(paper: str) -> None:
+    ((node,), _), ((legend,), _) = (
+        make("", "", paper, 0, None) for make in (front.bar, front.legend)
+    )
+    words = re.search(r'aria-label="([^"]+)"', node.astext())[1].split(", ")
+    parts = re.findall(r"flex-grow:(\d+);background:(#\w+)\">(\d+)<", node.astext())
+    given = front.tally()[paper]
+    for word, (width, colour, number) in zip(words, parts, strict=True):
+        verdict = word.split()[1]
+        assert int(width) == int(number) == given[verdict]
+        assert word == f"{number} {verdict}"
+        assert colour == COLOURS[verdict]
+        assert f"{number} {badge(verdict)}" in legend.astext()
+    assert sum(int(width) for width, _, _ in parts) == given.total()
+
+
+# --- Files beside the pages -----------------------------------------------------------------------
+
+
+def built(folder: Path) -> SimpleNamespace:
+    """What is needed of Sphinx, for pages in a folder."""
+    return SimpleNamespace(outdir=folder, srcdir=ROOT, builder=SimpleNamespace(format="html"))
+
+
+def test_an_earlier_wheel_does_not_outlive_a_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = (f"reluflow-{version}-py3-none-any.whl" for version in ("0.0.9", "0.1.0"))
+
+    def start(stage: Path, output: Path) -> SimpleNamespace:
+        (output / new).touch()
+        return SimpleNamespace(communicate=lambda: ("", None), returncode=0)
+
+    monkeypatch.setattr(downloads, "start", start)
+    (tmp_path / old).touch()
+    offers = downloads.Downloads()
+    offers.begin(built(tmp_path))
+    assert [file.name for file in tmp_path.iterdir()] == [new]
+    assert offers.name() == new
+
+
+def test_the_wheel_carries_rows_and_no_pictures() -> None:
+    file = ROOT / "chapters" / "01_support_vectors.ipynb"
+    bare = json.dumps(downloads._rows_only(file))
+    settled = [row for row in ROWS if row.chapter == file.name]
+    assert bare.count(f'"{RECORD}"') == len(settled) > 0
+    assert "image/png" not in bare
+
+
+def test_the_files_of_claims_have_every_settled_claim(tmp_path: Path) -> None:
+    (tmp_path / "_static").mkdir()
+    board.write(built(tmp_path), None)
+    ids = [row.claim.id for row in ROWS]
+    text = (tmp_path / "_static" / "claims.csv").read_text(encoding="utf-8")
+    assert [line["id"] for line in csv.DictReader(io.StringIO(text))] == ids
+    script = (tmp_path / "_static" / "claims.js").read_text(encoding="utf-8")
+    claims = json.loads(script.removeprefix("const CLAIMS = ").removesuffix(";\n"))
+    assert [claim["id"] for claim in claims] == ids
+    for claim, row in zip(claims, ROWS, strict=True):
+        assert claim["says"] == row.claim.says
+        assert claim["page"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
+
+
+def test_a_build_that_fails_writes_no_files_of_claims(tmp_path: Path) -> None:
+    board.write(built(tmp_path), RuntimeError())
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- The pages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("add", "pages"),
+    [(board.add_scripts, {"search"}), (explorer.add_scripts, {"chapters/explorer"})],
+)
+def test_scripts_are_for_the_page_that_needs_them(add: Callable, pages: set[str]) -> None:
+    asked = []
+    given = {
+        "add_js_file": lambda name, **options: asked.append(name),
+        "add_css_file": asked.append,
+        "config": SimpleNamespace(mathjax_path="mathjax.js"),
+    }
+    got = {}
+    for page in ("search", "chapters/explorer", "chapters/index"):
+        asked.clear()
+        add(SimpleNamespace(**vars(built(ROOT)), **given), page, "", {}, None)
+        got[page] = len(asked)
+    assert {page for page, number in got.items() if number} == pages
+
+
+def documented() -> list[str]:
+    text = (ROOT / "chapters" / "reference.md").read_text(encoding="utf-8")
+    return re.findall(r"auto\w+:: (reluflow\.[\w.]+)", text)
+
+
+def words(lines: list[str]) -> list[str]:
+    """The words of lines, without what sets them in type."""
+    return re.sub(r"[\\*`]", "", " ".join(lines)).split()
+
+
+@pytest.mark.parametrize("name", documented())
+def test_the_reference_has_every_word_of_a_docstring_in_its_place(name: str) -> None:
+    module, _, thing = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), thing)
+    except ModuleNotFoundError:
+        outer, _, cls = module.rpartition(".")
+        found = getattr(getattr(import_module(outer), cls), thing)
+    lines = (inspect.getdoc(found) or "").splitlines()
+    shown = list(lines)
+    front.plain(None, "", name, found, None, shown)
+    assert words(shown) == words(lines)
+
+
+def test_a_column_of_names_is_a_list_whose_lines_go_on() -> None:
+    lines = [
+        "Parameters",
+        "w     (d,) the weight,",
+        "      at its start",
+        "Returns a_b, `x*y` * 2.",
+    ]
+    front.plain(None, "", "", None, None, lines)
+    assert lines == [
+        "", "**Parameters**", "w", "    (d,) the weight,", "    at its start", "",
+        "**Returns** a_b, ``x*y`` \\* 2.",
+    ]  # fmt: skip
+
+
+def test_a_formula_stays_with_the_stop_behind_it() -> None:
+    formula = '<span class="math notranslate">\\(x\\)</span>'
+    for touched in (f"({formula}),", f"({formula}", f"{formula},"):
+        tied = f'<span class="tie">{touched}</span> {formula} or'
+        assert front._TOUCHED.sub(front._tied, f"{touched} {formula} or") == tied
+
+
+@pytest.mark.parametrize(("sizes", "shown"), [((100, 79), 2), ((100, 81), 1), ((200, 1), 1)])
+def test_the_board_tells_the_beginning_of_the_evidence(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, int], shown: int
+) -> None:
+    lines = [letter * size for letter, size in zip("ab", sizes, strict=True)]
+    monkeypatch.setattr(board, "why", lambda row: lines)
+    told = board._why(SimpleNamespace(reading=None, verdict=REFUTED), None)
+    assert [line in told for line in lines] == [True, shown == 2]
+    assert ("…" in told) == (shown == 1)
