@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from reluflow import ledger
 from reluflow.falsify import Statement, falsify
 from reluflow.figures import cut_off
-from reluflow.flows.integrate import log_elapsed, log_steepness
+from reluflow.flows.integrate import integrate, log_elapsed, log_steepness
 from reluflow.geometry.separability import violations
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
@@ -303,8 +304,11 @@ def test_pictures(near_zero: flows.Survey, of_sizes: flows.Survey) -> None:
     assert cut_off(figures.growth(near_zero.found)) == []
 
 
-def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait() -> None:
+def test_a_start_that_leaves_a_datum_unseen_is_said_to_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """From norm 20 the datum (1, 8), which the neuron does not see, waits until e^-400 moves it."""
+    monkeypatch.setattr(flows, "integrate", partial(integrate, max_steps=3000))
     X, y = np.array([[8.0, 1.0], [1.0, 8.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     W0 = np.array([[1.0, -0.2], [-1.0, -1.0]]) / np.hypot(1.0, 0.2)
     start = Start(X, y, W0, np.full(2, np.log(20.0)), np.array([1.0, -1.0]))
