@@ -86,7 +86,10 @@ def test_lengths_that_agree_anyhow_are_left_alone(planted: set[str]) -> None:
 
 def test_the_room_of_a_module_is_where_it_is_spoken_of() -> None:
     found = sorted((mutate.ROOT / "tests").rglob("test_*.py"))
-    for module, room in (("flows/exponential_sums.py", "exponential_sums"), ("falsify/attempt.py", "falsify")):
+    for module, room in (
+        ("flows/exponential_sums.py", "exponential_sums"),
+        ("falsify/attempt.py", "falsify"),
+    ):
         assert mutate.rooms(mutate.PACKAGE / module, found)[0].name == f"test_{room}.py"
 
 

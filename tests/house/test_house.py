@@ -1,0 +1,112 @@
+"""How much there is to read: figures of the library and the tests that may only fall."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reluflow import pages
+from reluflow.ledger import scoreboard
+from reluflow.places import CHAPTERS, LIBRARY
+
+PAPERS = LIBRARY / "papers"
+TESTS = CHAPTERS.parent / "tests"
+SLACK = 0.02  # a bar that is wider than this above its figure is to be lowered
+
+
+def modules(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def lines(folder: Path) -> int:
+    return sum(file.read_text("utf-8").count("\n") for file in modules(folder))
+
+
+def code(folder: Path) -> int:
+    """Lines that are not blank, comment, docstring or import."""
+    return sum(sum(1 for _ in _coded(file.read_text("utf-8"))) for file in modules(folder))
+
+
+def _coded(text: str) -> Iterator[str]:
+    left_out = set[int]()
+    for node in ast.walk(ast.parse(text)):
+        said = node.value if isinstance(node, ast.Expr) else None
+        is_doc = isinstance(said, ast.Constant) and isinstance(said.value, str)
+        if is_doc or isinstance(node, (ast.Import, ast.ImportFrom)):
+            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    for k, line in enumerate(text.splitlines(), 1):
+        if k not in left_out and line.strip() and not line.lstrip().startswith("#"):
+            yield line
+
+
+def test_comments_docstrings_and_imports_are_no_code() -> None:
+    said = ['"""Doc', "", 'string."""', "import os", "", "# why"]
+    coded = ['x = """', 'a"""', "def f():", "    return 1"]
+    text = "\n".join([*said, *coded[:3], '    "one"', coded[3], ""])
+    assert list(_coded(text)) == coded
+
+
+@pytest.mark.parametrize(
+    ("what", "bar"),
+    [
+        ("modules", 147),
+        ("modules of papers", 74),
+        ("lines", 59700),
+        ("lines outside papers", 17050),
+        ("code", 36100),
+        ("code of papers a claim", 78),
+        ("lines of tests", 37000),
+        ("pages", 43),
+    ],
+)
+def test_the_house_does_not_grow(what: str, bar: int) -> None:
+    found = {
+        "modules": lambda: len(modules(LIBRARY)),
+        "modules of papers": lambda: len(modules(PAPERS)),
+        "lines": lambda: lines(LIBRARY),
+        "lines outside papers": lambda: lines(LIBRARY) - lines(PAPERS),
+        "code": lambda: code(LIBRARY),
+        "code of papers a claim": lambda: round(code(PAPERS) / len(scoreboard([CHAPTERS]).rows)),
+        "lines of tests": lambda: lines(TESTS),
+        "pages": lambda: len(pages.in_order(CHAPTERS)),
+    }[what]()
+    assert found <= bar, f"{found} {what}: the bar is {bar}"
+    assert found >= (1.0 - SLACK) * bar, f"{found} {what}: lower the bar, {bar}"
+
+
+def rooms_of(notebook: Path) -> set[str]:
+    """The modules of its paper that a page imports."""
+    found = set[str]()
+    for cell in pages.code_cells(notebook):
+        for node in ast.walk(ast.parse(cell.source)):
+            module = (isinstance(node, ast.ImportFrom) and node.module) or ""
+            if module.startswith("reluflow.papers."):
+                inner = module.split(".")[3:]
+                found |= {inner[0]} if inner else {name.name for name in node.names}
+    return found
+
+
+MORE = {
+    "01_support_vectors/crossings.ipynb": 4, "01_support_vectors/examples.ipynb": 4,
+    "01_support_vectors/norm.ipynb": 4, "02_magnitude_angle/comparison.ipynb": 4,
+    "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/figure_4.ipynb": 4,
+    "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,
+    "03_early_alignment/alignment.ipynb": 4, "03_early_alignment/convergence.ipynb": 4,
+    "03_early_alignment/toys.ipynb": 4, "03_early_alignment.ipynb": 7,
+    "04_orthogonal_separability/cnn.ipynb": 5, "04_orthogonal_separability/limit.ipynb": 5,
+    "04_orthogonal_separability/networks.ipynb": 5, "04_orthogonal_separability.ipynb": 8,
+    "05_margin_maximization/counterexamples.ipynb": 4,
+    "05_margin_maximization/initialisation.ipynb": 4,
+}  # fmt: skip
+"""Pages that stand on more modules than they should; an entry that is too large is lowered."""
+
+
+@pytest.mark.parametrize("page", pages.in_order(CHAPTERS), ids=pages.name)
+def test_a_page_stands_on_few_modules(page: Path) -> None:
+    """Its own, what its chapter shares, its pictures; the main page of a chapter on more."""
+    bar, name = 6 if pages.sections(page) else 3, pages.name(page)
+    found = len(rooms_of(page))
+    assert found <= MORE.get(name, bar)
+    assert name not in MORE or found == MORE[name]
