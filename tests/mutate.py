@@ -110,9 +110,8 @@ class Wider(Operator):
     """A small number, as limits and tolerances are, is ten times what it was."""
 
     def mutation_positions(self, node: NodeOrLeaf) -> Iterator[tuple]:
-        if getattr(node, "type", "") == "number" and re.fullmatch(
-            r"[\d.]+e-\d+|0\.\d+", node.value
-        ):
+        small = r"[\d.]+e-\d+|0\.\d*[1-9]\d*"  # ten times 0.0 is 0.0
+        if getattr(node, "type", "") == "number" and re.fullmatch(small, node.value):
             yield node.start_pos, node.end_pos
 
     def mutate(self, node: NodeOrLeaf, index: int) -> NodeOrLeaf:
