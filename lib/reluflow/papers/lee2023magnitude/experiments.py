@@ -68,7 +68,7 @@ def gap_table(runs: Sequence[Run]) -> pd.DataFrame:
 # --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are
 # trained ------------------------------------------------------------------------------------------
 #
-# The panels are those of Figures 1 and 2 (`settings.py`); a seed draws w* and w_0 afresh. For the
+# The panels are those of Figures 1 and 2 (`runs`); a seed draws w* and w_0 afresh. For the
 # population the shape for all time is known from the start (`flows.phases`); a few starts are
 # followed to the last step as well, to see that it shows by then. On data |w| may turn more often,
 # and every step is looked at.

@@ -51,7 +51,7 @@ class Setting:
 
     layers  m + 1: the vector w and m factors v_1, ..., v_m
     norm    k/k*, the ratio of the start's to the target's standard deviation
-    scale   k*, the standard deviation of an entry of the target (see `scale.py`)
+    scale   k*, the standard deviation of an entry of the target (see `experiments`)
     rate    the learning rate eta
     d, n    entries of a datum, number of data
     steps   number of descent steps
@@ -164,7 +164,7 @@ def _rate(layers: int, d: int) -> float:
 # flow ---------------------------------------------------------------------------------------------
 #
 # All three begin at one (phi_0, |w_0|) and are kept at every step, in the coordinates
-# psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares (`scale.py`
+# psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares (`experiments`
 # says why).
 
 

@@ -59,7 +59,7 @@ from reluflow.papers.min2024early.trajectories import (
 # 0. A neuron a of V_+ that starts beside x_2 is still in S_- at t_1. There its angle to x_2 grows
 # like e^t and its norm falls like e^-t, while a neuron b of V_- along x_2 grows like e^t.
 #
-# No t_2 at all: the two data and the late neuron a of `excluded_direction`, with a second neuron b
+# No t_2 at all: the two data and the late neuron a of `theorem_1`, with a second neuron b
 # of V_+ along x_1. At t_1 a is in S_- and b in S_+, as part 2 asks. But no v_j is negative: f(x_2)
 # >= 0 for ever, so that L >= 1, and it is 0 from the time on at which a is home.
 

@@ -284,7 +284,7 @@ def constants_table(own: Experiment) -> pd.DataFrame:
 def promise(own: Experiment) -> pd.DataFrame:
     """By when all neurons are home, and from which eps: t_1 and (Small) with the maximum of zeta_1
     and zeta_2 as it is printed and with the minimum as the proof needs it, and T_* of
-    `small_scale`; no rows where (A1) does not hold."""
+    `theorem_1`; no rows where (A1) does not hold."""
     columns = ["home by t", "if ln ε is at most"]
     if separation(own.X, own.y) <= 0.0:
         return pd.DataFrame(columns=columns)

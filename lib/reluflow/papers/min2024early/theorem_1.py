@@ -305,7 +305,7 @@ def least_constant() -> float:
 #
 #     F' >= (1 - 2 eta) X_min^2 - F^2,    <z_j, W>' >= (mu - eta) |z_j| |b| N,
 #
-# and the argument of `limit_time` gives t <= (2 / X) arsinh(sin d / (mu - eta)) with X = X_min
+# and the argument above gives t <= (2 / X) arsinh(sin d / (mu - eta)) with X = X_min
 # sqrt(1 - 2 eta). For phi <= mu^(3/2) / 8 we have eta <= 0.134 mu, and that is at most 1.35 t_*.
 #
 # (c) In S_- the angle theta to x_- has theta' >= |x_-| (sin theta - eta), which is at least half of
@@ -644,7 +644,7 @@ def growth_of_the_time() -> list[Evidence]:
     """ea.thm1.t1.scaling: t_* X_min <= 3 log n / sqrt(mu) for all n >= 2 and mu, and data whose
     time grows as mu -> 0.
 
-    Outside the cone of the other label t_* is enough (`limit_time`); inside it, a term is added
+    Outside the cone of the other label t_* is enough (see above); inside it, a term is added
     that only the start's angle and |x_-| >= X_min decide. In the time's order n is not needed, and
     instead of 1 / sqrt(mu) there is log(1 / mu).
     """

@@ -290,7 +290,7 @@ def late_starts(seed: int, count: int) -> Iterator[tuple[Start, float]]:
     Two data in the plane, one of them up to twice as long, with mu from 0.88 to 0.99, and three
     neurons: one so near to the direction that (A2) forbids it that it stays in the wrong cone for
     longer than t_1, and one along either datum. eps is the largest that (Small) allows as printed,
-    or that of `small_scale` if it is less; the time is T_*, at which all neurons are home by it.
+    or that of `theorem_1` if it is less; the time is T_*, at which all neurons are home by it.
     """
     rng = np.random.default_rng(seed)
     for k in range(count):

@@ -312,7 +312,7 @@ def of_every_size(seed: int, count: int) -> Survey:
 # --- (GF) on many data, from any balanced start to a loss of e^-1e6, without a look at each
 # crossing -----------------------------------------------------------------------------------------
 #
-# `long_flow` stops at every boundary that a neuron crosses, thousands of them where data are many.
+# `follow_long` stops at every boundary that a neuron crosses, thousands of them where data are many.
 # Here one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines
 # of up to `WIDTH`, so that a neuron may also slide along a boundary, which data that are not (OS)
 # make it do: as the width goes to 0 such a path tends to one of the solutions of (4).
