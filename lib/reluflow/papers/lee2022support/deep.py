@@ -325,9 +325,6 @@ def trained(found: pd.DataFrame) -> list[Evidence]:
 # come from behind ---------------------------------------------------------------------------------
 
 
-"""Gaps of this size, relative to the sum of the sizes of all terms, are rounding."""
-
-
 def labels_of(found: Passes, Y: ArrayLike) -> tuple[NDArray, ...]:
     """The labels y^(m) (..., n, h_m): o^(m) - delta^(m), and y itself for the last layer
     (Appendix C). `found` are the passes on the labels Y (..., n, h_l)."""

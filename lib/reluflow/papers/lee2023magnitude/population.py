@@ -128,7 +128,6 @@ def recorded_path(
 
 _LINEAR = 1e-12
 """Below it pi - phi and rho follow the flow's linear part, to as many digits."""
-"""Where exp is about to overflow."""
 _TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 12)]
 
 

@@ -164,8 +164,8 @@ def _rate(layers: int, d: int) -> float:
 # flow ---------------------------------------------------------------------------------------------
 #
 # All three begin at one (phi_0, |w_0|) and are kept at every step, in the coordinates
-# psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares (`experiments`
-# says why).
+# psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares; why, the
+# module `experiments` says.
 
 
 PIECE = 10_000

@@ -312,19 +312,17 @@ def of_every_size(seed: int, count: int) -> Survey:
 # --- (GF) on many data, from any balanced start to a loss of e^-1e6, without a look at each
 # crossing -----------------------------------------------------------------------------------------
 #
-# `follow_long` stops at every boundary that a neuron crosses, thousands of them where data are many.
-# Here one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines
+# `follow_long` stops where a neuron crosses a boundary, thousands of times on many data. Here
+# one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines
 # of up to `WIDTH`, so that a neuron may also slide along a boundary, which data that are not (OS)
 # make it do: as the width goes to 0 such a path tends to one of the solutions of (4).
 
 
-"""log(1/loss) at the end."""
 WIDTH = 1e-3
 """Cosines up to this are on a boundary."""
 _HOLDS = 0.05
 """A neuron whose slope at a datum is smaller does not see it: dying ones come to 0 as slowly as
 e^-t."""
-"""log(1/loss) from which the clock is log log(1/loss)."""
 _LONGEST = 1e6
 """The longest time, in units of 1 over the squared length of the shortest datum."""
 MOST = 3.3e10

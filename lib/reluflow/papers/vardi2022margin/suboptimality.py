@@ -745,6 +745,7 @@ def longer_predictor() -> list[Evidence]:
 # --- Remark 4.1: the limit's predictor against the linear programme of Problem (3) ----------------
 
 
+L1_CLOSE = 1e-7
 """The l_1 norms may differ by this share."""
 
 
@@ -856,7 +857,7 @@ def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
     of Problem (3). Where one does, the theorem is silent: how often the norm is least then too."""
     ended = [each for each in found if each.status == "converged"]
     inside = [each for each in ended if each.zeros == 0]
-    least = [abs(each.excess) <= MOVED_COORDINATE_CLOSE for each in inside]
+    least = [abs(each.excess) <= L1_CLOSE for each in inside]
     return [
         note("flows whose limit was found, of all", (len(ended), len(found))),
         fact("limits without a zero coordinate whose ‖β̃‖₁ is the linear programme's", sum(least),
@@ -870,7 +871,7 @@ def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
 def _counted(ended: list[Predicted], kind: str) -> tuple[int, int, int]:
     mine = [each for each in ended if each.kind == kind]
     zero = [each for each in mine if each.zeros > 0]
-    least = sum(abs(each.excess) <= MOVED_COORDINATE_CLOSE for each in zero)
+    least = sum(abs(each.excess) <= L1_CLOSE for each in zero)
     return len(mine) - len(zero), least, len(zero) - least
 
 
