@@ -15,7 +15,7 @@ from reluflow.papers.lee2022support.setting import (
     visited_cells,
 )
 
-LEAVES, RETURNS = datasets.load("example-5.2"), datasets.load("example-5.3")
+RETURNS = datasets.load("example-5.3")
 
 
 def given_events(*events: tuple[str, int]) -> Trajectory:
@@ -33,14 +33,6 @@ def test_reactivations_of_given_events() -> None:
     assert reactivations(often) == 2
     assert deactivated(often) == [0, 2, 0]
     assert deactivated(given_events((on, 1))) == []
-
-
-def test_reactivations_of_the_papers_flows() -> None:
-    start = np.full(3, 1e-4)
-    assert reactivations(affine_flow(RETURNS.X, RETURNS.y, start)) == 1
-    assert reactivations(affine_flow(LEAVES.X, LEAVES.y, start)) == 0
-    linear = affine_flow(LEAVES.X, LEAVES.y, start, activation="linear")
-    assert reactivations(linear) == 1
 
 
 def test_crossings_and_cells_of_a_flow_that_returns() -> None:

@@ -32,33 +32,6 @@ def verdicts(evidence: Sequence[Evidence]) -> list[bool]:
     return [item.holds for item in evidence if item.decides]
 
 
-def test_survey_of_norms() -> None:
-    norms = (1e-3, 1, 100)
-    found = survey_norms(6, 3, 4, 2, norms)
-    assert found.index.tolist() == [1e-3, 1, 100]
-    start, share, excess = arrays(found)
-    assert start.shape == share.shape == excess.shape == (3, 6)
-    # One direction for all norms: the columns are paired.
-    assert np.all(start == start[0])
-    assert np.all(start > 0)
-    for part in (start, share):
-        assert set((part * 4).ravel()) <= {0.0, 1.0, 2.0, 3.0, 4.0}
-    assert np.all(excess >= -1e-12)
-    assert np.all(excess <= 1 + 1e-12)
-    assert np.all(share[0] >= share[2])
-    assert share[2].mean() < share[0].mean()
-    assert found.equals(survey_norms(6, 3, 4, 2, norms))
-    assert not found.equals(survey_norms(6, 4, 4, 2, norms))
-
-
-def test_a_longer_survey_of_norms_begins_alike() -> None:
-    """What a data set's flows give does not depend on the norms tried or on how many follow."""
-    _, short_share, short_excess = arrays(survey_norms(3, 3, 4, 2, (1,)))
-    _, share, excess = arrays(survey_norms(5, 3, 4, 2, (0.1, 1)))
-    assert np.array_equal(short_excess[0], excess[1, :3])
-    assert np.array_equal(short_share[0], share[1, :3])
-
-
 def test_what_a_survey_of_norms_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     flows = []
 
