@@ -655,7 +655,7 @@ def counts(found: Sequence[Case]) -> tuple[NDArray, NDArray]:
 def record(seed: int = 0, count: int = 200) -> None:
     """Write the record; takes four minutes of one core."""
     kept = [asdict(case) for case in cases(seed, count, follows=True)]
-    facts = {"command": "python -m reluflow.papers.phuong2021inductive.broken_separability",
+    facts = {"command": "python -m reluflow.papers.phuong2021inductive.networks",
              "seed": seed, "cases": kept}  # fmt: skip
     file_of("separability").write_text(json.dumps(facts).replace("}, ", "},\n") + "\n", "utf-8")
 
