@@ -7,10 +7,11 @@ misspelt names, wrong types and values out of range before anything is computed.
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
 from typing import Any
 
@@ -149,3 +150,11 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if not parameter.check(value):
         raise InputError(f'parameter "{name}" must be {parameter.rule}, not {value!r}.')
     return value
+
+
+def asked(names: Sequence[str], known: Iterable[str], what: str = "record") -> list[str]:
+    """The names of a command line, or all that are known; the command ends with a sentence that
+    lists them where it does not know one, and before anything is made."""
+    parser = argparse.ArgumentParser(prog=what, usage=f"{what} [NAME ...]")
+    parser.add_argument("NAME", nargs="*", choices=list(known), default=list(known))
+    return parser.parse_args(names).NAME

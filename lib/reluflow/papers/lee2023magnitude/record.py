@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from reluflow import parameters
 from reluflow.flows.stabilised import spectral_radius, stabilised_flow
 from reluflow.networks.dense import DenseLoss, forward, matrices, one_thread
 from reluflow.places import RECORDS as FOLDER
@@ -393,7 +394,7 @@ def file_of(panel: str) -> Path:
 def main(names: list[str]) -> None:
     """Make the records of the panels named, or of both, with seed 0."""
     FOLDER.mkdir(exist_ok=True)
-    for panel in names or PANELS:
+    for panel in parameters.asked(names, PANELS):
         text = json.dumps(record_of(panel, PANELS[panel], 0))
         file_of(panel).write_text(
             text.replace(', "', ',\n"').replace("], [", "],\n[") + "\n", "utf-8"

@@ -12,7 +12,7 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import cache
 from itertools import islice
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from reluflow import images
+from reluflow import images, parameters
 from reluflow.errors import InputError
 from reluflow.networks.dense import one_thread
 from reluflow.papers.min2024early import mnist
@@ -199,10 +199,10 @@ def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value == np.inf else value for name, value in row.items()}
 
 
-def main(names: Iterable[str]) -> None:
+def main(names: Sequence[str]) -> None:
     """Make the records named, or all, with seed 0."""
     mnist.FOLDER.mkdir(exist_ok=True)
-    for name in names or [*FIGURES, *PHASES, "readings"]:
+    for name in parameters.asked(names, [*FIGURES, *PHASES, "readings"]):
         if name in FIGURES:
             facts = record_of(name, FIGURES[name], 0)
         elif name == "readings":

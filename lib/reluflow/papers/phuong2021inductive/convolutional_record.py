@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from reluflow import parameters
 from reluflow.images import Images, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive.setting import (
@@ -475,7 +476,8 @@ def _write(name: str, facts: dict[str, Any]) -> None:
 
 def parsed(name: str) -> tuple[Setting, int]:
     """The setting and the seed that a name stands for."""
-    reading = next(r for r in sorted(READINGS, key=len, reverse=True) if name.startswith(r))
+    known = [r for r in sorted(READINGS, key=len, reverse=True) if name.startswith(r)]
+    (reading,) = known[:1] or parameters.asked([name], [DIGITS, *READINGS])
     rest = [int(part) for part in name.removeprefix(reading).split("-") if part]
     epochs, seed = rest if rest else (READINGS[reading].epochs, 0)
     return replace(READINGS[reading], epochs=epochs), seed

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow import parameters
 from reluflow.approx import approx
 from reluflow.errors import InputError
 from reluflow.networks.dense import one_thread
@@ -532,5 +533,5 @@ def recorded(name: str) -> dict[str, list[Course]]:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or SURVEYS:
+    for each in parameters.asked(sys.argv[1:], SURVEYS):
         record(each)
