@@ -156,5 +156,5 @@ def asked(names: Sequence[str], known: Iterable[str], what: str = "record") -> l
     """The names of a command line, or all that are known; the command ends with a sentence that
     lists them where it does not know one, and before anything is made."""
     parser = argparse.ArgumentParser(prog=what, usage=f"{what} [NAME ...]")
-    parser.add_argument("NAME", nargs="*", choices=list(known), default=list(known))
-    return parser.parse_args(names).NAME
+    parser.add_argument("NAME", nargs="+", choices=list(known))
+    return parser.parse_args(names).NAME if names else list(known)
