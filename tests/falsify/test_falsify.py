@@ -12,7 +12,17 @@ import pytest
 from hypothesis import strategies as st
 from reluflow import falsify as machine
 from reluflow import ledger
-from reluflow.falsify import Report, Statement, falsify, settle, shrink, survey, survived, table
+from reluflow.falsify import (
+    Report,
+    Statement,
+    falsify,
+    settle,
+    shrink,
+    statement,
+    survey,
+    survived,
+    table,
+)
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import cell_bound, enumerate_cells, local_minima, nested_pairs, rank
 from reluflow.instances import (
@@ -57,6 +67,26 @@ def breaks_by_loops(X, y, more: tuple[int, ...], fewer: tuple[int, ...]) -> bool
 def budget(statement: Statement) -> int:
     instance = next(iter(statement.draws.values()))(np.random.default_rng(0))
     return FLOWS if "w0" in instance and "w_gm" in instance else COUNT
+
+
+def test_a_statement_takes_arrays_by_name() -> None:
+    tests = {"x is positive": lambda x: min(x) > 0, "two": lambda item: len(item["x"]) == 2}
+
+    @statement("x is at most 1", floats(), tests, strict=True)
+    def at_most(x, planted=1.0):
+        """The room below 1."""
+        return planted - max(x)
+
+    made = at_most()
+    assert made is at_most()
+    assert at_most.__doc__ == "The room below 1."
+    assert (made.says, made.strict, made.fixed) == ("x is at most 1", True, ())
+    assert made.slack({"x": [0.25, 0.5]}) == 0.5
+    assert made.slack({"x": [0.25, 0.5], "planted": 0.5}) == 0.0
+    assert made.unmet({"x": [0.0, 0.5]}) == "x is positive"
+    assert made.unmet({"x": [0.5]}) == "two"
+    with pytest.raises(KeyError, match="x"):
+        made.slack({"planted": 1.0})
 
 
 # --------------------------------------------------------------------------- planted false claims

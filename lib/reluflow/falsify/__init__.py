@@ -18,7 +18,7 @@ from reluflow.falsify.attempt import (
     survived,
     table,
 )
-from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, given, planted
+from reluflow.falsify.statement import PLANTED, Draw, Instance, Statement, given, planted, statement
 
 __all__ = [
     "PLANTED",
@@ -33,6 +33,7 @@ __all__ = [
     "planted",
     "settle",
     "shrink",
+    "statement",
     "survey",
     "survived",
     "table",

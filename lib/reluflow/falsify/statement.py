@@ -6,7 +6,9 @@ import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import wraps
 from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,34 @@ class Statement:
     def derived(self, instance: Instance) -> Instance:
         """The instance with its dependent arrays computed again."""
         return instance if self.derive is None else self.derive(instance)
+
+
+def statement(
+    says: str,
+    draws: Mapping[str, Draw],
+    hypotheses: Mapping[str, Callable[..., Any]] | None = None,
+    **how: Any,
+) -> Callable[[Callable[..., Any]], Callable[[], Statement]]:
+    """Makes a Statement of the slack below it; `how` are further fields of Statement.
+
+    The slack and the hypotheses take the arrays of an instance by name, an argument with a default
+    where the instance may lack it, or the whole instance as `item`.
+    """
+    tests = {phrase: _by_name(test, bool) for phrase, test in (hypotheses or {}).items()}
+
+    def of(slack: Callable[..., Any]) -> Callable[[], Statement]:
+        made = Statement(says, draws, _by_name(slack, float), tests, **how)
+        return wraps(slack)(lambda: made)
+
+    return of
+
+
+def _by_name(function: Callable[..., Any], kind: type) -> Callable[[Instance], Any]:
+    asked = signature(function).parameters
+    if tuple(asked) == ("item",):
+        return lambda item: kind(function(item))
+    needed = {name for name, one in asked.items() if one.default is Parameter.empty}
+    return lambda item: kind(function(**{k: item[k] for k in asked if k in needed or k in item}))
 
 
 # --- The hypotheses of a claim of our own: printed in the inventory, tested by its statements -----

@@ -242,8 +242,8 @@ def test_hypotheses_end_where_they_say() -> None:
     assert x.dot(moved) == 0
     assert moved.any()
     near = {"X": np.array([[1.0, 0.0], [1.0, 1.0]]), "y": np.ones(2), "a": np.array([1.0, 0.0])}
-    assert cones._is_near({**near, "e": np.array([0.0, -0.7071])})
-    assert not cones._is_near({**near, "e": np.array([0.0, -0.7072])})
+    assert cones._is_near(**{**near, "e": np.array([0.0, -0.7071])})
+    assert not cones._is_near(**{**near, "e": np.array([0.0, -0.7072])})
     X, y = np.array([[1.0, 1.0], [0.0, -1.0], [-3.0, -1.0]]), np.array([1.0, -1.0, -1.0])
     for square, inside in ((0.3076, True), (0.3078, False)):
         across, along = np.sqrt(square), np.sqrt(1.0 - square)
