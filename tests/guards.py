@@ -101,24 +101,26 @@ def long_cells(notebook: NotebookNode) -> list[str]:
 
 
 def code_in_sight(notebook: NotebookNode) -> list[str]:
-    """A cell that only sets up, or only settles claims, whose cards have the source of the check,
-    is folded on the page: by `hide-input` a reader can open it."""
+    """No machinery stands between paragraphs: a cell that only sets up, or settles a claim, whose
+    card has the source of the check, shows no code; one that draws has it folded."""
     return [
-        f"cell {i} only {what}, and is not tagged hide-input"
+        f"cell {i} {what}, and is not tagged {tag}"
         for i, cell in _code(notebook)
-        if (what := _only(cell)) and "hide-input" not in cell.metadata.get("tags", [])
+        for what, tag in [_does(cell)]
+        if tag and not {tag, "hide-cell", "remove-cell"} & set(cell.metadata.get("tags", []))
     ]
 
 
-def _only(cell: NotebookNode) -> str:
-    """What a cell does, if it is nothing that a reader has to see."""
-    if cell.source.startswith(("import ", "from ")):
-        return "" if cell.outputs else "sets up"
-    body = ast.parse(TransformerManager().transform_cell(cell.source)).body
-    calls = [node.value.func for node in body
-             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]  # fmt: skip
+def _does(cell: NotebookNode) -> tuple[str, str]:
+    """What a cell does that a reader need not see, and its tag; two empty words for any other."""
+    if cell.source.startswith(("import ", "from ")) and not cell.outputs:
+        return "only sets up", "remove-input"
+    tree = ast.parse(TransformerManager().transform_cell(cell.source))
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
-    return "settles claims" if len(calls) == len(body) and names == {"settle"} else ""
+    if names & {"settle", "settle_with"}:
+        return "settles a claim", "remove-input"
+    return ("draws", "hide-input") if "show" in names else ("", "")
 
 
 def definitions(notebook: NotebookNode) -> list[str]:

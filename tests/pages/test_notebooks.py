@@ -145,6 +145,10 @@ TOLD = f"fingerprint of fig-1\nfigure {96 / DPI:g} x {64 / DPI:g} in"
 FINGERPRINT = new_output("display_data", {"text/plain": TOLD})
 
 
+PICTURED = (figure(png(96, 64)), FINGERPRINT)
+FOLDED = ("hide-input",)
+
+
 def sealed(notebook: NotebookNode) -> NotebookNode:
     """With the digest that a run would store."""
     notebook.metadata["reluflow"] = {"cells": refresh.cells_digest(notebook)}
@@ -168,7 +172,7 @@ def good() -> NotebookNode:
                     2,
                     new_output("stream", name="stdout", text="2\n"),
                 ),
-                code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT),
+                code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT, tags=FOLDED),
                 code("row", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
                 code("glue('half', 0.5)", 5, glued),
             ],
@@ -249,6 +253,8 @@ PLANTED = [
     ("long_cells", replaced(code("\n".join(["print(2)"] * (SCREEN + 1)), 2))),
     ("code_in_sight", replaced(code("import numpy as np\n\np = 2", 2))),
     ("code_in_sight", replaced(code("claims.settle('sv.thm3.6', [])", 2))),
+    ("code_in_sight", replaced(code("x = 1\nrow = settle(claims, x)", 2, tags=FOLDED))),
+    ("code_in_sight", replaced(code('show(fig, "fig-1", alt="")', 3, *PICTURED), 3)),
     ("definitions", replaced(code("def f():\n    pass", 2))),
     ("definitions", replaced(code("%matplotlib inline\nif x:\n    class A:\n        pass", 2))),
     ("claims_left_open", replaced(code("row", 4, shown("not-applicable")), 4)),
@@ -260,8 +266,11 @@ PLANTED = [
     ("figures_without_fingerprint", pictured(figure("aGk="), FINGERPRINT)),
     ("figures_without_fingerprint", pictured(figure(png(96, 65)), FINGERPRINT)),
     ("figures_without_fingerprint", pictured(figure(png(96, 64), "fig-2"), FINGERPRINT)),
-    ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3), 3)),
-    ("hidden_outputs", replaced(code('if False:\n    show(fig, "fig-1", alt="")', 3), 3)),
+    ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3, tags=FOLDED), 3)),
+    (
+        "hidden_outputs",
+        replaced(code('if False:\n    show(fig, "fig-1", alt="")', 3, tags=FOLDED), 3),
+    ),
     ("glued_for_nothing", replaced(new_markdown_cell("It is 0.5."), 0)),
     ("glued_for_nothing", replaced(new_markdown_cell("```{glue:} third\n```"), 0)),
     ("edited_by_hand", edited(0, "It is not {glue:text}`half`.")),
@@ -315,9 +324,9 @@ def test_what_only_looks_like_a_path_is_let_pass(text: str) -> None:
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small notebook, refreshed."""
     path = tmp_path_factory.mktemp("fresh") / "small.ipynb"
-    folded = {"tags": ["hide-input"]}
+    unseen = {"tags": ["remove-input"]}
     cells = [
-        new_code_cell("import numpy as np", metadata=folded),
+        new_code_cell("import numpy as np", metadata=unseen),
         new_code_cell("print(np.arange(3))\n1 + 1"),
     ]
     nbformat.write(new_notebook(cells=cells), path)

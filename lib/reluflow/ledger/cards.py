@@ -20,11 +20,12 @@ from reluflow.ledger.evidence import SIGNS, Evidence, printed
 from reluflow.ledger.rows import (
     CITED,
     EXACT,
-    EXHAUSTED,
-    NOT_REPRODUCED,
+    PROVED,
     PROVED_HERE,
+    PROVED_WITH_CITATION,
     REFUTED,
     REPRODUCED,
+    SURVIVED,
     WITH_READING,
     Counterexample,
     Row,
@@ -240,90 +241,6 @@ def _in_type(words: str) -> str:
     for pattern, replacement in _TYPE:
         html = pattern.sub(replacement, html)
     return html
-
-
-# --- The one number of a claim that its folded card shows: that on which the verdict hangs --------
-
-
-_PRINTED = re.compile(r"\bprinted (\d+(?:\.\d+)?)$")
-
-
-def decisive(row: Row) -> tuple[str, str]:
-    """The number, and what it is of; two empty texts for a claim without evidence.
-
-    Where the claim fails it is the first number that breaks it, the counterexample's before all
-    others. Where it holds it is the smallest survey, if there is one, or the finding that comes
-    first, or the measured value that is nearest to its limit.
-    """
-    case = row.counterexample
-    failed = [*(case.breaks if case else ()), *row.evidence]
-    if failed := [item for item in failed if item.decides and not item.holds]:
-        if row.verdict == NOT_REPRODUCED and (beside := _beside_what_is_printed(row, failed[0])):
-            return beside
-        return _shown(next(filter(_has_number, failed), failed[0]), [])
-    items = [item for item in row.evidence if item.decides and item.what != THE_SAME]
-    surveys = [item for item in items if SURVEY.fullmatch(item.what)]
-    if surveys:
-        number, what = _shown(min(surveys, key=lambda item: item.tried), [])
-        if len(surveys) == 1:
-            return number, what
-        return f"{number} or more", f"{what}, in each of {len(surveys)} surveys"
-    if not items:
-        return "", ""
-    tight = min(items, key=_room)
-    if items[0].tried or isinstance(items[0].value, str):
-        tight = items[0]
-    elif _room(tight) >= 1:  # nothing was measured: then that nothing was found, or else the first
-        numbers = list(filter(_has_number, items)) or items
-        tight = next((item for item in numbers if item.value == 0), numbers[0])
-    return _shown(tight, items)
-
-
-def _beside_what_is_printed(row: Row, failed: Evidence) -> tuple[str, str] | None:
-    """What appeared nearest to the number that the paper prints."""
-    printed = _PRINTED.search(failed.what)
-    appeared = [item for item in row.instead if isinstance(item.value, int | float)]
-    if not (printed and appeared):
-        return None
-    near = min(appeared, key=lambda item: abs(item.value - float(printed[1])))
-    return f"{value_in_words(near)}, printed {printed[1]}", near.what
-
-
-def _shown(item: Evidence, among: Sequence[Evidence]) -> tuple[str, str]:
-    """The number of one piece of evidence, what it is of, and how many others have this number."""
-    if SURVEY.fullmatch(item.what):
-        return _number(item), "instances break it"
-    if not _has_number(item):
-        return (
-            "",
-            item.what if item.value and item.holds else f"{item.what}: {value_in_words(item)}",
-        )
-    same = {other.what for other in among if _number(other) == _number(item)} - {item.what}
-    more = f", and {len(same)} more like it" if same else ""
-    return _number(item), f"{item.what}{more}"
-
-
-def _number(item: Evidence) -> str:
-    value, asked = value_in_words(item), in_words(item.limit)
-    if item.tried:
-        return f"{value} of {item.tried}"
-    if item.clipped or (item.op == "==" and item.holds):
-        return value
-    sign = "" if item.op == "==" else f"{SIGNS[item.op]} "
-    return f"{value} {sign}{asked}" if item.holds else f"{value}, not {sign}{asked}"
-
-
-def _has_number(item: Evidence) -> bool:
-    """Whether there is more to show than yes or no."""
-    return not isinstance(item.value, bool)
-
-
-def _room(item: Evidence) -> float:
-    """How far a measured value is from its limit, as a part of the larger of the two; 1 for what
-    has no such distance."""
-    if item.op == "==" or item.clipped or not item.value:
-        return 1.0
-    return float(abs(item.value - item.limit) / max(abs(item.value), abs(item.limit)))
 
 
 # --- Which counterexamples are one neuron in the plane, and the link that shows them in the
@@ -574,7 +491,7 @@ def page_card(row: Row, checks: Sequence[Address], page: str, proof: Proof | Non
     """
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
-        f'<span class="where">{typeset(row.claim.at)}</span>{_in_short(row)}</span>'
+        f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
         f'<div class="says">{mathematics(row.claim.full)}</div></summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
@@ -614,17 +531,19 @@ def counterexample(case: Counterexample) -> str:
     )
 
 
-def _in_short(row: Row) -> str:
-    """The folded line after the place: the decisive number, what it is of, and how the claim is
-    known, where it is by more than what was computed, and the verdict does not say so."""
-    number, what = decisive(row)
-    how = row.known[0].how if row.known else ""
-    told = row.claim.given is not None or how not in (PROVED_HERE, CITED, EXHAUSTED, EXACT)
-    known = "" if told else how
-    shown = {"number": number, "of": what, "how": known}
-    return "".join(
-        f' <span class="{name}">{typeset(words)}</span>' for name, words in shown.items() if words
-    )
+def _how(row: Row) -> str:
+    """How the claim is known, in one word or two, where the verdict does not say so."""
+    if not row.known or row.counterexample or row.verdict in (PROVED, PROVED_WITH_CITATION):
+        return ""
+    tried = [item.tried for item in row.evidence if item.tried]
+    words = {
+        PROVED_HERE: "proved",
+        CITED: "proved with a citation",
+        EXACT: "exact",
+        SURVIVED: f"survived {min(tried, default=0)}",
+    }
+    how = row.known[0].how
+    return f' <span class="how">{words.get(how, how)}</span>'
 
 
 def _lines(evidence: Sequence[Evidence]) -> str:
