@@ -35,6 +35,7 @@ from reluflow.ledger.__main__ import main
 from reluflow.ledger.evidence import as_instance, from_json, printed, recorded, sentence, to_json
 from reluflow.ledger.inventory import Claim, Limit, claims_by_id, held, load_inventories
 from reluflow.ledger.rows import COLOURS, RECORD, Ledger, Row, mathematics, row_from_record
+from reluflow.ledger.scoreboard import FALLEN, alike, link
 from reluflow.places import CHAPTERS
 
 PRINTED = next(iter(claims_by_id(load_inventories())["sv.ex5.1.a"].limits))
@@ -617,9 +618,9 @@ def test_links_start_at_the_page_that_shows_them(tmp_path: Path) -> None:
         "06_six": ("../05_five.html", "../05_five/tables.html", "../05_five/balance.html"),
     }
     for folder, places in expected.items():
-        links = _Words(ledger.findings(ledger.scoreboard(tmp_path, folder), {}).html).links
-        by_claim = {link.split("#")[1]: link.split("#")[0] for link in links}
-        found = [by_claim[row.claim.anchor] for row in (rows[0], rows[1], rows[3])]
+        board = ledger.scoreboard(tmp_path, folder)
+        by_claim = {row.claim.id: _Words(link(row, folder)).links[0] for row in board.rows}
+        found = [by_claim[row.claim.id].split("#")[0] for row in (rows[0], rows[1], rows[3])]
         assert tuple(found) == places
 
 
@@ -633,7 +634,7 @@ def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.Monk
     ids = [row.claim.id for row in board.rows]
     assert ids == [id for id in claims.claims if id in ids]
     assert set(ids) == {row.claim.id for row in rows[1:]} | {"sv.lem3.2"}
-    links = _Words(ledger.findings(board, {}).html).links
+    links = [_Words(link(row)).links[0] for row in board.rows]
     assert "#claim-sv-lem3-2" in links
     assert "05_five/tables.html#claim-sv-thm4-3" in links
     other = ledger.open("lee2023magnitude")
@@ -643,41 +644,15 @@ def test_a_chapter_sums_up_its_sections(tmp_path: Path, monkeypatch: pytest.Monk
         ledger.summary(claims, "05_five")
 
 
-def test_what_a_chapter_finds(tmp_path: Path) -> None:
-    """What falls comes first, each with a sentence, and every claim is linked and counted."""
-    chapter_with_sections(tmp_path, settled())
-    board = ledger.scoreboard(tmp_path)
-    told = {"sv.thm4.3": "Only for $x > 0$."}
-    found = ledger.findings(board, told)
-    words = _Words(found.html)
-    assert r"Only for \(x > 0\)." in words.words
-    assert READING.taken not in words.words  # what holds with a reading is one line of links
-    fell = next(row.claim.says for row in board.rows if row.claim.id == "sv.fig1")
-    assert f"  Claimed: {fell}" in found.text.splitlines()
-    assert words.links == [
-        "05_five/tables.html#claim-sv-thm4-3",
-        "05_five/balance.html#claim-sv-fig1",
-        "05_five/tables.html#claim-sv-prop4-4",
-        "05_five.html#claim-sv-ex5-1-a",
-    ]
-    assert found.text.splitlines()[:2] == [
-        "sv.thm4.3 | Theorem 4.3, eqs (7)-(8) | refuted", "  Only for $x > 0$.",
-    ]  # fmt: skip
-    assert found.text.endswith("reproduced as stated: sv.ex5.1.a")
-    with pytest.raises(LedgerError, match=r"no claim 'sv.thm4.33' in the inventory"):
-        ledger.findings(board, {"sv.thm4.33": "A slip."})
-
-
-def test_claims_with_one_sentence_stand_together(tmp_path: Path) -> None:
+def test_claims_with_one_sentence_stand_together() -> None:
     claims = ledger.open("lee2022support")
     for id in ("sv.thm4.3", "sv.thm3.6", "sv.lem4.5"):
         claims.settle(id, [FAILS], counterexample=CASE)
-    claims.settle("sv.prop4.4", [HOLDS], reading=READING)
-    told = dict.fromkeys(["sv.thm4.3", "sv.thm3.6", "sv.prop4.4"], "Only for some.")
-    lines = ledger.findings(ledger.summary(claims), told).text.splitlines()
-    heads = [line.split(" | ")[0] for line in lines if not line.startswith("  ")]
-    held = "reproduced-with-reading as its card says: sv.prop4.4"
-    assert heads == ["sv.thm3.6, sv.thm4.3", "sv.lem4.5", held]
+    told = dict.fromkeys(["sv.thm4.3", "sv.thm3.6"], "Only for some.")
+    found = alike(ledger.summary(claims), told, FALLEN)
+    ids = {what: [row.claim.id for row in rows] for (_, what), rows in found.items()}
+    assert ids.pop("Only for some.") == ["sv.thm3.6", "sv.thm4.3"]
+    assert list(ids.values()) == [["sv.lem4.5"]]
 
 
 def test_the_bar_counts_every_claim(tmp_path: Path) -> None:
@@ -974,8 +949,6 @@ def test_a_chapter_sums_up_its_own_claims_in_the_order_of_the_inventory() -> Non
     assert counts["refuted"] == ["1", "0", "1"]
     paper = next(i for i in load_inventories() if i.paper == "lee2022support" and not i.ours)
     assert counts["open"][0] == str(len(paper.claims) - 2)
-    # Its rows are on the same page.
-    assert "#claim-sv-thm3-6" in _Words(ledger.findings(board, {}).html).links
 
 
 # The inventory

@@ -19,7 +19,7 @@ from reluflow.ledger.rows import (
     with_this_seed,
 )
 from reluflow.ledger.rows import open_ledger as open
-from reluflow.ledger.scoreboard import Scoreboard, findings, read, scoreboard, summary, verdict_bar
+from reluflow.ledger.scoreboard import Scoreboard, read, scoreboard, summary, verdict_bar
 
 __all__ = [
     "Counterexample",
@@ -37,7 +37,6 @@ __all__ = [
     "exact",
     "exhausted",
     "fact",
-    "findings",
     "note",
     "open",
     "proved",

@@ -23,13 +23,10 @@ from reluflow.ledger.rows import (
     PLAIN,
     RECORD,
     REFUTED,
-    REPRODUCED,
     VERDICTS,
-    WITH_READING,
     Ledger,
     Row,
     badge,
-    mathematics,
     row_from_record,
 )
 from reluflow.places import CHAPTERS, INSTEAD
@@ -318,11 +315,9 @@ def _entry(entry: Mapping[str, Any], id: str) -> Instead:
     return Instead(entry["instead"], cause, weight)
 
 
-# --- What a chapter finds, for the head of its page: how many of each verdict, and what falls -----
+# --- What a chapter finds: how many of each verdict, and what falls -----------------------------
 
 
-_FEW = 5
-"""So many places in the paper are named in one line."""
 FALLEN = (REFUTED, NOT_REPRODUCED)
 
 
@@ -351,33 +346,6 @@ def _in_order(given: Counter[str]) -> list[str]:
 def _counted(given: Counter[str], what: str, name: Callable[[str], str]) -> str:
     listed = ", ".join(f"{given[verdict]} {name(verdict)}" for verdict in _in_order(given))
     return f"{given.total()} {what}: {listed}"
-
-
-def findings(board: Scoreboard, told: Mapping[str, str]) -> View:
-    """The claims of a board that fall, each linked to its card, with what is true instead, those
-    with one sentence together; after them the names of those that hold, with a reading or without.
-
-    Parameters: `told`, the claim's id -> one sentence, mathematics between dollars. A claim without
-    one shows what it says. Raises `LedgerError` for an id that no inventory of
-    the board has.
-    """
-    known = {claim.id for inventory in board.inventories for claim in inventory.claims}
-    if strangers := sorted(told.keys() - known):
-        raise LedgerError(f"no claim {strangers[0]!r} in the inventory")
-    cells, lines = [["claim", "where", "verdict"]], []
-    for (verdict, what), rows in alike(board, told, FALLEN).items():
-        places = list(dict.fromkeys(row.claim.at for row in rows))
-        where = ", ".join(places) if len(places) <= _FEW else f"{len(places)} places"
-        links = ", ".join(link(row, board.folder) for row in rows)
-        cells += [[links, escape(where), badge(verdict)], [mathematics(what)]]
-        names = ", ".join(row.claim.id for row in rows)
-        lines.append(f"{names} | {where} | {verdict}\n  {what}")
-    for verdict, words in ((WITH_READING, "as its card says"), (REPRODUCED, "as stated")):
-        if held := [row for row in board.rows if row.verdict == verdict]:
-            names = ", ".join(link(row, board.folder) for row in held)
-            cells += [[f"{badge(verdict)} {words}: {names}"]]
-            lines.append(f"{verdict} {words}: {', '.join(row.claim.id for row in held)}")
-    return View(html_table(cells), "\n".join(lines))
 
 
 def alike(

@@ -24,6 +24,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", front.plain)
     app.connect("build-finished", offers.end)
     app.add_directive("first-picture", front.FirstPicture)
+    app.add_directive("how-known", front.HowKnown)
     app.add_role("count", front.count)
     app.add_role("bar", front.bar)
     app.add_role("legend", front.legend)

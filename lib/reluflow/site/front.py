@@ -17,12 +17,22 @@ from html import escape
 from typing import Any
 
 from docutils import nodes
+from docutils.parsers.rst import Directive
 from docutils.parsers.rst.directives.images import Image
 from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
-from reluflow.ledger.rows import COLOURS, OPEN, REFUTED, VERDICTS, badge
-from reluflow.ledger.scoreboard import WEIGHTS, causes
+from reluflow.ledger.rows import (
+    COLOURS,
+    OPEN,
+    OUT_OF_REACH,
+    REFUTED,
+    VERDICTS,
+    WAYS,
+    badge,
+    mathematics,
+)
+from reluflow.ledger.scoreboard import WEIGHTS, causes, html_table, link
 from reluflow.papers.lee2022support.examples import study
 from reluflow.papers.lee2022support.figures import surprise
 from reluflow.site.book import board, told
@@ -179,6 +189,56 @@ class FirstPicture(Image):
         surprise(study("example-5.1", None, 0.005, 0).main).savefig(drawn, format="png")
         self.arguments = [f"data:image/png;base64,{base64.b64encode(drawn.getvalue()).decode()}"]
         return super().run()
+
+
+# --- How the claims are known: the ledger's rows counted, and what was chosen after seeing --------
+
+
+class HowKnown(Directive):
+    """Directive: `ways` counts the claims of each paper by how they are known, `after` lists the
+    limits that were chosen after seeing, `absent` the claims that no verdict settles."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The table or the list as HTML."""
+        made = {"ways": _ways, "after": _after, "absent": _absent}
+        if (what := self.arguments[0]) not in made:
+            raise self.error(f"how-known: {what!r} is none of {', '.join(made)}")
+        return [nodes.raw(text=made[what](), format="html")]
+
+
+def _ways() -> str:
+    """A line for each paper, one for our own claims, and their sum."""
+    counts: dict[str, Counter[str]] = {}
+    labels = {each.paper: each.label for each in board().inventories if not each.ours}
+    for row in board().rows:
+        group = "our own claims" if ".ours." in row.claim.id else labels[row.claim.paper]
+        counts.setdefault(group, Counter()).update(way.how for way in row.known[:1])
+    ordered = {label: counts[label] for label in [*labels.values(), "our own claims"]}
+    ordered["all"] = sum(counts.values(), Counter())
+    ways = [way for way in WAYS if ordered["all"][way]]
+    lines = [["", *ways, "all"]]
+    lines += [[n, *(str(c[w]) for w in ways), str(c.total())] for n, c in ordered.items()]
+    return html_table([[escape(cell) for cell in line] for line in lines], numbers=True)
+
+
+def _after() -> str:
+    items = [
+        f"<li>{link(row, 'chapters')}: {mathematics(limit.after)}</li>"
+        for row in board().rows
+        for limit in row.claim.limits.values()
+        if limit.after
+    ]
+    return f"<ul>{''.join(items)}</ul>"
+
+
+def _absent() -> str:
+    settled = {row.claim.id: row for row in board().rows}
+    claims = (claim for each in board().inventories for claim in each.claims)
+    missing = [claim.id for claim in claims if claim.id not in settled]
+    missing += [id for id, row in settled.items() if row.verdict == OUT_OF_REACH]
+    return f"<p>Claims of the inventory without a verdict: {', '.join(missing) or 'none'}.</p>"
 
 
 def _in_order(given: Counter[str]) -> list[tuple[str, int]]:

@@ -287,6 +287,32 @@ def two_times(
 
 
 @in_house_style
+def points(
+    network: Network, X: ArrayLike, thetas: ArrayLike, titles: Sequence[str], words: Sequence[str]
+) -> Figure:
+    """The data X (n, 2) and the vectors u_j of the parameters thetas (k, p), a panel for each, with
+    a title and with a word for each neuron (k h,), in the panels' order."""
+    X, thetas = np.asarray(X, float), np.asarray(thetas, float)
+    fig, axes = panels(1, len(thetas), height=3.3, titles=titles)
+    top, said = 1.15 * np.abs(vectors(network, thetas)).max(), iter(words)
+    for ax, theta in zip(axes, thetas, strict=True):
+        ax.set(xlim=(-2.2, 2.2), ylim=(-0.45, top), aspect="equal", xticks=[], yticks=[])
+        ax.spines[["left", "bottom"]].set_visible(False)
+        ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0.5)
+        for i, x in enumerate(X):
+            ax.plot(*x, "o", ms=7, color=datum_colour(i), mec="white", zorder=5)
+            halo_text(ax, x + np.array([0.0, 0.3]), datum_name(i), color=datum_colour(i))
+        for j, (u, word) in enumerate(zip(vectors(network, theta), said, strict=False)):
+            colour = NEURONS[j % len(NEURONS)]
+            ax.annotate("", u, (0.0, 0.0), zorder=4,
+                        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2,
+                                    "shrinkA": 0, "shrinkB": 0, "mutation_scale": 12})  # fmt: skip
+            place = [1.3, 0.8 * u[1]] if u[1] > 1.0 else [-1.25, 1.2]
+            halo_text(ax, np.array(place), word, color=colour, fontsize=9)
+    return fig
+
+
+@in_house_style
 def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str]) -> Figure:
     """The first layer's weights w_j along flows in the plane, a panel for each of the paths
     (m, k, p), with an arrow at its last point and a dot at its first.
