@@ -20,6 +20,7 @@ from reluflow.ledger.evidence import SIGNS, Evidence, printed
 from reluflow.ledger.rows import (
     CITED,
     EXACT,
+    NOT_REPRODUCED,
     PROVED,
     PROVED_HERE,
     PROVED_WITH_CITATION,
@@ -581,41 +582,56 @@ def _foot(row: Row, page: str) -> str:
     )
 
 
-# --- What a paper prints that does not hold, short enough to send to its authors ------------------
+# --- What a paper prints that does not hold, as a letter to its authors ---------------------------
+
+
+CHECKS = CHAPTERS / "errata" / "checks"
+"""For each refuted claim a program that needs nothing of ours."""
 
 
 def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:
-    """The errata of the paper of a board as HTML: what stands, the paper's setting, so that the
-    page can be read alone, then what falls, the heaviest first and claims of one cause together,
-    each with what is true instead and a counterexample, and a line for each claim with a reading.
+    """The errata of the paper of a board as HTML, short enough to be sent: what stands; a table of
+    what is false, the heaviest first and claims of one cause together, each with a counterexample
+    in a sentence, a check to download and what is true instead; misprints; what did not come out
+    again; folded, the claims with a reading, and the paper's setting, so that the page can be read
+    alone.
 
     Parameters: `board` of one paper; `told`, as `reluflow.ledger.instead` reads it.
     """
     theirs = tuple(row for row in board.rows if ".ours." not in row.claim.id)
     board = Scoreboard(board.inventories, theirs, board.folder)
     sentences = {id: each.sentence for id, each in told.items()}
-    groups = alike(board, sentences, (*FALLEN, WITH_READING))
-    fallen, read = [], []
-    for (verdict, what), rows in groups.items():
-        if verdict == WITH_READING:
-            read.append(f"<li>{_places(rows, board.folder)}: {mathematics(what)}</li>")
-        else:
-            fallen.append((verdict, what, rows))
-    found = causes(told, (row.claim.id for _, _, rows in fallen for row in rows))
+    kinds: dict[str, list[Group]] = {
+        "false": [],
+        "misprint": [],
+        NOT_REPRODUCED: [],
+        WITH_READING: [],
+    }
+    for (verdict, what), rows in alike(board, sentences, (*FALLEN, WITH_READING)).items():
+        entry = told.get(rows[0].claim.id)
+        slip = "misprint" if entry and entry.weight == "misprint" else "false"
+        kinds[slip if verdict == REFUTED else verdict].append((what, rows, entry))
+    false = kinds["false"]
+    found = causes(told, (row.claim.id for _, rows, _ in false for row in rows))
     order, weights = list(found), list(WEIGHTS)
 
-    def rank(rows: Sequence[Row]) -> tuple[int, int]:
-        cause = told[rows[0].claim.id].cause if rows[0].claim.id in told else ""
+    def rank(group: Group) -> tuple[int, int]:
+        cause = group[2].cause if group[2] else ""
         return (weights.index(found[cause]), order.index(cause)) if cause else (len(weights), 0)
 
-    parts, last = [], -1
-    for verdict, what, rows in sorted(fallen, key=lambda each: rank(each[2])):
-        if (heaviest := rank(rows)[0]) != last and heaviest < len(weights):
-            parts.append(f'<p class="weight">{_sentence(WEIGHTS[weights[heaviest]])}</p>')
-        parts.append(_erratum(verdict, what, rows, board.folder))
-        last = heaviest
-    readings = f"<p><em>Holds under one reading only:</em></p><ul>{''.join(read)}</ul>"
-    return _stands(board, told) + _setting(board) + "".join(parts) + (readings if read else "")
+    false.sort(key=rank)
+    return (
+        _stands(board, told)
+        + _table(false, board.folder)
+        + _list("Misprints", kinds["misprint"], board.folder)
+        + _list("Tried as printed, and not seen again", kinds[NOT_REPRODUCED], board.folder)
+        + _folded("Holds under one reading only", _items(kinds[WITH_READING], board.folder, False))
+        + _folded("The words that these statements use", _setting(board))
+    )
+
+
+Group = tuple[str, list[Row], Instead | None]
+"""What is true instead, the claims that fall by it, and the entry of `data/instead`."""
 
 
 def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
@@ -629,11 +645,68 @@ def _stands(board: Scoreboard, told: Mapping[str, Instead]) -> str:
         for at, rows in places.items()
     )
     others = sum(row.claim.kind != "theorem" for row in held)
-    more = f"<p>{others} more, of figures, examples, tables and the text, do, too.</p>"
+    more = f", and {others} statements of figures, examples, tables and the text"
     return (
-        f'<section class="stands"><p><strong>What stands as printed:</strong> {named}.</p>'
-        f"{more if others else ''}<p>{in_short(board, told)}</p></section>"
+        f'<section class="stands"><p><strong>Stands as printed:</strong> {named}'
+        f"{more if others else ''}.</p><p>{in_short(board, told)}</p></section>"
     )
+
+
+def _table(groups: Sequence[Group], folder: str) -> str:
+    """A line for each error: where it stands, what is printed and an instance, what is true."""
+    lines = "".join(_erratum(group, folder) for group in groups)
+    head = "<tr><th>where</th><th>printed, and a counterexample</th><th>true instead</th></tr>"
+    return f'<table class="errata"><thead>{head}</thead><tbody>{lines}</tbody></table>'
+
+
+def _erratum(group: Group, folder: str) -> str:
+    what, rows, entry = group
+    weight = f"<p>{escape(WEIGHTS[entry.weight])}</p>" if entry else ""
+    shows = f"<p><em>Counterexample:</em> {mathematics(entry.shows)}</p>" if entry else ""
+    return (
+        f'<tr class="erratum"><td><strong>{_places(rows, folder)}</strong>{weight}'
+        f"{_checks(rows)}</td><td>{_says(rows)}{shows}</td><td>{mathematics(what)}</td></tr>"
+    )
+
+
+def _says(rows: Sequence[Row]) -> str:
+    taken = dict.fromkeys(row.reading.taken for row in rows if row.reading)
+    return "".join(
+        [f"<p>{mathematics(row.claim.says)}</p>" for row in rows]
+        + [f"<p><em>Read as:</em> {mathematics(text)}</p>" for text in taken]
+    )
+
+
+def _checks(rows: Sequence[Row]) -> str:
+    """The ways to the programs, beside the page, that check these claims without the library."""
+    files = [f"{row.claim.id}.py" for row in rows]
+    ways = [f'<a href="checks/{f}">{f}</a>' for f in files if (CHECKS / f).is_file()]
+    return f'<p class="check">check it: {", ".join(ways)}</p>' if ways else ""
+
+
+def _list(title: str, groups: Sequence[Group], folder: str) -> str:
+    if not groups:
+        return ""
+    return f'<p class="weight">{title}</p>{_items(groups, folder, True)}'
+
+
+def _items(groups: Sequence[Group], folder: str, says: bool) -> str:
+    items = []
+    for what, rows, entry in groups:
+        printed = f" {_says(rows)}" if says else ""
+        shows = f" {mathematics(entry.shows)}" if entry and says and entry.shows else ""
+        true = f"<em>Instead:</em> {mathematics(what)}" if says else mathematics(what)
+        check = _checks(rows) if says else ""
+        items.append(
+            f"<li><strong>{_places(rows, folder)}.</strong>{printed}{shows} {true}{check}</li>"
+        )
+    return f"<ul>{''.join(items)}</ul>" if items else ""
+
+
+def _folded(title: str, inside: str) -> str:
+    if not inside:
+        return ""
+    return f'<details class="more"><summary>{title}</summary>{inside}</details>'
 
 
 def _setting(board: Scoreboard) -> str:
@@ -643,29 +716,6 @@ def _setting(board: Scoreboard) -> str:
     return f'<section class="setting">{parts}</section>'
 
 
-def _erratum(verdict: str, what: str, rows: Sequence[Row], folder: str) -> str:
-    """One error: where it stands, what is said there, what is true instead, and an instance."""
-    says = "".join(f"<p><em>Claimed:</em> {mathematics(row.claim.says)}</p>" for row in rows)
-    says += "".join(
-        f"<p><em>Read as:</em> {mathematics(text)}</p>"
-        for text in dict.fromkeys(row.reading.taken for row in rows if row.reading)
-    )
-    case = next((row.counterexample for row in rows if row.counterexample), None)
-    return (
-        f'<section class="erratum"><p><strong>{_places(rows, folder)}</strong> {badge(verdict)}</p>'
-        f"<div class='says'>{says}</div><p><em>Instead:</em> {mathematics(what)}</p>"
-        f"{counterexample(case) if case else ''}</section>"
-    )
-
-
 def _places(rows: Sequence[Row], folder: str) -> str:
     """Where the claims stand in the paper, each linked to its card."""
-    return "; ".join(_place(row, folder) for row in rows)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}:"
-
-
-def _place(row: Row, folder: str) -> str:
-    return f"{escape(row.claim.at)} ({link(row, folder)})"
+    return "; ".join(f"{escape(row.claim.at)} ({link(row, folder)})" for row in rows)

@@ -256,11 +256,13 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Instead:
-    """What is true instead of a claim, why the claim falls, and how much falls with it."""
+    """What is true instead of a claim, why the claim falls, how much falls with it, and what the
+    counterexample of a refuted one shows, in a sentence."""
 
     sentence: str
     cause: str
     weight: str
+    shows: str = ""
 
 
 def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
@@ -312,7 +314,7 @@ def _entry(entry: Mapping[str, Any], id: str) -> Instead:
         raise LedgerError(f"what is true instead of {id} needs a 'cause'")
     if weight not in WEIGHTS:
         raise LedgerError(f"{id}: weight {weight!r} is none of {', '.join(WEIGHTS)}")
-    return Instead(entry["instead"], cause, weight)
+    return Instead(entry["instead"], cause, weight, entry.get("shows", ""))
 
 
 # --- What a chapter finds: how many of each verdict, and what falls -----------------------------

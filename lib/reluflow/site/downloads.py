@@ -21,6 +21,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from reluflow import pages
+from reluflow.ledger.cards import CHECKS
 from reluflow.ledger.rows import RECORD
 from reluflow.places import BIBLIOGRAPHY, BOOK, CARRIED, CHAPTERS, LIBRARY
 
@@ -87,8 +88,11 @@ class Downloads:
             self._building = start(Path(self._stage.name), self._output)
 
     def end(self, app: Sphinx, error: Exception | None) -> None:
-        """Wait for the wheel, also where no page offers it."""
+        """Wait for the wheel, also where no page offers it, and lay the errata's checks beside
+        their pages."""
         self.name()
+        if self._building:
+            shutil.copytree(CHECKS, self._output / "chapters/errata/checks", dirs_exist_ok=True)
 
     def name(self) -> str:
         """The wheel's file name, once it is built; an ExtensionError where it could not be."""
