@@ -58,7 +58,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("code", 36100),
         ("code of papers a claim", 78),
         ("lines of tests", 35249),
-        ("pages", 43),
+        ("pages", 38),
     ],
 )
 def test_the_house_does_not_grow(what: str, bar: int) -> None:
@@ -91,14 +91,16 @@ def rooms_of(notebook: Path) -> set[str]:
 MORE = {
     "01_support_vectors/crossings.ipynb": 4, "01_support_vectors/examples.ipynb": 4,
     "01_support_vectors/norm.ipynb": 4, "02_magnitude_angle/comparison.ipynb": 4,
-    "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/figure_4.ipynb": 4,
+    "02_magnitude_angle/descent.ipynb": 5, "02_magnitude_angle/figures_3_and_4.ipynb": 5,
     "02_magnitude_angle/laws.ipynb": 4, "02_magnitude_angle/layers.ipynb": 4,
     "03_early_alignment/alignment.ipynb": 4, "03_early_alignment/convergence.ipynb": 4,
     "03_early_alignment/toys.ipynb": 4, "03_early_alignment.ipynb": 7,
     "04_orthogonal_separability/cnn.ipynb": 5, "04_orthogonal_separability/limit.ipynb": 5,
     "04_orthogonal_separability/networks.ipynb": 5, "04_orthogonal_separability.ipynb": 8,
     "05_margin_maximization/counterexamples.ipynb": 4,
-    "05_margin_maximization/initialisation.ipynb": 4,
+    "05_margin_maximization/suboptimality.ipynb": 5,
+    "01_support_vectors/linear.ipynb": 4, "01_support_vectors/starts.ipynb": 4,
+    "02_magnitude_angle/rates.ipynb": 5,
 }  # fmt: skip
 """Pages that stand on more modules than they should; an entry that is too large is lowered."""
 

@@ -20,7 +20,7 @@ CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 PAGES = [CONTENTS["root"], *files(CONTENTS["chapters"]), "search", "genindex"]
 # Both have contents, formulas, figures, code and cards; cards are folded in the first.
 SAMPLE = "chapters/05_margin_maximization/counterexamples.html"
-SHORT = "chapters/05_margin_maximization/initialisation.html"
+SHORT = "chapters/05_margin_maximization/balance.html"
 
 
 @pytest.mark.parametrize("name", PAGES)

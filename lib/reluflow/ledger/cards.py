@@ -363,7 +363,7 @@ class Address:
 @dataclass(frozen=True)
 class Proof:
     """The place of a proof: the `label` of the anchor, such as `proof-sv-thm4-7`, the `page`, such
-    as `01_support_vectors/plane.ipynb`, and the paragraph or list that `opens` it."""
+    as `01_support_vectors/starts.ipynb`, and the paragraph or list that `opens` it."""
 
     label: str
     page: str

@@ -227,7 +227,7 @@ def _after() -> str:
     items = [
         f"<li>{link(row, 'chapters')}: {mathematics(limit.after)}</li>"
         for row in board().rows
-        for limit in row.claim.limits.values()
+        for limit in (row.claim.limits or {}).values()
         if limit.after
     ]
     return f"<ul>{''.join(items)}</ul>"
