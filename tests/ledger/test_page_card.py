@@ -181,6 +181,14 @@ def test_a_refuted_card_is_open_on_its_counterexample() -> None:
     assert 'href="scoreboard.html"' in html
 
 
+def test_a_refuted_card_has_the_check_that_stands_alone() -> None:
+    claim = replace(CLAIM, id="sv.thm3.6")
+    html = page_card(Row(claim, REFUTED, counterexample=CASE), [], "chapters/01_x/y")
+    assert 'href="../errata/checks/sv.thm3.6.py"' in html
+    assert "Theorem 3.6 fails." in html
+    assert "errata/checks" not in page_card(Row(claim, REPRODUCED), [], PAGE)
+
+
 def test_reading_and_source_are_on_the_card() -> None:
     reading = Reading("the sum <of> losses", "the mean: slower")
     address = Address("xx.thm1", "f", ROOT / "tests" / "ledger" / "test_page_card.py", 1, 3)

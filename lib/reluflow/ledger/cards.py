@@ -481,6 +481,8 @@ def _listed_words(evidence: Sequence[Evidence]) -> list[str]:
 # running a notebook; its style is in _static/book.css.
 
 
+CHECKS = CHAPTERS / "errata" / "checks"
+"""For each refuted claim a program that needs nothing of ours."""
 SCOREBOARD = "chapters/scoreboard.html"
 
 
@@ -508,7 +510,7 @@ def page_card(row: Row, checks: Sequence[Address], page: str, proof: Proof | Non
     parts += [f"<p><em>How it is known:</em> {ways}{way}</p>"] if ways else []
     small = small_print(row.all_evidence)
     parts += [f'<p class="small">{typeset(small)}</p>'] if small else []
-    parts += [_source(checks, row.claim.id)]
+    parts += [_source(checks, row.claim.id), _alone(row, page)]
     state = " open" if row.verdict == REFUTED else ""
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
@@ -566,6 +568,19 @@ def _source(checks: Sequence[Address], id: str) -> str:
     )
 
 
+def _alone(row: Row, page: str) -> str:
+    """The program that checks a refuted claim without the library, folded, with a link to it."""
+    file = CHECKS / f"{row.claim.id}.py"
+    if row.verdict != REFUTED or not file.is_file():
+        return ""
+    way = posixpath.relpath(f"chapters/errata/checks/{file.name}", posixpath.dirname(page) or ".")
+    return (
+        "<details class='source'><summary>a check that needs nothing of ours</summary>"
+        f'<p><a href="{way}">{file.name}</a></p><pre>{escape(file.read_text("utf-8"))}</pre>'
+        "</details>"
+    )
+
+
 def _to(proof: Proof, page: str) -> str:
     """The way from a page to a proof; docutils writes the ids of anchors in small letters."""
     there = posixpath.join("chapters", proof.page.removesuffix(".ipynb") + ".html")
@@ -583,10 +598,6 @@ def _foot(row: Row, page: str) -> str:
 
 
 # --- What a paper prints that does not hold, as a letter to its authors ---------------------------
-
-
-CHECKS = CHAPTERS / "errata" / "checks"
-"""For each refuted claim a program that needs nothing of ours."""
 
 
 def errata(board: Scoreboard, told: Mapping[str, Instead]) -> str:

@@ -1,0 +1,59 @@
+"""Min, Mallada, Vidal, Early Neuron Alignment in Two-layer ReLU Networks with Small Initialization
+(arXiv 2307.12851v2), the constants in the proof of Theorem 1, part 1. With zeta = max(zeta_1,
+zeta_2) and m_2 = min(zeta, xi) the proof has t_1 = 16 log n / (m_2 sqrt(mu) X_min): by then every
+neuron with v_j > 0 is to be in S_+ (active on exactly the positive data) or dead. Two data and one
+neuron break it, which starts at an angle of 2e-7 from x_-, the centre of the wrong cone. The
+maximum does not see that angle; the proof needs the minimum. Theorem 1 with its O() stands.
+"""
+
+from fractions import Fraction as F
+from math import atan, atan2, exp, log, pi, sqrt, tan
+
+
+def check(sentence, true):
+    print("yes:" if true else "NO: ", sentence)
+    if not true:
+        raise SystemExit("The counterexample does not do what is said of it.")
+
+
+X1, X2 = (F(1), F(0)), (F(-12, 13), F(5, 13))  # labels 1 and -1
+inner = X1[0] * X2[0] + X1[1] * X2[1]
+check(
+    "both data have length 1, so X_min = X_max = 1",
+    X2[0] ** 2 + X2[1] ** 2 == 1 == X1[0] ** 2 + X1[1] ** 2,
+)
+check("(A1): mu = <y_1 x_1, y_2 x_2> = 12/13 > 0", -inner == F(12, 13))
+# The sums of the data of a label are x_1 and x_2. zeta_1: a w within the angle arcsin(mu) of x_1 is
+# in S_+, for it takes that angle to come to the line orthogonal to x_2; likewise for x_2: zeta_1 =
+# mu^2. xi is the least squared sine between the cone of x_1, -x_2 and a w in neither S_+ nor S_-,
+# again mu^2, by the same lines. zeta_2 is the squared sine of the start's angle, about 4e-14. So
+# max(zeta_1, zeta_2) = mu^2, and
+mu = 12 / 13
+m_2 = mu**2
+t_1 = 16 * log(2) / (m_2 * sqrt(mu))
+h, n, log_eps = 1, 2, -200.0  # one neuron, v = |w| = exp(-200)
+check("(Init), (A2): balanced, and not along x_2", 2 * atan(1e-7) > 0)
+small = log(min(m_2, mu) * sqrt(mu) / (4 * n))
+check("(Small), eq (28), first part", log_eps <= small)
+check("(Small), eq (28), second part", log_eps <= -64 * n * log(n) / (m_2 * sqrt(mu)))
+check("t_1 is at most T = log(1/eps) / (4 n X_max) = 25", t_1 <= -log_eps / (4 * n * h))
+# While t <= 25 we have |w|, v <= exp(-200 + 2t), so outputs are below exp(-300), and the loss pulls
+# at each datum with exp(-y f) = 1 up to exp(-299). While x_2 alone is active dw/dt = -v x_2: the
+# angle psi between w and x_2 grows by dpsi/dt = sin psi (v = |w| stays), so tan(psi / 2) = 1e-7
+# exp(t), up to a factor 1 + exp(-290).
+turn = atan2(
+    5, 12
+)  # x_2 lies at the angle pi - turn from x_1, so w becomes active on x_1 at pi/2 - turn from x_2
+check(
+    "x_1 is inactive at the start, x_2 active: the neuron is in S_-, not in S_+, not dead",
+    tan((pi / 2 - turn) / 2) > 1e-7,
+)
+angle = 2 * atan(1e-7 * exp(t_1))  # from x_2 at the time t_1
+print(f"at t_1 = {t_1:.2f} it is {angle:.3f} from x_2; x_1 begins at {pi / 2 - turn:.3f}")
+check(
+    "so at t_1 it is still active on x_2 alone, by far more than the error",
+    2 * angle < pi / 2 - turn,
+)
+print(
+    "So the constant of the proof is too small. With the minimum of zeta_1 and zeta_2 it is right."
+)
