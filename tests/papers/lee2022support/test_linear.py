@@ -11,7 +11,7 @@ from reluflow import exact
 from reluflow.falsify import falsify
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import Evidence
-from reluflow.papers.lee2022support import hyperplanes, linear
+from reluflow.papers.lee2022support import linear
 from reluflow.papers.lee2022support.setting import integrate
 
 RING = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
@@ -104,10 +104,10 @@ def test_coordinates_in_the_plane_keep_products_and_signs() -> None:
 
 def test_zeros_by_isolation_agree_with_sturm() -> None:
     touching = exact.ExponentialEquation((1, -4), (2, 1), -4)  # (u - 2)^2
-    assert touching.zeros() == hyperplanes.zeros_by_isolation(touching) == 1
+    assert touching.zeros() == linear.zeros_by_isolation(touching) == 1
     both = exact.ExponentialEquation((1, 1), (1, -1), Fraction(5, 2))  # u + 1/u = 5/2
-    assert both.zeros() == hyperplanes.zeros_by_isolation(both) == 2
-    assert holding(hyperplanes.zeros_counted(7, 15)) == [True, True]
+    assert both.zeros() == linear.zeros_by_isolation(both) == 2
+    assert holding(linear.zeros_counted(7, 15)) == [True, True]
 
 
 def test_alternation_agrees_with_all_choices_of_values() -> None:
@@ -123,7 +123,7 @@ def test_alternation_agrees_with_all_choices_of_values() -> None:
         }
         slow[None] = max(slow.values())
         for first, depth in slow.items():
-            found = hyperplanes.alternation(f, k, first)
+            found = linear.alternation(f, k, first)
             assert found == depth if depth > 0.0 else found <= 0.0
 
 
@@ -132,25 +132,25 @@ def test_rounding_is_no_crossing() -> None:
     # two of its points contains it: v.w(t) - c is nothing but rounding.
     line = {"X": np.array([[2.0, 3.0], [1.0, 0.0], [2.0, 0.0]]), "y": np.array([5.0, 1.0, 2.0]),
             "w0": np.zeros(2), "places": np.array([0.2, 0.7]), "free": np.ones(3)}  # fmt: skip
-    flow = hyperplanes.spectrum(line["X"], line["y"], line["w0"])
-    v, c = hyperplanes.through(flow.at(np.array([0.01, 1.0])))
+    flow = linear.spectrum(line["X"], line["y"], line["w0"])
+    v, c = linear.through(flow.at(np.array([0.01, 1.0])))
     f = flow.at(flow.times(300)) @ v - c
     assert 0.0 < np.abs(f).max() <= flow.rounding(v, c) < 1e-13
-    statement = hyperplanes.crossings_bound(2, True)
+    statement = linear.crossings_bound(2, True)
     assert np.isnan(statement.slack(line))
     assert not statement.broken_by(line)
     # One sign change less than the limit is found all the same, on a flow that is bent.
     bent = {**line, "y": np.array([5.0, 1.0, 6.0])}
-    assert hyperplanes.crossings_bound(2, True, most=1).broken_by(bent)
+    assert linear.crossings_bound(2, True, most=1).broken_by(bent)
     assert not statement.broken_by(bent)
 
 
 def test_alternation_is_asked_of_what_has_a_sign() -> None:
     f = np.array([1.0, -0.25, 0.5, -1e-3, 1.0])
-    assert hyperplanes.share_of_alternation(f, 1e-2, 3) == 0.25
-    assert hyperplanes.share_of_alternation(f, 1e-2, 4) <= 0.0
-    assert hyperplanes.share_of_alternation(f, 1e-4, 5) == 1e-3
-    assert np.isnan(hyperplanes.share_of_alternation(f, 1.0, 2))
+    assert linear.share_of_alternation(f, 1e-2, 3) == 0.25
+    assert linear.share_of_alternation(f, 1e-2, 4) <= 0.0
+    assert linear.share_of_alternation(f, 1e-4, 5) == 1e-3
+    assert np.isnan(linear.share_of_alternation(f, 1.0, 2))
 
 
 def test_spectrum_is_the_linear_flow() -> None:
@@ -158,7 +158,7 @@ def test_spectrum_is_the_linear_flow() -> None:
     X, y, w0 = rng.uniform(size=(4, 3)), rng.uniform(size=4), rng.normal(size=3)
     t = np.array([0.0, 0.3, 2.0, 50.0])
     assert np.allclose(
-        hyperplanes.spectrum(X, y, w0).at(t), affine_flow(X, y, w0, "linear").at(t), atol=1e-9
+        linear.spectrum(X, y, w0).at(t), affine_flow(X, y, w0, "linear").at(t), atol=1e-9
     )
 
 

@@ -13,7 +13,7 @@ import sympy
 import torch
 from reluflow.figures import fingerprint_of
 from reluflow.flows.stabilised import stabilised_flow
-from reluflow.papers.lee2023magnitude import figure_3, figure_4, figures, record
+from reluflow.papers.lee2023magnitude import figures, figures_3_and_4, record
 from reluflow.papers.lee2023magnitude.population import pull, recorded_path
 from reluflow.papers.lee2023magnitude.setting import magnitude_bounds, two_layer_magnitude_bounds
 
@@ -119,7 +119,7 @@ def test_the_curvature_is_the_hessians():
         columns.append((problem.descent_direction(w - e) - problem.descent_direction(w + e)) / 2e-6)
     largest = float(np.abs(np.linalg.eigvalsh(torch.stack(columns).numpy())).max())
     assert problem.curvature(w) == pytest.approx(largest, rel=0.1)
-    found = figure_4.overshoots(TINY, 1, 1, n=TINY.n)
+    found = figures_3_and_4.overshoots(TINY, 1, 1, n=TINY.n)
     assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)
 
 
@@ -136,20 +136,20 @@ def test_arrivals():
 
 
 def test_fates():
-    assert figure_4.fate(run_with([1, 1], losses=[2, 1])) == "loss falls"
-    assert figure_4.fate(run_with([1, 1, 1], losses=[2, 3, 1])) == "loss rises"
-    assert figure_4.fate(run_with([1, 1e9], losses=[2, 1])) == "diverges"
-    assert figure_4.fate(run_with([1, 1], losses=[2, math.nan])) == "diverges"
-    table = figure_4.fates(0, n=60)
+    assert figures_3_and_4.fate(run_with([1, 1], losses=[2, 1])) == "loss falls"
+    assert figures_3_and_4.fate(run_with([1, 1, 1], losses=[2, 3, 1])) == "loss rises"
+    assert figures_3_and_4.fate(run_with([1, 1e9], losses=[2, 1])) == "diverges"
+    assert figures_3_and_4.fate(run_with([1, 1], losses=[2, math.nan])) == "diverges"
+    table = figures_3_and_4.fates(0, n=60)
     assert table.loc["(b) k a variance", "descent"] == "diverges"
     assert table.loc["(b) loss a sum over the data", "descent"] == "diverges"
 
 
 def test_overshoots_tell_stable_steps_from_unstable_ones():
-    calm = figure_4.overshoots(replace(TINY, step=1e-4), 0, 3, n=30)
+    calm = figures_3_and_4.overshoots(replace(TINY, step=1e-4), 0, 3, n=30)
     assert (calm.unstable < 2.0).all()
     assert not calm.jumped.any()
-    wild = figure_4.overshoots(record.LARGE, 0, 2, n=100)
+    wild = figures_3_and_4.overshoots(record.LARGE, 0, 2, n=100)
     assert (wild.unstable > 2.0).all()
     assert wild.jumped.all()
 
@@ -158,8 +158,8 @@ def test_overshoots_tell_stable_steps_from_unstable_ones():
 
 
 def test_restarted_bounds_start_at_the_path():
-    setting = figure_3.restart_setting(2, 1.0, 0, n=60, d=8)
-    panel = figure_3.restart_run(setting)
+    setting = figures_3_and_4.restart_setting(2, 1.0, 0, n=60, d=8)
+    panel = figures_3_and_4.restart_run(setting)
     for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
         v, phi = panel.v[at], panel.path.phi[at]
         assert low[0] == pytest.approx(v)
@@ -172,7 +172,7 @@ def test_restarted_bounds_start_at_the_path():
 
 def test_population_restarts_have_a_rising_least_and_nested_bounds():
     for layers in (1, 2):
-        panel = figure_3.tightening(layers, 1.0, 0, 1)[0]
+        panel = figures_3_and_4.tightening(layers, 1.0, 0, 1)[0]
         v, points = panel.v, panel.points
         assert panel.turn == int(np.argmin(v))
         assert points[0] < panel.turn < points[-1]
@@ -201,29 +201,31 @@ def made_path(v, phi, target=1.0):
 
 
 def test_a_path_that_is_no_descent_leaves_its_bounds():
-    setting = replace(figure_3.restart_setting(1, 1.0, 0), rate=0.1)
+    setting = replace(figures_3_and_4.restart_setting(1, 1.0, 0), rate=0.1)
     v = np.linspace(1.0, 3.0, 30)
-    panel = figure_3.restarted(setting, made_path(v, np.full(30, 2.0)), (0, 10))
+    panel = figures_3_and_4.restarted(setting, made_path(v, np.full(30, 2.0)), (0, 10))
     assert panel.breaches.max() > 1.0
     assert panel.inside > 0.1
     assert not panel.falls_and_rises
     dip = np.concatenate([np.linspace(1.0, 0.5, 15), np.linspace(0.5, 1.0, 15)])
-    assert figure_3.restarted(setting, made_path(dip, np.full(30, 2.0)), (0,)).falls_and_rises
+    assert figures_3_and_4.restarted(
+        setting, made_path(dip, np.full(30, 2.0)), (0,)
+    ).falls_and_rises
 
 
 def test_the_published_settings_of_figure_3():
     for layers, steps, rate in ((1, 30000, 0.0006), (2, 2000, 0.0001)):
-        setting = figure_3.restart_setting(layers, 1.0, 7)
+        setting = figures_3_and_4.restart_setting(layers, 1.0, 7)
         assert (setting.steps, setting.rate, setting.scale) == (steps, rate, 1.2)
         assert (setting.n, setting.d, setting.seed) == (10000, 100, 7)
-    assert figure_3.POINTS == {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
+    assert figures_3_and_4.POINTS == {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
 
 
 def test_the_bend_by_symbols():
     u, level = sympy.symbols("u level", positive=True)
     for m in range(4):
         f = -(u**m) * (u ** (m + 1) - level ** (m + 1)) / 2
-        at = {level: 1.3, u: max(figure_3.inflection(1.3, m), 1e-12)}
+        at = {level: 1.3, u: max(figures_3_and_4.inflection(1.3, m), 1e-12)}
         slope = float(sympy.diff(f, u).subs(at))
         assert slope == pytest.approx(-0.5 if m == 0 else 0.0, abs=1e-9)
 
@@ -242,11 +244,11 @@ def test_the_bend_by_the_printed_bounds():
 
 
 def test_a_wrong_bend_is_found(monkeypatch):
-    good = figure_3.survey_bounds(0, 30)
+    good = figures_3_and_4.survey_bounds(0, 30)
     assert (good.bent.sum(), good.looked.sum() > 100) == (0, True)
     assert 0 < good.between.sum() <= good.convex.sum() < 30
-    monkeypatch.setattr(figure_3, "inflection", lambda level, m: 0.9 * level)
-    assert figure_3.survey_bounds(0, 30).bent.sum() > 0
+    monkeypatch.setattr(figures_3_and_4, "inflection", lambda level, m: 0.9 * level)
+    assert figures_3_and_4.survey_bounds(0, 30).bent.sum() > 0
 
 
 # Evidence and figures
@@ -258,37 +260,37 @@ def fails(evidence):
 
 @pytest.fixture(scope="module")
 def third():
-    drawn = [figure_3.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
-    small = [figure_3.tightening(layers, 0.1, 0, 1)[0] for layers in (1, 2)]
+    drawn = [figures_3_and_4.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
+    small = [figures_3_and_4.tightening(layers, 0.1, 0, 1)[0] for layers in (1, 2)]
     return drawn, small
 
 
 def test_figure_3_can_fail(third):
     drawn, small = third
     many = [*drawn] * 3  # two starts are too few to tell a tendency from a coin
-    assert not fails(figure_3.bounds_restarted(drawn, many, small))
-    (told,) = fails(figure_3.bounds_restarted(drawn, drawn, small))
+    assert not fails(figures_3_and_4.bounds_restarted(drawn, many, small))
+    (told,) = fails(figures_3_and_4.bounds_restarted(drawn, drawn, small))
     assert "lower end of the interval" in told
-    assert fails(figure_3.bounds_restarted([small[0], drawn[1]], many, small))
-    assert fails(figure_3.bounds_restarted(drawn, small, small))
+    assert fails(figures_3_and_4.bounds_restarted([small[0], drawn[1]], many, small))
+    assert fails(figures_3_and_4.bounds_restarted(drawn, small, small))
     swapped = replace(drawn[0], bounds=drawn[0].bounds[:1] * 1 + drawn[0].bounds[1:][::-1])
     with pytest.raises(ValueError, match="broadcast"):
         _ = swapped.inside
     loose = tuple((low - 2.0 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
     looser = replace(drawn[1], bounds=loose)
-    assert fails(figure_3.bounds_restarted([drawn[0], looser], many, small))
+    assert fails(figures_3_and_4.bounds_restarted([drawn[0], looser], many, small))
 
 
 def test_sides(third):
     panel = third[0][1]
-    assert figure_3.sides(panel) == (4, 4)
+    assert figures_3_and_4.sides(panel) == (4, 4)
     mirrored = tuple(
         (2 * panel.v[at:] - high, 2 * panel.v[at:] - low)
         for at, (low, high) in zip(panel.points, panel.bounds, strict=True)
     )
     turned = replace(panel, bounds=mirrored)
-    assert figure_3.sides(turned)[0] == 0
-    found = figure_3.bounds_restarted(third[0], [turned] * 6, third[1])
+    assert figures_3_and_4.sides(turned)[0] == 0
+    found = figures_3_and_4.bounds_restarted(third[0], [turned] * 6, third[1])
     assert any("nearer one at first, lower end" in told for told in fails(found))
 
 
@@ -296,9 +298,9 @@ def test_a_survey_of_bends_can_fail():
     good = pd.DataFrame(
         {"bent": [0, 0], "looked": [5, 5], "convex": [True, True], "between": [True, False]}
     )
-    assert not fails(figure_3.bent_bounds(good))
+    assert not fails(figures_3_and_4.bent_bounds(good))
     for wrong in ({"bent": [0, 1]}, {"looked": 0}, {"convex": False}):
-        assert fails(figure_3.bent_bounds(good.assign(**wrong)))
+        assert fails(figures_3_and_4.bent_bounds(good.assign(**wrong)))
 
 
 def test_a_run_that_diverges_says_so():
@@ -310,7 +312,7 @@ def test_a_run_that_diverges_says_so():
 
 def test_a_first_fall_is_the_flows():
     setting = replace(TINY, start=0.05, n_steps=5, plain=0)
-    found = figure_4.falls_first(setting, 3, 30, n=40)
+    found = figures_3_and_4.falls_first(setting, 3, 30, n=40)
     problems = [record.DeepProblem(replace(setting, n=40), 3 + k) for k in range(30)]
     plain = [record.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
     assert found.tolist() == [bool(v[1] < v[0]) for v in plain]

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow import figures
 from reluflow.falsify import falsify, survived
-from reluflow.papers.lee2023magnitude import figure_3, laws, rates
 from reluflow.papers.lee2023magnitude import figures as figures_page
+from reluflow.papers.lee2023magnitude import figures_3_and_4, laws, rates
 from reluflow.papers.lee2023magnitude.laws import angle_rate, magnitude_rate, vector_rate
 from reluflow.papers.lee2023magnitude.population import (
     FALLING,
@@ -205,9 +205,9 @@ def test_monotone_at_large_depth_is_refuted() -> None:
 def test_the_conjecture_and_the_remark_on_convexity_are_refuted() -> None:
     assert [what.split(":")[0] for what in failing(rates.conjecture(0, 40))] == ["one layer"]
     rates.near_the_teacher().check()
-    bends = figure_3.bends()
+    bends = figures_3_and_4.bends()
     assert len(failing(bends)) == 3
-    figure_3.concave_bounds().check()
+    figures_3_and_4.concave_bounds().check()
     level, ours = next(i.value for i in bends if "that level" in i.what)
     assert level == pytest.approx(ours, abs=1e-3)
 

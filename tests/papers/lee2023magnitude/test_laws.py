@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reluflow import figures
 from reluflow.errors import InputError
 from reluflow.falsify import falsify
-from reluflow.papers.lee2023magnitude import chains, laws, signs
+from reluflow.papers.lee2023magnitude import chains, laws, rates
 from reluflow.papers.lee2023magnitude import figures as figures_page
 
 RNG = np.random.default_rng
@@ -306,7 +306,7 @@ def test_negative_target_silences_at_the_time_of_the_quadrature():
     for v, w in (((2.0, 1.0), 3.0), ((2.0, 4.0, 0.5), 1.5), ((0.9, 0.8), 1.0)):
         path = chains.chain_flow(chains.chain_gradient([[1.0]], [-1.0]), [w], v, 50.0)
         assert path.factor == 1 + int(np.argmin(v))
-        assert path.zero == pytest.approx(signs.reached_zero_at(v, w, 1.0, 1.0), rel=1e-5)
+        assert path.zero == pytest.approx(rates.reached_zero_at(v, w, 1.0, 1.0), rel=1e-5)
         squares = np.column_stack([path.v, path.w]) ** 2
         assert squares - squares[:, :1] == pytest.approx(
             np.tile(squares[0] - squares[0, 0], (len(squares), 1)), abs=1e-5
@@ -320,7 +320,7 @@ def test_negative_target_silences_at_the_time_of_the_quadrature():
             w - h * residual * plain[0] * plain[1],
         )
         steps += 1
-    assert h * steps == pytest.approx(signs.reached_zero_at([2.0, 1.0], 3.0, 1.0, 1.0), rel=1e-3)
+    assert h * steps == pytest.approx(rates.reached_zero_at([2.0, 1.0], 3.0, 1.0, 1.0), rel=1e-3)
 
 
 def test_slow_decay_is_no_zero():
@@ -334,7 +334,7 @@ def test_slow_decay_is_no_zero():
     tied = chains.chain_population_gradient([1.0], -1.0)
     tie = chains.chain_flow(tied, [3.0], [2.0, 1.0, 1.0], 20.0)
     assert tie.keeps_signs
-    assert signs.reached_zero_at([2.0, 1.0, 1.0], 3.0, 1.0, 1.0) == math.inf
+    assert rates.reached_zero_at([2.0, 1.0, 1.0], 3.0, 1.0, 1.0) == math.inf
 
 
 def test_positive_target_and_silent_starts():
@@ -367,7 +367,7 @@ def test_a_start_that_should_be_silent_moves_downhill():
 
 
 def test_the_statements_notice_a_sign_that_changes():
-    statement = signs.positive_target()
+    statement = rates.positive_target()
     item = {"X": np.ones((1, 1)), "w0": np.array([3.0]), "v0": np.array([2.0, 1.0]),
             "target": np.ones(1), "factors": np.ones(1)}  # fmt: skip
     assert not statement.broken_by(item)
@@ -404,8 +404,8 @@ def test_the_smallest_law_with_several_minimisers():
 
 def test_readings_say_what_was_checked():
     assert "only pair" in laws.at_opposite().others
-    assert "v_2 = 0 at t = " in signs.positive().others
-    assert "dv_2/dt = 1" in signs.positive().others
+    assert "v_2 = 0 at t = " in rates.positive().others
+    assert "dv_2/dt = 1" in rates.positive().others
 
 
 class Enlarged:
@@ -445,7 +445,7 @@ def test_sector_moments_are_compared_both_ways(name, wrong, what, off, monkeypat
         (laws.minimiser_of_finite_laws, 9),
         (laws.minimiser_of_densities, 10),
         (laws.tails, 20),
-        (signs.flows_and_descents, 10),
+        (rates.flows_and_descents, 10),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
@@ -458,7 +458,7 @@ def test_measurements_hold(build, count):
     [
         (laws.concentration(), 200),
         (laws.half_concentration(), 200),
-        (signs.positive_target(), 10),
+        (rates.positive_target(), 10),
     ],
     ids=lambda x: getattr(x, "says", ""),
 )
@@ -492,7 +492,7 @@ def test_figures_show_what_they_say():
     assert figures.cut_off(fig) == []
     text = figures.fingerprint_of(fig)
     assert "line of global minima" in text
-    left, right = signs.sign_paths()
+    left, right = rates.sign_paths()
     assert left.factor == 2
     assert right.keeps_signs
     fig = figures_page.factor_signs(left, right)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from reluflow.papers.lee2023magnitude import figure_4
+from reluflow.papers.lee2023magnitude import figures_3_and_4
 from reluflow.papers.lee2023magnitude import record as record_page
 
 TINY = record_page.DeepSetting(
@@ -127,33 +127,35 @@ def starts(count=40):
 
 def test_panel_a_can_fail(full):
     a, wide = full["a"], full["a-teacher-0.4"]
-    assert not fails(figure_4.small_start(a, wide, MANY))
-    assert len(fails(figure_4.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
+    assert not fails(figures_3_and_4.small_start(a, wide, MANY))
+    assert len(fails(figures_3_and_4.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
     turned = scaled(a, a.run.norms[::-1])
-    assert len(fails(figure_4.small_start(turned, wide, MANY))) == 2  # and it comes out otherwise
+    assert (
+        len(fails(figures_3_and_4.small_start(turned, wide, MANY))) == 2
+    )  # and it comes out otherwise
     forged = a.run.norms.copy()
     forged[5] *= 1.0 + 1e-6
-    assert len(fails(figure_4.small_start(scaled(a, forged), wide, MANY))) == 1
+    assert len(fails(figures_3_and_4.small_start(scaled(a, forged), wide, MANY))) == 1
 
 
 def test_panel_b_can_fail(full):
     b = full["b"]
-    assert not fails(figure_4.large_start(b, starts()))
-    assert len(fails(figure_4.large_start(altered(b, falls=29999), starts()))) == 1
-    assert len(fails(figure_4.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 2
+    assert not fails(figures_3_and_4.large_start(b, starts()))
+    assert len(fails(figures_3_and_4.large_start(altered(b, falls=29999), starts()))) == 1
+    assert len(fails(figures_3_and_4.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 2
 
 
 def test_convergence_and_speed_can_come_out_either_way(full):
     a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    moving = fails(figure_4.converges(a, wide, b))
+    moving = fails(figures_3_and_4.converges(a, wide, b))
     assert len(moving) == 1
-    assert "of (a) still" in figure_4.still_moving(moving)
+    assert "of (a) still" in figures_3_and_4.still_moving(moving)
     late = scaled(b, np.linspace(b.run.norms[0], b.run.norms[-1], len(b.run.steps)))
-    moving = fails(figure_4.converges(a, wide, late))
-    assert "of (a) and (b) still" in figure_4.still_moving(moving)
-    assert not fails(figure_4.converges(b, wide, b))
-    assert not fails(figure_4.slower(a, b))
-    assert len(fails(figure_4.slower(b, a))) == 2
+    moving = fails(figures_3_and_4.converges(a, wide, late))
+    assert "of (a) and (b) still" in figures_3_and_4.still_moving(moving)
+    assert not fails(figures_3_and_4.converges(b, wide, b))
+    assert not fails(figures_3_and_4.slower(a, b))
+    assert len(fails(figures_3_and_4.slower(b, a))) == 2
     # The reading says of the loss that in steps the small start is the faster one.
     level = max(record.run.losses[-1] for record in (a, b))
     assert a.first_below(level) < b.first_below(level)
@@ -176,7 +178,7 @@ def test_shares_and_levels():
 
 def test_the_numbers_of_the_text(full):
     a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    numbers = figure_4.recorded_numbers(a, wide, b)
+    numbers = figures_3_and_4.recorded_numbers(a, wide, b)
     norms = a.run.norms[:, 0]
     assert numbers["fig4_a_growth"] == f"{norms[-1] / norms[0]:.3f}"
     assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][record_page.FIRST]["rises"] == 100000

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 from reluflow import ledger
-from reluflow.papers.vardi2022margin import initialisation
-from reluflow.papers.vardi2022margin.initialisation import (
+from reluflow.papers.vardi2022margin import suboptimality
+from reluflow.papers.vardi2022margin.suboptimality import (
     SQUARE,
     area,
     clipped,
@@ -23,10 +23,10 @@ HALF = (Fraction(0), Fraction(1))
 
 def test_the_cone_has_the_angle_of_its_tangent() -> None:
     """tan(2 atan(1/4)) = 8/15."""
-    assert initialisation.cone_angle(initialisation.DATA) == pytest.approx(math.atan(8 / 15))
-    assert initialisation.cone_angle([[1, 0], [0, 1]]) == pytest.approx(math.pi / 2)
-    assert initialisation.cone_angle([[1, 0], [1, 0]]) == pytest.approx(math.pi)
-    assert initialisation.isotropic_probability() == pytest.approx(0.003040, abs=1e-6)
+    assert suboptimality.cone_angle(suboptimality.DATA) == pytest.approx(math.atan(8 / 15))
+    assert suboptimality.cone_angle([[1, 0], [0, 1]]) == pytest.approx(math.pi / 2)
+    assert suboptimality.cone_angle([[1, 0], [1, 0]]) == pytest.approx(math.pi)
+    assert suboptimality.isotropic_probability() == pytest.approx(0.003040, abs=1e-6)
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.25, 1.0, 30.0])
@@ -46,11 +46,11 @@ def test_areas_are_those_of_known_polygons() -> None:
 
 def test_what_is_asked_for_is_each_condition() -> None:
     W, v = np.array([[0.1, 1.0], [0.1, -1.0]]), np.array([1.0, -5.0])
-    assert initialisation.asked_for(W, v)
-    assert not initialisation.asked_for(W, -v)
-    assert not initialisation.asked_for(-W, v)
-    assert not initialisation.asked_for(np.array([[0.3, 1.0], [0.1, -1.0]]), v)
-    assert not initialisation.asked_for(np.array([[0.1, 1.0], [-0.3, -1.0]]), v)
+    assert suboptimality.asked_for(W, v)
+    assert not suboptimality.asked_for(W, -v)
+    assert not suboptimality.asked_for(-W, v)
+    assert not suboptimality.asked_for(np.array([[0.3, 1.0], [0.1, -1.0]]), v)
+    assert not suboptimality.asked_for(np.array([[0.1, 1.0], [-0.3, -1.0]]), v)
 
 
 def test_stacked_layers_have_the_scale_of_single_ones() -> None:
@@ -62,8 +62,8 @@ def test_stacked_layers_have_the_scale_of_single_ones() -> None:
         "He, uniform": (torch.nn.init.kaiming_uniform_, 1.0, 1.0),
         "PyTorch's default": (None, 1 / 6, 1 / 6),
     }
-    for scheme in initialisation.schemes():
-        W, v = initialisation.starts(scheme, 0, 20_000)
+    for scheme in suboptimality.schemes():
+        W, v = suboptimality.starts(scheme, 0, 20_000)
         fill, first, last = single[scheme.name]
         assert W.var() == pytest.approx(first, rel=0.05)
         assert v.var() == pytest.approx(last, rel=0.05)
@@ -77,22 +77,22 @@ def test_draws_leave_torchs_own_seed_alone() -> None:
     torch.manual_seed(5)
     before = torch.rand(1)
     torch.manual_seed(5)
-    initialisation.starts(initialisation.schemes()[0], 0, 10)
+    suboptimality.starts(suboptimality.schemes()[0], 0, 10)
     assert torch.rand(1) == before
 
 
 def test_the_claim_holds_and_a_wrong_closed_form_does_not(monkeypatch) -> None:
     row = ledger.open("vardi2022margin").settle(
-        "mm.thm3.2.prob", initialisation.positive_probability(1, 200_000)
+        "mm.thm3.2.prob", suboptimality.positive_probability(1, 200_000)
     )
     assert row.verdict == "reproduced"
-    monkeypatch.setattr(initialisation, "uniform_probability", lambda: Fraction(3, 1024))
-    wrong = initialisation.positive_probability(1, 200_000)
+    monkeypatch.setattr(suboptimality, "uniform_probability", lambda: Fraction(3, 1024))
+    wrong = suboptimality.positive_probability(1, 200_000)
     facts = [item for item in wrong if item.form == "fact"]
     assert [item.holds for item in facts].count(False) == 1
 
 
 def test_orthogonal_rows_never_lie_in_opposite_cones() -> None:
-    W = initialisation.orthogonal_starts(0, 500)
+    W = suboptimality.orthogonal_starts(0, 500)
     np.testing.assert_allclose(W @ W.transpose(0, 2, 1), np.tile(np.eye(2), (500, 1, 1)), atol=1e-6)
-    assert not initialisation.asked_for(W, np.ones((500, 2))).any()
+    assert not suboptimality.asked_for(W, np.ones((500, 2))).any()

@@ -28,7 +28,7 @@ from reluflow.papers.lee2023magnitude.bounds import norm_range, room
 from reluflow.papers.lee2023magnitude.chains import ChainPath
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.experiments import distance
-from reluflow.papers.lee2023magnitude.figure_3 import Restarts
+from reluflow.papers.lee2023magnitude.figures_3_and_4 import Restarts
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.population import (
     PopulationPath,
