@@ -1,6 +1,8 @@
-"""Convolutional networks against PyTorch's own modules, and their sizes by counting."""
+"""Minibatches; convolutional networks against PyTorch's modules, and their sizes by counting."""
 
 from __future__ import annotations
+
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from reluflow.papers.phuong2021inductive.training import (
     Convolution,
     ConvolutionalNetwork,
     as_images,
+    minibatch_steps,
 )
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -106,13 +109,6 @@ def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases, scale, bias
     assert all(w.ndim > 1 for w in network.trained(plain)[:: 2 if biases else 1])
 
 
-def test_pytorch_draws_as_widely():
-    drawn = nn.Linear(400, 300)
-    ours = ConvolutionalNetwork((Convolution(1, 1, 1, 0),), 300, 20).start(np.random.default_rng(0))
-    for theirs, w in ((drawn.weight, ours[2]), (drawn.bias, ours[3])):
-        assert float(theirs.detach().std()) == pytest.approx(float(w.std()), rel=0.15)
-
-
 def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match="does not fit an image of 2 rows"):
         Convolution(1, 5, 1, 1).side(2)
@@ -120,8 +116,21 @@ def test_what_cannot_be_is_refused():
         as_images(np.zeros((1, 4)), 2, "abacus")
 
 
-def test_images_keep_their_pixels_where_they_are():
-    levels = np.arange(32.0).reshape(2, 16)
-    images = as_images(levels, 4)
-    assert images.shape == (2, 1, 4, 4)
-    np.testing.assert_array_equal(images.numpy().reshape(2, 16), levels)
+@pytest.mark.parametrize(("n", "batch"), [(10, 4), (9, 4), (12, 4), (3, 8), (1, 1)])
+def test_an_epoch_takes_every_datum_once(n, batch):
+    seen = []
+
+    def loss(rows):
+        seen.append(rows.tolist())
+        return w.sum() * 0.0
+
+    w = torch.zeros(2, requires_grad=True)
+    steps = minibatch_steps(torch.optim.SGD([w], 1.0), loss, n, batch, np.random.default_rng(0))
+    each = -(-n // batch)
+    list(islice(steps, 2 * each))
+    first, second = seen[:each], seen[each:]
+    for epoch in (first, second):
+        assert sorted(k for rows in epoch for k in rows) == list(range(n))
+        assert [len(rows) for rows in epoch[:-1]] == [batch] * (each - 1)
+    if n > 3:
+        assert first != second

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import factorial, isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Instance, Statement, planted
+from reluflow.falsify import Draw, Instance, statement
 from reluflow.flows.alignment import align, align_past_opposites
 from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
@@ -43,13 +43,16 @@ from reluflow.papers.phuong2021inductive.setting import (
     right_angles,
     sector,
     signs,
+    such,
     support_draws,
     supported,
 )
 from reluflow.statistics import wilson
 
-# --- Lemma 2: two extremal directions and their sectors, against the enumeration and against
-# ascents ------------------------------------------------------------------------------------------
+BOTH_SIGNS = (1.0, -1.0)
+
+
+# --- Lemma 2: two extremal directions and their sectors -------------------------------------------
 
 
 _NEAR = 1e-6
@@ -74,29 +77,9 @@ def half_way(rng: np.random.Generator) -> Instance:
     return {"X": X @ Q, "y": y * rng.choice([1.0, -1.0, -1.0])}
 
 
-def _small(draw: Draw) -> Draw:
-    """Draws of at least two dimensions and at most nine data."""
-
-    def one(rng: np.random.Generator) -> Instance:
-        while True:
-            item = draw(rng)
-            if item["X"].shape[1] >= 2 and len(item["y"]) <= 9:
-                return item
-
-    return one
-
-
-def _plane(rng: np.random.Generator) -> Instance:
-    """Whole numbers in the plane with a right angle between the labels, no two data parallel."""
-    while True:
-        item = right_angles(rng)
-        if item["X"].shape[1] == 2 and _no_parallels(item):
-            return item
-
-
-def _no_parallels(item: Instance) -> bool:
+def _no_parallels(X: NDArray) -> bool:
     """Whether no two data are multiples of each other; of such the enumeration knows nothing."""
-    return bool(np.abs(np.triu(cosines(item["X"]), 1)).max() < 1.0 - 1e-9)
+    return bool(np.abs(np.triu(cosines(X), 1)).max() < 1.0 - 1e-9)
 
 
 def lengthened(draw: Draw, decades: float) -> Draw:
@@ -117,43 +100,38 @@ def spans(X: NDArray, y: NDArray, sign: float) -> bool:
     return bool(np.linalg.matrix_rank(own[carry]) == X.shape[1])
 
 
+_SMALL = {
+    kind: such(support_draws(3)[kind], lambda X, y: X.shape[1] >= 2 and len(y) <= 9)
+    for kind in ("spanning", "few")
+}
 DRAWS: Mapping[str, Draw] = {
-    "spanning": _small(support_draws(3)["spanning"]),
-    "few": _small(support_draws(3)["few"]),
-    "right angles": _plane,
+    **_SMALL,
+    "right angles": such(right_angles, lambda X, y: X.shape[1] == 2 and _no_parallels(X)),
     "orthogonal to all": half_way,
-    "lengths": lengthened(_small(support_draws(3)["spanning"]), 2.0),
+    "lengths": lengthened(_SMALL["spanning"], 2.0),
 }
 NO_PARALLELS = {"no two data are parallel": _no_parallels}
 
 
-def one_each() -> Statement:
+@statement("one extremal direction of each sign: the sum of the data of its label", DRAWS,
+           NO_PARALLELS)  # fmt: skip
+def one_each(X: NDArray, y: NDArray) -> float:
     """os.lem2.1: (OS) data in two or more dimensions have one positive and one negative extremal
     direction, the sums of the data of either label over their lengths. (Span) is not asked for."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        for sign in (1.0, -1.0):
-            found = extremal_directions(X, y, sign)
-            if len(found) != 1 or np.linalg.norm(found[0] - direction(X, y, sign)) > _NEAR:
-                return -1.0
-        return 1.0
-
-    return Statement("one extremal direction of each sign: the sum of the data of its label", DRAWS,
-                     slack, NO_PARALLELS)  # fmt: skip
+    for sign in BOTH_SIGNS:
+        found = extremal_directions(X, y, sign)
+        if len(found) != 1 or np.linalg.norm(found[0] - direction(X, y, sign)) > _NEAR:
+            return -1.0
+    return 1.0
 
 
-def in_the_sectors() -> Statement:
+@statement("the sectors of the extremal directions are those of (13) and (14)", DRAWS,
+           NO_PARALLELS)  # fmt: skip
+def in_the_sectors(X: NDArray, y: NDArray) -> float:
     """os.lem2.2: they lie in the sectors of eqs (13) and (14), the third case included."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        found = [(s, w) for s in (1.0, -1.0) for w in extremal_directions(X, y, s)]
-        right = [np.array_equal(signs(X, w), sector(X, y, s)) for s, w in found]
-        return 1.0 if right and all(right) else -1.0
-
-    return Statement("the sectors of the extremal directions are those of (13) and (14)", DRAWS,
-                     slack, NO_PARALLELS)  # fmt: skip
+    right = [np.array_equal(signs(X, w), sector(X, y, sign))
+             for sign in BOTH_SIGNS for w in extremal_directions(X, y, sign)]  # fmt: skip
+    return 1.0 if right and all(right) else -1.0
 
 
 def third_case(seed: int, count: int) -> list[Evidence]:
@@ -163,7 +141,7 @@ def third_case(seed: int, count: int) -> list[Evidence]:
 
     def zeros(draw: Draw) -> int:
         items = [draw(rng) for _ in range(count)]
-        return sum(any(np.any(sector(i["X"], i["y"], s) == 0) for s in (1.0, -1.0)) for i in items)
+        return sum(any(np.any(sector(i["X"], i["y"], s) == 0) for s in BOTH_SIGNS) for i in items)
 
     return [
         fact("data sets with (Span) whose sectors have a 0", zeros(DRAWS["spanning"]), 0,
@@ -176,7 +154,7 @@ def third_case(seed: int, count: int) -> list[Evidence]:
 def on_a_line() -> list[Evidence]:
     """x_1 = 1, y_1 = 1, x_2 = -1, y_2 = -1 in R^1: the sphere has two points, both isolated."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
-    found = tuple(len(extremal_directions(X, y, s)) for s in (1.0, -1.0))
+    found = tuple(len(extremal_directions(X, y, s)) for s in BOTH_SIGNS)
     return [fact("d = 1: positive and negative extremal directions", found, (2, 2))]
 
 
@@ -190,11 +168,8 @@ def two_dimensions() -> Reading:
 
 
 def ascents(seed: int, count: int, d: int = 20, n: int = 60) -> list[Evidence]:
-    """Random directions that climb (or descend) G in R^d come to the one extremal direction, or to
-    where no datum is active: the limit flow of small neurons, on n data of Section 5.1's kind.
-
-    The positive data have positive coordinates, the negative ones are their opposites' like.
-    """
+    """Random directions that climb (or descend) G in R^d, on n data of Section 5.1's kind, come to
+    the one extremal direction, or to where no datum is active."""
     rng = np.random.default_rng(seed)
     y = np.repeat([1.0, -1.0], n // 2)
     X = y[:, None] * np.abs(rng.standard_normal((n, d)))
@@ -202,10 +177,10 @@ def ascents(seed: int, count: int, d: int = 20, n: int = 60) -> list[Evidence]:
     for k in range(count):
         sign = 1.0 if k % 2 == 0 else -1.0
         found = align(X, y, rng.standard_normal(d), sign)
-        dead += found.status == "dead"
-        off += found.status != "dead" and bool(
-            np.linalg.norm(found.end - direction(X, y, sign)) > _NEAR
-        )
+        if found.status == "dead":
+            dead += 1
+        else:
+            off += bool(np.linalg.norm(found.end - direction(X, y, sign)) > _NEAR)
     return [
         fact(f"climbs in R^{d} that end elsewhere than at the extremal direction, or dead", off, 0,
              tried=count),
@@ -218,14 +193,14 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
     active data hold none, and neurons with a < 0 come to it or die.
 
     G is compared at 200 points around each, at distances up to 1e-3. The neurons follow the limit
-    flow of small weights; in the plane, data within a half-plane, so that a region is silent.
+    flow of small weights.
     """
     rng = np.random.default_rng(seed)
-    kinds = list(DRAWS)
-    higher = silent = ended = alive = 0
+    draws = list(DRAWS.values())
+    higher = died = ended = 0
     high = 0.0
     for k in range(count):
-        item = DRAWS[kinds[k % len(kinds)]](rng)
+        item = draws[k % len(draws)](rng)
         X, y = item["X"], item["y"]
         w = direction(X, y, -1.0)
         steps = rng.standard_normal((200, X.shape[1]))
@@ -235,18 +210,18 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
         around /= np.linalg.norm(around, axis=1)[:, None]
         higher += bool(np.all(height(X, y, around) > height(X, y, w)))
         found = align(X, y, rng.standard_normal(X.shape[1]), -1.0)
-        silent += found.status == "dead"
-        alive += found.status != "dead"
-        ended += found.status != "dead" and bool(np.linalg.norm(found.end - w) < _NEAR)
         if found.status == "dead":
+            died += 1
             high = max(high, abs(float(height(X, y, found.end))) / float(np.abs(X).max()))
+        else:
+            ended += bool(np.linalg.norm(found.end - w) < _NEAR)
     return [
         fact("G is larger at all points tried near the negative extremal direction", higher, count,
              tried=count),
         fact("of the neurons with a < 0 that stay alive, at the negative extremal direction",
-             ended, alive, tried=alive),
+             ended, count - died, tried=count - died),
         bound("|G| of a dead neuron over the largest |xᵢ|, at most", high, "<=", 1e-9, ""),
-        note("neurons that die, of all", (silent, count)),
+        note("neurons that die, of all", (died, count)),
     ]  # fmt: skip
 
 
@@ -257,20 +232,35 @@ def several(seed: int, count: int) -> dict[str, Any]:
     numbers, kinks = [], 0
     for _ in range(count):
         X, y = rng.standard_normal((7, 3)), rng.choice([-1.0, 1.0], 7)
-        found = [w for s in (1.0, -1.0) for w in extremal_directions(X, y, s)]
+        found = [w for s in BOTH_SIGNS for w in extremal_directions(X, y, s)]
         numbers.append(len(found))
         kinks += sum(bool(np.any(signs(X, w) == 0)) for w in found)
     total = sum(numbers)
     return {"mean": total / count, "largest": max(numbers), "at a kink": kinks / max(total, 1)}
 
 
-# --- Second route: the arcs of directions that die, for data in the plane, from their angles
-# alone --------------------------------------------------------------------------------------------
+# --- Theorem 1's 2^-p: how likely it is that all neurons die --------------------------------------
+#
+# The closed form in the plane is on the chapter's page.
 
 
 Vectors = Sequence[Sequence[float]]
 _OPPOSITE = 1e-9
 """Angles this near to 180 degrees are 180."""
+SURE = 1.0 - 1e-6
+"""Confidence of the intervals that decide."""
+DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
+_AROUND = 360
+INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
+"""Four data of equal length, (OS), each a support example."""
+LABELS = np.array([1.0, 1.0, -1.0, -1.0])
+SIGNS_DRAWN = Reading(
+    "a_j(0) is drawn by itself, or fixed, before w_j(0) is seen: all that the proof speaks of",
+    "The paper says no more than that a_j(0) is λ_j or -λ_j. With w_j(0) in view it can be chosen "
+    "so that a neuron dies with a probability up to 3/4 in the plane; for (33, ±4) against "
+    "(-4, 33) and (-9, 32) with 0.72 in place of 1/2.",
+)
+"""How os.thm1.prob is read."""
 
 
 def _angle(v: Sequence[float], origin: float) -> float:
@@ -282,12 +272,13 @@ def _sum(vectors: Vectors) -> tuple[float, float]:
     return sum(v[0] for v in vectors), sum(v[1] for v in vectors)
 
 
-def arcs_by_hand(positive: Vectors, negative: Vectors) -> tuple[float, float, float]:
-    """Shares of the circle that die with a > 0, with a < 0, and with one of them.
+def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
+    """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs) for data in the plane, by
+    their angles alone; 0 where no half-plane holds all.
 
-    Where the negative data lie to the right of the positive ones, all are mirrored; 0 where no
-    half-plane holds all.
+    Where the negative data lie to the right of the positive ones, all are mirrored.
     """
+    positive, negative = X[y > 0.0].tolist(), X[y < 0.0].tolist()
     (a, b), (c, d) = _sum(positive), _sum(negative)
     if a * d < b * c:
         positive, negative = ([(v[0], -v[1]) for v in group] for group in (positive, negative))
@@ -310,37 +301,27 @@ def arc_of_either(positive: Vectors, negative: Vectors) -> float:
     return 1.0 - math.degrees(math.atan2(abs(a * d - b * c), a * c + b * d)) / 360.0
 
 
-# --- How likely is it that all neurons die? Theorem 1's 2^-p, data that reach it, and signs
-# that beat it -------------------------------------------------------------------------------------
-#
-# In the plane let the data lie within a half-plane: the positive ones at angles from p_1 to p_2,
-# the negative ones from n_1 >= p_2 + 90 to n_2 < p_1 + 180, m_+ and m_- the angles of the two sums.
-# A neuron with a > 0 dies exactly if it begins between m_- and p_1 + 270, one with a < 0 between
-# n_2 + 90 and m_+ + 360. If no half-plane holds the data, none dies.
-
-
-SURE = 1.0 - 1e-6
-"""Confidence of the intervals that decide."""
-DEAD_STARTS_WIDTHS = (1, 2, 3, 4, 5)
-_AROUND = 360
-
-
 def plane(gap: float, width: float = 2.0) -> tuple[NDArray, NDArray]:
     """Two unit data of each label, `width` degrees apart, the labels' nearest ones at `gap` >=
     90."""
-    degrees = np.array([-width, 0.0, gap, gap + width])
-    turns = np.radians(degrees)
-    X = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    return X, np.array([1.0, 1.0, -1.0, -1.0])
+    return _unit(np.radians([-width, 0.0, gap, gap + width])), LABELS
 
 
-INTEGERS = np.array([[33.0, 4.0], [33.0, -4.0], [-4.0, 33.0], [-9.0, 32.0]])
-"""Four data of equal length, (OS), each a support example."""
-LABELS = np.array([1.0, 1.0, -1.0, -1.0])
+def _unit(turns: NDArray) -> NDArray:
+    """Unit vectors (m, 2) at these angles (m,)."""
+    return np.stack([np.cos(turns), np.sin(turns)], axis=1)
 
 
-@dataclass(frozen=True)
-class Fates:
+def families() -> Mapping[str, tuple[NDArray, NDArray]]:
+    """Data near the bound, usual ones, and such whose silent cone is empty."""
+    return {
+        "90 degrees": plane(90.0),
+        "135 degrees": plane(135.0),
+        "full circle": plane(179.0, 4.0),
+    }
+
+
+class Fates(NamedTuple):
     """Which of many directions die with a > 0, and with a < 0, in the limit of small weights:
     (k,)."""
 
@@ -358,12 +339,7 @@ def fates(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Fates
     """The fates of `count` Gaussian directions."""
     W = rng.standard_normal((count, X.shape[1]))
     return Fates(*(np.array([align_past_opposites(X, y, w, s).status == "dead" for w in W])
-                   for s in (1.0, -1.0)))  # fmt: skip
-
-
-def chances(X: NDArray, y: NDArray) -> tuple[float, float, float]:
-    """P(dies | a > 0), P(dies | a < 0) and P(dies for one of the signs), by the arcs above."""
-    return arcs_by_hand(X[y > 0.0].tolist(), X[y < 0.0].tolist())
+                   for s in BOTH_SIGNS))  # fmt: skip
 
 
 def networks_dead(dead: NDArray, p: int) -> tuple[int, int]:
@@ -372,17 +348,7 @@ def networks_dead(dead: NDArray, p: int) -> tuple[int, int]:
     return int(rows.all(axis=1).sum()), len(rows)
 
 
-def families() -> Mapping[str, tuple[NDArray, NDArray]]:
-    """Data near the bound, usual ones, and such whose silent cone is empty."""
-    return {
-        "90 degrees": plane(90.0),
-        "135 degrees": plane(135.0),
-        "full circle": plane(179.0, 4.0),
-    }
-
-
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """Networks that die, of `trials`, by width (5,): with fair signs, and with signs chosen
     after."""
 
@@ -405,16 +371,15 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
     look at w_j(0); if it is chosen with w_j(0) in view, they may die more often."""
     items = []
     for name, one in found.items():
-        beyond = {
-            what: _beyond(hits, one.trials)
-            for what, hits in (("drawn", one.drawn), ("chosen after w_j(0)", one.chosen))
-        }
         says = f"{name}: widths p = 1 to 5 at which all die more often than 2^-p"
-        items.append(
-            fact(f"{says}, signs drawn", beyond["drawn"], 0, tried=len(DEAD_STARTS_WIDTHS))
-        )
-        items.append(note(f"{says}, signs chosen after w_j(0)", beyond["chosen after w_j(0)"]))
-    return [*items, tight(), *chosen_signs()]
+        items += [
+            fact(f"{says}, signs drawn", _beyond(one.drawn, one.trials), 0,
+                 tried=len(DEAD_STARTS_WIDTHS)),
+            note(f"{says}, signs chosen after w_j(0)", _beyond(one.chosen, one.trials)),
+        ]  # fmt: skip
+    values = tuple(0.5 * sum(chances(*plane(90.0, width))[:2]) for width in (2.0, 0.2, 0.002))
+    tight = note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values)
+    return [*items, tight, *chosen_signs()]
 
 
 def _beyond(hits: NDArray, trials: NDArray) -> int:
@@ -423,21 +388,11 @@ def _beyond(hits: NDArray, trials: NDArray) -> int:
     return int(np.sum(low > 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)))
 
 
-SIGNS_DRAWN = Reading(
-    "a_j(0) is drawn by itself, or fixed, before w_j(0) is seen: all that the proof speaks of",
-    "The paper says no more than that a_j(0) is λ_j or -λ_j. With w_j(0) in view it can be chosen "
-    "so that a neuron dies with a probability up to 3/4 in the plane; for (33, ±4) against "
-    "(-4, 33) and (-9, 32) with 0.72 in place of 1/2.",
-)
-"""How os.thm1.prob is read."""
-
-
 def chosen_signs() -> list[Evidence]:
     """The chance that a neuron dies whose sign is chosen after its direction, for integer data: by
     the alignment of directions around the circle, and by the angle of the two sums."""
-    turns = 2.0 * np.pi * (np.arange(_AROUND) + 0.5) / _AROUND
-    W = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in (1.0, -1.0)) for w in W]
+    W = _unit(2.0 * np.pi * (np.arange(_AROUND) + 0.5) / _AROUND)
+    dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in BOTH_SIGNS) for w in W]
     says = "(33, ±4) and (-4, 33), (-9, 32), sign chosen after w(0): chance that one neuron dies"
     angle = arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist())
     return [
@@ -446,19 +401,26 @@ def chosen_signs() -> list[Evidence]:
     ]
 
 
-def tight() -> Evidence:
-    """With fair signs the chance comes to 1/2 as both labels shrink to rays 90 degrees apart."""
-    widths = (2.0, 0.2, 0.002)
-    values = tuple(0.5 * sum(chances(*plane(90.0, w))[:2]) for w in widths)
-    return note("chance that a neuron dies, labels 90° apart and 2°, 0.2°, 0.002° wide", values)
-
-
-# --- Lemma A.1 and Lemma A.2: what G looks like near a point, by grids and in whole fractions -----
+# --- Lemma A.1: what G looks like near a point, by grids ------------------------------------------
 
 
 _ASIDE = np.geomspace(1e-6, 0.1, 41)
 _GRID = 720
 _CLOSE = 1e-6
+
+
+def _any_data(decades: float) -> Draw:
+    """Data in the plane, hardly any of them (OS), of lengths over twice so many decades."""
+
+    def one(rng: np.random.Generator) -> Instance:
+        n = int(rng.integers(1, 7))
+        lengths = 10.0 ** rng.uniform(-decades, decades, (n, 1))
+        return {"X": rng.standard_normal((n, 2)) * lengths, "y": rng.choice([-1.0, 1.0], n)}
+
+    return one
+
+
+ANY_DATA = {"gaussian": _any_data(0.0), "lengths": _any_data(1.0)}
 
 
 def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
@@ -469,93 +431,60 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
     """
 
     def hill(turn: NDArray | float) -> NDArray:
-        W = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
-        return sign * height(X, y, W)
+        return sign * height(X, y, np.stack([np.cos(turn), np.sin(turn)], axis=-1))
 
     kinks = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
     # A smooth summit may lie next to a kink, nearer than the grid is fine.
     aside = (kinks[:, None] + np.concatenate([-_ASIDE, _ASIDE])).ravel()
-    grid = np.concatenate([aside, np.linspace(0.0, 2.0 * np.pi, _GRID, endpoint=False)])
-    turns = np.unique(np.round(np.mod(np.concatenate([kinks, grid]), 2.0 * np.pi), 14))
+    grid = np.concatenate([kinks, aside, np.linspace(0.0, 2.0 * np.pi, _GRID, endpoint=False)])
+    turns = np.unique(np.round(np.mod(grid, 2.0 * np.pi), 14))
     turns = np.concatenate([turns[-1:] - 2.0 * np.pi, turns, turns[:1] + 2.0 * np.pi])
     h, found = hill(turns), []
-    for k in range(1, len(turns) - 1):
-        if h[k] > h[k - 1] and h[k] >= h[k + 1]:
-            a, b = float(turns[k - 1]), float(turns[k + 1])
-            best = minimize_scalar(lambda s: -float(hill(s)), bounds=(a, b), method="bounded",
-                                   options={"xatol": 1e-12})  # fmt: skip
-            turn = float(best.x) if -best.fun > h[k] else float(turns[k])
-            if max(float(hill(turn - 1e-5)), float(hill(turn + 1e-5))) < float(hill(turn)):
-                found.append([np.cos(turn), np.sin(turn)])
+    for k in np.flatnonzero((h[1:-1] > h[:-2]) & (h[1:-1] >= h[2:])) + 1:
+        best = minimize_scalar(lambda s: -float(hill(s)), bounds=(turns[k - 1], turns[k + 1]),
+                               method="bounded", options={"xatol": 1e-12})  # fmt: skip
+        turn = float(best.x) if -best.fun > h[k] else float(turns[k])
+        if max(float(hill(turn - 1e-5)), float(hill(turn + 1e-5))) < float(hill(turn)):
+            found.append([np.cos(turn), np.sin(turn)])
     return np.array(found).reshape(-1, 2)
 
 
-def any_data(labels: bool = True) -> dict[str, Draw]:
-    """Data in the plane, hardly any of them (OS): "gaussian" ones and "lengths" over two
-    decades."""
-
-    def drawn(decades: float) -> Draw:
-        def one(rng: np.random.Generator) -> Instance:
-            n = int(rng.integers(1, 7))
-            lengths = 10.0 ** rng.uniform(-decades, decades, (n, 1))
-            return {"X": rng.standard_normal((n, 2)) * lengths, "y": rng.choice([-1.0, 1.0], n)}
-
-        return one
-
-    return {"gaussian": drawn(0.0), "lengths": drawn(1.0)}
-
-
-def is_critical() -> Statement:
-    """os.lemA.1: g(w) = C w at every extremal direction, of any data.
-
-    In the plane, at the summits and the deepest points of a grid; the slack is what a tolerance of
-    1e-6 leaves of the part of g(w) across w, as a part of the largest datum.
-    """
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        across = [0.0]
-        for sign in (1.0, -1.0):
-            for w in summits(X, y, sign):
-                near = _settled(X, w)
-                g = drift(X, y, near)
-                across.append(float(np.linalg.norm(g - (g @ near) * near)) / float(np.abs(X).max()))
-        return _CLOSE - max(across)
-
-    return Statement("g(w) is parallel to w, up to 1e-6", any_data(), slack)
-
-
-def _settled(X: NDArray, w: NDArray) -> NDArray:
-    """w, moved onto the kink that is nearer than 1e-7."""
-    units = X / np.linalg.norm(X, axis=1)[:, None]
-    cosines = units @ w
-    k = int(np.argmin(np.abs(cosines)))
-    if abs(cosines[k]) > 1e-7:
-        return w
-    moved = w - cosines[k] * units[k]
-    return np.asarray(moved / np.linalg.norm(moved))
+@statement("g(w) is parallel to w, up to 1e-6", ANY_DATA)
+def is_critical(X: NDArray, y: NDArray) -> float:
+    """os.lemA.1: g(w) = C w at every extremal direction, of any data: in the plane, at the summits
+    and the deepest points of a grid. The slack is what a tolerance of 1e-6 leaves of the part of
+    g(w) across w, as a part of the largest datum."""
+    across, units = [0.0], X / np.linalg.norm(X, axis=1)[:, None]
+    for w in [*summits(X, y, 1.0), *summits(X, y, -1.0)]:
+        near = units @ w
+        k = int(np.argmin(np.abs(near)))
+        if abs(near[k]) <= 1e-7:  # onto the kink
+            w = w - near[k] * units[k]
+            w = w / np.linalg.norm(w)
+        g = drift(X, y, w)
+        across.append(float(np.linalg.norm(g - (g @ w) * w)) / float(np.abs(X).max()))
+    return _CLOSE - max(across)
 
 
 def grid_agrees(seed: int, count: int) -> list[Evidence]:
     """The enumeration, which rests on Lemma A.1, finds the summits of the grid, all and no
     others."""
-    rng = np.random.default_rng(seed)
-    other = total = kinks = 0
-    for k in range(count):
-        item = list(any_data().values())[k % 2](rng)
-        X, y = item["X"], item["y"]
-        for sign in (1.0, -1.0):
-            grid, listed = summits(X, y, sign), extremal_directions(X, y, sign)
-            same = len(grid) == len(listed) and all(
-                np.min(np.linalg.norm(listed - w, axis=1)) < 1e-5 for w in grid
-            )
-            other += not same
-            total += len(listed)
-            kinks += sum(bool(np.min(np.abs(X @ w)) < 1e-9) for w in listed)
+    rng, draws = np.random.default_rng(seed), list(ANY_DATA.values())
+    other, listed_at = 0, []
+    for item in [draws[k % 2](rng) for k in range(count)]:
+        for sign in BOTH_SIGNS:
+            grid, listed = (of(item["X"], item["y"], sign) for of in (summits, extremal_directions))
+            other += len(grid) != len(listed) or any(
+                np.min(np.linalg.norm(listed - w, axis=1)) >= 1e-5 for w in grid)  # fmt: skip
+            listed_at += [np.min(np.abs(item["X"] @ w)) for w in listed]
     return [
         fact("data sets whose grid and enumeration differ", other, 0, tried=2 * count),
-        note("extremal directions, and of them on a boundary", (total, kinks)),
-    ]
+        note("extremal directions, and of them on a boundary",
+             (len(listed_at), sum(bool(h < 1e-9) for h in listed_at))),
+    ]  # fmt: skip
+
+
+# --- Lemma A.2: G along a line from a point, in whole fractions -----------------------------------
 
 
 def local_formula(seed: int, count: int) -> list[Evidence]:
@@ -570,20 +499,19 @@ def local_formula(seed: int, count: int) -> list[Evidence]:
     broken = tried = boundary = unbounded = too_far = 0
     for k in range(count):
         n, d = int(rng.integers(1, 6)), int(rng.integers(1, 5))
-        X, y = rng.integers(-3, 4, (n, d)).tolist(), rng.choice([-1, 1], n).tolist()
-        w, v = rng.integers(-2, 3, (2, d)).tolist()
-        w = w if any(w) else [1] * d
-        v = [-c for c in w] if k % 3 == 0 else v
+        X, y = rng.integers(-3, 4, (n, d)).astype(object), rng.choice([-1, 1], n).astype(object)
+        w, v = rng.integers(-2, 3, (2, d)).astype(object)
+        w = w if w.any() else 0 * w + 1
+        v = -w if k % 3 == 0 else v
         largest = eps_max(X, w, v)
-        boundary += any(_critical_dot(x, w) == 0 and any(x) for x in X)
+        boundary += any(x.dot(w) == 0 and x.any() for x in X)
         unbounded += largest is None
-        steps = [Fraction(1, 1000), Fraction(10)] if largest is None else \
-            [largest, largest / 2, largest / 1000]  # fmt: skip
-        for eps in steps:
-            if any(_moved(w, v, eps)):
-                tried += 1
-                broken += not formula_holds(X, y, w, v, eps)
-        too_far += largest is not None and not formula_holds(X, y, w, v, 3 * largest)
+        steps = [Fraction(1, 1000), Fraction(10)]
+        if largest is not None:
+            steps = [largest, largest / 2, largest / 1000]
+            too_far += not formula_holds(X, y, w, v, 3 * largest)
+        held = [formula_holds(X, y, w, v, eps) for eps in steps if (w + eps * v).any()]
+        tried, broken = tried + len(held), broken + held.count(False)
     return [
         fact("steps at which (37) fails", broken, 0, tried=tried),
         note("of so many w, on a boundary", (count, boundary)),
@@ -592,52 +520,20 @@ def local_formula(seed: int, count: int) -> list[Evidence]:
     ]
 
 
-def eps_max(X: list[list[int]], w: list[int], v: list[int]) -> Fraction | None:
-    """Half the largest eps at which no <w + eps v, x_i> has changed its sign (eq 40); None for no
-    largest."""
-    ends = [
-        Fraction(-_critical_dot(x, w), _critical_dot(x, v))
-        for x in X
-        if _critical_dot(x, w) * _critical_dot(x, v) < 0
-    ]
+def eps_max(X: NDArray, w: NDArray, v: NDArray) -> Fraction | None:
+    """Half the largest eps at which no <w + eps v, x_i> has changed its sign (eq 40), or None."""
+    ends = [Fraction(-a, b) for a, b in zip(X.dot(w), X.dot(v), strict=True) if a * b < 0]
     return min(ends) / 2 if ends else None
 
 
-def formula_holds(X: list[list[int]], y: list[int], w: list[int], v: list[int],
-                  eps: Fraction) -> bool:  # fmt: skip
+def formula_holds(X: NDArray, y: NDArray, w: NDArray, v: NDArray, eps: Fraction) -> bool:
     """Eq (37) without its norms, in fractions."""
-    moved = _moved(w, v, eps)
-    left = sum(t * max(_critical_dot(x, moved), 0) for t, x in zip(y, X, strict=True))
-    start = sum(t * max(_critical_dot(x, w), 0) for t, x in zip(y, X, strict=True))
-    slope = sum(
-        t * _critical_dot(x, v) for t, x in zip(y, X, strict=True) if _critical_dot(x, moved) > 0
-    )
-    return bool(left == start + eps * slope)
+    before, after = X.dot(w), X.dot(w + eps * v)
+    slope = (y * X.dot(v))[after > 0].sum()
+    return bool(y.dot(np.maximum(after, 0)) == y.dot(np.maximum(before, 0)) + eps * slope)
 
 
-def _moved(w: list[int], v: list[int], eps: Fraction) -> list[Fraction]:
-    return [a + eps * b for a, b in zip(w, v, strict=True)]
-
-
-def _critical_dot(a: list, b: list):  # type: ignore[no-untyped-def, type-arg]
-    return sum(p * q for p, q in zip(a, b, strict=True))
-
-
-# --- Second route: the area of a triangle from its sides, in whole numbers ------------------------
-
-
-def squared_area(p: int, q: int, r: int) -> int:
-    """16 times the squared area of the triangle of three points of a line (Heron)."""
-    a, b, c = abs(p - q), abs(q - r), abs(r - p)
-    return (a + b + c) * (b + c - a) * (c + a - b) * (a + b - c)
-
-
-# --- Lemma A.3: the velocity of a neuron off its boundaries, and along those on which it
-# slides -------------------------------------------------------------------------------------------
-#
-# Where <w(t), x_i> = 0 on a set of times, its derivative is 0 at almost all of them. So the
-# velocity is orthogonal to those x_i; projected, any member of the Clarke subdifferential is (46).
-# No position of the data is asked for.
+# --- Lemma A.3: the velocity off boundaries, and along those on which a neuron slides -------------
 
 
 STEP = 1e-4
@@ -655,45 +551,41 @@ def velocity(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, N
     pull = y * expit(-y * outputs)
     dW = np.empty_like(W)
     for j in range(len(W)):
-        active = (before[:, j] > 0.0) & ~zero[:, j]
-        along = a[j] * (pull * active) @ X
-        dW[j] = (
-            along - np.linalg.pinv(X[zero[:, j]]) @ X[zero[:, j]] @ along
-            if zero[:, j].any()
-            else along
-        )
+        active, Z = (before[:, j] > 0.0) & ~zero[:, j], X[zero[:, j]]
+        dW[j] = a[j] * (pull * active) @ X
+        if len(Z):
+            dW[j] -= np.linalg.pinv(Z) @ Z @ dW[j]
     return dW, np.maximum(before, 0.0).T @ pull
 
 
-def off_boundaries() -> Statement:
-    """os.lemA.3: (45) and (46) against automatic derivatives where no <w_j, x_i> is 0; any data and
-    any parameters, balanced or not. The slack is what 1e-9 leaves of the relative difference."""
+def _any_network(spread: float) -> Draw:
+    """Any data and any parameters, balanced or not; lengths over twice so many decades."""
 
-    def draw(spread: float):  # type: ignore[no-untyped-def]
-        def one(rng: np.random.Generator) -> Instance:
-            n, d, p = (int(rng.integers(1, top)) for top in (7, 5, 5))
-            X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
-            W, a = rng.standard_normal((p, d)), rng.standard_normal(p)
-            return {"X": X, "y": rng.choice([-1.0, 1.0], n), "W": W, "a": a}
+    def one(rng: np.random.Generator) -> Instance:
+        n, d, p = (int(rng.integers(1, top)) for top in (7, 5, 5))
+        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
+        W, a = rng.standard_normal((p, d)), rng.standard_normal(p)
+        return {"X": X, "y": rng.choice([-1.0, 1.0], n), "W": W, "a": a}
 
-        return one
+    return one
 
-    def slack(item: Instance) -> float:
-        X, y = torch.from_numpy(item["X"]), torch.from_numpy(item["y"])
-        W = torch.tensor(item["W"], requires_grad=True)
-        a = torch.tensor(item["a"], requires_grad=True)
-        outputs = torch.relu(X @ W.T) @ a
-        # PyTorch's softplus is linear from 20 on, unless it is told a later threshold.
-        losses = torch.nn.functional.softplus(-y * outputs, threshold=700.0)
-        losses.sum().backward()  # type: ignore[no-untyped-call]
-        assert W.grad is not None
-        assert a.grad is not None
-        dW, da = velocity(item["X"], item["y"], item["W"], item["a"])
-        gap = np.abs(planted(item) * dW + W.grad.numpy()).max() + np.abs(da + a.grad.numpy()).max()
-        return float(1e-9 - gap / (1.0 + np.abs(dW).max() + np.abs(da).max()))
 
-    return Statement("(45) and (46) are the derivatives", {"gaussian": draw(0.0),
-                     "lengths": draw(2.0)}, slack, fixed=("y",))  # fmt: skip
+@statement("(45) and (46) are the derivatives",
+           {"gaussian": _any_network(0.0), "lengths": _any_network(2.0)},
+           fixed=("y",))  # fmt: skip
+def off_boundaries(
+    X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
+) -> np.floating:
+    """os.lemA.3: (45) and (46) against automatic derivatives where no <w_j, x_i> is 0. The slack is
+    what 1e-9 leaves of the relative difference."""
+    inner, outer = torch.tensor(W, requires_grad=True), torch.tensor(a, requires_grad=True)
+    outputs = torch.relu(torch.from_numpy(X) @ inner.T) @ outer
+    # PyTorch's softplus is linear from 20 on, unless it is told a later threshold.
+    losses = torch.nn.functional.softplus(-torch.from_numpy(y) * outputs, threshold=700.0)
+    by_W, by_a = (found.numpy() for found in torch.autograd.grad(losses.sum(), (inner, outer)))
+    dW, da = velocity(X, y, W, a)
+    gap = np.abs(planted * dW + by_W).max() + np.abs(da + by_a).max()
+    return 1e-9 - gap / (1.0 + np.abs(dW).max() + np.abs(da).max())
 
 
 def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray]:
@@ -718,7 +610,6 @@ def slides(item: dict[str, NDArray], step: float = STEP, span: float = SPAN) -> 
     """How far descent with tiny steps, which knows no projection, ends from the solution of
     (45)-(46), and how far that one has moved, both in (w, a)."""
     X, y = item["X"], item["y"]
-    d = X.shape[1]
     w, a = item["W"][0].copy(), float(item["a"][0])
     for _ in range(round(span / step)):
         before = X @ w
@@ -726,11 +617,9 @@ def slides(item: dict[str, NDArray], step: float = STEP, span: float = SPAN) -> 
         w, a = w + step * a * (pull * (before > 0.0)) @ X, a + step * pull @ np.maximum(before, 0.0)
 
     def rate(_: float, z: NDArray) -> NDArray:
-        dW, da = velocity(X, y, on_the_boundary(z[:d])[None], z[d:])
+        on_the_boundary = z[:-1] - (z[:-1] @ X[1]) / (X[1] @ X[1]) * X[1]
+        dW, da = velocity(X, y, on_the_boundary[None], z[-1:])
         return np.append(dW[0], da)
-
-    def on_the_boundary(v: NDArray) -> NDArray:
-        return np.asarray(v - (v @ X[1]) / (X[1] @ X[1]) * X[1])
 
     start = np.append(item["W"][0], item["a"])
     end = solve_ivp(rate, (0.0, span), start, rtol=1e-9, atol=1e-12).y[:, -1]
@@ -744,8 +633,7 @@ def sliding_motions(seed: int, count: int) -> list[Evidence]:
     found = [slides(sliding_start(rng, k % 2 == 1)) for k in range(count)]
     return [
         deviation(f"end of descent with steps of {STEP:g} from that of (45)-(46), of {count} "
-                  f"sliding "
-                  "neurons: the largest", max(gap for gap, _ in found), "", digits=2),
+                  "sliding neurons: the largest", max(gap for gap, _ in found), "", digits=2),
         note("way of the neuron that moves least", min(way for _, way in found), digits=2),
     ]  # fmt: skip
 
@@ -757,8 +645,7 @@ def flat(points: NDArray) -> int:
 
 def position(seed: int, count: int) -> list[Evidence]:
     """os.lemA.3.position: of data sets with (Span), those of whose points, 0 included, no k lie on
-    a
-    flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do; for k <= d + 1 none do."""
+    a flat of dimension k - 2. For k = n + 1 >= d + 2 all of them do; for k <= d + 1 none do."""
     rng = np.random.default_rng(seed)
     general = limited = 0
     for _ in range(count):
@@ -768,10 +655,15 @@ def position(seed: int, count: int) -> list[Evidence]:
         limited += flat(points[: d + 1]) == d
     return [
         fact("random data sets of 2d points, none k of them and 0 on a flat of dimension k − 2, "
-             "any k",
-             general, count, tried=count),
+             "any k", general, count, tried=count),
         note("the same for the first k = d + 1 points", limited),
     ]  # fmt: skip
+
+
+def squared_area(p: int, q: int, r: int) -> int:
+    """16 times the squared area of the triangle of three points of a line (Heron)."""
+    a, b, c = abs(p - q), abs(q - r), abs(r - p)
+    return (a + b + c) * (b + c - a) * (c + a - b) * (a + b - c)
 
 
 def three_on_a_line() -> Counterexample:
@@ -788,13 +680,11 @@ def three_on_a_line() -> Counterexample:
         recheck=(bound("16 times the squared area of their triangle, by its sides",
                        squared_area(0, 1, -1), ">", 0, ""),),
         route="Heron's formula: points of a line span no area, and that holds after every small "
-              "motion "
-        "of them in R¹",
+              "motion of them in R¹",
     )  # fmt: skip
 
 
-# --- Lemma 1: where small neurons are by the time their limit flow is at home, and how small
-# is small -----------------------------------------------------------------------------------------
+# --- Lemma 1: where small neurons are by the time their limit flow is at home ---------------------
 
 
 LOG_SIZES = (1.0, 0.0, -1.0, -2.0, -3.0, -4.0, -12.0)
@@ -802,8 +692,7 @@ LOG_SIZES = (1.0, 0.0, -1.0, -2.0, -3.0, -4.0, -12.0)
 _TOO_SMALL = -400.0
 
 
-@dataclass(frozen=True)
-class Directions:
+class Directions(NamedTuple):
     """Data X (n, d), y (n,), first directions W0 (p, d) and signs (p,) of a_j."""
 
     X: NDArray
@@ -811,51 +700,39 @@ class Directions:
     W0: NDArray
     signs: NDArray
 
-    @property
-    def times(self) -> NDArray:
-        """When each neuron (p,) comes home in the limit of small weights; pulls are y / 2 there."""
-        found = [align(self.X, self.y, w, s) for w, s in zip(self.W0, self.signs, strict=True)]
-        return np.array([2.0 * one.time for one in found])
-
 
 def at_home(given: Directions, log_size: float) -> NDArray:
     """Whether each neuron (p,) is in the extremal sector of its sign, or dead, by twice the time
     at which the last one would be in the limit; all begin with norm e^log_size."""
-    chart = Neurons(given.signs, given.X.shape[1])
-    field = GradientFlow(chart, LOGISTIC, given.X, given.y, TIME)
-    until = 2.0 * float(given.times.max()) + 1e-3
-    path = integrate(field, chart.along(given.W0, log_size), until, at_zero=0.0, rtol=1e-7,
-                     method=DOP853)  # fmt: skip
+    X, y, W0, signs = given
+    chart = Neurons(signs, X.shape[1])
+    field = GradientFlow(chart, LOGISTIC, X, y, TIME)
+    # Twice, for in the limit the pulls are y / 2.
+    times = [2.0 * align(X, y, w, s).time for w, s in zip(W0, signs, strict=True)]
+    path = integrate(field, chart.along(W0, log_size), 2.0 * max(times) + 1e-3, at_zero=0.0,
+                     rtol=1e-7, method=DOP853)  # fmt: skip
     U = chart.split(path.end)[0]
     for event in path.events:  # a neuron that died lies on a boundary, on either side by rounding
         if event.kind == "deactivate":
-            U = np.where(np.arange(len(U))[:, None] == event.neuron,
-                         _pushed(U, given.X[event.datum]), U)  # fmt: skip
-    home = np.where(given.signs > 0.0, serves(given.X, given.y, U, 1.0),
-                    serves(given.X, given.y, U, -1.0))  # fmt: skip
-    return np.asarray(home | silent(given.X, U))
+            unit = X[event.datum] / np.linalg.norm(X[event.datum])
+            on_it = (np.arange(len(U)) == event.neuron) & (np.abs(U @ unit) < 1e-9)
+            U = np.where(on_it[:, None], U - 1e-9 * unit, U)
+    home = np.where(signs > 0.0, serves(X, y, U, 1.0), serves(X, y, U, -1.0))
+    return np.asarray(home | silent(X, U))
 
 
-def _pushed(U: NDArray, x: NDArray) -> NDArray:
-    """Directions moved off the boundary of a datum by 1e-9 if they are nearer than that."""
-    unit = x / np.linalg.norm(x)
-    near = np.abs(U @ unit) < 1e-9
-    return np.where(near[:, None], U - 1e-9 * unit, U)
-
-
-def drawn(rng: np.random.Generator, p: int = 5) -> Directions:
+def _random_directions(rng: np.random.Generator, p: int = 5) -> Directions:
     """(OS) data with (Span) in the plane or in space, and p Gaussian directions of mixed signs."""
-    d = int(rng.integers(2, 4))
-    item = supported(d, (d, d), rng)
+    item = _spanning(rng)
     signs = np.where(np.arange(p) % 2 == 0, 1.0, -1.0)
-    return Directions(item["X"], item["y"], rng.standard_normal((p, d)), signs)
+    return Directions(item["X"], item["y"], rng.standard_normal((p, item["X"].shape[1])), signs)
 
 
 def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
     """How many neurons of `count` networks are at home at each of LOG_SIZES (7,), and their
     number."""
     rng = np.random.default_rng(seed)
-    starts = [drawn(rng) for _ in range(count)]
+    starts = [_random_directions(rng) for _ in range(count)]
     home = [[at_home(one, size).sum() for one in starts] for size in LOG_SIZES[:-1]]
     home.append([_in_the_end(one).sum() for one in starts])
     return np.array(home).sum(axis=1), sum(len(one.signs) for one in starts)
@@ -886,10 +763,9 @@ def beside(log_angle: float) -> Directions:
     a > 0 at the angle e^log_angle from the negative sum, on the side of the nearer positive
     data."""
     X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-1.0, 2.0]])
-    y = np.array([1.0, 1.0, -1.0, -1.0])
     middle = np.arctan2(3.0, -3.0) - np.exp(log_angle)
     W0 = np.array([[4.0, 0.0], [-3.0, 3.0], [np.cos(middle), np.sin(middle)]])
-    return Directions(X, y, W0, np.array([1.0, -1.0, 1.0]))
+    return Directions(X, LABELS, W0, np.array([1.0, -1.0, 1.0]))
 
 
 def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evidence]:
@@ -901,10 +777,10 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     boundaries.
     """
     home, total = found
-    rng = np.random.default_rng(seed)
+    rng, draws = np.random.default_rng(seed), list(ANY_DATA.values())
     astray = corners = dead = 0
     for k in range(count):
-        item = list(any_data().values())[k % 2](rng)
+        item = draws[k % 2](rng)
         sign = 1.0 if k % 4 < 2 else -1.0
         end = align(item["X"], item["y"], rng.standard_normal(2), sign)
         corners += end.status == "sliding"
@@ -914,8 +790,7 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
             astray += not len(goals) or np.min(np.linalg.norm(goals - end.end, axis=1)) > 1e-5
     return [
         fact(f"(OS): neurons at home for starts of norm e^{LOG_SIZES[-1]:g}, or of a smaller one "
-             "where their direction needs it", int(home[-1]), total,
-             tried=total),
+             "where their direction needs it", int(home[-1]), total, tried=total),
         fact("any data: neurons that end elsewhere than at an extremal direction, or dead",
              astray, 0, tried=count),
         note("of these dead, and on a boundary", (dead, corners)),
@@ -924,17 +799,15 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
 
 
 # --- Lemma B.1 and Lemma 3: along (GF) <w_j, x_k> moves one way, at every size of the weights -----
-#
-# For a_j > 0 each summand c_i <x_i, x_k> of its rate, c_i = -l_i', has the sign of y_k or is 0,
-# whatever share of it Clarke's subdifferential takes where <w_j, x_i> = 0. So no positive datum is
-# lost, no negative one is gained; for a_j < 0 it is the other way round.
 
 
 _ROUNDING = 1e-12
-
-
-def _draws() -> Mapping[str, Draw]:
-    return {**support_draws(), "orthogonal to all": half_way}
+_FIXED = ("X", "y", "sign", "pulls", "shares")
+SIZES = (-14.0, -4.0, 0.7)
+"""ln of the norms at the start: all sizes, from near zero to where the lemmas need no small
+start."""
+DEEP = 300.0
+"""log(1/loss) at the end, a loss of 1e-130."""
 
 
 def _with_pulls(draw: Draw, within: bool) -> Draw:
@@ -949,66 +822,59 @@ def _with_pulls(draw: Draw, within: bool) -> Draw:
         n, sign = len(item["y"]), float(rng.choice([-1.0, 1.0]))
         shares = rng.choice([0.0, 1.0, rng.random()], n)
         if within:
-            own = sector(item["X"], item["y"], sign)
-            shares = np.where(own > 0, 1.0, 0.0)
+            shares = np.where(sector(item["X"], item["y"], sign) > 0, 1.0, 0.0)
         pulls = item["y"] * 10.0 ** rng.uniform(-6.0, 3.0, n)
         return {**item, "pulls": pulls, "shares": shares, "sign": sign}
 
     return one
 
 
-def _rates(item: Instance) -> NDArray:
+def _rates(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float) -> NDArray:
     """y_k s d<w, x_k>/dt for each datum (n,), over the sum of the sizes of its summands."""
-    y, s = item["y"], float(item["sign"])
-    terms = s * (item["shares"] * item["pulls"])[:, None] * (item["X"] @ item["X"].T)
-    size = np.abs(item["shares"] * item["pulls"]) @ np.outer(
-        np.linalg.norm(item["X"], axis=1), np.linalg.norm(item["X"], axis=1)
-    )
-    moved = y * s * terms.sum(axis=0)
+    lengths = np.linalg.norm(X, axis=1)
+    size = np.abs(shares * pulls) @ np.outer(lengths, lengths)
+    moved = y * sign * (sign * (shares * pulls)[:, None] * (X @ X.T)).sum(axis=0)
     return np.asarray(np.divide(moved, size, out=np.zeros_like(moved), where=size > 0.0))
 
 
-def one_way() -> Statement:
+def _spanning(rng: np.random.Generator) -> Instance:
+    d = int(rng.integers(2, 4))
+    return supported(d, (d, d), rng)
+
+
+_DRAWS: Mapping[str, Draw] = {**support_draws(), "orthogonal to all": half_way}
+
+
+@statement("the rates have the signs y_k a_j, or are 0",
+           {kind: _with_pulls(draw, False)
+            for kind, draw in {**_DRAWS, "lengths": lengthened(_spanning, 6.0)}.items()},
+           tolerance=_ROUNDING, fixed=_FIXED)  # fmt: skip
+def one_way(X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float) -> float:
     """os.lemB.1: <w_j, x_k> does not decrease where a_j > 0 and y_k = 1, nor where a_j < 0 and y_k
-    = -1.
-
-    At any parameters and for any choice in Clarke's subdifferential; data of the other label do not
-    come nearer to being active.
-    """
-    return Statement("the rates have the signs y_k a_j, or are 0",
-                     {kind: _with_pulls(draw, False) for kind, draw in {
-                         **_draws(), "lengths": lengthened(_spanning, 6.0)}.items()},
-                     lambda item: float(_rates(item).min()), tolerance=_ROUNDING,
-                     fixed=("X", "y", "sign", "pulls", "shares"))  # fmt: skip
+    = -1, at any parameters and for any choice in Clarke's subdifferential; data of the other label
+    do not come nearer to being active."""
+    return float(_rates(X, y, pulls, shares, float(sign)).min())
 
 
-def stays_in_the_sector() -> Statement:
-    """os.lem3: within the extremal sector of its sign, a neuron's <w, x_k> grows on its own data,
-    falls on those with a negative product, and rests on those orthogonal to all of its data.
-
-    There (GF) leaves no choice: data with <w, x_k> = 0 could only push themselves back, all of them
-    together, and so do not act. The slack is what the rates have beyond 0 in the direction of
-    sigma_k.
-    """
-
-    def slack(item: Instance) -> float:
-        sigma = sector(item["X"], item["y"], float(item["sign"]))
-        moved = _rates(item) * item["y"] * float(item["sign"])
-        strict = moved * sigma
-        if np.any(np.abs(moved[sigma == 0]) > _ROUNDING):
-            return -1.0
-        return float(strict[sigma != 0].min())
-
-    return Statement("rates in the sector have the signs of the sector",
-                     {kind: _with_pulls(draw, True) for kind, draw in _draws().items()}, slack,
-                     strict=True, tolerance=_ROUNDING / 100,
-                     fixed=("X", "y", "sign", "pulls", "shares"),
-                     hypotheses={"no product is 0 by rounding alone": _clear})  # fmt: skip
-
-
-def _clear(item: Instance) -> bool:
-    C = np.abs(cosines(item["X"]))
+def _clear(X: NDArray) -> bool:
+    C = np.abs(cosines(X))
     return bool(np.all((C > 1e-9) | (C < 1e-14)))
+
+
+@statement("rates in the sector have the signs of the sector",
+           {kind: _with_pulls(draw, True) for kind, draw in _DRAWS.items()},
+           {"no product is 0 by rounding alone": _clear}, strict=True, tolerance=_ROUNDING / 100,
+           fixed=_FIXED)  # fmt: skip
+def stays_in_the_sector(
+    X: NDArray, y: NDArray, pulls: NDArray, shares: NDArray, sign: float
+) -> float:
+    """os.lem3: within the extremal sector of its sign, a neuron's <w, x_k> grows on its own data,
+    falls on those with a negative product, and rests on those orthogonal to all of its data. The
+    slack is what the rates have beyond 0 in the direction of sigma_k."""
+    sigma = sector(X, y, float(sign))
+    moved = _rates(X, y, pulls, shares, float(sign)) * y * float(sign)
+    rests = np.all(np.abs(moved[sigma == 0]) <= _ROUNDING)
+    return float((moved * sigma)[sigma != 0].min()) if rests else -1.0
 
 
 def log_of(found: Sequence[Late]) -> tuple[int, int, int, float]:
@@ -1016,13 +882,17 @@ def log_of(found: Sequence[Late]) -> tuple[int, int, int, float]:
     a neuron is in its extremal sector (Lemma 3); the least log(1/L) at their ends."""
     lost = gained = left = 0
     for late in found:
-        own = late.given.y[:, None] == late.given.signs
-        log = patterns(late)
-        for (_, before), (_, after) in pairwise(log):
+        own = _own(late)
+        for (_, before), (_, after) in pairwise(patterns(late)):
             lost += int(np.sum(before & ~after & own))
             gained += int(np.sum(~before & after & ~own))
             left += int(np.sum((before == own).all(axis=0) & (before != after).any(axis=0)))
     return lost, gained, left, min(float(late.tau[-1]) for late in found)
+
+
+def _own(late: Late) -> NDArray:
+    """Whether a datum has the sign of a neuron, (n, p)."""
+    return np.asarray(late.given.y[:, None] == late.given.signs)
 
 
 def no_own_datum_is_lost(found: Sequence[Late]) -> list[Evidence]:
@@ -1039,41 +909,24 @@ def no_own_datum_is_lost(found: Sequence[Late]) -> list[Evidence]:
 def no_sector_is_left(found: Sequence[Late]) -> list[Evidence]:
     """Lemma 3 in the same logs."""
     _, _, left, reach = log_of(found)
-    inside = 0
-    for late in found:
-        own = late.given.y[:, None] == late.given.signs
-        inside += int((patterns(late)[-1][1] == own).all(axis=0).sum())
+    inside = sum(int((patterns(late)[-1][1] == _own(late)).all(axis=0).sum()) for late in found)
     return [
         fact("changes of a neuron in the extremal sector of its sign", left, 0, tried=inside),
         note("least log(1/ℓ) at the end of a flow", reach, digits=2),
     ]
 
 
-SIZES = (-14.0, -4.0, 0.7)
-"""ln of the norms at the start: all sizes, from near zero to where the lemmas need no small
-start."""
-DEEP = 300.0
-"""log(1/loss) at the end, a loss of 1e-130."""
-
-
 def flows(seed: int, count: int) -> list[Late]:
     """`count` flows of four neurons on (OS) data in the plane and in space, to a loss of e^-300."""
     rng, found = np.random.default_rng(seed), list[Late]()
-    kinds = (_spanning, _few, one_right_angle)
-    while len(found) < count:
-        k = len(found)
-        item = kinds[k % 3](rng)
+    while (k := len(found)) < count:
+        item = (_spanning, _few, one_right_angle)[k % 3](rng)
         given = start(item["X"], item["y"], SIZES[(k // 3) % 3], rng, 4)
-        W0 = np.vstack([given.W0[:2], item["X"][item["y"] > 0.0][0], item["X"][item["y"] < 0.0][0]])
-        late = follow_long(replace(given, W0=W0), DEEP)
+        firsts = [item["X"][item["y"] == sign][0] for sign in BOTH_SIGNS]
+        late = follow_long(replace(given, W0=np.vstack([given.W0[:2], *firsts])), DEEP)
         if late is not None:
             found.append(late)
     return found
-
-
-def _spanning(rng: np.random.Generator) -> Instance:
-    d = int(rng.integers(2, 4))
-    return supported(d, (d, d), rng)
 
 
 def _few(rng: np.random.Generator) -> Instance:
@@ -1083,24 +936,16 @@ def _few(rng: np.random.Generator) -> Instance:
 def one_right_angle(rng: np.random.Generator) -> Instance:
     """Two data of each label in the plane, unit vectors, of which one pair has the product 0."""
     wide, other = rng.uniform(0.1, 0.6, 2)
-    c, s = np.cos(wide), np.sin(wide)
-    far = wide + 0.5 * np.pi + other
+    (c, s), far = (np.cos(wide), np.sin(wide)), wide + 0.5 * np.pi + other
     X = np.array([[c, s], [c, -s], [-s, c], [np.cos(far), np.sin(far)]])
-    return {"X": X, "y": np.array([1.0, 1.0, -1.0, -1.0])}
+    return {"X": X, "y": LABELS}
 
 
-# --- Lemma 1 with the size of the start fixed before its directions, for data that are not
-# (OS): an instance where it fails in another way than that of `waiting` ---------------------------
-#
-# Three data in the plane, not (OS): A positive, N and M negative. Seen from N and M the neurons
-# with a_j < 0 grow along their sum, and one with a_j > 0 at a tiny angle from the sum waits there.
-# Another one with a_j > 0 is home, on the boundary of N, at once, and for as long as N pulls. Once
-# N is fitted it leaves, to follow A; if the waiting one is not home by then, they never are
-# together.
+# --- Lemma 1 with the size of the start fixed before its directions, for data that are not (OS) ---
 
 
 _DEGREES, _SIZES = np.radians([-8.0, 77.0, 140.0]), np.array([1.0, 10.0, 1.5])
-FIXED_SIZE_X = _SIZES[:, None] * np.stack([np.cos(_DEGREES), np.sin(_DEGREES)], axis=1)
+FIXED_SIZE_X = _SIZES[:, None] * _unit(_DEGREES)
 FIXED_SIZE_Y = np.array([1.0, -1.0, -1.0])
 FIXED_SIZE_SIGNS = np.array([1.0, -1.0, 1.0])
 FIXED_ANGLE, FIXED_SIZE_LARGE, FIXED_SIZE_SMALL = 1e-3, 1e-2, 1e-6
@@ -1112,16 +957,10 @@ def together(size: float, angle: float) -> NDArray:
     sector of its sign, or dead, (m, 3). They start at the norm `size`: at home, near the minimum,
     and at the `angle` from it."""
     least = np.arctan2(*(FIXED_SIZE_X[1] + FIXED_SIZE_X[2])[::-1])
-    turns = np.array([np.radians(-11.0), least + 0.05, least - angle])
-    path = follow_own(
-        FIXED_SIZE_X,
-        FIXED_SIZE_Y,
-        size * np.stack([np.cos(turns), np.sin(turns)], axis=1),
-        FIXED_SIZE_SIGNS,
-    )
-    W = np.concatenate([path.early, path.W])
-    signs = _signs(W)
-    goals = {s: _signs(extremal_directions(FIXED_SIZE_X, FIXED_SIZE_Y, s)) for s in (1.0, -1.0)}
+    W0 = size * _unit(np.array([np.radians(-11.0), least + 0.05, least - angle]))
+    path = follow_own(FIXED_SIZE_X, FIXED_SIZE_Y, W0, FIXED_SIZE_SIGNS)
+    signs = _signs(np.concatenate([path.early, path.W]))
+    goals = {s: _signs(extremal_directions(FIXED_SIZE_X, FIXED_SIZE_Y, s)) for s in BOTH_SIGNS}
     home = [np.any(np.all(signs[:, j, None] == goals[s], axis=2), axis=1)
             for j, s in enumerate(FIXED_SIZE_SIGNS)]  # fmt: skip
     return np.stack(home, axis=1) | np.all(signs <= 0, axis=2)
@@ -1138,81 +977,24 @@ def fixed_size_size_comes_last() -> list[Evidence]:
     large, small = (together(size, FIXED_ANGLE) for size in (FIXED_SIZE_LARGE, FIXED_SIZE_SMALL))
     says = f"not (OS), three neurons, one at the angle {FIXED_ANGLE:g} from where it is driven away"
     return [
-        fact(
-            f"{says}: from norm {FIXED_SIZE_SMALL:g} all are home at one time",
-            bool(small.all(axis=1).any()),
-            True,
-        ),
-        note(
-            f"from norm {FIXED_SIZE_LARGE:g}: all are home at one time",
-            bool(large.all(axis=1).any()),
-        ),
+        fact(f"{says}: from norm {FIXED_SIZE_SMALL:g} all are home at one time",
+             bool(small.all(axis=1).any()), True),
+        note(f"from norm {FIXED_SIZE_LARGE:g}: all are home at one time",
+             bool(large.all(axis=1).any())),
         note("neurons of the three that are home at some time there", int(large.any(axis=0).sum())),
-    ]
+    ]  # fmt: skip
 
 
-# --- Second route: the neuron that waits, in fractions: it turns too little to see another
-# positive datum -----------------------------------------------------------------------------------
-#
-# From where w = (-5, 6), <w, x_3> = 0, it is w - p x_4 + q x_3 with p = int a c_4, q = int a c_3.
-# It is active on x_4 as long as p grows, so p <= 5/74; and q <= sup|w| int c_3, where int c_3 <=
-# e^(-5 s / 4) / (25 s / 2) from the time on at which the output is s.
+# --- Lemma 1 and equation (15) with the size of the start fixed first, on (OS) and (Span) data ----
 
 
-WAITING_EXACT_X = ((10, 3), (10, -3), (30, 25), (-7, -5), (-5, -7))
-W = (-5, 6)
-LEAST = 2
-"""The output that is asked for."""
-
-
-def _waiting_exact_dot(v: tuple[int, int], w: tuple[int, int]) -> int:
-    return v[0] * w[0] + v[1] * w[1]
-
-
-def _root(number: int) -> int:
-    """A whole number above the root."""
-    return isqrt(number) + 1
-
-
-def stays(output: int) -> bool:
-    """Whether <w, x_1> and <w, x_2> stay below 0 for all time."""
-    assert (
-        _waiting_exact_dot(W, WAITING_EXACT_X[2]),
-        _waiting_exact_dot(W, WAITING_EXACT_X[4]) < 0 < _waiting_exact_dot(W, WAITING_EXACT_X[3]),
-    ) == (0, True)
-    exponential = sum(Fraction(5 * output, 4) ** k / factorial(k) for k in range(20))
-    integral = 1 / (exponential * Fraction(25 * output, 2))
-    p = Fraction(
-        _waiting_exact_dot(W, WAITING_EXACT_X[3]),
-        _waiting_exact_dot(WAITING_EXACT_X[3], WAITING_EXACT_X[3]),
-    )
-    # q at which the first of the two products would come to 0
-    q = min(
-        -(_waiting_exact_dot(W, x) - p * _waiting_exact_dot(x, WAITING_EXACT_X[3]))
-        / _waiting_exact_dot(x, WAITING_EXACT_X[2])
-        for x in WAITING_EXACT_X[:2]
-    )
-    longest = (
-        _root(_waiting_exact_dot(W, W))
-        + p * _root(_waiting_exact_dot(WAITING_EXACT_X[3], WAITING_EXACT_X[3]))
-        + q * _root(_waiting_exact_dot(WAITING_EXACT_X[2], WAITING_EXACT_X[2]))
-    )
-    return q > 0 and longest * integral < q
-
-
-# --- Lemma 1 and equation (15) with the size of the start fixed first: (OS) and (Span) data
-# on which they fail -------------------------------------------------------------------------------
-#
-# One neuron of each sign is home from the start. A third one, a_j > 0, starts beside the ridge of
-# the negative data and leaves it late, by when the positive data are fitted. On its way home it
-# meets a far positive datum, whose pull is integrable, and loses all others: it stays where it is
-# for ever.
-
-
-WAITING_X, WAITING_Y = np.array(WAITING_EXACT_X, dtype=float), np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+WAITING_X = np.array([[10.0, 3.0], [10.0, -3.0], [30.0, 25.0], [-7.0, -5.0], [-5.0, -7.0]])
+WAITING_Y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
 WAITING_SIGNS = np.array([1.0, 1.0, -1.0])
 ANGLE, WAITING_LARGE, WAITING_SMALL = 0.1, 1e-2, 1e-12
 """The waiting neuron's angle from the ridge, and two sizes of the start."""
+LEAST = 2
+"""The output that is asked for."""
 SIZE_LAST = (
     "for almost all directions of the start there is a size below which it holds, and this size "
     "may depend on the directions"
@@ -1241,11 +1023,30 @@ LINEAR = Reading(
 """How os.eq15-16 is read."""
 
 
+def stays(output: int) -> bool:
+    """Whether <w, x_1> and <w, x_2> stay below 0 for all time, in fractions.
+
+    From where w = (-5, 6), <w, x_3> = 0, it is w - p x_4 + q x_3 with p = int a c_4, q = int a c_3.
+    It is active on x_4 as long as p grows, so p <= 5/74; and q <= sup|w| int c_3, where int c_3 <=
+    e^(-5 s / 4) / (25 s / 2) from the time on at which the output is s.
+    """
+    X, w = WAITING_X.astype(int).astype(object), np.array([-5, 6], dtype=object)
+    inner, G = X.dot(w), X.dot(X.T)
+    assert inner[2] == 0
+    assert inner[4] < 0 < inner[3]
+    exponential = sum(Fraction(5 * output, 4) ** k / factorial(k) for k in range(20))
+    integral = 1 / (exponential * Fraction(25 * output, 2))
+    p = Fraction(inner[3], G[3, 3])
+    # q at which the first of the two products would come to 0
+    q = min(-(inner[k] - p * G[k, 3]) / G[k, 2] for k in (0, 1))
+    above = [isqrt(square) + 1 for square in (w.dot(w), G[3, 3], G[2, 2])]  # of the lengths
+    return bool(q > 0 and (above[0] + p * above[1] + q * above[2]) * integral < q)
+
+
 def waiting_start(size: float, sign: float = 1.0) -> Start:
     """Neurons of norm `size` along e_1, at ANGLE from the ridge and along it; `sign` -1 exchanges
     the labels, and the signs of a."""
-    turns = np.array([0.0, 1.25 * np.pi - ANGLE, 1.25 * np.pi])
-    W0 = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    W0 = _unit(np.array([0.0, 1.25 * np.pi - ANGLE, 1.25 * np.pi]))
     return Start(WAITING_X, sign * WAITING_Y, W0, np.full(3, np.log(size)), sign * WAITING_SIGNS)
 
 
@@ -1262,8 +1063,7 @@ def ends(sign: float = 1.0) -> tuple[Late, Late]:
 def home(late: Late) -> NDArray:
     """At the start and behind every event of a flow, whether each neuron is dead, or active on
     all data of its label and on no others, (m, p)."""
-    own = late.given.y[:, None] == late.given.signs
-    return np.array([np.all(active == own, axis=0) | ~active.any(axis=0)
+    return np.array([np.all(active == _own(late), axis=0) | ~active.any(axis=0)
                      for _, active in patterns(late)])  # fmt: skip
 
 
@@ -1282,11 +1082,9 @@ def meeting(size: float) -> tuple[float, NDArray]:
         return float(WAITING_X[2] @ z[2:4])
 
     meets.terminal, meets.direction = True, 1.0  # type: ignore[attr-defined]
-    given = waiting_start(size)
-    z = np.append(size * given.W0.ravel(), size * WAITING_SIGNS)
-    end = solve_ivp(velocity, (-10.0, 20.0), z, "LSODA", events=meets, rtol=1e-9, atol=1e-15).y[
-        :, -1
-    ]
+    z = np.append(size * waiting_start(size).W0.ravel(), size * WAITING_SIGNS)
+    path = solve_ivp(velocity, (-10.0, 20.0), z, "LSODA", events=meets, rtol=1e-9, atol=1e-15)
+    end = path.y[:, -1]
     before = WAITING_X @ end[:6].reshape(3, 2).T
     return float(end[6] * before[:2, 0].mean()), before[:, 1] > 1e-9 * size
 
@@ -1317,48 +1115,7 @@ def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
 
 ONE_GROUP_WIDTHS = (1, 2, 3, 5, 10, 20)
 ONE_GROUP_X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-2.0, -1.0]])
-ONE_GROUP_Y = np.array([1.0, 1.0, -1.0, -1.0])
 ONE_GROUP_SMALL = -10.0
-
-
-def both_groups(plus: float, minus: float, p: NDArray) -> NDArray:
-    """The chance that both groups have a neuron, for fair signs, p neurons, and the chances `plus`
-    and `minus` that one neuron is in J_+ and in J_-."""
-    return np.asarray(1.0 - (1.0 - plus) ** p - (1.0 - minus) ** p + (1.0 - plus - minus) ** p)
-
-
-def shares(found: Fates) -> NDArray:
-    """That chance at WIDTHS (6,), from the fates of many directions."""
-    plus, minus = (0.5 * (1.0 - float(np.mean(dead))) for dead in (found.positive, found.negative))
-    return both_groups(plus, minus, np.array(ONE_GROUP_WIDTHS, float))
-
-
-def positive_only(p: int) -> Late:
-    """The flow of p neurons with a_j > 0 from norm e^-10, to a loss e^-300 of the positive data."""
-    return _from(
-        np.stack([np.ones(p), np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)], axis=1)
-    )
-
-
-def leaves_the_other() -> Late:
-    """The same of one neuron that at first is active on a datum of either label."""
-    return _from(np.array([[1.0, 3.0]]))
-
-
-def _from(W0: NDArray) -> Late:
-    late = follow_long(
-        Start(ONE_GROUP_X, ONE_GROUP_Y, W0, np.full(len(W0), ONE_GROUP_SMALL), np.ones(len(W0))),
-        300.0,
-    )
-    assert late is not None
-    return late
-
-
-def loss_of_negatives(late: Late) -> float:
-    """The loss of the negative data at the end."""
-    return float(np.exp(late.log_loss(-1.0)[-1]))
-
-
 ONE_IS_ENOUGH = Reading(
     "a combination may give one of the two classifiers the weight 0, as Theorem 1 does with u = 0 "
     "or z = 0",
@@ -1369,79 +1126,62 @@ NEAR = 1e-3
 """Largest distance in (8) and (9) at a loss of e^-300."""
 
 
+def both_groups(plus: float, minus: float, p: NDArray) -> NDArray:
+    """The chance that both groups have a neuron, for fair signs, p neurons, and the chances `plus`
+    and `minus` that one neuron is in J_+ and in J_-."""
+    return np.asarray(1.0 - (1.0 - plus) ** p - (1.0 - minus) ** p + (1.0 - plus - minus) ** p)
+
+
+def positive_only(p: int) -> Late:
+    """The flow of p neurons with a_j > 0 from norm e^-10, to a loss e^-300 of the positive data."""
+    turned = np.linspace(-0.5, 0.5, p) if p > 1 else np.zeros(1)
+    return _from(np.stack([np.ones(p), turned], axis=1))
+
+
+def leaves_the_other() -> Late:
+    """The same of one neuron that at first is active on a datum of either label."""
+    return _from(np.array([[1.0, 3.0]]))
+
+
+def _from(W0: NDArray) -> Late:
+    p = len(W0)
+    late = follow_long(
+        Start(ONE_GROUP_X, LABELS, W0, np.full(p, ONE_GROUP_SMALL), np.ones(p)), DEEP
+    )
+    assert late is not None
+    return late
+
+
+def loss_of_negatives(late: Late) -> float:
+    """The loss of the negative data at the end."""
+    return float(np.exp(late.log_loss(-1.0)[-1]))
+
+
 def one_or_two(seed: int, count: int) -> list[Evidence]:
     """os.thm1.nonempty: whatever the width, what is learnt is u w_+ and z w_-, perhaps u or z = 0.
 
     That both groups learn is settled by os.thm1.W; here all neurons are in one group.
     """
-    table = shares(fates(ONE_GROUP_X, ONE_GROUP_Y, count, np.random.default_rng(seed)))
+    widths = np.array(ONE_GROUP_WIDTHS, float)
+    dead = fates(ONE_GROUP_X, LABELS, count, np.random.default_rng(seed))
+    plus, minus = (0.5 * (1.0 - float(np.mean(each))) for each in dead)
+    table = both_groups(plus, minus, widths)
     lates = [positive_only(p) for p in ONE_GROUP_WIDTHS]
-    lone = loss_of_negatives(lates[0])
+    separable = bool(np.all(ONE_GROUP_X @ ONE_GROUP_X.T * np.outer(LABELS, LABELS) > 0.0))
     return [
-        fact(
-            "(OS) and (Span)",
-            bool(np.all(ONE_GROUP_X @ ONE_GROUP_X.T * np.outer(ONE_GROUP_Y, ONE_GROUP_Y) > 0.0))
-            and spans(ONE_GROUP_X, ONE_GROUP_Y, 1.0)
-            and spans(ONE_GROUP_X, ONE_GROUP_Y, -1.0),
-            True,
-        ),
-        bound(
-            "widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
-            "at a loss of e^-300 of the positive data",
-            max(float(late.distances[-1].max()) for late in lates),
-            "<=",
-            NEAR,
-            "",
-            digits=2,
-        ),
-        bound(
-            "least chance that both groups have neurons, by width, less 1 - 2 (3/4)^p, fair signs",
-            float(np.min(table - (1.0 - 2.0 * 0.75 ** np.array(ONE_GROUP_WIDTHS)))),
-            ">=",
-            -1e-9,
-            "",
-            digits=2,
-        ),
-        note(
-            "chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
-            tuple(table.tolist()),
-            digits=2,
-        ),
-        note("one neuron, a > 0: loss of the two negative data in the end", lone),
-    ]
-
-
-# --- Second route: points that no orthant of any R^N can hold, by Horn's copositive matrix:
-# whole numbers alone ------------------------------------------------------------------------------
-
-
-HORN = (
-    (1, -1, 1, 1, -1),
-    (-1, 1, -1, 1, 1),
-    (1, -1, 1, -1, 1),
-    (1, 1, -1, 1, -1),
-    (-1, 1, 1, -1, 1),
-)
-"""v^T H v = (v1-v2+v3+v4-v5)^2 + 4 v2 v4 + 4 v3 (v5-v4) = (v1-v2+v3-v4+v5)^2 + 4 v2 v5 + 4 v1
-(v4-v5),
-so it is not negative for v >= 0: one of v5 - v4 and v4 - v5 is not."""
-
-
-def certificate(points: Sequence[Sequence[int]]) -> int:
-    """The least sum of H_ij <p_i, p_j> over the orders of five points (5, d) of whole numbers.
-
-    If all p_i lay in an orthant, in coordinates v^k_i >= 0, it would be sum_k (v^k)^T H v^k >= 0.
-    """
-    gram = [[sum(a * b for a, b in zip(p, q, strict=True)) for q in points] for p in points]
-    return min(
-        sum(HORN[i][j] * gram[s[i]][s[j]] for i in range(5) for j in range(5))
-        for s in permutations(range(5))
-    )
-
-
-def value(v: Sequence[int]) -> int:
-    """v^T H v."""
-    return sum(HORN[i][j] * v[i] * v[j] for i in range(5) for j in range(5))
+        fact("(OS) and (Span)",
+             separable and all(spans(ONE_GROUP_X, LABELS, sign) for sign in BOTH_SIGNS), True),
+        bound("widths 1, 2, 3, 5, 10, 20, all a_j > 0: largest distance to (8) and (9) with z = 0, "
+              "at a loss of e^-300 of the positive data",
+              max(float(late.distances[-1].max()) for late in lates), "<=", NEAR, "", digits=2),
+        bound("least chance that both groups have neurons, by width, less 1 - 2 (3/4)^p, fair "
+              "signs", float(np.min(table - (1.0 - 2.0 * 0.75**widths))), ">=", -1e-9, "",
+              digits=2),
+        note("chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
+             tuple(table.tolist()), digits=2),
+        note("one neuron, a > 0: loss of the two negative data in the end",
+             loss_of_negatives(lates[0])),
+    ]  # fmt: skip
 
 
 # --- Do (OS) data lie in opposite orthants? In the plane they do; in space they need not ----------
@@ -1450,40 +1190,24 @@ def value(v: Sequence[int]) -> int:
 FIVE = np.array([[3, 3, -1], [3, 2, 2], [3, -1, 3], [3, -3, -1], [3, -1, -3]])
 """Five positive data; with NEGATIVE all eight are support examples, and each label spans R^3."""
 NEGATIVE = np.array([[-9, 1, 0], [-9, 0, 1], [-9, -1, -1]])
+HORN = np.array([[1, -1, 1, 1, -1], [-1, 1, -1, 1, 1], [1, -1, 1, -1, 1], [1, 1, -1, 1, -1],
+                 [-1, 1, 1, -1, 1]])  # fmt: skip
+"""v^T H v = (v1-v2+v3+v4-v5)^2 + 4 v2 v4 + 4 v3 (v5-v4) = (v1-v2+v3-v4+v5)^2 + 4 v2 v5 + 4 v1
+(v4-v5), so it is not negative for v >= 0: one of v5 - v4 and v4 - v5 is not."""
 
 
-def in_opposite_orthants() -> Statement:
-    """os.orthants: in the plane (OS) data lie in opposite orthants of some orthonormal basis.
-
-    The z_i = y_i x_i have angles of at most 90 degrees with each other, so they lie in an arc of 90
-    degrees, and its first end is a basis vector. The slack is the least cosine of a z_i with the
-    two vectors of that basis.
-    """
-    draws = {
-        kind: _in_the_plane(draw)
-        for kind, draw in {**support_draws(2), "right angles": right_angles}.items()
-    }
-    return Statement("in the plane: least cosine with the basis of the first datum of the arc",
-                     draws, _in_a_quadrant, tolerance=1e-12,
-                     hypotheses={"d = 2": lambda item: item["X"].shape[1] == 2})  # fmt: skip
-
-
-def _in_the_plane(draw):  # type: ignore[no-untyped-def]
-    def one(rng: np.random.Generator) -> Instance:
-        while True:
-            item = draw(rng)
-            if item["X"].shape[1] == 2:
-                return item
-
-    return one
-
-
-def _in_a_quadrant(item: Instance) -> float:
-    Z = signed(item["X"], item["y"])
+@statement("in the plane: least cosine with the basis of the first datum of the arc",
+           {kind: such(draw, lambda X, y: X.shape[1] == 2)
+            for kind, draw in {**support_draws(2), "right angles": right_angles}.items()},
+           {"d = 2": lambda X: X.shape[1] == 2}, tolerance=1e-12)  # fmt: skip
+def in_opposite_orthants(X: NDArray, y: NDArray) -> float:
+    """os.orthants: in the plane (OS) data lie in opposite orthants of some orthonormal basis: the
+    z_i = y_i x_i lie in an arc of 90 degrees, and its first end is a basis vector. The slack is the
+    least cosine of a z_i with the two vectors of that basis."""
+    Z = signed(X, y)
     Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
     turned = np.stack([-Z[:, 1], Z[:, 0]], axis=1)
-    least = np.minimum((Z @ Z.T).min(axis=0), (Z @ turned.T).min(axis=0))
-    return float(least.max())
+    return float(np.minimum((Z @ Z.T).min(axis=0), (Z @ turned.T).min(axis=0)).max())
 
 
 def spread_of_a_basis(points: NDArray = FIVE) -> float:
@@ -1493,27 +1217,29 @@ def spread_of_a_basis(points: NDArray = FIVE) -> float:
     Over the corners of that cone: the normals of pairs of points on which no point is negative. On
     a cone about c it is least at a corner. 0 if some corner is not on the side of c.
     """
-    shares = []
-    for i in range(len(points)):
-        for j in range(len(points)):
-            e = np.cross(points[i], points[j])
-            if e.any() and np.all(points @ e >= 0):
-                shares.append(3 * float(e[0]) ** 2 / float(e @ e) if e[0] > 0 else 0.0)
-    return min(shares)
+    normals = [np.cross(p, q) for p in points for q in points]
+    corners = [e for e in normals if e.any() and np.all(points @ e >= 0)]
+    return min(3 * float(e[0]) ** 2 / float(e @ e) if e[0] > 0 else 0.0 for e in corners)
+
+
+def certificate(points: Sequence[Sequence[int]]) -> int:
+    """The least sum of H_ij <p_i, p_j> over the orders of five points (5, d) of whole numbers.
+
+    If all p_i lay in an orthant, in coordinates v^k_i >= 0, it would be sum_k (v^k)^T H v^k >= 0.
+    """
+    gram = np.array(points) @ np.array(points).T
+    return min(int((HORN * gram[np.ix_(s, s)]).sum()) for s in permutations(range(5)))
 
 
 def five_points() -> list[Evidence]:
     """In space: five positive and three negative data, (OS), in no orthant of any basis."""
-    fits = spread_of_a_basis() <= 1.0
-    return [
-        fact("an orthonormal basis of R³ may have five positive data in one orthant", fits, True)
-    ]
+    says = "an orthonormal basis of R³ may have five positive data in one orthant"
+    return [fact(says, spread_of_a_basis() <= 1.0, True)]
 
 
 def in_no_orthant() -> Counterexample:
     """The five data, by the corners of their dual cone and by a copositive matrix."""
-    X = np.vstack([FIVE, NEGATIVE])
-    y = np.repeat([1, -1], [5, 3])
+    X, y = np.vstack([FIVE, NEGATIVE]), np.repeat([1, -1], [5, 3])
     P = X @ X.T * np.outer(y, y)
     return Counterexample(
         instance={"positive data": FIVE, "negative data": NEGATIVE},
@@ -1521,26 +1247,20 @@ def in_no_orthant() -> Counterexample:
             "(OS): positive inner products within a label": bool(min(P[:5, :5].min(),
                                                                      P[5:, 5:].min()) > 0),
             "(OS): none above 0 across the labels": bool(P[5:, :5].min() >= 0),
-            "(Span)": spans(X.astype(float), y.astype(float), 1.0)
-                      and spans(X.astype(float), y.astype(float), -1.0),
+            "(Span)": all(spans(X.astype(float), y.astype(float), sign) for sign in BOTH_SIGNS),
         },
-        breaks=(
-            bound("3 ⟨e, c⟩² / |e|² of every e with ⟨e, x⟩ ≥ 0 for the five data, c = (1, 0, 0): "
-                  "the "
-                  "least; three orthonormal ones need", spread_of_a_basis(), "<=", 1, ""),
-        ),
-        recheck=(
-            bound("⟨H, G⟩ for their Gram matrix G, in the worst order, and Horn's copositive "
-                  "matrix H, which points "
-                  "in an orthant of any R^N need", certificate(FIVE.tolist()), ">=", 0, ""),
-        ),
+        breaks=(bound("3 ⟨e, c⟩² / |e|² of every e with ⟨e, x⟩ ≥ 0 for the five data, c = (1, 0, 0)"
+                      ": the least; three orthonormal ones need", spread_of_a_basis(), "<=", 1,
+                      ""),),
+        recheck=(bound("⟨H, G⟩ for their Gram matrix G, in the worst order, and Horn's copositive "
+                       "matrix H, which points in an orthant of any R^N need",
+                       certificate(FIVE.tolist()), ">=", 0, ""),),
         route="Horn's matrix: for points with coordinates >= 0 the sum over the coordinates of "
         "v^T H v is not negative",
     )  # fmt: skip
 
 
-# --- Each datum as a separator of all: what (OS) says, and what stricter or laxer words would
-# say ----------------------------------------------------------------------------------------------
+# --- Each datum as a separator of all: what (OS) says, and stricter or laxer words ----------------
 
 
 def is_separable(X: NDArray, y: NDArray) -> bool:
@@ -1556,35 +1276,25 @@ def half_spaces_hold_one_label(X: NDArray, y: NDArray) -> bool:
         max_margin(X, y)
     except InputError:
         return False
-    return all(set(np.flatnonzero(X @ x > 0.0).tolist()) == set(np.flatnonzero(y == label).tolist())
-               for x, label in zip(X, y, strict=True))  # fmt: skip
+    return all(np.array_equal(X @ x > 0.0, y == label) for x, label in zip(X, y, strict=True))
 
 
-def separates_all() -> Statement:
+def _whole(rng: np.random.Generator) -> dict[str, Any]:
+    """Small whole numbers, about half of them (OS)."""
+    n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    X = rng.integers(-2, 3, (n, d)).astype(float)
+    X[~X.any(axis=1)] = 1.0
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    return {"X": X * np.where(X @ X[0] * y < 0.0, -1.0, 1.0)[:, None], "y": y}
+
+
+@statement("(OS) and that every datum separates the others are one",
+           {"whole": _whole, **support_draws()})  # fmt: skip
+def separates_all(X: NDArray, y: NDArray, planted: float = 1.0) -> float:
     """os.separator: (OS) holds exactly if the data are linearly separable and every x_i separates
-    them: the open half-space <x_i, x> > 0 holds the data of its label and no other.
-
-    Small whole numbers, about half of them (OS), and draws of (OS) data.
-    """
-
-    def whole(rng: np.random.Generator) -> dict[str, Any]:
-        n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-        X = rng.integers(-2, 3, (n, d)).astype(float)
-        X[~X.any(axis=1)] = 1.0
-        y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-        return {"X": X * np.where(X @ X[0] * y < 0.0, -1.0, 1.0)[:, None], "y": y}
-
-    draws: dict[str, Callable[[np.random.Generator], Instance]] = {
-        "whole": whole,
-        **support_draws(),
-    }
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        turned = X * np.append(planted(item), np.ones(len(X) - 1))[:, None]
-        return 1.0 if is_separable(X, y) == half_spaces_hold_one_label(turned, y) else -1.0
-
-    return Statement("(OS) and that every datum separates the others are one", draws, slack)
+    them: the open half-space <x_i, x> > 0 holds the data of its label and no other."""
+    turned = X * np.append(planted, np.ones(len(X) - 1))[:, None]
+    return 1.0 if is_separable(X, y) == half_spaces_hold_one_label(turned, y) else -1.0
 
 
 def two_examples() -> list[Evidence]:
@@ -1605,9 +1315,7 @@ def open_half_space() -> Reading:
     """Which side the boundary is on."""
     return Reading(
         "x_i separates where the open half-space ⟨x_i, x⟩ > 0 holds the data of its own label "
-        "alone "
-        "(for a negative x_i too)",
+        "alone (for a negative x_i too)",
         "strictly on both sides (OS) does not suffice, and with 0 allowed on both sides (OS) "
-        "does not "
-        "follow: e₁ and e₂, of different labels and of one",
+        "does not follow: e₁ and e₂, of different labels and of one",
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reluflow.falsify import Draw, Instance
 from reluflow.ledger.scoreboard import what_is_true
 from reluflow.margin.max_margin import max_margin
 from reluflow.parameters import EFFORT, SEED, Parameter, between
@@ -19,9 +19,6 @@ from reluflow.parameters import EFFORT, SEED, Parameter, between
 #
 # Support examples of a label are the data with equality in min |w|, <w, x_i> >= 1 (Phuong & Lampert
 # 2021, eqs 6 and 7).
-
-
-Arrays = Mapping[str, Any]
 
 
 def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> NDArray:
@@ -49,7 +46,7 @@ def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> NDArray:
 
 def supported(
     d: int, counts: tuple[int, int], rng: np.random.Generator, decades: float = 0.3
-) -> Arrays:
+) -> Instance:
     """X (n, d) and y (n,), orthogonally separable, with counts[0] positive and counts[1] negative
     support examples, each in general position, and one to three more data of either label.
 
@@ -78,7 +75,7 @@ def _tilt(d: int, rng: np.random.Generator) -> NDArray:
     return R
 
 
-def right_angles(rng: np.random.Generator) -> Arrays:
+def right_angles(rng: np.random.Generator) -> Instance:
     """X (n, d) and y (n,) of small whole numbers, positive data >= 0 and negative ones <= 0 in all
     coordinates, some pairs of different labels orthogonal; of equal labels none."""
     d = int(rng.integers(2, 5))
@@ -94,20 +91,31 @@ def right_angles(rng: np.random.Generator) -> Arrays:
     return {"X": np.vstack([blocks[0], -blocks[1]]), "y": y}
 
 
-def support_draws(most: int = 4) -> dict[str, Callable[[np.random.Generator], Arrays]]:
+def support_draws(most: int = 4) -> dict[str, Draw]:
     """Draws of {"X", "y"} for `falsify`: "spanning" support examples, "few" of them, and data with
     "right angles" between the labels; up to `most` dimensions."""
 
-    def spanning(rng: np.random.Generator) -> Arrays:
+    def spanning(rng: np.random.Generator) -> Instance:
         d = int(rng.integers(1, most + 1))
         return supported(d, (d, d), rng)
 
-    def few(rng: np.random.Generator) -> Arrays:
+    def few(rng: np.random.Generator) -> Instance:
         d = int(rng.integers(2, most + 1))
         counts = (int(rng.integers(1, d)), int(rng.integers(1, d + 1)))
         return supported(d, counts, rng)
 
     return {"spanning": spanning, "few": few, "right angles": right_angles}
+
+
+def such(draw: Draw, test: Callable[..., bool]) -> Draw:
+    """The draws whose X (n, d) and y (n,) pass a test, the others drawn anew."""
+
+    def one(rng: np.random.Generator) -> Instance:
+        while not test(**(item := draw(rng))):
+            pass
+        return item
+
+    return one
 
 
 # --- Inner products of pairs of data: within either of two classes, and across them ---------------
