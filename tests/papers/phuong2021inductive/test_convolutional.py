@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
 from reluflow.papers.phuong2021inductive import cnn, convolutional_record
 from reluflow.papers.phuong2021inductive.cnn import convolutional_shown_trained as trained_network
 from reluflow.papers.phuong2021inductive.cnn import recorded
-from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, PAPER
+from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, PAPER, READINGS
 from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
 
 SHORT = replace(PAPER, epochs=2)
@@ -195,3 +196,35 @@ def test_evidence_of_three_clusters_can_fail(paper):
     np.testing.assert_array_equal([near, plus, minus], [means[0], *means[1]])
     for same in (np.r_[np.tile([1.0, -1.0], 10), np.ones(40)], np.r_[np.ones(40), -np.ones(20)]):
         assert len(found(plane, same, ray)) == 1
+
+
+def test_a_task_keeps_labels_and_pixels(data):
+    found = digits()
+    rows = found.digit <= 1
+    np.testing.assert_array_equal(data.y > 0, found.digit[rows] == 1)
+    np.testing.assert_allclose(data.images.numpy().reshape(360, 64), found.levels[rows] / 16.0)
+    wide = convolutional_record.task(found, READINGS["pixels -1 to 1"]).images
+    assert (float(wide.min()), float(wide.max())) == (-1.0, 1.0)
+    some = data.some(7)
+    assert list(some.y) == [1.0] * 7 + [-1.0] * 7
+    assert torch.equal(some.images[0], data.images[np.flatnonzero(data.y > 0)[0]])
+
+
+def test_readings_change_what_their_names_say(data):
+    starts = {}
+    for name, setting in READINGS.items():
+        net = convolutional_record.network(8, setting.biases)
+        starts[name] = net.start(np.random.default_rng(0), setting.scale, setting.bias_scale)
+    taken = starts["taken"]
+    assert not any(w.any() for w in starts["no biases"][1::2])
+    for w, v in zip(taken[13::2], starts["biases times 0.05"][13::2], strict=True):
+        torch.testing.assert_close(0.05 * w, v)
+    torch.testing.assert_close(20.0 * taken[12], starts["nothing times 0.05"][12])
+    assert {s.rate for s in READINGS.values()} == {1e-4, 1e-3, 1e-2}
+    assert convolutional_record.Setting(50, 128, 0.05, 1e-3, "0 to 1", True, 1.0) == PAPER
+
+
+def test_records_are_small():
+    files = sorted(convolutional_record.FOLDER.glob("phuong2021inductive-cnn-*.json"))
+    assert files
+    assert max(file.stat().st_size for file in files) <= 150_000

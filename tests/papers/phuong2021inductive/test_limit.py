@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from reluflow.falsify import falsify
 from reluflow.flows.integrate import integrate, log_elapsed, log_steepness
 from reluflow.losses import LOGISTIC
+from reluflow.margin.max_margin import max_margin
 from reluflow.papers.phuong2021inductive import flows, sectors
 from reluflow.papers.phuong2021inductive import limit as limit_page
-from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long
+from reluflow.papers.phuong2021inductive.flows import Start, Waiting, follow_long, patterns
 from reluflow.papers.phuong2021inductive.sectors import spans
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, supported
 from scipy.integrate import solve_ivp
@@ -28,6 +30,17 @@ LINE = Start(
 @pytest.fixture(scope="module")
 def of_sizes() -> flows.Survey:
     return flows.spanning_of_sizes(3, 1)
+
+
+@pytest.mark.parametrize("counts", [(3, 3), (1, 2), (2, 3)])
+def test_the_support_examples_are_as_many_as_asked(counts: tuple[int, int]) -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        item = supported(3, counts, rng)
+        for sign, count in zip((1.0, -1.0), counts, strict=True):
+            X = item["X"][item["y"] == sign]
+            tight = np.abs(X @ max_margin(X, np.ones(len(X))).u - 1.0) < 1e-9
+            assert np.linalg.matrix_rank(X[tight]) == tight.sum() == count
 
 
 def test_the_closed_form_is_reached_by_the_limit_itself() -> None:
@@ -92,6 +105,17 @@ def test_log_steepness_is_that_of_finite_differences() -> None:
     assert found == pytest.approx(np.log(np.sum(np.square(slope))), abs=1e-6)
 
 
+def test_a_group_that_is_empty_is_left_out() -> None:
+    X = np.array([[2.0, 0.1], [-1.0, -0.1]])
+    dying = replace(LINE, W0=np.array([[1.0, 0.0], [-0.07, 1.3]]), X=X)
+    late = follow_long(dying, reach=1e3)
+    assert late is not None
+    assert late.alive == (1.0,)
+    assert late.distances[-1, 0] < 0.05
+    assert not patterns(late)[-1][1][1].any()
+    assert follow_long(replace(dying, W0=np.array([[-0.07, 1.3], [-0.07, 1.3]]))) is None
+
+
 def test_another_data_set_s_limit_is_noticed(of_sizes: flows.Survey) -> None:
     late = of_sizes.found[-1]
     X = late.given.X * np.where(np.arange(len(late.given.X)) > 0, 1.0, 2.0)[:, None]
@@ -99,6 +123,20 @@ def test_another_data_set_s_limit_is_noticed(of_sizes: flows.Survey) -> None:
     for one, noticed in ((late, False), (other, True)):
         found = limit_page.directions_converge(replace(of_sizes, found=[one]))
         assert any(item.decides and not item.holds for item in found) == noticed
+
+
+def test_other_directions_and_another_clock_are_noticed(of_sizes: flows.Survey) -> None:
+    """The witnesses of these statements spoil their slacks, not their flows."""
+    late, lone = of_sizes.found[-1], sectors.leaves_the_other()
+    turned, doubled = replace(late, U=late.U[..., ::-1]), replace(late, tau=2.0 * late.tau)
+    alone = replace(lone, U=lone.U[..., ::-1])
+    every, law = limit_page.every_start, limit_page.follows_the_law
+    constants = partial(limit_page.constants_hold, seed=0)
+    for statement, flow, survives in ((every, late, True), (every, turned, False),
+                                      (law, late, True), (law, doubled, False),
+                                      (constants, alone, False)):  # fmt: skip
+        report = falsify(statement(replace(of_sizes, found=[flow])), 0, 1, 0)
+        assert (report.survives, report.tried) == (survives, 1)
 
 
 def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None:
@@ -199,3 +237,10 @@ def test_both_halves_of_eq_79_are_asked() -> None:
     one, other = limit_page.products({"X": X, "y": y}, 1.0)
     assert min(one.min(), other.min()) > 0.1
     assert limit_page.on_positive_data().slack({"X": X, "y": y}) < -0.1
+
+
+def test_rays_of_other_losses_by_the_closed_form() -> None:
+    turned, away = limit_page.other_rates()
+    goal = limit(np.array([[1.0, 0.0], [0.3, 3.0]]), np.ones(2)).vectors[1.0]
+    assert turned == pytest.approx(np.degrees(np.arctan2(goal[1], goal[0])), abs=1e-3)
+    assert away == pytest.approx(41.99, abs=0.01)

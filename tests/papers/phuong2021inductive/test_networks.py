@@ -222,6 +222,17 @@ def test_evidence_on_separability_can_fail(monkeypatch):
     assert len(failing(networks.linear_is_not_enough(wrong))) == 2
 
 
+@pytest.mark.parametrize("name", [*synthetic_record.SURVEYS, "separability"])
+def test_records_are_small_and_complete(name):
+    assert synthetic_record.file_of(name).stat().st_size <= 150_000
+    surveys = synthetic_record.SURVEYS.get(name, {})
+    recorded = synthetic_record.recorded(name) if surveys else {}
+    assert list(recorded) == list(surveys)
+    for key, survey in surveys.items():
+        assert len(recorded[key]) == survey.networks
+        assert recorded[key][0].end.epoch == survey.setting.epochs
+
+
 @pytest.mark.long
 def test_the_record_of_broken_data_comes_out_again():
     recorded = networks.recorded()
@@ -242,3 +253,23 @@ def test_evidence_on_steps_can_fail(monkeypatch):
         assert len(failing(networks.survives(0, 1, found, outer))) == wrong
     one = {**rates, "1": low["1"]}
     assert "gap" in " ".join(failing(networks.survives(0, 1, one, outer)))
+
+
+def test_readings_change_what_their_names_say():
+    starts = {name: synthetic_record.train(replace(setting, epochs=0), 0, [0])[0].looks[0]
+              for name, setting in synthetic_record.READINGS.items()}  # fmt: skip
+    size = {name: float(np.std(look.W)) for name, look in starts.items()}
+    assert size["taken"] == pytest.approx(0.05 / 60**0.5, rel=0.05)
+    assert size["He"] == pytest.approx(0.05 * 0.1**0.5, rel=0.05)
+    assert size["normal"] == pytest.approx(0.05, rel=0.05)
+    np.testing.assert_allclose(starts["not times 0.05"].W, 20.0 * starts["taken"].W)
+    assert np.std(starts["taken"].a) < 0.5 * np.std(starts["Glorot"].a)
+    assert all(look.W.shape == (100, 20) for look in starts.values())
+
+
+def test_a_rate_of_30_diverges():
+    with np.errstate(over="ignore"):
+        (run,) = synthetic_record.train(
+            replace(synthetic_record.PAPER, rate=30.0, epochs=3), 0, [0]
+        )
+    assert run.end.loss > 1e6

@@ -330,3 +330,23 @@ def test_opposite_vectors_are_half_a_turn_apart() -> None:
         table = own_data.promise(given([x, -x], [1.0, -1.0]))[""]
         assert table["angle between w₊ and w₋"] == "≈180.0°"
     assert beyond
+
+
+def test_a_training_keeps_those_that_the_limit_flow_keeps() -> None:
+    trained = own_data.train(experiment("plane", width=8, scale=0.01))
+    own = trained.own
+    dead = sum(align(own.X, own.y, w, s).status == "dead"
+               for w, s in zip(own.W0, own.signs, strict=True))  # fmt: skip
+    assert own_data.summary(trained)[""]["neurons that live"] == f"{8 - dead} of 8"
+    assert sum(map(int, own_data.rays(trained)["neurons"])) == 8 - dead
+    W = trained.path.early[0][own.signs > 0.0]
+    assert trained.goal is not None
+    w = trained.goal.vectors[1.0]
+    wanted = W @ w / np.linalg.norm(w) / np.linalg.norm(W, axis=1)
+    assert trained.cosines(1.0)[0] == pytest.approx(wanted)
+
+
+def test_where_nobody_can_die_there_is_no_table_of_deaths() -> None:
+    assert own_data.death_table(given(MIXED, MIXED_LABELS), 10).empty
+    half = own_data.death_table(given(np.hstack([PLANE, PLANE]), LABELS), 10)
+    assert "closed form" not in half.columns
