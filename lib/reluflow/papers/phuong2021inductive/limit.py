@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cmp_to_key, partial
+from functools import cmp_to_key
 from math import gcd
 from typing import cast
 
@@ -13,7 +13,7 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
-from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted
+from reluflow.falsify import PLANTED, Draw, Instance, Statement, given, planted, statement
 from reluflow.flows.charts import TIME, Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
@@ -33,23 +33,9 @@ from reluflow.papers.phuong2021inductive.flows import (
     follow_long,
     patterns,
 )
-from reluflow.papers.phuong2021inductive.sectors import spans
+from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
 from reluflow.papers.phuong2021inductive.setting import Limit, limit, right_angles, support_draws
 from reluflow.statistics import student_interval
-
-# --- Second route: d|w|^2/dt of one neuron on one datum x = y = 1 over what eq (58) prints,
-# symbolically -------------------------------------------------------------------------------------
-
-
-def quotient() -> str:
-    """At w = a = 1 with the logistic loss; the derivative is taken of w(t)^2 itself."""
-    t = sympy.symbols("t")
-    w, a = sympy.Function("w")(t), sympy.Function("a")(t)
-    u = sympy.symbols("u")
-    slope = sympy.diff(sympy.log(1 + sympy.exp(-u)), u).subs(u, a * w)
-    true = sympy.diff(w**2, t).subs(sympy.diff(w, t), -slope * a)
-    return str(sympy.simplify((true / (-slope * a * w)).subs({a: 1, w: 1})))
-
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
 
@@ -70,30 +56,27 @@ def rates(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[NDArray, NDAr
     return 2.0 * np.sum(W * dW, axis=1), 2.0 * a * da, printed
 
 
-def places(rng: np.random.Generator, draw: Draw) -> Instance:
+def _with_neurons(draw: Draw) -> Draw:
     """Data, and three balanced neurons "W" (3, d), "a" (3,), of lengths from 0.01 to 10."""
-    item = draw(rng)
-    W = rng.standard_normal((3, item["X"].shape[1])) * 10.0 ** rng.uniform(-2.0, 1.0, (3, 1))
-    return {"X": item["X"], "y": item["y"], "W": W,
-            "a": rng.choice([-1.0, 1.0], 3) * np.linalg.norm(W, axis=1)}  # fmt: skip
+
+    def one(rng: np.random.Generator) -> Instance:
+        item = draw(rng)
+        W = rng.standard_normal((3, item["X"].shape[1])) * 10.0 ** rng.uniform(-2.0, 1.0, (3, 1))
+        return {**item, "W": W, "a": rng.choice([-1.0, 1.0], 3) * np.linalg.norm(W, axis=1)}
+
+    return one
 
 
-def both_ends_equal() -> Statement:
+@statement("d|w|²/dt = da²/dt = twice what (58) prints",
+           {kind: _with_neurons(draw) for kind, draw in support_draws().items()},
+           tolerance=1e-9, fixed=("y", "a"))  # fmt: skip
+def both_ends_equal(
+    X: NDArray, y: NDArray, W: NDArray, a: NDArray, planted: float = 1.0
+) -> np.floating:
     """d|w_j|^2/dt = d a_j^2/dt = 2 times what (58) prints: the ends agree, with the factor 2."""
-
-    def slack(item: Instance) -> float:
-        inner, outer, printed = rates(item["X"], item["y"], item["W"], item["a"])
-        size = np.sum(item["a"] ** 2) * np.abs(item["X"]).max() * len(item["y"])
-        return (
-            -float(
-                max(np.abs(inner - outer).max(), np.abs(outer - 2 * planted(item) * printed).max())
-            )
-            / size
-        )
-
-    return Statement("d|w|²/dt = da²/dt = twice what (58) prints",
-                     {k: partial(places, draw=d) for k, d in support_draws().items()},
-                     slack, tolerance=1e-9, fixed=("y", "a"))  # fmt: skip
+    inner, outer, printed = rates(X, y, W, a)
+    off = max(np.abs(inner - outer).max(), np.abs(outer - 2 * planted * printed).max())
+    return -off / (np.sum(a**2) * np.abs(X).max() * len(y))
 
 
 def stays_balanced(seed: int, count: int) -> list[Evidence]:
@@ -102,21 +85,21 @@ def stays_balanced(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     draws, worst, flips, below = list(support_draws().values()), 0.0, 0, 0
     for k in range(count):
-        item = places(rng, draws[k % len(draws)])
-        d, p = item["X"].shape[1], 3
-        field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, item["X"], item["y"], TIME)
-        path = integrate(field, np.append(item["W"].ravel(), item["a"]), 20.0, at_zero=0.0)
-        Z = path.at(np.linspace(0.0, path.t[-1], 200))
-        W, a = Z[:, : p * d].reshape(-1, p, d), Z[:, p * d :]
-        sizes = np.linalg.norm(W, axis=-1)
-        worst = max(worst, float(np.max(np.abs(np.abs(a) - sizes) / sizes.max())))
+        item = _with_neurons(draws[k % len(draws)])(rng)
+        X, y, W, a = (item[name] for name in ("X", "y", "W", "a"))
+        p, d = W.shape
+        field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, X, y, TIME)
+        path = integrate(field, np.append(W.ravel(), a), 20.0, at_zero=0.0)
+        t = np.linspace(0.0, path.t[-1], 200)
+        Z = path.at(t)
+        sizes, later = np.linalg.norm(Z[:, : p * d].reshape(-1, p, d), axis=-1), Z[:, p * d :]
+        worst = max(worst, float(np.max(np.abs(np.abs(later) - sizes) / sizes.max())))
         # A neuron that has shrunk to the integrator's accuracy is lost: the error itself may grow.
-        told = np.logical_and.accumulate(np.abs(a) > _LOST * sizes.max(), axis=0)
-        flips += bool(np.any(told & (np.sign(a) != np.sign(item["a"]))))
-        V = np.linalg.norm(item["X"], axis=1).max()
-        t = np.linspace(0.0, path.t[-1], 200)[:, None]
-        floor = -2.0 * len(item["y"]) * V * t + 2.0 * np.log(np.abs(item["a"]))
-        below += bool(np.any(told & (2.0 * np.log(np.abs(a)) < floor - 1e-6)))
+        told = np.logical_and.accumulate(np.abs(later) > _LOST * sizes.max(), axis=0)
+        flips += bool(np.any(told & (np.sign(later) != np.sign(a))))
+        V = np.linalg.norm(X, axis=1).max()
+        floor = -2.0 * len(y) * V * t[:, None] + 2.0 * np.log(np.abs(a))
+        below += bool(np.any(told & (2.0 * np.log(np.abs(later)) < floor - 1e-6)))
     return [
         bound("largest | |a_j| - |w_j| |, over the largest norm", worst, "<=", DRIFT, "", digits=2),
         fact(f"flows on which an a_j changes its sign while above {_LOST:g} of the longest",
@@ -139,10 +122,20 @@ def lacks_a_factor() -> list[Evidence]:
     ]  # fmt: skip
 
 
+def quotient() -> str:
+    """d|w|^2/dt over what (58) prints at w = a = x = y = 1, symbolically; the derivative is taken
+    of w(t)^2 itself."""
+    t, u = sympy.symbols("t u")
+    w, a = sympy.Function("w")(t), sympy.Function("a")(t)
+    slope = sympy.diff(sympy.log(1 + sympy.exp(-u)), u).subs(u, a * w)
+    true = sympy.diff(w**2, t).subs(sympy.diff(w, t), -slope * a)
+    return str(sympy.simplify((true / (-slope * a * w)).subs({a: 1, w: 1})))
+
+
 def half_the_rate() -> Counterexample:
     """The instance: in floats, and by the symbolic derivative of w(t)^2."""
     w, a, x = np.ones((1, 1)), np.ones(1), np.ones((1, 1))
-    inner, _, printed = rates(w, a, x, np.ones(1))
+    inner, _, printed = rates(x, np.ones(1), w, a)
     return Counterexample(
         instance={"x": 1, "y": 1, "w": 1, "a": 1},
         assumptions={"balanced, logistic loss": bool(np.linalg.norm(w) == abs(a[0])),
@@ -154,12 +147,10 @@ def half_the_rate() -> Counterexample:
     )  # fmt: skip
 
 
-# --- Second route: which activation patterns a neuron of a KKT point of (77) may have, in the
-# plane, exactly -----------------------------------------------------------------------------------
+# --- Which activation patterns a neuron of a KKT point of (77) may have, in the plane, exactly ----
 #
 # Stationarity asks of a neuron with a > 0 that w lies in the cone of the vectors y_i x_i of the
-# data on which it is active, and of those on its boundary. All faces of the arrangement are tried,
-# over the whole numbers: rays on a boundary, and open sectors between two of them.
+# data on which it is active, and of those on its boundary. All faces of the arrangement are tried.
 
 
 Vector = tuple[int, int]
@@ -167,12 +158,14 @@ Vector = tuple[int, int]
 
 def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
     """The number of faces that may hold a neuron of a KKT point, of either sign, other than that
-    of (8): active on all data of its label, and on none of the other."""
-    count = 0
-    for sign in (1, -1):
-        labels = [sign * v for v in y]
-        count += sum(_pattern(w, X) != _own(labels, _pattern(w, X)) for w in possible(X, labels))
-    return count
+    of (8): active on all data of its label, and on none of the other, of which some may lie on the
+    boundary."""
+
+    def other(w: Vector, labels: Sequence[int]) -> bool:
+        return any(s != 1 if v > 0 else s > 0 for v, s in zip(labels, _pattern(w, X), strict=True))
+
+    both = (y, [-v for v in y])
+    return sum(other(w, labels) for labels in both for w in possible(X, labels))
 
 
 def possible(X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
@@ -185,11 +178,6 @@ def possible(X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
         if any(_inside(g, low, high) for g in cone) or _in_cone(middle, cone):
             found.append(middle)
     return found
-
-
-def _own(y: Sequence[int], found: Sequence[int]) -> list[int]:
-    """The pattern of (8), where a datum of the other label may lie on the boundary."""
-    return [1 if v > 0 else (0 if s == 0 else -1) for v, s in zip(y, found, strict=True)]
 
 
 def _pattern(w: Vector, X: Sequence[Sequence[int]]) -> list[int]:
@@ -221,9 +209,7 @@ def _inside(w: Vector, low: Vector, high: Vector) -> bool:
 
 def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
-    if any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone):
-        return True
-    return any(
+    return any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone) or any(
         _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
     )
 
@@ -248,19 +234,9 @@ def _around(vectors: Sequence[Vector]) -> list[Vector]:
     return sorted(different, key=cmp_to_key(order))
 
 
-def wrong_sign() -> int:
-    """y w_- x for the negative datum x = -1 on the line: w x >= 1 there, whatever the data."""
-    x, y = -1, -1
-    shortest = min((w for w in range(-5, 6) if w * x >= 1), key=abs)
-    return y * shortest * x
-
-
 # --- The KKT points of the margin problem (77) under (OS): those of Lemma C.1 and no others -------
 #
-# A neuron with a > 0 of a KKT point is w = a sum_i lambda_i y_i s_i x_i with slopes s_i of the
-# ReLU. On a negative x_k that is a sum of terms <= 0, and < 0 if lambda_k s_k > 0; so no negative
-# datum has a part in w. Hence <w, x_i> > 0 on all positive data, w = a sum over them of lambda_i
-# x_i, the same for all such neurons: their sum of a w is w_+, by the KKT conditions of (6).
+# The proof is on the page, with that of os.ours.kkt.
 
 
 ROUNDING = 1e-7
@@ -277,20 +253,23 @@ def point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> tuple[NDArray, NDAr
     return np.outer(u, w[1.0]) + np.outer(z, w[-1.0]), sizes[1.0] * u - sizes[-1.0] * z
 
 
-def with_coefficients(rng: np.random.Generator, draw: Draw) -> Instance:
+def _with_coefficients(draw: Draw) -> Draw:
     """Data, and u, z (5,) of disjoint support, with a neuron that has neither."""
-    item = draw(rng)
-    u, z = rng.exponential(size=(2, 5)) * 10.0 ** rng.uniform(-3.0, 0.0, (2, 5))
-    return {"X": item["X"], "y": item["y"], "u": u * [1, 1, 0, 0, 0], "z": z * [0, 0, 1, 1, 0]}
+
+    def one(rng: np.random.Generator) -> Instance:
+        item = draw(rng)
+        u, z = rng.exponential(size=(2, 5)) * 10.0 ** rng.uniform(-3.0, 0.0, (2, 5))
+        return {**item, "u": u * [1, 1, 0, 0, 0], "z": z * [0, 0, 1, 1, 0]}
+
+    return one
 
 
-def residual(item: Instance) -> float:
+def residual(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
     """By how much the point of Lemma C.1 breaks the KKT conditions with the multipliers of eq (89)
     and the slopes of eq (90), over |theta|, and the constraints of (77)."""
-    X, y = item["X"], item["y"]
-    W, a = point(X, y, item["u"], item["z"])
+    W, a = point(X, y, u, z)
     multipliers = np.zeros(len(y))
-    for sign in (1.0, -1.0):
+    for sign in BOTH_SIGNS:
         found = max_margin(X[y == sign], np.ones(int(np.sum(y == sign))))
         multipliers[y == sign] = found.multipliers / found.length
     before = X @ W.T
@@ -304,16 +283,12 @@ def residual(item: Instance) -> float:
     return max(float(np.linalg.norm(left) / size), slackness, float(1.0 - (y * f).min()))
 
 
-def is_kkt_point() -> Statement:
+@statement("the KKT conditions of (77) hold",
+           {kind: _with_coefficients(draw) for kind, draw in support_draws().items()},
+           tolerance=ROUNDING, fixed=("X", "y", "u", "z"))  # fmt: skip
+def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
     """os.lemC.1: (75)-(76) is a KKT point of (77), by the multipliers of the proof."""
-    return Statement(
-        "the KKT conditions of (77) hold",
-        {kind: partial(with_coefficients, draw=draw)
-         for kind, draw in support_draws().items()},
-        lambda item: -residual(item),
-        tolerance=ROUNDING,
-        fixed=("X", "y", "u", "z"),
-    )  # fmt: skip
+    return -residual(X, y, u, z)
 
 
 def is_global(seed: int, count: int) -> list[Evidence]:
@@ -322,13 +297,11 @@ def is_global(seed: int, count: int) -> list[Evidence]:
     draws = list(support_draws(3).values())
     residuals, verdicts = [], []
     for k in range(count):
-        item = with_coefficients(rng, draws[k % len(draws)])
+        item = _with_coefficients(draws[k % len(draws)])(rng)
         W, a = point(item["X"], item["y"], item["u"], item["z"])
         kept = [0, 2]  # one neuron of either group: the certificates list all cells
-        W = (
-            W[kept]
-            * np.sqrt(np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)]) / a[kept] ** 2)[:, None]
-        )
+        squares = np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)])
+        W = W[kept] * np.sqrt(squares / a[kept] ** 2)[:, None]
         a = np.array([1.0, -1.0]) * np.linalg.norm(W, axis=1)
         network = fully_connected([item["X"].shape[1], 2])
         theta = np.append(W.ravel(), a)
@@ -342,7 +315,7 @@ def is_global(seed: int, count: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def planar(rng: np.random.Generator) -> tuple[list[list[int]], list[int]]:
+def _planar(rng: np.random.Generator) -> Instance:
     """Data of whole numbers in the plane that satisfy (OS), with right angles or without."""
     while True:
         if rng.random() < 0.5:
@@ -353,29 +326,19 @@ def planar(rng: np.random.Generator) -> tuple[list[list[int]], list[int]]:
         else:
             y = rng.permutation(np.where(np.arange(int(rng.integers(2, 7))) % 2 == 0, 1, -1))
             X = rng.integers(-5, 6, (len(y), 2))
-        products = (X @ X.T) * np.outer(y, y)
-        if np.all(np.where(np.equal.outer(y, y), products > 0, products >= 0)):
-            return X.tolist(), y.tolist()
+        if is_separable(X, y):
+            return {"X": X, "y": y}
 
 
 def no_other_points() -> Statement:
     """os.ours.kkt: under (OS) every KKT point of (77) is one of Lemma C.1. The slack is minus the
     number of faces of the arrangement, other than those of (8), that can hold a neuron of one."""
-
-    def draw(rng: np.random.Generator) -> Instance:
-        X, y = planar(rng)
-        return {"X": np.array(X), "y": np.array(y)}
-
-    def os(item: Instance) -> bool:
-        X, y = item["X"], item["y"]
-        products, same = (X @ X.T) * np.outer(y, y), np.equal.outer(y, y)
-        return bool(np.all(np.where(same, products > 0, products >= 0)) and not same.all())
-
     return Statement(
         "no face, but those of (8), holds a neuron of a KKT point (exact, in the plane)",
-        {"whole numbers": draw},
+        {"whole numbers": _planar},
         lambda item: -float(other_faces(item["X"].tolist(), item["y"].tolist())),
-        given("os.ours.kkt", data=os),
+        given("os.ours.kkt", data=lambda item: is_separable(item["X"], item["y"])
+              and len(set(item["y"].tolist())) == 2),
         fixed=("X", "y"),
     )  # fmt: skip
 
@@ -396,47 +359,42 @@ def least_norms(seed: int, count: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def products(item: Instance, sign: float) -> tuple[NDArray, NDArray]:
+def products(X: NDArray, y: NDArray, sign: float) -> tuple[NDArray, NDArray]:
     """<w_+, x_i> and y_i <w_-, x_i> for the data of one label, over |w| |x_i|."""
-    w = limit(item["X"], item["y"]).vectors
-    X = item["X"][item["y"] == sign]
-    size = np.linalg.norm(X, axis=1)
-    one, other = (X @ w[s] / (size * np.linalg.norm(w[s])) for s in (1.0, -1.0))
+    w, own = limit(X, y).vectors, X[y == sign]
+    size = np.linalg.norm(own, axis=1)
+    one, other = (own @ w[s] / (size * np.linalg.norm(w[s])) for s in BOTH_SIGNS)
     return one, sign * other
 
 
-def on_positive_data() -> Statement:
+@statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data", support_draws(), strict=True,
+           fixed=("X", "y"))  # fmt: skip
+def on_positive_data(X: NDArray, y: NDArray) -> float:
     """os.eq79-80.1: <w_+, x_i> > 0 and y_i <w_-, x_i> <= 0 where y_i = 1 (eq 79)."""
-
-    def slack(item: Instance) -> float:
-        one, other = products(item, 1.0)
-        return float(min(one.min(), -other.max() if other.max() > ROUNDING else 1.0))
-
-    return Statement("⟨w₊, xᵢ⟩ > 0 and yᵢ⟨w₋, xᵢ⟩ ≤ 0 on positive data",
-                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
+    one, other = products(X, y, 1.0)
+    return min(one.min(), -other.max() if other.max() > ROUNDING else 1.0)
 
 
-def on_negative_data() -> Statement:
+@statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data", support_draws(), strict=True,
+           fixed=("X", "y"))  # fmt: skip
+def on_negative_data(X: NDArray, y: NDArray) -> float:
     """os.eq79-80.2: <w_+, x_i> <= 0 and y_i <w_-, x_i> > 0 where y_i = -1 (eq 80)."""
-
-    def slack(item: Instance) -> float:
-        one, other = products(item, -1.0)
-        return float(min(other.min(), -one.max() if one.max() > ROUNDING else 1.0))
-
-    return Statement("⟨w₊, xᵢ⟩ ≤ 0 and yᵢ⟨w₋, xᵢ⟩ > 0 on negative data",
-                     dict(support_draws()), slack, strict=True, fixed=("X", "y"))  # fmt: skip
+    one, other = products(X, y, -1.0)
+    return min(other.min(), -one.max() if one.max() > ROUNDING else 1.0)
 
 
 def sign_of_80() -> Counterexample:
     """The instance: two data on a line."""
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     w = limit(X, y).vectors[-1.0]
+    x_2 = y_2 = -1
+    shortest = min((w for w in range(-5, 6) if w * x_2 >= 1), key=abs)
     return Counterexample(
         instance={"X": X, "y": y, "w_-": -1},
         assumptions={"(OS)": not violations(X, y).size,
-                     "(Span)": all(spans(X, y, sign) for sign in (1.0, -1.0))},
+                     "(Span)": all(spans(X, y, sign) for sign in BOTH_SIGNS)},
         breaks=(bound("y_2 ⟨w₋, x_2⟩", float(y[1] * (X[1] @ w)), ">", 0, ""),),
-        recheck=(bound("the same in whole numbers", wrong_sign(), ">", 0, ""),),
+        recheck=(bound("the same in whole numbers", y_2 * shortest * x_2, ">", 0, ""),),
         route="w_- = -1 is the shortest number with w (-1) >= 1; its product in whole numbers",
     )  # fmt: skip
 
@@ -444,14 +402,13 @@ def sign_of_80() -> Counterexample:
 def breaks_80(seed: int, count: int = 30) -> list[Evidence]:
     """How many of `count` data sets satisfy (80) as printed: none can, by (7)."""
     rng = np.random.default_rng(seed)
-    statement = on_negative_data()
-    draws = list(statement.draws.values())
-    broken = sum(statement.broken_by(draws[k % len(draws)](rng)) for k in range(count))
+    claim = on_negative_data()
+    draws = list(claim.draws.values())
+    broken = sum(claim.broken_by(draws[k % len(draws)](rng)) for k in range(count))
     return [fact("data sets that break (80)", broken, 0, tried=count)]
 
 
-# --- Equations (15)-(16): from some time on the two groups are linear networks on their own
-# data ---------------------------------------------------------------------------------------------
+# --- Equations (15)-(16): from some time on the two groups are linear networks on their own data --
 
 
 CLOSE = 1e-3
@@ -470,9 +427,7 @@ def settles(each: Late) -> float:
 
 def groups_are_clean(each: Late) -> bool:
     """Whether every neuron ends dead, or active on all data of its label and on no other."""
-    own = each.given.y[:, None] == each.given.signs
-    active = patterns(each)[-1][1]
-    return bool(np.all(np.all(active == own, axis=0) | ~active.any(axis=0)))
+    return bool(home(each)[-1].all())
 
 
 def linear_group(each: Late, sign: float) -> float:
@@ -481,21 +436,14 @@ def linear_group(each: Late, sign: float) -> float:
     directions and log norms."""
     field = cast(GradientFlow, each.path.legs[0].field)
     chart = cast(Neurons, field.chart)
-    U, R = chart.split(each.path.legs[0].end)
-    mine = each.own(sign)
-    kept = each.given.y == sign
+    begin, mine, kept = each.path.legs[0].end, each.own(sign), each.given.y == sign
+    U, R = chart.split(begin)
     linear = Neurons(each.given.signs[mine], chart.d, leak=1.0)
     alone = GradientFlow(linear, each.given.loss, each.given.X[kept], each.given.y[kept], TIME)
     end = integrate(alone, linear.along(U[mine], R[mine]), _HORIZON, rtol=1e-6).end
-    whole = integrate(field, each.path.legs[0].end, _HORIZON, at_zero=0.0, rtol=1e-6).end
-    return _difference(linear.split(end), chart.split(whole), mine)
-
-
-def _difference(
-    found: tuple[NDArray, NDArray], whole: tuple[NDArray, NDArray], mine: NDArray
-) -> float:
-    U, R = whole[0][mine], whole[1][mine]
-    return float(max(np.abs(found[0] - U).max(), np.abs(found[1] - R).max()))
+    whole = integrate(field, begin, _HORIZON, at_zero=0.0, rtol=1e-6).end
+    pairs = zip(linear.split(end), chart.split(whole), strict=True)
+    return float(max(np.abs(found - full[mine]).max() for found, full in pairs))
 
 
 def groups_become_linear(survey: Survey) -> list[Evidence]:
@@ -516,8 +464,7 @@ def groups_become_linear(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Theorem 1 and Corollary 1 along flows to L = e^(-1e6): distances, their rate, the
-# constants ----------------------------------------------------------------------------------------
+# --- Theorem 1 and Corollary 1 along flows to L = e^(-1e6): distances, their rate, the constants --
 
 
 NEAR_LIMIT = 1e-2
@@ -538,14 +485,14 @@ def convergence_ends(found: Sequence[Late]) -> NDArray:
     return np.array([each.distances[-1] for each in found])
 
 
-def slope(each: Late) -> float:
-    """d log(distance of (8)) / d log log(1/L), fitted from log(1/L) = 1e4 on."""
-    kept = each.tau >= _FIT_FROM
-    return float(np.polyfit(np.log(each.tau[kept]), np.log(each.distances[kept, 0]), 1)[0])
-
-
 def slopes(found: Sequence[Late]) -> NDArray:
-    """The fitted rates of flows, (k,); NaN where the limit is reached to rounding."""
+    """d log(distance of (8)) / d log log(1/L) of flows (k,), fitted from log(1/L) = 1e4 on; NaN
+    where the limit is reached to rounding."""
+
+    def slope(each: Late) -> float:
+        kept = each.tau >= _FIT_FROM
+        return float(np.polyfit(np.log(each.tau[kept]), np.log(each.distances[kept, 0]), 1)[0])
+
     return np.array([slope(e) if e.distances[-1, 0] > 1e-9 else np.nan for e in found])
 
 
@@ -575,22 +522,14 @@ def directions_converge(survey: Survey) -> list[Evidence]:
 
 def outer_weights_converge(survey: Survey) -> list[Evidence]:
     """os.thm1.a: |a/|a| - (u |w_+| - z |w_-|)| -> 0 (eq 9), with the u and z of (8)."""
+    turned = sum(int(np.sum(each.U[-1, each.own(sign)] @ w <= 0.0))
+                 for each in survey.found for sign, w in each.limit.vectors.items())  # fmt: skip
     return [
-        bound(
-            "largest distance of (9) where L = e^(-1e6)",
-            float(convergence_ends(survey.found)[:, 1].max()),
-            "<=",
-            NEAR_LIMIT,
-            "",
-            digits=2,
-        ),
-        fact(
-            "neurons of a group whose a_j has the other sign",
-            sum(_wrong_signs(each) for each in survey.found),
-            0,
-        ),
+        bound("largest distance of (9) where L = e^(-1e6)",
+              float(convergence_ends(survey.found)[:, 1].max()), "<=", NEAR_LIMIT, "", digits=2),
+        fact("neurons of a group whose a_j has the other sign", turned, 0),
         *survey.followed,
-    ]
+    ]  # fmt: skip
 
 
 def _falls(each: Late, which: int) -> bool:
@@ -598,14 +537,6 @@ def _falls(each: Late, which: int) -> bool:
     of 1 / sqrt(log(1/L)) would take it to a 31st."""
     early = np.interp(np.log10(_EARLY), np.log10(each.tau), each.distances[:, which])
     return bool(each.distances[-1, which] <= max(_PART * early, 1e-9))
-
-
-def _wrong_signs(each: Late) -> int:
-    """Neurons that grow, and point away from the vector of their sign."""
-    count = 0
-    for sign, w in each.limit.vectors.items():
-        count += int(np.sum(each.U[-1, each.own(sign)] @ w <= 0.0))
-    return count
 
 
 def function_gap(each: Late, points: NDArray) -> float:
@@ -643,24 +574,20 @@ def two_neurons(goal: Limit, points: NDArray) -> NDArray:
 def two_neurons_suffice(survey: Survey, seed: int) -> list[Evidence]:
     """os.prune: one neuron along w_+ and one along w_- have the same f / |theta|^2 as the limit."""
     rng = np.random.default_rng(seed)
-    gaps = []
+    gaps, ranks = [], []
     for each in survey.found:
         points = rng.standard_normal((100, each.given.X.shape[1]))
         off = np.abs(two_neurons(each.limit, points) - each.limit.function(points)).max()
         gaps.append(float(off / each.limit.constant))
-    ranks = [_third_singular_value(each) for each in survey.found]
+        W = np.exp(each.R[-1] - each.R[-1].max())[:, None] * each.U[-1]
+        values = np.linalg.svd(W, compute_uv=False)
+        ranks.append(float(values[2] / values[0]) if len(values) > 2 else 0.0)
     return [
         deviation("two neurons against (10) at random points, relatively", max(gaps), ""),
         bound("largest third singular value of W, over the first, where L = e^(-1e6)", max(ranks),
               "<=", NEAR_LIMIT, "", digits=2),
         *functions_converge(survey, seed),
     ]  # fmt: skip
-
-
-def _third_singular_value(each: Late) -> float:
-    values = np.linalg.svd(np.exp(each.R[-1] - each.R[-1].max())[:, None] * each.U[-1],
-                           compute_uv=False)  # fmt: skip
-    return float(values[2] / values[0]) if len(values) > 2 else 0.0
 
 
 def span_can_go(few: Survey, spanning: Survey) -> list[Evidence]:
@@ -694,14 +621,10 @@ def spoiled(
 
 def separable(item: Instance) -> bool:
     """(OS), with data of both labels."""
-    given = item["flow"].given
-    both = len(set(given.y.tolist())) == 2
-    return both and not len(violations(given.X, given.y, strict=False)) and _acute(given)
-
-
-def _acute(given: Start) -> bool:
-    same = np.equal.outer(given.y, given.y)
-    return bool(np.all((given.X @ given.X.T)[same] > 0.0))
+    X, y = item["flow"].given.X, item["flow"].given.y
+    same = np.equal.outer(y, y)
+    acute = bool(np.all((X @ X.T)[same] > 0.0))
+    return len(set(y.tolist())) == 2 and not len(violations(X, y, strict=False)) and acute
 
 
 def balanced(item: Instance) -> bool:
@@ -713,7 +636,7 @@ def balanced(item: Instance) -> bool:
 def both_alive(item: Instance) -> bool:
     """At the end a neuron of either sign is active on a datum of its label."""
     late = item["flow"]
-    return all(len(late.own(sign)) for sign in (1.0, -1.0))
+    return all(len(late.own(sign)) for sign in BOTH_SIGNS)
 
 
 def every_start(survey: Survey) -> Statement:
@@ -801,12 +724,7 @@ SIGNS_FIRST = Reading(
 """How os.thm1.W, os.thm1.a and os.cor1 are read."""
 
 
-# --- Equations (19)-(22): the norms, the normalised margin and the loss of a group, with
-# constants ----------------------------------------------------------------------------------------
-#
-# With gamma = 1/|w_+| the largest margin, log(1/l) ~ gamma |W_+|_F^2 and
-# d(1/l)/dt ~ 2 gamma log(1/l): so nu_+ = |w_+|, the normalised margin tends to gamma / 2, and
-# t log t l to |w_+| / 2.
+# --- Equations (19)-(22): the norms, the normalised margin and the loss of a group ----------------
 
 
 LOSS_GROWTH_NEAR = 1e-3
@@ -877,51 +795,42 @@ def loss_and_margin(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def grown(rng: np.random.Generator, kind: str) -> Instance:
+def _grown(draw: Draw) -> Draw:
     """Positive data of a kind, and three neurons (3, d) active on all of them, of lengths 0.1 to
     30."""
-    item = support_draws()[kind](rng)
-    X = item["X"][item["y"] > 0.0]
-    W = rng.exponential(size=(3, len(X))) @ X
-    W = W + 0.3 * rng.standard_normal(W.shape) * np.linalg.norm(W, axis=1, keepdims=True)
-    lengths = 10.0 ** rng.uniform(-1.0, 1.5, (3, 1))
-    return {"X": X, "W": W / np.linalg.norm(W, axis=1, keepdims=True) * lengths}
+
+    def one(rng: np.random.Generator) -> Instance:
+        item = draw(rng)
+        X = item["X"][item["y"] > 0.0]
+        W = rng.exponential(size=(3, len(X))) @ X
+        W = W + 0.3 * rng.standard_normal(W.shape) * np.linalg.norm(W, axis=1, keepdims=True)
+        lengths = 10.0 ** rng.uniform(-1.0, 1.5, (3, 1))
+        return {"X": X, "W": W / np.linalg.norm(W, axis=1, keepdims=True) * lengths}
+
+    return one
 
 
-def margin_rises() -> Statement:
+@statement("the normalised margin rises",
+           {kind: _grown(draw) for kind, draw in support_draws().items()},
+           {"all neurons are active on all positive data": lambda X, W: np.all(X @ W.T > 0.0)},
+           tolerance=1e-9, fixed=("X",))  # fmt: skip
+def margin_rises(X: NDArray, W: NDArray) -> float:
     """The normalised margin does not decrease where a group is linear, at random places.
 
     With c_i = -l'_i its rate has the sign of |grad l|^2 / (1 - e^-l) |W|^2 - 2 g sum_i c_i f_i.
     The slack is that difference over the sizes of its terms; where l >= log 2 the second is <= 0.
     """
-
-    def parts(item: Instance) -> tuple[NDArray, NDArray, NDArray]:
-        a = np.linalg.norm(item["W"], axis=1)
-        f = item["X"] @ (a @ item["W"])
-        return a, f, np.ones(len(f))
-
-    def slack(item: Instance) -> float:
-        a, f, y = parts(item)
-        X, W = item["X"], item["W"]
-        log_l = float(LOGISTIC.log_value(f, y))
-        c = LOGISTIC.pull(f, y, relative=True)  # over l
-        G = c @ X
-        square = (a @ a) * (G @ G) + float(np.sum((W @ G) ** 2))
-        loss = np.exp(log_l)
-        factor = loss / -np.expm1(-loss) if loss > 1e-300 else 1.0
-        first = factor * square * float(np.sum(W * W))
-        second = 2.0 * float(log_gap(np.array(log_l))) * float(c @ f)
-        return (first - second) / (first + abs(second))
-
-    return Statement(
-        "the normalised margin rises",
-        {kind: partial(grown, kind=kind) for kind in support_draws()},
-        slack,
-        {"all neurons are active on all positive data":
-            lambda item: bool(np.all(item["X"] @ item["W"].T > 0.0))},
-        tolerance=1e-9,
-        fixed=("X",),
-    )  # fmt: skip
+    a = np.linalg.norm(W, axis=1)
+    f, y = X @ (a @ W), np.ones(len(X))
+    log_l = float(LOGISTIC.log_value(f, y))
+    c = LOGISTIC.pull(f, y, relative=True)  # over l
+    G = c @ X
+    square = (a @ a) * (G @ G) + float(np.sum((W @ G) ** 2))
+    loss = np.exp(log_l)
+    factor = loss / -np.expm1(-loss) if loss > 1e-300 else 1.0
+    first = factor * square * float(np.sum(W * W))
+    second = 2.0 * float(log_gap(np.array(log_l))) * float(c @ f)
+    return (first - second) / (first + abs(second))
 
 
 def constants_hold(survey: Survey, seed: int, points: int = 200) -> Statement:
@@ -937,7 +846,7 @@ def constants_hold(survey: Survey, seed: int, points: int = 200) -> Statement:
         if deep:
             off += [e.value / e.limit for e in [*norms_grow_like_log(one)[:2],
                                                 *loss_and_margin(one)[2:3]]]  # fmt: skip
-        for sign in {1.0, -1.0} - set(late.alive):
+        for sign in set(BOTH_SIGNS) - set(late.alive):
             least = np.log(2.0) * np.sum(late.given.y == sign)
             off.append(0.0 if np.exp(late.log_loss(sign).min()) >= least * (1.0 - 1e-9) else 2.0)
         return 1.0 - planted(item) * max(off)
@@ -961,9 +870,7 @@ def of_constants(survey: Survey, seed: int) -> list[Evidence]:
 
 # --- What the start leaves behind: the distance of (8) for starts of any size, in closed form -----
 #
-# From the last change of a pattern on, W_+ W_+^T - a_+ a_+^T = D_+ is constant, with a diagonal of
-# 0. Let alpha be the limit of a_+ / |a_+|. What W_+ has beside its first singular direction comes
-# to the size delta_+ = -alpha^T D_+ alpha = sum_jk alpha_j alpha_k |w_j| |w_k| (1 - cos(w_j, w_k)).
+# The law and its proof are on the page.
 
 
 SPREAD_NEAR = 0.05
@@ -1025,17 +932,14 @@ def follows_the_law(survey: Survey) -> Statement:
     almost nothing behind is undecided."""
 
     def slack(item: Instance) -> float:
-        late = item["flow"]
-        end = constant(late)
-        return (
-            SPREAD_NEAR - planted(item) * abs(by_slope(late) / end - 1.0)
-            if end > _LEAST
-            else float("nan")
-        )
+        late, end = item["flow"], constant(item["flow"])
+        if not end > _LEAST:
+            return float("nan")
+        return SPREAD_NEAR - planted(item) * abs(by_slope(late) / end - 1.0)
 
     def spanning(item: Instance) -> bool:
         data = item["flow"].given
-        return separable(item) and all(_carried(data.X[data.y == sign]) for sign in (1.0, -1.0))
+        return separable(item) and all(_carried(data.X[data.y == sign]) for sign in BOTH_SIGNS)
 
     return Statement(
         "the slope of log(1/L) over 1 / distance², up to L = e^(-1e6), comes to its limit",
@@ -1060,39 +964,7 @@ def of_the_law(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def curves(found: Sequence[Late]) -> list[tuple[float, NDArray, NDArray, float]]:
-    """Of every flow: the largest log norm at the start, log(1/L), distance of (8), and the limit of
-    distance^2 log(1/L)."""
-    return [(float(e.given.log_norms.max()), e.tau, e.distances[:, 0], constant(e)) for e in found]
-
-
-# --- Second route: the limit with the linear loss, in closed form: the sum of the data
-# instead of w_+ -----------------------------------------------------------------------------------
-#
-# dw/dt = a s, da/dt = <w, s> gives w = w_0 + (a_0 sinh(|s| t) + ... ) s / |s|: only the part along
-# s grows, like e^(|s| t).
-
-
-POSITIVE = ((2, 1), (1, 2), (3, 1))
-
-
-def tangent() -> Fraction:
-    """|tan| of the angle between the sum of the positive data and w_+, exactly.
-
-    w_+ solves <w, x> = 1 on (2, 1) and (1, 2), is (x_1 + x_2) / 9 with weights >= 0, and has
-    <w, x> = 4/3 on (3, 1): so it is the shortest.
-    """
-    w = (Fraction(1, 3), Fraction(1, 3))
-    assert min(w[0] * a + w[1] * b for a, b in POSITIVE) == 1
-    s = tuple(sum(x[k] for x in POSITIVE) for k in range(2))
-    return abs(s[0] * w[1] - s[1] * w[0]) / (s[0] * w[0] + s[1] * w[1])
-
-
-# --- Section 2: losses for which the results are said to hold, and the linear one, for which
-# not ----------------------------------------------------------------------------------------------
-#
-# l_i(u) = -y_i u has bounded and Lipschitz slopes of the right sign. With s the sum of the positive
-# data, a group of neurons obeys dw/dt = a s, da/dt = <w, s>: all directions go to s / |s|.
+# --- Section 2: the linear loss, for which the results are said to hold, and do not ---------------
 
 
 LINEAR = Loss(
@@ -1158,12 +1030,24 @@ def other_rates() -> tuple[float, float]:
     return first, second
 
 
+def tangent() -> Fraction:
+    """|tan| of the angle between the sum of the positive data and w_+, exactly.
+
+    w_+ solves <w, x> = 1 on (2, 1) and (1, 2), is (x_1 + x_2) / 9 with weights >= 0, and has
+    <w, x> = 4/3 on (3, 1): so it is the shortest.
+    """
+    positive = X[Y > 0.0].astype(int).tolist()
+    w = (Fraction(1, 3), Fraction(1, 3))
+    assert min(w[0] * a + w[1] * b for a, b in positive) == 1
+    s = [sum(column) for column in zip(*positive, strict=True)]
+    return abs(s[0] * w[1] - s[1] * w[0]) / (s[0] * w[0] + s[1] * w[1])
+
+
 def linear_loss() -> Counterexample:
     """The instance: by the flow, and from its solution in closed form."""
     distance, _, _ = general_loss_ends()
-    goal = limit(X, Y)
-    spans = all(np.linalg.matrix_rank(X[np.flatnonzero(s == Y)][
-        np.abs(X[s == Y] @ w - 1.0) < 1e-9]) == 2 for s, w in goal.vectors.items())  # fmt: skip
+    spans = all(np.linalg.matrix_rank(X[s == Y][np.abs(X[s == Y] @ w - 1.0) < 1e-9]) == 2
+                for s, w in limit(X, Y).vectors.items())  # fmt: skip
     return Counterexample(
         instance={"X": X, "y": Y, "W(0) e^20": NEURONS, "signs of a(0)": SIGNS, "l_i(u)": "-y_i u"},
         assumptions={
