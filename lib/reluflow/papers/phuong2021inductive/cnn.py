@@ -68,8 +68,7 @@ def three_medoids(P: NDArray) -> tuple[NDArray, NDArray]:
     return rows, distance[rows].argmin(axis=0)
 
 
-# --- What Figures 3 and 4 of Phuong & Lampert 2021 show, of a recorded run or of one just
-# made ---------------------------------------------------------------------------------------------
+# --- What Figures 3 and 4 show, of a recorded run or of one just made -----------------------------
 
 
 KINDS = (PLUS, MINUS, ACROSS)
@@ -504,12 +503,8 @@ def all_recorded() -> dict[str, Shown]:
 
 def reading_of(run: Shown) -> str:
     """The name of the reading that a run follows, whatever its number of epochs."""
-    names = [
-        name
-        for name, setting in READINGS.items()
-        if replace(run.setting, epochs=setting.epochs) == setting
-    ]
-    return names[0]
+    return next(name for name, setting in READINGS.items()
+                if replace(run.setting, epochs=setting.epochs) == setting)  # fmt: skip
 
 
 AT = 5
@@ -543,9 +538,7 @@ def table(runs: Mapping[str, Shown]) -> pd.DataFrame:
 
 # --- Why Figure 4b of Phuong & Lampert 2021 shows clusters where Figure 1b shows rays: Adam -------
 #
-# The gradient of neuron j is |a_j| times one that it shares with all neurons of its sign that are
-# active on the same data. Plain descent hands on the factor, so norms grow apart. Adam divides a
-# gradient by its own size, so that all of them take the same step.
+# The argument is on the page.
 
 
 OPTIMISERS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {

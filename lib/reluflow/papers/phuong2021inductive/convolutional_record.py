@@ -79,8 +79,7 @@ def sizes(net: ConvolutionalNetwork) -> pd.DataFrame:
     )
 
 
-# --- Appendix D of Phuong & Lampert 2021: Table 1's network learns to tell the digits 0 and 1
-# apart --------------------------------------------------------------------------------------------
+# --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------
 #
 # Not printed, and so parameters here: the step size, how pixels are scaled, whether layers have
 # biases, and whether the 0.05 is for the biases, too.
@@ -284,15 +283,11 @@ def layer_features(
             features = net.features(weights, images)
             for part, layer in zip(parts, layers, strict=True):
                 part.append(features[layer - 1].flatten(1).cpu())
-    found = [torch.cat(part) for part in parts]
-    return [
-        (X.double() if layer >= FIRST else X).numpy()
-        for X, layer in zip(found, layers, strict=True)
-    ]
+    found = zip(map(torch.cat, parts), layers, strict=True)
+    return [(X.double() if layer >= FIRST else X).numpy() for X, layer in found]
 
 
-# --- `python -m reluflow.papers.phuong2021inductive.convolutional_record NAME ...`: Appendix
-# D ------------------------------------------------------------------------------------------------
+# --- `python -m reluflow.papers.phuong2021inductive.convolutional_record NAME ...` ----------------
 #
 # Trains Table 1's network on all MNIST images of 0 and 1 and records what Figures 3 and 4 show. A
 # name is that of a reading, with the number of epochs and the seed where they are not 50 and 0:
@@ -357,9 +352,7 @@ def record_descent() -> dict[str, Any]:
     data = task(digits(), DESCENT)
     steps = [steps_of(DESCENT, len(data.y)) * k for k in range(0, DESCENT.epochs + 1, 20)]
     facts = summary(train(data, DESCENT, 0, steps, data.some(LOOKED)), data, 0)
-    facts["command"] = (
-        f"python -m reluflow.papers.phuong2021inductive.convolutional_record {DIGITS}"
-    )
+    facts["command"] = f"{_COMMAND} {DIGITS}"
     _write(DIGITS, facts)
     return facts
 
@@ -413,17 +406,14 @@ def neurons(run: Run) -> dict[str, Any]:
 
 
 def _both(X: NDArray, y: NDArray) -> dict[str, Any]:
-    return {
-        BEFORE: _pairs(pair_products(X, y)),
-        AFTER: _pairs(pair_products(np.maximum(X, 0.0), y)),
-    }
+    sides = {BEFORE: X, AFTER: np.maximum(X, 0.0)}
+    return {side: _pairs(pair_products(Z, y)) for side, Z in sides.items()}
 
 
 def _pairs(found: PairProducts) -> dict[str, Any]:
     """What a record keeps of inner products; histograms are in units of the mean of |x_i|^2."""
-    ends = [
-        found.quantiles(kind, np.array([0.001, 0.999])) for kind in found.products if found.pairs
-    ]
+    ends = [found.quantiles(kind, np.array([0.001, 0.999]))
+            for kind in found.products if found.pairs]  # fmt: skip
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)
     edges = np.linspace(low, high, BINS + 1)
     return {

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import BDF, OdeSolution
 
-from reluflow.falsify import Draw, Instance
 from reluflow.flows.charts import LOG_LOG, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate, log_elapsed, log_steepness, then
 from reluflow.geometry.separability import cosines
 from reluflow.ledger import Evidence, fact, note
 from reluflow.losses import LOGISTIC, Loss
-from reluflow.papers.phuong2021inductive.setting import Limit, limit, support_draws
+from reluflow.papers.phuong2021inductive.setting import Limit, limit, such, support_draws
 from reluflow.progress import progress
 
 # --- (GF) from any balanced start, of any size, to L = e^-reach: one trajectory on two clocks -----
@@ -229,12 +228,10 @@ class Survey:
     @property
     def kept(self) -> list[Evidence]:
         """The same where the flows are counted elsewhere."""
-        return [
-            fact("flows that could not be followed to the end", self.lost, 0),
-            *([note("starts left out, from which a datum waits without end for a neuron that sees "
-                    "it, or a neuron slides along a boundary", self.waiting)]
-              if self.waiting else []),
-        ]  # fmt: skip
+        left_out = note("starts left out, from which a datum waits without end for a neuron that "
+                        "sees it, or a neuron slides along a boundary", self.waiting)  # fmt: skip
+        lost = fact("flows that could not be followed to the end", self.lost, 0)
+        return [lost, left_out] if self.waiting else [lost]
 
 
 def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator, p: int = _NEURONS,
@@ -253,13 +250,12 @@ def flows(
 ) -> Survey:
     """`count` flows of every one of the `kinds` of `support_draws`, from ln sizes in turn."""
     rng = np.random.default_rng(seed)
-    draws = support_draws(3)
+    draws = [such(support_draws(3)[kind], _followed) for kind in kinds]
     found, lost, waiting, k = list[Late](), 0, 0, 0
     while k < count * len(kinds):
-        item = drawn(draws[kinds[k % len(kinds)]], rng)
-        log_norm = (
-            sizes[(k + k // len(kinds)) % len(sizes)] if len(kinds) > 1 else sizes[k % len(sizes)]
-        )
+        item = draws[k % len(kinds)](rng)
+        turn = k + k // len(kinds) if len(kinds) > 1 else k
+        log_norm = sizes[turn % len(sizes)]
         try:
             late = follow_long(start(item["X"], item["y"], log_norm, rng), reach)
         except Waiting:
@@ -273,20 +269,13 @@ def flows(
     return Survey(found, lost, waiting)
 
 
-def drawn(draw: Draw, rng: np.random.Generator) -> Instance:
-    """A draw in two dimensions or more, without opposite data and without a datum at right angles
-    to all those of the other label.
-
-    On the line a neuron never leaves the wrong label. On the boundary of a datum of those kinds it
-    slides, which the integrator does not follow.
-    """
-    while True:
-        item = draw(rng)
-        C = np.outer(item["y"], item["y"]) * cosines(item["X"])
-        other = np.not_equal.outer(item["y"], item["y"])
-        repelled = np.any(other & (C > 1e-12), axis=1)
-        if item["X"].shape[1] > 1 and repelled.all() and not np.any(other & (C > 1.0 - 1e-12)):
-            return item
+def _followed(X: NDArray, y: NDArray) -> bool:
+    """Two dimensions or more, no opposite data and none at right angles to all those of the other
+    label: on the line a neuron never leaves the wrong label, and on the boundary of a datum of
+    those kinds it slides, which the integrator does not follow."""
+    C, other = np.outer(y, y) * cosines(X), np.not_equal.outer(y, y)
+    repelled = np.any(other & (C > 1e-12), axis=1)
+    return bool(X.shape[1] > 1 and repelled.all() and not np.any(other & (C > 1.0 - 1e-12)))
 
 
 def near_zero(seed: int, count: int) -> Survey:
@@ -309,8 +298,7 @@ def of_every_size(seed: int, count: int) -> Survey:
     return flows(seed, count, ["spanning", "few", "right angles"], np.log(SIZES).tolist())
 
 
-# --- (GF) on many data, from any balanced start to a loss of e^-1e6, without a look at each
-# crossing -----------------------------------------------------------------------------------------
+# --- (GF) on many data, from any balanced start, without a look at each crossing ------------------
 #
 # `follow_long` stops where a neuron crosses a boundary, thousands of times on many data. Here
 # one stiff integrator runs over them all. The slope of the ReLU goes from 0 to 1 over cosines

@@ -37,6 +37,7 @@ from reluflow.papers.phuong2021inductive.synthetic_record import (
     ZERO,
     Course,
     Seen,
+    degrees_between,
     file_of,
     units,
 )
@@ -259,7 +260,7 @@ def table(readings: Mapping[str, Sequence[Course]]) -> pd.DataFrame:
 
 
 Sampler = Callable[[int, int, np.random.Generator], tuple[NDArray, NDArray]]
-_SYNTHETIC_DATA_D, _N, _TIGHT = 20, 500, 1e-6
+_D, _N, _TIGHT = 20, 500, 1e-6
 
 
 @dataclass(frozen=True)
@@ -281,10 +282,7 @@ class Draw:
 
 def draws(seed: int, count: int, sampler: Sampler = filtered_gaussian) -> list[Draw]:
     """`count` data sets."""
-    return [
-        _draw(*sampler(_SYNTHETIC_DATA_D, _N, np.random.default_rng([seed, k])))
-        for k in range(count)
-    ]
+    return [_draw(*sampler(_D, _N, np.random.default_rng([seed, k]))) for k in range(count)]
 
 
 def _draw(X: NDArray, y: NDArray) -> Draw:
@@ -294,15 +292,10 @@ def _draw(X: NDArray, y: NDArray) -> Draw:
         w[sign] = max_margin(own, np.ones(len(own))).u
         ranks.append(int(np.linalg.matrix_rank(own[own @ w[sign] <= 1.0 + _TIGHT])))
     pairs = pair_products(X, y)
-    means = (X[y == sign].mean(axis=0) for sign in (1.0, -1.0))
-    return Draw(sum(map(pairs.violations, pairs.products)), pairs.pairs, _apart(*w.values()),
-                _apart(*means), (ranks[0], ranks[1]))  # fmt: skip
-
-
-def _apart(u: NDArray, v: NDArray) -> float:
-    """The angle between u and -v in degrees."""
-    cosine = -(u @ v) / np.linalg.norm(u) / np.linalg.norm(v)
-    return float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
+    means = {sign: X[y == sign].mean(axis=0) for sign in (1.0, -1.0)}
+    apart, apart_means = (degrees_between(each[1.0], -each[-1.0]) for each in (w, means))
+    violating = sum(map(pairs.violations, pairs.products))
+    return Draw(violating, pairs.pairs, apart, apart_means, (ranks[0], ranks[1]))
 
 
 def are_separable(seed: int, count: int) -> list[Evidence]:
@@ -335,7 +328,7 @@ def are_apart(seed: int, count: int) -> list[Evidence]:
         note("dimension that the support examples of a label span, of 20: least, mean, largest",
              (min(ranks), float(np.mean(ranks)), max(ranks)), digits=2),
         note("labels whose support examples span, as (Span) asks",
-             f"{sum(rank == _SYNTHETIC_DATA_D for rank in ranks)} of {len(ranks)}"),
+             f"{sum(rank == _D for rank in ranks)} of {len(ranks)}"),
     ]  # fmt: skip
 
 
@@ -348,7 +341,7 @@ def are_apart(seed: int, count: int) -> list[Evidence]:
 STEPS, RATIOS = (0.05, 0.2, 1.0), (0.01, 0.1, 10.0, 100.0)
 """For data of mean norm 1, the sum of their losses and full batches; and |a_j| / |w_j|."""
 NEAR = 1e-6
-_STEPS_AND_BALANCE_NORM, _STEPS_AND_BALANCE_NEURONS, _TIME = 1e-2, 6, 100.0
+_PLANE_NORM, _PLANE_NEURONS, _TIME = 1e-2, 6, 100.0
 STEPS_AND_BALANCE_READING = Reading(
     taken="a small step is one that multiplies a neuron near zero by less than two; not crucial "
     "means that networks which learn both labels have the limit (8)",
@@ -385,32 +378,27 @@ def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
     for _ in range(count):
         item = supported(2, (2, 2), rng)
         X, y = item["X"] / np.linalg.norm(item["X"], axis=1).mean(), item["y"]
-        W = _STEPS_AND_BALANCE_NORM * units(rng.standard_normal((_STEPS_AND_BALANCE_NEURONS, 2)))
-        a = (
-            ratio
-            * np.linalg.norm(W, axis=1)
-            * np.tile([1.0, -1.0], _STEPS_AND_BALANCE_NEURONS // 2)
-        )
+        W = _PLANE_NORM * units(rng.standard_normal((_PLANE_NEURONS, 2)))
+        a = ratio * np.linalg.norm(W, axis=1) * np.tile([1.0, -1.0], _PLANE_NEURONS // 2)
         steps = max(100, round(_TIME / step))
         ((_, (V, b), loss),) = minibatch_ensemble(
             [W[None], a[None, None]], X[None], y[None], step, len(y), [steps], [rng], mean=False
         )
-        found.append(_limit(X, y, V[0], b[0, 0], float(len(y) * loss[0]), a))
+        flipped = int(np.sum(np.sign(b[0, 0]) != np.sign(a)))
+        found.append(Ended(float(len(y) * loss[0]), *_limit(X, y, V[0], b[0, 0]), flipped))
     return found
 
 
-def _limit(X: NDArray, y: NDArray, W: NDArray, a: NDArray, loss: float, before: NDArray) -> Ended:
-    flipped = int(np.sum(np.sign(a) != np.sign(before)))
-    found = limits.limit(
-        fully_connected([2, len(W)]), LOGISTIC, X, y, np.append(W.ravel(), a), at_zero=0.0
-    )
+def _limit(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> tuple[float, bool]:
+    """The distance of (8) in the limit of the flow from W, a, and whether it serves both labels."""
+    network = fully_connected([2, len(W)])
+    found = limits.limit(network, LOGISTIC, X, y, np.append(W.ravel(), a), at_zero=0.0)
     if not found.converged:
         served = [bool(((X[y == s] @ W.T > 0.0) & (a * s > 0.0)).any()) for s in (1.0, -1.0)]
-        return Ended(loss, np.nan, all(served), flipped)
+        return np.nan, all(served)
     V, b = found.theta[: W.size].reshape(W.shape), found.theta[W.size :]
     lengths = np.maximum(np.linalg.norm(V, axis=1), 1e-300)
-    distance = limit(X, y).distances(V / lengths[:, None], np.log(lengths), np.sign(b))[0]
-    return Ended(loss, distance, True, flipped)
+    return limit(X, y).distances(V / lengths[:, None], np.log(lengths), np.sign(b))[0], True
 
 
 def survives(
@@ -434,7 +422,7 @@ def survives(
         note("networks that leave a label without neurons", len(each) - len(learnt)),
         note(f"a_j that change their sign where |a_j| / |w_j| is {RATIOS}",
              tuple(sum(one.flipped for one in many) for many in uneven.values())),
-        note("neurons of each", _STEPS_AND_BALANCE_NEURONS * count),
+        note("neurons of each", _PLANE_NEURONS * count),
         *in_most("rates 0.01, 0.1, 1: more than half of the neurons have a cosine above 0.9",
                  [course.end.high > 0.5 for course in small]),
         *in_most("last layer times 0.001 to 100: the same",
@@ -474,8 +462,8 @@ EDGES = (-1.0, -0.75, -0.5, -0.25, 0.0, 1.0)
 """Of bins of mu; the last one is (OS)."""
 LEARNT, SAME = 0.1, 1e-2
 """A loss below the first is learnt; a limit within the second of (8), where L = e^(-1e6), is it."""
-_BROKEN_SEPARABILITY_NEURONS, _DATA, _BROKEN_SEPARABILITY_D = 8, 6, 3
-_BROKEN_SEPARABILITY_NORM, _STEP, _STEPS = 1e-3, 0.2, 4000
+_CASE_NEURONS, _DATA, _CASE_D = 8, 6, 3
+_CASE_NORM, _STEP, _STEPS = 1e-3, 0.2, 4000
 _REACH = 1e4
 
 X = np.array([[1.0, 2.0], [1.0, -2.0], [-3.0, 1.0], [-3.0, -1.0]])
@@ -525,7 +513,7 @@ def half_space(rng: np.random.Generator) -> tuple[NDArray, NDArray]:
     """X (6, 3), y (6,) with the y_i x_i at angles of 0 to 90 degrees from one axis, evenly, of
     lengths 1/2 to 2; labels in turn."""
     angles = rng.uniform(0.0, np.pi / 2, _DATA)
-    around = units(rng.standard_normal((_DATA, _BROKEN_SEPARABILITY_D - 1)))
+    around = units(rng.standard_normal((_DATA, _CASE_D - 1)))
     Z = np.column_stack([np.cos(angles), np.sin(angles)[:, None] * around])
     y = np.where(np.arange(_DATA) % 2 == 0, 1.0, -1.0)
     return (y * rng.uniform(0.5, 2.0, _DATA))[:, None] * Z, y
@@ -536,11 +524,9 @@ def cases(seed: int, count: int, follows: bool = False) -> list[Case]:
     rng = np.random.default_rng(seed)
     drawn = [half_space(rng) for _ in range(count)]
     X, y = (np.array(part) for part in zip(*drawn, strict=True))
-    W = _BROKEN_SEPARABILITY_NORM * units(
-        rng.standard_normal((count, _BROKEN_SEPARABILITY_NEURONS, _BROKEN_SEPARABILITY_D))
-    )
-    signs = np.where(np.arange(_BROKEN_SEPARABILITY_NEURONS) % 2 == 0, 1.0, -1.0)
-    a = np.broadcast_to(_BROKEN_SEPARABILITY_NORM * signs, (count, 1, _BROKEN_SEPARABILITY_NEURONS))
+    W = _CASE_NORM * units(rng.standard_normal((count, _CASE_NEURONS, _CASE_D)))
+    signs = np.where(np.arange(_CASE_NEURONS) % 2 == 0, 1.0, -1.0)
+    a = np.broadcast_to(_CASE_NORM * signs, (count, 1, _CASE_NEURONS))
     ends = minibatch_ensemble([W, a], X, y, _STEP, _DATA, [_STEPS], [rng] * count, mean=False)
     ((_, (W, a), loss),) = ends
     return [

@@ -23,13 +23,12 @@ from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.phuong2021inductive import flows
 from reluflow.papers.phuong2021inductive.flows import Path, Start
-from reluflow.papers.phuong2021inductive.sectors import chances, fates
+from reluflow.papers.phuong2021inductive.sectors import chances, fates, unit
 from reluflow.papers.phuong2021inductive.setting import Limit, filtered_gaussian, limit
 from reluflow.papers.phuong2021inductive.training import minibatch_steps
 from reluflow.statistics import wilson
 
-# --- The main page's experiment: data of the paper's kind or a reader's own, a start, a
-# training -----------------------------------------------------------------------------------------
+# --- The main page's experiment: data of the paper's kind or a reader's own, a start, a training --
 
 
 BATCH, RATE = 50, 0.1
@@ -161,8 +160,7 @@ def _check_sizes(X: NDArray, name: str) -> None:
 def around(count: int, log_norm: float = -20.0) -> Start:
     """The flow of the page's first figure: on `PLANE`, `count` directions evenly around the circle,
     each with a neuron of either sign, of norm e^log_norm."""
-    turns = 2.0 * np.pi * (np.arange(count) + 0.3) / count
-    directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    directions = unit(2.0 * np.pi * (np.arange(count) + 0.3) / count)
     signs = np.repeat([1.0, -1.0], count)
     return Start(PLANE, LABELS, np.vstack([directions] * 2), np.full(2 * count, log_norm), signs)
 

@@ -304,10 +304,10 @@ def arc_of_either(positive: Vectors, negative: Vectors) -> float:
 def plane(gap: float, width: float = 2.0) -> tuple[NDArray, NDArray]:
     """Two unit data of each label, `width` degrees apart, the labels' nearest ones at `gap` >=
     90."""
-    return _unit(np.radians([-width, 0.0, gap, gap + width])), LABELS
+    return unit(np.radians([-width, 0.0, gap, gap + width])), LABELS
 
 
-def _unit(turns: NDArray) -> NDArray:
+def unit(turns: NDArray) -> NDArray:
     """Unit vectors (m, 2) at these angles (m,)."""
     return np.stack([np.cos(turns), np.sin(turns)], axis=1)
 
@@ -391,7 +391,7 @@ def _beyond(hits: NDArray, trials: NDArray) -> int:
 def chosen_signs() -> list[Evidence]:
     """The chance that a neuron dies whose sign is chosen after its direction, for integer data: by
     the alignment of directions around the circle, and by the angle of the two sums."""
-    W = _unit(2.0 * np.pi * (np.arange(_AROUND) + 0.5) / _AROUND)
+    W = unit(2.0 * np.pi * (np.arange(_AROUND) + 0.5) / _AROUND)
     dying = [any(align(INTEGERS, LABELS, w, s).status == "dead" for s in BOTH_SIGNS) for w in W]
     says = "(33, ±4) and (-4, 33), (-9, 32), sign chosen after w(0): chance that one neuron dies"
     angle = arc_of_either(INTEGERS[:2].tolist(), INTEGERS[2:].tolist())
@@ -945,7 +945,7 @@ def one_right_angle(rng: np.random.Generator) -> Instance:
 
 
 _DEGREES, _SIZES = np.radians([-8.0, 77.0, 140.0]), np.array([1.0, 10.0, 1.5])
-FIXED_SIZE_X = _SIZES[:, None] * _unit(_DEGREES)
+FIXED_SIZE_X = _SIZES[:, None] * unit(_DEGREES)
 FIXED_SIZE_Y = np.array([1.0, -1.0, -1.0])
 FIXED_SIZE_SIGNS = np.array([1.0, -1.0, 1.0])
 FIXED_ANGLE, FIXED_SIZE_LARGE, FIXED_SIZE_SMALL = 1e-3, 1e-2, 1e-6
@@ -957,7 +957,7 @@ def together(size: float, angle: float) -> NDArray:
     sector of its sign, or dead, (m, 3). They start at the norm `size`: at home, near the minimum,
     and at the `angle` from it."""
     least = np.arctan2(*(FIXED_SIZE_X[1] + FIXED_SIZE_X[2])[::-1])
-    W0 = size * _unit(np.array([np.radians(-11.0), least + 0.05, least - angle]))
+    W0 = size * unit(np.array([np.radians(-11.0), least + 0.05, least - angle]))
     path = follow_own(FIXED_SIZE_X, FIXED_SIZE_Y, W0, FIXED_SIZE_SIGNS)
     signs = _signs(np.concatenate([path.early, path.W]))
     goals = {s: _signs(extremal_directions(FIXED_SIZE_X, FIXED_SIZE_Y, s)) for s in BOTH_SIGNS}
@@ -1046,7 +1046,7 @@ def stays(output: int) -> bool:
 def waiting_start(size: float, sign: float = 1.0) -> Start:
     """Neurons of norm `size` along e_1, at ANGLE from the ridge and along it; `sign` -1 exchanges
     the labels, and the signs of a."""
-    W0 = _unit(np.array([0.0, 1.25 * np.pi - ANGLE, 1.25 * np.pi]))
+    W0 = unit(np.array([0.0, 1.25 * np.pi - ANGLE, 1.25 * np.pi]))
     return Start(WAITING_X, sign * WAITING_Y, W0, np.full(3, np.log(size)), sign * WAITING_SIGNS)
 
 

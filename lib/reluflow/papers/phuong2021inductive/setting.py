@@ -14,8 +14,7 @@ from reluflow.ledger.scoreboard import what_is_true
 from reluflow.margin.max_margin import max_margin
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
-# --- Random orthogonally separable data: support examples that span or do not, or right
-# angles -------------------------------------------------------------------------------------------
+# --- Random orthogonally separable data -----------------------------------------------------------
 #
 # Support examples of a label are the data with equality in min |w|, <w, x_i> >= 1 (Phuong & Lampert
 # 2021, eqs 6 and 7).
@@ -241,8 +240,7 @@ def _matching(edges: NDArray) -> int:
     return taken
 
 
-# --- What the parameters cells of chapter 4 may hold: that of its page, and those of its
-# sections -----------------------------------------------------------------------------------------
+# --- What the parameters cells of chapter 4 may hold ----------------------------------------------
 
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
@@ -319,10 +317,7 @@ def filtered_gaussian(d: int, n: int, rng: np.random.Generator) -> tuple[NDArray
 
 # --- The limit of Theorem 1 in closed form, and the distance of a network from it -----------------
 #
-# With s = |w_+| + |w_-|, over the labels whose group is not empty, either group has in the limit
-# the share |w_+-| / s of |W|_F^2. So in (8) and (9) only the directions of u and z are free:
-#
-#     |u|^2 = 1 / (|w_+| s),   |z|^2 = 1 / (|w_-| s),   and both constants of (10) are 1 / (2 s).
+# The proof of the constants is on the page `limit`.
 
 
 @dataclass(frozen=True)
@@ -377,14 +372,9 @@ def limit(X: NDArray, y: NDArray, alive: tuple[float, ...] = (1.0, -1.0)) -> Lim
     return Limit({s: max_margin(X[y == s], np.ones(int(np.sum(y == s)))).u for s in labels})
 
 
-# --- Extremal directions: the strict local maxima and minima of G(w) = sum_i y_i [<w, x_i>]_+
-# / 2 on the unit sphere (eq 12, Definition 2), found by enumeration -------------------------------
+# --- Extremal directions: the strict local maxima and minima of G(w) = sum_i y_i [<w, x_i>]_+ / 2 -
 #
-# With A the data active at w and Z those with <w, x_i> = 0, G(w + v) = <g, w + v> + h(v) near w,
-# where g = sum over A of y_i x_i / 2 and h(v) = sum over Z of y_i [<v, x_i>]_+ / 2. On the subspace
-# V orthogonal to Z only the linear part is left, so w is along P g or -P g, P the projection on V
-# (Lemma A.1), or V is a line. Off V, for independent Z, g - P g = sum beta_i x_i, and v is free to
-# have any <v, x_i>: the first order is not positive exactly if 0 <= beta_i <= -y_i / 2 on Z.
+# On the unit sphere (eq 12, Definition 2), by enumeration; the test is derived on `sectors`.
 
 
 _TIE = 1e-9
@@ -413,12 +403,8 @@ def extremal_directions(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
     n, d = X.shape
     X = X / np.abs(X).max()
     y = sign * y
-    found = [
-        w
-        for size in range(min(n, d - 1) + 1)
-        for zero in combinations(range(n), size)
-        for w in _with_zeros(X, y, np.isin(np.arange(n), zero))
-    ]
+    kinks = (zero for size in range(min(n, d - 1) + 1) for zero in combinations(range(n), size))
+    found = [w for zero in kinks for w in _with_zeros(X, y, np.isin(np.arange(n), zero))]
     return np.array(found).reshape(-1, d)
 
 
@@ -446,9 +432,8 @@ def _projection(Z: NDArray) -> NDArray:
 def _with_zeros(X: NDArray, y: NDArray, zero: NDArray) -> list[NDArray]:
     """The strict local maxima w of G at which exactly the data `zero` (n,) have <w, x_i> = 0."""
     d, rows = X.shape[1], X[zero]
-    if len(rows) and np.linalg.matrix_rank(rows / np.linalg.norm(rows, axis=1)[:, None]) < len(
-        rows
-    ):
+    units = rows / np.linalg.norm(rows, axis=1)[:, None]
+    if len(rows) and np.linalg.matrix_rank(units) < len(rows):
         return []
     P = _projection(rows)
     line = d - len(rows) == 1

@@ -129,8 +129,7 @@ def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArr
     return np.where(signs > 0.0, *both)
 
 
-# --- Section 5 of Phuong & Lampert 2021: networks of two and of four layers on filtered
-# Gaussians ----------------------------------------------------------------------------------------
+# --- Section 5: networks of two and of four layers on filtered Gaussians --------------------------
 #
 # Not printed, and so parameters here: from which law the weights are drawn that are then multiplied
 # by 0.05, whether the loss of a batch is a mean or a sum, and whether neurons have biases.
@@ -249,11 +248,8 @@ def train(
 
 
 def _start(setting: Setting, rng: np.random.Generator) -> list[NDArray]:
-    law = LAWS[setting.law]
-    inputs = setting.d + setting.biases
-    found = [
-        setting.scale * law(rng, shape) for shape in shapes(setting.depth, setting.width, inputs)
-    ]
+    layers = shapes(setting.depth, setting.width, setting.d + setting.biases)
+    found = [setting.scale * LAWS[setting.law](rng, shape) for shape in layers]
     found[-1] *= setting.outer
     return found
 
@@ -270,12 +266,14 @@ def inner_directions(run: Run) -> list[dict[str, tuple[float, float]]]:
             "sums": {s: inputs[run.y == s].sum(axis=0) for s in (1.0, -1.0)},
         }
         means = {s: W[s * run.end.a > 0.0].sum(axis=0) for s in (1.0, -1.0)}
-        found.append({name: (_degrees(means[1.0], goal[1.0]), _degrees(means[-1.0], goal[-1.0]))
+        found.append({name: (degrees_between(means[1.0], goal[1.0]),
+                             degrees_between(means[-1.0], goal[-1.0]))
                       for name, goal in goals.items()})  # fmt: skip
     return found
 
 
-def _degrees(v: NDArray, w: NDArray) -> float:
+def degrees_between(v: NDArray, w: NDArray) -> float:
+    """The angle between two vectors."""
     cosine = v @ w / np.linalg.norm(v) / np.linalg.norm(w)
     return float(np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0))))
 
@@ -394,6 +392,7 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
     hidden, positive = look.weights[:-1], look.a > 0.0
     found = [alignment(W) for W in hidden]
     lengths = np.linalg.norm(look.W, axis=1)
+    longest = lengths.max()
     signs = np.where(positive, 1.0, -1.0)
     groups = {s: look.W[signs == s].sum(axis=0) for s in (1.0, -1.0)}
     mine = np.array([groups[s] for s in signs])
@@ -415,8 +414,8 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         flipped=float(np.mean(positive != (start.a > 0.0))),
         astray=float(np.mean((cosines < correlations(look.W, goal))[found[0].long])),
         balance=float(
-            np.abs((look.a / lengths.max()) ** 2 - (lengths / lengths.max()) ** 2).sum()
-            / np.sum((lengths / lengths.max()) ** 2)
+            np.abs((look.a / longest) ** 2 - (lengths / longest) ** 2).sum()
+            / np.sum((lengths / longest) ** 2)
         ),
         sum_high=float(np.mean(correlations(look.W, sums, own) > HIGH)),
         sum_group=[float(units(groups[s]) @ units(sums.vectors[s])) for s in (1.0, -1.0)],
@@ -430,10 +429,9 @@ def _third(change: NDArray) -> float:
 
 def kept(found: Course) -> list[dict[str, Any]]:
     """A course as a record keeps it, to four digits."""
-    last = len(found.looks) - 1
-    shorter = [replace(look, cosines=look.cosines if k == last else [])
-               for k, look in enumerate(found.looks)]  # fmt: skip
-    return [_short(asdict(look)) for look in shorter]
+    *before, last = found.looks
+    return [_short(asdict(look))
+            for look in (*(replace(look, cosines=[]) for look in before), last)]  # fmt: skip
 
 
 def from_record(looks: Sequence[Mapping[str, Any]]) -> Course:
@@ -451,8 +449,7 @@ def _short(value: Any) -> Any:
     return float(f"{value:.4g}") if np.isfinite(value) else None
 
 
-# --- `python -m reluflow.papers.phuong2021inductive.synthetic_record [NAME ...]`: Section 5,
-# recorded -----------------------------------------------------------------------------------------
+# --- `python -m reluflow.papers.phuong2021inductive.synthetic_record [NAME ...]` ------------------
 #
 # "deep" is the four-layer net, "readings" and "scales" train the two-layer one under other readings
 # and from other sizes of the start, "steps" and "balance" with other rates and layers of other
@@ -502,8 +499,9 @@ def file_of(name: str) -> Path:
 
 def courses(survey: Survey) -> list[Course]:
     """Train the networks of a survey."""
-    runs = train(survey.setting, SEED, range(survey.networks), survey.epochs)
-    return [course(run) for run in runs]
+    return [
+        course(run) for run in train(survey.setting, SEED, range(survey.networks), survey.epochs)
+    ]
 
 
 def record(name: str) -> dict[str, Any]:
