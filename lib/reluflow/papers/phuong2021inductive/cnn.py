@@ -164,7 +164,9 @@ def shown(facts: Mapping[str, Any]) -> Shown:
     setting, looks = Setting(**facts["setting"]), facts["looks"]
     steps = np.array([each["step"] for each in looks])
     pairs = {side: [sum(each[side]["violations"]) for each in looks] for side in (BEFORE, AFTER)}
-    number = _pairs_of_a_look(facts["whole"]["train"][BEFORE]["pairs"])
+    both = facts["whole"]["train"][BEFORE]["pairs"]
+    sizes = [isqrt(2 * both[kind]) + 1 for kind in (PLUS, MINUS)]  # n from n (n - 1) / 2
+    number = comb(sum(min(size, LOOKED) for size in sizes), 2)
     kept = facts["neurons"]
     return Shown(
         setting=setting,
@@ -199,12 +201,6 @@ def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: 
     each = -(-len(data.y) // setting.batch)
     steps = np.unique(np.linspace(0, setting.epochs * each, looks + 1).astype(int)).tolist()
     return shown(summary(train(data, setting, seed, steps, data.some(LOOKED)), data, seed))
-
-
-def _pairs_of_a_look(pairs: Mapping[str, int]) -> int:
-    """How many pairs the sample of a look has, from the numbers of pairs of all images."""
-    sizes = [isqrt(2 * pairs[kind]) + 1 for kind in (PLUS, MINUS)]  # n from n (n - 1) / 2
-    return comb(sum(min(size, LOOKED) for size in sizes), 2)
 
 
 def _pairs(kept: Mapping[str, Any]) -> Pairs:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cmp_to_key
+from itertools import pairwise
 from math import gcd
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import sympy
@@ -169,15 +169,27 @@ def other_faces(X: Sequence[Sequence[int]], y: Sequence[int]) -> int:
 
 
 def possible(X: Sequence[Sequence[int]], y: Sequence[int]) -> list[Vector]:
-    """A vector of every face that may hold a neuron with a > 0 of a KKT point."""
-    rays = _around([p for a, b in X for p in ((-b, a), (b, -a))])
+    """A vector of every face that may hold a neuron with a > 0 of a KKT point.
+
+    The boundaries come in opposite rays, so that no sector between two of them exceeds 180 degrees.
+    """
+    normals = [p for a, b in X for p in ((-b, a), (b, -a))]
+    rays = sorted({(a // gcd(a, b), b // gcd(a, b)) for a, b in normals}, key=_turn)
     found = [w for w in rays if _in_cone(w, _generators(w, X, y))]
-    for low, high in zip(rays, [*rays[1:], rays[0]], strict=True):
-        middle = _between(low, high)
+    for low, high in pairwise([*rays, rays[0]]):
+        wide = _cross(low, high) == 0
+        middle = (-low[1], low[0]) if wide else (low[0] + high[0], low[1] + high[1])
         cone = _generators(middle, X, y)
-        if any(_inside(g, low, high) for g in cone) or _in_cone(middle, cone):
+        inside = any(_cross(low, g) > 0 and _cross(g, high) > 0 for g in cone)
+        if inside or _in_cone(middle, cone):
             found.append(middle)
     return found
+
+
+def _turn(v: Vector) -> Any:
+    """What grows with the angle of v from (1, 0) on, counterclockwise."""
+    a, b = v
+    return b < 0 or (b == 0 and a < 0), Fraction(-a, b) if b else -np.inf
 
 
 def _pattern(w: Vector, X: Sequence[Sequence[int]]) -> list[int]:
@@ -198,40 +210,11 @@ def _dot(u: Vector, v: Vector) -> int:
     return u[0] * v[0] + u[1] * v[1]
 
 
-def _inside(w: Vector, low: Vector, high: Vector) -> bool:
-    """Whether w is in the open sector from `low` counterclockwise to `high`."""
-    if _cross(low, high) > 0:
-        return _cross(low, w) > 0 and _cross(w, high) > 0
-    if _cross(low, high) == 0 and _dot(low, high) < 0:
-        return _cross(low, w) > 0
-    return not (_cross(high, w) >= 0 and _cross(w, low) >= 0)
-
-
 def _in_cone(w: Vector, cone: Sequence[Vector]) -> bool:
     """Whether w != 0 is a sum of vectors of the cone with weights >= 0."""
     return any(_cross(g, w) == 0 and _dot(g, w) > 0 for g in cone) or any(
         _cross(g, h) > 0 and _cross(g, w) > 0 and _cross(w, h) > 0 for g in cone for h in cone
     )
-
-
-def _between(low: Vector, high: Vector) -> Vector:
-    """A vector in the open sector from `low` counterclockwise to `high`."""
-    if _cross(low, high) > 0:
-        return (low[0] + high[0], low[1] + high[1])
-    return (-low[1], low[0])
-
-
-def _around(vectors: Sequence[Vector]) -> list[Vector]:
-    """The different directions, counterclockwise."""
-    different = {(a // gcd(a, b), b // gcd(a, b)) for a, b in vectors}
-
-    def half(v: Vector) -> int:
-        return 0 if v[1] > 0 or (v[1] == 0 and v[0] > 0) else 1
-
-    def order(u: Vector, v: Vector) -> int:
-        return half(u) - half(v) or -_cross(u, v)
-
-    return sorted(different, key=cmp_to_key(order))
 
 
 # --- The KKT points of the margin problem (77) under (OS): those of Lemma C.1 and no others -------
@@ -890,17 +873,13 @@ def leftover(each: Late, sign: float) -> float:
     return float(v @ apart @ v)
 
 
-def dead_square(each: Late) -> float:
-    """|W_0|_F^2, of the neurons that stay behind."""
+def constant(each: Late) -> float:
+    """The limit of distance^2 log(1/L): (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|), W_0 the
+    neurons that stay behind."""
     grown = np.concatenate([each.own(sign) for sign in each.alive])
     rest = np.setdiff1d(np.arange(len(each.given.signs)), grown)
-    return float(np.exp(2.0 * each.R[-1, rest]).sum())
-
-
-def constant(each: Late) -> float:
-    """The limit of distance^2 log(1/L): (|W_0|_F^2 + delta_+ + delta_-) / (|w_+| + |w_-|)."""
-    left = dead_square(each) + sum(leftover(each, sign) for sign in each.alive)
-    return left / each.limit.total
+    dead = float(np.exp(2.0 * each.R[-1, rest]).sum())
+    return (dead + sum(leftover(each, sign) for sign in each.alive)) / each.limit.total
 
 
 def measured(each: Late) -> NDArray:

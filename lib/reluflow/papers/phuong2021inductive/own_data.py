@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -272,7 +271,7 @@ def promise(own: Experiment) -> pd.DataFrame:
         return pd.DataFrame(columns=[""])
     goal = limit(own.X, own.y)
     plus, minus = (goal.vectors[s] for s in (1.0, -1.0))
-    cosine = float(plus @ minus / (np.linalg.norm(plus) * np.linalg.norm(minus)))
+    cosine = _cosine(plus, minus)
     angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
     told = {
         "angle between w₊ and w₋": f"{on_grain(angle, 0.1)}°",
@@ -346,19 +345,15 @@ def descend(
             seen.append((k, W.detach().numpy().copy(), a.detach().numpy().copy()))
     clock = np.array([k for k, _, _ in seen]) / batches
     weights, outer = np.array([w for _, w, _ in seen]), np.array([v for _, _, v in seen])
-    tau = np.array([-_log_loss(X, y, w, v) for w, v in zip(weights, outer, strict=True)])
+    outputs = (np.maximum(X @ w.T, 0.0) @ v for w, v in zip(weights, outer, strict=True))
+    tau = np.array([-float(LOGISTIC.log_value(each, y)) for each in outputs])
     status = f"{epochs} epoch{'s' if epochs > 1 else ''} of minibatches"
     return Path(status, clock, weights, np.ones(len(y), bool), tau, weights, outer)
-
-
-def _log_loss(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
-    return float(LOGISTIC.log_value(np.maximum(X @ W.T, 0.0) @ a, y))
 
 
 # --- Where a reader's training leads: the rays of its neurons, and how far it is from a limit -----
 
 
-OWN_LIMIT_NAMES: Mapping[float, str] = {1.0: "w₊", -1.0: "w₋"}
 _TOGETHER = {"flow": 0.999, "sgd": 0.9}
 """Neurons of one sign whose cosine is at least this are on one ray; descent stops on the way."""
 _TIGHT = 0.01
@@ -381,7 +376,12 @@ class Trained:
         """The norm in (8) at the moments (k,); NaN without a goal."""
         if self.goal is None:
             return np.full(len(self.path.W), np.nan)
-        return np.array([_distance(self.goal, W, self.own.signs) for W in self.path.W])
+        sizes = np.linalg.norm(self.path.W, axis=2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            U = np.where(sizes[..., None] > 0.0, self.path.W / sizes[..., None], 0.0)
+            R = np.log(sizes)
+        return np.array([self.goal.distances(u, r, self.own.signs)[0]
+                         for u, r in zip(U, R, strict=True)])  # fmt: skip
 
     @property
     def gap(self) -> float:
@@ -437,13 +437,6 @@ def gap(X: NDArray, y: NDArray, W: NDArray, a: NDArray) -> float:
     kept = lengths > 0.0
     away = nnls((columns[kept] / lengths[kept, None]).T, theta / np.linalg.norm(theta))[1]
     return float(away)
-
-
-def _distance(goal: Limit, W: NDArray, signs: NDArray) -> float:
-    sizes = np.linalg.norm(W, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        U, R = np.where(sizes[:, None] > 0.0, W / sizes[:, None], 0.0), np.log(sizes)
-    return goal.distances(U, R, signs)[0]
 
 
 def _living(own: Experiment, path: Path) -> NDArray:

@@ -1115,7 +1115,6 @@ def waiting_size_comes_last(found: Sequence[Late]) -> list[Evidence]:
 
 ONE_GROUP_WIDTHS = (1, 2, 3, 5, 10, 20)
 ONE_GROUP_X = np.array([[2.0, 1.0], [2.0, -1.0], [-2.0, 1.0], [-2.0, -1.0]])
-ONE_GROUP_SMALL = -10.0
 ONE_IS_ENOUGH = Reading(
     "a combination may give one of the two classifiers the weight 0, as Theorem 1 does with u = 0 "
     "or z = 0",
@@ -1145,16 +1144,9 @@ def leaves_the_other() -> Late:
 
 def _from(W0: NDArray) -> Late:
     p = len(W0)
-    late = follow_long(
-        Start(ONE_GROUP_X, LABELS, W0, np.full(p, ONE_GROUP_SMALL), np.ones(p)), DEEP
-    )
+    late = follow_long(Start(ONE_GROUP_X, LABELS, W0, np.full(p, -10.0), np.ones(p)), DEEP)
     assert late is not None
     return late
-
-
-def loss_of_negatives(late: Late) -> float:
-    """The loss of the negative data at the end."""
-    return float(np.exp(late.log_loss(-1.0)[-1]))
 
 
 def one_or_two(seed: int, count: int) -> list[Evidence]:
@@ -1180,7 +1172,7 @@ def one_or_two(seed: int, count: int) -> list[Evidence]:
         note("chance that both groups have neurons, widths 1, 2, 3, 5, 10, 20, fair signs",
              tuple(table.tolist()), digits=2),
         note("one neuron, a > 0: loss of the two negative data in the end",
-             loss_of_negatives(lates[0])),
+             float(np.exp(lates[0].log_loss(-1.0)[-1]))),
     ]  # fmt: skip
 
 
