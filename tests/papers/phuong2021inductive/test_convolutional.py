@@ -228,3 +228,13 @@ def test_records_are_small():
     files = sorted(convolutional_record.FOLDER.glob("phuong2021inductive-cnn-*.json"))
     assert files
     assert max(file.stat().st_size for file in files) <= 150_000
+
+
+@pytest.mark.parametrize(
+    ("name", "reading", "epochs", "seed"),
+    [("taken", "taken", 50, 0), ("taken-10-1", "taken", 10, 1),
+     ("rate 1e-4-5-0", "rate 1e-4", 5, 0), ("pixels -1 to 1-5-2", "pixels -1 to 1", 5, 2)],
+)  # fmt: skip
+def test_a_name_says_reading_epochs_and_seed(name, reading, epochs, seed):
+    wanted = replace(READINGS[reading], epochs=epochs), seed
+    assert convolutional_record.parsed(name) == wanted

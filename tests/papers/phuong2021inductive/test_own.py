@@ -229,7 +229,11 @@ def test_the_work_of_a_flow_is_bounded(
     monkeypatch.setattr(flows, "MOST", most)
     monkeypatch.setattr(flows, "work", counted)
     W0 = 0.05 * rng.standard_normal((p, d)) / d**0.5
-    path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0))
+    shown: list[int] = []
+    monkeypatch.setattr(flows, "progress", lambda items, *_: (shown.append(k) for k in items))
+    path = flows.follow_own(X, y, W0, np.where(np.arange(p) % 2, 1.0, -1.0), with_bar=True)
+    assert 1 < len(shown) <= 100
+    assert shown == sorted(shown)
     assert path.status == flows.SLOW
     assert most <= sum(done.values()) <= most + step
 

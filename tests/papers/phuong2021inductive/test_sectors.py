@@ -146,3 +146,13 @@ def test_one_neuron_that_leaves_its_sector_is_one_too_many(monkeypatch: pytest.M
     monkeypatch.setattr(sectors, "patterns", lambda _: [(0.0, own), (1.0, own), (2.0, left)])
     lost, gained, gone, _ = sectors.log_of([late])
     assert (lost, gained, gone) == (1, 0, 1)
+
+
+def test_the_instance_of_a_fixed_size_breaks_os_and_has_one_extremum_of_each_sign() -> None:
+    X, y = sectors.FIXED_SIZE_X, sectors.FIXED_SIZE_Y
+    pairs = X @ X.T * np.outer(y, y)
+    assert pairs[0, 1] < 0.0 < pairs[0, 2]
+    ((plus,), (minus,)) = (setting.extremal_directions(X, y, s) for s in (1.0, -1.0))
+    degrees = [np.degrees(np.arctan2(u[1], u[0])) for u in (plus, minus)]
+    np.testing.assert_allclose(degrees, [-13.0, 84.13], atol=0.01)
+    assert sectors.together(1e-4, 1e-2).all(axis=1).any()  # the angle is not too small

@@ -365,30 +365,24 @@ def follow_own(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray, with_bar: bo
     field = GradientFlow(chart, LOGISTIC, X, y, TIME)
     horizon = _LONGEST / float(np.sum(X * X, axis=1).min())
     first: tuple[NDArray, NDArray] | None = None
-    z, left = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), MOST
-    bar = _Bar(with_bar)
+    z, budget = chart.along(W0, np.log(np.linalg.norm(W0, axis=1))), _Budget(with_bar)
     while True:
-        clock, states, status, left = _run(
-            field, chart, z, horizon, partial(_small, field, chart), left, bar
+        clock, states, status = _run(
+            field, chart, z, horizon, partial(_small, field, chart), budget
         )
         first = first or (clock, _weights(chart, states)[0])
-        seen = _seen(chart, states[-1], X)
-        if status != "stopped":
-            bar.close()
-            words = RESTS if status == "horizon" else SLOW
-            tau = np.array([-field.log_loss(states[-1])])
-            return Path(words, *first, seen, tau, *_weights(chart, states[-1:]))
-        late = replace(_of(field, seen), clock=LOG_LOG)
-        clock, states, status, left = _run(
-            late, chart, states[-1], float(np.log(REACH)),
-            partial(_sees_more, chart, X, seen), left, bar,
-        )  # fmt: skip
-        z = states[-1]
-        if status != "stopped":
-            bar.close()
-            tau = np.array([-late.log_loss(z) for z in states])
+        seen, of = _seen(chart, states[-1], X), field
+        words, states = (RESTS if status == "horizon" else SLOW), states[-1:]
+        if status == "stopped":
+            of = replace(_of(field, seen), clock=LOG_LOG)
+            stop = partial(_sees_more, chart, X, seen)
+            _, states, status = _run(of, chart, states[-1], float(np.log(REACH)), stop, budget)
             words = FOLLOWED if status == "horizon" else SLOW
+        if status != "stopped":
+            budget.close()
+            tau = np.array([-of.log_loss(z) for z in states])
             return Path(words, *first, seen, tau, *_weights(chart, states))
+        z = states[-1]
 
 
 def work(solver: BDF, X: NDArray, p: int) -> float:
@@ -398,17 +392,18 @@ def work(solver: BDF, X: NDArray, p: int) -> float:
     return (solver.nfev + solver.njev * k) * (p * X.size + 2e5) + solver.nlu * k**3 / 10.0
 
 
-class _Bar:
-    """The share of the longest flow that is done, shown while it lasts where it is to be `seen`."""
+class _Budget:
+    """What is left of MOST, its share shown while the flow lasts where it is to be `seen`."""
 
     def __init__(self, seen: bool) -> None:
         parts = progress(range(100), 100, "parts at most") if seen else (k for k in range(100))
         self._parts = cast(Generator[int, None, None], parts)
         self._done = 0
+        self.left = MOST
         next(self._parts)
 
     def show(self, left: float) -> None:
-        """What is left of MOST."""
+        """That so much is left while a stretch lasts."""
         while self._done < min(99, int(100.0 * (1.0 - left / MOST))):
             self._done += 1
             next(self._parts)
@@ -447,47 +442,40 @@ def _weights(chart: Neurons, Z: NDArray) -> tuple[NDArray, NDArray]:
 
 def _run(
     field: GradientFlow, chart: Neurons, z: NDArray, until: float,
-    stop: Callable[[NDArray], bool], left: float, bar: _Bar,
-) -> tuple[NDArray, NDArray, str, float]:  # fmt: skip
-    """Clock values (m,), states (m, k), how it ended, "horizon" at `until`, "stopped" where `stop`
-    holds of a state, else "stiff", and what is left of the work that may be done."""
+    stop: Callable[[NDArray], bool], budget: _Budget,
+) -> tuple[NDArray, NDArray, str]:  # fmt: skip
+    """Clock values (m,), states (m, k), and how it ended: "horizon" at `until`, "stopped" where
+    `stop` holds of a state, else "stiff"."""
 
     def velocity(_: float, z: NDArray) -> NDArray:
         return field.velocity(z, slopes(chart.cosines(z, field.X)[0]))
 
     t = field.begin(z)
     solver = BDF(velocity, t, z, until, rtol=_RTOL, atol=1e-3 * _RTOL)
-    clock, pieces = [t], []
-    status, end, p = "stiff", t, len(chart.signs)
-    while solver.status == "running" and (done := work(solver, field.X, p)) < left:
-        bar.show(left - done)
+    clock, pieces, status, p = [t], [], "stiff", len(chart.signs)
+    while solver.status == "running" and (done := work(solver, field.X, p)) < budget.left:
+        budget.show(budget.left - done)
         # BDF subtracts rows of its table that it has not written yet, whatever the memory holds.
         with np.errstate(invalid="ignore", over="ignore"):
             solver.step()
         if solver.status == "failed":
             break
-        piece, before, end = solver.dense_output(), clock[-1], float(solver.t)
-        clock.append(end)
-        pieces.append(piece)
+        clock.append(float(solver.t))
+        pieces.append(solver.dense_output())
         if stop(chart.restored(solver.y)):
             status = "stopped"
-            end = _first(partial(_holds_at, chart, piece, stop), before, end)
             break
         if solver.status == "finished":
             status = "horizon"
-    left -= work(solver, field.X, p)
+    budget.left -= work(solver, field.X, p)
     if not pieces:
-        return np.array([t]), np.array([z]), status, left
+        return np.array([t]), np.array([z]), status
+    end = clock[-1]
+    if status == "stopped":
+        end = _first(lambda t: stop(chart.restored(pieces[-1](t))), clock[-2], end)
     path = OdeSolution(clock, pieces)
     moments = _moments(t, end, field.clock == TIME)
-    return moments, np.array([chart.restored(path(each)) for each in moments]), status, left
-
-
-def _holds_at(
-    chart: Neurons, piece: Callable[[float], NDArray], stop: Callable[[NDArray], bool], t: float
-) -> bool:
-    """Whether `stop` holds at a time of a step."""
-    return stop(chart.restored(piece(t)))
+    return moments, np.array([chart.restored(path(each)) for each in moments]), status
 
 
 def _first(holds: Callable[[float], bool], low: float, high: float) -> float:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,46 +77,35 @@ def units(W: NDArray) -> NDArray:
     return np.asarray(W / np.linalg.norm(W, axis=-1, keepdims=True))
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """The rows of W in the plane of its top two singular directions.
+class Alignment(NamedTuple):
+    """The rows of W in the plane of its top two singular directions, where their main directions
+    are the `two_directions` of the long ones.
 
-    directions  (2, 2) the two main directions there, unit vectors
-    nearer      (p,) which of them a row is nearer to
-    degrees     (p,) its angle to that one
-    long        (p,) whether it is long
+    near       the share of the long rows within DEGREES of the nearer direction
+    between    the angle between the two directions, in degrees
+    agreement  the share of the long rows that the two directions sort as the signs do
+    long       (p,) whether a row is long
     """
 
-    directions: NDArray
-    nearer: NDArray
-    degrees: NDArray
+    near: float
+    between: float
+    agreement: float
     long: NDArray
 
-    @property
-    def near(self) -> float:
-        """The share of the long rows within DEGREES of the nearer direction."""
-        return float(np.mean(self.degrees[self.long] <= DEGREES))
 
-    @property
-    def between(self) -> float:
-        """The angle between the two directions, in degrees."""
-        return float(np.degrees(np.arccos(np.clip(np.prod(self.directions, axis=0).sum(), -1, 1))))
-
-    def agreement(self, positive: NDArray) -> float:
-        """The share of the long rows that the two directions sort as `positive` (p,) does."""
-        same = float(np.mean((self.nearer == 0)[self.long] == positive[self.long]))
-        return max(same, 1.0 - same)
-
-
-def alignment(W: NDArray) -> Alignment:
-    """How the rows of W (p, d) lie in its top two singular directions."""
+def alignment(W: NDArray, positive: NDArray) -> Alignment:
+    """How the rows of W (p, d) lie in its top two singular directions, and the signs (p,) there."""
     plane = top_plane(W)
     lengths = np.linalg.norm(W, axis=1)
     long = lengths >= min(LONG * lengths.max(), np.sort(lengths)[-2])
     directions = two_directions(plane[long])[0]
-    cosines = units(plane) @ directions.T
+    cosines = (units(plane) @ directions.T)[long]
     degrees = np.degrees(np.arccos(np.clip(cosines.max(axis=1), -1.0, 1.0)))
-    return Alignment(directions, cosines.argmax(axis=1), degrees, long)
+    between = np.degrees(np.arccos(np.clip(np.prod(directions, axis=0).sum(), -1, 1)))
+    same = float(np.mean((cosines.argmax(axis=1) == 0) == positive[long]))
+    return Alignment(
+        float(np.mean(degrees <= DEGREES)), float(between), max(same, 1.0 - same), long
+    )
 
 
 def correlations(W: NDArray, goal: Limit, signs: NDArray | None = None) -> NDArray:
@@ -390,7 +379,7 @@ def course(run: Run) -> Course:
 def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
     """What is kept of a look; `sums` has the sums of the labels' data in place of w_+ and w_-."""
     hidden, positive = look.weights[:-1], look.a > 0.0
-    found = [alignment(W) for W in hidden]
+    found = [alignment(W, positive) for W in hidden]
     lengths = np.linalg.norm(look.W, axis=1)
     longest = lengths.max()
     signs = np.where(positive, 1.0, -1.0)
@@ -405,7 +394,7 @@ def seen(look: Look, start: Look, goal: Limit, sums: Limit) -> Seen:
         moved=[_third(W - V) for W, V in zip(hidden, start.weights, strict=False)],
         near=[each.near for each in found],
         between=[each.between for each in found],
-        agreement=[each.agreement(positive) for each in found],
+        agreement=[each.agreement for each in found],
         cosines=cosines.tolist(),
         high=float(np.mean(cosines > HIGH)),
         group=[float(units(groups[s]) @ units(goal.vectors[s])) for s in (1.0, -1.0)],
