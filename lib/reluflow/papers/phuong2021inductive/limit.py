@@ -34,7 +34,13 @@ from reluflow.papers.phuong2021inductive.flows import (
     patterns,
 )
 from reluflow.papers.phuong2021inductive.sectors import BOTH_SIGNS, home, is_separable, spans
-from reluflow.papers.phuong2021inductive.setting import Limit, limit, right_angles, support_draws
+from reluflow.papers.phuong2021inductive.setting import (
+    Limit,
+    in_turn,
+    limit,
+    right_angles,
+    support_draws,
+)
 from reluflow.statistics import student_interval
 
 # --- Lemma A.4: balanced neurons stay balanced and keep their signs; and the rate it prints -------
@@ -83,9 +89,8 @@ def stays_balanced(seed: int, count: int) -> list[Evidence]:
     """os.lemA.4: a_j(t) = sign(a_j(0)) |w_j(t)| (eq 57), along flows in plain coordinates that do
     not know of it, for a positive, a dying and a shrinking neuron."""
     rng = np.random.default_rng(seed)
-    draws, worst, flips, below = list(support_draws().values()), 0.0, 0, 0
-    for k in range(count):
-        item = _with_neurons(draws[k % len(draws)])(rng)
+    worst, flips, below = 0.0, 0, 0
+    for item in in_turn(both_ends_equal().draws, rng, count):
         X, y, W, a = (item[name] for name in ("X", "y", "W", "a"))
         p, d = W.shape
         field = GradientFlow(Plain(fully_connected([d, p])), LOGISTIC, X, y, TIME)
@@ -277,10 +282,9 @@ def is_kkt_point(X: NDArray, y: NDArray, u: NDArray, z: NDArray) -> float:
 def is_global(seed: int, count: int) -> list[Evidence]:
     """The same point by chapter 5's certificates, which know nothing of (OS): KKT, and optimal."""
     rng = np.random.default_rng(seed)
-    draws = list(support_draws(3).values())
+    draws = {kind: _with_coefficients(draw) for kind, draw in support_draws(3).items()}
     residuals, verdicts = [], []
-    for k in range(count):
-        item = _with_coefficients(draws[k % len(draws)])(rng)
+    for item in in_turn(draws, rng, count):
         W, a = point(item["X"], item["y"], item["u"], item["z"])
         kept = [0, 2]  # one neuron of either group: the certificates list all cells
         squares = np.array([np.sum(a[:2] ** 2), np.sum(a[2:4] ** 2)])
@@ -329,10 +333,8 @@ def no_other_points() -> Statement:
 def least_norms(seed: int, count: int) -> list[Evidence]:
     """The optimum of (77) over all cells by convex programs: |theta|^2 = 2 (|w_+| + |w_-|), and the
     certificates of `is_global`."""
-    rng = np.random.default_rng(seed)
-    draws, gaps = list(support_draws(2).values()), []
-    for k in range(count):
-        item = draws[k % len(draws)](rng)
+    gaps = []
+    for item in in_turn(support_draws(2), np.random.default_rng(seed), count):
         best = global_optimum(fully_connected([item["X"].shape[1], 2]), item["X"], item["y"]).theta
         gaps.append(abs(float(best @ best) / (2.0 * limit(item["X"], item["y"]).total) - 1.0))
     return [
@@ -384,10 +386,9 @@ def sign_of_80() -> Counterexample:
 
 def breaks_80(seed: int, count: int = 30) -> list[Evidence]:
     """How many of `count` data sets satisfy (80) as printed: none can, by (7)."""
-    rng = np.random.default_rng(seed)
     claim = on_negative_data()
-    draws = list(claim.draws.values())
-    broken = sum(claim.broken_by(draws[k % len(draws)](rng)) for k in range(count))
+    drawn = in_turn(claim.draws, np.random.default_rng(seed), count)
+    broken = sum(map(claim.broken_by, drawn))
     return [fact("data sets that break (80)", broken, 0, tried=count)]
 
 

@@ -294,8 +294,7 @@ def _draw(X: NDArray, y: NDArray) -> Draw:
     pairs = pair_products(X, y)
     means = {sign: X[y == sign].mean(axis=0) for sign in (1.0, -1.0)}
     apart, apart_means = (degrees_between(each[1.0], -each[-1.0]) for each in (w, means))
-    violating = sum(map(pairs.violations, pairs.products))
-    return Draw(violating, pairs.pairs, apart, apart_means, (ranks[0], ranks[1]))
+    return Draw(pairs.violating, pairs.pairs, apart, apart_means, (ranks[0], ranks[1]))
 
 
 def are_separable(seed: int, count: int) -> list[Evidence]:
@@ -624,9 +623,7 @@ def _followed(found: Sequence[Case]) -> list[Evidence]:
 
 def broken(X: NDArray, y: NDArray) -> int:
     """How many pairs break (OS)."""
-    products = np.outer(y, y) * (X @ X.T)
-    wrong = np.where(np.equal.outer(y, y), products <= 0.0, products < 0.0)
-    return int(np.triu(wrong, 1).sum())
+    return pair_products(X, y).violating
 
 
 def counts(found: Sequence[Case]) -> tuple[NDArray, NDArray]:

@@ -40,6 +40,7 @@ from reluflow.papers.phuong2021inductive.setting import (
     drift,
     extremal_directions,
     height,
+    in_turn,
     right_angles,
     sector,
     signs,
@@ -196,11 +197,9 @@ def strict_minima(seed: int, count: int) -> list[Evidence]:
     flow of small weights.
     """
     rng = np.random.default_rng(seed)
-    draws = list(DRAWS.values())
     higher = died = ended = 0
     high = 0.0
-    for k in range(count):
-        item = draws[k % len(draws)](rng)
+    for item in in_turn(DRAWS, rng, count):
         X, y = item["X"], item["y"]
         w = direction(X, y, -1.0)
         steps = rng.standard_normal((200, X.shape[1]))
@@ -405,7 +404,6 @@ def chosen_signs() -> list[Evidence]:
 
 
 _ASIDE = np.geomspace(1e-6, 0.1, 41)
-_GRID = 720
 _CLOSE = 1e-6
 
 
@@ -436,7 +434,7 @@ def summits(X: NDArray, y: NDArray, sign: float = 1.0) -> NDArray:
     kinks = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
     # A smooth summit may lie next to a kink, nearer than the grid is fine.
     aside = (kinks[:, None] + np.concatenate([-_ASIDE, _ASIDE])).ravel()
-    grid = np.concatenate([kinks, aside, np.linspace(0.0, 2.0 * np.pi, _GRID, endpoint=False)])
+    grid = np.concatenate([kinks, aside, np.linspace(0.0, 2.0 * np.pi, 720, endpoint=False)])
     turns = np.unique(np.round(np.mod(grid, 2.0 * np.pi), 14))
     turns = np.concatenate([turns[-1:] - 2.0 * np.pi, turns, turns[:1] + 2.0 * np.pi])
     h, found = hill(turns), []
@@ -469,9 +467,8 @@ def is_critical(X: NDArray, y: NDArray) -> float:
 def grid_agrees(seed: int, count: int) -> list[Evidence]:
     """The enumeration, which rests on Lemma A.1, finds the summits of the grid, all and no
     others."""
-    rng, draws = np.random.default_rng(seed), list(ANY_DATA.values())
     other, listed_at = 0, []
-    for item in [draws[k % 2](rng) for k in range(count)]:
+    for item in in_turn(ANY_DATA, np.random.default_rng(seed), count):
         for sign in BOTH_SIGNS:
             grid, listed = (of(item["X"], item["y"], sign) for of in (summits, extremal_directions))
             other += len(grid) != len(listed) or any(
@@ -777,10 +774,9 @@ def small_enough(found: tuple[NDArray, int], seed: int, count: int) -> list[Evid
     boundaries.
     """
     home, total = found
-    rng, draws = np.random.default_rng(seed), list(ANY_DATA.values())
+    rng = np.random.default_rng(seed)
     astray = corners = dead = 0
-    for k in range(count):
-        item = draws[k % 2](rng)
+    for k, item in enumerate(in_turn(ANY_DATA, rng, count)):
         sign = 1.0 if k % 4 < 2 else -1.0
         end = align(item["X"], item["y"], rng.standard_normal(2), sign)
         corners += end.status == "sliding"

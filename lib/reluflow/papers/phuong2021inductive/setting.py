@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, cycle, islice, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,11 @@ def such(draw: Draw, test: Callable[..., bool]) -> Draw:
     return one
 
 
+def in_turn(draws: Mapping[str, Draw], rng: np.random.Generator, count: int) -> Iterator[Instance]:
+    """`count` instances, of each kind in turn, each drawn when it is asked for."""
+    return (draw(rng) for draw in islice(cycle(draws.values()), count))
+
+
 # --- Inner products of pairs of data: within either of two classes, and across them ---------------
 
 
@@ -150,9 +155,14 @@ class PairProducts:
         return len(values) - least if kind == ACROSS else least
 
     @property
+    def violating(self) -> int:
+        """How many pairs violate (OS)."""
+        return sum(map(self.violations, self.products))
+
+    @property
     def violated(self) -> float:
         """The share of all pairs that violate (OS)."""
-        return sum(map(self.violations, self.products)) / self.pairs
+        return self.violating / self.pairs
 
     def right_of_across(self, kind: str) -> float:
         """The chance that a random pair of this kind has the larger inner product than a random
