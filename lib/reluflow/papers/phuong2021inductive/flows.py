@@ -31,7 +31,7 @@ REACH = 1e6
 _BEGUN = 2.0
 """log(1/L) from which the clock is log log(1/L)."""
 _NEVER = 1e300
-_LONG_FLOW_POINTS = 81
+_LONG_FLOW_POINTS, _LONG_FLOW_RTOL = 81, 1e-8
 _ROUNDING = 1e-14
 _BARELY = 1e-6
 
@@ -88,10 +88,9 @@ class Late:
         goal, signs = self.limit, self.given.signs
         return np.array([goal.distances(u, r, signs) for u, r in zip(self.U, self.R, strict=True)])
 
-    def own(self, sign: float, k: int = -1) -> NDArray:
-        """Indices of the neurons of a sign that are active on data of it at moment k."""
-        active = self.given.X[self.given.y == sign] @ self.U[k].T > 0.0
-        return np.flatnonzero((self.given.signs == sign) & active.any(axis=0))
+    def own(self, sign: float) -> NDArray:
+        """Indices of the neurons of a sign that are active on data of it at the end."""
+        return np.flatnonzero(_serving(self.given, self.U[-1], sign))
 
     def log_loss(self, sign: float) -> NDArray:
         """log of the loss of the data of one label, (m,)."""
@@ -105,15 +104,15 @@ class Late:
         return np.logaddexp.reduce(2.0 * self.R[:, self.own(sign)], axis=1)
 
 
-def follow_long(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late | None:
+def follow_long(given: Start, reach: float = REACH) -> Late | None:
     """The flow of a start to log(1/L) = `reach`; None where all neurons die.
 
     Raises Lost where the flow cannot be followed, and Waiting where that is why.
     """
     chart = Neurons(given.signs, given.X.shape[1])
     field = GradientFlow(chart, given.loss, given.X, given.y, TIME)
-    first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0, rtol=rtol,
-                      stop=lambda _, z: _left(given, chart, z))  # fmt: skip
+    first = integrate(field, chart.along(given.W0, given.log_norms), _NEVER, at_zero=0.0,
+                      rtol=_LONG_FLOW_RTOL, stop=lambda _, z: _left(given, chart, z))  # fmt: skip
     U = chart.split(first.end)[0]
     alive = tuple(s for s in (1.0, -1.0) if _serving(given, U, s).any())
     if first.status == "converged" and not alive:
@@ -125,7 +124,7 @@ def follow_long(given: Start, reach: float = REACH, rtol: float = 1e-8) -> Late 
         return None
     kept = np.isin(given.y, alive)
     late = replace(field, X=given.X[kept], y=given.y[kept], clock=LOG_LOG)
-    path = then(first, late, float(np.log(reach)), at_zero=0.0, rtol=rtol)
+    path = then(first, late, float(np.log(reach)), at_zero=0.0, rtol=_LONG_FLOW_RTOL)
     if path.status != "horizon":
         lost = Waiting if path.status == "sliding" else Lost
         raise lost(f"after L = e^-2: {path.detail}")
@@ -207,7 +206,6 @@ NEAR_ZERO = -20.0
 """ln of the norms at the start that count as near zero, 2e-9."""
 SIZES = (1e-3, 1.0, 10.0)
 """Norms of starts of every size; data have norms of about 1."""
-_NEURONS = 4
 
 
 @dataclass(frozen=True)
@@ -234,20 +232,16 @@ class Survey:
         return [lost, left_out] if self.waiting else [lost]
 
 
-def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator, p: int = _NEURONS,
-          loss: Loss = LOGISTIC) -> Start:  # fmt: skip
-    """p Gaussian directions of lengths e^log_norm times 1/2 to 1, a_j > 0 for every second one; the
-    first two are active on a datum of their label, so that no group is empty."""
-    W0 = rng.standard_normal((p, X.shape[1]))
-    signs = np.where(np.arange(p) % 2 == 0, 1.0, -1.0)
+def start(X: NDArray, y: NDArray, log_norm: float, rng: np.random.Generator) -> Start:
+    """Four Gaussian directions of lengths e^log_norm times 1/2 to 1, a_j > 0 for every second one;
+    the first two are active on a datum of their label, so that no group is empty."""
+    W0, signs = rng.standard_normal((4, X.shape[1])), np.array([1.0, -1.0, 1.0, -1.0])
     for j, sign in enumerate(signs[:2]):
         W0[j] *= np.sign(W0[j] @ X[rng.choice(np.flatnonzero(y == sign))])
-    return Start(X, y, W0, log_norm + np.log(rng.uniform(0.5, 1.0, p)), signs, loss)
+    return Start(X, y, W0, log_norm + np.log(rng.uniform(0.5, 1.0, 4)), signs)
 
 
-def flows(
-    seed: int, count: int, kinds: Sequence[str], sizes: Sequence[float], reach: float = REACH
-) -> Survey:
+def flows(seed: int, count: int, kinds: Sequence[str], sizes: Sequence[float]) -> Survey:
     """`count` flows of every one of the `kinds` of `support_draws`, from ln sizes in turn."""
     rng = np.random.default_rng(seed)
     draws = [such(support_draws(3)[kind], _followed) for kind in kinds]
@@ -257,7 +251,7 @@ def flows(
         turn = k + k // len(kinds) if len(kinds) > 1 else k
         log_norm = sizes[turn % len(sizes)]
         try:
-            late = follow_long(start(item["X"], item["y"], log_norm, rng), reach)
+            late = follow_long(start(item["X"], item["y"], log_norm, rng))
         except Waiting:
             waiting += 1
             continue

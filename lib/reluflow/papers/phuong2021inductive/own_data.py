@@ -156,12 +156,12 @@ def _check_sizes(X: NDArray, name: str) -> None:
         )
 
 
-def around(count: int, log_norm: float = -20.0) -> Start:
+def around(count: int) -> Start:
     """The flow of the page's first figure: on `PLANE`, `count` directions evenly around the circle,
-    each with a neuron of either sign, of norm e^log_norm."""
+    each with a neuron of either sign, of norm e^-20."""
     directions = unit(2.0 * np.pi * (np.arange(count) + 0.3) / count)
     signs = np.repeat([1.0, -1.0], count)
-    return Start(PLANE, LABELS, np.vstack([directions] * 2), np.full(2 * count, log_norm), signs)
+    return Start(PLANE, LABELS, np.vstack([directions] * 2), np.full(2 * count, -20.0), signs)
 
 
 # --- What Theorem 1 says of a reader's data: whether it applies, and what it then promises --------

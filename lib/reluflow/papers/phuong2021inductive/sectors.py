@@ -168,12 +168,12 @@ def two_dimensions() -> Reading:
     )
 
 
-def ascents(seed: int, count: int, d: int = 20, n: int = 60) -> list[Evidence]:
-    """Random directions that climb (or descend) G in R^d, on n data of Section 5.1's kind, come to
-    the one extremal direction, or to where no datum is active."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat([1.0, -1.0], n // 2)
-    X = y[:, None] * np.abs(rng.standard_normal((n, d)))
+def ascents(seed: int, count: int) -> list[Evidence]:
+    """Random directions that climb (or descend) G in R^20, on 60 data of Section 5.1's kind, come
+    to the one extremal direction, or to where no datum is active."""
+    rng, d = np.random.default_rng(seed), 20
+    y = np.repeat([1.0, -1.0], 30)
+    X = y[:, None] * np.abs(rng.standard_normal((60, d)))
     off = dead = 0
     for k in range(count):
         sign = 1.0 if k % 2 == 0 else -1.0
@@ -603,12 +603,12 @@ def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray
             return {"X": X, "y": y, "W": w[None], "a": np.array([0.3])}
 
 
-def slides(item: dict[str, NDArray], step: float = STEP, span: float = SPAN) -> tuple[float, float]:
+def slides(item: dict[str, NDArray], step: float = STEP) -> tuple[float, float]:
     """How far descent with tiny steps, which knows no projection, ends from the solution of
     (45)-(46), and how far that one has moved, both in (w, a)."""
     X, y = item["X"], item["y"]
     w, a = item["W"][0].copy(), float(item["a"][0])
-    for _ in range(round(span / step)):
+    for _ in range(round(SPAN / step)):
         before = X @ w
         pull = y * expit(-y * a * np.maximum(before, 0.0))
         w, a = w + step * a * (pull * (before > 0.0)) @ X, a + step * pull @ np.maximum(before, 0.0)
@@ -619,7 +619,7 @@ def slides(item: dict[str, NDArray], step: float = STEP, span: float = SPAN) -> 
         return np.append(dW[0], da)
 
     start = np.append(item["W"][0], item["a"])
-    end = solve_ivp(rate, (0.0, span), start, rtol=1e-9, atol=1e-12).y[:, -1]
+    end = solve_ivp(rate, (0.0, SPAN), start, rtol=1e-9, atol=1e-12).y[:, -1]
     return float(np.linalg.norm(end - np.append(w, a))), float(np.linalg.norm(end - start))
 
 
@@ -718,11 +718,11 @@ def at_home(given: Directions, log_size: float) -> NDArray:
     return np.asarray(home | silent(X, U))
 
 
-def _random_directions(rng: np.random.Generator, p: int = 5) -> Directions:
-    """(OS) data with (Span) in the plane or in space, and p Gaussian directions of mixed signs."""
-    item = _spanning(rng)
-    signs = np.where(np.arange(p) % 2 == 0, 1.0, -1.0)
-    return Directions(item["X"], item["y"], rng.standard_normal((p, item["X"].shape[1])), signs)
+def _random_directions(rng: np.random.Generator) -> Directions:
+    """(OS) data with (Span) in the plane or in space, and five Gaussian directions of mixed
+    signs."""
+    X, y = _spanning(rng).values()
+    return Directions(X, y, rng.standard_normal((5, X.shape[1])), np.array([1.0, -1, 1, -1, 1]))
 
 
 def homecomings(seed: int, count: int) -> tuple[NDArray, int]:
@@ -917,7 +917,7 @@ def flows(seed: int, count: int) -> list[Late]:
     rng, found = np.random.default_rng(seed), list[Late]()
     while (k := len(found)) < count:
         item = (_spanning, _few, one_right_angle)[k % 3](rng)
-        given = start(item["X"], item["y"], SIZES[(k // 3) % 3], rng, 4)
+        given = start(item["X"], item["y"], SIZES[(k // 3) % 3], rng)
         firsts = [item["X"][item["y"] == sign][0] for sign in BOTH_SIGNS]
         late = follow_long(replace(given, W0=np.vstack([given.W0[:2], *firsts])), DEEP)
         if late is not None:

@@ -43,21 +43,19 @@ def cap(d: int, count: int, extra: int, rng: np.random.Generator) -> NDArray:
     return np.vstack([support, far])
 
 
-def supported(
-    d: int, counts: tuple[int, int], rng: np.random.Generator, decades: float = 0.3
-) -> Instance:
+def supported(d: int, counts: tuple[int, int], rng: np.random.Generator) -> Instance:
     """X (n, d) and y (n,), orthogonally separable, with counts[0] positive and counts[1] negative
     support examples, each in general position, and one to three more data of either label.
 
     Both labels lie about one axis, on its two sides, at distances that differ by up to
-    10^(2 decades); their max-margin vectors are opposite unless both caps are turned.
+    10^0.6; their max-margin vectors are opposite unless both caps are turned.
     """
     Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
     while True:
         blocks = []
         for sign, count in zip((1.0, -1.0), counts, strict=True):
             turned = cap(d, count, int(rng.integers(1, 4)), rng) @ _tilt(d, rng)
-            blocks.append(sign * turned * 10.0 ** rng.uniform(-decades, decades))
+            blocks.append(sign * turned * 10.0 ** rng.uniform(-0.3, 0.3))
         if np.all(blocks[0] @ blocks[1].T <= 0.0):
             break
     y = np.repeat([1.0, -1.0], [len(b) for b in blocks])
@@ -355,23 +353,18 @@ class Limit:
         parts = [s * np.maximum(points @ w, 0.0) for s, w in self.vectors.items()]
         return self.constant * np.sum(parts, axis=0)
 
-    def coefficients(self, W: NDArray, signs: NDArray) -> dict[float, NDArray]:
-        """The u and z (p,) of these lengths that are nearest to W / |W|_F, for W (p, d)."""
-        found = {}
-        for sign, w in self.vectors.items():
-            along = np.where(signs == sign, np.maximum(W @ w, 0.0), 0.0)
-            length = 1.0 / np.sqrt(np.linalg.norm(w) * self.total)
-            found[sign] = along * length / (np.linalg.norm(along) or 1.0)
-        return found
-
     def distances(self, U: NDArray, R: NDArray, signs: NDArray) -> tuple[float, float]:
-        """The norms in (8) and (9) of balanced neurons of directions U (p, d), log norms R (p,)."""
+        """The norms in (8) and (9) of balanced neurons of directions U (p, d), log norms R (p,),
+        with the u and z of their lengths that are nearest to W / |W|_F."""
         sizes = np.exp(R - R.max())
         sizes /= np.linalg.norm(sizes)
-        W, a = sizes[:, None] * U, signs * sizes
-        for sign, c in self.coefficients(W, signs).items():
-            W = W - np.outer(c, self.vectors[sign])
-            a = a - sign * c * np.linalg.norm(self.vectors[sign])
+        unit, W, a = sizes[:, None] * U, sizes[:, None] * U, signs * sizes
+        for sign, w in self.vectors.items():
+            along = np.where(signs == sign, np.maximum(unit @ w, 0.0), 0.0)
+            length = 1.0 / np.sqrt(np.linalg.norm(w) * self.total)
+            c = along * length / (np.linalg.norm(along) or 1.0)
+            W = W - np.outer(c, w)
+            a = a - sign * c * np.linalg.norm(w)
         return float(np.linalg.norm(W)), float(np.linalg.norm(a))
 
 
