@@ -497,7 +497,7 @@ def directions_converge(survey: Survey) -> list[Evidence]:
         bound("largest distance of (8) where L = e^(-1e6)", float(far.max()), "<=", NEAR_LIMIT, "",
               digits=2),
         fact(f"flows whose distance does not fall to {_PART:g} of itself from log(1/L) = "
-             f"{_EARLY:g} to 1e6", sum(not _falls(each, 0) for each in survey.found), 0,
+             f"{_EARLY:g} to 1e6", sum(not _falls(each) for each in survey.found), 0,
              tried=len(far)),
         rate(survey.found),
         *survey.followed,
@@ -516,11 +516,12 @@ def outer_weights_converge(survey: Survey) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _falls(each: Late, which: int) -> bool:
-    """Whether a distance falls to _PART of itself from log(1/L) = _EARLY to 1e6, or to 1e-9: a rate
-    of 1 / sqrt(log(1/L)) would take it to a 31st."""
-    early = np.interp(np.log10(_EARLY), np.log10(each.tau), each.distances[:, which])
-    return bool(each.distances[-1, which] <= max(_PART * early, 1e-9))
+def _falls(each: Late) -> bool:
+    """Whether the distance of (8) falls to _PART of itself from log(1/L) = _EARLY to 1e6, or to
+    1e-9: a rate of 1 / sqrt(log(1/L)) would take it to a 31st."""
+    far = each.distances[:, 0]
+    early = np.interp(np.log10(_EARLY), np.log10(each.tau), far)
+    return bool(far[-1] <= max(_PART * early, 1e-9))
 
 
 def function_gap(each: Late, points: NDArray) -> float:
@@ -632,7 +633,7 @@ def every_start(survey: Survey) -> Statement:
     def slack(item: Instance) -> float:
         late = item["flow"]
         far = planted(item) * float(late.distances[-1].max())
-        return FAR - far if _falls(late, 0) else -1.0
+        return FAR - far if _falls(late) else -1.0
 
     tests = given("os.ours.start", data=separable, flow=balanced, alive=both_alive)
     return Statement("the distances of (8) and (9) fall towards 0", replayed(survey), slack, tests,

@@ -47,7 +47,7 @@ from reluflow.statistics import share_interval, student_interval, wilson
 # --- Figures 1 and 2 of Phuong & Lampert 2021, judged over many seeds -----------------------------
 #
 # The paper shows one run. A statement about it holds here if most runs show it, in that Wilson's
-# 95 % interval for their share lies above one half. The bars are those of `alignments`.
+# 95 % interval for their share lies above one half. The bars are those of `synthetic_record`.
 
 
 KNOWN = computed("runs at the paper's scale, each with its own data and start")

@@ -357,7 +357,7 @@ class Counts(NamedTuple):
 
 
 def counts(X: NDArray, y: NDArray, count: int, rng: np.random.Generator) -> Counts:
-    """Of `count` neurons, grouped into networks of each of WIDTHS."""
+    """Of `count` neurons, grouped into networks of each of DEAD_STARTS_WIDTHS."""
     found = fates(X, y, count, rng)
     drawn = np.where(rng.random(count) < 0.5, found.positive, found.negative)
     either = found.positive | found.negative
@@ -382,7 +382,7 @@ def at_most(found: Mapping[str, Counts]) -> list[Evidence]:
 
 
 def _beyond(hits: NDArray, trials: NDArray) -> int:
-    """Of WIDTHS, those at which networks surely die more often than 2^-p."""
+    """Of DEAD_STARTS_WIDTHS, those at which networks surely die more often than 2^-p."""
     low, _ = wilson(hits, trials, SURE)
     return int(np.sum(low > 2.0 ** -np.array(DEAD_STARTS_WIDTHS, float)))
 
@@ -1047,7 +1047,7 @@ def waiting_start(size: float, sign: float = 1.0) -> Start:
 
 
 def ends(sign: float = 1.0) -> tuple[Late, Late]:
-    """The flows from the norms LARGE and SMALL to a loss of e^-1e6."""
+    """The flows from the norms WAITING_LARGE and WAITING_SMALL to a loss of e^-1e6."""
     large, small = (
         follow_long(waiting_start(size, sign)) for size in (WAITING_LARGE, WAITING_SMALL)
     )

@@ -110,7 +110,7 @@ def minibatch_ensemble(
     Every epoch takes a network's n data once, in an order that its own generator draws, `batch` at
     a time; what is left is the last batch. So a network's path is the same beside any others.
 
-    weights, X, y  as in `reluflow.networks.residual`, with one leading axis: the networks
+    weights, X, y  as in `slopes`, with one leading axis: the networks
     epochs         ascending: after these (0: at the start) it gives the epoch, the weights
                    (arrays that it goes on to leave alone) and the mean loss over the epoch (S,)
     rngs           S generators
