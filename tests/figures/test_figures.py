@@ -20,7 +20,6 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.scale import LogTransform
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from nbclient import NotebookClient
 from nbval_numbers import reconciled_text
 from reluflow import figures
@@ -441,74 +440,6 @@ def test_notes_beside_minima_are_near_and_in_the_window():
         assert np.hypot(*(0.5 * (box.min + box.max) - w)) < 0.6 * fig.dpi
 
 
-# --- weight space, d = 3 -----------------------------------------------------------------------
-
-
-def space_axes(*paths):
-    fig, (ax,) = figures.panels(height=4.5, projection="3d")
-    figures.weight_box(ax, figures.box_around(*paths))
-    return fig, ax
-
-
-def test_planes_in_space_satisfy_their_equation():
-    _, ax = space_axes(affine_flow(X3, Y3, W3))
-    figures.plane(ax, X3[0], datum=0)
-    figures.plane(ax, X3[1], Y3[1], datum=1)
-    faces = [c for c in ax.collections if isinstance(c, Poly3DCollection)]
-    limits = np.array([ax.get_xlim3d(), ax.get_ylim3d(), ax.get_zlim3d()])
-    for face, i, value in zip(faces, [0, 1], [0.0, 6.0], strict=True):
-        corners = np.asarray(face._faces[0])
-        np.testing.assert_allclose(corners @ X3[i], value, atol=1e-9)
-        assert np.all(corners >= limits[:, 0] - 1e-9)
-        assert np.all(corners <= limits[:, 1] + 1e-9)
-        assert mpl.colors.to_hex(face.get_facecolor()[0]).upper() == style.datum_colour(i).upper()
-    assert "y_{2}" in ax.lines[1].get_label()
-
-
-def test_flow_in_space_is_the_trajectory():
-    relu, linear = affine_flow(X3, Y3, W3), affine_flow(X3, Y3, W3, "linear")
-    fig, ax = space_axes(relu, linear)
-    figures.flow3d(ax, relu)
-    figures.flow3d(ax, linear, "linear flow")
-    drawn = np.array(ax.lines[0].get_data_3d()).T
-    np.testing.assert_array_equal(drawn, relu.at(drawing_times(relu)))
-    diamonds = [line for line in ax.lines if line.get_marker() == "D"]
-    assert len(diamonds) == len(relu.events) + len(linear.events) == 3
-    for line, event in zip(diamonds, relu.events, strict=False):
-        np.testing.assert_allclose(np.array(line.get_data_3d())[:, 0], relu.at(event.t))
-        assert "switches off" in line.get_label()
-    assert "turns negative" in diamonds[1].get_label()
-    figures.legend_below(fig)
-    assert figures.cut_off(fig) == []
-
-
-def test_stationary_sets_in_space_are_stationary():
-    minima = local_minima(X3, Y3)
-    fig, (ax,) = figures.panels(height=4, projection="3d")
-    figures.weight_box(ax, (-1, 4, -3, 5, -6, 2))
-    figures.stationary_sets3d(ax, minima, X3)
-    for line in ax.lines:
-        points = np.array(line.get_data_3d()).T
-        middle = points.mean(axis=0)
-        np.testing.assert_allclose(gradient(X3, Y3, middle), 0, atol=1e-9)
-    for faces in ax.collections:
-        middle = np.concatenate([np.ma.compress_rows(f) for f in faces._faces]).mean(axis=0)
-        np.testing.assert_allclose(gradient(X3, Y3, middle), 0, atol=1e-9)
-    labels = [t.get_text() for t in figures.legend_below(fig).get_texts()]
-    assert "global minimum" in labels
-    assert "line of local minima" in labels
-    assert "plane of local minima" in labels
-    assert "dead cell (no datum active)" in labels
-
-
-def test_two_panels_in_space_fit_on_the_page():
-    paths = affine_flow(X3, Y3, W3), affine_flow(X3, Y3, W3, "linear")
-    fig, axes = figures.panels(1, 2, height=3.9, projection="3d")
-    for ax in axes:
-        figures.weight_box(ax, figures.box_around(*paths))
-    assert figures.cut_off(fig) == []
-
-
 # --- curves over time --------------------------------------------------------------------------
 
 
@@ -920,25 +851,6 @@ def test_fingerprint_speaks_of_every_kind_of_artist():
         assert part in text, part
     axes[0, 0].collections[1].set_UVC(g, -g)
     assert plain(figures.fingerprint_of(fig)) != text
-
-
-def test_fingerprint_of_space():
-    def draw(shift=0.0, azimuth=-60, alpha=0.5):
-        fig, (ax,) = figures.panels(projection="3d")
-        figures.weight_box(ax, (0, 1, 0, 1, 0, 1), azimuth=azimuth)
-        ax.scatter([0.1, 0.2], [0.1, 0.2], [0.1, 0.2 + shift])
-        ax.plot([0, 1, 1], [0, 1, 1], [0, 1, 0.5 + shift])
-        triangle, square = np.eye(3), [[0, 0, shift], [0, 1, 0], [1, 1, 0], [1, 0, 0]]
-        ax.add_collection3d(Poly3DCollection([triangle, square], alpha=alpha))
-        return figures.fingerprint_of(fig)
-
-    base = draw()
-    for part in ["axes3d 1 view 22 -60", "scatter3d", "line3d", "faces 2", "text3d '$w_3$'"]:
-        assert part in base
-    assert same(draw(shift=1e-13), base)
-    assert draw(shift=0.02) != base
-    assert draw(azimuth=-50) != base
-    assert draw(alpha=0.3) != base
 
 
 def test_contour_fingerprint_does_not_count_vertices():

@@ -29,15 +29,7 @@ from matplotlib.quiver import Quiver
 from matplotlib.spines import Spine
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedFormatter, FuncFormatter
-from matplotlib.transforms import Bbox, BboxBase, Transform
-from mpl_toolkits.mplot3d import Axes3D, proj3d
-from mpl_toolkits.mplot3d.art3d import (
-    Line3D,
-    Line3DCollection,
-    Path3DCollection,
-    Poly3DCollection,
-    Text3D,
-)
+from matplotlib.transforms import BboxBase, Transform
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx, on_grain
@@ -224,12 +216,6 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
     """Return what an artist is, its colours and line style, and where its points lie."""
     place = rulers[0].place
     match artist:
-        case Text3D():
-            return (
-                "text3d",
-                repr(artist.get_text()),
-                _artists_place(artist.get_position_3d(), rulers),
-            )
         case Annotation():
             arrow = " arrow" if artist.arrow_patch is not None else ""
             where = _artists_place(artist.xy, rulers)
@@ -238,8 +224,6 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
             return f"note{arrow}", repr(artist.get_text()) if artist.get_text() else "", where
         case Text():
             return "text", repr(artist.get_text()), _artists_place(artist.get_position(), rulers)
-        case Line3D():
-            return "line3d", _line_look(artist), _line(artist, artist.get_data_3d(), rulers)
         case AxLine():
             there = artist.get_xy2()
             end = (
@@ -264,18 +248,6 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
                 _colours(artist.get_facecolor()),
                 f"{data}; {_values(u, 'u', place)}; {_values(v, 'v', place)}",
             )
-        case Path3DCollection():
-            data = numbers([np.ma.filled(c, np.nan) for c in artist._offsets3d], rulers)
-            return "scatter3d", _colours(artist.get_facecolor()), data + _mapped(artist, place)
-        case Poly3DCollection():
-            faces = np.asarray(artist._faces, float)
-            used = ~np.broadcast_to(artist._invalid_vertices, faces.shape[:2])
-            edges = [closed(face[kept]) for face, kept in zip(faces, used, strict=True)]
-            data = curves(edges, rulers)
-            return f"faces {len(artist._faces)}", _colours(artist.get_facecolor()), data
-        case Line3DCollection():
-            segments = [np.asarray(s, float) for s in artist._segments3d]
-            return "lines3d", _colours(artist.get_edgecolor()), curves(segments, rulers)
         case QuadMesh():
             corners = np.asarray(artist.get_coordinates(), float).reshape(-1, 2)
             return "mesh", "", numbers(corners.T, rulers) + _mapped(artist, place)
@@ -443,8 +415,6 @@ def legend_line(legend: Legend) -> str:
 
 def _in_data(artist: Artist, ax: Axes) -> bool:
     """Whether the artist's numbers are positions on the axes."""
-    if isinstance(ax, Axes3D):
-        return True
     transform = artist.get_transform()
     if isinstance(artist, Collection):
         transform = artist.get_offset_transform()
@@ -499,18 +469,15 @@ def describe_drawn(fig: Figure, place: float = PLACE) -> str:
 
 def _axes(ax: Axes, number: int, place: float) -> list[str]:
     """Describe one axes: a headline, one line per axis of coordinates, one line per artist."""
-    kind = "axes3d" if isinstance(ax, Axes3D) else "axes"
     titles = [ax.get_title(loc=loc) for loc in ("left", "center", "right")]
-    head = " ".join([f"{kind} {number}", *(repr(t) for t in titles if t)])
-    if isinstance(ax, Axes3D):
-        head += f" view {ax.elev:g} {ax.azim:g}"
-    if not ax.axison and not isinstance(ax, Axes3D):
+    head = " ".join([f"axes {number}", *(repr(t) for t in titles if t)])
+    if not ax.axison:
         head += " without frame"
     lines = [head]
     rulers = _rulers(ax, place)
     for ruler, axis in zip(rulers, _coordinate_axes(ax), strict=True):
         scale = axis.get_scale() if hasattr(axis, "get_scale") else "linear"
-        low, high = axis.get_view_interval() if isinstance(ax, Axes3D) else _limits(ax, axis)
+        low, high = _limits(ax, axis)
         line = f"  {ruler.name} {axis.get_label_text()!r} {scale} "
         line += f"[{ruler.shown(low)}, {ruler.shown(high)}]"
         formatter = axis.get_major_formatter()
@@ -524,12 +491,10 @@ def _axes(ax: Axes, number: int, place: float) -> list[str]:
 
 
 def _coordinate_axes(ax: Axes) -> list[Axis]:
-    return [ax.xaxis, ax.yaxis] + ([ax.zaxis] if isinstance(ax, Axes3D) else [])
+    return [ax.xaxis, ax.yaxis]
 
 
 def _limits(ax: Axes, axis: Axis) -> tuple[float, float]:
-    if isinstance(ax, Axes3D):
-        return axis.get_view_interval()
     return ax.get_xlim() if axis is ax.xaxis else ax.get_ylim()
 
 
@@ -583,8 +548,7 @@ def _beyond_the_edge(fig: Figure) -> list[str]:
 
 def _words(ax: Axes) -> Iterable[tuple[str, BboxBase]]:
     """Yield titles, axis labels (with their ticks) and free text, each with its place in pixels."""
-    framed = ax.axison or isinstance(ax, Axes3D)
-    for axis in _coordinate_axes(ax) if framed else []:
+    for axis in _coordinate_axes(ax) if ax.axison else []:
         box = axis.get_tightbbox() if axis.get_visible() else None
         if box is not None:
             yield axis.get_label_text() or f"ticks along {axis.axis_name}", box
@@ -594,17 +558,7 @@ def _words(ax: Axes) -> Iterable[tuple[str, BboxBase]]:
         texts += ax.get_legend().get_texts()
     for text in texts:
         if text.get_visible() and text.get_text():
-            yield text.get_text(), _extent(text, ax)
-
-
-def _extent(text: Text, ax: Axes) -> Bbox:
-    """Return where words stand, in pixels; those in space stand where their anchor is projected."""
-    box = Text.get_window_extent(text)  # of a note without its arrow
-    if not isinstance(text, Text3D):
-        return box
-    anchor = np.array(proj3d.proj_transform(*text.get_position_3d(), ax.get_proj())[:2])
-    shift = ax.transData.transform(anchor) - ax.transData.transform(text.get_position())
-    return Bbox(box.get_points() + shift)
+            yield text.get_text(), Text.get_window_extent(text)  # of a note without its arrow
 
 
 PACKED = {"optimize": True, "compress_level": 9}

@@ -152,19 +152,6 @@ def clip_plane(point: ArrayLike, directions: ArrayLike, within: HalfSpaces) -> N
     return _canonical(p + corners @ basis.T)
 
 
-def clip_solid(within: HalfSpaces) -> list[NDArray]:
-    """Return the faces (k, 3) of the bounded polyhedron that the half-spaces cut out of R^3."""
-    A, b = within
-    faces = []
-    for row, limit in zip(A, b, strict=True):
-        normal = row / np.linalg.norm(row)
-        _, _, vt = np.linalg.svd(normal[None])
-        face = clip_plane(limit * normal / np.linalg.norm(row), vt[1:].T, within)
-        if len(face) >= 3:
-            faces.append(face)
-    return faces
-
-
 def _area(polygon: NDArray) -> float:
     x, y = polygon.T
     return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))

@@ -131,23 +131,18 @@ def panels(
     cols: int = 1,
     height: float = 4.2,
     *,
-    projection: str | None = None,
     titles: Sequence[str] = (),
     sharex: bool = False,
     sharey: bool = False,
 ) -> tuple[Figure, np.ndarray]:
     """Make a figure of `rows` x `cols` axes whose labels are never cut off.
 
-    Parameters: `height` in inches, `projection` "3d" for weight spaces of dimension 3,
-    `titles` of the axes, row by row.
+    Parameters: `height` in inches, `titles` of the axes, row by row.
     Returns the figure and its axes as an array of shape (rows * cols,), row by row. The figure is
     not known to pyplot, so nothing but `show` displays it.
     """
     fig = Figure(figsize=(TEXT_WIDTH, height), layout="constrained")
-    subplot_kw = {} if projection is None else {"projection": projection}
-    axes = fig.subplots(
-        rows, cols, squeeze=False, subplot_kw=subplot_kw, sharex=sharex, sharey=sharey
-    )
+    axes = fig.subplots(rows, cols, squeeze=False, sharex=sharex, sharey=sharey)
     for ax, title in zip(axes.ravel(), titles, strict=False):
         ax.set_title(title, loc="left")
     return fig, axes.ravel()

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d import Axes3D
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import frame, style
@@ -16,18 +14,13 @@ from reluflow.figures.curves import loss_curves, preactivations
 from reluflow.figures.frame import Window, fresh
 from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels, share_points
 from reluflow.figures.weight_space import (
-    WEIGHT_FLOW_EVENT_WORDS,
     activation_boundaries,
     annotate_minima,
-    box_around,
     cells,
     flow,
-    flow3d,
     loss_levels,
-    plane,
     solution_lines,
     stationary_sets,
-    weight_box,
     weight_plane,
 )
 from reluflow.flows.affine import affine_flow
@@ -120,40 +113,31 @@ def plane_flows(
 
 
 @in_house_style
-def space_flows(
+def switching(
     relu: Sequence[Trajectory], linear: Sequence[Trajectory], X: Sequence[NDArray],
-    planes: Sequence[Sequence[int]], titles: Sequence[str] = (),
+    data: Sequence[int], titles: Sequence[str],
 ) -> Figure:  # fmt: skip
-    """Figure 4: ReLU and linear flow in three dimensions, one panel each data set, with the
-    activation planes of the data `planes` (from 0). Diamonds are the ReLU flow's switches,
-    triangles the changes of sign along the linear flow."""
-    fig, axes = panels(1, len(relu), height=5.6, projection="3d", titles=titles)
-    for ax, path, line, data, shown in zip(axes, relu, linear, X, planes, strict=True):
-        weight_box(ax, box_around(path, line))
-        for j in shown:
-            plane(ax, data[j], datum=j)
-        flow3d(ax, line, "linear flow", events=False)
-        for event in line.events:
-            falls = event.kind == "deactivate"
-            label = WEIGHT_FLOW_EVENT_WORDS["linear"][event.kind].replace(
-                "_i", f"_{{{event.datum + 1}}}"
-            )
-            ax.plot(*line.at(np.array([event.t])).T, ls="", marker="v" if falls else "^", ms=7.5,
-                    mfc=style.CURVES["linear flow"].colour if falls else "white",
-                    mec=style.CURVES["linear flow"].colour, zorder=5.0,
-                    label=fresh(ax, label))  # fmt: skip
-        flow3d(ax, path, "ReLU flow")
+    """x_k.w(t) along a ReLU and a linear flow, one panel each data set with its datum k (from 0):
+    above 0 it is active. Time is logarithmic, from where the flows have left their start."""
+    fig, axes = panels(1, len(relu), height=3.2, titles=titles)
+    for ax, path, line, rows, k in zip(axes, relu, linear, X, data, strict=True):
+        last = 3.0 * max(e.t for e in (*path.events, *line.events))
+        t = np.geomspace(1e-3 * last, last, 600)
+        for flow_of, name in ((line, "linear flow"), (path, "ReLU flow")):
+            curve = style.CURVES[name]
+            ax.plot(t, flow_of.at(t) @ rows[k], color=curve.colour, ls=curve.line, lw=curve.width,
+                    label=name, zorder=curve.zorder)  # fmt: skip
+        ax.axhline(0.0, color=style.INK, lw=0.9)
+        ax.set(xscale="log", xlabel="time", ylabel=rf"$x_{{{k + 1}}}\cdot w(t)$")
+        ax.text(0.02, 0.03, "inactive", transform=ax.transAxes, color=style.QUIET, fontsize=8.5)
     legend_below(fig)
     return fig
 
 
 def weight_space(run: Experiment) -> Figure:
-    """The flows of an experiment where they can be seen: the plane, the box, or their curves."""
+    """The flows of an experiment where they can be seen: the plane, or else their curves."""
     if run.X.shape[1] == 2:
         return plane_flows(run.X, run.y, run.minima, run.flows)
-    if run.X.shape[1] == 3:
-        shown = sorted({e.datum for e in run.flows[0].events})[:2]
-        return space_flows(run.flows[:1], run.linear_flows[:1], [run.X], [shown])
     return activity_curves(run)
 
 
@@ -309,46 +293,13 @@ AXES = "#882255"
 
 
 @in_house_style
-def hyperrectangles(space: LinearNeuron, plane: LinearNeuron) -> Figure:
-    """Figure 6: (a) the hyperrectangle of H for d = 3 with its axes and the linear flow from 0; (b)
-    for d = 2 the rectangle in the norm-increasing ellipse g < 0, both centred at w*/2."""
-    fig, (left, right) = panels(1, 2, height=4.7)
-    place = left.get_subplotspec()
-    left.remove()
-    box = fig.add_subplot(place, projection="3d")
-    box.set_title("(a) d = 3", loc="left")
-    right.set_title("(b) d = 2", loc="left")
-    _rectangle_in_space(box, space)
-    _rectangle_in_plane(right, plane)
+def hyperrectangle(net: LinearNeuron) -> Figure:
+    """Figure 6 (b): for d = 2 the rectangle of H in the norm-increasing ellipse g < 0, both centred
+    at w*/2, and the linear flow from 0."""
+    fig, (ax,) = panels(1, 1, height=4.2)
+    _rectangle_in_plane(ax, net)
     legend_below(fig)
-    fig.draw_without_rendering()  # axes in space and in the plane settle in two rounds of layout
     return fig
-
-
-def _rectangle_in_space(ax: Axes3D, net: LinearNeuron) -> None:
-    corners = net.vertices
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    pad = 0.12 * float(np.max(high - low))
-    box = tuple(float(v) for pair in zip(low - pad, high + pad, strict=True) for v in pair)
-    weight_box(ax, box, elevation=20, azimuth=-25)
-    for k, bit in enumerate((1, 2, 4)):
-        others = [b for b in (1, 2, 4) if b != bit]
-        ring = [0, others[0], sum(others), others[1]]
-        faces = [corners[ring], corners[[v + bit for v in ring]]]
-        ax.add_collection3d(
-            Poly3DCollection(faces, facecolors=RECTANGLE, alpha=0.10, edgecolors="none", zorder=1.0)
-        )
-        for start in (0, others[0], others[1], sum(others)):
-            ax.plot(*corners[[start, start + bit]].T, color=RECTANGLE, lw=1.3, zorder=1.4,
-                    label=fresh(ax, "hyperrectangle of $H$"))  # fmt: skip
-        tip = 0.45 * pad / 0.12 * net.axes[:, k]
-        ax.plot(*np.array([np.zeros(3), tip]).T, color=AXES, lw=1.6, ls=(0, (1.0, 1.2)), zorder=2.5,
-                label=fresh(ax, "eigenvector $e_k$ of $H$"))  # fmt: skip
-        ax.text(*(1.12 * tip), f"$e_{k + 1}$", color=AXES, fontsize=10, ha="center", zorder=6)
-    path = affine_flow(net.X, net.y, np.zeros(3), "linear")
-    flow3d(ax, path, "linear flow", events=False)
-    ax.plot(*net.minimum[:, None], ls="", zorder=5.0, label="minimum $w^*$",
-            **style.MARKERS["global minimum"])  # fmt: skip
 
 
 def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
@@ -373,45 +324,33 @@ def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
 
 @in_house_style
 def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
-    """Figure 7: linear flows from `starts` in R^3 on data X (n, 3) of rank 2 (the first two
-    independent), their projections onto the span, and the line of minima, which meets it once."""
+    """Figure 7, seen from the side: linear flows from `starts` in R^3 on data X (n, 3) of rank 2,
+    by their height over the span of the data and by how far their projections onto it have come;
+    the starts have one projection. The minima are a line across the span."""
     X, y = np.asarray(X, float), np.asarray(y, float)
-    B, R = np.linalg.qr(X[:2].T)
-    B = B * np.sign(np.diag(R))  # x_1 along the first axis: the same corners on every machine
-    across = np.cross(*B.T)
+    across = np.cross(X[0], X[1])
+    across /= np.linalg.norm(across)
     paths = [affine_flow(X, y, w0, "linear") for w0 in starts]
-    points = np.vstack([p.at(p.grid(40)) for p in paths])
-    shadows = points @ B @ B.T
-    low = np.minimum(points, shadows).min(axis=0)
-    high = np.maximum(points, shadows).max(axis=0)
-    pad = 0.15 * float(np.max(high - low))
-    fig, (ax,) = panels(1, 1, height=5.4, projection="3d")
-    box = tuple(float(v) for pair in zip(low - pad, high + pad, strict=True) for v in pair)
-    weight_box(ax, box, elevation=16, azimuth=-50)
-    flat = points @ B
-    (a, b), (c, d) = flat.min(axis=0) - pad, flat.max(axis=0) + pad
-    corners = np.array([[a, b], [c, b], [c, d], [a, d]]) @ B.T
-    ax.add_collection3d(
-        Poly3DCollection([corners], facecolors=SPAN, alpha=0.22, edgecolors=SPAN, zorder=1.0,
-                         label=r"span of the data $\overline{W}$")
-    )  # fmt: skip
-    foot = B @ (B.T @ paths[0].end)
-    heights = points @ across
-    ends = foot + np.outer([heights.min() - pad, heights.max() + pad], across)
-    ax.plot(*ends.T, color=style.GLOBAL, lw=3.0, zorder=1.6, label="line of minima")
+    way = paths[0].end - paths[0].at(np.zeros(1))[0]
+    fig, (ax,) = panels(1, 1, height=3.4)
+    reach = 1.25 * max(abs(float(np.asarray(w0, float) @ across)) for w0 in starts)
+    ax.set(xlim=(-0.15, 1.2), ylim=(-reach, reach), xlabel="share of the way in the span",
+           ylabel="height over the span")  # fmt: skip
+    ax.axhline(0.0, color=SPAN, lw=3.0, alpha=0.5, label=r"span of the data $\overline{W}$")
+    ax.plot([1.0, 1.0], [-reach, reach], color=style.GLOBAL, lw=3.0, label="line of minima")
+    curve = style.CURVES["linear flow"]
     for path in paths:
         W = path.at(path.grid(100))
-        for end in (0, -1):
-            w = W[end]
-            ends = np.array([w, B @ (B.T @ w)])
-            ax.plot(*ends.T, color=style.QUIET, lw=1.2, ls=":", zorder=2.0,
+        share, height = (W - W[0]) @ way / (way @ way), W @ across
+        ax.plot(share, height, color=curve.colour, ls=curve.line, lw=curve.width,
+                label=fresh(ax, "linear flow"))  # fmt: skip
+        for k in (0, -1):
+            ax.plot([share[k]] * 2, [height[k], 0.0], color=style.QUIET, lw=1.2, ls=":",
                     label=fresh(ax, r"projection $\varphi$"))  # fmt: skip
-        flow3d(ax, path, "linear flow", events=False)
-    shadow = paths[0].at(paths[0].grid(100)) @ B @ B.T
-    ax.plot(
-        *shadow.T, color=style.INK, lw=1.8, zorder=3.0, label="projected flow, the same for both"
-    )
-    ax.plot(*foot[:, None], ls="", zorder=6.0, label=r"minimum in $\overline{W}$",
+        ax.plot(share[:1], height[:1], ls="", label=fresh(ax, "initial point $w_0$"),
+                **style.MARKERS["initial point"])  # fmt: skip
+    ax.plot([0.0, 1.0], [0.0, 0.0], color=style.INK, lw=1.8, label="projected flow, of both")
+    ax.plot([1.0], [0.0], ls="", zorder=6.0, label=r"minimum in $\overline{W}$",
             **style.MARKERS["global minimum"])  # fmt: skip
     legend_below(fig)
     return fig
