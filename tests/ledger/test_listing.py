@@ -22,7 +22,7 @@ from reluflow.ledger.rows import (
     Reading,
     Row,
 )
-from reluflow.ledger.scoreboard import Instead, true_instead, what_is_true
+from reluflow.ledger.scoreboard import Instead, true_instead
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 
@@ -124,4 +124,4 @@ def test_each_verdict_says_what_it_rests_on(row: Row, column: str, words: str) -
 
 
 def test_a_paper_without_findings_has_no_sentences() -> None:
-    assert what_is_true(["no such paper"]) == {}
+    assert true_instead(["no such paper"]) == {}

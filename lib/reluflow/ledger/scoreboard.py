@@ -277,11 +277,6 @@ def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
     }
 
 
-def what_is_true(papers: Iterable[str]) -> dict[str, str]:
-    """The sentences alone: id -> sentence."""
-    return {id: each.sentence for id, each in true_instead(papers).items()}
-
-
 def causes(told: Mapping[str, Instead], ids: Iterable[str]) -> dict[str, str]:
     """The causes by which these claims fall, each with the heaviest weight of its claims, in the
     order of the claims."""

@@ -63,7 +63,7 @@ def _line(row: Row, told: Instead | None) -> str:
         "known": digest([str(way) for way in row.known if way.how != SURVIVED]),
         "reading": digest(row.reading and (row.reading.taken, row.reading.others)),
         "case": digest(case and (case.to_json()["instance"], *case.met())),
-        "instead": digest(told and (told.sentence, told.cause, told.weight)),
+        "instead": digest(told and (told.sentence, told.cause, told.weight, told.shows)),
     }
     texts = " ".join(f"{name} {value}" for name, value in parts.items())
     return f"{claim.id} {row.verdict} {texts} limits {_limits(deciding)}"

@@ -19,7 +19,6 @@ from reluflow.flows.segment import switching_surfaces, tangent_projector
 from reluflow.flows.trajectory import Trajectory
 from reluflow.geometry import enumerate_cells, rank
 from reluflow.instances import data_draws, near_boundary_start
-from reluflow.ledger.scoreboard import what_is_true
 from reluflow.networks import gradient
 from reluflow.papers.lee2022support.planar import PlanarFlows, planar_flows_of
 from reluflow.parameters import EFFORT, SEED, Parameter
@@ -205,9 +204,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 
 
 # --- What is true instead, for the claims of Lee et al. 2022a that do not hold as they stand ------
-
-
-INSTEAD = what_is_true(["lee2022support"])
 
 
 # --- The paper's assumptions on data (Section 2): A1, A2 and A3 -----------------------------------

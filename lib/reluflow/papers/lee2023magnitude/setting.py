@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from reluflow.errors import InputError
 from reluflow.falsify import Instance
 from reluflow.instances import Arrays, Draws
-from reluflow.ledger.scoreboard import what_is_true
 from reluflow.papers.lee2023magnitude.chains import balanced_chain, clock, log_odds, odds_at, ratio
 from reluflow.papers.lee2023magnitude.population import (
     PopulationPath,
@@ -67,9 +66,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 
 
 # --- What is true instead, for the claims of Lee et al. 2022b that do not hold as they stand ------
-
-
-INSTEAD = what_is_true(["lee2023magnitude"])
 
 
 # --- Starts of a balanced chain, v_1 = ... = v_m = |w_0|, in the coordinates of

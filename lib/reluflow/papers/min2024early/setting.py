@@ -17,7 +17,6 @@ from reluflow.flows.charts import TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate
 from reluflow.geometry.separability import cosines, separation, signed
-from reluflow.ledger.scoreboard import what_is_true
 from reluflow.losses import EXPONENTIAL, Loss
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 from reluflow.rational import rationals
@@ -244,9 +243,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 
 
 # --- What is true instead, for the claims of Min et al. 2024 that do not hold as they stand -------
-
-
-INSTEAD = what_is_true(["min2024early"])
 
 
 # --- The data of the paper's figures in the plane, and a reader's own -----------------------------

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
-from reluflow.ledger.scoreboard import what_is_true
 from reluflow.margin.max_margin import max_margin
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
@@ -291,9 +290,6 @@ CNN: Mapping[str, Parameter] = {
 
 
 # --- What is true where a claim of Phuong & Lampert 2021 does not hold as it stands ---------------
-
-
-INSTEAD = what_is_true(["phuong2021inductive"])
 
 
 # --- The data of Section 5.1 of Phuong & Lampert 2021, drawn exactly ------------------------------

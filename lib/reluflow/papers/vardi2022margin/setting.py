@@ -14,7 +14,6 @@ from flint import arb, ctx, fmpq
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
-from reluflow.ledger.scoreboard import what_is_true
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
@@ -69,9 +68,6 @@ PARAMETERS: Mapping[str, Parameter] = {
 
 
 # --- What is true instead, for the claims of Vardi et al. 2022 that do not hold as they stand -----
-
-
-INSTEAD = what_is_true(["vardi2022margin"])
 
 
 # --- The paper's printed constructions: data, start, limit, and a shorter feasible point
