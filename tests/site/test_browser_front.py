@@ -136,11 +136,15 @@ def test_the_finding_is_what_the_flows_do(front: Path) -> None:
     """The words beside the picture are typed; that they are true is computed."""
     five = datasets.load("example-5.1")
     points = [m for m in local_minima(five.X, five.y) if m.dimension == 0]
-    ends = [affine_flow(five.X, five.y, start).end for start in ((1e-4, 1e-4), (0.0, 45.0))]
+    starts = ((1e-4, 1e-4), (0.0, 8.0), (0.0, 45.0))
+    ends = [affine_flow(five.X, five.y, start).end for start in starts]
     ranks = [next(m.rank for m in points if np.allclose(m.w, end, atol=1e-6)) for end in ends]
-    assert (ranks, len(points)) == ([3, 1], 3)
+    assert (ranks, len(points)) == ([3, 2, 1], 3)
     words = " ".join(re.sub(r"<[^>]+>", " ", front.read_text(encoding="utf-8")).split())
-    assert "the small start ends at the third best minimum, the far one at the best" in words
+    said = (
+        r"small start ends at the third best minimum, .{,30}at the second best, .{,30}at the best"
+    )
+    assert re.search(said, words)
     assert "the errata say which" in words
 
 

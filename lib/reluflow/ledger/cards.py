@@ -684,7 +684,7 @@ def _says(rows: Sequence[Row]) -> str:
     taken = dict.fromkeys(row.reading.taken for row in rows if row.reading)
     return "".join(
         [f"<p>{mathematics(row.claim.says)}</p>" for row in rows]
-        + [f"<p><em>Read as:</em> {mathematics(text)}</p>" for text in taken]
+        + [f"<p><em>Read as:</em> {typeset(text)}</p>" for text in taken]
     )
 
 

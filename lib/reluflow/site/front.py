@@ -225,7 +225,7 @@ def _ways() -> str:
 
 def _after() -> str:
     items = [
-        f"<li>{link(row, 'chapters')}: {mathematics(limit.after)}</li>"
+        f"<li>{link(row)}: {mathematics(limit.after)}</li>"
         for row in board().rows
         for limit in (row.claim.limits or {}).values()
         if limit.after
