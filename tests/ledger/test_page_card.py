@@ -181,6 +181,17 @@ def test_a_refuted_card_is_open_on_its_counterexample() -> None:
     assert 'href="scoreboard.html"' in html
 
 
+def test_a_refuted_card_is_folded_where_a_sentence_says_what_it_shows() -> None:
+    html = page_card(
+        Row(CLAIM, REFUTED, counterexample=CASE), [], PAGE, None, "At $x = 1$ it fails."
+    )
+    summary = html.split("</summary>")[0]
+    assert summary.startswith('<details class="claim" id="claim-xx-thm1"><summary>')
+    assert r"<em>Counterexample:</em> At <span" in summary
+    held = page_card(Row(CLAIM, REPRODUCED), [], PAGE, None, "At $x = 1$ it fails.")
+    assert "Counterexample" not in held
+
+
 def test_a_refuted_card_has_the_check_that_stands_alone() -> None:
     claim = replace(CLAIM, id="sv.thm3.6")
     html = page_card(Row(claim, REFUTED, counterexample=CASE), [], "chapters/01_x/y")

@@ -10,6 +10,7 @@ from docutils import nodes
 from reluflow.ledger.cards import Address, Proof, addresses, page_card, proof_label, proofs
 from reluflow.ledger.inventory import Claim, claims_by_id, load_inventories
 from reluflow.ledger.rows import RECORD, row_from_record
+from reluflow.ledger.scoreboard import Instead, true_instead
 
 
 class ClaimRecord:
@@ -29,7 +30,9 @@ class ClaimRecord:
         row = row_from_record(data.content, _claims())
         checks = [address for address in _addresses() if address.id == row.claim.id]
         proof = _proofs().get(proof_label(row.claim.id))
-        html = page_card(row, checks, renderer.renderer.sphinx_env.docname, proof)
+        told = _told().get(row.claim.id)
+        page = renderer.renderer.sphinx_env.docname
+        html = page_card(row, checks, page, proof, told.shows if told else "")
         return [nodes.raw(text=html, format="html")]
 
 
@@ -37,6 +40,11 @@ class ClaimRecord:
 @cache
 def _claims() -> dict[str, Claim]:
     return claims_by_id(load_inventories())
+
+
+@cache
+def _told() -> dict[str, Instead]:
+    return true_instead(claim.paper for claim in _claims().values())
 
 
 @cache

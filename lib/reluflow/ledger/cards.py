@@ -486,16 +486,19 @@ CHECKS = CHAPTERS / "errata" / "checks"
 SCOREBOARD = "chapters/scoreboard.html"
 
 
-def page_card(row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None) -> str:
-    """The card as HTML; a refuted claim's is open, on its counterexample.
+def page_card(
+    row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None, shows: str = ""
+) -> str:
+    """The card as HTML; a refuted claim's is open, unless a sentence says what it shows.
 
     Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
-    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim.
+    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `shows`, the
+    counterexample in a sentence.
     """
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
         f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
-        f'<div class="says">{mathematics(row.claim.full)}</div></summary>'
+        f'<div class="says">{mathematics(row.claim.full)}</div>{_shows(row, shows)}</summary>'
     )
     parts = [counterexample(row.counterexample)] if row.counterexample else []
     parts += [_lines(row.evidence)] if row.evidence else []
@@ -511,12 +514,18 @@ def page_card(row: Row, checks: Sequence[Address], page: str, proof: Proof | Non
     small = small_print(row.all_evidence)
     parts += [f'<p class="small">{typeset(small)}</p>'] if small else []
     parts += [_source(checks, row.claim.id), _alone(row, page)]
-    state = " open" if row.verdict == REFUTED else ""
+    state = " open" if row.verdict == REFUTED and not shows else ""
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
         f'<div class="told">{open_in_explorer(row, page)}{"".join(parts)}{_foot(row, page)}</div>'
         "</details>"
     )
+
+
+def _shows(row: Row, shows: str) -> str:
+    if row.verdict != REFUTED or not shows:
+        return ""
+    return f'<div class="shows"><em>Counterexample:</em> {mathematics(shows)}</div>'
 
 
 def counterexample(case: Counterexample) -> str:
