@@ -98,12 +98,10 @@ def silent_exactly(X: ArrayLike, w: NDArray) -> bool:
 # --- Draws of orthogonally separable data with members of their cones -----------------------------
 
 
-SEPARABLE: Mapping[str, Callable[[Instance], bool]] = {
-    "(A1)": lambda item: separable_exactly(item["X"], item["y"])
-}
-BOTH_LABELS: Mapping[str, Callable[[Instance], bool]] = {
+SEPARABLE: Mapping[str, Callable[..., Any]] = {"(A1)": separable_exactly}
+BOTH_LABELS: Mapping[str, Callable[..., Any]] = {
     **SEPARABLE,
-    "data of both labels": lambda item: len(set(np.asarray(item["y"]).tolist())) == 2,
+    "data of both labels": lambda y: len(set(np.asarray(y).tolist())) == 2,
 }
 
 
@@ -164,84 +162,21 @@ def a_sign(rng: np.random.Generator) -> NDArray:
     return np.array(rng.choice([-1.0, 1.0]))
 
 
-# --- S_+, S_- and S_dead: intersections of half-spaces, and what they hold under Assumption 1 -----
-#
-# Each is {w : <x_i, w> > 0 for some i, <x_i, w> <= 0 for the others}. Sums and positive multiples
-# keep such signs, so the cones are convex; memberships below are decided in whole numbers.
+# --- Lemma 6: the cones S_+, S_- and S_dead, memberships decided in whole numbers -----------------
 
 
-def cones_hold_their_data() -> Statement:
-    """ea.cones.1: x_i is in S_+ where y_i = 1, in S_- where y_i = -1, and neither cone is empty.
-
-    <x_i, x_k> has the sign of y_i y_k. Where no datum has the label, 0 is in the cone, and so is
-    every -x_i.
-    """
-    return Statement(
-        "every datum is in the cone of its label, and a cone without data holds 0 and all −xᵢ",
-        data(),
-        lambda item: 1.0 if _holds_data(item) else -1.0,
-        SEPARABLE,
-    )
-
-
-def sums_stay() -> Statement:
-    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0, and is not 0.
-
-    The members are of K or near to it, moved onto the boundaries <x_i, w> = 0 that belong to the
-    cone, and with the signs of S_-.
-    """
-    return Statement(
-        "sums and multiples of members of S₊ or S₋ are members, and 0 is none",
-        beside(separable_draws(), _members),
-        lambda item: 1.0 if _closed(item) else -1.0,
-        {**BOTH_LABELS, "w₁ and w₂ are members": _are_members},
-    )
-
-
-def sums_stay_with_one_label() -> Statement:
-    """The same for data of one label, 0 allowed: then it is in the cone of the other one."""
-    return Statement(
-        "sums and multiples of members are members, for data of one label",
-        beside(one_label(), _members),
-        lambda item: 1.0 if _closed(item, zero=True) else -1.0,
-        {**SEPARABLE, "w₁ and w₂ are members": _are_members},
-    )
-
-
-def silent_sums_stay() -> Statement:
-    """Sums and multiples of members of S_dead are members, boundaries included."""
-    return Statement(
-        "sums and multiples of members of S_dead are members",
-        beside(data((2, 12)), _silent_members),
-        lambda item: 1.0 if silent_exactly(item["X"], _combined(item)) else -1.0,
-        {**SEPARABLE, "w₁ and w₂ are members": _are_silent},
-    )
-
-
-def zero_with_one_label() -> list[Evidence]:
-    """The least datum x = 1, y = 1 in R^1: S_- has no strict condition left."""
-    X, y = np.ones((1, 1)), np.ones(1)
-    within = serves_exactly(X, y, whole(np.zeros(1)), -1.0)
-    return [fact("0 is in S₋ for the one datum x = 1, y = 1", within, True)]
-
-
-def both_labels() -> Reading:
-    """Lemma 6 speaks of data of both labels."""
-    return Reading(
-        "there are data of both labels, which Assumption 2 needs in any case",
-        "with data of one label, as in Figures 7 to 9, the cone of the other label is S_dead: no "
-        "condition is strict, and it holds 0",
-    )
-
-
-def _holds_data(item: Instance) -> bool:
-    X, y = item["X"], np.asarray(item["y"])
+@statement(
+    "every datum is in the cone of its label, and a cone without data holds 0 and all −xᵢ",
+    data(),
+    SEPARABLE,
+)
+def cones_hold_their_data(X: NDArray, y: NDArray) -> float:
+    """ea.cones.1: x_i is in S_+ where y_i = 1, in S_- where y_i = -1, and neither cone is empty."""
     rows = whole(X)
     held = all(serves_exactly(X, y, x, label) for x, label in zip(rows, y, strict=True))
     for sign in {1.0, -1.0} - set(y.tolist()):
-        held &= serves_exactly(X, y, 0 * rows[0], sign)
-        held &= all(serves_exactly(X, y, -x, sign) for x in rows)
-    return held
+        held &= all(serves_exactly(X, y, w, sign) for w in [0 * rows[0], *-rows])
+    return 1.0 if held else -1.0
 
 
 def _members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
@@ -254,11 +189,9 @@ def _members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     for _ in range(2):
         near, inside = (float(sign) * in_hull(item, rng, share) for share in (0.3, 0.0))
         part = near if serves_exactly(X, y, whole(near), float(sign)) else inside
-        allowed = [
-            i
-            for i in np.flatnonzero(y != sign).tolist()
-            if serves_exactly(X, y, _onto(whole(X)[i], whole(part)), float(sign))
-        ]
+        onto = [_onto(x, whole(part)) for x in whole(X)]
+        others = np.flatnonzero(y != sign).tolist()
+        allowed = [i for i in others if serves_exactly(X, y, onto[i], float(sign))]
         parts.append(part)
         edges.append(int(rng.choice([*allowed, -1])))
     times = 10.0 ** rng.uniform(-12.0, 6.0, 2)
@@ -277,39 +210,81 @@ def _silent_members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     return {"parts": parts, "times": times, "edges": edges}
 
 
-def _moved(item: Instance) -> list[NDArray]:
-    """The parts in whole numbers, those with an edge i >= 0 on <x_i, w> = 0."""
-    rows, edges = whole(item["X"]), np.asarray(item["edges"]).tolist()
-    return [
-        _onto(rows[i], part) if i >= 0 else part
-        for part, i in zip(whole(item["parts"]), edges, strict=True)
-    ]
-
-
 def _onto(x: NDArray, w: NDArray) -> NDArray:
     """A multiple of the projection of w onto <x, w> = 0, in whole numbers."""
     return x.dot(x) * w - x.dot(w) * x
 
 
-def _are_members(item: Instance) -> bool:
-    sign = float(item["sign"])
-    return all(serves_exactly(item["X"], item["y"], w, sign) for w in _moved(item))
+def _moved(X: NDArray, parts: NDArray, edges: NDArray) -> list[NDArray]:
+    """The parts in whole numbers, those with an edge i >= 0 on <x_i, w> = 0."""
+    rows, pairs = whole(X), zip(whole(parts), np.asarray(edges).tolist(), strict=True)
+    return [_onto(rows[i], part) if i >= 0 else part for part, i in pairs]
 
 
-def _are_silent(item: Instance) -> bool:
-    moved = _moved(item)
-    return all(silent_exactly(item["X"], w) for w in moved) and any(w.any() for w in moved)
+def _are_members(X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, sign: NDArray) -> bool:
+    return all(serves_exactly(X, y, w, float(sign)) for w in _moved(X, parts, edges))
 
 
-def _combined(item: Instance) -> NDArray:
-    (first, second), (a, b) = _moved(item), whole(item["times"])
+def _are_silent(X: NDArray, parts: NDArray, edges: NDArray) -> bool:
+    moved = _moved(X, parts, edges)
+    return all(silent_exactly(X, w) for w in moved) and any(w.any() for w in moved)
+
+
+def _combined(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> NDArray:
+    (first, second), (a, b) = _moved(X, parts, edges), whole(times)
     return a * first + b * second
 
 
-def _closed(item: Instance, zero: bool = False) -> bool:
-    w, sign = _combined(item), float(item["sign"])
-    nothing = serves_exactly(item["X"], item["y"], 0 * w, sign)
-    return serves_exactly(item["X"], item["y"], w, sign) and (zero or not nothing)
+@statement(
+    "sums and multiples of members of S₊ or S₋ are members, and 0 is none",
+    beside(separable_draws(), _members),
+    {**BOTH_LABELS, "w₁ and w₂ are members": _are_members},
+)
+def sums_stay(
+    X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
+) -> float:
+    """ea.lem5-9.2: a w_1 + b w_2 is in S_+ (S_-) where w_1, w_2 are, a >= 0, b > 0; 0 is not."""
+    w = _combined(X, parts, edges, times)
+    held = serves_exactly(X, y, w, float(sign)) and not serves_exactly(X, y, 0 * w, float(sign))
+    return 1.0 if held else -1.0
+
+
+@statement(
+    "sums and multiples of members are members, for data of one label",
+    beside(one_label(), _members),
+    {**SEPARABLE, "w₁ and w₂ are members": _are_members},
+)
+def sums_stay_with_one_label(
+    X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
+) -> float:
+    """The same for data of one label, 0 allowed: then it is in the cone of the other one."""
+    return 1.0 if serves_exactly(X, y, _combined(X, parts, edges, times), float(sign)) else -1.0
+
+
+@statement(
+    "sums and multiples of members of S_dead are members",
+    beside(data((2, 12)), _silent_members),
+    {**SEPARABLE, "w₁ and w₂ are members": _are_silent},
+)
+def silent_sums_stay(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> float:
+    """Sums and multiples of members of S_dead are members, boundaries included."""
+    return 1.0 if silent_exactly(X, _combined(X, parts, edges, times)) else -1.0
+
+
+def zero_with_one_label() -> list[Evidence]:
+    """The least datum x = 1, y = 1 in R^1: S_- has no strict condition left."""
+    X, y = np.ones((1, 1)), np.ones(1)
+    within = serves_exactly(X, y, whole(np.zeros(1)), -1.0)
+    return [fact("0 is in S₋ for the one datum x = 1, y = 1", within, True)]
+
+
+def both_labels() -> Reading:
+    """Lemma 6 speaks of data of both labels."""
+    return Reading(
+        "there are data of both labels, which Assumption 2 needs in any case",
+        "with data of one label, as in Figures 7 to 9, the cone of the other label is S_dead: no "
+        "condition is strict, and it holds 0",
+    )
 
 
 # --- Lemmas 5 and 7: K, the hull of the signed data, is narrow, and deep inside the cones ---------
@@ -488,14 +463,6 @@ def data_in_space(seed: int, number: int) -> Sequence[tuple[NDArray, NDArray]]:
 
 
 # --- The caps of Lemmas 8 and 9: the largest zeta_1 and the largest xi, in closed form ------------
-#
-# zeta_1 = min cos(u, z_i)^2 over u = x_+, -x_- and all i: a point at the angle a from u has
-# <z_i, w> > 0 for all i as long as sin a < cos(u, z_i).
-#
-# xi = mu^2. If w is in neither cone, <z_i, w> <= 0 and <z_j, w> >= 0 for some i, j. Then for z in K
-# the angle between w and z is at least pi/2 - angle(z, z_i), and so |cos(z, w)| <= sin(arccos mu)
-# by Lemma 5. For a pair with cos(z_i, z_j) = mu, w = +-(z_j - mu |z_j| z_i/|z_i|), with the sign
-# y_i, is on the boundary of i that its cone excludes, and |cos(z_j, w)| = sqrt(1 - mu^2).
 
 
 def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
@@ -503,23 +470,6 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
     Z, y = signed_whole(X, y), np.asarray(y)
     signs = sorted(set(y.tolist())) if sign is None else [sign]
     return squared_cosines(np.array([Z[y == s].sum(axis=0) for s in signs]), Z).min()
-
-
-def caps_serve() -> Statement:
-    """ea.lem5-9.4: cos(w, x_+) >= sqrt(1 - zeta) puts w in S_+ for every zeta < zeta_1, and
-    cos(w, x_-) in S_- (Lemma 8, eq 19).
-
-    zeta_1 is the lesser of the two cones' own largest values; the one of S_+ alone is not enough
-    for S_-. Slack: the least cos^2 of w with the z_i (turned for S_-), with its sign.
-    """
-    return Statement(
-        "the caps of every ζ < ζ₁ are in S₊ and in S₋",
-        beside(separable_draws(), _in_cap),
-        lambda item: float(_least_in_cap(item)),
-        {**BOTH_LABELS, "w is in the cap of some ζ < ζ₁": _is_in_cap},
-        strict=True,
-        fixed=("y", "sign"),
-    )
 
 
 def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6)) -> Evidence:
@@ -562,20 +512,6 @@ def by_search(seed: int, count: int) -> list[Evidence]:
     ]
 
 
-def outside_is_far() -> Statement:
-    """ea.lem5-9.5: |cos(z, w)| <= sqrt(1 - mu^2) for z in K and w in neither S_+ nor S_- (Lemma 9).
-
-    So xi = mu^2 serves. Slack 1 - mu^2 - cos^2, as a fraction.
-    """
-    return Statement(
-        "|cos(z, w)| ≤ √(1 − μ²) for z in K and w in neither cone",
-        beside(data(), _outside),
-        _room_outside,
-        {**SEPARABLE, "w is in neither cone": _is_outside},
-        fixed=("y",),
-    )
-
-
 def gap_is_largest(items: list[Instance]) -> Evidence:
     """|cos(z_j, w)| = sqrt(1 - mu^2) for a w in neither cone: no xi beyond mu^2 serves."""
     reached = sum(_reaches(item) for item in items)
@@ -608,19 +544,26 @@ def _in_cap(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     return {"w": float(sign) * (np.sqrt(1.0 - sine**2) * u + sine * away), "sign": sign}
 
 
-def _is_in_cap(item: Instance) -> bool:
+def _is_in_cap(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> bool:
     """cos(sign w, u)^2 > 1 - zeta_1, and cos > 0."""
-    if not np.any(item["w"]):
+    if not np.any(w):
         return False
-    sign, Z = int(item["sign"]), signed_whole(item["X"], item["y"])
-    u = Z[np.asarray(item["y"]) == sign].sum(axis=0)
-    found = squared_cosines(sign * whole(item["w"])[None], u[None])[0, 0]
-    return bool(found > 0 and found > 1 - cap_exactly(item["X"], item["y"]))
+    u = signed_whole(X, y)[np.asarray(y) == int(sign)].sum(axis=0)
+    found = squared_cosines(int(sign) * whole(w)[None], u[None])[0, 0]
+    return bool(found > 0 and found > 1 - cap_exactly(X, y))
 
 
-def _least_in_cap(item: Instance) -> Fraction:
-    Z = signed_whole(item["X"], item["y"])
-    return squared_cosines(int(item["sign"]) * whole(item["w"])[None], Z).min()
+@statement(
+    "the caps of every ζ < ζ₁ are in S₊ and in S₋",
+    beside(separable_draws(), _in_cap),
+    {**BOTH_LABELS, "w is in the cap of some ζ < ζ₁": _is_in_cap},
+    strict=True,
+    fixed=("y", "sign"),
+)
+def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
+    """ea.lem5-9.4: the least sign(c) c^2 of the cosines c of w with the z_i, turned for S_-, where
+    cos(w, x_+) or cos(w, x_-) is at least sqrt(1 - zeta), zeta < zeta_1 (Lemma 8, eq 19)."""
+    return squared_cosines(int(sign) * whole(w)[None], signed_whole(X, y)).min()
 
 
 def _leaves(item: Instance, excess: Fraction) -> bool:
@@ -650,18 +593,22 @@ def _outside(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     return {"a": a, "w": float(a_sign(rng)) * (z - beyond * (x @ z) / (x @ x) * x)}
 
 
-def _is_outside(item: Instance) -> bool:
-    X, y = item["X"], item["y"]
-    w = whole(item["w"])
-    any_of = w.any() and np.any(item["a"])
-    return bool(any_of) and not any(serves_exactly(X, y, w, s) for s in (1.0, -1.0))
+def _is_outside(X: NDArray, y: NDArray, a: NDArray, w: NDArray) -> bool:
+    any_of = np.any(whole(w)) and np.any(a)
+    return bool(any_of) and not any(serves_exactly(X, y, whole(w), s) for s in (1.0, -1.0))
 
 
-def _room_outside(item: Instance) -> float:
-    Z = signed_whole(item["X"], item["y"])
-    z = whole(item["a"]).dot(Z)
-    squared = abs(squared_cosines(z[None], whole(item["w"])[None])[0, 0])
-    return float(1 - squared_cosines(Z, Z).min() - squared)
+@statement(
+    "|cos(z, w)| ≤ √(1 − μ²) for z in K and w in neither cone",
+    beside(data(), _outside),
+    {**SEPARABLE, "w is in neither cone": _is_outside},
+    fixed=("y",),
+)
+def outside_is_far(X: NDArray, y: NDArray, a: NDArray, w: NDArray) -> Fraction:
+    """ea.lem5-9.5: 1 - mu^2 - cos(z, w)^2, z = sum_i a_i z_i in K, w in neither cone (Lemma 9)."""
+    Z = signed_whole(X, y)
+    squared = abs(squared_cosines(whole(a).dot(Z)[None], whole(w)[None])[0, 0])
+    return 1 - squared_cosines(Z, Z).min() - squared
 
 
 def _reaches(item: Instance) -> bool:
@@ -679,40 +626,10 @@ def _reaches(item: Instance) -> bool:
 # --- Lemma 11: how long the sum of the active data is, in whole numbers ---------------------------
 
 
-def sums_are_long() -> Statement:
-    """ea.lem11: |x_a(w)| >= sqrt(mu) n_a X_min, where x_a(w) is the sum of the y_i x_i with
-    <x_i, w> > 0, n_a of them (Lemma 11, eq 25).
-
-    |x_a|^2 has n_a squares, each X_min^2 or more, and n_a (n_a - 1) products, each mu X_min^2 or
-    more. Slack |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, as a fraction: mu itself need not be one.
-    """
-    return Statement(
-        "‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ",
-        beside(data(), _neuron),
-        _active_sums_excess,
-        SEPARABLE,
-        fixed=("y",),
-    )
-
-
-def sums_are_longer() -> Statement:
-    """The proof's |x_a|^2 >= n_a (1 + mu (n_a - 1)) X_min^2, for n_a >= 2.
-
-    Slack (|x_a|^2 - n_a X_min^2)^2 / (mu n_a (n_a - 1) X_min^2)^2 - 1; the difference is positive.
-    """
-    return Statement(
-        "‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²",
-        beside(data(), _neuron),
-        _sharper_excess,
-        SEPARABLE,
-        fixed=("y",),
-    )
-
-
 def equal_angles(n: int) -> list[Evidence]:
     """n data 1 + e_i in R^n, y_i = 1, equally long, at equal angles: the sharper bound is met."""
     X, y, w = np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n)
-    found, asked = _squares({"X": X, "y": y, "w": w})
+    found, asked = _squares(X, y, w)
     return [
         fact(f"‖xₐ‖² for the {n} data 1 + eᵢ", found, asked),
         fact("the same by Lemma 11 itself is less", asked > _printed(X, n), True),
@@ -726,39 +643,44 @@ def _neuron(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     return {"w": float(a_sign(rng)) * in_hull(item, rng, share=2.0)}
 
 
-def _active(item: Instance) -> tuple[NDArray, NDArray]:
-    """All z_i (n, d) and which of them are active (n,)."""
-    Z, X = signed_whole(item["X"], item["y"]), whole(item["X"])
-    return Z, np.array(X.dot(whole(item["w"])) > 0, bool)
+def _active(X: NDArray, y: NDArray, w: NDArray) -> tuple[NDArray, NDArray]:
+    """All z_i (n, d) and those that are active (n_a, d)."""
+    Z = signed_whole(X, y)
+    return Z, Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
 
 
-def _active_sums_excess(item: Instance) -> float:
-    Z, active = _active(item)
-    count = int(active.sum())
-    if not count:
+@statement("‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", beside(data(), _neuron), SEPARABLE, fixed=("y",))
+def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
+    """ea.lem11: |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, x_a(w) the sum of the n_a active y_i x_i (Lemma
+    11, eq 25)."""
+    Z, active = _active(X, y, w)
+    if not len(active):
         return np.inf
-    total, shortest = Z[active].sum(axis=0), min(z.dot(z) for z in Z)
-    asked = squared_cosines(Z, Z).min() * (count * count * shortest) ** 2
-    return float(total.dot(total) ** 2 / asked - 1)
+    total, shortest = active.sum(axis=0), min(z.dot(z) for z in Z)
+    asked = squared_cosines(Z, Z).min() * (len(active) ** 2 * shortest) ** 2
+    return total.dot(total) ** 2 / asked - 1
 
 
-def _sharper_excess(item: Instance) -> float:
-    Z, active = _active(item)
-    count = int(active.sum())
+@statement("‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²", beside(data(), _neuron), SEPARABLE, fixed=("y",))
+def sums_are_longer(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
+    """(|x_a|^2 - n_a X_min^2)^2 / (mu n_a (n_a - 1) X_min^2)^2 - 1 with the sign of the difference,
+    for n_a >= 2: the bound of the proof."""
+    Z, active = _active(X, y, w)
+    count = len(active)
     if count < 2:
         return np.inf
-    total, shortest = Z[active].sum(axis=0), min(z.dot(z) for z in Z)
+    total, shortest = active.sum(axis=0), min(z.dot(z) for z in Z)
     room = total.dot(total) - count * shortest
     asked = squared_cosines(Z, Z).min() * (count * (count - 1) * shortest) ** 2
-    return float(room * abs(room) / asked - 1)
+    return room * abs(room) / asked - 1
 
 
-def _squares(item: Instance) -> tuple[Fraction, Fraction]:
+def _squares(X: NDArray, y: NDArray, w: NDArray) -> tuple[Fraction, Fraction]:
     """|x_a|^2 and n_a (1 + mu (n_a - 1)) X_min^2 for equally long data with a rational mu."""
-    Z, active = _active(item)
-    count, size = int(active.sum()), Z[0].dot(Z[0])
+    Z, active = _active(X, y, w)
+    count, size = len(active), Z[0].dot(Z[0])
     mu = Fraction(min(Z[0].dot(z) for z in Z[1:]), size)
-    total = Z[active].sum(axis=0)
+    total = active.sum(axis=0)
     return Fraction(total.dot(total)), count * (1 + mu * (count - 1)) * size
 
 
@@ -798,25 +720,6 @@ def has_dead_ray(X: NDArray) -> bool:
 
 WITHOUT = (np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0]))
 """Data (X, y) with S_dead = {0}: x_1 + x_2 + 3 x_3 = 0 with positive weights, and they span."""
-
-
-def every_neuron_serves() -> Statement:
-    """ea.cones.2: where S_dead = {0}, every neuron that (A2) allows ends in S_+ or S_-, and a
-    neuron of V_+ in S_+.
-
-    The directions of the limit eps -> 0, followed as polygons in exact arithmetic. At a finite eps
-    that (Small) allows it is Theorem 1: a neuron is never 0, so that none is in S_dead.
-    """
-    return Statement(
-        "where S_dead = {0} every neuron ends in the cone of its sign",
-        {"plane": _spanning(2), "space": _spanning(3)},
-        lambda item: 1.0 if _serves(item) else -1.0,
-        {
-            **BOTH_LABELS,
-            "S_dead = {0}": lambda item: not has_dead_ray(item["X"]),
-            "(A2)": _is_allowed,
-        },
-    )
 
 
 def only_zero() -> list[Evidence]:
@@ -914,15 +817,23 @@ def _spanning(d: int) -> Any:
     return one
 
 
-def _is_allowed(item: Instance) -> bool:
+def _is_allowed(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> bool:
     """w is no positive multiple of x_- (sign 1) or x_+ (sign -1)."""
-    sign, Z = int(item["sign"]), signed_whole(item["X"], item["y"])
-    forbidden = -sign * Z[np.asarray(item["y"]) == -sign].sum(axis=0)
-    return squared_cosines(whole(item["w"])[None], forbidden[None])[0, 0] != 1
+    Z = signed_whole(X, y)
+    forbidden = -int(sign) * Z[np.asarray(y) == -int(sign)].sum(axis=0)
+    return squared_cosines(whole(w)[None], forbidden[None])[0, 0] != 1
 
 
-def _serves(item: Instance) -> bool:
-    return polygon(item["X"], item["y"], item["w"], int(item["sign"])).status == "serves"
+@statement(
+    "where S_dead = {0} every neuron ends in the cone of its sign",
+    {"plane": _spanning(2), "space": _spanning(3)},
+    {**BOTH_LABELS, "S_dead = {0}": lambda X: not has_dead_ray(X), "(A2)": _is_allowed},
+)
+def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> float:
+    """ea.cones.2: where S_dead = {0}, every neuron that (A2) allows ends in the cone of its sign:
+    directions in the limit eps -> 0, followed as polygons in exact arithmetic. At a finite eps that
+    (Small) allows it is Theorem 1."""
+    return 1.0 if polygon(X, y, w, int(sign)).status == "serves" else -1.0
 
 
 # --- Second route: Lemma 2's constants in ball arithmetic: a second method ------------------------
