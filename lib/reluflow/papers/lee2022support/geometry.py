@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow import instances, rational
-from reluflow.falsify import Instance, Report, Statement, given, planted
+from reluflow.falsify import Instance, Report, Statement, given, planted, statement
 from reluflow.geometry import (
     adjacent_pairs,
     cell_bound,
@@ -57,28 +57,21 @@ def terminology(
     ]  # fmt: skip
 
 
-def one_datum_between_cells() -> Statement:
-    """sv.lemF.1: adjacent cells differ in exactly one datum (Lemma F.1).
-
-    The lemma speaks of the set of active data, so equal data are left out. Slack: one less the
-    largest number of data in which two adjacent cells differ.
-    """
-
-    def slack(item: Instance) -> float:
-        return 1.0 - max((int(np.sum(a != b)) for a, b in adjacent_pairs(item["X"])), default=1)
-
-    return Statement(
-        says="adjacent cells differ in one datum",
-        draws=in_dimensions((1, 2, 3), 5, ("uniform", "directions", "integers")),
-        hypotheses={"no two data are equal": _distinct},
-        slack=slack,
-        readable=readable_data(1, (1, 3)),
-        fixed=("X", "y"),
-    )
+def _distinct(X: NDArray) -> bool:
+    return len({tuple(x) for x in X.tolist()}) == len(X)
 
 
-def _distinct(item: Instance) -> bool:
-    return len({tuple(x) for x in item["X"].tolist()}) == len(item["X"])
+@statement(
+    "adjacent cells differ in one datum",
+    in_dimensions((1, 2, 3), 5, ("uniform", "directions", "integers")),
+    {"no two data are equal": _distinct},
+    readable=readable_data(1, (1, 3)),
+    fixed=("X", "y"),
+)
+def one_datum_between_cells(X: NDArray) -> float:
+    """sv.lemF.1: one less the largest number of data in which two adjacent cells differ. The lemma
+    speaks of the set of active data, so equal data are left out."""
+    return 1.0 - max((int(np.sum(a != b)) for a, b in adjacent_pairs(X)), default=1)
 
 
 def on_a_line(report: Report) -> Counterexample:
@@ -90,7 +83,7 @@ def on_a_line(report: Report) -> Counterexample:
     steps = [len(a ^ b) for a, b in pairwise(active) if a != b]
     return Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int)},
-        assumptions={**assumptions(X, y), "no two data are equal": _distinct({"X": X})},
+        assumptions={**assumptions(X, y), "no two data are equal": _distinct(X)},
         breaks=(fact("data in which the two adjacent cells differ (common rays)", differ, 1),),
         recheck=(fact("data that change between w = -1 and w = 1 (integers)", max(steps), 1),
                  note("changes between w = -2, -1, 1, 2", len(steps))),
@@ -131,22 +124,16 @@ def one_class_between_cells() -> Statement:
     )
 
 
-def few_cells() -> Statement:
-    """sv.lemF.2: at most 2 sum_{k<d} C(n-1, k) cells under A1, A3 not assumed (Lemma F.2, eq. 16).
-
-    Slack: the bound less the cells enumerated; minus one where Winder's formula counts otherwise.
-    """
-
-    def slack(item: Instance) -> float:
-        count = len(enumerate_cells(item["X"]))
-        return cell_bound(*item["X"].shape) - count if count == count_by_ranks(item["X"]) else -1.0
-
-    return Statement(
-        says="no more cells than the bound, by enumeration and by Winder's formula",
-        draws=degenerate_draws(),
-        slack=slack,
-        fixed=("X",),
-    )
+@statement(
+    "no more cells than the bound, by enumeration and by Winder's formula",
+    degenerate_draws(),
+    fixed=("X",),
+)
+def few_cells(X: NDArray) -> float:
+    """sv.lemF.2: the bound 2 sum_{k<d} C(n-1, k) less the cells enumerated, under A1 (Lemma F.2, eq
+    16); minus one where Winder's formula counts otherwise."""
+    count = len(enumerate_cells(X))
+    return cell_bound(*X.shape) - count if count == count_by_ranks(X) else -1.0
 
 
 def without_A1() -> list[Evidence]:
@@ -156,34 +143,32 @@ def without_A1() -> list[Evidence]:
     return [note("without A1, x = [1, -1]: patterns, and the bound", count)]
 
 
-def cells_are_cones() -> Statement:
+def _in_a_cell(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """Two weights of one partition, a share and a factor, all dyadic, so that signs are exact."""
+    d = item["X"].shape[1]
+    w, v = rng.integers(-3, 4, (2, d)).astype(float)
+    while np.any((item["X"] @ w > 0) != (item["X"] @ v > 0)):
+        v = v - 0.5 * (v - w) if rng.integers(2) else rng.integers(-3, 4, d).astype(float)
+    share, factor = rng.integers(1, 8) / 8, 2.0 ** rng.integers(-3, 21)
+    return {"w": w, "v": v, "share": np.array(share), "factor": np.array(factor)}
+
+
+@statement(
+    "partitions are convex cones, H and q the same on each",
+    extended(in_dimensions((1, 2, 3), 5, ("integers",)), _in_a_cell),
+    fixed=("X", "y", "w", "v", "share", "factor"),
+)
+def cells_are_cones(
+    X: NDArray, y: NDArray, w: NDArray, v: NDArray, share: NDArray, factor: NDArray
+) -> float:
     """sv.propF.3.1: with two weights of a partition, their segment and their positive multiples
-    belong to it, and H and q stay. Dyadic numbers, so that every sign is exact."""
-
-    def points(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        d = item["X"].shape[1]
-        w, v = rng.integers(-3, 4, (2, d)).astype(float)
-        while np.any((item["X"] @ w > 0) != (item["X"] @ v > 0)):
-            v = v - 0.5 * (v - w) if rng.integers(2) else rng.integers(-3, 4, d).astype(float)
-        share, factor = rng.integers(1, 8) / 8, 2.0 ** rng.integers(-3, 21)
-        return {"w": w, "v": v, "share": np.array(share), "factor": np.array(factor)}
-
-    def slack(item: Instance) -> float:
-        X, y, w, v = (item[name] for name in ("X", "y", "w", "v"))
-        between = item["share"] * w + (1 - item["share"]) * v
-        own = X @ w > 0
-        same = all(np.array_equal(X @ z > 0, own) for z in (between, item["factor"] * w))
-        far = X @ (item["factor"] * w) > 0
-        H, q = (X[own].T @ X[own], y[own] @ X[own])
-        return 0.0 if same and np.array_equal(H, X[far].T @ X[far]) \
-            and np.array_equal(q, y[far] @ X[far]) else -1.0  # fmt: skip
-
-    return Statement(
-        says="partitions are convex cones, H and q the same on each",
-        draws=extended(in_dimensions((1, 2, 3), 5, ("integers",)), points),
-        slack=slack,
-        fixed=("X", "y", "w", "v", "share", "factor"),
-    )
+    belong to it, and H and q stay."""
+    own, far = X @ w > 0, X @ (factor * w) > 0
+    between = share * w + (1 - share) * v
+    same = all(np.array_equal(X @ z > 0, own) for z in (between, factor * w))
+    H, q = X[own].T @ X[own], y[own] @ X[own]
+    stay = np.array_equal(H, X[far].T @ X[far]) and np.array_equal(q, y[far] @ X[far])
+    return 0.0 if same and stay else -1.0
 
 
 # --- Lemma 4.5: the cells of the weight plane, in order around the circle -------------------------
@@ -214,26 +199,21 @@ def quadrant_cells_by_angle(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
     return found
 
 
-def nested_in_quadrants() -> Statement:
-    """sv.lem4.5: d = 2 and A1; of two cells that meet the second quadrant, or the fourth, one has
-    all the active data of the other. Slack: minus the pairs that are not nested, and minus the
-    quadrants whose cells the sorted slopes give differently."""
-
-    def slack(item: Instance) -> float:
-        wrong = 0
-        for quadrant in (2, 4):
-            cells = quadrant_cells(item["X"], quadrant)
-            wrong += sum(not (a <= b or b <= a) for a, b in combinations(cells, 2))
-            wrong += cells != quadrant_cells_by_angle(item["X"], quadrant)
-        return 0.0 - wrong
-
-    return Statement(
-        says="the active sets of a quadrant's cells are nested",
-        draws={**data_draws(2), **degenerate_draws((2,), 8)},
-        slack=slack,
-        readable=readable_data(2, (1, 4)),
-        fixed=("X", "y"),
-    )
+@statement(
+    "the active sets of a quadrant's cells are nested",
+    {**data_draws(2), **degenerate_draws((2,), 8)},
+    readable=readable_data(2, (1, 4)),
+    fixed=("X", "y"),
+)
+def nested_in_quadrants(X: NDArray) -> float:
+    """sv.lem4.5: minus the pairs of cells that meet the second quadrant, or the fourth, and are not
+    nested, and minus the quadrants whose cells the sorted slopes give differently (d = 2, A1)."""
+    wrong = 0
+    for quadrant in (2, 4):
+        cells = quadrant_cells(X, quadrant)
+        wrong += sum(not (a <= b or b <= a) for a, b in combinations(cells, 2))
+        wrong += cells != quadrant_cells_by_angle(X, quadrant)
+    return 0.0 - wrong
 
 
 def cells_of_the_figure(X: NDArray) -> list[Evidence]:
@@ -336,27 +316,24 @@ def all_cells_hold_minima(X: NDArray, y: NDArray) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def labels_convex() -> Statement:
+def _term(rng: np.random.Generator) -> dict[str, NDArray]:
+    y = -float(rng.choice([0.0, 1.0, 10.0]) * rng.uniform())
+    return {"t": rng.normal(size=2) * 10.0 ** rng.uniform(-2, 2), "y": np.array([y]),
+            "share": rng.uniform(size=1)}  # fmt: skip
+
+
+@statement(
+    "a label of at most zero makes a convex term",
+    {"random": _term},
+    {"y <= 0": lambda y: y[0] <= 0},
+    tolerance=1e-13,
+)
+def labels_convex(t: NDArray, y: NDArray, share: NDArray) -> float:
     """Proposition F.3.2, first sentence: 1/2 ([t]_+ - y)^2 is convex in t = w.x_i if y <= 0."""
+    part = float(np.clip(share[0], 0.0, 1.0))
 
-    def one(rng: np.random.Generator) -> dict[str, NDArray]:
-        y = -float(rng.choice([0.0, 1.0, 10.0]) * rng.uniform())
-        return {"t": rng.normal(size=2) * 10.0 ** rng.uniform(-2, 2), "y": np.array([y]),
-                "share": rng.uniform(size=1)}  # fmt: skip
+    def f(at: float) -> float:
+        return 0.5 * (max(at, 0.0) - y[0]) ** 2
 
-    def slack(item: Instance) -> float:
-        t, y, share = item["t"], item["y"][0], float(np.clip(item["share"][0], 0.0, 1.0))
-
-        def f(at: float) -> float:
-            return 0.5 * (max(at, 0.0) - y) ** 2
-
-        chord = share * f(t[0]) + (1 - share) * f(t[1])
-        return (chord - f(share * t[0] + (1 - share) * t[1])) / (f(t[0]) + f(t[1]) + 1e-300)
-
-    return Statement(
-        says="a label of at most zero makes a convex term",
-        draws={"random": one},
-        hypotheses={"y <= 0": lambda item: bool(item["y"][0] <= 0)},
-        slack=slack,
-        tolerance=1e-13,
-    )
+    chord = part * f(t[0]) + (1 - part) * f(t[1])
+    return (chord - f(part * t[0] + (1 - part) * t[1])) / (f(t[0]) + f(t[1]) + 1e-300)
