@@ -101,8 +101,9 @@ def long_cells(notebook: NotebookNode) -> list[str]:
 
 
 def code_in_sight(notebook: NotebookNode) -> list[str]:
-    """No machinery stands between paragraphs: a cell that only sets up, or settles a claim, whose
-    card has the source of the check, shows no code; one that draws has it folded."""
+    """No machinery stands between paragraphs: a cell that only sets up, settles a claim, whose card
+    has the source of the check, or hands a number to the text shows no code; one that draws has it
+    folded."""
     return [
         f"cell {i} {what}, and is not tagged {tag}"
         for i, cell in _code(notebook)
@@ -118,8 +119,8 @@ def _does(cell: NotebookNode) -> tuple[str, str]:
     tree = ast.parse(TransformerManager().transform_cell(cell.source))
     calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
     names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
-    if names & {"settle", "settle_with"}:
-        return "settles a claim", "remove-input"
+    if names & {"settle", "settle_with", "glue"}:
+        return "settles a claim or hands a number to the text", "remove-input"
     return ("draws", "hide-input") if "show" in names else ("", "")
 
 

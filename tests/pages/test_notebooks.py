@@ -174,7 +174,7 @@ def good() -> NotebookNode:
                 ),
                 code('show(fig, "fig-1", alt="")', 3, picture, FINGERPRINT, tags=FOLDED),
                 code("row", 4, new_output("execute_result", {RECORD: row, "text/plain": "row"})),
-                code("glue('half', 0.5)", 5, glued),
+                code("glue('half', 0.5)", 5, glued, tags=("remove-input",)),
             ],
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
         )
