@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-_PICTURES = "figures"  # in the name of every module that draws
+_PICTURES = re.compile(r"figures(?:\.|$)")  # the end of a part of every drawing module's name
 
 
 class _Blank:
@@ -111,4 +112,4 @@ def _is_parameters(cell: NotebookNode) -> bool:
 def _draws(value: Any) -> bool:
     room = value.__name__ if isinstance(value, ModuleType) else ""
     room = value.__module__ if isinstance(value, FunctionType) else room
-    return _PICTURES in room
+    return bool(_PICTURES.search(room))
