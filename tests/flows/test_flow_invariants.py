@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from flows import FLOWS, Flow, draw
+from flows import FLOWS, Flow, best_of_many, draw
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from reluflow.flows import exponential_sums
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.geometry import CELL_LIMIT, cell_bound, enumerate_cells, local_minima
 from reluflow.networks import gradient, loss
-from reluflow.papers.lee2022support.setting import best_of_many, integrate, plain_descent
+from reluflow.papers.lee2022support.setting import integrate, plain_descent
 
 steady = settings(derandomize=True, max_examples=40, deadline=None)
 seeds = st.integers(0, 10**6)

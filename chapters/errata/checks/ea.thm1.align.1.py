@@ -28,11 +28,11 @@ check("(A1): mu = <y_1 x_1, y_2 x_2> = 12/13 > 0", -inner == F(12, 13))
 # mu^2. xi is the least squared sine between the cone of x_1, -x_2 and a w in neither S_+ nor S_-,
 # again mu^2, by the same lines. zeta_2 is the squared sine of the start's angle, about 4e-14. So
 # max(zeta_1, zeta_2) = mu^2, and
-mu = 12 / 13
-m_2 = mu**2
+mu, m_2 = float(-inner), float(inner**2)
 t_1 = 16 * log(2) / (m_2 * sqrt(mu))
 h, n, log_eps = 1, 2, -200.0  # one neuron, v = |w| = exp(-200)
-check("(Init), (A2): balanced, and not along x_2", 2 * atan(1e-7) > 0)
+TAN = 1e-7  # of half the angle from x_2 towards x_1 at which the neuron starts
+check("(A2): the neuron does not start along x_2", TAN > 0)
 small = log(min(m_2, mu) * sqrt(mu) / (4 * n))
 check("(Small), eq (28), first part", log_eps <= small)
 check("(Small), eq (28), second part", log_eps <= -64 * n * log(n) / (m_2 * sqrt(mu)))
@@ -41,14 +41,13 @@ check("t_1 is at most T = log(1/eps) / (4 n X_max) = 25", t_1 <= -log_eps / (4 *
 # at each datum with exp(-y f) = 1 up to exp(-299). While x_2 alone is active dw/dt = -v x_2: the
 # angle psi between w and x_2 grows by dpsi/dt = sin psi (v = |w| stays), so tan(psi / 2) = 1e-7
 # exp(t), up to a factor 1 + exp(-290).
-turn = atan2(
-    5, 12
-)  # x_2 lies at the angle pi - turn from x_1, so w becomes active on x_1 at pi/2 - turn from x_2
+# x_2 lies at the angle pi - turn from x_1, so w becomes active on x_1 at pi/2 - turn from x_2.
+turn = atan2(X2[1], -X2[0])
 check(
     "x_1 is inactive at the start, x_2 active: the neuron is in S_-, not in S_+, not dead",
-    tan((pi / 2 - turn) / 2) > 1e-7,
+    tan((pi / 2 - turn) / 2) > TAN,
 )
-angle = 2 * atan(1e-7 * exp(t_1))  # from x_2 at the time t_1
+angle = 2 * atan(TAN * exp(t_1))  # from x_2 at the time t_1
 print(f"at t_1 = {t_1:.2f} it is {angle:.3f} from x_2; x_1 begins at {pi / 2 - turn:.3f}")
 check(
     "so at t_1 it is still active on x_2 alone, by far more than the error",

@@ -22,9 +22,10 @@ def velocity(v, phi):
     return -0.5 * (v - (sin(phi) - phi * cos(phi)) / pi), phi * sin(phi) / (2 * pi * v)
 
 
-check("|w0| = 3 > 2 |w*|, and 0 < phi_0 < pi", 3 > 2 and 0 < 3 * pi / 4 < pi)
+LENGTH, ANGLE = 3.0, 3 * pi / 4  # |w0| with |w*| = 1, and phi_0
+check("|w0| = 3 > 2 |w*|, and 0 < phi_0 < pi", LENGTH > 2 and 0 < ANGLE < pi)
 for steps in (20_000, 200_000):
-    v, phi, h, falling, above = 3.0, 3 * pi / 4, 20 / steps, True, True
+    v, phi, h, falling, above = LENGTH, ANGLE, 20 / steps, True, True
     for _ in range(steps):  # Runge's method up to t = 20
         a = velocity(v, phi)
         b = velocity(v + h / 2 * a[0], phi + h / 2 * a[1])

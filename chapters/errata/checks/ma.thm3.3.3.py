@@ -34,11 +34,12 @@ def flow(v, phi, time, steps=200_000):
     return v, phi
 
 
-check("0 < phi_0 < pi", 0 < 3 * pi / 4 < pi)
+START = 3 * pi / 4  # phi_0
+check("0 < phi_0 < pi", 0 < START < pi)
 bound = 1 - exp(-0.5)
 for small in (0.1, 0.01, 0.001):
-    length, phi = flow(small, 3 * pi / 4, 1.0)
-    coarse, _ = flow(small, 3 * pi / 4, 1.0, 20_000)
+    length, phi = flow(small, START, 1.0)
+    coarse, _ = flow(small, START, 1.0, 20_000)
     error = abs(length - coarse)
     print(f"|w0| = {small}: |w(1)| = {length:.6f}, the bound is {bound:.6f}, their difference",
           f"{(length - bound) / small:.4f} |w0|, known to {error / small:.0e} |w0|")  # fmt: skip

@@ -34,13 +34,12 @@ def step(w, v1, eta):
     return new, v1 - eta * (w[0] * G[0] + w[1] * G[1])
 
 
-check(
-    "the start is balanced, |w0| = v_1(0) = 1, at a right angle to w* = (0, 1)",
-    hypot(1.0, 0.0) == 1.0,
-)
+START, FIRST = (1.0, 0.0), 1.0  # w0 and v_1(0)
+check("the start is balanced: |w0| = v_1(0) = v* = 1", hypot(*START) == FIRST == 1.0)
+check("w0 is at a right angle to w* = (0, 1)", START[1] == 0.0)
 for eta in (1 / 10, 1 / 100, 1 / 1000):
     bound = sqrt(KAPPA / (1 - (1 - KAPPA) * (1 - KAPPA * eta)))
-    w, v1 = step((1.0, 0.0), 1.0, eta)
+    w, v1 = step(START, FIRST, eta)
     size = hypot(*w)
     print(f"eta = {eta}: after one step |w| = 1 - {1 - size:.3e}, v_1 = 1 - {1 - v1:.3e},",
           f"the bound is 1 - {1 - bound:.3e}")  # fmt: skip

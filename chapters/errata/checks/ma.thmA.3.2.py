@@ -31,12 +31,11 @@ def step(w, v1, eta):
     return new, v1 - eta * (w[0] * G[0] + w[1] * G[1])
 
 
-check(
-    "the start is balanced, |w0| = v_1(0) = 1, at a right angle to w* = (0, 1)",
-    hypot(1.0, 0.0) == 1.0,
-)
+START, FIRST = (1.0, 0.0), 1.0  # w0 and v_1(0)
+check("the start is balanced: |w0| = v_1(0) = v* = 1", hypot(*START) == FIRST == 1.0)
+check("w0 is at a right angle to w* = (0, 1)", START[1] == 0.0)
 for eta in (1 / 10, 1 / 100, 1 / 1000):
-    w, v1 = (1.0, 0.0), 1.0
+    w, v1 = START, FIRST
     for _ in range(round(20 / eta)):
         w, v1 = step(w, v1, eta)
     size = hypot(*w)

@@ -19,12 +19,10 @@ check(
     "(OS): x_i x_j y_i y_j > 0", all(X[i] * X[j] * Y[i] * Y[j] > 0 for i in (0, 1) for j in (0, 1))
 )
 points = [0, *X]
-check("these are three different points", len(set(points)) == 3)
-k, dimension = (
-    3,
-    len({p - points[0] for p in points} - {0}) > 0,
-)  # of their flat: 1, since they are not equal
-print(f"k = {k} points lie on the line, a hyperplane of dimension {int(dimension)} = k - 2")
-check("so they are not in general position", int(dimension) == k - 2)
+k = len(set(points))
+check("0, x_1 and x_2 are k = 3 different points", k == 3)
+dimension = 0 if k == 1 else 1  # of the flat through them: on the line a point or the line
+print(f"these {k} points lie on a flat of dimension {dimension} = k - 2")
+check("so they are not in general position", dimension <= k - 2)
 # Nothing was special in them: any three points of the line lie on the line.
 print("So no two data on the line meet the footnote, and no d + 1 data of R^d.")

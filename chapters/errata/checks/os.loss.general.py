@@ -29,7 +29,9 @@ def dot(a, b):
 
 check("(OS), equal labels", all(dot(a, b) > 0 for d in (POSITIVE, NEGATIVE) for a in d for b in d))
 check("(OS), different labels", all(dot(a, b) <= 0 for a in POSITIVE for b in NEGATIVE))
-# l_i' = -y_i is constant, so bounded and Lipschitz, and -y_i l_i' = 1 > 0.
+for y in (1, -1):  # l_i(u) = -y u has the constant derivative -y, so it is bounded and Lipschitz
+    slopes = {(-y * (u + 1)) - (-y * u) for u in range(-50, 50)}
+    check(f"-y l'(u) > 0 for y = {y}", slopes == {-y} and -y * slopes.pop() > 0)
 w_plus = (F(1, 3), F(1, 3))
 check(
     "w_+ = (1/3, 1/3) has w.x >= 1 on the positive data", min(dot(w_plus, x) for x in POSITIVE) == 1

@@ -23,7 +23,7 @@ check("the datum is active at w0 = 1", X * W0 > 0)
 q, H = Y * X, X * X
 alpha = X * q / (X * H * W0)
 check("the only quotient, and so the least, is alpha = 1", alpha == 1)
-check("alpha is in the range 0 < alpha <= min_j alpha_j", 0 < alpha <= 1)
+check("0 < alpha = min_j alpha_j", alpha > 0)
 value = (q - H * alpha * W0) * X  # -grad L(alpha w0).x, as x is active at alpha w0
 print(f"-grad L(alpha w0).x = {value}")
 check("it is not positive", not value > 0)

@@ -8,7 +8,8 @@ P is sum c*_k e_k with c*_k >= 0; H~, e~_k, w_P~ are those of P~.
   B1: |e~_k - e_k| < (l_min / l_max) c_k / |w_0| for all k.
   B2: y_0 < x_0.w_P + (1 - x_0.H^-1 x_0) / |x_0| min_k ((c*_k / c_k - 1) / l_k
         - |w_P~ - w_0| / |w_0| / l_max) c_k l_k^2.          B3: H~ has full rank.  B4: x_0.w_P < 0.
-Four data, two of them equal, break it from e (2, -1). Without parallel data it is true here.
+Four data, two of them equal, break it from e (2, -1). H~ is the printed sum, to which equal data
+give a term each; counted once, B2 fails here. True without parallel data, in the plane.
 """
 
 import numpy as np
@@ -22,7 +23,8 @@ def check(sentence, true):
 
 X, Y = np.array([[6, 7], [4, 1], [0, 1], [0, 1]]), np.array([5, 7, 8, 8])
 check("A1: no entry is negative, no datum is 0", X.min() >= 0 and X.any(axis=1).all())
-check("A2: all labels are positive; A3: x_1, x_2 span the plane", Y.min() > 0 and 6 * 1 != 7 * 4)
+check("A2: all labels are positive", Y.min() > 0)
+check("A3: the data span the plane", np.linalg.matrix_rank(X) == 2)
 
 
 def cell(active):
@@ -34,10 +36,8 @@ def cell(active):
 
 H, best, L, E = cell([0, 1])
 H_, best_, _, E_ = cell([0, 1, 2, 3])
-check(
-    "at (2, -1) x_1, x_2 are active, x_3 and its equal x_4 are not",
-    (X @ [2, -1] > 0).tolist() == [1, 1, 0, 0],
-)
+active = (X @ [2, -1] > 0).tolist()
+check("at (2, -1) x_1, x_2 are active, x_3 and its equal x_4 are not", active == [1, 1, 0, 0])
 check(
     "q = (58, 42) > 0 there, and w_P = (2, -1)", np.allclose(best, [2, -1]) and (H @ best > 0).all()
 )

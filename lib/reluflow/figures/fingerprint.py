@@ -628,11 +628,5 @@ def png_bytes(fig: Figure) -> bytes:
     with house():
         # One scale for drawing and for measuring words, also for figures not from `panels`.
         fig.set_dpi(RC["figure.dpi"])
-        fig.savefig(
-            buffer,
-            format="png",
-            dpi=RC["figure.dpi"],
-            metadata={"Software": None},
-            pil_kwargs=PACKED,
-        )
+        fig.savefig(buffer, format="png", metadata={"Software": None}, pil_kwargs=PACKED)
     return buffer.getvalue()

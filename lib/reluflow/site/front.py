@@ -224,12 +224,12 @@ def _ways() -> str:
 
 
 def _after() -> str:
-    items = [
+    items = dict.fromkeys(
         f"<li>{link(row)}: {mathematics(limit.after)}</li>"
         for row in board().rows
         for limit in (row.claim.limits or {}).values()
         if limit.after
-    ]
+    )
     return f"<ul>{''.join(items)}</ul>"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flows import best_of_many
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from reluflow.flows.affine import affine_flow
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import setting
-from reluflow.papers.lee2022support.setting import best_of_many, integrate, plain_descent
+from reluflow.papers.lee2022support.setting import integrate, plain_descent
 
 # Example 5.2 of Lee, Sim & Ye (2022a): the flow deactivates x_1 at t = 0.78 and never returns.
 TWO = (np.array([[1.0, 0, 2], [1, 2, 0], [2, 0, 0]]), np.array([0.05, 6, 0.5]))
@@ -111,22 +112,6 @@ def test_descent_leaves_its_arguments_alone() -> None:
 
 def test_no_steps() -> None:
     assert plain_descent(*THREE, [3, 4], 0.1, 0).tolist() == [[3.0, 4.0]]
-
-
-def test_the_best_of_many_starts() -> None:
-    X, y = THREE
-    starts = [[1.0, 1.0], [2.0, -1.5], [-1.0, -1.0]]
-    # The three ends are (4/3, 1/3), (2, -1), and the start itself where nothing is active.
-    w, least = best_of_many(X, y, starts, 0.1, 500)
-    assert w == pytest.approx([2.0, -1.0])
-    assert least == pytest.approx(0.5)
-    assert isinstance(least, float)
-    w, least = best_of_many(X, y, [starts[0], starts[2]], 0.1, 500)
-    assert w == pytest.approx([4 / 3, 1 / 3])
-    assert least == pytest.approx(2 / 3)
-    w, least = best_of_many(X, y, [starts[2]], 0.1, 500)
-    assert np.array_equal(w, starts[2])
-    assert least == pytest.approx(3.0)
 
 
 @settings(max_examples=40)

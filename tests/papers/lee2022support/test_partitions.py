@@ -6,13 +6,13 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
+from flows import best_of_many
 from reluflow import rational
 from reluflow.falsify import falsify
 from reluflow.geometry import cell_bound, enumerate_cells
 from reluflow.instances import Instance, draw_many
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import geometry, minima
-from reluflow.papers.lee2022support.setting import best_of_many
 
 THREE = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 ALL_HOLD = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])

@@ -141,6 +141,7 @@ def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
         return max((Fraction(1, a + b) + slowest(*place) for place in later), default=Fraction(0))
 
     grid = [(a, b) for a in range(size[0] + 1) for b in range(size[1] + 1) if a + b]
+    assert bool(each) == (size[0] > 0)  # (0, 0) is no end of a path
     if each:
         assert max(map(alignment.travel_time, each)) == max(slowest(*place) for place in grid)
 

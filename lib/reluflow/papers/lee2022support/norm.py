@@ -18,7 +18,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import Trajectory, largest_norm_drop
 from reluflow.geometry import enumerate_cells, local_minima, meets_cell, virtual_minimum
 from reluflow.instances import Arrays, Draws, data_draws, extended
-from reluflow.ledger import Counterexample, Evidence, bound, fact, note
+from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import loss
 from reluflow.papers.lee2022support.setting import (
     NORMS,
@@ -542,6 +542,21 @@ def end_on_boundary() -> Counterexample:
         route="x_2.w(t) as a polynomial in exp(-t), which has no zero, so the flow meets the "
         "all-active cell alone; its virtual minimum in rational arithmetic",
     )  # fmt: skip
+
+
+def met_at_a_time() -> Reading:
+    """When a cell is met, and what it is to converge in one; what the limit's own cell holds."""
+    X, y, _ = INTO_A_BOUNDARY
+    other = rational.fit(X, y, [0, 2])
+    holds = rational.is_local_minimum(other, [0, 2])
+    return Reading(
+        "the flow meets a cell in which it is at some time, and converges in a cell to the cell's "
+        "minimum, as in claim 2 of the proof",
+        "if a flow meets its limit, too, (2, 0) belongs to the cell in which x_2 is inactive, for "
+        f"a datum on its boundary is; this one {'holds' if holds else 'does not hold'} the minimum "
+        f"({', '.join(map(str, other.w))}), and the words would be met, though the flow does not "
+        "come to that minimum",
+    )
 
 
 def met_at_the_end(case: Counterexample) -> list[Evidence]:

@@ -44,19 +44,6 @@ def plain_descent(
     return path
 
 
-def best_of_many(
-    X: ArrayLike, y: ArrayLike, starts: ArrayLike, step: float, n_steps: int
-) -> tuple[NDArray, float]:
-    """The best end point (d,) and loss of plain descents from all starts (k, d) side by side."""
-    X, y, W = np.asarray(X, float), np.asarray(y, float), np.array(starts, float)
-    for _ in range(n_steps):
-        H = W @ X.T
-        W -= step * (np.where(H > 0.0, H - y, 0.0) @ X)
-    losses = 0.5 * ((np.maximum(W @ X.T, 0.0) - y) ** 2).sum(axis=1)
-    best = int(np.argmin(losses))
-    return W[best], float(losses[best])
-
-
 def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDArray:
     """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events.
 
