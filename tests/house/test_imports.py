@@ -21,6 +21,7 @@ FLOORS = (
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},
     {"papers"},
+    {"your_data"},
     {"site"},
 )
 
