@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reluflow.approx import approx
 from reluflow.flows.trajectory import largest_norm_drop
@@ -90,7 +91,7 @@ def _data(study: Study) -> str:
     )
     two = np.unique(study.y)
     hint = ""
-    if not study.signs and len(two) == 2:
+    if not study.signs and len(two) == 2 < len(study.y):
         hint = f" If {two[0]:g} and {two[1]:g} are two classes, write -1 and 1 for them."
     many = "1 datum" if n == 1 else f"{n} data"
     return f"{study.name}: {many} in {d} dimension{'s' * (d > 1)}, {kind}.{hint}"
@@ -112,7 +113,10 @@ def ends(neuron: OneNeuron) -> str:
     """Where the flows from small and from large starts end, in words."""
     many = len(neuron.run.minima)
     least = f", the least of {many} minima is {approx(neuron.run.minima[0].loss)}" if many else ""
-    parts = [f"{name} starts end at the loss {_losses(limits)}" for name, limits in _halves(neuron)]
+    parts = [
+        f"{name} starts end at the loss {_losses(limits, neuron.run.y)}"
+        for name, limits in _halves(neuron)
+    ]
     return " and ".join(parts) + least
 
 
@@ -121,9 +125,10 @@ def _halves(neuron: OneNeuron) -> list[tuple[str, Sequence]]:
     return [("small", limits[: neuron.small]), ("large", limits[neuron.small :])]
 
 
-def _losses(limits: Sequence) -> str:
+def _losses(limits: Sequence, y: NDArray) -> str:
     """The different losses of limits, each with how many of them have it."""
-    counts = Counter(approx(limit.loss) for limit in limits)
+    unit = max(limit.loss for limit in limits) + float(np.sum(y * y))
+    counts = Counter(approx(v.loss) if v.loss > _ROUNDING * unit else "0" for v in limits)
     if len(counts) > 3:
         values = [limit.loss for limit in limits]
         return f"{approx(min(values))} to {approx(max(values))}"

@@ -335,7 +335,7 @@ def _drawn(X: NDArray, rng: np.random.Generator) -> NDArray:
 
 # --- Two layers: who turns where, the flow to its limit, and the certificate of the limit ---------
 
-_FLOW_WORK, _LIMIT_WORK, _LINEAR_WORK = 1e10, 2e8, 1e8
+_FLOW_WORK, _LIMIT_WORK, _LINEAR_WORK = 6e9, 1.5e8, 6e7
 _MOST_PRODUCTS = 4000
 _SCALE = 0.05
 _STARTS = 4
