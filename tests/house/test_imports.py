@@ -22,7 +22,7 @@ FLOORS = (
     {"falsify", "refresh", "seeds"},
     {"papers"},
     {"your_data"},
-    {"site"},
+    {"site", "run"},
 )
 
 

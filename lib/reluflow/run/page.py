@@ -39,7 +39,7 @@ _CONFIG: dict[str, Any] = {
 _REFERENCES = "## References\n\n```{bibliography}\n:filter: docname in docnames\n```"
 _STYLES = ("pygments.css", "mystnb*.css", "sphinx-design.min.css")
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpeg": "image/jpeg"}
-_UNRESOLVED = re.compile(r"\{(?:glue|cite)[:}][^<]{0,60}|pasted-undefined")
+_UNRESOLVED = re.compile(r"WARNING: (.*?(?:\[mystnb\.glue\]|\[bibtex\.\w+\]))")
 
 
 def html(notebook: NotebookNode) -> str:
@@ -55,15 +55,16 @@ def html(notebook: NotebookNode) -> str:
         cells = [*notebook.cells, nbformat.v4.new_markdown_cell(_REFERENCES)]
         nbformat.write(NotebookNode({**notebook, "cells": cells}), source / f"{_DOC}.ipynb")
         found: dict[str, Any] = {}
+        warnings = io.StringIO()
         with docutils_namespace():
             app = Sphinx(str(source), None, str(output), str(output / "trees"), "html",
-                         _CONFIG, status=None, warning=io.StringIO())  # fmt: skip
+                         _CONFIG, status=None, warning=warnings)  # fmt: skip
             app.connect("html-page-context", lambda _, doc, __, context, ___:
                         found.update(context) if doc == _DOC else None)  # fmt: skip
             app.build()
+        if left := _UNRESOLVED.search(warnings.getvalue()):
+            raise ValueError(f"the page is not whole: {left[1]}")
         body = _without_dead_links(_with_pictures(found["body"], output))
-        if left := _UNRESOLVED.search(body):
-            raise ValueError(f"the page has {left.group()}, which nothing resolves")
         styles = [file.read_text("utf-8") for each in _STYLES
                   for file in sorted((output / "_static").glob(each))]  # fmt: skip
     styles.append((BOOK / "_static" / "book.css").read_text("utf-8"))
