@@ -38,6 +38,7 @@ def verdict(lines: list[Line], words: str) -> str:
     [
         ([[1, 2, 0], [3, 4, 1]], "data row 1 (counted from 1 below the header): the label is 0"),
         ([[1, 2, 1], [3, 4, 0]], "write -1 for 0"),
+        ([[0, 0, 1], [0, 0, -1]], "has only inputs 0"),
         ([[float("nan"), 2, 1]], "is not a finite number"),
         ([[k, 1] for k in range(1001)], "has 1001 data of 1 features"),
         ([[1] * 102], "has 1 data of 101 features"),
@@ -107,6 +108,7 @@ def test_data_without_two_layers_are_studied_all_the_same(
     assert (layers is None) == bool(words)
     assert len(promises.summary(given, neuron, layers).text.splitlines()) == 5
     assert {line.verdict for line in lines} <= {KEPT, BROKEN, OPEN, SILENT}
+    assert figures.one_neuron(neuron).axes
     for draw in (figures.turning, figures.training, figures.approach):
         assert draw(layers).axes
 

@@ -39,7 +39,7 @@ _CONFIG: dict[str, Any] = {
 _REFERENCES = "## References\n\n```{bibliography}\n:filter: docname in docnames\n```"
 _STYLES = ("pygments.css", "mystnb*.css", "sphinx-design.min.css")
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpeg": "image/jpeg"}
-_UNRESOLVED = re.compile(r"WARNING: (.*?(?:\[mystnb\.glue\]|\[bibtex\.\w+\]))")
+_UNRESOLVED = re.compile(r"WARNING: (.*(?:mystnb\.glue|bibtex).*)")
 
 
 def html(notebook: NotebookNode) -> str:

@@ -59,7 +59,10 @@ def _scatter(ax, study: Study, places: NDArray) -> None:
 
 
 def one_neuron(neuron: OneNeuron) -> Figure:
-    """The exact flows in weight space, or where that has more than two dimensions their curves."""
+    """The exact flows in weight space, or where that has more than two dimensions their curves;
+    so where an input is 0, which has no boundary to be drawn."""
+    if not neuron.run.X.any(axis=1).all():
+        return support.activity_curves(neuron.run)
     return support.weight_space(neuron.run)
 
 

@@ -250,8 +250,13 @@ def _layers(layers: Followed) -> str:
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return (
         f"{home} of {len(layers.turned.paths)} neurons turn into the cone of their label or die; "
-        f"the flow is {layers.trained.path.status}; of {len(layers.found)} limits {kinds}"
+        f"{_way(layers)}; of {len(layers.found)} limits {kinds}"
     )
+
+
+def _way(layers: Followed) -> str:
+    """How the flow of chapter 4 ended."""
+    return f"the flow is {layers.trained.path.status.replace(' at this loss,', '')}"
 
 
 def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
@@ -299,7 +304,7 @@ def _of_separability(study: Study, layers: Followed | None) -> Line:
         return Line(name, _nothing("it is about two layers and signs"), "not asked", SILENT)
     trained = layers.trained
     far = trained.distances
-    way = f"the flow is {trained.path.status}"
+    way = _way(layers)
     if trained.goal is not None:
         way += f"; the distance of (8) comes from {approx(far[0], 2)} to {approx(far[-1], 2)}"
     if not separable.violations(trained.own.X, trained.own.y).none:

@@ -128,6 +128,8 @@ def study(dataset: str, h: int = 8, seed: int = 0, effort: float = 1.0) -> Study
             f'dataset "{name}" has {n} data of {d} features, and the page takes {_MOST_DATA} data '
             f"of {_MOST_FEATURES} features: choose some of them."
         )
+    if not X.any():
+        raise InputError(f'dataset "{name}" has only inputs 0, from which no neuron learns.')
     if np.isin(y, (0.0, 1.0)).all() and not y.all():
         row = datasets.data_row(int(np.argmin(y)) + 1)
         raise InputError(f"{name}, {row}: the label is 0 where others are 1: write -1 for 0.")
@@ -278,7 +280,7 @@ def table(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> View:
     """A table whose cells hold sentences, without numbers of its lines."""
     lines = list(cells)
     with pd.option_context("display.max_colwidth", None):
-        html = pd.DataFrame(lines, columns=list(columns)).to_html(index=False)
+        html = pd.DataFrame(lines, columns=list(columns)).to_html(index=False, classes="sentences")
     return View(html, "\n".join(" | ".join(line) for line in lines))
 
 
