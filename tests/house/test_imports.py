@@ -21,7 +21,8 @@ FLOORS = (
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},
     {"papers"},
-    {"site"},
+    {"your_data"},
+    {"site", "run"},
 )
 
 
