@@ -143,6 +143,15 @@ def test_the_list_has_every_page_and_its_parameters() -> None:
     assert "03_early_alignment/convergence\n" in listed
 
 
+def test_what_shows_nothing_goes_with_the_words_to_it() -> None:
+    cells = notebook().cells
+    cells += [new_code_cell("None"), new_markdown_cell("Figure 1")]
+    cells += [new_code_cell("2", outputs=cells[1].outputs), new_markdown_cell("Figure 2")]
+    for cell in cells[2:]:
+        cell.metadata["tags"] = ["where-shown"]
+    assert list(command.told(cells)) == [*cells[:2], *cells[4:]]
+
+
 @pytest.mark.long
 def test_a_run_from_a_file_to_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

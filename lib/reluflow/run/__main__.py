@@ -12,13 +12,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import nbformat
 import papermill
 import yaml
+from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 
 from reluflow import pages
@@ -160,11 +161,25 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
             page, output, dict(values), cwd=os.getcwd(), kernel_name="python3"
         )
         notebook = nbformat.read(output, as_version=4)
+        notebook.cells = list(told(notebook.cells))
         (stage / INDEX).write_text(html(notebook), encoding="utf-8")
         nbformat.write(plain(notebook), output)
         _swap(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def told(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
+    """The cells that say something about these data: of those that the page tags `where-shown`
+    not those that show nothing, nor the words to them. Papermill's own cell is folded."""
+    shown = True
+    for cell in cells:
+        tags = cell.metadata.get("tags", [])
+        shown = bool(cell.outputs) if cell.cell_type == "code" else shown
+        if "injected-parameters" in tags:
+            tags.append("hide-input")
+        if shown or "where-shown" not in tags:
+            yield cell
 
 
 def _swap(stage: Path, folder: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -66,32 +64,17 @@ def one_neuron(neuron: OneNeuron) -> Figure:
     return support.weight_space(neuron.run)
 
 
-def turning(layers: Followed | None) -> Figure:
+def turning(layers: Followed) -> Figure:
     """Where the neurons of two layers turn while they are tiny."""
-    return _or_word(layers, lambda found: early.turning(found.turned))
+    return early.turning(layers.turned)
 
 
-def training(layers: Followed | None) -> Figure:
+def training(layers: Followed) -> Figure:
     """The flow of two layers on its way to the limit."""
-    return _or_word(layers, lambda found: separable.training(found.trained))
+    return separable.training(layers.trained)
 
 
-def approach(layers: Followed | None) -> Figure:
+def approach(layers: Followed) -> Figure:
     """How fast the directions of the flows come to their limits."""
-    return _or_word(
-        layers,
-        lambda found: margin.approach(
-            own_data.approaches(found.found), "distance of the direction to its limit"
-        ),
-    )
-
-
-def _or_word(layers: Followed | None, draw: Callable[[Followed], Figure]) -> Figure:
-    """The picture, or an empty one that says that there are no two layers to follow."""
-    if layers is not None:
-        return draw(layers)
-    fig, (ax,) = panels(1, 1, height=1.0)
-    ax.set_axis_off()
-    ax.annotate("no two layers on these data: see the assumptions", (0.5, 0.5),
-                xycoords="axes fraction", ha="center", color=style.QUIET)  # fmt: skip
-    return fig
+    found = own_data.approaches(layers.found)
+    return margin.approach(found, "distance of the direction to its limit")
