@@ -138,7 +138,7 @@ def _cluster(scheduler: str | None, workers: int) -> Iterator[Client]:
         alone = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",  # any port: its own may be another sweep's
             silence_logs=logging.CRITICAL,
         )
         with alone, Client(alone) as client:

@@ -28,7 +28,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill import execute_notebook
 from papermill.exceptions import PapermillExecutionError
 
-from reluflow import ledger
+from reluflow import ledger, pages
 from reluflow.errors import InputError
 from reluflow.ledger.evidence import Evidence
 from reluflow.places import LIBRARY
@@ -139,8 +139,8 @@ def run(task: Task) -> dict[str, Any]:
 
 
 def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str, float]]:
-    """The verdicts of an executed notebook by claim, and every number among its evidence, with the
-    limit of each that has one, by claim and what was measured."""
+    """The verdicts of an executed notebook by claim; every number among its evidence, by claim and
+    what was measured, and every one that it glues, by its name; and the limits that some have."""
     verdicts: dict[str, str] = {}
     numbers: dict[str, float] = {}
     limits: dict[str, float] = {}
@@ -153,7 +153,17 @@ def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str,
                 numbers[name] = value
                 with suppress(TypeError, ValueError):
                     limits[name] = float(item.limit)
+    numbers |= _glued(notebook)
     return verdicts, numbers, limits
+
+
+def _glued(notebook: Path) -> Iterator[tuple[str, float]]:
+    """The numbers that the cells of an executed notebook glue."""
+    for output in (o for cell in pages.code_cells(notebook) for o in cell.outputs):
+        name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+        texts = [text for kind, text in output.get("data", {}).items() if "text/plain" in kind]
+        with suppress(ValueError):  # words, or a picture
+            yield from [(f"glued: {name}", float(text)) for text in texts if name]
 
 
 def _numbers(id: str, item: Evidence) -> Iterator[tuple[str, float]]:
