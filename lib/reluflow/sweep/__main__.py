@@ -20,6 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from dask.system import CPU_COUNT
 from distributed import Client, LocalCluster, as_completed
 from tqdm import tqdm
 
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--out", metavar="FOLDER", help="for the runs: a path, or s3://... and such"
     )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, default=os.cpu_count(), help="default: one a core")
+    where.add_argument("--workers", type=int, default=CPU_COUNT, help="default: one a core")
     where.add_argument("--scheduler", default=os.environ.get("DASK_SCHEDULER_ADDRESS"),
                        help="of Dask, tcp://...; default: DASK_SCHEDULER_ADDRESS")  # fmt: skip
     given = parser.parse_args(arguments)
@@ -176,11 +177,14 @@ def _swept(client: Client, store: Store, settings: Mapping[str, Any], asked: Pla
     except OSError as error:
         stopped = str(error)
     rows = report.sorted_rows(list(done.values()), asked.code)
+    shown = f"{store.url}/index.html"
     try:
         _written(store, settings, rows)
     except OSError as error:
-        stopped = stopped or str(error)
-    return _told(store, asked, rows, lost, stopped)
+        shown, stopped = "", stopped or str(error)
+    status = _told(store, asked, rows, lost, stopped)
+    print(shown, flush=True)
+    return status
 
 
 def _rows(store: Store) -> list[dict[str, Any]]:
@@ -231,11 +235,10 @@ def _told(store: Store, asked: Plan, rows: report.Rows, lost: Sequence[str], sto
     left = sum(key not in ended for key in asked.points)
     failed = sum(row["status"] != DONE for row in rows.fresh)
     old = f", and {len(rows.stale)} rows of older code" if rows.stale else ""
-    print(f"{len(rows.fresh)} runs done, {failed} of them failed, {left} to do{old}")
-    print(f"{store.url}/index.html", flush=True)
+    print(f"{len(rows.fresh)} runs done, {failed} of them failed, {left} to do{old}", flush=True)
     for line in lost[:10]:
         print(f"sweep: {line}", file=sys.stderr)
-    if left:
+    if left or stopped:
         why = stopped or f"{len(lost)} runs were lost"
         print(f"sweep: {why}; `bash book sweep {store.url}` goes on", file=sys.stderr)
     if stopped == "stopped":
