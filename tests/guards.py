@@ -9,15 +9,14 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+import numpy as np
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
-from pictures import grey
-from reluflow.figures.style import RC
+from pictures import size
 from reluflow.ledger.rows import NOT_APPLICABLE, RECORD
 from reluflow.refresh import cells_digest
 
 SCREEN = 25  # lines
-DPI = RC["figure.dpi"]
 
 # Cells whose output nbval may leave uncompared: cell id -> why.  Only timings belong here.
 ALLOWED_MARKERS: dict[str, str] = {}
@@ -159,10 +158,10 @@ def figures_without_fingerprint(notebook: NotebookNode) -> list[str]:
         for k in shown:
             name = plain[k].removeprefix("<Figure ").removesuffix(">")
             words = re.match(r"fingerprint of (\S+)\nfigure (\S+) x (\S+) in", plain[k + 1])
-            size = grey(data[k].get("image/png", ""))
-            if not words or words[1] != name or size is None:
+            drawn = size("".join(data[k].get("image/svg+xml", "")))
+            if not words or words[1] != name or drawn is None:
                 complaints.append(f"cell {i}: the picture {name} is not what its fingerprint says")
-            elif size.shape != tuple(round(DPI * float(words[n])) for n in (3, 2)):
+            elif not np.allclose(drawn, [float(words[n]) for n in (2, 3)], rtol=1e-4):
                 complaints.append(f"cell {i}: the picture {name} has another size than it says")
     return complaints
 

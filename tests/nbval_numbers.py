@@ -12,7 +12,7 @@ The stored output itself declares which numbers were measured, and how well: in 
 is two units of the last digit: a rounding edge takes one of them, and the other is room. Words,
 numbers without a mark, and how many digits are written must be the same.
 
-Pictures that look alike on a coarse screen (`pictures`) are taken for the same; metadata, which
+Pictures that show the same up to rounding (`pictures`) are taken for the same; metadata, which
 nbval passes over, hold the names of glued numbers and the alternative texts, and are compared.
 
 The terminal summary says how many measured numbers differ, and by what share of the tolerance.
@@ -34,7 +34,8 @@ from reluflow.approx import MARK, approx
 
 # What nbval by itself leaves out: pictures, the names of glued numbers, and the words that stand
 # for a picture where it cannot be seen.
-COMPARED = ("image/png", "metadata")
+SVG = "image/svg+xml"
+COMPARED = (SVG, "metadata")
 UNITS = 2  # the tolerance, in units of the last digit written
 NUMBER = re.compile(rf"(?<={MARK})-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -135,13 +136,19 @@ def reconciled_outputs(test: list[Any], ref: list[Any], note: Note = _silent) ->
         return test
     outputs = deepcopy(test)
     for mine, stored in zip(outputs, ref, strict=True):
-        pictures = [output.get("data", {}).get("image/png") for output in (mine, stored)]
-        if all(pictures) and alike(*pictures):
-            mine.data["image/png"] = stored.data["image/png"]
+        _take_alike(mine.get("data", {}), stored.get("data", {}), SVG)
+        about = (each.get("metadata", {}).get(SVG, {}) for each in (mine, stored))
+        _take_alike(*about, "narrow")
         for part in ("text", "data"):
             if part in mine and part in stored:
                 mine[part] = reconciled(mine[part], stored[part], note)
     return outputs
+
+
+def _take_alike(mine: dict[str, Any], stored: dict[str, Any], key: str) -> None:
+    """Put the stored picture in the place of one that looks like it."""
+    if key in mine and key in stored and alike(mine[key], stored[key]):
+        mine[key] = stored[key]
 
 
 class Plugin:

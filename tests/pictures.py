@@ -1,44 +1,74 @@
-"""Whether two PNGs show the same, on a screen just so coarse that rounding does not matter."""
+"""Whether two SVGs of the book show the same, up to rounding.
+
+Every element and every letter has to be the same. Each number may differ a little, and of a path
+what it reaches and where it begins and ends: how many points a curve is drawn with is a matter of
+rounding. (What lies between is in the figure's fingerprint, which is compared as text.)
+"""
 
 from __future__ import annotations
 
 import base64
 import io
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
 import numpy as np
 from matplotlib.image import imread
-from numpy.typing import NDArray
 
-BLOCK = 4  # pixels, a fortieth of an inch of the book's figures: less than a letter
-# Of 255. Another CPU's last digits move a line by thousandths of a pixel; the minus of an index,
-# the least that a reader could miss, is two pixels high.
-TOLERANCE = 16.0
+TOLERANCE = 0.3  # points, a fortieth of a letter: other CPUs move a line by a thousandth of it
+IMAGE = 16.0  # of 255, for the pixels of a picture within the picture
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+HASHED = re.compile(r"(?<=[#\"])[mpih][0-9a-f]{10}|^[mpih][0-9a-f]{10}$")  # named by its content
 
 
-def grey(png: str) -> NDArray | None:
-    """The picture (height, width) in base64, 0 black and 255 white; None where it is none."""
-    try:
-        read = imread(io.BytesIO(base64.b64decode(png)), format="png")
-    except (ValueError, OSError, SyntaxError):  # no base64, no picture, a broken one
-        return None
-    return 255.0 * (read[..., :3].mean(axis=-1) if read.ndim == 3 else read)
+def size(svg: str) -> tuple[float, float] | None:
+    """Width and height in inches; None where this is no SVG of Matplotlib's."""
+    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return (float(found[1]) / 72.0, float(found[2]) / 72.0) if found else None
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two PNGs in base64 have one size and the same mean brightness in every block."""
+    """Whether two texts are SVGs that show the same."""
     if one == other:
         return True
-    a, b = grey(one), grey(other)
-    if a is None or b is None or a.shape != b.shape:
+    try:
+        pairs = list(zip(_elements(one), _elements(other), strict=True))
+    except (ET.ParseError, ValueError):  # no SVG, or one with more elements
         return False
-    off = np.abs(_blocks(a) - _blocks(b))
-    return float(off.max()) <= TOLERANCE
+    return all(_same(a, b) for a, b in pairs)
 
 
-def _blocks(picture: NDArray) -> NDArray:
-    """Means over squares of BLOCK pixels; those at the edge may be cut."""
-    for axis, length in enumerate(picture.shape):
-        edges = np.arange(0, length, BLOCK)
-        counts = np.diff(np.append(edges, length))
-        picture = np.add.reduceat(picture, edges, axis=axis) / np.expand_dims(counts, 1 - axis)
-    return picture
+def _elements(svg: str) -> Iterator[ET.Element]:
+    parser = ET.XMLParser(target=ET.TreeBuilder(insert_comments=True))  # words are comments
+    return ET.fromstring(svg, parser).iter()
+
+
+def _same(a: ET.Element, b: ET.Element) -> bool:
+    if a.tag != b.tag or (a.text or "").strip() != (b.text or "").strip():
+        return False
+    return a.keys() == b.keys() and all(
+        _near(key, a.attrib[key], b.attrib[key]) for key in a.attrib
+    )
+
+
+def _near(key: str, a: str, b: str) -> bool:
+    if a == b:
+        return True
+    if key == "d":
+        return bool(np.abs(_reach(a) - _reach(b)).max() <= TOLERANCE)
+    if a.startswith("data:image/png") and b.startswith("data:image/png"):
+        p, q = (255.0 * imread(io.BytesIO(base64.b64decode(x.split(",")[1]))) for x in (a, b))
+        return p.shape == q.shape and float(np.abs(p - q).max()) <= IMAGE
+    a, b = (HASHED.sub("hashed", each) for each in (a, b))
+    if NUMBER.split(a) != NUMBER.split(b):
+        return False
+    numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
+    return all(abs(float(x) - float(y)) <= TOLERANCE for x, y in numbers)
+
+
+def _reach(path: str) -> np.ndarray:
+    """The box of the corners of a path, its first one and its last one."""
+    numbers = [float(x) for x in NUMBER.findall(path)]
+    corners = np.array(numbers[: len(numbers) // 2 * 2] or [0.0, 0.0]).reshape(-1, 2)
+    return np.stack([corners.min(axis=0), corners.max(axis=0), corners[0], corners[-1]])

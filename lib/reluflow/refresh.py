@@ -12,7 +12,6 @@ compute it. It tells the tests of a change by hand after the run, of a word or a
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
@@ -27,7 +26,7 @@ from nbformat import NotebookNode
 from reluflow import pages
 from reluflow.places import CHAPTERS, LIBRARY
 
-README_PICTURE = CHAPTERS / "images" / "readme.png"
+README_PICTURE = CHAPTERS / "images" / "readme.svg"
 README_SHOWS = ("01_support_vectors.ipynb", "<Figure figure-3a>")
 # The kernel that comes with the Python that runs this, under the name that every Jupyter knows.
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -64,7 +63,7 @@ def refresh(path: Path) -> None:
     notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info=LANGUAGE, reluflow=digest)
     _replace(path, nbformat.writes(notebook) + "\n")
     if path.resolve() == CHAPTERS / README_SHOWS[0]:
-        README_PICTURE.write_bytes(picture(notebook, README_SHOWS[1]))
+        README_PICTURE.write_text(picture(notebook, README_SHOWS[1]), "utf-8")
 
 
 def cells_digest(notebook: NotebookNode) -> str:
@@ -72,11 +71,11 @@ def cells_digest(notebook: NotebookNode) -> str:
     return hashlib.sha256(json.dumps(notebook.cells, sort_keys=True).encode()).hexdigest()
 
 
-def picture(notebook: NotebookNode, name: str) -> bytes:
-    """The PNG of the output that shows itself in text as `name`; KeyError where there is none."""
+def picture(notebook: NotebookNode, name: str) -> str:
+    """The SVG of the output that shows itself in text as `name`; KeyError where there is none."""
     for output in (o for cell in notebook.cells for o in cell.get("outputs", [])):
         if output.get("data", {}).get("text/plain") == name:
-            return base64.b64decode(output.data["image/png"])
+            return str(output.data["image/svg+xml"])
     raise KeyError(f"the notebook shows no {name}")
 
 

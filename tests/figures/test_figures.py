@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +21,7 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
 from matplotlib.scale import LogTransform
+from myst_nb.core.render import MimeData
 from nbclient import NotebookClient
 from nbval_numbers import reconciled_text
 from reluflow import figures
@@ -27,9 +29,9 @@ from reluflow.approx import on_grain
 from reluflow.datasets import load
 from reluflow.errors import InputError
 from reluflow.figures import style
-from reluflow.figures.book import AlternativeText
+from reluflow.figures.book import Pictures
 from reluflow.figures.curves import clock_values
-from reluflow.figures.fingerprint import Fingerprint, Picture, Ruler, describe, numbers, png_bytes
+from reluflow.figures.fingerprint import Ruler, describe, numbers
 from reluflow.figures.fingerprint import curves as curves_line
 from reluflow.figures.frame import (
     both,
@@ -40,6 +42,7 @@ from reluflow.figures.frame import (
     drawing_times,
     window_half_spaces,
 )
+from reluflow.figures.vector import PHONE, SVG, Fingerprint, Picture, stack, svg
 from reluflow.figures.weight_space import arrow_heads, level_values
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.geometry import enumerate_cells, local_minima
@@ -80,7 +83,7 @@ def test_nothing_changes_matplotlibs_global_settings():
     fig, ax = plane_axes()
     figures.activation_boundaries(ax, X)
     figures.legend_below(fig)
-    png_bytes(fig)
+    svg(fig)
     assert dict(mpl.rcParams) == before
     code = (
         "import matplotlib as m; a = dict(m.rcParams); import reluflow.figures; "
@@ -93,22 +96,22 @@ def test_house_style_wins_over_the_readers_settings():
     def draw():
         fig, ax = plane_axes(height=2.0)
         figures.activation_boundaries(ax, X)
-        return png_bytes(fig)
+        return svg(fig)
 
     plain = draw()
     with mpl.rc_context({"font.size": 25, "lines.linewidth": 9, "axes.grid": False}):
         assert draw() == plain
 
 
-def test_equal_figures_give_equal_bytes_and_no_software_line():
+def test_equal_figures_give_equal_texts_and_no_date():
     def draw():
         fig, ax = plane_axes()
         figures.loss_levels(ax, X, Y)
-        return png_bytes(fig)
+        return svg(fig)
 
     first = draw()
     assert first == draw()
-    assert b"Software" not in first
+    assert "<metadata>" not in first or "date" not in first
 
 
 def test_panels_are_unknown_to_pyplot():
@@ -883,9 +886,6 @@ def test_show_displays_picture_and_fingerprint_and_closes(capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("<Figure fig-1>\nfingerprint of fig-1\nfigure 6.4")
     assert "cut off" not in printed
-    # Drawn at the scale at which its words were measured, whatever the figure's own was.
-    assert int.from_bytes(png_bytes(plt.figure(figsize=(3, 2), dpi=50))[16:20], "big") == 480
-    plt.close()
     with pytest.raises(InputError, match="name 'Fig 1' must consist"):
         figures.show(fig, "Fig 1", alt="A line.")
     with pytest.raises(InputError, match="alt of figure 'fig-1' is empty"):
@@ -893,24 +893,63 @@ def test_show_displays_picture_and_fingerprint_and_closes(capsys):
 
 
 def test_what_a_notebook_stores():
-    data, metadata = Picture("fig-2", "Two lines.", b"png", 700)._repr_mimebundle_()
-    assert data == {"image/png": b"png", "text/plain": "<Figure fig-2>"}
-    assert metadata == {"image/png": {"width": 700, "alt": "Two lines."}}
+    data, metadata = Picture(
+        "fig-2", "Two lines.", "<svg/>", "<svg></svg>", 700
+    )._repr_mimebundle_()
+    assert data == {SVG: "<svg/>", "text/plain": "<Figure fig-2>"}
+    assert metadata == {SVG: {"width": 700, "alt": "Two lines.", "narrow": "<svg></svg>"}}
     page = Fingerprint("fig-2", "line 'a < b'")._repr_html_()
     assert "<summary>fingerprint of fig-2</summary>" in page
     assert "a &lt; b" in page
 
 
-def test_alternative_text_reaches_the_page():
-    def data(mime, **metadata):
-        return SimpleNamespace(mime_type=mime, output_metadata=metadata)
+def test_both_drawings_and_their_words_reach_the_page():
+    def data(mime, **about):
+        return MimeData(mime, "wide", output_metadata={SVG: about} if about else {})
 
-    renderer = SimpleNamespace(render_image=lambda d: [{"uri": "x"}])
-    picture = data("image/png", **{"image/png": {"alt": "Two lines."}})
-    nodes = AlternativeText.handle_mime(renderer, picture, False)
-    assert nodes == [{"uri": "x", "alt": "Two lines."}]
-    assert AlternativeText.handle_mime(renderer, data("image/png"), False) is None
-    assert AlternativeText.handle_mime(renderer, data("text/html"), False) is None
+    renderer = SimpleNamespace(render_image=lambda d: [{"uri": d.content, "classes": []}])
+    drawn = data(SVG, alt="Two lines.", narrow="narrow")
+    images = Pictures.handle_mime(renderer, drawn, False)
+    assert images == [
+        {"uri": "wide", "alt": "Two lines.", "classes": ["wide"]},
+        {"uri": "narrow", "alt": "Two lines.", "classes": ["narrow"]},
+    ]
+    alone = Pictures.handle_mime(renderer, data(SVG, alt="Two lines.", narrow=""), False)
+    assert alone == [{"uri": "wide", "alt": "Two lines.", "classes": ["alone"]}]
+    assert Pictures.handle_mime(renderer, data(SVG), False) is None
+    assert Pictures.handle_mime(renderer, data("text/html"), False) is None
+
+
+def test_panels_stand_one_below_another_on_a_phone():
+    fig, axes = figures.panels(1, 3, 2.5, titles=("a", "b", "c"), sharey=True)
+    for k, ax in enumerate(axes):
+        ax.plot([0, 1], [0, k], label=f"a curve that is called {k}")
+    axes[0].set_ylabel("height")
+    figures.legend_below(fig)
+    assert stack(fig)
+    fig.draw_without_rendering()
+    boxes = [ax.get_window_extent() for ax in axes]
+    assert all(a.y0 > b.y1 and abs(a.x0 - b.x0) < 1.0 for a, b in pairwise(boxes))
+    assert fig.get_figwidth() == PHONE
+    assert [ax.get_ylabel() for ax in axes] == ["height"] * 3
+    assert figures.cut_off(fig) == []
+    assert len(fig.legends[0].get_texts()) == 3
+
+
+def test_many_small_panels_stand_in_two_columns():
+    fig, axes = figures.panels(2, 3, 4.0)
+    axes[5].set_visible(False)
+    assert stack(fig)
+    fig.draw_without_rendering()
+    left = [round(ax.get_window_extent().x0) for ax in axes[:5]]
+    assert left[0] == left[2] == left[4] < left[1] == left[3]
+
+
+def test_axes_off_the_grid_stay_where_they_are():
+    fig, _ = figures.panels(1, 2)
+    fig.add_subplot(3, 3, 9)
+    assert not stack(fig)
+    assert fig.get_figwidth() == style.TEXT_WIDTH
 
 
 # --- nbval -------------------------------------------------------------------------------------
@@ -967,7 +1006,7 @@ def test_nbval_fails_exactly_where_a_figure_changed(tmp_path: Path, monkeypatch)
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     outputs = notebook.cells[1].outputs
     assert [sorted(o.data) for o in outputs] == [
-        ["image/png", "text/plain"],
+        [SVG, "text/plain"],
         ["text/html", "text/plain"],
     ]
     assert outputs[0].data["text/plain"] == "<Figure unchanged>"

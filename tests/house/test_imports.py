@@ -21,7 +21,8 @@ FLOORS = (
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},
     {"papers", "sweep"},
-    {"site"},
+    {"your_data"},
+    {"site", "run"},
 )
 
 

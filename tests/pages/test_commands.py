@@ -212,6 +212,11 @@ def test_without_venv_it_is_installed_or_one_sentence_says_how(clone: Clone) -> 
     assert "apt-get install -y python3.11-venv" in clone.calls
 
 
+def test_run_passes_its_arguments_on_in_the_readers_folder(clone: Clone) -> None:
+    assert clone.book("run", "my.csv", "-p", "h", "3").returncode == 0
+    assert clone.calls.splitlines()[-1] == "-m reluflow.run my.csv -p h 3"
+
+
 def test_anything_else_is_explained(clone: Clone) -> None:
     for arguments in ([], ["tets"]):
         run = clone.book(*arguments)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import base64
-import io
 import os
 import re
 import subprocess
@@ -14,11 +12,9 @@ from copy import deepcopy
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pytest
-from guards import DPI, GUARDS, SCREEN, machine_paths
+from guards import GUARDS, SCREEN, machine_paths
 from machines import OUTER, machines, nbval, nearness, numpy_levels, why_not
-from matplotlib.image import imsave
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reluflow import pages, refresh
@@ -128,24 +124,21 @@ def name_of(glued: str) -> dict[str, object]:
     return {"scrapbook": {"name": glued, "mime_prefix": GLUED}}
 
 
-def png(width: int, height: int) -> str:
-    """A white picture with a black bar, in base64."""
-    pixels = np.full((height, width), 255, np.uint8)
-    pixels[: height // 2, : width // 4] = 0
-    file = io.BytesIO()
-    imsave(file, pixels, cmap="gray", format="png")
-    return base64.b64encode(file.getvalue()).decode()
+def drawn(width: int, height: int) -> str:
+    """A picture with a bar, in points."""
+    box = f'viewBox="0 0 {width} {height}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box}><path d="M 0 0 L 9 9"/></svg>'
 
 
 def figure(picture: str, name: str = "fig-1") -> NotebookNode:
-    return new_output("display_data", {"image/png": picture, "text/plain": f"<Figure {name}>"})
+    return new_output("display_data", {"image/svg+xml": picture, "text/plain": f"<Figure {name}>"})
 
 
-TOLD = f"fingerprint of fig-1\nfigure {96 / DPI:g} x {64 / DPI:g} in"
+TOLD = f"fingerprint of fig-1\nfigure {96 / 72:g} x {64 / 72:g} in"
 FINGERPRINT = new_output("display_data", {"text/plain": TOLD})
 
 
-PICTURED = (figure(png(96, 64)), FINGERPRINT)
+PICTURED = (figure(drawn(96, 64)), FINGERPRINT)
 FOLDED = ("hide-input",)
 
 
@@ -158,7 +151,7 @@ def sealed(notebook: NotebookNode) -> NotebookNode:
 def good() -> NotebookNode:
     """A notebook with nothing wrong: parameters, text, a picture with its fingerprint, a row."""
     row = {"id": "sv.ex5.2", "verdict": "reproduced"}
-    picture = figure(png(96, 64))
+    picture = figure(drawn(96, 64))
     glued = new_output("display_data", {f"{GLUED}text/plain": "0.5"}, metadata=name_of("half"))
     return sealed(
         new_notebook(
@@ -260,12 +253,12 @@ PLANTED = [
     ("claims_left_open", replaced(code("row", 4, shown("not-applicable")), 4)),
     (
         "figures_without_fingerprint",
-        replaced(code("fig", 3, new_output("display_data", {"image/png": png(96, 64)})), 3),
+        replaced(code("fig", 3, new_output("display_data", {"image/svg+xml": drawn(96, 64)})), 3),
     ),
     ("figures_without_fingerprint", pictured(FINGERPRINT)),
     ("figures_without_fingerprint", pictured(figure("aGk="), FINGERPRINT)),
-    ("figures_without_fingerprint", pictured(figure(png(96, 65)), FINGERPRINT)),
-    ("figures_without_fingerprint", pictured(figure(png(96, 64), "fig-2"), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(drawn(96, 65)), FINGERPRINT)),
+    ("figures_without_fingerprint", pictured(figure(drawn(96, 64), "fig-2"), FINGERPRINT)),
     ("hidden_outputs", replaced(code('%%capture\nshow(fig, "fig-1", alt="")', 3, tags=FOLDED), 3)),
     (
         "hidden_outputs",
@@ -308,7 +301,9 @@ def test_every_guard_has_a_planted_fault() -> None:
 def test_the_readme_shows_a_figure_of_the_first_chapter() -> None:
     """`refresh` copies it, so that it is the figure which the tests draw again."""
     notebook = nbformat.read(ROOT / "chapters" / refresh.README_SHOWS[0], as_version=4)
-    assert refresh.picture(notebook, refresh.README_SHOWS[1]) == refresh.README_PICTURE.read_bytes()
+    assert refresh.picture(notebook, refresh.README_SHOWS[1]) == refresh.README_PICTURE.read_text(
+        "utf-8"
+    )
     link = f"]({refresh.README_PICTURE.relative_to(ROOT)})"
     assert link in (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -108,7 +108,7 @@ def test_own_data(n: int, d: int, arguments: list[str], whole: bool, tmp_path: P
     assert error_outputs(notebook) == []
     assert stderr_outputs(notebook) == []
     shown = outputs(notebook)
-    assert any("image/png" in out.get("data", {}) for out in shown)
+    assert any("image/svg+xml" in out.get("data", {}) for out in shown)
     rows = [out.data[RECORD] for out in shown if RECORD in out.get("data", {})]
     verdicts = {row["id"]: row["verdict"] for row in rows}
     assert {id: verdicts.get(id) for id in PAPERS_OWN} == dict.fromkeys(

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
 import yaml
@@ -20,21 +19,26 @@ from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2022support.setting import check_assumptions
 from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
 from reluflow.papers.min2024early.setting import PARAMETERS as EARLY
+from reluflow.papers.min2024early.setting import SECTION
 from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABLE
 from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
+from reluflow.run.__main__ import OWN, defaults, found
+from reluflow.your_data.study import PARAMETERS as YOUR_DATA
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
 PROGRAM = [block for language, block in BLOCKS if language == "python"]
 LINES = [line for language, block in BLOCKS if not language for line in block.splitlines()]
-PAPERMILL = [line for line in LINES if line.startswith(".venv/bin/papermill")]
+RUNS = [line for line in LINES if line.startswith("bash book run ") and "--list" not in line]
 SPECS = {
     "01_support_vectors": SUPPORT_VECTORS,
     "02_magnitude_angle": MAGNITUDE_ANGLE,
     "03_early_alignment": EARLY,
     "04_orthogonal_separability": SEPARABLE,
     "05_margin_maximization": MARGIN,
+    "convergence": SECTION,
+    "06_your_data": YOUR_DATA,
 }
 
 
@@ -68,28 +72,23 @@ def test_the_example_is_falsified_as_the_text_says() -> None:
 
 
 def given(line: str) -> tuple[Path, dict[str, Any]]:
-    """The notebook and the parameters of a papermill command, read as papermill reads them."""
-    words = shlex.split(line)[1:]
-    options: dict[str, Any] = {}
+    """The notebook and the parameters of a command, read as `book run` reads them."""
+    words = shlex.split(line)[3:]
+    options = {"dataset": words[0]} if not words[0].startswith("-") else {}
+    page = found(words[words.index("--chapter") + 1] if "--chapter" in words else OWN)
     for k, word in enumerate(words):
         if word == "-p":
             options[words[k + 1]] = yaml.safe_load(words[k + 2])
-        elif word == "-y":
-            options |= yaml.safe_load(words[k + 1])
-    return ROOT / words[0], options
+    return page, options
 
 
-@pytest.mark.parametrize("line", PAPERMILL)
-def test_the_chapters_take_the_parameters_of_the_commands(line: str, own: datasets.Dataset) -> None:
+@pytest.mark.parametrize("line", RUNS)
+def test_the_pages_take_the_parameters_of_the_commands(line: str, own: datasets.Dataset) -> None:
     path, options = given(line)
-    notebook = nbformat.read(path, as_version=4)
-    (cell,) = [c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])]
-    defaults: dict[str, Any] = {}
-    exec(cell.source, defaults)
-    del defaults["__builtins__"]
+    known = defaults(path)
     assert options
-    assert options.keys() <= defaults.keys()
-    checked = parameters.check(defaults | options, SPECS[path.stem])
+    assert options.keys() <= known.keys()
+    checked = parameters.check(known | options, SPECS[path.stem])
     points = getattr(checked, "initial_points", None)
     if points is not None:
         datasets.initial_points(own, points)
@@ -107,10 +106,9 @@ def test_the_table_of_own_data_is_inside_the_assumptions(own: datasets.Dataset) 
     check_assumptions(own.X, own.y)
 
 
-def test_every_parameter_is_named() -> None:
-    for spec in SPECS.values():
-        for name in spec:
-            assert f"`{name}`" in README or f"-p {name} " in README, name
+def test_the_parameters_of_the_page_on_own_data_are_named() -> None:
+    for name in YOUR_DATA:
+        assert f"`{name}`" in README, name
 
 
 def test_the_modules_that_are_run_are_there() -> None:

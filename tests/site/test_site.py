@@ -128,7 +128,7 @@ def test_the_wheel_carries_rows_and_no_pictures() -> None:
     bare = json.dumps(downloads._rows_only(file))
     settled = [row for row in ROWS if row.chapter == file.name]
     assert bare.count(f'"{RECORD}"') == len(settled) > 0
-    assert "image/png" not in bare
+    assert "image/svg" not in bare
 
 
 def test_the_files_of_claims_have_every_settled_claim(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ Every figure is made by `panels`, drawn by functions that take computed objects,
 """
 
 from reluflow.figures.curves import loss_curves, preactivations
-from reluflow.figures.fingerprint import cut_off, fingerprint_of, show
+from reluflow.figures.fingerprint import cut_off, fingerprint_of
 from reluflow.figures.style import (
     datum_colour,
     datum_name,
@@ -15,6 +15,7 @@ from reluflow.figures.style import (
     share_bars,
     share_points,
 )
+from reluflow.figures.vector import show
 from reluflow.figures.weight_space import (
     activation_boundaries,
     annotate_minima,

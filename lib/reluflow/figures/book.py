@@ -1,26 +1,36 @@
-"""Carry the alternative text of figures from a notebook into the pages of the built book."""
+"""Carry figures from a notebook into the pages of the built book."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from reluflow.figures.vector import SVG
 
-class AlternativeText:
+
+class Pictures:
     """Renderer plug-in of MyST-NB (entry point group `myst_nb.mime_renderers`).
 
-    `show` stores the description of a figure beside its PNG in the notebook. MyST-NB by itself
-    passes on only width and height; this adds the description as the image's alternative text.
+    `show` stores with a figure what can be seen in it, and its drawing for a phone. MyST-NB by
+    itself passes on only width and height; this adds the words, and the second drawing beside the
+    first: the style sheet shows one of them (classes `wide` and `narrow`).
     """
 
     mime_priority_overrides: tuple[tuple[str, str, int | None], ...] = ()
 
     @staticmethod
     def handle_mime(renderer: Any, data: Any, inline: bool) -> list[Any] | None:
-        """Render a PNG that carries a description; leave everything else to MyST-NB (None)."""
-        alt = data.output_metadata.get("image/png", {}).get("alt")
-        if data.mime_type != "image/png" or not alt:
+        """Render a picture that `show` stored; leave everything else to MyST-NB (None)."""
+        about = data.output_metadata.get(SVG, {})
+        if data.mime_type != SVG or not about.get("alt"):
             return None
-        nodes = renderer.render_image_inline(data) if inline else renderer.render_image(data)
-        for node in nodes:
-            node["alt"] = str(alt)
-        return nodes
+        drawn = [(data, "wide")]
+        if about.get("narrow"):
+            drawn.append((replace(data, content=about["narrow"], output_metadata={}), "narrow"))
+        images = []
+        for each, kind in drawn:
+            for image in renderer.render_image(each):
+                image["alt"] = about["alt"]
+                image["classes"].append(kind if len(drawn) > 1 else "alone")
+                images.append(image)
+        return images

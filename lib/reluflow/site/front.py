@@ -9,7 +9,6 @@ our own are not counted.
 from __future__ import annotations
 
 import base64
-import io
 import re
 from collections import Counter
 from functools import cache
@@ -22,6 +21,7 @@ from docutils.parsers.rst.directives.images import Image
 from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
+from reluflow.figures.vector import svg
 from reluflow.ledger.rows import (
     COLOURS,
     OPEN,
@@ -185,9 +185,8 @@ class FirstPicture(Image):
 
     def run(self) -> list[nodes.Node]:
         """The picture, within the page."""
-        drawn = io.BytesIO()
-        surprise(study("example-5.1", None, 0.005, 0).main).savefig(drawn, format="png")
-        self.arguments = [f"data:image/png;base64,{base64.b64encode(drawn.getvalue()).decode()}"]
+        drawn = svg(surprise(study("example-5.1", None, 0.005, 0).main)).encode()
+        self.arguments = [f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"]
         return super().run()
 
 

@@ -60,13 +60,15 @@ class Limit:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A data set with starts (k, d), the step and number of steps of its descent."""
+    """A data set with starts (k, d), the step and number of steps of its descent; its minima are
+    enumerated where at most `most_cells` cells may hold one."""
 
     dataset: Dataset
     starts: NDArray
     step: float
     iterations: int
     as_printed: bool
+    most_cells: int = MOST_CELLS
 
     @property
     def X(self) -> NDArray:
@@ -108,9 +110,9 @@ class Experiment:
         return tuple(self._limit(path) for path in self.flows)
 
     def _few_cells(self, cells: NDArray) -> Iterable[NDArray]:
-        """Cells that may hold a minimum, watched. Raises InputError for more than MOST_CELLS."""
-        if len(cells) > MOST_CELLS:
-            raise InputError(f"{len(cells)} cells may hold a minimum, more than {MOST_CELLS}")
+        """Cells that may hold a minimum, watched. Raises InputError for more than `most_cells`."""
+        if len(cells) > self.most_cells:
+            raise InputError(f"{len(cells)} cells may hold a minimum, more than {self.most_cells}")
         return self._watched(cells, "cells")
 
     def _watched(self, items: NDArray, unit: str) -> Iterable[NDArray]:

@@ -401,11 +401,12 @@ class Trained:
         return W @ w / (np.where(lengths > 0.0, lengths, 1.0) * np.linalg.norm(w))
 
 
-def train(own: Experiment) -> Trained:
-    """The path of an experiment, and the limit that it should have."""
+def train(own: Experiment, most: float | None = None) -> Trained:
+    """The path of an experiment, and the limit that it should have; a flow is given up after so
+    much work (`flows.follow_own`)."""
     given = own.X, own.y, own.W0, own.signs
     if own.optimiser == "flow":
-        path = flows.follow_own(*given, with_bar=True)
+        path = flows.follow_own(*given, with_bar=True, most=most)
     else:
         path = descend(*given, own.epochs, np.random.default_rng([own.seed, 1]))
     alive = tuple(s for s in (1.0, -1.0) if _living(own, path)[own.signs == s].any())

@@ -1,0 +1,185 @@
+"""`bash book run my.csv [--chapter 3] [-p NAME VALUE]`: a page of the book on a reader's own data.
+
+Writes _runs/my/index.html, one file that needs no network, and the executed notebook beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import nbformat
+import papermill
+import yaml
+from papermill.exceptions import PapermillExecutionError
+
+from reluflow import pages
+from reluflow.errors import InputError
+from reluflow.places import CHAPTERS
+from reluflow.run.page import html
+from reluflow.run.plain import plain
+
+OWN = "06_your_data"
+INDEX = "index.html"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Wrong use is an InputError, one sentence like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; {' '.join(self.format_usage().split())}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one page; 2 for input that cannot be used, 1 where the page fails, 130 for Ctrl-C."""
+    try:
+        return _main(arguments)
+    except InputError as error:
+        return _say(str(error), 2)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return _say(f"the results cannot be written: {error.strerror}{where}.", 2)
+    except KeyboardInterrupt:
+        return _say("stopped; results of earlier runs are as they were.", 130)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
+    parser = _Parser(prog="bash book run", description=__doc__)
+    parser.add_argument("dataset", nargs="?", help="a CSV file: a header, the label last")
+    parser.add_argument("--chapter", default=OWN, help="another page, by its number or name")
+    parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+                        help="a parameter of the page; --list names them")  # fmt: skip
+    parser.add_argument("--out", type=Path, help="the folder of the results")
+    parser.add_argument("--list", action="store_true", help="the pages and their parameters")
+    given = parser.parse_args(arguments)
+    if given.list:
+        print(listed())
+        return 0
+    page = found(given.chapter)
+    values = {name: _value(text) for name, text in given.p}
+    if given.dataset is not None:
+        values["dataset"] = given.dataset
+    check(page, values)
+    stem = Path(given.dataset).stem if given.dataset else ""
+    name = "-".join(part for part in (stem, "" if page.stem == OWN else page.stem) if part)
+    folder = given.out or Path("_runs") / (name or page.stem)
+    try:
+        run(page, values, folder)
+    except PapermillExecutionError as error:
+        if error.ename == InputError.__name__:
+            raise InputError(error.evalue) from None
+        return _say(f"{pages.name(page)} failed: {error.ename}: {error.evalue}", 1)
+    print(folder / INDEX)
+    return 0
+
+
+def _say(sentence: str, status: int) -> int:
+    print(f"book run: {sentence}", file=sys.stderr)
+    return status
+
+
+def _value(text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+
+
+def found(name: str) -> Path:
+    """The page of a chapter's number, or of a name such as 03_early_alignment/cones."""
+    known = {pages.name(path).removesuffix(".ipynb"): path for path in pages.in_order(CHAPTERS)}
+    asked = name.removeprefix("chapters/").removesuffix(".ipynb")
+    numbers = {path.stem[:2].lstrip("0"): path for path in CHAPTERS.glob("[0-9]*.ipynb")}
+    if asked in known or asked.lstrip("0") in numbers:
+        return known.get(asked) or numbers[asked.lstrip("0")]
+    close = difflib.get_close_matches(asked, known, n=1)
+    hint = f'did you mean "{close[0]}"?' if close else "bash book run --list names the pages."
+    raise InputError(f'there is no chapter "{name}": {hint}')
+
+
+def defaults(page: Path) -> dict[str, Any]:
+    """The parameters of a page, as its cell sets them."""
+    (cell,) = (c for c in pages.code_cells(page) if "parameters" in c.metadata.get("tags", []))
+    pairs = (node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign))
+    return {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in pairs}
+
+
+def listed() -> str:
+    """The pages with their parameters and the values that these have."""
+    lines = []
+    for page in pages.in_order(CHAPTERS):
+        values = ", ".join(f"{name}={value!r}" for name, value in defaults(page).items())
+        lines.append(f"{pages.name(page).removesuffix('.ipynb')}\n    {values}")
+    return "\n".join(lines)
+
+
+def check(page: Path, values: Mapping[str, Any]) -> None:
+    """Refuse parameters and data as the page's first cells do, before anything is written.
+
+    Raises InputError.
+    """
+    known = defaults(page)
+    if "dataset" in values and "dataset" not in known:
+        raise InputError(f"{pages.name(page)} draws its own data, and takes no CSV file.")
+    for name in values:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f'did you mean "{close[0]}"?' if close else f"it has {', '.join(known)}."
+            raise InputError(f'{pages.name(page)} has no parameter "{name}": {hint}')
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for cell in pages.code_cells(page):
+        exec(compile(cell.source, f"cell {cell.id}", "exec"), names)
+        if "parameters" in cell.metadata.get("tags", []):
+            names.update(values)
+        if "parameters.check(" in cell.source:
+            return
+
+
+def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
+    """Run a page and put its results into `folder`, all of them or none.
+
+    Raises InputError for a folder that holds anything else, OSError where it cannot be written, and
+    papermill's error where a cell fails.
+    """
+    if folder.exists() and not (folder / INDEX).is_file():
+        raise InputError(f'"{folder}" is there and holds no results: choose another with --out.')
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        stage.chmod(0o755)
+        output = stage / page.name
+        papermill.execute_notebook(
+            page, output, dict(values), cwd=os.getcwd(), kernel_name="python3"
+        )
+        notebook = nbformat.read(output, as_version=4)
+        (stage / INDEX).write_text(html(notebook), encoding="utf-8")
+        nbformat.write(plain(notebook), output)
+        _swap(stage, folder)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _swap(stage: Path, folder: Path) -> None:
+    """Put a folder in the place of another, which comes back where that fails."""
+    old = stage.with_name(f"{stage.name}.old")
+    if folder.exists():
+        folder.rename(old)
+    try:
+        stage.rename(folder)
+    except OSError:
+        if old.exists():
+            old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One data set, five papers: which assumptions hold, what is promised, and what happens."""

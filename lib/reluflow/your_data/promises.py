@@ -1,0 +1,372 @@
+"""What each theorem promises on a reader's data, and what happens: one line, one verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reluflow.approx import approx
+from reluflow.flows.trajectory import largest_norm_drop
+from reluflow.geometry import nested_pairs
+from reluflow.ledger.scoreboard import View
+from reluflow.papers.lee2022support.setting import assumptions as of_support
+from reluflow.papers.lee2022support.starts import entered
+from reluflow.papers.min2024early import own_data as early
+from reluflow.papers.phuong2021inductive import own_data as separable
+from reluflow.papers.vardi2022margin import own_data as margin
+from reluflow.your_data.study import (
+    Followed,
+    OneNeuron,
+    Study,
+    assumptions,
+    table,
+)
+
+KEPT, BROKEN, OPEN, SILENT = "kept", "broken", "open", "silent"
+_NEAR, _FAR, _STATIONARY = 0.01, 0.1, 1e-3
+"""A distance of (8) up to the first is on its way to 0; from the second on, at a network whose KKT
+gap is at most the third, it is not."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Line:
+    """A theorem on these data.
+
+    verdict  "kept" or "broken"; "open" where what happens does not tell, "silent" where the theorem
+             does not apply
+    """
+
+    theorem: str
+    promised: str
+    happened: str
+    verdict: str
+
+
+def lines(study: Study, neuron: OneNeuron, layers: Followed | None) -> list[Line]:
+    """All theorems, in the order of the chapters."""
+    return [
+        *_of_one_neuron(study, neuron),
+        _of_the_law(study),
+        *_of_alignment(study, layers),
+        _of_separability(study, layers),
+        *_of_limits(study, layers),
+    ]
+
+
+def lines_table(found: Sequence[Line]) -> View:
+    """Promised and happened side by side."""
+    columns = ["theorem", "promised", "what happens", "verdict"]
+    return table(columns, [(v.theorem, v.promised, v.happened, v.verdict) for v in found])
+
+
+def summary(study: Study, neuron: OneNeuron, layers: Followed | None) -> View:
+    """Five sentences: the data, the assumptions, one neuron, two layers, the verdicts."""
+    found = lines(study, neuron, layers)
+    counts = Counter(line.verdict for line in found)
+    told = ", ".join(f"{counts[v]} {v}" for v in (KEPT, BROKEN, OPEN, SILENT) if counts[v])
+    broken = "; ".join(line.theorem for line in found if line.verdict == BROKEN)
+    five = [
+        _data(study),
+        _held(study),
+        f"One neuron: {ends(neuron)}.",
+        f"Two layers: {_layers(layers)}." if layers else f"Two layers: {study.obstacle}",
+        f"Of {len(found)} promises {told}." + (f" Broken: {broken}." if broken else ""),
+    ]
+    items = "".join(f"<li>{escape(line)}</li>" for line in five)
+    return View(f"<ul>{items}</ul>", "\n".join(five))
+
+
+def _data(study: Study) -> str:
+    n, d = study.X.shape
+    kind = (
+        f"labels 1 ({np.sum(study.y > 0)}) and -1 ({np.sum(study.y < 0)})"
+        if study.signs
+        else f"labels from {study.y.min():g} to {study.y.max():g}"
+    )
+    two = np.unique(study.y)
+    hint = ""
+    if not study.signs and len(two) == 2 < len(study.y):
+        hint = f" If {two[0]:g} and {two[1]:g} are two classes, write -1 and 1 for them."
+    many = "1 datum" if n == 1 else f"{n} data"
+    return f"{study.name}: {many} in {d} dimension{'s' * (d > 1)}, {kind}.{hint}"
+
+
+def _held(study: Study) -> str:
+    given = [a for a in assumptions(study) if a.holds is not None and a.name != "Gaussian law"]
+    yes = [f"{a.name} of {a.paper}" for a in given if a.holds]
+    no = [f"{a.name} of {a.paper}" for a in given if not a.holds]
+    return " ".join(
+        f"{word}: {', '.join(names)}." for word, names in (("Hold", yes), ("Fail", no)) if names
+    )
+
+
+# --- One neuron, Lee, Sim & Ye 2022a --------------------------------------------------------------
+
+
+def ends(neuron: OneNeuron) -> str:
+    """Where the flows from small and from large starts end, in words."""
+    many = len(neuron.run.minima)
+    least = f", the least of {many} minima is {approx(neuron.run.minima[0].loss)}" if many else ""
+    parts = [
+        f"{name} starts end at the loss {_losses(limits, neuron.run.y)}"
+        for name, limits in _halves(neuron)
+    ]
+    return " and ".join(parts) + least
+
+
+def _halves(neuron: OneNeuron) -> list[tuple[str, Sequence]]:
+    limits = neuron.run.limits
+    return [("small", limits[: neuron.small]), ("large", limits[neuron.small :])]
+
+
+def _losses(limits: Sequence, y: NDArray) -> str:
+    """The different losses of limits, each with how many of them have it."""
+    unit = max(limit.loss for limit in limits) + float(np.sum(y * y))
+    counts = Counter(approx(v.loss) if v.loss > _ROUNDING * unit else "0" for v in limits)
+    if len(counts) > 3:
+        values = [limit.loss for limit in limits]
+        return f"{approx(min(values))} to {approx(max(values))}"
+    if len(counts) == 1:
+        return next(iter(counts))
+    return " or ".join(f"{loss} ({count} of {len(limits)})" for loss, count in counts.items())
+
+
+def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
+    X, y = study.X, study.y
+    held, run = of_support(X, y), neuron.run
+    minima = run.minima
+    small = [
+        (path, limit)
+        for path, limit, forced in zip(run.flows, run.limits, neuron.forced, strict=False)
+        if forced
+    ]
+    all_three = [name for name in ("A1", "A2", "A3") if not held[name]]
+    plane = X.shape[1] == 2
+    why = _missing(all_three)
+    found = []
+
+    name = "Lee et al. 2022a, Lemma F.5: a small start activates all data"
+    if all_three or neuron.radius is None:
+        reason = why or "the cells are too many to know how small is small"
+        found.append(Line(name, _nothing(reason), f"of {len(y)} data up to {_most_active(neuron)} "
+                          "are active at once", SILENT))  # fmt: skip
+    else:
+        count = sum(entered(X, path) for path, _ in small)
+        found.append(Line(name, f"from q > 0 and norm below δ₀ = {approx(neuron.radius)}",
+                          f"{count} of {len(small)} small starts do",
+                          _all(count, len(small))))  # fmt: skip
+
+    name = "Lee et al. 2022a, Theorem 4.7: a small start ends at the global minimum"
+    happened = ends(neuron)
+    if all_three or not plane:
+        found.append(Line(name, _nothing(why or "it is about the plane"), happened, SILENT))
+    elif not minima:
+        found.append(Line(name, "the global minimum", happened, OPEN))
+    else:
+        best = sum(limit.rank == 1 for _, limit in small)
+        happened = f"{best} of {len(small)} small starts end there; {happened}"
+        found.append(Line(name, f"the loss {approx(minima[0].loss)}", happened,
+                          _all(best, len(small))))  # fmt: skip
+
+    name = "Lee et al. 2022a, Theorem 4.7: the norm increases"
+    drops = [largest_norm_drop(path) for path, _ in small if path.has_limit]
+    grows = sum(drop <= _ROUNDING for drop in drops)
+    if all_three or not plane:
+        found.append(Line(name, _nothing(why or "it is about the plane"), "not asked", SILENT))
+    else:
+        found.append(Line(name, "from every small start with q > 0",
+                          f"along {grows} of {len(drops)} flows",
+                          _all(grows, len(drops))))  # fmt: skip
+
+    name = "Lee et al. 2022a, Theorem 3.6: fewer support vectors, no smaller loss"
+    if not held["A2"]:
+        found.append(Line(name, _nothing(_missing(["A2"])), "not asked", SILENT))
+    elif not minima:
+        found.append(Line(name, "for all nested pairs of minima", "too many cells to find them",
+                          OPEN))  # fmt: skip
+    else:
+        pairs = nested_pairs(minima)
+        unit = 0.5 * float(y @ y)
+        fine = sum(few.loss >= more.loss - _ROUNDING * unit for more, few in pairs)
+        found.append(Line(name, "for all nested pairs of minima",
+                          f"for {fine} of {len(pairs)} pairs of {len(minima)} minima",
+                          _all(fine, len(pairs)) if pairs else KEPT))  # fmt: skip
+    return found
+
+
+def _missing(names: Sequence[str]) -> str:
+    return f"{' and '.join(names)} fail{'s' if len(names) == 1 else ''}" if names else ""
+
+
+def _nothing(why: str) -> str:
+    return f"nothing, for {why}"
+
+
+def _all(count: int, total: int) -> str:
+    """The verdict of a promise for all of `total` tries."""
+    if not total:
+        return OPEN
+    return KEPT if count == total else BROKEN
+
+
+def _most_active(neuron: OneNeuron) -> int:
+    """The most data that are active at once along the small starts' flows, at their knots."""
+    X = neuron.run.X
+    paths = neuron.run.flows[: neuron.small]
+    return max(int((path.states @ X.T > 0.0).sum(axis=1).max()) for path in paths)
+
+
+# --- Lee, Sim & Ye 2022b, about a law -------------------------------------------------------------
+
+
+def _of_the_law(study: Study) -> Line:
+    (fits,) = (a for a in assumptions(study) if a.name == "realisable")
+    values = np.linalg.eigvalsh(study.X.T @ study.X / len(study.X))
+    spread = approx(values[-1] / values[0], 3) if values[0] > _ROUNDING * values[-1] else "infinite"
+    target = "some neuron fits the labels" if fits.holds else "no neuron fits the labels"
+    return Line(
+        "Lee et al. 2022b, Theorems 4.1 and 4.2: magnitude and angle converge",
+        _nothing("they are about a Gaussian law and a neuron that fits it"),
+        f"{target}; the ratio of the largest and the least second moment, 1 for that law, is "
+        f"{spread}",
+        SILENT,
+    )
+
+
+# --- Two layers: Min et al. 2024, Phuong & Lampert 2021, Vardi et al. 2022 ------------------------
+
+
+def _layers(layers: Followed) -> str:
+    home = sum(path.status in ("serves", "dead") for path in layers.turned.paths)
+    counts = Counter(
+        one.optimum.verdict if one.optimum else f"no limit ({one.status})" for one in layers.found
+    )
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return (
+        f"{home} of {len(layers.turned.paths)} neurons turn into the cone of their label or die; "
+        f"{_way(layers)}; of {len(layers.found)} limits {kinds}"
+    )
+
+
+def _way(layers: Followed) -> str:
+    """How the flow of chapter 4 ended."""
+    return f"the flow is {layers.trained.path.status.replace(' at this loss,', '')}"
+
+
+def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
+    name = "Min et al. 2024, Theorem 1"
+    if layers is None:
+        return [Line(name, _nothing("it is about two layers and signs"), "not asked", SILENT)]
+    own, turned = layers.two.turning, layers.turned
+    home = [path.status in ("serves", "dead") for path in turned.paths]
+    last = float(turned.homes.max())
+    happened = (
+        f"{sum(home)} of {len(home)} neurons in the limit ε → 0, the last at t = {approx(last)}"
+    )
+    promised = early.promises_alignment_times(own)
+    if not promised:
+        return [Line(f"{name}: alignment", _nothing("(A1) fails"), happened, SILENT)]
+    found = []
+    for (which, time), scale in zip(promised, early.promise(own).iloc[:, 1], strict=True):
+        verdict = KEPT if all(home) and last <= time else BROKEN
+        words = f"all neurons home by t = {approx(time)}, for ln ε up to {scale}"
+        found.append(Line(f"{name}: alignment, {which}", words, happened, verdict))
+    told = early.growth_table(own, layers.grown)[""]
+    rank = told.get("stable rank of W at L = 1e-100", "")
+    happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {layers.grown.status}"
+    verdict = KEPT if rank and _number(rank) <= 2.0 else OPEN
+    found.append(Line(f"{name}: rank", "a stable rank of at most 2 in the end", happened, verdict))
+    return found
+
+
+def _from_one_scale(layers: Followed) -> str:
+    """When the neurons of the flow from one small eps are home, where it was followed."""
+    told = early.growth_table(layers.two.turning, layers.grown)[""]
+    if "the last of them at t" not in told:
+        return ""
+    which, last = told["neurons in their cone or dead"], told["the last of them at t"]
+    return f"; {which} from ln ε = {told['ln ε']}, the last at t = {last}"
+
+
+def _number(text: str) -> float:
+    return float(text.removeprefix("≈"))
+
+
+def _of_separability(study: Study, layers: Followed | None) -> Line:
+    name = "Phuong & Lampert 2021, Theorem 1: all neurons along w₊ or w₋"
+    if layers is None:
+        return Line(name, _nothing("it is about two layers and signs"), "not asked", SILENT)
+    trained = layers.trained
+    far = trained.distances
+    way = _way(layers)
+    if trained.goal is not None:
+        way += f"; the distance of (8) comes from {approx(far[0], 2)} to {approx(far[-1], 2)}"
+    if not separable.violations(trained.own.X, trained.own.y).none:
+        return Line(name, _nothing("(OS) fails"), way, SILENT)
+    told = separable.promise(trained.own)[""]
+    promised = f"{told.index[0]} {told.iloc[0]}, {told.index[1]} {told.iloc[1]}"
+    verdict = OPEN
+    if trained.goal is not None and far[-1] <= _NEAR:
+        verdict = KEPT
+    elif trained.goal is not None and far[-1] > _FAR and trained.gap <= _STATIONARY:
+        verdict = BROKEN
+    return Line(name, promised, way, verdict)
+
+
+def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
+    names = (
+        "Vardi et al. 2022, Theorem 2.1: the direction converges to a KKT point",
+        "Vardi et al. 2022, Theorem 4.3: a limit with no neuron's input 0 is a local optimum",
+        "Vardi et al. 2022, Theorem 3.1: a linear network ends at the max-margin vector",
+    )
+    if layers is None:
+        why = _nothing("it is about networks and signs")
+        return [Line(name, why, "not asked", SILENT) for name in names]
+    found = layers.found
+    sure = [one for one in found if one.limit is not None]
+    ended = Counter(one.status for one in found)
+    told = ", ".join(f"{count} {status}" for status, count in ended.items())
+    verdict = KEPT if len(sure) == len(found) else OPEN
+    promised = "from where the loss is below that of one datum of margin 0"
+    lines = [Line(names[0], promised, f"of {len(found)} starts {told}", verdict)]
+    met = [one for one in sure if _inputs_are_not_zero(layers, one)]
+    if met:
+        kinds = Counter(one.optimum.verdict for one in met if one.optimum)
+        good = kinds["local"] + kinds["global"]
+        verdict = BROKEN if kinds["not local"] else KEPT if good == len(met) else OPEN
+        words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        lines.append(Line(names[1], f"for {len(met)} of {len(sure)} limits", words, verdict))
+    else:
+        what = _kinds(sure) or "no limit is known"
+        why = "at every limit some neuron's input is 0" if sure else "no limit is known"
+        lines.append(Line(names[1], _nothing(why), what, SILENT))
+    if study.linear is None:
+        why = _nothing("no hyperplane separates the labels")
+        return [*lines, Line(names[2], why, "not asked", SILENT)]
+    length = study.linear.length * study.unit
+    kinds = Counter(one.optimum.verdict if one.optimum else one.status for one in layers.straight)
+    good = kinds["global"]
+    verdict = BROKEN if kinds["not local"] or kinds["local"] else OPEN
+    verdict = KEPT if good == len(layers.straight) else verdict
+    words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    return [*lines, Line(names[2], f"a global optimum, ‖u‖ = {approx(length)}", words, verdict)]
+
+
+def _kinds(found: Sequence[margin.Found]) -> str:
+    counts = Counter(one.optimum.verdict for one in found if one.optimum)
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _inputs_are_not_zero(layers: Followed, one: margin.Found) -> bool:
+    assert one.limit is not None
+    X, d = layers.two.limits.X, layers.two.limits.X.shape[1]
+    width = layers.two.limits.network.size // (d + 1)
+    W = one.limit.theta[: width * d].reshape(width, d)
+    sizes = np.outer(np.linalg.norm(X, axis=1), np.linalg.norm(W, axis=1))
+    return bool(np.all(np.abs(X @ W.T) > 1e-8 * sizes) and np.all(sizes > 0.0))

@@ -1,0 +1,416 @@
+"""A reader's data: which assumptions of the papers hold, and the flows of one and two layers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from reluflow import datasets
+from reluflow.approx import approx
+from reluflow.datasets import Dataset
+from reluflow.errors import InputError
+from reluflow.geometry import cell_bound, enumerable
+from reluflow.geometry.separability import separation
+from reluflow.geometry.separability import violations as repelling
+from reluflow.ledger.scoreboard import View
+from reluflow.losses import EXPONENTIAL
+from reluflow.margin.max_margin import MaxMargin, max_margin
+from reluflow.networks.indexed import fully_connected
+from reluflow.papers.lee2022support import examples
+from reluflow.papers.lee2022support import setting as support
+from reluflow.papers.min2024early import own_data as early
+from reluflow.papers.min2024early.setting import PRINTED
+from reluflow.papers.phuong2021inductive import own_data as separable
+from reluflow.papers.vardi2022margin import own_data as margin
+from reluflow.parameters import EFFORT, SEED, Parameter, between
+
+# --- The data and the parameters of the page ------------------------------------------------------
+
+NAMES = ("plane", *datasets.PAPER, *PRINTED, "digits:0-1")
+"""Data that need no file; any two digits have a name like the last one."""
+PARAMETERS: Mapping[str, Parameter] = {
+    "dataset": Parameter(
+        str,
+        f"the path of a CSV file, or one of {', '.join(NAMES)}",
+        bool,
+        "a name or a path, not empty",
+    ),
+    "h": Parameter(int, "most neurons of the two-layer networks", *between(2, 50)),
+    "seed": SEED,
+    "effort": EFFORT,
+}
+_MOST_DATA, _MOST_FEATURES, _MOST_BYTES = 1000, 100, 20_000_000
+_SHORTEST, _LONGEST = 1e-3, 1e3
+"""Lengths of inputs that the flows of two layers take; others are measured in another unit."""
+_FEW = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Data X (n, d), y (n,), and what is tried on them.
+
+    h       most neurons of a two-layer network
+    starts  small starts of the one neuron, and as many large ones
+    """
+
+    name: str
+    X: NDArray
+    y: NDArray
+    h: int
+    starts: int
+    seed: int
+
+    @property
+    def signs(self) -> bool:
+        """Whether the labels are 1 and -1: two layers then classify, as in three of the papers."""
+        return bool(np.all(np.abs(self.y) == 1.0))
+
+    @cached_property
+    def lengths(self) -> NDArray:
+        """The lengths of the inputs, (n,)."""
+        return np.linalg.norm(self.X, axis=1)
+
+    @property
+    def unit(self) -> float:
+        """The length in which two layers see the inputs: 1, or a power of ten where one is longer
+        or shorter than the flows take."""
+        longest = float(self.lengths.max())
+        inside = longest <= _LONGEST and self.lengths.min() >= _SHORTEST
+        return 1.0 if inside or not longest else float(10.0 ** np.floor(np.log10(longest)))
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why the papers on two layers cannot be asked, in a sentence; empty where they can."""
+        if not self.signs:
+            return "The labels are not all 1 or -1, and the papers on two layers are about signs."
+        if len(self.y) < 2:
+            return "There is one datum, and two layers need two."
+        if self.X.shape[1] < 2:
+            return "There is one feature: on a line every neuron starts along the data."
+        for label in (1.0, -1.0):
+            if not np.any(self.y == label):
+                return f"No datum has the label {label:g}, and two layers need both."
+        short = np.flatnonzero(self.lengths / self.unit < _SHORTEST)
+        if short.size:
+            return (
+                f"The input of {datasets.data_row(int(short[0]) + 1)} is 0, or beside the longest "
+                "next to nothing, and networks without biases cannot tell its label: take it out."
+            )
+        return ""
+
+    @cached_property
+    def linear(self) -> MaxMargin | None:
+        """The linear max-margin vector; None where no hyperplane through 0 separates the labels."""
+        try:
+            return max_margin(self.X, self.y) if self.signs else None
+        except InputError:
+            return None
+
+
+def study(dataset: str, h: int = 8, seed: int = 0, effort: float = 1.0) -> Study:
+    """The study of a data set by its name or of a CSV file: a header, the label in the last column.
+
+    Raises InputError, in one sentence, for a file that cannot be used, labels 0 and 1, and data
+    that are too many.
+    """
+    name, X, y = _data(dataset)
+    n, d = X.shape
+    if n > _MOST_DATA or d > _MOST_FEATURES:
+        raise InputError(
+            f'dataset "{name}" has {n} data of {d} features, and the page takes {_MOST_DATA} data '
+            f"of {_MOST_FEATURES} features: choose some of them."
+        )
+    if not X.any():
+        raise InputError(f'dataset "{name}" has only inputs 0, from which no neuron learns.')
+    if np.isin(y, (0.0, 1.0)).all() and not y.all():
+        row = datasets.data_row(int(np.argmin(y)) + 1)
+        raise InputError(f"{name}, {row}: the label is 0 where others are 1: write -1 for 0.")
+    # An exact flow takes about n events, each of about n d operations.
+    affordable = int(_MOST_WORK / (n * n * d))
+    return Study(name, X, y, h, max(1, min(affordable, round(5 * effort))), seed)
+
+
+def _data(dataset: str) -> tuple[str, NDArray, NDArray]:
+    if dataset == "plane":
+        return dataset, separable.PLANE, separable.LABELS
+    if dataset in PRINTED or dataset.startswith("digits:"):
+        found = early.data(dataset)
+        return found.name, found.X, found.y
+    path = Path(dataset)
+    if dataset not in datasets.PAPER and path.suffix.lower() != ".csv":
+        close = difflib.get_close_matches(dataset.lower(), NAMES, n=1)
+        hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(NAMES)}."
+        raise InputError(
+            f'dataset "{dataset[:60]}" is neither a known name nor a .csv file: {hint}'
+        )
+    if path.is_file() and path.stat().st_size > _MOST_BYTES:
+        raise InputError(
+            f'dataset "{path.name}" has more than {_MOST_BYTES // 1_000_000} MB, and the page '
+            f"takes {_MOST_DATA} data of {_MOST_FEATURES} features: choose some of them."
+        )
+    given = datasets.load(dataset)
+    return given.name, given.X, given.y
+
+
+# --- Which assumptions of which paper hold, and where not -----------------------------------------
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Whether an assumption holds of the data; `where` has the rows that break it, or a constant.
+
+    holds  None where it is not about such data
+    """
+
+    paper: str
+    name: str
+    says: str
+    holds: bool | None
+    where: str
+
+
+def assumptions(study: Study) -> list[Assumption]:
+    """The assumptions of the five papers."""
+    return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else _not_signs())]
+
+
+def _of_one_neuron(study: Study) -> list[Assumption]:
+    X, y = study.X, study.y
+    below = ~np.all(X >= 0.0, axis=1) | ~X.any(axis=1)
+    rank, d = int(np.linalg.matrix_rank(X)), X.shape[1]
+    fits, why = realisable(X, y)
+    return [
+        Assumption("Lee et al. 2022a", "A1", "features are at least 0, and not all 0",
+                   not below.any(), rows(np.flatnonzero(below))),
+        Assumption("Lee et al. 2022a", "A2", "labels are above 0", bool(np.all(y > 0.0)),
+                   rows(np.flatnonzero(~(y > 0.0)))),
+        Assumption("Lee et al. 2022a", "A3", "the data span the space", rank == d,
+                   f"rank {rank} of {d}"),
+        Assumption("Lee et al. 2022b", "realisable", "some neuron fits all labels", fits, why),
+        Assumption("Lee et al. 2022b", "Gaussian law", "infinitely many data, normally distributed",
+                   False, "a file has finitely many"),
+    ]  # fmt: skip
+
+
+def realisable(X: NDArray, y: NDArray) -> tuple[bool, str]:
+    """Whether y_i = max(0, w.x_i) for some w, and why not: a linear program."""
+    if np.any(y < 0.0):
+        return False, f"labels below 0 in {rows(np.flatnonzero(y < 0.0))}"
+    on, size = y > 0.0, float(np.abs(X).max(initial=0.0)) or 1.0
+    if not on.any():
+        return True, "by the weight 0"
+    w, *_ = np.linalg.lstsq(X[on] / size, y[on], rcond=None)
+    left = float(np.abs(X[on] / size @ w - y[on]).max())
+    if left > _FITTED * float(y.max()):
+        return False, f"the positive labels are missed by up to {approx(left, 3)}"
+    off = X[~on] / size
+    found = linprog(np.zeros(X.shape[1]), A_ub=off if len(off) else None,
+                    b_ub=np.zeros(len(off)) if len(off) else None,
+                    A_eq=X[on] / size, b_eq=y[on], bounds=(None, None))  # fmt: skip
+    return found.status != 2, "" if found.status != 2 else "the labels 0 contradict the others"
+
+
+def _of_signs(study: Study) -> list[Assumption]:
+    if (study.lengths == 0.0).any():
+        zero = rows(np.flatnonzero(study.lengths == 0.0))
+        return [Assumption("two layers", "inputs", "no input is 0", False, zero)]
+    X, y = study.X, study.y
+    mu, pairs = separation(X, y), repelling(X, y)
+    bad = separable.violations(X, y)
+    broken = np.concatenate([bad.within, bad.across])
+    total = len(y) * (len(y) - 1) // 2
+    found = study.linear
+    return [
+        Assumption("Min et al. 2024", "(A1)", "equal labels attract, different labels repel",
+                   mu > 0.0, f"μ = {approx(mu)}" + _pairs(pairs, total)),
+        Assumption("Phuong & Lampert 2021", "(OS)", "orthogonally separable", bad.none,
+                   _pairs(broken, total).removeprefix("; ")),
+        Assumption("Vardi et al. 2022", "separable", "a hyperplane through 0 separates the labels",
+                   found is not None,
+                   f"margin {approx(1.0 / found.length)}" if found else _contradiction(X, y)),
+    ]  # fmt: skip
+
+
+def _not_signs() -> list[Assumption]:
+    papers = ("Min et al. 2024", "Phuong & Lampert 2021", "Vardi et al. 2022")
+    return [Assumption(paper, "labels", "1 and -1", None, "other labels") for paper in papers]
+
+
+def _contradiction(X: NDArray, y: NDArray) -> str:
+    """Data of which a mean of the y_i x_i is 0, so that none has them all on its positive side."""
+    Z = y[:, None] * X / np.linalg.norm(X, axis=1, keepdims=True)
+    found = linprog(np.zeros(len(y)), A_eq=np.vstack([Z.T, np.ones(len(y))]),
+                    b_eq=np.append(np.zeros(X.shape[1]), 1.0), method="highs-ds")  # fmt: skip
+    if found.x is None:
+        return "no, as far as rounding can tell"
+    return f"{rows(np.flatnonzero(found.x > 1e-9))} contradict each other"
+
+
+def rows(numbers: Sequence[int] | NDArray) -> str:
+    """Rows, given from 0, by the numbers that a spreadsheet without its header shows."""
+    told = [str(int(k) + 1) for k in numbers[:_FEW]]
+    more = f" and {len(numbers) - _FEW} more" if len(numbers) > _FEW else ""
+    return f"row{'s' if len(numbers) > 1 else ''} {', '.join(told)}{more}" if told else ""
+
+
+def _pairs(pairs: NDArray, total: int) -> str:
+    if not len(pairs):
+        return ""
+    named = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
+    return f"; {len(pairs)} of {total} pairs break it, such as rows {named}"
+
+
+def assumptions_table(study: Study) -> View:
+    """The assumptions, one a line."""
+    words = {True: "holds", False: "fails", None: "not asked"}
+    found = assumptions(study)
+    columns = ["paper", "assumption", "it says", "here", "where"]
+    return table(columns, [(a.paper, a.name, a.says, words[a.holds], a.where) for a in found])
+
+
+def table(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> View:
+    """A table whose cells hold sentences, without numbers of its lines."""
+    lines = list(cells)
+    with pd.option_context("display.max_colwidth", None):
+        html = pd.DataFrame(lines, columns=list(columns)).to_html(index=False, classes="sentences")
+    return View(html, "\n".join(" | ".join(line) for line in lines))
+
+
+# --- One neuron: exact flows from small and from large starts, and all local minima ---------------
+
+_MOST_WORK = 2e7
+_MOST_CELLS = 800
+_STEP = 0.005
+_FITTED = 1e-9
+
+
+@dataclass(frozen=True)
+class OneNeuron:
+    """The flows of one neuron with the square loss.
+
+    run     the starts, the small ones first, their flows, limits, and the local minima
+    small   how many starts are small
+    radius  delta_0: smaller starts activate all data; None where it is not known
+    forced  (small,) whether q > 0 at the start, which the theorems ask for
+    """
+
+    run: examples.Experiment
+    small: int
+    radius: float | None
+    forced: tuple[bool, ...]
+
+
+def one_neuron(study: Study) -> OneNeuron:
+    """Exact flows from random directions: as many small starts as large ones, ten times as long as
+    the least-squares fit. A start that activates no datum is turned round."""
+    X, y = study.X, study.y
+    rng = np.random.default_rng([study.seed, 1])
+    held = support.assumptions(X, y)
+    size = float(np.linalg.norm(np.linalg.lstsq(X, y, rcond=None)[0])) or 1.0
+    radius = None
+    if all(held.values()) and enumerable(*X.shape) and cell_bound(*X.shape) * X.size <= _MOST_WORK:
+        radius = support.guaranteed_radius(X, y)
+    starts = []
+    for norm in (0.5 * radius if radius else 1e-6 * size, 10.0 * size):
+        for _ in range(study.starts):
+            u = support.random_direction(X, y, rng) if held["A1"] and held["A2"] else _drawn(X, rng)
+            starts.append(norm * u)
+    data = Dataset(study.name, X, y, printed=False, note="")
+    run = examples.Experiment(data, np.array(starts), _STEP, 1, False, _MOST_CELLS)
+    forced = tuple(support.forced(X, y, w) for w in starts[: study.starts])
+    return OneNeuron(run, study.starts, radius, forced)
+
+
+def _drawn(X: NDArray, rng: np.random.Generator) -> NDArray:
+    w = rng.standard_normal(X.shape[1])
+    u = w / np.linalg.norm(w)
+    return np.asarray(u if np.any(X @ u > 0.0) else -u)
+
+
+# --- Two layers: who turns where, the flow to its limit, and the certificate of the limit ---------
+
+_FLOW_WORK, _LIMIT_WORK, _LINEAR_WORK = 6e9, 1.5e8, 6e7
+_MOST_PRODUCTS = 4000
+_SCALE = 0.05
+_STARTS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayers:
+    """The experiments of three chapters on the same data in the same unit.
+
+    turning   chapter 3's, in the limit of tiny weights and from one tiny start
+    training  chapter 4's, the flow to a loss of e^-1000000
+    limits    chapter 5's, where flows end: from the start of `training`, then from Gaussian ones
+    linear    chapter 5's for a linear network; None where no hyperplane separates
+    """
+
+    turning: early.Experiment
+    training: separable.Experiment
+    limits: margin.Experiment
+    linear: margin.Experiment | None
+
+
+def two_layers(study: Study) -> TwoLayers | None:
+    """The experiments on two layers; None where there is an obstacle."""
+    if study.obstacle:
+        return None
+    X, y, (n, d) = study.X / study.unit, study.y, study.X.shape
+    rng = np.random.default_rng([study.seed, 2])
+    signs = rng.permutation(np.where(np.arange(study.h) < study.h // 2, -1.0, 1.0))
+    W0 = rng.standard_normal((study.h, d)) / np.sqrt(d)
+    turning = early.Experiment(
+        study.name, X, y, W0, signs, None, W0, signs, 1.0, 1, early.LOSSES["exponential"]
+    )
+    few = max(2, min(study.h, 600 // (d + 1), _MOST_PRODUCTS // n))
+    kept = np.sort(np.concatenate([np.flatnonzero(signs == s)[: -(-few // 2)] for s in (1, -1)]))
+    small = _SCALE * W0[kept] / np.linalg.norm(W0[kept], axis=1, keepdims=True)
+    training = separable.Experiment(study.name, X, y, small, signs[kept], "flow", 0, study.seed)
+    outer = signs[kept] * np.linalg.norm(small, axis=1)
+    network = fully_connected((d, len(kept)))
+    drawn = margin.drawn(network, "gaussian", _STARTS - 1, rng)
+    starts = np.vstack([np.append(small.ravel(), outer), 0.5 * drawn])
+    limits = margin.Experiment(study.name, network, X, y, EXPONENTIAL, starts, 1e5, None)
+    linear = None
+    if study.linear is not None:
+        straight = fully_connected((d, 2), "linear")
+        linear = margin.Experiment(
+            study.name, straight, X, y, EXPONENTIAL,
+            0.5 * margin.drawn(straight, "gaussian", 2, rng), 1e5, None,
+        )  # fmt: skip
+    return TwoLayers(turning, training, limits, linear)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """What became of `two` layers, as far as the page follows it."""
+
+    two: TwoLayers
+    turned: early.Turned
+    grown: early.Grown
+    trained: separable.Trained
+    found: Sequence[margin.Found]
+    straight: Sequence[margin.Found]
+
+
+def follow(two: TwoLayers | None) -> Followed | None:
+    """All flows of two layers, with their progress; None where there are none."""
+    if two is None:
+        return None
+    straight = [] if two.linear is None else margin.follow(two.linear, _LINEAR_WORK)
+    return Followed(
+        two,
+        early.turn(two.turning),
+        early.grow(two.turning),
+        separable.train(two.training, _FLOW_WORK),
+        margin.follow(two.limits, _LIMIT_WORK),
+        straight,
+    )

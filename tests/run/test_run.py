@@ -1,0 +1,159 @@
+"""`bash book run`: one HTML file, a notebook in plain Markdown, and one sentence for bad input."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from papermill.exceptions import PapermillExecutionError
+from reluflow.run import __main__ as command
+from reluflow.run.page import html
+from reluflow.run.plain import plain
+
+GLUED = "application/papermill.record/"
+TEXT = """(a-label)=
+# A page
+
+It is {glue:text}`half:.1f`, says {cite:t}`min2024early`, for $x^2$ ([there](02_other), [out](https://a.org)).
+
+```{glue:} table
+```
+
+:::{dropdown} Solution
+Yes.
+:::"""
+GOOD = "x1,x2,y\n3,1,1\n2,3,1\n-5,2,-1\n"
+
+
+def glued(name: str, **data: str) -> NotebookNode:
+    kinds = {GLUED + kind.replace("_", "/"): text for kind, text in data.items()}
+    mark = {"scrapbook": {"name": name, "mime_prefix": GLUED}}
+    return new_output("display_data", kinds, metadata=mark)
+
+
+def notebook(text: str = TEXT) -> NotebookNode:
+    outputs = [
+        glued("half", text_plain="0.5123"),
+        glued("table", text_html="<b>bold</b>", text_plain="bold"),
+    ]
+    hidden = new_code_cell("glue()", outputs=outputs, metadata={"tags": ["remove-input"]})
+    return new_notebook(cells=[new_markdown_cell(text), hidden])
+
+
+def test_a_notebook_becomes_plain_markdown() -> None:
+    made = plain(notebook())
+    text = made.cells[0].source
+    assert text.startswith("# A page")
+    assert "It is 0.5, says Min et al. (2024), for $x^2$ (there, [out](https://a.org))." in text
+    assert "<b>bold</b>" in text
+    assert "<details><summary>Solution</summary>\n\nYes.\n\n</details>" in text
+    assert made.cells[1].metadata["jupyter"]["source_hidden"]
+    assert notebook().cells[0].source == TEXT
+
+
+def test_a_page_is_one_file_that_loads_nothing() -> None:
+    page = html(notebook())
+    body = page[page.index("<main") : page.index("</main>")]
+    assert ">0.5</span>, says" in body
+    assert "<b>bold</b>" in body
+    assert ">2024</a>" in body
+    assert r"\(x^2\)" in body
+    assert "<details" in body
+    assert "02_other" not in body
+    assert not re.search(r'<(?:script|img|iframe)[^>]* src="(?!data:)|<link\b', page)
+    assert "MathJax" in page
+
+
+@pytest.mark.parametrize("role", ["glue:text", "cite:t"])
+def test_what_nothing_resolves_is_refused(role: str) -> None:
+    with pytest.raises(ValueError, match="unknown"):
+        html(notebook(f"# A page\n\n{{{role}}}`unknown`"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["no.csv"], 'there is no file "no.csv".'),
+        (["my.csv", "--chapter", "9"], 'there is no chapter "9"'),
+        (["my.csv", "--chapter", "03_early_alignmen"], 'did you mean "03_early_alignment"?'),
+        (["my.csv", "--chapter", "2"], "draws its own data, and takes no CSV file."),
+        (["my.csv", "-p", "hh", "3"], 'has no parameter "hh": did you mean "h"?'),
+        (["my.csv", "-p", "h", "many"], "must be a whole number, not 'many'."),
+        (["my.csv", "-p", "h"], "expected 2 arguments"),
+        (["my.csv", "--foo"], "unrecognized arguments: --foo"),
+        (["zero.csv"], "write -1 for 0."),
+        (["semi.csv"], "separated by a comma."),
+        (["my.csv", "--out", "foreign"], "holds no results"),
+        (["my.csv", "--out", "my.csv/x"], "cannot be written"),
+    ],
+)
+def test_one_sentence_and_the_status_2(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.csv").write_text(GOOD)
+    (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
+    (tmp_path / "semi.csv").write_text("x;y\n1;2\n")
+    (tmp_path / "foreign").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    assert command.main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("book run: ")
+    assert sentence in line
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (PapermillExecutionError(1, 1, "", "InputError", "the sentence.", []), 2),
+        (PapermillExecutionError(1, 1, "", "ZeroDivisionError", "by zero", []), 1),
+        (KeyboardInterrupt(), 130),
+        (OSError(28, "No space left on device"), 2),
+    ],
+)
+def test_a_run_that_fails_leaves_earlier_results(
+    error: BaseException, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.csv").write_text(GOOD)
+    (tmp_path / "_runs" / "my").mkdir(parents=True)
+    (tmp_path / "_runs" / "my" / "index.html").write_text("earlier")
+
+    def fails(*given: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(command.papermill, "execute_notebook", fails)
+    assert command.main(["my.csv"]) == status
+    assert (tmp_path / "_runs" / "my" / "index.html").read_text() == "earlier"
+    assert [path.name for path in (tmp_path / "_runs").iterdir()] == ["my"]
+
+
+def test_the_list_has_every_page_and_its_parameters() -> None:
+    listed = command.listed()
+    assert "06_your_data\n    dataset='plane', h=8, seed=0, effort=1.0" in listed
+    assert "03_early_alignment/convergence\n" in listed
+
+
+@pytest.mark.long
+def test_a_run_from_a_file_to_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.csv").write_text(GOOD)
+    assert command.main(["my.csv", "-p", "h", "2", "-p", "effort", "0.2"]) == 0
+    assert capsys.readouterr().out == "_runs/my/index.html\n"
+    page = (tmp_path / "_runs" / "my" / "index.html").read_text("utf-8")
+    assert page.index("my: 3 data in 2 dimensions") < page.index("<h2>")
+    made = nbformat.read(tmp_path / "_runs" / "my" / "06_your_data.ipynb", as_version=4)
+    text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+    assert not re.search(r"\{[a-z:]+\}[`\s]|^:::|^\(.*\)=$", text, flags=re.MULTILINE)
+    assert "my: 3 data" in text

@@ -1,0 +1,147 @@
+"""A reader's data: what is refused, which assumptions hold, and what is said of the promises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reluflow.errors import InputError
+from reluflow.papers.min2024early import own_data as early
+from reluflow.your_data import figures, promises
+from reluflow.your_data import study as your_data
+from reluflow.your_data.promises import BROKEN, KEPT, OPEN, SILENT, Line
+from reluflow.your_data.study import Followed, OneNeuron, Study, assumptions, study
+
+
+def written(folder: Path, rows: list[list[float]]) -> str:
+    """A CSV file with these rows, the label last."""
+    header = ",".join([*(f"x{k}" for k in range(1, len(rows[0]))), "y"])
+    lines = [header, *(",".join(map(str, row)) for row in rows)]
+    (folder / "my.csv").write_text("\n".join(lines), encoding="utf-8")
+    return str(folder / "my.csv")
+
+
+def told(given: Study) -> tuple[OneNeuron, Followed | None, list[Line]]:
+    """The flows of a study, and all its lines."""
+    neuron, layers = your_data.one_neuron(given), your_data.follow(your_data.two_layers(given))
+    return neuron, layers, promises.lines(given, neuron, layers)
+
+
+def verdict(lines: list[Line], words: str) -> str:
+    (found,) = {line.verdict for line in lines if words in line.theorem}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([[1, 2, 0], [3, 4, 1]], "data row 1 (counted from 1 below the header): the label is 0"),
+        ([[1, 2, 1], [3, 4, 0]], "write -1 for 0"),
+        ([[0, 0, 1], [0, 0, -1]], "has only inputs 0"),
+        ([[float("nan"), 2, 1]], "is not a finite number"),
+        ([[k, 1] for k in range(1001)], "has 1001 data of 1 features"),
+        ([[1] * 102], "has 1 data of 101 features"),
+    ],
+)
+def test_data_that_cannot_be_used(rows: list, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        study(written(tmp_path, rows))
+    assert sentence in str(error.value)
+
+
+def test_a_misspelt_name_and_a_file_that_is_too_large(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='did you mean "plane"'):
+        study("plan")
+    (tmp_path / "large.csv").write_bytes(b"0" * 20_000_001)
+    with pytest.raises(InputError, match="more than 20 MB"):
+        study(str(tmp_path / "large.csv"))
+
+
+def test_rows_that_break_an_assumption_are_named(tmp_path: Path) -> None:
+    rows = [[1, 0, 1], [0, 1, 1], [-1, -1, -1], [1, 1, -1]]
+    found = {a.name: a for a in assumptions(study(written(tmp_path, rows)))}
+    assert not found["A1"].holds
+    assert found["A1"].where == "row 3"
+    assert found["A2"].where == "rows 3, 4"
+    assert found["A3"].holds
+    # (1, 0) and (0, 1) are at a right angle; (1, 1) with -1 is at less than that to both.
+    assert "3 of 6 pairs" not in found["(OS)"].where
+    assert not found["(OS)"].holds
+    assert not found["separable"].holds
+    assert "contradict each other" in found["separable"].where
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "fits"),
+    [
+        ([[1, 0], [0, 1], [1, 1]], [1, 2, 3], True),
+        ([[1, 0], [0, 1], [1, 1]], [1, 2, 4], False),
+        ([[1, 0], [-1, 0]], [2, 0], True),
+        ([[1, 0], [2, 0]], [2, 0], False),
+        ([[1, 0]], [-1], False),
+        ([[1, 0], [0, 1]], [0, 0], True),
+    ],
+)
+def test_realisable(X: list, y: list, fits: bool) -> None:
+    assert your_data.realisable(np.array(X, float), np.array(y, float))[0] == fits
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([[1, 2, 0.5], [2, 1, 3]], "not all 1 or -1"),
+        ([[1, 2, 1]], "one datum"),
+        ([[1, 1], [-1, -1]], "one feature"),
+        ([[1, 2, 1], [2, 1, 1]], "No datum has the label -1"),
+        ([[1, 2, 1], [0, 0, -1]], "data row 2"),
+        ([[1, 1, 1], [1, 1, 1], [1, 1, -1]], ""),
+    ],
+)
+def test_data_without_two_layers_are_studied_all_the_same(
+    rows: list, words: str, tmp_path: Path
+) -> None:
+    given = study(written(tmp_path, rows), h=2)
+    assert words in given.obstacle
+    assert bool(words) == bool(given.obstacle)
+    neuron, layers, lines = told(given)
+    assert (layers is None) == bool(words)
+    assert len(promises.summary(given, neuron, layers).text.splitlines()) == 5
+    assert {line.verdict for line in lines} <= {KEPT, BROKEN, OPEN, SILENT}
+    assert figures.one_neuron(neuron).axes
+    for draw in (figures.turning, figures.training, figures.approach):
+        assert draw(layers).axes
+
+
+def test_the_papers_example_breaks_what_the_book_says() -> None:
+    _, _, lines = told(study("example-5.1"))
+    assert verdict(lines, "global minimum") == BROKEN
+    assert verdict(lines, "Theorem 3.6") == BROKEN
+    assert verdict(lines, "Lemma F.5") == KEPT
+    assert verdict(lines, "Min et al.") == SILENT
+
+
+def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = study("figure-6", h=4)
+    neuron, layers, lines = told(given)
+    assert verdict(lines, "alignment") == KEPT
+    assert verdict(lines, "Phuong") == KEPT
+    assert verdict(lines, "Theorem 2.1") == KEPT
+    assert verdict(lines, "Theorem 3.1") == KEPT
+    # A time that is too short is noticed.
+    monkeypatch.setattr(early, "promises_alignment_times", lambda own: [("t", 1e-9)] * 3)
+    assert verdict(promises.lines(given, neuron, layers), "alignment") == BROKEN
+
+
+def test_a_large_study_follows_few_starts(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = written(tmp_path, rng.uniform(0.1, 1.0, (800, 21)).tolist())
+    assert study(path, effort=10.0).starts == 1
+
+
+def test_long_inputs_are_measured_in_another_unit(tmp_path: Path) -> None:
+    given = study(written(tmp_path, [[2000, 0, 1], [0, 3000, -1]]))
+    assert given.unit == 1000.0
+    two = your_data.two_layers(given)
+    assert two is not None
+    assert np.array_equal(two.limits.X, [[2.0, 0.0], [0.0, 3.0]])
