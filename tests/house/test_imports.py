@@ -20,7 +20,7 @@ FLOORS = (
     {"instances", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},
     {"falsify", "refresh", "seeds"},
-    {"papers"},
+    {"papers", "sweep"},
     {"your_data"},
     {"site", "run"},
 )

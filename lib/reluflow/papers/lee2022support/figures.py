@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
@@ -256,6 +258,25 @@ def norm_shares(
     right.set(xscale="log", xlabel=label, ylabel="loss above global, in units of $L(0)$")
     right.set_ylim(bottom=-0.02)
     legend_below(fig)
+    return fig
+
+
+@in_house_style
+def missed(found: pd.DataFrame) -> Figure:
+    """The shares of `recorded_misses` over n and d, each with its interval, in percent."""
+    ends = 100.0 * found[["share", "low", "high"]]
+    words = [f"{s:.1f} %\n({a:.1f} to {b:.1f})" for s, a, b in ends.itertuples(index=False)]
+    shares, told = (
+        found.assign(told=words, share=ends.share).pivot(index="d", columns="n", values=name)
+        for name in ("share", "told")
+    )
+    fig, (ax,) = panels(height=3.0)
+    sns.heatmap(
+        shares, annot=told, fmt="", cmap="cividis", vmin=0.0, ax=ax, linewidths=0.5,
+        annot_kws={"size": 8}, cbar_kws={"label": "missed, %"},
+    )  # fmt: skip
+    ax.set(xlabel="data, $n$", ylabel="dimensions, $d$")
+    ax.tick_params(axis="y", rotation=0)
     return fig
 
 

@@ -40,7 +40,9 @@ from reluflow.papers.lee2022support.setting import (
     visited_cells,
 )
 from reluflow.papers.lee2022support.small_flows import leaving_draws, sign_changes
+from reluflow.places import RECORDS
 from reluflow.rational import preactivation_polynomial
+from reluflow.statistics import wilson
 
 # --- Theorems 4.2 and 4.3: interpolated data, and how far from w_GM, X w_GM = y, a flow
 # starts -------------------------------------------------------------------------------------------
@@ -631,3 +633,19 @@ def parting_starts(
         ),
         route="Sturm's theorem on exact polynomials in exp(-3t), and SciPy's DOP853",
     )  # fmt: skip
+
+
+# --- How often, in more data and more dimensions --------------------------------------------------
+
+
+def recorded_misses() -> pd.DataFrame:
+    """Of uniform data, by the number `n` of data and the dimension `d`, a row each: the `share` of
+    the data sets that the small start misses, and its 95 % interval, `low` to `high` (Wilson).
+
+    Read from `small_starts.csv` among the records, a sweep over the notebook beside it.
+    """
+    runs = pd.read_csv(RECORDS / "small_starts.csv")
+    found = runs.groupby(["n", "d"])[["glued: missed", "draws"]].sum().reset_index()
+    missed, draws = found.pop("glued: missed"), found.pop("draws")
+    low, high = wilson(missed, draws)
+    return found.assign(share=missed / draws, low=low, high=high)

@@ -1,0 +1,250 @@
+"""`python -m reluflow.sweep NOTEBOOK --grid NAME=VALUES ... --out FOLDER`, or FOLDER to go on.
+
+Runs a page with papermill at every point of a grid, on the cores of this machine or on the workers
+of a Dask scheduler, and writes table.csv, table.parquet and index.html into the folder. What is
+done already is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import logging
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dask.system import CPU_COUNT
+from distributed import Client, LocalCluster, as_completed
+from tqdm import tqdm
+
+from reluflow import pages
+from reluflow.errors import InputError
+from reluflow.sweep import report
+from reluflow.sweep.plan import Plan, plan
+from reluflow.sweep.runs import DIED, DONE, Store, Task, run
+
+SETTINGS = "sweep.json"
+_PATIENCE = 20  # seconds in which a scheduler has to answer, and to have a worker
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Sweep; 0 where every run ended, 1 where one failed or is still to be done, 2 for wrong use,
+    130 where it was stopped."""
+    parser = argparse.ArgumentParser(prog="sweep", description=__doc__.split("\n\n")[1])
+    parser.add_argument(
+        "place", metavar="NOTEBOOK or FOLDER", help="a page, or a sweep to go on with"
+    )
+    parser.add_argument("--grid", action="append", default=[], metavar="NAME=VALUES",
+                        help="seed=0:40 or n=5,10,20; the product of several is run")  # fmt: skip
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="fixed",
+                        help="a parameter that is the same in all runs")  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="for the runs: a path, or s3://... and such"
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, default=CPU_COUNT, help="default: one a core")
+    where.add_argument("--scheduler", default=os.environ.get("DASK_SCHEDULER_ADDRESS"),
+                       help="of Dask, tcp://...; default: DASK_SCHEDULER_ADDRESS")  # fmt: skip
+    given = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        store, settings = _settings(given)
+        asked = plan(
+            _notebook(settings), Path(settings["folder"]), settings["grid"], settings["fixed"]
+        )
+        with ExitStack() as stack:
+            client = stack.enter_context(_cluster(given.scheduler, given.workers))
+            _begun(store, settings, asked)
+            return _swept(client, store, settings, asked)
+    except InputError as error:
+        print(f"sweep: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("sweep: stopped before it began", file=sys.stderr)
+        return 130
+
+
+def _settings(given: argparse.Namespace) -> tuple[Store, dict[str, Any]]:
+    """Where the sweep is stored, and what it was asked for; InputError for another's folder."""
+    if given.place.endswith(".ipynb"):
+        if not given.out:
+            raise InputError("--out is missing: name a folder for the runs, such as _runs/first.")
+        store = Store(_absolute(given.out))
+        new = {"notebook": given.place, "folder": os.getcwd()}
+        new |= {"grid": given.grid, "fixed": given.fixed}
+        if not given.grid and not given.fixed:
+            raise InputError("the grid is empty: say --grid seed=0:10, for example.")
+        old = _stored(store, given.out)
+        if old is not None and _notebook(old).resolve() != _notebook(new).resolve():
+            raise InputError(f"{given.out} has the runs of {old['notebook']}: take another folder.")
+        return store, new
+    if given.grid or given.fixed or given.out:
+        raise InputError(
+            f"{given.place} is not a notebook; a sweep goes on without --grid, --set, --out."
+        )
+    store = Store(_absolute(given.place))
+    old = _stored(store, given.place)
+    if old is None:
+        raise InputError(f"{given.place} is neither a notebook nor the folder of a sweep.")
+    return store, old
+
+
+def _stored(store: Store, named: str) -> dict[str, Any] | None:
+    """What an earlier sweep in this folder was asked for; None where the folder is empty or new."""
+    try:
+        names = store.names()
+        if names and SETTINGS not in names:
+            raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
+        return json.loads(store.read(SETTINGS)) if names else None
+    except (OSError, ValueError, ImportError) as error:
+        raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
+
+
+def _absolute(url: str) -> str:
+    return url if "://" in url else str(Path(url).resolve())
+
+
+def _notebook(settings: Mapping[str, Any]) -> Path:
+    return Path(settings["folder"], settings["notebook"])
+
+
+def _begun(store: Store, settings: Mapping[str, Any], asked: Plan) -> None:
+    """Make the folder and write down what was asked for."""
+    try:
+        store.make()
+        store.write(SETTINGS, json.dumps(settings, indent=1).encode())
+        store.write(_page(asked), asked.source.encode())
+    except (OSError, ImportError) as error:
+        raise InputError(f"{store.url} cannot be written ({error}).") from None
+
+
+def _page(asked: Plan) -> str:
+    return f"page-{asked.code}.ipynb"
+
+
+@contextmanager
+def _cluster(scheduler: str | None, workers: int) -> Iterator[Client]:
+    """A client of the scheduler with this address, or of one of our own."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if not scheduler:
+        if workers < 1:
+            raise InputError(f"--workers must be at least 1, not {workers}.")
+        alone = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",  # any port: its own may be another sweep's
+            silence_logs=logging.CRITICAL,
+        )
+        with alone, Client(alone) as client:
+            yield client
+        return
+    try:
+        client = Client(scheduler, timeout=_PATIENCE)
+    except (OSError, ValueError):
+        raise InputError(f"no Dask scheduler answers at {scheduler}: start one there.") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise InputError(
+                f"the scheduler at {scheduler} has no worker: `dask worker {scheduler}` starts one."
+            ) from None
+        yield client
+
+
+def _swept(client: Client, store: Store, settings: Mapping[str, Any], asked: Plan) -> int:
+    """Do what is left to do, then write the table and the page of all that is done."""
+    done = {row["key"]: row for row in _rows(store)}
+    left = [key for key in asked.points if key not in done or done[key]["status"] == DIED]
+    print(f"{len(asked.points)} runs, {len(asked.points) - len(left)} of them done", flush=True)
+    lost: list[str] = []
+    stopped = ""
+    try:
+        for key, row in _runs(client, store, settings["folder"], asked, left):
+            if isinstance(row, Exception):
+                lost.append(f"{key}: {row}")
+            else:
+                done[key] = row
+    except KeyboardInterrupt:
+        stopped = "stopped"
+    except OSError as error:
+        stopped = str(error)
+    rows = report.sorted_rows(list(done.values()), asked.code)
+    shown = f"{store.url}/index.html"
+    try:
+        _written(store, settings, rows)
+    except OSError as error:
+        shown, stopped = "", stopped or str(error)
+    status = _told(store, asked, rows, lost, stopped)
+    print(shown, flush=True)
+    return status
+
+
+def _rows(store: Store) -> list[dict[str, Any]]:
+    return [json.loads(store.read(f"runs/{n}")) for n in store.names("runs") if n.endswith(".json")]
+
+
+def _runs(
+    client: Client, store: Store, folder: str, asked: Plan, keys: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    """The rows of these runs as they end, or the error for which one has none; OSError where none
+    can be stored any more, or where the scheduler is lost."""
+    tasks = [Task(store, _page(asked), key, asked.code, asked.points[key], folder) for key in keys]
+    futures = dict(zip(client.map(run, tasks, pure=False), keys, strict=True))
+    for future in tqdm(as_completed(futures), total=len(futures), unit="run", disable=None):
+        error = future.exception() if future.status != "cancelled" else None
+        if future.status == "cancelled":
+            raise OSError("the scheduler was lost")
+        if isinstance(error, OSError):
+            raise error
+        yield futures.pop(future), error or future.result()
+        future.release()
+
+
+def _written(store: Store, settings: Mapping[str, Any], rows: report.Rows) -> None:
+    frame, data = report.table(rows), io.BytesIO()
+    frame.to_parquet(data, index=False)
+    store.write("table.parquet", data.getvalue())
+    store.write("table.csv", frame.to_csv(index=False).encode())
+    title = f"{pages.name(_notebook(settings))}: {len(rows.fresh)} runs"
+    store.write("index.html", report.page(title, _command(store, settings), rows).encode())
+
+
+def _command(store: Store, settings: Mapping[str, Any]) -> str:
+    words = ["bash", "book", "sweep", settings["notebook"]]
+    words += [word for text in settings["grid"] for word in ("--grid", text)]
+    words += [word for text in settings["fixed"] for word in ("--set", text)]
+    url = store.url
+    with suppress(ValueError):
+        url = str(Path(url).relative_to(settings["folder"]))
+    return shlex.join([*words, "--out", url])
+
+
+def _told(store: Store, asked: Plan, rows: report.Rows, lost: Sequence[str], stopped: str) -> int:
+    """Say how it went; return the exit status."""
+    for id, counts in rows.flipped.items():
+        print(f"{id}: {', '.join(f'{n} {verdict}' for verdict, n in counts.most_common())}")
+    ended = {row["key"] for row in rows.fresh}
+    left = sum(key not in ended for key in asked.points)
+    failed = sum(row["status"] != DONE for row in rows.fresh)
+    old = f", and {len(rows.stale)} rows of older code" if rows.stale else ""
+    print(f"{len(rows.fresh)} runs done, {failed} of them failed, {left} to do{old}", flush=True)
+    for line in lost[:10]:
+        print(f"sweep: {line}", file=sys.stderr)
+    if left or stopped:
+        why = stopped or f"{len(lost)} runs were lost"
+        print(f"sweep: {why}; `bash book sweep {store.url}` goes on", file=sys.stderr)
+    if stopped == "stopped":
+        return 130
+    return int(bool(left or failed or stopped))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""What a sweep runs: a page at the points of a grid, each with a key.
+
+The key of a run is a digest of its parameters and of the code that it runs: the page's code cells,
+the modules of the library that their imports reach, the claims, data and records of the book, and
+the versions of the packages. Another key is another run, so changed code leaves old rows behind.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import metadata
+from itertools import product
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import nbformat
+import yaml
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat import NotebookNode
+from papermill import inspect_notebook
+
+from reluflow import pages, parameters
+from reluflow.errors import InputError
+from reluflow.places import CLAIMS, DATASETS, LIBRARY, RECORDS
+from reluflow.refresh import KERNEL
+
+MOST_RUNS = 100_000
+_RANGE = re.compile(r"(-?\d+):(-?\d+)(?::(-?\d+))?")
+_CHECK = "parameters.check("
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a sweep: `source` is the page as it is run, without outputs, `code` the digest of
+    all code, `points` the parameters of each run by its key, in the order of the grid."""
+
+    source: str
+    code: str
+    points: Mapping[str, Mapping[str, Any]]
+
+
+def plan(notebook: Path, folder: Path, grid: Sequence[str], fixed: Sequence[str]) -> Plan:
+    """The runs of a page at all points of a grid.
+
+    Parameters: `folder`, where the page is run; `grid`, texts such as "seed=0:40" or "n=5,10,20",
+    whose product is run; `fixed`, texts such as "effort=0.2".
+    Raises InputError, before anything is run, for a file that is not a page with parameters, for a
+    name that it does not have, for a value of another type and for one that the page refuses.
+    """
+    source, known = _page(notebook)
+    axes = dict(_separate([*map(_axis, grid), *map(_fixed, fixed)]))
+    size = math.prod(map(len, axes.values()))
+    if not 0 < size <= MOST_RUNS:
+        raise InputError(f"a grid of {size} runs cannot be run: take 1 to {MOST_RUNS} of them.")
+    chosen = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    points = [_checked(values, known) for values in chosen]
+    _asked(pages.code_cells(notebook), folder, points)
+    code = code_digest(source)
+    return Plan(source, code, {key(point, code): point for point in points})
+
+
+def key(point: Mapping[str, Any], code: str) -> str:
+    """The key of a run with these parameters and this code: 16 hexadecimal digits."""
+    return _digest([json.dumps([point, code], sort_keys=True)])[:16]
+
+
+def code_digest(source: str) -> str:
+    """The digest of what a run of this page depends on, besides its parameters; of the library and
+    the packages of the Python that asks."""
+    cells = [c.source for c in nbformat.reads(source, as_version=4).cells if c.cell_type == "code"]
+    files = [*reached(cells), *_data()]
+    named = [str(file.relative_to(LIBRARY.parent)) for file in reached(cells)]
+    texts = [file.read_text("utf-8") for file in files]
+    return _digest([*cells, *named, *texts, *_packages()])[:16]
+
+
+def reached(sources: Iterable[str]) -> list[Path]:
+    """The files of the library that these sources import, and those that these import in turn,
+    inside of functions, too; sorted."""
+    plain = TransformerManager().transform_cell  # a line of IPython is not Python's
+    left, found = {name for text in sources for name in _imported(plain(text))}, set[Path]()
+    while left:
+        files = {file for name in left if (file := _file(name))} - found
+        found |= files
+        left = {name for file in files for name in _imported(file.read_text("utf-8"))}
+    return sorted(found)
+
+
+@cache
+def _imported(source: str) -> frozenset[str]:
+    """The names of this library that a source imports, and the packages that they lie in."""
+    names = set[str]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {each.name for each in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+    parts = [name.split(".") for name in names if name.split(".")[0] == LIBRARY.name]
+    return frozenset(".".join(each[:k]) for each in parts for k in range(1, len(each) + 1))
+
+
+def _file(name: str) -> Path | None:
+    stem = LIBRARY.parent.joinpath(*name.split("."))
+    return next((f for f in (stem.with_suffix(".py"), stem / "__init__.py") if f.is_file()), None)
+
+
+def _data() -> list[Path]:
+    folders = (CLAIMS, "*.yml"), (DATASETS, "*"), (RECORDS, "*.json")
+    return [file for folder, pattern in folders for file in sorted(folder.glob(pattern))]
+
+
+@cache
+def _packages() -> list[str]:
+    """The Python and the packages that the library asks for, with their versions."""
+    asked = {re.split(r"[^\w.-]", each)[0] for each in metadata.requires("reluflow") or ()}
+    found = {each.name.lower(): each.version for each in metadata.distributions()}
+    return [python_version(), *(f"{name}=={found.get(name.lower())}" for name in sorted(asked))]
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+# --- The page and its parameters ------------------------------------------------------------------
+
+
+def _page(notebook: Path) -> tuple[str, dict[str, Any]]:
+    """A page without its outputs, and its parameters with the sources of their defaults."""
+    try:
+        page = nbformat.read(notebook, as_version=4)
+        page.metadata.setdefault("kernelspec", KERNEL)  # papermill wants a language
+        known = {name: each["default"] for name, each in inspect_notebook(page).items()}
+    except OSError as error:
+        raise InputError(f"{notebook} cannot be read: {error.strerror}.") from None
+    except ValueError:  # of JSON, of a notebook's form, of a name without .ipynb
+        raise InputError(f"{notebook} is not a notebook.") from None
+    if not known:
+        raise InputError(f'{notebook} has no parameters: tag a cell of it "parameters".')
+    for cell in page.cells:
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
+    return nbformat.writes(page), known
+
+
+def _axis(text: str) -> tuple[str, Sequence[Any]]:
+    name, told = _named(text)
+    if numbers := _RANGE.fullmatch(told):
+        first, last, step = (int(each or 1) for each in numbers.groups())
+        if step == 0:
+            raise InputError(f'"{text}": a step of 0 goes nowhere.')
+        return name, range(first, last, step)
+    return name, _yaml(f"[{told}]", text)
+
+
+def _fixed(text: str) -> tuple[str, Sequence[Any]]:
+    name, told = _named(text)
+    return name, [_yaml(told, text)]
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, sign, told = text.partition("=")
+    if not (name and sign):
+        raise InputError(f'"{text}" is not NAME=VALUES, such as seed=0:40 or n=5,10,20.')
+    return name, told
+
+
+def _yaml(told: str, text: str) -> Any:
+    try:
+        return yaml.safe_load(told)
+    except yaml.YAMLError:
+        raise InputError(f'"{text}": the values are not YAML, such as 5,10 or [1, 4].') from None
+
+
+def _separate(axes: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[tuple[str, Sequence[Any]]]:
+    seen = set[str]()
+    for name, values in axes:
+        if name in seen:
+            raise InputError(f'"{name}" is given twice.')
+        if len(values) == 0:
+            raise InputError(f'the grid is empty: "{name}" has no values.')
+        seen.add(name)
+        yield name, values
+
+
+def _checked(given: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, Any]:
+    """All parameters of a run, of the types that the defaults have; one whose default is None or
+    computed may have any."""
+    defaults: dict[str, Any] = {}
+    for name, told in known.items():
+        try:
+            defaults[name] = ast.literal_eval(told)
+        except (ValueError, SyntaxError):
+            continue
+    free = {n for n in known if n not in defaults or isinstance(defaults[n], bool | None)}
+    for name in free & set(given):
+        if isinstance(defaults.get(name), bool) and not isinstance(given[name], bool):
+            raise InputError(f'parameter "{name}" must be true or false, not {given[name]!r}.')
+    named = {name: value for name, value in (defaults | dict(given)).items() if name not in free}
+    spec = {n: parameters.Parameter(type(defaults[n]), "") for n in known if n not in free}
+    if unknown := set(named) - set(spec):
+        spec |= {name: parameters.Parameter(object, "") for name in free}  # for the hint
+        named |= dict.fromkeys(free)
+    values = asdict(parameters.check(named, spec)) if spec or unknown else {}
+    return values | {name: given[name] for name in given if name in free}
+
+
+def _asked(
+    cells: Sequence[NotebookNode], folder: Path, points: Sequence[Mapping[str, Any]]
+) -> None:
+    """Ask the cell of the page that checks its parameters, where it has one; InputError for the
+    first point that it refuses."""
+    last = next((k for k, cell in enumerate(cells) if _CHECK in cell.source), -1)
+    for point in points if last >= 0 else ():
+        _, failed = pages.run(cells[: last + 1], folder, point)
+        if failed and f" {InputError.__name__} in " in failed[0]:
+            raise InputError(failed[0].split(": ", 2)[-1])

@@ -1,0 +1,253 @@
+"""One run of a sweep, on a worker: the page by papermill in a kernel of its own, and its row.
+
+A run is stored whole or not at all, its notebook first and its row last: what has a row is done.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import fsspec
+import nbformat
+from distributed import get_worker
+from distributed.core import Status
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
+from papermill import execute_notebook
+from papermill.exceptions import PapermillExecutionError
+
+from reluflow import ledger, pages
+from reluflow.errors import InputError
+from reluflow.ledger.evidence import Evidence
+from reluflow.places import LIBRARY
+from reluflow.sweep.plan import code_digest
+
+DONE, FAILED, DIED = "done", "failed", "died"
+"""A run that ended, one in which a cell raised an error, one whose kernel was killed."""
+
+_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_ONE_AT_A_TIME = threading.Lock()  # papermill changes the folder of its process
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of a sweep, at any address that fsspec takes."""
+
+    url: str
+
+    def write(self, name: str, data: bytes) -> None:
+        """Store a file, whole or not at all: under another name first."""
+        system, path = self._at(name)
+        beside = f"{path}.{uuid4().hex}.part"
+        try:
+            system.pipe_file(beside, data)
+            system.mv(beside, path)
+        except BaseException:
+            with suppress(OSError):
+                system.rm_file(beside)
+            raise
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file; FileNotFoundError where there is none."""
+        system, path = self._at(name)
+        return bytes(system.cat_file(path))
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of what lies in a folder, sorted; none where there is no folder."""
+        system, path = self._at(folder)
+        system.invalidate_cache()
+        try:
+            return sorted(Path(each).name for each in system.ls(path, detail=False))
+        except FileNotFoundError:
+            return []
+
+    def make(self) -> None:
+        """Make the folder, and remove what a killed run left unfinished."""
+        system, path = self._at("runs")
+        system.makedirs(path, exist_ok=True)
+        for name in self.names("runs"):
+            if name.endswith(".part"):
+                system.rm_file(f"{path}/{name}")
+
+    def _at(self, name: str) -> tuple[Any, str]:
+        system, root = fsspec.core.url_to_fs(self.url)
+        return system, f"{root.rstrip('/')}/{name}".rstrip("/")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to do: where it is stored, the name of the page there, its key, the digest of its code,
+    its parameters and the folder in which it runs."""
+
+    store: Store
+    page: str
+    key: str
+    code: str
+    point: Mapping[str, Any]
+    folder: str
+
+
+def run(task: Task) -> dict[str, Any]:
+    """Run a page with one set of parameters and store its notebook and its row; return the row.
+
+    A page that fails has a row, too. Raises InputError where this worker has another library than
+    the sweep, OSError where the run cannot be stored; then it is not done.
+    """
+    source = task.store.read(task.page).decode()
+    _same_code(source, task.code)
+    with _ONE_AT_A_TIME, tempfile.TemporaryDirectory() as place:
+        page, out = Path(place, "page.ipynb"), Path(place, "out.ipynb")
+        page.write_text(source, "utf-8")
+        began = time.perf_counter()
+        status, told = _executed(page, out, task)
+        spent = time.perf_counter() - began
+        notebook = nbformat.read(out, as_version=4)
+        notebook.metadata.papermill.update(input_path=task.page, output_path=f"{task.key}.ipynb")
+        try:
+            found = settled(out)
+        except ledger.LedgerError as error:
+            status, told, found = FAILED, str(error), ({}, {}, {})
+    _same_code(source, task.code)
+    verdicts, evidence, limits = found
+    row = {
+        "key": task.key,
+        "code": task.code,
+        "status": status,
+        "error": told,
+        "seconds": round(spent, 2),
+        "parameters": dict(task.point),
+        "verdicts": verdicts,
+        "evidence": evidence,
+        "limits": limits,
+    }
+    task.store.write(f"runs/{task.key}.ipynb", nbformat.writes(notebook).encode())
+    task.store.write(f"runs/{task.key}.json", json.dumps(row, ensure_ascii=False).encode())
+    return row
+
+
+def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str, float]]:
+    """The verdicts of an executed notebook by claim; every number among its evidence, by claim and
+    what was measured, and every one that it glues, by its name; and the limits that some have."""
+    verdicts: dict[str, str] = {}
+    numbers: dict[str, float] = {}
+    limits: dict[str, float] = {}
+    for row in ledger.read(notebook):
+        verdicts[row.claim.id] = row.verdict
+        for item in row.all_evidence:
+            for name, value in _numbers(row.claim.id, item):
+                while name in numbers:
+                    name += "'"
+                numbers[name] = value
+                with suppress(TypeError, ValueError):
+                    limits[name] = float(item.limit)
+    numbers |= _glued(notebook)
+    return verdicts, numbers, limits
+
+
+def _glued(notebook: Path) -> Iterator[tuple[str, float]]:
+    """The numbers that the cells of an executed notebook glue."""
+    for output in (o for cell in pages.code_cells(notebook) for o in cell.outputs):
+        name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+        texts = [text for kind, text in output.get("data", {}).items() if "text/plain" in kind]
+        with suppress(ValueError):  # words, or a picture
+            yield from [(f"glued: {name}", float(text)) for text in texts if name]
+
+
+def _numbers(id: str, item: Evidence) -> Iterator[tuple[str, float]]:
+    """The numbers of one piece of evidence; of one that has none, whether it holds."""
+    name = f"{id}: {item.what}{f' [{item.unit}]' if item.unit else ''}"
+    listed = isinstance(item.value, tuple)
+    values = item.value if listed else (item.value,)
+    try:
+        told = [float(value) for value in values]
+    except (TypeError, ValueError):  # words, or lists in lists
+        told, listed = ([float(item.holds)] if item.decides else []), False
+    for k, value in enumerate(told, 1):
+        yield (f"{name} ({k})" if listed else name), value
+
+
+def _same_code(source: str, code: str) -> None:
+    if code_digest(source) != code:
+        raise InputError(
+            "a worker has another library, other packages or other data than the sweep began with: "
+            "let no file of the book change while it runs, and give every worker the same one."
+        )
+
+
+def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
+    """Run a page; return how it ended, and the traceback of what it raised."""
+    stopped = threading.Event()
+    kernels: list[AsyncKernelManager] = []
+
+    class Kernel(AsyncKernelManager):
+        """A kernel with one thread of BLAS, and with this library."""
+
+        async def start_kernel(self, **how: Any) -> None:  # type: ignore[override]
+            paths = [str(LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+            env = {**os.environ, **_THREADS, "PYTHONPATH": os.pathsep.join(paths)}
+            await super().start_kernel(env=env, **how)
+            kernels.append(self)
+
+    try:
+        with _wanted(stopped, kernels):
+            execute_notebook(
+                page,
+                out,
+                dict(task.point),
+                kernel_name="python3",
+                progress_bar=False,
+                cwd=task.folder,
+                kernel_manager_class=Kernel,
+                extra_arguments=["--log-level=50"],  # its stderr is the worker's
+            )
+    except PapermillExecutionError as error:
+        return FAILED, _COLOUR.sub("", "\n".join(error.traceback))
+    except (DeadKernelError, RuntimeError) as error:
+        if stopped.is_set():
+            raise InputError("the run was stopped: nobody waits for it.") from None
+        return DIED, str(error)
+    return DONE, ""
+
+
+@contextmanager
+def _wanted(stopped: threading.Event, kernels: list[AsyncKernelManager]) -> Iterator[None]:
+    """End the kernel of a run as soon as nobody waits for it: the sweep ended, the scheduler is
+    lost, or the worker closes."""
+    try:
+        worker = get_worker()
+    except ValueError:  # this is no worker of Dask
+        yield
+        return
+    name, over = worker.get_current_task(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            task = worker.state.tasks.get(name)
+            waited = task is not None and task.state in ("executing", "long-running")
+            if kernels and not (waited and worker.status in (Status.running, Status.paused)):
+                stopped.set()
+                with suppress(OSError, AttributeError):  # it ended just now
+                    process: Any = kernels[0].provisioner
+                    os.killpg(process.process.pid, signal.SIGKILL)
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()

@@ -1,0 +1,190 @@
+"""A sweep on a real scheduler and two workers, each a process of its own, and what is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from reluflow.places import LIBRARY
+
+pytestmark = pytest.mark.long
+FEW = range(3)
+# Each run says which process it is, and waits until it may go on.
+CELLS = (
+    "seed = 0\nwait = True",
+    "import os, pathlib, time\npathlib.Path(f'pid-{seed}').write_text(str(os.getpid()))",
+    "while wait and not pathlib.Path('go').exists():\n    time.sleep(0.05)",
+)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    page = new_notebook(cells=[new_code_cell(source) for source in CELLS])
+    page.cells[0].metadata["tags"] = ["parameters"]
+    nbformat.write(page, tmp_path / "page.ipynb")
+    return tmp_path
+
+
+@contextlib.contextmanager
+def started(place: Path, module: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A process in a session of its own, as from another terminal; killed at the end."""
+    paths = [str(LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        cwd=place,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if module == "reluflow.sweep" else subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        kill(process)
+        process.wait(60)
+        if process.stderr:
+            process.stderr.close()
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a process and its children at once, as a machine that loses its power."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def sweep(place: Path, *arguments: str) -> contextlib.AbstractContextManager:
+    return started(place, "reluflow.sweep", *arguments)
+
+
+@pytest.fixture
+def cluster(place: Path) -> Iterator[list[subprocess.Popen[str]]]:
+    """A scheduler and two workers on this machine; the scheduler first."""
+    file = str(place / "scheduler.json")
+    own = ["--host", "127.0.0.1", "--no-dashboard"]
+    with contextlib.ExitStack() as stack:
+        scheduler = started(place, "distributed.cli.dask_scheduler", *own, "--port", "0",
+                            "--scheduler-file", file)  # fmt: skip
+        processes = [stack.enter_context(scheduler)]
+        until(lambda: Path(file).exists() and Path(file).stat().st_size > 0)
+        for _ in range(2):
+            worker = started(place, "distributed.cli.dask_worker", *own, "--nthreads", "1",
+                             "--scheduler-file", file)  # fmt: skip
+            processes.append(stack.enter_context(worker))
+        yield processes
+
+
+def address(place: Path) -> list[str]:
+    return ["--scheduler", json.loads((place / "scheduler.json").read_text())["address"]]
+
+
+NEW = ("page.ipynb", "--grid", f"seed=0:{len(FEW)}", "--out", "out")
+ALONE = ("--workers", "2")
+
+
+def until(met: Callable[[], object], seconds: float = 90.0) -> None:
+    limit = time.monotonic() + seconds
+    while not met():
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.1)
+
+
+def kernels(place: Path) -> list[int]:
+    """The kernels of this test that live."""
+    living = []
+    for file in place.glob("pid-*"):
+        with contextlib.suppress(ValueError, psutil.NoSuchProcess):  # not written yet, or gone
+            kernel = psutil.Process(int(file.read_text()))
+            living += [] if kernel.status() == psutil.STATUS_ZOMBIE else [kernel.pid]
+    return living
+
+
+def said(told: str) -> list[str]:
+    """The sentences of the sweep; ZeroMQ adds some of its own when many processes end at once."""
+    return [line for line in told.splitlines() if line.startswith("sweep:")]
+
+
+def rows(place: Path) -> list[str]:
+    return sorted(file.name for file in (place / "out" / "runs").glob("*.json"))
+
+
+def ends_well(place: Path, *where: str) -> None:
+    """The sweep goes on, and does what is left; nothing unfinished lies about."""
+    (place / "go").touch()
+    with sweep(place, "out", *where) as process:
+        _, told = process.communicate(timeout=120)
+    assert (process.returncode, said(told)) == (0, []), told
+    assert len(rows(place)) == len(FEW)
+    assert list(place.rglob("*.part")) == []
+    assert (place / "out" / "index.html").exists()
+    assert kernels(place) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("whose", ["own", "other"])
+def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(
+    place: Path, number: int, whose: str, request: pytest.FixtureRequest
+) -> None:
+    """By Ctrl-C, which goes to its group, by its end, or at once; its own cluster or another."""
+    if whose == "other":
+        request.getfixturevalue("cluster")
+    where = ALONE if whose == "own" else address(place)
+    with sweep(place, *NEW, *where) as process:
+        until(lambda: len(kernels(place)) == 2)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+    if number != signal.SIGKILL:
+        assert process.returncode == 130
+        assert "sweep: stopped; `bash book sweep " in told
+    until(lambda: kernels(place) == [], 20)
+    assert rows(place) == []
+    ends_well(place, *where)
+
+
+def test_a_worker_that_is_killed_loses_nothing(place: Path, cluster: Sequence) -> None:
+    with sweep(place, *NEW, *address(place)) as process:
+        until(lambda: len(kernels(place)) == 2)
+        kill(cluster[1])
+        until(lambda: len(kernels(place)) == 1, 20)
+        (place / "go").touch()
+        _, told = process.communicate(timeout=120)
+    assert (process.returncode, said(told)) == (0, []), told
+    assert len(rows(place)) == len(FEW)
+
+
+def test_a_scheduler_that_is_killed_ends_the_sweep(place: Path, cluster: Sequence) -> None:
+    with sweep(place, *NEW, *address(place)) as process:
+        until(lambda: len(kernels(place)) == 2)
+        kill(cluster[0])
+        _, told = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "sweep: the scheduler was lost; `bash book sweep " in told
+    until(lambda: kernels(place) == [], 60)
+    ends_well(place, *ALONE)
+
+
+def test_a_kernel_that_is_killed_is_a_row_that_is_tried_again(place: Path) -> None:
+    with sweep(place, *NEW, *ALONE) as process:
+        until(lambda: len(kernels(place)) == 2)
+        os.kill(kernels(place)[0], signal.SIGKILL)
+        until(lambda: len(rows(place)) == 1)
+        (place / "go").touch()
+        process.communicate(timeout=120)
+    assert process.returncode == 1
+    found = [json.loads((place / "out" / "runs" / name).read_text()) for name in rows(place)]
+    assert sorted(row["status"] for row in found) == ["died", "done", "done"]
+    ends_well(place, *ALONE)

@@ -1,0 +1,302 @@
+"""What a sweep runs, refuses, stores and shows, on a page that runs in a second."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import LocalCluster
+from nbformat.v4 import new_code_cell, new_notebook
+from reluflow.places import LIBRARY
+from reluflow.statistics import student_interval, wilson
+from reluflow.sweep import report
+from reluflow.sweep.__main__ import main
+from reluflow.sweep.plan import code_digest, key, plan, reached
+from reluflow.sweep.runs import Store
+
+CELLS = (
+    "seed = 0\nn = 2\nrate = 0.5\nname = 'a'\nloud = False\nstart = None",
+    "from reluflow import ledger\nfrom reluflow.errors import InputError\n"
+    "if n == 7:  # as parameters.check() does\n"
+    "    raise InputError('seven is not allowed.')\n"
+    "claims = ledger.open('lee2022support')",
+    "if n == 99:\n    raise ValueError('ninety-nine')",
+    "held = ledger.Reading('a', 'b') if seed == 1 and n == 2 else None\n"
+    "evidence = [ledger.fact('it holds', True, True), ledger.note('two', (seed + n, 0.5))]\n"
+    "claims.settle('sv.lem4.5', evidence, reading=held)",
+    "from myst_nb import glue\nglue('size', 10.0 * n + seed, display=False)",
+)
+
+
+def write_page(place: Path, *cells: str) -> Path:
+    page = new_notebook(cells=[new_code_cell(source) for source in cells])
+    page.cells[0].metadata["tags"] = ["parameters"]
+    nbformat.write(page, place / "page.ipynb")
+    return place / "page.ipynb"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    """Two workers, for all sweeps of this module."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as both:
+        yield both.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def swept(cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep with one flipped verdict and two runs that fail."""
+    place = tmp_path_factory.mktemp("swept")
+    page = write_page(place, *CELLS)
+    grid = ["--grid", "seed=0:2", "--grid", "n=1,2,99", "--set", "rate=1"]
+    status = main([str(page), *grid, "--out", str(place / "out"), "--scheduler", cluster])
+    assert status == 1  # some failed
+    return place / "out"
+
+
+# --- What is run ----------------------------------------------------------------------------------
+
+
+def test_a_grid_is_a_product_in_order(tmp_path: Path) -> None:
+    page = write_page(tmp_path, *CELLS)
+    points = plan(page, tmp_path, ["seed=0:6:3", "name=a,b"], ["rate=2"]).points.values()
+    assert [(p["seed"], p["name"], p["rate"], p["n"]) for p in points] == [
+        (0, "a", 2.0, 2), (0, "b", 2.0, 2), (3, "a", 2.0, 2), (3, "b", 2.0, 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("grid", "sentence"),
+    [
+        ("sed=0:3", 'unknown parameter "sed": did you mean "seed"?'),
+        ("strat=1", 'unknown parameter "strat": did you mean "start"?'),
+        ("seed=0.5", 'parameter "seed" must be a whole number, not 0.5.'),
+        ("rate=1e-3", "YAML takes 1e-3 for text, so write 1.0e-3"),
+        ("name=1", 'parameter "name" must be text, not 1.'),
+        ("loud=1", 'parameter "loud" must be true or false, not 1.'),
+        ("seed=3:3", 'the grid is empty: "seed" has no values.'),
+        ("seed=0:9:0", "a step of 0"),
+        ("seed=0:1000000", "take 1 to 100000 of them"),
+        ("seed", "is not NAME=VALUES"),
+        ("name=[a", "are not YAML"),
+        ("n=2,7", "seven is not allowed."),
+    ],
+)
+def test_a_wrong_grid_is_one_sentence_before_anything_starts(
+    grid: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = write_page(tmp_path, *CELLS)
+    assert main([str(page), "--grid", grid, "--out", str(tmp_path / "out")]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("sweep: ")
+    assert sentence in told
+    assert sorted(os.listdir(tmp_path)) == ["page.ipynb"]
+
+
+def foreign(place: Path) -> None:
+    (place / "out").mkdir()
+    (place / "out" / "mine.txt").touch()
+
+
+def another(place: Path) -> None:
+    (place / "out").mkdir()
+    (place / "out" / "sweep.json").write_text('{"notebook": "other.ipynb", "folder": "/"}')
+
+
+def a_file(place: Path) -> None:
+    (place / "out").touch()
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments", "sentence"),
+    [
+        (foreign, ["page.ipynb", "--grid", "n=1", "--out", "out"], "other files than a sweep's"),
+        (another, ["page.ipynb", "--grid", "n=1", "--out", "out"], "has the runs of other.ipynb"),
+        (a_file, ["page.ipynb", "--grid", "n=1", "--out", "out/in"], "out/in cannot be"),
+        (None, ["page.ipynb", "--grid", "n=1"], "--out is missing"),
+        (None, ["page.ipynb", "--out", "out"], "the grid is empty"),
+        (None, ["page.ipynb", "--grid", "n=1", "--set", "n=2", "--out", "out"], "given twice"),
+        (None, ["none.ipynb", "--grid", "n=1", "--out", "out"], "none.ipynb cannot be read"),
+        (None, ["nowhere"], "nowhere is neither a notebook nor the folder of a sweep"),
+        (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--workers", "0"], "at least 1"),
+        (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--scheduler", "tcp://127.0.0.1:9"],
+         "no Dask scheduler answers at tcp://127.0.0.1:9"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_sentence(
+    before: Callable[[Path], None] | None,
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("reluflow.sweep.__main__._PATIENCE", 1)
+    write_page(tmp_path, *CELLS)
+    if before:
+        before(tmp_path)
+    assert main(arguments) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("sweep: ")
+    assert sentence in told
+    assert not (tmp_path / "out" / "runs").exists()
+
+
+def test_a_key_is_of_the_parameters_and_the_code() -> None:
+    assert key({"n": 1, "seed": 2}, "code") == key({"seed": 2, "n": 1}, "code")
+    assert key({"n": 1}, "code") != key({"n": 2}, "code")
+    assert key({"n": 1}, "code") != key({"n": 1}, "other")
+
+
+def test_the_code_of_a_page_is_what_its_imports_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = reached(["%matplotlib inline\nfrom reluflow.flows import affine"])
+    assert {LIBRARY / "flows" / "affine.py", LIBRARY / "__init__.py"} <= set(files)
+    assert LIBRARY / "margin" / "kkt.py" not in files
+    source = nbformat.writes(new_notebook(cells=[new_code_cell("import reluflow.flows.affine")]))
+    before, whole = code_digest(source), Path.read_text
+
+    def changed(self: Path, *how: str) -> str:
+        return whole(self, *how) + ("\nx = 1\n" if self.name == "segment.py" else "")
+
+    monkeypatch.setattr(Path, "read_text", changed)
+    assert code_digest(source) != before
+    monkeypatch.undo()
+    assert code_digest(source) == before
+
+
+# --- What comes out -------------------------------------------------------------------------------
+
+
+def test_the_table_has_parameters_verdicts_and_every_number(swept: Path) -> None:
+    frame = pd.read_parquet(swept / "table.parquet")
+    assert list(frame.n) == [1, 2, 99, 1, 2, 99]
+    assert list(frame["run.status"]) == 2 * ["done", "done", "failed"]
+    assert frame["sv.lem4.5"].fillna("").tolist() == [
+        "reproduced", "reproduced", "", "reproduced", "reproduced-with-reading", "",
+    ]  # fmt: skip
+    ended = frame[frame.n < 99]
+    assert (ended["sv.lem4.5: two (1)"] == ended.seed + ended.n).all()
+    assert (ended["sv.lem4.5: two (2)"] == 0.5).all()
+    assert (ended["glued: size"] == 10 * ended.n + ended.seed).all()
+    assert (frame.rate == 1.0).all()
+    pd.testing.assert_frame_equal(
+        pd.read_csv(swept / "table.csv")[["seed", "n", "glued: size"]],
+        frame[["seed", "n", "glued: size"]],
+    )
+
+
+def test_a_failed_run_has_its_traceback_and_its_notebook(swept: Path) -> None:
+    (row, _) = [r for r in stored(swept) if r["status"] == "failed"]
+    assert row["error"].endswith("ValueError: ninety-nine")
+    notebook = nbformat.read(swept / "runs" / f"{row['key']}.ipynb", as_version=4)
+    kinds = [o.output_type for c in notebook.cells if c.cell_type == "code" for o in c.outputs]
+    assert "error" in kinds
+
+
+def stored(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(file.read_text()) for file in sorted((out / "runs").glob("*.json"))]
+
+
+def test_the_page_needs_nothing_else_and_shows_flips_first(swept: Path) -> None:
+    text = (swept / "index.html").read_text("utf-8")
+    places = [text.index(f"<h2>{t}") for t in ("Flipped", "2 failed runs", "Verdicts", "Evidence")]
+    assert places == sorted(places)
+    assert not re.findall(r'(?:src|href)="(?!data:|runs/|table\.csv)', text)
+    pictures = re.findall(r'<img alt="([^"]*)"', text)
+    assert "least often at n 2, the claim sv.lem4.5, reproduced, 1 of 2" in pictures[0]
+    assert "glued: size against n: means from 10.5 to 20.5" in pictures
+
+
+def test_serial_and_parallel_give_the_same_rows(swept: Path, tmp_path: Path) -> None:
+    page = write_page(tmp_path, *CELLS)
+    grid = ["--grid", "n=1,2,99", "--grid", "seed=0:2", "--set", "rate=1.0"]
+    assert main([str(page), *grid, "--out", str(tmp_path / "out"), "--workers", "1"]) == 1
+    one, two = (
+        [{k: v for k, v in row.items() if k != "seconds"} for row in stored(out)]
+        for out in (tmp_path / "out", swept)
+    )
+    assert one == two
+
+
+def test_what_is_done_is_not_run_again_and_old_code_is_seen(
+    tmp_path: Path, cluster: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, out = write_page(tmp_path, *CELLS), str(tmp_path / "out")
+    where = ["--scheduler", cluster]
+    assert main([str(page), "--grid", "seed=0:1", "--out", out, *where]) == 0
+    (first,) = (tmp_path / "out" / "runs").glob("*.json")
+    before = first.stat().st_mtime_ns
+    assert main([str(page), "--grid", "seed=0:2", "--out", out, *where]) == 0
+    assert "2 runs, 1 of them done" in capsys.readouterr().out
+    assert main([out, *where]) == 0
+    assert "2 runs, 2 of them done" in capsys.readouterr().out
+    assert first.stat().st_mtime_ns == before
+    write_page(tmp_path, *CELLS, "pass")
+    assert main([out, *where]) == 0
+    told = capsys.readouterr().out
+    assert "2 runs, 0 of them done" in told
+    assert "and 2 rows of older code" in told
+    assert (
+        pd.read_csv(tmp_path / "out" / "table.csv")["run.stale"].tolist()
+        == [False] * 2 + [True] * 2
+    )
+    assert "2 more rows are of older code" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_a_full_disk_leaves_what_was_and_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of a file is written, and then there is no room."""
+    store = Store(str(tmp_path))
+    store.write("kept", b"first")
+    from fsspec.implementations.local import LocalFileSystem
+
+    def half(self: Any, path: str, value: bytes, **how: Any) -> None:
+        Path(path).write_bytes(value[: len(value) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(LocalFileSystem, "pipe_file", half)
+    with pytest.raises(OSError, match="No space"):
+        store.write("kept", b"second")
+    assert os.listdir(tmp_path) == ["kept"]
+    assert store.read("kept") == b"first"
+
+
+def test_other_addresses_than_paths_are_taken() -> None:
+    store = Store("memory://sweeps/one")
+    store.make()
+    store.write("runs/a.json", b"1")
+    assert (store.names("runs"), store.read("runs/a.json")) == (["a.json"], b"1")
+    assert Store("memory://nothing").names() == []
+
+
+def test_a_worker_with_another_library_says_so(
+    tmp_path: Path,
+    cluster: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("reluflow.sweep.plan._packages", lambda: ["another==1"])
+    page = write_page(tmp_path, *CELLS)
+    where = ["--out", str(tmp_path / "out"), "--scheduler", cluster]
+    assert main([str(page), "--grid", "seed=0:1", *where]) == 1
+    assert "a worker has another library" in capsys.readouterr().err
+    assert stored(tmp_path / "out") == []
+
+
+def test_intervals_are_those_of_the_library() -> None:
+    values = pd.DataFrame({"n": [1, 1, 1, 2, 2, 3], report.VALUE: [1.0, 2.0, 4.0, 0.0, 1.0, 5.0]})
+    found = report.intervals(values, ["n"]).set_index("n")
+    assert tuple(found.loc[1, [report.LOW, report.HIGH]]) == student_interval(np.array([1, 2, 4.0]))
+    assert tuple(found.loc[2, [report.LOW, report.HIGH]]) == tuple(map(float, wilson(1, 2)))
+    assert found.loc[3, [report.LOW, report.HIGH]].isna().all()
+    assert found.loc[3, report.MEAN] == 5.0
