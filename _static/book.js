@@ -104,10 +104,53 @@ function markScrolled() {
   for (const box of all(WIDE)) sizes.observe(box);
 }
 
+// A word that leads to its definition shows it: under the mouse, by the tab key, and when it is
+// tapped. The browser closes it at a click elsewhere, and when another one opens.
+function showDefinitions() {
+  // The browser would close it by the escape key too, but the theme keeps that key to itself.
+  addEventListener("keydown", ({ key }) => {
+    if (key === "Escape") document.querySelector(".definition:popover-open")?.hidePopover();
+  });
+  for (const link of all("a[href*='definitions.html#def-']")) {
+    const told = document.getElementById(link.hash.slice(1));
+    if (!told?.showPopover) continue;
+    let [waiting, touched, wasOpen] = [0, false, false];
+    const isOpen = () => told.matches(":popover-open");
+    const show = () => {
+      if (!isOpen()) told.showPopover();
+      const word = link.getClientRects()[0];
+      const below = word.bottom + told.offsetHeight + 8 < innerHeight || word.top < told.offsetHeight + 8;
+      const left = Math.max(8, Math.min(word.left, document.body.clientWidth - told.offsetWidth - 8));
+      told.style.left = `${scrollX + left}px`;
+      told.style.top = `${scrollY + (below ? word.bottom + 4 : word.top - told.offsetHeight - 4)}px`;
+    };
+    const soon = (act) => ({ pointerType }) => {
+      clearTimeout(waiting);
+      if (pointerType === "mouse") waiting = setTimeout(act, 200);
+    };
+    link.setAttribute("aria-describedby", told.id);
+    for (const part of [link, told]) {
+      part.addEventListener("pointerenter", soon(part === link ? show : () => {}));
+      part.addEventListener("pointerleave", soon(() => told.hidePopover()));
+    }
+    link.addEventListener("focus", () => link.matches(":focus-visible") && show());
+    link.addEventListener("blur", () => told.hidePopover());
+    link.addEventListener("pointerdown", ({ pointerType }) => {
+      [touched, wasOpen] = [pointerType !== "mouse", isOpen()];
+    });
+    link.addEventListener("click", (event) => {
+      if (!touched) return;
+      event.preventDefault();
+      wasOpen ? told.hidePopover() : show();
+    });
+  }
+}
+
 addEventListener("hashchange", goToTarget);
 addEventListener("scroll", ({ target }) => target.matches?.(WIDE) && mark(target), true);
 addEventListener("DOMContentLoaded", () => {
   orderTables();
+  showDefinitions();
   followContents();
   goToTarget();
 });

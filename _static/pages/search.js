@@ -1,52 +1,78 @@
-// The claims that a query names, by id, place or statement, above the pages that Sphinx finds.
+// What a query names: claims, by id, place, author or statement, and below them the parts of pages.
 (() => {
-  // From a folder no script may read the pages, so that there is nothing to show a piece of.
-  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY &&= location.protocol !== "file:";
-
-  // Sphinx looks words up in plain objects, where every object has a "constructor".
-  const bare = { __proto__: null, hasOwnProperty: Object.prototype.hasOwnProperty };
-  for (const words of [Search._index.terms, Search._index.titleterms]) {
-    Object.setPrototypeOf(words, bare);
-  }
-
   const query = new URLSearchParams(location.search).get("q")?.trim();
+  const results = document.getElementById("search-results");
   if (!query) return;
-  const most = 10;
-  const index = new MiniSearch({
-    fields: ["id", "at", "says"],
-    storeFields: ["at", "says", "verdict", "page"],
-    // "F.8" and "sv.thm3.6" are words.
-    tokenize: (text) => text.match(/[\p{L}\p{N}]([\p{L}\p{N}.-]*[\p{L}\p{N}])?/gu) ?? [],
-    searchOptions: {
-      boost: { id: 4, at: 4 },
-      // What stands at the very place before what repairs, sharpens or mentions it.
-      boostDocument: (id, word, { at }) =>
-        at.split(/[,;]/)[0].toLowerCase() === query.toLowerCase() ? 100 : 1,
-      combineWith: "AND",
-      prefix: true,
-    },
-  });
-  index.addAll(CLAIMS);
-  const found = index.search(query);
-  if (found.length === 0) return;
+  for (const field of document.querySelectorAll("input[name=q]")) field.value = query;
+  // "F.8" and "sv.thm3.6" are words; formulas are not.
+  const words = (text) =>
+    text.replace(/\$[^$]*\$/g, " ").match(/[\p{L}\p{N}]+(\.[\p{L}\p{N}]+)*/gu) ?? [];
+  const index = (documents, boost, boostDocument) => {
+    const made = new MiniSearch({
+      idField: "id",
+      fields: Object.keys(boost),
+      storeFields: Object.keys(documents[0]),
+      tokenize: words,
+      searchOptions: { boost, boostDocument, prefix: (word) => /^[^\d.]{3}/.test(word) },
+    });
+    made.addAll(documents);
+    return (combineWith) => made.search(query, { combineWith });
+  };
 
-  const section = document.createElement("section");
-  section.id = "claims-found";
-  section.append(made("h2", found.length === 1 ? "One claim" : `${found.length} claims`));
-  const list = document.createElement("ul");
-  for (const { id, at, says, verdict, page } of found.slice(0, most)) {
-    const item = document.createElement("li");
-    // MathJax, which comes after this, finds the formulas by its own signs.
-    const words = made("p", says.replace(/\$([^$]+)\$/g, "\\($1\\)"));
-    item.append(linked(at, `chapters/${page}`), ` (${id}), ${verdict}`, words);
-    list.append(item);
-  }
-  section.append(list);
-  if (found.length > most) {
+  // What stands at the very place comes before what repairs, sharpens or mentions it.
+  const atPlace = (id, word, { at }) =>
+    at.split(/[,;]/)[0].toLowerCase() === query.toLowerCase() ? 100 : 1;
+  const claims = index(CLAIMS, { id: 4, at: 4, says: 1, by: 4 }, atPlace)("AND");
+  const parts = index(PARTS, { title: 4, page: 2, by: 2, text: 1 });
+  const found = [parts("AND"), parts("OR")].find((each) => each.length) ?? [];
+
+  if (claims.length) {
+    const title = claims.length === 1 ? "One claim" : `${claims.length} claims`;
+    const section = listed(title, claims.slice(0, 5), ({ id, at, says, verdict, page }) => [
+      linked(at, `chapters/${page}`),
+      ` (${id}), ${verdict}`,
+      made("p", set(says)),
+    ]);
+    section.id = "claims-found";
     const address = `chapters/scoreboard.html#${new URLSearchParams({ search: query })}`;
-    section.append(linked("all of them on the scoreboard", address));
+    if (claims.length > 5) section.append(linked("all of them on the scoreboard", address));
+    results.before(section);
   }
-  document.getElementById("search-results").before(section);
+  const parted = ({ page, title, text, terms, id }) => [
+    linked(set(page === title ? page : `${page} › ${title}`), id),
+    piece(text, terms),
+  ];
+  const title = found.length ? "On the pages" : "No page has these words";
+  results.append(listed(title, found.slice(0, 12), parted));
+
+  // The sentence that has the most of the words, which are marked; a long one is cut.
+  function piece(text, terms) {
+    const has = (part) => words(part).filter((word) => terms.includes(word.toLowerCase()));
+    const many = (sentence) => new Set(has(sentence).map((word) => word.toLowerCase())).size;
+    const sentences = text.split(/(?<=[.?!])(?<! al\.) (?=[^\p{Ll}])/u);
+    const best = Math.max(...sentences.map(many));
+    // A formula and what touches it stay one piece.
+    const sentence = sentences.find((each) => many(each) === best);
+    const pieces = sentence.match(/(?:[^\s$]|\$[^$]*\$)+/g) ?? [];
+    const first = Math.max(0, pieces.findIndex((each) => has(each).length) - 15);
+    const shown = pieces.slice(first, first + 40);
+    const told = made("p", first ? "… " : "");
+    for (const each of shown) told.append(has(each).length ? made("mark", set(each)) : set(each), " ");
+    if (first + 40 < pieces.length) told.append("…");
+    return told;
+  }
+
+  // MathJax, which comes after this, finds the formulas by its own signs.
+  function set(text) {
+    return text.replace(/\$([^$]+)\$/g, "\\($1\\)");
+  }
+
+  function listed(title, items, tell) {
+    const [section, list] = [document.createElement("section"), document.createElement("ul")];
+    for (const each of items) list.appendChild(document.createElement("li")).append(...tell(each));
+    section.append(made("h2", title), list);
+    return section;
+  }
 
   function made(tag, text) {
     const element = document.createElement(tag);

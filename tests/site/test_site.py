@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from built import ROOT
+from docutils import nodes
 from reluflow.datasets import settings
 from reluflow.flows.affine import affine_flow
 from reluflow.ledger import read
@@ -133,21 +134,31 @@ def test_the_wheel_carries_rows_and_no_pictures() -> None:
 
 def test_the_files_of_claims_have_every_settled_claim(tmp_path: Path) -> None:
     (tmp_path / "_static").mkdir()
-    board.write(built(tmp_path), None)
+    board.Searched().write(built(tmp_path), None)
     ids = [row.claim.id for row in ROWS]
     text = (tmp_path / "_static" / "claims.csv").read_text(encoding="utf-8")
     assert [line["id"] for line in csv.DictReader(io.StringIO(text))] == ids
-    script = (tmp_path / "_static" / "claims.js").read_text(encoding="utf-8")
-    claims = json.loads(script.removeprefix("const CLAIMS = ").removesuffix(";\n"))
+    script = (tmp_path / "_static" / "searched.js").read_text(encoding="utf-8")
+    claims = json.loads(script.splitlines()[0].removeprefix("const CLAIMS = ").removesuffix(";"))
     assert [claim["id"] for claim in claims] == ids
     for claim, row in zip(claims, ROWS, strict=True):
         assert claim["says"] == row.claim.says
         assert claim["page"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
+        assert claim["by"].split()[0].rstrip(",").lower() in row.claim.paper
 
 
 def test_a_build_that_fails_writes_no_files_of_claims(tmp_path: Path) -> None:
-    board.write(built(tmp_path), RuntimeError())
+    board.Searched().write(built(tmp_path), RuntimeError())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_searched_of_a_page_are_its_words() -> None:
+    said = nodes.paragraph("", "", nodes.Text("A start "), nodes.math(text="w_0"), nodes.Text("."))
+    drawn = nodes.paragraph("", "", nodes.Text("printed"))
+    cell = nodes.container("", drawn, classes=["cell"])
+    silent = [nodes.literal_block(text="x = 1"), nodes.raw(text="<b>card</b>"), cell]
+    part = nodes.section("", said, nodes.math_block(text="w"), *silent, nodes.comment(text="no"))
+    assert board.words(part).split() == ["A", "start", "$w_0$.", "…"]
 
 
 # --- The pages ------------------------------------------------------------------------------------

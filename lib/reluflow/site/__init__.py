@@ -16,6 +16,7 @@ from reluflow.site.front import dress
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives and roles, and what is made of and beside the pages."""
     offers = downloads.Downloads()
+    searched = board.Searched()
     app.connect("config-inited", downloads.repository_buttons)
     app.connect("builder-inited", lambda app: book.board())  # before a page meets a broken row
     app.connect("builder-inited", offers.begin)
@@ -35,7 +36,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", board.add_scripts)
     app.connect("html-page-context", explorer.add_scripts)
     app.connect("html-page-context", dress, priority=900)
-    app.connect("build-finished", board.write)
+    app.connect("html-page-context", searched.read)
+    app.connect("build-finished", searched.write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -83,25 +83,74 @@ def in_type(words: str) -> str:
     return _INTERVAL.sub(r'<span class="tie">\g<0></span>', html)
 
 
-# --- The settled claims beside the pages: as a file to download, and for the page that
-# searches -----------------------------------------------------------------------------------------
+# --- Beside the pages: the settled claims as a file to download, and for the page that searches
+# these claims and the words of all pages ----------------------------------------------------------
 
 
 CSV = "claims.csv"
-_SCRIPT = "claims.js"
+_SCRIPT = "searched.js"
 _SEARCHED = ("id", "at", "says", "verdict", "page")
+_SILENT = (nodes.raw, nodes.literal_block, nodes.Invisible)
+"""What no one searches: cards, which are claims, and code."""
 
 
-def write(app: Sphinx, failed: Exception | None) -> None:
-    """Write both files below `_static` of the built pages."""
-    if failed or app.builder.format != "html":
-        return
-    static = Path(app.outdir) / "_static"
-    (static / CSV).write_text(as_csv(book.records()), encoding="utf-8", newline="")
-    claims = [{name: record[name] for name in _SEARCHED} for record in book.records()]
-    # A script, for a page that is opened from a folder may not read other files.
-    script = f"const CLAIMS = {json.dumps(claims, ensure_ascii=False)};\n"
-    (static / _SCRIPT).write_text(script, encoding="utf-8")
+class Searched:
+    """What the pages of one build say, part by part."""
+
+    def __init__(self) -> None:
+        self.parts: list[dict[str, str]] = []
+
+    def read(
+        self, app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any
+    ) -> None:
+        """Keep the parts of a page: address (id), heading, page, authors of the paper, words."""
+        if not isinstance(tree, nodes.document):
+            return
+        paper = {row.chapter.removesuffix(".ipynb"): row.claim.paper for row in book.board().rows}
+        name = paper.get(page.removeprefix("chapters/"), posixpath.basename(page))
+        for part in tree.findall(nodes.section):
+            title, *inside = part
+            told = (words(node) for node in inside if not isinstance(node, nodes.section))
+            here = {
+                "id": f"{page}.html#{part['ids'][0]}",
+                "title": words(title),
+                "page": words(app.env.titles[page]),
+                "by": _sources(book.board()).get(name, ""),
+                "text": " ".join(" ".join(told).split()),
+            }
+            self.parts.append(here)
+
+    def write(self, app: Sphinx, failed: Exception | None) -> None:
+        """Write both files below `_static` of the built pages."""
+        if failed or app.builder.format != "html":
+            return
+        static = Path(app.outdir) / "_static"
+        (static / CSV).write_text(as_csv(book.records()), encoding="utf-8", newline="")
+        authors = _sources(book.board())
+        claims = [
+            {name: each[name] for name in _SEARCHED} | {"by": authors[each["paper"]]}
+            for each in book.records()
+        ]
+        # A script, for a page that is opened from a folder may not read other files.
+        script = "".join(
+            f"const {name} = {json.dumps(told, ensure_ascii=False)};\n"
+            for name, told in (("CLAIMS", claims), ("PARTS", self.parts))
+        )
+        (static / _SCRIPT).write_text(script, encoding="utf-8")
+
+
+def words(node: nodes.Node) -> str:
+    """What a reader sees of a node without its code, cells and cards: a formula between dollars,
+    three dots for one on a line of its own."""
+    if isinstance(node, nodes.Text):
+        return node.astext()
+    if isinstance(node, nodes.math):
+        return f"${node.astext()}$"
+    if isinstance(node, nodes.math_block):
+        return "…"
+    if isinstance(node, _SILENT) or "cell" in getattr(node, "attributes", {}).get("classes", ()):
+        return ""
+    return ("" if isinstance(node, nodes.TextElement) else " ").join(map(words, node.children))
 
 
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:

@@ -13,13 +13,14 @@ import re
 from collections import Counter
 from functools import cache
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.parsers.rst.directives.images import Image
 from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 from reluflow.figures.vector import svg
 from reluflow.ledger.rows import (
@@ -42,6 +43,8 @@ from reluflow.site.book import board, told
 
 
 LONGEST = 300
+DEFINITIONS = "chapters/definitions"
+_DEFINED = re.compile(r'definitions\.html#(def-[\w-]+)"')
 # A formula with the brackets and stops that touch it.
 _TOUCHED = re.compile(r"([(\[]*)(<span class=\"math[^>]*>[^<]*</span>)([.,;:?!)\]]*)")
 
@@ -51,8 +54,9 @@ def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: 
     context["page_description"] = description(tree) if tree else ""
     # No page runs its cells on a server, and Sphinx would declare this script's names twice.
     context["script_files"] = [js for js in context["script_files"] if not _runs_cells(js)]
+    body = context.get("body", "")
     # No line begins with the comma behind a formula.
-    body = _TOUCHED.sub(_tied, context.get("body", ""))
+    body = _TOUCHED.sub(_tied, body + definitions(app, body))
     # The bibliography is a list, and docutils does not call its entries list items.
     context["body"] = body.replace('"doc-biblioentry"', '"listitem"')
     # The theme gives the buttons that unfold the sidebar no name.
@@ -65,6 +69,18 @@ def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: 
         return soup
 
     context["generate_toctree_html"] = named
+
+
+def definitions(app: Sphinx, body: str) -> str:
+    """The definitions to which a page leads, each as what book.js shows beside its word."""
+    wanted = set(_DEFINED.findall(body))
+    builder = cast(StandaloneHTMLBuilder, app.builder)
+    shown = []
+    for said in app.env.get_doctree(DEFINITIONS).findall(nodes.paragraph) if wanted else ():
+        for id in wanted.intersection(said["ids"]):
+            html = builder.render_partial(nodes.inline("", "", *said.deepcopy().children))
+            shown.append(f'<div popover class="definition" id="{id}">{html["fragment"]}</div>')
+    return "".join(shown)
 
 
 def description(tree: nodes.document) -> str:

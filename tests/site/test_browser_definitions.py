@@ -1,0 +1,142 @@
+"""A word that is defined shows its definition: to the mouse, a finger, the keyboard, and on no
+paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import looks
+import pytest
+from browser import LAPTOP, PHONE, SET, Opened, opened
+from playwright.sync_api import Browser, Locator, expect
+from reluflow import pages
+from reluflow.places import CHAPTERS
+
+MAIN = [page.stem for page in pages.in_order(CHAPTERS) if pages.sections(page)]
+SIZES = {"laptop": LAPTOP, "phone": PHONE}
+LINKS = "a[href*='definitions.html#def-']"
+OPEN = ".definition:popover-open"
+WORDS = "e => e.textContent.replace(/\\s+/g, ' ').trim()"
+
+pytestmark = pytest.mark.long
+
+
+def chapter(site: Path, name: str = MAIN[3]) -> Path:
+    return site / "chapters" / f"{name}.html"
+
+
+def word(visit: Opened, id: str = "def-span") -> Locator:
+    link = visit.page.locator(f"{LINKS}[href$='#{id}']")
+    link.scroll_into_view_if_needed()
+    return link
+
+
+@pytest.fixture
+def laptop(browser: Browser, site: Path) -> Iterator[Opened]:
+    with opened(browser, chapter(site)) as visit:
+        yield visit
+
+
+def test_each_page_has_the_definitions_to_which_it_leads(browser: Browser, site: Path) -> None:
+    with opened(browser, chapter(site, "definitions")) as visit:
+        told = visit.ask(f"Object.fromEntries([...document.querySelectorAll('p[id^=def-]')]"
+                         f".map(e => [e.id, ({WORDS})(e)]))")  # fmt: skip
+    led = Counter[str]()
+    for source in pages.in_order(CHAPTERS):
+        with opened(browser, chapter(site, pages.name(source).removesuffix(".ipynb"))) as visit:
+            ids = visit.ask(f"[...document.querySelectorAll(`{LINKS}`)].map(e => e.hash.slice(1))")
+            assert len(ids) == len(set(ids)), source  # once on a page
+            shown = "[...document.querySelectorAll('.definition')].map(e => [e.id, e])"
+            words = f"Object.fromEntries({shown}.map(([id, e]) => [id, ({WORDS})(e)]))"
+            assert visit.ask(words) == {id: told[id] for id in ids}, source
+            assert visit.complaints == []
+            led.update(ids)
+            assert source.stem not in MAIN or len(ids) >= 7, source
+    assert set(led) == {id for id in told if led[id]}
+    assert len(led) >= 50
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", MAIN)
+def test_the_mouse_shows_and_leaves(browser: Browser, site: Path, name: str, theme: str) -> None:
+    with opened(browser, chapter(site, name), theme=theme) as visit:
+        link, told = visit.page.locator(LINKS).first, visit.page.locator(OPEN)
+        link.hover()
+        expect(told).to_be_in_viewport(ratio=1)
+        told.hover()  # it can be read at leisure
+        visit.page.wait_for_timeout(400)
+        expect(told).to_be_visible()
+        assert looks.accessible(visit) == []
+        visit.page.mouse.move(1, 1)
+        expect(told).to_have_count(0)
+
+
+def test_the_escape_key_closes_and_a_click_leads_to_the_page(laptop: Opened) -> None:
+    told = laptop.page.locator(OPEN)
+    word(laptop).hover()
+    expect(told).to_contain_text("support examples span")
+    laptop.page.keyboard.press("Escape")
+    expect(told).to_have_count(0)
+    word(laptop).click()
+    expect(laptop.page.locator("p#def-span")).to_be_in_viewport()
+
+
+def test_the_keyboard_shows(laptop: Opened) -> None:
+    told, link = laptop.page.locator(OPEN), word(laptop)
+    link.evaluate("e => { const before = document.createElement('button'); e.before(before);"
+                  "before.focus(); }")  # fmt: skip
+    laptop.page.keyboard.press("Tab")
+    expect(link).to_be_focused()
+    expect(told).to_have_attribute("id", str(link.get_attribute("aria-describedby")))
+    laptop.page.keyboard.press("Escape")
+    expect(told).to_have_count(0)
+    expect(link).to_be_focused()
+    laptop.page.keyboard.press("Shift+Tab")
+    laptop.page.keyboard.press("Tab")
+    expect(told).to_be_visible()
+    laptop.page.keyboard.press("Tab")
+    expect(told).to_have_count(0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_finger_shows_and_closes(browser: Browser, site: Path, theme: str) -> None:
+    with opened(browser, chapter(site), PHONE, theme) as visit:
+        told, page = visit.page.locator(OPEN), visit.page.url
+        for id in visit.ask(f"[...document.querySelectorAll(`{LINKS}`)].map(e => e.hash)"):
+            word(visit, id[1:]).tap()
+            expect(told).to_have_id(id[1:])
+            expect(told).to_be_in_viewport(ratio=1)
+        word(visit, id[1:]).tap()
+        expect(told).to_have_count(0)
+        word(visit).tap()
+        visit.page.locator("article h1").tap()
+        expect(told).to_have_count(0)
+        assert visit.page.url == page
+
+
+def test_on_paper_there_is_nothing_of_it(laptop: Opened) -> None:
+    laptop.ask("document.getElementById('def-span').showPopover()")  # no mouse that could leave it
+    expect(laptop.page.locator(OPEN)).to_be_visible()
+    laptop.page.emulate_media(media="print")
+    expect(laptop.page.locator(OPEN)).to_have_count(1)
+    expect(laptop.page.locator(".definition:visible")).to_have_count(0)
+    expect(word(laptop)).to_have_css("border-bottom-width", "0px")
+
+
+def test_without_scripts_a_word_is_a_link(browser: Browser, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(chapter(site).as_uri())
+    expect(page.locator(".definition:visible")).to_have_count(0)
+    page.locator(f"{LINKS}[href$='#def-span']").click()
+    expect(page.locator("p#def-span")).to_be_in_viewport()
+    context.close()
+
+
+def test_what_is_shown_is_set_in_type(laptop: Opened) -> None:
+    laptop.ask(SET)
+    word(laptop, "def-eq-8").hover()
+    expect(laptop.page.locator(f"{OPEN} mjx-container").first).to_be_visible()
+    assert looks.typeset(laptop) == []
