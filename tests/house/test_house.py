@@ -51,14 +51,14 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
 @pytest.mark.parametrize(
     ("what", "bar"),
     [
-        ("modules", 143),
+        ("modules", 157),
         ("modules of papers", 70),
-        ("lines", 58703),
-        ("lines outside papers", 16799),
-        ("code", 35495),
+        ("lines", 61230),
+        ("lines outside papers", 19274),
+        ("code", 37146),
         ("code of papers a claim", 77),
-        ("lines of tests", 34641),
-        ("pages", 38),
+        ("lines of tests", 35769),
+        ("pages", 39),
     ],
 )
 def test_the_house_does_not_grow(what: str, bar: int) -> None:
