@@ -9,7 +9,7 @@
   function fill(table, head, rows) {
     const line = (cells, name) => {
       const row = document.createElement("tr");
-      row.append(...cells.map((text) => cell(text, name)));
+      row.append(...cells.map((text) => cell(text, text ? name : "td")));
       return row;
     };
     table.replaceChildren(line(head, "th"), ...rows.map((cells) => line(cells, "td")));

@@ -45,14 +45,17 @@
   const title = found.length ? "On the pages" : "No page has these words";
   results.append(listed(title, found.slice(0, 12), parted));
 
-  // The sentence that has the most of the words, which are marked; a long one is cut.
+  // The sentence that has the most of the words, which are marked; a long one is cut, and a short
+  // one goes on.
   function piece(text, terms) {
     const has = (part) => words(part).filter((word) => terms.includes(word.toLowerCase()));
     const many = (sentence) => new Set(has(sentence).map((word) => word.toLowerCase())).size;
     const sentences = text.split(/(?<=[.?!])(?<! al\.) (?=[^\p{Ll}])/u);
     const best = Math.max(...sentences.map(many));
     // A formula and what touches it stay one piece.
-    const sentence = sentences.find((each) => many(each) === best);
+    let k = sentences.findIndex((each) => many(each) === best);
+    let sentence = sentences[k];
+    while (sentence.length < 80 && ++k < sentences.length) sentence += ` ${sentences[k]}`;
     const pieces = sentence.match(/(?:[^\s$]|\$[^$]*\$)+/g) ?? [];
     const first = Math.max(0, pieces.findIndex((each) => has(each).length) - 15);
     const shown = pieces.slice(first, first + 40);

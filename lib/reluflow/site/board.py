@@ -46,6 +46,7 @@ MANY = 4
 """So many words in a cell make a column of words, which is not pressed to one word a line."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CELL = re.compile(r"<(t[dh])\b([^>]*)>([^<]*)(?=</t[dh]>)")
+_EMPTY = re.compile(r"<th\b([^>]*)>\s*</th>")
 _PANDAS = 'class="dataframe"'
 _TIMES = re.compile(r"(?<=\d) x (?=\d)")
 _PER_CENT = re.compile(r"(?<=\d) ?%")
@@ -53,10 +54,10 @@ _INTERVAL = re.compile(r"\([≈−\d.]+(?:\s%)? to [≈−\d.]+(?:\s%)?\)")
 
 
 def dress(app: Sphinx, document: nodes.document) -> None:
-    """Set all tables of a page in type."""
+    """Set all tables of a page in type; a head that is empty is no head."""
     for shown in document.findall(nodes.raw):
-        if _PANDAS in (table := shown.astext()):
-            shown.children = [nodes.Text(dressed(table))]
+        html = _EMPTY.sub(r"<td\1></td>", shown.astext())
+        shown.children = [nodes.Text(dressed(html) if _PANDAS in html else html)]
 
 
 def dressed(table: str) -> str:

@@ -58,7 +58,9 @@ def dress(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: 
     # No line begins with the comma behind a formula.
     body = _TOUCHED.sub(_tied, body + definitions(app, body))
     # The bibliography is a list, and docutils does not call its entries list items.
-    context["body"] = body.replace('"doc-biblioentry"', '"listitem"')
+    body = body.replace('"doc-biblioentry"', '"listitem"')
+    # What unfolds a cell is called what is written on it.
+    context["body"] = body.replace(' aria-label="Toggle hidden content"', "")
     # The theme gives the buttons that unfold the sidebar no name.
     tree_of_pages = context["generate_toctree_html"]
 
