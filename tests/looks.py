@@ -205,7 +205,8 @@ def phone(visit: Opened) -> list[str]:
         say("scrolls without a cue", seen.filter(e => scrolls(e)
             && e.scrollWidth > e.clientWidth + 2 && ![...up(e)].some(b => b.matches(".more"))));
         say("a figure too small to be read", seen.filter(
-            e => e.matches(".cell_output img") && e.getBoundingClientRect().width < 530));
+            e => e.matches(".cell_output img")
+            && e.getBoundingClientRect().width < Math.max(300, 0.75 * e.naturalWidth)));
         say("a column of one word a line", seen.filter(e => {
             if (!e.matches("td, th")) return false;
             const line = parseFloat(getComputedStyle(e).lineHeight) || 20;

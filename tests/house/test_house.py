@@ -53,11 +53,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 157),
         ("modules of papers", 70),
-        ("lines", 61230),
-        ("lines outside papers", 19274),
-        ("code", 37146),
+        ("lines", 61233),
+        ("lines outside papers", 19277),
+        ("code", 37148),
         ("code of papers a claim", 77),
-        ("lines of tests", 35769),
+        ("lines of tests", 35775),
         ("pages", 39),
     ],
 )
