@@ -57,7 +57,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("lines outside papers", 19277),
         ("code", 37148),
         ("code of papers a claim", 77),
-        ("lines of tests", 35775),
+        ("lines of tests", 35777),
         ("pages", 39),
     ],
 )
