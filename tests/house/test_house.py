@@ -53,9 +53,9 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 157),
         ("modules of papers", 70),
-        ("lines", 61233),
-        ("lines outside papers", 19277),
-        ("code", 37148),
+        ("lines", 61250),
+        ("lines outside papers", 19294),
+        ("code", 37157),
         ("code of papers a claim", 77),
         ("lines of tests", 35777),
         ("pages", 39),

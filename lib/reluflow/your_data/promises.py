@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,7 +63,23 @@ def lines(study: Study, neuron: OneNeuron, layers: Followed | None) -> list[Line
 def lines_table(found: Sequence[Line]) -> View:
     """Promised and happened side by side."""
     columns = ["theorem", "promised", "what happens", "verdict"]
-    return table(columns, [(v.theorem, v.promised, v.happened, v.verdict) for v in found])
+    told = [(v.theorem, v.promised, v.happened, v.verdict) for v in found]
+    return table(columns, [tuple(map(_written, line)) for line in told])
+
+
+def _written(text: str) -> str:
+    """Powers and signs as a reader writes them: 1.2e4 is 1.2·10⁴, and a minus is one."""
+    text = re.sub(r"e\^-(\d+)", r"exp(−\1)", text)
+    text = re.sub(r"(\d)e[+]?([-‑]?)(\d+)", _power, text)
+    return re.sub(r"(?<![\w.])[-‑](?=[\d.(])", "−", text)
+
+
+def _power(match: re.Match[str]) -> str:
+    sign, digits = "⁻" if match[2] else "", match[3].translate(_HIGH)
+    return f"{match[1]}·10{sign}{digits}"
+
+
+_HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def summary(study: Study, neuron: OneNeuron, layers: Followed | None) -> View:
