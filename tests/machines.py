@@ -69,7 +69,7 @@ def why_not(name: str) -> str:
 def nbval(
     notebook: os.PathLike[str], machine: Mapping[str, str], *options: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a notebook again on a machine and compare every output, pictures coarsely."""
+    """Run a notebook again on a machine and compare every output, pictures up to rounding."""
     outer = {k: v for k, v in os.environ.items() if not k.startswith(OUTER)}
     tests = os.path.dirname(os.path.abspath(__file__))
     # The library that is tested, where a relative PYTHONPATH would mean another folder.

@@ -19,10 +19,11 @@ FLOORS = (
     {"rational", "statistics", "geometry", "networks"},
     {"instances", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger"},
-    {"falsify", "refresh", "seeds"},
+    {"falsify", "refresh"},
     {"papers", "sweep"},
     {"your_data"},
-    {"site", "run"},
+    {"site"},
+    {"run"},
 )
 
 

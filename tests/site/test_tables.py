@@ -88,14 +88,17 @@ def test_a_count_is_a_whole_number(number: int) -> None:
 
 def test_words_get_room_and_heads_break() -> None:
     frame = pd.DataFrame({"many words make a head": ["many words make a cell", "1 2 3 4 5"]})
-    shown = dressed(frame.to_html())
+    shown = dressed(frame.to_html(classes="sentences"))
     assert '<td class="words">many words' in shown
     assert shown.count('class="words"') == 1
 
 
 def test_only_tables_of_cells_are_dressed() -> None:
     page = new_document("page")
-    table, card = pd.DataFrame({"w_j": ["1e-09"]}).to_html(), "<table><td>w_j</td></table>"
+    table, card = (
+        pd.DataFrame({"w_j": ["1e-09"]}).to_html(classes="sentences"),
+        "<table><td>w_j</td></table>",
+    )
     page += [nodes.raw(text=table, format="html"), nodes.raw(text=card, format="html")]
     dress(None, page)  # type: ignore[arg-type]
     assert "<th>w<sub>j</sub></th>" in page[0].astext()

@@ -32,6 +32,7 @@ CELLS = (
     "if n == 99:\n    raise ValueError('ninety-nine')",
     "held = ledger.Reading('a', 'b') if seed == 1 and n == 2 else None\n"
     "evidence = [ledger.fact('it holds', True, True), ledger.note('two', (seed + n, 0.5))]\n"
+    "evidence.append(ledger.note('seed', seed))\n"
     "claims.settle('sv.lem4.5', evidence, reading=held)",
     "from myst_nb import glue\nglue('size', 10.0 * n + seed, display=False)",
 )

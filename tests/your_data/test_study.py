@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,7 @@ def test_data_without_two_layers_are_studied_all_the_same(
     assert bool(words) == bool(given.obstacle)
     neuron, layers, lines = told(given)
     assert (layers is None) == bool(words)
-    assert len(promises.summary(given, neuron, layers).text.splitlines()) == 5
+    assert len(promises.summary(given, neuron, layers, lines).text.splitlines()) == 5
     assert {line.verdict for line in lines} <= {KEPT, BROKEN, OPEN, SILENT}
     assert figures.one_neuron(neuron).axes
     for draw in (figures.turning, figures.training, figures.approach):
@@ -131,6 +132,18 @@ def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> Non
     # A time that is too short is noticed.
     monkeypatch.setattr(early, "promises_alignment_times", lambda own: [("t", 1e-9)] * 3)
     assert verdict(promises.lines(given, neuron, layers), "alignment") == BROKEN
+    # But not by a flow that was not followed to its end, nor by a limit that is local at least.
+    first, *others = layers.turned.paths
+    lost = replace(layers.turned, paths=(replace(first, status="unfinished"), *others))
+    local = [replace(each, optimum=replace(each.optimum, verdict="local"))
+             for each in layers.straight]  # fmt: skip
+    unsure = promises.lines(given, neuron, replace(layers, turned=lost, straight=local))
+    assert verdict(unsure, "alignment") == verdict(unsure, "Theorem 3.1") == OPEN
+
+
+def test_minima_that_are_not_nested_keep_nothing(tmp_path: Path) -> None:
+    _, _, lines = told(study(written(tmp_path, [[1, 1], [-1, 1]])))
+    assert verdict(lines, "Theorem 3.6") == SILENT
 
 
 def test_a_large_study_follows_few_starts(tmp_path: Path) -> None:

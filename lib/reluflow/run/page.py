@@ -20,6 +20,7 @@ from sphinx.util.docutils import docutils_namespace
 
 from reluflow.errors import InputError
 from reluflow.places import BIBLIOGRAPHY, BOOK
+from reluflow.site import board
 
 _DOC = "page"
 _CONFIG: dict[str, Any] = {
@@ -59,6 +60,7 @@ def html(notebook: NotebookNode) -> str:
         with docutils_namespace():
             app = Sphinx(str(source), None, str(output), str(output / "trees"), "html",
                          _CONFIG, status=None, warning=warnings)  # fmt: skip
+            app.connect("doctree-read", board.dress)
             app.connect("html-page-context", lambda _, doc, __, context, ___:
                         found.update(context) if doc == _DOC else None)  # fmt: skip
             app.build()

@@ -47,7 +47,7 @@ MANY = 4
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CELL = re.compile(r"<(t[dh])\b([^>]*)>([^<]*)(?=</t[dh]>)")
 _EMPTY = re.compile(r"<th\b([^>]*)>\s*</th>")
-_PANDAS = 'class="dataframe"'
+_PANDAS = 'class="dataframe'
 _TIMES = re.compile(r"(?<=\d) x (?=\d)")
 _PER_CENT = re.compile(r"(?<=\d) ?%")
 _INTERVAL = re.compile(r"\([≈−\d.]+(?:\s%)? to [≈−\d.]+(?:\s%)?\)")

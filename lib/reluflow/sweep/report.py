@@ -7,7 +7,6 @@ in no picture.
 from __future__ import annotations
 
 import base64
-import io
 import json
 import textwrap
 from collections import Counter
@@ -22,6 +21,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from reluflow.figures.style import QUIET, house, panels
+from reluflow.figures.vector import svg
 from reluflow.ledger.rows import OPEN, badge
 from reluflow.ledger.scoreboard import html_table
 from reluflow.statistics import student_interval, wilson
@@ -318,9 +318,6 @@ def _scales(ax: Any, frame: pd.DataFrame, x: str) -> None:
 
 def _shown(fig: Figure, words: str) -> str:
     """A picture inside of the page, with the words for those who do not see it."""
-    drawn = io.BytesIO()
-    with house():
-        fig.savefig(drawn, format="svg", metadata={"Date": None})
-    data = base64.b64encode(drawn.getvalue()).decode()
+    data = base64.b64encode(svg(fig).encode()).decode()
     alt = escape(words, quote=True)
     return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></figure>'

@@ -139,14 +139,14 @@ def run(task: Task) -> dict[str, Any]:
 
 
 def settled(notebook: Path) -> tuple[dict[str, str], dict[str, float], dict[str, float]]:
-    """The verdicts of an executed notebook by claim; every number among its evidence, by claim and
-    what was measured, and every one that it glues, by its name; and the limits that some have."""
+    """The verdicts of an executed notebook by claim; every number measured, by claim and what was
+    measured, and every one that it glues, by its name; and the limits that some have."""
     verdicts: dict[str, str] = {}
     numbers: dict[str, float] = {}
     limits: dict[str, float] = {}
     for row in ledger.read(notebook):
         verdicts[row.claim.id] = row.verdict
-        for item in row.all_evidence:
+        for item in (each for each in row.all_evidence if each.what != "seed"):
             for name, value in _numbers(row.claim.id, item):
                 while name in numbers:
                     name += "'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -63,28 +62,13 @@ def lines(study: Study, neuron: OneNeuron, layers: Followed | None) -> list[Line
 def lines_table(found: Sequence[Line]) -> View:
     """Promised and happened side by side."""
     columns = ["theorem", "promised", "what happens", "verdict"]
-    told = [(v.theorem, v.promised, v.happened, v.verdict) for v in found]
-    return table(columns, [tuple(map(_written, line)) for line in told])
+    return table(columns, [(v.theorem, v.promised, v.happened, v.verdict) for v in found])
 
 
-def _written(text: str) -> str:
-    """Powers and signs as a reader writes them: 1.2e4 is 1.2·10⁴, and a minus is one."""
-    text = re.sub(r"e\^-(\d+)", r"exp(−\1)", text)
-    text = re.sub(r"(\d)e[+]?([-‑]?)(\d+)", _power, text)
-    return re.sub(r"(?<![\w.])[-‑](?=[\d.(])", "−", text)
-
-
-def _power(match: re.Match[str]) -> str:
-    sign, digits = "⁻" if match[2] else "", match[3].translate(_HIGH)
-    return f"{match[1]}·10{sign}{digits}"
-
-
-_HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def summary(study: Study, neuron: OneNeuron, layers: Followed | None) -> View:
-    """Five sentences: the data, the assumptions, one neuron, two layers, the verdicts."""
-    found = lines(study, neuron, layers)
+def summary(
+    study: Study, neuron: OneNeuron, layers: Followed | None, found: Sequence[Line]
+) -> View:
+    """Five sentences: the data, the assumptions, one neuron, two layers, the verdicts `found`."""
     counts = Counter(line.verdict for line in found)
     told = ", ".join(f"{counts[v]} {v}" for v in (KEPT, BROKEN, OPEN, SILENT) if counts[v])
     broken = "; ".join(line.theorem for line in found if line.verdict == BROKEN)
@@ -207,13 +191,15 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
     elif not minima:
         found.append(Line(name, "for all nested pairs of minima", "too many cells to find them",
                           OPEN))  # fmt: skip
+    elif not (pairs := nested_pairs(minima)):
+        found.append(Line(name, _nothing("no two minima are nested"), f"{len(minima)} minima",
+                          SILENT))  # fmt: skip
     else:
-        pairs = nested_pairs(minima)
         unit = 0.5 * float(y @ y)
         fine = sum(few.loss >= more.loss - _ROUNDING * unit for more, few in pairs)
         found.append(Line(name, "for all nested pairs of minima",
                           f"for {fine} of {len(pairs)} pairs of {len(minima)} minima",
-                          _all(fine, len(pairs)) if pairs else KEPT))  # fmt: skip
+                          _all(fine, len(pairs))))  # fmt: skip
     return found
 
 
@@ -273,7 +259,8 @@ def _layers(layers: Followed) -> str:
 
 def _way(layers: Followed) -> str:
     """How the flow of chapter 4 ended."""
-    return f"the flow is {layers.trained.path.status.replace(' at this loss,', '')}"
+    status = layers.trained.path.status.replace(" at this loss,", "")
+    return f"the flow is {status.replace('e^-1000000', 'exp(−1 000 000)')}"
 
 
 def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
@@ -282,6 +269,7 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
         return [Line(name, _nothing("it is about two layers and signs"), "not asked", SILENT)]
     own, turned = layers.two.turning, layers.turned
     home = [path.status in ("serves", "dead") for path in turned.paths]
+    lost = any(path.status == "unfinished" for path in turned.paths)
     last = float(turned.homes.max())
     happened = (
         f"{sum(home)} of {len(home)} neurons in the limit ε → 0, the last at t = {approx(last)}"
@@ -291,7 +279,7 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
         return [Line(f"{name}: alignment", _nothing("(A1) fails"), happened, SILENT)]
     found = []
     for (which, time), scale in zip(promised, early.promise(own).iloc[:, 1], strict=True):
-        verdict = KEPT if all(home) and last <= time else BROKEN
+        verdict = KEPT if all(home) and last <= time else OPEN if lost else BROKEN
         words = f"all neurons home by t = {approx(time)}, for ln ε up to {scale}"
         found.append(Line(f"{name}: alignment, {which}", words, happened, verdict))
     told = early.growth_table(own, layers.grown)[""]
@@ -369,7 +357,7 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
     length = study.linear.length * study.unit
     kinds = Counter(one.optimum.verdict if one.optimum else one.status for one in layers.straight)
     good = kinds["global"]
-    verdict = BROKEN if kinds["not local"] or kinds["local"] else OPEN
+    verdict = BROKEN if kinds["not local"] else OPEN
     verdict = KEPT if good == len(layers.straight) else verdict
     words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     return [*lines, Line(names[2], f"a global optimum, ‖u‖ = {approx(length)}", words, verdict)]
