@@ -70,7 +70,13 @@ def opened(
     visit = Opened(page)
     page.on("console", lambda m: m.type in ("error", "warning") and visit.complaints.append(m.text))
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
-    page.on("requestfailed", lambda request: visit.complaints.append(f"not found: {request.url}"))
+    page.on(
+        "requestfailed",
+        lambda request: (
+            request.failure == "net::ERR_ABORTED"  # the page was left while it came
+            or visit.complaints.append(f"not found: {request.url}")
+        ),
+    )
     page.on(
         "request",
         lambda request: (
