@@ -48,6 +48,8 @@ def started(place: Path, module: str, *arguments: str) -> Iterator[subprocess.Po
         stderr=subprocess.PIPE if module == "reluflow.sweep" else subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        # What runs the tests in the background may have told its children to ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
         yield process
