@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from reluflow.falsify import falsify
 from reluflow.papers.vardi2022margin import balance
 from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, Family, circular
-from scipy.optimize import linprog
 
 FAMILIES = {"full": FULL, "diagonal": DIAGONAL, "circular": CIRCULAR}
 STATEMENTS = {
@@ -73,30 +72,6 @@ def test_a_wrong_constant_is_noticed(name: str) -> None:
     right = FAMILIES[name]
     more = Family("more", right.network, lambda b, m: 1.01 * right.cost(b, m), right.minimiser)
     assert not falsify(balance._no_shorter(more, "more"), 2, 120, 0).survives
-    below = [item for item in balance.reached(more, 0, 2, 2) if item.form == "fact"]
-    assert not below[1].holds
     less = Family("less", right.network, lambda b, m: 0.99 * right.cost(b, m), right.minimiser)
-    first, *_, share, _, _ = balance.reached(less, 0, 2, 2)
-    assert not first.holds
-    assert not share.holds
-
-
-def test_the_convex_programs_are_the_norms_of_the_predictor() -> None:
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(3, 4))
-    Z = X * np.sign(X @ rng.normal(size=4))[:, None]
-    # min |beta|_1 as a linear program in beta = p - q
-    least = linprog(np.ones(8), A_ub=-np.hstack([Z, -Z]), b_ub=-np.ones(3)).fun
-    assert balance.least_norm(DIAGONAL, Z) == pytest.approx(2 * least, rel=1e-7)
-    for family in (CIRCULAR, FULL):
-        value = balance.least_norm(family, Z)
-        betas = rng.normal(size=(2000, 4)) + Z.mean(axis=0)
-        least = (betas @ Z.T).min(axis=1)
-        costs = [family.cost(b / h, 2) for b, h in zip(betas, least, strict=True) if h > 0]
-        assert value <= min(costs) <= 1.5 * value
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_direct_minimisation_agrees(name: str) -> None:
-    evidence = balance.reached(FAMILIES[name], 1, 3, 4)
-    assert all(item.holds for item in evidence if item.decides)
+    for wrong in (more, less):
+        assert not balance.reached(wrong, 0, 20)[0].holds

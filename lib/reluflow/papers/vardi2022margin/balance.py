@@ -7,24 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from flint import fmpq
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import BDF, DOP853
-from scipy.optimize import minimize
 
 from reluflow.falsify import Draw, Instance, Statement, planted, survey
-from reluflow.flows.charts import LOG_LOG, LOG_LOSS, TIME, Plain, Polar
+from reluflow.flows.charts import LOG_LOG, Polar
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import integrate
 from reluflow.ledger import Evidence, Known, bound, fact, note, proved
-from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, Loss
-from reluflow.margin.max_margin import least_sum
-from reluflow.networks.autograd import Autograd
-from reluflow.networks.indexed import Network, Patterns, diagonal, fully_connected
+from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
+from reluflow.networks.indexed import Network, diagonal, fully_connected
 from reluflow.papers.vardi2022margin.certificates import aligned_limit
 from reluflow.papers.vardi2022margin.setting import (
     Layer,
@@ -40,69 +36,6 @@ from reluflow.papers.vardi2022margin.setting import (
     unshared,
 )
 
-# --- The training loss of a network on data: L(theta) = sum_i l(f(theta; x_i), y_i) ---------------
-
-
-if TYPE_CHECKING:  # torch takes long to load
-    from reluflow.networks.autograd import Autograd
-
-
-@dataclass(frozen=True)
-class Objective:
-    """L(theta) of `network` on X (n, d), y (n,); with `patterns` the units' activity is held fixed.
-
-    With `relative`, derivatives are those of log L, which no size of L spoils.
-    """
-
-    network: Network | Autograd
-    loss: Loss
-    X: NDArray
-    y: NDArray
-
-    def log_value(self, theta: ArrayLike, patterns: Patterns | None = None) -> float:
-        """log L(theta)."""
-        return float(self.loss.log_value(self.network.output(theta, self.X, patterns), self.y))
-
-    def value(self, theta: ArrayLike, patterns: Patterns | None = None) -> float:
-        """L(theta), 0 where it is too small for a float."""
-        return float(np.exp(self.log_value(theta, patterns)))
-
-    def margins(self, theta: ArrayLike) -> NDArray:
-        """y_i f(theta; x_i), shape (n,)."""
-        return self.y * self.network.output(theta, self.X)
-
-    def gradient(
-        self, theta: ArrayLike, patterns: Patterns | None = None, relative: bool = False
-    ) -> NDArray:
-        """grad L, or grad log L, shape (p,)."""
-        z = self.network.output(theta, self.X, patterns)
-        return -self.network.gradient(theta, self.X, self.loss.pull(z, self.y, relative), patterns)
-
-    def hessian_product(
-        self,
-        theta: ArrayLike,
-        v: ArrayLike,
-        patterns: Patterns | None = None,
-        relative: bool = False,
-    ) -> NDArray:
-        """The Hessian of L, or of log L, times v (p,):
-
-            sum_i l''_i <grad f_i, v> grad f_i + sum_i l'_i Hess f_i v,
-
-        over L and less grad log L <grad log L, v> for log L. Returns shape (p,).
-        """
-        network, X = self.network, self.X
-        z = network.output(theta, X, patterns)
-        pull = self.loss.pull(z, self.y, relative)
-        along = network.rates(theta, X, v, patterns)[1]
-        c = self.loss.bend(z, self.y, relative) * along
-        if relative:
-            c = c - pull * (pull @ along)
-        # The last term of log L's Hessian is J^T pull (pull . J v), of the same form.
-        bent = network.gradient(theta, X, c, patterns)
-        return bent - network.hessian_product(theta, X, pull, v, patterns)
-
-
 # --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
 #
 # Phi is homogeneous of degree 1 in each layer, so by Euler's identity <u^(l), d Phi / d u^(l)> =
@@ -110,15 +43,6 @@ class Objective:
 # c_i = -y_i l'(y_i Phi): the same for all layers and any loss. Without sharing the weights into and
 # out of one hidden neuron are such a pair too. At a kink s'(0) meets an input 0, whatever its value
 # in [0, 1]: the identity holds for each of Clarke's subgradients, so also where the flow slides.
-
-
-TOLERANCES = (1e-3, 1e-5, 1e-7)
-"""The integrator's, of the flows whose drift is measured."""
-LARGEST = 1e-4
-"""Drifts up to this part of |theta|^2 are the integrator's, at its smallest tolerance."""
-STEPS = 200
-"""Steps after which a flow is given up; it counts as far as it went."""
-LOSSES = (EXPONENTIAL, LOGISTIC, SQUARE)
 
 
 def exact_layers(item: Instance) -> list[Layer]:
@@ -231,51 +155,6 @@ def sharing() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _cases(seed: int, count: int) -> Iterator[tuple[Network, NDArray, NDArray, NDArray, int]]:
-    """Networks of all three kinds of maps, starts (p,), data, labels, and a number."""
-    rng = np.random.default_rng(seed)
-    for k in range(count):
-        maps = (full, unshared, network_draws_shared)[k % 3]
-        depth = 2 if maps is unshared else int(rng.integers(2, 5))
-        widths = [*rng.integers(1, 4, depth).tolist(), 1]
-        network = Network(maps(rng, widths), ("relu", "relu", "linear")[k // 3 % 3])
-        n = int(rng.integers(1, 4))
-        X = rng.standard_normal((n, widths[0])) * 10.0 ** rng.uniform(-1.0, 1.0, (n, 1))
-        yield network, rng.standard_normal(network.size), X, rng.choice([-1.0, 1.0], n), k
-
-
-def _drift(
-    case: tuple[Network, NDArray, NDArray, NDArray, int],
-) -> dict[str, float | str] | None:
-    """One flow at every tolerance: over three times the time in which its first velocity is its
-    length, or until the loss has fallen by e^5."""
-    network, start, X, y, k = case
-    loss = LOSSES[k % 7 % 3]
-    far = k % 4 == 3 and loss is not SQUARE
-    pull = np.linalg.norm(Objective(network, loss, X, y).gradient(start, relative=far))
-    if not pull > 0.0:
-        return None
-    chart = Polar(network) if far else Plain(network)
-    field = GradientFlow(chart, loss, X, y, LOG_LOSS if far else TIME)
-    z = chart.coordinates(start)
-    until = field.begin(z) + (5.0 if far else float(3.0 * np.linalg.norm(start) / pull))
-    row: dict[str, float | str] = {}
-    method = BDF if far else DOP853  # where the loss cannot fall, its clock makes the flow stiff
-    for tolerance in TOLERANCES:
-        path = integrate(field, z, until, rtol=tolerance, method=method, max_steps=STEPS)
-        u, rho = chart.parameters(path.at(np.linspace(path.t[0], path.t[-1], 40)))
-        thetas = np.exp(rho)[:, None] * u
-        longest = (thetas**2).sum(axis=1).max()
-        layers, neurons = squared_differences(network, thetas)
-        for name, values in (("layers", layers), ("neurons", neurons)):
-            apart = np.abs(values - values[0]).max(initial=0.0) / longest
-            row[f"{name} {tolerance:g}"] = float(apart)
-        squares = (thetas**2).sum(axis=1)
-        row |= {"moved": float(np.ptp(squares) / longest), "status": path.status}
-    kind = ("full", "unshared", "shared")[k % 3]
-    return {**row, "kind": kind, "loss": loss.name, "events": len(path.events)}
-
-
 def squared_differences(network: Network, thetas: NDArray) -> tuple[NDArray, NDArray]:
     """|u^(j)|^2 - |u^(j+1)|^2 of adjacent layers (k, m - 1), and the squared norm of the incoming
     less that of the outgoing weights of every hidden neuron (k, units), of parameters (k, p)."""
@@ -284,36 +163,6 @@ def squared_differences(network: Network, thetas: NDArray) -> tuple[NDArray, NDA
     weights = network.weights(thetas)
     neurons = [(a**2).sum(axis=-1) - (b**2).sum(axis=-2) for a, b in pairwise(weights)]
     return -np.diff(norms, axis=0).T, np.concatenate(neurons, axis=1)
-
-
-def drifts(seed: int, count: int) -> pd.DataFrame:
-    """How far the differences drift along `count` flows, at each of three tolerances.
-
-    Flows of all kinds of maps, linear and ReLU, under the exponential, the logistic and the square
-    loss, in time, or on the clock log(1/L). One row a flow: the largest drift of layers and of
-    neurons at each tolerance and how much |theta|^2 `moved`, in units of the largest |theta|^2;
-    `kind` of the maps; `loss`; `events`, and the `status` in which it ended.
-    """
-    return survey(_cases(seed, count), _drift)
-
-
-def kept(found: pd.DataFrame, what: str, kinds: Sequence[str]) -> list[Evidence]:
-    """The drift of "layers" or "neurons" under refinement, on the flows of these kinds of maps."""
-    some = found[found.kind.isin(kinds)]
-    drift = [some[f"{what} {tolerance:g}"].to_numpy() for tolerance in TOLERANCES]
-    moves = drift[0] > 1e-9
-    factors = [float(np.median(a[moves] / np.maximum(b[moves], 1e-16))) for a, b in pairwise(drift)]
-    return [
-        fact(f"flows that drift by {LARGEST:g} of |theta|^2 at the tolerance {TOLERANCES[-1]:g}",
-             int((drift[-1] > LARGEST).sum()), 0, tried=len(some)),
-        bound("median factor by which a tolerance 100 times smaller lessens the drift, the "
-              "lesser of two", min(factors), ">=", 5.0, "", digits=2),
-        note("flows, and those in which |theta|^2 moves by a tenth of itself",
-             (len(some), int((some.moved > 0.1).sum()))),
-        note("flows with a change of activity, and flows that end at a kink",
-             (int((some.events > 0).sum()),
-              int(some.status.isin(["sliding", "non-unique"]).sum()))),
-    ]  # fmt: skip
 
 
 # --- Lemma C.4: in the limit each hidden neuron's incoming weights are as long as its
@@ -539,9 +388,6 @@ def _whole(rng: np.random.Generator, m: int) -> NDArray:
 
 _ROUNDING = 1e-9
 """Errors of the closed forms, relative to the value."""
-_MET = 1e-7
-_BELOW, _WITHIN = 1e-6, 1e-4
-"""Errors of the conditions that direct minimisation leaves."""
 
 
 def circular(d: int, depth: int) -> Network:
@@ -686,88 +532,15 @@ def _predictors(rng: np.random.Generator, count: int) -> list[NDArray]:
     return found
 
 
-def _shortest(
-    network: Network, start: NDArray, kind: str, gap: Callable[[NDArray], NDArray], inputs: NDArray
-) -> NDArray | None:
-    """min |theta|^2 with predictor conditions gap(beta) = 0 ("eq") or >= 0 ("ineq") by SLSQP from a
-    start (p,); gap is affine, with rows `inputs`. None where it does not end at such parameters."""
-
-    def slopes(theta: NDArray) -> NDArray:
-        return np.array([network.gradient(theta, x[None], [1.0]) for x in inputs])
-
-    found = minimize(
-        lambda theta: (float(theta @ theta), 2.0 * theta),
-        start,
-        jac=True,
-        method="SLSQP",
-        constraints={"type": kind, "fun": lambda theta: gap(predictor(network, theta)),
-                     "jac": slopes},
-        options={"maxiter": 300, "ftol": 1e-12},
-    )  # fmt: skip
-    off = gap(predictor(network, found.x))
-    broken = np.abs(off) if kind == "eq" else -off
-    return found.x if broken.max() <= _MET else None
-
-
-def least_for_predictor(network: Network, beta: NDArray, start: NDArray) -> float:
-    """min |theta|^2 over parameters whose predictor is beta (d,), infinite where not found."""
-    best = _shortest(network, start, "eq", lambda found: found - beta, np.eye(len(beta)))
-    return np.inf if best is None else float(best @ best)
-
-
-def least_for_data(network: Network, Z: NDArray, start: NDArray) -> float:
-    """Problem (2) for y_i x_i, the rows of Z (n, d): min |theta|^2, infinite where not found."""
-    best = _shortest(network, start, "ineq", lambda found: Z @ found - 1.0, Z)
-    return np.inf if best is None else float(best @ best)
-
-
-def least_norm(family: Family, Z: NDArray) -> float:
-    """The convex program of the predictor for depth 2, times the constant of the closed form: the
-    least |beta|_2, |beta|_1 or sum_f |fft(beta)_f| subject to Z beta >= 1, Z (n, d)."""
-    d, ones = Z.shape[1], np.ones(len(Z))
-    if family is FULL:
-        return 2.0 * least_sum([Z], ones).value
-    if family is DIAGONAL:
-        return 2.0 * least_sum([Z[:, [j]] for j in range(d)], ones).value
-    turns = 2.0 * np.pi * np.outer(np.arange(d), np.arange(d // 2 + 1)) / d
-    blocks = np.stack([Z @ np.cos(turns), -(Z @ np.sin(turns))], axis=-1) / d
-    # A frequency and its negative are one block, of the length of both.
-    return 2.0 / d * least_sum([blocks[:, f] for f in range(d // 2 + 1)], ones).value
-
-
-def reached(family: Family, seed: int, count: int, starts: int = 6) -> list[Evidence]:
-    """That the closed form's value is reached, and that at depth 2 Problem (2) has the value of the
-    program for the predictor; by closed forms, and by direct minimisation from several starts."""
+def reached(family: Family, seed: int, count: int) -> list[Evidence]:
+    """That the closed form's value is reached by parameters that are in closed form, too."""
     rng = np.random.default_rng(seed)
-    wrong, tried = 0, 10 * count
-    for beta in _predictors(rng, tried):
+    wrong = 0
+    for beta in _predictors(rng, count):
         network = family.network(len(beta), int(rng.integers(2, 6)), rng)
         theta = family.minimiser(network, beta)
         off = np.abs(predictor(network, theta) - beta).max() / max(np.abs(beta).max(), 1e-300)
         cost = family.cost(beta, network.degree)
         wrong += bool(off > _ROUNDING or abs(theta @ theta - cost) > _ROUNDING * cost)
-    ratios: dict[str, list[float]] = {"predictor": [], "data": []}
-    for k in range(count):
-        d, depth = int(rng.integers(1, 4)), 2 + k % 3
-        network, beta = family.network(d, depth, rng), rng.standard_normal(d)
-        best = min(least_for_predictor(network, beta, rng.standard_normal(network.size))
-                   for _ in range(starts))  # fmt: skip
-        ratios["predictor"].append(best / family.cost(beta, depth))
-        network, X = family.network(d, 2, rng), rng.standard_normal((int(rng.integers(1, 4)), d))
-        Z = X * np.sign(X @ beta)[:, None]
-        best = min(least_for_data(network, Z, rng.standard_normal(network.size))
-                   for _ in range(starts))  # fmt: skip
-        ratios["data"].append(best / least_norm(family, Z))
-    found = {name: np.array(values) for name, values in ratios.items()}
-    return [
-        fact("predictors whose least parameters have another predictor or another length", wrong,
-             0, tried=tried),
-        fact(f"predictors for which direct minimisation ends more than {_BELOW:g} below the closed "
-             "form", int((found["predictor"] < 1.0 - _BELOW).sum()), 0, tried=count),
-        fact("data sets for which it ends so far below the predictor's convex program, depth 2",
-             int((found["data"] < 1.0 - _BELOW).sum()), 0, tried=count),
-        *(bound(f"share of these {what} for which the best of its ends is within {_WITHIN:g}",
-                float((found[name] < 1.0 + _WITHIN).mean()), ">=", 0.5, "", digits=2)
-          for name, what in (("predictor", "predictors"), ("data", "data sets"))),
-        note("starts of each minimisation", starts),
-    ]  # fmt: skip
+    return [fact("predictors whose least parameters have another predictor or another length",
+                 wrong, 0, tried=count)]  # fmt: skip
