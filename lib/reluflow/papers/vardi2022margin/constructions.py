@@ -20,12 +20,9 @@ from reluflow.margin.limits import AT_REST, Limit, limit
 from reluflow.margin.optimum import Optimum, classify_optimum, global_optimum
 from reluflow.networks.indexed import Network, fully_connected
 from reluflow.papers.vardi2022margin.setting import (
-    BITS,
     EPS,
     Construction,
     Exact,
-    beside,
-    decades,
     floats,
     fraction,
     lemma_C_6,
@@ -87,18 +84,6 @@ class Curve:
         """Whether theta'(s) is feasible and shorter for all 0 < s < end."""
         ends = self.pieces[0].low, self.pieces[-1].high
         return self.feasible and positive(self.shorter, *ends)
-
-    @property
-    def last(self) -> sympy.Expr:
-        """The eps up to which theta'(eps) is feasible and shorter: 0 if it never is."""
-        for piece in self.pieces:
-            wanted = [self.shorter, *(m - 1 for m in piece.margins)]
-            inner = {root for value in wanted for root in zeros(value, piece.low, piece.high)}
-            for low, high in pairwise(sorted({piece.low, piece.high, *inner})):
-                room = [nonnegative(value, low, high) for value in wanted]
-                if not all(room) or not positive(self.shorter, low, high):
-                    return sympy.radsimp(self.size.subs(S, low))
-        return sympy.radsimp(self.size.subs(S, self.pieces[-1].high))
 
 
 def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curve:
@@ -463,8 +448,8 @@ def _all(told: Iterable[bool | None]) -> bool | None:
 
 # --- The paper's shorter feasible points, each beside the limit that it is to be shorter than -----
 #
-# What is said of all eps is decided in polynomials; that no decade was forgotten, in balls. The
-# flow has no part here: the limits are the constructions' own.
+# What is said of all eps is decided in polynomials. The flow has no part here: the limits are the
+# constructions' own.
 
 
 ACTIVATIONS = ("linear", "relu")
@@ -474,40 +459,31 @@ def dead_neuron_helps() -> list[Evidence]:
     """mm.thm3.2.perturbation: C.3's theta'(eps) has both margins 1, |theta' - theta~| < 3 sqrt(eps)
     and |theta'|^2 = 8 - 4 eps + 17/4 eps^2 < 8, for 0 < eps < 1/9."""
     c = theorem_3_2()
-    near, far = (curve(c, S**2 / 2, sympy.sqrt(2 * end)) for end in (c.reach, 4))
-    room = 9 * EPS - distance(c)
-    edges = zeros(room.subs(EPS, far.size), sympy.Integer(0), sympy.sqrt(8))
+    near = curve(c, S**2 / 2, sympy.sqrt(2 * c.reach))
     return [
         fact("both margins are 1 for all 0 < ε < 1/9", near.margins_are(sympy.Integer(1)), True),
         fact("|θ'|² is 8 - 4ε + 17/4 ε²", _is_norm(c, 8 - 4 * EPS + 17 * EPS**2 / 4), True),
         fact("|θ'| < |θ̃| = √8 for all 0 < ε < 1/9", near.improves, True),
-        fact("|θ' - θ̃| < 3 √ε for all 0 < ε < 1/9", _positive(room, near), True),
-        *improving_decades(c),
-        note("θ' is feasible and shorter for all ε below", _written(far.last)),
-        note("|θ' - θ̃| < 3 √ε for all ε below", [_written(far.size.subs(S, s)) for s in edges[:1]]),
+        fact("|θ' - θ̃| < 3 √ε for all 0 < ε < 1/9", _positive(9 * EPS - distance(c), near), True),
     ]
 
 
 def silent_coordinate_helps() -> list[Evidence]:
     """The shorter points of Theorem 4.1 (C.4): margin 1 and |theta'|^2 = 2 - eps < 2 wherever they
-    are real, 0 < eps <= 1, linear and ReLU."""
+    are real, 0 < eps < 1, linear and ReLU."""
     both = [theorem_4_1(name) for name in ACTIVATIONS]
     return [
         fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
              [margins_up_to_one(c) == [1] for c in both], [True, True]),
         fact("|θ'|² is 2 - ε, less than |θ̃|² = 2", _is_norm(both[0], 2 - EPS), True),
-        *improving_decades(*both),
-        fact("θ' is shorter for ε = 1 too, the last with a real √(1 - ε)",
-             bool(beside(both[0], Fraction(1)).gain > 0), True),
     ]  # fmt: skip
 
 
 def turning_helps() -> list[Evidence]:
     """The shorter points of Theorems 4.2 (2) and 5.3 (C.5.2, C.10): all margins 1, |theta'|^2 = 8 +
-    8 eps' (eps' - 1), |theta' - theta~| = sqrt(8) eps', for eps' below 1/sqrt(8), and how far
-    beyond."""
+    8 eps' (eps' - 1), |theta' - theta~| = sqrt(8) eps', for eps' below 1/sqrt(8)."""
     c = theorem_4_2()
-    near, far = (curve(c, S, sympy.sympify(end)) for end in (c.reach, 2))
+    near = curve(c, S, c.reach)
     return [
         fact("all four margins are 1 for all 0 < ε' < 1/√8",
              near.margins_are(sympy.Integer(1)), True),
@@ -515,8 +491,6 @@ def turning_helps() -> list[Evidence]:
         fact("|θ'| < |θ̃| = √8 for all 0 < ε' < 1/√8", near.improves, True),
         fact("|θ' - θ̃|² is 8ε'²", sympy.expand(distance(c) - 8 * EPS**2) == 0, True),
         fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
-        *improving_decades(c),
-        note("θ' is feasible and shorter for all ε' below", _written(far.last)),
     ]  # fmt: skip
 
 
@@ -524,17 +498,13 @@ def tilting_helps() -> list[Evidence]:
     """The shorter points of Theorem 4.4 (C.7): margin at least 1, |theta'|^2 = 2 - eps/2 + eps^2 <
     2 and |theta' - theta~|^2 = eps^2 + 3/2 eps < 2 eps, for 0 < eps < 1/2, linear and ReLU."""
     both = [theorem_4_4(name) for name in ACTIVATIONS]
-    near, far = ([curve(c, 2 * S**2, sympy.sqrt(end / 2)) for c in both]
-                 for end in (both[0].reach, sympy.Integer(4)))  # fmt: skip
+    near = [curve(c, 2 * S**2, sympy.sqrt(c.reach / 2)) for c in both]
     room = 2 * EPS - distance(both[0])
     return [
         fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
              [each.feasible for each in near], [True, True]),
         *_tilted_norm(),
         fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", _positive(room, near[0]), True),
-        *improving_decades(*both),
-        note("θ' is feasible and shorter for all ε below, linear and ReLU",
-             [_written(each.last) for each in far]),
     ]  # fmt: skip
 
 
@@ -595,17 +565,13 @@ def uneven_coordinates_help(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Eviden
     """The shorter points of Theorem 5.1 (C.8): margin 1 for 0 < eps < 1, linear and ReLU, and
     |theta'|^2 = m/2^a ((1 + eps)^a + (1 - eps)^a) with a = 2/m.
 
-    t^a is strictly concave for 0 < a < 1, so theta' is shorter for all 0 < eps <= 1: the paper's
+    t^a is strictly concave for 0 < a < 1, so theta' is shorter for all 0 < eps < 1: the paper's
     "small enough" is not needed. For m = 2, a = 1, it is never shorter.
     """
     linear, relu = ([theorem_5_1(m, name) for m in depths] for name in ACTIVATIONS)
     powers = [sympy.Rational(2, m) for m in depths]
     norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
              for m, a in zip(depths, powers, strict=True)]  # fmt: skip
-    # |theta~|^2 - |theta'|^2 begins with this times eps^2.
-    leading = [m / 2**a * a * (1 - a) for m, a in zip(depths, powers, strict=True)]
-    tiny = [beside(c, Fraction(1, 10**300)).gain * 10**600 for c in relu]
-    off = [abs(float(gain) / float(first) - 1) for gain, first in zip(tiny, leading, strict=True)]
     return [
         note("depths m", list(depths)),
         fact("depths at which the margin is 1 for all 0 < ε < 1, linear and ReLU",
@@ -615,19 +581,7 @@ def uneven_coordinates_help(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Eviden
              sum(_is_norm(c, norm) for c, norm in zip(linear, norms, strict=True)), len(depths)),
         bound("the largest a (a - 1), a = 2/m, the sign of (t^a)''",
               max(fraction(a * (a - 1)) for a in powers), "<", 0, ""),
-        *improving_decades(*relu),
-        fact("depths at which ε = 1, the largest, improves too",
-             sum(bool(beside(c, Fraction(1)).gain > 0) for c in linear), len(depths)),
-        bound("|θ̃|² - |θ'|² at ε = 1e-300, over m 2^(-a) a (1 - a) ε²: off 1 by", max(off), "<=",
-              1e-8, ""),
     ]  # fmt: skip
-
-
-def improving_decades(*given: Construction) -> list[Evidence]:
-    """That theta'(eps) is feasible and shorter at eps = 1e-1, ..., 1e-300, in balls."""
-    tried = [beside(c, eps).improves for c in given for eps in decades()]
-    what = f"of ε = 1e-1, ..., 1e-300 feasible and shorter, in balls of {BITS} bits"
-    return [fact(what, sum(tried), len(tried), tried=len(tried))]
 
 
 def shorter_all_the_way(*given: tuple[Construction, sympy.Expr]) -> list[Evidence]:
