@@ -190,20 +190,6 @@ def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -
     assert ((X @ path.y[:2]).min() > 0.0) == (factor < 1.0)
 
 
-@pytest.mark.parametrize("logistic", [False, True])
-def test_the_second_method_is_the_network_s_flow(logistic: bool) -> None:
-    theta = dead_neuron.draw_start(dead_neuron.PRINTED, np.random.default_rng(1), (-1.0, 1.0))
-    q = dead_neuron.PRINTED @ theta[:2] * theta[4]
-    g = np.exp(-q) if not logistic else 1.0 / (1.0 + np.exp(q))
-    pull = dead_neuron.two_neurons().gradient(theta, dead_neuron.PRINTED, g) / g.sum()
-    s, p, v = abs(theta[0]), theta[1], theta[4]
-    T = dead_neuron._turning(*map(np.array, (s, p, v)), logistic)
-    assert pull[0] * np.sign(theta[0]) == pytest.approx(-v * T, rel=1e-9)
-    assert pull[1] == pytest.approx(v / 4.0, rel=1e-12)
-    assert pull[4] == pytest.approx(p / 4.0 - s * T, rel=1e-9)
-    assert not pull[[2, 3, 5]].any()
-
-
 def test_starts_are_of_the_stated_kind() -> None:
     rng = np.random.default_rng(0)
     starts = [dead_neuron.draw_start(dead_neuron.PRINTED, rng, (-12.0, 6.0)) for _ in range(500)]
@@ -217,8 +203,9 @@ def test_starts_are_of_the_stated_kind() -> None:
 
 def test_theorem_3_2_and_a_fault_in_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     claims = ledger.open("vardi2022margin", seed=1)
-    row = settle(claims, "mm.thm3.2", (dead_neuron.dies_on_the_way(), 4, 0),
-                 more=dead_neuron.dead_limit(1, 40))  # fmt: skip
+    row = settle(
+        claims, "mm.thm3.2", (dead_neuron.dies_on_the_way(), 4, 0), more=dead_neuron.dead_limit()
+    )
     assert row.verdict == "reproduced"
     right = dead_neuron.pair_limit
     monkeypatch.setattr(dead_neuron, "pair_limit", lambda X: right(X) * 1.00001)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow import losses
 from reluflow.falsify import Instance, Statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.margin.check import check
@@ -105,74 +103,6 @@ def losing_distance() -> float:
     return float(np.linalg.norm(nearest_losing() - PRINTED))
 
 
-# --- Second route: the flow of Theorem 3.2 in two coordinates, for starts of any size: a
-# second method ------------------------------------------------------------------------------------
-#
-# The second neuron rests. With w_1 = (s, p), v = v_1 and the clock of the summed slopes, the first
-# one moves as
-#
-#     s' = -v T,    p' = v/4,    v' = p/4 - s T,
-#     T = (g_2 - g_1)/(g_1 + g_2) = tanh(v s) / (1 + c / cosh(v s)),
-#
-# with c = 0 for the exponential loss and c = e^(-v p/4) for the logistic one. In each step s is
-# moved implicitly, for its rate grows without bound, and then p and v in closed form.
-
-
-STEP, STEPS = 1.0, 400
-"""Steps on the clock: p and v grow by a factor e^(1/4) in each, by 1e43 in all."""
-_HALVINGS = 45
-
-
-@dataclass(frozen=True)
-class PairEnds:
-    """The ends of k flows.
-
-    theta   (k, 6) the last parameters
-    active  (k,) whether both inputs of the first neuron were positive all the time
-    shrank  (k,) whether |w_1[1]| never grew
-    """
-
-    theta: NDArray
-    active: NDArray
-    shrank: NDArray
-
-
-def pair_flow(theta: NDArray, logistic: bool) -> PairEnds:
-    """The flow from starts theta (k, 6) of Theorem 3.2 with the printed data."""
-    sign = np.where(theta[:, 0] < 0.0, -1.0, 1.0)
-    s, p, v = np.abs(theta[:, 0]), theta[:, 1].copy(), theta[:, 4].copy()
-    active, shrank = p > 4.0 * s, np.ones(len(s), bool)
-    grow, turn = np.cosh(STEP / 4.0), np.sinh(STEP / 4.0)
-    for _ in range(STEPS):
-        before, s = s, _implicit(s, p, v, logistic)
-        pulled = 4.0 * s * _turning(s, p, v, logistic)
-        p, v = pulled + (p - pulled) * grow + v * turn, v * grow + (p - pulled) * turn
-        active &= (p > 4.0 * s) & (v > 0.0)
-        shrank &= s <= before
-    ends = theta.copy()
-    ends[:, 0], ends[:, 1], ends[:, 4] = sign * s, p, v
-    return PairEnds(ends, active, shrank)
-
-
-def _turning(s: NDArray, p: NDArray, v: NDArray, logistic: bool) -> NDArray:
-    """T at s, p, v >= 0."""
-    z = v * s
-    if not logistic:
-        return np.tanh(z)
-    log_cosh = z + np.log1p(np.exp(-2.0 * z)) - np.log(2.0)
-    return np.tanh(z) / (1.0 + np.exp(-0.25 * v * p - log_cosh))
-
-
-def _implicit(s: NDArray, p: NDArray, v: NDArray, logistic: bool) -> NDArray:
-    """The r of r + STEP v T(r) = s, by halving; its left side grows with r."""
-    low, high = np.zeros_like(s), s
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        more = middle + STEP * v * _turning(middle, p, v, logistic) > s
-        low, high = np.where(more, low, middle), np.where(more, middle, high)
-    return high
-
-
 # --- Theorem 3.2 and Figure 1: a neuron that is active on no datum rests, and the other one
 # grows --------------------------------------------------------------------------------------------
 
@@ -243,22 +173,10 @@ def proved_not_local(theta: NDArray, X: NDArray) -> bool:
     return check(two_neurons(), found.theta, X, LABELS, found.certificate).verdict == "not local"
 
 
-def dead_limit(seed: int, tried: int = 60) -> list[Evidence]:
-    """What Theorem 3.2 says of its limit, exactly, and of `tried` starts of sizes 1e-12 to 1e6 by
-    the second method: with p = w_1[2], |w_1[1]| <= |w_1(0)[1]| and v_1^2 - |w_1|^2 constant, no
-    start is left to (Fit)."""
-    network, exact = two_neurons(), pair_limit(PRINTED)
-    seen = kkt(network, exact, PRINTED, LABELS)
-    rng = np.random.default_rng(seed)
-    starts = np.array([draw_start(PRINTED, rng, (-12.0, 6.0)) for _ in range(tried)])
-    lost = [float(np.exp(losses.LOGISTIC.log_value(network.output(s, PRINTED), LABELS)))
-            for s in starts]  # fmt: skip
-    off, kept = 0.0, 0
-    for logistic in (False, True):
-        ends = pair_flow(starts, logistic)
-        units = ends.theta / np.linalg.norm(ends.theta, axis=1)[:, None]
-        off = max(off, float(np.abs(units - exact / np.linalg.norm(exact)).max()))
-        kept += int((ends.active & ends.shrank).sum())
+def dead_limit() -> list[Evidence]:
+    """What Theorem 3.2 says of its limit, exactly."""
+    exact = pair_limit(PRINTED)
+    seen = kkt(two_neurons(), exact, PRINTED, LABELS)
     return [
         fact("θ̃ of the two data", tuple(int(v) for v in exact), (0, 2, 0, 0, 2, 0)),
         bound("its multipliers, from (2, 2)", float(np.abs(seen.multipliers - 2.0).max()), "<=",
@@ -266,12 +184,6 @@ def dead_limit(seed: int, tried: int = 60) -> list[Evidence]:
         bound("its KKT residual", seen.residual, "<=", 1e-9, ""),
         fact("certified no local optimum, in rational arithmetic", proved_not_local(exact, PRINTED),
              True),
-        bound(f"second method, {tried} starts of lengths 1e-12 to 1e6, both losses: the direction, "
-              "from the limit's", off, "<=", 1e-9, ""),
-        fact("of these flows w₁ is active on both data all the time, and |w₁[1]| never grows", kept,
-             2 * tried, tried=2 * tried),
-        bound("largest logistic loss of these starts: (Fit) is not needed", max(lost), ">=", 1.0,
-              "", digits=3),
     ]  # fmt: skip
 
 
