@@ -138,18 +138,6 @@ def test_a_layer_whose_program_fails_is_not_called_an_optimum() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6))
-def test_the_second_neuron_helps_where_the_classifier_says_so(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X = dead_neuron.PRINTED + 10.0 ** rng.uniform(-1.5, 0.0) * rng.normal(size=(2, 2))
-    help_of = dead_neuron.help_of_the_second(X)
-    assume(abs(np.linalg.det(X)) > 1e-2)
-    assume(abs(help_of) > 1e-3 or X[0] @ X[1] > 1e-2)
-    found = classify_optimum(dead_neuron.two_neurons(), dead_neuron.pair_limit(X), X, np.ones(2))
-    assert found.verdict == ("not local" if help_of > 0.0 else "global")
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6))
 def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(2, 2))
     assume(abs(np.linalg.det(X)) > 1e-2)
@@ -162,13 +150,17 @@ def test_the_shortest_predictor_is_that_of_the_program(seed: int) -> None:
 
 def test_no_data_nearer_lose_one() -> None:
     nearest = dead_neuron.nearest_losing()
-    assert abs(dead_neuron.keeps_both(nearest)) < 1e-14
+
+    def keeps_both(X: NDArray) -> float:
+        return float((X @ X.sum(axis=0)).min())
+
+    assert abs(keeps_both(nearest)) < 1e-14
     rng, best = np.random.default_rng(0), np.inf
     for _ in range(20):
         run = minimize(
             lambda z: np.sum((z - dead_neuron.PRINTED.ravel()) ** 2),
             dead_neuron.PRINTED.ravel() + 0.2 * rng.normal(size=4),
-            constraints={"type": "ineq", "fun": lambda z: -dead_neuron.keeps_both(z.reshape(2, 2))},
+            constraints={"type": "ineq", "fun": lambda z: -keeps_both(z.reshape(2, 2))},
             method="SLSQP",
         )
         if run.success:
@@ -215,7 +207,7 @@ def test_theorem_3_2_and_a_fault_in_its_limit(monkeypatch: pytest.MonkeyPatch) -
 def test_the_limit_moves_with_the_data() -> None:
     claims = ledger.open("vardi2022margin", seed=2)
     row = settle(claims, "mm.rem3.2.1", (suboptimality.holds_nearby(), 4, 0),
-                 more=suboptimality.how_far(2, 200))  # fmt: skip
+                 more=suboptimality.how_far())  # fmt: skip
     assert row.verdict == "reproduced"
 
 
@@ -224,8 +216,8 @@ def test_the_limit_moves_with_the_data() -> None:
 
 def test_theorem_4_1_moved() -> None:
     claims = ledger.open("vardi2022margin", seed=3)
-    more = [*suboptimality.edge_of_the_radius(), *suboptimality.moved_coordinate_other_starts(3, 4)]
-    row = settle(claims, "mm.rem3.2.2", (suboptimality.silent_nearby(), 4, 0), more=more)
+    row = settle(claims, "mm.rem3.2.2", (suboptimality.silent_nearby(), 4, 0),
+                 more=suboptimality.edge_of_the_radius())  # fmt: skip
     assert row.verdict == "reproduced"
 
 
@@ -236,7 +228,7 @@ def test_beyond_the_radius_the_statement_breaks(monkeypatch: pytest.MonkeyPatch)
 
 def test_lemma_C_6_moved_and_a_fault() -> None:
     claims = ledger.open("vardi2022margin", seed=4)
-    found = suboptimality.moved_triples(4, 3, 1, 2)
+    found = suboptimality.moved_triples(4, 3)
     for id, check_of in (("mm.rem3.2.3", suboptimality.stays_beaten),
                          ("mm.rem3.2.5", suboptimality.layer_stays_beaten)):  # fmt: skip
         assert claims.settle(id, check_of(found)).verdict == "reproduced"
@@ -249,20 +241,6 @@ def test_lemma_C_6_moved_and_a_fault() -> None:
 # --- The race -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([3, 4, 6]))
-def test_the_closed_form_names_the_winner_of_the_integrated_race(seed: int, depth: int) -> None:
-    rng = np.random.default_rng(seed)
-    x, alpha = np.exp(rng.normal(size=(2, 3)))
-    powers = [Fraction(v) for v in alpha ** (2 - depth)]
-    times = np.sort([float(c) / v for c, v in zip(powers, x, strict=True)])
-    assume(times[1] > 1.02 * times[0])
-    end = suboptimality.race([Fraction(v) for v in x], powers)
-    found = suboptimality.followed_race(x, depth, np.tile(alpha, (depth, 1)))
-    assert end.leaders == (found.leader,)
-    assert found.verdict in ("local", "undecided")
-
-
 def test_the_laggard_ends_where_the_closed_form_says() -> None:
     x, depth = np.array([1.2, 1.0]), 3
     end = suboptimality.race((Fraction(6, 5), Fraction(1)), (Fraction(1), Fraction(1)))
@@ -270,42 +248,6 @@ def test_the_laggard_ends_where_the_closed_form_says() -> None:
     path = solve_ivp(lambda G, a: x * a**2, (0.0, (1.0 - 1e-7) / 1.2), [1.0, 1.0], rtol=1e-11)
     assert path.y[1, -1] == pytest.approx(6.0, rel=1e-5)
     assert depth == 3
-
-
-@pytest.mark.parametrize("activation", ["linear", "relu"])
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6))
-def test_nothing_is_shorter_than_the_bound(activation: str, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    depth, x = int(rng.integers(2, 6)), rng.normal(size=3)
-    network, y = diagonal(3, depth, activation), np.ones(1)
-    theta = rng.normal(size=3 * depth) * 10.0 ** rng.uniform(-2.0, 0.0, 3 * depth)
-    assume(network.output(theta, x[None])[0] > 0.0)
-    least = suboptimality.least_squared_norm(x, depth)
-    assert quotient(network, theta, x[None], y) >= least * (1.0 - 1e-12)
-    only = np.zeros(3)
-    only[np.abs(x).argmax()] = 1.0
-    own = np.tile(only, depth)
-    own[0 if activation == "linear" else slice(0, 3)] *= 1.0
-    sign = np.sign(x[np.abs(x).argmax()])
-    own[np.abs(x).argmax()] *= sign  # the first layer turns the input's sign
-    assert quotient(network, own, x[None], y) == pytest.approx(least, rel=1e-12)
-
-
-def test_blow_up_times() -> None:
-    for depth in (3, 5, 10):
-        assert suboptimality.blow_up(np.full(depth, 2.0)) == pytest.approx(
-            2.0 ** (2 - depth) / (depth - 2), rel=1e-10
-        )
-    weights = np.array([0.3, 1.0, 2.5, 0.7])
-    path = solve_ivp(
-        lambda G, w: w.prod() / w,
-        (0.0, 0.999 * suboptimality.blow_up(weights)),
-        weights,
-        rtol=1e-10,
-    )
-    assert path.success
-    assert path.y[:, -1].max() > 15.0
 
 
 def test_remark_3_2_on_theorem_5_1_holds_with_starts_that_move() -> None:

@@ -60,29 +60,6 @@ def pair_limit(X: ArrayLike) -> NDArray:
     return np.array([*(u / size), 0.0, 0.0, size, 0.0])
 
 
-def keeps_both(X: ArrayLike) -> float:
-    """min_i x_i.(x_1 + x_2): where it is positive the first neuron loses no datum, from any start
-    of Theorem 3.2; where it is negative, it does from some."""
-    X = np.asarray(X, float)
-    return float((X @ X.sum(axis=0)).min())
-
-
-def help_of_the_second(X: ArrayLike) -> float:
-    """max_i lambda_i |x_i| - 1, with u/|u| = sum lambda_i x_i: positive if and only if theta~ is no
-    local optimum, and not positive if and only if it is a global one.
-
-    The second neuron, along x_i and of size eps, adds to a margin what is worth lambda_i |x_i| eps
-    for a cost of eps. Where the data are at an angle beyond 90 degrees these directions are active
-    on one datum only, and otherwise no direction is worth more than its cost; and where no neuron
-    can help, lambda proves that |theta|^2 >= 2 sum lambda.
-    """
-    X = np.asarray(X, float)
-    u, mu = shortest_predictor(X)
-    if float(X[0] @ X[1]) >= 0.0:
-        return -0.0
-    return float((mu * np.linalg.norm(X, axis=1)).max() / np.linalg.norm(u)) - 1.0
-
-
 def nearest_losing() -> NDArray:
     """The data (2, 2) nearest to the printed ones in R^4 with x_2.(x_1 + x_2) = 0; those with
     x_1.(x_1 + x_2) = 0 are as near, by symmetry.

@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad
 from scipy.optimize import linprog
 from scipy.special import ndtr
 
@@ -33,8 +33,6 @@ from reluflow.papers.vardi2022margin.dead_neuron import (
     PRINTED,
     draw_start,
     followed,
-    help_of_the_second,
-    keeps_both,
     losing_distance,
     nearest_losing,
     pair_limit,
@@ -48,7 +46,7 @@ from reluflow.papers.vardi2022margin.setting import (
     settled_limit,
     theorem_4_1,
 )
-from reluflow.statistics import share_interval, wilson
+from reluflow.statistics import wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
 #
@@ -228,22 +226,17 @@ def layer_grows_with_flat_data() -> list[Evidence]:
 
 def unbounded(family: Family) -> list[Evidence]:
     """That the flow's limit is the closed form's, that |theta~| / |theta*| is what the closed form
-    says for h = 1e-1, ..., 1e-5, and that it passes every factor M as h^(-1/2)."""
+    says for h = 1e-1, ..., 1e-5, and that it passes every factor M."""
     who = f"{family.name}, {family.network.activation}"
     off = [abs(_ratio(family, h) / family.ratio(h) - 1.0) for h in SIZES]
     flows = [_flow_error(family, h, loss) for h, loss in FLOWS.items()]
-    powers = np.diff(np.log([_ratio(family, h) for h in SIZES])) / np.diff(np.log(SIZES))
     return [
         bound(f"{who}: the flow's limit against θ̃, over |θ̃|, at h = 1/2 and 1/4", max(flows), "<=",
               1e-6, ""),
-        bound(f"{who}: part of the gradients of the margins across the plane of the flow, all h",
-              max(_across(family, h) for h in SIZES), "<=", 1e-12, ""),
         bound(f"{who}: |θ̃|/|θ*| with the optimum computed, against the closed form",
               max(off), "<=", 1e-6, ""),
         fact(f"{who}: certificates of the optima and of θ̃ that the exact checker refuses",
              sum(_refused(family, h) for h in SIZES), 0, tried=len(SIZES)),
-        fact(f"{who}: the last exponent of h in |θ̃|/|θ*| is -1/2, up to 1e-4",
-             bool(abs(powers[-1] + 0.5) <= 1e-4), True),
         *(bound(f"{who}: |θ̃|/|θ*| for M = {m}, at h = 1/(4M²)", _ratio(family, 0.25 / m**2), ">=",
                 m, "") for m in FACTORS),
         note(f"{who}: |θ̃|²/|θ*|²", family.rule),
@@ -297,38 +290,6 @@ def _shares(network: Network) -> bool:
     return any(np.any(np.bincount(g[g > 0].ravel()) > 1) for g in network.maps)
 
 
-def _across(family: Family, h: float) -> float:
-    """The largest share of a gradient of the summed margins that leads out of the span of the start
-    and of theta~'s neurons, at points of it: the flow stays in this plane, or on this ray, where
-    theta~ is the one KKT point."""
-    network, X, start = family.network, family.data(h), family.start(h)
-    limit_point, shares = family.limit(h), np.random.default_rng(0).uniform(0.5, 2.0, (8, 2))
-    out = 0.0
-    for share in shares:
-        parts = _neurons(network, limit_point)
-        theta = share[: len(parts)] @ parts + (start - _onto(parts, start))
-        pull = network.gradient(theta, X, np.ones(len(X)))
-        out = max(out, float(np.linalg.norm(pull - _onto(parts, pull)) / np.linalg.norm(pull)))
-    return out
-
-
-def _neurons(network: Network, theta: NDArray) -> NDArray:
-    """theta's neurons that are not 0, each by itself: rows (k, p); one row for shared weights."""
-    if _shares(network):
-        return theta[None]
-    W, v = network.weights(theta)
-    rows = []
-    for j in np.flatnonzero(v[0]):
-        own = np.arange(len(W)) == j
-        rows.append(network.parameters([np.where(own[:, None], W, 0.0), np.where(own, v, 0.0)]))
-    return np.array(rows)
-
-
-def _onto(rows: NDArray, vector: NDArray) -> NDArray:
-    """The part of a vector (p,) in the span of orthogonal rows (k, p)."""
-    return ((rows @ vector) / (rows**2).sum(axis=1)) @ rows
-
-
 def _flow_error(family: Family, h: float, loss: str) -> float:
     X, y, exact = family.data(h), family.labels(h), family.limit(h)
     found = settled_limit(family.network, loss, X, y, family.start(h))
@@ -353,7 +314,7 @@ def _inputs(family: Family) -> Evidence:
     return bound(f"{family.name}: least |input| of a hidden neuron in θ̃", least, ">", 0.0, "")
 
 
-# --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start and from others -----------
+# --- Remark 3.2 on Theorem 4.1: its datum moved, from the printed start ---------------------------
 #
 # From w_1 = w_2 = (1, 0) the second coordinate has no gradient, whatever x: the limit is
 # (x_1^(-1/2), 0) twice, with |theta~|^2 = 2/x_1, and |theta*|^2 = 2 / max |x_j|. So it is no local
@@ -429,42 +390,7 @@ def edge_of_the_radius() -> list[Evidence]:
     ]
 
 
-def moved_coordinate_other_starts(seed: int, tried: int) -> list[Evidence]:
-    """Other starts, which the remark does not ask for: all four weights of the printed one moved.
-    The second coordinate grows in the linear network, and with ReLU where 0 < w_1[2], -w_2[2] <
-    w_1[2]; where w_1[2] < 0 it rests. Starts between, 0 < w_1[2] < -w_2[2], run into the kink and
-    rest there; they are not drawn."""
-    rng = np.random.default_rng(seed)
-    right, silent, decided = ({"linear": 0, "relu": 0} for _ in range(3))
-    for k in range(tried):
-        start = np.array([1.0, 0.0, 1.0, 0.0]) + 0.1 * rng.normal(size=4)
-        if start[1] > 0.0 > start[1] + start[3]:
-            start[3] = -start[3]
-        x = PRINTED_DATUM + 0.1 * rng.normal(size=2)
-        for activation in right:
-            network = diagonal(2, 2, activation)
-            found = _moved_coordinate_followed(
-                network, ("exponential", "logistic")[k % 2], x, start
-            )
-            grows = activation == "linear" or start[1] > 0.0
-            verdict = _verdict(network, found.theta, x) if found.converged else found.status
-            decided[activation] += found.status != UNDECIDED
-            right[activation] += verdict == ("global" if grows else "not local")
-            silent[activation] += verdict == "not local"
-    return [
-        fact("random starts near the printed one, linear: the limit is a global optimum",
-             right["linear"], decided["linear"], tried=decided["linear"]),
-        fact("the same with ReLU: a global optimum if w₁[2] > 0, no local optimum if w₁[2] < 0",
-             right["relu"], decided["relu"], tried=decided["relu"]),
-        note("of these no local optimum, linear and ReLU", (silent["linear"], silent["relu"])),
-    ]  # fmt: skip
-
-
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
-
-
-MOVED_PAIRS_SIZES = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Distances in R^4 at which random data are judged by the closed forms."""
 
 
 def holds_nearby() -> Statement:
@@ -510,9 +436,9 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
     return bool((first > 0.0).all() and (second < 0.0).all() and theta[4] > 0.0)
 
 
-def how_far(seed: int, tried: int = 2000) -> list[Evidence]:
-    """How far the data may move: to 0.0813 for every start, and in what share of `tried` random
-    directions for each of `SIZES`. Just beyond, a start whose first neuron loses a datum."""
+def how_far() -> list[Evidence]:
+    """How far the data may move: to 0.0813 for every start. Just beyond, a start whose first neuron
+    loses a datum."""
     radius = losing_distance()
     beyond = PRINTED + 1.1 * (nearest_losing() - PRINTED)
     inputs = np.array([[1e-6, 1e-6], [-1.0, -1.0]])
@@ -521,30 +447,11 @@ def how_far(seed: int, tried: int = 2000) -> list[Evidence]:
     active = int((beyond @ lost.theta[:2] > 1e-9).sum())
     return [
         bound("distance to the nearest data of which some start loses one", radius, ">", 0.0, ""),
-        fact(
-            "at 1.1 of it the start ⟨w₁, x_i⟩ = 1e-6, v₁ = 1 is as asked",
-            as_asked(theta, beyond),
-            True,
-        ),
+        fact("at 1.1 of it the start ⟨w₁, x_i⟩ = 1e-6, v₁ = 1 is as asked",
+             as_asked(theta, beyond), True),
         fact("its flow goes to zero loss", lost.converged, False),
         fact("data on which w₁ is active in its end", active, 1),
-        *(
-            note(
-                f"share of directions at distance {size} in which no start loses a datum, and in "
-                "which the limit, if none is lost, is no local optimum",
-                _moved_pairs_shares(seed, size, tried),
-            )
-            for size in MOVED_PAIRS_SIZES
-        ),
-    ]
-
-
-def _moved_pairs_shares(seed: int, size: float, tried: int) -> tuple[str, str]:
-    rng = np.random.default_rng(seed)
-    moved = [PRINTED + size * _moved_pairs_unit(rng, (2, 2)) for _ in range(tried)]
-    kept = sum(keeps_both(X) > 0.0 for X in moved)
-    helped = sum(help_of_the_second(X) > 0.0 for X in moved)
-    return share_interval(kept, tried), share_interval(helped, tried)
+    ]  # fmt: skip
 
 
 def _distance(X: NDArray) -> float:
@@ -561,8 +468,6 @@ def _moved_pairs_unit(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArr
 
 NEAR = 0.1
 """Data nearer than this to the printed ones, in R^6, are near."""
-FAR = (0.2, 0.4, 0.8)
-"""Distances of others."""
 SURE = 1e-6
 """An optimum must be shorter by this share of |theta~|^2."""
 
@@ -570,7 +475,7 @@ SURE = 1e-6
 @dataclass(frozen=True)
 class MovedTriple:
     """Data X (3, 2) at a distance `size` of the printed ones, and the limit of the flow from the
-    printed start, or from one of the same activity.
+    printed start.
 
     status              of the limit
     saved, layer_saved  1 - |theta*|^2 / |theta~|^2, of all parameters and of the first layer; NaN
@@ -593,21 +498,13 @@ def two_alone(X: NDArray) -> NDArray:
     return np.array([*(first / sizes[0]), *(last / sizes[1]), *sizes])
 
 
-def moved_triples(seed: int, near: int, far: int, starts: int = 4) -> list[MovedTriple]:
-    """Limits for `near` data at distances 1e-9 to `NEAR`, for `far` data at each of `FAR`, and for
-    the printed data from `starts` other starts of the same activity; the losses in turn."""
+def moved_triples(seed: int, count: int) -> list[MovedTriple]:
+    """Limits for `count` data at distances 1e-9 to `NEAR`; the losses in turn."""
     rng = np.random.default_rng(seed)
     c = lemma_C_6()
-    sizes = [*10.0 ** rng.uniform(-9.0, np.log10(NEAR), near), *np.repeat(FAR, far)]
-    found = [_moved_triples_followed(c.X + size * _moved_triples_unit(rng), float(size), c.start, k)
-             for k, size in enumerate(sizes)]  # fmt: skip
-    for k in range(starts):
-        turns = rng.uniform(-0.2, 0.2, 2)  # less than atan(1/4): the neurons keep their data
-        lengths = 10.0 ** rng.uniform(-1.0, 1.0, 4)
-        W = [[np.sin(turns[0]), np.cos(turns[0])], [np.sin(turns[1]), -np.cos(turns[1])]]
-        start = np.array([*(lengths[:2, None] * W).ravel(), *lengths[2:]])
-        found.append(_moved_triples_followed(c.X, 0.0, start, k))
-    return found
+    sizes = 10.0 ** rng.uniform(-9.0, np.log10(NEAR), count)
+    return [_moved_triples_followed(c.X + size * _moved_triples_unit(rng), float(size), c.start, k)
+            for k, size in enumerate(sizes)]  # fmt: skip
 
 
 def _moved_triples_followed(X: NDArray, size: float, start: NDArray, k: int) -> MovedTriple:
@@ -640,29 +537,18 @@ def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
 
 
 def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> list[Evidence]:
-    pairs = [(each, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
-    near = [(each, s) for each, s in pairs if 0.0 < each.size < NEAR]
-    other = [(each, s) for each, s in pairs if each.size == 0.0]
-    beaten = [sum(s > SURE for _, s in some) for some in (near, other)]
-    off = max((each.off for each, _ in [*near, *other]), default=np.inf)
+    near = [(each, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
+    off = max((each.off for each, _ in near), default=np.inf)
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
-             beaten[0], len(near), tried=len(near)),
-        fact(f"other starts of the printed activity whose limit is {what}", beaten[1], len(other),
-             tried=len(other)),
+             sum(s > SURE for _, s in near), len(near), tried=len(near)),
         bound("their limits, from the two neurons' own shortest predictors, over |θ̃|", off, "<=",
               1e-7, ""),
         note("least share of the squared length that the optimum saves among them",
-             min((s for _, s in [*near, *other]), default=np.nan), digits=2),
-        note("flows whose limit was not decided", len(found) - len(pairs)),
+             min((s for _, s in near), default=np.nan), digits=2),
+        note("flows whose limit was not decided", len(found) - len(near)),
         note("distance of data of which the printed start has another activity", Fraction(1, 4)),
-        *(note(f"at distance {size}: share of the limits that are {what}",
-               _share([s for each, s in pairs if each.size == size])) for size in FAR),
     ]  # fmt: skip
-
-
-def _share(saved: Sequence[float]) -> str:
-    return share_interval(sum(s > SURE for s in saved), len(saved)) if saved else "none tried"
 
 
 def _moved_triples_unit(rng: np.random.Generator) -> NDArray:
@@ -878,62 +764,6 @@ def _counted(ended: list[Predicted], kind: str) -> tuple[int, int, int]:
     return len(mine) - len(zero), least, len(zero) - least
 
 
-# --- Second route: the race of a diagonal network's coordinates, by integrating the flow of
-# all its weights ----------------------------------------------------------------------------------
-#
-# With one datum the loss only sets the pace: gradient flow goes along theta' = grad f, here with
-# the clock log |theta|.
-
-
-SMALL = 1e-7
-"""A coordinate this small beside another one, and falling as 1/|theta|, is 0 in the limit."""
-_STEP, _LONGEST = 5.0, 60.0
-
-
-@dataclass(frozen=True)
-class Followed:
-    """The end of an integrated race.
-
-    leader   the coordinate that grows, -1 where no one has won
-    ratio    the largest other weight beside it
-    verdict  on the limit as a point of Problem (2), "undecided" unless its certificate is right
-    """
-
-    leader: int
-    ratio: float
-    verdict: str
-
-
-def followed_race(x: NDArray, depth: int, start: NDArray | None = None) -> Followed:
-    """Who wins from a start (m, d) of positive weights, all 1 where none is given, for a datum x
-    (d,), x > 0, and what the limit is."""
-    d = len(x)
-    network, X, y = diagonal(d, depth, "linear"), x[None], np.ones(1)
-
-    def rate(s: float, theta: NDArray) -> NDArray:
-        along = network.gradient(theta, X, np.ones(1))
-        return along * (float(theta @ theta) / float(theta @ along))
-
-    theta, s = np.ones(depth * d) if start is None else start.ravel(), 0.0
-    while s < _LONGEST:
-        theta = solve_ivp(rate, (0.0, _STEP), theta, "DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
-        # f is homogeneous: the direction is all that the next leg needs.
-        theta, s = theta / np.linalg.norm(theta), s + _STEP
-        sizes = theta.reshape(depth, d)
-        leader = int(sizes[0].argmax())
-        ratio = float(np.delete(sizes, leader, axis=1).max() / sizes[:, leader].min())
-        if ratio < SMALL:
-            break
-    else:
-        return Followed(-1, ratio, "undecided")
-    limit = np.zeros((depth, d))
-    limit[:, leader] = sizes[:, leader].mean()
-    found = classify_optimum(network, limit.ravel(), X, y)
-    proof = found.certificate
-    right = proof is not None and check(network, found.theta, X, y, proof).verdict == found.verdict
-    return Followed(leader, ratio, found.verdict if right else "undecided")
-
-
 # --- Remark 3.2 on Theorem 5.1: in a deep diagonal network the coordinates race, and one wins -----
 #
 # One datum x with x_k > 0, label 1, and a start whose layers are equal, alpha_k(0) > 0 in every
@@ -992,24 +822,13 @@ def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) ->
     return scaled(diagonal(len(x), depth, "linear"), np.tile(alpha, depth), x[None], np.ones(1))
 
 
-def least_squared_norm(x: NDArray, depth: int) -> float:
-    """min |theta|^2 of Problem (2) for a diagonal network and one datum x: m max |x_k|^(-2/m).
-
-    By the means |theta|^2 >= m sum_k |beta_k|^(2/m), beta the predictor, and with t_k = |beta_k
-    x_k|, sum t_k >= 1, t^(2/m) >= t on [0, 1]: each |beta_k|^(2/m) >= t_k max |x|^(-2/m) (if some
-    t_k > 1 it alone is enough). With ReLU the output is at most sum |beta_k x_k| too.
-    """
-    return depth * float(np.abs(x).max()) ** (-2.0 / depth)
-
-
 def robust(seed: int, tried: int = 24) -> list[Evidence]:
     """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that is no
     local optimum. `tried` random data.
 
     Then what holds under the other reading: from the printed start alpha = 1 the limit for x = (1 +
     delta, 1 - delta) is ((1 + delta)^(-1/m), 0) in every layer, a global optimum, for every
-    0 < delta < 1, and in general both coordinates are left from a null set of starts: see
-    `tied_data`, of which a sixth as many starts are tried.
+    0 < delta < 1.
     """
     one = (Fraction(1), Fraction(1))
     ends = [race((1 + d, 1 - d), one) for d in DECADES]
@@ -1021,7 +840,6 @@ def robust(seed: int, tried: int = 24) -> list[Evidence]:
         fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
              "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
              tried=len(DECADES)),
-        *race_other_starts(seed, max(tried // 6, 2)),
     ]  # fmt: skip
 
 
@@ -1073,45 +891,6 @@ def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
                 distances.append(float(np.linalg.norm(point - theta)) / value**0.5)
                 break
     return Shorter(np.array(points), np.array(distances))
-
-
-def blow_up(layers: NDArray) -> float:
-    """G at which a coordinate with x_k = 1 is infinite, from weights (m,) > 0 that need not be
-    equal: the integral of dr / (2 sqrt(prod_l (r + d_l))), d_l = w_l^2 - min w^2, from min w^2."""
-    squares = np.sort(layers**2)
-    gaps = squares - squares[0]
-    low = float(np.log(squares[0]))
-
-    def rate(u: float) -> float:  # in u = log r it is smooth and falls fast
-        logs = u - 0.5 * np.sum(np.logaddexp(u, np.log(np.maximum(gaps, 1e-300))))
-        return 0.5 * float(np.exp(logs))
-
-    turn = float(np.log(squares[-1])) + 1.0
-    return quad(rate, low, turn + 120.0, limit=400, points=[turn])[0]
-
-
-def tied_data(first: NDArray, second: NDArray) -> float:
-    """The one ratio x_1 / x_2 for which a start of positive weights (m,) and (m,) of the two
-    coordinates keeps both: the ratio of their `blow_up` times. So for every start the data of the
-    negative result lie on a line, and for every x its starts are a hypersurface."""
-    return blow_up(first) / blow_up(second)
-
-
-def race_other_starts(seed: int, tried: int) -> list[Evidence]:
-    """Starts of unequal layers: data on both sides of `tied_data` have different leaders, by the
-    integrated flow."""
-    rng = np.random.default_rng(seed)
-    right = 0
-    for k in range(tried):
-        depth = DEPTHS[k % 3]
-        weights = np.exp(rng.normal(0.0, 0.7, (2, depth)))
-        ratio = tied_data(*weights)
-        for side, leader in ((1.02, 0), (0.98, 1)):
-            found = followed_race(np.array([ratio * side, 1.0]), depth, weights.T)
-            right += found.leader == leader
-    return [fact("starts of unequal layers, x₁/x₂ 2 % above and below that of the tie: the limit "
-                 "has the one coordinate that the blow-up times tell", right, 2 * tried,
-                 tried=2 * tried)]  # fmt: skip
 
 
 # --- Second route: the probabilities of Theorem 3.2's start by other routes: areas in
