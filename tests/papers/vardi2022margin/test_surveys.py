@@ -284,19 +284,3 @@ def test_weights_are_put_on_kinks() -> None:
     assert theta.tolist() == [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
     far = np.array([1e-2, 1.0, 1.0, 1.0, 1.0, 1.0])
     assert certificates.on_kinks(net, far, X).tolist() == far.tolist()
-
-
-def test_the_qualification_asks_for_the_depth() -> None:
-    statement = certificates.qualification()
-    assert falsify(statement, 0, 60, 0).survives
-    rng = np.random.default_rng(0)
-    one = statement.draws["ReLU"](rng)
-    net = one["network"]
-    deeper = Network((*net.maps, np.ones((1, 1), int)), "relu")
-    theta = np.append(one["theta"], 1.0)
-    f, g = (
-        deeper.output(theta, one["X"]),
-        deeper.gradient(theta, one["X"], np.eye(len(one["X"]))[0]),
-    )
-    assert theta @ g == pytest.approx(deeper.degree * f[0])
-    assert theta @ g != pytest.approx(net.degree * f[0])

@@ -22,7 +22,7 @@ from reluflow.flows.fields import GradientFlow
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.check import check
-from reluflow.margin.kkt import cells, kkt, quotient, scaled
+from reluflow.margin.kkt import kkt, quotient, scaled
 from reluflow.margin.limits import CONVERGED, UNDECIDED, Limit, limit
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.margin.optimum import global_optimum
@@ -832,47 +832,6 @@ def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
             if len(rows):
                 W[j, there] -= np.linalg.pinv(rows) @ (rows @ W[j, there])
     return network.parameters([W, v])
-
-
-def qualification() -> Statement:
-    """At a feasible point the product of theta with every gradient around it, y_i grad f, is m
-    times the margin, so that theta itself is a direction as Mangasarian and Fromovitz ask for.
-
-    Networks of any depth, with shared weights; small integers put neurons on kinks. The slack is
-    minus the largest deviation over |theta| times the gradient's length.
-    """
-
-    def draw(activation: str, whole: bool) -> Draw:
-        kinds = list(setting.trained_networks_shared(activation).values())
-
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = kinds[1 if whole else 0](rng)
-            theta = (
-                np.round(2.0 * rng.normal(size=item["network"].size)) if whole else item["start"]
-            )
-            return {"network": item["network"], "X": item["X"], "theta": theta}
-
-        return one
-
-    def slack(item: Instance) -> float:
-        network, X, theta = item["network"], item["X"], item["theta"]
-        f, worst = network.output(theta, X), 0.0
-        for i, x in enumerate(X):
-            for pattern in cells(network, theta, x):
-                lifted = [side[None] for side in pattern]
-                g = network.gradient(theta, x[None], np.ones(1), lifted or None)
-                scale = float(np.linalg.norm(theta) * np.linalg.norm(g))
-                off = abs(planted(item) * float(theta @ g) - network.degree * f[i])
-                worst = max(worst, off / scale if scale > 0.0 else 0.0)
-        return -worst
-
-    return Statement(
-        "⟨θ, ∇Φ⟩ = m Φ in every cell around θ",
-        {"linear": draw("linear", False), "ReLU": draw("relu", False),
-         "ReLU, on kinks": draw("relu", True)},
-        slack,
-        tolerance=1e-12,
-    )  # fmt: skip
 
 
 def boundaries(seed: int, count: int) -> list[Evidence]:
