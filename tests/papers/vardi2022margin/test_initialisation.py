@@ -23,7 +23,7 @@ HALF = (Fraction(0), Fraction(1))
 
 def test_the_cone_has_the_angle_of_its_tangent() -> None:
     """tan(2 atan(1/4)) = 8/15."""
-    assert suboptimality.cone_angle(suboptimality.DATA) == pytest.approx(math.atan(8 / 15))
+    assert suboptimality.cone_angle(suboptimality.PRINTED) == pytest.approx(math.atan(8 / 15))
     assert suboptimality.cone_angle([[1, 0], [0, 1]]) == pytest.approx(math.pi / 2)
     assert suboptimality.cone_angle([[1, 0], [1, 0]]) == pytest.approx(math.pi)
     assert suboptimality.isotropic_probability() == pytest.approx(0.003040, abs=1e-6)

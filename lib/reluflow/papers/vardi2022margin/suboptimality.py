@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations, pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -18,13 +19,13 @@ from scipy.special import ndtr
 
 from reluflow.errors import InputError
 from reluflow.exact import determinant, fractions, solve
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Draw, Instance, statement
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.margin.certificates import Shorter
 from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt, quotient, scaled
 from reluflow.margin.layer_problem import layer_optimum
-from reluflow.margin.limits import UNDECIDED, Limit
+from reluflow.margin.limits import UNDECIDED
 from reluflow.margin.optimum import classify_optimum, global_optimum
 from reluflow.margin.second_order import span
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
@@ -40,6 +41,7 @@ from reluflow.papers.vardi2022margin.dead_neuron import (
     shortest_predictor,
 )
 from reluflow.papers.vardi2022margin.setting import (
+    LOSSES,
     fraction,
     lemma_C_6,
     output,
@@ -49,24 +51,13 @@ from reluflow.papers.vardi2022margin.setting import (
 from reluflow.statistics import wilson
 
 # --- Families of data on which the flow's limit is worse and worse (Remark 3.1) -------------------
-#
-# Each has one number h > 0 that goes to 0. The limits are those of the paper's proofs, with the
-# data in place of the printed ones.
 
 
 @dataclass(frozen=True)
 class Family:
-    """Data X(h) (n, d) of labels 1 and what is known of them in closed form, 0 < h <= most.
-
-    name    the theorem whose setting this is
-    data    h -> X (n, d)
-    start   h -> theta(0) (p,)
-    limit   h -> the limit of the flow, scaled to the least margin 1 (p,)
-    ratio   h -> |theta~| / |theta*|, of the layer's parameters where `layer` names one
-    most    the closed form of the ratio holds for h up to here
-    layer   the layer of Problem (4), from 1, or None for Problem (2)
-    rule    the ratio squared, as a text
-    """
+    """Data X(h) (n, d) of labels 1 in the setting of a theorem, `name`, with a start (p,), the
+    limit of its flow, of least margin 1, and |theta~| / |theta*| in closed form for 0 < h <= most;
+    of one `layer`, from 1, where it is named. `rule`: the ratio squared, as a text."""
 
     name: str
     network: Network
@@ -84,11 +75,7 @@ class Family:
 
 
 def opening_angle() -> Family:
-    """x_1 = (1, h), x_2 = (-1, h), at the angle psi = 2 atan(1/h): Theorem 3.2.
-
-    u~_1 = (0, 1/h) costs |theta~|^2 = 2/h. One neuron for each datum costs 4/sqrt(1 + h^2), and the
-    multipliers 1/sqrt(1 + h^2) show that nothing costs less while 4 h^2 <= 1 + h^2.
-    """
+    """x_1 = (1, h), x_2 = (-1, h), at the angle psi = 2 atan(1/h): Theorem 3.2."""
     return Family(
         "Theorem 3.2", fully_connected((2, 2)),
         lambda h: np.array([[1.0, h], [-1.0, h]]),
@@ -112,66 +99,39 @@ def longer_coordinate(activation: str) -> Family:
 
 
 def paired_data() -> Family:
-    """x_1 = (1, h), x_2 = (-1, h), x_3 = (0, -1), the first two with one neuron: Theorem 4.3.
-
-    |theta~|^2 = 2/h + 2; the least is taken by omega = (+-(1 + h/2), -1/2), of x_1 and x_2 a neuron
-    each and x_3 shared.
-    """
+    """x_1 = (1, h), x_2 = (-1, h), x_3 = (0, -1), the first two with one neuron: Theorem 4.3."""
     return Family(
-        "Theorem 4.3", fully_connected((2, 2)), _three, _two_neurons, _alone,
+        "Theorem 4.3", fully_connected((2, 2)),
+        lambda h: np.array([[1.0, h], [-1.0, h], [0.0, -1.0]]),
+        lambda h: np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0]),
+        lambda h: np.array([0.0, h**-0.5, 0.0, -1.0, h**-0.5, 1.0]),
         lambda h: float(np.sqrt((1.0 + 1.0 / h) / (2.0 * np.hypot(1.0 + h / 2.0, 0.5)))),
         0.25, "(1 + 1/h) / √((2 + h)² + 1)",
     )  # fmt: skip
 
 
 def paired_layer() -> Family:
-    """The same data and limit for Problem (4) of the first layer: Theorem 5.4.
-
-    The layer of the limit has the squared length 1/h + 1; the least one gives x_2 and x_3 to the
-    neuron of the larger output weight, and x_1 to the other.
-    """
-    return Family(
-        "Theorem 5.4", fully_connected((2, 2)), _three, _two_neurons, _alone,
-        lambda h: float(np.sqrt((1.0 + 1.0 / h)
-                                / (1.0 / (1.0 + h * h) + h * (1.0 + (1.0 + h) ** 2)))),
-        0.25, "(1 + 1/h) / (1/(1 + h²) + h (1 + (1 + h)²))", 1,
+    """The same data and limit for Problem (4) of the first layer: Theorem 5.4."""
+    return replace(
+        paired_data(), name="Theorem 5.4", layer=1,
+        ratio=lambda h: float(np.sqrt((1.0 + 1.0 / h)
+                                      / (1.0 / (1.0 + h * h) + h * (1.0 + (1.0 + h) ** 2)))),
+        rule="(1 + 1/h) / (1/(1 + h²) + h (1 + (1 + h)²))",
     )  # fmt: skip
 
 
 def flat_patches(activation: str) -> Family:
-    """x = (1, h, -1, h), two patches and one filter that starts upright: Theorem 4.4.
-
-    |theta~|^2 = sqrt(2)/h, and |theta*|^2 = 2 / max |s(A'w)| over |w| = 1 with the patches as the
-    columns of A. Linear: that is the larger singular value sqrt(2) of A; ReLU: sqrt(1 + h^2), at w
-    along one patch.
-    """
-
-    def limit(h: float) -> NDArray:
-        size = (np.sqrt(2.0) * h) ** -0.5
-        return size * np.array([0.0, 1.0, 0.5**0.5, 0.5**0.5])
-
-    linear = activation == "linear"
+    """x = (1, h, -1, h), two patches and one filter that starts upright: Theorem 4.4."""
+    start, linear = np.array([0.0, 1.0, 0.5**0.5, 0.5**0.5]), activation == "linear"
     return Family(
         "Theorem 4.4", convolutional(2, 2, activation),
         lambda h: np.array([[1.0, h, -1.0, h]]),
-        lambda h: np.array([0.0, 1.0, 0.5**0.5, 0.5**0.5]),
-        limit,
+        lambda h: start,
+        lambda h: (np.sqrt(2.0) * h) ** -0.5 * start,
         (lambda h: h**-0.5) if linear else (lambda h: float(np.sqrt(np.hypot(1.0, h)
                                                                     / (np.sqrt(2.0) * h)))),
         1.0, "1/h" if linear else "√(1 + h²) / (√2 h)",
     )  # fmt: skip
-
-
-def _three(h: float) -> NDArray:
-    return np.array([[1.0, h], [-1.0, h], [0.0, -1.0]])
-
-
-def _two_neurons(h: float) -> NDArray:
-    return np.array([0.0, 3.0, 0.0, -2.0, 3.0, 2.0])
-
-
-def _alone(h: float) -> NDArray:
-    return np.array([0.0, h**-0.5, 0.0, -1.0, h**-0.5, 1.0])
 
 
 # --- Remark 3.1: the limit can be as much longer than the optimum as one likes, over the data -----
@@ -189,8 +149,8 @@ FACTORS = (10, 100, 1000)
 
 
 def grows_with_the_angle() -> list[Evidence]:
-    """mm.rem3.1.1: x = (+-1, h) gives |theta~|^2 / |theta*|^2 = 1 / (2 cos(psi/2)) for an angle psi
-    >= 2 pi/3 of the data: at least M^2 once pi - psi <= 2 arcsin(1/(2 M^2))."""
+    """mm.rem3.1.1: |theta~| / |theta*| in the setting of Theorem 3.2, and at the angle that the
+    closed form gives for M."""
     angles = 2.0 * np.arcsin(0.5 / np.square(FACTORS, dtype=float))
     ratios = [_ratio(opening_angle(), float(np.tan(0.5 * angle))) for angle in angles]
     return [
@@ -201,26 +161,22 @@ def grows_with_the_angle() -> list[Evidence]:
 
 
 def grows_with_a_coordinate() -> list[Evidence]:
-    """mm.rem3.1.2: x = (1, M^2) and the start (1, 0) of Theorem 4.1 give |theta~| / |theta*| = M,
-    for linear and ReLU networks."""
-    return _both(longer_coordinate)
+    """mm.rem3.1.2: |theta~| / |theta*| in the setting of Theorem 4.1, linear and ReLU."""
+    return [*unbounded(longer_coordinate("linear")), *unbounded(longer_coordinate("relu"))]
 
 
 def grows_with_flat_data() -> list[Evidence]:
-    """mm.rem3.1.3: x_1 = (1, h), x_2 = (-1, h), x_3 = (0, -1) and the start of Lemma C.6 give
-    |theta~| / |theta*| near (h sqrt(5))^(-1/2), and no input of a neuron is zero in the limit."""
+    """mm.rem3.1.3: |theta~| / |theta*| in the setting of Theorem 4.3, where no input is zero."""
     return [*unbounded(paired_data()), _inputs(paired_data())]
 
 
 def grows_with_flat_patches() -> list[Evidence]:
-    """mm.rem3.1.4: the patches (1, h), (-1, h) and the start of Theorem 4.4 give |theta~| /
-    |theta*| = h^(-1/2), linear, and near (h sqrt(2))^(-1/2) with ReLU."""
-    return _both(flat_patches)
+    """mm.rem3.1.4: |theta~| / |theta*| in the setting of Theorem 4.4, linear and ReLU."""
+    return [*unbounded(flat_patches("linear")), *unbounded(flat_patches("relu"))]
 
 
 def layer_grows_with_flat_data() -> list[Evidence]:
-    """mm.rem3.1.5: the data of `grows_with_flat_data` for Problem (4): the first layer of the limit
-    is longer than the layer's optimum by a factor near h^(-1/2)."""
+    """mm.rem3.1.5: |u~| / |u*| of the first layer in the setting of Theorem 5.4."""
     return [*unbounded(paired_layer()), _inputs(paired_layer())]
 
 
@@ -242,11 +198,6 @@ def unbounded(family: Family) -> list[Evidence]:
         note(f"{who}: |θ̃|²/|θ*|²", family.rule),
         note(f"{who}: |θ̃|/|θ*| for h = 1e-1, ..., 1e-5", tuple(_ratio(family, h) for h in SIZES)),
     ]  # fmt: skip
-
-
-def _both(family: object) -> list[Evidence]:
-    assert callable(family)
-    return [*unbounded(family("linear")), *unbounded(family("relu"))]
 
 
 def _ratio(family: Family, h: float) -> float:
@@ -323,48 +274,40 @@ def _inputs(family: Family) -> Evidence:
 
 PRINTED_DATUM = np.array([1.0, 2.0])
 RADIUS = 0.5**0.5
-MOVED_COORDINATE_CLOSE = 1e-7
+FIRST_ALONE = np.array([1.0, 0.0, 1.0, 0.0])
+"""theta of the first coordinate alone: the printed start."""
 
 
-def silent_nearby() -> Statement:
-    """mm.rem3.2.2: for every datum nearer to (1, 2) than 1/sqrt(2) the flow from the printed start
-    goes to (x_1^(-1/2), 0) twice, no local optimum; linear and ReLU, both losses. A distance of
-    1/sqrt(2) is too much: see `edge_of_the_radius`."""
+def _moved_datum(activation: str, loss: str) -> Draw:
+    def draw(rng: np.random.Generator) -> Instance:
+        angle = rng.uniform(0.0, 2.0 * np.pi)
+        size = RADIUS * (1.0 - 1e-3) * 10.0 ** (-9.0 * rng.random() ** 3)
+        x = PRINTED_DATUM + size * np.array([np.cos(angle), np.sin(angle)])
+        return {"x": x, "activation": activation, "loss": loss}
 
-    def kind(activation: str, loss: str) -> Callable[[np.random.Generator], Instance]:
-        def draw(rng: np.random.Generator) -> Instance:
-            angle = rng.uniform(0.0, 2.0 * np.pi)
-            size = RADIUS * (1.0 - 1e-3) * 10.0 ** (-9.0 * rng.random() ** 3)
-            x = PRINTED_DATUM + size * np.array([np.cos(angle), np.sin(angle)])
-            return {"x": x, "activation": activation, "loss": loss}
-
-        return draw
-
-    return Statement(
-        "the limit for the moved datum is (x₁^(-1/2), 0) twice, and no local optimum",
-        {f"{activation}, {loss}": kind(activation, loss) for activation in ("linear", "relu")
-         for loss in ("exponential", "logistic")},
-        _moved_coordinate_slack,
-        {"nearer than 1/√2": lambda item: bool(np.linalg.norm(item["x"] - PRINTED_DATUM) < RADIUS)},
-    )  # fmt: skip
+    return draw
 
 
-def _moved_coordinate_slack(item: Instance) -> float:
-    network, x = diagonal(2, 2, str(item["activation"])), np.asarray(item["x"], float)
-    found = _moved_coordinate_followed(
-        network, str(item["loss"]), x, np.array([1.0, 0.0, 1.0, 0.0])
-    )
+@statement("the limit for the moved datum is (x₁^(-1/2), 0) twice, and no local optimum",
+           {f"{activation}, {loss}": _moved_datum(activation, loss)
+            for activation in ("linear", "relu") for loss in LOSSES},
+           {"nearer than 1/√2": lambda x: np.linalg.norm(x - PRINTED_DATUM) < RADIUS})  # fmt: skip
+def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
+    """mm.rem3.2.2: what CLOSE leaves of the distance of the limit to (x_1^(-1/2), 0) twice, from
+    the printed start and for a datum nearer to (1, 2) than 1/sqrt(2); -1 for a local optimum."""
+    network, x = diagonal(2, 2, str(activation)), np.asarray(x, float)
+    found = settled_limit(network, str(loss), x[None], np.ones(1), FIRST_ALONE)
     if not found.converged:
-        return float("nan")
-    exact = x[0] ** -0.5 * np.array([1.0, 0.0, 1.0, 0.0])
-    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    return (
-        MOVED_COORDINATE_CLOSE - off if _verdict(network, found.theta, x) == "not local" else -1.0
-    )
+        return np.nan
+    return _left(found.theta, x[0] ** -0.5 * FIRST_ALONE,
+                 _verdict(network, found.theta, x) == "not local")  # fmt: skip
 
 
-def _moved_coordinate_followed(network: Network, loss: str, x: NDArray, start: NDArray) -> Limit:
-    return settled_limit(network, loss, x[None], np.ones(1), start)
+def _left(theta: NDArray, exact: NDArray, right: bool) -> float:
+    """What CLOSE leaves of the distance of a limit to the exact one, over that; -1 for a wrong
+    verdict."""
+    off = float(np.linalg.norm(theta - exact) / np.linalg.norm(exact))
+    return CLOSE - off if right else -1.0
 
 
 def _verdict(network: Network, theta: NDArray, x: NDArray) -> str:
@@ -382,7 +325,7 @@ def edge_of_the_radius() -> list[Evidence]:
     edge = (Fraction(3, 2), Fraction(3, 2))
     square = (edge[0] - 1) ** 2 + (edge[1] - 2) ** 2
     x = np.array([1.5, 1.5])
-    theta = 1.5**-0.5 * np.array([1.0, 0.0, 1.0, 0.0])
+    theta = 1.5**-0.5 * FIRST_ALONE
     verdicts = tuple(_verdict(diagonal(2, 2, a), theta, x) for a in ("linear", "relu"))
     return [
         fact("squared distance of (1, 2) to (3/2, 3/2)", square, Fraction(1, 2)),
@@ -393,41 +336,16 @@ def edge_of_the_radius() -> list[Evidence]:
 # --- Remark 3.2 on Theorem 3.2: its data moved, with the same condition on the start --------------
 
 
-def holds_nearby() -> Statement:
-    """mm.rem3.2.1: for all data nearer to the printed ones than 0.0813 in R^4, and every start with
-    w_1 active on both, w_2 on neither and v_1 > 0, the limit is `pair_limit`, no local optimum.
-
-    Proof: there x_i.(x_1 + x_2) > 0, so that the first neuron stays active (`pairs`); the limit is
-    then that of a linear neuron; the data's angle is above 120 degrees, and the second neuron could
-    help. Draws: distances from 1e-9 on, half of them beyond 3/4 of that radius.
-    """
-    radius = losing_distance()
-
-    def kind(sizes: tuple[float, float], loss: str) -> Callable[[np.random.Generator], Instance]:
-        def draw(rng: np.random.Generator) -> Instance:
-            X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _moved_pairs_unit(rng, (2, 2))
-            return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
-
-        return draw
-
-    near, far = (1e-9, 0.75 * radius), (0.75 * radius, radius)
-    return Statement(
-        "the limit of the moved data is that of the first neuron alone, and no local optimum",
-        {f"{loss}, {name}": kind(sizes, loss) for loss in ("exponential", "logistic")
-         for name, sizes in (("near", near), ("near the radius", far))},
-        _moved_pairs_slack,
-        {"nearer than the radius": lambda item: bool(_distance(item["X"]) < radius),
-         "the start is as asked": lambda item: as_asked(item["theta"], item["X"])},
-    )  # fmt: skip
+LOSING = losing_distance()
+"""0.0813, in R^4: data nearer than this to the printed ones are lost from no start."""
 
 
-def _moved_pairs_slack(item: Instance) -> float:
-    found = followed(item["theta"], item["X"], str(item["loss"]))
-    if not found.converged:
-        return float("nan")
-    exact = pair_limit(item["X"])
-    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
-    return CLOSE - off if proved_not_local(found.theta, item["X"]) else -1.0
+def _moved_data(sizes: tuple[float, float], loss: str) -> Draw:
+    def draw(rng: np.random.Generator) -> Instance:
+        X = PRINTED + 10.0 ** rng.uniform(*np.log10(sizes)) * _direction(rng, (2, 2))
+        return {"X": X, "theta": draw_start(X, rng, (-2.0, 2.0)), "loss": loss}
+
+    return draw
 
 
 def as_asked(theta: NDArray, X: NDArray) -> bool:
@@ -436,17 +354,30 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
     return bool((first > 0.0).all() and (second < 0.0).all() and theta[4] > 0.0)
 
 
+@statement("the limit of the moved data is that of the first neuron alone, and no local optimum",
+           {f"{loss}, {name}": _moved_data(sizes, loss) for loss in LOSSES for name, sizes in (
+               ("near", (1e-9, 0.75 * LOSING)), ("near the radius", (0.75 * LOSING, LOSING)))},
+           {"nearer than the radius": lambda X: np.linalg.norm(X - PRINTED) < LOSING,
+            "the start is as asked": as_asked})  # fmt: skip
+def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
+    """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
+    to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
+    found = followed(theta, X, str(loss))
+    if not found.converged:
+        return np.nan
+    return _left(found.theta, pair_limit(X), proved_not_local(found.theta, X))
+
+
 def how_far() -> list[Evidence]:
-    """How far the data may move: to 0.0813 for every start. Just beyond, a start whose first neuron
+    """How far the data may move: to LOSING for every start. Just beyond, a start whose first neuron
     loses a datum."""
-    radius = losing_distance()
     beyond = PRINTED + 1.1 * (nearest_losing() - PRINTED)
     inputs = np.array([[1e-6, 1e-6], [-1.0, -1.0]])
     theta = np.array([*np.linalg.solve(beyond, inputs.T).T.ravel(), 1.0, 1.0])
     lost = followed(theta, beyond, "exponential")
     active = int((beyond @ lost.theta[:2] > 1e-9).sum())
     return [
-        bound("distance to the nearest data of which some start loses one", radius, ">", 0.0, ""),
+        bound("distance to the nearest data of which some start loses one", LOSING, ">", 0.0, ""),
         fact("at 1.1 of it the start ⟨w₁, x_i⟩ = 1e-6, v₁ = 1 is as asked",
              as_asked(theta, beyond), True),
         fact("its flow goes to zero loss", lost.converged, False),
@@ -454,11 +385,7 @@ def how_far() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def _distance(X: NDArray) -> float:
-    return float(np.linalg.norm(X - PRINTED))
-
-
-def _moved_pairs_unit(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+def _direction(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
     direction = rng.normal(size=shape)
     return direction / np.linalg.norm(direction)
 
@@ -472,19 +399,10 @@ SURE = 1e-6
 """An optimum must be shorter by this share of |theta~|^2."""
 
 
-@dataclass(frozen=True)
-class MovedTriple:
-    """Data X (3, 2) at a distance `size` of the printed ones, and the limit of the flow from the
-    printed start.
+class MovedTriple(NamedTuple):
+    """The `status` of a limit, its distance to `two_alone` over |theta~|, `off`, and how much of
+    |theta~|^2 an optimum saves, of all parameters and of the first layer; NaN without a limit."""
 
-    status              of the limit
-    saved, layer_saved  1 - |theta*|^2 / |theta~|^2, of all parameters and of the first layer; NaN
-                        where there is no limit
-    off                 of the limit to `two_alone`, over |theta~|
-    """
-
-    X: NDArray
-    size: float
     status: str
     saved: float = np.nan
     layer_saved: float = np.nan
@@ -500,60 +418,50 @@ def two_alone(X: NDArray) -> NDArray:
 
 def moved_triples(seed: int, count: int) -> list[MovedTriple]:
     """Limits for `count` data at distances 1e-9 to `NEAR`; the losses in turn."""
-    rng = np.random.default_rng(seed)
-    c = lemma_C_6()
+    rng, c = np.random.default_rng(seed), lemma_C_6()
     sizes = 10.0 ** rng.uniform(-9.0, np.log10(NEAR), count)
-    return [_moved_triples_followed(c.X + size * _moved_triples_unit(rng), float(size), c.start, k)
+    return [_moved_triple(c.X + size * _direction(rng, (3, 2)), LOSSES[k % 2])
             for k, size in enumerate(sizes)]  # fmt: skip
 
 
-def _moved_triples_followed(X: NDArray, size: float, start: NDArray, k: int) -> MovedTriple:
-    network, y = lemma_C_6().network, np.ones(3)
-    loss = ("exponential", "logistic")[k % 2]
-    found = settled_limit(network, loss, X, y, start)
+def _moved_triple(X: NDArray, loss: str) -> MovedTriple:
+    c = lemma_C_6()
+    found = settled_limit(c.network, loss, X, c.y, c.start)
     if not found.converged:
-        return MovedTriple(X, size, found.status)
-    theta, first = found.theta, network.sizes[0]
-    best = global_optimum(network, X, y).theta
-    layer = 2.0 * layer_optimum(network, theta, X, y, 1).value
-    exact = two_alone(X)
+        return MovedTriple(found.status)
+    theta, first, exact = found.theta, c.network.sizes[0], two_alone(X)
+    best = global_optimum(c.network, X, c.y).theta
+    layer = 2.0 * layer_optimum(c.network, theta, X, c.y, 1).value
     return MovedTriple(
-        X, size, found.status, 1.0 - float(best @ best) / float(theta @ theta),
+        found.status, 1.0 - float(best @ best) / float(theta @ theta),
         1.0 - layer / float(theta[:first] @ theta[:first]),
         float(np.linalg.norm(theta - exact) / np.linalg.norm(exact)),
     )  # fmt: skip
 
 
 def stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.3: for all data within `NEAR` of Lemma C.6's in R^6 the flow from its start goes to
-    `two_alone`, which is no global optimum: the optimum is computed for each."""
+    """mm.rem3.2.3: for data within `NEAR` of Lemma C.6's the flow from its start goes to
+    `two_alone`, which is no global optimum."""
     return _told(found, [each.saved for each in found], "no global optimum")
 
 
 def layer_stays_beaten(found: Sequence[MovedTriple]) -> list[Evidence]:
-    """mm.rem3.2.5: for the same data the first layer of the limit is no global optimum of Problem
-    (4)."""
+    """mm.rem3.2.5: the first layer of these limits is no global optimum of Problem (4)."""
     return _told(found, [each.layer_saved for each in found], "no global optimum of its layer")
 
 
 def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> list[Evidence]:
-    near = [(each, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
-    off = max((each.off for each, _ in near), default=np.inf)
+    near = [(each.off, s) for each, s in zip(found, saved, strict=True) if each.status != UNDECIDED]
     return [
         fact(f"data at distances 1e-9 to {NEAR} of the printed ones whose limit is {what}",
              sum(s > SURE for _, s in near), len(near), tried=len(near)),
-        bound("their limits, from the two neurons' own shortest predictors, over |θ̃|", off, "<=",
-              1e-7, ""),
+        bound("their limits, from the two neurons' own shortest predictors, over |θ̃|",
+              max((off for off, _ in near), default=np.inf), "<=", 1e-7, ""),
         note("least share of the squared length that the optimum saves among them",
              min((s for _, s in near), default=np.nan), digits=2),
         note("flows whose limit was not decided", len(found) - len(near)),
         note("distance of data of which the printed start has another activity", Fraction(1, 4)),
     ]  # fmt: skip
-
-
-def _moved_triples_unit(rng: np.random.Generator) -> NDArray:
-    direction = rng.normal(size=(3, 2))
-    return direction / np.linalg.norm(direction)
 
 
 # --- Remark 4.1: the predictor that a depth-2 diagonal linear network ends with, and the
@@ -604,11 +512,7 @@ def _placed(values: list[Fraction], where: tuple[int, ...], size: int) -> Vector
 
 def longer_predictor() -> list[Evidence]:
     """mm.rem4.1.1: from the start of Theorem 4.1 the flow stays on the ray of (1, 0, 1, 0), and its
-    predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3).
-
-    On the ray, theta = (a, 0, a, 0), grad f = (a, 0, a, 0): a grows, and without bound, as a' = 0
-    nowhere for a >= 1.
-    """
+    predictor (1, 0) is longer than the optimum (0, 1/2) of Problem (3)."""
     c = theorem_4_1("linear")
     a = sympy.Symbol("a", positive=True)
     theta = sympy.symbols("theta_1:5")
@@ -638,22 +542,15 @@ L1_CLOSE = 1e-7
 """The l_1 norms may differ by this share."""
 
 
-@dataclass(frozen=True)
-class Predicted:
-    """The end of a flow on a depth-2 diagonal linear network of d coordinates.
-
-    kind    of the data and the start
-    status  of the limit
-    zeros   coordinates j whose weights vanish in the limit
-    d       number of coordinates
-    excess  |beta~|_1 over the optimum of Problem (3), less 1
-    """
+class Predicted(NamedTuple):
+    """The end of a flow on a depth-2 diagonal linear network: the `kind` of data and start, the
+    `status` of the limit, how many coordinates vanish in it, and |beta~|_1 over the optimum of
+    Problem (3), less 1."""
 
     kind: str
     status: str
-    zeros: int
-    d: int
-    excess: float
+    zeros: int = 0
+    excess: float = np.nan
 
 
 def least_l1_norm(X: NDArray, y: NDArray) -> float:
@@ -674,30 +571,21 @@ def least_l1_norm(X: NDArray, y: NDArray) -> float:
 
 
 def flows_of_diagonal_networks(seed: int, tried: int) -> list[Predicted]:
-    """`tried` flows, the kinds in turn: data whose optimum has full support, few data, integer data
-    of many ties, and integer data with starts in which some coordinates are 0."""
+    """`tried` flows, the KINDS in turn."""
     rng, kinds = np.random.default_rng(seed), list(KINDS.items())
     found = []
     for k in range(tried):
-        name, draw = kinds[k % len(kinds)]
-        found.append(
-            _l1_margin_followed(name, *draw(rng), ("exponential", "logistic")[k // len(kinds) % 2])
-        )
+        kind, draw = kinds[k % len(kinds)]
+        X, y, start = draw(rng)
+        d = X.shape[1]
+        end = settled_limit(diagonal(d, 2, "linear"), LOSSES[k // len(kinds) % 2], X, y, start)
+        if not end.converged:
+            found.append(Predicted(kind, end.status))
+            continue
+        first, last = end.theta.reshape(2, d)
+        excess = float(np.abs(first * last).sum()) / least_l1_norm(X, y) - 1.0
+        found.append(Predicted(kind, end.status, int((first == 0.0).sum()), excess))
     return found
-
-
-def _l1_margin_followed(kind: str, X: NDArray, y: NDArray, start: NDArray, loss: str) -> Predicted:
-    d = X.shape[1]
-    found = settled_limit(diagonal(d, 2, "linear"), loss, X, y, start)
-    if not found.converged:
-        return Predicted(kind, found.status, 0, d, float("nan"))
-    first, last = found.theta.reshape(2, d)
-    norm = float(np.abs(first * last).sum())
-    return Predicted(kind, found.status, int((first == 0.0).sum()), d,
-                     norm / least_l1_norm(X, y) - 1.0)  # fmt: skip
-
-
-Draw = Callable[[np.random.Generator], tuple[NDArray, NDArray, NDArray]]
 
 
 def _full(rng: np.random.Generator) -> tuple[NDArray, NDArray, NDArray]:
@@ -737,8 +625,7 @@ def _start(rng: np.random.Generator, d: int) -> NDArray:
     return 10.0 ** rng.uniform(-2.0, 0.5) * rng.normal(size=2 * d)
 
 
-KINDS: dict[str, Draw] = {"full support": _full, "few data": _few, "ties": _ties,
-                          "a silent coordinate": _silent}  # fmt: skip
+KINDS = {"full support": _full, "few data": _few, "ties": _ties, "a silent coordinate": _silent}
 
 
 def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
@@ -746,34 +633,29 @@ def shortest_without_zeros(found: list[Predicted]) -> list[Evidence]:
     of Problem (3). Where one does, the theorem is silent: how often the norm is least then too."""
     ended = [each for each in found if each.status == "converged"]
     inside = [each for each in ended if each.zeros == 0]
-    least = [abs(each.excess) <= L1_CLOSE for each in inside]
+
+    def least(some: list[Predicted]) -> int:
+        return sum(abs(each.excess) <= L1_CLOSE for each in some)
+
+    def counted(kind: str) -> tuple[int, int, int]:
+        zero = [each for each in ended if each.kind == kind and each.zeros > 0]
+        return sum(each.kind == kind for each in inside), least(zero), len(zero) - least(zero)
+
     return [
         note("flows whose limit was found, of all", (len(ended), len(found))),
-        fact("limits without a zero coordinate whose ‖β̃‖₁ is the linear programme's", sum(least),
-             len(inside), tried=len(inside)),
+        fact("limits without a zero coordinate whose ‖β̃‖₁ is the linear programme's",
+             least(inside), len(inside), tried=len(inside)),
         bound("limits without a zero coordinate", len(inside), ">=", 2, ""),
         *(note(f"{kind}: limits with no zero coordinate, with one or more and least ‖β̃‖₁, with one "
-               "or more and longer", _counted(ended, kind)) for kind in KINDS),
+               "or more and longer", counted(kind)) for kind in KINDS),
     ]  # fmt: skip
-
-
-def _counted(ended: list[Predicted], kind: str) -> tuple[int, int, int]:
-    mine = [each for each in ended if each.kind == kind]
-    zero = [each for each in mine if each.zeros > 0]
-    least = sum(abs(each.excess) <= L1_CLOSE for each in zero)
-    return len(mine) - len(zero), least, len(zero) - least
 
 
 # --- Remark 3.2 on Theorem 5.1: in a deep diagonal network the coordinates race, and one wins -----
 #
-# One datum x with x_k > 0, label 1, and a start whose layers are equal, alpha_k(0) > 0 in every
-# layer, stay so: alpha_k' = g x_k alpha_k^(m-1), g > 0 the slope of the loss. With G the integral
-# of g, and m >= 3,
-#
-#     alpha_k^(2-m) = alpha_k(0)^(2-m) - (m-2) x_k G,
-#
-# so that alpha_k is infinite at G = c_k / ((m-2) x_k), c_k = alpha_k(0)^(2-m). The first coordinate
-# for which that happens is the limit's only one, unless there is a tie.
+# With alpha_k' = g x_k alpha_k^(m-1) it is infinite at G = c_k / ((m-2) x_k), G the integral of g
+# and c_k = alpha_k(0)^(2-m). The first coordinate for which that happens is the limit's only one,
+# unless there is a tie.
 
 
 DEPTHS = (3, 4, 5, 10)
@@ -790,28 +672,11 @@ OWN_START = Reading(
 )
 
 
-@dataclass(frozen=True)
-class Race:
-    """How the race ends, in rational numbers.
-
-    leaders  the coordinates that grow without bound
-    powers   alpha_k^(2-m) in the end, 0 for the leaders
-    """
-
-    leaders: tuple[int, ...]
-    powers: tuple[Fraction, ...]
-
-
-def race(x: Sequence[Fraction], powers: Sequence[Fraction]) -> Race:
-    """The end of the race for a datum x (d,), x > 0, and alpha_k(0)^(2-m) = powers (d,) > 0.
-
-    It is the same for every depth m >= 3 and for every loss of negative slope that vanishes only at
-    infinity.
-    """
+def race(x: Sequence[Fraction], powers: Sequence[Fraction]) -> tuple[int, ...]:
+    """The coordinates that grow without bound, for a datum x (d,), x > 0, and alpha_k(0)^(2-m) =
+    powers (d,) > 0: the same for every depth m >= 3 and every loss of negative slope."""
     times = [c / v for c, v in zip(powers, x, strict=True)]
-    first = min(times)
-    rest = tuple(c - v * first for c, v in zip(powers, x, strict=True))
-    return Race(tuple(k for k, time in enumerate(times) if time == first), rest)
+    return tuple(k for k, time in enumerate(times) if time == min(times))
 
 
 def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) -> NDArray:
@@ -824,18 +689,12 @@ def limit_of(x: NDArray, depth: int, leaders: Sequence[int], ratios: NDArray) ->
 
 def robust(seed: int, tried: int = 24) -> list[Evidence]:
     """mm.rem3.2.4: for every x > 0 the starts alpha_k(0)^(2-m) = c x_k have a limit that is no
-    local optimum. `tried` random data.
-
-    Then what holds under the other reading: from the printed start alpha = 1 the limit for x = (1 +
-    delta, 1 - delta) is ((1 + delta)^(-1/m), 0) in every layer, a global optimum, for every
-    0 < delta < 1.
-    """
+    local optimum, for `tried` random data; and what holds under the other reading."""
     one = (Fraction(1), Fraction(1))
-    ends = [race((1 + d, 1 - d), one) for d in DECADES]
     # |theta~|^2 = m x_k^(-2/m) of the leader k, and |theta*|^2 = m max x^(-2/m).
-    best = sum(end.leaders == (0,) for end in ends)
+    best = sum(race((1 + d, 1 - d), one) == (0,) for d in DECADES)
     return [
-        fact("x = (1, 1): coordinates left in the limit", len(race(one, one).leaders), 2),
+        fact("x = (1, 1): coordinates left in the limit", len(race(one, one)), 2),
         *starts_that_keep_both(seed, tried),
         fact("of δ = 1e-1, ..., 1e-300, from the printed start: limits that are global optima, "
              "|θ̃|² = m max x_k^(-2/m), the least |θ|² there is", best, len(DECADES),
@@ -854,7 +713,7 @@ def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
         # Ratios of alpha up to 10: floats show that a coordinate of 1e-6 could help, not how much.
         values = 10.0 ** (rng.uniform(-0.5, 0.5, 2) * (2 - depth) + rng.uniform(-6.0, 6.0))
         x = [Fraction(v) for v in values]
-        tied += race(x, [7 * v for v in x]).leaders == (0, 1)
+        tied += race(x, [7 * v for v in x]) == (0, 1)
         # alpha_k ~ x_k^(-1/(m-2)), and so in the limit.
         theta = limit_of(values, depth, (0, 1), values ** (-1.0 / (depth - 2)))
         network, y = diagonal(2, depth, activation), np.ones(1)
@@ -872,11 +731,7 @@ def starts_that_keep_both(seed: int, tried: int) -> list[Evidence]:
 
 def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
     """Points near theta, of equal layers alpha, in which the coordinate that earns more margin for
-    its length has a bit more of the margin.
-
-    |theta|^2 = m sum t_k^(2/m) x_k^(-2/m) with t_k x_k-share of the margin is concave in t: along
-    one of the two directions it falls.
-    """
+    its length has a bit more of it: |theta|^2 is concave in the shares."""
     alpha = theta[: len(x)]
     shares = alpha**depth * x
     value, points, distances = float(theta @ theta), [], []
@@ -946,13 +801,9 @@ def gaussian_share(slope: float) -> float:
 
 # --- How likely a random initialisation gives the start that Theorem 3.2 asks for -----------------
 #
-# With x_1 = (1, 1/4), x_2 = (-1, 1/4) the start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0},
-# w_2 in -C, and v_1 > 0. C and -C have the angle 2 atan(1/4), the law of each scheme is symmetric,
-# and a cone does not care for scale.
+# The start needs w_1 in the cone C = {w : w.x_1, w.x_2 > 0}, w_2 in -C, and v_1 > 0.
 
 
-DATA = np.array([[1.0, 0.25], [-1.0, 0.25]])
-"""x_1 and x_2 of Theorem 3.2."""
 CONFIDENCE = 1.0 - 1e-6
 """Confidence of the intervals: of a million runs one misses a probability that is right."""
 
@@ -963,7 +814,7 @@ def cone_angle(data: ArrayLike) -> float:
     return math.pi - abs(math.atan2(a * d - b * c, a * c + b * d))
 
 
-def isotropic_probability(data: ArrayLike = DATA) -> float:
+def isotropic_probability(data: ArrayLike = PRINTED) -> float:
     """1/2 (angle / 2 pi)^2: w_1 in C, w_2 in -C and v_1 > 0, independent and of isotropic law."""
     return 0.5 * (cone_angle(data) / (2.0 * math.pi)) ** 2
 
@@ -976,7 +827,7 @@ def uniform_probability() -> Fraction:
     return Fraction(1, 2) * Fraction(1, 16) ** 2
 
 
-def asked_for(W: NDArray, v: NDArray, data: ArrayLike = DATA) -> NDArray:
+def asked_for(W: NDArray, v: NDArray, data: ArrayLike = PRINTED) -> NDArray:
     """Whether starts W (..., 2, 2), v (..., 2) have w_1 active on both data and w_2 on none, and
     v_1 > 0."""
     h = W @ np.asarray(data, float).T
@@ -1075,7 +926,7 @@ def positive_probability(seed: int, count: int) -> list[Evidence]:
         fact("share of the square in the cone and in its negative, by areas", shares,
              [Fraction(1, 16)] * 2),
         deviation("share of an isotropic law in the cone, angle over 2 pi against quadrature",
-                  abs(cone_angle(DATA) / (2.0 * math.pi) - gaussian_share(0.25)), ""),
+                  abs(cone_angle(PRINTED) / (2.0 * math.pi) - gaussian_share(0.25)), ""),
         fact("schemes and orders of the neurons whose interval misses the closed form", missed, 0,
              tried=2 * len(rows)),
         bound("least lower end of the intervals", least, ">", 0.0, "", digits=2),
