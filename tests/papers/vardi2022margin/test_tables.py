@@ -200,7 +200,7 @@ def test_one_limit_that_is_not_optimal_changes_the_entry(
     for verdict, entry in [("not local", "Not local"), ("local", "Local")]:
         bad = replace(one["end"], judged=(Judged(None, verdict, 0.1, "planted"),))
         other = (*survey.sparse, *((k, {**one, "end": bad}) for k, _ in survey.sparse[:12]))
-        cell = tables._all(tables.GLOBAL, "", tables.sparse_linear_is_global, other, "here")
+        cell = tables._all("", tables.sparse_linear_is_global, other, "here")
         assert cell.found == entry
         assert "the entry that the program finds" in failed(list(cell.evidence))
         mixed = tables._mixed("", tables.sparse_linear_is_global, other,

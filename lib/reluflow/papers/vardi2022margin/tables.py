@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,7 @@ from reluflow.papers.vardi2022margin.setting import Construction
 # random networks ----------------------------------------------------------------------------------
 
 
+GLOBAL, LOCAL = "Global", "Local"
 GAP = 1e-6
 """A bound that meets the value up to this share proves an optimum."""
 
@@ -51,30 +52,17 @@ Claimed = Callable[[Ends], Statement]
 """A statement about trained networks, which are its draws."""
 
 
-@dataclass(frozen=True)
-class Survey:
-    """Trained networks of each family, with their limits and what these are.
+class Survey(NamedTuple):
+    """Trained networks of each family, with their limits and what these are: fully connected and
+    linear, of depth 2, and of 3 and 4; without shared weights, depth 2, linear and ReLU; with holes
+    and shared weights, depths 2 to 4, linear and ReLU, judged layer by layer."""
 
-    full_2, full  fully connected linear ones of depth 2, and of depths 3 and 4
-    sparse        linear, depth 2, without shared weights
-    relu          ReLU, depth 2, without shared weights
-    shared        linear, depths 2 to 4, with holes and shared weights, judged layer by layer
-    shared_relu   the same with ReLU
-    """
-
-    seed: int
     full_2: Ends
     full: Ends
     sparse: Ends
     relu: Ends
     shared: Ends
     shared_relu: Ends
-
-    @property
-    def all(self) -> Ends:
-        """All of them."""
-        return (*self.full_2, *self.full, *self.sparse, *self.relu, *self.shared,
-                *self.shared_relu)  # fmt: skip
 
 
 def survey(seed: int, count: int) -> Survey:
@@ -83,7 +71,6 @@ def survey(seed: int, count: int) -> Survey:
     few, some, many = (max(1, count * share // 3) for share in (1, 2, 4))
     shared = setting.trained_networks_shared
     return Survey(
-        seed,
         trained(setting.full_linear((2, 2)), seed, few),
         trained(setting.full_linear((3, 4)), seed, few),
         trained(setting.sparse_linear(), seed, count),
@@ -94,72 +81,61 @@ def survey(seed: int, count: int) -> Survey:
 
 
 def full_linear_is_global(ends: Ends) -> Statement:
-    """Fully connected linear networks end at a global optimum of Problem (2) (Theorem 3.1, as in
-    the tables)."""
-    return _optimal("the limit is a global optimum", ends, "global", lambda end: end.judged)
+    """Theorem 3.1, as in the tables."""
+    return _optimal("the limit is a global optimum", ends, GLOBAL)
 
 
 def sparse_linear_is_global(ends: Ends) -> Statement:
-    """mm.thm4.2.1: depth-2 linear networks without shared weights whose hidden neurons all have
-    weights that are not 0 in the limit end at a global optimum of Problem (2).
-
-    A neuron that no weight joins to the output does not move, so that its weights are 0 in the
-    limit, and the hypothesis leaves it out.
-    """
-    return _optimal("with no neuron 0 in the limit it is a global optimum", ends, "global",
-                    lambda end: end.judged, weights=lambda end: end.weights)  # fmt: skip
+    """mm.thm4.2.1: a linear network of depth 2 without shared weights, no hidden neuron 0 in the
+    limit, which is left of a neuron that no weight joins to the output."""
+    return _optimal("with no neuron 0 in the limit it is a global optimum", ends, GLOBAL,
+                    asked="weights")  # fmt: skip
 
 
 def sparse_linear_with_inputs_is_global(ends: Ends) -> Statement:
     """The same where the inputs to all neurons are not 0 in the limit (Table 1, row 4)."""
-    return _optimal("with no input 0 in the limit it is a global optimum", ends, "global",
-                    lambda end: end.judged, inputs=lambda end: end.inputs_from(1))  # fmt: skip
+    return _optimal("with no input 0 in the limit it is a global optimum", ends, GLOBAL,
+                    asked="inputs")  # fmt: skip
 
 
 def relu_is_local(ends: Ends) -> Statement:
-    """mm.thm4.3.local: depth-2 ReLU networks without shared weights end at a local optimum of
-    Problem (2) if no input to a hidden neuron is 0 in the limit."""
-    return _optimal("with no input 0 in the limit it is a local optimum", ends, "local",
-                    lambda end: end.judged, inputs=lambda end: end.inputs_from(1))  # fmt: skip
+    """mm.thm4.3.local: a ReLU network, depth 2, without shared weights, no input 0 in the limit."""
+    return _optimal("with no input 0 in the limit it is a local optimum", ends, LOCAL,
+                    asked="inputs")  # fmt: skip
 
 
 def linear_layers_are_global(ends: Ends) -> Statement:
-    """mm.thm5.2: every layer of the limit of a linear network, weights shared or missing, is a
-    global optimum of Problem (4)."""
-    return _optimal("every layer of the limit is a global optimum of its problem", ends, "global",
-                    lambda end: end.judged, by_layer=True)  # fmt: skip
+    """mm.thm5.2: every layer of the limit of a linear network in Problem (4)."""
+    return _optimal("every layer of the limit is a global optimum of its problem", ends, GLOBAL,
+                    by_layer=True)  # fmt: skip
 
 
 def linear_layers_with_inputs_are_global(ends: Ends) -> Statement:
     """The same where the inputs to all neurons are not 0 in the limit (Table 2, row 4)."""
     return _optimal("with no input 0 in the limit every layer is a global optimum of its problem",
-                    ends, "global", lambda end: end.judged, by_layer=True,
-                    inputs=lambda end: end.inputs_from(1))  # fmt: skip
+                    ends, GLOBAL, by_layer=True, asked="inputs")  # fmt: skip
 
 
 def relu_layers_are_local(ends: Ends) -> Statement:
-    """mm.thm5.4.local: a layer of the limit of a ReLU network is a local optimum of Problem (4) if
-    no input to a neuron of this layer, or of those above, is 0 there; below it may be."""
+    """mm.thm5.4.local: those layers of the limit of a ReLU network in Problem (4) from which on no
+    input is 0; below it may be."""
 
     def layers(end: End) -> Sequence[Judged]:
         return [one for one in end.judged if one.layer and end.inputs_from(one.layer)]
 
     return _optimal("layers from which on no input is 0 are local optima of their problem", ends,
-                    "local", layers, by_layer=True)  # fmt: skip
+                    LOCAL, by_layer=True, of=layers)  # fmt: skip
 
 
 def relu_layers_with_inputs_are_local(ends: Ends) -> Statement:
     """The same where the inputs to all neurons are not 0 in the limit (Table 2, row 4)."""
     return _optimal("with no input 0 in the limit every layer is a local optimum of its problem",
-                    ends, "local", lambda end: end.judged, by_layer=True,
-                    inputs=lambda end: end.inputs_from(1))  # fmt: skip
+                    ends, LOCAL, by_layer=True, asked="inputs")  # fmt: skip
 
 
 def tried(statement: Claimed, ends: Ends, seed: int, evaluations: int = 0) -> Report:
-    """A statement tried on trained networks, and on those of a search from the worst of them.
-
-    The search moves data and start, and every step of it is a flow of its own.
-    """
+    """A statement tried on trained networks, and in a search from the worst of them, every step of
+    which is a flow of its own."""
     return falsify(statement(ends), seed, len(ends), evaluations)
 
 
@@ -180,48 +156,44 @@ def spoken_of(statement: Claimed, ends: Ends) -> list[Judged]:
             for one in item["end"].judged]  # fmt: skip
 
 
+ASKED: Mapping[str, tuple[str, Callable[[End], bool | None]]] = {
+    "weights": ("no hidden neuron is 0 in the limit", lambda end: end.weights),
+    "inputs": ("no input to a hidden neuron is 0 in the limit", lambda end: end.inputs_from(1)),
+}
+"""Hypotheses of which the limit's error may not tell."""
+
+
 def _optimal(
     says: str,
     ends: Ends,
     claimed: str,
-    of: Callable[[End], Sequence[Judged]],
     by_layer: bool = False,
-    **asked: Callable[[End], bool | None],
+    asked: str = "",
+    of: Callable[[End], Sequence[Judged]] = lambda end: end.judged,
 ) -> Statement:
-    """The statement that the problems `of` an end are optima; `asked` are its hypotheses, which may
-    be True, False or not told. The slack is minus the largest share that could be saved."""
-    right = ("global",) if claimed == "global" else ("global", "local")
-    names = {"weights": "no hidden neuron is 0 in the limit",
-             "inputs": "no input to a hidden neuron is 0 in the limit"}  # fmt: skip
+    """The statement that the problems `of` an end are optima, under a hypothesis of `ASKED`. The
+    slack is minus the largest share that could be saved."""
+    right = ("global",) if claimed == GLOBAL else ("global", "local")
+    phrase, holds = ASKED.get(asked, ("", lambda end: True))
 
     def slack(item: Instance) -> float:
         end: End = item["end"]
-        told = [test(end) for test in asked.values()]
         found = of(end)
         open_ = any(one.verdict == "undecided" for one in found)
-        if not end.limit.converged or None in told or open_:
+        if not end.limit.converged or holds(end) is None or open_:
             return np.nan
         wrong = [max(one.gap, 2.0 * GAP) for one in found if one.verdict not in right]
         return -max([*wrong, *(one.gap for one in found)], default=-np.inf)
-
-    def test(hypothesis: Callable[[End], bool | None]) -> Callable[[Instance], bool]:
-        return lambda item: hypothesis(item["end"]) is not False
 
     hypotheses: dict[str, Callable[[Instance], bool]] = {
         "the flow does not come to rest": lambda item: item["end"].fits,
         "a problem is spoken of": lambda item: (
             not item["end"].limit.converged or bool(of(item["end"]))),
-        **{names[key]: test(hypothesis) for key, hypothesis in asked.items()},
     }  # fmt: skip
-    found = Statement(
-        says,
-        replayed(ends) or {"none": _nothing},
-        slack,
-        hypotheses,
-        tolerance=GAP,
-        fixed=("y",),
-        derive=lambda item: ended(item, by_layer),
-    )
+    if asked:
+        hypotheses[phrase] = lambda item: holds(item["end"]) is not False
+    found = Statement(says, replayed(ends) or {"none": _nothing}, slack, hypotheses, tolerance=GAP,
+                      fixed=("y",), derive=lambda item: ended(item, by_layer))  # fmt: skip
     return replace(found, witness=_spoiled(found, ends))
 
 
@@ -243,17 +215,8 @@ def _nothing(rng: np.random.Generator) -> Instance:
 # --- Theorems 2.1 and 5.2 without a kink: a linear network whose filter w looks at two
 # patches ------------------------------------------------------------------------------------------
 #
-# Phi(theta; x) = v_1 w.p_1 + v_2 w.p_2 with w, v in R^2. Datum 1 has the patches (1, -1), (-1, 0)
-# and datum 2 has 0, (0, 1); both labels are 1, the loss is logistic. Both bilinear forms are
-# symmetric, so that w = v = (a, b) stays, with the margins q_1 = a (a - 2 b), q_2 = b^2 and
-#
-#     a' = c_1 (a - b),   b' = c_2 b - c_1 a,   c_i = 1 / (1 + e^(q_i)).
-#
-# In the strip a >= 2, 0 < b <= 1/4 both data are right, and a grows. On the edge b = 0 b falls, and
-# on the edge b = 1/4 it grows. The b(0) in [0, 1/4] from which the flow leaves by the one edge are
-# an open set, and those of the other edge are, too: some b(0) are in neither, and their flows stay.
-# There a and q_1 are unbounded, c_1 a goes to 0, and so does b, which else would grow to 1/4: L
-# tends to log 2, and theta to the direction (1, 0; 1, 0), in which datum 2 has the margin 0.
+# Phi(theta; x) = v_1 w.p_1 + v_2 w.p_2 with w, v in R^2. On w = v = (a, b) the margins are q_1 =
+# a (a - 2 b), q_2 = b^2, and a' = c_1 (a - b), b' = c_2 b - c_1 a, c_i = 1 / (1 + e^(q_i)).
 
 
 NETWORK = convolutional(2, 2, "linear")
@@ -279,8 +242,7 @@ def loss_stays() -> list[Evidence]:
 
 
 def neither_end() -> Counterexample:
-    """A flow that stays in the strip, where L > 0.66 and datum 2 has its margin from b alone, which
-    goes to 0 (Theorems 2.1 and 5.2)."""
+    """A flow that stays in the strip, where datum 2 has its margin from b, which goes to 0."""
     _, loss, theta = _between()
     limit = np.array([1.0, 0.0, 1.0, 0.0])
     return Counterexample(
@@ -379,7 +341,7 @@ def _ball(value: Fraction) -> arb:
 # limits that all are ------------------------------------------------------------------------------
 
 
-GLOBAL, LOCAL, NOT_LOCAL, MIXED = "Global", "Local", "Not local", "Local, not global"
+NOT_LOCAL, MIXED = "Not local", "Local, not global"
 KKT_FULL = "Certificates: Theorem 3.1, of every KKT point"
 KKT_TWO = "Certificates: Theorems 4.2 (1) and 4.3, of every KKT point"
 KKT_LAYER = "Certificates: Theorems 5.2 and 5.4, of every KKT point"
@@ -388,22 +350,15 @@ DEEPER = "this section: the same with a third layer"
 _RANK = {"not local": NOT_LOCAL, "local": LOCAL, "global": GLOBAL}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One entry of a table.
-
-    printed   the paper's entry, and its theorem
-    found     the entry that the program finds
-    proofs    how many certificates of each kind stand behind it, all checked in rational arithmetic
-    evidence  what settles the entry
-    known     where the book proves it
-    """
+class Cell(NamedTuple):
+    """One entry of a table: the paper's and its theorem, the one that the program `found`, how many
+    certificates of each kind stand behind it, what settles it, and where the book proves it."""
 
     printed: str
     theorem: str
     found: str
     proofs: Mapping[str, int]
-    evidence: tuple[Evidence, ...]
+    evidence: Sequence[Evidence]
     known: Known
 
     @property
@@ -430,7 +385,8 @@ class Table:
         """Both entries of every cell side by side, and the certificates behind the program's."""
         return pd.DataFrame([
             {"networks": words, "activation": NAMES[activation], "paper": f"{cell.printed} "
-             f"({cell.theorem})", "program": cell.found, "certificates": _listed(cell.proofs)}
+             f"({cell.theorem})", "program": cell.found, "certificates": ", ".join(
+                 f"{number} {kind}" for kind, number in sorted(cell.proofs.items()))}
             for row, words in self.rows.items()
             for activation in BOTH
             for cell in [self.cells[f"{row}.{activation}"]]
@@ -443,118 +399,60 @@ def table_1(survey: Survey) -> Table:
     mm.tab1.nonzeroin.relu, mm.tab1.shared.linear, mm.tab1.shared.relu: Table 1, networks of depth
     2."""
     dead, alive = _flows([setting.theorem_3_2()]), constructions.two_data()
-    coordinate = {name: setting.theorem_4_1(name) for name in BOTH}
-    return Table(
-        {
-            "fc": "fully connected",
-            "noshare": "no shared weights",
-            "nonzerow": "no shared weights, no neuron 0",
-            "nonzeroin": "no shared weights, no input 0",
-            "shared": "shared weights, no input 0",
-        },
-        {
-            "fc.linear": _all(GLOBAL, "Thm. 3.1", full_linear_is_global, survey.full_2, KKT_FULL),
-            "fc.relu": _one("Thm. 3.2", dead, "the chapter's page: Theorem 3.2"),
-            "noshare.linear": _one("Thm. 4.1", _flows([coordinate["linear"]]), BY_HAND),
-            "noshare.relu": _one("Thm. 3.2", [*dead, *_flows([coordinate["relu"]])], BY_HAND),
-            "nonzerow.linear": _all(
-                GLOBAL, "Thm. 4.2", sparse_linear_is_global, survey.sparse, KKT_TWO
-            ),
-            "nonzerow.relu": _one(
-                "Thm. 4.2", _flows([alive]), BY_HAND, more=neurons_not_zero([alive])
-            ),
-            "nonzeroin.linear": _all(
-                GLOBAL,
-                "Thm. 4.2",
-                sparse_linear_with_inputs_is_global,
-                survey.sparse,
-                KKT_TWO,
-            ),
-            "nonzeroin.relu": _mixed(
-                "Thm. 4.3",
-                relu_is_local,
-                survey.relu,
-                [setting.lemma_C_6()],
-                None,
-                f"{KKT_TWO}; {BY_HAND}",
-            ),
-            **{
-                f"shared.{name}": _one(
-                    "Thm. 4.4", _flows([setting.theorem_4_4(name)]), BY_HAND, True
-                )
-                for name in BOTH
-            },
-        },
-    )
+    rests = {name: _flows([setting.theorem_4_1(name)]) for name in BOTH}
+    tilts = {name: _flows([setting.theorem_4_4(name)]) for name in BOTH}
+    with_inputs = sparse_linear_with_inputs_is_global
+    rows = {
+        "fc": "fully connected",
+        "noshare": "no shared weights",
+        "nonzerow": "no shared weights, no neuron 0",
+        "nonzeroin": "no shared weights, no input 0",
+        "shared": "shared weights, no input 0",
+    }
+    return Table(rows, {
+        "fc.linear": _all("Thm. 3.1", full_linear_is_global, survey.full_2, KKT_FULL),
+        "fc.relu": _one("Thm. 3.2", dead, "the chapter's page: Theorem 3.2"),
+        "noshare.linear": _one("Thm. 4.1", rests["linear"]),
+        "noshare.relu": _one("Thm. 3.2", [*dead, *rests["relu"]]),
+        "nonzerow.linear": _all("Thm. 4.2", sparse_linear_is_global, survey.sparse, KKT_TWO),
+        "nonzerow.relu": _one("Thm. 4.2", _flows([alive]), more=neurons_not_zero([alive])),
+        "nonzeroin.linear": _all("Thm. 4.2", with_inputs, survey.sparse, KKT_TWO),
+        "nonzeroin.relu": _mixed("Thm. 4.3", relu_is_local, survey.relu, [setting.lemma_C_6()],
+                                 None, f"{KKT_TWO}; {BY_HAND}"),
+        **{f"shared.{name}": _one("Thm. 4.4", tilts[name], inputs=True) for name in BOTH},
+    })  # fmt: skip
 
 
 def table_2(survey: Survey) -> Table:
     """mm.tab2.fc.linear, mm.tab2.fc.relu, mm.tab2.noshare.linear, mm.tab2.noshare.relu,
     mm.tab2.layer.linear, mm.tab2.layer.relu, mm.tab2.layer-nonzero.linear,
     mm.tab2.layer-nonzero.relu: Table 2, networks of any depth, with examples of depth 3."""
-    dead = constructions.dead_neuron()
-    alive = constructions.two_data_deeper()
-    return Table(
-        {
-            "fc": "fully connected",
-            "noshare": "no shared weights, no input 0",
-            "layer": "each layer by itself",
-            "layer-nonzero": "each layer by itself, no input 0",
-        },
-        {
-            "fc.linear": _all(
-                GLOBAL,
-                "Thm. 3.1",
-                full_linear_is_global,
-                (*survey.full_2, *survey.full),
-                KKT_FULL,
-            ),
-            "fc.relu": _one(
-                "Thm. 3.2", _flows([dead]), DEEPER, more=shorter_all_the_way((dead, S**2 / 2))
-            ),
-            **{
-                f"noshare.{name}": _one(
-                    "Thm. 5.1",
-                    _flows([setting.theorem_5_1(m, name) for m in (3, 4)]),
-                    BY_HAND,
-                    True,
-                )
-                for name in BOTH
-            },
-            "layer.linear": _all(
-                GLOBAL, "Thm. 5.2", linear_layers_are_global, survey.shared, KKT_LAYER
-            ),
-            "layer.relu": _one(
-                "Thm. 5.3",
-                _flows([alive], 1),
-                DEEPER,
-                layer=1,
-                more=[
-                    *shorter_all_the_way((alive, S)),
-                    fact(
-                        "layers in which the points of this curve differ from the limit",
-                        changed_layers(alive),
-                        (1,),
-                    ),
-                ],
-            ),
-            "layer-nonzero.linear": _all(
-                GLOBAL,
-                "Thm. 5.2",
-                linear_layers_with_inputs_are_global,
-                survey.shared,
-                KKT_LAYER,
-            ),
-            "layer-nonzero.relu": _mixed(
-                "Thm. 5.4",
-                relu_layers_with_inputs_are_local,
-                survey.shared_relu,
-                [setting.lemma_C_6(), constructions.deeper_two_groups()],
-                1,
-                f"{KKT_LAYER}; {BY_HAND}",
-            ),
-        },
-    )
+    dead, alive = constructions.dead_neuron(), constructions.two_data_deeper()
+    even = {name: _flows([setting.theorem_5_1(m, name) for m in (3, 4)]) for name in BOTH}
+    with_inputs = linear_layers_with_inputs_are_global
+    changed = fact("layers in which the points of this curve differ from the limit",
+                   changed_layers(alive), (1,))  # fmt: skip
+    rows = {
+        "fc": "fully connected",
+        "noshare": "no shared weights, no input 0",
+        "layer": "each layer by itself",
+        "layer-nonzero": "each layer by itself, no input 0",
+    }
+    return Table(rows, {
+        "fc.linear": _all("Thm. 3.1", full_linear_is_global, (*survey.full_2, *survey.full),
+                          KKT_FULL),
+        "fc.relu": _one("Thm. 3.2", _flows([dead]), DEEPER,
+                        more=shorter_all_the_way((dead, S**2 / 2))),
+        **{f"noshare.{name}": _one("Thm. 5.1", even[name], inputs=True) for name in BOTH},
+        "layer.linear": _all("Thm. 5.2", linear_layers_are_global, survey.shared, KKT_LAYER),
+        "layer.relu": _one("Thm. 5.3", _flows([alive], 1), DEEPER, layer=1,
+                           more=[*shorter_all_the_way((alive, S)), changed]),
+        "layer-nonzero.linear": _all("Thm. 5.2", with_inputs, survey.shared, KKT_LAYER),
+        "layer-nonzero.relu": _mixed(
+            "Thm. 5.4", relu_layers_with_inputs_are_local, survey.shared_relu,
+            [setting.lemma_C_6(), constructions.deeper_two_groups()], 1,
+            f"{KKT_LAYER}; {BY_HAND}"),
+    })  # fmt: skip
 
 
 def _flows(constructions: Sequence[Construction], layer: int | None = None) -> Runs:
@@ -565,7 +463,7 @@ def _flows(constructions: Sequence[Construction], layer: int | None = None) -> R
 def _one(
     theorem: str,
     runs: Runs,
-    where: str,
+    where: str = BY_HAND,
     inputs: bool = False,
     layer: int | None = None,
     more: Sequence[Evidence] = (),
@@ -573,28 +471,17 @@ def _one(
     """ "Not local": a limit that is not; with `inputs` one where no input is 0."""
     found = _weakest(run.checked.verdict for _, run in runs)
     more = [*more, *inputs_not_zero([c for c, _ in runs])] if inputs else more
-    proofs = Counter(type(run.optimum.certificate).__name__ for _, run in runs)
     told = (_entry(found, NOT_LOCAL), *as_printed(runs, "not local", layer), *more)
-    return Cell(NOT_LOCAL, theorem, found, proofs, told, proved(where))
+    return Cell(NOT_LOCAL, theorem, found, Counter(_kinds(runs)), told, proved(where))
 
 
-def _all(printed: str, theorem: str, statement: Claimed, ends: Ends, where: str) -> Cell:
-    """ "Global" or "Local": every limit that meets the hypotheses is."""
+def _all(theorem: str, statement: Claimed, ends: Ends, where: str) -> Cell:
+    """ "Global": every limit that meets the hypotheses is."""
     judged = spoken_of(statement, ends)
     found = _weakest(one.verdict for one in judged)
-    told = (_entry(found, printed), *_surveyed(statement, ends))
+    told = (_entry(found, GLOBAL), *_surveyed(statement, ends))
     proofs = Counter(one.proof for one in judged)
-    return Cell(printed, theorem, found, proofs, told, proved(where))
-
-
-def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
-    """What a survey says; its seed is told with the theorem's own claim."""
-    checks = [item for item in survived(tried(statement, ends, 0)) if item.what != "seed"]
-    return [
-        *checks,
-        gaps(statement, ends),
-        note("problems judged", len(spoken_of(statement, ends))),
-    ]
+    return Cell(GLOBAL, theorem, found, proofs, told, proved(where))
 
 
 def _mixed(
@@ -607,10 +494,10 @@ def _mixed(
 ) -> Cell:
     """ "Local, not global": every limit is a local optimum, and some are beaten from afar."""
     judged, runs = spoken_of(statement, ends), _flows(examples, layer)
-    verdicts = [one.verdict for one in judged] + [run.checked.verdict for _, run in runs]
     beaten = [better_is_shorter(c) for c in examples]
-    weakest = _weakest(verdicts)
-    found = MIXED if weakest != NOT_LOCAL and all(beaten) else weakest
+    found = _weakest([*(one.verdict for one in judged), *(run.checked.verdict for _, run in runs)])
+    if found != NOT_LOCAL and all(beaten):
+        found = MIXED
     told = (
         _entry(found, MIXED),
         *_surveyed(statement, ends),
@@ -619,9 +506,20 @@ def _mixed(
         fact("of these limits shorter points exist far away, in exact numbers", sum(beaten),
              len(examples)),
     )  # fmt: skip
-    proofs = Counter(one.proof for one in judged)
-    proofs.update(type(run.optimum.certificate).__name__ for _, run in runs)
+    proofs = Counter([*(one.proof for one in judged), *_kinds(runs)])
     return Cell(MIXED, theorem, found, proofs, told, proved(where))
+
+
+def _surveyed(statement: Claimed, ends: Ends) -> list[Evidence]:
+    """What a survey says; its seed is told with the theorem's own claim."""
+    checks = [item for item in survived(tried(statement, ends, 0)) if item.what != "seed"]
+    problems = len(spoken_of(statement, ends))
+    return [*checks, gaps(statement, ends), note("problems judged", problems)]
+
+
+def _kinds(runs: Runs) -> list[str]:
+    """The kinds of certificates behind the verdicts on flows."""
+    return [type(run.optimum.certificate).__name__ for _, run in runs]
 
 
 def _entry(found: str, printed: str) -> Evidence:
@@ -632,7 +530,3 @@ def _weakest(verdicts: Iterable[str]) -> str:
     """The entry that verdicts on limits allow; "no limit" without any."""
     seen = set(verdicts)
     return next((_RANK[name] for name in _RANK if name in seen), "no limit")
-
-
-def _listed(proofs: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {kind}" for kind, number in sorted(proofs.items()))
