@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -59,12 +59,8 @@ CHECKS = (1e1, FITTED_FLOWS_REACH)
 
 @dataclass(frozen=True)
 class Fitted:
-    """A flow from a start of L just below the threshold of its loss.
-
-    kind    of the network
-    limit   where the flow goes, of this network and loss
-    angles  sines of the angle between theta and -grad L, (2,), where L is 10^-CHECKS
-    """
+    """A flow from a start of L just below the threshold of its loss: the `kind` of network, where
+    it goes, and the sines of the angle between theta and -grad L, (2,), where L is 10^-CHECKS."""
 
     kind: str
     network: Network
@@ -78,6 +74,21 @@ class Fitted:
         path = self.limit.path
         return bool(path.field.log_loss(path.states[0]) < np.log(THRESHOLD[self.loss.name]))
 
+    @property
+    def slid(self) -> bool:
+        """Whether the flow ended where the field pushes back to a kink from both sides."""
+        return self.limit.status in ("sliding", "non-unique")
+
+    @property
+    def far(self) -> bool:
+        """Whether it came to L = 1e-10000."""
+        return bool(self.limit.reached >= 0.99 * FITTED_FLOWS_REACH)
+
+    @property
+    def grew(self) -> bool:
+        """Whether |theta| is larger at the end."""
+        return bool(self.limit.path.end[-1] > self.limit.path.states[0][-1])
+
 
 def fitted_flows(seed: int, count: int) -> list[Fitted]:
     """`count` flows: fully connected, sparse and shared networks, linear and ReLU, depth 2 to 4, in
@@ -86,18 +97,9 @@ def fitted_flows(seed: int, count: int) -> list[Fitted]:
     The labels are those of the start, whose size is such that L is 0.99 or 0.5 of the threshold, or
     1e-3 of it. Every third start is unbalanced by a factor of up to 30 between layers.
     """
-    rng = np.random.default_rng(seed)
-    found = []
-    for kind, loss, network, X, y, theta in _cases(rng, count):
-        end = limit(network, loss, X, y, theta, reach=FITTED_FLOWS_REACH)
-        found.append(Fitted(kind, network, loss, end, _angles(end)))
-    return found
-
-
-def _cases(rng: np.random.Generator, count: int) -> Iterator[tuple]:
+    rng, found = np.random.default_rng(seed), list[Fitted]()
     maps = {"fully connected": full, "sparse": unshared, "shared": network_draws_shared}
-    made = 0
-    while made < count:
+    while (made := len(found)) < count:
         name = list(maps)[made % 3]
         activation = ("linear", "relu")[made // 3 % 2]
         loss = (EXPONENTIAL, LOGISTIC)[made // 6 % 2]
@@ -113,8 +115,9 @@ def _cases(rng: np.random.Generator, count: int) -> Iterator[tuple]:
             continue
         goal = np.log(THRESHOLD[loss.name] * rng.choice([0.99, 0.5, 1e-3]))
         theta = theta * np.exp(_stretch(loss, np.abs(z), goal) / network.degree)
-        made += 1
-        yield f"{name}, {activation}", loss, network, X, np.sign(z), theta
+        end = limit(network, loss, X, np.sign(z), theta, reach=FITTED_FLOWS_REACH)
+        found.append(Fitted(f"{name}, {activation}", network, loss, end, _angles(end)))
+    return found
 
 
 def _stretch(loss: Loss, q: NDArray, goal: float) -> float:
@@ -192,10 +195,8 @@ def _ball(centre: Fraction, radius: Fraction = Fraction(0)) -> arb:
 
 # --- Theorem 2.1: L goes to 0, and theta in direction to a KKT point of Problem (2) ---------------
 #
-# It asks for L < 1, "namely" that every datum is classified correctly. For the exponential loss
-# that follows: each term is below 1. For the logistic loss it does not: a term is below log 2
-# exactly where its datum is classified correctly, and log 2 < 1. And a start that meets both, a
-# loss between log 2 and 1 with every datum right, may lose a datum for ever: `loses_a_datum`.
+# It asks for L < 1, "namely" that every datum is classified correctly, which does not follow for
+# the logistic loss. A start that meets both may lose a datum for ever: `loses_a_datum`.
 
 
 CONVERGENCE_RESIDUAL = 1e-8
@@ -322,20 +323,14 @@ def _as_data(q: float) -> tuple[NDArray, NDArray]:
 # What the flows of `fitted_flows` say.
 
 
-def _followed(found: Sequence[Fitted]) -> list[Fitted]:
-    """The flows that did not end where the field pushes back to a kink from both sides."""
-    return [each for each in found if each.limit.status not in ("sliding", "non-unique")]
-
-
 def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not."""
-    followed = _followed(found)
-    short = sum(not each.limit.reached >= 0.99 * FITTED_FLOWS_REACH for each in followed)
-    shrunk = sum(not each.limit.path.end[-1] > each.limit.path.states[0][-1] for each in followed)
+    """The flows of `fitted_flows` come to L = 1e-10000 and grow; that of `BOTH_RIGHT` does not."""
+    followed = [each for each in found if not each.slid]
     return [
         fact("flows from starts that classify all data correctly whose loss is not taken to "
-             "1e-10000", short, 0, tried=len(followed)),
-        fact("those along which |θ| does not grow", shrunk, 0, tried=len(followed)),
+             "1e-10000", sum(not each.far for each in followed), 0, tried=len(followed)),
+        fact("those along which |θ| does not grow", sum(not each.grew for each in followed), 0,
+             tried=len(followed)),
         fact("logistic loss, L(0) = 0.895, a ReLU neuron that is right on both data at the start: "
              "the loss goes to 0", _right_once().reached > 100.0, True),
         note("flows that slide along a kink and were not followed", len(found) - len(followed)),
@@ -343,12 +338,12 @@ def loss_vanishes(found: Sequence[Fitted]) -> list[Evidence]:
 
 
 def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
-    """The flows of `flows` have limits that are KKT points; the flow of `BOTH_RIGHT` has none.
+    """The flows of `fitted_flows` have limits that are KKT points; that of `BOTH_RIGHT` has none.
 
     A limit was polished, so that its residual is small by itself: the angle between theta and the
     gradient is the flow's own.
     """
-    followed = _followed(found)
+    followed = [each for each in found if not each.slid]
     decided = [each for each in followed if each.limit.converged]
     worst = max((each.limit.residual for each in decided), default=np.nan)
     turned = [each for each in decided if np.isfinite(each.angles).all()]
@@ -369,21 +364,16 @@ def directions_are_kkt(found: Sequence[Fitted]) -> list[Evidence]:
 
 
 def repaired(found: Sequence[Fitted]) -> Statement:
-    """mm.ours.fit: from L < l(0) on L goes to 0, theta grows and tends to the direction of a KKT
-    point; tried on the flows of `flows`. The slack is what is left of RESIDUAL, and -1 for a flow
-    that does not come to L = 1e-10000 or whose |theta| does not grow."""
+    """mm.ours.fit: what CONVERGENCE_RESIDUAL leaves of the residual of the limits of
+    `fitted_flows`; -1 for a flow that does not come to L = 1e-10000 or whose |theta| does not
+    grow."""
 
     def slack(item: Instance) -> float:
-        (end,) = _followed([item["flow"]]) or (None,)
-        if end is None or not end.limit.converged:
+        end: Fitted = item["flow"]
+        if end.slid or not end.limit.converged:
             return np.nan
-        far = end.limit.reached >= 0.99 * FITTED_FLOWS_REACH
-        grew = end.limit.path.end[-1] > end.limit.path.states[0][-1]
-        return (
-            CONVERGENCE_RESIDUAL - end.limit.residual - (planted(item) - 1.0)
-            if far and grew
-            else -1.0
-        )
+        left = CONVERGENCE_RESIDUAL - end.limit.residual - (planted(item) - 1.0)
+        return left if end.far and end.grew else -1.0
 
     items = [(each.kind, {"flow": each}) for each in found]
     return Statement(
@@ -400,15 +390,8 @@ def repaired(found: Sequence[Fitted]) -> Statement:
 # --- Theorem 3.1: fully connected linear networks converge in direction to W^(l) = C a_l
 # a_(l-1)' -----------------------------------------------------------------------------------------
 #
-# a_0 is the direction of the max-margin vector u, C^m = |u|, and |theta|^2 = m C^2 is the least
-# that Problem (2) allows: |u'| is at most the product of the layers' norms (Lemma C.5).
-#
-# Every feasible KKT point has this form. With g = sum_i lambda_i y_i x_i the conditions say W^(l) =
-# (W^(m)...W^(l+1))' (W^(l-1)...W^(1) g)', of rank one, each layer's columns along the next one's
-# rows and all of one length; so beta is along g, which are the conditions of the convex problem for
-# beta. A limit that was polished to a KKT point proves nothing of the flow: that is measured too.
-#
-# The loss goes to 0 from every L < n l(0), if the data are separable: `reaches_the_optimum`.
+# a_0 is the direction of the max-margin vector u, C^m = |u|. Every feasible KKT point has this
+# form, so that a limit that was polished to one proves nothing of the flow: that is measured too.
 
 
 FULLY_CONNECTED_REACH = (1e3, 1e5)
@@ -418,11 +401,8 @@ _ROUNDING = 1e-9
 
 
 def aligned_limit(u: ArrayLike, hidden: Sequence[ArrayLike]) -> list[NDArray]:
-    """W^(l) = C a_l a_(l-1)' with a_0 = u / |u|, C^m = |u| and a_m = 1 (proof of Theorem 3.1).
-
-    Parameters: u (d,), and the unit vectors a_1, ..., a_(m-1) of the hidden layers. Returns the m
-    matrices (h_l, h_(l-1)), whose product is u.
-    """
+    """The m matrices W^(l) = C a_l a_(l-1)', whose product is u (d,), of the unit vectors a_1, ...,
+    a_(m-1) of the hidden layers."""
     u = np.asarray(u, float)
     length = float(np.linalg.norm(u))
     a = [u / length, *(np.asarray(v, float) for v in hidden), np.ones(1)]
@@ -430,8 +410,7 @@ def aligned_limit(u: ArrayLike, hidden: Sequence[ArrayLike]) -> list[NDArray]:
     return [C * np.outer(after, before) for before, after in pairwise(a)]
 
 
-@dataclass(frozen=True)
-class Structure:
+class Structure(NamedTuple):
     """How far parameters, scaled to the least margin 1, are from the limit of Theorem 3.1.
 
     excess   |theta|^2 / (m C^2) - 1, never below 0
@@ -477,8 +456,7 @@ def structure(
     )
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A fully connected linear network, data that a vector separates, and a start (p,)."""
 
     kind: str
@@ -560,7 +538,7 @@ def _row(case: Case) -> dict[str, Any]:
     points = [*found.directions(FULLY_CONNECTED_REACH), found.theta]
     for at, theta in zip((*map(str, FULLY_CONNECTED_REACH), "limit"), points, strict=True):
         seen = structure(case.network, theta, case.X, case.y, best)
-        row |= {f"{name} {at}": value for name, value in vars(seen).items()}
+        row |= {f"{name} {at}": value for name, value in seen._asdict().items()}
     return row
 
 
@@ -649,24 +627,15 @@ GLOSS = Reading(
 
 
 def reaches_the_optimum() -> Statement:
-    """mm.ours.linear: from L < n l(0) on separable data the loss of a fully connected linear
-    network goes to 0, and theta to the direction of a global optimum.
-
-    The slack is what is left of 1e-6 by |theta|^2 / (m C^2) - 1, and -1 where the loss stops.
-    """
+    """mm.ours.linear: what 1e-6 leaves of |theta|^2 / (m C^2) - 1, from L < n l(0) on separable
+    data and a fully connected linear network; -1 where the loss stops."""
 
     def slack(item: Instance) -> float:
-        end = limit(
-            item["network"],
-            item["loss"],
-            item["X"],
-            item["y"],
-            item["theta"],
-            FULLY_CONNECTED_REACH[0],
-        )
+        X, y = item["X"], item["y"]
+        end = limit(item["network"], item["loss"], X, y, item["theta"], FULLY_CONNECTED_REACH[0])
         if end.status not in (CONVERGED, UNDECIDED):
             return -1.0
-        best, m = max_margin(item["X"], item["y"]), item["network"].degree
+        best, m = max_margin(X, y), item["network"].degree
         excess = float(end.theta @ end.theta) / (m * best.length ** (2.0 / m)) - 1.0
         return 1e-6 - abs(excess) if end.converged else np.nan
 
@@ -726,8 +695,8 @@ def _log_loss(item: Instance, factor: float) -> float:
 
 
 def no_more_is_enough() -> list[Evidence]:
-    """mm.ours.linear, its constant: for data x_i = y_i = 1, widths 1 and theta = r (-1, 1, ..., 1)
-    the velocity is -c n r^(m-2) theta, and L is larger than n l(0) by as little as one likes."""
+    """mm.ours.linear, its constant: from theta = r (-1, 1, ..., 1), widths 1 and data x_i = y_i =
+    1, the velocity is -c n r^(m-2) theta."""
     tried = [(n, m) for n in (1, 2, 5) for m in (2, 3, 4, 5)]
     back = 0
     for n, m in tried:
@@ -739,13 +708,6 @@ def no_more_is_enough() -> list[Evidence]:
 
 
 # --- Local optima of Problem (2) are KKT points (Section 2), with Clarke's subdifferential --------
-#
-# That needs a constraint qualification, which the paper leaves out, and homogeneity supplies it. By
-# Clarke's multiplier rule a local optimum has lambda_0, lambda >= 0, not all 0, with lambda_0 theta
-# = sum_i lambda_i y_i g_i for subgradients g_i, and lambda_i = 0 where the margin is not 1. Each
-# g_i is a mean of gradients of polynomials that are homogeneous of degree m, so <theta, y_i g_i> =
-# m y_i f(theta; x_i) = m. Were lambda_0 = 0, the product with theta would be 0 = m sum_i lambda_i >
-# 0.
 
 
 NECESSITY_RESIDUAL = 1e-4
@@ -759,12 +721,9 @@ NODES = 300
 
 
 def optima_are_kkt_points() -> Statement:
-    """mm.kkt.necessary: the KKT residual of a global optimum of Problem (2), found by enumeration
-    of activation patterns and proved by its certificate, is 0.
-
-    Depth 2 without shared weights, linear and ReLU. The slack is RESIDUAL less the residual, NaN
-    where the enumeration was cut off.
-    """
+    """mm.kkt.necessary: NECESSITY_RESIDUAL less the KKT residual of a global optimum of Problem
+    (2), depth 2 without shared weights, found by enumeration of activation patterns and proved by
+    its certificate; NaN where the enumeration was cut off."""
 
     def draw(kind: Draw) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, Any]:
@@ -773,16 +732,13 @@ def optima_are_kkt_points() -> Statement:
 
         return one
 
-    linear, relu = setting.sparse_linear(), setting.sparse_relu()
-    kinds = {f"linear, {kind}": each for kind, each in linear.items()}
-    for number, (kind, each) in enumerate(relu.items()):
+    kinds = {f"linear, {kind}": each for kind, each in setting.sparse_linear().items()}
+    for number, (kind, each) in enumerate(setting.sparse_relu().items()):
         kinds[f"ReLU, {kind}"] = each
         kinds[f"ReLU, alternating labels, {number}"] = alternating
-    return Statement(
-        "a global optimum of Problem (2) is a KKT point",
-        {kind: draw(each) for kind, each in kinds.items()},
-        lambda item: NECESSITY_RESIDUAL - item["residual"],
-    )
+    return Statement("a global optimum of Problem (2) is a KKT point",
+                     {kind: draw(each) for kind, each in kinds.items()},
+                     lambda item: NECESSITY_RESIDUAL - item["residual"])  # fmt: skip
 
 
 def alternating(rng: np.random.Generator) -> dict[str, Any]:
@@ -848,9 +804,8 @@ def boundaries(seed: int, count: int) -> list[Evidence]:
 # --- Section 2: the value of sigma'(0) in [0, 1] has no effect on the results that the paper
 # proves -------------------------------------------------------------------------------------------
 #
-# It can have one only where a unit's input is 0: at the starts of Theorems 4.1, 4.2 (2) and 5.3.
 # The flows compared here have one constant for all units and times; that the start of 4.2 (2) has
-# others tells `second_flow`.
+# others tells `turns_away`.
 
 
 VALUES = (0.0, 0.5, 1.0)
@@ -874,12 +829,9 @@ def printed() -> tuple[Construction, ...]:
 
 
 def no_effect() -> list[Evidence]:
-    """mm.sigma0: every printed ReLU instance with sigma'(0) in {0, 1/2, 1}: the same limit, and the
-    velocity at the start, in rational numbers, the same too.
-
-    The velocity is compared in the limit as well. Both losses are followed from starts at a kink,
-    the exponential one from the others, which never meet one.
-    """
+    """mm.sigma0: every printed ReLU instance with sigma'(0) in {0, 1/2, 1}: the limit, and the
+    velocity at the start and in the limit, in rational numbers. Both losses are followed from
+    starts at a kink, the exponential one from the others, which never meet one."""
     moved, wrong, unsettled, starts, runs = 0, 0, 0, 0, 0
     given = printed()
     for c in given:
@@ -926,11 +878,9 @@ def _apart(found: Limit, claimed: NDArray) -> bool:
 #
 #     Phi(theta; x) = a [s(w.p_1) + s(w.p_3)] + b [s(w.p_2) + s(w.p_4)].
 #
-# Datum A, y = 1, has p_1 = (1, 0), p_2 = (-1, 0), p_3 = (0, 1), p_4 = 0; datum B, y = -1, has p_4 =
-# (0, 1) and no other patch. Where w = (0, beta), a = alpha, b = -alpha, the first two patches of A
-# have input 0, but a s(w_1) + b s(-w_1) = alpha w_1: there Phi has the slope alpha in w_1. With
-# sigma'(0) = 0 the flow takes it to be 0, and never leaves. The balanced end of that ray, 2 alpha^2
-# = beta^2, would need lambda_A alpha = 0 for w_1, and lambda_A beta = alpha for a.
+# with the data A and B of the page. Where w = (0, beta), a = alpha, b = -alpha, the first two
+# patches of A have input 0, and there Phi has the slope alpha in w_1, which the flow with sigma'(0)
+# = 0 takes to be 0.
 
 
 PATCHES = 4
