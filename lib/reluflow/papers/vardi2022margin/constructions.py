@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -45,8 +46,7 @@ S = sympy.Symbol("s", positive=True)
 """The variable of a curve."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """An interval low < s < high on which no unit's input changes its sign, and the margins there:
     expressions in S, (n,)."""
 
@@ -55,17 +55,11 @@ class Piece:
     margins: tuple[sympy.Expr, ...]
 
 
-@dataclass(frozen=True)
-class Curve:
-    """The perturbation of a construction for 0 < s < end, with eps = size(s).
-
-    better   theta'(s) (p,), polynomials in S
-    pieces   the intervals, from left to right
-    shorter  |theta~|^2 - |theta'(s)|^2, a polynomial in S
-    """
+class Curve(NamedTuple):
+    """The perturbation of a construction for 0 < s < end, with eps = size(s): its pieces from left
+    to right, and |theta~|^2 - |theta'(s)|^2, a polynomial in S."""
 
     size: sympy.Expr
-    better: tuple[sympy.Expr, ...]
     pieces: tuple[Piece, ...]
     shorter: sympy.Expr
 
@@ -79,11 +73,15 @@ class Curve:
         """Whether all margins are at least 1, on every piece."""
         return all(nonnegative(m - 1, p.low, p.high) for p in self.pieces for m in p.margins)
 
+    def is_positive(self, value: sympy.Expr) -> bool:
+        """Whether an expression in EPS is positive on all of the curve."""
+        ends = self.pieces[0].low, self.pieces[-1].high
+        return positive(value.subs(EPS, self.size), *ends)
+
     @property
     def improves(self) -> bool:
         """Whether theta'(s) is feasible and shorter for all 0 < s < end."""
-        ends = self.pieces[0].low, self.pieces[-1].high
-        return self.feasible and positive(self.shorter, *ends)
+        return self.feasible and self.is_positive(self.shorter)
 
 
 def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curve:
@@ -95,7 +93,7 @@ def curve(construction: Construction, size: sympy.Expr, end: sympy.Expr) -> Curv
     pieces = _pieces(construction, better, sympy.Integer(0), sympy.sympify(end))
     limit = sum(value**2 for value in construction.exact_limit)
     shorter = sympy.expand(limit - sum(value**2 for value in better))
-    return Curve(size, better, tuple(pieces), shorter)
+    return Curve(size, tuple(pieces), shorter)
 
 
 def _pieces(
@@ -175,32 +173,18 @@ def margins_up_to_one(construction: Construction) -> list[sympy.Expr]:
     ]
 
 
-# --- Printed examples of depth 2 with one more layer: the negative entries of Table 2 need
-# depth 3 ------------------------------------------------------------------------------------------
+# --- Printed examples with one more layer: negative entries of Table 2 need depth 3 ---------------
 #
 # f = v s(sum_j a_j s(w_j.x)), s the ReLU, theta = (w, a, v). Where the first two layers go along
 # the printed flow the unit above them stays active, and v grows with them.
 
 
-def deeper(
-    printed: Construction,
-    start: tuple[sympy.Expr, ...],
-    limit: tuple[sympy.Expr, ...],
-    better: tuple[sympy.Expr, ...] = (),
-) -> Construction:
+def deeper(printed: Construction, start: Exact, limit: Exact, better: Exact = ()) -> Construction:
     """The data of a fully connected ReLU network of depth 2 for that with a third layer of one
     unit, from this start, with the limit to be confirmed (p + 1,)."""
-    hidden = len(printed.network.maps[0])
-    return Construction(
-        f"{printed.name}, depth 3",
-        fully_connected((2, hidden, 1)),
-        printed.exact_X,
-        printed.labels,
-        start,
-        limit,
-        better,
-        printed.reach,
-    )
+    network = fully_connected((2, len(printed.network.maps[0]), 1))
+    return replace(printed, name=f"{printed.name}, depth 3", network=network, exact_start=start,
+                   exact_limit=limit, exact_better=better)  # fmt: skip
 
 
 def dead_neuron() -> Construction:
@@ -232,8 +216,7 @@ def deeper_two_groups() -> Construction:
     return deeper(printed, start, (zero, 2 * b, zero, -b, *above), (*first, *second, *above))
 
 
-# --- Constructions in exact numbers: a start whose ray the flow never leaves, and a better
-# point --------------------------------------------------------------------------------------------
+# --- In exact numbers: a start whose ray the flow never leaves, and a better point ----------------
 #
 # Where all margins at theta are equal, so are they, and all pulls, at c theta. If moreover sum_i
 # y_i grad f(theta; x_i) is a positive multiple of theta, the flow from theta stays on its ray, and
@@ -241,10 +224,8 @@ def deeper_two_groups() -> Construction:
 
 
 def keeps_its_ray(construction: Construction, at_zero: float) -> bool:
-    """Whether the flow from the start stays on the ray of the printed limit, sigma'(0) = at_zero.
-
-    In exact numbers (SymPy), by the network's own polynomial around the start.
-    """
+    """Whether the flow from the start stays on the ray of the printed limit, sigma'(0) = at_zero,
+    in exact numbers, by the network's own polynomial around the start."""
     c = construction
     start = [sympy.sympify(v) for v in c.exact_start]
     names = sympy.symbols(f"u0:{len(start)}")
@@ -267,13 +248,9 @@ def starts_on_its_limit(construction: Construction) -> bool:
 
 def better_is_shorter(construction: Construction) -> bool:
     """Whether the better point, one without EPS, is feasible and shorter than the limit."""
-    c, theta = construction, list(construction.exact_better)
-    names = sympy.symbols(f"u0:{len(theta)}")
-    at = dict(zip(names, theta, strict=True))
-    margins = [label * _output(c, names, x, at, sympy.Integer(0)).subs(at)
-               for x, label in zip(c.exact_X, c.labels, strict=True)]  # fmt: skip
-    squares = [sum(v**2 for v in values) for values in (theta, c.exact_limit)]
-    feasible = all(bool(sympy.simplify(margin) >= 1) for margin in margins)
+    c = construction
+    squares = [sum(v**2 for v in values) for values in (c.exact_better, c.exact_limit)]
+    feasible = all(bool(margin >= 1) for margin in _margins(c, c.exact_better))
     return feasible and bool(sympy.simplify(squares[0]) < sympy.simplify(squares[1]))
 
 
@@ -310,8 +287,7 @@ def _parallel(a: Sequence[sympy.Expr], b: Sequence[sympy.Expr]) -> bool:
     return crosses and bool(sympy.simplify(sum(p * r for p, r in zip(a, b, strict=True))) > 0)
 
 
-# --- Where a trained network ends in direction, and what kind of optimum that is, exactly
-# checked ------------------------------------------------------------------------------------------
+# --- Where a trained network ends in direction, and what kind of optimum that is ------------------
 
 
 LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
@@ -325,15 +301,10 @@ REACH, RTOL = 1e4, 1e-5
 
 @dataclass(frozen=True)
 class Judged:
-    """A limit in Problem (2), or in Problem (4) of one layer.
-
-    layer    from 1, or None for Problem (2)
-    verdict  "global", "local", "not local", or "undecided" where no certificate was found or the
-             exact checker refused it
-    gap      no shorter point is shorter by a larger share, in rational arithmetic; for "not local"
-             the share that some point saves
-    proof    the kind of certificate (`reluflow.margin.certificates`)
-    """
+    """A limit in Problem (4) of a `layer`, from 1, or in Problem (2): "global", "local", "not
+    local", or "undecided" where no certificate was found or the exact checker refused it; the
+    largest share by which a point could be shorter, or for "not local" the share that some point
+    saves; and the kind of certificate."""
 
     layer: int | None
     verdict: str
@@ -343,12 +314,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class End:
-    """The limit of a flow and what it is.
-
-    weights  whether all hidden neurons have incoming weights that are not 0; None if not told
-    inputs   of each hidden layer, whether the inputs of its neurons are not 0 on any datum
-    judged   the problems at the limit; none where no limit was found
-    """
+    """The limit of a flow and what it is: whether all hidden neurons have incoming `weights` that
+    are not 0 and, of each hidden layer, `inputs` that are not 0 on any datum (None where the
+    limit's error does not tell); and the problems at the limit, none where no limit was found."""
 
     limit: Limit
     weights: bool | None
@@ -361,8 +329,7 @@ class End:
         return self.limit.status != AT_REST
 
     def inputs_from(self, layer: int) -> bool | None:
-        """Whether the inputs to all hidden neurons of this layer (from 1) and those above are not
-        0 for any datum."""
+        """Whether no input to the hidden neurons of this layer, from 1, and those above is 0."""
         return _all(self.inputs[layer - 1 :])
 
 
@@ -456,21 +423,19 @@ ACTIVATIONS = ("linear", "relu")
 
 
 def dead_neuron_helps() -> list[Evidence]:
-    """mm.thm3.2.perturbation: C.3's theta'(eps) has both margins 1, |theta' - theta~| < 3 sqrt(eps)
-    and |theta'|^2 = 8 - 4 eps + 17/4 eps^2 < 8, for 0 < eps < 1/9."""
+    """mm.thm3.2.perturbation: margins, length and distance of C.3's theta'(eps), 0 < eps < 1/9."""
     c = theorem_3_2()
     near = curve(c, S**2 / 2, sympy.sqrt(2 * c.reach))
     return [
         fact("both margins are 1 for all 0 < ε < 1/9", near.margins_are(sympy.Integer(1)), True),
         fact("|θ'|² is 8 - 4ε + 17/4 ε²", _is_norm(c, 8 - 4 * EPS + 17 * EPS**2 / 4), True),
         fact("|θ'| < |θ̃| = √8 for all 0 < ε < 1/9", near.improves, True),
-        fact("|θ' - θ̃| < 3 √ε for all 0 < ε < 1/9", _positive(9 * EPS - distance(c), near), True),
+        fact("|θ' - θ̃| < 3 √ε for all 0 < ε < 1/9", near.is_positive(9 * EPS - distance(c)), True),
     ]
 
 
 def silent_coordinate_helps() -> list[Evidence]:
-    """The shorter points of Theorem 4.1 (C.4): margin 1 and |theta'|^2 = 2 - eps < 2 wherever they
-    are real, 0 < eps < 1, linear and ReLU."""
+    """The shorter points of Theorem 4.1 (C.4), linear and ReLU, 0 < eps < 1."""
     both = [theorem_4_1(name) for name in ACTIVATIONS]
     return [
         fact("the margin is 1 for all 0 < ε < 1, linear and ReLU",
@@ -480,8 +445,7 @@ def silent_coordinate_helps() -> list[Evidence]:
 
 
 def turning_helps() -> list[Evidence]:
-    """The shorter points of Theorems 4.2 (2) and 5.3 (C.5.2, C.10): all margins 1, |theta'|^2 = 8 +
-    8 eps' (eps' - 1), |theta' - theta~| = sqrt(8) eps', for eps' below 1/sqrt(8)."""
+    """The shorter points of Theorems 4.2 (2) and 5.3 (C.5.2, C.10), eps' < 1/sqrt(8)."""
     c = theorem_4_2()
     near = curve(c, S, c.reach)
     return [
@@ -495,8 +459,7 @@ def turning_helps() -> list[Evidence]:
 
 
 def tilting_helps() -> list[Evidence]:
-    """The shorter points of Theorem 4.4 (C.7): margin at least 1, |theta'|^2 = 2 - eps/2 + eps^2 <
-    2 and |theta' - theta~|^2 = eps^2 + 3/2 eps < 2 eps, for 0 < eps < 1/2, linear and ReLU."""
+    """The shorter points of Theorem 4.4 (C.7), linear and ReLU, 0 < eps < 1/2."""
     both = [theorem_4_4(name) for name in ACTIVATIONS]
     near = [curve(c, 2 * S**2, sympy.sqrt(c.reach / 2)) for c in both]
     room = 2 * EPS - distance(both[0])
@@ -504,7 +467,7 @@ def tilting_helps() -> list[Evidence]:
         fact("the margin is at least 1 for all 0 < ε < 1/2, linear and ReLU",
              [each.feasible for each in near], [True, True]),
         *_tilted_norm(),
-        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", _positive(room, near[0]), True),
+        fact("|θ' - θ̃|² < 2ε for all 0 < ε < 1/2", near[0].is_positive(room), True),
     ]  # fmt: skip
 
 
@@ -513,14 +476,12 @@ def _tilted_norm() -> list[Evidence]:
     near = curve(c, 2 * S**2, sympy.sqrt(c.reach / 2))
     return [
         fact("|θ'|² is 2 - ε/2 + ε²", _is_norm(c, 2 - EPS / 2 + EPS**2), True),
-        fact("|θ'| < |θ̃| = √2 for all 0 < ε < 1/2", _positive(near.shorter, near), True),
+        fact("|θ'| < |θ̃| = √2 for all 0 < ε < 1/2", near.is_positive(near.shorter), True),
     ]
 
 
 def tilted_margins() -> list[Evidence]:
-    """mm.thm4.4.perturbation: C.7's theta'(eps) has |theta'|^2 = 2 - eps/2 + eps^2 < 2 and margin 1
-    + 3 eps for 0 < eps < 1/2, linear and ReLU. With ReLU the margin is larger from 17 - 12 sqrt(2)
-    on, where the second patch falls silent: the proof needs only that it is at least 1."""
+    """mm.thm4.4.perturbation: length and margin of C.7's theta'(eps), linear and ReLU."""
     printed = 1 + 3 * EPS
     linear, relu = (
         curve(theorem_4_4(name), 2 * S**2, sympy.Rational(1, 2)) for name in ACTIVATIONS
@@ -562,12 +523,8 @@ def silent_patch() -> Counterexample:
 
 
 def uneven_coordinates_help(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
-    """The shorter points of Theorem 5.1 (C.8): margin 1 for 0 < eps < 1, linear and ReLU, and
-    |theta'|^2 = m/2^a ((1 + eps)^a + (1 - eps)^a) with a = 2/m.
-
-    t^a is strictly concave for 0 < a < 1, so theta' is shorter for all 0 < eps < 1: the paper's
-    "small enough" is not needed. For m = 2, a = 1, it is never shorter.
-    """
+    """The shorter points of Theorem 5.1 (C.8), linear and ReLU, 0 < eps < 1: |theta'|^2 is a sum of
+    powers t^(2/m), which are strictly concave for m >= 3."""
     linear, relu = ([theorem_5_1(m, name) for m in depths] for name in ACTIVATIONS)
     powers = [sympy.Rational(2, m) for m in depths]
     norms = [m / 2**a * ((1 + EPS) ** a + (1 - EPS) ** a)
@@ -622,12 +579,6 @@ def _is_norm(construction: Construction, printed: sympy.Expr) -> bool:
     return sympy.simplify(sympy.expand(norm - printed)) == 0
 
 
-def _positive(value: sympy.Expr, along: Curve) -> bool:
-    """Whether an expression in EPS is positive on all of a curve."""
-    ends = along.pieces[0].low, along.pieces[-1].high
-    return positive(value.subs(EPS, along.size), *ends)
-
-
 def _written(value: sympy.Expr) -> str:
     """A number a + b√2 as text."""
     return str(sympy.expand(value)).replace("*sqrt(2)", "√2")
@@ -636,13 +587,9 @@ def _written(value: sympy.Expr) -> str:
 # --- Lemma C.6: a limit that is locally optimal, and a shorter feasible point far from it ---------
 
 
-def sizes_of_the_limit() -> tuple[sympy.Expr, sympy.Expr, tuple[sympy.Expr, ...]]:
+def sizes_of_the_limit() -> tuple[sympy.Expr, sympy.Expr, Exact]:
     """alpha, beta and the multipliers (3,) of the one KKT point w_1 = alpha (0, 1), v_1 = alpha,
-    w_2 = beta (0, -1), v_2 = beta of Lemma C.6 with alpha, beta > 0.
-
-    There w_1 = v_1 (l_1 x_1 + l_2 x_2) and w_2 = v_2 l_3 x_3 fix the multipliers; none is zero, so
-    all margins are 1.
-    """
+    w_2 = beta (0, -1), v_2 = beta of Lemma C.6, where all margins are 1."""
     first, second, third = sympy.symbols("l_1 l_2 l_3")
     x = [sympy.Matrix(row) for row in lemma_C_6().exact_X]
     up, down = sympy.Matrix([0, 1]), sympy.Matrix([0, -1])
@@ -654,12 +601,7 @@ def sizes_of_the_limit() -> tuple[sympy.Expr, sympy.Expr, tuple[sympy.Expr, ...]
 
 
 def far_point_is_shorter() -> list[Evidence]:
-    """Lemma C.6's second half: alpha = 2, beta = 1, no input is zero, theta' is feasible, and each
-    step of the last display,
-
-        1/alpha^2 + alpha^2 + 41/(16 beta^2) + beta^2 < 1/4 + alpha^2 + 3 + beta^2
-                                                      < 2 alpha^2 + 2 beta^2.
-    """
+    """Lemma C.6's second half: the limit, and each step of the last display on theta'."""
     c = lemma_C_6()
     alpha, beta, multipliers = sizes_of_the_limit()
     margins = _margins(c, c.exact_better)
@@ -687,10 +629,8 @@ def far_first_layer_is_shorter() -> list[Evidence]:
     """Theorem 5.4's second half: theta' of Lemma C.6 differs from the limit in the first layer
     only, is feasible, and its first layer is shorter."""
     c = lemma_C_6()
-    first = c.network.sizes[0]
-    better, limit = (
-        sum(v**2 for v in values[:first]) for values in (c.exact_better, c.exact_limit)
-    )
+    size = c.network.sizes[0]
+    better, limit = (sum(v**2 for v in u[:size]) for u in (c.exact_better, c.exact_limit))
     margins = _margins(c, c.exact_better)
     return [
         fact("layers of θ' that differ from θ̃'s", changed_layers(c), (1,)),
@@ -699,7 +639,7 @@ def far_first_layer_is_shorter() -> list[Evidence]:
     ]
 
 
-def _margins(c: Construction, theta: tuple[sympy.Expr, ...]) -> tuple[sympy.Expr, ...]:
+def _margins(c: Construction, theta: Exact) -> Exact:
     """The margins (n,), with the signs of exact numbers."""
     pairs = zip(c.exact_X, c.labels, strict=True)
     return tuple(
@@ -708,12 +648,11 @@ def _margins(c: Construction, theta: tuple[sympy.Expr, ...]) -> tuple[sympy.Expr
     )
 
 
-def _plain(values: tuple[sympy.Expr, ...]) -> tuple[Fraction, ...]:
+def _plain(values: Exact) -> tuple[Fraction, ...]:
     return tuple(fraction(value) for value in values)
 
 
-# --- The printed examples: the flow from the printed start, its limit, and what optimum that
-# is -----------------------------------------------------------------------------------------------
+# --- The printed examples: flow, limit, and what optimum that is ----------------------------------
 
 
 BOTH = ("linear", "relu")
@@ -725,8 +664,7 @@ RESIDUAL = 1e-9
 """The largest KKT residual of a limit, over its length."""
 
 
-@dataclass(frozen=True)
-class Followed:
+class Followed(NamedTuple):
     """One flow of a construction: how it was run, its limit, and what the limit is of Problem (2)
     or (4), with the exact checker's word for the certificate."""
 
@@ -789,7 +727,7 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
     words = {"not local": "no local optimum", "local": "local optima", "global": "global optima"}
     near = " (shorter points within 1e-3 of it)" if verdict == "not local" else ""
     found = [
-        fact("flows that come to zero loss and a KKT point", _count(
+        fact("flows that come to zero loss and a KKT point", sum(
             run.limit.converged for _, run in runs), len(runs), tried=len(runs)),
         bound("the least log10(1/L) reached", min(
             run.limit.reached for _, run in runs), ">=", 1e4, "", digits=3),
@@ -797,36 +735,34 @@ def as_printed(runs: Runs, verdict: str, layer: int | None = None) -> list[Evide
         bound("KKT residuals over the length", max(
             run.limit.residual for _, run in runs), "<=", RESIDUAL, ""),
         fact(f"limits that are {words[verdict]}{problem}{near}, by certificates checked in "
-             "rational arithmetic", _count(run.checked.verdict == verdict for _, run in runs),
+             "rational arithmetic", sum(run.checked.verdict == verdict for _, run in runs),
              len(runs), tried=len(runs)),
     ]  # fmt: skip
     kept = [keeps_its_ray(c, value) for c in given if starts_on_its_limit(c)
             for value in _values(c, AT_ZERO)]  # fmt: skip
     if kept:
         says = "starts on the printed limit's ray, σ'(0) = 0, 1/2, 1, that stay there, exactly"
-        found.append(fact(says, _count(kept), len(kept), tried=len(kept)))
+        found.append(fact(says, sum(kept), len(kept), tried=len(kept)))
     how = "; ".join(dict.fromkeys(run.how for _, run in runs))
     return [*found, note("runs", f"{'; '.join(dict.fromkeys(map(_named, given)))}: {how}")]
 
 
 def silent_coordinate() -> list[Evidence]:
-    """mm.thm4.1: depth-2 diagonal networks, linear and ReLU, end at (1, 0), (1, 0), which is no
-    local optimum (Theorem 4.1, C.4)."""
+    """mm.thm4.1: the flows of Theorem 4.1, linear and ReLU, and the shorter points of C.4."""
     both = [theorem_4_1(name) for name in BOTH]
     return [*ends_as_printed(both, "not local"), *silent_coordinate_helps()]
 
 
 def four_neurons() -> list[Evidence]:
-    """mm.thm4.2.2.start: four ReLU neurons along four data end there, none is 0, and the limit is
-    no local optimum, nor is its first layer (C.5.2, C.10)."""
+    """mm.thm4.2.2.start: the flows from the printed start, and the shorter points of C.5.2,
+    C.10."""
     c = theorem_4_2()
     return [*ends_as_printed(c, "not local"), *neurons_not_zero([c]),
             *turning_helps()]  # fmt: skip
 
 
 def printed_limits_two_groups() -> list[Evidence]:
-    """mm.thm4.3.notglobal: Lemma C.6's network ends at a local optimum with no input 0, alpha = 2
-    and beta = 1, and a feasible point far from it is shorter (Theorem 4.3)."""
+    """mm.thm4.3.notglobal: the flows of Lemma C.6 to a local optimum, and its shorter point."""
     c = lemma_C_6()
     best = global_optimum(c.network, c.X, c.y)
     assert best.certificate is not None
@@ -843,38 +779,30 @@ def printed_limits_two_groups() -> list[Evidence]:
 
 
 def shared_filter() -> list[Evidence]:
-    """mm.thm4.4: one filter on two patches, linear and ReLU, stays at its start, where no input is
-    0 and which is no local optimum (Theorem 4.4, C.7)."""
+    """mm.thm4.4: the flows of Theorem 4.4, linear and ReLU, and the shorter points of C.7."""
     both = [theorem_4_4(name) for name in BOTH]
     return [*ends_as_printed(both, "not local"), *inputs_not_zero(both),
             *tilting_helps()]  # fmt: skip
 
 
 def deep_diagonal(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
-    """mm.thm5.1: diagonal networks of depth m >= 3, linear and ReLU, stay on the ray of their
-    start, where no input is 0 and which is no local optimum (Theorem 5.1, C.8)."""
+    """mm.thm5.1: the flows of Theorem 5.1, linear and ReLU, and the shorter points of C.8."""
     all_of = [theorem_5_1(depth, name) for depth in depths for name in BOTH]
     return [*ends_as_printed(all_of, "not local"), *inputs_not_zero(all_of),
             *uneven_coordinates_help(depths)]  # fmt: skip
 
 
 def first_layer_of_two_groups() -> list[Evidence]:
-    """mm.thm5.4.notglobal: the first layer of Lemma C.6's limit is a local optimum of Problem (4)
-    and no global one: the shorter point there differs in this layer only (Theorem 5.4)."""
+    """mm.thm5.4.notglobal: the first layer of Lemma C.6's limits, and its shorter point."""
     c = lemma_C_6()
     first = fraction(sum(v**2 for v in c.exact_better[: c.network.sizes[0]]))
+    least = 2.0 * layer_optimum(c.network, c.limit, c.X, c.y, 1).value
     return [
         *ends_as_printed(c, "local", layer=1),
         *inputs_not_zero([c]),
         *far_first_layer_is_shorter(),
-        bound("the least |u⁽¹⁾|² over all patterns", global_layer(c, 1), "<=", float(first), ""),
+        bound("the least |u⁽¹⁾|² over all patterns", least, "<=", float(first), ""),
     ]
-
-
-def global_layer(construction: Construction, layer: int) -> float:
-    """The least |u|^2 of one layer at a construction's limit, by enumeration of its cells."""
-    c = construction
-    return 2.0 * layer_optimum(c.network, c.limit, c.X, c.y, layer).value
 
 
 def inputs_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
@@ -893,7 +821,7 @@ def neurons_not_zero(constructions: Sequence[Construction]) -> list[Evidence]:
     """That no hidden neuron of depth-2 networks has weights 0 at the printed limits."""
     first = [c.network.weights(c.limit)[0] for c in constructions]
     alive = [bool(w.any()) for matrix in first for w in matrix]
-    return [fact("hidden neurons whose weights are not 0", _count(alive), len(alive))]
+    return [fact("hidden neurons whose weights are not 0", sum(alive), len(alive))]
 
 
 def _named(construction: Construction) -> str:
@@ -906,18 +834,10 @@ def _values(construction: Construction, at_zero: Sequence[float]) -> Sequence[fl
     return at_zero if construction.network.activation == "relu" else at_zero[:1]
 
 
-def _count(told: Iterable[bool]) -> int:
-    return sum(map(bool, told))
-
-
 # --- Theorems 4.2 (2) and 5.3 from a start that meets no kink, so that there is one flow only -----
 #
-# Two data at right angles, four ReLU neurons. Each is active on one datum, its own, and silent on
-# the other one; all v_j > 0. Then w_j moves along its own datum alone, outwards, and v_j grows: the
-# input from the other datum never changes, no input is ever 0, and the gradient is smooth along the
-# flow. With a_j the input from the own datum a_j' = g v_j and v_j' = g a_j, and g is one for both
-# neurons of a datum: a_j + v_j keep their ratio, here 4 : 3. The limit is w_j = v_j x_own, v_j in
-# 4/5, 3/5.
+# Two data at right angles, four ReLU neurons, each active on one datum, its own, and silent on the
+# other one, v_j > 0. With a_j the input from the own datum a_j + v_j keep their ratio, here 4 : 3.
 
 
 DECADES = (1.0, 10.0, 1e3, 1e5)

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike, NDArray
 
-from reluflow.falsify import Draw, Instance, Statement
+from reluflow.falsify import Draw, Instance, statement
 from reluflow.ledger import Evidence, Known, Reading, bound, fact, proved
 from reluflow.margin.check import check
 from reluflow.margin.kkt import margins
@@ -42,8 +42,7 @@ def values(network: Network, theta: ArrayLike, X: ArrayLike, y: ArrayLike) -> ND
     return np.where(least > 0.0, cost, np.nan)
 
 
-# --- What Theorem 5.2 says of Problem (2): in a linear network a shorter feasible point
-# differs from the limit in two layers at least ----------------------------------------------------
+# --- Theorem 5.2 of Problem (2): a shorter point differs in two layers at least -------------------
 #
 # f is linear in one layer, so the layer's own problem is convex, and a KKT point is its optimum.
 
@@ -64,14 +63,12 @@ def layers_put_back(depths: Sequence[int] = (3, 4, 5, 6)) -> list[Evidence]:
 
 
 def why_two_layers() -> Known:
-    """How the remark is known: for a layer u of a KKT point and a feasible u' in its place |u| |u'|
-    >= u.u' = sum_i lambda_i y_i grad_u f_i.u' >= sum_i lambda_i = |u|^2, as f is linear in u."""
+    """How the remark is known."""
     return proved("|u| |u'| ≥ u·u' = Σ λᵢ yᵢ ∇fᵢ·u' ≥ Σ λᵢ = |u|² for a layer u of a KKT point")
 
 
 def _along_gradient(construction: Construction, layer: int) -> bool:
-    """Whether a layer u of the limit is a positive multiple of grad_u f, for the one datum x: then
-    |u'| >= 1 / |grad_u f| = |u| for all u' with grad_u f.u' >= 1, exactly."""
+    """Whether a layer u of the limit is a positive multiple of grad_u f, exactly."""
     c = construction
     theta = sympy.symbols(f"t1:{c.network.size + 1}")
     f = output(c.network, theta, c.exact_X[0], lambda h: True)
@@ -86,35 +83,6 @@ def _along_gradient(construction: Construction, layer: int) -> bool:
 # --- Other KKT points of linear networks ----------------------------------------------------------
 
 
-def one_changed_layer() -> Statement:
-    """At KKT points of linear networks of the class N, with sharing and holes, 1 to 3 data and
-    depth 2 to 4, a layer that is changed alone and scaled to be feasible is not shorter."""
-    return Statement(
-        "at a KKT point one changed layer is not shorter",
-        {"near": _draw(near=True), "anywhere": _draw(near=False)},
-        _excess,
-        {"theta is a KKT point": lambda item: bool(item["residual"] <= RESIDUAL)},
-        tolerance=1e-7,
-        fixed=("theta", "X", "y", "layer", "residual", "maps", "cuts"),
-    )
-
-
-def _excess(item: Instance) -> float:
-    """|u'|^2 / |u|^2 - 1 of the changed layer u', scaled to the least margin 1; infinite where it
-    classifies some datum wrongly."""
-    network, theta = _network(item), item["theta"]
-    first = sum(network.sizes[: int(item["layer"])])
-    where = slice(first, first + network.sizes[int(item["layer"])])
-    moved = theta.copy()
-    moved[where] = item["change"]
-    before = (item["y"] * network.output(theta, item["X"])).min()
-    after = (item["y"] * network.output(moved, item["X"])).min()
-    if not after > 0.0:
-        return np.inf
-    u, v = theta[where] / before, moved[where] / after
-    return float(v @ v / (u @ u) - 1.0)
-
-
 def _draw(near: bool) -> Draw:
     """A KKT point by power iteration, a layer of it, and what to put in this layer's place."""
 
@@ -126,22 +94,42 @@ def _draw(near: bool) -> Draw:
         X = rng.normal(size=(n, d)) + rng.integers(2) * 3.0 * rng.normal(size=d)
         X = X * 10.0 ** rng.uniform(-3.0, 3.0)
         theta = _stationary(network, X, rng)
-        sizes = network.sizes
-        layer = int(rng.integers(len(sizes)))
-        u = theta[sum(sizes[:layer]) : sum(sizes[: layer + 1])]
+        layer = int(rng.integers(len(network.sizes)))
+        u = theta[sum(network.sizes[:layer]) : sum(network.sizes[: layer + 1])]
         size = 10.0 ** rng.uniform(-6.0, 0.0) if near else 10.0
         change = u + size * np.linalg.norm(u) * rng.normal(size=len(u))
-        flat = np.concatenate([g.ravel() for g in network.maps])
-        shapes = np.array([g.shape for g in network.maps])
         out = network.output(theta, X)
         # With all margins 1 the weights of the power iteration, 1 each, become multipliers.
         right = bool(np.all(out > 0.0))
         X, y = X / (out if right else np.ones(n))[:, None], np.ones(n)
         residual = _residual(network, theta, X, out) if right else np.inf
         return {"theta": theta, "X": X, "y": y, "layer": np.array(layer), "change": change,
-                "residual": np.array(residual), "maps": flat, "cuts": shapes}  # fmt: skip
+                "residual": np.array(residual),
+                "maps": np.concatenate([g.ravel() for g in network.maps]),
+                "cuts": np.array([g.shape for g in network.maps])}  # fmt: skip
 
     return one
+
+
+@statement("at a KKT point one changed layer is not shorter",
+           {"near": _draw(near=True), "anywhere": _draw(near=False)},
+           {"theta is a KKT point": lambda residual: residual <= RESIDUAL},
+           tolerance=1e-7,
+           fixed=("theta", "X", "y", "layer", "residual", "maps", "cuts"))  # fmt: skip
+def one_changed_layer(item: Instance) -> float:
+    """|u'|^2 / |u|^2 - 1 of the changed layer u' of a KKT point of a linear network, scaled to the
+    least margin 1; infinite where it classifies some datum wrongly."""
+    network, theta = _network(item), item["theta"]
+    first = sum(network.sizes[: int(item["layer"])])
+    where = slice(first, first + network.sizes[int(item["layer"])])
+    moved = theta.copy()
+    moved[where] = item["change"]
+    before = (item["y"] * network.output(theta, item["X"])).min()
+    after = (item["y"] * network.output(moved, item["X"])).min()
+    if not after > 0.0:
+        return np.inf
+    u, v = theta[where] / before, moved[where] / after
+    return float(v @ v / (u @ u) - 1.0)
 
 
 def _network(item: Instance) -> Network:
@@ -192,15 +180,9 @@ def _residual(network: Network, theta: NDArray, X: NDArray, weights: NDArray) ->
 
 # --- The printed start of Theorems 4.2 (2) and 5.3 has more than one gradient flow ----------------
 #
-# Every neuron starts on two kinks, and they push away: v > 0, all labels are 1. One flow stays on
-# them, the printed one. Another turns all neurons at once: w_1 = (s - 1, s + 1), the others by
-# quarter turns, all v_j = v, with s' = v and v' = 2 s from s = 1, v = 2 on, in the time dT = g dt
-# in which all data, of margin q = 2 s v, pull with g = -l'(q). So 2 s^2 - v^2 = -2.
-#
-# For s > 1 no input is 0, and it solves theta' = -grad L; at s = 1 its velocity is the limit of
-# these gradients, which is in Clarke's subdifferential. Whoever waits on the kinks until some time
-# T and then turns has another flow. With one sigma'(0) for all, and a derivative at every t, there
-# is only the printed one: what leaves a kink has there the velocity g v > 0 and not 0.
+# Every neuron starts on two kinks, and they push away. One flow stays on them, the printed one.
+# Another turns all neurons at once: w_1 = (s - 1, s + 1), the others by quarter turns, all v_j = v,
+# with s' = v and v' = 2 s from s = 1, v = 2 on.
 
 
 PUSH = 1e-12
@@ -233,7 +215,11 @@ def turns_away() -> list[Evidence]:
     assert seen.certificate is not None
     word = check(c.network, seen.theta, c.X, c.y, seen.certificate)
     square = sympy.simplify(sum(value**2 for value in end))
-    beside = [_beside(loss) for loss in LOSSES]
+    start, off = np.array(turning(1.0 + PUSH, 2.0)), [0.0]
+    for loss in LOSSES.values():
+        found = limit(c.network, loss, c.X, c.y, start)
+        value = float(found.theta @ found.theta) if found.converged else np.inf
+        off.append(abs(value / 32.0**0.5 - 1.0))
     return [
         fact("second flow, w₁ = (s - 1, s + 1) and quarter turns: equations of θ' = -∇L that it "
              "breaks for some s > 1, in polynomials", sum(not one for one in known), 0),
@@ -247,7 +233,7 @@ def turns_away() -> list[Evidence]:
              [square == 4 * sympy.sqrt(2), sum(value**2 for value in c.exact_limit) == 8],
              [True, True]),
         bound("flows from 1e-12 beside the printed start, that way: | |θ̃|² / 4√2 - 1 |",
-              max(beside), "<=", SAME, ""),
+              max(off), "<=", SAME, ""),
     ]  # fmt: skip
 
 
@@ -285,16 +271,6 @@ def _starts_there() -> bool:
     layers = ascent(c.network.maps, c.start, c.X, np.ones(4), slopes)
     moved = turning(2, 2, 0)  # s' = v = 2, v' = 2 s = 2, and nothing stays apart
     return turning(1, 2) == c.exact_start and tuple(r for one in layers for r in one.du) == moved
-
-
-def _beside(name: str) -> float:
-    """How far |theta|^2 of the limit from a start beside the printed one is from 4 sqrt(2), over
-    it; infinite without a limit."""
-    c = theorem_4_2()
-    start = np.array(turning(1.0 + PUSH, 2.0))
-    found = limit(c.network, LOSSES[name], c.X, c.y, start)
-    value = float(found.theta @ found.theta) if found.converged else np.inf
-    return abs(value / 32.0**0.5 - 1.0)
 
 
 def both(s: NDArray) -> NDArray:

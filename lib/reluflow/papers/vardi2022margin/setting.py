@@ -19,8 +19,7 @@ from reluflow.margin.limits import UNDECIDED, Limit, limit
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 from reluflow.parameters import EFFORT, SEED, Parameter, between
 
-# --- What the parameters cells of chapter 5 may hold: that of its page, and those of its
-# sections -----------------------------------------------------------------------------------------
+# --- What the parameters cells of chapter 5 may hold ----------------------------------------------
 
 
 NETWORKS = ("fully connected", "diagonal", "convolutional", "sparse")
@@ -38,24 +37,19 @@ SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
     "dataset": Parameter(
-        str,
-        "the name of a printed data set, or the path of a CSV file with labels +1 and -1",
-        bool,
-        "a name or a path, not empty",
+        str, "the name of a printed data set, or the path of a CSV file with labels +1 and -1",
+        bool, "a name or a path, not empty",
     ),
     "network": _one_of("the family of the network", NETWORKS),
     "depth": Parameter(int, "number of layers m", *between(2, 8)),
     "width": Parameter(
-        int,
-        "hidden units in each layer; weights of the filter of a convolutional network; not used by "
-        "a diagonal one",
-        *between(1, 64),
+        int, "hidden units in each layer; weights of the filter of a convolutional network; not "
+        "used by a diagonal one", *between(1, 64),
     ),
     "activation": _one_of("what the hidden units do", ACTIVATIONS),
     "start": _one_of(
         "where the flow starts; None for the printed start where there is one, else gaussian",
-        STARTS,
-        optional=True,
+        STARTS, optional=True,
     ),
     "scale": Parameter(float, "factor of the weights of a drawn start", *between(1e-3, 10)),
     "loss": _one_of("the loss", LOSSES),
@@ -64,14 +58,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "seed": SEED,
     "effort": EFFORT,
-}
+}  # fmt: skip
 
 
-# --- What is true instead, for the claims of Vardi et al. 2022 that do not hold as they stand -----
-
-
-# --- The paper's printed constructions: data, start, limit, and a shorter feasible point
-# beside it ----------------------------------------------------------------------------------------
+# --- The paper's printed constructions: data, start, limit, a shorter feasible point --------------
 #
 # Every number is an exact one (SymPy); floats are made of them on demand. The limits are those that
 # the paper claims: whether the flow goes there is for others to find out.
@@ -85,17 +75,10 @@ Exact = tuple[sympy.Expr, ...]
 
 @dataclass(frozen=True)
 class Construction:
-    """One printed example. Parameters theta (p,) are in the order of `network`: layer 1 first.
-
-    name          where it is printed
-    network       a network of the class N
-    exact_X       the data (n, d)
-    labels        y (n,), numbers +1 or -1
-    exact_start   theta(0) (p,)
-    exact_limit   the point of Problem (2) in whose direction theta(t) is said to converge (p,)
-    exact_better  the shorter feasible point theta'(EPS) (p,); without EPS in Lemma C.6
-    reach         the paper takes 0 < EPS < reach
-    """
+    """One printed example, `name` where it is printed: data (n, d), labels +1 or -1, start, the
+    point of Problem (2) in whose direction theta(t) is said to converge, and the shorter feasible
+    point theta'(EPS), 0 < EPS < reach; without EPS in Lemma C.6. Parameters theta (p,) are in the
+    order of `network`: layer 1 first."""
 
     name: str
     network: Network
@@ -220,10 +203,8 @@ def theorem_4_4(activation: str = "linear") -> Construction:
 
 
 def theorem_5_1(depth: int = 3, activation: str = "linear") -> Construction:
-    """A diagonal network of depth m >= 3 with two equal coordinates (Theorem 5.1, C.8).
-
-    Raises InputError for a depth below 3.
-    """
+    """A diagonal network of depth m >= 3 with two equal coordinates (Theorem 5.1, C.8); InputError
+    for a depth below 3."""
     if depth < 3:
         raise InputError(f"Theorem 5.1 is about depth 3 and more, not {depth}.")
     power = sympy.Rational(1, depth)
@@ -279,6 +260,7 @@ def output(network: Network, theta: Sequence[Any], x: Sequence[Any], active: Cal
 # --- Random networks of class N: index maps with holes and shared weights, and wild numbers -------
 
 
+Draw = Callable[[np.random.Generator], dict[str, Any]]
 Maps = Callable[[np.random.Generator, Sequence[int]], tuple[NDArray, ...]]
 """Index maps of layers of these widths, the number of inputs first and 1 last."""
 
@@ -307,9 +289,26 @@ def network_draws_shared(rng: np.random.Generator, widths: Sequence[int]) -> tup
     return tuple(found)
 
 
-def class_n_draws(
-    maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)
-) -> dict[str, Callable[[np.random.Generator], dict[str, Any]]]:
+def _normal_entries(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+    return rng.standard_normal(shape)
+
+
+def _whole_entries(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+    return rng.integers(-2, 3, shape).astype(float)
+
+
+def _entries_of_all_sizes(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
+    return rng.standard_normal(shape) * 10.0 ** rng.uniform(-12.0, 6.0, shape)
+
+
+ENTRIES: Mapping[str, tuple[Callable[..., NDArray], str]] = {
+    "normal": (_normal_entries, ""), "integers": (_whole_entries, ""),
+    "decades": (_entries_of_all_sizes, ""), "parallel data": (_whole_entries, "parallel"),
+    "first layer 0": (_normal_entries, "zero"),
+}  # fmt: skip
+
+
+def class_n_draws(maps: Sequence[Maps], depths: tuple[int, int] = (2, 4)) -> dict[str, Draw]:
     """Draws of {"network", "theta" (p,), "X" (n, d), "c" (n,), "at_zero" (n, units)} of these maps.
 
     Linear and ReLU in turn, of a depth between `depths`, 1 to 3 inputs and units a layer and 1 to 3
@@ -318,16 +317,7 @@ def class_n_draws(
     that are multiples of one another; a first layer that is 0.
     """
 
-    def normal(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
-        return rng.standard_normal(shape)
-
-    def whole(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
-        return rng.integers(-2, 3, shape).astype(float)
-
-    def decades(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray:
-        return rng.standard_normal(shape) * 10.0 ** rng.uniform(-12.0, 6.0, shape)
-
-    def draw(entries: Callable, activation: str, change: str) -> Callable:
+    def draw(entries: Callable[..., NDArray], activation: str, change: str) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, Any]:
             depth = int(rng.integers(depths[0], depths[1] + 1))
             widths = [*rng.integers(1, 4, depth).tolist(), 1]
@@ -344,11 +334,9 @@ def class_n_draws(
 
         return one
 
-    kinds = {"normal": (normal, ""), "integers": (whole, ""), "decades": (decades, ""),
-             "parallel data": (whole, "parallel"), "first layer 0": (normal, "zero")}  # fmt: skip
     return {
         f"{name}, {activation}": draw(entries, activation, change)
-        for name, (entries, change) in kinds.items()
+        for name, (entries, change) in ENTRIES.items()
         for activation in ("linear", "relu")
     }
 
@@ -360,13 +348,15 @@ def class_n_draws(
 # start hardly tells apart are left out; what the limit is remains for the flow to find out.
 
 
-Draw = Callable[[np.random.Generator], dict[str, Any]]
-
 CLEAR = 0.1
 """A datum stays if the start's output on it, over its length, is not below this share of the
 largest."""
 MOST = 5
 """Data, at most."""
+
+
+def _drawn(network: Callable[[np.random.Generator], Network], data: Data, start: Start) -> Draw:
+    return lambda rng: _with_start(rng, net := network(rng), data(rng, _inputs(net)), start)
 
 
 def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
@@ -376,67 +366,50 @@ def full_linear(depths: tuple[int, int]) -> dict[str, Draw]:
         depth = int(rng.integers(depths[0], depths[1] + 1))
         return fully_connected(rng.integers(1, 4, depth).tolist(), "linear")
 
-    def one(data: Data) -> Draw:
-        return lambda rng: _with_start(rng, net := network(rng), data(rng, _inputs(net)), _normal)
+    return {f"{kind} data": _drawn(network, data, _normal) for kind, data in DATA.items()}
 
-    return {f"{kind} data": one(data) for kind, data in DATA.items()}
+
+def _sparse(
+    kinds: Mapping[str, Callable[[np.random.Generator], NDArray]], activation: str, start: Start
+) -> dict[str, Draw]:
+    """Networks of depth 2 without shared weights, whose neurons see these kinds of coordinates."""
+
+    def of(maps: Callable[[np.random.Generator], NDArray]) -> Callable:
+        def network(rng: np.random.Generator) -> Network:
+            first = maps(rng)
+            return Network((first, 1 + np.arange(len(first))[None]), activation)
+
+        return network
+
+    return {
+        f"neurons that see {name} coordinates, {kind} data": _drawn(of(maps), data, start)
+        for kind, data in DATA.items()
+        for name, maps in kinds.items()
+    }
 
 
 def sparse_linear() -> dict[str, Draw]:
     """Linear networks of depth 2 without shared weights (Theorem 4.2): neurons that see the same
     coordinates, disjoint ones, or any; diagonal networks among them."""
-
-    def one(maps: Callable[[np.random.Generator], NDArray], data: Data) -> Draw:
-        def draw(rng: np.random.Generator) -> dict[str, Any]:
-            first = maps(rng)
-            net = Network((first, 1 + np.arange(len(first))[None]), "linear")
-            return _with_start(rng, net, data(rng, _inputs(net)), _normal)
-
-        return draw
-
-    kinds = {"equal": _equal, "disjoint": _disjoint, "any": _any}
-    return {
-        f"neurons that see {name} coordinates, {kind} data": one(maps, data)
-        for kind, data in DATA.items()
-        for name, maps in kinds.items()
-    }
+    return _sparse({"equal": _equal, "disjoint": _disjoint, "any": _any}, "linear", _normal)
 
 
 def sparse_relu() -> dict[str, Draw]:
     """ReLU networks of depth 2 without shared weights, neurons near data at the start (Theorem
     4.3)."""
-
-    def one(maps: Callable[[np.random.Generator], NDArray], data: Data) -> Draw:
-        def draw(rng: np.random.Generator) -> dict[str, Any]:
-            first = maps(rng)
-            net = Network((first, 1 + np.arange(len(first))[None]), "relu")
-            return _with_start(rng, net, data(rng, _inputs(net)), _near_data)
-
-        return draw
-
-    kinds = {"equal": _equal, "any": _any}
-    return {
-        f"neurons that see {name} coordinates, {kind} data": one(maps, data)
-        for kind, data in DATA.items()
-        for name, maps in kinds.items()
-    }
+    return _sparse({"equal": _equal, "any": _any}, "relu", _near_data)
 
 
 def trained_networks_shared(activation: str) -> dict[str, Draw]:
     """Networks of depth 2 to 4 with holes and shared weights (Theorems 5.2 and 5.4); with ReLU most
     starts are positive, so that signals come through."""
 
-    def one(data: Data) -> Draw:
-        def draw(rng: np.random.Generator) -> dict[str, Any]:
-            widths = [*rng.integers(1, 4, int(rng.integers(2, 5))), 1]
-            maps = tuple(_shared(rng, b, a) for a, b in pairwise(widths))
-            net = Network(maps, activation)
-            start = _normal if activation == "linear" else _mostly_positive
-            return _with_start(rng, net, data(rng, _inputs(net)), start)
+    def network(rng: np.random.Generator) -> Network:
+        widths = [*rng.integers(1, 4, int(rng.integers(2, 5))), 1]
+        return Network(tuple(_shared(rng, b, a) for a, b in pairwise(widths)), activation)
 
-        return draw
-
-    return {f"{kind} data": one(data) for kind, data in DATA.items()}
+    start = _normal if activation == "linear" else _mostly_positive
+    return {f"{kind} data": _drawn(network, data, start) for kind, data in DATA.items()}
 
 
 # --- data -----------------------------------------------------------------------------------------
@@ -560,8 +533,7 @@ def _with_start(
             "logistic": np.array(int(rng.integers(0, 2)))}  # fmt: skip
 
 
-# --- The limit of a flow, followed again with smaller steps where the first ones leave it
-# open ---------------------------------------------------------------------------------------------
+# --- The limit of a flow, followed again with smaller steps where it is left open -----------------
 
 
 SETTLED_LOSSES = {"exponential": EXPONENTIAL, "logistic": LOGISTIC}
@@ -580,8 +552,7 @@ def settled_limit(
     return found
 
 
-# --- Second route: networks of class N in rational arithmetic: how fast squared norms change
-# under gradient flow ------------------------------------------------------------------------------
+# --- Second route: networks of class N in rational arithmetic: rates of squared norms -------------
 #
 # Every float is a rational number, so whether two rates agree is decided without rounding. Nothing
 # of the library's own networks is used.
@@ -601,11 +572,8 @@ def rationals(values: ArrayLike) -> list:
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer of a network that follows a gradient: its weights, and their velocity.
-
-    u, du   the parameters (p_l), and how fast they change
-    W, dW   the matrix (h_l, h_(l-1)) of weights, and how fast it changes
-    """
+    """One layer of a network that follows a gradient: its parameters u (p_l) and weights W
+    (h_l, h_(l-1)), and how fast they change."""
 
     u: Row
     du: Row
@@ -639,11 +607,7 @@ def _inner(a: Sequence[fmpq], b: Sequence[fmpq]) -> fmpq:
 
 
 def ascent(
-    maps: Sequence[NDArray],
-    theta: ArrayLike,
-    X: ArrayLike,
-    c: ArrayLike,
-    at_zero: ArrayLike | None,
+    maps: Sequence[NDArray], theta: ArrayLike, X: ArrayLike, c: ArrayLike, at_zero: ArrayLike | None
 ) -> list[Layer]:
     """The layers of a network that follows grad_theta sum_i c_i Phi(theta; x_i), exactly.
 
@@ -664,10 +628,8 @@ def ascent(
         slopes = None if at_zero is None else rationals(np.asarray(at_zero)[i])
         pull = rationals(np.asarray(c)[i : i + 1])[0]
         _backward(layers, *_forward([W for _, _, W, _ in layers], x, slopes), pull)
-    out = []
-    for g, u, W, du in layers:
-        out.append(Layer(u, du, W, [[du[k - 1] if k else fmpq(0) for k in row] for row in g]))
-    return out
+    return [Layer(u, du, W, [[du[k - 1] if k else fmpq(0) for k in row] for row in g])
+            for g, u, W, du in layers]  # fmt: skip
 
 
 def _forward(matrices: Sequence[Rows], x: Row, at_zero: Row | None) -> tuple[Rows, Rows]:
@@ -696,10 +658,8 @@ def _backward(layers: Sequence[tuple], inputs: Rows, slopes: Rows, pull: fmpq) -
                     du[k - 1] += push * value
         if layer:
             columns = zip(*W, strict=True)
-            delta = [
-                s * _inner(column, delta)
-                for s, column in zip(slopes[layer - 1], columns, strict=True)
-            ]
+            delta = [s * _inner(column, delta)
+                     for s, column in zip(slopes[layer - 1], columns, strict=True)]  # fmt: skip
 
 
 def small_maps(largest: int) -> Iterator[tuple[NDArray, NDArray]]:
