@@ -34,8 +34,7 @@ from reluflow.ledger import Counterexample, Evidence, Reading, bound, fact, note
 from reluflow.networks import gradient, loss
 from reluflow.papers.lee2022support.setting import assumptions
 
-# --- The linear neuron's hyperrectangle and norm-increasing subset: the four parts of
-# Proposition D.4 ----------------------------------------------------------------------------------
+# --- Proposition D.4: the hyperrectangle and the norm-increasing subset of the linear neuron ------
 #
 # Its loss is 1/2 |X w - y|^2, its flow w' = q - H w with H = X^T X and q = X^T y (eqs. 11, 12; the
 # rows of X are the data). Signs of data and labels are free: Appendix D assumes none of A1 to A3.
@@ -47,12 +46,8 @@ ROUNDING = 1e-8
 
 @dataclass(frozen=True)
 class LinearNeuron:
-    """Data X (n, d), y (n,) of full rank with an eigenbasis of H (Definition D.2).
-
-    eigenvalues  (d,) of H
-    axes         (d, d), columns e_k, signs chosen such that c_k* >= 0
-    c            (d,) c_k* = e_k.w*, the sides of the hyperrectangle of H
-    """
+    """Data X (n, d), y (n,) of full rank with the eigenvalues (d,) of H, its eigenvectors e_k, the
+    columns of `axes`, and c_k* = e_k.w* >= 0, the sides of its hyperrectangle (Definition D.2)."""
 
     X: NDArray
     y: NDArray
@@ -87,10 +82,7 @@ class LinearNeuron:
 
 
 def linear_neuron(X: ArrayLike, y: ArrayLike) -> LinearNeuron:
-    """The neuron of data X (n, d), y (n,), its axes chosen such that c_k* >= 0 (Definition D.2).
-
-    Raises ValueError for data of rank below d.
-    """
+    """The neuron of data X (n, d), y (n,). Raises ValueError for data of rank below d."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     values, axes = np.linalg.eigh(X.T @ X)
     if values[0] <= 1e-12 * values[-1]:
@@ -100,13 +92,9 @@ def linear_neuron(X: ArrayLike, y: ArrayLike) -> LinearNeuron:
 
 
 def neuron(instance: Instance) -> LinearNeuron:
-    """The neuron with prescribed spectrum and minimum that an instance describes.
-
-    s (d,) eigenvalues, c (d,) sides, V (d, d) and U (n, d) whose orthogonalised columns are the
-    eigenvectors and the left singular vectors, e (n,) what no weight can fit: then
-    X = U sqrt(s) V^T and y = U sqrt(s) c + (I - U U^T) e. For repeated eigenvalues V is one of
-    many eigenbases, and an arbitrary one.
-    """
+    """The neuron with prescribed spectrum and minimum that an instance describes: s (d,)
+    eigenvalues, c (d,) sides, V (d, d) and U (n, d) whose orthogonalised columns are the
+    eigenvectors and the left singular vectors, e (n,) what no weight can fit."""
     V, U = np.linalg.qr(instance["V"])[0], np.linalg.qr(instance["U"])[0]
     root, e = np.sqrt(instance["s"]), instance["e"]
     y = U @ (root * instance["c"]) + e - U @ (U.T @ e)
@@ -149,11 +137,8 @@ def _near_boundary(d: int, rng: np.random.Generator) -> Instance:
 
 
 def norm_grows_inside(d: int) -> Statement:
-    """sv.propD.4.1: the norm grows at w if g(w) < 0 and falls if g(w) > 0.
-
-    Weights lie at `rho` times the ellipsoid's reach in the direction of the coordinates u (d,).
-    The norm is followed by the exact flow over a time in which it cannot turn round.
-    """
+    """sv.propD.4.1: how the norm changes along the exact flow, against the sign of g(w), at `rho`
+    times the ellipsoid's reach along u (d,), over a time in which it cannot turn round."""
 
     def slack(instance: Instance) -> float:
         net = neuron(instance)
@@ -182,11 +167,8 @@ NOT_ZERO = Reading(
 
 
 def subset_is_ellipsoid(d: int) -> Statement:
-    """sv.propD.4.2: {g < 0} is an ellipsoid about w*/2 with axes along the eigenvectors of H.
-
-    g is quadratic, so its values at w*/2 and at w*/2 +- u give the distance r(u) to the boundary;
-    an ellipsoid with those axes has 1/r(u)^2 = sum_k u_k^2 / r(e_k)^2 and r(u) = r(-u).
-    """
+    """sv.propD.4.2: with the distance r(u) from w*/2 to g = 0, by values of g along u, how far
+    1/r(u)^2 is from sum_k u_k^2 / r(e_k)^2; -1 where r(u) is not r(-u)."""
 
     def slack(instance: Instance) -> float:
         net = neuron(instance)
@@ -222,7 +204,7 @@ _INSIDE = {"w0 in the hyperrectangle": lambda item: bool((item["place"] <= 1.0).
 
 
 def rectangle_is_invariant(d: int) -> Statement:
-    """sv.propD.4.3: from w0 = sum_k place_k c_k* e_k the flow keeps 0 <= c_k(t) <= c_k*."""
+    """sv.propD.4.3: the least of c_k(t) and c_k* - c_k(t) from w0 = sum_k place_k c_k* e_k."""
 
     def slack(instance: Instance) -> float:
         net = neuron(instance)
@@ -393,8 +375,7 @@ def norm_grows_from_zero(start: float = 0.0) -> Statement:
     )
 
 
-# --- Theorem E.1, Corollary E.2 and the sentence after it: what reducing data to their span
-# keeps --------------------------------------------------------------------------------------------
+# --- Theorem E.1, Corollary E.2: what reducing data to their span keeps ---------------------------
 #
 # The span of the data is range(H) of the linear neuron; phi projects onto it. With an orthonormal
 # basis B (d, r) of it, the reduced data are X B (n, r).
@@ -424,8 +405,7 @@ FOR_RELU = Reading(
 
 
 def linear_reduction() -> list[Statement]:
-    """sv.thmE.1: the loss is constant across the span, the flow stays along it, its projection is
-    the reduced data's flow, and all minima project to one."""
+    """sv.thmE.1: its four parts, and that the projected flow is the reduced data's flow."""
     return [*_kept("linear"), minima_project_to_one()]
 
 
@@ -468,8 +448,8 @@ def flow_stays_along_span(activation: str) -> Statement:
 
 
 def minima_project_to_one() -> Statement:
-    """E.1, parts 3 and 4: X B has rank r, so its minimiser is unique, and phi sends all minimisers
-    of L to it. A minimiser is the limit of the flow from w0, which differs from start to start."""
+    """E.1, parts 3 and 4: phi sends limits of flows from different starts to the minimiser of X
+    B."""
 
     def slack(instance: Instance) -> float:
         X, y = data_of(instance)
@@ -522,11 +502,8 @@ def orthogonal_pairs(X: ArrayLike) -> NDArray:
 
 
 def supports_exist(X: ArrayLike, width: int) -> bool:
-    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d).
-
-    Nonnegative vectors are orthogonal exactly if their supports are disjoint, so all families of
-    n nonempty supports are tried. A necessary condition for nonnegative coordinates.
-    """
+    """Whether nonnegative vectors with `width` entries can have the zero products of X (n, d): all
+    families of n nonempty supports are tried."""
     zero = orthogonal_pairs(X)
     pairs = list(combinations(range(len(zero)), 2))
     return any(
@@ -537,11 +514,8 @@ def supports_exist(X: ArrayLike, width: int) -> bool:
 
 def search_nonnegative(X: ArrayLike, seed: int, count: int) -> NDArray:
     """Coordinates (n, r) of X (n, d) in the orthonormal basis of its span that makes their smallest
-    entry largest, of `count` random bases and of the best ones, improved.
-
-    Improvement is a random walk of shrinking rotations. Only ranks 2 and 3 are searched.
-    Raises ValueError for other ranks.
-    """
+    entry largest, of `count` random bases and of the best ones, improved by a random walk of
+    shrinking rotations. Raises ValueError for other ranks than 2 and 3."""
     X = np.asarray(X, float)
     _, values, Vt = np.linalg.svd(X, full_matrices=False)
     r = int(np.sum(values > 1e-9 * values[0]))
@@ -611,11 +585,8 @@ def not_nonnegative(case: Counterexample, seed: int, count: int) -> list[Evidenc
 
 
 def plane_coordinates(X: ArrayLike) -> NDArray:
-    """Nonnegative orthonormal coordinates (n, 2) of data under A1 whose span is a plane.
-
-    Angles between such data are at most 90 degrees, so one axis along the first edge of their cone
-    and the other at a right angle, on the data's side, will do.
-    """
+    """Nonnegative orthonormal coordinates (n, 2) of data under A1 whose span is a plane: one axis
+    along the first edge of their cone, the other at a right angle on the data's side."""
     X = np.asarray(X, float)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     i, _ = np.unravel_index(np.argmin(unit @ unit.T), (len(X), len(X)))
@@ -625,10 +596,7 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
 
 
 def plane_keeps_sign(count: int) -> Statement:
-    """sv.ours.reduction.plane: data of rank 2 in R^d keep A1 in coordinates of their span.
-
-    That is, some orthonormal ones are nonnegative; `count` is the largest number of data.
-    """
+    """sv.ours.reduction.plane: the least of `plane_coordinates` of up to `count` data of rank 2."""
 
     def draw(kind: str):
         def one(rng: np.random.Generator) -> Instance:
@@ -666,8 +634,7 @@ def plane_keeps_sign(count: int) -> Statement:
     )
 
 
-# --- Second route: Proposition D.1, Proposition D.4 and Theorem D.5 in rational arithmetic:
-# no rounding at all -------------------------------------------------------------------------------
+# --- Second route: Propositions D.1 and D.4 and Theorem D.5 in rational arithmetic ----------------
 #
 # Neurons whose H has a rational eigenbasis, from Householder's reflections I - 2 v v^T / v.v with
 # whole v. Matrices are arrays of `Fraction`.
@@ -680,10 +647,8 @@ def reflection(d: int, rng: np.random.Generator) -> NDArray:
 
 
 def manifolds(seed: int, count: int) -> list[Evidence]:
-    """D.1 (ii), (iii): whole-number data sets, of any rank, on which the set of stationary points
-    is not an affine set of dimension d - r through H^+ q. Such a set is that of a solvable system
-    H w = q whose matrix has rank r: rank [H q] = rank H = rank X.
-    """
+    """D.1 (ii), (iii): whole-number data sets, of any rank, on which not rank [H q] = rank H =
+    rank X, so that the stationary points are no affine set of dimension d - r."""
     rng = np.random.default_rng(seed)
     wrong = 0
     for _ in range(count):
@@ -790,8 +755,7 @@ def grows(H: NDArray, q: NDArray, values: list[int]) -> bool:
     return zeros_between(slope, 0, 1) == 0 and slope.eval(Fraction(1, 2)) < 0
 
 
-# --- Second route: Lemma F.10 and Theorem F.11 over the rationals, and signs with sixty
-# digits -------------------------------------------------------------------------------------------
+# --- Second route: Lemma F.10 and Theorem F.11 over the rationals ---------------------------------
 #
 # With whole exponents a sum of exponentials is a polynomial in u = exp(t), whose zeros Sturm's
 # theorem counts; that no sum has more zeros than the lemma says is a determinant.
@@ -802,13 +766,9 @@ MOST = 6
 
 
 def points_of_zeros(zero_exponent: bool = False) -> Statement:
-    """sv.lemF.10: as a determinant, no sum of 1 and n exponentials vanishes at n + 1 points.
-
-    For exponents 0, b_1, ..., b_n, all different, and u_0 < ... < u_n the matrix u_j^(b_i) has a
-    positive determinant, columns in ascending order of the exponent; so only the zero sum vanishes
-    at all u_j = exp(t_j). Exact: u_j = points_j / 12 with whole points_j. With `zero_exponent` one
-    b_i is 0 as well, which the lemma as printed does not exclude.
-    """
+    """sv.lemF.10: the sign of the determinant of u_j^(b_i), columns in ascending order of the
+    exponents 0, b_1, ..., b_n, at n + 1 points u_0 < ... < u_n, exactly. With `zero_exponent` one
+    b_i is 0 as well, which the lemma as printed does not exclude."""
 
     def draw(kind: str) -> Callable[[np.random.Generator], Instance]:
         def one(rng: np.random.Generator) -> Instance:
@@ -864,11 +824,8 @@ def zeros_attained() -> list[Evidence]:
 
 
 def diagonal_example(d: int) -> tuple[ExponentialEquation, tuple[Fraction, ...]]:
-    """Data k e_k with labels k, k = 1..d: A1 to A3 hold, and from 0 the flow is 1 - exp(-k^2 t).
-
-    Returns v.w(t) = 1 as an equation in u = exp(-t), for the hyperplane met at u = 1/2, ..., 1/2^d,
-    and its normal v.
-    """
+    """Data k e_k with labels k, k = 1..d: v.w(t) = 1 as an equation in u = exp(-t), for the
+    hyperplane met at u = 1/2, ..., 1/2^d, and its normal v."""
     zeros = [Fraction(1, 2**k) for k in range(1, d + 1)]
     v = tuple(solve([[1 - u ** (k * k) for k in range(1, d + 1)] for u in zeros], [1] * d))
     powers = tuple(k * k for k in range(1, d + 1))
@@ -889,14 +846,10 @@ def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- How often a linear flow crosses a hyperplane: Lemma F.10, Theorem F.11, boundaries of
-# the data -----------------------------------------------------------------------------------------
+# --- How often a linear flow crosses a hyperplane: Lemma F.10, Theorem F.11 -----------------------
 #
 # Along the linear flow v.w(t) - c is a constant plus d exponentials (eq. 19). On sampled curves
 # crossings are counted by the depth to which the curve alternates, which a search can raise.
-
-
-# --- Lemma F.10: zeros of sums of exponentials ----------------------------------------------------
 
 
 def zeros_by_isolation(equation: ExponentialEquation) -> int:
@@ -1054,10 +1007,7 @@ def _crossings(instance: Instance, prescribed: bool, k: int) -> float:
 
 
 def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statement:
-    """sv.thmF.11.1: under A1 to A3 a linear flow crosses a hyperplane at most d times.
-
-    `most` stands for d.
-    """
+    """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d."""
     limit = d if most is None else most
     return Statement(
         says=f"d = {d}: at most {limit} crossings of a hyperplane "
