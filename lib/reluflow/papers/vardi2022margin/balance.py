@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -38,11 +38,8 @@ from reluflow.papers.vardi2022margin.setting import (
 
 # --- Lemmas C.1 to C.3: which differences of squared norms gradient flow leaves as they are -------
 #
-# Phi is homogeneous of degree 1 in each layer, so by Euler's identity <u^(l), d Phi / d u^(l)> =
-# Phi for every layer l, and half the rate of |u^(l)|^2 is sum_i c_i Phi(theta; x_i) with the pulls
-# c_i = -y_i l'(y_i Phi): the same for all layers and any loss. Without sharing the weights into and
-# out of one hidden neuron are such a pair too. At a kink s'(0) meets an input 0, whatever its value
-# in [0, 1]: the identity holds for each of Clarke's subgradients, so also where the flow slides.
+# The rates are compared in rational arithmetic, for pulls c_i of any size and sign: so for any
+# loss.
 
 
 def exact_layers(item: Instance) -> list[Layer]:
@@ -66,8 +63,8 @@ def _alike(
         part = worst / size(layers) if worst else fmpq(0)
         return -(int(part.p) / int(part.q))
 
-    numbers = ("theta", "X", "c", "at_zero")
-    return Statement(says, class_n_draws(maps, depths), slack, fixed=numbers)
+    return Statement(says, class_n_draws(maps, depths), slack,
+                     fixed=("theta", "X", "c", "at_zero"))  # fmt: skip
 
 
 def _between_layers(layers: list[Layer]) -> list[fmpq]:
@@ -75,27 +72,23 @@ def _between_layers(layers: list[Layer]) -> list[fmpq]:
 
 
 def layers_alike() -> Statement:
-    """mm.lemC.1.1: |W_j|_F^2 - |W_(j+1)|_F^2 has the rate 0 in every fully connected network, for
-    any loss and at kinks too (Lemma C.1)."""
+    """mm.lemC.1.1: rates of |W_j|_F^2 and |W_(j+1)|_F^2 in fully connected networks."""
     return _alike("squared norms of adjacent layers change alike", [full], _between_layers)
 
 
 def neurons_alike() -> Statement:
-    """mm.lemC.1.2: |W_j[i, :]|^2 - |W_(j+1)[:, i]|^2 has the rate 0 for every hidden neuron of a
-    fully connected network, for any loss and at kinks too (Lemma C.1)."""
+    """mm.lemC.1.2: rates of |W_j[i, :]|^2 and |W_(j+1)[:, i]|^2 in fully connected networks."""
     return _alike("weights into and out of a neuron change alike", [full], neuron_gaps)
 
 
 def parameters_alike() -> Statement:
-    """mm.lemC.2: |u^(j)|^2 - |u^(j+1)|^2 has the rate 0 in every network of class N, for any loss
-    and at kinks too (Lemma C.2)."""
+    """mm.lemC.2: rates of |u^(j)|^2 and |u^(j+1)|^2 in networks of class N."""
     says = "squared norms of adjacent layers' parameters change alike"
     return _alike(says, [unshared, network_draws_shared], _between_layers)
 
 
 def hidden_neurons_alike() -> Statement:
-    """mm.lemC.3: |w_j|^2 - v_j^2 has the rate 0 for every hidden neuron of a depth-2 network whose
-    weights are not shared, for any loss and at kinks too (Lemma C.3)."""
+    """mm.lemC.3: rates of |w_j|^2 and v_j^2 in networks of depth 2 without shared weights."""
     says = "|w_j|^2 and v_j^2 change alike"
     return _alike(says, [full, unshared], neuron_gaps, depths=(2, 2))
 
@@ -165,8 +158,7 @@ def squared_differences(network: Network, thetas: NDArray) -> tuple[NDArray, NDA
     return -np.diff(norms, axis=0).T, np.concatenate(neurons, axis=1)
 
 
-# --- Lemma C.4: in the limit each hidden neuron's incoming weights are as long as its
-# outgoing one -------------------------------------------------------------------------------------
+# --- Lemma C.4: in the limit |w_j| = |v_j| for each hidden neuron ---------------------------------
 #
 # A KKT point of Problem (2) has |w_j| = |v_j| whatever led there, so a limit that was polished to
 # one proves nothing: here the flow itself is followed until |theta|^2 is far larger than at the
@@ -177,8 +169,7 @@ REACH = (1e2, 1e5, 1e8)
 """Values of log(1/L) at which the lengths are compared."""
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A depth-2 network without shared weights at a start that classifies its data correctly."""
 
     network: Network
@@ -235,23 +226,15 @@ def _lengths(case: Case) -> dict[str, float | str] | None:
 
 
 def lengths(seed: int, count: int) -> pd.DataFrame:
-    """The flows of `count` cases to log(1/L) = 1e8, one row each.
-
-    gap 100, gap 1e+05, gap 1e+08   the largest ||w_j| - |v_j|| / |theta| when log(1/L) is that
-    off                             the largest error of (|w_j|^2 - v_j^2) / |theta|^2 against the
-                                    start's |w_j|^2 - v_j^2 over the present |theta|^2
-    grown, bounded, apart           log of the growth of |theta|; neurons of less than a hundredth
-                                    of |theta| at the end; the largest ||w_j|^2 - v_j^2| / |theta|^2
-                                    at the start
-    """
+    """The flows of `count` cases to log(1/L) = 1e8, a row each: the largest gap ||w_j| - |v_j|| /
+    |theta| at each of REACH; how far (|w_j|^2 - v_j^2) / |theta|^2 is `off` what the start says;
+    the log of how |theta| has `grown`; neurons of less than a hundredth of it, `bounded`; and the
+    largest ||w_j|^2 - v_j^2| / |theta|^2 at the start, `apart`."""
     return survey(cases(seed, count), _lengths)
 
 
 def balanced_in_the_limit(found: pd.DataFrame) -> list[Evidence]:
-    """mm.lemC.4: ||w_l| - |v_l|| / |theta| tends to 0 for every hidden neuron (Lemma C.4).
-
-    By Lemma C.3 it is at most the root of | |w_l|^2 - v_l^2 |, which stays, over |theta|.
-    """
+    """mm.lemC.4: the largest ||w_l| - |v_l|| / |theta| along flows, and what Lemma C.3 says."""
     ended = found[found.status == "horizon"]
     gaps = [ended[f"gap {at:g}"].to_numpy() for at in REACH]
     fall, (early, late) = gaps[-2] / np.maximum(gaps[-1], 1e-16), np.log10(REACH[-2:])
@@ -279,28 +262,14 @@ BELOW = 1.0 - 2.0**-48
 
 
 def squares_of_factors() -> Statement:
-    """mm.lemC.5: prod_j a_j >= C^m with real a_j and C >= 0 gives sum_j a_j^2 >= m C^2.
-
-    The geometric mean of the a_j^2 is |prod a_j|^(2/m) >= C^2, and it is at most their mean. The
-    hypotheses and the slack, relative to sum_j a_j^2, are decided in fractions.
-    """
+    """mm.lemC.5: `excess` for prod_j a_j >= C^m with real a_j and C >= 0, in fractions."""
+    kinds = {"any signs": _spread, "equal sizes": _equal, "nearly equal": _near,
+             "some are 0": _zero, "whole numbers": _whole}  # fmt: skip
     return Statement(
-        "Lemma C.5",
-        {
-            "any signs": _of(_spread),
-            "equal sizes": _of(_equal),
-            "nearly equal": _of(_near),
-            "some are 0": _of(_zero),
-            "whole numbers": _of(_whole),
-        },
-        excess,
-        {
-            "C >= 0": lambda item: float(item["C"]) >= 0.0,
-            "the product is at least C^m": _large,
-        },
-        fixed=("C",),
-        derive=lambda item: {**item, "C": np.array(root_below(item["a"]))},
-    )
+        "Lemma C.5", {name: _of(factors) for name, factors in kinds.items()}, excess,
+        {"C >= 0": lambda item: float(item["C"]) >= 0.0, "the product is at least C^m": _large},
+        fixed=("C",), derive=lambda item: {**item, "C": np.array(root_below(item["a"]))},
+    )  # fmt: skip
 
 
 def why_squares_are_large() -> Known:
@@ -368,8 +337,7 @@ def _whole(rng: np.random.Generator, m: int) -> NDArray:
     return rng.integers(1, 5, m).astype(float)
 
 
-# --- Section 2: what the least |theta|^2 says about the predictor of a linear network of
-# depth L ------------------------------------------------------------------------------------------
+# --- Section 2: the least |theta|^2 for the predictor of a linear network of depth L --------------
 #
 # For a predictor beta it is, over all parameters with that predictor,
 #
@@ -377,13 +345,8 @@ def _whole(rng: np.random.Generator, m: int) -> NDArray:
 #   L sum_j |beta_j|^(2/L)              diagonal
 #   L/D sum_f |fft(beta)_f|^(2/L)       circular convolutions of full width D, and a full last layer
 #
-# so each is an increasing function of the norm that the paper names, and the predictor of a global
-# optimum of Problem (2) has the least such norm. Why: beta_j, or fft(beta)_f, is a product of one
-# factor from each layer (and |beta|_2 at most the product of the layers' norms), sums of squares
-# over the parameters are sums of squares of these factors (over D, by Parseval), and the mean of L
-# squares is at least their product to the power 1/L. Equal factors reach it. Real filters lose
-# nothing: the factors at f and -f may be chosen conjugate, and at f = 0 and D/2 a product of L real
-# numbers has any sign.
+# so each is an increasing function of the norm that the paper names: the sums of squares are sums
+# over the factors of beta_j, or of fft(beta)_f, one from each layer.
 
 
 _ROUNDING = 1e-9
@@ -402,14 +365,9 @@ def predictor(network: Network, theta: ArrayLike) -> NDArray:
     return network.output(theta, np.eye(network.maps[0].shape[1]))
 
 
-@dataclass(frozen=True)
-class Family:
-    """A kind of linear networks, and the least |theta|^2 for a predictor.
-
-    network    (d, L, rng): a network of this kind on d inputs
-    cost       (beta, L): the least |theta|^2
-    minimiser  (network, beta): parameters that reach it
-    """
+class Family(NamedTuple):
+    """A kind of linear networks on d inputs, of depth L, the least |theta|^2 for a predictor, and
+    parameters that reach it."""
 
     name: str
     network: Callable[[int, int, np.random.Generator], Network]
@@ -463,39 +421,32 @@ DIAGONAL = Family(
     lambda beta, depth: depth * float(np.sum(np.abs(beta) ** (2.0 / depth))),
     _diagonal_minimiser,
 )
-CIRCULAR = Family(
-    "circular convolutions",
-    lambda d, depth, rng: circular(d, depth),
-    _circular_cost,
-    _circular_minimiser,
-)
+CIRCULAR = Family("circular convolutions", lambda d, depth, rng: circular(d, depth),
+                  _circular_cost, _circular_minimiser)  # fmt: skip
 
 
-def _draws(family: Family) -> dict[str, Callable[[np.random.Generator], dict[str, Any]]]:
+def _draws(family: Family) -> dict[str, Draw]:
     """Draws of {"network", "theta" (p,)}: depths 2 to 5, up to 6 inputs, and wild parameters; and
     parameters next to the least ones of a predictor, where there is nearly equality."""
 
-    def network(rng: np.random.Generator) -> Network:
-        return family.network(int(rng.integers(1, 7)), int(rng.integers(2, 6)), rng)
-
-    def by(entries: Callable[[np.random.Generator, int], NDArray]) -> Callable:
+    def by(entries: Callable[[np.random.Generator, Network], NDArray]) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, Any]:
-            some = network(rng)
-            return {"network": some, "theta": entries(rng, some.size)}
+            some = family.network(int(rng.integers(1, 7)), int(rng.integers(2, 6)), rng)
+            return {"network": some, "theta": entries(rng, some)}
 
         return one
 
-    def near(rng: np.random.Generator) -> dict[str, Any]:
-        some = network(rng)
+    def near(rng: np.random.Generator, some: Network) -> NDArray:
         theta = family.minimiser(some, rng.normal(size=(some.maps[0].shape[1],)))
-        return {"network": some, "theta": theta * (1.0 + 1e-3 * rng.standard_normal(some.size))}
+        return theta * (1.0 + 1e-3 * rng.standard_normal(some.size))
 
     return {
-        "normal": by(lambda rng, p: rng.standard_normal(p)),
-        "decades": by(lambda rng, p: rng.standard_normal(p) * 10.0 ** rng.uniform(-6, 3, p)),
-        "integers": by(lambda rng, p: rng.integers(-2, 3, p).astype(float)),
-        "near the least": near,
-    }
+        "normal": by(lambda rng, net: rng.standard_normal(net.size)),
+        "decades": by(lambda rng, net: rng.standard_normal(net.size)
+                      * 10.0 ** rng.uniform(-6, 3, net.size)),
+        "integers": by(lambda rng, net: rng.integers(-2, 3, net.size).astype(float)),
+        "near the least": by(near),
+    }  # fmt: skip
 
 
 def _no_shorter(family: Family, says: str) -> Statement:
