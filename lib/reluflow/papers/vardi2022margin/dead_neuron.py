@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from reluflow.falsify import Instance, Statement
+from reluflow.falsify import Draw, statement
 from reluflow.ledger import Counterexample, Evidence, bound, fact, note
 from reluflow.margin.check import check
 from reluflow.margin.kkt import kkt
 from reluflow.margin.limits import Limit
 from reluflow.margin.optimum import classify_optimum
 from reluflow.networks.indexed import Network, fully_connected
-from reluflow.papers.vardi2022margin.setting import settled_limit
+from reluflow.papers.vardi2022margin.setting import LOSSES, settled_limit
 
-# --- Two data of label 1 and the neurons of Theorem 3.2: where the flow goes, for any such
-# data ---------------------------------------------------------------------------------------------
+# --- Where the flow of Theorem 3.2's neurons goes, for any two data of label 1 --------------------
 #
-# The first neuron is active on both data, the second on none. While that is so the second one
-# stays, and the first one is a linear network of width one: with v_1 > 0 all margins are positive,
-# v_1 grows and L' <= -v_1(0)^2 |sum_i g_i x_i|^2, g_i the slopes of the loss, so that L -> 0
-# whatever L(0) is, if only the data are not opposite. (Fit) is not asked for: it comes.
-#
-# Does the first neuron stay active? Where w.x_2 comes to 0, v w.x_2 is the smaller margin, so that
-# g_1 <= g_2 and (w.x_2)' = v (g_1 x_1.x_2 + g_2 |x_2|^2) >= v g_2 min(|x_2|^2, x_2.(x_1 + x_2)). It
-# stays from every start if x_1.(x_1 + x_2) and x_2.(x_1 + x_2) are positive; and if one of them is
-# negative, it does not from w.x_1 = w.x_2 > 0 small enough, where both slopes are nearly equal.
+# While the first neuron is active on both data and the second on none, the second one stays, and
+# the first one is a linear network of width one. It keeps both from every start if x_1.(x_1 + x_2)
+# and x_2.(x_1 + x_2) are positive; if one of them is negative, it does not from w.x_1 = w.x_2 > 0
+# small enough, where both slopes of the loss are nearly equal.
 
 
 PRINTED = np.array([[1.0, 0.25], [-1.0, 0.25]])
@@ -80,8 +73,7 @@ def losing_distance() -> float:
     return float(np.linalg.norm(nearest_losing() - PRINTED))
 
 
-# --- Theorem 3.2 and Figure 1: a neuron that is active on no datum rests, and the other one
-# grows --------------------------------------------------------------------------------------------
+# --- Theorem 3.2 and Figure 1: a silent neuron rests, and the other one grows ---------------------
 
 
 LABELS = np.ones(2)
@@ -109,29 +101,27 @@ def draw_start(
     return np.array([*W.ravel(), lengths[2], lengths[3] * rng.choice([-1.0, 1.0])])
 
 
-def dies_on_the_way() -> Statement:
-    """mm.thm3.2: from every start with w_1 active on both data, w_2 on neither and v_1 > 0 the flow
-    goes to zero loss and to w~_1 = (0, 2), v~_1 = 2, w~_2 = 0, v~_2 = 0, no local optimum.
-
-    The slack is what is left of `CLOSE` by the distance of the limit found to that point, and -1
-    where no exact certificate proves that it is no local optimum.
-    """
-
-    def kind(sizes: tuple[float, float], loss: str) -> Callable[[np.random.Generator], Instance]:
-        return lambda rng: {"theta": draw_start(PRINTED, rng, sizes), "loss": loss}
-
-    return Statement(
-        "the flow's limit is (0, 2), 2, 0, 0, and no local optimum",
-        {f"{loss}, {name}": kind(sizes, loss) for loss in ("exponential", "logistic")
-         for name, sizes in (("lengths near 1", (-0.5, 0.5)), ("unbalanced", (-3.0, 3.0)))},
-        lambda item: _slack(item, PRINTED),
-    )  # fmt: skip
+def _starts(sizes: tuple[float, float], loss: str) -> Draw:
+    return lambda rng: {"theta": draw_start(PRINTED, rng, sizes), "loss": loss}
 
 
-def _slack(item: Instance, X: NDArray) -> float:
-    found = followed(item["theta"], X, str(item["loss"]))
+@statement("the flow's limit is (0, 2), 2, 0, 0, and no local optimum",
+           {f"{loss}, {name}": _starts(sizes, loss) for loss in LOSSES
+            for name, sizes in (("lengths near 1", (-0.5, 0.5)), ("unbalanced", (-3.0, 3.0)))}
+           )  # fmt: skip
+def dies_on_the_way(theta: NDArray, loss: str) -> float:
+    """mm.thm3.2: what CLOSE leaves of the distance of the limit to w~_1 = (0, 2), v~_1 = 2, w~_2 =
+    0, v~_2 = 0, from every start of the theorem; -1 where no exact certificate proves that the
+    limit is no local optimum."""
+    return to_the_limit(theta, PRINTED, loss)
+
+
+def to_the_limit(theta: NDArray, X: NDArray, loss: str) -> float:
+    """What CLOSE leaves of the distance of the limit to `pair_limit`, over its length, of the flow
+    from theta (6,) on data X (2, 2); NaN where it is not found, -1 for a local optimum."""
+    found = followed(theta, X, str(loss))
     if not found.converged:
-        return float("nan")
+        return np.nan
     exact = pair_limit(X)
     off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
     return CLOSE - off if proved_not_local(found.theta, X) else -1.0
@@ -236,12 +226,7 @@ def one_grows_one_rests() -> list[Evidence]:
 
 def taken_over(first: NDArray, second: NDArray) -> NDArray:
     """theta (..., 6) near the limit: the first neuron lets go by `first` (...), the second takes
-    over `second` >= 0 (...),
-
-        w_1 = (first/2, 2 - 2 first),  v_1 = 2,  w_2 = (-sqrt(2 second), 0),  v_2 = sqrt(2 second);
-
-    the paper's points (C.3) have first = second.
-    """
+    over `second` >= 0 (...); the paper's points (C.3) have first = second."""
     root, none = np.sqrt(2.0 * second), np.zeros(np.shape(first))
     parts = [0.5 * first, 2.0 - 2.0 * first, -root, none, none + 2.0, root]
     return np.stack(parts, axis=-1)

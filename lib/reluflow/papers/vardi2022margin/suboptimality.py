@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
@@ -36,9 +37,8 @@ from reluflow.papers.vardi2022margin.dead_neuron import (
     followed,
     losing_distance,
     nearest_losing,
-    pair_limit,
-    proved_not_local,
     shortest_predictor,
+    to_the_limit,
 )
 from reluflow.papers.vardi2022margin.setting import (
     LOSSES,
@@ -299,15 +299,9 @@ def silent_nearby(x: NDArray, activation: str, loss: str) -> float:
     found = settled_limit(network, str(loss), x[None], np.ones(1), FIRST_ALONE)
     if not found.converged:
         return np.nan
-    return _left(found.theta, x[0] ** -0.5 * FIRST_ALONE,
-                 _verdict(network, found.theta, x) == "not local")  # fmt: skip
-
-
-def _left(theta: NDArray, exact: NDArray, right: bool) -> float:
-    """What CLOSE leaves of the distance of a limit to the exact one, over that; -1 for a wrong
-    verdict."""
-    off = float(np.linalg.norm(theta - exact) / np.linalg.norm(exact))
-    return CLOSE - off if right else -1.0
+    exact = x[0] ** -0.5 * FIRST_ALONE
+    off = float(np.linalg.norm(found.theta - exact) / np.linalg.norm(exact))
+    return CLOSE - off if _verdict(network, found.theta, x) == "not local" else -1.0
 
 
 def _verdict(network: Network, theta: NDArray, x: NDArray) -> str:
@@ -362,10 +356,7 @@ def as_asked(theta: NDArray, X: NDArray) -> bool:
 def holds_nearby(X: NDArray, theta: NDArray, loss: str) -> float:
     """mm.rem3.2.1: what CLOSE leaves of the distance of the limit to `pair_limit`, for data nearer
     to the printed ones than LOSING and starts as asked for; -1 for a local optimum."""
-    found = followed(theta, X, str(loss))
-    if not found.converged:
-        return np.nan
-    return _left(found.theta, pair_limit(X), proved_not_local(found.theta, X))
+    return to_the_limit(theta, X, loss)
 
 
 def how_far() -> list[Evidence]:
@@ -464,23 +455,16 @@ def _told(found: Sequence[MovedTriple], saved: Sequence[float], what: str) -> li
     ]  # fmt: skip
 
 
-# --- Remark 4.1: the predictor that a depth-2 diagonal linear network ends with, and the
-# shortest one in the l_1 norm, Problem (3) --------------------------------------------------------
+# --- Remark 4.1: the limit's predictor and the shortest one, Problem (3) --------------------------
 
 
 Vector = tuple[Fraction, ...]
 
 
 def least_l1(X: ArrayLike, y: ArrayLike) -> tuple[Vector, Vector]:
-    """An optimum of Problem (3), min |beta|_1 with y_i beta.x_i >= 1, and its multipliers, exactly.
-
-    The dual is max sum_i lambda_i with lambda >= 0 and |sum_i lambda_i y_i x_i| <= 1 in each entry.
-    Both are taken at vertices, where as many constraints are tight as entries are not 0; that the
-    two values agree proves them.
-
-    Parameters: X (n, d) and labels y (n,) of few rows and columns. Returns beta (d,), lambda (n,).
-    Raises InputError where no beta is feasible.
-    """
+    """An optimum beta (d,) of Problem (3), min |beta|_1 with y_i beta.x_i >= 1, and its multipliers
+    (n,), for few data X (n, d) and labels y (n,): vertices of both programmes, in fractions, whose
+    values agree. Raises InputError where no beta is feasible."""
     A = fractions(X) * fractions(y)[:, None]
     n, d = A.shape
     primal: list[Vector] = []
@@ -748,8 +732,7 @@ def traded(theta: NDArray, x: NDArray, depth: int) -> Shorter:
     return Shorter(np.array(points), np.array(distances))
 
 
-# --- Second route: the probabilities of Theorem 3.2's start by other routes: areas in
-# fractions, quadrature ----------------------------------------------------------------------------
+# --- Second route: Theorem 3.2's probabilities by areas in fractions and quadrature ---------------
 
 
 Point = tuple[Fraction, Fraction]
@@ -763,7 +746,7 @@ SQUARE: tuple[Point, ...] = tuple(
 def clipped(corners: Sequence[Point], x: Point) -> list[Point]:
     """The part w.x >= 0 of a convex polygon, by its corners in order."""
     kept: list[Point] = []
-    for a, b in pairwise([*corners, corners[0]]):
+    for a, b in pairwise([*corners, *corners[:1]]):
         h, k = (w[0] * x[0] + w[1] * x[1] for w in (a, b))
         if h >= 0:
             kept.append(a)
@@ -775,18 +758,13 @@ def clipped(corners: Sequence[Point], x: Point) -> list[Point]:
 
 def area(corners: Sequence[Point]) -> Fraction:
     """The area of a polygon, by its corners in order."""
-    if len(corners) < 3:
-        return Fraction(0)
-    terms = (a[0] * b[1] - b[0] * a[1] for a, b in pairwise([*corners, corners[0]]))
+    terms = (a[0] * b[1] - b[0] * a[1] for a, b in pairwise([*corners, *corners[:1]]))
     return abs(sum(terms, Fraction(0))) / 2
 
 
 def square_share(data: Sequence[Point]) -> Fraction:
     """The part of the square on which w.x > 0 for all of these data."""
-    corners: Sequence[Point] = SQUARE
-    for x in data:
-        corners = clipped(corners, x) if corners else []
-    return area(corners) / area(SQUARE)
+    return area(reduce(clipped, data, list(SQUARE))) / area(SQUARE)
 
 
 def gaussian_share(slope: float) -> float:
@@ -820,10 +798,7 @@ def isotropic_probability(data: ArrayLike = PRINTED) -> float:
 
 
 def uniform_probability() -> Fraction:
-    """1/2 (1/16)^2: the same for weights that are uniform in an interval around 0.
-
-    In the square [-a, a]^2 the cone |w[1]| < w[2] / 4 is a triangle of base a / 2 and height a.
-    """
+    """1/2 (1/16)^2: the same for weights that are uniform in an interval around 0."""
     return Fraction(1, 2) * Fraction(1, 16) ** 2
 
 
@@ -835,17 +810,11 @@ def asked_for(W: NDArray, v: NDArray, data: ArrayLike = PRINTED) -> NDArray:
 
 
 WeightsDraw = Callable[[int, int], torch.Tensor]
-"""A weight matrix of a layer (out, in), in as many independent copies, stacked as rows."""
 
 
-@dataclass(frozen=True)
-class Scheme:
-    """A scheme of initialisation for torch.
-
-    weights      (copies, out): the matrices of that many layers of `out` units on 2 inputs, a
-                 tensor (copies * out, 2) filled in one call
-    probability  what the closed form says
-    """
+class Scheme(NamedTuple):
+    """A scheme of initialisation for torch: the matrices of `copies` layers of `out` units on 2
+    inputs, a tensor (copies * out, 2) filled in one call, and what the closed form says."""
 
     name: str
     weights: WeightsDraw
@@ -899,11 +868,8 @@ def orthogonal_starts(seed: int, count: int) -> NDArray:
 
 
 def positive_probability(seed: int, count: int) -> list[Evidence]:
-    """mm.thm3.2.prob: the start has a positive probability that depends on no scale.
-
-    Closed forms by two routes each, and `count` draws of every scheme. Exchanging the two neurons
-    gives another start with the same limit, and the two exclude each other: twice the probability.
-    """
+    """mm.thm3.2.prob: the probability of the start by closed forms, by two routes each, and by
+    `count` draws of every scheme, with the neurons in either order."""
     exact = [(Fraction(1), Fraction(1, 4)), (Fraction(-1), Fraction(1, 4))]
     shares = [square_share([(s * a, s * b) for a, b in exact]) for s in (1, -1)]
     both, missed, rescaled, least = 0, 0, 0, 1.0
