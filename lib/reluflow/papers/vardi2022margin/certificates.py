@@ -44,8 +44,7 @@ from reluflow.papers.vardi2022margin.setting import (
 )
 from reluflow.statistics import wilson
 
-# --- Flows from a loss below that of one datum with output 0: all data are right from there
-# on -----------------------------------------------------------------------------------------------
+# --- Flows from a loss below that of one datum with output 0 --------------------------------------
 
 
 LOG_2 = float(np.log(2.0))
@@ -203,14 +202,9 @@ CONVERGENCE_RESIDUAL = 1e-8
 """Largest KKT residual of a limit, over |theta|."""
 
 
-# The threshold.
-
-
 def classifies(loss: Loss, threshold: float) -> Statement:
-    """mm.thm2.1.fit: L(theta) < `threshold` gives y_i Phi(theta; x_i) > 0 for all i.
-
-    Instances are margins q (n,); every q is one of some network. The slack is the least of them.
-    """
+    """mm.thm2.1.fit: the least margin where L(theta) < `threshold`, of margins q (n,); every q is
+    one of some network."""
 
     def draw(scale: float) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, NDArray]:
@@ -236,11 +230,11 @@ def classifies(loss: Loss, threshold: float) -> Statement:
 
 def misclassified() -> Counterexample:
     """The wrong-sign start of `START` breaks "L < 1, namely all data are classified correctly"."""
-    q = _start_margin()
+    q = fully_connected([1, 1], "linear").output(START, np.ones((1, 1)))
     return Counterexample(
         instance=INSTANCE,
-        assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(*_as_data(q))) < 1.0)},
-        breaks=(bound("y Φ of the network in floats", q, ">", 0.0, ""),),
+        assumptions={"logistic loss, L < 1": bool(np.exp(LOGISTIC.log_value(q, np.ones(1))) < 1.0)},
+        breaks=(bound("y Φ of the network in floats", float(q[0]), ">", 0.0, ""),),
         recheck=(
             fact(
                 "L < 1 and y Φ > 0, by enclosures", entered_below_one() and -HALF * HALF > 0, True
@@ -298,10 +292,6 @@ INSTANCE = {"network": "v w x, linear, depth 2, one neuron", "loss": "logistic",
             "w(0)": -HALF, "v(0)": HALF}  # fmt: skip
 
 
-def _line() -> Network:
-    return fully_connected([1, 1], "linear")
-
-
 @cache
 def _right_once() -> Limit:
     return limit(fully_connected([2, 1]), LOGISTIC, *BOTH_RIGHT)
@@ -310,14 +300,6 @@ def _right_once() -> Limit:
 def _margins(found: Limit) -> list[float]:
     X, y, _ = BOTH_RIGHT
     return [float(m) for m in y * fully_connected([2, 1]).output(found.path.end[:-1], X)]
-
-
-def _start_margin() -> float:
-    return float(_line().output(START, np.ones((1, 1)))[0])
-
-
-def _as_data(q: float) -> tuple[NDArray, NDArray]:
-    return np.array([q]), np.ones(1)
 
 
 # What the flows of `fitted_flows` say.
@@ -387,8 +369,7 @@ def repaired(found: Sequence[Fitted]) -> Statement:
     )  # fmt: skip
 
 
-# --- Theorem 3.1: fully connected linear networks converge in direction to W^(l) = C a_l
-# a_(l-1)' -----------------------------------------------------------------------------------------
+# --- Theorem 3.1: fully connected linear networks tend to W^(l) = C a_l a_(l-1)' ------------------
 #
 # a_0 is the direction of the max-margin vector u, C^m = |u|. Every feasible KKT point has this
 # form, so that a limit that was polished to one proves nothing of the flow: that is measured too.
@@ -801,8 +782,7 @@ def boundaries(seed: int, count: int) -> list[Evidence]:
             note("optima for alternating labels", count)]  # fmt: skip
 
 
-# --- Section 2: the value of sigma'(0) in [0, 1] has no effect on the results that the paper
-# proves -------------------------------------------------------------------------------------------
+# --- Section 2: the value of sigma'(0) in [0, 1] has no effect on the results ---------------------
 #
 # The flows compared here have one constant for all units and times; that the start of 4.2 (2) has
 # others tells `turns_away`.
@@ -842,10 +822,8 @@ def no_effect() -> list[Evidence]:
             rates = [_velocity(c, point, value) for value in VALUES]
             moved += any(rate != rates[0] for rate in rates)
         for loss in (EXPONENTIAL, LOGISTIC) if kink else (EXPONENTIAL,):
-            ends = [
-                limit(c.network, loss, c.X, c.y, c.start, AT_THE_KINK_REACH, value)
-                for value in VALUES
-            ]
+            ends = [limit(c.network, loss, c.X, c.y, c.start, AT_THE_KINK_REACH, value)
+                    for value in VALUES]  # fmt: skip
             unsettled += sum(not end.converged for end in ends)
             wrong += sum(_apart(end, c.limit) for end in ends)
             runs += len(ends)
@@ -861,8 +839,7 @@ def no_effect() -> list[Evidence]:
 
 def _velocity(c: Construction, theta: NDArray, value: float) -> list:
     """d theta/dt with equal pulls of all data, sigma'(0) = value, in rational numbers."""
-    units = sum(c.network.widths)
-    at_zero = np.full((len(c.y), units), value)
+    at_zero = np.full((len(c.y), sum(c.network.widths)), value)
     layers = ascent(c.network.maps, theta, c.X, c.y, at_zero)
     return [rate for layer in layers for rate in layer.du]
 

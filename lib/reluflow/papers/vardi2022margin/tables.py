@@ -39,8 +39,7 @@ from reluflow.papers.vardi2022margin.constructions import (
 )
 from reluflow.papers.vardi2022margin.setting import Construction
 
-# --- The paper's positive statements: limits that must be global or local optima, tried on
-# random networks ----------------------------------------------------------------------------------
+# --- Limits that must be global or local optima, tried on random networks -------------------------
 
 
 GLOBAL, LOCAL = "Global", "Local"
@@ -212,8 +211,7 @@ def _nothing(rng: np.random.Generator) -> Instance:
     raise ValueError("there is no trained network")
 
 
-# --- Theorems 2.1 and 5.2 without a kink: a linear network whose filter w looks at two
-# patches ------------------------------------------------------------------------------------------
+# --- Theorems 2.1 and 5.2 without a kink: a linear filter w on two patches ------------------------
 #
 # Phi(theta; x) = v_1 w.p_1 + v_2 w.p_2 with w, v in R^2. On w = v = (a, b) the margins are q_1 =
 # a (a - 2 b), q_2 = b^2, and a' = c_1 (a - b), b' = c_2 b - c_1 a, c_i = 1 / (1 + e^(q_i)).
@@ -337,8 +335,7 @@ def _ball(value: Fraction) -> arb:
     return arb(value.numerator) / arb(value.denominator)
 
 
-# --- Tables 1 and 2, filled by certificates: one limit that is not optimal, or a survey of
-# limits that all are ------------------------------------------------------------------------------
+# --- Tables 1 and 2, filled by certificates -------------------------------------------------------
 
 
 NOT_LOCAL, MIXED = "Not local", "Local, not global"
