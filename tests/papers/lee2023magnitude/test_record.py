@@ -174,12 +174,3 @@ def test_shares_and_levels():
     said = {"m": {"way_up": 3.0, "way_down": 1.0}}
     record = record_page.Record(run, {"monotone": said})
     assert (record.back("m", 1), record.back("m", -1)) == (0.25, 0.75)
-
-
-def test_the_numbers_of_the_text(full):
-    a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    numbers = figures_3_and_4.recorded_numbers(a, wide, b)
-    norms = a.run.norms[:, 0]
-    assert numbers["fig4_a_growth"] == f"{norms[-1] / norms[0]:.3f}"
-    assert int(numbers["fig4_a_falls"]) + a.facts["monotone"][record_page.FIRST]["rises"] == 100000
-    assert numbers["fig4_b_steps"] == "30000"
