@@ -45,12 +45,12 @@ class Flow:
     accuracy: float = 1e-8
 
 
-def draw(seed: int, signed: bool = False) -> tuple[NDArray, NDArray, NDArray]:
-    """Data of either sign of input, labels above 0 unless `signed`, and a start."""
+def draw(seed: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Data of either sign of input, labels above 0, and a start."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(1, 8)), int(rng.integers(1, 5))
     X = rng.normal(size=(n, d))
-    y = rng.uniform(-1.0 if signed else 0.1, 1.5, n)
+    y = rng.uniform(0.1, 1.5, n)
     return X, y, 10.0 ** rng.uniform(-3, 1) * rng.normal(size=d)
 
 

@@ -212,6 +212,8 @@ def test_divergence_is_said(activation) -> None:
         ({"n_steps": 1.5}, "n_steps must be a whole number"),
         ({"activation": "tanh"}, "activation must be"),
         ({"w0": [1.0]}, "w0 must have shape"),
+        ({"y": [1.0, 2.0]}, "y must have shape"),
+        ({"X": [[1.0, np.nan]]}, "not finite"),
     ],
 )
 def test_bad_input_is_named(change, words) -> None:

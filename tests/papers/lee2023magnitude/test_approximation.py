@@ -6,9 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.falsify import falsify
-from reluflow.figures import cut_off
-from reluflow.papers.lee2023magnitude import descent, figures
+from reluflow.papers.lee2023magnitude import descent
 
 
 def holding(evidence):
@@ -107,15 +105,6 @@ def test_flat_error_by_two_loops():
     assert descent.exact_quotient(Fraction(1, 4)) == Fraction(175, 256) ** 2 * 4
 
 
-def test_descent_escapes_from_a_unique_flow():
-    T, worst = descent.escape(Fraction(1, 10))
-    assert T == 44
-    assert float(descent.escape_exactly(Fraction(1, 10))) == pytest.approx(worst, rel=1e-9)
-    quotients = [descent.escape(step)[1] for step in descent.ESCAPES]
-    assert np.all(np.diff(quotients) > 0.0)
-    assert all(descent._unique_flow().values())
-
-
 def test_the_converse_can_fail(monkeypatch):
     assert all(holding(descent.converse(0, 2)))
     right = descent._read_off
@@ -125,18 +114,3 @@ def test_the_converse_can_fail(monkeypatch):
 
     monkeypatch.setattr(descent, "_read_off", late)
     assert not all(holding(descent.converse(0, 2)))
-
-
-def test_the_first_part_fails_and_the_others_hold():
-    case = descent.escaping_descent()
-    case.check()
-    assert all(case.assumptions.values())
-    assert holding(descent.unbounded_quotients()) == [False] * 5 + [True]
-    assert all(holding(descent.uniform_in_time(0, 2)))
-    assert falsify(descent.regular_approximation(), 0, 20, 20).survives
-
-
-def test_the_figure_is_complete():
-    figure = figures.approximation(descent.SHOWN, 0.02, [0.005, 0.01], 1.5)
-    assert cut_off(figure) == []
-    assert len(figure.axes[1].lines) == len(descent.SHOWN) + 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import mpmath as mp
@@ -12,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.falsify import falsify
-from reluflow.figures import fingerprint_of
 from reluflow.papers.lee2023magnitude import (
     bounds,
     chains,
     comparison,
-    figures,
     population,
     setting,
 )
@@ -180,13 +176,6 @@ def test_hypergeometric_against_mpmath(b, z) -> None:
     assert float(found) == pytest.approx(float(exact), rel=1e-13, abs=1e-13)
 
 
-def test_the_table_of_special_functions_says_who_is_right() -> None:
-    shown = comparison.hypergeometric_table(2, (0.5, 0.999))
-    assert list(shown["as used here"]) == ["agrees", "agrees"]
-    assert shown["SciPy"].iloc[0] == "agrees"
-    assert list(shown["mpmath"]) == ["≈1.451", "≈8.629"]
-
-
 # --- The printed formula --------------------------------------------------------------------------
 
 
@@ -221,17 +210,6 @@ def test_the_printed_formula_scales_with_the_target() -> None:
     one = setting.implicit_printed(TIMES, 2.0, 0.4, 1.0, 2, 0.9)
     big = setting.implicit_printed(TIMES / 3.0**4, 2.0, 1.2, 3.0, 2, 0.9)
     np.testing.assert_allclose(big, 3.0 * one, rtol=1e-12)
-
-
-@pytest.mark.parametrize("m", [2, 3, 6])
-def test_on_the_cut_the_imaginary_part_is_constant(m) -> None:
-    b = mp.mpf(1 - m) / (m + 1)
-    parts = [
-        mp.im(u ** (1 - m) * mp.hyp2f1(1, b, 1 + b, u ** (m + 1)))
-        for u in (mp.mpf(1.1), mp.mpf(2), mp.mpf(7))
-    ]
-    assert parts[0] != 0
-    assert [float(x / parts[0]) for x in parts] == pytest.approx([1.0] * 3, rel=1e-10)
 
 
 # --- Orbits ---------------------------------------------------------------------------------------
@@ -306,76 +284,6 @@ def test_a_start_has_all_its_digits() -> None:
 
 # --- The statements -------------------------------------------------------------------------------
 
-TRUE = {
-    "magnitude": bounds.magnitude,
-    "small magnitude": bounds.small_magnitude_lower,
-    "two layers": bounds.two_layers,
-    "layered": bounds.layered,
-    "angle": lambda: bounds.angle("Theorem 3.4", (0,)),
-    "small angle": bounds.small_angle,
-    "layered angle": lambda: bounds.angle("Theorem 3.9", (1, 2, 3, 4, 6)),
-    "printed lower": lambda: bounds.printed("lower"),
-}
-
-
-@pytest.mark.parametrize("name", TRUE)
-def test_true_statements_survive(name) -> None:
-    report = falsify(TRUE[name](), 1, 24, 6)
-    assert report.survives
-    assert report.tried >= 5
-    assert np.isfinite(report.smallest)
-
-
-def test_the_printed_upper_bound_does_not() -> None:
-    report = falsify(bounds.printed("upper"), 1, 24, 0)
-    assert not report.survives
-    assert report.rejected
-
-
-def _wrong_angle(factor: float, side: int):
-    right = setting.angle_rates
-
-    def rates(*args):
-        found = list(right(*args))
-        found[side] *= factor
-        return tuple(found)
-
-    return rates
-
-
-@pytest.mark.parametrize(("factor", "side"), [(1.2, 0), (0.8, 1)])
-@pytest.mark.parametrize("name", ["angle", "layered angle"])
-def test_faster_and_slower_rates_are_refuted(name, factor, side, monkeypatch) -> None:
-    monkeypatch.setattr(setting, "angle_rates", _wrong_angle(factor, side))
-    assert falsify(TRUE[name](), 1, 30, 0).violations
-
-
-@pytest.mark.parametrize(
-    ("name", "function"),
-    [
-        ("magnitude", "magnitude_bounds"),
-        ("two layers", "two_layer_magnitude_bounds"),
-        ("layered", "layered_magnitude_bounds"),
-    ],
-)
-@pytest.mark.parametrize("side", [0, 1])
-def test_tighter_magnitudes_are_refuted(name, function, side, monkeypatch) -> None:
-    right = getattr(setting, function)
-
-    def tighter(*args):
-        found = list(right(*args))
-        found[side] = 0.7 * found[side] + 0.3 * found[1 - side]
-        return tuple(found)
-
-    monkeypatch.setattr(setting, function, tighter)
-    assert falsify(TRUE[name](), 1, 12, 0).violations
-
-
-def test_the_special_case_of_the_angle_needs_small_norms() -> None:
-    draws = drawn((0,), bounds.RANGES, (-1.0, 1.0))
-    loose = replace(bounds.small_angle(), draws=draws, hypotheses={})
-    assert falsify(loose, 1, 24, 0).violations
-
 
 def test_rounding_decides_nothing() -> None:
     v = np.array([1.0, 1.0])
@@ -447,20 +355,7 @@ def test_an_order_that_is_lost_is_noticed(below) -> None:
     assert np.isnan(comparison.least_lead([level]))
 
 
-def test_the_comparison_needs_its_hypothesis() -> None:
-    statement = comparison.compared()
-    assert falsify(statement, 3, 40, 10).survives
-    assert statement.unmet(pair(0, 1.0, 0.0)) is not None
-    assert statement.slack(pair(0, 1.0, 0.0)) < 0.0
-
-
 # --- Evidence -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def reports():
-    every = {**bounds.EXPLICIT, **bounds.COMPARED}
-    return bounds.try_bounds(2, 18, every)
 
 
 def holds(evidence, within: float | None = None) -> bool:
@@ -470,30 +365,6 @@ def holds(evidence, within: float | None = None) -> bool:
         for item in evidence
         if item.decides
     )
-
-
-def test_evidence_and_counterexamples(reports) -> None:
-    broken = [name for name, report in reports.items() if not report.survives]
-    assert broken == ["printed upper"]
-    assert holds(bounds.first_order([1.0, 1.8, 2.0, 2.6], 1.0), 0.01)
-    assert holds(comparison.repaired((2, 4)), 1e-9)
-    passed = bounds.upper_bound_passed(2.4, 1.0, (0.1, 0.01))
-    for case in (
-        passed,
-        comparison.upper_bound_passed(0.5, 3, 1.0),
-        comparison.overtaken(),
-    ):
-        case.check()
-    assert not holds(bounds.upper_bound_tried(passed))
-    assert holds(comparison.defined((2, 4)), 1e-9)
-    assert not reports["printed lower"].rejected
-    assert not holds(reports["printed upper"].checks())
-    (broken, start, heights) = comparison.upper_bound_tried(reports["layered"], 0.5, 3)
-    assert broken.value[0] == 0
-    assert abs(start.value - 0.5) > 0.1  # printed, u(0; 0) is not v_0 = 1/2
-    # |Im F| behind the cut is pi / ((m + 1) l^(2m)), and l = (1/pi)^(1/4) or 1.
-    assert heights.value == pytest.approx((math.pi**2.5 / 4, 0.0, math.pi / 4), rel=1e-3)
-    assert bounds.beyond_small_angle().value < 0.0
 
 
 def test_the_printed_equation_is_solved_by_a_real_number_behind_the_cut() -> None:
@@ -529,29 +400,7 @@ def test_small_norms_below_the_threshold_keep_to_equation_8() -> None:
     assert setting.one_layer_length(1.5, 1e-3, 1.0) < 1.0 - math.exp(-0.5)
 
 
-def test_when_bounds_begin_to_speak() -> None:
-    lower, upper = bounds.silent_until(math.pi / 2, 0.25, 0.5)
-    assert lower == pytest.approx(4.0 * math.log(4.0 / math.pi))
-    assert upper == 0.0
-    table = bounds.silence((30, 90), (0, 1), 1.0)
-    assert list(table.columns) == ["m = 0, lower", "m = 0, upper", "m = 1, lower", "m = 1, upper"]
-    # m = 1 by hand: the angle's equation is autonomous, p = 1/4 at a right angle.
-    path = population_flow(0.0, 0.0, 1, np.linspace(0.0, 20.0, 2001))
-    end = path.t[np.argmax(path.theta < math.pi / 200)]
-    assert table.loc["90°", "m = 1, lower"] == f"≈{100 * lower / end:.0f} %"
-
-
 # --- Figures --------------------------------------------------------------------------------------
-
-
-def test_figures_show_what_they_say() -> None:
-    text = fingerprint_of(figures.comparison_solutions(math.pi / 2, 3, 0.5, 2.0, 3.0))
-    assert text.count("printed'") == 1
-    assert "no real value" in text
-    assert "cut off" not in text
-    text = fingerprint_of(figures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
-    assert "cut off" not in text
-    assert "(8) fails" in text
 
 
 @pytest.mark.parametrize("off", [1e-6, -1e-6])

@@ -11,19 +11,13 @@ import pandas as pd
 import pytest
 import sympy
 import torch
-from reluflow.figures import fingerprint_of
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.papers.lee2023magnitude import figures, figures_3_and_4, record
 from reluflow.papers.lee2023magnitude.population import pull, recorded_path
-from reluflow.papers.lee2023magnitude.setting import magnitude_bounds, two_layer_magnitude_bounds
 
 TINY = record.DeepSetting(
     start=0.5, teacher=0.7, step=0.01, n_steps=400, plain=10, n=37, d=4, width=5, depth=4
 )
-
-
-def tensor(values):
-    return torch.tensor(values, dtype=torch.float64)
 
 
 # Deep networks
@@ -36,16 +30,6 @@ def plain_gradient(weights, X, y):
         h = torch.relu(h @ W.T)
     loss = 0.5 * ((h @ weights[-1].T)[:, 0] - y).square().mean()
     return float(loss.detach()), torch.autograd.grad(loss, weights)
-
-
-def test_the_setting_is_the_papers():
-    assert record.SMALL.shapes == [(50, 100), (50, 50), (50, 50), (50, 50), (1, 50)]
-    small, large = record.SMALL, record.LARGE
-    assert (small.start, small.step, small.n_steps) == (0.04, 0.0008, 100000)
-    assert (large.start, large.step, large.n_steps) == (0.44, 0.0001, 30000)
-    assert (small.n, small.d, small.width, small.depth) == (10000, 100, 50, 5)
-    assert small.with_data(10**6).n == 10000
-    assert small.with_data(10).n == 10
 
 
 def test_problems_of_one_seed_share_directions_and_scale():
@@ -213,14 +197,6 @@ def test_a_path_that_is_no_descent_leaves_its_bounds():
     ).falls_and_rises
 
 
-def test_the_published_settings_of_figure_3():
-    for layers, steps, rate in ((1, 30000, 0.0006), (2, 2000, 0.0001)):
-        setting = figures_3_and_4.restart_setting(layers, 1.0, 7)
-        assert (setting.steps, setting.rate, setting.scale) == (steps, rate, 1.2)
-        assert (setting.n, setting.d, setting.seed) == (10000, 100, 7)
-    assert figures_3_and_4.POINTS == {1: (0, 2500, 5000, 7500), 2: (0, 120, 250, 500)}
-
-
 def test_the_bend_by_symbols():
     u, level = sympy.symbols("u level", positive=True)
     for m in range(4):
@@ -228,19 +204,6 @@ def test_the_bend_by_symbols():
         at = {level: 1.3, u: max(figures_3_and_4.inflection(1.3, m), 1e-12)}
         slope = float(sympy.diff(f, u).subs(at))
         assert slope == pytest.approx(-0.5 if m == 0 else 0.0, abs=1e-9)
-
-
-def test_the_bend_by_the_printed_bounds():
-    t = np.linspace(0.0, 30.0, 3001)
-    for phi, v0 in ((2.0, 0.05), (2.6, 0.2), (2.0, 3.0)):
-        low = two_layer_magnitude_bounds(t, phi, v0, 1.0)[0]
-        level = math.sqrt(pull(phi))
-        bend = np.sign(np.diff(low, 2))
-        convex = (low[1:-1] < level / math.sqrt(3.0)) | (v0 > level)
-        clear = np.abs(low[1:-1] - level / math.sqrt(3.0)) > 1e-2
-        clear &= np.abs(np.diff(low, 2)) > 1e-12
-        assert (bend == np.where(convex, 1.0, -1.0))[clear].all()
-    assert (np.diff(magnitude_bounds(t[:500], 2.0, 0.1, 1.0)[0], 2) < 0.0).all()
 
 
 def test_a_wrong_bend_is_found(monkeypatch):
@@ -317,9 +280,3 @@ def test_a_first_fall_is_the_flows():
     plain = [record.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
     assert found.tolist() == [bool(v[1] < v[0]) for v in plain]
     assert 5 < found.sum() < 25
-
-
-def test_figures_fit_the_page(third):
-    runs = record.deep_run(TINY, 1), record.deep_run(replace(TINY, n_steps=800), 1)
-    for figure in (figures.restarted_bounds(third[0]), figures.deep_magnitudes(runs, runs)):
-        assert "cut off" not in fingerprint_of(figure)

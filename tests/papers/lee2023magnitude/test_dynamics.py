@@ -11,10 +11,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow import figures
-from reluflow.falsify import falsify, survived
-from reluflow.papers.lee2023magnitude import figures as figures_page
-from reluflow.papers.lee2023magnitude import figures_3_and_4, laws, rates
+from reluflow.papers.lee2023magnitude import laws, rates
 from reluflow.papers.lee2023magnitude.laws import angle_rate, magnitude_rate, vector_rate
 from reluflow.papers.lee2023magnitude.population import (
     FALLING,
@@ -23,14 +20,9 @@ from reluflow.papers.lee2023magnitude.population import (
     TURNING,
     angle,
     coordinates,
-    dip_from_teacher_norm,
-    log_tan,
-    nullcline,
     phases,
     quadrature_gradient,
     threshold_norm,
-    time_to_angle,
-    time_to_loss,
 )
 from reluflow.papers.lee2023magnitude.rates import best_norm, late_error
 from reluflow.papers.lee2023magnitude.setting import Start
@@ -102,32 +94,6 @@ def test_late_error_and_best_norm() -> None:
 # --- Statements and evidence ----------------------------------------------------------------------
 
 
-def test_false_variants_are_found() -> None:
-    assert not falsify(rates.monotone([3, 10]), 0, 14, 0).survives
-    assert not falsify(rates.order_of_times([0], 1.0), 0, 12, 4).survives
-    assert not falsify(rates.order_of_times([2, 3], -1.0), 0, 12, 4).survives
-    assert not falsify(rates.order_of_times([1], 1.0), 0, 12, 4).survives
-
-
-@pytest.mark.parametrize("off", [1e-6, -1e-6])
-def test_times_are_equal_and_neither_longer_nor_shorter(off, monkeypatch) -> None:
-    right = rates.time_to_angle
-    monkeypatch.setattr(
-        rates, "time_to_angle", lambda p, rho, m, q: right(p, rho, m, q) * (1.0 + off * rho)
-    )
-    report = falsify(rates.equal_times(), 0, 12, 0)
-    assert sum(report.violations.values()) == report.tried
-
-
-def test_wrong_nullcline_and_threshold_are_found(monkeypatch) -> None:
-    monkeypatch.setattr(rates, "nullcline", lambda phi, m: nullcline(phi, m + 1))
-    assert not falsify(rates.falls_above_nullcline(), 0, 63, 0).survives
-    assert not falsify(rates.two_phases([1, 2]), 0, 40, 0).survives
-    monkeypatch.undo()
-    monkeypatch.setattr(rates, "threshold_norm", lambda phi: 1.001 * threshold_norm(phi))
-    assert not falsify(rates.threshold(), 0, 45, 0).survives
-
-
 @pytest.mark.parametrize("found", SHAPES)
 @pytest.mark.parametrize(
     ("statement", "m", "size", "expected"),
@@ -178,49 +144,6 @@ def failing(evidence, limit: float | None = None) -> list[str]:
     ]
 
 
-def test_evidence_holds() -> None:
-    orders = rates.try_orders(1, 6)
-    for evidence, limit in (
-        (laws.one_layer_system(1, 8), TOLERANCE),
-        (laws.layered_system(1, 8, (2,)), TOLERANCE),
-        (rates.global_convergence(1, 3, (0, 2)), TOLERANCE),
-        (survived(falsify(rates.falls_above_nullcline(), 1, 18, 0)), None),
-        (rates.tendency(1, 14), None),
-        (rates.phases_of_depth(1, 8), None),
-        (rates.falling_for_ever(1, 9), None),
-        (rates.initial_scale(orders, (0,)), 0.01),
-        (rates.initial_scale(orders, (1,)), 0.01),
-        (rates.initial_scale(orders, (2, 3, 4)), 0.01),
-    ):
-        assert failing(evidence, limit) == []
-
-
-def test_monotone_at_large_depth_is_refuted() -> None:
-    tried = rates.monotone_tried(0, 28)
-    assert failing(tried) == ["|w(t)| is monotone: instances that break it"]
-    case = rates.falls_from_teacher_norm()
-    assert not any(item.holds for item in case.breaks + case.recheck)
-
-
-def test_the_conjecture_and_the_remark_on_convexity_are_refuted() -> None:
-    assert [what.split(":")[0] for what in failing(rates.conjecture(0, 40))] == ["one layer"]
-    rates.near_the_teacher().check()
-    bends = figures_3_and_4.bends()
-    assert len(failing(bends)) == 3
-    figures_3_and_4.concave_bounds().check()
-    level, ours = next(i.value for i in bends if "that level" in i.what)
-    assert level == pytest.approx(ours, abs=1e-3)
-
-
-def test_the_region_of_eq_11_is_seen_by_the_gradient(monkeypatch) -> None:
-    def other(w, target, v=(), target_v=()):
-        slope, slopes = quadrature_gradient(w, target, v, target_v)
-        return slope - 1e-3 * np.asarray(w), slopes
-
-    monkeypatch.setattr(rates, "quadrature_gradient", other)
-    assert not falsify(rates.falls_above_nullcline(), 0, 63, 0).survives
-
-
 def test_flows_that_wait_too_long_are_left_out() -> None:
     item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
     assert "floats still tell" in rates.converges([3]).unmet(item)
@@ -245,44 +168,3 @@ def test_evidence_can_fail(monkeypatch, module, name, wrong, run, limit) -> None
     assert failing(run(), limit) == []
     monkeypatch.setattr(module, name, wrong)
     assert failing(run(), limit)
-
-
-def test_table_of_dips() -> None:
-    rows = rates.dips(math.pi / 2, (0, 2))
-    assert rows.loc[0, "at most"] == "≈68.17 %"  # 1 - 1/pi
-    assert rows.loc[2, "|w| falls by"] == "≈17.42 %"
-    # |w| is least where it is at rest: on the nullcline v^(m+1) = (sin φ - φ cos φ)/π.
-    for m, row in rows.iterrows():
-        phi = math.radians(float(row["at φ"].strip("≈°")))
-        resting = ((math.sin(phi) - phi * math.cos(phi)) / math.pi) ** (1.0 / (m + 1))
-        fall = float(row["|w| falls by"].strip("≈ %")) / 100.0
-        assert resting == pytest.approx(1.0 - fall, abs=2e-3)
-
-
-def test_figures_draw_what_they_say() -> None:
-    portrait = figures_page.phase_portraits((0,))
-    assert figures.cut_off(portrait) == []
-    names = portrait.axes[0].get_legend_handles_labels()[1]
-    assert "separatrix: above it $|w|$ falls for ever" in names
-    left, right = figures_page.passage_times((0, 2)).axes
-    for ax, level in ((left, None), (right, 1e-4)):
-        x, y = ax.lines[0].get_data()
-        expected = (
-            time_to_angle(0.0, np.log(x), 0, log_tan(0.75 * math.pi))
-            if level is None
-            else time_to_loss(0.0, np.log(x), 0, level)
-        )
-        np.testing.assert_allclose(y, expected, rtol=1e-9)
-    left, right = figures_page.dips_and_depth(2.0, (0, 3)).axes
-    for line, m in zip(left.lines, (0, 3), strict=False):
-        lowest = dip_from_teacher_norm(2.0, m).least
-        assert line.get_ydata().min() == pytest.approx(lowest, abs=1e-3)
-    assert right.lines[0].get_ydata()[0] == pytest.approx(1.0 - dip_from_teacher_norm(2.0, 0).least)
-
-
-def test_portrait_turns_on_the_nullcline() -> None:
-    fig = figures_page.phase_portraits((1,))
-    dots = [line.get_xydata()[0] for line in fig.axes[0].lines if line.get_marker() == "o"]
-    assert len(dots) >= 5
-    for phi, v in dots:
-        assert v == pytest.approx(float(nullcline(phi, 1)), rel=1e-6)

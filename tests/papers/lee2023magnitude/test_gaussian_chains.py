@@ -24,10 +24,8 @@ from reluflow.papers.lee2023magnitude.population import (
     parameter_flow,
     phases,
     population_flow,
-    pull,
     quadrature_gradient,
     relative_loss,
-    shortfall,
     threshold_norm,
     time_to_angle,
     time_to_loss,
@@ -156,16 +154,6 @@ def test_no_threshold_far_from_the_teacher() -> None:
     assert phases(0.0, math.log(1e6), 0).kind == TURNING
 
 
-def test_deeper_is_shallower_in_w_and_deeper_in_the_output() -> None:
-    depths = (0, 1, 2, 5, 20, 100)
-    least = np.array([dip_from_teacher_norm(2.0, m).least for m in depths])
-    outputs = least ** (np.array(depths) + 1)
-    assert (np.diff(least) > 0).all()
-    assert (np.diff(outputs) < 0).all()
-    assert outputs[-1] > pull(2.0)
-    assert outputs[-1] - pull(2.0) < 0.1 * shortfall(math.pi - 2.0)
-
-
 def test_too_late_a_turn_is_refused() -> None:
     with pytest.raises(InputError, match="too late"):
         phases(6.0, 3.0, 1)
@@ -231,16 +219,3 @@ def test_times_of_several_starts_and_of_late_losses() -> None:
         time_to_loss(0.0, 0.0, 1, 0.0)
     with pytest.raises(InputError, match="psi1"):
         time_to_angle(1.0, 0.0, 1, 0.5)
-
-
-@pytest.mark.parametrize("m", range(5))
-def test_power_of_the_time_to_an_angle(m) -> None:
-    sizes = np.array([1e-4, 2e-4])
-    times = time_to_angle(-0.5, np.log(sizes), m, 1.0)
-    assert np.diff(np.log(times))[0] / math.log(2.0) == pytest.approx(1 - m, abs=2e-3)
-    large = np.array([1e4, 1e5])
-    far = time_to_angle(-0.5, np.log(large), m, 1.0)
-    if m == 0:
-        assert np.diff(far)[0] == pytest.approx(2 * math.log(10), rel=1e-3)
-    else:
-        assert far[1] == pytest.approx(far[0], rel=1e-3)

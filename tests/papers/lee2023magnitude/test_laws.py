@@ -10,11 +10,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reluflow import figures
 from reluflow.errors import InputError
-from reluflow.falsify import falsify
 from reluflow.papers.lee2023magnitude import chains, laws, rates
-from reluflow.papers.lee2023magnitude import figures as figures_page
 
 RNG = np.random.default_rng
 MERCEDES = laws.finite_law([(1, 0), (0, 1), (-1, -1)])
@@ -175,14 +172,6 @@ def test_population_loss_is_a_plain_sum():
     assert laws.minimiser_population_loss(MERCEDES, (-2.1, 0.1), (-1, -1)) > 0
 
 
-def test_enumeration_of_small_laws():
-    assert len(laws.small_laws(2, 2)) == 0
-    found = laws.small_laws(2, 3)
-    assert (found.law.nunique(), len(found), found.several.sum()) == (4, 36, 28)
-    assert laws.several_minimisers(2, 3) == 28
-    assert laws.several_minimisers(1, 3) == laws.several_minimisers(2, 2) == 0
-
-
 def test_bad_laws():
     with pytest.raises(InputError, match="one length"):
         laws.finite_law([(1, 0), (1,)])
@@ -247,16 +236,6 @@ def test_tail_at_its_ends_and_bounds():
     assert laws.sampled_tail_gap(4, (0.1, 0.5), 4000, RNG(0)) < 5.0
     shares = laws.sampled_shares((0.1, 0.5), (1, 4), 4000, 0)
     assert shares[0.5] == pytest.approx(laws.upper_tail(0.5, [1, 4]), abs=0.03)
-
-
-def test_search_finds_a_bound_that_is_too_small():
-    def too_small(eps, d):
-        return 0.9 * laws.half_bound(eps, d)
-
-    says = "P(cos >= eps) <= 0.45 exp(-d eps^2 / 2)"
-    assert not falsify(laws._tail_statement(says, too_small, 2, {}), 0, 300).survives
-    on_the_line = laws._tail_statement("d = 1 too", laws.half_bound, 1, {})
-    assert not falsify(on_the_line, 0, 300).survives
 
 
 def test_bad_angles():
@@ -387,27 +366,6 @@ def test_the_statements_notice_a_sign_that_changes():
 # --- Evidence and figures ---
 
 
-def holding(evidence):
-    return [
-        item.value <= 1e-5 if item.form == "deviation" else item.holds
-        for item in evidence
-        if item.decides
-    ]
-
-
-def test_the_smallest_law_with_several_minimisers():
-    case = laws.mercedes()
-    case.check()
-    assert all(case.assumptions.values())
-    assert holding(laws.laws_tried(1, 20)) == [False, False, True]
-
-
-def test_readings_say_what_was_checked():
-    assert "only pair" in laws.at_opposite().others
-    assert "v_2 = 0 at t = " in rates.positive().others
-    assert "dv_2/dt = 1" in rates.positive().others
-
-
 class Enlarged:
     """A law whose matrix of a sector has too large, or too small, a trace."""
 
@@ -434,69 +392,3 @@ def test_sector_moments_are_compared_both_ways(name, wrong, what, off, monkeypat
     monkeypatch.setattr(laws, name, wrong(getattr(laws, name), off))
     (item,) = [item for item in laws.sector_moments(1, 30) if what in item.what]
     assert item.value > 1e-9
-
-
-@pytest.mark.parametrize(
-    ("build", "count"),
-    [
-        (laws.sector_moments, 30),
-        (laws.sphere_moments, 30),
-        (laws.symmetric_minimiser, 9),
-        (laws.minimiser_of_finite_laws, 9),
-        (laws.minimiser_of_densities, 10),
-        (laws.tails, 20),
-        (rates.flows_and_descents, 10),
-    ],
-    ids=lambda x: getattr(x, "__name__", ""),
-)
-def test_measurements_hold(build, count):
-    assert all(holding(build(1, count)))
-
-
-@pytest.mark.parametrize(
-    ("statement", "count"),
-    [
-        (laws.concentration(), 200),
-        (laws.half_concentration(), 200),
-        (rates.positive_target(), 10),
-    ],
-    ids=lambda x: getattr(x, "says", ""),
-)
-def test_statements_survive(statement, count):
-    assert falsify(statement, 1, count, count // 4).survives
-
-
-def test_table_of_small_laws():
-    table = laws.small_laws_table()
-    assert table.loc[(2, 3), "with several minimisers"] == 28
-    assert table.loc[(1, 2), "with several minimisers"] == 0
-
-
-def test_silent_chains_are_drawn_to_stay_at_their_ends():
-    w = np.array([[4.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
-    v = np.array([[1.0, 2.0], [1.5, 1.0], [1.25, 0.0]])
-    silent = chains.ChainPath(np.array([0.0, 1.0, 2.0]), w, v, 2.0, 2)
-    kept = chains.ChainPath(np.array([0.0, 5.0]), w[:2], v[:2], math.inf, 0)
-    for ax in figures_page.factor_signs(silent, kept).axes:
-        dotted = [line for line in ax.lines if line.get_linestyle() == ":"]
-        ends = [line.get_xydata().tolist() for line in dotted]
-        stays = [[[2.0, size], [5.0, size]] for size in (1.25, 0.0, 10.0)]
-        assert ends == (stays if ax is ax.figure.axes[0] else [])
-
-
-def test_figures_show_what_they_say():
-    window = (-3.5, 1.0, -3.5, 1.0)
-    fig = figures_page.segment_of_minimisers(
-        MERCEDES.points, (-1, -1), [[-3.2, -1.5], [-1, -3]], window
-    )
-    assert figures.cut_off(fig) == []
-    text = figures.fingerprint_of(fig)
-    assert "line of global minima" in text
-    left, right = rates.sign_paths()
-    assert left.factor == 2
-    assert right.keeps_signs
-    fig = figures_page.factor_signs(left, right)
-    assert figures.cut_off(fig) == []
-    shares = laws.sampled_shares((0.1,), (2, 30, 200), 200, 0)
-    fig = figures_page.angle_tails((0.1,), (2, 30, 200), shares)
-    assert figures.cut_off(fig) == []

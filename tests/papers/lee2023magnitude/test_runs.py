@@ -11,9 +11,8 @@ import pytest
 from numpy.typing import ArrayLike
 from reluflow import parameters
 from reluflow.errors import InputError
-from reluflow.figures.fingerprint import fingerprint_of
 from reluflow.ledger import Evidence
-from reluflow.papers.lee2023magnitude import experiments, figures, runs
+from reluflow.papers.lee2023magnitude import experiments, runs
 from reluflow.papers.lee2023magnitude.population import PopulationPath, recorded_path
 from reluflow.papers.lee2023magnitude.runs import (
     HYPOTHESIS,
@@ -27,7 +26,6 @@ from reluflow.papers.lee2023magnitude.runs import (
     Setting,
     angle_checks,
     angle_curves,
-    compliance_table,
     constants,
     experiment,
     figure_1,
@@ -301,17 +299,6 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     assert check.applies == {"empirical": False, "population": False, "flow": True}
 
 
-def test_tables_have_a_row_a_check(small: tuple[Run, ...]) -> None:
-    table = compliance_table(angle_checks(small))
-    assert len(table) == 18
-    assert "r < |w| < R" in table
-    other = compliance_table(magnitude_checks(small))
-    assert len(other) == 12
-    assert "r < |w| < R" not in other
-    assert len(compliance_table(())) == 0
-    assert len(experiments.gap_table(small)) == 9
-
-
 def fails(evidence: Iterable[Evidence]) -> list[str]:
     return [item.what for item in evidence if item.decides and not item.holds]
 
@@ -332,34 +319,3 @@ def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.Mo
     worse = [item for item in figure_2([far, *small[1:]]) if item.form == "deviation"]
     assert worse[0].value > 0.5 > away[0].value
     assert "panels" in fails(item for item in figure_2(small[1:]) if item.form != "deviation")
-
-
-def test_a_large_norm_is_a_coin_toss() -> None:
-    needed, appeared = experiments.large_norm(1, 100)
-    assert [item.holds for item in needed if item.decides] == [False]
-    assert appeared[1].value == 0.5
-
-
-def test_population_descent_passes_the_upper_bound_in_the_end() -> None:
-    rate = 0.02
-    setting = Setting(2, 1.0, 1.0, rate, 4, 10, 3000, 2)
-    run = train_one(setting, data=False)
-    upper = magnitude_checks([run])[1]
-    assert upper.breaches["population"].steps[-1] == 3000
-    assert upper.breaches["flow"].count == 0
-
-
-def test_figures_show_every_panel(small: tuple[Run, ...]) -> None:
-    for fig, panels in ((figures.angles(small[:6]), 6), (figures.magnitudes(small[3:]), 3)):
-        text = fingerprint_of(fig)
-        assert len(fig.axes) == panels
-        assert "cut off" not in text
-        assert text.count("descent on data") == panels + 1
-    assert len(figures.magnitudes(small[6:]).axes) == 3  # no panel of Figure 2: Theorem 3.8's
-
-
-def test_figures_of_the_population_alone() -> None:
-    runs = train(experiment([1, 4], [0.5], d=5, steps=100, data="population"), workers=1)
-    assert len(figures.angles(runs).axes) == 2
-    assert len(figures.magnitudes(runs).axes) == 1
-    assert "descent on data" not in fingerprint_of(figures.angles(runs))

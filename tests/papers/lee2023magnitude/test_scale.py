@@ -28,15 +28,6 @@ def test_progress_is_the_flows_own_time() -> None:
     assert experiments.progress(experiments.VARIANCE, "mean", 2) == pytest.approx(2 * 0.8 * 50)
 
 
-def test_only_half_the_mean_fits() -> None:
-    readings = experiments.loss_readings()
-    fits = (readings == 9).all(axis=1)
-    assert readings.index[fits].get_level_values("loss").tolist() == ["half the mean"] * 2
-    assert (readings.xs("sum", level="loss")["arrives"] == 0).all()
-    others = readings.index.get_level_values("loss") != "half the mean"
-    assert (readings.loc[others, "upper bound holds"] < 9).all()
-
-
 def test_steps_on_a_sum_are_stable_where_curvature_says_so() -> None:
     # One layer: w -> (1 - step/2) w + ..., which comes to rest for a step below 4 only.
     assert experiments.arrives(experiments.DEVIATION, "half the sum", 1, 1.0)  # step 3

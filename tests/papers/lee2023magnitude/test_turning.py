@@ -169,14 +169,6 @@ def test_two_phases_can_fail():
     assert fails(good, made(turn=2e5), good, good)
 
 
-def test_the_table_counts_by_panel():
-    found = made()
-    found.loc[0, "shape"] = TURNING
-    rows = experiments.shape_table(found)
-    assert rows.loc["1L-SN"].tolist() == [39, 1, 0, 0, "97.5% (87.1% to 99.6%)"]
-    assert rows.loc["2L-LN", TURNING] == 40
-
-
 def test_runs_are_read_like_any_curve():
     trained = SimpleNamespace(length=np.array([1.0, 0.5, 0.8]))
     run = SimpleNamespace(setting=experiment().settings[1], target=1.0, trained=trained)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reluflow.falsify import falsify
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.charts import Neurons
 from reluflow.flows.fields import GradientFlow
@@ -83,41 +82,11 @@ def test_a_bound_without_the_stay_falls() -> None:
     assert not theorem_1.excluded({**pair, "w": theorem_1.vector({**pair, "log_angle": 0.4})})
 
 
-def test_points_of_two_lines_that_meet_are_one_point() -> None:
-    slices = theorem_1.scales_along(0)
-    rows = [frame[(frame.n == 4) & (frame.mu == 0.1) & (frame.h == 8)] for frame in slices.values()]
-    assert all(len(row) == 1 for row in rows)
-    assert len({tuple(row.iloc[0]) for row in rows}) == 1
-
-
 def test_a_time_one_percent_shorter_is_noticed() -> None:
     statement = theorem_1.home_in_time()
     item = theorem_1.slowest(0.1, 1e-4)
     slack = statement.slack(item)
     assert 0.0 < slack < 0.01 * theorem_1.uniform_time(0.1)
-
-
-@pytest.mark.parametrize("statement", [
-    theorem_1.home_in_time(), theorem_1.needed_time(), theorem_1.home_within_the_order(),
-    theorem_1.own_label_serves(), alignment.turns_across(), alignment.changes_one_way(),
-    alignment.needed_durations(), alignment.never_nearer(), theorem_1.polygons_are_short(),
-], ids=lambda s: s.says)  # fmt: skip
-def test_statements_survive(statement) -> None:
-    report = falsify(statement, 11, 60, 30)
-    assert report.survives
-    assert report.tried > 30
-
-
-def test_what_is_printed_falls() -> None:
-    assert falsify(theorem_1.alignment_printed_time(), 0, 240, 0).violations
-
-
-@pytest.mark.parametrize("case", [
-    theorem_1.is_not_home_at_t_1, theorem_1.keeps_its_pattern,
-    alignment.leaves_the_dead,
-])  # fmt: skip
-def test_counterexamples_break_by_both_routes(case) -> None:
-    case().check()
 
 
 def test_the_enclosure_holds_the_limit_flow() -> None:
@@ -144,16 +113,6 @@ def test_paths_by_enumeration_and_by_recursion(size: tuple[int, int]) -> None:
     assert bool(each) == (size[0] > 0)  # (0, 0) is no end of a path
     if each:
         assert max(map(alignment.travel_time, each)) == max(slowest(*place) for place in grid)
-
-
-def test_the_path_of_figure_15_is_a_path_of_neurons() -> None:
-    for size in [(1, 1), (3, 2), (2, 4)]:
-        best = alignment.longest(*size)
-        assert best in list(alignment.paths(*size))
-        assert len(best) - 1 == sum(size)
-    assert all(e.holds for e in alignment.figure_15_is_longest(4, 20) if e.decides)
-    assert alignment.estimate_fails(200) == [2]
-    assert "17/6 and 5/2" in alignment.monotone().others
 
 
 def test_the_solution_that_leaves_solves_the_equation() -> None:
@@ -244,12 +203,6 @@ def test_the_length_of_a_polygon_by_its_corners(seed: int) -> None:
     )
 
 
-def test_our_scale_is_enough_and_above_that_of_the_theorem() -> None:
-    found = theorem_1.at_our_scale(2, 4)
-    assert all(e.holds for e in theorem_1.scale_is_enough(found) if e.decides)
-    assert (found.log_eps > found.log_eps_printed).all()
-
-
 def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     X, y = theorem_1.X, theorem_1.Y
     start = theorem_1.start()
@@ -261,10 +214,6 @@ def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:
     assert theorem_1.enough_time(X, y, start, np.ones(1)) == pytest.approx(
         plain + 2.0 * np.log(1e7), rel=1e-6
     )
-
-
-def test_no_neuron_outgrows_its_bound() -> None:
-    assert all(e.holds for e in theorem_1.grown_at_every_scale(5, 4) if e.decides)
 
 
 def test_growth_is_measured_up_to_the_arrival() -> None:
@@ -286,26 +235,6 @@ def test_the_largest_scale_is_one_that_does_and_the_next_does_not() -> None:
     assert -40.0 < most < 0.0
     assert not late(most)
     assert late(most + 0.3)
-
-
-def test_maps_have_the_order_of_the_bounds() -> None:
-    found = theorem_1.needed_times(1, (2, 8), (2, 5), (0.01, 0.4), 8)
-    assert len(found) == 8
-    assert (found.needed <= found.ours).all()
-    assert (found.ours < found.printed).all()
-    assert theorem_1.maps_printed_time(2, 0.25) == pytest.approx(16.0 * np.log(2.0) * 32.0)
-    beside = theorem_1.beside_times(np.array([2.0, 8.0]))
-    assert np.all(beside.needed <= beside.ours)
-    assert np.all(beside.needed <= beside.least)
-    assert np.all((beside.needed > beside.printed) == [False, True])
-
-
-def test_flows_at_the_scale_of_the_theorem() -> None:
-    found = theorem_1.at_the_allowed_scale(1, 2)
-    assert all(e.holds for e in theorem_1.flows_are_home(found) if e.decides)
-    assert (found.needed < found.t_1).all()
-    held = [e for e in theorem_1.growth_of_the_time() if e.decides]
-    assert all(e.holds for e in held)
 
 
 def test_a_neuron_that_leaves_its_cone_or_s_dead_is_counted() -> None:

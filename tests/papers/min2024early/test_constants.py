@@ -164,14 +164,3 @@ def test_large_numbers_are_written_in_groups(value: float, digits: int, text: st
     assert plain(value, digits) == text
     assert unmarked(value, digits) == text.removeprefix("≈")
     assert read(text) == pytest.approx(value, rel=10.0 ** (1 - digits) / 2, abs=0.0)
-
-
-def test_the_tables() -> None:
-    table = cones.of_data({"pair": PAIR})
-    assert table.loc["pair"].tolist() == ["0.5000", *["0.2500"] * 4]
-    rows = cones.of_starts(*PAIR, (1.0, 1e-3))
-    assert rows["t₁, maximum"].tolist() == ["62.74", "62.74"]
-    assert read(rows["t₁, minimum"].iloc[1]) == pytest.approx(62.74 * 0.25e6, rel=1e-3)
-    assert float(rows["log₁₀ ε, maximum"].iloc[0]) == pytest.approx(
-        -8 * 62.7365 / math.log(10), rel=1e-3
-    )

@@ -83,12 +83,6 @@ def test_a_reading_comes_out_again(mnist, name) -> None:
     assert now == pytest.approx({k: kept["rows"][name][k] for k in now}, rel=1e-4)
 
 
-def test_one_reading_fits() -> None:
-    rows = mnist_page.load_readings()["rows"]
-    assert {name for name, row in rows.items() if mnist_page.fits(row)} == {"taken", "few", "all"}
-    assert (mnist_page.table(rows)["fits"] == "yes").sum() == 3
-
-
 def test_the_records_are_of_the_papers_setting(full, phases) -> None:
     for name, kept in full.items():
         assert kept.setting == record.FIGURES[name]

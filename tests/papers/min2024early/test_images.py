@@ -196,16 +196,3 @@ def test_a_reading_fits_only_with_all_of_the_papers_numbers() -> None:
         assert not mnist.fits(row | {name: value})
     shown = mnist.table({"taken": row, "logistic": row | {"begins": 0.69}})
     assert shown["fits"].tolist() == ["", "yes", "no"]
-
-
-def test_readings_differ_in_what_they_say() -> None:
-    few = replace(DIGITS, name="digits")
-    found = {
-        name: mnist.tried(replace(one, first=20), few, 0, 600)
-        for name, one in mnist.candidates(20).items()
-        if name in ("logistic", "sum", "levels")
-    }
-    assert found["logistic"]["begins"] == pytest.approx(np.log(2))
-    assert found["sum"]["begins"] == pytest.approx(40.0)
-    assert found["levels"]["falls"] < 100
-    assert found["sum"]["falls"] < found["logistic"]["falls"]

@@ -10,11 +10,11 @@ import pytest
 from reluflow.approx import written
 from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
-from reluflow.geometry.separability import serves, silent
+from reluflow.geometry.separability import serves
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import figures, own_data, theorem_1
 from reluflow.papers.min2024early.own_data import Experiment, experiment
-from reluflow.papers.min2024early.setting import PRINTED, polygon, read
+from reluflow.papers.min2024early.setting import read
 
 DEFAULTS: dict[str, Any] = {
     "dataset": "figure-6", "scale": 1.0, "h": 12, "log_eps": -40.0, "sigma": 1e-6, "step": 2e-3,
@@ -147,23 +147,6 @@ def test_a_flow_that_is_too_large_is_told() -> None:
     assert own_data.grow(many).status == "not followed: n h = 1080 > 1000"
 
 
-def test_descent_is_looked_at_as_the_paper_does(own: Experiment) -> None:
-    curves = own_data.descend(own)
-    assert curves.step[0] == 0
-    assert curves.step[-1] == own.iterations
-    assert curves.loss[0] == pytest.approx(1.0)  # the mean of e^0
-    assert curves.loss[-1] < 0.2
-    assert np.all(curves.stable_rank >= 1.0 - 1e-12)
-    assert np.all(curves.stable_rank <= 2.0 + 1e-12)
-    middle = curves.step > 4000
-    assert curves.plus[middle, 1].min() > 0.98
-    assert curves.minus[middle, 1].min() > 0.9
-    assert np.all(curves.plus[:, 1] <= curves.plus[:, 2])
-    one = own_data.descend(given(dataset="figure-7", iterations=50))
-    assert np.isnan(one.minus).all()
-    assert not np.isnan(one.plus).any()
-
-
 def test_steps_that_would_take_too_long_are_left_out_and_told(own: Experiment) -> None:
     assert own_data.left_out(own) == f"All {own.iterations} steps are taken."
     wide = replace(own, X=np.tile(own.X, (1000, 1)), y=np.tile(own.y, 1000), iterations=10**7)
@@ -206,17 +189,6 @@ def whole(fig: Any) -> None:
     assert fingerprint_of(fig)
 
 
-def test_every_neuron_is_drawn(turned: own_data.Turned) -> None:
-    whole(figures.turning(turned))
-    whole(figures.homes(turned, own_data.promises_alignment_times(turned.own)))
-    rng = np.random.default_rng(3)
-    X = np.abs(rng.standard_normal((4, 3)))
-    space = replace(turned.own, X=X, y=np.ones(4), W0=rng.standard_normal((12, 3)))
-    fig = figures.turning(own_data.turn(space))
-    whole(fig)
-    assert [len(ax.lines) for ax in fig.axes] == [6, 0]  # no datum has the other label
-
-
 @pytest.mark.parametrize("dataset", ["figure-6", "figure-7"])
 def test_a_training_is_drawn_as_far_as_there_are_labels(dataset: str) -> None:
     curves = own_data.descend(given(dataset=dataset, iterations=400))
@@ -235,33 +207,6 @@ def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     assert np.isnan(curves.plus).all()
     assert np.isnan(curves.minus).all()
     whole(figures.training(curves))
-
-
-def test_shares_rise_to_one(turned: own_data.Turned) -> None:
-    fig = figures.homes(turned, ())
-    (ax,) = fig.axes
-    t, share = ax.lines[0].get_data()
-    assert np.all(np.diff(share) >= 0.0)
-    assert share[-1] == 1.0
-    for time in turned.homes:
-        later = np.asarray(share)[np.asarray(t) >= time]
-        assert np.all(later >= np.mean(turned.homes <= time) - 1e-12)
-
-
-def test_polygons_are_drawn_in_their_panel() -> None:
-    d = PRINTED["figure-6"]
-    starts = [(a, b) for a in range(-8, 9) for b in range(-8, 9) if a * a + b * b == 65]
-    paths = [(sign, polygon(d.X, d.y, w, sign)) for sign in (1, -1) for w in starts]
-    fig = figures.polygons(d.X, d.y, paths)
-    whole(fig)
-    for ax, sign in zip(fig.axes, (1, -1), strict=True):
-        drawn = {tuple(line.get_xydata()[0]) for line in ax.lines if line.get_linewidth() == 1.2}
-        assert drawn == {tuple(map(float, w)) for w in starts}
-        rings = [line for line in ax.lines if line.get_markerfacecolor() == "white"]
-        dead = [path for own, path in paths if own == sign and path.status == "dead"]
-        assert len([r for r in rings if len(r.get_xdata())]) == len(dead)
-        for path in dead:
-            assert silent(d.X, np.array(path.corners[-1], float))
 
 
 def test_the_late_neuron_of_the_figure_breaks_the_printed_time() -> None:

@@ -83,11 +83,3 @@ def test_signs_that_look_at_the_weights_leave_no_neuron() -> None:
     found = {item.what: item for item in cones.single_datum(3, 3000)}
     died = found["signs that look: neurons of V₊ that die"]
     assert died.value == died.limit == 100
-
-
-def test_how_often_the_start_decides() -> None:
-    table = cones.shares_below((0.1, 0.5), 50, (2, 784))
-    assert table.shape == (2, 2)
-    assert table[0, 1] > 0.999
-    assert table[1, 1] == 0.0
-    assert table[0, 0] == pytest.approx(1 - (1 - math.asin(0.1) / math.pi) ** 50)

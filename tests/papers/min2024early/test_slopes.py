@@ -23,15 +23,6 @@ def test_gaps_are_differences_of_slopes(q: float) -> None:
     assert cones.same_slopes(3, 50).holds
 
 
-@pytest.mark.parametrize("claim", [cones.exponential_slope, cones.logistic_slope,
-                                   cones.square_slope])  # fmt: skip
-def test_the_statements_hold_with_their_own_constants_only(claim) -> None:
-    assert falsify(claim(), 5, 300, 100).survives
-    assert not falsify(cones._near("all", cones.exponential_gap, 1.7), 5, 300, 0).survives
-    assert not falsify(cones._near("all", cones.logistic_gap, 0.499), 5, 300, 0).survives
-    assert not falsify(cones._near("all", cones.square_gap, 0.999), 5, 300, 0).survives
-
-
 def test_the_end_of_the_exponential_bound() -> None:
     low, high = cones.enclosed_end()
     assert high - low == Fraction(1, 10**40)
@@ -45,10 +36,6 @@ def test_the_end_of_the_exponential_bound() -> None:
     assert cones.exponential_gap(q) > 2 * abs(q)
 
 
-def test_the_printed_logistic_loss_misses_by_a_half() -> None:
-    assert cones.printed_logistic().value == 0.5
-
-
 def test_lemma_4_with_the_square_loss() -> None:
     held = cones.directions_near()
     assert falsify(held, 2, 120, 60).survives
@@ -60,12 +47,6 @@ def test_lemma_4_with_the_square_loss() -> None:
     assert held.slack(along) == pytest.approx(1.0)
     silent = {**item, "W": np.array([[-1.0, 0.0]])}
     assert held.slack(silent) == np.inf
-
-
-def test_lemma_3_with_the_square_loss() -> None:
-    found = cones.norms_along_flows(3, 2)
-    assert _all_hold(found)
-    assert all(0.0 < item.value < 1.0 for item in found)
 
 
 def _all_hold(items: list[Evidence]) -> bool:

@@ -8,14 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reluflow.geometry.separability import separation
-from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import toys
 from reluflow.papers.min2024early.toys import (
     Ensemble,
     chance_astray,
     chance_astray_after,
-    ensemble_descent,
-    ensemble_flow,
     normal_starts,
 )
 from scipy.integrate import quad
@@ -70,26 +67,6 @@ def test_a_picture_of_half_the_starts_is_not_typical() -> None:
     assert not toys.typical("so", np.arange(100) < 50)[0].holds
     assert not toys.typical("so", np.arange(100) < 58)[0].holds
     assert toys.typical("so", np.arange(100) < 65)[0].holds
-
-
-def test_six_readings_are_two_flows() -> None:
-    W, v = normal_starts(0, 6, 50, 2, 1e-6)
-    twice = replace(LOGISTIC, log_terms=lambda z, y: LOGISTIC.log_terms(z, y) + math.log(2.0),
-                    log_pull=lambda z, y: LOGISTIC.log_pull(z, y) + math.log(2.0))  # fmt: skip
-    fast = ensemble_flow(*toys.FIGURE_7, W, v, twice, 0.02, [12.0])
-    slow = ensemble_flow(*toys.FIGURE_7, W, v, LOGISTIC, 0.04, [24.0])
-    np.testing.assert_allclose(fast.W, slow.W, rtol=1e-10)
-    table = toys.readings(0, 6)
-    for row, loss, step in (
-        (0, EXPONENTIAL, 2e-3),
-        (1, EXPONENTIAL, 1e-3),
-        (3, LOGISTIC, 1e-3),
-        (4, twice, 2e-3),
-    ):
-        run = ensemble_descent(*toys.FIGURE_8, W, v, loss, step, [toys.EARLY])
-        mean = toys.places(toys.FIGURE_8, *run.at(toys.EARLY)).astray.sum(axis=1).mean()
-        assert float(table["astray at 7000, sin 0.001"].iloc[row]) == pytest.approx(mean, abs=0.7)
-    assert (table["loss halved at"] % 100 == 0).all()
 
 
 def test_flow_on_the_clock_of_descent() -> None:
@@ -161,20 +138,6 @@ def test_spread_of_large_neurons() -> None:
 def test_ratio_of_sums() -> None:
     assert toys.ratio_of_sums(toys.FIGURE_6["mirrored"]) == pytest.approx(1.0)
     assert toys.ratio_of_sums(toys.FIGURE_6["unequal sums"]) == pytest.approx(5.0**0.5)
-
-
-def test_a_much_larger_class_hides_the_fall_of_the_other() -> None:
-    """Lengths of the sums that differ by 3 and by 4, and heights of the falls by 9 and by 16."""
-    runs = {name: toys.flow(data, 1, 8, [0, 60_000]) for name, data in toys.UNEQUAL.items()}
-    told = toys.falls_table(runs)
-    assert (told["ratio of the sums"] > 2.9).all()
-    assert told["two"].tolist() == [8, 0]
-    assert told["one fall"].tolist() == [0, 8]
-    W, v = normal_starts(1, 8, 50, 2, 1e-6)
-    run = ensemble_descent(*toys.UNEQUAL["one against four"], W, v, LOGISTIC, 2e-3, [15_000], 20)
-    assert [len(toys.falls(loss)) for loss in run.loss.T] == [1] * 8
-    for data in toys.UNEQUAL.values():
-        assert separation(*data) > 0.9
 
 
 def test_evidence_fails_where_the_neurons_do_not_arrive() -> None:

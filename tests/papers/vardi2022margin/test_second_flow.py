@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reluflow import ledger
 from reluflow.figures import cut_off
 from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC
@@ -52,15 +51,6 @@ def test_both_begin_at_the_printed_start_and_end_apart() -> None:
     assert cut_off(fig) == []
     ends = [line.get_xydata()[-1] for line in fig.axes[1].lines if "w_" in str(line.get_label())]
     assert np.array(ends) == pytest.approx(np.array([[1, 3], [3, -1], [-1, -3], [-3, 1]]))
-
-
-def test_the_theorems_stand_and_their_printed_start_is_read() -> None:
-    claims = ledger.open("vardi2022margin")
-    for id, layer in (("mm.thm4.2.2", None), ("mm.thm5.3", 1)):
-        assert claims.settle(id, constructions.one_flow_only(layer)).verdict == "reproduced"
-    told = [*constructions.four_neurons(), *counterexamples.turns_away()]
-    row = claims.settle("mm.thm4.2.2.start", told, reading=counterexamples.STAYS)
-    assert row.verdict == "reproduced-with-reading"
 
 
 @pytest.mark.parametrize("way", ["turn", "speed", "start"])

@@ -49,10 +49,3 @@ def test_descent_goes_there_too(value: float) -> None:
 def test_the_slope_at_the_kink() -> None:
     assert certificates.slopes(Fraction(2), Fraction(1)) == (1, 1, 1, 1)
     assert certificates.slopes(Fraction(5), Fraction(3)) == (3, 3, 3, 3)
-
-
-def test_the_counterexample_breaks_by_both_routes() -> None:
-    case = certificates.no_kkt_point()
-    assert all(case.assumptions.values())
-    assert not any(item.holds for item in (*case.breaks, *case.recheck))
-    assert [item.value for item in certificates.effect()] == [1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -39,11 +38,6 @@ def item(c: Construction, **changes: Any) -> dict[str, Any]:
     """A construction as an instance of a survey."""
     given = {"network": c.network, "X": c.X, "y": c.y, "start": c.start, "logistic": np.array(0)}
     return {**given, **changes}
-
-
-@pytest.fixture(scope="module")
-def survey() -> tables.Survey:
-    return tables.survey(5, 6)
 
 
 # --- draws ----------------------------------------------------------------------------------------
@@ -152,50 +146,6 @@ def test_a_survey_is_replayed_in_its_order() -> None:
 
 # --- the statements -------------------------------------------------------------------------------
 
-ALL = {
-    "full_linear_is_global": "full",
-    "sparse_linear_is_global": "sparse",
-    "sparse_linear_with_inputs_is_global": "sparse",
-    "relu_is_local": "relu",
-    "linear_layers_are_global": "shared",
-    "linear_layers_with_inputs_are_global": "shared",
-    "relu_layers_are_local": "shared_relu",
-    "relu_layers_with_inputs_are_local": "shared_relu",
-}
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_statements_survive_small_surveys(name: str, survey: tables.Survey) -> None:
-    statement, found = getattr(tables, name), getattr(survey, ALL[name])
-    report = tables.tried(statement, found, 5)
-    assert report.survives
-    assert report.tried > 0
-    assert tables.gaps(statement, found).holds
-    assert len(tables.spoken_of(statement, found)) >= report.tried
-
-
-@pytest.mark.parametrize(
-    ("name", "construction", "by_layer"),
-    [("sparse_linear_is_global", setting.theorem_4_1, False),
-     ("sparse_linear_with_inputs_is_global", setting.theorem_4_1, False),
-     ("relu_is_local", setting.theorem_4_2, False),
-     ("relu_is_local", setting.theorem_3_2, False),
-     ("relu_layers_with_inputs_are_local", setting.theorem_4_2, True)],
-)  # fmt: skip
-def test_the_hypotheses_are_needed(
-    name: str,
-    construction: Callable[[], Construction],
-    by_layer: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    found = (("printed", ended(item(construction()), by_layer)),)
-    # Making a counterexample smaller would follow hundreds of flows.
-    monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
-    statement = getattr(tables, name)(found)
-    assert falsify(statement, 0, 1, 0).tried == 0
-    bare = replace(getattr(tables, name)(found), hypotheses={})
-    assert not falsify(bare, 0, 1, 0).survives
-
 
 def test_only_layers_above_the_boundaries_are_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
@@ -221,16 +171,10 @@ def test_slacks(verdict: str, gap: float, slack: float) -> None:
     assert np.isnan(unknown.slack({**one, "end": replace(end, weights=None)}))
 
 
-def test_a_search_runs_flows_of_its_own(survey: tables.Survey) -> None:
-    report = tables.tried(tables.relu_is_local, survey.relu, 0, 4)
-    assert report.evaluations == 4
-    assert report.survives
-
-
-def test_no_descent_ends_below_a_limit_that_is_global(survey: tables.Survey) -> None:
+def test_no_descent_ends_below_a_limit_that_is_global() -> None:
     """SciPy's SLSQP from random starts, on the linear networks of depth 2."""
     rng = np.random.default_rng(0)
-    for _, one in survey.sparse[:6]:
+    for _, one in trained(setting.sparse_linear(), 5, 6):
         if [j.verdict for j in one["end"].judged] != ["global"]:
             continue
         net, y = one["network"], one["y"]
