@@ -162,6 +162,7 @@ def _data(dataset: str) -> tuple[str, NDArray, NDArray]:
     if dataset not in datasets.PAPER and path.suffix.lower() != ".csv":
         close = difflib.get_close_matches(dataset.lower(), NAMES, n=1)
         hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(NAMES)}."
+        hint = "give the file a name that ends in .csv." if path.is_file() else hint
         raise InputError(
             f'dataset "{dataset[:60]}" is neither a known name nor a .csv file: {hint}'
         )
@@ -324,6 +325,11 @@ def assumptions_table(study: Study) -> View:
     return table(columns, [(a.paper, a.name, a.says, words[a.holds], a.where) for a in found])
 
 
+def filled(table: pd.DataFrame | None) -> pd.DataFrame | None:
+    """A table that has rows; nothing is shown of another one."""
+    return None if table is None or table.empty else table
+
+
 def table(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> View:
     """A table whose cells hold sentences, without numbers of its lines."""
     lines = list(cells)
@@ -366,7 +372,7 @@ def one_neuron(study: Study) -> OneNeuron:
     if all(held.values()) and enumerable(*X.shape) and cell_bound(*X.shape) * X.size <= _MOST_WORK:
         radius = support.guaranteed_radius(X, y)
     starts = []
-    for norm in (0.5 * radius if radius else 1e-6 * size, 10.0 * size):
+    for norm in (min(0.5 * (radius or np.inf), 1e-6 * size), 10.0 * size):
         for _ in range(study.starts):
             u = support.random_direction(X, y, rng) if held["A1"] and held["A2"] else _drawn(X, rng)
             starts.append(norm * u)
