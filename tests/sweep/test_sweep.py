@@ -132,6 +132,7 @@ def an_object(place: Path) -> None:
         (None, ["none.ipynb", "--grid", "n=1", "--out", "out"], "none.ipynb cannot be read"),
         (an_object, ["object.ipynb", "--grid", "n=1", "--out", "out"], "is not a notebook"),
         (None, ["page.ipynb", "--workers", "x"], "invalid int value: 'x'; usage: sweep"),
+        (None, ["page.ipynb", "--grid", "n=1", "--out", "memory://a"], "take a folder that all of"),
         (None, ["nowhere"], "nowhere is neither a notebook nor the folder of a sweep"),
         (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--workers", "0"], "at least 1"),
         (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--scheduler", "tcp://127.0.0.1:9"],

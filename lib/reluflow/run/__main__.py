@@ -9,6 +9,7 @@ import ast
 import difflib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -35,6 +36,7 @@ INDEX = "index.html"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one page; 2 for input that cannot be used, 1 where the page fails, 130 for Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _main(arguments)
     except InputError as error:

@@ -111,6 +111,9 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
 
 
 def _absolute(url: str) -> str:
+    if url.startswith("memory:"):
+        raise InputError(f"{url} is in the memory of one process, and workers are others: take a "
+                         "folder that all of them see.")  # fmt: skip
     return url if "://" in url else str(Path(url).resolve())
 
 
