@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, make_dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from reluflow.errors import InputError
 
@@ -150,6 +150,13 @@ def _value(name: str, value: Any, parameter: Parameter) -> Any:
     if not parameter.check(value):
         raise InputError(f'parameter "{name}" must be {parameter.rule}, not {value!r}.')
     return value
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong use is an InputError, one sentence like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; {' '.join(self.format_usage().split())}")
 
 
 def asked(names: Sequence[str], known: Iterable[str], what: str = "record") -> list[str]:

@@ -84,6 +84,9 @@ def test_what_nothing_resolves_is_refused(role: str) -> None:
         (["my.csv", "-p", "hh", "3"], 'has no parameter "hh": did you mean "h"?'),
         (["my.csv", "-p", "h", "many"], "must be a whole number, not 'many'."),
         (["my.csv", "-p", "h"], "expected 2 arguments"),
+        (["my.csv", "-p", "dataset", "plane"], 'parameter "dataset" is given twice'),
+        (["my.csv", "-p", "seed", "1", "-p", "seed", "2"], 'parameter "seed" is given twice'),
+        (["my.txt"], "a name that ends in .csv"),
         (["my.csv", "--foo"], "unrecognized arguments: --foo"),
         (["zero.csv"], "write -1 for 0."),
         (["semi.csv"], "separated by a comma."),
@@ -100,6 +103,7 @@ def test_one_sentence_and_the_status_2(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.csv").write_text(GOOD)
+    (tmp_path / "my.txt").write_text(GOOD)
     (tmp_path / "zero.csv").write_text("x,y\n1,0\n2,1\n")
     (tmp_path / "semi.csv").write_text("x;y\n1;2\n")
     (tmp_path / "foreign").mkdir()
@@ -141,6 +145,20 @@ def test_the_list_has_every_page_and_its_parameters() -> None:
     listed = command.listed()
     assert "06_your_data\n    dataset='plane', h=8, seed=0, effort=1.0" in listed
     assert "03_early_alignment/convergence\n" in listed
+
+
+def test_another_page_opens_with_its_verdicts(tmp_path: Path) -> None:
+    page = command.found("3")
+    made = nbformat.read(page, as_version=4)
+    first, *_ = (c for c in made.cells if "settle(" in c.source)
+    made.cells.remove(first)
+    nbformat.write(made, tmp_path / page.name)
+    given, rest, counts, *others = command.summary(page, tmp_path / page.name, {"h": 20})
+    assert given == "This run was given `h = 20`."
+    assert "`loss = 'exponential'`" in rest
+    assert re.match(r"It settles \d+ claims: \d+ re", counts)
+    assert [other.split(":")[0] for other in others] == ["Not asked here"]
+    assert command.summary(page, page, {})[-1].startswith("All verdicts are those")
 
 
 def test_what_shows_nothing_goes_with_the_words_to_it() -> None:

@@ -116,16 +116,23 @@ def a_file(place: Path) -> None:
     (place / "out").touch()
 
 
+def an_object(place: Path) -> None:
+    (place / "object.ipynb").write_text("{}")
+
+
 @pytest.mark.parametrize(
     ("before", "arguments", "sentence"),
     [
-        (foreign, ["page.ipynb", "--grid", "n=1", "--out", "out"], "other files than a sweep's"),
+        (foreign, ["page.ipynb", "--grid", "n=1", "--out", "out"], "sweep: out holds other files"),
         (another, ["page.ipynb", "--grid", "n=1", "--out", "out"], "has the runs of other.ipynb"),
         (a_file, ["page.ipynb", "--grid", "n=1", "--out", "out/in"], "out/in cannot be"),
         (None, ["page.ipynb", "--grid", "n=1"], "--out is missing"),
         (None, ["page.ipynb", "--out", "out"], "the grid is empty"),
         (None, ["page.ipynb", "--grid", "n=1", "--set", "n=2", "--out", "out"], "given twice"),
         (None, ["none.ipynb", "--grid", "n=1", "--out", "out"], "none.ipynb cannot be read"),
+        (an_object, ["object.ipynb", "--grid", "n=1", "--out", "out"], "is not a notebook"),
+        (None, ["page.ipynb", "--workers", "x"], "invalid int value: 'x'; usage: sweep"),
+        (None, ["page.ipynb", "--grid", "n=1", "--out", "memory://a"], "take a folder that all of"),
         (None, ["nowhere"], "nowhere is neither a notebook nor the folder of a sweep"),
         (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--workers", "0"], "at least 1"),
         (None, ["page.ipynb", "--grid", "n=1", "--out", "out", "--scheduler", "tcp://127.0.0.1:9"],

@@ -40,6 +40,7 @@ def verdict(lines: list[Line], words: str) -> str:
         ([[1, 2, 0], [3, 4, 1]], "data row 1 (counted from 1 below the header): the label is 0"),
         ([[1, 2, 1], [3, 4, 0]], "write -1 for 0"),
         ([[0, 0, 1], [0, 0, -1]], "has only inputs 0"),
+        ([[1, 2, 0], [3, 4, 0]], "has only labels 0"),
         ([[float("nan"), 2, 1]], "is not a finite number"),
         ([[k, 1] for k in range(1001)], "has 1001 data of 1 features"),
         ([[1] * 102], "has 1 data of 101 features"),
@@ -82,10 +83,44 @@ def test_rows_that_break_an_assumption_are_named(tmp_path: Path) -> None:
         ([[1, 0], [2, 0]], [2, 0], False),
         ([[1, 0]], [-1], False),
         ([[1, 0], [0, 1]], [0, 0], True),
+        # Contradictions in small units and by small inputs, none in large ones.
+        ([[1, 0], [2, 0]], [1e-12, 0], False),
+        ([[1, 0], [1e-9, 0]], [1, 0], False),
+        ([[1, 0], [-1, 0]], [1e20, 0], True),
+        ([[1, 0], [0, 1], [0, -1]], [1, 0, 0], True),
+        # The exact answer is no: w is (1, 0), which is 1e-8 at the third datum.
+        ([[1, 0], [0, 1], [1e-8, 1], [0, -1]], [1, 0, 0, 0], None),
     ],
 )
-def test_realisable(X: list, y: list, fits: bool) -> None:
+def test_realisable(X: list, y: list, fits: bool | None) -> None:
     assert your_data.realisable(np.array(X, float), np.array(y, float))[0] == fits
+
+
+@pytest.mark.parametrize(
+    ("height", "apart"), [(1e-4, True), (1e-10, None), (0.0, False), (-1e-10, None)]
+)
+def test_a_margin_next_to_0_is_neither_there_nor_not(height: float, apart: bool | None) -> None:
+    X = np.array([[1.0, height], [-1.0, height]])
+    assert your_data.separated(Study("", X, np.ones(2), 2, 1, 0))[0] is apart
+
+
+def test_a_right_angle_is_one_also_where_rounding_makes_it_less(tmp_path: Path) -> None:
+    right = written(tmp_path, [[0.1, 0.2, 0.3, 1], [0.3, 0.3, -0.3, 1]])
+    (found,) = (a for a in assumptions(study(right)) if a.name == "(A1)")
+    assert (found.holds, found.where[:5]) == (False, "μ = 0")
+
+
+def test_span_is_an_assumption_and_its_repair_is_named(tmp_path: Path) -> None:
+    given = study(written(tmp_path, [[3, 1, 1], [2, 3, 1], [-5, 2, -1]]), h=4)
+    (found,) = (a for a in assumptions(given) if a.name == "(Span)")
+    assert (found.holds, found.where) == (False, "rank of those of w₊ 2 of 2, w₋ 1 of 2")
+    _, _, lines = told(given)
+    assert verdict(lines, "without (Span) as it is proved here") == KEPT
+
+
+def test_no_network_tells_two_labels_of_one_direction_apart(tmp_path: Path) -> None:
+    _, _, lines = told(study(written(tmp_path, [[1, 2, 1], [2, 4, -1], [-1, 1, 1]]), h=2))
+    assert {verdict(lines, each) for each in ("2.1", "4.3", "3.1")} == {SILENT}
 
 
 @pytest.mark.parametrize(
@@ -95,7 +130,8 @@ def test_realisable(X: list, y: list, fits: bool) -> None:
         ([[1, 2, 1]], "one datum"),
         ([[1, 1], [-1, -1]], "one feature"),
         ([[1, 2, 1], [2, 1, 1]], "No datum has the label -1"),
-        ([[1, 2, 1], [0, 0, -1]], "data row 2"),
+        ([[1, 2, 1], [0, 0, -1]], "has the input 0"),
+        ([[1e6, 2, 1], [1, 0, -1]], "has the length 1, too little"),
         ([[1, 1, 1], [1, 1, 1], [1, 1, -1]], ""),
     ],
 )
@@ -109,6 +145,8 @@ def test_data_without_two_layers_are_studied_all_the_same(
     assert (layers is None) == bool(words)
     assert len(promises.summary(given, neuron, layers, lines).text.splitlines()) == 5
     assert {line.verdict for line in lines} <= {KEPT, BROKEN, OPEN, SILENT}
+    # What is not followed is open where the theorem speaks of such labels.
+    assert not words or verdict(lines, "Phuong") == (OPEN if given.signs else SILENT)
     assert figures.one_neuron(neuron).axes
     for draw in (figures.turning, figures.training, figures.approach):
         assert layers is None or draw(layers).axes

@@ -5,16 +5,17 @@ Writes _runs/my/index.html, one file that needs no network, and the executed not
 
 from __future__ import annotations
 
-import argparse
 import ast
 import difflib
 import os
 import shutil
+import signal
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import nbformat
 import papermill
@@ -22,8 +23,9 @@ import yaml
 from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 
-from reluflow import pages
+from reluflow import ledger, pages
 from reluflow.errors import InputError
+from reluflow.parameters import Parser
 from reluflow.places import CHAPTERS
 from reluflow.run.page import html
 from reluflow.run.plain import plain
@@ -32,15 +34,9 @@ OWN = "06_your_data"
 INDEX = "index.html"
 
 
-class _Parser(argparse.ArgumentParser):
-    """Wrong use is an InputError, one sentence like any other."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; {' '.join(self.format_usage().split())}")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one page; 2 for input that cannot be used, 1 where the page fails, 130 for Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _main(arguments)
     except InputError as error:
@@ -53,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
-    parser = _Parser(prog="bash book run", description=__doc__)
+    parser = Parser(prog="bash book run", description=__doc__)
     parser.add_argument("dataset", nargs="?", help="a CSV file: a header, the label last")
     parser.add_argument("--chapter", default=OWN, help="another page, by its number or name")
     parser.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
@@ -65,9 +61,12 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(listed())
         return 0
     page = found(given.chapter)
-    values = {name: _value(text) for name, text in given.p}
-    if given.dataset is not None:
-        values["dataset"] = given.dataset
+    pairs = [(name, _value(text)) for name, text in given.p]
+    pairs += [("dataset", given.dataset)] if given.dataset is not None else []
+    values = dict(pairs)
+    for name, times in Counter(name for name, _ in pairs).items():
+        if times > 1:
+            raise InputError(f'parameter "{name}" is given twice: give it once.')
     check(page, values)
     stem = Path(given.dataset).stem if given.dataset else ""
     name = "-".join(part for part in (stem, "" if page.stem == OWN else page.stem) if part)
@@ -158,15 +157,43 @@ def run(page: Path, values: Mapping[str, Any], folder: Path) -> None:
         stage.chmod(0o755)
         output = stage / page.name
         papermill.execute_notebook(
-            page, output, dict(values), cwd=os.getcwd(), kernel_name="python3"
-        )
+            page, output, dict(values), cwd=os.getcwd(), kernel_name="python3",
+            extra_arguments=["--log-level=50"],  # a kernel's warnings are not the page's
+        )  # fmt: skip
         notebook = nbformat.read(output, as_version=4)
         notebook.cells = list(told(notebook.cells))
+        if page.stem != OWN:  # that one has a summary of its own
+            words = "\n".join(f"- {line}" for line in summary(page, output, values))
+            notebook.cells.insert(1, nbformat.v4.new_markdown_cell(words))
         (stage / INDEX).write_text(html(notebook), encoding="utf-8")
         nbformat.write(plain(notebook), output)
         _swap(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def summary(page: Path, output: Path, values: Mapping[str, Any]) -> list[str]:
+    """What the run `output` of a page of the book was given, and how its verdicts compare with
+    those that the book shows."""
+    known = defaults(page)
+    given = [f"`{name} = {value!r}`" for name, value in values.items()]
+    rest = [f"`{name} = {value!r}`" for name, value in known.items() if name not in values]
+    here, book = ({row.claim.id: row.verdict for row in ledger.read(place)}
+                  for place in (output, page))  # fmt: skip
+    counts = ", ".join(f"{n} {verdict}" for verdict, n in Counter(here.values()).most_common())
+    changed = [f"`{id}` is {verdict}, and {book.get(id, 'not asked')} in the book"
+               for id, verdict in here.items() if verdict != book.get(id)]  # fmt: skip
+    left = [f"`{id}`" for id in book if id not in here]
+    lines = [
+        f"This run was given {', '.join(given) or 'no parameters'}.",
+        f"As in the book: {', '.join(rest)}." if rest else "",
+        f"It settles {len(here)} claims: {counts}." if here else "It settles no claim.",
+        f"Other verdicts than in the book: {'; '.join(changed)}." if changed else "",
+        f"Not asked here: {', '.join(left)}." if left else "",
+    ]
+    if here and not changed and not left:
+        lines.append("All verdicts are those that the book shows.")
+    return [line for line in lines if line]
 
 
 def told(cells: Iterable[NotebookNode]) -> Iterator[NotebookNode]:

@@ -26,6 +26,7 @@ from tqdm import tqdm
 
 from reluflow import pages
 from reluflow.errors import InputError
+from reluflow.parameters import Parser
 from reluflow.sweep import report
 from reluflow.sweep.plan import Plan, plan
 from reluflow.sweep.runs import DIED, DONE, Store, Task, run
@@ -37,7 +38,7 @@ _PATIENCE = 20  # seconds in which a scheduler has to answer, and to have a work
 def main(arguments: Sequence[str] | None = None) -> int:
     """Sweep; 0 where every run ended, 1 where one failed or is still to be done, 2 for wrong use,
     130 where it was stopped."""
-    parser = argparse.ArgumentParser(prog="sweep", description=__doc__.split("\n\n")[1])
+    parser = Parser(prog="sweep", description=__doc__.split("\n\n")[1])
     parser.add_argument(
         "place", metavar="NOTEBOOK or FOLDER", help="a page, or a sweep to go on with"
     )
@@ -52,9 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     where.add_argument("--workers", type=int, default=CPU_COUNT, help="default: one a core")
     where.add_argument("--scheduler", default=os.environ.get("DASK_SCHEDULER_ADDRESS"),
                        help="of Dask, tcp://...; default: DASK_SCHEDULER_ADDRESS")  # fmt: skip
-    given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        given = parser.parse_args(arguments)
         store, settings = _settings(given)
         asked = plan(
             _notebook(settings), Path(settings["folder"]), settings["grid"], settings["fixed"]
@@ -103,11 +104,16 @@ def _stored(store: Store, named: str) -> dict[str, Any] | None:
         if names and SETTINGS not in names:
             raise InputError(f"{named} holds other files than a sweep's: take a new folder.")
         return json.loads(store.read(SETTINGS)) if names else None
+    except InputError:
+        raise
     except (OSError, ValueError, ImportError) as error:
         raise InputError(f"{named} cannot be read as the folder of a sweep ({error}).") from None
 
 
 def _absolute(url: str) -> str:
+    if url.startswith("memory:"):
+        raise InputError(f"{url} is in the memory of one process, and workers are others: take a "
+                         "folder that all of them see.")  # fmt: skip
     return url if "://" in url else str(Path(url).resolve())
 
 

@@ -140,7 +140,7 @@ def _page(notebook: Path) -> tuple[str, dict[str, Any]]:
         known = {name: each["default"] for name, each in inspect_notebook(page).items()}
     except OSError as error:
         raise InputError(f"{notebook} cannot be read: {error.strerror}.") from None
-    except ValueError:  # of JSON, of a notebook's form, of a name without .ipynb
+    except (ValueError, nbformat.ValidationError):  # of JSON, of a notebook's form, of a name
         raise InputError(f"{notebook} is not a notebook.") from None
     if not known:
         raise InputError(f'{notebook} has no parameters: tag a cell of it "parameters".')

@@ -14,6 +14,7 @@ from reluflow.approx import approx
 from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.geometry import nested_pairs
 from reluflow.ledger.scoreboard import View
+from reluflow.margin.limits import AT_REST
 from reluflow.papers.lee2022support.setting import assumptions as of_support
 from reluflow.papers.lee2022support.starts import entered
 from reluflow.papers.min2024early import own_data as early
@@ -24,6 +25,7 @@ from reluflow.your_data.study import (
     OneNeuron,
     Study,
     assumptions,
+    separated,
     table,
 )
 
@@ -70,14 +72,17 @@ def summary(
 ) -> View:
     """Five sentences: the data, the assumptions, one neuron, two layers, the verdicts `found`."""
     counts = Counter(line.verdict for line in found)
-    told = ", ".join(f"{counts[v]} {v}" for v in (KEPT, BROKEN, OPEN, SILENT) if counts[v])
+    told = ", ".join(f"{counts[v]} {v}" for v in (KEPT, BROKEN, OPEN) if counts[v])
+    silent = f"{counts[SILENT]} of {len(found)} statements do not apply to these data"
     broken = "; ".join(line.theorem for line in found if line.verdict == BROKEN)
+    unit = f", inputs in the unit {study.unit:g}" if study.unit != 1.0 else ""
     five = [
         _data(study),
         _held(study),
         f"One neuron: {ends(neuron)}.",
-        f"Two layers: {_layers(layers)}." if layers else f"Two layers: {study.obstacle}",
-        f"Of {len(found)} promises {told}." + (f" Broken: {broken}." if broken else ""),
+        f"Two layers{unit}: {_layers(layers)}." if layers else f"Two layers: {study.obstacle}",
+        f"{silent}{'; of the others ' * bool(told)}{told}."
+        + (f" Broken: {broken}." if broken else ""),
     ]
     items = "".join(f"<li>{escape(line)}</li>" for line in five)
     return View(f"<ul>{items}</ul>", "\n".join(five))
@@ -91,6 +96,7 @@ def _data(study: Study) -> str:
         else f"labels from {study.y.min():g} to {study.y.max():g}"
     )
     two = np.unique(study.y)
+    kind = kind if study.signs or len(two) > 1 else f"all labels {two[0]:g}"
     hint = ""
     if not study.signs and len(two) == 2 < len(study.y):
         hint = f" If {two[0]:g} and {two[1]:g} are two classes, write -1 and 1 for them."
@@ -99,12 +105,15 @@ def _data(study: Study) -> str:
 
 
 def _held(study: Study) -> str:
-    given = [a for a in assumptions(study) if a.holds is not None and a.name != "Gaussian law"]
-    yes = [f"{a.name} of {a.paper}" for a in given if a.holds]
-    no = [f"{a.name} of {a.paper}" for a in given if not a.holds]
-    return " ".join(
-        f"{word}: {', '.join(names)}." for word, names in (("Hold", yes), ("Fail", no)) if names
-    )
+    told = []
+    for word, holds in (("Hold", True), ("Fail", False), ("Undecided", None)):
+        names: dict[str, list[str]] = {}
+        for a in assumptions(study):
+            if a.holds is holds and a.name != "Gaussian law":
+                names.setdefault(a.paper, []).append(a.name)
+        parts = (f"{' and '.join(each)} of {paper}" for paper, each in names.items())
+        told += [f"{word}: {', '.join(parts)}."] if names else []
+    return " ".join(told)
 
 
 # --- One neuron, Lee, Sim & Ye 2022a --------------------------------------------------------------
@@ -113,7 +122,8 @@ def _held(study: Study) -> str:
 def ends(neuron: OneNeuron) -> str:
     """Where the flows from small and from large starts end, in words."""
     many = len(neuron.run.minima)
-    least = f", the least of {many} minima is {approx(neuron.run.minima[0].loss)}" if many else ""
+    which = f"the least of {many} local minima" if many > 1 else "the only local minimum"
+    least = f", {which} is {approx(neuron.run.minima[0].loss)}" if many else ""
     parts = [
         f"{name} starts end at the loss {_losses(limits, neuron.run.y)}"
         for name, limits in _halves(neuron)
@@ -154,9 +164,9 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
 
     name = "Lee et al. 2022a, Lemma F.5: a small start activates all data"
     if all_three or neuron.radius is None:
-        reason = why or "the cells are too many to know how small is small"
-        found.append(Line(name, _nothing(reason), f"of {len(y)} data up to {_most_active(neuron)} "
-                          "are active at once", SILENT))  # fmt: skip
+        promised = _nothing(why) if why else "from q > 0 and a norm too small to be computed here"
+        happened = f"of {len(y)} data up to {_most_active(neuron)} are active at once"
+        found.append(Line(name, promised, happened, SILENT if why else OPEN))
     else:
         count = sum(entered(X, path) for path, _ in small)
         found.append(Line(name, f"from q > 0 and norm below δ₀ = {approx(neuron.radius)}",
@@ -171,9 +181,10 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
         found.append(Line(name, "the global minimum", happened, OPEN))
     else:
         best = sum(limit.rank == 1 for _, limit in small)
+        known = all(limit.rank for _, limit in small)
         happened = f"{best} of {len(small)} small starts end there; {happened}"
         found.append(Line(name, f"the loss {approx(minima[0].loss)}", happened,
-                          _all(best, len(small))))  # fmt: skip
+                          _all(best, len(small)) if known else OPEN))  # fmt: skip
 
     name = "Lee et al. 2022a, Theorem 4.7: the norm increases"
     drops = [largest_norm_drop(path) for path, _ in small if path.has_limit]
@@ -182,8 +193,9 @@ def _of_one_neuron(study: Study, neuron: OneNeuron) -> list[Line]:
         found.append(Line(name, _nothing(why or "it is about the plane"), "not asked", SILENT))
     else:
         found.append(Line(name, "from every small start with q > 0",
-                          f"along {grows} of {len(drops)} flows",
-                          _all(grows, len(drops))))  # fmt: skip
+                          f"along {grows} of {len(small)} flows",
+                          _all(grows, len(drops if grows < len(drops) else small))
+                          if drops else OPEN))  # fmt: skip
 
     name = "Lee et al. 2022a, Theorem 3.6: fewer support vectors, no smaller loss"
     if not held["A2"]:
@@ -260,13 +272,14 @@ def _layers(layers: Followed) -> str:
 def _way(layers: Followed) -> str:
     """How the flow of chapter 4 ended."""
     status = layers.trained.path.status.replace(" at this loss,", "")
-    return f"the flow is {status.replace('e^-1000000', 'exp(−1 000 000)')}"
+    status = status.replace("e^-1000000", "exp(−1 000 000)")
+    return f"the flow {status}" if status.startswith("stops") else f"the flow is {status}"
 
 
 def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
     name = "Min et al. 2024, Theorem 1"
     if layers is None:
-        return [Line(name, _nothing("it is about two layers and signs"), "not asked", SILENT)]
+        return [_not_followed(name, study)]
     own, turned = layers.two.turning, layers.turned
     home = [path.status in ("serves", "dead") for path in turned.paths]
     lost = any(path.status == "unfinished" for path in turned.paths)
@@ -275,7 +288,7 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
         f"{sum(home)} of {len(home)} neurons in the limit ε → 0, the last at t = {approx(last)}"
     )
     promised = early.promises_alignment_times(own)
-    if not promised:
+    if not study.mu > 0.0:
         return [Line(f"{name}: alignment", _nothing("(A1) fails"), happened, SILENT)]
     found = []
     for (which, time), scale in zip(promised, early.promise(own).iloc[:, 1], strict=True):
@@ -286,17 +299,18 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
     rank = told.get("stable rank of W at L = 1e-100", "")
     happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {layers.grown.status}"
     verdict = KEPT if rank and _number(rank) <= 2.0 else OPEN
-    found.append(Line(f"{name}: rank", "a stable rank of at most 2 in the end", happened, verdict))
-    return found
+    promise = "a stable rank of at most 2 in the end"
+    alive = {v for v, path in zip(own.signs, turned.paths, strict=True) if path.status != "dead"}
+    if len(alive) < 2:
+        promise, verdict = _nothing("all neurons of a label die"), SILENT
+    return [*found, Line(f"{name}: rank", promise, happened, verdict)]
 
 
-def _from_one_scale(layers: Followed) -> str:
-    """When the neurons of the flow from one small eps are home, where it was followed."""
-    told = early.growth_table(layers.two.turning, layers.grown)[""]
-    if "the last of them at t" not in told:
-        return ""
-    which, last = told["neurons in their cone or dead"], told["the last of them at t"]
-    return f"; {which} from ln ε = {told['ln ε']}, the last at t = {last}"
+def _not_followed(name: str, study: Study) -> Line:
+    """A theorem on two layers, of which nothing was followed: it is not about other labels."""
+    if not study.signs:
+        return Line(name, _nothing("it is about labels 1 and -1"), "not asked", SILENT)
+    return Line(name, "not worked out here", f"not followed: {study.obstacle}", OPEN)
 
 
 def _number(text: str) -> float:
@@ -306,7 +320,7 @@ def _number(text: str) -> float:
 def _of_separability(study: Study, layers: Followed | None) -> Line:
     name = "Phuong & Lampert 2021, Theorem 1: all neurons along w₊ or w₋"
     if layers is None:
-        return Line(name, _nothing("it is about two layers and signs"), "not asked", SILENT)
+        return _not_followed(name, study)
     trained = layers.trained
     far = trained.distances
     way = _way(layers)
@@ -314,8 +328,12 @@ def _of_separability(study: Study, layers: Followed | None) -> Line:
         way += f"; the distance of (8) comes from {approx(far[0], 2)} to {approx(far[-1], 2)}"
     if not separable.violations(trained.own.X, trained.own.y).none:
         return Line(name, _nothing("(OS) fails"), way, SILENT)
+    if not all(a.holds for a in assumptions(study) if a.name == "(Span)"):
+        name += ", without (Span) as it is proved here"
     told = separable.promise(trained.own)[""]
     promised = f"{told.index[0]} {told.iloc[0]}, {told.index[1]} {told.iloc[1]}"
+    if trained.goal is not None and len(trained.goal.vectors) == 1:
+        promised = f"all along {'w₊' if 1.0 in trained.goal.vectors else 'w₋'}, for the others died"
     verdict = OPEN
     if trained.goal is not None and far[-1] <= _NEAR:
         verdict = KEPT
@@ -331,36 +349,51 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
         "Vardi et al. 2022, Theorem 3.1: a linear network ends at the max-margin vector",
     )
     if layers is None:
-        why = _nothing("it is about networks and signs")
-        return [Line(name, why, "not asked", SILENT) for name in names]
+        return [_not_followed(name, study) for name in names]
     found = layers.found
     sure = [one for one in found if one.limit is not None]
     ended = Counter(one.status for one in found)
     told = ", ".join(f"{count} {status}" for status, count in ended.items())
     verdict = KEPT if len(sure) == len(found) else OPEN
     promised = "from where the loss is below that of one datum of margin 0"
+    if study.mu <= _ROUNDING - 1.0:
+        promised = _nothing("two data of one direction have different labels")
+        verdict = SILENT
+    elif ended[AT_REST] == len(found):
+        promised, verdict = _nothing("no start comes to a loss that is small enough"), SILENT
     lines = [Line(names[0], promised, f"of {len(found)} starts {told}", verdict)]
     met = [one for one in sure if _inputs_are_not_zero(layers, one)]
     if met:
         kinds = Counter(one.optimum.verdict for one in met if one.optimum)
         good = kinds["local"] + kinds["global"]
-        verdict = BROKEN if kinds["not local"] else KEPT if good == len(met) else OPEN
+        all_good = good == len(met) and len(sure) == len(found)
+        verdict = BROKEN if kinds["not local"] else KEPT if all_good else OPEN
         words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        lines.append(Line(names[1], f"for {len(met)} of {len(sure)} limits", words, verdict))
+        lines.append(Line(names[1], f"for {len(met)} of {len(found)} limits", words, verdict))
+    elif len(sure) == len(found) or lines[0].verdict == SILENT:
+        why = "at every limit some neuron's input is 0" if sure else "there is no limit"
+        lines.append(Line(names[1], _nothing(why), _kinds(sure) or "no limit", SILENT))
     else:
         what = _kinds(sure) or "no limit is known"
-        why = "at every limit some neuron's input is 0" if sure else "no limit is known"
-        lines.append(Line(names[1], _nothing(why), what, SILENT))
+        lines.append(
+            Line(names[1], f"not known: {len(sure)} of {len(found)} limits are", what, OPEN)
+        )
     if study.linear is None:
-        why = _nothing("no hyperplane separates the labels")
-        return [*lines, Line(names[2], why, "not asked", SILENT)]
+        apart, _ = separated(study)
+        why = "no hyperplane separates the labels"
+        promised = _nothing(why) if apart is False else "not known: the margin is next to 0"
+        return [*lines, Line(names[2], promised, "not asked", OPEN if apart is None else SILENT)]
     length = study.linear.length * study.unit
+    unit = f" for inputs in the unit {study.unit:g}" if study.unit != 1.0 else ""
     kinds = Counter(one.optimum.verdict if one.optimum else one.status for one in layers.straight)
     good = kinds["global"]
     verdict = BROKEN if kinds["not local"] else OPEN
     verdict = KEPT if good == len(layers.straight) else verdict
     words = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    return [*lines, Line(names[2], f"a global optimum, ‖u‖ = {approx(length)}", words, verdict)]
+    return [
+        *lines,
+        Line(names[2], f"a global optimum, ‖u‖ = {approx(length)}{unit}", words, verdict),
+    ]
 
 
 def _kinds(found: Sequence[margin.Found]) -> str:

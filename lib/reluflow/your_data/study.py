@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from reluflow import datasets
 from reluflow.approx import approx
 from reluflow.datasets import Dataset
 from reluflow.errors import InputError
-from reluflow.geometry import cell_bound, enumerable
+from reluflow.geometry import cell_bound, enumerable, rank
 from reluflow.geometry.separability import separation
 from reluflow.geometry.separability import violations as repelling
 from reluflow.ledger.scoreboard import View
@@ -51,6 +52,8 @@ _MOST_DATA, _MOST_FEATURES, _MOST_BYTES = 1000, 100, 20_000_000
 _SHORTEST, _LONGEST = 1e-3, 1e3
 """Lengths of inputs that the flows of two layers take; others are measured in another unit."""
 _FEW = 3
+_ROUNDING, _FITTED, _SOLVED = 1e-12, 1e-9, 1e-6
+"""What is 0 for a cosine, what for labels as they are written, and what a linear program leaves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,7 @@ class Study:
     @property
     def unit(self) -> float:
         """The length in which two layers see the inputs: 1, or a power of ten where one is longer
-        or shorter than the flows take."""
+        or shorter than the flows take; times and max-margin vectors are told in it."""
         longest = float(self.lengths.max())
         inside = longest <= _LONGEST and self.lengths.min() >= _SHORTEST
         return 1.0 if inside or not longest else float(10.0 ** np.floor(np.log10(longest)))
@@ -100,11 +103,20 @@ class Study:
                 return f"No datum has the label {label:g}, and two layers need both."
         short = np.flatnonzero(self.lengths / self.unit < _SHORTEST)
         if short.size:
+            row, length = datasets.data_row(int(short[0]) + 1), self.lengths[short[0]]
+            if not length:
+                return f"{row.capitalize()} has the input 0, at which networks are 0: take it out."
             return (
-                f"The input of {datasets.data_row(int(short[0]) + 1)} is 0, or beside the longest "
-                "next to nothing, and networks without biases cannot tell its label: take it out."
+                f"The input of {row} has the length {length:.3g}, too little beside the longest of "
+                f"{self.lengths.max():.3g} for these flows: take one of them out."
             )
         return ""
+
+    @cached_property
+    def mu(self) -> float:
+        """The least cosine of two of the y_i x_i, as (A1) has it; 0 where it is one of rounding."""
+        found = separation(self.X, self.y)
+        return found if abs(found) > _ROUNDING else 0.0
 
     @cached_property
     def linear(self) -> MaxMargin | None:
@@ -130,6 +142,8 @@ def study(dataset: str, h: int = 8, seed: int = 0, effort: float = 1.0) -> Study
         )
     if not X.any():
         raise InputError(f'dataset "{name}" has only inputs 0, from which no neuron learns.')
+    if not y.any():
+        raise InputError(f'dataset "{name}" has only labels 0, which the weight 0 fits already.')
     if np.isin(y, (0.0, 1.0)).all() and not y.all():
         row = datasets.data_row(int(np.argmin(y)) + 1)
         raise InputError(f"{name}, {row}: the label is 0 where others are 1: write -1 for 0.")
@@ -148,6 +162,7 @@ def _data(dataset: str) -> tuple[str, NDArray, NDArray]:
     if dataset not in datasets.PAPER and path.suffix.lower() != ".csv":
         close = difflib.get_close_matches(dataset.lower(), NAMES, n=1)
         hint = f'did you mean "{close[0]}"?' if close else f"the names are {', '.join(NAMES)}."
+        hint = "give the file a name that ends in .csv." if path.is_file() else hint
         raise InputError(
             f'dataset "{dataset[:60]}" is neither a known name nor a .csv file: {hint}'
         )
@@ -167,7 +182,7 @@ def _data(dataset: str) -> tuple[str, NDArray, NDArray]:
 class Assumption:
     """Whether an assumption holds of the data; `where` has the rows that break it, or a constant.
 
-    holds  None where it is not about such data
+    holds  None where rounding cannot tell
     """
 
     paper: str
@@ -179,43 +194,58 @@ class Assumption:
 
 def assumptions(study: Study) -> list[Assumption]:
     """The assumptions of the five papers."""
-    return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else _not_signs())]
+    return [*_of_one_neuron(study), *(_of_signs(study) if study.signs else _not_signs(study.y))]
 
 
 def _of_one_neuron(study: Study) -> list[Assumption]:
     X, y = study.X, study.y
     below = ~np.all(X >= 0.0, axis=1) | ~X.any(axis=1)
-    rank, d = int(np.linalg.matrix_rank(X)), X.shape[1]
+    held, d = support.assumptions(X, y), X.shape[1]
     fits, why = realisable(X, y)
     return [
         Assumption("Lee et al. 2022a", "A1", "features are at least 0, and not all 0",
                    not below.any(), rows(np.flatnonzero(below))),
         Assumption("Lee et al. 2022a", "A2", "labels are above 0", bool(np.all(y > 0.0)),
                    rows(np.flatnonzero(~(y > 0.0)))),
-        Assumption("Lee et al. 2022a", "A3", "the data span the space", rank == d,
-                   f"rank {rank} of {d}"),
+        Assumption("Lee et al. 2022a", "A3", "the data span the space", held["A3"],
+                   f"rank {rank(X)} of {d}"),
         Assumption("Lee et al. 2022b", "realisable", "some neuron fits all labels", fits, why),
         Assumption("Lee et al. 2022b", "Gaussian law", "infinitely many data, normally distributed",
                    False, "a file has finitely many"),
     ]  # fmt: skip
 
 
-def realisable(X: NDArray, y: NDArray) -> tuple[bool, str]:
-    """Whether y_i = max(0, w.x_i) for some w, and why not: a linear program."""
+def realisable(X: NDArray, y: NDArray) -> tuple[bool | None, str]:
+    """Whether y_i = max(0, w.x_i) for some w, and why not; None where rounding cannot tell.
+
+    The weights that fit the labels above 0 are a plane, and a linear program finds the one on it
+    whose largest pre-activation at the labels 0 is least.
+    """
     if np.any(y < 0.0):
         return False, f"labels below 0 in {rows(np.flatnonzero(y < 0.0))}"
-    on, size = y > 0.0, float(np.abs(X).max(initial=0.0)) or 1.0
+    on, top = y > 0.0, float(y.max())
     if not on.any():
         return True, "by the weight 0"
-    w, *_ = np.linalg.lstsq(X[on] / size, y[on], rcond=None)
-    left = float(np.abs(X[on] / size @ w - y[on]).max())
-    if left > _FITTED * float(y.max()):
-        return False, f"the positive labels are missed by up to {approx(left, 3)}"
-    off = X[~on] / size
-    found = linprog(np.zeros(X.shape[1]), A_ub=off if len(off) else None,
-                    b_ub=np.zeros(len(off)) if len(off) else None,
-                    A_eq=X[on] / size, b_eq=y[on], bounds=(None, None))  # fmt: skip
-    return found.status != 2, "" if found.status != 2 else "the labels 0 contradict the others"
+    X = X / np.where(X.any(axis=0), np.abs(X).max(axis=0), 1.0)  # the weights take other units
+    w, *_ = np.linalg.lstsq(X[on], y[on] / top, rcond=None)
+    left = float(np.abs(X[on] @ w - y[on] / top).max())
+    if left > _FITTED:
+        return False, f"the positive labels are missed by up to {approx(left * top, 3)}"
+    off = X[~on & X.any(axis=1)]
+    if not len(off):
+        return True, ""
+    off, along = off / np.linalg.norm(off, axis=1, keepdims=True), null_space(X[on])
+    if along.size:
+        found = linprog(np.append(np.zeros(along.shape[1]), 1.0),
+                        A_ub=np.column_stack([off @ along, -np.ones(len(off))]), b_ub=-off @ w,
+                        bounds=[*[(None, None)] * along.shape[1], (-1.0, None)])  # fmt: skip
+        w = w if found.x is None else w + along @ found.x[:-1]
+    above = float((off @ w).max())
+    if above <= _ROUNDING * float(np.linalg.norm(w)):
+        return True, ""
+    if above > _SOLVED:
+        return False, "the labels 0 contradict the others"
+    return None, "some neuron nearly does, and rounding cannot tell more"
 
 
 def _of_signs(study: Study) -> list[Assumption]:
@@ -223,35 +253,54 @@ def _of_signs(study: Study) -> list[Assumption]:
         zero = rows(np.flatnonzero(study.lengths == 0.0))
         return [Assumption("two layers", "inputs", "no input is 0", False, zero)]
     X, y = study.X, study.y
-    mu, pairs = separation(X, y), repelling(X, y)
+    mu, pairs = study.mu, repelling(X, y)
     bad = separable.violations(X, y)
     broken = np.concatenate([bad.within, bad.across])
     total = len(y) * (len(y) - 1) // 2
-    found = study.linear
+    apart, how = separated(study)
     return [
         Assumption("Min et al. 2024", "(A1)", "equal labels attract, different labels repel",
                    mu > 0.0, f"μ = {approx(mu)}" + _pairs(pairs, total)),
         Assumption("Phuong & Lampert 2021", "(OS)", "orthogonally separable", bad.none,
                    _pairs(broken, total).removeprefix("; ")),
+        Assumption("Phuong & Lampert 2021", "(Span)", "the support examples of each label span the "
+                   "space", *_spans(study)),
         Assumption("Vardi et al. 2022", "separable", "a hyperplane through 0 separates the labels",
-                   found is not None,
-                   f"margin {approx(1.0 / found.length)}" if found else _contradiction(X, y)),
+                   apart, how),
     ]  # fmt: skip
 
 
-def _not_signs() -> list[Assumption]:
+def _spans(study: Study) -> tuple[bool, str]:
+    """Whether (Span) holds, and the ranks of the support examples."""
+    X, y = study.X / study.unit, study.y
+    if len(set(y)) < 2:
+        return False, "one label has no data"
+    own = separable.Experiment("", X, y, X[:0], y[:0], "flow", 0, 0)
+    found = separable.vectors_table(own)
+    told = ", ".join(f"{w} {rank or 'not there'}" for w, rank in found["their rank"].items())
+    return bool((found["(Span)"] == "holds").all()), f"rank of those of {told}"
+
+
+def _not_signs(y: NDArray) -> list[Assumption]:
+    where = rows(np.flatnonzero(np.abs(y) != 1.0))
     papers = ("Min et al. 2024", "Phuong & Lampert 2021", "Vardi et al. 2022")
-    return [Assumption(paper, "labels", "1 and -1", None, "other labels") for paper in papers]
+    return [Assumption(paper, "signs", "labels are 1 or -1", False, where) for paper in papers]
 
 
-def _contradiction(X: NDArray, y: NDArray) -> str:
-    """Data of which a mean of the y_i x_i is 0, so that none has them all on its positive side."""
-    Z = y[:, None] * X / np.linalg.norm(X, axis=1, keepdims=True)
-    found = linprog(np.zeros(len(y)), A_eq=np.vstack([Z.T, np.ones(len(y))]),
-                    b_eq=np.append(np.zeros(X.shape[1]), 1.0), method="highs-ds")  # fmt: skip
-    if found.x is None:
-        return "no, as far as rounding can tell"
-    return f"{rows(np.flatnonzero(found.x > 1e-9))} contradict each other"
+def separated(study: Study) -> tuple[bool | None, str]:
+    """Whether a hyperplane through 0 separates the labels, with its margin, or with rows of which
+    a mean of the y_i x_i / |x_i| is 0; None where such a mean is next to 0 only."""
+    if study.linear is not None:
+        return True, f"margin {approx(1.0 / study.linear.length)}"
+    Z = (study.y / study.lengths)[:, None] * study.X
+    found = linprog(np.zeros(len(Z)), A_eq=np.vstack([Z.T, np.ones(len(Z))]),
+                    b_eq=np.append(np.zeros(Z.shape[1]), 1.0), method="highs-ds")  # fmt: skip
+    few = np.flatnonzero(found.x > _FITTED) if found.x is not None else np.arange(len(Z))
+    *_, mean = np.linalg.svd(Z[few].T)  # its last row is what a sum to 0 takes of each
+    share = mean[-1] * np.sign(mean[-1].sum())
+    if share.min() > 0.0 and np.linalg.norm(share @ Z[few]) <= _ROUNDING:
+        return False, f"{rows(few)} contradict each other"
+    return None, "if one does, rounding cannot tell: its margin is next to 0"
 
 
 def rows(numbers: Sequence[int] | NDArray) -> str:
@@ -270,10 +319,15 @@ def _pairs(pairs: NDArray, total: int) -> str:
 
 def assumptions_table(study: Study) -> View:
     """The assumptions, one a line."""
-    words = {True: "holds", False: "fails", None: "not asked"}
+    words = {True: "holds", False: "fails", None: "undecided"}
     found = assumptions(study)
     columns = ["paper", "assumption", "it says", "here", "where"]
     return table(columns, [(a.paper, a.name, a.says, words[a.holds], a.where) for a in found])
+
+
+def filled(table: pd.DataFrame | None) -> pd.DataFrame | None:
+    """A table that has rows; nothing is shown of another one."""
+    return None if table is None or table.empty else table
 
 
 def table(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> View:
@@ -289,7 +343,6 @@ def table(columns: Sequence[str], cells: Iterable[Sequence[str]]) -> View:
 _MOST_WORK = 2e7
 _MOST_CELLS = 800
 _STEP = 0.005
-_FITTED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -319,7 +372,7 @@ def one_neuron(study: Study) -> OneNeuron:
     if all(held.values()) and enumerable(*X.shape) and cell_bound(*X.shape) * X.size <= _MOST_WORK:
         radius = support.guaranteed_radius(X, y)
     starts = []
-    for norm in (0.5 * radius if radius else 1e-6 * size, 10.0 * size):
+    for norm in (min(0.5 * (radius or np.inf), 1e-6 * size), 10.0 * size):
         for _ in range(study.starts):
             u = support.random_direction(X, y, rng) if held["A1"] and held["A2"] else _drawn(X, rng)
             starts.append(norm * u)
