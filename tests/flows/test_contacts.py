@@ -57,12 +57,13 @@ def test_the_first_contact_is_the_first_of_all_data(seed) -> None:
     if np.isinf(time):
         assert contact is None
         return
-    assert contact.wait == pytest.approx(time, rel=1e-9)
+    assert contact.moment.s == pytest.approx(time, rel=1e-9)
     assert contact.data[datum]
     assert contact.came[datum] in (0.0, sides[datum])
-    np.testing.assert_array_equal(contact.w, flow.after(np.array([contact.wait]))[0])
-    rounding = 1e-14 * flow.summed(contact.wait) * np.linalg.norm(X, axis=1)
-    assert (np.abs(contact.h - X @ contact.w) <= rounding).all()
+    w = contact.moment.state
+    np.testing.assert_array_equal(w, flow.after(np.array([contact.moment.s]))[0])
+    rounding = 1e-14 * contact.moment.summed * np.linalg.norm(X, axis=1)
+    assert (np.abs(contact.h - X @ w) <= rounding).all()
 
 
 @FEW
@@ -85,7 +86,7 @@ def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
     rest = np.arange(len(X)) != datum
     later, _ = among_all(X[rest], h[rest], sides[rest], flow)
     contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides * rest, flow)
-    assert (np.inf if contact is None else contact.wait) == pytest.approx(later, rel=1e-9)
+    assert (np.inf if contact is None else contact.moment.s) == pytest.approx(later, rel=1e-9)
     assert contact is None or contact.data[datum]
 
 
@@ -95,11 +96,11 @@ def test_a_room_that_ends_first_is_a_contact_of_no_datum() -> None:
     # x_1.w = -1 + 2 exp(-t) is zero at log 2, and 1 - 4 (1 - exp(-t)) at log(4/3).
     room = np.array([1.0]), np.array([[-4.0, 0.0]]), np.array([-3.0])
     contact = affine.first_contact(X, np.ones(2), h, sides, flow, room=room)
-    assert contact.wait == pytest.approx(np.log(4.0 / 3.0), rel=1e-12)
+    assert contact.moment.s == pytest.approx(np.log(4.0 / 3.0), rel=1e-12)
     assert not contact.data.any()
     assert not contact.came.any()
     without = affine.first_contact(X, np.ones(2), h, sides, flow)
-    assert without.wait == pytest.approx(np.log(2.0), rel=1e-12)
+    assert without.moment.s == pytest.approx(np.log(2.0), rel=1e-12)
     assert without.data.tolist() == [True, False]
     assert without.came.tolist() == [1, 0]
 
