@@ -84,22 +84,30 @@ def first_contact(
     flow: Segment,
     until: float = np.inf,
     room: tuple[NDArray, NDArray, NDArray] | None = None,
+    clear: float = 0.0,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
     zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on
     their boundary; room, values (m,), amplitudes (m, r) and limits (m,) of other sums that must
-    stay positive.
+    stay positive; clear, a time up to which no contact is known from elsewhere.
     """
     if flow.rates.size == 0:
         return None
-    lo, near = 0.0, sides * h
+    lo, near, moment = 0.0, sides * h, flow.moment(clear)
+    if clear and room is None and _free(X, norms, sides, sides * moment.products(X, h), moment):
+        return None
     while lo < until:
+        if lo and room is None and _free(X, norms, sides, near, moment):
+            return None
         hi = min(until, _window(X, flow, sides, near, lo))
         moment = flow.moment(hi)
         far = sides * moment.products(X, h)
         rows, slopes = _suspects(X, norms, moment, sides, np.minimum(near, far), lo)
+        if rows.size == 0 and room is None:
+            lo, near = hi, far
+            continue
         a, b, sign = h[rows], slopes, sides[rows]
         limit = limits_of(X[rows], a, flow)
         if room is not None:
@@ -126,6 +134,21 @@ def _window(X: NDArray, flow: Segment, sides: NDArray, near: NDArray, lo: float)
     return min(lo + max(ahead, 0.25 * lo, 2.0**-30 / fastest), max(2.0 * lo, 1.0 / fastest))
 
 
+def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Moment) -> bool:
+    """Whether the flow surely meets no boundary after the moment, where the data's distances from
+    theirs are `near` (n,): no way that is left, taken towards it alone, is as long."""
+    flow, share = moment.flow, moment.left[0]
+    ahead = share * flow.b
+    way = np.sqrt(ahead @ ahead)
+    rounding = moment.rounding + 4.0 * (len(ahead) + 8) * _EPS * way
+    rows = np.nonzero((near <= (way + rounding) * norms) & (sides != 0.0))[0]
+    if rows.size == 0:
+        return True
+    slopes = sides[rows, None] * slopes_of(X[rows], flow)
+    closest = near[rows] + np.minimum(slopes, 0.0) @ share
+    return bool((closest > rounding * norms[rows])[slopes.any(axis=1)].all())
+
+
 def _suspects(
     X: NDArray,
     norms: NDArray,
@@ -146,6 +169,8 @@ def _suspects(
     bend = share * flow.b
     rows = np.nonzero(~(closest > (np.sqrt(bend @ bend) + rounding) * norms))[0]
     rows = rows[sides[rows] != 0.0]
+    if rows.size == 0:
+        return rows, np.zeros((0, len(share)))
     slopes = slopes_of(X[rows], flow)
     # The same bound with each datum's own amplitudes, where slow eigenvectors hardly count.
     keep = ~(closest[rows] > np.abs(slopes) @ share + rounding * norms[rows])
@@ -662,7 +687,7 @@ def _course(
     t: float,
 ) -> tuple[Segment, Contact | None]:
     """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
-    sides = 2.0 * state.on - 1.0
+    sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:
         factor.follow(state.on)
         current, length = opening(factor, (state.on * (y - h)) @ X, w, t)
@@ -673,7 +698,7 @@ def _course(
         sides[list(surface.data)] = 0.0
     current = segment(X, y, w, state.on, state.normals, t, h)
     room = rooms(X, y, h, current, state.on, state.stay) if state.stay else None
-    return current, first_contact(X, norms, h, sides, current, room=room)
+    return current, first_contact(X, norms, h, sides, current, room=room, clear=length)
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:
