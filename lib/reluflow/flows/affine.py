@@ -331,7 +331,7 @@ def _transversal(
     speeds = rest @ along + np.array(surface.jump)
     # The sizes of the terms: bounded at once, and added up only where this bound does not do.
     length = np.linalg.norm(X)
-    common = length * (np.linalg.norm(y) + length * np.linalg.norm(w))
+    common = length * (np.sqrt(y @ y) + length * np.sqrt(w @ w))
     if not (np.abs(speeds) > _TOL * (common + np.abs(surface.jump))).all():
         B = np.abs(X[active])
         common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)

@@ -296,7 +296,10 @@ class Segment:
     def moment(self, s: float) -> Moment:
         """The segment at the time s from its start on."""
         decay = -self.rates * np.array([[s]])
-        return Moment(self, s, -np.expm1(decay), np.exp(decay))
+        gone, left = -np.expm1(decay), np.exp(decay)
+        w0, limit, width = self._widths
+        sizes = w0 + (gone @ width).item(), limit + (left @ width).item()
+        return Moment(self, s, gone, left, sizes)
 
     def velocity(self, s: float) -> NDArray:
         """dw/dt (d,) at the time s from the segment's start on."""
@@ -306,32 +309,28 @@ class Segment:
 @dataclass(frozen=True)
 class Moment:
     """A segment at the time s from its start on: of its part along the k-th eigenvector a share
-    `gone` (1, r) is behind it, and a share `left` (1, r) ahead."""
+    `gone` (1, r) is behind it, and a share `left` (1, r) ahead. `sizes` are those of what either
+    form of the state is added up from."""
 
     flow: Segment
     s: float
     gone: NDArray
     left: NDArray
+    sizes: tuple[float, float]
 
-    @cached_property
-    def _sizes(self) -> tuple[float, float]:
-        """The sizes of what either form of the state is added up from."""
-        w0, limit, width = self.flow._widths
-        return float((w0 + self.gone @ width)[0]), float((limit + self.left @ width)[0])
-
-    @cached_property
+    @property
     def state(self) -> NDArray:
         """The weights (d,)."""
-        early, late = self._sizes
+        early, late = self.sizes
         if early <= late:
             return (self.flow.w0 + (self.gone * self.flow.b) @ self.flow.V.T)[0]
         return (self.flow.limit - (self.left * self.flow.b) @ self.flow.V.T)[0]
 
-    @cached_property
+    @property
     def summed(self) -> float:
         """The size of what the state is added up from, in the better of the forms: its rounding is
         that of this size, and not of a far start that is forgotten."""
-        early, late = self._sizes
+        early, late = self.sizes
         # The rounding of rates s is one of exp(-rates s), as many times as large.
         decay = np.minimum(self.flow.rates * self.s, 1e3)
         return float(min(early, late + (decay * np.exp(-decay)) @ self.flow._widths[2]))
@@ -347,7 +346,7 @@ class Moment:
         flow = self.flow
         if not flow.moves:
             return X @ self.state
-        early, late = self._sizes
+        early, late = self.sizes
         if early <= late:
             return h + X @ (flow.V @ (flow.b * self.gone[0]))
         return _felt(X, flow.rest) + X @ (flow.fit - flow.V @ (flow.b * self.left[0]))
@@ -413,10 +412,10 @@ def segment(
 
     def coordinates(way: NDArray, force: NDArray) -> NDArray:
         # Two routes: each is exact where the other one cancels.
-        closer = rates * (np.linalg.norm(way) + np.linalg.norm(rest)) <= np.linalg.norm(force)
+        closer = rates * (np.sqrt(way @ way) + aside) <= np.sqrt(force @ force)
         return np.where(closer, V.T @ way, V.T @ force / rates)
 
-    gap = target - (A @ u if h is None else h[on])
+    gap, aside = target - (A @ u if h is None else h[on]), np.sqrt(rest @ rest)
     b = coordinates(fit + rest - u, A.T @ gap)
     c, terms = coordinates(fit, A.T @ target), np.abs(U).T @ np.abs(target) / s
     return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, terms)
