@@ -25,6 +25,7 @@ from reluflow.flows.segment import (
     Moment,
     Segment,
     SwitchingSurface,
+    length_of,
     limits_of,
     one_thread,
     opening,
@@ -139,7 +140,7 @@ def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Mom
     theirs are `near` (n,): no way that is left, taken towards it alone, is as long."""
     flow, share = moment.flow, moment.left[0]
     ahead = share * flow.b
-    way = np.sqrt(ahead @ ahead)
+    way = length_of(ahead)
     rounding = moment.rounding + 4.0 * (len(ahead) + 8) * _EPS * way
     rows = np.nonzero((near <= (way + rounding) * norms) & (sides != 0.0))[0]
     if rows.size == 0:
@@ -167,7 +168,7 @@ def _suspects(
     share = np.exp(-flow.rates * lo) * -np.expm1(-decay)
     share *= np.minimum(1.0, decay / 8.0)
     bend = share * flow.b
-    rows = np.nonzero(~(closest > (np.sqrt(bend @ bend) + rounding) * norms))[0]
+    rows = np.nonzero(~(closest > (length_of(bend) + rounding) * norms))[0]
     rows = rows[sides[rows] != 0.0]
     if rows.size == 0:
         return rows, np.zeros((0, len(share)))
@@ -581,7 +582,7 @@ def _relu_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float, max_events: i
             t = t + wait
             w, h = contact.moment.state, contact.h
             on_boundary, came = contact.data, contact.came
-            if np.sqrt(w @ w) <= _ROUNDING * contact.moment.summed:
+            if length_of(w) <= _ROUNDING * contact.moment.summed:
                 # It is 0, where all boundaries meet.
                 w, h = np.zeros_like(w), np.zeros_like(h)
                 on_boundary, came = norms > 0.0, np.zeros_like(came)

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.blas import dnrm2
 from scipy.linalg.lapack import dgejsv
 from scipy.spatial import ConvexHull
 from threadpoolctl import ThreadpoolController
@@ -89,6 +90,12 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
 _EPS = np.finfo(float).eps
 _UPDATES = 64
 """After so many updates M is computed afresh."""
+
+
+def length_of(v: NDArray) -> float:
+    """|v| of v (d,), also where its square underflows."""
+    plain = float(np.sqrt(v @ v))
+    return plain if plain > 1e-140 else float(dnrm2(v))
 
 
 class Factor:
@@ -275,8 +282,7 @@ class Segment:
     @cached_property
     def _widths(self) -> tuple[float, float, NDArray]:
         """The lengths of w0 and of the limit, and |b| (r,)."""
-        w0, limit = np.sqrt(self.w0 @ self.w0), np.sqrt(self.limit @ self.limit)
-        return float(w0), float(limit), np.abs(self.b)
+        return length_of(self.w0), length_of(self.limit), np.abs(self.b)
 
     def at(self, t: NDArray) -> NDArray:
         """States (k, d) at times t (k,), infinity allowed."""
