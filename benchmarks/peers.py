@@ -2,9 +2,9 @@
 
 Each solver takes a problem and returns an `Answer`; what it says about itself is its own report
 (`success`, an exception, a result that is not finite, or steps without end). Solvers with events
-stop at each zero of an x_j.w, change that datum's activation, and start afresh, which is their
-best use on a velocity that jumps. diffrax and torchdiffeq take part where they are installed
-(`benchmarks/requirements.txt`).
+stop at each zero of an x_j.w, change that datum's activation, read the others' from the weights,
+and start afresh, which is their best use on a velocity that jumps. diffrax and torchdiffeq take
+part where they are installed (`benchmarks/requirements.txt`).
 """
 
 from __future__ import annotations
@@ -104,9 +104,9 @@ def by_scipy_events(method: str, rtol: float, p: Problem) -> tuple[Answer, int]:
                 hits = [j for j, times in enumerate(run.t_events) if len(times)]
                 if run.status != 1:
                     break
-                on = on.copy()
-                on[hits] ^= True
-                changes += len(hits)
+                before, on = on, p.X @ w > 0.0  # what has crossed unseen is seen here
+                on[hits] = ~before[hits]
+                changes += int((on != before).sum())
                 if changes > RESTARTS:
                     return _lost(p, f"no end after {RESTARTS} events"), velocity.count
     except (GaveUp, ValueError, np.linalg.LinAlgError) as error:
@@ -181,9 +181,9 @@ def by_torchdiffeq(rtol: float, events: bool, p: Problem) -> tuple[Answer, int]:
             if t >= p.time * (1 - 1e-9):
                 return Answer(w.numpy(), changes), state["count"]
             hit = int((side * (X @ w) + past).argmin())
-            state["on"] = state["on"].clone()
-            state["on"][hit] ^= True
-            changes += 1
+            before, state["on"] = state["on"], X @ w > 0
+            state["on"][hit] = ~before[hit]
+            changes += int((state["on"] != before).sum())
             if changes > RESTARTS:
                 return _lost(p, f"no end after {RESTARTS} events"), state["count"]
     except (GaveUp, AssertionError, RuntimeError, ValueError) as error:
@@ -204,23 +204,33 @@ def _diffrax_run(n: int, stiff: bool, events: bool) -> Callable:
         h = X @ w
         return (jax.numpy.where(frozen, on, h > 0) * (y - h)) @ X
 
-    def crossing(j, t, y, args, **_):
+    def ahead(y, args):
         X, _, on, _ = args
-        side = jax.numpy.where(on[j], 1.0, -1.0)  # an event is where this falls through zero
-        return jax.numpy.where((X[j] != 0).any(), side * (X[j] @ y), 1.0)
+        h = jax.numpy.where(on, 1.0, -1.0) * (X @ y)  # an event is where one falls through zero
+        return jax.numpy.where((X != 0).any(axis=1), h, 1.0)
+
+    def crossing(j, t, y, args, **_):
+        return ahead(y, args)[j]
+
+    def lowest(t, y, args, **_):  # of many data, which would take minutes to compile one by one
+        return ahead(y, args).min()
+
+    parts = [partial(crossing, j) for j in range(n)] if n <= 8 else [lowest]
 
     @jax.jit
     def run(X, y, on, w, t, end, rtol, atol):
         finder = optimistix.Newton(1e-9, 1e-12)
-        event = diffrax.Event([partial(crossing, j) for j in range(n)], finder,
-                              [False] * n) if events else None  # fmt: skip
         found = diffrax.diffeqsolve(
             diffrax.ODETerm(velocity), diffrax.Kvaerno5() if stiff else diffrax.Tsit5(),
             t, end, None, w, (X, y, on, events),
             stepsize_controller=diffrax.PIDController(rtol=rtol, atol=atol),
-            event=event, max_steps=EVALUATIONS // 6, throw=False,
+            event=diffrax.Event(parts, finder, [False] * len(parts)) if events else None,
+            max_steps=EVALUATIONS // 6, throw=False,
         )  # fmt: skip
         mask = jax.numpy.array(found.event_mask) if events else jax.numpy.zeros(n, bool)
+        if events and n > 8:
+            first = ahead(found.ys[-1], (X, y, on, events)).argmin()
+            mask = mask & (jax.numpy.arange(n) == first)
         good = diffrax.is_successful(found.result) | diffrax.is_event(found.result)
         return found.ts[-1], found.ys[-1], mask, good, found.stats["num_steps"]
 
@@ -246,8 +256,8 @@ def by_diffrax(stiff: bool, events: bool, rtol: float, p: Problem) -> tuple[Answ
             return _lost(p, "not successful"), count
         if not mask.any():
             return Answer(w[: len(p.w0)], changes if events else None), count
-        on = on ^ mask
-        changes += int(mask.sum())
+        before, on = on, np.where(mask, ~on, X @ w > 0.0)
+        changes += int((on != before).sum())
         if changes > RESTARTS or count > EVALUATIONS:
             return _lost(p, f"no end after {changes} events"), count
 
