@@ -9,9 +9,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from reluflow.flows import affine, exponential_sums
+from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Factor, limits_of, opening, segment, slopes_of
 from sklearn import datasets
+from threadpoolctl import threadpool_info, threadpool_limits
 
 FEW = settings(
     derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
@@ -57,12 +59,13 @@ def test_the_first_contact_is_the_first_of_all_data(seed) -> None:
     if np.isinf(time):
         assert contact is None
         return
-    assert contact.wait == pytest.approx(time, rel=1e-9)
+    assert contact.moment.s == pytest.approx(time, rel=1e-9)
     assert contact.data[datum]
     assert contact.came[datum] in (0.0, sides[datum])
-    np.testing.assert_array_equal(contact.w, flow.after(np.array([contact.wait]))[0])
-    rounding = 1e-14 * flow.summed(contact.wait) * np.linalg.norm(X, axis=1)
-    assert (np.abs(contact.h - X @ contact.w) <= rounding).all()
+    w = contact.moment.state
+    np.testing.assert_array_equal(w, flow.after(np.array([contact.moment.s]))[0])
+    rounding = 1e-14 * contact.moment.summed * np.linalg.norm(X, axis=1)
+    assert (np.abs(contact.h - X @ w) <= rounding).all()
 
 
 @FEW
@@ -76,6 +79,51 @@ def test_a_contact_past_the_end_is_none(seed) -> None:
     assert affine.first_contact(X, norms, h, sides, flow, 1.001 * time) is not None
 
 
+@settings(FEW, max_examples=400)
+@given(SEEDS, st.floats(0.0, 8.0))
+def test_a_flow_is_called_free_only_where_it_meets_no_boundary_any_more(seed, part) -> None:
+    X, _, h, sides, flow = random_flow(seed)
+    assume(flow.rates.size)
+    moment = flow.moment(part / flow.span[0])
+    near, norms = sides * moment.products(X, h), np.linalg.norm(X, axis=1)
+    assume((near > 0.0).all())
+    free = affine._free(X, norms, sides, near, moment)
+    later = sides * (
+        flow.at(moment.s + np.append(np.geomspace(1e-3, 50, 99) / flow.span[0], 1e300)) @ X.T
+    )
+    if free:
+        assert (later > 0.0).all()
+    elif flow.rates.size == 1:  # where the flow is straight, nothing else can be said
+        assert (later[-1] <= 1e-12 * norms * (1 + moment.summed)).any()
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 2), (500, 20)])
+def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
+    inside: list[int] = []
+
+    def looked_at(step):
+        def taken(*arguments, **named):
+            used = (lib for lib in threadpool_info() if lib["user_api"] == "blas")
+            inside.extend(lib["num_threads"] for lib in used)
+            return step(*arguments, **named)
+
+        return taken
+
+    monkeypatch.setattr(affine, "opening", looked_at(affine.opening))
+    monkeypatch.setattr(segments, "dgejsv", looked_at(segments.dgejsv))
+    rng = np.random.default_rng(3)
+    X, y = rng.random((n, d)), rng.random(n)
+    ends = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            before = threadpool_info()
+            ends.append(affine_flow(X, y, np.ones(d), horizon=2.0 / n).end)
+            segment(X, y, np.ones(d), y > 0, np.zeros((0, d)), 0.0)
+            assert threadpool_info() == before
+    assert set(inside) == {1}
+    np.testing.assert_array_equal(*ends)
+
+
 @FEW
 @given(SEEDS)
 def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
@@ -85,7 +133,7 @@ def test_data_that_stay_on_their_boundary_have_no_contact(seed) -> None:
     rest = np.arange(len(X)) != datum
     later, _ = among_all(X[rest], h[rest], sides[rest], flow)
     contact = affine.first_contact(X, np.linalg.norm(X, axis=1), h, sides * rest, flow)
-    assert (np.inf if contact is None else contact.wait) == pytest.approx(later, rel=1e-9)
+    assert (np.inf if contact is None else contact.moment.s) == pytest.approx(later, rel=1e-9)
     assert contact is None or contact.data[datum]
 
 
@@ -95,11 +143,11 @@ def test_a_room_that_ends_first_is_a_contact_of_no_datum() -> None:
     # x_1.w = -1 + 2 exp(-t) is zero at log 2, and 1 - 4 (1 - exp(-t)) at log(4/3).
     room = np.array([1.0]), np.array([[-4.0, 0.0]]), np.array([-3.0])
     contact = affine.first_contact(X, np.ones(2), h, sides, flow, room=room)
-    assert contact.wait == pytest.approx(np.log(4.0 / 3.0), rel=1e-12)
+    assert contact.moment.s == pytest.approx(np.log(4.0 / 3.0), rel=1e-12)
     assert not contact.data.any()
     assert not contact.came.any()
     without = affine.first_contact(X, np.ones(2), h, sides, flow)
-    assert without.wait == pytest.approx(np.log(2.0), rel=1e-12)
+    assert without.moment.s == pytest.approx(np.log(2.0), rel=1e-12)
     assert without.data.tolist() == [True, False]
     assert without.came.tolist() == [1, 0]
 

@@ -22,9 +22,12 @@ from reluflow.flows.descent import affine_descent
 from reluflow.flows.exponential_sums import evaluated
 from reluflow.flows.segment import (
     Factor,
+    Moment,
     Segment,
     SwitchingSurface,
+    length_of,
     limits_of,
+    one_thread,
     opening,
     problem,
     segment,
@@ -60,7 +63,7 @@ _EPS = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class Contact:
-    """The flow meets boundaries after the time `wait`, in the state w (d,).
+    """The flow meets boundaries at a moment.
 
     h     (n,) the data's x.w there
     data  (n,) those that are on their boundary, or stay on it
@@ -68,8 +71,7 @@ class Contact:
           not be
     """
 
-    wait: float
-    w: NDArray
+    moment: Moment
     h: NDArray
     data: NDArray
     came: NDArray
@@ -83,21 +85,30 @@ def first_contact(
     flow: Segment,
     until: float = np.inf,
     room: tuple[NDArray, NDArray, NDArray] | None = None,
+    clear: float = 0.0,
 ) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
     zero on a boundary; sides (n,) 1 for active data, -1 for inactive ones, 0 for those that stay on
     their boundary; room, values (m,), amplitudes (m, r) and limits (m,) of other sums that must
-    stay positive.
+    stay positive; clear, a time up to which no contact is known from elsewhere.
     """
     if flow.rates.size == 0:
         return None
-    lo, near = 0.0, sides * h
+    lo, near, moment = 0.0, sides * h, flow.moment(clear)
+    if clear and room is None and _free(X, norms, sides, sides * moment.products(X, h), moment):
+        return None
     while lo < until:
+        if lo and room is None and _free(X, norms, sides, near, moment):
+            return None
         hi = min(until, _window(X, flow, sides, near, lo))
-        far = sides * flow.products(X, h, hi)
-        rows, slopes = _suspects(X, norms, flow, sides, np.minimum(near, far), lo, hi)
+        moment = flow.moment(hi)
+        far = sides * moment.products(X, h)
+        rows, slopes = _suspects(X, norms, moment, sides, np.minimum(near, far), lo)
+        if rows.size == 0 and room is None:
+            lo, near = hi, far
+            continue
         a, b, sign = h[rows], slopes, sides[rows]
         limit = limits_of(X[rows], a, flow)
         if room is not None:
@@ -115,43 +126,57 @@ def first_contact(
 
 def _window(X: NDArray, flow: Segment, sides: NDArray, near: NDArray, lo: float) -> float:
     """Where a window from lo on should end: behind the next contact, if speeds stay as they are."""
-    if lo * flow.rates.min() > 1.0:
+    slowest, fastest = flow.span
+    if lo * slowest > 1.0:
         return np.inf
-    fastest = flow.rates.max()
     speeds = -sides * (X @ flow.velocity(lo))
     pace = (speeds / np.where(near > 0.0, near, np.inf)).max()
     ahead = 2.0 / pace if pace > 0.0 else np.inf
     return min(lo + max(ahead, 0.25 * lo, 2.0**-30 / fastest), max(2.0 * lo, 1.0 / fastest))
 
 
+def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Moment) -> bool:
+    """Whether the flow surely meets no boundary after the moment, where the data's distances from
+    theirs are `near` (n,): no way that is left, taken towards it alone, is as long."""
+    flow, share = moment.flow, moment.left[0]
+    ahead = share * flow.b
+    way = length_of(ahead)
+    rounding = moment.rounding + 4.0 * (len(ahead) + 8) * _EPS * way
+    rows = np.nonzero((near <= (way + rounding) * norms) & (sides != 0.0))[0]
+    if rows.size == 0:
+        return True
+    slopes = sides[rows, None] * slopes_of(X[rows], flow)
+    closest = near[rows] + np.minimum(slopes, 0.0) @ share
+    return bool((closest > rounding * norms[rows])[slopes.any(axis=1)].all())
+
+
 def _suspects(
     X: NDArray,
     norms: NDArray,
-    flow: Segment,
+    moment: Moment,
     sides: NDArray,
     closest: NDArray,
     lo: float,
-    hi: float,
 ) -> tuple[NDArray, NDArray]:
-    """The data that may meet their boundary from lo to hi, and their amplitudes (see `slopes_of`).
+    """The data that may meet their boundary from lo to the moment, and their amplitudes (see
+    `slopes_of`).
 
     `closest` (n,) are their distances to it at the nearer end of the window, negative across it.
     """
-    share = np.exp(-flow.rates * lo) * -np.expm1(-flow.rates * (hi - lo))
-    share *= np.minimum(1.0, flow.rates * (hi - lo) / 8.0)
-    bend, rounding = share * flow.b, _rounding(flow, hi)
-    rows = np.nonzero(~(closest > (np.sqrt(bend @ bend) + rounding) * norms))[0]
+    flow, rounding = moment.flow, moment.rounding
+    decay = flow.rates * (moment.s - lo)
+    share = np.exp(-flow.rates * lo) * -np.expm1(-decay)
+    share *= np.minimum(1.0, decay / 8.0)
+    bend = share * flow.b
+    rows = np.nonzero(~(closest > (length_of(bend) + rounding) * norms))[0]
     rows = rows[sides[rows] != 0.0]
+    if rows.size == 0:
+        return rows, np.zeros((0, len(share)))
     slopes = slopes_of(X[rows], flow)
     # The same bound with each datum's own amplitudes, where slow eigenvectors hardly count.
     keep = ~(closest[rows] > np.abs(slopes) @ share + rounding * norms[rows])
     keep &= slopes.any(axis=1)
     return rows[keep], slopes[keep]
-
-
-def _rounding(flow: Segment, s: float) -> float:
-    """A bound on the rounding of x.w(s) for x of length one."""
-    return 4.0 * (len(flow.w0) + 8) * _EPS * flow.summed(s)
 
 
 def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
@@ -168,10 +193,11 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
     if found.crossings.size:
         crossed = rows[found.crossings[: len(rows), 0] <= wait * (1 + 4 * _EPS)]
         came[crossed] = sides[crossed]
-    ahead = flow.products(X, h, wait)
+    moment = flow.moment(float(wait))
+    ahead = moment.products(X, h)
     # What rounding cannot tell from a contact at the same moment is one, and so is what rounding
     # has put on its boundary or across it: parallel data among them.
-    close = (np.abs(ahead) <= _rounding(flow, wait) * norms) & ~data
+    close = (np.abs(ahead) <= moment.rounding * norms) & ~data
     maybe = np.nonzero(close)[0]
     if maybe.size:
         slopes = slopes_of(X[maybe], flow)
@@ -181,8 +207,7 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
         there = np.abs(value[:, 0]) <= 8 * _EPS * terms[:, 0]
         there |= sides[maybe] * ahead[maybe] <= 0.0
         data[maybe] = slopes.any(axis=1) & there
-    w = flow.after(np.array([wait]))[0]
-    return Contact(float(wait), w, ahead, data, came)
+    return Contact(moment, ahead, data, came)
 
 
 def rooms(
@@ -307,7 +332,7 @@ def _transversal(
     speeds = rest @ along + np.array(surface.jump)
     # The sizes of the terms: bounded at once, and added up only where this bound does not do.
     length = np.linalg.norm(X)
-    common = length * (np.linalg.norm(y) + length * np.linalg.norm(w))
+    common = length * (np.sqrt(y @ y) + length * np.sqrt(w @ w))
     if not (np.abs(speeds) > _TOL * (common + np.abs(surface.jump))).all():
         B = np.abs(X[active])
         common = (np.abs(y[active]) + B @ np.abs(w)) @ B @ np.abs(surface.normal)
@@ -511,6 +536,11 @@ def affine_flow(
         return _linear_flow(X, y, w, horizon)
     if activation != "relu":
         raise InputError(f'activation must be "relu" or "linear", not {activation!r}')
+    with one_thread():
+        return _relu_flow(X, y, w, horizon, max_events)
+
+
+def _relu_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float, max_events: int) -> Trajectory:
     norms = np.linalg.norm(X, axis=1)
     t = 0.0
     h = X @ w
@@ -538,7 +568,7 @@ def affine_flow(
         h = np.where(on_boundary, 0.0, h)
         current, contact = _course(X, y, norms, factor, w, h, state, t)
         segments.append(current)
-        wait = np.inf if contact is None else contact.wait
+        wait = np.inf if contact is None else contact.moment.s
         if t + wait > horizon:
             t, w = horizon, current.at(np.array([horizon]))[0]
             status, detail = "horizon", f"stopped at the horizon t = {horizon:g}"
@@ -550,8 +580,9 @@ def affine_flow(
         else:
             stalled = stalled + 1 if t + wait == t else 0
             t = t + wait
-            w, h, on_boundary, came = contact.w, contact.h, contact.data, contact.came
-            if np.linalg.norm(w) <= _ROUNDING * current.summed(wait):
+            w, h = contact.moment.state, contact.h
+            on_boundary, came = contact.data, contact.came
+            if length_of(w) <= _ROUNDING * contact.moment.summed:
                 # It is 0, where all boundaries meet.
                 w, h = np.zeros_like(w), np.zeros_like(h)
                 on_boundary, came = norms > 0.0, np.zeros_like(came)
@@ -657,7 +688,7 @@ def _course(
     t: float,
 ) -> tuple[Segment, Contact | None]:
     """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
-    sides = 2.0 * state.on - 1.0
+    sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:
         factor.follow(state.on)
         current, length = opening(factor, (state.on * (y - h)) @ X, w, t)
@@ -668,7 +699,7 @@ def _course(
         sides[list(surface.data)] = 0.0
     current = segment(X, y, w, state.on, state.normals, t, h)
     room = rooms(X, y, h, current, state.on, state.stay) if state.stay else None
-    return current, first_contact(X, norms, h, sides, current, room=room)
+    return current, first_contact(X, norms, h, sides, current, room=room, clear=length)
 
 
 def _assemble(segments, events, knots, states, status, detail, end) -> Trajectory:

@@ -51,8 +51,12 @@ def evaluated(a, b, rates, t, limit=None) -> tuple[NDArray, NDArray]:
     The `limit` (m,) may be known better than by adding up.
     """
     limit = (limit_of(a, b) if limit is None else limit)[:, None]
-    left, gone = np.exp(-rates * t[..., None]), -np.expm1(-rates * t[..., None])
-    b, a = b[:, None, :], a[:, None]
+    decay = -rates * t[..., None]
+    return _added(a[:, None], b[:, None, :], limit, -np.expm1(decay), np.exp(decay))
+
+
+def _added(a, b, limit, gone, left) -> tuple[NDArray, NDArray]:
+    """`evaluated`, from what of the exponentials is `gone` and what is `left`."""
     size = np.abs(b)
     early, late = np.abs(a) + np.vecdot(gone, size), np.abs(limit) + np.vecdot(left, size)
     value = np.where(early <= late, a + np.vecdot(gone, b), limit - np.vecdot(left, b))
@@ -94,36 +98,39 @@ def horizon(
 
 def solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
     """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
-    limit, bends = limit_of(a, b) if limit is None else limit, np.abs(b) * rates**2
+    limit, fall = limit_of(a, b) if limit is None else limit, rates * b
     with np.errstate(all="ignore"):
         tangent = -a / (b @ rates)  # a tiny start meets zero tens of decades before hi
         parabola = tangent * (1.0 + 0.5 * tangent * (b @ rates**2) / (b @ rates))
         tangent = np.where(np.abs(parabola - tangent) < 0.1 * tangent, parabola, tangent)
-    early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
-    root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
-    for _ in range(1100):  # enough to halve down to the smallest number
-        value, size = (v[:, 0] for v in evaluated(a, b, rates, root[:, None], limit))
-        left = np.exp(-rates * root[:, None])
-        slope = np.vecdot(left, rates * b)
-        same = np.sign(value) == sign_lo
-        lo, hi = np.where(same, root, lo), np.where(same, hi, root)
-        # Done where the value is all rounding, or the step was or would be.
-        done = np.abs(value) <= np.maximum(0.5 * size, np.abs(slope) * root) * _EPS
-        done |= last <= 2 * _EPS * root
-        if done.all():
-            break
-        with np.errstate(over="ignore"):
+        early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
+        root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
+        bends = np.abs(b) * rates**2
+        for _ in range(1100):  # enough to halve down to the smallest number
+            decay = -rates * root[:, None]
+            left = np.exp(decay)
+            value, size = _added(a, b, limit, -np.expm1(decay), left)
+            slope = np.vecdot(left, fall)
+            same = np.sign(value) == sign_lo
+            lo, hi = np.where(same, root, lo), np.where(same, hi, root)
+            # Done where the value is all rounding, or the step was or would be.
+            steep = np.abs(slope) * root
+            done = np.abs(value) <= np.maximum(0.5 * size, steep) * _EPS
+            done |= last <= 2 * _EPS * root
+            if done.all():
+                break
             newton = root - value / np.where(slope == 0.0, 1.0, slope)
-        # Bisect where Newton leaves the bracket or does not at least halve its previous step.
-        good = (newton > lo) & (newton < hi) & (np.abs(newton - root) < 0.5 * last) & (slope != 0.0)
-        new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
-        last = np.where(done, 0.0, np.abs(new - root))
-        # A step of Newton's leaves an error of its square.
-        sure = good & (np.vecdot(left, bends) * last**2 <= _EPS * np.abs(slope) * root)
-        last = np.where(sure, 0.0, last)
-        root = new
-        if (done | sure).all():
-            break
+            # Bisect where Newton leaves the bracket or does not at least halve its previous step.
+            good = (newton > lo) & (newton < hi) & (slope != 0.0)
+            good &= np.abs(newton - root) < 0.5 * last
+            new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
+            last = np.where(done, 0.0, np.abs(new - root))
+            # A step of Newton's leaves an error of its square.
+            sure = good & (np.vecdot(left, bends) * last**2 <= _EPS * steep)
+            last = np.where(sure, 0.0, last)
+            root = new
+            if (done | sure).all():
+                break
     return root
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.blas import dnrm2
 from scipy.linalg.lapack import dgejsv
 from scipy.spatial import ConvexHull
+from threadpoolctl import ThreadpoolController
 
 from reluflow.errors import InputError
 from reluflow.geometry import enumerate_cells
@@ -86,6 +90,12 @@ def refine(A: NDArray, b: NDArray, w: NDArray, V: NDArray, rates: NDArray) -> ND
 _EPS = np.finfo(float).eps
 _UPDATES = 64
 """After so many updates M is computed afresh."""
+
+
+def length_of(v: NDArray) -> float:
+    """|v| of v (d,), also where its square underflows."""
+    plain = float(np.sqrt(v @ v))
+    return plain if plain > 1e-140 else float(dnrm2(v))
 
 
 class Factor:
@@ -254,10 +264,25 @@ class Segment:
         """Whether this is an `opening`."""
         return bool(np.isinf(self.fit[0]))
 
-    @property
+    @cached_property
     def limit(self) -> NDArray:
         """Where the segment leads (d,)."""
         return self.rest + self.fit
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether a part of w0 stays off span(V)."""
+        return bool(self.rest.any())
+
+    @cached_property
+    def span(self) -> tuple[float, float]:
+        """The slowest and the fastest rate."""
+        return float(self.rates.min()), float(self.rates.max())
+
+    @cached_property
+    def _widths(self) -> tuple[float, float, NDArray]:
+        """The lengths of w0 and of the limit, and |b| (r,)."""
+        return length_of(self.w0), length_of(self.limit), np.abs(self.b)
 
     def at(self, t: NDArray) -> NDArray:
         """States (k, d) at times t (k,), infinity allowed."""
@@ -265,41 +290,72 @@ class Segment:
 
     def after(self, s: NDArray) -> NDArray:
         """States (k, d) at the times s (k,) from the segment's start on."""
-        early, late = self._sizes(s)
-        gone, left = -np.expm1(-self.rates * s[:, None]), np.exp(-self.rates * s[:, None])
+        decay = -self.rates * s[:, None]
+        gone, left = -np.expm1(decay), np.exp(decay)
+        w0, limit, width = self._widths
         return np.where(
-            (early <= late)[:, None],
+            (w0 + gone @ width <= limit + left @ width)[:, None],
             self.w0 + (gone * self.b) @ self.V.T,
             self.limit - (left * self.b) @ self.V.T,
         )
 
-    def _sizes(self, s: NDArray) -> tuple[NDArray, NDArray]:
-        decay = -self.rates * s[:, None]
-        early = np.linalg.norm(self.w0) - np.expm1(decay) @ np.abs(self.b)
-        return early, np.linalg.norm(self.limit) + np.exp(decay) @ np.abs(self.b)
-
-    def summed(self, s: float) -> float:
-        """The size of what the state at the time s is added up from, in the better of the forms:
-        its rounding is that of this size, and not of a far start that is forgotten."""
-        early, late = self._sizes(np.array([s]))
-        # The rounding of rates s is one of exp(-rates s), as many times as large.
-        decay = np.minimum(self.rates * s, 1e3)
-        slack = (decay * np.exp(-decay)) @ np.abs(self.b)
-        return float(min(early[0], late[0] + slack))
-
-    def products(self, X: NDArray, h: NDArray, s: float) -> NDArray:
-        """The x.w (n,) after the time s, from h (n,) on; a far `rest` is no part of their rounding
-        for the data that do not feel it."""
-        if not self.rest.any():
-            return X @ self.after(np.array([s]))[0]
-        early, late = self._sizes(np.array([s]))
-        if early <= late:
-            return h + X @ (self.V @ (self.b * -np.expm1(-self.rates * s)))
-        return _felt(X, self.rest) + X @ (self.fit - self.V @ (self.b * np.exp(-self.rates * s)))
+    def moment(self, s: float) -> Moment:
+        """The segment at the time s from its start on."""
+        decay = -self.rates * np.array([[s]])
+        gone, left = -np.expm1(decay), np.exp(decay)
+        w0, limit, width = self._widths
+        sizes = w0 + (gone @ width).item(), limit + (left @ width).item()
+        return Moment(self, s, gone, left, sizes)
 
     def velocity(self, s: float) -> NDArray:
         """dw/dt (d,) at the time s from the segment's start on."""
         return self.V @ (self.b * self.rates * np.exp(-self.rates * s))
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A segment at the time s from its start on: of its part along the k-th eigenvector a share
+    `gone` (1, r) is behind it, and a share `left` (1, r) ahead. `sizes` are those of what either
+    form of the state is added up from."""
+
+    flow: Segment
+    s: float
+    gone: NDArray
+    left: NDArray
+    sizes: tuple[float, float]
+
+    @property
+    def state(self) -> NDArray:
+        """The weights (d,)."""
+        early, late = self.sizes
+        if early <= late:
+            return (self.flow.w0 + (self.gone * self.flow.b) @ self.flow.V.T)[0]
+        return (self.flow.limit - (self.left * self.flow.b) @ self.flow.V.T)[0]
+
+    @property
+    def summed(self) -> float:
+        """The size of what the state is added up from, in the better of the forms: its rounding is
+        that of this size, and not of a far start that is forgotten."""
+        early, late = self.sizes
+        # The rounding of rates s is one of exp(-rates s), as many times as large.
+        decay = np.minimum(self.flow.rates * self.s, 1e3)
+        return float(min(early, late + (decay * np.exp(-decay)) @ self.flow._widths[2]))
+
+    @property
+    def rounding(self) -> float:
+        """A bound on the rounding of x.w for x of length one."""
+        return 4.0 * (len(self.flow.w0) + 8) * _EPS * self.summed
+
+    def products(self, X: NDArray, h: NDArray) -> NDArray:
+        """The x.w (n,), from h (n,) at the start on; a far `rest` is no part of their rounding for
+        the data that do not feel it."""
+        flow = self.flow
+        if not flow.moves:
+            return X @ self.state
+        early, late = self.sizes
+        if early <= late:
+            return h + X @ (flow.V @ (flow.b * self.gone[0]))
+        return _felt(X, flow.rest) + X @ (flow.fit - flow.V @ (flow.b * self.left[0]))
 
 
 def problem(X: ArrayLike, y: ArrayLike, w0: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
@@ -362,13 +418,25 @@ def segment(
 
     def coordinates(way: NDArray, force: NDArray) -> NDArray:
         # Two routes: each is exact where the other one cancels.
-        closer = rates * (np.linalg.norm(way) + np.linalg.norm(rest)) <= np.linalg.norm(force)
+        closer = rates * (np.sqrt(way @ way) + aside) <= np.sqrt(force @ force)
         return np.where(closer, V.T @ way, V.T @ force / rates)
 
-    gap = target - (A @ u if h is None else h[on])
+    gap, aside = target - (A @ u if h is None else h[on]), np.sqrt(rest @ rest)
     b = coordinates(fit + rest - u, A.T @ gap)
     c, terms = coordinates(fit, A.T @ target), np.abs(U).T @ np.abs(target) / s
     return Segment(t0, w, Q @ V, b, rates, Q @ rest, Q @ fit, c, terms)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """NumPy's and SciPy's BLAS, found once: to find them takes longer than a short run."""
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager:
+    """BLAS on one thread: a second one may change last digits, and spins where matrices are small
+    (Jacobi's method of a 5 x 2 matrix takes milliseconds instead of microseconds)."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -378,7 +446,8 @@ def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """
     m, k = A.shape
     tall = np.vstack([A, np.zeros((max(k - m, 0), k))])
-    s, U, V, work, _, failed = dgejsv(tall, joba=2)
+    with one_thread():
+        s, U, V, work, _, failed = dgejsv(tall, joba=2)
     if failed:
         raise np.linalg.LinAlgError(f"Jacobi's method did not converge ({failed})")
     return U[:m], s * (work[0] / work[1]), V

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import RK45
 from scipy.linalg.blas import daxpy, dger
 from scipy.special import digamma, hyp2f1
-from threadpoolctl import ThreadpoolController
 
 from reluflow.errors import InputError
-from reluflow.flows.segment import check_steps, problem
+from reluflow.flows.segment import check_steps, one_thread, problem
 from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.papers.lee2023magnitude.population import population_gradient
 
@@ -592,20 +589,9 @@ def neuron_descent(
         raise InputError(f"every must be a whole number from 1 on, not {every!r}")
     X, n_steps, step = np.ascontiguousarray(X), int(n_steps), float(step)
     record = _Record(w, v, n_steps, int(every))
-    with _one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+    with one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
     return record.trajectory(X, y, step, sound)
-
-
-def _one_thread() -> AbstractContextManager:
-    """BLAS on one thread: a second one slows d^2 products, and may change their last digits."""
-    return _blas().limit(limits=1, user_api="blas")
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """NumPy's and SciPy's BLAS, found once: to find them takes longer than a short run."""
-    return ThreadpoolController()
 
 
 def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
@@ -725,7 +711,7 @@ class _Record:
             wanted = wanted.astype(int)
             knot = np.searchsorted(t, wanted, "right") - 1
             out = states[knot]
-            with _one_thread():
+            with one_thread():
                 for k in np.unique(knot[t[knot] != wanted]):
                     w, v, mine = states[k], layers[t[k]].tolist(), knot == k
                     walk = [w]
