@@ -3,91 +3,10 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  const SVG = "http://www.w3.org/2000/svg";
-  const BANDS = 14;
   const MOST_LABELS = 12; // with more boundaries the cells are too narrow for words
   const dot = (u, v) => u[0] * v[0] + u[1] * v[1];
   const live = (x) => x[0] !== 0 || x[1] !== 0;
-  const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
-
-  /** x₁₂ for the datum 11. */
-  reluflow.named = (j) => `x${[...String(j + 1)].map((digit) => SUBSCRIPTS[digit]).join("")}`;
-
-  function element(name, attributes, ...children) {
-    const made = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...children);
-    return made;
-  }
-
-  /** Shade the canvas by the loss: the darker the smaller, in bands. */
-  reluflow.shade = (canvas, frame, { X, y }, least) => {
-    const cells = Math.min(240, Math.ceil(frame.size / 2));
-    canvas.width = canvas.height = cells;
-    const [red, green, blue] = getComputedStyle(canvas).getPropertyValue("--ground").split(",");
-    const image = canvas.getContext("2d").createImageData(cells, cells);
-    const unit = reluflow.loss(X, y, [0, 0]) - least || 1;
-    for (let row = 0; row < cells; row++) {
-      for (let column = 0; column < cells; column++) {
-        const pixel = [column, row].map((v) => ((v + 0.5) * frame.size) / cells);
-        const above = (reluflow.loss(X, y, frame.from(pixel)) - least) / unit;
-        const band = Math.round(4 * Math.log2(1 + 20 * Math.max(0, above)));
-        const shade = 0.62 * Math.max(0, 1 - band / (2 * BANDS));
-        image.data.set([red, green, blue, 255 * shade], 4 * (row * cells + column));
-      }
-    }
-    canvas.getContext("2d").putImageData(image, 0, 0);
-  };
-
-  const line = (kind, p, q) =>
-    element("line", { class: kind, x1: p[0], y1: p[1], x2: q[0], y2: q[1] });
-
-  const text = ({ kind, at, told, left }) =>
-    element(
-      "text",
-      {
-        class: kind,
-        x: at[0],
-        y: at[1],
-        "text-anchor": left ? "start" : "middle",
-        "dominant-baseline": "central",
-      },
-      told,
-    );
-
-  /** The coordinates of lines that mark a scale of round numbers, and what is written there. */
-  function ticks(from, to) {
-    const rough = (to - from) / 6;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].find((v) => v * power >= rough);
-    const digits = Math.ceil(Math.log10(Math.max(-from, to) / step)) + 1;
-    const found = [];
-    for (let k = Math.ceil(from / step); k * step <= to; k++) {
-      found.push([k * step, reluflow.short(k * step, Math.min(17, digits))]);
-    }
-    return found;
-  }
-
-  function axes(frame) {
-    const { size } = frame;
-    const [low, high] = [frame.from([0, size]), frame.from([size, 0])];
-    const [drawn, labels] = [[], []];
-    const label = (places, kind, told, left = false) =>
-      labels.push({ places, texts: (at) => [{ kind, at, told, left }] });
-    label([[size - 14, size - 26]], "", "w₁");
-    label([[40, 14]], "", "w₂");
-    for (const [v, told] of ticks(low[0], high[0])) {
-      const [at] = frame.to([v, 0]);
-      drawn.push(line("axis", [at, 0], [at, size]));
-      label([[at, size - 9]], "tick", told);
-    }
-    for (const [v, told] of ticks(low[1], high[1])) {
-      const [, at] = frame.to([0, v]);
-      drawn.push(line("axis", [0, at], [size, at]));
-      label([[5, at]], "tick", told, true);
-    }
-    return { drawn, labels };
-  }
+  const { svg: element, line, disc, axes } = reluflow;
 
   /** The active data at w, {1, 3}. */
   const activeAt = (X, w) => X.map((_, j) => j).filter((j) => dot(X[j], w) > 0);
@@ -158,7 +77,6 @@
       });
   }
 
-  const disc = (kind, { at, r }) => element("circle", { class: kind, cx: at[0], cy: at[1], r });
   /** Whether a point in pixels lies on the plane, as far as the edge of a disc. */
   const onPlane = ({ size }, at, r = 0) => at.every((v) => v > -r && v < size + r);
 
@@ -274,27 +192,4 @@
     const transform = `translate(${at.join(" ")}) rotate(${turn})`;
     return [element("path", { class: "arrow", d: "M8 0L-6 -7L-6 7Z", transform })];
   }
-
-  /** The words on the plane, with their marks. */
-  reluflow.words = (frame, labels, discs) =>
-    reluflow
-      .placed(frame, labels, discs)
-      .flatMap(({ texts, place, label }) => [
-        ...(label.marks?.(place) ?? []),
-        ...texts.map(text),
-      ]);
-
-  /** The start, which can be dragged. */
-  reluflow.handle = () =>
-    element(
-      "g",
-      {
-        class: "start",
-        tabindex: 0,
-        role: "slider",
-        "aria-label": "The start w(0): the arrow keys move it",
-      },
-      element("circle", { class: "grip", r: 24 }),
-      element("circle", { class: "dot", r: 8 }),
-    );
 })();

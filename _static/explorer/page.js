@@ -3,19 +3,16 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  const cell = (text, name = "td") =>
-    Object.assign(document.createElement(name), { textContent: text });
+  const { html, short, point, number, loss } = reluflow;
+  const KINDS = { activate: "on", deactivate: "off", slide: "slides" };
+  const OWN = "Your own start.";
+  const MANY_EVENTS = 8;
 
   function fill(table, head, rows) {
-    const line = (cells, name) => {
-      const row = document.createElement("tr");
-      row.append(...cells.map((text) => cell(text, text ? name : "td")));
-      return row;
-    };
+    const line = (cells, name) =>
+      html("tr", {}, ...cells.map((text) => html(text ? name : "td", {}, text)));
     table.replaceChildren(line(head, "th"), ...rows.map((cells) => line(cells, "td")));
   }
-
-  const KINDS = { activate: "on", deactivate: "off", slide: "slides" };
 
   /** Write the data into a table: inputs that call `change` with the input, the row and the column,
    * and a button in each row that calls `remove`. */
@@ -28,75 +25,177 @@
     X.forEach((x, i) => {
       const row = table.rows[i + 1];
       [...x, y[i]].forEach((value, c) => {
-        const input = Object.assign(document.createElement("input"), { value });
-        input.setAttribute("aria-label", `${reluflow.named(i)}: ${["x1", "x2", "y"][c]}`);
+        const label = `${reluflow.named(i)}: ${["x1", "x2", "y"][c]}`;
+        const input = html("input", { value, "aria-label": label });
         input.addEventListener("change", () => change(input, i, c));
         row.insertCell().append(input);
       });
-      const button = Object.assign(document.createElement("button"), {
-        type: "button",
-        textContent: "×",
-        disabled: X.length === 1,
-      });
+      const button = reluflow.button(row.insertCell(), "×", () => remove(i));
+      button.disabled = X.length === 1;
       button.setAttribute("aria-label", `remove ${reluflow.named(i)}`);
-      button.addEventListener("click", () => remove(i));
-      row.insertCell().append(button);
     });
   }
 
   function explorer() {
-    const { short, point, are, fragment, number, KEEP, MOST_DATA } = reluflow;
+    const { are, fragment, KEEP, MOST_DATA } = reluflow;
     const find = (name) => document.getElementById(`explorer-${name}`);
-    const [svg, canvas, list] = [find("plane"), find("loss"), find("example")];
+    const list = find("example");
     const examples = JSON.parse(find("examples").textContent);
-    const handle = reluflow.handle();
-    const ground = document.createElementNS(svg.namespaceURI, "g");
-    const course = document.createElementNS(svg.namespaceURI, "g");
-    const words = document.createElementNS(svg.namespaceURI, "g");
-    svg.append(ground, course, words, handle);
     let state = null; // {X, y, w}
-    let view = null; // {x, y, r}: the middle and half the width of the square that is shown
     let sets = []; // all local minima
     let flow = null;
-    let still = null; // what the ground has for the words: labels and discs
+    let events = []; // those of the flow, by number
+    let time = null; // its scale
+    let share = 0; // of the clock's way that has gone
+    let ground = null; // what the plane has for the words: labels and discs
+    let levels = "";
 
-    const frame = () => reluflow.frame(view, svg.clientWidth || 360);
+    // --- The weights ----------------------------------------------------------------------------
+
+    const plane = reluflow.plane(find("weights"), {
+      label: "The plane of weights, with the flow: the arrow keys move it, + and − zoom, 0 resets the view",
+      canvas: true,
+      first: showAll,
+      draw: drawAll,
+      tap(w) {
+        move(w);
+        remember();
+        start.group.focus({ preventScroll: true });
+      },
+    });
+    const { svg } = plane;
+    svg.id = "explorer-plane";
+    const [curves, under, course, words, marker] = ["", "", "", "", ""].map(plane.layer);
+    const start = reluflow.draggable(plane, {
+      label: "The start w(0): the arrow keys move it",
+      kind: "start",
+      at: () => state.w,
+      move,
+      done: remember,
+      seen: bring,
+    });
 
     function showAll() {
       const points = [[0, 0], state.w, flow.end, ...reluflow.path(flow, 12)];
       points.push(...sets.filter(({ dimension }) => !dimension).map(({ w }) => w));
-      view = reluflow.viewOf(points);
+      return reluflow.viewOf(points);
     }
 
-    function drawGround() {
-      const { size } = frame();
-      svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
-      reluflow.shade(canvas, frame(), state, sets[0]?.loss ?? 0);
-      still = reluflow.ground(frame(), state, sets);
-      ground.replaceChildren(...still.drawn);
+    function drawAll(frame) {
+      const { X, y } = state;
+      levels = reluflow.shade(plane.canvas, frame, (w) => loss(X, y, w));
+      curves.replaceChildren(reluflow.svg("path", { class: "level", d: levels }));
+      ground = reluflow.ground(frame, state, sets);
+      under.replaceChildren(...ground.drawn);
+      drawFlow();
     }
-
-    const numbered = () =>
-      flow.events.map((event, k) => ({ ...event, number: k + 1, w: reluflow.at(flow, event.t) }));
 
     function drawFlow() {
-      const drawn = reluflow.course(frame(), flow, numbered());
+      const frame = plane.frame();
+      const drawn = reluflow.course(frame, flow, events);
       course.replaceChildren(...drawn.drawn);
-      // The start may be far off the plane: a picture has fewer digits than a number.
-      const start = frame().to(state.w).map((v) => Math.max(-1e5, Math.min(1e5, v)));
-      handle.setAttribute("transform", `translate(${start.join(" ")})`);
-      const labels = [...still.labels, ...drawn.labels, ...still.after];
-      const discs = [...still.discs, ...drawn.discs, { at: start, r: 8 }];
-      words.replaceChildren(...reluflow.words(frame(), labels, discs));
+      const labels = [...ground.labels, ...drawn.labels, ...ground.after];
+      const discs = [...ground.discs, ...drawn.discs, { at: start.place(), r: 8 }];
+      words.replaceChildren(...reluflow.words(frame, labels, discs));
+      drawNow();
+    }
+
+    // --- The data, and the time -----------------------------------------------------------------
+
+    const inputs = reluflow.inputs(find("inputs"), {
+      state: () => state,
+      move(i, x) {
+        state.X = state.X.map((each, k) => (k === i ? x : each));
+        own("Your own data.");
+        changed(false);
+      },
+      done() {
+        writeData();
+        remember();
+      },
+    });
+    inputs.plane.svg.id = "explorer-data-plane";
+
+    const clock = reluflow.clock(find("time"), {
+      over: reluflow.scale(0, 1),
+      value: 0,
+      told: (t) => `t = ${short(t, 3)}`,
+      show: showTime,
+      stops: () => events.map(({ t }) => time.share(t)),
+    });
+    const tellNow = reluflow.sentence(find("time"), "here now");
+    const chart = reluflow.chart(find("time"), {
+      label: "The loss L against the time t",
+      high: 170,
+      x: reluflow.scale(0, 1),
+      y: reluflow.scale(0, 1),
+      names: ["t", "L(w(t))"],
+      draw: drawLoss,
+    });
+    const [curve, moment] = [chart.layer(), chart.layer()];
+
+    function drawLoss(frame) {
+      if (!time) return;
+      curve.replaceChildren(...reluflow.lossCurve(frame, flow, state, time, events));
+      drawNow();
+    }
+
+    function drawNow() {
+      const { X, y } = state;
+      const t = clock.value();
+      const w = reluflow.at(flow, t);
+      const at = plane.frame().to(w).map((v) => Math.max(-1e5, Math.min(1e5, v)));
+      marker.replaceChildren(reluflow.disc("now", { at, r: 6 }));
+      moment.replaceChildren(...reluflow.moment(chart.frame(), t, loss(X, y, w)));
+      inputs.show(w);
+      const on = are(reluflow.activeAt(X, w), X);
+      tellNow(`w = ${point(w)}, L = ${reluflow.lossAt(state, w)}; ${on} active.`);
+    }
+
+    function showTime(t) {
+      share = time.share(t);
+      drawNow();
+    }
+
+    chart.svg.addEventListener("pointerdown", (event) => {
+      const to = (each) => {
+        const t = Math.max(0, Math.min(time.last, chart.at(each)[0]));
+        clock.pause();
+        clock.set(t);
+        showTime(t);
+      };
+      chart.svg.setPointerCapture(event.pointerId);
+      chart.svg.onpointermove = (each) => chart.svg.hasPointerCapture(each.pointerId) && to(each);
+      to(event);
+    });
+
+    // --- What follows from the data and the start -----------------------------------------------
+
+    function follows() {
+      flow = reluflow.flow(state.X, state.y, state.w);
+      events = flow.events.map((event, k) => ({ ...event, number: k + 1, w: reluflow.at(flow, event.t) }));
+      time = reluflow.timeScale(flow);
+      clock.rescale(time);
+      clock.set(time.value(share));
+      const [first, last] = [state.w, flow.end].map((w) => loss(state.X, state.y, w));
+      chart.rescale({ x: time, y: reluflow.lossScale(first, last) });
+    }
+
+    /** Show the data and the start, and the whole of them where `fit` is set. */
+    function changed(fit = true) {
+      sets = reluflow.minima(state.X, state.y);
+      follows();
+      inputs.data(fit);
+      if (fit) plane.reset();
+      else plane.redraw();
+      tell();
+      find("here").textContent = "";
     }
 
     function tell() {
-      const { w } = state;
-      const events = numbered();
-      handle.setAttribute("aria-valuenow", w[0]);
-      handle.setAttribute("aria-valuetext", point(w));
       const end = reluflow.reached(sets, flow, state);
       find("told").textContent = reluflow.told(state, flow, sets, end);
+      find("told").dataset.status = flow.status;
       find("length").textContent = reluflow.toldLength(flow);
       fill(
         find("events"),
@@ -108,7 +207,13 @@
           point(event.w),
         ]),
       );
-      find("events").hidden = !events.length;
+      const many = events.length > MANY_EVENTS;
+      find("happens").hidden = !events.length;
+      if (find("happens").dataset.many !== String(many)) {
+        find("happens").open = !many;
+        find("happens").dataset.many = many;
+      }
+      find("count").textContent = `${events.length} event${events.length === 1 ? "" : "s"}`;
       fill(
         find("minima"),
         ["rank", "L", "where", "active"],
@@ -116,7 +221,7 @@
           set.rank,
           short(set.loss),
           reluflow.where(set),
-          set.support.map(reluflow.named).join(" ") || "none",
+          set.support.length ? reluflow.few(set.support, state.X) : "none",
         ]),
       );
       const row = find("minima").rows[1 + sets.indexOf(end)];
@@ -124,34 +229,45 @@
       for (const c of [0, 1]) {
         const input = find(`w${c + 1}`);
         input.setAttribute("aria-invalid", false);
-        input.value = short(w[c]);
+        input.value = short(state.w[c]);
       }
       find("link").href = fragment(state);
     }
 
-    /** Show a setting. The table of the data is kept where it was a cell of it that changed. */
-    function show(next, says, card = "", keepTable = false) {
-      state = next;
-      flow = reluflow.flow(state.X, state.y, state.w);
-      sets = reluflow.minima(state.X, state.y);
+    function writeData(keepTable = false) {
       if (!keepTable) editable(find("data"), state, changeCell, removeDatum);
       find("add").disabled = state.X.length >= MOST_DATA;
       const lines = state.X.map((x, i) => [...x, state.y[i]].join());
       find("csv").value = ["x1,x2,y", ...lines].join("\n");
-      showAll();
-      redraw();
-      tell();
-      const more = card
-        ? [" ", Object.assign(document.createElement("a"), { href: card, textContent: "Its card" })]
-        : [];
-      find("says").replaceChildren(says, ...more);
+    }
+
+    /** Show a setting. The table of the data is kept where it was a cell of it that changed. */
+    function show(next, keepTable = false, fit = true) {
+      state = next;
+      share = 0;
+      clock.pause();
+      writeData(keepTable);
+      changed(fit);
+      find("wrong").textContent = "";
+    }
+
+    /** Say that this is the reader's own. */
+    function own(says) {
+      list.value = "own";
+      find("says").textContent = says;
       find("wrong").textContent = "";
     }
 
     function choose(k) {
-      const { X, y, w, says, card } = examples[k];
-      list.value = k;
-      show({ X, y, w }, says, card);
+      const { X, y, w, says, question } = examples[k];
+      const same = ({ X, y, w }) => fragment({ X, y, w }) === fragment(examples[k]);
+      const cards = examples.filter((each) => each.card && same(each));
+      const links = cards.map(({ card, name }) => html("a", { href: card }, name));
+      list.value = question ? k : "own";
+      const more = links.flatMap((link, i) => [i ? "; " : says.startsWith("The counter") ? "" : " Refuted here: ", link]);
+      const begins = says.startsWith("The counter") ? "A counterexample to " : says;
+      find("says").replaceChildren(begins, ...more, links.length ? "." : "");
+      show({ X, y, w });
     }
 
     /** Show what the address asks for: a setting, by its name where it is one of the examples. */
@@ -164,31 +280,31 @@
       if (!asked || asked.wrong) choose(0);
       else if (known >= 0) choose(known);
       else {
-        list.value = "";
-        show(asked, "The data and the start of this address.");
+        own("The data and the start of this address.");
+        show(asked);
       }
       if (asked?.wrong) find("wrong").textContent = asked.wrong;
     }
 
-    let waiting = 0; // a browser refuses an address that changes with every step of a drag
+    // A browser refuses an address that changes with every step of a drag.
+    const settle = reluflow.atRest(() => history.replaceState(null, "", fragment(state)));
     function remember() {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => history.replaceState(null, "", fragment(state)), 250);
+      settle();
     }
 
     function move(w) {
       state.w = w;
-      flow = reluflow.flow(state.X, state.y, w);
-      list.value = "";
-      find("says").textContent = "";
-      find("wrong").textContent = "";
+      own(OWN);
+      follows();
       drawFlow();
       tell();
     }
 
-    function changeData({ X, y }, keepTable = false) {
-      list.value = "";
-      show({ X, y, w: state.w }, "Your own data.", "", keepTable);
+    /** Other data, from the start that is shown, or from one near 0 and with all in view. */
+    function changeData({ X, y }, { keepTable = false, fresh = false } = {}) {
+      const w = fresh ? reluflow.nearZero({ X, y }) : state.w;
+      own(fresh ? "Your own data, from a start near 0." : "Your own data.");
+      show({ X, y, w }, keepTable, fresh);
       remember();
     }
 
@@ -209,7 +325,7 @@
       const [X, y] = [state.X.map((x) => x.slice()), state.y.slice()];
       if (c < 2) X[i][c] = value;
       else y[i] = value;
-      changeData({ X, y }, true);
+      changeData({ X, y }, { keepTable: true });
     }
 
     find("add").addEventListener("click", () =>
@@ -218,7 +334,7 @@
     find("use").addEventListener("click", () => {
       const read = reluflow.readCsv(find("csv").value);
       if (read.wrong) find("wrong").textContent = read.wrong;
-      else changeData(read);
+      else changeData(read, { fresh: true });
     });
     for (const c of [0, 1]) {
       const input = find(`w${c + 1}`);
@@ -236,94 +352,33 @@
       });
     }
 
-    // The start: by mouse, finger and keys.
-    const at = (event) => {
-      const box = svg.getBoundingClientRect();
-      const { from, perPixel } = frame();
-      const digits = Math.max(0, 1 - Math.floor(Math.log10(perPixel)));
-      const p = from([event.clientX - box.left, event.clientY - box.top]);
-      return p.map((v) => Number(v.toFixed(Math.min(digits, 100))) + 0);
-    };
-    let dragged = false;
-    handle.addEventListener("pointerdown", (event) => {
-      if (event.button) return;
-      dragged = true;
-      svg.setPointerCapture(event.pointerId);
-    });
     svg.addEventListener("pointermove", (event) => {
-      if (dragged && svg.hasPointerCapture(event.pointerId)) move(at(event));
-      else if (event.pointerType === "mouse") tellHere(at(event));
-    });
-    svg.addEventListener("lostpointercapture", () => {
-      if (dragged) remember();
-      dragged = false;
-    });
-    // A tap or a click takes the start there, and the arrow keys then move it on.
-    function take(event) {
-      move(at(event));
-      remember();
-      handle.focus({ preventScroll: true });
-    }
-    svg.addEventListener("click", (event) => {
-      // Of a finger; one of the mouse may be the end of a drag.
-      if (event.pointerType !== "mouse" && !handle.contains(event.target)) take(event);
-    });
-    handle.addEventListener("keydown", (event) => {
-      const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-      const way = ways[event.key];
-      if (!way) return;
-      event.preventDefault();
-      const step = (view.r / 50) * (event.shiftKey ? 0.1 : 1);
-      move(state.w.map((v, c) => Number((v + step * way[c]).toPrecision(12))));
-      bring();
-      remember();
-    });
-    handle.addEventListener("focus", bring);
-
-    function tellHere(w) {
+      if (event.pointerType !== "mouse" || event.buttons) return;
       const { X, y } = state;
-      const loss = short(reluflow.loss(X, y, w));
-      const active = are(reluflow.activeAt(X, w), X);
+      const w = plane.at(event);
+      const on = are(reluflow.activeAt(X, w), X);
       find("here").textContent =
-        `Under the pointer: w = ${point(w)}, L = ${loss}, ${active} active.`;
-    }
+        `Under the pointer: w = ${point(w)}, L = ${short(loss(X, y, w))}, ${on} active.`;
+    });
+    svg.addEventListener("pointerleave", () => (find("here").textContent = ""));
 
-    function redraw() {
-      drawGround();
-      drawFlow();
-    }
-    function look(next) {
-      view = next;
-      redraw();
-    }
     /** Show the start where it has left the plane. */
     function bring() {
-      const { x, y, r } = view;
+      const { x, y, r } = plane.view();
       const out = state.w.some((v, c) => Math.abs(v - [x, y][c]) > r);
-      if (out) look(reluflow.showing(view, state.w));
+      if (out) plane.look(reluflow.showing(plane.view(), state.w));
     }
-    function reset() {
-      showAll();
-      redraw();
-    }
-    const zoom = reluflow.panning(svg, handle, { view: () => view, show: look, reset, tap: take });
-    find("in").addEventListener("click", () => zoom(0.5));
-    find("out").addEventListener("click", () => zoom(2));
-    find("fit").addEventListener("click", reset);
+    find("in").addEventListener("click", () => plane.zoom(0.5));
+    find("out").addEventListener("click", () => plane.zoom(2));
+    find("fit").addEventListener("click", () => (plane.reset(), inputs.plane.reset()));
     list.addEventListener("change", () => (choose(Number(list.value)), remember()));
     addEventListener("hashchange", follow);
 
-    for (const group of new Set(examples.map((example) => example.group))) {
-      const options = Object.assign(document.createElement("optgroup"), { label: group });
-      examples.forEach((example, k) => {
-        if (example.group === group) options.append(new Option(example.name, k));
-      });
-      list.append(options);
-    }
+    examples.forEach(({ question }, k) => question && list.append(new Option(question, k)));
+    const mine = new Option("Your own, or of an address", "own");
+    mine.disabled = true;
+    list.append(mine);
     follow();
-    new ResizeObserver(redraw).observe(svg);
-    const themes = { attributes: true, attributeFilter: ["data-theme"] };
-    new MutationObserver(redraw).observe(document.documentElement, themes);
   }
 
   addEventListener("DOMContentLoaded", () => {

@@ -4,23 +4,9 @@
 (() => {
   const reluflow = (window.reluflow ??= {});
   const MOST_DATA = 200;
-  const [LEAST, LARGEST] = [1e-30, 1e30]; // as in reluflow.datasets
-  const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   const KEEP = "the data stay as they were.";
-  Object.assign(reluflow, { MOST_DATA, KEEP, number });
-
-  /** A number of a size that can be computed with, or a sentence's second half. */
-  function number(cell) {
-    const text = cell.trim().replaceAll("\u2212", "-"); // as this page prints it
-    const shown = text.length > 20 ? `${text.slice(0, 20)}…` : text;
-    if (!NUMBER.test(text)) return `“${shown}” is not a number`;
-    const value = Number(text);
-    const size = Math.abs(value);
-    if (value !== 0 && !(size >= LEAST && size <= LARGEST)) {
-      return `${shown} is too ${size > LARGEST ? "large" : "small"}`;
-    }
-    return value + 0; // no -0
-  }
+  const { number, NUMBER } = reluflow;
+  Object.assign(reluflow, { MOST_DATA, KEEP });
 
   /** {X, y} of a text with a datum a line, or {wrong}, one sentence that names the line. */
   reluflow.readCsv = (text) => {
@@ -50,9 +36,8 @@
     return { X, y };
   };
 
-  /** The end of the address that shows a setting, as reluflow.ledger.explorer writes it. */
-  reluflow.fragment = ({ X, y, w }) =>
-    `#X=${X.map((x) => x.join()).join(";")}&y=${y.join()}&w=${w.join()}`;
+  /** The end of the address that shows a setting, as reluflow.ledger.cards writes it. */
+  reluflow.fragment = ({ X, y, w }) => `#${reluflow.encode({ X, y, w })}`;
 
   /** The setting {X, y, w} of such an end, {wrong}, or null where it shows none. */
   reluflow.settingOf = (hash) => {

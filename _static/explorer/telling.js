@@ -3,11 +3,7 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  /** A number to so many digits, with a minus sign as in print. */
-  const short = (v, digits = 5) => String(Number(v.toPrecision(digits))).replaceAll("-", "\u2212");
-  /** (1.5, -2), and what is rounding of the other coordinate as 0. */
-  const point = (w) =>
-    `(${w.map((v) => short(Math.abs(v) < 1e-12 * Math.hypot(...w) ? 0 : v)).join(", ")})`;
+  const { short, point } = reluflow;
 
   const listed = (data) => {
     const names = data.map(reluflow.named);
@@ -15,14 +11,37 @@
     return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
   };
 
+  const MOST_NAMES = 6;
+
+  /** x₁ and x₂; of many data how many they are. */
+  const few = (data, X) =>
+    data.length > MOST_NAMES ? `${data.length} of ${X.length} data` : listed(data);
+
   /** x₁ and x₂ are. */
   const are = (data, X) => {
     if (!data.length) return "no datum is";
     if (data.length > 1 && data.length === X.length) return "all data are";
-    return `${listed(data)} ${data.length > 1 ? "are" : "is"}`;
+    return `${few(data, X)} ${data.length > 1 ? "are" : "is"}`;
   };
 
-  Object.assign(reluflow, { short, point, are });
+  /** The loss at w in words, 0 where it is the rounding of a flow that fits its data. */
+  const lossAt = ({ X, y }, w) => {
+    const found = reluflow.loss(X, y, w);
+    return short(found <= 1e-24 * reluflow.loss(X, y, [0, 0]) ? 0 : found);
+  };
+
+  /** A start near 0, along the velocity there: a ten-thousandth of the way to the farthest of the
+   * minima, of which it takes the first digits. */
+  const nearZero = ({ X, y }) => {
+    const pull = [0, 1].map((c) => X.reduce((sum, x, i) => sum + y[i] * x[c], 0));
+    const points = reluflow.minima(X, y).filter(({ dimension }) => !dimension);
+    const far = Math.max(0, ...points.map(({ w }) => Math.hypot(...w))) || 1;
+    const size = Math.hypot(...pull);
+    const way = size ? pull.map((v) => v / size) : [1, 1];
+    return way.map((v) => Number((1e-4 * far * v).toPrecision(2)) + 0);
+  };
+
+  Object.assign(reluflow, { are, few, lossAt, nearZero });
 
   /** The local minimum in which a flow has ended, if it is one. */
   reluflow.reached = (sets, { end }, { X, y }) => {
@@ -39,30 +58,33 @@
     });
   };
 
-  /** One or two sentences on the flow: from where, what happens, where it ends. */
-  reluflow.told = ({ X, y, w }, flow, sets, end) => {
+  /** Two or three sentences on the flow: from where, what happens, where it ends. */
+  reluflow.told = (state, flow, sets, end) => {
+    const { X, w } = state;
     const { events, status, detail } = flow;
     const from = `From ${point(w)}, where ${are(reluflow.activeAt(X, w), X)} active, the flow`;
     const count =
       ["without an event", "after 1 event"][events.length] ?? `after ${events.length} events`;
-    const loss = `L = ${short(reluflow.loss(X, y, flow.end))}`;
+    const there = `L = ${lossAt(state, flow.end)}`;
+    const global = `the global minimum has L = ${short(sets[0].loss)}`;
     if (status === "non-unique" || status === "horizon") {
-      return `${from} stops ${count} at ${point(flow.end)}, ${loss}: ${detail} (${status}).`;
+      return `${from} stops at ${point(flow.end)} ${count}, with ${there}: ${detail}.`;
     }
-    const dead = !reluflow.activeAt(X, flow.end).length && detail.startsWith("no datum");
-    const goes =
-      dead && !events.length
-        ? "stays where it is: no datum is active, and the neuron is dead"
-        : `${dead ? "dies" : "converges"} ${count} at ${point(flow.end)}, ${loss}`;
-    const how = status === "sliding" ? ", sliding along a boundary" : "";
+    if (!reluflow.activeAt(X, flow.end).length && detail.startsWith("no datum")) {
+      const ends = events.length
+        ? `dies at ${point(flow.end)} ${count}: no datum is active there, and nothing moves it`
+        : "stays where it is: nothing moves the neuron, it is dead";
+      const best = end?.rank === 1 ? "which is the least possible" : global;
+      return `${from} ${ends}. It has ${there}; ${best}.`;
+    }
+    const how = status === "sliding" ? ", in the end along a boundary," : "";
     const ranks = Math.max(...sets.map(({ rank }) => rank));
-    const global = `the global one has L = ${short(sets[0].loss)}`;
     const rank = !end
       ? "This is no local minimum."
       : end.rank === 1
         ? "This is a global minimum."
         : `This is a local minimum of rank ${end.rank} of ${ranks}; ${global}.`;
-    return `${from} ${goes}${how} (${status}). ${rank}`;
+    return `${from} converges${how} to ${point(flow.end)} ${count}. There ${there}. ${rank}`;
   };
 
   /** A sentence on |w(t)|: from where to where, and by how much it passes both on the way. */

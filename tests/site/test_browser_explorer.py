@@ -22,7 +22,7 @@ from reluflow.ledger.cards import setting
 from reluflow.site.explorer import examples
 
 PAGE = "chapters/explorer.html"
-SCRIPTS = ROOT / "_static" / "explorer"
+SCRIPTS = {file.name: file for file in (ROOT / "_static").glob("*/*.js")}
 FLOWS = """cases => cases.map(([X, y, w]) => {
   const { status, end, events } = reluflow.flow(X, y, w);
   return { status, end, events };
@@ -142,7 +142,7 @@ def test_flows_are_those_of_the_library(page: Page) -> None:
     ],
 )  # fmt: skip
 def test_a_fault_is_seen(page: Page, file: str, right: str, wrong: str) -> None:
-    source = (SCRIPTS / file).read_text(encoding="utf-8")
+    source = SCRIPTS[file].read_text(encoding="utf-8")
     assert source.count(right) == 1
     page.add_script_tag(content=source.replace(right, wrong))
     assert differences(page, CASES) != {}
@@ -167,7 +167,7 @@ def wrong_lengths(page: Page) -> list[int]:
 
 def test_the_least_and_the_largest_length_are_found(page: Page) -> None:
     assert wrong_lengths(page) == []
-    source = (SCRIPTS / "flow.js").read_text(encoding="utf-8")
+    source = SCRIPTS["flow.js"].read_text(encoding="utf-8")
     right = "if (sign * (p[1] - q[1]) > 0) hi = q[0];"
     assert source.count(right) == 1
     page.add_script_tag(content=source.replace(right, "if (sign > 2) hi = q[0];"))
@@ -265,7 +265,7 @@ def test_the_mouse_drags_the_start(page: Page) -> None:
     before = path(page)
     page.mouse.move(*middle(page, "#explorer .start"))
     page.mouse.down()
-    x, y = middle(page, "#explorer .plane")
+    x, y = middle(page, "#explorer-plane")
     page.mouse.move(x, y)
     during = path(page)
     page.mouse.move(x + 70, y - 50)
@@ -278,7 +278,7 @@ def test_the_mouse_drags_the_start(page: Page) -> None:
 
 
 def test_a_click_puts_the_start_elsewhere(page: Page) -> None:
-    x, y = middle(page, "#explorer .plane")
+    x, y = middle(page, "#explorer-plane")
     page.mouse.click(x - 40, y)
     assert shown(page)[2][0] < -10.0
     says_what_happens(page)
@@ -316,7 +316,7 @@ def test_a_finger_drags_the_start(browser: Browser, site: Path) -> None:
         assert shown(phone.page)[2][1] < 45.0
         assert phone.ask("scrollY") == scrolled  # the page stays
         says_what_happens(phone.page)
-        x, y = middle(phone.page, "#explorer .plane")
+        x, y = middle(phone.page, "#explorer-plane")
         phone.page.touchscreen.tap(x - 30, y)
         assert shown(phone.page)[2][0] < -10.0
 

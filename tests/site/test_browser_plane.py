@@ -19,13 +19,11 @@ from reluflow.site.explorer import examples
 from scipy.optimize import minimize_scalar
 
 PAGE = "chapters/explorer.html"
-SCRIPTS = ROOT / "_static" / "explorer"
+SCRIPTS = {file.name: file for file in (ROOT / "_static").glob("*/*.js")}
 # The view and the size of what is drawn last.
-WATCH = """() => {
-  const frame = reluflow.frame;
-  reluflow.frame = (view, size) => ((window.seen = { ...view, size }), frame(view, size));
-  dispatchEvent(new Event("hashchange"));
-}"""
+WATCH = """() => Object.defineProperty(window, "seen", {
+  get: () => document.getElementById("explorer-plane").shown,
+})"""
 # The words that lie on a disc or on other words: as they are drawn, less the air around letters.
 COVERED = """() => {
   const svg = document.getElementById("explorer-plane"), found = [];
@@ -48,6 +46,11 @@ COVERED = """() => {
         found.push(`${told} lies on ${other.told}`);
   });
   return found;
+}"""
+# An example, as an address shows it.
+SHOW = """example => {
+  history.replaceState(null, "", reluflow.fragment(example));
+  dispatchEvent(new Event("hashchange"));
 }"""
 DRAWN = """() => {
   const svg = document.getElementById("explorer-plane");
@@ -78,8 +81,9 @@ def page(visit: Opened) -> Page:
 
 
 def choose(page: Page, k: int) -> tuple[NDArray, NDArray, NDArray]:
-    page.select_option("#explorer-example", str(k))
-    X, y, w = (np.array(examples()[k][key], float) for key in ("X", "y", "w"))
+    example = examples()[k]
+    page.evaluate(SHOW, example)
+    X, y, w = (np.array(example[key], float) for key in ("X", "y", "w"))
     return X, y, w
 
 
@@ -106,11 +110,11 @@ def on_screen(page: Page, p: Any) -> tuple[float, float]:
 
 
 def to_plane(page: Page) -> None:
-    page.locator("#explorer .plane").scroll_into_view_if_needed()
+    page.locator("#explorer-plane").scroll_into_view_if_needed()
 
 
 def plant(page: Page, file: str, right: str, wrong: str) -> None:
-    source = (SCRIPTS / file).read_text(encoding="utf-8")
+    source = SCRIPTS[file].read_text(encoding="utf-8")
     assert source.count(right) == 1
     page.add_script_tag(content=source.replace(right, wrong))
 

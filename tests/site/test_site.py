@@ -21,7 +21,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.ledger import read
 from reluflow.ledger.cards import setting
 from reluflow.ledger.rows import COLOURS, NOT_APPLICABLE, OPEN, RECORD, REFUTED, VERDICTS, badge
-from reluflow.site import board, book, downloads, explorer, front
+from reluflow.site import board, downloads, explorer, front, live
 
 ROWS = read(ROOT / "chapters")
 SHOWN = [verdict for verdict in (*VERDICTS, OPEN) if verdict != NOT_APPLICABLE]
@@ -38,14 +38,13 @@ def of_group(*, planar: bool) -> list[dict]:
 def test_a_counterexample_is_called_by_its_place_and_leads_to_its_card() -> None:
     rows = [row for row in ROWS if setting(row)]
     for each, row in zip(of_group(planar=True), rows, strict=True):
-        assert (each["group"], each["name"]) == ("Counterexamples", row.claim.at)
+        assert each["name"] == row.claim.at
         assert each["says"] == f"The counterexample to {row.claim.at}."
         assert each["card"] == row.chapter.replace(".ipynb", f".html#{row.claim.anchor}")
 
 
 def test_a_start_of_the_papers_figure_is_called_by_itself() -> None:
-    paper = next(each for each in book.board().inventories if each.paper == "lee2022support")
-    starts = [each for each in of_group(planar=False) if each["group"] == paper.label]
+    starts = [each for each in of_group(planar=False) if "5.1 from" in each["name"]]
     printed = settings("example-5.1")
     figures = {"3(a)": printed.initial_points, "3(b)": printed.small_points}
     assert len(starts) == sum(len(points) for points in figures.values())
@@ -58,7 +57,7 @@ def test_a_start_of_the_papers_figure_is_called_by_itself() -> None:
 
 
 def test_a_way_to_end_is_the_one_that_it_is_called_by() -> None:
-    ways = [each for each in of_group(planar=False) if each["group"] == "Ways to end"]
+    ways = of_group(planar=False)[-3:]
     flows = [affine_flow(*(np.array(each[key]) for key in "Xyw")) for each in ways]
     found = {
         "It slides along a boundary": lambda flow: flow.status == "sliding",
@@ -67,6 +66,26 @@ def test_a_way_to_end_is_the_one_that_it_is_called_by() -> None:
     }
     assert [each["name"] for each in ways] == list(found)
     assert all(found[each["name"]](flow) for each, flow in zip(ways, flows, strict=True))
+
+
+def test_the_list_has_few_questions_and_each_its_example() -> None:
+    asked = [each["name"] for each in explorer.examples() if each["question"]]
+    assert sorted(asked) == sorted(explorer.QUESTIONS)
+    assert len(asked) == len(set(explorer.QUESTIONS.values())) == 6
+
+
+# --- Live pictures --------------------------------------------------------------------------------
+
+
+def test_a_page_gets_the_shared_scripts_first_and_what_a_picture_needs(tmp_path: Path) -> None:
+    for name, text in {
+        "live/core.js": "", "live/orbits/b.js": "// needs ../other/a.js\n", "other/a.js": "",
+    }.items():  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = list(live.files(tmp_path, "live/orbits"))
+    assert found == ["live/core.js", "other/a.js", "live/orbits/b.js"]
+    assert list(live.files(tmp_path, "live/orbits", "other")) == found
 
 
 # --- Verdicts -------------------------------------------------------------------------------------
@@ -166,7 +185,7 @@ def test_what_is_searched_of_a_page_are_its_words() -> None:
 
 @pytest.mark.parametrize(
     ("add", "pages"),
-    [(board.add_scripts, {"search"}), (explorer.add_scripts, {"chapters/explorer"})],
+    [(board.add_scripts, {"search"}), (live.add_scripts, {"chapters/explorer"})],
 )
 def test_scripts_are_for_the_page_that_needs_them(add: Callable, pages: set[str]) -> None:
     asked = []

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import posixpath
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
-from sphinx.application import Sphinx
 
 from reluflow.datasets import load, settings
 from reluflow.ledger.cards import Setting, errata, setting
@@ -64,9 +62,19 @@ ENDS = (
     ),
 )
 
+# The examples that the list offers, by their names, and what a reader can find out with each.
+QUESTIONS = {
+    "Example 5.1 from (0, 45)": "Does a far start miss the global minimum?",
+    "Example 5.1 from (0.0001, 0.0001)": "Does a tiny start find the global minimum?",
+    "Theorem 3.6": "Do more active data mean a smaller loss?",
+    "It slides along a boundary": "Can a flow stay on a boundary?",
+    "It starts where more than one flow leaves": "Can one start have two futures?",
+    "It starts dead": "Can a neuron never move at all?",
+}
+
 
 def examples() -> list[dict[str, Any]]:
-    """The examples in the order of the list: `group`, `name`, `X`, `y`, `w`, `says`, `card`.
+    """The examples in the order of the list: `name`, `question`, `X`, `y`, `w`, `says`, `card`.
 
     Example 5.1 from the starts of its Figure 3, the planar counterexamples of refuted claims, each
     with the address of its card, and three ways to end.
@@ -78,22 +86,21 @@ def examples() -> list[dict[str, Any]]:
     assert small is not None
     starts = [(w, f"{FAR if max(w) > 1 else NEAR} (Figure 3(a)).") for w in large.tolist()[::-1]]
     starts += [(w, f"{NEAR} (Figure 3(b)).") for w in small.tolist()]
-    paper = next(each.label for each in board().inventories if each.paper == "lee2022support")
     found = [
-        _example(paper, f"Example 5.1 from {_point(w)}", Setting(X, y, w), says)
-        for w, says in starts
+        _example(f"Example 5.1 from {_point(w)}", Setting(X, y, w), says) for w, says in starts
     ]
     for row in board().rows:
         case = setting(row)
         if case is not None:
             says = f"The counterexample to {row.claim.at}."
             address = f"{row.chapter.removesuffix('.ipynb')}.html#{row.claim.anchor}"
-            found.append(_example("Counterexamples", row.claim.at, case, says, address))
-    return found + [_example("Ways to end", name, case, says) for name, case, says in ENDS]
+            found.append(_example(row.claim.at, case, says, address))
+    return found + [_example(name, case, says) for name, case, says in ENDS]
 
 
-def _example(group: str, name: str, case: Setting, says: str, card: str = "") -> dict[str, Any]:
-    return {"group": group, "name": name, **asdict(case), "says": says, "card": card}
+def _example(name: str, case: Setting, says: str, card: str = "") -> dict[str, Any]:
+    question = QUESTIONS.get(name, "")
+    return {"name": name, "question": question, **asdict(case), "says": says, "card": card}
 
 
 def _point(w: list[float]) -> str:
@@ -108,11 +115,3 @@ class Explorer(Directive):
         told = json.dumps(examples(), ensure_ascii=False).replace("<", "\\u003c")
         html = f'<script type="application/json" id="explorer-examples">{told}</script>'
         return [nodes.raw(text=html, format="html")]
-
-
-def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
-    """Give the explorer's page, and no other, what computes and draws the flow."""
-    if page == "chapters/explorer":
-        for file in sorted((Path(app.srcdir) / "_static" / "explorer").iterdir()):
-            add = app.add_js_file if file.suffix == ".js" else app.add_css_file
-            add(f"explorer/{file.name}")

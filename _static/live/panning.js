@@ -15,15 +15,17 @@
 
   /**
    * Let the plane `svg` be moved. `view()` is its view, `show(view)` shows another one, `reset()`
-   * the first, and `tap(event)` is a click of the mouse that moves nothing. `handle`, the start,
-   * is dragged by others. Returns zoom(by, at): `by` times as wide around a point of the plane.
+   * the first, and `tap(event)` is a click of the mouse that moves nothing. What has the class
+   * `handle` is dragged by itself. Returns zoom(by, at): `by` times as wide around a point of the
+   * plane.
    */
-  reluflow.panning = (svg, handle, { view, show, reset, tap }) => {
+  reluflow.panning = (svg, { view, show, reset, tap }) => {
     const pixel = ({ clientX, clientY }) => {
       const box = svg.getBoundingClientRect();
       return [clientX - box.left, clientY - box.top];
     };
     const pointed = (p) => reluflow.frame(view(), svg.clientWidth).from(p);
+    const held = ({ target }) => target.closest(".handle") !== null;
     const zoom = (by, at) => show(reluflow.zoomed(view(), by, at));
 
     /** Show the view in which the point w of the plane is at the pixel p. */
@@ -35,7 +37,7 @@
 
     let press = null; // where the mouse went down, in pixels and on the plane
     svg.addEventListener("pointerdown", (event) => {
-      if (event.button || event.pointerType !== "mouse" || handle.contains(event.target)) return;
+      if (event.button || event.pointerType !== "mouse" || held(event)) return;
       const p = pixel(event);
       press = { p, w: pointed(p), moved: false };
       svg.setPointerCapture(event.pointerId);
@@ -59,11 +61,11 @@
     svg.addEventListener(
       "wheel",
       (event) => {
-        const held = event.ctrlKey || event.metaKey;
-        if (!held && document.activeElement !== svg) return;
+        const ctrl = event.ctrlKey || event.metaKey;
+        if (!ctrl && document.activeElement !== svg) return;
         event.preventDefault();
         const lines = event.deltaMode ? 30 : 1;
-        const turns = (event.deltaY * lines) / (held ? 150 : 300);
+        const turns = (event.deltaY * lines) / (ctrl ? 150 : 300);
         zoom(2 ** Math.max(-1, Math.min(1, turns)), pointed(pixel(event)));
       },
       { passive: false },
@@ -78,7 +80,7 @@
     };
     const two = ({ touches }) =>
       touches.length === 2 &&
-      [...touches].every(({ target }) => svg.contains(target) && !handle.contains(target));
+      [...touches].every((each) => svg.contains(each.target) && !held(each));
     svg.addEventListener(
       "touchstart",
       (event) => {
