@@ -60,6 +60,10 @@
     return value + 0; // no -0
   }
 
+  const within = (value, low, high) => Math.min(high, Math.max(low, value));
+  const range = (many, f) => Array.from({ length: many }, (_, k) => f(k));
+  const degrees = (angle, digits = 3) => `${short(settled((angle * 180) / Math.PI), digits)}°`;
+
   // --- Elements ---------------------------------------------------------------------------------
 
   function filled(made, attributes, children) {
@@ -144,6 +148,9 @@
         steps(a, b, many, log ? 1 : 0).map(([v, told]) => (log ? [10 ** v, tens(v)] : [v, told])),
     };
   }
+
+  /** A linear scale with ticks [[value, words], ...] of one's own. */
+  const ticked = (from, to, list) => ({ ...scale(from, to), ticks: () => list });
 
   /** Round numbers between two values, about so many: [value, words]. */
   function steps(from, to, many = 6, least = 0) {
@@ -290,6 +297,9 @@
       return id === box.id && rest.length ? rest.join("?") : null;
     };
     const first = decode(opens, made.state);
+    const fold = box.closest("details.offer");
+    if (fold) fold.hidden = false;
+    if (fold && asked() !== null) fold.open = true;
     const before = box.previousElementSibling;
     const stills = box.childElementCount
       ? [...box.children]
@@ -314,6 +324,7 @@
       if (asked() === null) return;
       const state = decode(asked(), first);
       address(state);
+      if (fold) fold.open = true;
       show?.(state);
       box.scrollIntoView();
     });
@@ -324,8 +335,8 @@
     document.querySelectorAll(".live[data-picture]").forEach(mount);
   });
 
-  Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER });
+  Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
   Object.assign(reluflow, { html, svg, soon, atRest, colour, still, onLook });
-  Object.assign(reluflow, { sentence, button, chooser, scale, steps, slider, clock });
+  Object.assign(reluflow, { sentence, button, chooser, scale, ticked, steps, slider, clock });
   Object.assign(reluflow, { encode, decode, picture });
 })();

@@ -5,6 +5,7 @@
   const reluflow = (window.reluflow ??= {});
   const { html, svg: element } = reluflow;
   const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  let clips = 0; // charts so far: what each shows ends at its frame
   const FARTHEST = 1e5; // pixels: a picture has fewer digits than a number
 
   const line = (kind, p, q) =>
@@ -22,9 +23,21 @@
       },
       told,
     );
+  const joined = (points) => points.map((p) => p.map((v) => v.toFixed(2)).join()).join(" ");
   /** A line through points in pixels. */
-  const through = (kind, points) =>
-    element("polyline", { class: kind, points: points.map((p) => p.join()).join(" ") });
+  const through = (kind, points) => element("polyline", { class: kind, points: joined(points) });
+  /** What lies between two such lines. */
+  const band = (kind, low, high) =>
+    element("polygon", { class: `band ${kind}`, points: joined([...low, ...high.toReversed()]) });
+  /** An arrow between two points in pixels. */
+  function arrow(kind, tail, tip) {
+    const [right, down] = [tip[0] - tail[0], tip[1] - tail[1]];
+    const head = Math.min(10, Math.hypot(right, down) / 2);
+    const turn = (Math.atan2(down, right) * 180) / Math.PI;
+    const d = `M0 0L${-head} ${head / 2}L${-head} ${-head / 2}Z`;
+    const transform = `translate(${tip.join(" ")}) rotate(${turn})`;
+    return element("g", { class: `vector ${kind}` }, line("", tail, tip), element("path", { d, transform }));
+  }
 
   /**
    * Shade a canvas by a function f of the plane, the stronger the smaller it is within what is seen,
@@ -169,11 +182,14 @@
    */
   function chart(box, { label, high = 200, x, y, names = ["", ""], draw }) {
     const svg = element("svg", { class: "chart", role: "group", "aria-label": label });
+    const id = `live-clip-${++clips}`;
+    const inside = element("rect");
+    svg.append(element("defs", {}, element("clipPath", { id }, inside)));
     const ground = svg.appendChild(element("g"));
     box.append(svg);
     svg.style.height = `${high}px`;
     const frame = () => {
-      const [left, right, top, bottom] = [46, (svg.clientWidth || 360) - 10, 18, high - 24];
+      const [left, right, top, bottom] = [46, (svg.clientWidth || 360) - 10, 24, high - 24];
       return {
         ...{ left, right, top, bottom, size: svg.clientWidth || 360 },
         to: (p) => [
@@ -190,6 +206,8 @@
       const now = frame();
       const { left, right, top, bottom } = now;
       svg.setAttribute("viewBox", `0 0 ${right + 10} ${high}`);
+      const edges = { x: left, y: top, width: right - left, height: bottom - top };
+      for (const [key, value] of Object.entries(edges)) inside.setAttribute(key, Math.max(0, value));
       const drawn = [];
       for (const [v, told] of x.ticks(Math.max(2, (right - left) / 70))) {
         const at = left + x.share(v) * (right - left);
@@ -211,7 +229,7 @@
       y = next.y ?? y;
       redraw();
     };
-    const layer = (kind = "") => svg.appendChild(element("g", kind ? { class: kind } : {}));
+    const layer = (kind = "") => svg.appendChild(element("g", { class: kind, "clip-path": `url(#${id})` }));
     reluflow.onLook(svg, redraw);
     const at = (event) => {
       const side = svg.getBoundingClientRect();
@@ -280,6 +298,6 @@
     return { group, place };
   }
 
-  Object.assign(reluflow, { line, disc, text, through, axes, words, shade });
+  Object.assign(reluflow, { line, disc, text, through, band, arrow, axes, words, shade });
   Object.assign(reluflow, { plane, chart, draggable });
 })();

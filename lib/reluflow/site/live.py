@@ -11,6 +11,7 @@ from typing import Any
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 _NEEDS = re.compile(r"^// needs (\S+)$", re.MULTILINE)
 
@@ -37,6 +38,27 @@ class Live(Directive):
         return [begin, *content.children, nodes.raw(text="</div>", format="html")]
 
 
+OFFERED = {
+    "chapters/02_magnitude_angle": ("orbits", "magnitude-phase-portrait"),
+    "chapters/03_early_alignment": ("polygon", "figure-1"),
+    "chapters/04_orthogonal_separability": ("turning", "turning"),
+    "chapters/05_margin_maximization": ("silent", "two-points"),
+    "chapters/05_margin_maximization/suboptimality": ("race", "race"),
+}
+"""The live picture of a page, and the figure below whose caption a reader can open it."""
+
+
+def _offered(body: str, picture: str, figure: str) -> str:
+    """The page with the place of a live picture below the caption of a figure."""
+    caption = r"fingerprint of {}</summary>.*?<strong>Figure \d+\.</strong>.*?</p>"
+    found = re.search(caption.format(re.escape(figure)), body, re.DOTALL)
+    if found is None:
+        raise ExtensionError(f"live: no figure {figure!r} with a caption, for {picture!r}")
+    place = f'<div class="live" id="live-{picture}" data-picture="{picture}"></div>'
+    fold = f'<details class="offer" hidden><summary>Move it yourself</summary>{place}</details>'
+    return f"{body[: found.end()]}{fold}{body[found.end() :]}"
+
+
 def files(static: Path, *folders: str) -> Iterator[str]:
     """The scripts and styles of these folders, those of `live` before them and what they need
     before themselves, each once."""
@@ -61,6 +83,9 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
     folders = [f"live/{node['picture']}" for node in raw if "picture" in node]
     if page == "chapters/explorer":
         folders.append("explorer")
+    if page in OFFERED:
+        context["body"] = _offered(context["body"], *OFFERED[page])
+        folders.append(f"live/{OFFERED[page][0]}")
     if folders:
         for file in files(Path(app.srcdir) / "_static", *folders):
             (app.add_js_file if file.endswith(".js") else app.add_css_file)(file)

@@ -1,0 +1,185 @@
+// Chapter 2: a student under a teacher, as vectors, in the plane of angle and magnitude, and over time
+// between the bounds of the theorems.
+"use strict";
+
+(() => {
+  const { html, short, within, range, degrees, through, band, arrow, disc, text } = reluflow;
+  const { angleBounds, bounds, logTan, orbit, pull } = reluflow.orbits;
+  const HIGH = 2.3; // of |w| / |w*| on the plane
+  const POINTS = 120;
+
+  function build(box, state, keep) {
+    let [course, limits, broken] = [null, null, false];
+    const tip = (phi, v) => [-v * Math.cos(phi), v * Math.sin(phi)];
+    const told = () => `${degrees(Math.PI - state.phi)} from the teacher, length ${short(state.v, 3)}`;
+
+    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers."));
+    const controls = html("p", { class: "controls short" });
+    const [upper, lower] = [html("div", { class: "sides" }), html("div", { class: "sides" })];
+    const place = (row, caption) => {
+      const cell = html("div");
+      row.append(html("div", {}, cell, html("p", {}, ...[caption].flat())));
+      return cell;
+    };
+    box.append(controls, upper);
+    const layers = reluflow.chooser(controls, "Layers", ["1", "2", "3", "4"], (m) => change({ m }));
+
+    const vectors = reluflow.plane(place(upper, "The teacher w* (blue) and the student w (red)."), {
+      label: "Student and teacher as vectors", moves: false,
+      first: () => ({ x: 0, y: 0.9, r: HIGH }),
+      draw: (frame) => {
+        const axes = reluflow.axes(frame, ["", ""]);
+        still.replaceChildren(
+          ...axes.drawn,
+          ...reluflow.words(frame, axes.labels, []),
+          arrow("one wide", frame.to([0, 0]), frame.to([1, 0])),
+          text({ kind: "one", at: frame.to([1.22, 0]), told: "w*" }),
+          through("flow dotted", course.phi.map((a, k) => frame.to(tip(a, course.v[k])))),
+        );
+        byVector.place();
+        show(play.value());
+      },
+    });
+    const [still, moving] = [vectors.layer(), vectors.layer()];
+    const quarters = range(5, (k) => [(k * Math.PI) / 4, `${180 - 45 * k}°`]);
+    const phase = reluflow.chart(place(upper, "The flow. Above the dashed curve |w| falls, below it rises."), {
+      label: "Angle and magnitude", high: 330,
+      x: reluflow.ticked(0, Math.PI + 0.06, quarters), y: reluflow.scale(0, HIGH),
+      names: ["angle between student and teacher", "|w| / |w*|"],
+      draw: (frame) => {
+        const pen = (kind, points) => through(kind, points.map(frame.to));
+        const turns = range(POINTS + 1, (k) => (k * Math.PI) / POINTS);
+        ground.replaceChildren(
+          ...others().map(({ phi, v }) => pen("other thin", phi.map((a, k) => [a, v[k]]))),
+          pen("plain dashed", turns.map((a) => [a, pull(a) ** (1 / (state.m + 1))])),
+          pen("flow", course.phi.map((a, k) => [a, course.v[k]])),
+          disc("mark one", { at: frame.to([Math.PI, 1]), r: 6 }),
+        );
+        byPhase.place();
+        show(play.value());
+      },
+    });
+    const [ground, point] = [phase.layer(), phase.layer()];
+    const play = reluflow.clock(box, {
+      over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => (show(t), tell(t)),
+    });
+    box.append(lower);
+    const names = ["", ""].map(() => html("span"));
+    const over = [
+      { label: "Magnitude over time", name: "|w| / |w*|", y: reluflow.scale(0, HIGH) },
+      { label: "Angle over time", name: "angle to the teacher", y: reluflow.ticked(0, 180, range(5, (k) => [45 * k, `${45 * k}°`])) },
+    ].map(({ label, name, y }, which) => {
+      const plot = reluflow.chart(place(lower, names[which]), {
+        label, high: 220, x: play.over ?? reluflow.scale(0, 1), y, names: ["time t", name],
+        draw: (frame) => {
+          const angle = ({ phi }) => phi.map((a) => within(((Math.PI - a) * 180) / Math.PI, -20, 200));
+          const [low, high] = which ? [limits.angle.upper, limits.angle.lower].map((phi) => angle({ phi })) : [limits.lower, limits.upper];
+          const pen = (values) => values.map((value, k) => frame.to([limits.t[k], value]));
+          const own = which ? angle(course) : course.v;
+          plot.lines.replaceChildren(
+            band("one", pen(low), pen(high)),
+            through("one", pen(low)),
+            through("one", pen(high)),
+            ...(!which && limits.printed ? [through("plain dashed", pen(limits.printed))] : []),
+            through("flow", course.t.map((t, k) => frame.to([t, own[k]]))),
+          );
+          show(play.value());
+        },
+      });
+      return Object.assign(plot, { lines: plot.layer(), now: plot.layer() });
+    });
+    const say = reluflow.sentence(box);
+
+    const change = (next) => {
+      Object.assign(state, next);
+      state.phi = within(state.phi, 0.02, Math.PI - 0.02);
+      state.v = within(state.v, 0.03, 2.1);
+      begin();
+      keep(state);
+    };
+    const byVector = reluflow.draggable(vectors, {
+      label: "The student w(0): the arrow keys move it", at: () => tip(state.phi, state.v), told,
+      move: ([a, b]) => change({ phi: Math.atan2(Math.max(b, 1e-3), -a), v: Math.hypot(a, b) }),
+    });
+    const byPhase = reluflow.draggable(phase, {
+      label: "The start, angle and magnitude: the arrow keys move it", at: () => [state.phi, state.v], told,
+      move: ([phi, v]) => change({ phi, v }),
+    });
+
+    const known = new Map(); // flows that are drawn for comparison, by the number of factors
+    function others() {
+      if (!known.has(state.m)) {
+        known.set(state.m, [0.3, 0.8, 1.4, 2.0, 2.6].flatMap((phi) => [0.15, 2.2].map((v) => orbit(phi, v, state.m, 6))));
+      }
+      return known.get(state.m);
+    }
+
+    /** A clock whose first moments are as long as its last ones. */
+    const clockTo = (last) => ({
+      share: (t) => Math.log1p(t) / Math.log1p(last),
+      value: (u) => Math.expm1(u * Math.log1p(last)),
+      ticks: () =>
+        [0, 1, 3, 10, 30, 100, 1e3, 1e4, 1e6, 1e8, 1e12, 1e16]
+          .filter((t) => t < last)
+          .map((t) => [t, t < 1000 ? short(t) : reluflow.tens(Math.log10(t))]),
+    });
+
+    function begin() {
+      const { m, phi, v } = state;
+      layers.value = m;
+      course = orbit(phi, v, m, Math.max(7, logTan(phi) + 4));
+      const last = course.t.at(-1);
+      const scale = clockTo(last);
+      const t = range(POINTS + 1, (k) => scale.value(k / POINTS));
+      limits = { t, ...bounds(t, phi, v, m) };
+      const sizes = [1, ...course.v];
+      limits.angle = angleBounds(t, phi, m, Math.min(...sizes), Math.max(...sizes));
+      broken = limits.printed && t.some((each, k) => at(each)[1] > limits.printed[k] * (1 + 1e-3));
+      const theorem = m === 0 ? ["3.3", "3.4"] : ["3.8", "3.9"];
+      const printed = m < 2 ? "" : limits.printed ? ", repaired. Dashed: the upper bound as printed" : ", repaired";
+      names[0].textContent = `The magnitude between the bounds of Theorem ${theorem[0]}${printed}.`;
+      names[1].textContent = `The angle between the bounds of Theorem ${theorem[1]}.`;
+      play.rescale(scale);
+      play.set(last);
+      vectors.redraw();
+      phase.redraw();
+      for (const plot of over) plot.rescale({ x: { ...scale, share: (time) => scale.share(time) / 1.02 } });
+      tell(last);
+    }
+
+    /** The angle and the magnitude at a time. */
+    function at(time) {
+      const found = course.t.findIndex((each) => each >= time * (1 - 1e-12));
+      const k = Math.max(1, found < 0 ? course.t.length - 1 : found);
+      const part = within((time - course.t[k - 1]) / (course.t[k] - course.t[k - 1]), 0, 1);
+      return ["phi", "v"].map((key) => course[key][k - 1] + part * (course[key][k] - course[key][k - 1]));
+    }
+
+    function show(t) {
+      const [angle, size] = at(t);
+      const frame = vectors.frame();
+      moving.replaceChildren(arrow("flow", frame.to([0, 0]), frame.to(tip(angle, size))));
+      const mark = (plot, p) => disc("mark flow", { at: plot.frame().to(p), r: 5 });
+      point.replaceChildren(mark(phase, [angle, size]));
+      over[0].now.replaceChildren(mark(over[0], [t, size]));
+      over[1].now.replaceChildren(mark(over[1], [t, ((Math.PI - angle) * 180) / Math.PI]));
+    }
+
+    function tell(t) {
+      const { m, phi, v } = state;
+      const least = Math.min(...course.v);
+      const how = v ** (m + 1) <= pull(phi) ? "rises" : least < Math.min(1, v) * (1 - 1e-9) ? "falls, and comes back" : "falls";
+      const printed = !limits.printed
+        ? "has no value for a start as long as this"
+        : broken ? `starts at ${short(limits.printed[0], 3)}, and the flow passes it` : "holds here";
+      const more = m < 2 ? "" : ` The upper bound that Theorem 3.8 prints ${printed}; the repaired one holds.`;
+      const [angle, size] = at(t);
+      say(`From ${told()}, the magnitude ${how}.${more} At t = ${short(t, 3)} the student has the length ${short(size, 3)} and is ${degrees(Math.PI - angle)} from the teacher.`);
+    }
+
+    begin();
+    return (next) => (Object.assign(state, next), begin());
+  }
+
+  reluflow.picture("orbits", { state: { m: 0, phi: 1.05, v: 1.6 }, build });
+})();

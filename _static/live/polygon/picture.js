@@ -1,0 +1,172 @@
+// Chapter 3: where a neuron turns while all weights are tiny, as a polygon, and how the true flow comes
+// to it as the start shrinks.
+"use strict";
+
+(() => {
+  const { html, short, tens, within, range, through, band, arrow, disc, text } = reluflow;
+  const { align, directionAt, network, separation, steps } = reluflow.polygon;
+  const Y = [1, 1, -1, -1];
+  const SIGNS = [1, -1];
+  const SCALES = [1, 2, 4, 8];
+  const WIDE = 4;
+  const POINTS = 120;
+  const turnOf = (u) => (Math.atan2(u[1], u[0]) * 180) / Math.PI;
+  const unit = (u) => u.map((v) => v / Math.hypot(...u));
+  const colour = (k) => (Y[k] > 0 ? "two" : "one");
+
+  function build(box, state, keep) {
+    let [path, last, limit, real, told, room] = [null, 1, [], [], "", [0, 1]];
+    let bound = null;
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights."));
+    const controls = html("p", { class: "controls short" });
+    const sides = html("div", { class: "sides" });
+    box.append(controls, sides);
+    const cell = (caption) => {
+      const made = html("div");
+      sides.append(html("div", {}, made, html("p", {}, caption)));
+      return made;
+    };
+    const signs = reluflow.chooser(controls, "Sign of its output weight", ["+", "−"], (k) => change({ s: SIGNS[k] }));
+    const scales = reluflow.chooser(controls, "Start ε", SCALES.map((e) => tens(-e)), (k) => change({ e: SCALES[k] }));
+
+    const plane = reluflow.plane(cell("Shaded: where a neuron is active on exactly the data of label 1 (orange), of label −1 (blue), on none (grey)."), {
+      label: "Data and a neuron", moves: false, first: () => ({ x: 0, y: 0, r: WIDE }), draw: drawPlane,
+    });
+    const [still, moving] = [plane.layer(), plane.layer()];
+    const over = reluflow.chart(cell("The neuron's direction: in the limit (black), and the true flow of a network of this one neuron, started at length ε (red)."), {
+      label: "Direction over time", high: 330, x: reluflow.scale(0, 1), y: reluflow.scale(0, 1),
+      names: ["time t", "direction"], draw: drawTurn,
+    });
+    const [lines, now] = [over.layer(), over.layer()];
+    const play = reluflow.clock(box, {
+      over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => show(t),
+    });
+    const say = reluflow.sentence(box);
+    const change = (next) => {
+      Object.assign(state, next);
+      begin();
+      keep(state);
+    };
+    const near = (p) => p.map((v) => within(Math.round(v * 20) / 20, 0.05 - WIDE, WIDE - 0.05));
+    const points = Y.map((label, k) =>
+      reluflow.draggable(plane, {
+        label: `The datum ${reluflow.named(k)} with the label ${label}: the arrow keys move it`, kind: colour(k),
+        at: () => state.X[k],
+        move: (p) => Math.hypot(...near(p)) > 0.2 && change({ X: state.X.map((x, i) => (i === k ? near(p) : x)) }),
+      }),
+    );
+    const neuron = reluflow.draggable(plane, {
+      label: "The neuron w(0): the arrow keys move it", at: () => state.w,
+      move: (p) => Math.hypot(...near(p)) > 0.2 && change({ w: near(p) }),
+    });
+
+    /** The sectors of the plane between the boundaries, each with how it is shaded. */
+    function sectors(frame) {
+      const edges = state.X.flatMap((x) => [turnOf([-x[1], x[0]]), turnOf([x[1], -x[0]])]).sort((a, b) => a - b);
+      const at = (turn) => [2 * WIDE * Math.cos((turn * Math.PI) / 180), 2 * WIDE * Math.sin((turn * Math.PI) / 180)];
+      return edges.flatMap((from, k) => {
+        const to = k + 1 < edges.length ? edges[k + 1] : edges[0] + 360;
+        if (to - from < 1e-9) return [];
+        const middle = at((from + to) / 2);
+        const on = state.X.map((x) => x[0] * middle[0] + x[1] * middle[1] > 0);
+        const exactly = (label) => on.every((each, i) => each === (Y[i] === label));
+        const kind = exactly(1) ? "two" : exactly(-1) ? "one" : on.some(Boolean) ? null : "other";
+        if (kind === null) return [];
+        return [band(kind, [frame.to([0, 0])], range(9, (j) => frame.to(at(from + ((to - from) * j) / 8))))];
+      });
+    }
+
+    function drawPlane(frame) {
+      const axes = reluflow.axes(frame, ["", ""]);
+      const corners = path.pieces.map(({ from }) => from);
+      const { from, along } = path.pieces.at(-1);
+      const goesOn = Math.hypot(...along) > 0 && !["slides", "two ways"].includes(path.ends);
+      const far = goesOn ? [[from[0] + 9 * along[0], from[1] + 9 * along[1]]] : [];
+      still.replaceChildren(
+        ...sectors(frame),
+        ...axes.drawn,
+        ...reluflow.words(frame, axes.labels, []),
+        ...state.X.map((x) => through("other thin dashed", [-9, 9].map((c) => frame.to([-c * x[1], c * x[0]])))),
+        ...state.X.map((x, k) => text({ kind: colour(k), at: frame.to(x).map((v, c) => v + [17, -12][c]), told: reluflow.named(k) })),
+        through("plain", [...corners, ...far].map(frame.to)),
+        ...corners.slice(1).map((at, k) => disc(path.ends === "dead" && k === corners.length - 2 ? "ring plain" : "mark plain", { at: frame.to(at), r: 4.5 })),
+      );
+      for (const point of [...points, neuron]) point.place();
+      show(play.value());
+    }
+
+    function drawTurn(frame) {
+      const mark = bound && bound < last ? [[bound, room[0]], [bound, room[1]]].map(frame.to) : null;
+      lines.replaceChildren(
+        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] - 5, mark[1][1] + 10], told: "our bound", right: true })] : []),
+        through("plain", limit.map(frame.to)),
+        through("flow dashed", real.map(frame.to)),
+      );
+      show(play.value());
+    }
+
+    function begin() {
+      const { X, w, s, e } = state;
+      signs.value = SIGNS.indexOf(s);
+      scales.value = SCALES.indexOf(e);
+      path = align(X, Y, w, s);
+      const mu = separation(X, Y);
+      bound = mu > 0 ? (2 / Math.min(...X.map((x) => Math.hypot(...x)))) * Math.log(2 / mu) : null;
+      last = within(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2), 2, 15);
+      const times = range(POINTS + 1, (k) => (k / POINTS) * last);
+      const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times);
+      const held = ["slides", "two ways"].includes(path.ends);
+      // Angles without jumps, beside those of the true flow.
+      const exact = times.map((t) => turnOf(held && t >= path.t ? path.pieces.at(-1).from : directionAt(path, t)));
+      for (let k = 1; k < exact.length; k++) exact[k] += 360 * Math.round((exact[k - 1] - exact[k]) / 360);
+      const first = exact[0] - (states[0][0] * 180) / Math.PI;
+      limit = exact.map((v, k) => [times[k], v]);
+      real = states.map((z, k) => [times[k], (z[0] * 180) / Math.PI + first]);
+      const all = [...limit, ...real].map(([, v]) => v);
+      room = [Math.min(...all) - 15, Math.max(...all) + 15];
+      const every = room[1] - room[0] > 200 ? 90 : 30;
+      const least = Math.ceil(room[0] / every);
+      const ticks = range(Math.floor(room[1] / every) - least + 1, (k) => [(least + k) * every, `${String((least + k) * every).replace("-", "−")}°`]);
+      told = sentence(mu);
+      play.rescale(reluflow.scale(0, last));
+      play.set(last);
+      plane.redraw();
+      over.rescale({ x: reluflow.scale(0, last), y: reluflow.ticked(...room, ticks) });
+      say(told);
+    }
+
+    function sentence(mu) {
+      const { s, e } = state;
+      const when = `t = ${short(path.t, 3)}`;
+      const ways = {
+        home: `it is active on exactly the data of its own label from ${when} on`,
+        dead: `it has lost its last datum and is dead at ${when}`,
+        other: "it keeps another set of data",
+        slides: `the data hold it on a boundary from ${when} on`,
+        "two ways": `at ${when} it comes to a place that two flows leave`,
+      };
+      const bends = path.pieces.length - 1;
+      const speaks = mu > 0 ? "(A1) holds, and the theorem speaks" : "(A1) does not hold, and the theorem is silent";
+      const wrong = path.pieces[0].active.every((on, i) => on === (Y[i] === -s));
+      const by = !bound ? "" : wrong ? " It starts in the cone of the other label, for which no bound on the time is the same for all starts." : ` Our bound on this time is ${short(bound, 3)}.`;
+      const apart = Math.max(0, ...real.map(([, v], k) => Math.abs(v - limit[k][1])));
+      const far = apart < 0.01 ? "less than 0.01" : `at most ${short(apart, 2)}`;
+      return `μ = ${short(mu, 3)}: ${speaks}. The path bends ${bends === 1 ? "once" : `${bends} times`}, and ${ways[path.ends]}.${by} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
+    }
+
+    function show(t) {
+      const k = Math.round((t / last) * POINTS);
+      const held = ["slides", "two ways"].includes(path.ends) && t >= path.t;
+      const u = held ? unit(path.pieces.at(-1).from) : directionAt(path, t);
+      const to = plane.frame().to;
+      moving.replaceChildren(arrow("plain", to([0, 0]), to(u.map((v) => 1.2 * v))));
+      now.replaceChildren(disc("mark plain", { at: over.frame().to(limit[Math.min(k, limit.length - 1)]), r: 5 }));
+    }
+
+    begin();
+    return (next) => (Object.assign(state, next), begin());
+  }
+
+  const X = [[2, 0], [2, 1], [-1, -1], [-1, -3]];
+  reluflow.picture("polygon", { state: { X, w: [-1, -2.5], s: 1, e: 2 }, build });
+})();

@@ -1,0 +1,144 @@
+// Chapter 5: a race between two coordinates. Theorem 5.1's datum is (1, 1), and its start has equal
+// weights: a ball on the top of a hill.
+"use strict";
+
+(() => {
+  const { html, short, tens, within, range, through, disc } = reluflow;
+  const { race, value } = reluflow.race;
+  const DEPTHS = [2, 3, 4, 6];
+  const LAST = Math.log(1e6 * Math.LN10); // log log(1/L) at L = 10^(-10^6)
+  const END = tens(-1e6);
+
+  function build(box, state, keep) {
+    let [run, top] = [null, 1];
+    box.append(html("p", {}, "A diagonal network, Φ(x) = α₁ᵐ x₁ + α₂ᵐ x₂, grows on one datum. Move the datum or the start a little off the diagonal, and play."));
+    const controls = html("p", { class: "controls short" });
+    const sides = html("div", { class: "sides" });
+    box.append(controls, sides);
+    const cell = (caption) => {
+      const made = html("div");
+      sides.append(html("div", {}, made, html("p", {}, caption)));
+      return made;
+    };
+    const depth = reluflow.chooser(controls, "Depth m", DEPTHS.map(String), (k) => change({ m: DEPTHS[k] }));
+    const logs = reluflow.ticked(-1, 3, range(5, (k) => [k - 1, short(10 ** (k - 1))]));
+    const datum = reluflow.chart(cell("The datum x, with the label 1."), {
+      label: "The datum", high: 330, x: reluflow.scale(0, 2), y: reluflow.scale(0, 2), names: ["x₁", "x₂"],
+      draw: () => datumAt.place(),
+    });
+    const plane = reluflow.chart(cell("The flow. From the dotted line both coordinates go on at one rate."), {
+      label: "The weights of the two coordinates", high: 330, x: logs, y: logs, names: ["α₁", "α₂"],
+      draw: (frame) => {
+        // alpha_i^(2-m) in the ratio of the x_i: both are infinite at once.
+        const ridge = state.m > 2 ? Math.log10(state.x[0] / state.x[1]) / (2 - state.m) : null;
+        const levels = range(161, (k) => run.start + (k / 160) * (LAST - run.start));
+        path.replaceChildren(
+          ...(ridge === null ? [] : [through("plain dotted", [[-1 + ridge, -1], [3 + ridge, 3]].map(frame.to))]),
+          through("flow", levels.map((level) => frame.to(run.at(level).map((v) => v / Math.LN10)))),
+        );
+        startAt.place();
+        show(play.value());
+      },
+    });
+    const [path, point] = [plane.layer(), plane.layer()];
+    const hill = reluflow.chart(cell("The value V of a direction: the problem asks for the smallest."), {
+      label: "The hill", high: 220, x: reluflow.ticked(0, 90, range(7, (k) => [15 * k, `${15 * k}°`])), y: reluflow.scale(0, 1.15),
+      names: ["direction of (α₁, α₂)", "V, over its largest value"],
+      draw: (frame) => {
+        const values = range(91, (a) => value((a * Math.PI) / 180, state.x, state.m));
+        top = Math.max(...values);
+        ground.replaceChildren(through("plain", values.map((v, a) => frame.to([a, v / top]))));
+        show(play.value());
+      },
+    });
+    const [ground, ball] = [hill.layer(), hill.layer()];
+    const loss = (level) => {
+      const log = -Math.exp(level) / Math.LN10;
+      return `L = ${log > -3 ? short(10 ** log, 3) : tens(Math.round(log))}`;
+    };
+    const play = reluflow.clock(box, {
+      label: "Loss", over: reluflow.scale(0, 1), value: 1, told: loss, seconds: 8,
+      show: (level) => (show(level), tell(level)),
+    });
+    const say = reluflow.sentence(box);
+    const change = (next) => {
+      Object.assign(state, next);
+      begin();
+      keep(state);
+    };
+    // The picture is for fingers: a value near a round one is meant to be round.
+    const round = (v) => Math.round(v * 100) / 100;
+    const datumAt = reluflow.draggable(datum, {
+      label: "The datum x: the arrow keys move it", kind: "one", at: () => state.x,
+      move: (p) => change({ x: p.map((v) => within(round(v), 0.1, 2)) }),
+    });
+    const startAt = reluflow.draggable(plane, {
+      label: "The start: the arrow keys move it", at: () => state.start.map(Math.log10), told: () => reluflow.point(state.start),
+      move: (p) => change({ start: p.map((v) => within(round(10 ** within(v, -1, 1)), 0.1, 10)) }),
+    });
+
+    function begin() {
+      const { m, x, start } = state;
+      depth.value = DEPTHS.indexOf(m);
+      run = race(start, x, m);
+      const scale = reluflow.scale(run.start, LAST);
+      play.rescale(scale);
+      play.set(LAST);
+      for (const plot of [datum, plane, hill]) plot.redraw();
+      tell(LAST);
+    }
+
+    const angleAt = (level) => {
+      const [a, b] = run.at(level);
+      return Math.atan(Math.exp(b - a));
+    };
+
+    function show(level) {
+      const angle = angleAt(level);
+      point.replaceChildren(disc("mark flow", { at: plane.frame().to(run.at(level).map((v) => v / Math.LN10)), r: 5 }));
+      const at = hill.frame().to([(angle * 180) / Math.PI, value(angle, state.x, state.m) / top]);
+      ball.replaceChildren(disc("mark flow", { at, r: 7 }));
+    }
+
+    function tell(level) {
+      const { x, m } = state;
+      const best = Math.min(value(0, x, m), value(Math.PI / 2, x, m));
+      say(`${sentence()} At ${loss(level)} the value is ${short(value(angleAt(level), x, m), 3)}; the smallest possible is ${short(best, 3)}.`);
+    }
+
+    function sentence() {
+      const { x, m } = state;
+      const wins = run.winner;
+      if (wins === null) {
+        return m > 2
+          ? "From here both coordinates grow at one rate: the flow stays on the top of the hill, and its limit is not a local optimum. This is Theorem 5.1. Almost every change of the datum or of the start ends it."
+          : "At depth 2 with equal entries both coordinates keep their ratio, and every direction has the same value.";
+      }
+      const global = x[wins] >= x[1 - wins];
+      const kind = global ? "a global optimum" : "a local optimum only, since the other entry of the datum is larger";
+      return `Coordinate ${wins + 1} wins the race: the limit is ${kind}. ${parting()}`;
+    }
+
+    /** The loss at which the loser's share has fallen to half of what it was. */
+    function parting() {
+      const ratio = (level) => {
+        const now = run.at(level);
+        return now[1 - run.winner] - now[run.winner];
+      };
+      const goal = Math.min(0, ratio(run.start)) - Math.LN2;
+      if (ratio(LAST) > goal) return `At L = ${END} the two have not parted yet.`;
+      let [low, high] = [run.start, LAST];
+      for (let i = 0; i < 60; i++) {
+        const middle = (low + high) / 2;
+        if (ratio(middle) > goal) low = middle;
+        else high = middle;
+      }
+      return `The loser is half as large, against the winner, at ${loss(high)}.`;
+    }
+
+    begin();
+    return (next) => (Object.assign(state, next), begin());
+  }
+
+  reluflow.picture("race", { state: { m: 3, x: [1, 1], start: [0.5, 0.5] }, build });
+})();

@@ -1,0 +1,106 @@
+// Chapter 5: one neuron serves two data, and a silent one could take over a share.
+"use strict";
+
+(() => {
+  const { html, short, within, range, through, arrow, disc, text } = reluflow;
+  const { shortest, size, takenOver } = reluflow.silent;
+  const MOST = 0.99; // of datum 2: with all of it neuron 1 could let go altogether
+
+  function build(box, state, keep) {
+    box.append(html("p", {}, "The flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and move the data."));
+    const sides = html("div", { class: "sides" });
+    const cell = (caption) => {
+      const made = html("div");
+      sides.append(html("div", {}, made, html("p", {}, caption)));
+      return made;
+    };
+    box.append(sides);
+    const ratio = (share) => size(takenOver(state.X, share)) / size(takenOver(state.X, 0));
+    const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black), as vectors u = v w."), {
+      label: "Data and neurons", moves: false, first: () => ({ x: 0, y: 1.9, r: 2.5 }),
+      draw: (frame) => {
+        const axes = reluflow.axes(frame, ["", ""]);
+        still.replaceChildren(
+          ...axes.drawn,
+          ...reluflow.words(frame, axes.labels, []),
+          ...state.X.map((x) => through("other thin dashed", [-6, 6].map((c) => frame.to([-c * x[1], c * x[0]])))),
+          ...state.X.map((x, k) => text({ kind: "one", at: frame.to(x).map((v, c) => v + [16, -14][c]), told: reluflow.named(k) })),
+        );
+        for (const point of points) point.place();
+        show();
+      },
+    });
+    const [still, moving] = [plane.layer(), plane.layer()];
+    const hill = reluflow.chart(cell("|θ|² = 2 (|u₁| + |u₂|), with margin 1 on both data."), {
+      label: "The length of θ", high: 330, x: reluflow.scale(0, 1.02), y: reluflow.scale(0, 1.2),
+      names: ["share that neuron 2 takes over", "|θ|², over that of the limit"],
+      draw: (frame) => {
+        const shares = range(100, (k) => (MOST * k) / 99);
+        ground.replaceChildren(
+          through("other dashed", [[0, 1], [1.02, 1]].map(frame.to)),
+          through("flow", shares.map((share) => frame.to([share, ratio(share)]))),
+        );
+        show();
+      },
+    });
+    const [ground, now] = [hill.layer(), hill.layer()];
+    const play = reluflow.clock(box, {
+      label: "Share", over: reluflow.scale(0, MOST), value: state.share, seconds: 4,
+      told: (share) => `${Math.round(100 * share)} % of x₂`,
+      show: (share) => {
+        state.share = share;
+        show();
+        tell();
+        keep(state);
+      },
+    });
+    const say = reluflow.sentence(box);
+    const points = [0, 1].map((k) =>
+      reluflow.draggable(plane, {
+        label: `The datum ${reluflow.named(k)}: the arrow keys move it`, kind: "one", at: () => state.X[k],
+        move: (p) => {
+          // Both data on the upper side, where one neuron can be active on both.
+          const next = [within(p[0], -2, 2), within(p[1], 0.1, 2)];
+          const X = state.X.map((x, i) => (i === k ? next : x));
+          if (!shortest(X, 1, 1)) return;
+          state.X = X;
+          begin();
+          keep(state);
+        },
+      }),
+    );
+
+    function show() {
+      const [first, second] = takenOver(state.X, state.share);
+      const to = plane.frame().to;
+      moving.replaceChildren(
+        arrow("flow", to([0, 0]), to(first)),
+        ...(state.share > 0 ? [arrow("plain", to([0, 0]), to(second))] : []),
+      );
+      now.replaceChildren(disc("mark flow", { at: hill.frame().to([state.share, ratio(state.share)]), r: 7 }));
+    }
+
+    function tell() {
+      const helps = ratio(1e-6) < 1 - 1e-15;
+      const local = helps
+        ? "Even the smallest share makes θ shorter: the limit is not a local optimum."
+        : "A small share makes θ longer: this neuron does not help.";
+      const [before, after] = [0, state.share].map((share) => short(size(takenOver(state.X, share)), 3));
+      say(`${local} At the limit |θ|² = ${before}; now it is ${after}.`);
+    }
+
+    function begin() {
+      plane.redraw();
+      hill.redraw();
+      tell();
+    }
+    begin();
+    return (next) => {
+      Object.assign(state, next);
+      play.set(state.share);
+      begin();
+    };
+  }
+
+  reluflow.picture("silent", { state: { X: [[1, 0.25], [-1, 0.25]], share: 0 }, build });
+})();

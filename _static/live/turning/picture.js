@@ -1,0 +1,178 @@
+// Chapter 4: neurons turn, grow, and turn again, to the loss e^(-10^6).
+"use strict";
+
+(() => {
+  const { html, short, tens, within, range, through, disc } = reluflow;
+  const { follow } = reluflow.turning;
+  const Y = [1, 1, 1, -1, -1, -1];
+  const SIGNS = range(12, (j) => (j % 2 ? -1 : 1));
+  const LENGTHS = [20, 5, 0]; // of the start, as -log
+  const LAST = 1e6; // log(1/loss)
+  const dot = (a, b) => a[0] * b[0] + a[1] * b[1];
+  const colour = (label) => (label > 0 ? "two" : "one");
+
+  /** The shortest w with w.x >= 1 for all x, null where there is none: on one datum or on two. */
+  function maxMargin(X) {
+    const alone = X.map((x) => x.map((v) => v / dot(x, x)));
+    const pairs = X.flatMap((a, i) =>
+      X.slice(i + 1).map((b) => {
+        const det = a[0] * b[1] - a[1] * b[0];
+        return [(b[1] - a[1]) / det, (a[0] - b[0]) / det];
+      }),
+    );
+    const fit = [...alone, ...pairs].filter((w) => X.every((x) => dot(w, x) >= 1 - 1e-9));
+    return fit.length ? fit.reduce((a, b) => (Math.hypot(...b) < Math.hypot(...a) ? b : a)) : null;
+  }
+
+  function build(box, state, keep) {
+    let [run, shares, best, broken] = [null, [], {}, []];
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play."));
+    const controls = html("p", { class: "controls short" });
+    const sides = html("div", { class: "sides" });
+    box.append(controls, sides);
+    const cell = (caption) => {
+      const made = html("div");
+      sides.append(html("div", {}, made, html("p", {}, caption)));
+      return made;
+    };
+    const lengths = reluflow.chooser(controls, "Length of the start", ["e⁻²⁰", "e⁻⁵", "1"], (k) => change({ length: LENGTHS[k] }));
+    const data = reluflow.plane(cell("The data."), {
+      label: "The data", moves: false, first: () => ({ x: 0, y: 0, r: 10 }),
+      draw: (frame) => {
+        const axes = reluflow.axes(frame, ["", ""]);
+        ground.replaceChildren(...axes.drawn, ...reluflow.words(frame, axes.labels, []));
+        for (const point of points) point.place();
+      },
+    });
+    const ground = data.layer();
+    const ring = reluflow.plane(cell("Twelve neurons: their angle, and outwards the logarithm of their length; rings are dead. Dotted: the sum of a label's data. Dashed: its max-margin vector."), {
+      label: "The neurons", moves: false, first: () => ({ x: 0, y: 0, r: 1.6 }), draw: drawRing,
+    });
+    const [paths, dots] = [ring.layer(), ring.layer()];
+    const late = reluflow.chart(cell("How far the neurons that live are from the max-margin vector of their label."), {
+      label: "The third act", high: 220,
+      x: reluflow.ticked(-0.3, 6, range(7, (k) => [k, tens(k)])), y: reluflow.ticked(0, 60, range(5, (k) => [15 * k, `${15 * k}°`])),
+      names: ["log(1/ℓ)", "angle to the max-margin vector"], draw: drawLate,
+    });
+    const [curves, line] = [late.layer(), late.layer()];
+    const loss = (share) => {
+      const depth = between(run.clock.map((v) => [v]), share)[0];
+      return `ℓ = ${depth < 7 ? short(Math.exp(-depth), 3) : tens(-Math.round(depth / Math.LN10))}`;
+    };
+    const play = reluflow.clock(box, {
+      label: "Loss", over: reluflow.scale(0, 1), value: 1, told: (share) => (run ? loss(share) : ""), seconds: 10,
+      show: (share) => (show(share), tell(share)),
+    });
+    const say = reluflow.sentence(box);
+    const change = (next) => {
+      Object.assign(state, next);
+      begin();
+      keep(state);
+    };
+    const points = Y.map((label, k) =>
+      reluflow.draggable(data, {
+        label: `The datum ${reluflow.named(k)} with the label ${label}: the arrow keys move it`, kind: colour(label),
+        at: () => state.X[k],
+        move: (p) => {
+          const next = p.map((v) => within(Math.round(v * 4) / 4, -9.5, 9.5));
+          if (Math.hypot(...next) >= 0.5) change({ X: state.X.map((x, i) => (i === k ? next : x)) });
+        },
+      }),
+    );
+
+    /** A row of `rows` at a share of the course, between two steps. */
+    function between(rows, share) {
+      const k = Math.max(1, shares.findIndex((value) => value >= share - 1e-12));
+      const part = within((share - shares[k - 1]) / (shares[k] - shares[k - 1] || 1), 0, 1);
+      return rows[k].map((v, i) => rows[k - 1][i] + part * (v - rows[k - 1][i]));
+    }
+
+    const at = (angle, size) => {
+      const r = 0.45 + (0.95 * (size + state.length)) / (state.length + 7);
+      return [r * Math.cos(angle), r * Math.sin(angle)];
+    };
+    const alive = (z, j) => state.X.some((x) => Math.cos(z[2 * j]) * x[0] + Math.sin(z[2 * j]) * x[1] > 0);
+    /** Degrees between a neuron and the max-margin vector of its label. */
+    function off(z, j) {
+      const goal = best[SIGNS[j]];
+      const turn = Math.abs(z[2 * j] - Math.atan2(goal[1], goal[0])) % (2 * Math.PI);
+      return (Math.min(turn, 2 * Math.PI - turn) * 180) / Math.PI;
+    }
+    const of = (label) => state.X.filter((_, i) => Y[i] === label);
+
+    function drawRing(frame) {
+      const ray = (kind, u) => through(kind, [0.45, 1.6].map((r) => frame.to(u.map((v) => (r * v) / Math.hypot(...u)))));
+      const rays = [1, -1].flatMap((label) => {
+        const sum = of(label).reduce((a, b) => [a[0] + b[0], a[1] + b[1]]);
+        return [ray(`${colour(label)} dotted`, sum), ...(best[label] ? [ray(`${colour(label)} dashed`, best[label])] : [])];
+      });
+      const circle = range(73, (k) => frame.to(at((k * Math.PI) / 36, -state.length)));
+      const tracks = SIGNS.map((s, j) => through(`${colour(s)} thin`, run.states.map((z) => frame.to(at(z[2 * j], z[2 * j + 1])))));
+      paths.replaceChildren(through("other thin", circle), ...rays, ...tracks);
+      show(play.value());
+    }
+
+    function drawLate(frame) {
+      const end = run.states.at(-1);
+      const seen = run.clock.map((depth, k) => [depth, k]).filter(([depth]) => depth > 0.5);
+      const living = SIGNS.map((s, j) => [s, j]).filter(([s, j]) => alive(end, j) && best[s]);
+      curves.replaceChildren(
+        ...living.map(([s, j]) => through(`${colour(s)} thin`, seen.map(([depth, k]) => frame.to([Math.log10(depth), off(run.states[k], j)])))),
+      );
+      show(play.value());
+    }
+
+    function begin() {
+      lengths.value = LENGTHS.indexOf(state.length);
+      best = { 1: maxMargin(of(1)), "-1": maxMargin(of(-1)) };
+      broken = state.X.flatMap((a, i) =>
+        state.X.flatMap((b, j) => (j > i && (Y[i] === Y[j]) !== dot(a, b) > 0 ? [`${reluflow.named(i)} and ${reluflow.named(j)}`] : [])),
+      );
+      // Six directions, both signs in each.
+      const z = SIGNS.flatMap((_, j) => [(2 * Math.PI * ((j >> 1) + 0.37)) / 6, -state.length]);
+      run = follow(state.X, Y, SIGNS, z, LAST, 1e-5, 900);
+      // A course on which everything that moves is seen: as long as what changes most in each step.
+      const moved = run.states.slice(1).map((each, k) => Math.max(...each.map((v, i) => Math.abs(v - run.states[k][i]))));
+      const sums = moved.reduce((all, step) => [...all, all.at(-1) + step], [0]);
+      shares = sums.map((sum) => sum / sums.at(-1));
+      play.set(1);
+      data.redraw();
+      ring.redraw();
+      late.redraw();
+      tell(1);
+    }
+
+    function show(share) {
+      const z = between(run.states, share);
+      const to = ring.frame().to;
+      dots.replaceChildren(
+        ...SIGNS.map((s, j) => disc(`${alive(z, j) ? "mark" : "ring"} ${colour(s)}`, { at: to(at(z[2 * j], z[2 * j + 1])), r: 5 })),
+      );
+      const depth = Math.log10(Math.max(0.5, between(run.clock.map((v) => [v]), share)[0]));
+      line.replaceChildren(through("plain dotted", [0, 60].map((v) => late.frame().to([depth, v]))));
+    }
+
+    function tell(share) {
+      const z = between(run.states, share);
+      const more = broken.length > 2 ? ` and ${broken.length - 2} more pairs` : "";
+      const held = broken.length
+        ? `Not orthogonally separable: ${broken.slice(0, 2).join(", ")}${more}. The theorem is silent.`
+        : "Orthogonally separable.";
+      const dead = SIGNS.filter((_, j) => !alive(z, j)).length;
+      const ends = [1, -1].flatMap((label) => {
+        const group = range(12, (j) => j).filter((j) => SIGNS[j] === label && alive(z, j));
+        if (!best[label] || !group.length) return [];
+        const far = Math.max(...group.map((j) => off(z, j)));
+        return [`those of label ${label > 0 ? "1" : "−1"} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
+      });
+      const cut = run.ends === "slow" ? ` The flow is followed to ${loss(1)} only: from there it needs too many steps.` : "";
+      say(`${held} At ${loss(share)} ${dead} of 12 neurons are dead; ${ends.join(", ")}.${cut}`);
+    }
+
+    begin();
+    return (next) => (Object.assign(state, next), begin());
+  }
+
+  const X = [[3, 1], [2, 3], [4, 7], [-5, 2], [-5, -1], [-8, 4]];
+  reluflow.picture("turning", { state: { X, length: 20 }, build });
+})();

@@ -1,0 +1,258 @@
+"""The chapters' live pictures in a reader's browser: their mathematics against the library's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from built import ROOT
+from numpy.typing import NDArray
+from playwright.sync_api import Browser, Page
+from reluflow.flows.alignment import align
+from reluflow.papers.lee2023magnitude import setting as magnitude
+from reluflow.papers.phuong2021inductive import own_data
+from reluflow.papers.phuong2021inductive.flows import follow_long
+from reluflow.papers.vardi2022margin.suboptimality import race
+from scipy.optimize import minimize
+
+SCRIPTS = ROOT / "_static" / "live"
+NUMBER = 200
+"""Random sets of each kind."""
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """An empty page with all that computes."""
+    page = browser.new_page()
+    for script in sorted(SCRIPTS.glob("*/flow.js")):
+        page.add_script_tag(path=script)
+    yield page
+    page.close()
+
+
+def asked(page: Page, script: str, cases: list[Any]) -> list[Any]:
+    """What a function of one case gives for each."""
+    return page.evaluate(f"cases => cases.map({script})", cases)
+
+
+# --- Chapter 2 ------------------------------------------------------------------------------------
+
+
+def student(seed: int) -> tuple[float, float, int]:
+    """phi_0, |w_0| and m."""
+    rng = np.random.default_rng(seed)
+    return float(rng.uniform(0.02, math.pi - 0.02)), float(10.0 ** rng.uniform(-1.5, 0.5)), seed % 5
+
+
+STUDENTS = [student(seed) for seed in range(NUMBER)]
+ORBIT = """([phi, v, m]) => {
+  const chain = reluflow.orbits, flow = chain.orbit(phi, v, m, chain.logTan(phi) + 6);
+  const k = Math.floor(flow.t.length / 2), t = [0, flow.t[k] / 2, flow.t[k], 2 * flow.t[k]];
+  const { lower, upper, printed } = chain.bounds(t, phi, v, m);
+  return { t, psi: flow.psi[k], v: flow.v[k], lower, upper, printed,
+           angle: chain.angleBounds(t, phi, m, 0.5 * v, 2 * v) };
+}"""
+
+
+def test_orbits_are_those_of_the_library(page: Page) -> None:
+    for (phi, v, m), drawn in zip(STUDENTS, asked(page, ORBIT, STUDENTS), strict=True):
+        path = magnitude.Start.at(phi, v, m).flow([drawn["t"][2]])
+        assert path.psi[0] == pytest.approx(drawn["psi"], abs=1e-8)
+        assert path.length[0] == pytest.approx(drawn["v"], rel=1e-8)
+
+
+def test_bounds_on_orbits_are_those_of_the_library(page: Page) -> None:
+    told = 0
+    for (phi, v, m), drawn in zip(STUDENTS, asked(page, ORBIT, STUDENTS), strict=True):
+        t = drawn["t"]
+        if m == 0:
+            lower, upper = magnitude.magnitude_bounds(t, phi, v, 1.0)
+        elif m == 1:
+            lower, upper = magnitude.two_layer_magnitude_bounds(t, phi, v, 1.0)
+        else:
+            lower, upper = magnitude.layered_magnitude_bounds(t, phi, v, 1.0, m)
+        np.testing.assert_allclose(drawn["lower"], lower, rtol=1e-9)
+        np.testing.assert_allclose(drawn["upper"], upper, rtol=1e-9)
+        psi = float(np.log(np.tan(phi / 2.0)))
+        least, most = magnitude.gap_bounds(t, psi, 0.5 * v, 2.0 * v, 1.0, m)
+        np.testing.assert_allclose(math.pi - np.array(drawn["angle"]["lower"]), most, atol=1e-9)
+        np.testing.assert_allclose(math.pi - np.array(drawn["angle"]["upper"]), least, atol=1e-9)
+        printed = np.full(4, np.nan)
+        if m >= 2:
+            printed = magnitude.implicit_printed(t, phi, v, 1.0, m, 1.0)
+        assert (drawn["printed"] is None) == bool(np.isnan(printed).all())
+        if drawn["printed"] is not None:
+            told += 1
+            np.testing.assert_allclose(drawn["printed"], printed, rtol=1e-8)
+    assert told > NUMBER / 10
+
+
+# --- Chapter 3 ------------------------------------------------------------------------------------
+
+
+def turning(seed: int) -> dict[str, Any]:
+    """Data, labels, a neuron and its sign: whole numbers with their ties, Gaussian, and (A1)."""
+    rng = np.random.default_rng(seed)
+    n, kind = int(rng.integers(1, 9)), seed % 3
+    X, w = rng.normal(size=(n, 2)), rng.normal(size=2)
+    y = rng.choice([-1.0, 1.0], n)
+    if kind == 1:
+        a = rng.uniform(0.0, 1.4, n)
+        X = (rng.uniform(0.5, 3.0, n) * y)[:, None] * np.column_stack([np.cos(a), np.sin(a)])
+    if kind == 2:
+        X, w = rng.integers(-4, 5, (n, 2)).astype(float), rng.integers(-5, 6, 2).astype(float)
+        X[~X.any(axis=1)] = 1.0, 2.0
+        w = w if w.any() else np.array([1.0, 3.0])
+    return {"X": X.tolist(), "y": y.tolist(), "w": w.tolist(), "s": float(rng.choice([-1, 1]))}
+
+
+TURNS = [turning(seed) for seed in range(2 * NUMBER)]
+POLYGON = """({ X, y, w, s }) => {
+  const path = reluflow.polygon.align(X, y, w, s);
+  return { ends: path.ends, t: path.t, pieces: path.pieces.length,
+           later: reluflow.polygon.directionAt(path, path.t + 0.3) };
+}"""
+SAME = {
+    "serves": {"home"}, "dead": {"dead"}, "rests": {"other", "dead"},
+    "sliding": {"slides", "two ways"},
+}  # fmt: skip
+
+
+def test_polygons_are_those_of_the_library(page: Page) -> None:
+    seen, ties = set(), 0
+    for case, drawn in zip(TURNS, asked(page, POLYGON, TURNS), strict=True):
+        exact = align(case["X"], case["y"], case["w"], case["s"])
+        seen.add(exact.status)
+        if drawn["ends"] == "two ways" and drawn["pieces"] == 1:
+            ties += 1  # the start itself: the library follows one of its flows
+            continue
+        assert drawn["ends"] in SAME[exact.status], case
+        assert drawn["t"] == pytest.approx(exact.time, abs=1e-9), case
+        if exact.status != "sliding":
+            np.testing.assert_allclose(drawn["later"], exact.at(drawn["t"] + 0.3), atol=1e-9)
+    assert seen == set(SAME)
+    assert ties < NUMBER / 20
+
+
+TRUE = """({ X, y, w, s, e }) => {
+  const { network, steps, align, directionAt } = reluflow.polygon;
+  const t = [0, 0.5, 1], path = align(X, y, w, s);
+  const z = steps(network(X, y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], t);
+  return t.map((time, k) => {
+    const u = directionAt(path, time);
+    return Math.hypot(u[0] - Math.cos(z[k][0]), u[1] - Math.sin(z[k][0]));
+  });
+}"""
+
+
+def test_the_true_flow_comes_to_the_polygon(page: Page) -> None:
+    """From ten times smaller starts it is not farther from the limit, and from the least it is
+    there, to what the steps are good for."""
+    held = [case for case in TURNS if SAME["serves"] & {asked(page, POLYGON, [case])[0]["ends"]}]
+    for case in held[:40]:
+        far, near, least = asked(page, TRUE, [{**case, "e": e} for e in (1, 4, 12)])
+        assert max(least) <= 1e-4, case
+        assert max(near) <= max(far) + 1e-4, case
+
+
+# --- Chapter 4 ------------------------------------------------------------------------------------
+
+FLOW = """([X, y, signs, z, last]) => {
+  const run = reluflow.turning.follow(X, y, signs, z, last, 1e-6);
+  return { ends: run.ends, z: reluflow.turning.stateAt(run, last) };
+}"""
+
+
+def test_the_flow_of_many_neurons_is_that_of_the_library(page: Page) -> None:
+    """Angles within 1e-3, the steps' honest tolerance; dead neurons, too."""
+    given = own_data.around(4)
+    angles = np.arctan2(given.W0[:, 1], given.W0[:, 0])
+    z = np.column_stack([angles, given.log_norms]).ravel().tolist()
+    late = follow_long(given)
+    assert late is not None
+    for k in (len(late.tau) // 2, len(late.tau) - 1):
+        last = float(late.tau[k])
+        case = [given.X.tolist(), given.y.tolist(), given.signs.tolist(), z, last]
+        drawn = asked(page, FLOW, [case])[0]
+        assert drawn["ends"] == "there"
+        u = np.column_stack([np.cos(drawn["z"][::2]), np.sin(drawn["z"][::2])])
+        np.testing.assert_allclose(u, late.U[k], atol=1e-3)
+        np.testing.assert_allclose(drawn["z"][1::2], late.R[k], atol=5e-3)
+
+
+# --- Chapter 5 ------------------------------------------------------------------------------------
+
+RACE = """([start, x, m, levels]) => {
+  const run = reluflow.race.race(start, x, m);
+  return { winner: run.winner, at: levels.map(run.at),
+           margins: levels.map(level => reluflow.race.logMargin(run.at(level), x, m)) };
+}"""
+
+
+def racer(seed: int) -> tuple[list[float], list[float], int]:
+    """A start and a datum, of which some tie, and the depth."""
+    rng = np.random.default_rng(seed)
+    start, x = rng.integers(1, 9, 2) / 8.0, rng.integers(1, 9, 2) / 4.0
+    if seed % 4 == 0:
+        start[1], x[1] = start[0], x[0]
+    return start.tolist(), x.tolist(), 3 + seed % 4
+
+
+def test_the_winner_is_that_of_rational_numbers(page: Page) -> None:
+    ties = 0
+    levels = [5.0, 10.0, 14.0]
+    cases = [[*racer(seed), levels] for seed in range(NUMBER)]
+    for (start, x, m, _), drawn in zip(cases, asked(page, RACE, cases), strict=True):
+        powers = [Fraction(a) ** (2 - m) for a in start]
+        exact = race([Fraction(v) for v in x], powers)
+        ties += len(exact.leaders) == 2
+        assert drawn["winner"] == (exact.leaders[0] if len(exact.leaders) == 1 else None)
+        np.testing.assert_allclose(drawn["margins"], levels, rtol=1e-9)
+        # What the two have kept: a_1^(2-m)/x_1 - a_2^(2-m)/x_2 does not change.
+        gone = np.array([[(math.exp((2 - m) * a)) / v for a, v in zip(at, x, strict=True)]
+                         for at in drawn["at"]])  # fmt: skip
+        first = [float(p) / v for p, v in zip(powers, x, strict=True)]
+        np.testing.assert_allclose(gone[:, 0] - gone[:, 1], first[0] - first[1], atol=1e-9)
+    assert 10 < ties < NUMBER
+
+
+SILENT = """([X, share]) => {
+  const us = reluflow.silent.takenOver(X, share);
+  return { us, size: reluflow.silent.size(us) };
+}"""
+
+
+def pair(seed: int) -> tuple[NDArray, float]:
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.uniform(-2.0, 2.0, 2), rng.uniform(0.1, 2.0, 2)])
+    return X, float(rng.uniform(0.0, 0.99))
+
+
+def test_neurons_share_the_data_as_told(page: Page) -> None:
+    """Both margins are 1, and neuron 1 is as short as SLSQP finds it."""
+    cases = [pair(seed) for seed in range(NUMBER)]
+    drawn = asked(page, SILENT, [[X.tolist(), share] for X, share in cases])
+    for (X, share), each in zip(cases, drawn, strict=True):
+        us = np.array(each["us"])
+        outputs = np.maximum(X @ us.T, 0.0)
+        assert outputs.sum(axis=1).min() >= 1.0 - 1e-9
+        assert outputs[0, 1] <= 1e-9  # silent on the first datum
+        assert outputs[1, 1] == pytest.approx(share, abs=1e-9)
+        needed = np.array([1.0, 1.0 - share])
+        rule = {"type": "ineq", "fun": lambda u, X=X, needed=needed: X @ u - needed}
+        found = minimize(lambda u: u @ u, us[0] + 0.1, constraints=rule, tol=1e-12)
+        assert float(np.linalg.norm(us[0])) == pytest.approx(math.sqrt(found.fun), rel=1e-4)
+        assert each["size"] == pytest.approx(2.0 * np.linalg.norm(us, axis=1).sum())
+
+
+def test_the_example_of_the_paper_is_no_local_optimum(page: Page) -> None:
+    X = [[1.0, 0.25], [-1.0, 0.25]]
+    limit, beside = asked(page, SILENT, [[X, 0.0], [X, 1e-6]])
+    assert limit["size"] == pytest.approx(8.0)
+    assert beside["size"] < limit["size"]
