@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browser import LAPTOP, PHONE, opened
 from built import ROOT
 from numpy.typing import NDArray
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from reluflow.flows.alignment import align
 from reluflow.papers.lee2023magnitude import setting as magnitude
 from reluflow.papers.phuong2021inductive import own_data
 from reluflow.papers.phuong2021inductive.flows import follow_long
 from reluflow.papers.vardi2022margin.suboptimality import race
+from reluflow.site.live import OFFERED, _offered
 from scipy.optimize import minimize
+from sphinx.errors import ExtensionError
 
 SCRIPTS = ROOT / "_static" / "live"
 NUMBER = 200
@@ -210,9 +214,9 @@ def test_the_winner_is_that_of_rational_numbers(page: Page) -> None:
     cases = [[*racer(seed), levels] for seed in range(NUMBER)]
     for (start, x, m, _), drawn in zip(cases, asked(page, RACE, cases), strict=True):
         powers = [Fraction(a) ** (2 - m) for a in start]
-        exact = race([Fraction(v) for v in x], powers)
-        ties += len(exact.leaders) == 2
-        assert drawn["winner"] == (exact.leaders[0] if len(exact.leaders) == 1 else None)
+        leaders = race([Fraction(v) for v in x], powers)
+        ties += len(leaders) == 2
+        assert drawn["winner"] == (leaders[0] if len(leaders) == 1 else None)
         np.testing.assert_allclose(drawn["margins"], levels, rtol=1e-9)
         # What the two have kept: a_1^(2-m)/x_1 - a_2^(2-m)/x_2 does not change.
         gone = np.array([[(math.exp((2 - m) * a)) / v for a, v in zip(at, x, strict=True)]
@@ -256,3 +260,67 @@ def test_the_example_of_the_paper_is_no_local_optimum(page: Page) -> None:
     limit, beside = asked(page, SILENT, [[X, 0.0], [X, 1e-6]])
     assert limit["size"] == pytest.approx(8.0)
     assert beside["size"] < limit["size"]
+
+
+# --- The pictures on their pages ------------------------------------------------------------------
+
+PICTURES = {picture: page for page, (picture, _) in OFFERED.items()}
+KIB = 1024
+
+
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_a_picture_is_small(name: str) -> None:
+    assert sum(file.stat().st_size for file in (SCRIPTS / name).iterdir()) <= 40 * KIB
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE])
+@pytest.mark.parametrize("name", sorted(PICTURES))
+def test_a_picture_opens_moves_and_keeps_its_state(
+    browser: Browser, site: Path, name: str, size: tuple[int, int]
+) -> None:
+    """It is folded away until a reader asks, moves by the arrow keys, says something else then, and
+    opens from its address as it was."""
+    path = site / f"{PICTURES[name]}.html"
+    with opened(browser, path, size) as visit:
+        page = visit.page
+        box = page.locator(f"#live-{name}")
+        assert not box.is_visible()
+        page.locator("details.offer > summary").click()
+        told = box.locator(".told")
+        before, grip = told.inner_text(), box.locator(".handle").first
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        grip.focus()
+        for key in ("ArrowUp", "ArrowUp", "ArrowRight", "ArrowRight"):
+            page.keyboard.press(key)
+        expect(told).not_to_have_text(before)
+        after, link = told.inner_text(), box.locator(".link a").get_attribute("href")
+        assert not visit.complaints
+    with opened(browser, path, size, anchor=link or "") as visit:
+        expect(visit.page.locator(f"#live-{name} .told")).to_have_text(after)
+        assert not visit.complaints
+
+
+def test_play_moves_and_a_reader_without_motion_jumps(browser: Browser, site: Path) -> None:
+    path = site / f"{PICTURES['race']}.html"
+    for motion in ("no-preference", "reduce"):
+        with opened(browser, path, anchor="#live-race?m=3") as visit:
+            page = visit.page
+            page.emulate_media(reduced_motion=motion)
+            time, play = page.locator(".live .slide input"), page.locator(".live .clock button")
+            play.click()
+            expect(play).to_have_text("Pause" if motion == "no-preference" else "Play")
+            expect(time).not_to_have_value("1")
+
+
+def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / f"{PICTURES['orbits']}.html").as_uri())
+    assert page.locator("details.offer").count() == 1
+    assert not page.locator("details.offer").is_visible()
+    context.close()
+
+
+def test_a_page_without_the_figure_is_an_error() -> None:
+    with pytest.raises(ExtensionError, match="no figure 'turning'"):
+        _offered("<p>nothing</p>", "turning", "turning")
