@@ -11,7 +11,7 @@ import argparse
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, make_dataclass
 from typing import Any, NoReturn
 
@@ -58,6 +58,23 @@ EFFORT = Parameter(
     "scales the numbers of random instances",
     lambda value: 0 < value <= _MOST_EFFORT,
     f"greater than 0 and at most {_MOST_EFFORT}",
+)
+
+
+def _is_here(device: str) -> bool:
+    import torch
+
+    try:
+        return float(torch.zeros((), device=device)) == 0.0
+    except (RuntimeError, AssertionError):
+        return False
+
+
+DEVICE = Parameter(
+    str,
+    'where PyTorch trains: "cpu", or "cuda" where there is a GPU',
+    _is_here,
+    '"cpu", or a device that PyTorch finds on this machine',
 )
 
 
@@ -157,11 +174,3 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; {' '.join(self.format_usage().split())}")
-
-
-def asked(names: Sequence[str], known: Iterable[str], what: str = "record") -> list[str]:
-    """The names of a command line, or all that are known; the command ends with a sentence that
-    lists them where it does not know one, and before anything is made."""
-    parser = argparse.ArgumentParser(prog=what, usage=f"{what} [NAME ...]")
-    parser.add_argument("NAME", nargs="+", choices=list(known))
-    return parser.parse_args(names).NAME if names else list(known)

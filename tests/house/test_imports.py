@@ -18,7 +18,7 @@ FLOORS = (
     {"errors", "approx", "places", "exact", "losses", "pages", "progress"},
     {"rational", "statistics", "geometry", "networks"},
     {"instances", "datasets", "images", "parameters", "flows"},
-    {"margin", "figures", "ledger"},
+    {"margin", "figures", "ledger", "records"},
     {"falsify", "refresh"},
     {"papers", "sweep"},
     {"your_data"},

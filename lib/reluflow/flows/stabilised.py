@@ -106,7 +106,7 @@ def stabilised_flow(
 
 
 def _rows(states: list[Tensor]) -> NDArray:
-    return torch.stack(states).numpy()
+    return torch.stack(states).cpu().numpy()
 
 
 def chebyshev_step(

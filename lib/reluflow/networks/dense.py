@@ -32,7 +32,8 @@ class DenseLoss:
         dtype: torch.dtype = torch.float64,
     ) -> None:
         self.shapes, self.X, self.y = shapes, X, y
-        pieces = zip(X.to(dtype).split(_BLOCK), y.to(dtype).split(_BLOCK), strict=True)
+        block = _BLOCK if X.device.type == "cpu" else len(X)
+        pieces = zip(X.to(dtype).split(block), y.to(dtype).split(block), strict=True)
         self._pieces = [(x.T.contiguous(), labels) for x, labels in pieces]
 
     def layers(self, w: Tensor) -> list[Tensor]:
@@ -54,7 +55,7 @@ class DenseLoss:
     def loss_and_direction(self, w: Tensor) -> tuple[float, Tensor]:
         """L and - grad L at the weights (p,)."""
         W = self.layers(w.to(self._pieces[0][1].dtype))
-        squares, total = torch.zeros((), dtype=w.dtype), torch.zeros_like(w)
+        squares, total = w.new_zeros(()), torch.zeros_like(w)
         for X, y in self._pieces:
             inputs, f = forward(W, X)
             missing = y - f

@@ -12,10 +12,11 @@ import pytest
 import sympy
 import torch
 from reluflow.flows.stabilised import stabilised_flow
-from reluflow.papers.lee2023magnitude import figures, figures_3_and_4, record
+from reluflow.papers.lee2023magnitude import figures
+from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
 from reluflow.papers.lee2023magnitude.population import pull, recorded_path
 
-TINY = record.DeepSetting(
+TINY = page.DeepSetting(
     start=0.5, teacher=0.7, step=0.01, n_steps=400, plain=10, n=37, d=4, width=5, depth=4
 )
 
@@ -33,16 +34,16 @@ def plain_gradient(weights, X, y):
 
 
 def test_problems_of_one_seed_share_directions_and_scale():
-    a, b = record.DeepProblem(TINY, 5), record.DeepProblem(replace(TINY, start=1.0, teacher=1.4), 5)
+    a, b = (page.DeepProblem(s, 5) for s in (TINY, replace(TINY, start=1.0, teacher=1.4)))
     np.testing.assert_allclose(2.0 * a.start, b.start)
     np.testing.assert_allclose(a.X, b.X)
     np.testing.assert_allclose(2.0**TINY.depth * a.y, b.y)
-    assert not np.allclose(record.DeepProblem(TINY, 6).start, a.start)
+    assert not np.allclose(page.DeepProblem(TINY, 6).start, a.start)
 
 
 def slow_descent(setting, seed, steps):
     """Norms after every step of a plain loop with automatic gradients."""
-    problem = record.DeepProblem(setting, seed)
+    problem = page.DeepProblem(setting, seed)
     W, norms, losses = problem.layers(problem.start), [], []
     for _ in range(steps + 1):
         loss, G = plain_gradient(W, problem.X, problem.y)
@@ -53,7 +54,7 @@ def slow_descent(setting, seed, steps):
 
 
 def test_descent_is_a_plain_loop():
-    run, _ = record.deep_descent(record.DeepProblem(TINY, 1), 60)
+    run, _ = page.deep_descent(page.DeepProblem(TINY, 1), 60)
     norms, losses = slow_descent(TINY, 1, 60)
     np.testing.assert_allclose(run.norms, norms, rtol=1e-10)
     np.testing.assert_allclose(run.losses, losses, rtol=1e-10)
@@ -67,7 +68,7 @@ def test_descent_is_a_plain_loop():
 def test_a_run_ends_where_the_plain_descent_ends():
     fine = replace(TINY, step=0.002, n_steps=800)
     norms, losses = slow_descent(fine, 1, 800)
-    run = record.deep_run(fine, 1, tolerance=1e-5)
+    run = page.deep_run(fine, 1, tolerance=1e-5)
     assert run.steps[-1] == pytest.approx(800)
     np.testing.assert_allclose(run.norms[-1], norms[-1], rtol=2e-3)
     assert run.losses[-1] == pytest.approx(losses[-1], rel=0.02)
@@ -81,12 +82,12 @@ def test_the_flow_nears_descent_as_the_step_falls():
     gaps = []
     for step in (0.02, 0.01, 0.005):
         setting = replace(TINY, step=step, n_steps=round(2.0 / step), plain=0)
-        problem = record.DeepProblem(setting, 1)
+        problem = page.DeepProblem(setting, 1)
         flow = stabilised_flow(problem.descent_direction, problem.start, 2.0, 1e-7, step)
-        run, plain = record.deep_descent(problem, setting.n_steps)
+        run, plain = page.deep_descent(problem, setting.n_steps)
         end = torch.as_tensor(flow.states[-1])
         gaps.append(float((end - plain).norm()))
-        found = record.deep_run(setting, 1, 1e-7)
+        found = page.deep_run(setting, 1, 1e-7)
         np.testing.assert_allclose(found.norms[-1], problem.norms(end), rtol=1e-9)
         np.testing.assert_allclose(found.losses[-1], problem.loss(end), rtol=1e-9)
         assert found.losses[0] == pytest.approx(run.losses[0])
@@ -94,7 +95,7 @@ def test_the_flow_nears_descent_as_the_step_falls():
 
 
 def test_the_curvature_is_the_hessians():
-    problem = record.DeepProblem(TINY, 1)
+    problem = page.DeepProblem(TINY, 1)
     w = problem.start
     columns = []
     for k in range(len(w)):
@@ -103,7 +104,7 @@ def test_the_curvature_is_the_hessians():
         columns.append((problem.descent_direction(w - e) - problem.descent_direction(w + e)) / 2e-6)
     largest = float(np.abs(np.linalg.eigvalsh(torch.stack(columns).numpy())).max())
     assert problem.curvature(w) == pytest.approx(largest, rel=0.1)
-    found = figures_3_and_4.overshoots(TINY, 1, 1, n=TINY.n)
+    found = page.overshoots(TINY, 1, 1, n=TINY.n)
     assert found.unstable[0] == pytest.approx(0.01 * largest, rel=0.1)
 
 
@@ -111,7 +112,7 @@ def run_with(norms, steps=None, losses=None, setting=TINY):
     norms = np.array([[v] * setting.depth for v in norms], float)
     steps = np.arange(len(norms), dtype=float) if steps is None else np.array(steps, float)
     losses = np.ones(len(norms)) if losses is None else np.array(losses, float)
-    return record.DeepRun(setting, steps, losses, norms, 1.0)
+    return page.DeepRun(setting, steps, losses, norms, 1.0)
 
 
 def test_arrivals():
@@ -120,20 +121,20 @@ def test_arrivals():
 
 
 def test_fates():
-    assert figures_3_and_4.fate(run_with([1, 1], losses=[2, 1])) == "loss falls"
-    assert figures_3_and_4.fate(run_with([1, 1, 1], losses=[2, 3, 1])) == "loss rises"
-    assert figures_3_and_4.fate(run_with([1, 1e9], losses=[2, 1])) == "diverges"
-    assert figures_3_and_4.fate(run_with([1, 1], losses=[2, math.nan])) == "diverges"
-    table = figures_3_and_4.fates(0, n=60)
+    assert page.fate(run_with([1, 1], losses=[2, 1])) == "loss falls"
+    assert page.fate(run_with([1, 1, 1], losses=[2, 3, 1])) == "loss rises"
+    assert page.fate(run_with([1, 1e9], losses=[2, 1])) == "diverges"
+    assert page.fate(run_with([1, 1], losses=[2, math.nan])) == "diverges"
+    table = page.fates(0, n=60)
     assert table.loc["(b) k a variance", "descent"] == "diverges"
     assert table.loc["(b) loss a sum over the data", "descent"] == "diverges"
 
 
 def test_overshoots_tell_stable_steps_from_unstable_ones():
-    calm = figures_3_and_4.overshoots(replace(TINY, step=1e-4), 0, 3, n=30)
+    calm = page.overshoots(replace(TINY, step=1e-4), 0, 3, n=30)
     assert (calm.unstable < 2.0).all()
     assert not calm.jumped.any()
-    wild = figures_3_and_4.overshoots(record.LARGE, 0, 2, n=100)
+    wild = page.overshoots(page.LARGE, 0, 2, n=100)
     assert (wild.unstable > 2.0).all()
     assert wild.jumped.all()
 
@@ -142,8 +143,8 @@ def test_overshoots_tell_stable_steps_from_unstable_ones():
 
 
 def test_restarted_bounds_start_at_the_path():
-    setting = figures_3_and_4.restart_setting(2, 1.0, 0, n=60, d=8)
-    panel = figures_3_and_4.restart_run(setting)
+    setting = page.restart_setting(2, 1.0, 0, n=60, d=8)
+    panel = page.restart_run(setting)
     for at, (low, high) in zip(panel.points, panel.bounds, strict=True):
         v, phi = panel.v[at], panel.path.phi[at]
         assert low[0] == pytest.approx(v)
@@ -156,7 +157,7 @@ def test_restarted_bounds_start_at_the_path():
 
 def test_population_restarts_have_a_rising_least_and_nested_bounds():
     for layers in (1, 2):
-        panel = figures_3_and_4.tightening(layers, 1.0, 0, 1)[0]
+        panel = page.tightening(layers, 1.0, 0, 1)[0]
         v, points = panel.v, panel.points
         assert panel.turn == int(np.argmin(v))
         assert points[0] < panel.turn < points[-1]
@@ -185,33 +186,31 @@ def made_path(v, phi, target=1.0):
 
 
 def test_a_path_that_is_no_descent_leaves_its_bounds():
-    setting = replace(figures_3_and_4.restart_setting(1, 1.0, 0), rate=0.1)
+    setting = replace(page.restart_setting(1, 1.0, 0), rate=0.1)
     v = np.linspace(1.0, 3.0, 30)
-    panel = figures_3_and_4.restarted(setting, made_path(v, np.full(30, 2.0)), (0, 10))
+    panel = page.restarted(setting, made_path(v, np.full(30, 2.0)), (0, 10))
     assert panel.breaches.max() > 1.0
     assert panel.inside > 0.1
     assert not panel.falls_and_rises
     dip = np.concatenate([np.linspace(1.0, 0.5, 15), np.linspace(0.5, 1.0, 15)])
-    assert figures_3_and_4.restarted(
-        setting, made_path(dip, np.full(30, 2.0)), (0,)
-    ).falls_and_rises
+    assert page.restarted(setting, made_path(dip, np.full(30, 2.0)), (0,)).falls_and_rises
 
 
 def test_the_bend_by_symbols():
     u, level = sympy.symbols("u level", positive=True)
     for m in range(4):
         f = -(u**m) * (u ** (m + 1) - level ** (m + 1)) / 2
-        at = {level: 1.3, u: max(figures_3_and_4.inflection(1.3, m), 1e-12)}
+        at = {level: 1.3, u: max(page.inflection(1.3, m), 1e-12)}
         slope = float(sympy.diff(f, u).subs(at))
         assert slope == pytest.approx(-0.5 if m == 0 else 0.0, abs=1e-9)
 
 
 def test_a_wrong_bend_is_found(monkeypatch):
-    good = figures_3_and_4.survey_bounds(0, 30)
+    good = page.survey_bounds(0, 30)
     assert (good.bent.sum(), good.looked.sum() > 100) == (0, True)
     assert 0 < good.between.sum() <= good.convex.sum() < 30
-    monkeypatch.setattr(figures_3_and_4, "inflection", lambda level, m: 0.9 * level)
-    assert figures_3_and_4.survey_bounds(0, 30).bent.sum() > 0
+    monkeypatch.setattr(page, "inflection", lambda level, m: 0.9 * level)
+    assert page.survey_bounds(0, 30).bent.sum() > 0
 
 
 # Evidence and figures
@@ -223,37 +222,37 @@ def fails(evidence):
 
 @pytest.fixture(scope="module")
 def third():
-    drawn = [figures_3_and_4.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
-    small = [figures_3_and_4.tightening(layers, 0.1, 0, 1)[0] for layers in (1, 2)]
+    drawn = [page.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
+    small = [page.tightening(layers, 0.1, 0, 1)[0] for layers in (1, 2)]
     return drawn, small
 
 
 def test_figure_3_can_fail(third):
     drawn, small = third
     many = [*drawn] * 3  # two starts are too few to tell a tendency from a coin
-    assert not fails(figures_3_and_4.bounds_restarted(drawn, many, small))
-    (told,) = fails(figures_3_and_4.bounds_restarted(drawn, drawn, small))
+    assert not fails(page.bounds_restarted(drawn, many, small))
+    (told,) = fails(page.bounds_restarted(drawn, drawn, small))
     assert "lower end of the interval" in told
-    assert fails(figures_3_and_4.bounds_restarted([small[0], drawn[1]], many, small))
-    assert fails(figures_3_and_4.bounds_restarted(drawn, small, small))
+    assert fails(page.bounds_restarted([small[0], drawn[1]], many, small))
+    assert fails(page.bounds_restarted(drawn, small, small))
     swapped = replace(drawn[0], bounds=drawn[0].bounds[:1] * 1 + drawn[0].bounds[1:][::-1])
     with pytest.raises(ValueError, match="broadcast"):
         _ = swapped.inside
     loose = tuple((low - 2.0 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
     looser = replace(drawn[1], bounds=loose)
-    assert fails(figures_3_and_4.bounds_restarted([drawn[0], looser], many, small))
+    assert fails(page.bounds_restarted([drawn[0], looser], many, small))
 
 
 def test_sides(third):
     panel = third[0][1]
-    assert figures_3_and_4.sides(panel) == (4, 4)
+    assert page.sides(panel) == (4, 4)
     mirrored = tuple(
         (2 * panel.v[at:] - high, 2 * panel.v[at:] - low)
         for at, (low, high) in zip(panel.points, panel.bounds, strict=True)
     )
     turned = replace(panel, bounds=mirrored)
-    assert figures_3_and_4.sides(turned)[0] == 0
-    found = figures_3_and_4.bounds_restarted(third[0], [turned] * 6, third[1])
+    assert page.sides(turned)[0] == 0
+    found = page.bounds_restarted(third[0], [turned] * 6, third[1])
     assert any("nearer one at first, lower end" in told for told in fails(found))
 
 
@@ -261,13 +260,13 @@ def test_a_survey_of_bends_can_fail():
     good = pd.DataFrame(
         {"bent": [0, 0], "looked": [5, 5], "convex": [True, True], "between": [True, False]}
     )
-    assert not fails(figures_3_and_4.bent_bounds(good))
+    assert not fails(page.bent_bounds(good))
     for wrong in ({"bent": [0, 1]}, {"looked": 0}, {"convex": False}):
-        assert fails(figures_3_and_4.bent_bounds(good.assign(**wrong)))
+        assert fails(page.bent_bounds(good.assign(**wrong)))
 
 
 def test_a_run_that_diverges_says_so():
-    run = record.deep_run(replace(TINY, start=3.0, step=10.0), 1)
+    run = page.deep_run(replace(TINY, start=3.0, step=10.0), 1)
     assert run.diverged
     assert len(run.steps) - 1 < TINY.plain
     figures.deep_magnitudes([run] * 2, [run] * 2)
@@ -275,8 +274,8 @@ def test_a_run_that_diverges_says_so():
 
 def test_a_first_fall_is_the_flows():
     setting = replace(TINY, start=0.05, n_steps=5, plain=0)
-    found = figures_3_and_4.falls_first(setting, 3, 30, n=40)
-    problems = [record.DeepProblem(replace(setting, n=40), 3 + k) for k in range(30)]
-    plain = [record.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
+    found = page.falls_first(setting, 3, 30, n=40)
+    problems = [page.DeepProblem(replace(setting, n=40), 3 + k) for k in range(30)]
+    plain = [page.deep_descent(problem, 1)[0].norms[:, 0] for problem in problems]
     assert found.tolist() == [bool(v[1] < v[0]) for v in plain]
     assert 5 < found.sum() < 25

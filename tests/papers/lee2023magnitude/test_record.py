@@ -3,24 +3,20 @@ can fail."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from reluflow.papers.lee2023magnitude import figures_3_and_4
-from reluflow.papers.lee2023magnitude import record as record_page
+from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
 
-TINY = record_page.DeepSetting(
-    start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4
-)
+TINY = page.DeepSetting(start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4)
 MANY = np.array([True, False] * 20)
 
 
 @pytest.fixture(scope="module")
 def full():
-    return {panel: record_page.load(panel) for panel in record_page.PANELS}
+    return {panel: page.load(panel) for panel in page.PANELS}
 
 
 @pytest.mark.parametrize(
@@ -28,15 +24,15 @@ def full():
     [("a", False), ("a", True), ("b", False), ("b", True), ("a-teacher-0.4", False)],
 )
 def test_recorded_steps_come_out_again(full, panel, half):
-    assert record_page.again(full[panel], 30, half) < 1e-3
+    assert page.again(full[panel], 30, half) < 1e-3
 
 
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
     for panel, record in full.items():
-        assert record.run.setting == record_page.PANELS[panel]
+        assert record.run.setting == page.PANELS[panel]
         assert record.seed == 0
-        problem = record_page.DeepProblem(record.run.setting, 0)
-        for name, value in record_page.checksums(problem).items():
+        problem = page.DeepProblem(record.run.setting, 0)
+        for name, value in page.checksums(problem).items():
             assert record.facts["checksums"][name] == pytest.approx(value, rel=1e-9)
         assert record.run.zero == pytest.approx(0.5 * float(problem.y.square().mean()))
         assert record.run.losses[0] == pytest.approx(problem.loss(problem.start), rel=1e-5)
@@ -78,7 +74,7 @@ def slow_pieces(values):
 
 def test_pieces():
     values = np.array([0.0, 1, 3, 2, 2, 5, 4, 3])
-    ways = record_page.pieces(values)
+    ways = page.pieces(values)
     assert (ways["rises"], ways["falls"], ways["way_up"], ways["way_down"]) == (3, 3, 6.0, 3.0)
     assert [piece[:2] for piece in ways["first"]] == [piece[:2] for piece in slow_pieces(values)]
     assert ways["pieces"] == 5
@@ -86,25 +82,44 @@ def test_pieces():
 
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
-    monkeypatch.setattr(record_page, "FOLDER", tmp_path)
-    monkeypatch.setattr(record_page, "PANELS", {"tiny": TINY})
-    record_page.main(["tiny"])
-    record = record_page.load("tiny")
-    plain = record_page.deep_descent(record_page.DeepProblem(TINY, 0), TINY.n_steps)[0]
-    shown = record_page.recorded_steps(TINY.n_steps)
+    monkeypatch.setattr(page, "PANELS", {"tiny": TINY})
+    monkeypatch.setattr(page, "CHUNK", 70)
+    shelf = page.SHELF.at("tiny", 0, root=tmp_path)
+    record = page.load("tiny", shelf)
+    plain = page.deep_descent(page.DeepProblem(TINY, 0), TINY.n_steps)[0]
+    shown = page.recorded_steps(TINY.n_steps)
     assert shown == [*range(51), 100, *range(150, 201), 300]
     assert record.run.steps.tolist() == shown
     np.testing.assert_allclose(record.run.norms, plain.norms[shown], rtol=1e-4)
     np.testing.assert_allclose(record.run.losses, plain.losses[shown], rtol=1e-3)
-    assert record_page.again(record, 50, False) < 1e-4
-    assert record_page.again(record, 50, True) < 1e-4
-    said = record.facts["monotone"][record_page.FIRST]
+    assert page.again(record, 50, False) < 1e-4
+    assert page.again(record, 50, True) < 1e-4
+    said = record.facts["monotone"][page.FIRST]
     assert [piece[:2] for piece in said["first"]] == [
         piece[:2] for piece in slow_pieces(plain.norms[:, 0])
     ]
     assert set(record.facts["eta_lambda"]) == {"start", "half", "end"}
     assert max(record.facts["float32_against_float64"].values()) < 1e-4
-    assert json.loads(record_page.file_of("tiny").read_text())["seed"] == 0
+    assert record.seed == 0
+
+
+def test_a_killed_record_goes_on_behind_its_last_piece(monkeypatch, tmp_path):
+    def killed_once(problem, w, step, counted, descend=page.descend):
+        taken.append(len(counted))
+        if len(taken) == 4:
+            raise KeyboardInterrupt
+        return descend(problem, w, step, counted)
+
+    taken: list[int] = []
+    monkeypatch.setattr(page, "PANELS", {"tiny": TINY})
+    whole = page.SHELF.at("tiny", 5, root=tmp_path / "whole").read("tiny")
+    monkeypatch.setattr(page, "CHUNK", 40)
+    monkeypatch.setattr(page, "descend", killed_once)
+    with pytest.raises(KeyboardInterrupt):
+        page.SHELF.at("tiny", 5, root=tmp_path)
+    again = page.SHELF.at("tiny", 5, root=tmp_path).read("tiny")
+    assert taken[:9] == [40, 40, 40, 30, 30, 40, 40, 40, 30]
+    assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
 
 
 def fails(evidence):
@@ -113,7 +128,7 @@ def fails(evidence):
 
 def altered(record, **ways):
     said = record.facts["monotone"]
-    changed = said | {record_page.FIRST: said[record_page.FIRST] | ways}
+    changed = said | {page.FIRST: said[page.FIRST] | ways}
     return replace(record, facts=record.facts | {"monotone": changed})
 
 
@@ -128,59 +143,59 @@ def starts(count=40):
 @pytest.fixture
 def still(monkeypatch):
     """The steps that the evidence takes again are not what these tests are about."""
-    monkeypatch.setattr(figures_3_and_4, "again", lambda *_: 0.0)
+    monkeypatch.setattr(page, "again", lambda *_: 0.0)
 
 
 def test_steps_that_do_not_come_out_again_are_seen(full):
     a, wide = full["a"], full["a-teacher-0.4"]
     forged = a.run.norms.copy()
     forged[5] *= 1.0 + 1e-6
-    assert len(fails(figures_3_and_4.small_start(scaled(a, forged), wide, MANY))) == 1
+    assert len(fails(page.small_start(scaled(a, forged), wide, MANY))) == 1
 
 
 @pytest.mark.usefixtures("still")
 def test_panel_a_can_fail(full):
     a, wide = full["a"], full["a-teacher-0.4"]
-    assert not fails(figures_3_and_4.small_start(a, wide, MANY))
-    assert len(fails(figures_3_and_4.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
+    assert not fails(page.small_start(a, wide, MANY))
+    assert len(fails(page.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
     turned = scaled(a, a.run.norms[::-1])
-    assert len(fails(figures_3_and_4.small_start(turned, wide, MANY))) == 1
+    assert len(fails(page.small_start(turned, wide, MANY))) == 1
 
 
 @pytest.mark.usefixtures("still")
 def test_panel_b_can_fail(full):
     b = full["b"]
-    assert not fails(figures_3_and_4.large_start(b, starts()))
-    assert len(fails(figures_3_and_4.large_start(altered(b, falls=29999), starts()))) == 1
-    assert len(fails(figures_3_and_4.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 1
+    assert not fails(page.large_start(b, starts()))
+    assert len(fails(page.large_start(altered(b, falls=29999), starts()))) == 1
+    assert len(fails(page.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 1
 
 
 def test_convergence_and_speed_can_come_out_either_way(full):
     a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    moving = fails(figures_3_and_4.converges(a, wide, b))
+    moving = fails(page.converges(a, wide, b))
     assert len(moving) == 1
-    assert "of (a) still" in figures_3_and_4.still_moving(moving)
+    assert "of (a) still" in page.still_moving(moving)
     late = scaled(b, np.linspace(b.run.norms[0], b.run.norms[-1], len(b.run.steps)))
-    moving = fails(figures_3_and_4.converges(a, wide, late))
-    assert "of (a) and (b) still" in figures_3_and_4.still_moving(moving)
-    assert not fails(figures_3_and_4.converges(b, wide, b))
-    assert not fails(figures_3_and_4.slower(a, b))
-    assert len(fails(figures_3_and_4.slower(b, a))) == 2
+    moving = fails(page.converges(a, wide, late))
+    assert "of (a) and (b) still" in page.still_moving(moving)
+    assert not fails(page.converges(b, wide, b))
+    assert not fails(page.slower(a, b))
+    assert len(fails(page.slower(b, a))) == 2
     # The reading says of the loss that in steps the small start is the faster one.
     level = max(record.run.losses[-1] for record in (a, b))
     assert a.first_below(level) < b.first_below(level)
 
 
 def test_shares_and_levels():
-    run = record_page.DeepRun(
+    run = page.DeepRun(
         TINY, np.array([0.0, 100, 200, 300]), np.array([4.0, 1, 2, 0.5]),
         np.array([[0.0], [5], [9], [10]]), 1.0,
     )  # fmt: skip
-    record = record_page.Record(run, {})
+    record = page.Record(run, {})
     assert record.share_of_way(0.5) == pytest.approx(0.3)
     assert record.first_below(2.0) == 100.0
     assert record.first_below(1.5) == 300.0
     assert record.first_below(9.0) == 0.0
     said = {"m": {"way_up": 3.0, "way_down": 1.0}}
-    record = record_page.Record(run, {"monotone": said})
+    record = page.Record(run, {"monotone": said})
     assert (record.back("m", 1), record.back("m", -1)) == (0.25, 0.75)

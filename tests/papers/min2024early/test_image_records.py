@@ -10,10 +10,9 @@ import pytest
 import torch
 from reluflow import images
 from reluflow.papers.min2024early import mnist as mnist_page
-from reluflow.papers.min2024early import record
 from reluflow.papers.min2024early.mnist import Setting, State, Task
 
-NAMES = tuple(record.FIGURES)
+NAMES = tuple(mnist_page.FIGURES)
 DIGITS = images.digits()
 
 
@@ -24,7 +23,7 @@ def full() -> dict[str, mnist_page.Record]:
 
 @pytest.fixture(scope="module")
 def phases() -> dict[str, mnist_page.Phases]:
-    return {name: mnist_page.load_phases(name) for name in record.PHASES}
+    return {name: mnist_page.load_phases(name) for name in mnist_page.PHASES}
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +65,11 @@ def test_the_shares_of_pairs_come_out_again(full, mnist) -> None:
         assert abs(found[f"{name}_right"] - kept[f"{name}_right"]) <= 10
 
 
-@pytest.mark.parametrize("name", tuple(record.PHASES))
+@pytest.mark.parametrize("name", tuple(mnist_page.PHASES))
 def test_the_first_epochs_come_out_again(phases, mnist, name) -> None:
     kept = phases[name]
     task = Task(Setting(**kept.facts["setting"]), mnist, torch.float32)
-    for k, now in enumerate(islice(record.PHASES[name](task, kept.facts["seed"], 2), 3)):
+    for k, now in enumerate(islice(mnist_page.PHASES[name](task, kept.facts["seed"], 2), 3)):
         assert now.loss == pytest.approx(kept.loss[k], rel=1e-3)
         assert now.norms == pytest.approx(kept.norms[k], rel=1e-3)
         assert now.directions == pytest.approx(kept.directions[k], rel=1e-2)
@@ -79,17 +78,17 @@ def test_the_first_epochs_come_out_again(phases, mnist, name) -> None:
 @pytest.mark.parametrize("name", ["few", "levels", "sum-levels"])
 def test_a_reading_comes_out_again(mnist, name) -> None:
     kept = mnist_page.load_readings()
-    now = mnist_page.tried(mnist_page.candidates(record.FIRST)[name], mnist, kept["seed"])
+    now = mnist_page.tried(mnist_page.candidates(mnist_page.FIRST)[name], mnist, kept["seed"])
     assert now == pytest.approx({k: kept["rows"][name][k] for k in now}, rel=1e-4)
 
 
 def test_the_records_are_of_the_papers_setting(full, phases) -> None:
     for name, kept in full.items():
-        assert kept.setting == record.FIGURES[name]
+        assert kept.setting == mnist_page.FIGURES[name]
         assert (kept.setting.width, kept.setting.sigma, kept.setting.step) == (50, 1e-6, 2e-3)
-        assert kept.curves.step.tolist() == list(range(0, 15001, record.EVERY))
+        assert kept.curves.step.tolist() == list(range(0, 15001, mnist_page.EVERY))
         assert kept.curves.loss[0] == pytest.approx(1.0, abs=1e-6)
-        assert mnist_page.file_of(name).stat().st_size <= 150_000
+        assert mnist_page.SHELF.file(name).stat().st_size <= 150_000
         half = kept.facts["kept"]
         assert half["losses"][0] == pytest.approx(
             np.interp(half["step"], kept.curves.step, kept.curves.loss), rel=1e-2
@@ -103,26 +102,26 @@ def test_the_records_are_of_the_papers_setting(full, phases) -> None:
             assert shown == pytest.approx(listed, abs=1e-3)
             assert (shown > 0) == plus
     for kept in phases.values():
-        assert kept.epoch.tolist() == list(range(record.EPOCHS + 1))
-        assert Setting(**kept.facts["setting"]) == record.FIGURES["figure-5"]
+        assert kept.epoch.tolist() == list(range(mnist_page.EPOCHS + 1))
+        assert Setting(**kept.facts["setting"]) == mnist_page.FIGURES["figure-5"]
 
 
 def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
     tiny = Setting(3, 8, width=5, sigma=0.3, n_steps=400)
-    monkeypatch.setattr(mnist_page, "FOLDER", tmp_path)
-    monkeypatch.setattr(record, "FIGURES", {"tiny": tiny, "figure-5": tiny})
-    monkeypatch.setattr(record, "all_images", lambda: DIGITS)
-    monkeypatch.setattr(record, "KEPT", 0.999)
-    monkeypatch.setattr(record, "EPOCHS", 2)
-    record.main(["tiny", "figure-12"])
-    kept, task = mnist_page.load("tiny"), Task(tiny, DIGITS)
-    plain, last = mnist_page.stepped(task, 0, record.EVERY)
+    monkeypatch.setattr(mnist_page, "FIGURES", {"tiny": tiny, "figure-5": tiny})
+    monkeypatch.setattr(mnist_page, "mnist", lambda folder: DIGITS)
+    monkeypatch.setattr(mnist_page, "KEPT", 0.999)
+    monkeypatch.setattr(mnist_page, "EPOCHS", 2)
+    for name in ("tiny", "figure-12"):
+        shelf = mnist_page.SHELF.at(name, 0, root=tmp_path)
+    kept, task = mnist_page.load("tiny", shelf), Task(tiny, DIGITS)
+    plain, last = mnist_page.stepped(task, 0, mnist_page.EVERY)
     for name in ("step", "loss", "spectral", "stable_rank", "positive", "plus", "minus"):
         np.testing.assert_allclose(getattr(kept.curves, name), getattr(plain, name), rtol=1e-3)
     exact = Task(tiny, DIGITS, torch.float32)
     assert mnist_page.again(kept, exact, 20, False) < 1e-5
     assert mnist_page.again(kept, exact, 20, True) < 1e-5
-    assert mnist_page.load_phases("figure-12").epoch.tolist() == [0, 1, 2]
+    assert mnist_page.load_phases("figure-12", shelf).epoch.tolist() == [0, 1, 2]
     w_plus = task.pair.picture(last.W[last.v > 0].mean(dim=0).numpy())
     np.testing.assert_allclose(kept.picture("w_plus"), w_plus, atol=2e-3 * np.abs(w_plus).max())
 

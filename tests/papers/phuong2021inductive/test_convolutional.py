@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 import torch
 from reluflow.images import VARIABLE, digits, mnist, mnist_folder
 from reluflow.networks.dense import one_thread
-from reluflow.papers.phuong2021inductive import cnn, convolutional_record
+from reluflow.papers.phuong2021inductive import cnn
+from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, PAPER, READINGS, recorded
 from reluflow.papers.phuong2021inductive.cnn import convolutional_shown_trained as trained_network
-from reluflow.papers.phuong2021inductive.cnn import recorded
-from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, PAPER, READINGS
 from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS, pair_products
+from reluflow.places import RECORDS
 
 SHORT = replace(PAPER, epochs=2)
 
@@ -25,7 +26,7 @@ def failing(evidence):
 
 @pytest.fixture(scope="module")
 def data():
-    return convolutional_record.task(digits())
+    return cnn.task(digits())
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +36,11 @@ def paper():
 
 def test_looks_and_features_are_of_the_same_network(data):
     with one_thread():
-        run = convolutional_record.train(data, SHORT, 0, [4])
-        features = convolutional_record.layer_features(
-            run.network, run.weights, data, [6, 7, 8], batch=7
-        )
+        run = cnn.train(data, SHORT, 0, [4])
+        features = cnn.layer_features(run.network, run.weights, data, [6, 7, 8], batch=7)
     found, X = run.looks[-1], features[1]
     hidden = np.maximum(features[0], 0.0)
-    bias = run.weights[2 * convolutional_record.FIRST - 1].double().numpy()
+    bias = run.weights[2 * cnn.FIRST - 1].double().numpy()
     np.testing.assert_allclose(X, hidden @ run.first.T + bias, rtol=1e-3, atol=1e-5)
     for side, Z in ((found.before, X), (found.after, np.maximum(X, 0.0))):
         for kind, values in pair_products(Z, data.y).products.items():
@@ -56,7 +55,7 @@ def test_looks_and_features_are_of_the_same_network(data):
 def test_what_is_kept_is_what_was_found(data):
     with one_thread():
         short = trained_network(data, SHORT, 0, 2)
-        run = convolutional_record.train(data, SHORT, 0, [0, 3, 6])
+        run = cnn.train(data, SHORT, 0, [0, 3, 6])
     assert short.steps.tolist() == [0, 3, 6]
     assert short.epochs.tolist() == [0, 1, 2]
     last = run.looks[-1]
@@ -70,21 +69,19 @@ def test_what_is_kept_is_what_was_found(data):
     np.testing.assert_allclose(short.singular, last.singular, rtol=1e-4)
     top = np.linalg.svd(run.first, full_matrices=False)[2][:2]
     np.testing.assert_allclose(np.abs(short.plane), np.abs(run.first @ top.T), rtol=1e-3, atol=1e-5)
-    assert json.loads(json.dumps(convolutional_record.summary(run, data, 0)))["images"] == 360
+    assert json.loads(json.dumps(cnn.summary(run, data, 0)))["images"] == 360
 
 
 @pytest.mark.long
 def test_the_run_without_adam_comes_out_again(data):
-    facts = json.loads(
-        convolutional_record.file_of(convolutional_record.DIGITS).read_text(encoding="utf-8")
-    )
+    facts = json.loads(cnn.SHELF.file(cnn.DIGITS).read_text(encoding="utf-8"))
     steps = [look["step"] for look in facts["looks"][:3]]
     with one_thread():
-        run = convolutional_record.train(data, convolutional_record.DESCENT, facts["seed"], steps)
+        run = cnn.train(data, cnn.DESCENT, facts["seed"], steps)
     for kept, found in zip(facts["looks"], run.looks, strict=False):
         np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
-    kept = recorded(convolutional_record.DIGITS)
-    assert kept.setting == convolutional_record.DESCENT
+    kept = recorded(cnn.DIGITS)
+    assert kept.setting == cnn.DESCENT
     assert kept.losses[-1] < 0.01
 
 
@@ -93,13 +90,11 @@ def test_the_first_recorded_steps_come_out_again():
     folder = mnist_folder()
     if folder is None:
         pytest.skip(f"MNIST is not on this machine: name its folder by {VARIABLE}")
-    facts = json.loads(convolutional_record.file_of("taken").read_text(encoding="utf-8"))
+    facts = json.loads(cnn.SHELF.file("taken").read_text(encoding="utf-8"))
     steps = [look["step"] for look in facts["looks"][:3]]
-    data = convolutional_record.task(mnist(folder))
+    data = cnn.task(mnist(folder))
     with one_thread():
-        run = convolutional_record.train(
-            data, PAPER, facts["seed"], steps, data.some(convolutional_record.LOOKED)
-        )
+        run = cnn.train(data, PAPER, facts["seed"], steps, data.some(cnn.LOOKED))
     for kept, found in zip(facts["looks"], run.looks, strict=False):
         np.testing.assert_allclose(found.singular[:12], kept["singular"], rtol=2e-3)
         if "loss" in kept:
@@ -114,8 +109,8 @@ def test_the_first_recorded_steps_come_out_again():
 def test_table_1_and_that_another_padding_does_not_fit(monkeypatch):
     assert not failing(cnn.sizes_fit())
     wrong = replace(
-        convolutional_record.network(28),
-        convolutions=convolutional_record.network(27).convolutions[:-1],
+        cnn.network(28),
+        convolutions=cnn.network(27).convolutions[:-1],
     )
     monkeypatch.setattr(cnn, "network", lambda side: wrong)
     assert len(failing(cnn.sizes_fit())) == 2
@@ -203,7 +198,7 @@ def test_a_task_keeps_labels_and_pixels(data):
     rows = found.digit <= 1
     np.testing.assert_array_equal(data.y > 0, found.digit[rows] == 1)
     np.testing.assert_allclose(data.images.numpy().reshape(360, 64), found.levels[rows] / 16.0)
-    wide = convolutional_record.task(found, READINGS["pixels -1 to 1"]).images
+    wide = cnn.task(found, READINGS["pixels -1 to 1"]).images
     assert (float(wide.min()), float(wide.max())) == (-1.0, 1.0)
     some = data.some(7)
     assert list(some.y) == [1.0] * 7 + [-1.0] * 7
@@ -213,7 +208,7 @@ def test_a_task_keeps_labels_and_pixels(data):
 def test_readings_change_what_their_names_say(data):
     starts = {}
     for name, setting in READINGS.items():
-        net = convolutional_record.network(8, setting.biases)
+        net = cnn.network(8, setting.biases)
         starts[name] = net.start(np.random.default_rng(0), setting.scale, setting.bias_scale)
     taken = starts["taken"]
     assert not any(w.any() for w in starts["no biases"][1::2])
@@ -221,20 +216,34 @@ def test_readings_change_what_their_names_say(data):
         torch.testing.assert_close(0.05 * w, v)
     torch.testing.assert_close(20.0 * taken[12], starts["nothing times 0.05"][12])
     assert {s.rate for s in READINGS.values()} == {1e-4, 1e-3, 1e-2}
-    assert convolutional_record.Setting(50, 128, 0.05, 1e-3, "0 to 1", True, 1.0) == PAPER
+    assert cnn.Setting(50, 128, 0.05, 1e-3, "0 to 1", True, 1.0) == PAPER
+
+
+def test_a_killed_record_goes_on_behind_its_last_epoch(monkeypatch, tmp_path):
+    def killed(*given, training=cnn.training):
+        yield from islice(training(*given), 3)
+        raise KeyboardInterrupt
+
+    def noted(*given, steps=cnn.minibatch_steps):
+        for loss in steps(*given):
+            seen.append(loss)
+            yield loss
+
+    seen: list[float] = []
+    monkeypatch.setattr(cnn, "RECORDED", {cnn.DIGITS: (replace(cnn.DESCENT, epochs=4), 0)})
+    monkeypatch.setattr(cnn, "APART", 1)
+    whole = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path / "whole").read(cnn.DIGITS)
+    with monkeypatch.context() as patch:
+        patch.setattr(cnn, "training", killed)
+        with pytest.raises(KeyboardInterrupt):
+            cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path)
+    monkeypatch.setattr(cnn, "minibatch_steps", noted)
+    again = cnn.SHELF.at(cnn.DIGITS, 3, root=tmp_path).read(cnn.DIGITS)
+    assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
+    assert len(seen) == 2 * cnn.steps_of(cnn.DESCENT, 360)  # two of four epochs had been kept
 
 
 def test_records_are_small():
-    files = sorted(convolutional_record.FOLDER.glob("phuong2021inductive-cnn-*.json"))
+    files = sorted(RECORDS.glob("phuong2021inductive-cnn-*.json"))
     assert files
     assert max(file.stat().st_size for file in files) <= 150_000
-
-
-@pytest.mark.parametrize(
-    ("name", "reading", "epochs", "seed"),
-    [("taken", "taken", 50, 0), ("taken-10-1", "taken", 10, 1),
-     ("rate 1e-4-5-0", "rate 1e-4", 5, 0), ("pixels -1 to 1-5-2", "pixels -1 to 1", 5, 2)],
-)  # fmt: skip
-def test_a_name_says_reading_epochs_and_seed(name, reading, epochs, seed):
-    wanted = replace(READINGS[reading], epochs=epochs), seed
-    assert convolutional_record.parsed(name) == wanted

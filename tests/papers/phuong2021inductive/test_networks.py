@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import torch
 from reluflow.errors import InputError
-from reluflow.papers.phuong2021inductive import networks, synthetic_record
-from reluflow.papers.phuong2021inductive.setting import limit, supported
-from reluflow.papers.phuong2021inductive.synthetic_record import (
+from reluflow.papers.phuong2021inductive import networks
+from reluflow.papers.phuong2021inductive.networks import (
     course,
     from_record,
     kept,
     two_directions,
 )
+from reluflow.papers.phuong2021inductive.setting import limit, supported
 from reluflow.papers.phuong2021inductive.training import minibatch_ensemble, outputs, shapes, slopes
 from torch.nn import functional
 
-SMALL = synthetic_record.Setting(d=4, n=30, width=12, batch=10, epochs=30)
+SMALL = networks.Setting(d=4, n=30, width=12, batch=10, epochs=30)
 
 
 def failing(evidence):
@@ -106,21 +106,21 @@ def test_alignment_knows_two_rays_from_noise():
     u, v = np.linalg.qr(rng.standard_normal((6, 2)))[0].T
     sizes, positive = rng.uniform(0.5, 1.0, 40), np.arange(40) < 25
     W = sizes[:, None] * np.where(positive[:, None], u, -0.8 * u + 0.6 * v)
-    found = synthetic_record.alignment(W + 1e-3 * rng.standard_normal(W.shape), positive)
+    found = networks.alignment(W + 1e-3 * rng.standard_normal(W.shape), positive)
     assert found.near == 1.0
     assert found.agreement == 1.0
     assert found.between == pytest.approx(180.0 - np.degrees(np.arccos(0.8)), abs=1.0)
-    assert synthetic_record.alignment(rng.standard_normal((60, 20)), np.arange(60) < 30).near < 0.6
+    assert networks.alignment(rng.standard_normal((60, 20)), np.arange(60) < 30).near < 0.6
     goal = limit(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([1.0, -1.0]))
     rows = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 3.0]])
     signs = np.array([1.0, -1.0, 1.0])
-    np.testing.assert_allclose(synthetic_record.correlations(rows, goal, signs), [1, 0.5**0.5, 0])
-    np.testing.assert_allclose(synthetic_record.correlations(rows, goal), [1, 0.5**0.5, 1])
+    np.testing.assert_allclose(networks.correlations(rows, goal, signs), [1, 0.5**0.5, 0])
+    np.testing.assert_allclose(networks.correlations(rows, goal), [1, 0.5**0.5, 1])
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return [course(run) for run in synthetic_record.train(synthetic_record.PAPER, 7, range(4))]
+    return [course(run) for run in networks.train(networks.PAPER, 7, range(4))]
 
 
 def test_evidence_of_figure_1_can_fail(runs):
@@ -131,7 +131,7 @@ def test_evidence_of_figure_1_can_fail(runs):
 
 
 def test_evidence_of_figure_2_can_fail(runs):
-    found = synthetic_record.recorded("deep")
+    found = networks.recorded("deep")
     deep, longer = found["500 epochs"], found["5000 epochs"]
     untrained = [replace(run, looks=run.looks[:1]) for run in deep]
     assert len(failing(networks.deep_rank_two(untrained))) == 3
@@ -163,10 +163,10 @@ def same(found, recorded):
     [("readings", "taken"), ("readings", "biases"), ("steps", "1"), ("balance", "10")],
 )
 def test_a_slice_of_a_record_comes_out_again(name, key):
-    survey = synthetic_record.SURVEYS[name][key]
-    recorded = synthetic_record.recorded(name)[key]
+    survey = networks.SURVEYS[name][key]
+    recorded = networks.recorded(name)[key]
     assert len(recorded) == survey.networks
-    (found,) = synthetic_record.courses(replace(survey, networks=1))
+    (found,) = networks.courses(replace(survey, networks=1))
     for mine, look in zip(found.looks, recorded[0].looks, strict=True):
         same(mine, look)
 
@@ -174,9 +174,9 @@ def test_a_slice_of_a_record_comes_out_again(name, key):
 @pytest.mark.long
 @pytest.mark.parametrize("key", ["500 epochs"])
 def test_a_slice_of_the_deep_record_comes_out_again(key):
-    survey = synthetic_record.SURVEYS["deep"][key]
-    (found,) = synthetic_record.courses(replace(survey, networks=1))
-    same(found.end, synthetic_record.recorded("deep")[key][0].end)
+    survey = networks.SURVEYS["deep"][key]
+    (found,) = networks.courses(replace(survey, networks=1))
+    same(found.end, networks.recorded("deep")[key][0].end)
 
 
 def test_a_course_survives_its_record(runs):
@@ -216,17 +216,17 @@ def test_evidence_on_separability_can_fail(monkeypatch):
     """The flows are left out: theirs is a distance of 1, or of 0 on the data that keep (8)."""
     monkeypatch.setattr(networks, "follow_long", lambda _, reach=None: SimpleNamespace(
         distances=np.array([[1.0 if reach is None else 0.0]])))  # fmt: skip
-    found = networks.recorded()
+    found = networks.recorded_cases()
     assert not failing(networks.linear_is_not_enough(found))
     wrong = [replace(case, partial=case.mu > 0.0, feasible=True) for case in found]
     assert len(failing(networks.linear_is_not_enough(wrong))) == 2
 
 
-@pytest.mark.parametrize("name", [*synthetic_record.SURVEYS, "separability"])
+@pytest.mark.parametrize("name", [*networks.SURVEYS, "separability"])
 def test_records_are_small_and_complete(name):
-    assert synthetic_record.file_of(name).stat().st_size <= 150_000
-    surveys = synthetic_record.SURVEYS.get(name, {})
-    recorded = synthetic_record.recorded(name) if surveys else {}
+    assert networks.SHELF.file(name).stat().st_size <= 150_000
+    surveys = networks.SURVEYS.get(name, {})
+    recorded = networks.recorded(name) if surveys else {}
     assert list(recorded) == list(surveys)
     for key, survey in surveys.items():
         assert len(recorded[key]) == survey.networks
@@ -235,7 +235,7 @@ def test_records_are_small_and_complete(name):
 
 @pytest.mark.long
 def test_the_record_of_broken_data_comes_out_again():
-    recorded = networks.recorded()
+    recorded = networks.recorded_cases()
     again = networks.cases(0, len(recorded))
     for mine, case in zip(again, recorded, strict=True):
         assert (mine.extremal, mine.feasible) == (case.extremal, case.feasible)
@@ -244,7 +244,7 @@ def test_the_record_of_broken_data_comes_out_again():
 
 
 def test_evidence_on_steps_can_fail(monkeypatch):
-    rates, outer = synthetic_record.recorded("steps"), synthetic_record.recorded("balance")
+    rates, outer = networks.recorded("steps"), networks.recorded("balance")
     low = {rate: [replace(run, looks=(run.start, replace(run.end, high=0.1))) for run in each]
            for rate, each in rates.items()}  # fmt: skip
     for distance, found, wrong in ((0.5, rates, 1), (1e-9, rates, 0), (1e-9, low, 1)):
@@ -256,8 +256,8 @@ def test_evidence_on_steps_can_fail(monkeypatch):
 
 
 def test_readings_change_what_their_names_say():
-    starts = {name: synthetic_record.train(replace(setting, epochs=0), 0, [0])[0].looks[0]
-              for name, setting in synthetic_record.READINGS.items()}  # fmt: skip
+    starts = {name: networks.train(replace(setting, epochs=0), 0, [0])[0].looks[0]
+              for name, setting in networks.READINGS.items()}  # fmt: skip
     size = {name: float(np.std(look.W)) for name, look in starts.items()}
     assert size["taken"] == pytest.approx(0.05 / 60**0.5, rel=0.05)
     assert size["He"] == pytest.approx(0.05 * 0.1**0.5, rel=0.05)
@@ -269,7 +269,5 @@ def test_readings_change_what_their_names_say():
 
 def test_a_rate_of_30_diverges():
     with np.errstate(over="ignore"):
-        (run,) = synthetic_record.train(
-            replace(synthetic_record.PAPER, rate=30.0, epochs=3), 0, [0]
-        )
+        (run,) = networks.train(replace(networks.PAPER, rate=30.0, epochs=3), 0, [0])
     assert run.end.loss > 1e6

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,11 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from reluflow.flows.stabilised import stabilised_flow
-from reluflow.images import Images, Pair, pair
+from reluflow.images import Images, Pair, mnist, mnist_folder, pair
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
 from reluflow.networks.dense import one_thread
-from reluflow.papers.min2024early.setting import unmarked
-from reluflow.places import RECORDS as FOLDER
+from reluflow.papers.min2024early.setting import SECTION, unmarked
+from reluflow.parameters import DEVICE
+from reluflow.progress import progress
+from reluflow.records import Pieces, Shelf
 from reluflow.statistics import share_interval
 
 # --- Arrays as text, for records in JSON ----------------------------------------------------------
@@ -144,7 +145,7 @@ class ShallowLoss:
         """sum_i l(q_i), and for each neuron the sum (h, d) of c_i x_i over the data on which it is
         active, c_i = - y_i l'(q_i); over the data (X, y) in the parts."""
         W, v = neurons.W.to(self.dtype), neurons.v.to(self.dtype)
-        total, pulled = torch.zeros((), dtype=torch.float64), torch.zeros_like(neurons.W)
+        total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
         for data, labels in parts:
             for X, y in zip(data.split(_SHALLOW_BLOCK), labels.split(_SHALLOW_BLOCK), strict=True):
                 hidden = torch.mm(W, X.T).clamp_(min=0.0)
@@ -217,7 +218,7 @@ class GroupedLoss:
             self._sorted, self._spent = self._sort(neurons, directions), 0
         seen = self._sorted
         moved = float((directions - seen.directions).norm(dim=1).max()) + self._slack
-        total, pulled = torch.zeros((), dtype=torch.float64), torch.zeros_like(neurons.W)
+        total, pulled = neurons.W.new_zeros(()), torch.zeros_like(neurons.W)
         singly = [seen.others]
         W, loss = neurons.W.to(self.problem.dtype), self.problem.loss
         for group in seen.groups:
@@ -236,8 +237,8 @@ class GroupedLoss:
         """Group the data by their patterns at these weights."""
         X, y = self.problem.X, self.problem.y
         before = torch.mm(X, directions.to(X.dtype).T)
-        room = (before.abs().amin(dim=1) / self._sizes).numpy()
-        packed = np.packbits((before > 0.0).numpy(), axis=1)
+        room = (before.abs().amin(dim=1) / self._sizes).cpu().numpy()
+        packed = np.packbits((before > 0.0).cpu().numpy(), axis=1)
         words = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}")[:, 0]
         _, kind, count = np.unique(words, return_inverse=True, return_counts=True)
         groups, single = [], np.ones(self.n, bool)
@@ -334,13 +335,18 @@ class Task:
     """
 
     def __init__(
-        self, setting: Setting, images: Images, dtype: torch.dtype = torch.float64
+        self,
+        setting: Setting,
+        images: Images,
+        dtype: torch.dtype = torch.float64,
+        device: str = "cpu",
     ) -> None:
         self.setting = setting
         self.pair: Pair = pair(images, setting.positive, setting.negative, setting.scale)
         X, y = self.pair.X, self.pair.y
         weight = 1.0 / len(y) if setting.mean else 1.0
-        self.loss = ShallowLoss(X, y, LOSSES[setting.loss], weight, dtype)
+        data, labels = (torch.as_tensor(each, device=device) for each in (X, y))
+        self.loss = ShallowLoss(data, labels, LOSSES[setting.loss], weight, dtype)
         self.x_plus, self.x_minus = X[y > 0].sum(axis=0), X[y < 0].sum(axis=0)
 
     def start(self, seed: int) -> tuple[Neurons, NDArray]:
@@ -350,11 +356,12 @@ class Task:
         W = self.setting.sigma * rng.standard_normal((h, len(self.pair.moves)))
         v = self.setting.sigma * rng.standard_normal(h)
         rest = W[:, ~self.pair.moves]
-        return Neurons(torch.tensor(W[:, self.pair.moves]), torch.tensor(v)), rest @ rest.T
+        moved = [torch.tensor(w, device=self.loss.X.device) for w in (W[:, self.pair.moves], v)]
+        return Neurons(*moved), rest @ rest.T
 
     def seen(self, state: State, still: NDArray) -> Seen:
         """What the second and third plot show of a state."""
-        W, v = state.neurons.W.numpy(), state.neurons.v.numpy()
+        W, v = state.neurons.W.cpu().numpy(), state.neurons.v.cpu().numpy()
         products = W @ W.T + still
         values = np.linalg.eigvalsh(products)
         sides = []
@@ -447,8 +454,8 @@ def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
     return {
         "x_plus": task.x_plus / (y > 0).sum(),
         "x_minus": task.x_minus / (y < 0).sum(),
-        "w_plus": neurons.W[neurons.v > 0].mean(dim=0).numpy(),
-        "w_minus": neurons.W[neurons.v < 0].mean(dim=0).numpy(),
+        "w_plus": neurons.W[neurons.v > 0].mean(dim=0).cpu().numpy(),
+        "w_minus": neurons.W[neurons.v < 0].mean(dim=0).cpu().numpy(),
     }
 
 
@@ -500,7 +507,7 @@ def rates(epoch: int, problem: ShallowLoss, neurons: Neurons, still: NDArray) ->
     """
     loss, slope = problem.value_and_slope(neurons)
     W, G = neurons.W, slope.W
-    squares = (W * W).sum(dim=1) + torch.tensor(still)
+    squares = (W * W).sum(dim=1) + W.new_tensor(still)
     along = (G * W).sum(dim=1)
     across = ((G * G).sum(dim=1) - along**2 / squares).clamp(min=0.0)
     turned = (across / squares).sqrt().sum()
@@ -517,7 +524,7 @@ def first_layer(task: Task, seed: int, epochs: int) -> Iterator[Rates]:
     """Figure 13: v_j = +-1 with equal probability, and only W is trained."""
     neurons, still = task.start(seed)
     signs = np.random.default_rng((seed, 1)).choice([-1.0, 1.0], task.setting.width)
-    return _epochs(task, Neurons(neurons.W, torch.tensor(signs)), still, 0.0, seed, epochs)
+    return _epochs(task, Neurons(neurons.W, neurons.W.new_tensor(signs)), still, 0.0, seed, epochs)
 
 
 def _epochs(
@@ -753,111 +760,6 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame([printed, *lines]).set_index("reading")
 
 
-# --- The records of the MNIST figures as they are read: curves, images and facts (`record.py`
-# makes them) --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Record:
-    """A figure as it was recorded: the curves of descent and of the gradient flow, and the file's
-    other facts."""
-
-    setting: Setting
-    curves: Curves
-    flow: Curves
-    facts: dict[str, Any]
-
-    @property
-    def seed(self) -> int:
-        """The seed of the start."""
-        return self.facts["seed"]
-
-    def start(self, task: Task, late: bool) -> Neurons:
-        """The weights from which SLICE steps are recorded: the start, or those kept."""
-        if not late:
-            return task.start(self.seed)[0]
-        kept = self.facts["kept"]
-        flat = unpacked(kept["weights"], "<f2") * kept["unit"]
-        h, k = self.setting.width, int(task.pair.moves.sum())
-        return Neurons(torch.zeros(h, k), torch.zeros(h)).like(torch.tensor(flat))
-
-    def picture(self, name: str) -> NDArray:
-        """One of the images of `mnist.visible`, to three digits."""
-        return unpacked(self.facts["pictures"][name], "<f2").reshape(self.facts["shape"])
-
-
-@dataclass(frozen=True)
-class Phases:
-    """Figure 12 or 13 as it was recorded: arrays over the epochs, and the file's other facts."""
-
-    epoch: NDArray
-    loss: NDArray
-    norms: NDArray
-    directions: NDArray
-    squares: NDArray
-    facts: dict[str, Any]
-
-
-def load(name: str) -> Record:
-    """The record of "figure-5", "figure-10" or "figure-11"."""
-    facts = json.loads(file_of(name).read_text(encoding="utf-8"))
-    flow = facts.pop("flow")
-    curves = [Curves.of(map(seen_in, rows)) for rows in (facts.pop("seen"), flow["seen"])]
-    facts["gradients"] = flow["gradients"]
-    return Record(Setting(**facts["setting"]), curves[0], curves[1], facts)
-
-
-def load_phases(name: str) -> Phases:
-    """The record of "figure-12" or "figure-13"."""
-    facts = json.loads(file_of(name).read_text(encoding="utf-8"))
-    epoch, loss, norms, directions, squares = np.array(facts.pop("rates"), float).T
-    return Phases(epoch, loss, norms, directions, squares, facts)
-
-
-def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
-    """Take recorded steps again: the largest difference of a loss from the record's, over the
-    loss's own change or, where that is less, over a thousandth of it."""
-    with one_thread():
-        states = descent(task.loss, record.start(task, late), *[record.setting.step] * 2)
-        losses = np.array([s.loss for s in islice(states, n_steps + 1)])
-    kept = np.array(record.facts["kept" if late else "first"]["losses"][: n_steps + 1])
-    unit = max(float(np.ptp(kept)), 1e-3 * float(kept[0]))
-    return float(np.abs(losses - kept).max()) / unit
-
-
-def load_readings() -> dict[str, Any]:
-    """The record of the readings: `rows`, and `starts` of each figure under the one taken."""
-    facts = json.loads(file_of("readings").read_text(encoding="utf-8"))
-    starts = (one for each in facts["starts"].values() for one in each)
-    for one in [*facts["rows"].values(), *starts]:
-        one |= {name: np.inf for name, value in one.items() if value is None}
-    return facts
-
-
-def row_of(seen: Seen) -> list[float]:
-    """One recorded step as numbers."""
-    numbers = (seen.loss, seen.spectral, seen.stable_rank)
-    sides = [short(v) for s in (seen.plus, seen.minus) for v in (s.mean, s.least, s.largest)]
-    return [seen.step, *map(short, numbers), seen.positive, *sides]
-
-
-def seen_in(row: list[float]) -> Seen:
-    """The recorded step behind such numbers."""
-    step, loss, spectral, rank, positive = row[:5]
-    sides = Side(*row[5:8]), Side(*row[8:])
-    return Seen(int(step), loss, spectral, rank, int(positive), *sides)
-
-
-def file_of(name: str) -> Path:
-    """Where a record lies."""
-    return FOLDER / f"min2024early-{name}.json"
-
-
-def short(value: float) -> float:
-    """A number as records keep it, with seven digits."""
-    return float(f"{value:.7g}")
-
-
 # --- Runs on images that a page can afford: descent step by step, and the gradient flow
 # beside it ----------------------------------------------------------------------------------------
 
@@ -916,6 +818,266 @@ def flow_and_descent(runs: Mapping[str, Record]) -> pd.DataFrame:
             "gradients, descent": run.setting.n_steps,
         }
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+# --- The records of the MNIST figures: every plain step on all training images of two digits ------
+#
+# A few minutes of one core each. The products with the images are in single precision, weights and
+# sums in double; a record says how far the same steps in double precision lead elsewhere.
+
+
+FIGURES = {"figure-5": Setting(1, 0), "figure-10": Setting(3, 8), "figure-11": Setting(1, 7)}
+PHASES = {"figure-12": both_layers, "figure-13": first_layer}
+EPOCHS = 1000
+FIRST, STARTS = 1000, 20
+"""Images of each digit on which readings are tried, and starts of the reading taken."""
+PATIENCE = 10_000
+"""Steps after which a start of Figures 10 and 11 is given up: all is later there."""
+EVERY = 50
+"""Steps between two that are recorded."""
+SLICE = 20
+"""Steps at the start, and from the weights kept, of which every loss is recorded."""
+FLOW = 61
+"""Times at which the gradient flow is recorded."""
+KEPT = 0.5
+"""The weights are kept, in half precision, where the loss first is at most this share of its start.
+"""
+
+
+def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
+    """The record of a figure, or "readings", on MNIST's training part."""
+    images = mnist(mnist_folder())
+    if name == "readings":
+        return record_of_readings(images, pieces, seed)
+    if name in FIGURES:
+        return record_of_figure(name, FIGURES[name], images, seed, device)
+    return record_of_phases(name, FIGURES["figure-5"], images, seed, device)
+
+
+def record_of_figure(
+    name: str, setting: Setting, images: Images, seed: int, device: str = "cpu"
+) -> dict[str, Any]:
+    """Take every step of a figure; returns the record, made of what JSON knows."""
+    with one_thread():
+        task, exact = (
+            Task(setting, images, dtype, device) for dtype in (torch.float32, torch.float64)
+        )
+        start, still = task.start(seed)
+        seen: list[Seen] = []
+        late: State | None = None
+        last: State | None = None
+        path = descent(GroupedLoss(task.loss), start, setting.step, setting.step)
+        steps = progress(islice(path, setting.n_steps + 1), setting.n_steps + 1, "states")
+        for state in steps:
+            if state.step % EVERY == 0:
+                seen.append(task.seen(state, still))
+            if late is None and state.loss <= KEPT * seen[0].loss:
+                late = state
+            last = state
+        assert last is not None
+        assert late is not None
+        kept = halved(late.neurons)
+        flat = torch.tensor(unpacked(kept["weights"], "<f2") * kept["unit"])
+        branch = late.neurons.like(flat.to(start.W))
+        slices = {
+            "first": {"losses": losses_from(task, start)},
+            "kept": {**kept, "step": late.step, "losses": losses_from(task, branch)},
+        }
+        flow, gradients = flow_states(task, seed, FLOW)
+        gaps = [precision_gap(exact, task, at) for at in (start, branch)]
+    pictures = visible(task, last.neurons)
+    near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
+    return {
+        **about(name, setting, task),
+        "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
+        "data": record(task.pair),
+        "shape": list(task.pair.shape),
+        "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
+        "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
+        "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()},
+        **slices,
+        "seen": [row_of(one) for one in seen],
+    }
+
+
+def record_of_phases(
+    name: str, setting: Setting, images: Images, seed: int, device: str = "cpu"
+) -> dict[str, Any]:
+    """Take every epoch of Figure 12 or 13; returns the record."""
+    with one_thread():
+        task = Task(setting, images, torch.float32, device)
+        epochs = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
+        rows = [[r.epoch, *map(short, (r.loss, r.norms, r.directions, r.squares))] for r in epochs]
+    return {**about(name, setting, task), "rates": rows}
+
+
+def record_of_readings(images: Images, pieces: Pieces, seed: int) -> dict[str, Any]:
+    """Try every reading, and the one taken from other starts."""
+    known = candidates(FIRST)
+    with one_thread():
+        rows = {
+            name: pieces(name, partial(tried, candidate, images, seed))
+            for name, candidate in progress(known.items(), len(known), "readings")
+        }
+        starts = {name: starts_of(name, images, pieces, seed) for name in FIGURES}
+    return {
+        "what": "Min, Mallada & Vidal 2024, Section 4: readings of what the text leaves open",
+        "rows": {name: _without_infinity(row) for name, row in rows.items()},
+        "starts": starts,
+    }
+
+
+def starts_of(name: str, images: Images, pieces: Pieces, seed: int) -> list[dict[str, Any]]:
+    """When all neurons are aligned, and when the loss falls, from other starts of a figure."""
+    taken = Candidate(name, FIGURES[name], FIRST)
+    last = LAST if name == "figure-5" else PATIENCE
+    found = (
+        pieces(f"{name}-{k}", partial(tried, taken, images, seed + 1 + k, last))
+        for k in progress(range(STARTS), STARTS, f"starts of {name}")
+    )
+    return [_without_infinity({key: one[key] for key in ("aligned", "falls")}) for one in found]
+
+
+def about(name: str, setting: Setting, task: Task) -> dict[str, Any]:
+    """What a record is of."""
+    return {
+        "what": f"Min, Mallada & Vidal 2024, {name}: every plain step of descent, MNIST training",
+        "setting": asdict(setting),
+        "images": task.loss.n,
+        "arithmetic": "products with the images in float32, weights and sums in float64",
+    }
+
+
+def losses_from(task: Task, start: Neurons) -> list[float]:
+    """The losses of SLICE plain steps, all data looked at in each."""
+    states: Iterator[State] = descent(task.loss, start, *[task.setting.step] * 2)
+    return [float(f"{s.loss:.10g}") for s in islice(states, SLICE + 1)]
+
+
+def precision_gap(exact: Task, fast: Task, start: Neurons) -> float:
+    """How far SLICE steps in either precision end from another, relative to their way."""
+    ends = []
+    for task in (exact, fast):
+        states = descent(task.loss, start, *[task.setting.step] * 2)
+        ends.append(next(islice(states, SLICE, None)).neurons.flat)
+    return float((ends[0] - ends[1]).norm() / (ends[0] - start.flat).norm())
+
+
+def halved(neurons: Neurons) -> dict[str, Any]:
+    """All weights in half precision, in units of the largest."""
+    flat = neurons.flat.cpu().numpy()
+    unit = float(np.abs(flat).max())
+    return {"unit": unit, "weights": packed(flat / unit, "<f2")}
+
+
+def _without_infinity(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for JSON, which knows no infinity."""
+    return {name: None if value == np.inf else value for name, value in row.items()}
+
+
+SHELF = Shelf(
+    "03_early_alignment/mnist", "min2024early-", record_of, (*FIGURES, *PHASES, "readings")
+)
+PARAMETERS = {**SECTION, "scale": SHELF.parameter, "device": DEVICE}
+
+
+# --- The records of the MNIST figures as they are read: curves, images and facts -----------
+
+
+@dataclass(frozen=True)
+class Record:
+    """A figure as it was recorded: the curves of descent and of the gradient flow, and the file's
+    other facts."""
+
+    setting: Setting
+    curves: Curves
+    flow: Curves
+    facts: dict[str, Any]
+
+    @property
+    def seed(self) -> int:
+        """The seed of the start."""
+        return self.facts["seed"]
+
+    def start(self, task: Task, late: bool) -> Neurons:
+        """The weights from which SLICE steps are recorded: the start, or those kept."""
+        if not late:
+            return task.start(self.seed)[0]
+        kept = self.facts["kept"]
+        flat = unpacked(kept["weights"], "<f2") * kept["unit"]
+        h, k = self.setting.width, int(task.pair.moves.sum())
+        return Neurons(torch.zeros(h, k), torch.zeros(h)).like(torch.tensor(flat))
+
+    def picture(self, name: str) -> NDArray:
+        """One of the images of `mnist.visible`, to three digits."""
+        return unpacked(self.facts["pictures"][name], "<f2").reshape(self.facts["shape"])
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Figure 12 or 13 as it was recorded: arrays over the epochs, and the file's other facts."""
+
+    epoch: NDArray
+    loss: NDArray
+    norms: NDArray
+    directions: NDArray
+    squares: NDArray
+    facts: dict[str, Any]
+
+
+def load(name: str, shelf: Shelf = SHELF) -> Record:
+    """The record of "figure-5", "figure-10" or "figure-11"."""
+    facts = shelf.read(name)
+    flow = facts.pop("flow")
+    curves = [Curves.of(map(seen_in, rows)) for rows in (facts.pop("seen"), flow["seen"])]
+    facts["gradients"] = flow["gradients"]
+    return Record(Setting(**facts["setting"]), curves[0], curves[1], facts)
+
+
+def load_phases(name: str, shelf: Shelf = SHELF) -> Phases:
+    """The record of "figure-12" or "figure-13"."""
+    facts = shelf.read(name)
+    epoch, loss, norms, directions, squares = np.array(facts.pop("rates"), float).T
+    return Phases(epoch, loss, norms, directions, squares, facts)
+
+
+def again(record: Record, task: Task, n_steps: int, late: bool) -> float:
+    """Take recorded steps again: the largest difference of a loss from the record's, over the
+    loss's own change or, where that is less, over a thousandth of it."""
+    with one_thread():
+        states = descent(task.loss, record.start(task, late), *[record.setting.step] * 2)
+        losses = np.array([s.loss for s in islice(states, n_steps + 1)])
+    kept = np.array(record.facts["kept" if late else "first"]["losses"][: n_steps + 1])
+    unit = max(float(np.ptp(kept)), 1e-3 * float(kept[0]))
+    return float(np.abs(losses - kept).max()) / unit
+
+
+def load_readings(shelf: Shelf = SHELF) -> dict[str, Any]:
+    """The record of the readings: `rows`, and `starts` of each figure under the one taken."""
+    facts = shelf.read("readings")
+    starts = (one for each in facts["starts"].values() for one in each)
+    for one in [*facts["rows"].values(), *starts]:
+        one |= {name: np.inf for name, value in one.items() if value is None}
+    return facts
+
+
+def row_of(seen: Seen) -> list[float]:
+    """One recorded step as numbers."""
+    numbers = (seen.loss, seen.spectral, seen.stable_rank)
+    sides = [short(v) for s in (seen.plus, seen.minus) for v in (s.mean, s.least, s.largest)]
+    return [seen.step, *map(short, numbers), seen.positive, *sides]
+
+
+def seen_in(row: list[float]) -> Seen:
+    """The recorded step behind such numbers."""
+    step, loss, spectral, rank, positive = row[:5]
+    sides = Side(*row[5:8]), Side(*row[8:])
+    return Seen(int(step), loss, spectral, rank, int(positive), *sides)
+
+
+def short(value: float) -> float:
+    """A number as records keep it, with seven digits."""
+    return float(f"{value:.7g}")
 
 
 # --- Figures 5 and 10 to 13 of Min et al. 2024, judged on the records of their runs at full

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
-from math import comb, isqrt
+from math import comb, isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -20,25 +21,444 @@ from torch.nn import functional
 from reluflow.approx import approx
 from reluflow.errors import InputError
 from reluflow.falsify import PLANTED, Instance, Statement, given, planted
+from reluflow.images import Images, digits, mnist, mnist_folder
 from reluflow.ledger import Evidence, Reading, bound, computed, fact, note
-from reluflow.papers.phuong2021inductive.convolutional_record import (
-    AFTER,
-    BEFORE,
-    DIGITS,
-    FIRST,
-    FOLDER,
-    LOOKED,
-    PRINTED,
-    READINGS,
-    Setting,
-    Task,
-    file_of,
-    network,
-    summary,
-    train,
+from reluflow.networks.dense import one_thread
+from reluflow.papers.phuong2021inductive.setting import (
+    ACROSS,
+    CNN,
+    MINUS,
+    PLUS,
+    PairProducts,
+    left_out,
+    pair_products,
+    top_plane,
 )
-from reluflow.papers.phuong2021inductive.setting import ACROSS, MINUS, PLUS
-from reluflow.papers.phuong2021inductive.training import minibatch_steps
+from reluflow.papers.phuong2021inductive.training import (
+    Convolution,
+    ConvolutionalNetwork,
+    ConvolutionalWeights,
+    as_images,
+    minibatch_steps,
+)
+from reluflow.progress import progress
+from reluflow.records import Pieces, Shelf
+
+# --- Table 1 of Phuong & Lampert 2021: its network, and whether its sizes fit together ------------
+
+
+CONVOLUTIONS = (
+    Convolution(32, 3, 1, 1),
+    Convolution(32, 3, 1, 1),
+    Convolution(32, 5, 2, 2),
+    Convolution(64, 3, 1, 1),
+    Convolution(64, 3, 1, 1),
+    Convolution(64, 5, 2, 2),
+)
+"""conv(n, k, s, p): n kernels of k x k pixels, stride s, p rows or columns of padding."""
+PRINTED = (3136, 128)
+"""What the first fully connected layer takes, and what it gives."""
+
+
+def network(side: int, biases: bool = True) -> ConvolutionalNetwork:
+    """Table 1's network for images of side x side pixels; the paper's have 28 x 28."""
+    return ConvolutionalNetwork(CONVOLUTIONS, PRINTED[1], side, biases)
+
+
+def sizes(net: ConvolutionalNetwork) -> pd.DataFrame:
+    """A row a layer: the numbers of Table 1, what comes out of the layer, and its weights."""
+    convolved = [f"conv({c.kernels}, {c.size}, {c.stride}, {c.padding})" for c in net.convolutions]
+    shapes = net.shapes
+    out = [f"{c.kernels} x {m} x {m}" for c, m in zip(net.convolutions, net.sides, strict=True)]
+    return pd.DataFrame(
+        {
+            "layer": [*convolved, f"fc({net.flat}, {net.hidden})", f"fc({net.hidden}, 1)"],
+            "gives": [*out, f"{net.hidden}", "1"],
+            "weights": [prod(shape) for shape in shapes],
+        },
+        index=pd.Index(range(1, net.depth + 1), name="l"),
+    )
+
+
+# --- Appendix D: Table 1's network learns to tell the digits 0 and 1 apart ------------------------
+#
+# Not printed, and so parameters here: the step size, how pixels are scaled, whether layers have
+# biases, and whether the 0.05 is for the biases, too.
+
+
+FIRST = 7
+"""The layer l whose features, and whose weights W_7, the paper looks at."""
+BEFORE, AFTER = "before the ReLU", "after the ReLU"
+PIXELS = {"0 to 1": (0.0, 1.0), "-1 to 1": (0.5, 0.5), "standard": (0.1307, 0.3081)}
+"""What is taken off the levels from 0 to 1, and what they are divided by; "standard" are the mean
+and the deviation of all of MNIST's pixels."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the network is trained; what the paper prints, and its unprinted choices.
+
+    epochs, batch, scale  printed: 50, 128, and 0.05 for the weights of the fully connected layers
+    rate        the step size
+    pixels      a key of PIXELS
+    biases      whether layers have them
+    bias_scale  what the biases of the fully connected layers are multiplied by
+    momentum    None for Adam, as printed; a number for descent with this momentum instead
+    """
+
+    epochs: int = 50
+    batch: int = 128
+    scale: float = 0.05
+    rate: float = 1e-3
+    pixels: str = "0 to 1"
+    biases: bool = True
+    bias_scale: float = 1.0
+    momentum: float | None = None
+
+
+PAPER = Setting()
+DESCENT = replace(PAPER, epochs=300, rate=0.1, momentum=0.9)
+"""The same on `digits` without Adam."""
+READINGS = {
+    "taken": PAPER,
+    "rate 1e-4": replace(PAPER, rate=1e-4),
+    "rate 1e-2": replace(PAPER, rate=1e-2),
+    "pixels -1 to 1": replace(PAPER, pixels="-1 to 1"),
+    "pixels standardised": replace(PAPER, pixels="standard"),
+    "no biases": replace(PAPER, biases=False),
+    "biases times 0.05": replace(PAPER, bias_scale=0.05),
+    "nothing times 0.05": replace(PAPER, scale=1.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Images of 0 and 1, as the network takes them.
+
+    images  (n, 1, side, side)
+    y       (n,) labels: +1 for the digit 1, -1 for the digit 0
+    """
+
+    images: Tensor
+    y: NDArray[np.float64]
+
+    def some(self, of_each: int) -> Task:
+        """The first `of_each` images of either digit, or all of them if there are fewer."""
+        rows = np.concatenate([np.flatnonzero(self.y == sign)[:of_each] for sign in (1.0, -1.0)])
+        return Task(self.images[torch.as_tensor(rows)], self.y[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """The network after some steps.
+
+    step       how many steps it took
+    loss       the mean loss of the batches since the look before
+    before     the inner products of the features f^7 of pairs of images
+    after      those of rho(f^7)
+    singular   (k,) singular values of W_7, largest first
+    """
+
+    step: int
+    loss: float
+    before: PairProducts
+    after: PairProducts
+    singular: NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A training run: the network at the end, and looks at it on the way."""
+
+    setting: Setting
+    network: ConvolutionalNetwork
+    weights: ConvolutionalWeights
+    looks: list[Look]
+
+    @property
+    def first(self) -> NDArray[np.float64]:
+        """W_7, a neuron a row."""
+        return self.weights[2 * FIRST - 2].double().cpu().numpy()
+
+    @property
+    def second(self) -> NDArray[np.float64]:
+        """The entries of W_8, one for each neuron."""
+        return self.weights[2 * FIRST].double().cpu().numpy()[0]
+
+
+def task(
+    images: Images,
+    setting: Setting = PAPER,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float32,
+) -> Task:
+    """The images of 0 and 1 in a set; the network is trained in their precision `dtype`."""
+    rows = np.flatnonzero(images.digit <= 1)
+    taken_off, divisor = PIXELS[setting.pixels]
+    levels = (images.levels[rows] / images.white - taken_off) / divisor
+    y = np.where(images.digit[rows] == 1, 1.0, -1.0)
+    return Task(as_images(levels, images.shape[0], device, dtype), y)
+
+
+def steps_of(setting: Setting, n: int) -> int:
+    """How many steps an epoch on n images takes."""
+    return -(-n // setting.batch)
+
+
+def training(
+    data: Task,
+    setting: Setting,
+    seed: int,
+    looked: Sequence[int],
+    sample: Task | None = None,
+    pieces: Pieces | None = None,
+) -> Iterator[Run]:
+    """Train by Adam until the last of the steps `looked` (ascending), and look there at a sample's
+    features (by default those of all the data).
+
+    The seed draws the start and the order of the data. Returns at each look the run up to it; its
+    weights are those that training goes on to move. With `pieces` it goes on behind the last epoch
+    that these keep, and keeps its own.
+    """
+    sample = sample or data
+    net = network(data.images.shape[-1], setting.biases)
+    rng = np.random.default_rng(seed)
+    weights = [w.to(data.images) for w in net.start(rng, setting.scale, setting.bias_scale)]
+    targets = torch.tensor(data.y > 0, dtype=data.images.dtype, device=data.images.device)
+
+    def loss(rows: Tensor) -> Tensor:
+        outputs = net.output(weights, data.images[rows])
+        return functional.binary_cross_entropy_with_logits(outputs, targets[rows])
+
+    moved = [w.requires_grad_() for w in net.trained(weights)]
+    optimiser = _optimiser(moved, setting)
+    steps = minibatch_steps(optimiser, loss, len(data.y), setting.batch, rng)
+    looks: list[Look] = []
+    if pieces and (epoch := pieces.kept("epoch")):
+        looks, found, state, rng.bit_generator.state = epoch
+        for w, v in zip(weights, found, strict=True):
+            w.data.copy_(v)
+        optimiser.load_state_dict(state)
+        yield from [Run(setting, net, found, list(looks))] * len(looks)
+    taken = looks[-1].step if looks else 0
+    for until in looked[len(looks) :]:
+        losses = list(islice(steps, until - taken))
+        taken = until
+        mean = float(np.mean(losses)) if losses else np.nan
+        looks.append(look(net, weights, sample, taken, mean))
+        if pieces and taken and taken % steps_of(setting, len(data.y)) == 0:
+            now = [w.detach() for w in weights]
+            pieces.keep("epoch", (looks, now, optimiser.state_dict(), rng.bit_generator.state))
+        yield Run(setting, net, [w.detach() for w in weights], list(looks))
+
+
+def _optimiser(moved: list[Tensor], setting: Setting) -> torch.optim.Optimizer:
+    if setting.momentum is None:
+        return torch.optim.Adam(moved, lr=setting.rate, fused=True)
+    return torch.optim.SGD(moved, lr=setting.rate, momentum=setting.momentum)
+
+
+def train(
+    data: Task, setting: Setting, seed: int, looked: Sequence[int], sample: Task | None = None
+) -> Run:
+    """The run of `training` at its last look."""
+    return deque(training(data, setting, seed, looked, sample), maxlen=1)[0]
+
+
+def look(
+    net: ConvolutionalNetwork, weights: ConvolutionalWeights, sample: Task, step: int, loss: float
+) -> Look:
+    """The inner products of a sample's features f^7, and the singular values of W_7."""
+    (found,) = layer_features(net, weights, sample, [FIRST])
+    singular = torch.linalg.svdvals(weights[2 * FIRST - 2].detach().double()).cpu().numpy()
+    before, after = (pair_products(X, sample.y) for X in (found, np.maximum(found, 0.0)))
+    return Look(step, loss, before, after, singular)
+
+
+def layer_features(
+    net: ConvolutionalNetwork,
+    weights: ConvolutionalWeights,
+    sample: Task,
+    layers: Sequence[int],
+    batch: int = 256,
+) -> list[NDArray]:
+    """f^l(x) of all images of a sample for each of these layers l, an image a row.
+
+    They have the sample's precision up to layer 6; from layer 7 on they are in double, so that the
+    sign of an inner product is that of these numbers.
+    """
+    parts: list[list[Tensor]] = [[] for _ in layers]
+    with torch.no_grad():
+        for images in torch.split(sample.images, batch):
+            features = net.features(weights, images)
+            for part, layer in zip(parts, layers, strict=True):
+                part.append(features[layer - 1].flatten(1).cpu())
+    found = zip(map(torch.cat, parts), layers, strict=True)
+    return [(X.double() if layer >= FIRST else X).numpy() for X, layer in found]
+
+
+# --- The record of a run: what Figures 3 and 4 show of it -----------------------------------------
+#
+# An epoch on all MNIST images of 0 and 1 takes about 20 s of one core; "digits-descent" trains on
+# scikit-learn's digits without Adam, in half a minute.
+
+
+EARLY = (0, 5, 10, 20, 30, 50, 70)
+"""Steps in the first epoch at which there is a look."""
+LOOKED, SAMPLE = 500, 1000
+"""Images of each digit in a look, and in the last one at layers 1 to 6."""
+BINS = 80
+DIGITS = "digits-descent"
+"""The record of a run on `digits` without Adam."""
+APART = 20
+"""Epochs between two looks in it."""
+
+
+def looked(setting: Setting, n: int) -> list[int]:
+    """The steps at which there is a look: some in the first epoch, and the end of each."""
+    each = steps_of(setting, n)
+    return [s for s in EARLY if s < each] + [each * k for k in range(1, setting.epochs + 1)]
+
+
+def record_of(name: str, pieces: Pieces, seed: int, device: str = "cpu") -> dict[str, Any]:
+    """The run of a name in RECORDED, on MNIST, or on `digits` that of DIGITS."""
+    setting, more = RECORDED[name]
+    train_and_test = {part: partial(mnist, mnist_folder(), part) for part in ("train", "test")}
+    sets = {"train": digits} if name == DIGITS else train_and_test
+    parts = {part: task(read(), setting, device) for part, read in sets.items()}
+    each = steps_of(setting, len(parts["train"].y))
+    few = range(0, each * setting.epochs + 1, each * APART)
+    steps = few if name == DIGITS else looked(setting, len(parts["train"].y))
+    data = parts["train"]
+    with one_thread():
+        runs = training(data, setting, seed + more, steps, data.some(LOOKED), pieces)
+        run = deque(progress(runs, len(steps), "looks"), maxlen=1)[0]
+        facts = on_the_way(run, data, seed + more) | at_end(run, data, parts)
+    return {
+        "what": "Phuong & Lampert 2021, Appendix D: Table 1's network on images of 0 and 1"
+    } | facts
+
+
+def summary(run: Run, data: Task, seed: int) -> dict[str, Any]:
+    """What a record keeps of a run on this data, without the facts about a file."""
+    return on_the_way(run, data, seed) | at_end(run, data, {"train": data})
+
+
+def on_the_way(run: Run, data: Task, seed: int) -> dict[str, Any]:
+    """What a record keeps of a run that need not be over: its looks, and Figure 4."""
+    return {
+        "setting": asdict(run.setting),
+        "seed": seed,
+        "images": len(data.y),
+        "looks": [_look(each) for each in run.looks],
+        "neurons": neurons(run),
+    }
+
+
+def at_end(run: Run, data: Task, parts: dict[str, Task]) -> dict[str, Any]:
+    """The inner products of the pixels and of every layer's features on a sample of the data; those
+    of layer 7 on all images of the parts, how many of these the network gets wrong, and how many
+    have to be left out for the features of the others to be orthogonally separable."""
+    some = data.some(SAMPLE)
+    pixels = some.images.flatten(1).cpu().numpy()
+    layers = [{BEFORE: _kept_pairs(pair_products(pixels, some.y))}]
+    for X in layer_features(run.network, run.weights, some, range(1, FIRST + 1)):
+        layers.append(_both(X, some.y))
+    whole = {}
+    for part, each in parts.items():
+        X, outputs = layer_features(run.network, run.weights, each, [FIRST, FIRST + 1])
+        whole[part] = _both(X, each.y) | {
+            "errors": int((outputs[:, 0] * each.y <= 0.0).sum()),
+            "left_out": left_out(X, each.y),
+        }
+    return {"layers": layers, "whole": whole}
+
+
+def neurons(run: Run) -> dict[str, Any]:
+    """What Figure 4 shows: all singular values of W_7, its rows in its top two singular directions
+    (signs fixed), and W_8."""
+    W = run.first
+    return {
+        "singular": _short(np.linalg.svd(W, compute_uv=False)),
+        "plane": [_short(row) for row in top_plane(W)],
+        "norms": _short(np.linalg.norm(W, axis=1)),
+        "second": _short(run.second),
+        "bias": _short(run.weights[2 * FIRST - 1].double().cpu().numpy()),
+    }
+
+
+def _both(X: NDArray, y: NDArray) -> dict[str, Any]:
+    sides = {BEFORE: X, AFTER: np.maximum(X, 0.0)}
+    return {side: _kept_pairs(pair_products(Z, y)) for side, Z in sides.items()}
+
+
+def _kept_pairs(found: PairProducts) -> dict[str, Any]:
+    """What a record keeps of inner products; histograms are in units of the mean of |x_i|^2."""
+    ends = [found.quantiles(kind, np.array([0.001, 0.999]))
+            for kind in found.products if found.pairs]  # fmt: skip
+    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    edges = np.linspace(low, high, BINS + 1)
+    return {
+        "pairs": {kind: len(values) for kind, values in found.products.items()},
+        "violations": {kind: found.violations(kind) for kind in found.products},
+        "zeros": found.zeros,
+        "square": _short([found.square])[0],
+        "right": {kind: _short([found.right_of_across(kind)])[0] for kind in (PLUS, MINUS)},
+        "means": {kind: _short([found.mean(kind)])[0] for kind in found.products},
+        "extremes": {
+            kind: _short(np.array([v[0], v[-1]]) / found.square)
+            for kind, v in found.products.items()
+        },
+        "edges": _short([low, high]),
+        "counts": {
+            kind: np.histogram(values / found.square, edges)[0].tolist()
+            for kind, values in found.products.items()
+        },
+    }
+
+
+def _look(found: Look) -> dict[str, Any]:
+    kept: dict[str, Any] = {"step": found.step, "singular": _short(found.singular[:12])}
+    if found.step:
+        kept["loss"] = _short([found.loss])[0]
+    for side, pairs in {BEFORE: found.before, AFTER: found.after}.items():
+        kept[side] = {
+            "violations": [pairs.violations(kind) for kind in (PLUS, MINUS, ACROSS)],
+            "right": _short([pairs.right_of_across(kind) for kind in (PLUS, MINUS)]),
+            "means": _short([pairs.mean(kind) for kind in (PLUS, MINUS, ACROSS)]),
+            "zeros": pairs.zeros,
+        }
+    return kept
+
+
+def _short(values: Any) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]
+
+
+RECORDED: Mapping[str, tuple[Setting, int]] = {
+    "taken": (PAPER, 0),
+    "taken-50-1": (PAPER, 1),
+    "rate-1e-4-5-0": (replace(READINGS["rate 1e-4"], epochs=5), 0),
+    "pixels-standardised-5-0": (replace(READINGS["pixels standardised"], epochs=5), 0),
+    "no-biases-5-0": (replace(READINGS["no biases"], epochs=5), 0),
+    DIGITS: (DESCENT, 0),
+    **{
+        name.replace(" ", "-"): (setting, 0)
+        for name, setting in READINGS.items()
+        if setting != PAPER
+    },
+}
+"""The settings of the records, and what is added to the seed: those of the page, then all other
+readings at full length."""
+SHELF = Shelf(
+    "04_orthogonal_separability/cnn",
+    "phuong2021inductive-cnn-",
+    record_of,
+    tuple(RECORDED)[:6],
+    tuple(RECORDED)[6:],
+)
+PARAMETERS = {**CNN, "scale": SHELF.parameter}
+
 
 # --- Three clusters of points, exactly: the three points nearest to which all others lie ----------
 
@@ -191,9 +611,9 @@ def shown(facts: Mapping[str, Any]) -> Shown:
     )
 
 
-def recorded(name: str) -> Shown:
+def recorded(name: str, shelf: Shelf = SHELF) -> Shown:
     """The record with this name."""
-    return shown(json.loads(file_of(name).read_text(encoding="utf-8")))
+    return shown(shelf.read(name))
 
 
 def convolutional_shown_trained(data: Task, setting: Setting, seed: int, looks: int) -> Shown:
@@ -486,15 +906,11 @@ def _of(run: Shown) -> list[Evidence]:
 # --- Appendix D of Phuong & Lampert 2021 under other readings and from other seeds ----------------
 
 
-def all_recorded() -> dict[str, Shown]:
-    """Every record on MNIST, by what a table calls it: the paper's run first, then its other seeds,
+def all_recorded(shelf: Shelf = SHELF) -> dict[str, Shown]:
+    """The records on MNIST, by what a table calls them: the paper's run first, then its other seed,
     then the other readings."""
-    stems = [path.stem for path in FOLDER.glob("phuong2021inductive-cnn-*.json")]
-    names = [stem.removeprefix("phuong2021inductive-cnn-") for stem in stems]
-    runs = [recorded(name) for name in names if name != DIGITS]
-    order = list(READINGS)
-    named = sorted(runs, key=lambda run: (order.index(reading_of(run)), run.seed))
-    return {f"{reading_of(run)}, seed {run.seed}": run for run in named}
+    runs = [recorded(name, shelf) for name in shelf.names if name != DIGITS]
+    return {f"{reading_of(run)}, seed {run.seed}": run for run in runs}
 
 
 def reading_of(run: Shown) -> str:

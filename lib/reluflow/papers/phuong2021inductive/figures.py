@@ -15,11 +15,22 @@ from numpy.typing import NDArray
 from reluflow.figures import style
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
-from reluflow.papers.phuong2021inductive.cnn import Pairs, Shown
-from reluflow.papers.phuong2021inductive.convolutional_record import AFTER, BEFORE, top_plane
+from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, Pairs, Shown
 from reluflow.papers.phuong2021inductive.flows import Late
 from reluflow.papers.phuong2021inductive.limit import constant, normalised_margin
-from reluflow.papers.phuong2021inductive.networks import EDGES, NEURONS, SIGNS, Case, X, Y, counts
+from reluflow.papers.phuong2021inductive.networks import (
+    EDGES,
+    HIGH,
+    NEURONS,
+    SIGNS,
+    SPECTRUM,
+    Case,
+    Course,
+    Look,
+    X,
+    Y,
+    counts,
+)
 from reluflow.papers.phuong2021inductive.own_data import Trained
 from reluflow.papers.phuong2021inductive.sectors import DEAD_STARTS_WIDTHS, Counts, chances, plane
 from reluflow.papers.phuong2021inductive.setting import (
@@ -29,8 +40,8 @@ from reluflow.papers.phuong2021inductive.setting import (
     Limit,
     extremal_directions,
     height,
+    top_plane,
 )
-from reluflow.papers.phuong2021inductive.synthetic_record import HIGH, SPECTRUM, Course, Look
 from reluflow.statistics import wilson
 
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------

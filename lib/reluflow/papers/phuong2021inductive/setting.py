@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reluflow.falsify import Draw, Instance
 from reluflow.margin.max_margin import max_margin
-from reluflow.parameters import EFFORT, SEED, Parameter, between
+from reluflow.parameters import DEVICE, EFFORT, SEED, Parameter, between
 
 # --- Random orthogonally separable data -----------------------------------------------------------
 #
@@ -284,7 +284,7 @@ CNN: Mapping[str, Parameter] = {
         '"digits" or "mnist"',
     ),
     "epochs": Parameter(int, "how often training goes through the images", *between(1, 1000)),
-    "device": Parameter(str, 'where PyTorch computes: "cpu", "cuda"', bool, "a device's name"),
+    "device": DEVICE,
     **SECTION,
 }
 
@@ -459,3 +459,13 @@ def _with_zeros(X: NDArray, y: NDArray, zero: NDArray) -> list[NDArray]:
         if np.all(room >= -_TIE) if uphill else line and np.all(room > _TIE):
             found.append(w)
     return found
+
+
+# --- Neurons in the plane of their top two singular directions ------------------------------------
+
+
+def top_plane(W: NDArray) -> NDArray:
+    """The rows of W (h, d) in the top two singular directions, (h, 2), each direction with the sign
+    that makes the sum of cubes positive."""
+    plane = W @ np.linalg.svd(W, full_matrices=False)[2][:2].T
+    return plane * np.sign(np.sum(plane**3, axis=0))
