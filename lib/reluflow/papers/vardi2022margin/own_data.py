@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -107,18 +108,7 @@ def experiment(
 
 def of_parameters(p: Any) -> Experiment:
     """The experiment of the checked parameters of the page; InputError as `experiment`."""
-    return experiment(
-        p.dataset,
-        p.network,
-        p.depth,
-        p.width,
-        p.activation,
-        p.start,
-        p.scale,
-        p.loss,
-        p.reach,
-        p.seed,
-    )
+    return experiment(**{name: getattr(p, name) for name in signature(experiment).parameters})
 
 
 def data(dataset: str) -> tuple[str, NDArray, NDArray]:
@@ -163,9 +153,8 @@ def _check_separable(X: NDArray, y: NDArray, activation: str) -> None:
     """A linear network needs linearly separable data: InputError where no vector separates."""
     if activation == "linear":
         rows = (y / np.linalg.norm(X, axis=1))[:, None] * X
-        found = linprog(
-            np.zeros(X.shape[1]), A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None)
-        )
+        none = np.zeros(X.shape[1])
+        found = linprog(none, A_ub=-rows, b_ub=-np.ones(len(y)), bounds=(None, None))
         if found.status == 2:
             raise InputError(
                 "no hyperplane through 0 separates these data by their labels, and a linear "
@@ -235,8 +224,7 @@ def _printed_with(dataset: str, network: Network) -> Construction | None:
     return None
 
 
-# --- The main page's question for any network and data: where do flows end, and is that an
-# optimum? -----------------------------------------------------------------------------------------
+# --- Where do flows end, and is that an optimum? For any network and data -------------------------
 
 
 WORK, CALL = 5e8, 2e3
@@ -352,7 +340,7 @@ def limits_table(found: Sequence[Found]) -> pd.DataFrame:
         {
             "how the flow ended": one.status,
             "KKT residual": _small(one.limit.residual) if one.limit else "",
-            "squared length": approx(_square(one.limit), 6) if one.limit else "",
+            "squared length": approx(one.limit.theta @ one.limit.theta, 6) if one.limit else "",
             "limit": _point(one.limit.theta) if one.limit else "",
         }
         for one in found
@@ -362,14 +350,13 @@ def limits_table(found: Sequence[Found]) -> pd.DataFrame:
 
 def verdicts_table(found: Sequence[Found]) -> pd.DataFrame:
     """One row a limit: whether it is an optimum of Problem (2), and what certifies it."""
-    rows = [
-        {"optimum of Problem (2)?": one.optimum.verdict, "certificate": _certified(one.optimum)}
-        for one in found
+    rows = {
+        name: (one.optimum.verdict, _certified(one.optimum))
+        for name, one in zip(_names(found), found, strict=True)
         if one.optimum is not None
-    ]
-    names = [name for name, one in zip(_names(found), found, strict=True) if one.limit]
+    }
     columns = ["optimum of Problem (2)?", "certificate"]
-    return pd.DataFrame(rows, index=names, columns=columns)
+    return pd.DataFrame(rows.values(), index=list(rows), columns=columns)
 
 
 def approaches(found: Sequence[Found], points: int = 40) -> list[tuple[str, NDArray, NDArray]]:
@@ -392,10 +379,6 @@ def at_times(made: Construction, start: ArrayLike, times: ArrayLike) -> NDArray:
 
 def _names(found: Sequence[Found]) -> list[str]:
     return [f"start {k + 1}" for k in range(len(found))]
-
-
-def _square(limit: Limit) -> float:
-    return float(limit.theta @ limit.theta)
 
 
 def _small(value: float) -> str:
