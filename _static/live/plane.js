@@ -199,7 +199,7 @@
         drawn.push(line("axis", [at, top], [at, bottom]));
         drawn.push(text({ kind: "tick", at: [at, bottom + 10], told }));
       }
-      for (const [v, told] of y.ticks(Math.max(2, (bottom - top) / 40))) {
+      for (const [v, told] of y.ticks(Math.max(2, (bottom - top) / 25))) {
         const at = bottom - y.share(v) * (bottom - top);
         drawn.push(line("axis", [left, at], [right, at]));
         drawn.push(text({ kind: "tick", at: [left - 4, at], told, right: true }));
