@@ -2,10 +2,11 @@
 // a cue where something has to be scrolled sideways.
 const all = (selector) => [...document.querySelectorAll(selector)];
 
-// What the end of an address names; null where it is no proper address.
+// What the end of an address names, a live picture also with its state behind a question mark; null
+// where it is no proper address.
 function named(hash) {
   try {
-    return document.getElementById(decodeURIComponent(hash.slice(1)));
+    return document.getElementById(decodeURIComponent(hash.slice(1).split("?")[0]));
   } catch {
     return null;
   }

@@ -7,6 +7,7 @@
   const KINDS = { activate: "on", deactivate: "off", slide: "slides" };
   const OWN = "Your own start.";
   const MANY_EVENTS = 8;
+  const [COARSE, FINE] = [32, 96]; // cells of the ground in a row, while it moves and at rest
 
   function fill(table, head, rows) {
     const line = (cells, name) =>
@@ -43,12 +44,12 @@
     const examples = JSON.parse(find("examples").textContent);
     let state = null; // {X, y, w}
     let sets = []; // all local minima
+    let listed = null; // those in the table
     let flow = null;
     let events = []; // those of the flow, by number
     let time = null; // its scale
     let share = 0; // of the clock's way that has gone
     let ground = null; // what the plane has for the words: labels and discs
-    let levels = "";
 
     // --- The weights ----------------------------------------------------------------------------
 
@@ -81,13 +82,20 @@
       return reluflow.viewOf(points);
     }
 
+    const finer = reluflow.atRest(() => shade(plane.frame(), FINE), 120);
+
     function drawAll(frame) {
-      const { X, y } = state;
-      levels = reluflow.shade(plane.canvas, frame, (w) => loss(X, y, w));
-      curves.replaceChildren(reluflow.svg("path", { class: "level", d: levels }));
+      shade(frame, COARSE);
+      finer();
       ground = reluflow.ground(frame, state, sets);
       under.replaceChildren(...ground.drawn);
       drawFlow();
+    }
+
+    function shade(frame, cells) {
+      const { X, y } = state;
+      const d = reluflow.shade(plane.canvas, frame, (w) => loss(X, y, w), cells);
+      curves.replaceChildren(reluflow.svg("path", { class: "level", d }));
     }
 
     function drawFlow() {
@@ -184,8 +192,8 @@
     /** Show the data and the start, and the whole of them where `fit` is set. */
     function changed(fit = true) {
       sets = reluflow.minima(state.X, state.y);
-      follows();
       inputs.data(fit);
+      follows();
       if (fit) plane.reset();
       else plane.redraw();
       tell();
@@ -214,18 +222,20 @@
         find("happens").dataset.many = many;
       }
       find("count").textContent = `${events.length} event${events.length === 1 ? "" : "s"}`;
-      fill(
-        find("minima"),
-        ["rank", "L", "where", "active"],
-        sets.map((set) => [
-          set.rank,
-          short(set.loss),
-          reluflow.where(set),
-          set.support.length ? reluflow.few(set.support, state.X) : "none",
-        ]),
-      );
-      const row = find("minima").rows[1 + sets.indexOf(end)];
-      if (end) row.className = "end";
+      if (listed !== sets) {
+        fill(
+          find("minima"),
+          ["rank", "L", "where", "active"],
+          sets.map((set) => [
+            set.rank,
+            short(set.loss),
+            reluflow.where(set),
+            set.support.length ? reluflow.few(set.support, state.X) : "none",
+          ]),
+        );
+      }
+      listed = sets;
+      sets.forEach((set, k) => (find("minima").rows[k + 1].className = set === end ? "end" : ""));
       for (const c of [0, 1]) {
         const input = find(`w${c + 1}`);
         input.setAttribute("aria-invalid", false);

@@ -43,7 +43,7 @@
     const at = (t) => within(frame.to([t, reluflow.loss(X, y, reluflow.at(flow, t))]));
     const times = Array.from({ length: 161 }, (_, k) => time.value(k / 160));
     times.push(...events.map(({ t }) => t).filter((t) => t <= time.last));
-    const drawn = [through("path", times.sort((s, t) => s - t).map(at))];
+    const drawn = [through("curve", times.sort((s, t) => s - t).map(at))];
     let right = -Infinity;
     for (const { number, t } of events) {
       if (!(t <= time.last)) continue;
@@ -96,15 +96,16 @@
       draw,
     });
     const [side, ground, points, words] = ["", "", "", ""].map(plane.layer);
+    const none = () => !w[0] && !w[1]; // there is no neuron
     const kind = (i) => {
       const { X, y } = state();
-      const active = X[i][0] * w[0] + X[i][1] * w[1] > 0;
+      const active = none() || X[i][0] * w[0] + X[i][1] * w[1] > 0;
       return `datum ${y[i] > 0 ? "plus" : y[i] < 0 ? "minus" : "zero"} ${active ? "on" : "off"}`;
     };
     const told = (i) => {
       const { X, y } = state();
-      const active = kind(i).endsWith("on") ? "active" : "not active";
-      return `${reluflow.point(X[i])}, y = ${reluflow.short(y[i])}, ${active}`;
+      const active = kind(i).endsWith("on") ? ", active" : ", not active";
+      return `${reluflow.point(X[i])}, y = ${reluflow.short(y[i])}${none() ? "" : active}`;
     };
     function show(next) {
       w = next;

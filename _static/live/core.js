@@ -145,7 +145,7 @@
       share: (v) => ((log ? Math.log10(v) : v) - a) / (b - a || 1),
       value: (u) => (log ? 10 ** (a + u * (b - a)) : a + u * (b - a)),
       ticks: (many = 6) =>
-        steps(a, b, many, log ? 1 : 0).map(([v, told]) => (log ? [10 ** v, tens(v)] : [v, told])),
+        steps(a, b, many, log ? 1 : 0).map(([v, told]) => (log ? [10 ** v, Math.abs(v) < 4 ? short(10 ** v) : tens(v)] : [v, told])),
     };
   }
 

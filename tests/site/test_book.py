@@ -134,7 +134,10 @@ def test_every_link_inside_the_book_leads_somewhere(pages: dict[Path, Page]) -> 
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             assert target.is_file(), f"{path.name}: {link}"
-            if "=" in parts.fragment:  # what the scoreboard or the explorer is asked for
+            picture, _, state = parts.fragment.partition("?")
+            if state:  # what a live picture is asked for
+                assert picture in pages[target].anchors, f"{path.name}: {link}"
+            elif "=" in parts.fragment:  # what the scoreboard or the explorer is asked for
                 assert target.name in ("scoreboard.html", "explorer.html"), f"{path.name}: {link}"
             elif parts.fragment and target in pages:
                 assert unquote(parts.fragment) in pages[target].anchors, f"{path.name}: {link}"
