@@ -1024,3 +1024,39 @@ def test_nbval_fails_exactly_where_a_figure_changed(tmp_path: Path, monkeypatch)
     names = ["set-up", *CHANGES]
     expected = ["passed" if n in ("set-up", "unchanged", "again") else "failed" for n in names]
     assert dict(zip(names, verdicts, strict=True)) == dict(zip(names, expected, strict=True))
+
+
+# --- names beside curves -----------------------------------------------------------------------
+
+
+def named(tall=3.0):
+    fig, (ax, other) = figures.panels(1, 2, height=tall)
+    t = np.linspace(0.0, 10.0, 200)
+    for panel in (ax, other):
+        for rate in (1.0, 0.3):
+            panel.plot(t, np.exp(-rate * t), label=f"rate {rate:g}")
+    figures.name_curves(ax, other)
+    return fig, ax, other
+
+
+def test_a_name_stands_beside_its_own_curve_and_no_longer_in_the_legend():
+    fig, ax, other = named()
+    figures.point_out(ax, "here", (5.0, np.exp(-1.5)), (20.0, 30.0))
+    assert "name 'rate 0.3'" in figures.fingerprint_of(fig)
+    assert not [
+        ax.get_legend_handles_labels()[1] for ax in fig.axes if ax.get_legend_handles_labels()[1]
+    ]
+    assert [text.get_text() for text in other.texts] == []
+    for _ in range(2):  # on a page, and once more on a phone
+        fig.draw_without_rendering()
+        boxes = [text.get_window_extent() for text in ax.texts]
+        assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+        curves = [ax.transData.transform(line.get_xydata()) for line in ax.lines]
+        for k, box in enumerate(boxes[:2]):
+            assert ax.bbox.contains(*box.min)
+            assert ax.bbox.contains(*box.max)
+            gaps = [np.linalg.norm(points - box.get_points().mean(axis=0), axis=1).min()
+                    for points in curves]  # fmt: skip
+            assert np.argmin(gaps) == k
+            assert not any(box.contains(*point) for point in curves[k])
+        assert stack(fig)

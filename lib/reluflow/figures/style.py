@@ -155,9 +155,14 @@ def datum_colour(i: int) -> str:
 
 def datum_ink(i: int) -> str:
     """Return the colour of datum i, darkened where it is too pale for text on white."""
-    red, green, blue = to_rgb(datum_colour(i))
+    return ink(datum_colour(i))
+
+
+def ink(colour: str) -> str:
+    """Return a colour, darkened where it is too pale for text on white."""
+    red, green, blue = to_rgb(colour)
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    dim = min(1.0, 0.45 / light)
+    dim = min(1.0, 0.45 / max(light, 0.45))
     return to_hex((dim * red, dim * green, dim * blue))
 
 
@@ -212,7 +217,8 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend:
     """Put one legend for all axes under the figure, where it hides nothing.
 
     Equal labels are shown once, in the order in which they were drawn. `columns` is reduced until
-    the legend is no wider than the figure.
+    the legend is no wider than the figure. Curves with a name beside them (`name_curves`) have no
+    entry.
     """
     found: dict[str, object] = {}
     for ax in fig.axes:
