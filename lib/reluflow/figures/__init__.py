@@ -13,7 +13,6 @@ from reluflow.figures.style import (
     house,
     legend_below,
     panels,
-    share_bars,
     share_points,
 )
 from reluflow.figures.vector import show
@@ -47,7 +46,6 @@ __all__ = [
     "panels",
     "point_out",
     "preactivations",
-    "share_bars",
     "share_points",
     "show",
     "solution_lines",

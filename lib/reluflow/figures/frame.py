@@ -16,6 +16,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
+from matplotlib.path import Path
 from matplotlib.text import Text
 from numpy.typing import ArrayLike, NDArray
 
@@ -328,13 +329,20 @@ class CurveName(Text):
         ax, size = self.axes, self.get_window_extent(renderer).size
         half = 0.5 * size + 1.5 * self.figure.dpi / 72.0
         own = _segments(self.line, half)
-        shares = np.linspace(0.0, len(own) - 1e-9, _STOPS) if len(own) > 1 else np.zeros(1)
-        k = shares.astype(int)
-        way = own[k, 0] + (shares - k)[:, None] * (own[k, 1] - own[k, 0])
+        steps = np.linalg.norm(own[:, 1] - own[:, 0], axis=1)
+        length = np.concatenate([[0.0], np.cumsum(steps)])
+        if length[-1] > 0.0:
+            at = np.linspace(0.0, length[-1], _STOPS)
+            k = np.clip(np.searchsorted(length, at, side="right") - 1, 0, len(own) - 1)
+        else:  # markers
+            at, k = np.zeros(len(own)), np.arange(len(own))
+        share = ((at - length[k]) / np.maximum(steps[k], 1e-9))[:, None]
+        way = (1.0 - share) * own[k, 0] + share * own[k, 1]
         low, high = ax.bbox.min / half + 1.0, ax.bbox.max / half - 1.0
         places = (way[:, None] + _AROUND).reshape(-1, 2)
         way = np.repeat(way, len(_AROUND), axis=0)
         visible = np.all((places >= low) & (places <= high), axis=1)
+        place = 0.5 * (ax.bbox.min + ax.bbox.max)
         if visible.any():
             places, way = places[visible], way[visible]
             lines = [_segments(line, half) for line in ax.lines if line is not self.line]
@@ -344,8 +352,9 @@ class CurveName(Text):
             room += 2.0 * np.minimum(distances(places, own), 1.3)
             room += np.minimum(distances(way, others), 2.0)  # where the curve runs alone
             place = best_place(places, room) * half
-            self.set_position(ax.transData.inverted().transform(place))
-        super().draw(renderer)
+        self.set_position(ax.transData.inverted().transform(place))
+        if visible.any():  # else the curve has left the axes
+            super().draw(renderer)
 
     def _sees(self, text: Text) -> bool:
         """Whether a text has its place already: names are placed one after the other."""
@@ -354,15 +363,15 @@ class CurveName(Text):
 
 
 def _segments(line: Line2D, half: NDArray) -> NDArray:
-    """The segments (k, 2, 2) of a line, in halves of a word; of a marker, of length 0."""
+    """The segments (k, 2, 2) of a line in its axes, in halves of a word; of a marker, length 0."""
     path = line.get_transform().transform_path(line.get_path())
-    p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
-    if len(p) > 100:  # evenly by length: words need no fine detail
-        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))])
-        at = np.linspace(0.0, way[-1], 100)
-        p = np.column_stack([np.interp(at, way, column) for column in p.T])
-    linked = len(p) > 1 and line.get_linestyle() not in ("None", "none", " ", "")
-    return np.stack([p[:-1], p[1:]] if linked else [p, p], axis=1)
+    if line.get_linestyle() in ("None", "none", " ", ""):
+        p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
+        return np.stack([p, p], axis=1)
+    clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=False)
+    p = clear.vertices / half
+    kept = clear.codes[1:] == Path.LINETO
+    return np.stack([p[:-1], p[1:]], axis=1)[kept]
 
 
 def _edges(text: Text, renderer: RendererBase, half: NDArray) -> NDArray:

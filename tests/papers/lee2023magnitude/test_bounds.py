@@ -546,7 +546,7 @@ def test_when_bounds_begin_to_speak() -> None:
 
 def test_figures_show_what_they_say() -> None:
     text = fingerprint_of(figures.comparison_solutions(math.pi / 2, 3, 0.5, 2.0, 3.0))
-    assert text.count("printed'") == 1
+    assert text.count("name 'printed upper bound'") == 1
     assert "no real value" in text
     assert "cut off" not in text
     text = fingerprint_of(figures.one_layer_bounds(math.pi / 2, (2.0, 0.1), 4.0))
