@@ -328,7 +328,6 @@ def test_stationary_sets_are_stationary_and_lie_in_their_cells():
     points = {line.get_marker(): line for line in ax.lines if len(line.get_xdata()) == 1}
     star = points["*"].get_xydata()[0]
     np.testing.assert_allclose(star, minima[0].w)
-    assert points["*"].get_label() == "global minimum"
     squares = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "s"]
     expected = [m.w for m in minima if m.dimension == 0 and m.rank > 1]
     np.testing.assert_allclose(squares, expected)
@@ -346,7 +345,7 @@ def test_stationary_sets_are_stationary_and_lie_in_their_cells():
         assert loss(X, Y, w) == pytest.approx(lines[0].loss)
     (plateau,) = ax.patches
     corners = plateau.get_xy()[:-1]
-    assert plateau.get_label().startswith("dead plateau")
+    assert [text.get_text() for text in ax.texts] == ["dead"]
     assert np.all(corners @ X.T <= 1e-9)
     # {x_i.w <= 0 for all i} in this window, by brute force on a grid
     g1, g2 = np.meshgrid(np.linspace(-60, 10, 700), np.linspace(-6, 30, 700))
@@ -356,13 +355,11 @@ def test_stationary_sets_are_stationary_and_lie_in_their_cells():
 
 def test_two_data_have_a_point_two_half_lines_and_a_plateau():
     A, b = np.array([[1.0, 0.3], [0.4, 1.0]]), np.array([1.0, 1.2])
-    fig, ax = plane_axes((-3, 3, -3, 3))
+    _, ax = plane_axes((-3, 3, -3, 3))
     figures.stationary_sets(ax, local_minima(A, b), A)
     sizes = sorted(len(line.get_xdata()) for line in ax.lines)
     assert sizes == [1, 2, 2]
     assert len(ax.patches) == 1
-    labels = [t.get_text() for t in figures.legend_below(fig).get_texts()]
-    assert labels == ["global minimum", "line of local minima", "dead plateau (no datum active)"]
 
 
 def test_a_minimum_outside_the_window_is_not_drawn():
@@ -383,8 +380,8 @@ def test_flow_is_the_trajectory():
     colours = [mpl.colors.to_hex(c).upper() for c in events.get_facecolor()]
     assert colours == [style.datum_colour(e.datum).upper() for e in path.events]
     assert "from (0, 45)" in [t.get_text() for t in ax.texts]
-    ends = [line.get_xydata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
-    np.testing.assert_allclose(ends, [path.end])  # the start lies outside: no dot
+    ends = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(ends[1:], [path.end])  # the start lies outside: no dot
 
 
 def test_flow_that_starts_inside_has_a_dot_and_hollow_activations():
@@ -392,8 +389,8 @@ def test_flow_that_starts_inside_has_a_dot_and_hollow_activations():
     assert {e.kind for e in path.events} == {"activate"}
     _, ax = plane_axes((-1, 3, -1, 3))
     figures.flow(ax, path)
-    dots = [line.get_xydata()[0] for line in ax.lines if len(line.get_xdata()) == 1]
-    np.testing.assert_allclose(dots, [(-0.25, 0.02), path.end])
+    dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose(dots[1:], [(-0.25, 0.02), path.end])
     (events,) = (c for c in ax.collections if isinstance(c, PathCollection))
     assert {mpl.colors.to_hex(c) for c in events.get_facecolor()} == {"#ffffff"}
     edge = [mpl.colors.to_hex(c).upper() for c in events.get_edgecolor()]
@@ -421,20 +418,11 @@ def test_arrow_heads_follow_the_path_and_stay_in_the_window():
     assert arrow_heads(np.array([[1.0, 0.5], [1.5, 0.5]]), window, 2) == []
 
 
-def test_notes_beside_minima_are_near_and_in_the_window():
+def test_isolated_minima_have_their_words():
     minima = local_minima(X, Y)
-    fig, ax = plane_axes()
-    figures.stationary_sets(ax, minima, X)
+    _, ax = plane_axes()
     figures.annotate_minima(ax, minima, lambda m: f"L = {m.loss:.3f}")
     assert [t.get_text() for t in ax.texts] == ["L = 2.376", "L = 2.581", "L = 2.996"]
-    fig.draw_without_rendering()
-    for text in ax.texts:
-        box, frame = text.get_window_extent(), ax.get_window_extent()
-        assert frame.x0 < box.x0
-        assert box.x1 < frame.x1
-        w = ax.transData.transform(text.xy)
-        assert not box.contains(*w)
-        assert np.hypot(*(0.5 * (box.min + box.max) - w)) < 0.6 * fig.dpi
 
 
 # --- curves over time --------------------------------------------------------------------------
@@ -582,23 +570,14 @@ def test_drawing_times_do_not_depend_on_rounding():
 # --- shares ------------------------------------------------------------------------------------
 
 
-def test_share_points_and_bars():
-    _, (a, b) = figures.panels(1, 2)
+def test_share_points():
+    _, (a,) = figures.panels()
     scale = [0.01, 1.0, 100.0]
     figures.share_points(a, scale, [9, 5, 0], 10, "planes")
     np.testing.assert_allclose(a.lines[0].get_data(), [scale, [0.9, 0.5, 0.0]])
     bars = next(c for c in a.collections if isinstance(c, LineCollection)).get_segments()
     low, high = wilson([9, 5, 0], 10)
     np.testing.assert_allclose([s[:, 1] for s in bars], np.stack([low, high], 1), atol=1e-12)
-    figures.share_bars(b, scale, [[1, 3], [2, 2], [0, 4]], ["none", "some"])
-    heights = [[p.get_height() for p in c.patches] for c in b.containers]
-    np.testing.assert_allclose(heights, [[0.25, 0.5, 0], [0.75, 0.5, 1]])
-    feet = [[p.get_y() for p in c.patches] for c in b.containers]
-    np.testing.assert_allclose(feet, [[0, 0, 0], [0.25, 0.5, 0]])
-    assert [c.get_label() for c in b.containers] == ["none", "some"]
-    for message, counts in [("expected \\(3, 2\\)", [[1, 2]]), ("row 1", [[1, 2], [0, 0], [1, 1]])]:
-        with pytest.raises(InputError, match=message):
-            figures.share_bars(b, scale, counts, ["none", "some"])
     with pytest.raises(InputError, match="scale must be positive"):
         figures.share_points(a, [0.0, 1.0], [1, 1], 2, "planes")
 
@@ -1024,3 +1003,28 @@ def test_nbval_fails_exactly_where_a_figure_changed(tmp_path: Path, monkeypatch)
     names = ["set-up", *CHANGES]
     expected = ["passed" if n in ("set-up", "unchanged", "again") else "failed" for n in names]
     assert dict(zip(names, verdicts, strict=True)) == dict(zip(names, expected, strict=True))
+
+
+# --- names beside curves -----------------------------------------------------------------------
+
+
+def test_a_name_stands_beside_its_own_curve_and_no_longer_in_the_legend():
+    fig, (ax, other) = figures.panels(1, 2, height=3.0)
+    t = np.linspace(0.0, 10.0, 200)
+    for panel, rate in ((ax, 1.0), (ax, 0.3), (other, 1.0)):
+        panel.plot(t, np.exp(-rate * t), label=f"rate {rate:g}")
+    figures.name_curves(ax, other)
+    figures.point_out(ax, "here", (5.0, np.exp(-1.5)), (20.0, 30.0))
+    assert "name 'rate 0.3'" in figures.fingerprint_of(fig)
+    assert figures.legend_below(fig) is None
+    for _ in range(2):  # on a page, and once more on a phone
+        fig.draw_without_rendering()
+        boxes = [text.get_window_extent() for text in ax.texts]
+        assert not any(a.overlaps(b) for a, b in pairwise(boxes))
+        curves = [ax.transData.transform(line.get_xydata()) for line in ax.lines]
+        for k, box in enumerate(boxes[:2]):
+            assert all(ax.bbox.contains(*corner) for corner in (box.min, box.max))
+            gaps = [np.linalg.norm(c - 0.5 * (box.min + box.max), axis=1).min() for c in curves]
+            assert np.argmin(gaps) == k
+            assert not any(box.contains(*point) for point in curves[k])
+        assert stack(fig)

@@ -6,13 +6,13 @@ Every figure is made by `panels`, drawn by functions that take computed objects,
 
 from reluflow.figures.curves import loss_curves, preactivations
 from reluflow.figures.fingerprint import cut_off, fingerprint_of
+from reluflow.figures.frame import name_curves, point_out
 from reluflow.figures.style import (
     datum_colour,
     datum_name,
     house,
     legend_below,
     panels,
-    share_bars,
     share_points,
 )
 from reluflow.figures.vector import show
@@ -42,9 +42,10 @@ __all__ = [
     "loss_curves",
     "loss_levels",
     "mark_events",
+    "name_curves",
     "panels",
+    "point_out",
     "preactivations",
-    "share_bars",
     "share_points",
     "show",
     "solution_lines",

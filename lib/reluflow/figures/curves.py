@@ -164,8 +164,8 @@ def preactivations(
         ls=(0, (6.0, 3.0)),
         lw=1.4,
         zorder=1.5,
+        label=f"$y_{{{i}}}$",
     )
-    style.legend_entry(ax, "label $y_i$", color=style.QUIET, ls=(0, (6.0, 3.0)), lw=1.4)
     ax.axhline(0.0, color=style.INK, lw=0.9, zorder=1.4)
     styles = style.curve_styles(list(trajectories))
     for k, (name, path) in enumerate(trajectories.items()):
@@ -191,17 +191,6 @@ def preactivations(
                     mew=1.3,
                     mfc=curve.colour if e.kind == "deactivate" else "white",
                 )
-                word = "negative" if e.kind == "deactivate" else "positive"
-                style.legend_entry(
-                    ax,
-                    f"event: $h_i$ turns {word}",
-                    ls="",
-                    marker="D",
-                    ms=6,
-                    mew=1.3,
-                    mec=style.QUIET,
-                    mfc=style.QUIET if word == "negative" else "white",
-                )
         ax.plot(
             1.015,
             float(path.end @ x),
@@ -214,9 +203,6 @@ def preactivations(
             ls="",
             zorder=5.0,
         )
-    limits = all(path.has_limit for path in trajectories.values())
-    name = "limit of $h_i$" if limits else "end value of $h_i$"
-    style.legend_entry(ax, name, ls="", marker="<", ms=7, mew=0.0, color=style.QUIET)
     bottom, top = _range([line.get_ydata() for line in ax.lines if len(line.get_ydata()) > 0])
     ax.set_ylim(bottom, top)
     if bottom < 0:

@@ -28,6 +28,7 @@ from matplotlib.transforms import BboxBase, Transform
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.approx import approx, on_grain
+from reluflow.figures.frame import CurveName
 
 # --- Round positions to a share of their axis, safely against rounding noise ----------------------
 
@@ -215,6 +216,8 @@ def _kind_look_data(artist: Artist, rulers: Rulers) -> tuple[str, str, str]:
             if artist.anncoords == "data":
                 where += " from " + _artists_place(artist.get_position(), rulers)
             return f"note{arrow}", repr(artist.get_text()) if artist.get_text() else "", where
+        case CurveName():  # where it stands follows from the curves
+            return "name", repr(artist.get_text()), ""
         case Text():
             return "text", repr(artist.get_text()), _artists_place(artist.get_position(), rulers)
         case AxLine():

@@ -12,10 +12,16 @@ from dataclasses import dataclass
 import matplotlib.patheffects as effects
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
+from matplotlib.path import Path
+from matplotlib.text import Text
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
+from reluflow.figures import style
 from reluflow.flows.trajectory import Trajectory
 
 # --- At which clock values a trajectory is drawn --------------------------------------------------
@@ -294,3 +300,109 @@ def pattern_of(n: int, support: Iterable[int]) -> NDArray:
     pattern = np.zeros(n, bool)
     pattern[[int(i) for i in support]] = True
     return pattern
+
+
+# --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
+
+
+_STOPS = 40  # places along a curve at which its name may stand
+_TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+_AROUND = 1.35 * np.column_stack([np.sin(_TURN), np.cos(_TURN)])
+
+
+class CurveName(Text):
+    """The name of a curve beside it, where there is most room.
+
+    The place is found whenever the figure is drawn, for the panels of a page and of a phone differ
+    in shape.
+    """
+
+    def __init__(self, line: Line2D, words: str) -> None:
+        drawn = line.get_linestyle() not in ("None", "none", " ", "")
+        colour = style.ink(to_hex(line.get_color())) if drawn else style.INK
+        super().__init__(text=words, color=colour, fontsize=9, zorder=6.5)
+        self.set(ha="center", va="center", path_effects=white_edge(), in_layout=False)
+        self.line = line
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Go to the place at the curve that is clearest of lines, markers and words; be drawn."""
+        ax, size = self.axes, self.get_window_extent(renderer).size
+        half = 0.5 * size + 1.5 * self.figure.dpi / 72.0
+        own = _segments(self.line, half)
+        steps = np.linalg.norm(own[:, 1] - own[:, 0], axis=1)
+        length = np.concatenate([[0.0], np.cumsum(steps)])
+        if length[-1] > 0.0:
+            at = np.linspace(0.0, length[-1], _STOPS)
+            k = np.clip(np.searchsorted(length, at, side="right") - 1, 0, len(own) - 1)
+        else:  # markers
+            at, k = np.zeros(len(own)), np.arange(len(own))
+        share = ((at - length[k]) / np.maximum(steps[k], 1e-9))[:, None]
+        way = (1.0 - share) * own[k, 0] + share * own[k, 1]
+        low, high = ax.bbox.min / half + 1.0, ax.bbox.max / half - 1.0
+        places = (way[:, None] + _AROUND).reshape(-1, 2)
+        way = np.repeat(way, len(_AROUND), axis=0)
+        visible = np.all((places >= low) & (places <= high), axis=1)
+        place = 0.5 * (ax.bbox.min + ax.bbox.max)
+        if visible.any():
+            places, way = places[visible], way[visible]
+            lines = [_segments(line, half) for line in ax.lines if line is not self.line]
+            words = [_edges(text, renderer, half) for text in ax.texts if self._sees(text)]
+            others = np.concatenate([np.empty((0, 2, 2)), *lines, *words])
+            room = np.minimum(distances(places, others), 2.0)
+            room += 2.0 * np.minimum(distances(places, own), 1.3)
+            room += np.minimum(distances(way, others), 2.0)  # where the curve runs alone
+            place = best_place(places, room) * half
+        self.set_position(ax.transData.inverted().transform(place))
+        if visible.any():  # else the curve has left the axes
+            super().draw(renderer)
+
+    def _sees(self, text: Text) -> bool:
+        """Whether a text has its place already: names are placed one after the other."""
+        before = self.axes.texts[: self.axes.texts.index(self)]
+        return bool(text.get_text()) and (text in before or not isinstance(text, CurveName))
+
+
+def _segments(line: Line2D, half: NDArray) -> NDArray:
+    """The segments (k, 2, 2) of a line in its axes, in halves of a word; of a marker, length 0."""
+    path = line.get_transform().transform_path(line.get_path())
+    if line.get_linestyle() in ("None", "none", " ", ""):
+        p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
+        return np.stack([p, p], axis=1)
+    clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=False)
+    p = clear.vertices / half
+    kept = clear.codes[1:] == Path.LINETO
+    return np.stack([p[:-1], p[1:]], axis=1)[kept]
+
+
+def _edges(text: Text, renderer: RendererBase, half: NDArray) -> NDArray:
+    """The two long edges and the middle line (3, 2, 2) of a text, in halves of a word."""
+    box = Text.get_window_extent(text, renderer)
+    rows = [[[box.x0, y], [box.x1, y]] for y in (box.y0, 0.5 * (box.y0 + box.y1), box.y1)]
+    return np.array(rows) / half
+
+
+def name_curves(ax: Axes, *alike: Axes) -> None:
+    """Write the label of each line of `ax` beside it instead of into the legend.
+
+    Call it after everything is drawn. Panels `alike` have the same curves, and no names.
+    """
+    named = {}
+    for line in list(ax.lines):
+        words = str(line.get_label())
+        if words and not words.startswith("_") and len(line.get_xydata()):
+            ax.add_artist(CurveName(line, words))
+            named[words] = line
+    for line in (line for panel in (ax, *alike) for line in panel.lines):
+        if line.get_label() in named:
+            line.set_label(f"_{line.get_label()}")
+
+
+def point_out(ax: Axes, words: str, at: tuple[float, float], offset: tuple[float, float]) -> None:
+    """Write what is to be seen at a point of the picture, with a thin line to it.
+
+    Parameters: `at` in data, `offset` of the words' middle from it, in points on the page.
+    """
+    leader = {"arrowstyle": "-", "color": style.QUIET, "lw": 0.8, "shrinkA": 0, "shrinkB": 3}
+    note = ax.annotate(words, at, offset, textcoords="offset points", arrowprops=leader, fontsize=9,
+                       ha="center", va="center", path_effects=white_edge(), zorder=6.6)  # fmt: skip
+    note.set_in_layout(False)

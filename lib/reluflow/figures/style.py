@@ -14,7 +14,7 @@ from typing import ParamSpec, TypeVar
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib import colormaps
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -100,7 +100,6 @@ CURVES: dict[str, CurveStyle] = {
 # Markers that mean the same thing in every figure (keyword arguments of `Axes.plot`).
 MARKERS: dict[str, dict[str, object]] = {
     "initial point": {"marker": "o", "ms": 6, "mfc": INK, "mec": "white", "mew": 0.8},
-    "event": {"marker": "D", "ms": 5.5, "mfc": QUIET, "mec": "white", "mew": 0.8},
     "limit": {"marker": "o", "ms": 4.5, "mfc": "white", "mec": INK, "mew": 1.2},
     "global minimum": {"marker": "*", "ms": 15, "mfc": GLOBAL, "mec": INK, "mew": 0.9},
     "local minimum": {"marker": "s", "ms": 7.5, "mfc": LOCAL, "mec": INK, "mew": 1.2},
@@ -155,9 +154,14 @@ def datum_colour(i: int) -> str:
 
 def datum_ink(i: int) -> str:
     """Return the colour of datum i, darkened where it is too pale for text on white."""
-    red, green, blue = to_rgb(datum_colour(i))
+    return ink(datum_colour(i))
+
+
+def ink(colour: str) -> str:
+    """Return a colour, darkened where it is too pale for text on white."""
+    red, green, blue = to_rgb(colour)
     light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    dim = min(1.0, 0.45 / light)
+    dim = min(1.0, 0.45 / max(light, 0.45))
     return to_hex((dim * red, dim * green, dim * blue))
 
 
@@ -208,17 +212,17 @@ def legend_entry(ax: Axes, label: str, **line: object) -> None:
 
 
 @in_house_style
-def legend_below(fig: Figure, columns: int = 3) -> Legend:
+def legend_below(fig: Figure, columns: int = 3) -> Legend | None:
     """Put one legend for all axes under the figure, where it hides nothing.
 
-    Equal labels are shown once, in the order in which they were drawn. `columns` is reduced until
-    the legend is no wider than the figure.
+    Equal labels are shown once, in the order in which they were drawn; without labels there is no
+    legend (None). `columns` is reduced until the legend is no wider than the figure.
     """
     found: dict[str, object] = {}
     for ax in fig.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    while True:
+    while found:
         legend = fig.legend(
             list(found.values()), list(found.keys()), loc="outside lower center", ncols=columns
         )
@@ -226,9 +230,10 @@ def legend_below(fig: Figure, columns: int = 3) -> Legend:
             return legend
         legend.remove()
         columns -= 1
+    return None
 
 
-# --- Shares of random trials against a scale: Wilson intervals and stacked bars -------------------
+# --- Shares of random trials against a scale, with Wilson intervals -------------------------------
 
 
 _NORM = r"norm of the initial point $\|w_0\|$"
@@ -259,65 +264,11 @@ def share_points(
     colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
     marker = "osD^"[series % 4]
     at = scale * 10.0 ** (0.05 * series * _gap(scale))
-    p = k / n
-    ax.errorbar(
-        at,
-        p,
-        yerr=np.maximum([p - low, high - p], 0.0),
-        color=colour,
-        marker=marker,
-        ms=5.5,
-        mec="white",
-        mew=0.7,
-        lw=1.4,
-        elinewidth=1.2,
-        capsize=2.5,
-        label=label,
-    )
+    sns.lineplot(x=at, y=k / n, errorbar=None, ax=ax, color=colour, marker=marker, lw=1.4,
+                 label=label, legend=False)  # fmt: skip
+    ax.vlines(at, low, high, color=colour, lw=1.2)
     ax.set_ylim(-0.03, 1.03)
     ax.set_ylabel(ylabel)
-
-
-@in_house_style
-def share_bars(
-    ax: Axes,
-    scale: ArrayLike,
-    counts: ArrayLike,
-    names: Sequence[str],
-) -> None:
-    """Draw at each value of a logarithmic scale one bar, divided into the shares of the categories.
-
-    Parameters: `scale` (m,) positive, `counts` (m, k) trials in each category, `names` (k,) the
-    categories in order, drawn from dark (first, at the bottom) to pale (last).
-    """
-    scale, counts = np.asarray(scale, float), np.asarray(counts, float)
-    if counts.shape != (len(scale), len(names)):
-        raise InputError(
-            f"counts has shape {counts.shape}, expected ({len(scale)}, {len(names)}): "
-            "one row per value of scale, one column per name"
-        )
-    total = counts.sum(axis=1, keepdims=True)
-    if np.any(total == 0):
-        raise InputError(f"counts row {int(np.argmin(total[:, 0]))} has no trials")
-    _log_axis(ax, scale, _NORM)
-    share = counts / total
-    foot = np.cumsum(share, axis=1) - share
-    reach = 10.0 ** (0.42 * _gap(scale))
-    colours = colormaps["cividis"](np.linspace(0.0, 0.95, len(names)))
-    for j, name in enumerate(names):
-        ax.bar(
-            scale / reach,
-            share[:, j],
-            scale * reach - scale / reach,
-            foot[:, j],
-            align="edge",
-            color=colours[j],
-            edgecolor="white",
-            lw=0.5,
-            label=name,
-        )
-    ax.set_ylim(0.0, 1.0)
-    ax.set_ylabel("share of trials")
 
 
 def _gap(scale: NDArray) -> float:
@@ -329,7 +280,5 @@ def _gap(scale: NDArray) -> float:
 def _log_axis(ax: Axes, scale: NDArray, xlabel: str) -> None:
     if np.any(scale <= 0):
         raise InputError("scale must be positive: its axis is logarithmic")
-    ax.set_xscale("log")
     reach = 10.0 ** (0.7 * _gap(scale))
-    ax.set_xlim(scale.min() / reach, scale.max() * reach)
-    ax.set_xlabel(xlabel)
+    ax.set(xscale="log", xlim=(scale.min() / reach, scale.max() * reach), xlabel=xlabel)

@@ -58,7 +58,7 @@ def activation_boundaries(
     """
     X = _plane_data(X)
     before = frame.obstacles(ax)
-    drawn = _datum_lines(ax, X, np.zeros(len(X)), data, "-", r"boundary  $x_i\cdot w = 0$")
+    drawn = _datum_lines(ax, X, np.zeros(len(X)), data, "-")
     if names if names is not None else len(drawn) <= MANY_DATA:
         _name_lines(ax, X, drawn, before)
 
@@ -69,7 +69,7 @@ def solution_lines(ax: Axes, X: ArrayLike, y: ArrayLike, data: Iterable[int] | N
 
     Parameters: X (n, 2), y (n,), `data` the 0-based data to draw, default all.
     """
-    _datum_lines(ax, _plane_data(X), y, data, SOLUTION_DASHES, r"solution line  $x_i\cdot w = y_i$")
+    _datum_lines(ax, _plane_data(X), y, data, SOLUTION_DASHES)
 
 
 @in_house_style
@@ -92,7 +92,6 @@ def loss_levels(ax: Axes, X: ArrayLike, y: ArrayLike, *, floor: float | None = N
     lowest = float(L.min()) if floor is None else float(floor)
     levels = level_values(lowest, plateau=0.5 * float(y @ y), highest=float(L.max()))
     ax.contour(w1, w2, L, levels=levels, colors=LEVEL_COLOUR, linewidths=0.7, zorder=1.0)
-    style.legend_entry(ax, "level curves of the loss $L$", color=LEVEL_COLOUR, lw=0.9)
     return levels
 
 
@@ -162,7 +161,7 @@ def _place_in(polygon: NDArray, before: NDArray, letters: int) -> NDArray | None
 
 
 def _datum_lines(
-    ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object, label: str
+    ax: Axes, X: NDArray, values: ArrayLike, data: Iterable[int] | None, line: object
 ) -> dict[int, NDArray]:
     """Draw the lines x_i.w = values_i that meet the window; return their ends by datum."""
     values = np.asarray(values, float)
@@ -188,7 +187,6 @@ def _datum_lines(
     else:
         for ends, colour in zip(segments.values(), colours, strict=True):
             ax.plot(*ends.T, color=colour, ls=line, lw=1.5, zorder=1.5)
-    style.legend_entry(ax, label, color=style.QUIET, ls=line, lw=1.5)
     return segments
 
 
@@ -310,23 +308,11 @@ def flow(
         mark_events(ax, trajectory, curve.activation)
     seen = frame.inside(W, window)
     if seen[0]:
-        ax.plot(
-            *W[0],
-            ls="",
-            label=frame.fresh(ax, "initial point $w_0$"),
-            zorder=5.4,
-            **style.MARKERS["initial point"],
-        )
+        ax.plot(*W[0], ls="", zorder=5.4, **style.MARKERS["initial point"])
     elif seen.any():
         _announce_entry(ax, W, int(np.argmax(seen)), window)
     if seen[-1]:
-        ax.plot(
-            *W[-1],
-            ls="",
-            label=frame.fresh(ax, "end of the path"),
-            zorder=5.5,
-            **style.MARKERS["limit"],
-        )
+        ax.plot(*W[-1], ls="", zorder=5.5, **style.MARKERS["limit"])
 
 
 @in_house_style
@@ -349,16 +335,8 @@ def mark_events(ax: Axes, trajectory: Trajectory, activation: str = "relu") -> N
             facecolors=colours if filled else "white",
             edgecolors="white" if filled else colours,
         )
-        style.legend_entry(
-            ax,
-            label,
-            ls="",
-            marker="D",
-            ms=5.5,
-            mfc=style.QUIET if filled else "white",
-            mec="white" if filled else style.QUIET,
-            mew=0.8 if filled else 1.4,
-        )
+        first = W[int(np.argmax(frame.inside(W, frame.window_of(ax))))]
+        ax.plot(*first, ls="", marker="o", ms=0.0, label=frame.fresh(ax, label))
 
 
 @in_house_style
@@ -379,9 +357,8 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
         if minimum.dimension == 0:
             if np.any(box[0] @ w > box[1]):
                 continue  # a marker outside the frame would not show
-            label = "global minimum" if best else "other local minimum"
             marker = style.MARKERS["global minimum" if best else "local minimum"]
-            ax.plot(*w, ls="", label=frame.fresh(ax, label), zorder=5.0, **marker)
+            ax.plot(*w, ls="", zorder=5.0, **marker)
         elif minimum.dimension == 1:
             ends = clip_line(w, np.asarray(minimum.directions, float)[:, 0], region)
             if ends is not None:
@@ -397,59 +374,30 @@ def stationary_sets(ax: Axes, minima: Sequence[StationarySet], X: ArrayLike) -> 
         else:
             corners = clip_plane(w, minimum.directions, region)
             if len(corners) >= 3:
-                label = "plateau of global minima" if best else "dead plateau (no datum active)"
+                words = "plateau of global minima" if best else "dead"
                 ax.fill(
                     *corners.T,
                     facecolor=style.GLOBAL if best else "#E4E4E4",
                     edgecolor="#A6A6A6",
                     hatch="///",
                     lw=0.8,
-                    label=frame.fresh(ax, label),
                     zorder=0.6,
                 )
+                middle = frame.centroid(corners)
+                frame.halo_text(ax, middle, words, color=style.INK, fontsize=8.5, zorder=4.0)
 
 
 @in_house_style
 def annotate_minima(
     ax: Axes, minima: Sequence[StationarySet], text: Callable[[StationarySet], str]
 ) -> None:
-    """Write text(minimum) beside each isolated minimum in the window, clear of what is drawn.
-
-    Call it after flows and boundaries.
-    """
+    """Write text(minimum) beside each isolated minimum in the window, clear of what is drawn."""
     window = frame.window_of(ax)
     for minimum in minima:
         w = np.asarray(minimum.w, float)
         if minimum.dimension == 0 and frame.inside(w[None], window)[0]:
-            words = text(minimum)
-            offset = _free_offset(ax, w, len(words.replace("$", "")))
-            note = ax.annotate(
-                words,
-                tuple(w),
-                tuple(offset),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                path_effects=frame.white_edge(),
-                zorder=6.0,
-            )
-            note.set_in_layout(False)
-
-
-def _free_offset(ax: Axes, w: NDArray, letters: int) -> NDArray:
-    """Return where around w, in points from it, words of so many letters hide least."""
-    page = frame.page_of(ax)
-    half = np.array([2.6 * letters, 5.0])  # half the width and height of the words
-    turns = np.arange(0, 360, 15) * np.pi / 180
-    offsets = np.stack([np.cos(turns), np.sin(turns)], axis=1) * (half + 10.0)
-    places = page.points(w) + offsets
-    visible = np.all((places > half) & (places < page.size - half), axis=1)
-    if not visible.any():
-        return offsets[3]
-    places, offsets = places[visible], offsets[visible]
-    room = frame.distances(places / half, frame.obstacles(ax) / half)
-    return frame.best_place(offsets, np.minimum(room, 1.6) - 1e-3 * np.arange(len(offsets)))
+            (place,) = ax.plot(*w, ls="", marker="o", ms=0.0)
+            ax.add_artist(frame.CurveName(place, text(minimum)))
 
 
 def arrow_heads(W: ArrayLike, window: Window, count: int) -> list[tuple[NDArray, NDArray]]:

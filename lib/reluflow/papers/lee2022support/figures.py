@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import frame, style
 from reluflow.figures.curves import loss_curves, preactivations
-from reluflow.figures.frame import Window, fresh
+from reluflow.figures.frame import Window, fresh, name_curves, point_out
 from reluflow.figures.style import datum_colour, in_house_style, legend_below, panels, share_points
 from reluflow.figures.weight_space import (
     activation_boundaries,
@@ -43,29 +43,31 @@ from reluflow.papers.lee2022support.setting import Crossing, crossings
 def terminology(X2: NDArray, y2: NDArray, X6: NDArray, y6: NDArray, cell: ArrayLike) -> Figure:
     """Figure 1: (a) one datum's boundary and solution line, (b) the stationary set of two data, (c)
     six data's cells, and the virtual minimum of the cell of weight `cell` (2,) outside it."""
-    fig, (a, b, c) = panels(
-        1, 3, height=3.7, titles=("(a) one datum", "(b) n = d = 2", "(c) n = 6")
-    )
+    titles = ("(a) one datum", "(b) two data", "(c) the cells of six data")
+    fig, (a, b, c) = panels(1, 3, height=2.9, titles=titles)
     window = (-1.6, 2.4, -1.6, 2.4)
     for ax in (a, b, c):
         weight_plane(ax, window, equal=True)
     activation_boundaries(a, X2[:1])
     solution_lines(a, X2[:1], y2[:1])
     cells(a, X2[:1], names=False)
-    a.text(0.95, 0.93, "active\n$x_1 \\cdot w > 0$", ha="right", va="top", transform=a.transAxes)
-    a.text(0.05, 0.07, "inactive\n$x_1 \\cdot w < 0$", transform=a.transAxes)
+    for at, words in (((1.4, 2.0), "active\n$x_1 \\cdot w > 0$"),
+                      ((-0.7, -1.1), "inactive\n$x_1 \\cdot w < 0$"),
+                      ((1.3, -0.4), "$x_1\\cdot w = y_1$")):  # fmt: skip
+        frame.halo_text(a, np.array(at), words, fontsize=8.5)
     minima = local_minima(X2, y2)
     activation_boundaries(b, X2)
     solution_lines(b, X2, y2)
     stationary_sets(b, minima, X2)
+    annotate_minima(b, minima, _rank)
     activation_boundaries(c, X6)
     cells(c, X6, names=False)
     active = X6 @ np.asarray(cell) > 0
     w, _ = virtual_minimum(X6, y6, active)
-    c.plot(*np.asarray(cell), ls="", marker="o", ms=5, color=style.INK, label="a weight $w$")
-    c.plot(*w, ls="", label="virtual minimum of the cell of $w$", marker="P", ms=9,
-           mfc="#F0E442", mec=style.INK, zorder=5)  # fmt: skip
-    legend_below(fig)
+    c.plot(*np.asarray(cell), ls="", marker="o", ms=5, color=style.INK, label="$w$")
+    c.plot(*w, ls="", label="$w_P^*$", marker="P", ms=9, mfc="#F0E442", mec=style.INK, zorder=5)
+    for ax in (b, c):
+        name_curves(ax)
     return fig
 
 
@@ -97,7 +99,7 @@ def plane_flows(
 ) -> Figure:
     """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
     `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
-    fig, (ax,) = panels(1, 1, height=6.4 if circles else 5.4)
+    fig, (ax,) = panels(1, 1, height=5.6 if circles else 4.6)
     weight_plane(ax, window or window_of_interest(minima, paths), equal=bool(circles))
     loss_levels(ax, X, y, floor=minima[0].loss if minima else None)
     stationary_sets(ax, minima, X)
@@ -105,12 +107,12 @@ def plane_flows(
         flow(ax, path)
     turn = np.linspace(0.0, 2.0 * np.pi, 361)
     for (name, radius), line in zip((circles or {}).items(), ("--", ":"), strict=False):
-        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color="#C62828", ls=line, lw=1.4,
+        ax.plot(radius * np.cos(turn), radius * np.sin(turn), color=style.INK, ls=line, lw=1.4,
                 label=name, zorder=2.9)  # fmt: skip
     activation_boundaries(ax, X)
     cells(ax, X)
-    annotate_minima(ax, minima, lambda m: f"$L = {m.loss:.3f}$")
-    legend_below(fig)
+    annotate_minima(ax, minima, _loss_at)
+    name_curves(ax)
     return fig
 
 
@@ -121,7 +123,7 @@ def switching(
 ) -> Figure:  # fmt: skip
     """x_k.w(t) along a ReLU and a linear flow, one panel each data set with its datum k (from 0):
     above 0 it is active. Time is logarithmic, from where the flows have left their start."""
-    fig, axes = panels(1, len(relu), height=3.2, titles=titles)
+    fig, axes = panels(1, len(relu), height=3.0, titles=titles)
     for ax, path, line, rows, k in zip(axes, relu, linear, X, data, strict=True):
         last = 3.0 * max(e.t for e in (*path.events, *line.events))
         t = np.geomspace(1e-3 * last, last, 600)
@@ -129,10 +131,15 @@ def switching(
             curve = style.CURVES[name]
             ax.plot(t, flow_of.at(t) @ rows[k], color=curve.colour, ls=curve.line, lw=curve.width,
                     label=name, zorder=curve.zorder)  # fmt: skip
-        ax.axhline(0.0, color=style.INK, lw=0.9)
+        back = [e.t for e in line.events if e.datum == k and e.kind == "activate"]
+        if back:
+            both = any(e.datum == k and e.kind == "activate" for e in path.events)
+            words = "both cross\nback here" if both else "crosses\nback here"
+            point_out(ax, words, (back[-1], 0.0), (-50.0, 16.0) if both else (8.0, 45.0))
+        _inactive(ax)
+        ax.margins(y=0.15)
         ax.set(xscale="log", xlabel="time", ylabel=rf"$x_{{{k + 1}}}\cdot w(t)$")
-        ax.text(0.02, 0.03, "inactive", transform=ax.transAxes, color=style.QUIET, fontsize=8.5)
-    legend_below(fig)
+        name_curves(ax)
     return fig
 
 
@@ -172,15 +179,20 @@ def losses_and_preactivations(
 ) -> Figure:
     """Figures 12 and 13: loss curves, and x_i.w along both flows, against iterations t / step."""
     data = list(range(len(X))) if data is None else list(data)
-    rows = 1 + len(data) // 2
-    fig, axes = panels(rows, 2, height=2.35 * rows + 0.7)
+    columns = 2 if len(data) in (1, 3) else 3
+    rows = -(-(1 + len(data)) // columns)
+    fig, axes = panels(rows, columns, height=2.2 * rows)
     paths = {"linear flow": linear, "ReLU flow": relu}
     loss_curves(axes[0], paths, X, y, step=step, xscale="log", until=until)
     for ax, j in zip(axes[1:], data, strict=False):
         preactivations(ax, paths, X[j], y[j], datum=j, step=step, xscale="log", until=until)
+        kinds = [e.kind for e in relu.events if e.datum == j]
+        ends = {"deactivate": " is lost", "activate": " comes back"}
+        ax.set_title(style.datum_name(j) + (ends.get(kinds[-1], "") if kinds else ""))
     for ax in axes[1 + len(data) :]:
-        ax.set_axis_off()
-    legend_below(fig)
+        ax.set_visible(False)
+    for k, ax in enumerate(axes):
+        name_curves(ax, *axes[k + 1 :])
     return fig
 
 
@@ -190,23 +202,24 @@ def segment_losses(
 ) -> Figure:
     """The loss, and L_P of the cell of w1, on the segment from w1 (s = 0) to w2 (s = 1)."""
     s = np.linspace(0.0, 1.0, 201)
-    W = (1.0 - s)[:, None] * w1 + s[:, None] * w2
-    h = W @ X.T
+    h = ((1.0 - s)[:, None] * w1 + s[:, None] * w2) @ X.T
     own = X @ w1 > 0
-    fig, (ax,) = panels(1, 1, height=3.6)
+    fig, (ax,) = panels(1, 1, height=3.0)
     inside = 0.5 * ((h[:, own] - y[own]) ** 2).sum(axis=1) + 0.5 * (y[~own] ** 2).sum()
-    ax.plot(s, inside, color="#D55E00", ls="--", lw=1.8, label="$L_P$: no datum of the cell let go")
-    ax.plot(s, 0.5 * ((np.maximum(h, 0.0) - y) ** 2).sum(axis=1), color="#0072B2", lw=2.4,
-            label="loss $L$")  # fmt: skip
-    for at, value, name in ((0.0, inside[0], names[0]), (1.0, 0.0, names[1])):
-        value = 0.5 * ((np.maximum(h[int(at * 200)], 0.0) - y) ** 2).sum()
-        ax.plot(at, value, ls="", marker="o", ms=7, color=style.INK, clip_on=False, zorder=5)
-        ax.annotate(name, (at, value), (12 if at == 0 else -12, -16), textcoords="offset points",
-                    ha="left" if at == 0 else "right")  # fmt: skip
+    L = 0.5 * ((np.maximum(h, 0.0) - y) ** 2).sum(axis=1)
+    ax.plot(
+        s, inside, color="#D55E00", ls="--", lw=1.8, label="$L_P$, which the proof goes on with"
+    )
+    ax.plot(s, L, color="#0072B2", lw=2.4, label="loss $L$")
+    for k, name, offset in ((0, names[0], (46.0, -14.0)), (200, names[1], (-50.0, 18.0))):
+        ax.plot(s[k], L[k], ls="", marker="o", ms=7, color=style.INK, clip_on=False, zorder=5)
+        point_out(ax, name, (s[k], L[k]), offset)
+    kink = int(np.argmax(L))
+    gone = int(np.flatnonzero((h[kink + 2] <= 0) & own)[0])
+    point_out(ax, f"{style.datum_name(gone)} is let go", (s[kink], L[kink]), (-20.0, 28.0))
     ax.set(xlabel="$s$ on the segment $(1-s)\\,w_1^* + s\\,w_2^*$", ylabel="loss")
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(0.0, 1.08 * float(inside.max()))
-    legend_below(fig)
+    ax.set(xlim=(-0.02, 1.02), ylim=(L.min() - 0.2 * np.ptp(L), L.max() + 0.8 * np.ptp(L)))
+    name_curves(ax)
     return fig
 
 
@@ -216,21 +229,22 @@ def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) 
 
     The paths are drawn in their order, later ones thinner, so that those that coincide all show.
     """
-    fig, (left, right) = panels(1, 2, height=3.9)
-    looks = (("#0072B2", "-", 4.5), ("#D55E00", "-", 4.5), ("#56B4E9", "--", 2.2),
-             ("#F0C090", "--", 2.2))  # fmt: skip
+    fig, (left, right) = panels(1, 2, height=3.3)
+    looks = (("#0072B2", "-", 4.5), (style.QUIET, "-", 4.5), ("#A6D2EC", "--", 2.2),
+             ("#D0D0D0", "--", 2.2))  # fmt: skip
     for ax, t in (
         (left, np.linspace(0.0, 4.0 * touch, 801)),
         (right, np.linspace(0.95 * touch, 1.05 * touch, 401)),
     ):
         for (name, path), (colour, line, width) in zip(paths.items(), looks, strict=False):
             ax.plot(t, path.at(t) @ X[datum], color=colour, ls=line, label=name, lw=width)
-        ax.axhline(0.0, color=style.INK, lw=0.9)
         ax.set(xlabel="time $t$", ylabel=f"$x_{{{datum + 1}}}\\cdot w(t)$", xlim=(t[0], t[-1]))
     left.set_yscale("symlog", linthresh=30.0)
     left.set(ylim=(-1000, 300), title="(a) the whole flow, linear below 30")
     right.set(ylim=(-0.6, 0.3), title="(b) near the touch")
-    legend_below(fig, columns=2)
+    for ax in (left, right):
+        _inactive(ax)
+    name_curves(right, left)
     return fig
 
 
@@ -242,22 +256,22 @@ def norm_shares(
 
     Parameters: norms (k,), the others (k, m), one row a norm; n data in each of the m data sets.
     """
-    fig, (left, right) = panels(1, 2, height=3.9)
-    hits = np.rint(share * n).sum(axis=1)
+    fig, (left, right) = panels(1, 2, height=3.2)
     trials = np.full(len(norms), n * share.shape[1])
     label = "norm of the start, $\\|w_0\\| / \\|w_{lin}\\|$"
-    share_points(left, norms, np.rint(start * n).sum(axis=1), trials, "active at the start",
-                 series=1, xlabel=label, ylabel="share of the data")  # fmt: skip
-    share_points(left, norms, hits, trials, "active in the limit", xlabel=label,
-                 ylabel="share of the data")  # fmt: skip
-    quartiles = np.quantile(loss_gap, (0.25, 0.5, 0.75), axis=1)
-    right.fill_between(norms, quartiles[0], quartiles[2], color="#0072B2", alpha=0.2, lw=0,
-                       label="middle half of the data sets")  # fmt: skip
-    right.plot(norms, loss_gap.mean(axis=1), color="#0072B2", marker="o", ms=5,
-               label="mean over the data sets")  # fmt: skip
+    for series, values, name in ((2, start, "active at the start"),
+                                 (0, share, "active in the limit")):  # fmt: skip
+        share_points(left, norms, np.rint(values * n).sum(axis=1), trials, name, series=series,
+                     xlabel=label, ylabel="share of the data")  # fmt: skip
+    low, high = np.quantile(loss_gap, (0.25, 0.75), axis=1)
+    right.fill_between(norms, low, high, color="#0072B2", alpha=0.2, lw=0)
+    frame.halo_text(right, np.array([norms[-2], 0.9 * high[-1]]), "middle half", color="#0072B2")
+    sns.lineplot(x=norms, y=loss_gap.mean(axis=1), errorbar=None, ax=right, color="#0072B2",
+                 marker="o", label="mean of the data sets", legend=False)  # fmt: skip
     right.set(xscale="log", xlabel=label, ylabel="loss above global, in units of $L(0)$")
     right.set_ylim(bottom=-0.02)
-    legend_below(fig)
+    for ax in (left, right):
+        name_curves(ax)
     return fig
 
 
@@ -299,6 +313,10 @@ def surprise(run: Experiment) -> Figure:
     return fig
 
 
+def _loss_at(minimum: StationarySet) -> str:
+    return ("global minimum\n" if minimum.rank == 1 else "") + f"$L = {minimum.loss:.3f}$"
+
+
 def _rank(minimum: StationarySet) -> str:
     return "global minimum" if minimum.rank == 1 else f"rank {minimum.rank}"
 
@@ -307,19 +325,19 @@ def _rank(minimum: StationarySet) -> str:
 # times --------------------------------------------------------------------------------------------
 
 
-RECTANGLE = "#E69F00"
-ELLIPSE = "#0072B2"
+RECTANGLE = OLD = "#009E73"
+ELLIPSE, NEW = "#E69F00", "#CC79A7"
+PULL = "#C62828"
 SPAN = "#44AA99"
-AXES = "#882255"
 
 
 @in_house_style
 def hyperrectangle(net: LinearNeuron) -> Figure:
     """Figure 6 (b): for d = 2 the rectangle of H in the norm-increasing ellipse g < 0, both centred
     at w*/2, and the linear flow from 0."""
-    fig, (ax,) = panels(1, 1, height=4.2)
+    fig, (ax,) = panels(1, 1, height=3.6)
     _rectangle_in_plane(ax, net)
-    legend_below(fig)
+    name_curves(ax)
     return fig
 
 
@@ -330,17 +348,18 @@ def _rectangle_in_plane(ax: Axes, net: LinearNeuron) -> None:
     ellipse = 0.5 * net.minimum + net.at(circle * half_axes)
     low, high = ellipse.min(axis=0), ellipse.max(axis=0)
     pad = 0.10 * float(np.max(high - low))
-    weight_plane(ax, (low[0] - pad, high[0] + pad, low[1] - pad, high[1] + pad), equal=True)
-    ax.fill(*ellipse.T, color=ELLIPSE, alpha=0.08, lw=0, zorder=0.5)
-    ax.plot(*ellipse.T, color=ELLIPSE, lw=1.8, label="norm-increasing subset: edge $g = 0$")
+    room = 0.45 * np.ptp(ellipse[:, 1])  # for the names beside the ellipse
+    weight_plane(ax, (low[0] - room, high[0] + room, low[1] - pad, high[1] + pad), equal=True)
+    ax.fill(*ellipse.T, color=ELLIPSE, alpha=0.10, lw=0, zorder=0.5)
+    ax.plot(*ellipse.T, color=ELLIPSE, lw=1.8, label="$g = 0$: inside, the norm grows")
     ring = net.vertices[[0, 1, 3, 2, 0]]
-    ax.plot(*ring.T, color=RECTANGLE, lw=1.8, label="hyperrectangle of $H$")
+    ax.plot(*ring.T, color=RECTANGLE, lw=1.8, label="hyperrectangle")
     for k in range(2):
         ends = 0.5 * net.minimum + np.outer([-1.0, 1.0], half_axes[k] * net.axes[:, k])
-        ax.plot(*ends.T, color=AXES, lw=1.2, ls=(0, (1.0, 1.2)), label="eigenvector $e_k$ of $H$")
-    ax.plot(*(0.5 * net.minimum), ls="", marker="x", color=style.INK, ms=7, label="centre $w^*/2$")
+        ax.plot(*ends.T, color=style.QUIET, lw=1.2, ls=(0, (1.0, 1.2)), label=f"$e_{k + 1}$")
+    ax.plot(*(0.5 * net.minimum), ls="", marker="x", color=style.INK, ms=7, label="$w^*/2$")
     flow(ax, affine_flow(net.X, net.y, np.zeros(2), "linear"), "linear flow", events=False)
-    ax.plot(*net.minimum, ls="", zorder=5.0, **style.MARKERS["global minimum"])
+    ax.plot(*net.minimum, ls="", zorder=5.0, label="$w^*$", **style.MARKERS["global minimum"])
 
 
 @in_house_style
@@ -353,11 +372,11 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
     across /= np.linalg.norm(across)
     paths = [affine_flow(X, y, w0, "linear") for w0 in starts]
     way = paths[0].end - paths[0].at(np.zeros(1))[0]
-    fig, (ax,) = panels(1, 1, height=3.4)
+    fig, (ax,) = panels(1, 1, height=2.8)
     reach = 1.25 * max(abs(float(np.asarray(w0, float) @ across)) for w0 in starts)
-    ax.set(xlim=(-0.15, 1.2), ylim=(-reach, reach), xlabel="share of the way in the span",
+    ax.set(xlim=(-0.15, 1.3), ylim=(-reach, reach), xlabel="share of the way in the span",
            ylabel="height over the span")  # fmt: skip
-    ax.axhline(0.0, color=SPAN, lw=3.0, alpha=0.5, label=r"span of the data $\overline{W}$")
+    ax.axhline(0.0, color=SPAN, lw=3.0, alpha=0.5)
     ax.plot([1.0, 1.0], [-reach, reach], color=style.GLOBAL, lw=3.0, label="line of minima")
     curve = style.CURVES["linear flow"]
     for path in paths:
@@ -365,15 +384,13 @@ def reduction(X: NDArray, y: NDArray, starts: Sequence[ArrayLike]) -> Figure:
         share, height = (W - W[0]) @ way / (way @ way), W @ across
         ax.plot(share, height, color=curve.colour, ls=curve.line, lw=curve.width,
                 label=fresh(ax, "linear flow"))  # fmt: skip
-        for k in (0, -1):
-            ax.plot([share[k]] * 2, [height[k], 0.0], color=style.QUIET, lw=1.2, ls=":",
-                    label=fresh(ax, r"projection $\varphi$"))  # fmt: skip
-        ax.plot(share[:1], height[:1], ls="", label=fresh(ax, "initial point $w_0$"),
-                **style.MARKERS["initial point"])  # fmt: skip
+        ax.plot([share[0]] * 2, [height[0], 0.0], color=style.QUIET, lw=1.2, ls=":",
+                label=fresh(ax, r"projection $\varphi$"))  # fmt: skip
+        ax.plot(share[:1], height[:1], ls="", **style.MARKERS["initial point"])
     ax.plot([0.0, 1.0], [0.0, 0.0], color=style.INK, lw=1.8, label="projected flow, of both")
-    ax.plot([1.0], [0.0], ls="", zorder=6.0, label=r"minimum in $\overline{W}$",
-            **style.MARKERS["global minimum"])  # fmt: skip
-    legend_below(fig)
+    ax.plot([1.0], [0.0], ls="", zorder=6.0, **style.MARKERS["global minimum"])
+    point_out(ax, r"span $\overline{W}$", (1.2, 0.0), (0.0, 18.0))
+    name_curves(ax)
     return fig
 
 
@@ -383,7 +400,7 @@ def boundary_crossings(
 ) -> Figure:
     """x_j.w(t) along linear flows from 0, one panel for each data set X, y; crossings of zero are
     marked. The vertical scale is logarithmic away from zero, so that all of them can be seen."""
-    fig, axes = panels(1, len(examples), height=3.6, titles=list(examples))
+    fig, axes = panels(1, len(examples), height=3.0, titles=list(examples))
     for ax, (X, y) in zip(axes, examples.values(), strict=True):
         X, y = np.asarray(X, float), np.asarray(y, float)
         path = affine_flow(X, y, np.zeros(X.shape[1]), "linear")
@@ -392,10 +409,13 @@ def boundary_crossings(
         t = np.geomspace(0.1 / rates[0], max(8.0 / rates[-1], 2.0 * at.max(initial=0.0)), 600)
         h = path.at(t) @ X[datum]
         between = [np.abs(part).max() for part in np.split(h, np.searchsorted(t, at)) if len(part)]
-        ax.axhline(0.0, color=style.INK, lw=0.9)
-        ax.plot(t, h, label="linear flow", color=style.CURVES["linear flow"].colour, lw=1.8)
+        ax.plot(t, h, color=style.CURVES["linear flow"].colour, lw=1.8)
         ax.plot(at, 0.0 * at, ls="", marker="D", ms=5.5, mfc=style.datum_colour(datum), mec="white",
-                label=f"crossing of the boundary of $x_{{{datum + 1}}}$", zorder=4)  # fmt: skip
+                zorder=4)  # fmt: skip
+        for k, moment in enumerate(at):
+            word, side = ("off", -10.0) if k % 2 == 0 else ("on", 9.0)
+            ax.annotate(word, (moment, 0.0), (side, 6.0), textcoords="offset points", ha="center",
+                        fontsize=8.5, path_effects=frame.white_edge())  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("symlog", linthresh=0.2 * min(between))
         ax.minorticks_off()
@@ -407,8 +427,8 @@ def boundary_crossings(
         sizes = [v for v in (-largest, 0.0, largest) if h.min() <= v <= h.max()]
         ax.set_yticks(sizes, [f"{v:g}".replace("-", "−") for v in sizes])
         ax.set(xlabel="time $t$", xlim=(t[0], t[-1]))
+        _inactive(ax)
     axes[0].set_ylabel(f"$x_{{{datum + 1}}}\\cdot w(t)$")
-    legend_below(fig)
     return fig
 
 
@@ -416,7 +436,6 @@ def boundary_crossings(
 # overshoot ----------------------------------------------------------------------------------------
 
 
-OLD, NEW, RATE = "#009E73", "#CC79A7", "#E69F00"
 NORMS_VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": ""}
 """Below the end of a path, which may lie on it."""
 
@@ -429,11 +448,11 @@ def _eigenbasis(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArr
     return w, E * np.where(E.T @ w < 0.0, -1.0, 1.0), rates
 
 
-def _rectangle(ax: Axes, w: NDArray, E: NDArray, colour: str, label: str, line: str = "-") -> None:
+def _rectangle(ax: Axes, w: NDArray, E: NDArray, colour: str, line: str = "-") -> None:
     """The hyperrectangle {sum c_k e_k, 0 <= c_k <= c_k^*} of the virtual minimum w (2,)."""
     a, b = (E.T @ w)[:, None] * E.T
     corners = np.array([0 * a, a, a + b, b, 0 * a])
-    ax.plot(*corners.T, color=colour, ls=line, lw=1.6, label=fresh(ax, label), zorder=3)
+    ax.plot(*corners.T, color=colour, ls=line, lw=1.6, label="hyperrectangle", zorder=3)
 
 
 def _ellipse(ax: Axes, w: NDArray, E: NDArray, rates: NDArray) -> None:
@@ -441,8 +460,8 @@ def _ellipse(ax: Axes, w: NDArray, E: NDArray, rates: NDArray) -> None:
     turn = np.linspace(0.0, 2.0 * np.pi, 241)
     size = 0.5 * np.sqrt(np.sum(rates * (E.T @ w) ** 2))
     coordinates = size / np.sqrt(rates)[:, None] * np.array([np.cos(turn), np.sin(turn)])
-    ax.plot(*(0.5 * w[:, None] + E @ coordinates), color=RATE, lw=1.4,
-            label=fresh(ax, "$g_P = 0$: inside, the norm grows"), zorder=2.8)  # fmt: skip
+    ax.plot(*(0.5 * w[:, None] + E @ coordinates), color=ELLIPSE, lw=1.4,
+            label="$g_P = 0$: inside, the norm grows", zorder=2.8)  # fmt: skip
 
 
 def _arrows(ax: Axes, origin: NDArray, E: NDArray, length: float, colour: str, mark: str) -> None:
@@ -455,18 +474,17 @@ def _arrows(ax: Axes, origin: NDArray, E: NDArray, length: float, colour: str, m
                 ha="center", va="center", fontsize=9, zorder=6)  # fmt: skip
 
 
-def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str, label: str) -> None:
+def _shade(ax: Axes, X: NDArray, active: NDArray, colour: str) -> None:
     """The cell with these active data, shaded."""
     (a, b), (c, d) = ax.get_xlim(), ax.get_ylim()
     grid = np.stack(np.meshgrid(np.linspace(a, b, 240), np.linspace(c, d, 240)), axis=-1)
     inside = ((grid @ X.T > 0.0) == active).all(axis=-1)
     ax.contourf(grid[..., 0], grid[..., 1], inside.astype(float), levels=[0.5, 1.5],
                 colors=[colour], alpha=0.13, zorder=0.2)  # fmt: skip
-    ax.plot([], [], color=colour, lw=7, alpha=0.25, label=fresh(ax, label))
 
 
 def _virtual(ax: Axes, w: NDArray, colour: str, label: str) -> None:
-    ax.plot(*w, mfc=colour, label=fresh(ax, label), **NORMS_VIRTUAL)
+    ax.plot(*w, mfc=colour, label=label, **NORMS_VIRTUAL)
 
 
 @in_house_style
@@ -474,7 +492,7 @@ def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure
     """Figure 9: the first crossing of a planar flow, from P to P~: both hyperrectangles, both pairs
     of eigenvectors, both virtual minima."""
     step = crossings(X, path)[0]
-    fig, (ax,) = panels(1, 1, height=6.2)
+    fig, (ax,) = panels(1, 1, height=4.9)
     weight_plane(ax, window, equal=True)
     reach = 0.09 * (window[1] - window[0])
     corner = np.array([window[1] - 4.6 * reach, window[3] - 1.6 * reach])
@@ -483,51 +501,46 @@ def crossing(X: NDArray, y: NDArray, path: Trajectory, window: Window) -> Figure
         (step.after, NEW, "\\tilde ", "--"),
     ):
         w, E, _ = _eigenbasis(X, y, active)
-        _shade(ax, X, active, colour, f"cell ${tilde}P$")
-        _rectangle(ax, w, E, colour, f"hyperrectangle of ${tilde}P$", line)
-        _virtual(ax, w, colour, f"virtual minimum of ${tilde}P$")
+        _shade(ax, X, active, colour)
+        _rectangle(ax, w, E, colour, line)
+        _virtual(ax, w, colour, f"$w^*_{{{tilde}P}}$")
         shift = np.array([2.6 * reach if tilde else 0.0, 0.0])
         _arrows(ax, corner + shift, E, reach, colour, f"{tilde}e")
+        side = window[2] if active[step.datum] == (X[step.datum][1] < 0) else window[3]
+        frame.halo_text(ax, np.array([window[0] + reach, side - np.sign(side) * reach]),
+                        f"cell ${tilde}P$", color=colour, fontsize=9)  # fmt: skip
     activation_boundaries(ax, X, [step.datum])
     flow(ax, path)
-    legend_below(fig)
+    name_curves(ax)
     return fig
 
 
 @in_house_style
-def cell_dynamics(
-    cases: Sequence[tuple[NDArray, NDArray, int]], windows: Sequence[Window]
-) -> Figure:
-    """Figure 11: a cell P that the flow from 0 enters by losing x_0 at w_0. (a) eigenvectors, the
-    line through w_P^* along e_2, and flows; (b) w_P^* in P; (c) w_P^* outside P, which is left.
-
-    `cases` are (X, y, k) for the three panels: P is entered at crossing k (from 0) of the flow.
-    """
-    titles = ("(a) flows in $P$", "(b) $w_P^*$ in $P$", "(c) $w_P^*$ outside $P$")
-    fig, axes = panels(1, 3, height=4.15, titles=titles, sharey=True)
-    for ax, (X, y, k), window in zip(axes, cases, windows, strict=True):
+def cell_dynamics(X: NDArray, y: NDArray, window: Window) -> Figure:
+    """Figure 11: the two cells that the flow from 0 enters by losing a datum, their w_P^*,
+    hyperrectangle and ellipse; (a) with eigenvectors and flows from other points of the boundary,
+    (b) the cell that holds its w_P^*."""
+    titles = ("(a) $w_P^*$ outside $P$: the flow leaves", "(b) $w_P^*$ in $P$: the flow stays")
+    fig, axes = panels(1, 2, height=4.2, titles=titles, sharey=True)
+    path = affine_flow(X, y, 1e-9 * X.T @ y)
+    for ax, step in zip(axes, crossings(X, path), strict=True):
         weight_plane(ax, window, equal=True)
-        path = affine_flow(X, y, 1e-9 * X.T @ y)
-        step = crossings(X, path)[k]
         w, E, rates = _eigenbasis(X, y, step.after)
-        _shade(ax, X, step.after, OLD, "cell $P$")
-        slow = w[:, None] + E[:, 1:] * np.array([-9.0, 9.0]) * np.linalg.norm(w)
-        ax.plot(*slow, color=style.QUIET, ls=":", lw=1.4, zorder=2,
-                label=fresh(ax, "line through $w_P^*$ along $e_2$"))  # fmt: skip
-        _virtual(ax, w, OLD, "virtual minimum $w_P^*$")
+        _shade(ax, X, step.after, OLD)
         if ax is axes[0]:
-            length = 0.2 * (window[1] - window[0])
-            _arrows(ax, np.array([window[0] + 1.4 * length, window[2] + 0.6 * length]), E, length,
+            slow = w[:, None] + E[:, 1:] * np.array([-9.0, 9.0]) * np.linalg.norm(w)
+            ax.plot(*slow, color=style.QUIET, ls=":", lw=1.4, zorder=2, label="along $e_2$")
+            length = 0.15 * (window[1] - window[0])
+            _arrows(ax, np.array([window[0] + 1.6 * length, window[2] + 0.6 * length]), E, length,
                     style.INK, "e")  # fmt: skip
             _other_flows(ax, X, y, step)
-        else:
-            _ellipse(ax, w, E, rates)
-            _rectangle(ax, w, E, OLD, "hyperrectangle of $P$")
+        _virtual(ax, w, OLD, "$w_P^*$")
+        _ellipse(ax, w, E, rates)
+        _rectangle(ax, w, E, OLD)
         flow(ax, path, "ReLU flow", arrows=1)
         activation_boundaries(ax, X, _edges(X, step.after))
-    for ax in axes[1:]:
-        ax.set_ylabel("")
-    legend_below(fig)
+        name_curves(ax)
+    axes[1].set_ylabel("")
     return fig
 
 
@@ -546,8 +559,7 @@ def _other_flows(ax: Axes, X: NDArray, y: NDArray, step: Crossing) -> None:
         inside = (step.after == (X @ W.T > 0.0).T).all(axis=1)
         inside[0] = True
         stop = len(inside) if inside.all() else int(np.argmin(inside))
-        ax.plot(*W[:stop].T, color="#6A3D9A", lw=1.0, zorder=3,
-                label=fresh(ax, "flow of $P$ from another point"))  # fmt: skip
+        ax.plot(*W[:stop].T, color=style.CURVES["ReLU flow"].colour, lw=0.8, zorder=3)
 
 
 @in_house_style
@@ -555,30 +567,36 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
     """|w(t)|^2 - |w^*|^2 from w0 = eps v: (a) over eps^2, it rises above zero and falls back;
     (b) its largest value against eps."""
     fig, (left, right) = panels(
-        1, 2, height=3.7, titles=("(a) along the flow", "(b) largest value")
+        1, 2, height=3.2, titles=("(a) along the flow", "(b) largest value")
     )
     X, y, v = (np.asarray(value, float) for value in (X, y, v))
-    colours = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-    for eps, colour in zip(sizes, colours, strict=False):
+    for k, eps in enumerate(sizes):
         path = affine_flow(X, y, eps * v)
         t = np.linspace(0.0, 5.0, 1001)
         above = (path.at(t) ** 2).sum(axis=1) - path.end @ path.end
-        left.plot(t, above / eps**2, color=colour, label=f"$\\varepsilon = {eps:g}$")
+        left.plot(t, above / eps**2, color=style.curve_style("ReLU flow", k).colour,
+                  label=f"$\\varepsilon = {eps:g}$")  # fmt: skip
+        if k == 0:
+            top = int(np.argmax(above))
+            point_out(
+                left, "above its limit,\nand back", (t[top], above[top] / eps**2), (75.0, 22.0)
+            )
     left.axhline(0.0, color=style.INK, lw=0.9)
-    left.set(xlabel="time $t$", ylim=(-0.02, 0.08), xlim=(0.0, 5.0),
+    left.set(xlabel="time $t$", ylim=(-0.02, 0.06), xlim=(0.0, 5.0),
              ylabel="$(|w(t)|^2 - |w^*|^2)\\,/\\,\\varepsilon^2$")  # fmt: skip
     many = np.geomspace(min(sizes) / 3, 3 * max(sizes), 13)
     most = []
     for eps in many:
         path = affine_flow(X, y, eps * v)
         most.append(np.max((path.at(path.grid(400)) ** 2).sum(axis=1)) - path.end @ path.end)
-    right.loglog(many, most, color=style.INK, label="largest $|w(t)|^2 - |w^*|^2$")
-    right.loglog(many, many**2, color=style.QUIET, ls="--", label="$|w_0|^2 = \\varepsilon^2$")
     law = 7.0 / 18.0 * 36.0 ** (-2.0 / 7.0)
-    right.loglog(many, law * many ** (18.0 / 7.0), color="#D55E00", ls=":", lw=2.6,
-                 label=f"${law:.2f}\\,\\varepsilon^{{18/7}}$")  # fmt: skip
+    right.loglog(many, most, color="#0072B2", label="largest value")
+    right.loglog(many, many**2, color=style.QUIET, ls="--", label="$|w_0|^2 = \\varepsilon^2$")
+    right.loglog(many, law * many ** (18.0 / 7.0), color=style.INK, ls=":", lw=2.6,
+                 label=f"law ${law:.2f}\\,\\varepsilon^{{18/7}}$")  # fmt: skip
     right.set(xlabel="$\\varepsilon$")
-    legend_below(fig, columns=3)
+    for ax in (left, right):
+        name_curves(ax)
     return fig
 
 
@@ -602,7 +620,7 @@ def circle_of_cells(X: NDArray) -> Figure:
     weight_plane(plane, (-1.5, 1.5, -1.5, 1.5), equal=True)
     activation_boundaries(plane, X, names=False)
     turn = np.linspace(0.0, 2.0 * np.pi, 181)
-    plane.plot(np.cos(turn), np.sin(turn), color=style.INK, lw=1.2, label="circle $|w| = 1$")
+    plane.plot(np.cos(turn), np.sin(turn), color=style.INK, lw=1.2)
     ends = boundary_angles(X)
     middles = 0.5 * (ends + np.append(ends[1:], ends[0] - 360.0))
     for k, at in enumerate(middles, start=1):
@@ -618,7 +636,6 @@ def circle_of_cells(X: NDArray) -> Figure:
     cells(plane, X, names=False)
     _activity(strip, X, ends)
     plane.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
-    legend_below(fig)
     return fig
 
 
@@ -638,7 +655,6 @@ def _activity(ax: Axes, X: NDArray, ends: NDArray) -> None:
         middle = float(np.degrees(np.arctan2(x[1], x[0])))
         ax.plot([middle + 90.0, middle - 90.0], [i + 1, i + 1], lw=7, solid_capstyle="butt",
                 color=style.datum_colour(i))  # fmt: skip
-    style.legend_entry(ax, "$x_i$ is active", color=style.QUIET, lw=7)
     for end in ends:
         ax.axvline(end, color=style.QUIET, lw=0.6, ls=":")
     for name, start, stop in QUADRANTS:
@@ -662,7 +678,7 @@ def across_boundary(X: NDArray, y: NDArray, w: NDArray, datum: int, window: Wind
     along x_j; (b) the loss on that line, with its two slopes at w, the line's parabolas."""
     x = X[datum] / np.linalg.norm(X[datum])
     fig, (plane, line) = panels(
-        1, 2, height=4.1, titles=("(a) weight space", f"(b) the loss along $x_{datum + 1}$")
+        1, 2, height=3.4, titles=("(a) weight space", f"(b) the loss along $x_{datum + 1}$")
     )
     minima = local_minima(X, y)
     weight_plane(plane, window)
@@ -670,25 +686,27 @@ def across_boundary(X: NDArray, y: NDArray, w: NDArray, datum: int, window: Wind
     stationary_sets(plane, minima, X)
     activation_boundaries(plane, X)
     reach = 1.35
-    plane.plot(*np.array([w - reach * x, w + reach * x]).T, color="#0072B2", lw=2.2,
-               label="line through $w^*$", zorder=3)  # fmt: skip
+    plane.plot(*np.array([w - reach * x, w + reach * x]).T, color="#0072B2", lw=2.2, zorder=3)
     s = np.linspace(-reach, reach, 271)
-    values = loss(X, y, w + s[:, None] * x)
-    line.plot(s, values, color="#0072B2", lw=2.2, label="loss $L$ on the line")
-    for side, dashes, name in ((1.0, "--", "slope from $P_+$"), (-1.0, ":", "slope from $P_-$")):
-        slope = float(loss(X, y, w + side * 1e-6 * x) - loss(X, y, w)) / (side * 1e-6)
+    line.plot(s, loss(X, y, w + s[:, None] * x), color="#0072B2", lw=2.2, label="loss $L$")
+    here = float(loss(X, y, w))
+    for side, name in ((1.0, "slope from $P_+$"), (-1.0, "slope from $P_-$")):
+        slope = float(loss(X, y, w + side * 1e-6 * x) - here) / (side * 1e-6)
         ends = np.array([-0.75, 0.75])
-        line.plot(ends, float(loss(X, y, w)) + slope * ends, color="#D55E00", ls=dashes, lw=1.4,
-                  label=name)  # fmt: skip
-    plane.plot(*w, ls="", marker="o", ms=7, color=style.INK, zorder=5, label="$w^*$")
-    line.plot(0.0, float(loss(X, y, w)), ls="", marker="o", ms=7, color=style.INK, zorder=5)
+        line.plot(ends, here + slope * ends, color=style.QUIET, ls="--", lw=1.4, label=name)
+    plane.plot(
+        *w, ls="", marker="o", ms=7, color=style.INK, zorder=5, label="$w^*$, on the boundary"
+    )
+    line.plot(0.0, here, ls="", marker="o", ms=7, color=style.INK, zorder=5)
+    point_out(line, "a kink upwards:\nnot a minimum", (0.0, here), (0.0, 70.0))
     line.axvline(0.0, color=style.datum_colour(datum), lw=1.2)
     line.text(0.03, 0.05, "$P_-$", transform=line.transAxes)
     line.text(0.97, 0.05, "$P_+$", transform=line.transAxes, ha="right")
     line.set(xlabel=f"$s$ in $w^* + s\\,x_{datum + 1}/|x_{datum + 1}|$", ylabel="loss")
     line.set_xlim(-reach, reach)
-    annotate_minima(plane, minima, lambda m: f"$L = {m.loss:.3f}$")
-    legend_below(fig)
+    annotate_minima(plane, minima, _loss_at)
+    for ax in (plane, line):
+        name_curves(ax)
     return fig
 
 
@@ -699,7 +717,7 @@ def _words(ax: Axes, at: float, height: float, words: str, colour: str) -> None:
 # --- Figure 5 of Lee, Sim & Ye 2022a: label back-propagation, drawn from a computed network -------
 
 
-FORWARD, BACKWARD, LABEL = "#0072B2", "#D55E00", "#117733"
+FORWARD, LABEL = "#0072B2", style.INK
 IDLE = "#BBBBBB"
 
 
@@ -757,7 +775,7 @@ def _network(
             if m > 0:
                 delta, label = found.deltas[m - 1][0, j], labels[m - 1][j]
                 ax.text(m, height - 0.33, rf"$\delta = {_number(delta)}$", ha="center", va="center",
-                        color=BACKWARD, zorder=4)  # fmt: skip
+                        color=PULL, zorder=4)  # fmt: skip
                 ax.text(m, height - 0.53, rf"$y = {_number(label)}$", ha="center", va="center",
                         color=LABEL, zorder=4)  # fmt: skip
     top = max(h.max() for h in places) + 0.55
@@ -767,7 +785,7 @@ def _network(
     bottom = min(h.min() for h in places) - 0.65
     ax.text(0, bottom, "forward: outputs $o$ \u2192", ha="center", va="center", color=FORWARD)
     ax.text(m, bottom, "\u2190 backward: $\\delta$, labels $y$", ha="right", va="center",
-            color=BACKWARD)  # fmt: skip
+            color=PULL)  # fmt: skip
     ax.set_xlim(-0.35, len(columns) - 0.65)
     ax.set_ylim(bottom - 0.15, top + 0.2)
     ax.axis("off")
@@ -784,13 +802,13 @@ def _layer(ax: Axes, found: Passes, labels: Sequence[NDArray], m: int) -> None:
     for unit, o, label in zip(units, outputs, labels[m], strict=True):
         if o != label:
             ax.annotate("", (unit, label), (unit, o), zorder=2,
-                        arrowprops={"arrowstyle": "-|>", "color": BACKWARD, "lw": 1.6,
+                        arrowprops={"arrowstyle": "-|>", "color": PULL, "lw": 1.6,
                                     "shrinkA": 4, "shrinkB": 4})  # fmt: skip
     ax.plot(units, outputs, ls="", marker="o", ms=8, mfc="white", mec=FORWARD, mew=1.8, zorder=3,
             label="output $o$")  # fmt: skip
     ax.plot(units, labels[m], ls="", marker="D", ms=5.5, color=LABEL, zorder=4,
             label="back-propagated label $y = o - \\delta$")  # fmt: skip
-    ax.plot([], [], color=BACKWARD, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
+    ax.plot([], [], color=PULL, lw=1.6, marker=">", ms=5, label="the pull, $-\\delta$")
     ax.set_xticks(units, [f"unit {k}" for k in units])
     ax.set_xlim(0.4, len(units) + 0.6)
     ax.set_ylim(lowest, float(values.max()) + 1.0)
@@ -811,10 +829,6 @@ def _number(value: float) -> str:
 # --- Figure 2 of Lee, Sim & Ye 2022a, and ours on what happens at an activation boundary ----------
 
 
-ACTIVATION_VIRTUAL = ("#E69F00", "#F0E442")
-"""Colours of the two virtual minima, as in the paper: orange and yellow."""
-
-
 @in_house_style
 def training_dynamics(
     deactivated: tuple[NDArray, NDArray, Trajectory, Window],
@@ -825,10 +839,14 @@ def training_dynamics(
     Parameters: (a) X (n, 2), y (n,), the flow and the window; (b) X, y, a point w0 (2,) on the ray,
     flows and the window.
     """
-    fig, (a, b) = panels(1, 2, height=5.6, titles=("(a) a datum is let go", "(b) along a ray"))
+    fig = Figure(figsize=(style.TEXT_WIDTH, 4.3), layout="constrained")
+    a, b = fig.subplots(1, 2, width_ratios=(2, 3))
+    a.set_title("(a) a datum is let go")
+    b.set_title("(b) along a ray")
     _deactivation(a, *deactivated)
     _along_ray(b, *scaled)
-    legend_below(fig, columns=2)
+    for ax in (a, b):
+        name_curves(ax)
     return fig
 
 
@@ -837,13 +855,9 @@ def _deactivation(ax, X, y, path: Trajectory, window: Window) -> None:
     solution_lines(ax, X, y)
     flow(ax, path)
     everything = np.ones(len(y), bool)
-    names = ("virtual minimum of $P_0$, all active", "virtual minimum of $P_1$")
-    for active, colour, name in zip(
-        (everything, X @ path.end > 0), ACTIVATION_VIRTUAL, names, strict=True
-    ):
+    for active, name in ((everything, "$w^*_{P_0}$"), (X @ path.end > 0, "$w^*_{P_1}$")):
         w, _ = virtual_minimum(X, y, active)
-        ax.plot(*w, ls="", marker="*", ms=15, mfc=colour, mec=style.INK, mew=0.9, label=name,
-                zorder=5.6)  # fmt: skip
+        ax.plot(*w, label=name, mfc=OLD, **NORMS_VIRTUAL)
     activation_boundaries(ax, X)
     cells(ax, X)
 
@@ -851,22 +865,20 @@ def _deactivation(ax, X, y, path: Trajectory, window: Window) -> None:
 def _along_ray(ax, X, y, w0, paths: Sequence[Trajectory], window: Window) -> None:
     weight_plane(ax, window, equal=True)
     for path in paths:
-        flow(ax, path, arrows=1)
+        flow(ax, path, arrows=1, events=False)
     stars = [float(alpha_star(X, y, w0, j) or np.nan) for j in range(len(y))]
     ax.plot(*np.outer(w0, [0.0, 1.6 * max(stars)]), color=style.QUIET, lw=1.0, ls=":",
             label=r"ray $\alpha w_0$", zorder=2.4)  # fmt: skip
-    alphas = np.linspace(0.15, 1.5, 9) * max(stars)
-    points = np.outer(alphas, w0)
+    points = np.outer(np.linspace(0.15, 1.5, 9) * max(stars), w0)
     arrows = np.array([-gradient(X, y, w) for w in points])
     reach = 0.16 * (window[1] - window[0]) / np.linalg.norm(arrows, axis=1).max()
     ax.quiver(*points.T, *(reach * arrows).T, angles="xy", scale_units="xy", scale=1.0,
-              color="#C62828", width=0.006, zorder=4.2)  # fmt: skip
-    style.legend_entry(ax, r"$-\nabla L(\alpha w_0)$", color="#C62828", lw=1.5)
+              color=PULL, width=0.006, zorder=4.2)  # fmt: skip
+    tip = points[-1] + reach * arrows[-1]
+    point_out(ax, r"$-\nabla L(\alpha w_0)$", (tip[0], tip[1]), (-14.0, -34.0))
     for j, star in enumerate(stars):
         ax.plot(*(star * np.asarray(w0)), ls="", marker="^", ms=8, mfc=datum_colour(j),
-                mec=style.INK, mew=0.8, zorder=5.8)  # fmt: skip
-    style.legend_entry(ax, r"$\alpha_j^* w_0$, in the colour of $x_j$", ls="", marker="^", ms=8,
-                       mfc=style.QUIET, mec=style.INK, mew=0.8)  # fmt: skip
+                mec=style.INK, mew=0.8, zorder=5.8, label=rf"$\alpha_{j + 1}^* w_0$")  # fmt: skip
     activation_boundaries(ax, X)
     cells(ax, X)
 
@@ -875,20 +887,29 @@ def _along_ray(ax, X, y, w0, paths: Sequence[Trajectory], window: Window) -> Non
 def boundary_cases(
     X: NDArray, y: NDArray, points: ArrayLike, step: float, window: Window
 ) -> Figure:
-    """What a flow does on the boundary of x_1: at each of the `points` (k, 2) on it, the velocity
-    on either side, the active side's drawn from the point shifted into it by `step`."""
-    fig, (ax,) = panels(1, 1, height=4.6)
+    """What a flow does on the boundary of x_1: at each of the `points` (k, 2) on it, the direction
+    of the velocity on either side, drawn from the point shifted into it by `step`."""
+    fig, (ax,) = panels(1, 1, height=4.2)
     weight_plane(ax, window, equal=True)
-    unit = X[0] / np.linalg.norm(X[0])
-    for sign, colour, name in ((1.0, "#0072B2", "velocity where $x_1$ is active"),
-                               (-1.0, "#D55E00", "velocity where $x_1$ is inactive")):  # fmt: skip
-        starts = np.asarray(points, float) + sign * step * unit
+    unit, points = X[0] / np.linalg.norm(X[0]), np.asarray(points, float)
+    for sign, colour, name, offset in (
+        (1.0, PULL, "velocity where\n$x_1$ is active", (70.0, 25.0)),
+        (-1.0, style.INK, "velocity where\n$x_1$ is inactive", (-20.0, -65.0)),
+    ):
+        starts = points + sign * step * unit
         v = np.array([-gradient(X, y, w) for w in starts])
-        ax.quiver(*starts.T, *v.T, angles="xy", scale_units="xy", scale=3.0, color=colour,
+        v *= 0.5 / np.linalg.norm(v, axis=1, keepdims=True)
+        ax.quiver(*starts.T, *v.T, angles="xy", scale_units="xy", scale=1.0, color=colour,
                   width=0.006, zorder=4.2)  # fmt: skip
-        style.legend_entry(ax, name, color=colour, lw=1.8)
-    ax.plot(*np.asarray(points, float).T, ls="", marker="o", ms=5, color=style.INK, zorder=5.0)
+        tip = starts[1] + v[1]
+        point_out(ax, name, (tip[0], tip[1]), offset)
+    ax.plot(*points.T, ls="", marker="o", ms=5, color=style.INK, zorder=5.0)
     activation_boundaries(ax, X)
     cells(ax, X)
-    legend_below(fig)
     return fig
+
+
+def _inactive(ax: Axes) -> None:
+    """The level 0 of x_i.w, and the word for what is below it."""
+    ax.axhline(0.0, color=style.INK, lw=0.9)
+    ax.text(0.02, 0.03, "inactive", transform=ax.transAxes, color=style.QUIET, fontsize=8.5)
