@@ -159,6 +159,19 @@ def test_wrong_use_is_one_sentence(
     assert not (tmp_path / "out" / "runs").exists()
 
 
+def test_workers_that_do_not_start_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(**how: object) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("reluflow.sweep.__main__.LocalCluster", fails)
+    page = write_page(tmp_path, *CELLS)
+    assert main([str(page), "--grid", "n=1", "--out", str(tmp_path / "out")]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "no workers could be started (Nanny failed to start.)" in told
+
+
 def test_a_key_is_of_the_parameters_and_the_code() -> None:
     assert key({"n": 1, "seed": 2}, "code") == key({"seed": 2, "n": 1}, "code")
     assert key({"n": 1}, "code") != key({"n": 2}, "code")

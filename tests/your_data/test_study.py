@@ -13,6 +13,7 @@ from reluflow.your_data import figures, promises
 from reluflow.your_data import study as your_data
 from reluflow.your_data.promises import BROKEN, KEPT, OPEN, SILENT, Line
 from reluflow.your_data.study import Followed, OneNeuron, Study, assumptions, study
+from sklearn.datasets import load_breast_cancer
 
 
 def written(folder: Path, rows: list[list[float]]) -> str:
@@ -97,11 +98,27 @@ def test_realisable(X: list, y: list, fits: bool | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("height", "apart"), [(1e-4, True), (1e-10, None), (0.0, False), (-1e-10, None)]
+    ("X", "apart"),
+    [
+        ([[1.0, 1e-4], [-1.0, 1e-4]], True),
+        ([[1.0, 1e-10], [-1.0, 1e-10]], True),  # in the units of the columns this is far from 0
+        ([[1.0, 1e-10, 1.0], [-1.0, 1e-10, -1.0], [0.0, 1.0, 0.0]], None),
+        ([[1.0, 0.0], [-1.0, 0.0]], False),
+        ([[1.0, 0.0], [-1.0, 1.0], [-1.0, -1.0]], False),
+    ],
 )
-def test_a_margin_next_to_0_is_neither_there_nor_not(height: float, apart: bool | None) -> None:
-    X = np.array([[1.0, height], [-1.0, height]])
-    assert your_data.separated(Study("", X, np.ones(2), 2, 1, 0))[0] is apart
+def test_a_margin_next_to_0_is_neither_there_nor_not(X: list, apart: bool | None) -> None:
+    given = Study("", np.array(X), np.ones(len(X)), 2, 1, 0)
+    assert your_data.separated(given)[0] is apart
+
+
+def test_a_hyperplane_is_found_also_where_its_max_margin_vector_is_not(tmp_path: Path) -> None:
+    found = load_breast_cancer()
+    given = Study("", found.data, np.where(found.target, 1.0, -1.0), 2, 1, 0)
+    assert given.linear is None
+    apart, how = your_data.separated(given)
+    assert apart
+    assert how.startswith("margin at least ≈")
 
 
 def test_a_right_angle_is_one_also_where_rounding_makes_it_less(tmp_path: Path) -> None:

@@ -142,12 +142,15 @@ def _cluster(scheduler: str | None, workers: int) -> Iterator[Client]:
     if not scheduler:
         if workers < 1:
             raise InputError(f"--workers must be at least 1, not {workers}.")
-        alone = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address=":0",  # any port: its own may be another sweep's
-            silence_logs=logging.CRITICAL,
-        )
+        try:
+            alone = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=":0",  # any port: its own may be another sweep's
+                silence_logs=logging.CRITICAL,
+            )
+        except (RuntimeError, TimeoutError, OSError) as error:
+            raise InputError(f"no workers could be started ({error}): try --workers 1.") from None
         with alone, Client(alone) as client:
             yield client
         return

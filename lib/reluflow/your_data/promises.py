@@ -381,8 +381,8 @@ def _of_limits(study: Study, layers: Followed | None) -> list[Line]:
     if study.linear is None:
         apart, _ = separated(study)
         why = "no hyperplane separates the labels"
-        promised = _nothing(why) if apart is False else "not known: the margin is next to 0"
-        return [*lines, Line(names[2], promised, "not asked", OPEN if apart is None else SILENT)]
+        promised = _nothing(why) if apart is False else "not known: no max-margin vector was found"
+        return [*lines, Line(names[2], promised, "not asked", SILENT if apart is False else OPEN)]
     length = study.linear.length * study.unit
     unit = f" for inputs in the unit {study.unit:g}" if study.unit != 1.0 else ""
     kinds = Counter(one.optimum.verdict if one.optimum else one.status for one in layers.straight)

@@ -289,13 +289,24 @@ def _not_signs(y: NDArray) -> list[Assumption]:
 
 def separated(study: Study) -> tuple[bool | None, str]:
     """Whether a hyperplane through 0 separates the labels, with its margin, or with rows of which
-    a mean of the y_i x_i / |x_i| is 0; None where such a mean is next to 0 only."""
+    a mean of the y_i x_i, each times a number above 0, is 0; None where rounding cannot tell.
+
+    Where the max-margin vector was not found a linear program in the units of the columns looks for
+    any vector that separates, and its multipliers for such rows.
+    """
     if study.linear is not None:
         return True, f"margin {approx(1.0 / study.linear.length)}"
-    Z = (study.y / study.lengths)[:, None] * study.X
-    found = linprog(np.zeros(len(Z)), A_eq=np.vstack([Z.T, np.ones(len(Z))]),
-                    b_eq=np.append(np.zeros(Z.shape[1]), 1.0), method="highs-ds")  # fmt: skip
-    few = np.flatnonzero(found.x > _FITTED) if found.x is not None else np.arange(len(Z))
+    X, d = study.X, study.X.shape[1]
+    units = np.where(X.any(axis=0), np.abs(X).max(axis=0), 1.0)
+    Z = study.y[:, None] * X / units
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    found = linprog(np.append(np.zeros(d), -1.0), A_ub=np.column_stack([-Z, np.ones(len(Z))]),
+                    b_ub=np.zeros(len(Z)), bounds=[*[(-1.0, 1.0)] * d, (None, 1.0)])  # fmt: skip
+    u = found.x[:-1]
+    if (Z @ u).min() > _FITTED:
+        margin = (study.y * (X @ (u / units))).min() / np.linalg.norm(u / units)
+        return True, f"margin at least {approx(margin)}"
+    few = np.flatnonzero(found.ineqlin.marginals < -_FITTED)
     *_, mean = np.linalg.svd(Z[few].T)  # its last row is what a sum to 0 takes of each
     share = mean[-1] * np.sign(mean[-1].sum())
     if share.min() > 0.0 and np.linalg.norm(share @ Z[few]) <= _ROUNDING:
