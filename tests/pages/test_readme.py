@@ -18,8 +18,10 @@ from reluflow import datasets, parameters
 from reluflow.papers.lee2022support.setting import PARAMETERS as SUPPORT_VECTORS
 from reluflow.papers.lee2022support.setting import check_assumptions
 from reluflow.papers.lee2023magnitude.setting import PARAMETERS as MAGNITUDE_ANGLE
+from reluflow.papers.min2024early.mnist import PARAMETERS as MNIST
 from reluflow.papers.min2024early.setting import PARAMETERS as EARLY
 from reluflow.papers.min2024early.setting import SECTION
+from reluflow.papers.phuong2021inductive.networks import PARAMETERS as NETWORKS
 from reluflow.papers.phuong2021inductive.setting import PARAMETERS as SEPARABLE
 from reluflow.papers.vardi2022margin.setting import PARAMETERS as MARGIN
 from reluflow.run.__main__ import OWN, defaults, found
@@ -38,6 +40,8 @@ SPECS = {
     "04_orthogonal_separability": SEPARABLE,
     "05_margin_maximization": MARGIN,
     "convergence": SECTION,
+    "mnist": MNIST,
+    "networks": NETWORKS,
     "06_your_data": YOUR_DATA,
 }
 

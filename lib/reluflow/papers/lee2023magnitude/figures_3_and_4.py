@@ -236,7 +236,7 @@ EVERY = 100
 """Steps between two that are recorded."""
 SLICE = 50
 """Steps at the start, and from the checkpoint half-way, of which every one is recorded."""
-CHUNK = 500
+CHUNK = 250
 """Steps that a run which was killed may have to take again."""
 _PIECES = 30
 
