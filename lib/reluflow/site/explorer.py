@@ -1,14 +1,20 @@
-"""`{explorer}`: what a reader of the explorer can choose from, from the book's own data."""
+"""`{explorer}`: what a reader of the explorer can choose from, from the book's own data; and
+`{live} NAME`: a picture that moves under the reader's hand, in the place of a still one."""
 
 from __future__ import annotations
 
 import json
 import posixpath
+import re
+from collections.abc import Iterator
 from dataclasses import asdict
+from html import escape
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from docutils.parsers.rst import Directive, directives
+from sphinx.application import Sphinx
 
 from reluflow.datasets import load, settings
 from reluflow.ledger.cards import Setting, errata, setting
@@ -115,3 +121,59 @@ class Explorer(Directive):
         told = json.dumps(examples(), ensure_ascii=False).replace("<", "\\u003c")
         html = f'<script type="application/json" id="explorer-examples">{told}</script>'
         return [nodes.raw(text=html, format="html")]
+
+
+# --- `{live} NAME` --------------------------------------------------------------------------------
+
+_NEEDS = re.compile(r"^// needs (\S+)$", re.MULTILINE)
+
+
+class Live(Directive):
+    """The place of a live picture. Its content, or else the output of the cell before it, is the
+    figure that stays where there is no script."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {"state": directives.unchanged}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        """The element that the picture's script fills."""
+        (name,) = self.arguments
+        static = Path(self.state.document.settings.env.srcdir) / "_static" / "live"
+        if not (static / name).is_dir():
+            raise self.error(f"live: no picture {name!r} in _static/live")
+        opens = escape(self.options.get("state", ""))
+        head = f'<div class="live" id="live-{name}" data-picture="{name}" data-state="{opens}">'
+        content = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, content)
+        begin = nodes.raw(text=head, format="html", picture=name)
+        return [begin, *content.children, nodes.raw(text="</div>", format="html")]
+
+
+def files(static: Path, *folders: str) -> Iterator[str]:
+    """The scripts and styles of these folders, those of `live` before them and what they need
+    before themselves, each once."""
+    found: dict[str, None] = {}
+
+    def add(file: Path) -> None:
+        if file.suffix == ".js":
+            for other in _NEEDS.findall(file.read_text("utf-8")):
+                add((static / "live" / other).resolve())
+        found[file.relative_to(static.resolve()).as_posix()] = None
+
+    for folder in ("live", *folders):
+        for file in sorted((static / folder).resolve().iterdir()):
+            if file.is_file():
+                add(file)
+    yield from found
+
+
+def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Give a page the scripts of its live pictures, and of the explorer, and no others."""
+    raw = tree.findall(nodes.raw) if tree is not None else ()
+    folders = [f"live/{node['picture']}" for node in raw if "picture" in node]
+    if page == "chapters/explorer":
+        folders.append("explorer")
+    if folders:
+        for file in files(Path(app.srcdir) / "_static", *folders):
+            (app.add_js_file if file.endswith(".js") else app.add_css_file)(file)
