@@ -19,7 +19,7 @@ from reluflow.papers.lee2023magnitude import setting as magnitude
 from reluflow.papers.phuong2021inductive import own_data
 from reluflow.papers.phuong2021inductive.flows import follow_long
 from reluflow.papers.vardi2022margin.suboptimality import race
-from reluflow.site.live import OFFERED, _offered
+from reluflow.site.explorer import OFFERED, _offered
 from scipy.optimize import minimize
 from sphinx.errors import ExtensionError
 

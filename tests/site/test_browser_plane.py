@@ -259,7 +259,7 @@ def test_what_is_drawn_stays_right(page: Page) -> None:
         ("cut.js", "low - s, high - s", "low, high"),
         ("cut.js", "const [a, b] = part.map", "const [a, b] = [0, 1].map"),
         ("cut.js", "if (a >= 0) kept.push(p);", "kept.push(p);"),
-        ("drawing.js", "Math.min(17, digits)", "2"),
+        ("core.js", "Math.min(17, digits)", "2"),
     ],
 )
 def test_a_picture_that_is_wrong_is_seen(page: Page, file: str, right: str, wrong: str) -> None:

@@ -21,7 +21,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.ledger import read
 from reluflow.ledger.cards import setting
 from reluflow.ledger.rows import COLOURS, NOT_APPLICABLE, OPEN, RECORD, REFUTED, VERDICTS, badge
-from reluflow.site import board, downloads, explorer, front, live
+from reluflow.site import board, downloads, explorer, front
 
 ROWS = read(ROOT / "chapters")
 SHOWN = [verdict for verdict in (*VERDICTS, OPEN) if verdict != NOT_APPLICABLE]
@@ -83,9 +83,9 @@ def test_a_page_gets_the_shared_scripts_first_and_what_a_picture_needs(tmp_path:
     }.items():  # fmt: skip
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    found = list(live.files(tmp_path, "live/orbits"))
+    found = list(explorer.files(tmp_path, "live/orbits"))
     assert found == ["live/core.js", "other/a.js", "live/orbits/b.js"]
-    assert list(live.files(tmp_path, "live/orbits", "other")) == found
+    assert list(explorer.files(tmp_path, "live/orbits", "other")) == found
 
 
 # --- Verdicts -------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_what_is_searched_of_a_page_are_its_words() -> None:
 
 @pytest.mark.parametrize(
     ("add", "pages"),
-    [(board.add_scripts, {"search"}), (live.add_scripts, {"chapters/explorer"})],
+    [(board.add_scripts, {"search"}), (explorer.add_scripts, {"chapters/explorer"})],
 )
 def test_scripts_are_for_the_page_that_needs_them(add: Callable, pages: set[str]) -> None:
     asked = []

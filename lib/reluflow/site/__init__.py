@@ -7,7 +7,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from reluflow.site import board, book, downloads, explorer, front, live
+from reluflow.site import board, book, downloads, explorer, front
 from reluflow.site.board import Board
 from reluflow.site.explorer import Errata
 from reluflow.site.front import dress
@@ -32,10 +32,10 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("errata", Errata)
     app.add_directive("scoreboard", Board)
     app.add_directive("explorer", explorer.Explorer)
-    app.add_directive("live", live.Live)
+    app.add_directive("live", explorer.Live)
     app.connect("config-inited", _leave_to_the_pages)
     app.connect("html-page-context", board.add_scripts)
-    app.connect("html-page-context", live.add_scripts)
+    app.connect("html-page-context", explorer.add_scripts)
     app.connect("html-page-context", dress, priority=900)
     app.connect("html-page-context", searched.read)
     app.connect("build-finished", searched.write)
