@@ -1,0 +1,127 @@
+"""The page on costs: its records, and what is drawn and tabulated of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
+
+from reluflow.figures.style import in_house_style, legend_below, panels
+from reluflow.parameters import Parameter
+from reluflow.places import RECORDS
+
+OURS = "affine_flow"
+VERDICTS = {"right": "#117733", "said so": "#DDCC77", "silent": "#AA3377"}
+NAMES = {"right": "right", "said so": "wrong, and said so", "silent": "wrong in silence"}
+
+
+def record(name: str) -> pd.DataFrame:
+    """The table `name` of data/records, without the line on the machine."""
+    return pd.read_csv(RECORDS / f"cost_{name}.csv", comment="#", keep_default_na=False)
+
+
+def machine(name: str) -> str:
+    """On what the record `name` was measured, as its first line says."""
+    text = (RECORDS / f"cost_{name}.csv").read_text(encoding="utf-8")
+    return text.splitlines()[0].removeprefix("# ")
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "solver": Parameter(
+        str,
+        "whose silent failures are listed",
+        lambda name: name in set(record("silent")["solver"]),
+        "a solver of Figure 1, as it is spelt there",
+    ),
+}
+
+
+# --- Who is wrong in silence ----------------------------------------------------------------------
+
+
+def verdicts() -> pd.DataFrame:
+    """How many of the hard flows each solver has right, wrong and said so, wrong in silence."""
+    found = record("silent").groupby(["solver", "verdict"]).size().unstack(fill_value=0)
+    found = found.reindex(columns=list(VERDICTS), fill_value=0)
+    return found.sort_values(["silent", "right"], ascending=[True, False])
+
+
+@in_house_style
+def silent() -> Figure:
+    """The verdicts of each solver as bars, the one with fewest silent failures first."""
+    found = verdicts()
+    fig, (ax,) = panels(height=0.32 * len(found) + 1.2)
+    left = np.zeros(len(found))
+    for verdict, colour in VERDICTS.items():
+        wide = found[verdict].to_numpy(float)
+        ax.barh(list(found.index), wide, left=left, color=colour, label=NAMES[verdict])
+        left += wide
+    ax.invert_yaxis()
+    ax.set(xlabel="hard flows", xlim=(0, left.max()))
+    legend_below(fig)
+    return fig
+
+
+def kinds() -> pd.DataFrame:
+    """Silent failures by the kind of difficulty: a row a kind, a column a family of solvers."""
+    table = record("silent")
+    table["family"] = table["solver"].str.split(" ").str[0] + np.where(
+        table["solver"].str.contains("events"), ", events", ""
+    )
+    wrong = table["verdict"].eq("silent").groupby([table["kind"], table["family"]]).mean()
+    shown = (100 * wrong).round().astype(int).unstack()
+    shown.insert(0, "flows", table[table["solver"] == OURS].groupby("kind").size())
+    return shown.drop(columns=OURS).rename_axis(index="difficulty", columns=None)
+
+
+def failures(solver: str) -> pd.DataFrame:
+    """The flows that this solver has wrong in silence."""
+    table = record("silent")
+    wrong = table[(table["solver"] == solver) & (table["verdict"] == "silent")]
+    return wrong[["kind", "case"]].reset_index(drop=True)
+
+
+# --- Work against precision -----------------------------------------------------------------------
+
+
+@in_house_style
+def precision(against: str = "seconds") -> Figure:
+    """Errors against `against`, "seconds" or "evaluations": a panel a problem."""
+    table = record("precision")
+    table = table[table["error"].ne("")].astype({"error": float, against: float})
+    table["error"] = table["error"].clip(lower=1e-17)
+    problems = list(dict.fromkeys(table["problem"]))
+    fig, axes = panels(1, len(problems), height=4.4, titles=problems, sharey=True)
+    table["method"] = table["solver"].str.replace("affine_flow", "exact flow")
+    methods = list(dict.fromkeys(table["method"]))
+    for ax, problem in zip(axes, problems, strict=True):
+        here = table[table["problem"] == problem]
+        sns.lineplot(
+            here, x=against, y="error", hue="method", style="method", markers=True, dashes=False,
+            hue_order=methods, style_order=methods, estimator=None, sort=False, ax=ax,
+            legend="full",
+        )  # fmt: skip
+        ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.get_legend().remove()
+    legend_below(fig)
+    return fig
+
+
+# --- Targets --------------------------------------------------------------------------------------
+
+
+def targets() -> pd.DataFrame:
+    """What was aimed at, what was measured, and whether that is met."""
+    table = record("targets")
+    most = table["sense"] == "at most"
+    met = np.where(most, table["measured"] <= table["aim"], table["measured"] >= table["aim"])
+    shown = table[["target"]].copy()
+    shown["aim"] = table["sense"] + " " + table["aim"].map("{:g}".format)
+    shown["measured"] = table["measured"].map("{:.3g}".format)
+    shown["met"] = np.where(met, "yes", "no")
+    return shown

@@ -1,0 +1,55 @@
+"""The page on costs: what it says follows from its records, and these from the list of flows."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from reluflow import cost, parameters
+from reluflow.errors import InputError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+from hard_cases import CASES, by_affine_flow, judged
+
+
+def test_every_solver_was_asked_every_flow() -> None:
+    table = cost.record("silent")
+    assert set(table["verdict"]) <= set(cost.VERDICTS)
+    for _, part in table.groupby("solver"):
+        assert list(part["case"]) == [case.name for case in CASES]
+        assert list(part["kind"]) == [case.kind for case in CASES]
+
+
+def test_the_row_of_the_exact_flow_comes_out_again() -> None:
+    table = cost.record("silent")
+    row = table[table["solver"] == cost.OURS].set_index("case")["verdict"]
+    assert row.to_dict() == {case.name: judged(case, by_affine_flow(case)) for case in CASES}
+
+
+def test_the_counts_are_those_of_the_record() -> None:
+    table, found = cost.record("silent"), cost.verdicts()
+    assert (found.sum(axis=1) == len(CASES)).all()
+    for solver in found.index:
+        wrong = table[(table["solver"] == solver) & (table["verdict"] == "silent")]
+        assert found.loc[solver, "silent"] == len(cost.failures(solver)) == len(wrong)
+
+
+def test_a_solver_that_is_not_in_the_record_is_refused() -> None:
+    with pytest.raises(InputError, match="a solver of Figure 1"):
+        parameters.check({"solver": "Euler"}, cost.PARAMETERS)
+
+
+def test_a_target_is_met_on_the_right_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("a", 4.0, 4.5, "at most"), ("b", 4.0, 4.5, "at least"), ("c", 4.0, 3.9, "at most")]
+    table = pd.DataFrame(rows, columns=["target", "aim", "measured", "sense"])
+    monkeypatch.setattr(cost, "record", lambda name: table)
+    assert list(cost.targets()["met"]) == ["no", "yes", "yes"]
+
+
+@pytest.mark.parametrize("name", ["silent", "precision", "targets"])
+def test_a_record_says_on_what_it_was_measured(name: str) -> None:
+    assert re.search(r"cores, load .*; Python .*; numpy ", cost.machine(name))
+    assert len(cost.record(name))
