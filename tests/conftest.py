@@ -31,6 +31,7 @@ settings.load_profile("book")
 ALONE = (
     "test_notebooks.py::test_a_notebook_gives_its_outputs_again",
     "test_papermill.py::test_own",
+    "papers/test_pages.py::",
 )
 
 

@@ -94,6 +94,20 @@ def test_late_error_and_best_norm() -> None:
 # --- Statements and evidence ----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("turned", [(-1.0, 1.0), (1.0, -1.0)])
+def test_the_signs_of_all_factors_are_asked(turned, monkeypatch) -> None:
+    start = Start.at(2.0, 1.5, 2)  # above the nullcline: w and both factors fall
+    item = {"psi": np.array(start.psi), "rho": np.array(start.rho), "m": np.array(2)}
+    statement = rates.falls_above_nullcline()
+    assert statement.slack(item) == 1.0
+
+    def other(*given):
+        return tuple(s * g for s, g in zip(turned, quadrature_gradient(*given), strict=True))
+
+    monkeypatch.setattr(rates, "quadrature_gradient", other)
+    assert statement.slack(item) == -1.0
+
+
 @pytest.mark.parametrize("found", SHAPES)
 @pytest.mark.parametrize(
     ("statement", "m", "size", "expected"),

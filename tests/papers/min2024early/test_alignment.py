@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -201,6 +202,13 @@ def test_the_length_of_a_polygon_by_its_corners(seed: int) -> None:
     assert theorem_1.relative_length(align(X, y, w)) == pytest.approx(
         exact / np.linalg.norm(w), rel=1e-6, abs=1e-9
     )
+
+
+@pytest.mark.parametrize(("share", "late"), [(1.0, False), (1.01, True), (np.inf, True)])
+def test_a_neuron_that_is_not_home_at_our_time_is_noticed(share: float, late: bool) -> None:
+    found = pd.DataFrame({"T": [1.0, 2.0], "log_eps": [-3.0, -4.0], "log_eps_printed": -50.0})
+    evidence = theorem_1.scale_is_enough(found.assign(needed=[0.5, 2.0 * share]))
+    assert any(e.decides and not e.holds for e in evidence) == late
 
 
 def test_the_excluded_angle_is_that_of_the_neuron_in_the_wrong_cone() -> None:

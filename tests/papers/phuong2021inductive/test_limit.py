@@ -125,6 +125,14 @@ def test_another_data_set_s_limit_is_noticed(of_sizes: flows.Survey) -> None:
         assert any(item.decides and not item.holds for item in found) == noticed
 
 
+def test_outer_weights_in_other_shares_are_noticed(of_sizes: flows.Survey) -> None:
+    late = of_sizes.found[-1]
+    other = replace(late, R=late.R + 1.0 * (late.given.signs > 0.0))
+    for one, noticed in ((late, False), (other, True)):
+        found = limit_page.outer_weights_converge(replace(of_sizes, found=[one]))
+        assert any(item.decides and not item.holds for item in found) == noticed
+
+
 def test_other_directions_and_another_clock_are_noticed(of_sizes: flows.Survey) -> None:
     """The witnesses of these statements spoil their slacks, not their flows."""
     late, lone = of_sizes.found[-1], sectors.leaves_the_other()
@@ -237,6 +245,17 @@ def test_both_halves_of_eq_79_are_asked() -> None:
     one, other = limit_page.products(X, y, 1.0)
     assert min(one.min(), other.min()) > 0.1
     assert limit_page.on_positive_data().slack({"X": X, "y": y}) < -0.1
+
+
+@pytest.mark.parametrize(("one", "other", "holds"), [(-1.0, 1.0, True), (1.0, 1.0, False),
+                                                     (-1.0, -1.0, False)])  # fmt: skip
+def test_both_halves_of_eq_80_are_asked(
+    one: float, other: float, holds: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No data satisfy it as printed: the two products are planted."""
+    monkeypatch.setattr(limit_page, "products", lambda *_: (np.array([one]), np.array([other])))
+    item = {"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0])}
+    assert (limit_page.on_negative_data().slack(item) > 0.0) == holds
 
 
 def test_rays_of_other_losses_by_the_closed_form() -> None:

@@ -1,0 +1,147 @@
+"""The pages on a reader's input, on named data and with other seeds, figures left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from reluflow import pages
+from reluflow.ledger import Ledger
+from reluflow.papers.min2024early.setting import separable
+from reluflow.papers.phuong2021inductive.setting import supported
+from reluflow.places import CHAPTERS
+
+PRINTED = {
+    "01_support_vectors": {"sv.ex5.1.a"},
+    "01_support_vectors/examples": {
+        *("sv.ex5.1.b", "sv.ex5.1.gd", "sv.ex5.2", "sv.ex5.3"),
+        *("sv.fig12.iteration", "sv.fig13.iteration", "sv.fig13.asymptotes"),
+    },
+    "02_magnitude_angle": {"ma.fig1", "ma.fig2"},
+}
+"""The claims on the paper's own data or runs, by the page that settles them."""
+SECTIONS = [path for path in pages.in_order(CHAPTERS) if path.parent != CHAPTERS]
+
+pytestmark = pytest.mark.long
+
+
+def ran(page: str | Path, **values: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """The names that a page defines, and its verdicts; no cell of it fails."""
+    path = CHAPTERS / f"{page}.ipynb" if isinstance(page, str) else page
+    names, failed = pages.run(pages.code_cells(path), path.parent, {"effort": 0.05, **values})
+    assert failed == []
+    (claims,) = {id(v): v for v in names.values() if isinstance(v, Ledger)}.values()
+    return names, {id: row.verdict for id, row in claims.settled.items()}
+
+
+def unjudged(verdicts: dict[str, str]) -> set[str]:
+    return {id for id, verdict in verdicts.items() if verdict == "not-applicable"}
+
+
+def csv(X: NDArray, y: NDArray, path: Path) -> str:
+    rows = [",".join(f"{v:.17g}" for v in (*x, label)) for x, label in zip(X, y, strict=True)]
+    header = ",".join([*(f"x{k}" for k in range(1, X.shape[1] + 1)), "y"])
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def own(kind: str) -> tuple[NDArray, NDArray]:
+    """Data as a reader may have them."""
+    rng = np.random.default_rng(5)
+    if kind == "(A1)":
+        return separable(6, 3, 0.2, rng)
+    if kind == "(OS), with few support examples":
+        item = supported(3, (3, 2), rng)
+        return item["X"], item["y"]
+    if kind == "separable":
+        X = rng.standard_normal((8, 3))
+        return X, np.where(X @ [1.0, -2.0, 0.5] > 0.0, 1.0, -1.0)
+    # Breaks (A1) and (OS): some data of one label are opposite to each other.
+    y = np.where(np.arange(8) % 3, 1.0, -1.0)
+    return np.random.default_rng(6).standard_normal((8, 2)), y
+
+
+@pytest.mark.parametrize("d", [2, 4])
+@pytest.mark.parametrize("page", ["01_support_vectors", "01_support_vectors/examples"])
+def test_a_readers_regression(page: str, d: int, tmp_path: Path) -> None:
+    """Claims on the printed data are not judged on others; all others are."""
+    rng = np.random.default_rng(d)
+    dataset = csv(rng.uniform(size=(7, d)), rng.uniform(0.1, 3.0, 7), tmp_path / "my.csv")
+    starts = [[0.1] * d, [1.0] * d]
+    names, verdicts = ran(page, dataset=dataset, initial_points=starts, step=0.01)
+    assert len(names["study"].main.limits) == 2
+    assert names["study"].others == ()
+    assert unjudged(verdicts) == PRINTED[page]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"layers": [2, 5], "norms": [0.3], "n": 300, "d": 4, "steps": 400, "learning_rate": 0.01},
+        {"layers": [1], "norms": [1, 3], "steps": 300, "data": "population", "seed": 5},
+    ],
+    ids=["data", "population"],
+)
+def test_a_readers_network(values: dict[str, Any]) -> None:
+    names, verdicts = ran("02_magnitude_angle", **values)
+    runs = names["trained_runs"]
+    assert len(runs) == len(values["layers"]) * len(values["norms"])
+    assert all(len(run.trained.t) == values["steps"] + 1 for run in runs)
+    assert unjudged(verdicts) == PRINTED["02_magnitude_angle"]
+
+
+THIRD, FOURTH, FIFTH = (
+    "03_early_alignment",
+    "04_orthogonal_separability",
+    "05_margin_maximization",
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "kind", "values"),
+    [
+        (THIRD, "(A1)", {"h": 12, "loss": "logistic", "scale": 10.0}),
+        (THIRD, "mixed", {"h": 7, "log_eps": -50.0, "sigma": 1e-3, "iterations": 500}),
+        (FOURTH, "(OS), with few support examples", {"width": 12, "scale": 1.0, "seed": 3}),
+        (FOURTH, "mixed", {"width": 7, "scale": 1e-6}),
+        (FOURTH, "mixed", {"width": 3, "optimiser": "sgd", "epochs": 20, "seed": 2}),
+        (FIFTH, "separable", {"activation": "linear", "depth": 3, "width": 3, "loss": "logistic"}),
+        (FIFTH, "separable", {"network": "diagonal", "activation": "linear", "start": "xavier"}),
+        (FIFTH, "separable",
+         {"network": "convolutional", "width": 3, "start": "uniform", "scale": 0.1}),
+    ],
+)  # fmt: skip
+def test_a_readers_classes(page: str, kind: str, values: dict[str, Any], tmp_path: Path) -> None:
+    """On data that meet a paper's assumption and on data that do not, all claims are judged."""
+    names, verdicts = ran(page, dataset=csv(*own(kind), tmp_path / "my.csv"), **values)
+    assert not unjudged(verdicts)
+    if page == THIRD:
+        assert len(names["turned"].paths) == values["h"]
+    elif page == FOURTH:
+        assert len(names["trained"].own.signs) == values["width"]
+    else:
+        assert len(names["found"]) == 6
+        for one in names["found"]:
+            assert (one.optimum is None) == (one.limit is None) == (one.status != "converged")
+
+
+@pytest.mark.parametrize(
+    ("page", "values"),
+    [
+        *((THIRD, {"dataset": name, "h": 10, "iterations": 300})
+          for name in ("figure-8", "figure-9", "digits:3-8")),
+        (FOURTH, {"dataset": "plane", "width": 1}),
+        (FOURTH, {"dataset": "digits:3-8", "width": 100, "optimiser": "sgd", "epochs": 30}),
+        (FOURTH, {"d": 3, "n": 30, "width": 6, "scale": 3.0, "seed": 5}),
+    ],
+)  # fmt: skip
+def test_the_named_data(page: str, values: dict[str, Any]) -> None:
+    ran(page, **values)
+
+
+@pytest.mark.parametrize("page", SECTIONS, ids=pages.name)
+def test_a_section_finishes_with_another_seed_and_little_effort(page: Path) -> None:
+    assert ran(page, seed=3)[1]
