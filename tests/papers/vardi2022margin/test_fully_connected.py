@@ -36,7 +36,7 @@ def test_the_aligned_limit_is_a_kkt_point_of_the_least_length(widths: list[int])
     assert theta @ theta == pytest.approx(m * best.length ** (2 / m))
     assert kkt(network, theta, X, Y).residual < 1e-9
     seen = certificates.structure(network, 7.0 * theta, X, Y, best)
-    assert max(abs(value) for value in vars(seen).values()) < 1e-7
+    assert max(abs(value) for value in seen._asdict().values()) < 1e-7
 
 
 def test_each_measure_sees_its_own_fault() -> None:
