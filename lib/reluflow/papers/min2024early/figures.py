@@ -14,7 +14,7 @@ from matplotlib.patches import Circle, Wedge
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.figures import style
-from reluflow.figures.frame import halo_text, white_edge
+from reluflow.figures.frame import halo_text, name_curves, white_edge
 from reluflow.figures.style import INK, QUIET, in_house_style, legend_below, legend_entry, panels
 from reluflow.flows.alignment import Alignment
 from reluflow.geometry.separability import serves, silent
@@ -397,11 +397,12 @@ def beside_the_excluded(found: BesideTimes) -> Figure:
     ax.axhline(found.printed, color=PRINTED, ls=_DASHES[1], label="$t_1$ as printed")
     late = found.needed > found.printed
     pale = PALE["$S_+$"]
-    ax.fill_between(found.decades, found.printed, found.needed, where=late, color=pale, lw=0,
-                    label="not home at $t_1$")  # fmt: skip
+    ax.fill_between(found.decades, found.printed, found.needed, where=late, color=pale, lw=0)
     ax.set(xlabel="decades $k$: the neuron starts at the angle $10^{-k}$ from $x_-$",
            ylabel="time", xlim=(found.decades[0], found.decades[-1]), ylim=(0.0, None))  # fmt: skip
-    legend_below(fig, columns=2)
+    halo_text(ax, np.array([0.8, 0.4]) * [found.decades[-1], float(np.max(found.needed))],
+              "not home at $t_1$", color=PRINTED)  # fmt: skip
+    name_curves(ax)
     return fig
 
 
@@ -427,7 +428,7 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
         ax.set_xticks(list(frame[name]), [f"{value:g}" for value in frame[name]])
         ax.minorticks_off()
     axes[0].set_ylabel("$-\\ln\\,\\varepsilon$")
-    legend_below(fig)
+    name_curves(axes[0], *axes[1:])
     return fig
 
 
@@ -559,44 +560,46 @@ _NAMES = {
 
 @in_house_style
 def whole(each: Whole) -> Figure:
-    """One trajectory in three stretches of time: (a) up to t_1, in log10 t, the cosine of every
-    neuron with x_+ (orange, v_j > 0) or x_- (blue); (b) from t_1 to t_2, in t, its log10 norm; from
-    t_2 on, in log10 (t - t_2), (c) log10 of 1/L and (d) the stable rank.
-    """
-    titles = ["(a) alignment", "(b) waiting", "(c) falling", "(d) falling"]
-    fig, (first, second, third, fourth) = panels(2, 2, height=5.6, titles=titles)
+    """One trajectory in its three stretches of time, shaded: up to t_1, in log10 t, the cosine of
+    every neuron with x_+ (orange, v_j > 0) or x_- (blue); from t_1 to t_2, in t, its log10 norm;
+    from t_2 on, in log10 (t - t_2), log10 of the loss."""
+    titles = ["1 they turn", "2 they grow", "3 the loss falls"]
+    fig, (first, second, third) = panels(1, 3, height=3.1, titles=titles)
     aligning, waiting, falling = _places(each)
     for j, sign in enumerate(each.given.signs):
         centre = each.given.centre(sign)
         cosine = each.aligning.U[:, j] @ centre / np.linalg.norm(centre)
         first.plot(aligning, cosine, **_neuron(each, j))
         second.plot(waiting, each.waiting.R[:, j] / _LN10, **_neuron(each, j))
-    third.plot(falling, -each.falling.log_loss / _LN10, color=style.INK)
-    fourth.plot(falling, stable_ranks(each.falling), color=style.INK)
-    fourth.axhline(limit_rank(each.given.X, each.given.y), color=style.QUIET, lw=0.9,
-                   ls=(0, (4, 2)), label="limit in closed form")  # fmt: skip
+    third.plot(falling, each.falling.log_loss / _LN10, color=style.INK)
     room = 0.04 * (waiting[-1] - waiting[0])  # t_2 is the last moment: not on the frame
     first.set(xlim=(aligning[0], aligning[-1]), ylim=(-1.05, 1.05), xlabel="$\\log_{10} t$",
-              ylabel="cos with $x_\\pm$")  # fmt: skip
+              ylabel="cosine with $x_+$ or $x_-$")  # fmt: skip
     second.set(xlim=(waiting[0], waiting[-1] + room), xlabel="$t$",
                ylabel="$\\log_{10}\\|w_j\\|$")  # fmt: skip
-    for ax, name in ((third, "$\\log_{10}(1/L)$"), (fourth, "stable rank")):
-        ax.set(xlim=(falling[0], falling[-1]), xlabel="$\\log_{10}(t-t_2)$", ylabel=name)
+    third.set(xlim=(falling[0], falling[-1]), xlabel="$\\log_{10}(t-t_2)$",
+              ylabel="$\\log_{10}L$")  # fmt: skip
     for sign, colour, name in ((1.0, PLUS, "$t_2^+$"), (-1.0, MINUS, "$t_2^-$")):
         second.axvline(each.t_2[sign], color=colour, lw=0.9, ls=(0, (4, 2)), zorder=1, label=name)
-    style.legend_entry(first, "$v_j > 0$, with $x_+$", color=PLUS, lw=1.6)
-    style.legend_entry(first, "$v_j < 0$, with $x_-$", color=MINUS, lw=1.6, ls=_DASHED)
-    style.legend_entry(first, "dies", color=DEAD, lw=1.2, ls=(0, (1, 1.2)))
-    legend_below(fig, columns=3)
+    for ax, shade in zip((first, second, third), ("#F4EFE6", "#E9F1EC", "#ECEDF5"), strict=True):
+        ax.patch.set_facecolor(shade)
+        name_curves(ax)
+    end = stable_ranks(each.falling)[-1], limit_rank(each.given.X, each.given.y)
+    third.text(0.95, 0.95, f"stable rank\n{end[0]:.2f} at the end,\n{end[1]:.2f} in the limit",
+               transform=third.transAxes, ha="right", va="top", fontsize=9)  # fmt: skip
     return fig
 
 
 def _neuron(each: Whole, j: int) -> dict[str, object]:
+    alike = [k for k, sign in enumerate(each.given.signs) if each.lives[k] == each.lives[j]
+             and (sign == each.given.signs[j] or not each.lives[j])]  # fmt: skip
+    name = ("$v_j > 0$" if each.given.signs[j] > 0.0 else "$v_j < 0$") if each.lives[j] else "dies"
+    look: dict[str, object] = {"label": name if j == alike[0] else "_"}
     if not each.lives[j]:
-        return {"color": DEAD, "lw": 1.2, "ls": (0, (1, 1.2))}
+        return look | {"color": DEAD, "lw": 1.2, "ls": (0, (1, 1.2))}
     if each.given.signs[j] > 0.0:
-        return {"color": PLUS, "lw": 1.3}
-    return {"color": MINUS, "lw": 1.3, "ls": _DASHED, "zorder": 2.5}
+        return look | {"color": PLUS, "lw": 1.3}
+    return look | {"color": MINUS, "lw": 1.3, "ls": _DASHED, "zorder": 2.5}
 
 
 def _places(each: Whole) -> tuple[NDArray, NDArray, NDArray]:
@@ -740,45 +743,42 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
     t = np.concatenate([[first], homes[homes > first], [last]])
     share = np.searchsorted(homes, t, side="right") / len(homes)
     fig, (ax,) = panels(1, 1, height=2.9)
-    ax.semilogx(
-        t, share, drawstyle="steps-post", color=style.INK, label="neurons that have arrived"
-    )
+    ax.semilogx(t, share, drawstyle="steps-post", color=style.INK, label="arrived")
     lines = (POSITIVE, (0, (1, 1.5))), (POSITIVE, (0, (5, 2))), (NEGATIVE, "-")
     for (name, time), (colour, line) in zip(bounds, lines, strict=False):
         ax.axvline(time, color=colour, ls=line, lw=1.4, label=name)
     ax.set(xlim=(first, last), ylim=(0.0, 1.05), xlabel="$t$", ylabel="share of the neurons")
-    legend_below(fig, columns=4)
+    name_curves(ax)
     return fig
 
 
 @in_house_style
 def training(curves: Curves) -> Figure:
     """A descent as the paper shows it: (a) the cosine of either group's mean neuron to the sum of
-    its data, with the band of the group, whose worst neuron is a thin line; (b) the loss, |W|_2^2
-    and the stable rank, which is cut off at 2.5."""
-    titles = ("(a) alignment", "(b) growth")
-    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
+    its data, and that of its worst neuron (thin); (b) the loss, |W|_2^2 and the stable rank, which
+    is cut off at 2.5."""
+    titles = ("(a) first they turn", "(b) then the loss falls")
+    fig, (left, right) = panels(1, 2, height=3.2, titles=titles)
     sides = (curves.plus, POSITIVE, "+", "solid"), (curves.minus, NEGATIVE, "-", "dashed")
     for side, colour, sign, dash in sides:
         if np.isfinite(side[:, 0]).any():
-            left.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.15, lw=0.0)
-            left.plot(curves.step, side[:, 1], color=colour, ls=dash, lw=0.8)
+            left.plot(curves.step, side[:, 1], color=colour, ls=dash, lw=0.8,
+                      label=f"worst, $v_j {'>' if sign == '+' else '<'} 0$")  # fmt: skip
             left.plot(curves.step, side[:, 0], color=colour, ls=dash,
-                      label=f"$\\cos(w_{sign}, x_{sign})$")  # fmt: skip
-    style.legend_entry(left, "worst (thin line) to best of the group", color="#CCCCCC", lw=7.0)
+                      label=f"mean to $x_{sign}$")  # fmt: skip
     drawn = np.concatenate([curves.plus, curves.minus])
     least = float(drawn[np.isfinite(drawn)].min(initial=-0.1))
     left.set(ylim=(least - 0.05, 1.05), ylabel="cosine")
     size = max(float(curves.spectral.max()), 1e-300)
     for values, name, colour, dash in (
-        (curves.loss / curves.loss[0], "loss, relative to the start", style.INK, "solid"),
-        (curves.spectral / size, "$\\|W\\|_2^2$, relative to the end", "#AA4499", "dashed"),
-        (curves.stable_rank, "stable rank of $W$", "#117733", "dotted"),
+        (curves.loss / curves.loss[0], "loss / start", style.INK, "solid"),
+        (curves.spectral / size, "$\\|W\\|_2^2$ / end", "#AA4499", "dashed"),
+        (curves.stable_rank, "stable rank", "#117733", "dotted"),
     ):
         right.plot(curves.step, values, color=colour, ls=dash, label=name)
     right.set(ylim=(0.0, 2.5))
     for ax in (left, right):
         ax.set(xlim=(curves.step[0], curves.step[-1]), xlabel="step")
         ax.locator_params(axis="x", nbins=4)
-    legend_below(fig, columns=3)
+        name_curves(ax)
     return fig

@@ -10,9 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Wedge
 from matplotlib.ticker import LogLocator, MultipleLocator, NullFormatter, StrMethodFormatter
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
 
 from reluflow.figures import style
+from reluflow.figures.frame import halo_text, name_curves, point_out
 from reluflow.figures.style import in_house_style, legend_below, panels, share_points
 from reluflow.geometry.separability import serves, silent
 from reluflow.papers.phuong2021inductive.cnn import AFTER, BEFORE, Pairs, Shown
@@ -47,8 +49,10 @@ from reluflow.statistics import wilson
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
 
 
-SECTOR_PLUS, SECTOR_MINUS = "#D55E00", "#0072B2"
+POSITIVE, NEGATIVE = "#D55E00", "#0072B2"
 """Colours of whatever belongs to a positive, or to a negative, label or output weight."""
+FIRST, SECOND = "#117733", "#AA4499"
+"""Colours of what has no sign."""
 PALE = {"$S_{\\sigma^+}$": "#FBE0CF", "$S_{\\sigma^-}$": "#D3E6F4", "no datum active": "#D9D9D9"}
 _FINE = 1441
 
@@ -71,14 +75,15 @@ def coming_home(log_sizes: Sequence[float], home: NDArray, total: int, log_angle
                 needed: Sequence[float]) -> Figure:  # fmt: skip
     """Left: share of neurons at home against the size of the start. Right: the largest start at
     which one neuron is at home, against its angle to the direction that it is driven away from."""
-    fig, (left, right) = panels(1, 2, height=3.6, titles=("(a)", "(b)"))
-    share_points(left, np.exp(log_sizes), home, total, "neurons at home, or dead",
-                 xlabel="norm at the start", ylabel="share of neurons")  # fmt: skip
+    titles = "(a) tiny starts bring all home", "(b) how tiny depends on the angle"
+    fig, (left, right) = panels(1, 2, height=3.3, titles=titles)
+    share_points(left, np.exp(log_sizes), home, total, "", xlabel="norm at the start",
+                 ylabel="share of neurons at home, or dead")  # fmt: skip
     angles = np.exp(log_angles)
-    right.loglog(angles, np.exp(needed), "o", color=SECTOR_PLUS, label="largest norm that does")
+    right.loglog(angles, np.exp(needed), "o", color=POSITIVE, label="largest norm\nthat comes home")
     right.loglog(angles, angles, ls="--", color=style.INK, label="norm = angle")
     right.set(xlabel="angle to the negative sum", ylabel="norm at the start")
-    legend_below(fig, columns=3)
+    name_curves(right)
     return fig
 
 
@@ -87,42 +92,103 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     """Left: the chance that one neuron dies against the angle between the labels, with fair signs
     and with signs chosen afterwards (2, m), and the closed forms. Right: that all p die, fair signs
     and data near the bound, against 2^-p."""
-    fig, (left, right) = panels(1, 2, height=3.7, titles=("(a) one neuron", "(b) all neurons"))
+    titles = "(a) one neuron dies", "(b) all neurons die, fair signs"
+    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
     fine = np.linspace(90.0, 175.0, 120)
     exact = np.array([chances(*plane(g)) for g in fine])
-    lines = (0.5 * (exact[:, 0] + exact[:, 1]), exact[:, 2])
-    for line, shares, colour, marker, label in zip(
-        lines,
-        measured,
-        (SECTOR_MINUS, SECTOR_PLUS),
-        "os",
-        ("sign drawn by itself", "sign chosen after $w_j(0)$"),
-        strict=True,
+    for line, shares, colour, label in (
+        (0.5 * (exact[:, 0] + exact[:, 1]), measured[0], FIRST, "sign drawn by itself"),
+        (exact[:, 2], measured[1], SECOND, "sign chosen after $w_j(0)$"),
     ):
-        left.plot(fine, line, color=colour, lw=1.3)
-        low, high = wilson(np.rint(shares * trials).astype(int), trials)
-        left.errorbar(gaps, shares,
-                      yerr=[np.maximum(shares - low, 0.0), np.maximum(high - shares, 0.0)],
-                      color=colour, marker=marker, ls="", ms=5, capsize=2.5,
-                      label=label)  # fmt: skip
+        left.plot(fine, line, color=colour, lw=1.3, label=label)
+        _intervals(left, gaps, np.rint(shares * trials), trials, colour, "o")
     left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
-    left.set(xlabel="angle between the labels (degrees)", ylabel="chance to die", ylim=(0.0, 0.85))
+    left.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
     p = np.array(DEAD_STARTS_WIDTHS, float)
-    right.plot(p, 2.0**-p, color=style.INK, ls=":", marker="_", ms=11, mew=1.6)
-    names = list(found)
-    for k, (one, colour, marker) in enumerate(
-        zip(found.values(), (SECTOR_MINUS, "#117733", "#AA4499"), "o^D", strict=True)
-    ):
-        share = one.drawn / one.trials
-        low, high = wilson(one.drawn, one.trials)
-        right.errorbar(p + 0.09 * (k - 1), share, color=colour, marker=marker, ls="", ms=5,
-                       capsize=2.5,
-                       yerr=[np.maximum(share - low, 0.0), np.maximum(high - share, 0.0)],
-                       label=f"fair signs, {names[k]}")  # fmt: skip
-    right.set(xlabel="width $p$", ylabel="chance that all die", ylim=(-0.02, 0.6))
+    right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
+    for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
+        right.plot(p, one.drawn / one.trials, color=FIRST, ls=dash, lw=1.0, label=name)
+        _intervals(right, p, one.drawn, one.trials, FIRST, marker)
+    right.set(xlabel="width $p$", ylim=(-0.02, 0.6))
     right.xaxis.set_major_locator(MultipleLocator(1))
-    legend_below(fig, columns=3)
+    name_curves(left)
+    name_curves(right)
     return fig
+
+
+def _intervals(ax: Axes, at: NDArray, hits: NDArray, trials: ArrayLike, colour: str, marker: str,
+               line: str = "") -> None:  # fmt: skip
+    """Shares with their 95 % Wilson intervals."""
+    low, high = wilson(np.asarray(hits).astype(int), trials)
+    share = hits / np.asarray(trials)
+    ax.errorbar(at, share, np.maximum([share - low, high - share], 0.0), color=colour, ls=line,
+                marker=marker, ms=4.5, lw=1.3, capsize=2.5)  # fmt: skip
+
+
+@in_house_style
+def separability(data: Sequence[tuple[str, NDArray, NDArray, NDArray | None, str]]) -> Figure:
+    """For each (title, X (n, 2), y (n,), w, message): the data, and the half-planes of w if it
+    separates the labels, with the line between them."""
+    fig, axes = panels(1, len(data), height=3.0, titles=[each[0] for each in data])
+    for ax, (_, points, labels, w, message) in zip(axes, data, strict=True):
+        ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal", xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        if w is not None:
+            turn = np.degrees(np.arctan2(w[1], w[0]))
+            for side, colour in zip((-90.0, 90.0), PALE.values(), strict=False):
+                ax.add_patch(Wedge((0.0, 0.0), 3.0, turn + side, turn + side + 180.0, color=colour,
+                                   lw=0.0))  # fmt: skip
+            ax.axline((0.0, 0.0), (-w[1], w[0]), color=style.INK, lw=0.9, ls=(0, (4, 2)))
+        for x, label in zip(points, labels, strict=True):
+            colour = POSITIVE if label > 0 else NEGATIVE
+            ax.plot([0.0, x[0]], [0.0, x[1]], color=colour, lw=0.9)
+            ax.plot(*x, marker="+" if label > 0 else "_", ls="", ms=9, mew=2.0, color=colour)
+        ax.set_xlabel(message, fontsize=9)
+    return fig
+
+
+@in_house_style
+def forces(X: NDArray, y: NDArray, w: NDArray, astray: NDArray) -> Figure:
+    """The forces on a neuron with a_j > 0 at a KKT point: (a) those of the support examples add up
+    to w (2,), the max-margin vector of the positive data of X (n, 2), y (n,); (b) on the neuron
+    `astray` (2,) every datum that activates it exerts one that leads off the negative datum most
+    active."""
+    titles = "(a) held: the forces add up to $w_+$", "(b) not held: all lead off $x_-$"
+    fig, (left, right) = panels(1, 2, height=3.3, titles=titles)
+    held = X[y > 0]
+    place = np.zeros(2)
+    for x, size in zip(held, nnls(held.T, w)[0], strict=True):
+        if size > 0.0:
+            _force(left, place, place + size * x, POSITIVE)
+            halo_text(left, place + 0.5 * size * x + [0.02, -0.01], "force", color=POSITIVE)
+            place = place + size * x
+    _force(left, np.zeros(2), w, style.INK)
+    halo_text(left, 0.55 * w + [-0.01, 0.015], "$w_+$")
+    seen = X @ astray > 0.0
+    worst = X[seen & (y < 0)][np.argmax(X[seen & (y < 0)] @ astray)]
+    turn = np.degrees(np.arctan2(worst[1], worst[0]))
+    right.add_patch(Wedge((0.0, 0.0), 3.0, turn - 90.0, turn + 90.0, color=PALE["$S_{\\sigma^-}$"],
+                          lw=0.0))  # fmt: skip
+    for x, label in zip(X[seen], y[seen], strict=True):
+        unit, colour = x / np.linalg.norm(x), POSITIVE if label > 0 else NEGATIVE
+        mark = "+" if label > 0 else "_"
+        right.plot(*(1.15 * unit), marker=mark, ls="", ms=9, mew=2.0, color=colour)
+        _force(right, np.zeros(2), 0.75 * label * unit, colour)
+    _force(right, np.zeros(2), astray / np.linalg.norm(astray), style.INK)
+    halo_text(right, 1.12 * astray / np.linalg.norm(astray), "$w_j$")
+    halo_text(right, 1.35 * worst / np.linalg.norm(worst), "$x_-$", color=NEGATIVE)
+    halo_text(right, -0.75 * np.array([1.0, 1.0]), "$x_-$ is active", color=NEGATIVE)
+    right.set(xlim=(-1.6, 1.6), ylim=(-1.2, 1.45))
+    for ax in (left, right):
+        ax.set(aspect="equal", xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+    return fig
+
+
+def _force(ax: Axes, foot: NDArray, tip: NDArray, colour: str) -> None:
+    ax.plot(*np.array([foot, tip]).T, lw=0.0)  # arrows alone do not set the limits
+    ax.annotate("", tip, foot, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
+                                           "shrinkA": 0, "shrinkB": 0})  # fmt: skip
 
 
 def sectors(X: NDArray, y: NDArray, U: NDArray) -> dict[str, NDArray]:
@@ -143,11 +209,11 @@ def _circle(ax: Axes, X: NDArray, y: NDArray) -> None:
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8))
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
-        colour = SECTOR_PLUS if label > 0 else SECTOR_MINUS
+        colour = POSITIVE if label > 0 else NEGATIVE
         tip = 0.85 * x / longest
         ax.plot([0.0, tip[0]], [0.0, tip[1]], color=colour, lw=0.9)
         ax.plot(*tip, marker="+" if label > 0 else "_", ls="", ms=8, mew=1.8, color=colour)
-    for sign, colour, marker in ((1.0, SECTOR_PLUS, "^"), (-1.0, SECTOR_MINUS, "v")):
+    for sign, colour, marker in ((1.0, POSITIVE, "^"), (-1.0, NEGATIVE, "v")):
         for w in extremal_directions(X, y, sign):
             ax.plot(*(1.1 * w), marker=marker, ls="", ms=7, color=colour)
 
@@ -160,14 +226,14 @@ def _hill(ax: Axes, X: NDArray, y: NDArray) -> None:
             ax.axvspan(*np.degrees([a, b]), color=PALE[name], lw=0.0, zorder=0.1)
         style.legend_entry(ax, name, color=PALE[name], lw=7.0)
     ax.plot(np.degrees(turns), height(X, y, U), color=style.INK, lw=1.3)
-    for sign, colour, marker, name in ((1.0, SECTOR_PLUS, "^", "strict maximum"),
-                                       (-1.0, SECTOR_MINUS, "v", "strict minimum")):  # fmt: skip
+    for sign, colour, marker, name in ((1.0, POSITIVE, "^", "strict maximum"),
+                                       (-1.0, NEGATIVE, "v", "strict minimum")):  # fmt: skip
         for w in extremal_directions(X, y, sign):
             ax.plot(np.degrees(np.arctan2(w[1], w[0])), height(X, y, w), marker=marker, ls="", ms=8,
                     color=colour, zorder=5)  # fmt: skip
         style.legend_entry(ax, name, ls="", marker=marker, ms=7, color=colour)
-    for label, colour, marker, name in ((1.0, SECTOR_PLUS, "+", "datum, $y = +1$"),
-                                        (-1.0, SECTOR_MINUS, "_", "datum, $y = -1$")):  # fmt: skip
+    for label, colour, marker, name in ((1.0, POSITIVE, "+", "datum, $y = +1$"),
+                                        (-1.0, NEGATIVE, "_", "datum, $y = -1$")):  # fmt: skip
         if np.any(y == label):
             style.legend_entry(ax, name, ls="", marker=marker, ms=8, mew=1.8, color=colour)
     ax.set(xlim=(-180, 180), xlabel="direction (degrees)")
@@ -184,7 +250,6 @@ def arcs(turns: NDArray, inside: NDArray) -> list[tuple[float, float]]:
 # --- The distance from the limit of Theorem 1 along flows, in pictures ----------------------------
 
 
-POSITIVE, NEGATIVE, OURS = "#D55E00", "#0072B2", "#117733"
 _LN10 = float(np.log(10.0))
 _LIMIT_FLOOR = 1e-7
 
@@ -192,41 +257,33 @@ _LIMIT_FLOOR = 1e-7
 @in_house_style
 def distances(spanning: Sequence[Late], few: Sequence[Late], sizes: Sequence[Late]) -> Figure:
     """Distance of (8) against log10(1/L), logarithmic axes: starts near zero for support examples
-    that span (blue) and that do not (orange); starts of several norms with their asymptotes."""
-    fig, (left, right) = panels(1, 2, height=3.9, sharey=True,
-                                titles=["starts near zero", "starts of other sizes"])  # fmt: skip
+    that span and that do not; starts of several norms with their asymptotes."""
+    titles = "starts near zero", "starts of norm 0.1, 1 and 10"
+    fig, (left, right) = panels(1, 2, height=3.7, sharey=True, titles=titles)
     for found, colour, dash, name in (
-        (spanning, NEGATIVE, "-", "support examples span"),
-        (few, POSITIVE, (0, (5, 2)), "they do not"),
+        (spanning, FIRST, "-", "support examples span"),
+        (few, SECOND, (0, (5, 2)), "they do not"),
     ):
-        for each in found:
+        for k, each in enumerate(found):
             shown = np.where(each.distances[:, 0] > _LIMIT_FLOOR, each.distances[:, 0], np.nan)
-            left.loglog(each.tau / _LN10, shown, color=colour, ls=dash, lw=1.3)
-        style.legend_entry(left, name, color=colour, ls=dash, lw=1.3)
-    for each in sizes:
-        right.loglog(each.tau / _LN10, each.distances[:, 0], color=style.INK, lw=1.2)
+            left.loglog(each.tau / _LN10, shown, color=colour, ls=dash, lw=1.3,
+                        label="_" if k else name)  # fmt: skip
+    for k, each in enumerate(sizes):
+        right.loglog(each.tau / _LN10, each.distances[:, 0], color=style.INK, lw=1.2,
+                     label="_" if k else "flow")  # fmt: skip
         law = np.sqrt(constant(each) / each.tau)
-        right.loglog(each.tau / _LN10, law, color=OURS, ls=(0, (1, 1.2)), lw=1.4)
-    style.legend_entry(right, "flows", color=style.INK, lw=1.2)
-    style.legend_entry(right, "closed form", color=OURS, ls=(0, (1, 1.2)), lw=1.4)
-    _slopes(left)
+        right.loglog(each.tau / _LN10, law, color=style.QUIET, ls=(0, (1, 1.2)), lw=1.6,
+                     label="_" if k else "closed form")  # fmt: skip
+    x = np.array([10.0, 4e5])  # above the flows
+    for power, text in ((-1.0, "slope −1"), (-0.5, "slope −1/2")):
+        left.loglog(x, 1.5 * (x / x[0]) ** power, color=style.QUIET, lw=0.8, ls=(0, (4, 2)),
+                    label=text)  # fmt: skip
     for ax in (left, right):
         ax.set_xlabel("$\\log_{10}(1/\\ell)$")
+        name_curves(ax)
     left.set_ylabel("distance of (8)")
     left.set_ylim(_LIMIT_FLOOR, 3.0)
-    legend_below(fig, columns=4)
     return fig
-
-
-def _slopes(ax: Axes) -> None:
-    """Two thin lines of slope -1 and -1/2, above the flows."""
-    x = np.array([10.0, 4e5])
-    for power, text in ((-1.0, "slope −1"), (-0.5, "slope −1/2")):
-        ax.loglog(x, 1.5 * (x / x[0]) ** power, color=style.QUIET, lw=0.8, ls=(0, (4, 2)))
-        at, beside = (20.0, (-50, -3)) if power == -1.0 else (3e3, (5, 5))
-        place = (at, 1.5 * (at / x[0]) ** power)
-        ax.annotate(text, place, xytext=beside, textcoords="offset points", fontsize=8,
-                    color=style.QUIET)  # fmt: skip
 
 
 @in_house_style
@@ -234,12 +291,14 @@ def growth(found: Sequence[Late]) -> Figure:
     """Left: |W_+|^2 / log t and |W_-|^2 / log t over their limits; right: the normalised margin
     over its limit; against log10 t, both labels of every flow."""
     fig, (left, right) = panels(1, 2, height=3.7, titles=["norms", "normalised margin"])
-    for each in found:
+    for k, each in enumerate(found):
         for sign, w in each.limit.vectors.items():
+            name = "positive group" if sign > 0 else "negative group"
             kept = each.log_t > 3.0
             x = each.log_t[kept] / _LN10
             look = {"color": POSITIVE if sign > 0 else NEGATIVE, "lw": 1.2,
-                    "ls": "-" if sign > 0 else (0, (5, 2))}  # fmt: skip
+                    "ls": "-" if sign > 0 else (0, (5, 2)),
+                    "label": "_" if k else name}  # fmt: skip
             size = float(np.linalg.norm(w))
             left.semilogx(x, np.exp(each.log_square(sign)[kept]) / each.log_t[kept] / size, **look)
             right.semilogx(x, 2.0 * size * normalised_margin(each, sign)[kept], **look)
@@ -248,9 +307,7 @@ def growth(found: Sequence[Late]) -> Figure:
         ax.set_xlabel("$\\log_{10} t$")
     left.set_ylabel("$\\|W_\\pm\\|^2 / \\log t$ over $\\|w_\\pm\\|$")
     right.set_ylabel("$\\tilde\\gamma$ over $1 / (2\\|w_\\pm\\|)$")
-    style.legend_entry(left, "positive group", color=POSITIVE, lw=1.2)
-    style.legend_entry(left, "negative group", color=NEGATIVE, lw=1.2, ls=(0, (5, 2)))
-    legend_below(fig, columns=2)
+    name_curves(left, right)
     return fig
 
 
@@ -259,31 +316,42 @@ def growth(found: Sequence[Late]) -> Figure:
 
 _POINTS = 400
 _START = 0.4
-_ACTIVE = "positive data active", "negative data active", "no datum active"
 
 
 @in_house_style
 def turning(late: Late) -> Figure:
     """The paths of all neurons of a flow in the plane, those with a_j > 0 in one panel and those
-    with a_j < 0 in the other: the angle is the direction, the radius grows with log |w_j|."""
+    with a_j < 0 in the other: the angle is the direction, the radius grows with log |w_j|. The acts
+    stand at the path that turns farthest."""
     titles = ("(a) neurons with $a_j > 0$", "(b) neurons with $a_j < 0$")
-    fig, axes = panels(1, 2, height=4.4, titles=titles)
+    fig, axes = panels(1, 2, height=3.9, titles=titles)
     U, R = _moments(late)
     start = float(R[0].mean())
     radii = np.maximum(_START + (1.0 - _START) * (R - start) / (R.max() - start), 0.0)
-    for ax, sign, colour in zip(axes, (1.0, -1.0), (SECTOR_PLUS, SECTOR_MINUS), strict=True):
-        _cones(ax, late.given.X, late.given.y)
-        _targets(ax, late, sign, colour)
-        living = set(late.own(sign).tolist())
+    for ax, sign, colour in zip(axes, (1.0, -1.0), (POSITIVE, NEGATIVE), strict=True):
+        _cones(ax, late.given.X, late.given.y, sign)
+        _targets(ax, late, sign)
+        living = late.own(sign)
         for j in np.flatnonzero(late.given.signs == sign).tolist():
             points = radii[:, j, None] * U[:, j]
             ax.plot(*points.T, color=colour, lw=1.3, zorder=3.0)
             ax.plot(*points[0], ls="", marker="o", ms=4.5, color=colour, zorder=4.0)
             if j not in living:
                 ax.plot(*points[-1], ls="", marker="o", ms=6.0, mfc="white", mec=colour, zorder=5.0)
-        style.legend_entry(ax, "a neuron dies", ls="", marker="o", ms=6.0, mfc="white",
-                           mec=style.INK)  # fmt: skip
-    legend_below(fig, columns=4)
+        far = living[np.argmin(np.sum(U[0, living] * U[-1, living], axis=1))]
+        path = radii[:, far, None] * U[:, far]
+        half = int(np.argmin(np.abs(np.linalg.norm(U[:, far] - U[0, far], axis=1) - 0.5)))
+        out = int(np.argmin(np.abs(radii[:, far] - 0.5 * (_START + radii[-1, far]))))
+        last = path[-1] / np.linalg.norm(path[-1])
+        aside = last - path[out] / np.linalg.norm(path[out])  # from the sum towards the limit
+        aside *= 26.0 / np.linalg.norm(aside)
+        point_out(ax, "1 turn", tuple(path[half]), tuple(-45.0 * path[half]))
+        point_out(ax, "2 grow", tuple(path[out]), tuple(-aside))
+        point_out(ax, "3 turn again", tuple(path[-1]), tuple(aside))
+        dead = np.setdiff1d(np.flatnonzero(late.given.signs == sign), living)
+        if len(dead):
+            end = radii[-1, dead[0]] * U[-1, dead[0]]
+            point_out(ax, "dies", tuple(end), tuple(60.0 * end))
     return fig
 
 
@@ -297,29 +365,35 @@ def _moments(late: Late) -> tuple[NDArray, NDArray]:
     return U / np.linalg.norm(U, axis=2, keepdims=True), R
 
 
-def _cones(ax: Axes, X: NDArray, y: NDArray) -> None:
-    ax.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect="equal", xticks=[], yticks=[])
+def _cones(ax: Axes, X: NDArray, y: NDArray, sign: float) -> None:
+    """The sectors; words in that of the other label, where no path ends; data outside."""
+    ax.set(xlim=(-1.3, 1.3), ylim=(-1.2, 1.2), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     turns = np.linspace(-np.pi, np.pi, _FINE)
     around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for words, (name, inside) in zip(_ACTIVE, sectors(X, y, around).items(), strict=True):
+    for name, inside in sectors(X, y, around).items():
         for a, b in arcs(turns, inside):
             ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0))
-        style.legend_entry(ax, words, color=PALE[name], lw=7.0)
     ax.add_patch(Circle((0.0, 0.0), _START, fill=False, ec=style.QUIET, lw=0.7))
-    style.legend_entry(ax, "the start", color=style.QUIET, lw=0.7)
+    word = "negative" if sign > 0 else "positive"
+    other = X[y == -sign].sum(axis=0)
+    halo_text(ax, 0.7 * other / np.linalg.norm(other), f"active on\nthe {word}\ndata", fontsize=9,
+              color=NEGATIVE if sign > 0 else POSITIVE)  # fmt: skip
+    for x, label in zip(X, y, strict=True):
+        ax.plot(*(1.07 * x / np.linalg.norm(x)), marker="+" if label > 0 else "_", ls="", ms=8,
+                mew=1.8, color=POSITIVE if label > 0 else NEGATIVE)  # fmt: skip
 
 
-def _targets(ax: Axes, late: Late, sign: float, colour: str) -> None:
+def _targets(ax: Axes, late: Late, sign: float) -> None:
     """The sum of the data of a label, where its neurons go first, and its max-margin vector."""
     total = late.given.X[late.given.y == sign].sum(axis=0)
     for v, dash, name in (
-        (total, (0, (1.0, 1.5)), "sum of the data"),
-        (late.limit.vectors[sign], (0, (5.0, 2.0)), "$w_+$ or $w_-$"),
+        (total, (0, (1.0, 1.5)), "sum"),
+        (late.limit.vectors[sign], (0, (5.0, 2.0)), "$w_+$" if sign > 0 else "$w_-$"),
     ):
-        tip = 1.08 * v / np.linalg.norm(v)
-        ax.plot([0.0, tip[0]], [0.0, tip[1]], color=style.INK, lw=1.0, ls=dash, zorder=2.0)
-        style.legend_entry(ax, name, color=style.INK, lw=1.0, ls=dash)
+        u = v / np.linalg.norm(v)
+        ax.plot(*np.array([0.0 * u, u]).T, color=style.INK, lw=1.0, ls=dash, zorder=2.0)
+        halo_text(ax, 1.19 * u, name, fontsize=9)
 
 
 # --- A reader's network while it trains: where its neurons point, and how far the limit is --------
@@ -336,8 +410,8 @@ def training(trained: Trained) -> Figure:
     titles = ("(a) directions", "(b) the way to the limit")
     fig, (left, right) = panels(1, 2, height=3.4, titles=titles)
     for sign, colour, dash, name in (
-        (1.0, SECTOR_PLUS, "-", "$a_j > 0$, to $w_+$"),
-        (-1.0, SECTOR_MINUS, (0, (5, 2)), "$a_j < 0$, to $w_-$"),
+        (1.0, POSITIVE, "-", "$a_j > 0$, to $w_+$"),
+        (-1.0, NEGATIVE, (0, (5, 2)), "$a_j < 0$, to $w_-$"),
     ):
         lines = trained.cosines(sign)
         if lines.shape[1]:
@@ -380,15 +454,16 @@ def _whole(values: NDArray) -> tuple[float, float]:
 # training -----------------------------------------------------------------------------------------
 
 
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 _KINDS = {
-    ACROSS: (BLUE, "a 0 and a 1"),
-    MINUS: (ORANGE, "two images of 0"),
-    PLUS: (GREEN, "two images of 1"),
+    ACROSS: (SECOND, "a 0 and a 1"),
+    MINUS: (NEGATIVE, "two images of 0"),
+    PLUS: (POSITIVE, "two images of 1"),
 }
-"""The paper's colours for the three kinds of pair."""
-_SIDES = {BEFORE: ("-", style.INK), AFTER: ((0, (4.0, 2.0)), "#AA4499")}
+"""The three kinds of pair; the label of a 1 is positive."""
+_SIDES = {BEFORE: ("-", style.INK), AFTER: ((0, (4.0, 2.0)), style.QUIET)}
 CONVOLUTIONAL_SPECTRUM = 10
+_RANKS = "number, the largest first"
+_DIRECTIONS = "first singular direction", "second singular direction"
 
 
 @in_house_style
@@ -418,8 +493,8 @@ def sides(run: Shown, part: str) -> Figure:
         zeros = 1.0 - pairs.violations[ACROSS] / pairs.pairs[ACROSS]
         if tallest[ACROSS] > 3 * max(tallest[PLUS], tallest[MINUS]):
             ax.set_ylim(0.0, 1.3 * max(tallest[PLUS], tallest[MINUS]))
-            ax.text(0.12, 0.97, f"blue goes on upwards:\n{zeros:.0%} of these pairs at 0 exactly",
-                    transform=ax.transAxes, va="top", fontsize=8.5, color=BLUE)  # fmt: skip
+            ax.text(0.12, 0.97, f"a 0 and a 1: higher than shown,\n{zeros:.0%} at 0 exactly",
+                    transform=ax.transAxes, va="top", fontsize=8.5, color=SECOND)  # fmt: skip
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         ax.set_xlabel(r"$\langle f_i, f_j\rangle$ / mean $|f|^2$")
@@ -442,7 +517,8 @@ def along_training(runs: Mapping[str, Shown]) -> Figure:
             top.plot(run.epochs[late], shares, ls=line, color=colour, label=side)
         top.set_yscale("log")
         top.set_ylim(_CONVOLUTIONAL_FLOOR / 1.5, 1.0)
-        below.plot(run.epochs[late], run.spectra[late, :CONVOLUTIONAL_SPECTRUM], color=BLUE, lw=1.1)
+        below.plot(run.epochs[late], run.spectra[late, :CONVOLUTIONAL_SPECTRUM], color=FIRST,
+                   lw=1.1)  # fmt: skip
         below.set_ylim(bottom=0.0)
         wide = run.epochs[-1] > 50 * run.epochs[late][0]
         for ax in (top, below):
@@ -453,7 +529,7 @@ def along_training(runs: Mapping[str, Shown]) -> Figure:
         below.set_xlabel("epoch")
     axes[0].set_ylabel("share that violates (OS)")
     axes[len(names)].set_ylabel("singular values of $W_7$")
-    legend_below(fig, columns=2)
+    name_curves(axes[0], *axes[1 : len(names)])
     return fig
 
 
@@ -472,8 +548,8 @@ def weights(runs: Mapping[str, Shown]) -> Figure:
     for k, run in enumerate(runs.values()):
         left, right = axes[2 * k : 2 * k + 2]
         ranks = np.arange(1, CONVOLUTIONAL_SPECTRUM + 1)
-        left.plot(ranks, run.singular[:CONVOLUTIONAL_SPECTRUM], "o", color=BLUE, ms=5)
-        left.set_ylim(bottom=0.0)
+        left.plot(ranks, run.singular[:CONVOLUTIONAL_SPECTRUM], "o", color=FIRST, ms=5)
+        left.set(ylim=(0.0, None), xlabel=_RANKS, ylabel="singular value of $W_7$")
         left.set_xticks(ranks[::3])
         _signed(right, run.plane, run.second, "W_8[j]")
     legend_below(fig, columns=2)
@@ -510,13 +586,14 @@ def rays_and_clusters(planes: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
 
 def _signed(ax: Axes, plane: NDArray, second: NDArray, name: str) -> None:
     """Neurons (h, 2), by the sign of what they add to the output."""
-    for positive, colour in ((True, ORANGE), (False, BLUE)):
+    for positive, colour in ((True, POSITIVE), (False, NEGATIVE)):
         rows = (second > 0) == positive
-        ax.plot(*plane[rows].T, "o", color=colour, ms=3.6, mew=0.0, alpha=0.75,
+        ax.plot(*plane[rows].T, "o", color=colour, ms=4.5, mew=0.0, alpha=0.6,
                 label=f"${name} {'>' if positive else '<'} 0$")  # fmt: skip
     ax.axhline(0.0, color=style.QUIET, lw=0.6, zorder=0)
     ax.axvline(0.0, color=style.QUIET, lw=0.6, zorder=0)
     ax.set_aspect("equal", adjustable="datalim")
+    ax.set(xlabel=_DIRECTIONS[0], ylabel=_DIRECTIONS[1])
 
 
 # --- Figures 1 and 2 of Phuong & Lampert 2021 over many seeds, and where their numbers come
@@ -564,7 +641,7 @@ def _spectra(ax: Axes, runs: Sequence[Course], layer: int) -> None:
     ranks = np.arange(1, SPECTRUM + 1)
     for name, each, look in (
         ("end of training, all runs", [run.end for run in runs],
-         {"marker": "o", "color": BLUE, "ms": 4.5, "alpha": 0.6}),
+         {"marker": "o", "color": FIRST, "ms": 4.5, "alpha": 0.6}),
         ("start", [run.start for run in runs], {"marker": "_", "color": style.INK, "ms": 8}),
     ):  # fmt: skip
         values = np.array([found.singular[layer] for found in each])
@@ -572,32 +649,35 @@ def _spectra(ax: Axes, runs: Sequence[Course], layer: int) -> None:
         style.legend_entry(ax, name, ls="", **look)
     ax.set_ylim(bottom=0.0)
     ax.set_xticks(ranks[::3])
-    ax.set_xlabel("number, the largest first")
+    ax.set_xlabel(_RANKS)
 
 
 def _neurons(ax: Axes, W: NDArray, a: NDArray, goal: Limit | None) -> None:
-    """The rows of W in its top two singular directions, and the directions of w_+ and w_-."""
+    """The rows of W in its top two singular directions, and the directions of w_+ and w_-; in
+    words how far from them the mean neurons are in all dimensions."""
     plane = top_plane(W)
-    for positive, colour in ((True, ORANGE), (False, BLUE)):
-        rows = (a > 0.0) == positive
-        ax.plot(*plane[rows].T, "o", color=colour, ms=3.4, mew=0.0, alpha=0.75,
-                label=f"$a_j {'>' if positive else '<'} 0$")  # fmt: skip
-    if goal is not None:
+    for sign, colour, dash in ((1.0, POSITIVE, "-"), (-1.0, NEGATIVE, (0, (4, 2)))):
+        rows = np.sign(a) == sign
+        ax.plot(*plane[rows].T, "o", color=colour, ms=5.0, mew=0.0, alpha=0.6)
+        ax.plot([], [], "o", color=colour, label=f"$a_j {'>' if sign > 0 else '<'} 0$")
+        if goal is None:
+            continue
         basis = np.linalg.lstsq(W, plane, rcond=None)[0]
-        longest = np.linalg.norm(plane, axis=1).max()
-        for sign, dash in ((1.0, "-"), (-1.0, (0, (4, 2)))):
-            way = goal.vectors[sign] @ basis
-            way *= longest / np.linalg.norm(way)
-            ax.plot(*np.array([[0.0, 0.0], way]).T, color=style.INK, lw=1.0, ls=dash, zorder=0,
-                    label=f"$w_{'+' if sign > 0 else '-'}$")  # fmt: skip
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set_xlabel("first singular direction")
-    ax.set_ylabel("second")
+        w, mean = goal.vectors[sign], W[rows].mean(axis=0)
+        way = w @ basis
+        way *= np.linalg.norm(plane, axis=1).max() / np.linalg.norm(way)
+        name = f"w_{'+' if sign > 0 else '-'}"
+        ax.plot(*np.array([[0.0, 0.0], way]).T, color=style.INK, lw=1.0, ls=dash, zorder=0)
+        angle = np.degrees(np.arccos(mean @ w / np.linalg.norm(mean) / np.linalg.norm(w)))
+        halo_text(ax, 0.75 * way + [0.0, 0.3 * np.ptp(plane[:, 1])], f"{angle:.0f}° to ${name}$",
+                  fontsize=9, color=colour)  # fmt: skip
+    ax.margins(0.08, 0.45)
+    ax.set(xlabel=_DIRECTIONS[0], ylabel=_DIRECTIONS[1])
 
 
 def _correlations(ax: Axes, runs: Sequence[Course]) -> None:
     counts = np.array([np.histogram(run.end.cosines, _BINS)[0] for run in runs])
-    ax.stairs(counts.mean(axis=0), _BINS, fill=True, color=BLUE, alpha=0.35,
+    ax.stairs(counts.mean(axis=0), _BINS, fill=True, color=FIRST, alpha=0.35,
               label="neurons a bin, mean of the runs")  # fmt: skip
     ax.axvline(HIGH, color=style.INK, lw=0.9, ls=(0, (2, 2)))
     ax.set_xlabel("cosine with $w_+$ or $w_-$")
@@ -619,19 +699,19 @@ def dials(
     for k in range(4):
         means = np.mean([[look.singular[0][k] for look in run.looks if look.epoch] for run in long],
                         axis=0)  # fmt: skip
-        axes[0].loglog(epochs, means, color=BLUE if k < 2 else style.QUIET, lw=1.5)
+        axes[0].loglog(epochs, means, color=FIRST if k < 2 else style.QUIET, lw=1.5)
     axes[0].axhline(long[0].start.singular[0][0], color=style.INK, lw=0.9, ls=(0, (2, 2)),
                     label="largest at the start")  # fmt: skip
     for (name, runs), shade in zip(scales.items(), np.linspace(0.25, 1.0, len(scales)),
                                    strict=True):  # fmt: skip
         at = [look.epoch for look in runs[0].looks[1:]]
         shares = np.mean([[look.high for look in run.looks[1:]] for run in runs], axis=0)
-        axes[1].semilogx(at, shares, "o-", color=BLUE, alpha=shade, lw=1.4, ms=3.5)
+        axes[1].semilogx(at, shares, "o-", color=FIRST, alpha=shade, lw=1.4, ms=3.5)
         axes[1].annotate(f"× {name}", (at[-1], shares[-1]), xytext=(5, -3), fontsize=8,
                          textcoords="offset points", annotation_clip=False)  # fmt: skip
     axes[1].set_ylim(-0.04, 1.04)
     axes[1].set_xlim(30, 3e4)
-    for k, (sign, colour) in enumerate(((1.0, ORANGE), (-1.0, BLUE))):
+    for k, (sign, colour) in enumerate(((1.0, POSITIVE), (-1.0, NEGATIVE))):
         w = late.limit.vectors[sign]
         angles = np.degrees(np.arccos(np.clip(late.U[:, k] @ w / np.linalg.norm(w), -1.0, 1.0)))
         axes[2].loglog(late.tau / np.log(10.0), angles, color=colour, lw=1.4,
@@ -645,7 +725,8 @@ def dials(
     axes[2].set_xlabel("$\\log_{10}(1/\\ell)$")
     for ax in axes[:2]:
         ax.set_xlabel("epochs")
-    legend_below(fig, columns=3)
+    name_curves(axes[0])
+    name_curves(axes[2])
     return fig
 
 
@@ -653,30 +734,32 @@ def dials(
 def broken(found: Sequence[Case]) -> Figure:
     """Left: the share of limits other than (8), and of data with several extremal directions of one
     sign, by the least cosine mu. Right: the smallest instance, where its neurons go, and w_+."""
-    fig, (left, right) = panels(1, 2, height=3.5, titles=["(a) data in space", "(b) four data"])
+    titles = "(a) data outside of (OS)", "(b) four data, three directions"
+    fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
     hits, trials = counts(found)
     kept = [case for case in found if case.learnt]
     mu = np.array([case.mu for case in kept])
     several = np.histogram(mu[[case.extremal > 1 for case in kept]], EDGES)[0]
     at = np.array([np.median(mu[(mu >= low) & (mu < high)]) for low, high in pairwise(EDGES)])
     for count, colour, mark, name in (
-        (hits, ORANGE, "o", "limit other than (8)"),
-        (several, BLUE, "s", "several extremal directions"),
+        (hits, FIRST, "o", "limit other\nthan (8)"),
+        (several, SECOND, "s", "several extremal\ndirections"),
     ):
-        low, high = wilson(count, trials)
-        share = count / trials
-        left.errorbar(at, share, [share - low, high - share], color=colour, marker=mark, ms=4.5,
-                      lw=1.3, capsize=2, label=name)  # fmt: skip
+        left.plot(at, count / trials, color=colour, lw=1.3, label=name)
+        _intervals(left, at, count, trials, colour, mark)
     left.axvline(0.0, color=style.INK, lw=0.9, ls=(0, (2, 2)))
     left.annotate("(OS)", (0.02, 0.9), fontsize=9)
+    name_curves(left)
     left.set_xlabel("$\\mu$, least cosine of two $y_i x_i$")
     left.set_ylabel("share")
     left.set_ylim(-0.04, 1.04)
-    for sign, colour, mark in ((1.0, ORANGE, "o"), (-1.0, BLUE, "s")):
-        right.plot(*X[sign == Y].T, mark, color=colour, ms=7, mew=0.0)
+    for sign, colour, mark in ((1.0, POSITIVE, "+"), (-1.0, NEGATIVE, "_")):
+        right.plot(*X[sign == Y].T, mark, color=colour, ms=9, mew=2.0)
         for way in NEURONS[sign == SIGNS]:
             end = 3.4 * way / np.linalg.norm(way)
             right.annotate("", end, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour})
+        word = f"$a_j {'>' if sign > 0 else '<'} 0$"
+        halo_text(right, 0.6 * end + [0.0, 0.5], word, fontsize=9, color=colour)
     right.annotate("", (3.0, 0.0), (0, 0), arrowprops={"arrowstyle": "-|>", "color": style.QUIET,
                                                       "ls": "--"})  # fmt: skip
     right.annotate("$w_+$", (2.3, 0.2), color=style.QUIET)
@@ -684,5 +767,4 @@ def broken(found: Sequence[Case]) -> Figure:
     right.set_xlim(-3.8, 3.2)
     right.set_ylim(-3.3, 3.3)
     right.set_aspect("equal")
-    legend_below(fig, columns=2)
     return fig

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.figures import style
-from reluflow.figures.frame import fresh, halo_text
+from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin.counterexamples import values
@@ -149,7 +149,7 @@ def along(curves: Sequence[tuple[str, ArrayLike, ArrayLike]], xlabel: str) -> Fi
         ax.plot(sizes, relative, color=COLOURS[k % 5], ls=DASHES[k % 5], label=name)
     ax.axhline(0.0, color=style.INK, lw=0.9)
     ax.set(xlabel=xlabel, ylabel="$\\|\\theta'\\|^2 / \\|\\tilde\\theta\\|^2 - 1$")
-    legend_below(fig)
+    name_curves(ax)
     return fig
 
 
@@ -211,7 +211,10 @@ def ratios(
         ax.loglog(sizes, 0.6 * found[k] * np.sqrt(sizes[k] / sizes), color=style.QUIET, lw=0.9,
                   label=law)  # fmt: skip
     ax.axhline(1.0, color=style.INK, lw=0.9)
-    ax.set(xlabel=xlabel, ylabel="$\\|\\tilde\\theta\\| / \\|\\theta^*\\|$")
+    ax.set(
+        xlabel=f"{xlabel}, falling: flatter data to the right",
+        ylabel="$\\|\\tilde\\theta\\| / \\|\\theta^*\\|$",
+    )
     ax.invert_xaxis()
     legend_below(fig)
     return fig
@@ -234,7 +237,7 @@ def race(deltas: Sequence[float], depth: int = 3, decades: float = 12.0) -> Figu
         ax.semilogx(margin / np.log(10.0), second / first, color=COLOURS[k % 5], ls=DASHES[k % 5],
                     label=f"$\\delta = {delta:g}$")  # fmt: skip
     ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\alpha_2 / \\alpha_1$", ylim=(-0.03, 1.05))
-    legend_below(fig, columns=5)
+    name_curves(ax)
     return fig
 
 
@@ -323,15 +326,21 @@ def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str])
     fig, axes = panels(1, len(names), height=4.3, titles=names)
     weights = network.weights(paths)[0]
     for ax, one in zip(axes, weights, strict=True):
-        _plane(ax, X, 1.15 * np.abs(weights).max())
+        size = 1.35 * np.abs(weights).max()
+        _plane(ax, X, size)
+        for i, x in enumerate(X):
+            aside = 0.06 * size * np.array([-x[1], x[0]]) / np.abs(x).max()
+            halo_text(ax, 0.93 * size * x / np.abs(x).max() + aside, datum_name(i),
+                      color=datum_colour(i))  # fmt: skip
         for j in range(one.shape[1]):
             colour, path = NEURONS[j % len(NEURONS)], one[:, j]
             ax.plot(*path.T, color=colour, lw=1.8, label=f"$w_{{{j + 1}}}$")
+            aside = 0.12 * np.abs(weights).max() * np.array([1.0, 1.0])
+            halo_text(ax, path[-1] + aside, f"$w_{{{j + 1}}}$", color=colour)
             ax.plot(*path[0], "o", ms=4.5, color=colour, zorder=4)
             ax.annotate("", path[-1], path[-2], zorder=4,
                         arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
                                     "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13})  # fmt: skip
-    legend_below(fig, columns=4)
     return fig
 
 
@@ -380,7 +389,7 @@ def shares(network: Network, decades: ArrayLike, thetas: ArrayLike) -> Figure:
         ax.semilogx(np.asarray(decades, float), share, label=f"$u_{{{j + 1}}}$",
                     color=NEURONS[j % len(NEURONS)], ls=LINES[j % len(LINES)])  # fmt: skip
     ax.set(xlabel="$\\log_{10}(1/L)$", ylabel="$\\|u_j\\| / \\|\\theta\\|^2$", ylim=(0.0, None))
-    legend_below(fig, columns=6)
+    name_curves(ax)
     return fig
 
 
