@@ -13,7 +13,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from reluflow.figures import style
 from reluflow.figures.frame import Window, halo_text, name_curves, point_out
-from reluflow.figures.style import in_house_style, panels
+from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.figures.weight_space import (
     activation_boundaries,
     flow,
@@ -271,7 +271,7 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
         ax.plot(place, run.trained.length[place] / run.target, "o", ms=5, color=style.INK, zorder=5)
         ax.set_ylim(bottom=0.0)
         _gap(ax, run, 1, 0.04)
-    name_curves(axes[-len({run.setting.norm for run in runs})], *axes)
+    legend_below(fig, columns=5)
     return fig
 
 
