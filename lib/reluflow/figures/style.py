@@ -100,6 +100,7 @@ CURVES: dict[str, CurveStyle] = {
 # Markers that mean the same thing in every figure (keyword arguments of `Axes.plot`).
 MARKERS: dict[str, dict[str, object]] = {
     "initial point": {"marker": "o", "ms": 6, "mfc": INK, "mec": "white", "mew": 0.8},
+    "event": {"marker": "D", "ms": 5.5, "mfc": QUIET, "mec": "white", "mew": 0.8},
     "limit": {"marker": "o", "ms": 4.5, "mfc": "white", "mec": INK, "mew": 1.2},
     "global minimum": {"marker": "*", "ms": 15, "mfc": GLOBAL, "mec": INK, "mew": 0.9},
     "local minimum": {"marker": "s", "ms": 7.5, "mfc": LOCAL, "mec": INK, "mew": 1.2},
