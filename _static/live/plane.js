@@ -209,7 +209,8 @@
       const now = frame();
       const { left, right, top, bottom } = now;
       svg.setAttribute("viewBox", `0 0 ${right + 10} ${high}`);
-      const edges = { x: left, y: top, width: right - left, height: bottom - top };
+      // Room at the edges for the points and the words of what ends there.
+      const edges = { x: left - 8, y: top - 14, width: right - left + 18, height: bottom - top + 20 };
       for (const [key, value] of Object.entries(edges)) inside.setAttribute(key, Math.max(0, value));
       const drawn = [];
       for (const [v, told] of x.ticks(Math.max(2, (right - left) / 70))) {

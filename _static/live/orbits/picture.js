@@ -72,7 +72,7 @@
       const plot = reluflow.chart(place(lower, names[which]), {
         label, high: 220, x: play.over ?? reluflow.scale(0, 1), y, names: ["time t", name],
         draw: (frame) => {
-          const angle = ({ phi }) => phi.map((a) => within(((Math.PI - a) * 180) / Math.PI, -20, 200));
+          const angle = ({ phi }) => phi.map((a) => within(((Math.PI - a) * 180) / Math.PI, -2, 182));
           const [low, high] = which ? [limits.angle.upper, limits.angle.lower].map((phi) => angle({ phi })) : [limits.lower, limits.upper];
           const pen = (values) => values.map((value, k) => frame.to([limits.t[k], value]));
           const own = which ? angle(course) : course.v;

@@ -110,7 +110,7 @@
         }, []),
         says: (s) =>
           !(positive && spans)
-            ? `silent: ${why}.`
+            ? `is silent: ${why}.`
             : `says that a tiny start finds the global minimum. From this size it is ${
                 reluflow.ends(X, y, [s])[0] ? "reached" : "missed"
               }.`,
@@ -119,18 +119,18 @@
         name: "Magnitude and angle",
         page: "02_magnitude_angle",
         bars: [],
-        says: () => "silent: it asks for Gaussian data with the labels of a teacher, not for a few points.",
+        says: () => "is silent: it asks for Gaussian data with the labels of a teacher, not for a few points.",
       },
       {
         name: "Early alignment",
         page: "03_early_alignment",
         bars: signs && allowed > SMALLEST ? [[SMALLEST, allowed, "says"]] : [],
         says(s) {
-          if (!(mu > 0 && signs)) return "silent: equal labels have to make acute angles and different ones obtuse angles.";
+          if (!(mu > 0 && signs)) return "is silent: equal labels have to make acute angles and different ones obtuse angles.";
           const most = tens(allowed > -10 ? allowed : Math.floor(allowed));
           return s <= allowed
             ? `says into which cone each neuron turns first. It allows starts up to ${most}.`
-            : `silent: with ${NEURONS} neurons its proof allows starts up to ${most} only.`;
+            : `is silent: with ${NEURONS} neurons its proof allows starts up to ${most} only.`;
         },
       },
       {
@@ -140,7 +140,7 @@
         says: (s) =>
           orthogonal
             ? `says where neurons point in the end${s < -3 ? "" : "; it asks for a small start, and we found that every balanced one will do"}.`
-            : "silent: equal labels have to make acute angles, different ones right angles or more.",
+            : "is silent: equal labels have to make acute angles, different ones right angles or more.",
       },
       {
         name: "Margin maximization",
@@ -149,7 +149,7 @@
         says: () =>
           signs
             ? "says what the end is like, once the loss is small; the start does not matter."
-            : "silent: a label 0 is no class.",
+            : "is silent: a label 0 is no class.",
       },
     ];
   }
