@@ -9,7 +9,7 @@
   const POINTS = 120;
 
   function build(box, state, keep) {
-    let [course, limits, broken] = [null, null, false];
+    let [course, limits, broken, drawn] = [null, null, false, ""];
     const tip = (phi, v) => [-v * Math.cos(phi), v * Math.sin(phi)];
     const told = () => `${degrees(Math.PI - state.phi)} from the teacher, length ${short(state.v, 3)}`;
 
@@ -48,10 +48,16 @@
       names: ["angle between student and teacher", "|w| / |w*|"],
       draw: (frame) => {
         const pen = (kind, points) => through(kind, points.map(frame.to));
-        const turns = range(POINTS + 1, (k) => (k * Math.PI) / POINTS);
+        const seen = [state.m, frame.right].join();
+        if (drawn !== seen) {
+          const turns = range(POINTS + 1, (k) => (k * Math.PI) / POINTS);
+          back.replaceChildren(
+            ...others().map(({ phi, v }) => pen("other thin", phi.map((a, k) => [a, v[k]]))),
+            pen("plain dashed", turns.map((a) => [a, pull(a) ** (1 / (state.m + 1))])),
+          );
+          drawn = seen; // what does not change while a start is dragged
+        }
         ground.replaceChildren(
-          ...others().map(({ phi, v }) => pen("other thin", phi.map((a, k) => [a, v[k]]))),
-          pen("plain dashed", turns.map((a) => [a, pull(a) ** (1 / (state.m + 1))])),
           pen("flow", course.phi.map((a, k) => [a, course.v[k]])),
           disc("mark one", { at: frame.to([Math.PI, 1]), r: 6 }),
         );
@@ -59,7 +65,7 @@
         show(play.value());
       },
     });
-    const [ground, point] = [phase.layer(), phase.layer()];
+    const [back, ground, point] = [phase.layer(), phase.layer(), phase.layer()];
     const play = reluflow.clock(box, {
       over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => (show(t), tell(t)),
     });
@@ -90,11 +96,12 @@
     });
     const say = reluflow.sentence(box);
 
+    const redo = reluflow.soon(() => begin());
     const change = (next) => {
       Object.assign(state, next);
       state.phi = within(state.phi, 0.02, Math.PI - 0.02);
       state.v = within(state.v, 0.03, 2.1);
-      begin();
+      redo();
       keep(state);
     };
     const byVector = reluflow.draggable(vectors, {

@@ -42,9 +42,10 @@
       over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => show(t),
     });
     const say = reluflow.sentence(box);
+    const redo = reluflow.soon(() => begin());
     const change = (next) => {
       Object.assign(state, next);
-      begin();
+      redo();
       keep(state);
     };
     const near = (p) => p.map((v) => within(Math.round(v * 20) / 20, 0.05 - WIDE, WIDE - 0.05));

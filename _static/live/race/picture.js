@@ -31,7 +31,7 @@
       draw: (frame) => {
         // alpha_i^(2-m) in the ratio of the x_i: both are infinite at once.
         const ridge = state.m > 2 ? Math.log10(state.x[0] / state.x[1]) / (2 - state.m) : null;
-        const levels = range(161, (k) => run.start + (k / 160) * (LAST - run.start));
+        const levels = range(81, (k) => run.start + (k / 80) * (LAST - run.start));
         path.replaceChildren(
           ...(ridge === null ? [] : [through("plain dotted", [[-1 + ridge, -1], [3 + ridge, 3]].map(frame.to))]),
           through("flow", levels.map((level) => frame.to(run.at(level).map((v) => v / Math.LN10)))),
@@ -61,9 +61,10 @@
       show: (level) => (show(level), tell(level)),
     });
     const say = reluflow.sentence(box);
+    const redo = reluflow.soon(() => begin());
     const change = (next) => {
       Object.assign(state, next);
-      begin();
+      redo();
       keep(state);
     };
     // The picture is for fingers: a value near a round one is meant to be round.

@@ -64,9 +64,12 @@
       show: (share) => (show(share), tell(share)),
     });
     const say = reluflow.sentence(box);
+    // Some hundred steps of twelve neurons take longer than a frame: they wait for the drag to rest.
+    const redo = reluflow.atRest(() => begin(), 60);
     const change = (next) => {
       Object.assign(state, next);
-      begin();
+      data.redraw();
+      redo();
       keep(state);
     };
     const points = Y.map((label, k) =>
