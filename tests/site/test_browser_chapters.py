@@ -295,7 +295,7 @@ def test_a_picture_opens_moves_and_keeps_its_state(
         expect(told).not_to_have_text(before)
         after, link = told.inner_text(), box.locator(".link a").get_attribute("href")
         assert not visit.complaints
-    with opened(browser, path, size, anchor=link or "") as visit:
+    with opened(browser, path, size, anchor=(link or "#")[1:]) as visit:
         expect(visit.page.locator(f"#live-{name} .told")).to_have_text(after)
         assert not visit.complaints
 
@@ -303,7 +303,7 @@ def test_a_picture_opens_moves_and_keeps_its_state(
 def test_play_moves_and_a_reader_without_motion_jumps(browser: Browser, site: Path) -> None:
     path = site / f"{PICTURES['race']}.html"
     for motion in ("no-preference", "reduce"):
-        with opened(browser, path, anchor="#live-race?m=3") as visit:
+        with opened(browser, path, anchor="live-race?m=3") as visit:
             page = visit.page
             page.emulate_media(reduced_motion=motion)
             time, play = page.locator(".live .slide input"), page.locator(".live .clock button")

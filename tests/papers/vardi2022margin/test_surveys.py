@@ -205,10 +205,11 @@ def test_optima_are_kkt_points_and_other_points_are_not() -> None:
     rng, seen, off = np.random.default_rng(3), 0, []
     for draw in list(statement.draws.values())[::3]:
         one = draw(rng)
-        if np.isfinite(one["residual"]):
+        if np.isfinite(one["optimum"].residual):
             seen += 1
             assert statement.slack(one) > 0.9 * certificates.NECESSITY_RESIDUAL
-            moved = one["theta"] * (1.0 + 0.1 * rng.normal(size=len(one["theta"])))
+            theta = one["optimum"].theta
+            moved = theta * (1.0 + 0.1 * rng.normal(size=len(theta)))
             X, y = one["X"] / np.abs(one["X"]).max(), one["y"]
             if len(moved) > 2 and (y * one["network"].output(moved, X)).min() > 0.0:
                 off.append(kkt(one["network"], moved, X, y).residual)

@@ -709,7 +709,8 @@ def optima_are_kkt_points() -> Statement:
     def draw(kind: Draw) -> Draw:
         def one(rng: np.random.Generator) -> dict[str, Any]:
             item = kind(rng)
-            return {**{name: item[name] for name in ("network", "X", "y")}, **_optimum(item)}
+            given = {name: item[name] for name in ("network", "X", "y")}
+            return {**given, "optimum": _optimum(item)}
 
         return one
 
@@ -719,7 +720,7 @@ def optima_are_kkt_points() -> Statement:
         kinds[f"ReLU, alternating labels, {number}"] = alternating
     return Statement("a global optimum of Problem (2) is a KKT point",
                      {kind: draw(each) for kind, each in kinds.items()},
-                     lambda item: NECESSITY_RESIDUAL - item["residual"])  # fmt: skip
+                     lambda item: NECESSITY_RESIDUAL - item["optimum"].residual)  # fmt: skip
 
 
 def alternating(rng: np.random.Generator) -> dict[str, Any]:
@@ -732,11 +733,20 @@ def alternating(rng: np.random.Generator) -> dict[str, Any]:
     return {"network": fully_connected([2, n], "relu"), "X": X, "y": y}
 
 
-def _optimum(item: Mapping[str, Any]) -> dict[str, Any]:
-    """The optimum "theta" of an instance, its KKT "residual" (NaN if it was not found), and whether
-    it is on a "boundary", with some input 0."""
+@dataclass(frozen=True)
+class Optimal:
+    """A global optimum theta (p,), its KKT residual (NaN if it was not found), and whether it is on
+    a boundary, with some input 0."""
+
+    theta: NDArray
+    residual: float
+    boundary: bool
+
+
+def _optimum(item: Mapping[str, Any]) -> Optimal:
+    """The optimum of an instance's "network", "X" and "y"."""
     network, X, y = item["network"], item["X"], item["y"]
-    unknown = {"theta": np.zeros(network.size), "residual": np.nan, "boundary": False}
+    unknown = Optimal(np.zeros(network.size), np.nan, False)
     try:
         best = global_optimum(network, X, y, nodes=NODES)
     except (InputError, ArithmeticError):
@@ -750,7 +760,7 @@ def _optimum(item: Mapping[str, Any]) -> dict[str, Any]:
         return unknown  # the kinks of data so nearly parallel are not told by the program's digits
     living = np.linalg.norm(network.weights(theta)[0], axis=1) > 0.0
     on = [np.abs(h[:, living]).min(initial=1.0) <= 1e-9 for h in network.cosines(theta, X)]
-    return {"theta": theta, "residual": kkt(network, theta, X, y).residual, "boundary": any(on)}
+    return Optimal(theta, kkt(network, theta, X, y).residual, any(on))
 
 
 def on_kinks(network: Network, theta: NDArray, X: NDArray) -> NDArray:
@@ -775,8 +785,8 @@ def boundaries(seed: int, count: int) -> list[Evidence]:
     """How many of `count` optima for alternating labels have an input 0: these are KKT points."""
     rng = np.random.default_rng(seed)
     found = [_optimum(alternating(rng)) for _ in range(count)]
-    told = [item for item in found if item["boundary"] and np.isfinite(item["residual"])]
-    right = sum(item["residual"] <= NECESSITY_RESIDUAL for item in told)
+    told = [one for one in found if one.boundary and np.isfinite(one.residual)]
+    right = sum(one.residual <= NECESSITY_RESIDUAL for one in told)
     return [fact("optima on an activation boundary that are KKT points", right, len(told),
                  tried=len(told)),
             note("optima for alternating labels", count)]  # fmt: skip
