@@ -48,7 +48,7 @@
       redo();
       keep(state);
     };
-    const near = (p) => p.map((v) => within(Math.round(v * 20) / 20, 0.05 - WIDE, WIDE - 0.05));
+    const near = (p) => p.map((v) => within(Math.round(v * 100) / 100, 0.05 - WIDE, WIDE - 0.05));
     const points = Y.map((label, k) =>
       reluflow.draggable(plane, {
         label: `The datum ${reluflow.named(k)} with the label ${label}: the arrow keys move it`, kind: colour(k),

@@ -68,7 +68,7 @@
       keep(state);
     };
     // The picture is for fingers: a value near a round one is meant to be round.
-    const round = (v) => Math.round(v * 100) / 100;
+    const round = (v) => Math.round(v * 1000) / 1000;
     const datumAt = reluflow.draggable(datum, {
       label: "The datum x: the arrow keys move it", kind: "one", at: () => state.x,
       move: (p) => change({ x: p.map((v) => within(round(v), 0.1, 2)) }),

@@ -77,7 +77,7 @@
         label: `The datum ${reluflow.named(k)} with the label ${label}: the arrow keys move it`, kind: colour(label),
         at: () => state.X[k],
         move: (p) => {
-          const next = p.map((v) => within(Math.round(v * 4) / 4, -9.5, 9.5));
+          const next = p.map((v) => within(Math.round(v * 100) / 100, -9.5, 9.5));
           if (Math.hypot(...next) >= 0.5) change({ X: state.X.map((x, i) => (i === k ? next : x)) });
         },
       }),
