@@ -19,7 +19,7 @@ FLOORS = (
     {"rational", "statistics", "geometry", "networks"},
     {"instances", "datasets", "images", "parameters", "flows"},
     {"margin", "figures", "ledger", "records"},
-    {"falsify", "refresh"},
+    {"falsify", "refresh", "cost"},
     {"papers", "sweep"},
     {"your_data"},
     {"site"},
