@@ -179,14 +179,3 @@ def test_effort_scales_counts() -> None:
     assert [parameters.counts(0.5)(base) for base in (100, 30, 7)] == [50, 30, 7]
     assert parameters.counts(2)(100) == 200
     assert [parameters.counts(0.05)(base, least=80) for base in (40, 80, 4000)] == [40, 80, 200]
-
-
-def test_a_record_that_is_unknown_is_refused_before_one_is_made(
-    capsys: pytest.CaptureFixture,
-) -> None:
-    assert parameters.asked([], ["a", "b"]) == ["a", "b"]
-    assert parameters.asked(["b"], ["a", "b"]) == ["b"]
-    with pytest.raises(SystemExit) as ended:
-        parameters.asked(["a", "c"], ["a", "b"])
-    assert ended.value.code == 2
-    assert "'c' (choose from 'a', 'b')" in capsys.readouterr().err
