@@ -53,11 +53,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 154),
         ("modules of papers", 66),
-        ("lines", 60267),
+        ("lines", 60277),
         ("lines outside papers", 19831),
-        ("code", 36776),
+        ("code", 36782),
         ("code of papers a claim", 75),
-        ("lines of tests", 34769),
+        ("lines of tests", 34760),
         ("pages", 40),
     ],
 )
