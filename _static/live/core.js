@@ -8,9 +8,10 @@
 // where there is no script and on paper. A script says `// needs ../explorer/flow.js` in a line of
 // its own for what it takes from elsewhere below _static/live. It calls
 //
-//   reluflow.picture("NAME", { state, build })
+//   reluflow.picture("NAME", { state, fits, build })
 //     state: all that an address keeps, by its defaults: numbers, strings, lists of numbers or of
 //       points, {angle: 2, X: [[1, 0], [0, 1]]}. An address is page.html#live-NAME?angle=3.
+//     fits(state): whether a state that an address tells can be drawn (optional; else as it opens).
 //     build(box, state, keep) draws into the element `box`; call keep(state) at each change made by
 //       the reader. Returns show(state), which is called when a link on the page asks for a state.
 //
@@ -119,6 +120,17 @@
       told.setAttribute("aria-busy", true);
       told.textContent = text;
       rest();
+    };
+  }
+
+  /** A row of places beside each other: the function that it returns makes one, with a caption. */
+  function cells(box) {
+    const row = html("div", { class: "sides" });
+    box.append(row);
+    return (...caption) => {
+      const place = html("div");
+      row.append(html("div", {}, place, html("p", {}, ...caption)));
+      return place;
     };
   }
 
@@ -297,6 +309,11 @@
       return id === box.id && rest.length ? rest.join("?") : null;
     };
     const first = decode(opens, made.state);
+    /** What an address tells, if it is a state that can be drawn. */
+    const told = (text) => {
+      const state = decode(text, first);
+      return !made.fits || made.fits(state) ? state : { ...first };
+    };
     const fold = box.closest("details.offer");
     if (fold) fold.hidden = false;
     if (fold && asked() !== null) fold.open = true;
@@ -311,7 +328,7 @@
     box.append(stage);
     let show;
     try {
-      const state = decode(asked() ?? "", first);
+      const state = told(asked() ?? "");
       address(state);
       show = made.build(stage, state, (next) => (address(next), remember()));
     } catch (error) {
@@ -322,7 +339,7 @@
     for (const figure of stills) figure.classList.add("still");
     addEventListener("hashchange", () => {
       if (asked() === null) return;
-      const state = decode(asked(), first);
+      const state = told(asked());
       address(state);
       if (fold) fold.open = true;
       show?.(state);
@@ -337,6 +354,6 @@
 
   Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
   Object.assign(reluflow, { html, svg, soon, atRest, colour, still, onLook });
-  Object.assign(reluflow, { sentence, button, chooser, scale, ticked, steps, slider, clock });
+  Object.assign(reluflow, { sentence, cells, button, chooser, scale, ticked, steps, slider, clock });
   Object.assign(reluflow, { encode, decode, picture });
 })();

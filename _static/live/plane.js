@@ -128,6 +128,12 @@
         ...texts.map(text),
       ]);
 
+  /** The axes of a plane without names, as it is drawn. */
+  function grid(frame) {
+    const { drawn, labels } = axes(frame, ["", ""]);
+    return [...drawn, ...words(frame, labels, [])];
+  }
+
   /**
    * A square of the plane that the reader moves by mouse, wheel, two fingers and keys.
    *
@@ -302,6 +308,6 @@
     return { group, place };
   }
 
-  Object.assign(reluflow, { line, disc, text, through, band, arrow, axes, words, shade });
+  Object.assign(reluflow, { line, disc, text, through, band, arrow, axes, grid, words, shade });
   Object.assign(reluflow, { plane, chart, draggable });
 })();

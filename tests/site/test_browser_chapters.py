@@ -301,6 +301,23 @@ def test_a_picture_opens_moves_and_keeps_its_state(
         assert not visit.complaints
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("orbits", "m=99"), ("orbits", "v=-1"), ("polygon", "s=3"), ("turning", "length=-400"),
+     ("silent", "share=7"), ("silent", "X=1,1;2,-1"), ("race", "m=1"), ("race", "x=0,1")],
+)  # fmt: skip
+def test_an_address_that_cannot_be_drawn_opens_the_picture_as_usual(
+    browser: Browser, site: Path, name: str, told: str
+) -> None:
+    words = []
+    for address in (f"live-{name}", f"live-{name}?{told}"):
+        with opened(browser, site / f"{PICTURES[name]}.html", anchor=address) as visit:
+            visit.page.evaluate("document.querySelector('details.offer').open = true")
+            words.append(visit.page.locator(f"#live-{name} .told").inner_text())
+            assert not visit.complaints
+    assert words[0] == words[1] != ""
+
+
 def test_play_moves_and_a_reader_without_motion_jumps(browser: Browser, site: Path) -> None:
     path = site / f"{PICTURES['race']}.html"
     for motion in ("no-preference", "reduce"):

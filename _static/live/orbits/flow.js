@@ -158,5 +158,5 @@
     };
   }
 
-  reluflow.orbits = { angle, angleBounds, bounds, logTan, orbit, printedStart, pull };
+  reluflow.orbits = { angleBounds, bounds, logTan, orbit, pull };
 })();

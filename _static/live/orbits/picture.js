@@ -15,23 +15,16 @@
 
     box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers."));
     const controls = html("p", { class: "controls short" });
-    const [upper, lower] = [html("div", { class: "sides" }), html("div", { class: "sides" })];
-    const place = (row, caption) => {
-      const cell = html("div");
-      row.append(html("div", {}, cell, html("p", {}, ...[caption].flat())));
-      return cell;
-    };
-    box.append(controls, upper);
+    box.append(controls);
+    const upper = reluflow.cells(box);
     const layers = reluflow.chooser(controls, "Layers", ["1", "2", "3", "4"], (m) => change({ m }));
 
-    const vectors = reluflow.plane(place(upper, "The teacher w* (blue) and the student w (red)."), {
+    const vectors = reluflow.plane(upper("The teacher w* (blue) and the student w (red)."), {
       label: "Student and teacher as vectors", moves: false,
       first: () => ({ x: 0, y: 0.9, r: HIGH }),
       draw: (frame) => {
-        const axes = reluflow.axes(frame, ["", ""]);
         still.replaceChildren(
-          ...axes.drawn,
-          ...reluflow.words(frame, axes.labels, []),
+          ...reluflow.grid(frame),
           arrow("one wide", frame.to([0, 0]), frame.to([1, 0])),
           text({ kind: "one", at: frame.to([1.22, 0]), told: "w*" }),
           through("flow dotted", course.phi.map((a, k) => frame.to(tip(a, course.v[k])))),
@@ -42,7 +35,7 @@
     });
     const [still, moving] = [vectors.layer(), vectors.layer()];
     const quarters = range(5, (k) => [(k * Math.PI) / 4, `${180 - 45 * k}°`]);
-    const phase = reluflow.chart(place(upper, "The flow. Above the dashed curve |w| falls, below it rises."), {
+    const phase = reluflow.chart(upper("The flow. Above the dashed curve |w| falls, below it rises."), {
       label: "Angle and magnitude", high: 330,
       x: reluflow.ticked(0, Math.PI + 0.06, quarters), y: reluflow.scale(0, HIGH),
       names: ["angle between student and teacher", "|w| / |w*|"],
@@ -69,14 +62,14 @@
     const play = reluflow.clock(box, {
       over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => (show(t), tell(t)),
     });
-    box.append(lower);
+    const lower = reluflow.cells(box);
     const names = ["", ""].map(() => html("span"));
     const over = [
       { label: "Magnitude over time", name: "|w| / |w*|", y: reluflow.scale(0, HIGH) },
       { label: "Angle over time", name: "angle to the teacher", y: reluflow.ticked(0, 180, range(5, (k) => [45 * k, `${45 * k}°`])) },
     ].map(({ label, name, y }, which) => {
-      const plot = reluflow.chart(place(lower, names[which]), {
-        label, high: 220, x: play.over ?? reluflow.scale(0, 1), y, names: ["time t", name],
+      const plot = reluflow.chart(lower(names[which]), {
+        label, high: 220, x: reluflow.scale(0, 1), y, names: ["time t", name],
         draw: (frame) => {
           const angle = ({ phi }) => phi.map((a) => within(((Math.PI - a) * 180) / Math.PI, -2, 182));
           const [low, high] = which ? [limits.angle.upper, limits.angle.lower].map((phi) => angle({ phi })) : [limits.lower, limits.upper];
@@ -188,5 +181,8 @@
     return (next) => (Object.assign(state, next), begin());
   }
 
-  reluflow.picture("orbits", { state: { m: 0, phi: 1.05, v: 1.6 }, build });
+  const fits = ({ m, phi, v }) =>
+    [0, 1, 2, 3].includes(m) && phi === within(phi, 0.02, Math.PI - 0.02) && v === within(v, 0.03, 2.1);
+
+  reluflow.picture("orbits", { state: { m: 0, phi: 1.05, v: 1.6 }, fits, build });
 })();

@@ -164,5 +164,5 @@
     };
   }
 
-  reluflow.polygon = { align, between, directionAt, network, separation, steps };
+  reluflow.polygon = { align, directionAt, network, separation, steps };
 })();

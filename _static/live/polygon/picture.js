@@ -9,6 +9,7 @@
   const SIGNS = [1, -1];
   const SCALES = [1, 2, 4, 8];
   const WIDE = 4;
+  const STOPS = ["slides", "two ways"]; // ends at which the direction stays where it is
   const POINTS = 120;
   const turnOf = (u) => (Math.atan2(u[1], u[0]) * 180) / Math.PI;
   const unit = (u) => u.map((v) => v / Math.hypot(...u));
@@ -19,13 +20,8 @@
     let bound = null;
     box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights."));
     const controls = html("p", { class: "controls short" });
-    const sides = html("div", { class: "sides" });
-    box.append(controls, sides);
-    const cell = (caption) => {
-      const made = html("div");
-      sides.append(html("div", {}, made, html("p", {}, caption)));
-      return made;
-    };
+    box.append(controls);
+    const cell = reluflow.cells(box);
     const signs = reluflow.chooser(controls, "Sign of its output weight", ["+", "−"], (k) => change({ s: SIGNS[k] }));
     const scales = reluflow.chooser(controls, "Start ε", SCALES.map((e) => tens(-e)), (k) => change({ e: SCALES[k] }));
 
@@ -78,15 +74,13 @@
     }
 
     function drawPlane(frame) {
-      const axes = reluflow.axes(frame, ["", ""]);
       const corners = path.pieces.map(({ from }) => from);
       const { from, along } = path.pieces.at(-1);
-      const goesOn = Math.hypot(...along) > 0 && !["slides", "two ways"].includes(path.ends);
+      const goesOn = Math.hypot(...along) > 0 && !STOPS.includes(path.ends);
       const far = goesOn ? [[from[0] + 9 * along[0], from[1] + 9 * along[1]]] : [];
       still.replaceChildren(
         ...sectors(frame),
-        ...axes.drawn,
-        ...reluflow.words(frame, axes.labels, []),
+        ...reluflow.grid(frame),
         ...state.X.map((x) => through("other thin dashed", [-9, 9].map((c) => frame.to([-c * x[1], c * x[0]])))),
         ...state.X.map((x, k) => text({ kind: colour(k), at: frame.to(x).map((v, c) => v + [17, -12][c]), told: reluflow.named(k) })),
         through("plain", [...corners, ...far].map(frame.to)),
@@ -116,7 +110,7 @@
       last = within(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2), 2, 15);
       const times = range(POINTS + 1, (k) => (k / POINTS) * last);
       const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times);
-      const held = ["slides", "two ways"].includes(path.ends);
+      const held = STOPS.includes(path.ends);
       // Angles without jumps, beside those of the true flow.
       const exact = times.map((t) => turnOf(held && t >= path.t ? path.pieces.at(-1).from : directionAt(path, t)));
       for (let k = 1; k < exact.length; k++) exact[k] += 360 * Math.round((exact[k - 1] - exact[k]) / 360);
@@ -157,7 +151,7 @@
 
     function show(t) {
       const k = Math.round((t / last) * POINTS);
-      const held = ["slides", "two ways"].includes(path.ends) && t >= path.t;
+      const held = STOPS.includes(path.ends) && t >= path.t;
       const u = held ? unit(path.pieces.at(-1).from) : directionAt(path, t);
       const to = plane.frame().to;
       moving.replaceChildren(arrow("plain", to([0, 0]), to(u.map((v) => 1.2 * v))));
@@ -168,6 +162,13 @@
     return (next) => (Object.assign(state, next), begin());
   }
 
+  const fits = ({ X, w, s, e }) =>
+    X.length === Y.length &&
+    w.length === 2 &&
+    [...X, w].every((x) => Math.hypot(...x) > 0.2 && x.every((v) => Math.abs(v) < WIDE)) &&
+    SIGNS.includes(s) &&
+    SCALES.includes(e);
+
   const X = [[2, 0], [2, 1], [-1, -1], [-1, -3]];
-  reluflow.picture("polygon", { state: { X, w: [-1, -2.5], s: 1, e: 2 }, build });
+  reluflow.picture("polygon", { state: { X, w: [-1, -2.5], s: 1, e: 2 }, fits, build });
 })();

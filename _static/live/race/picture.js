@@ -13,13 +13,8 @@
     let [run, top] = [null, 1];
     box.append(html("p", {}, "A diagonal network, Φ(x) = α₁ᵐ x₁ + α₂ᵐ x₂, grows on one datum. Move the datum or the start a little off the diagonal, and play."));
     const controls = html("p", { class: "controls short" });
-    const sides = html("div", { class: "sides" });
-    box.append(controls, sides);
-    const cell = (caption) => {
-      const made = html("div");
-      sides.append(html("div", {}, made, html("p", {}, caption)));
-      return made;
-    };
+    box.append(controls);
+    const cell = reluflow.cells(box);
     const depth = reluflow.chooser(controls, "Depth m", DEPTHS.map(String), (k) => change({ m: DEPTHS[k] }));
     const logs = reluflow.ticked(-1, 3, range(5, (k) => [k - 1, short(10 ** (k - 1))]));
     const datum = reluflow.chart(cell("The datum x, with the label 1."), {
@@ -141,5 +136,11 @@
     return (next) => (Object.assign(state, next), begin());
   }
 
-  reluflow.picture("race", { state: { m: 3, x: [1, 1], start: [0.5, 0.5] }, build });
+  const fits = ({ m, x, start }) =>
+    DEPTHS.includes(m) &&
+    [x, start].every((pair) => pair.length === 2) &&
+    x.every((v) => v === within(v, 0.1, 2)) &&
+    start.every((v) => v === within(v, 0.1, 10));
+
+  reluflow.picture("race", { state: { m: 3, x: [1, 1], start: [0.5, 0.5] }, fits, build });
 })();

@@ -8,21 +8,13 @@
 
   function build(box, state, keep) {
     box.append(html("p", {}, "The flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and move the data."));
-    const sides = html("div", { class: "sides" });
-    const cell = (caption) => {
-      const made = html("div");
-      sides.append(html("div", {}, made, html("p", {}, caption)));
-      return made;
-    };
-    box.append(sides);
+    const cell = reluflow.cells(box);
     const ratio = (share) => size(takenOver(state.X, share)) / size(takenOver(state.X, 0));
     const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black), as vectors u = v w."), {
       label: "Data and neurons", moves: false, first: () => ({ x: 0, y: 1.9, r: 2.5 }),
       draw: (frame) => {
-        const axes = reluflow.axes(frame, ["", ""]);
         still.replaceChildren(
-          ...axes.drawn,
-          ...reluflow.words(frame, axes.labels, []),
+          ...reluflow.grid(frame),
           ...state.X.map((x) => through("other thin dashed", [-6, 6].map((c) => frame.to([-c * x[1], c * x[0]])))),
           ...state.X.map((x, k) => text({ kind: "one", at: frame.to(x).map((v, c) => v + [16, -14][c]), told: reluflow.named(k) })),
         );
@@ -102,5 +94,11 @@
     };
   }
 
-  reluflow.picture("silent", { state: { X: [[1, 0.25], [-1, 0.25]], share: 0 }, build });
+  const fits = ({ X, share }) =>
+    X.length === 2 &&
+    X.every((x) => Math.abs(x[0]) <= 2 && x[1] === within(x[1], 0.1, 2)) &&
+    share === within(share, 0, MOST) &&
+    shortest(X, 1, 1) !== null;
+
+  reluflow.picture("silent", { state: { X: [[1, 0.25], [-1, 0.25]], share: 0 }, fits, build });
 })();

@@ -132,5 +132,5 @@
     return states[k].map((value, i) => states[k - 1][i] + share * (value - states[k - 1][i]));
   }
 
-  reluflow.turning = { depth, follow, margins, stateAt };
+  reluflow.turning = { follow, stateAt };
 })();

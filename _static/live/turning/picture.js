@@ -28,19 +28,13 @@
     let [run, shares, best, broken] = [null, [], {}, []];
     box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play."));
     const controls = html("p", { class: "controls short" });
-    const sides = html("div", { class: "sides" });
-    box.append(controls, sides);
-    const cell = (caption) => {
-      const made = html("div");
-      sides.append(html("div", {}, made, html("p", {}, caption)));
-      return made;
-    };
+    box.append(controls);
+    const cell = reluflow.cells(box);
     const lengths = reluflow.chooser(controls, "Length of the start", ["e⁻²⁰", "e⁻⁵", "1"], (k) => change({ length: LENGTHS[k] }));
     const data = reluflow.plane(cell("The data."), {
       label: "The data", moves: false, first: () => ({ x: 0, y: 0, r: 10 }),
       draw: (frame) => {
-        const axes = reluflow.axes(frame, ["", ""]);
-        ground.replaceChildren(...axes.drawn, ...reluflow.words(frame, axes.labels, []));
+        ground.replaceChildren(...reluflow.grid(frame));
         for (const point of points) point.place();
       },
     });
@@ -176,6 +170,11 @@
     return (next) => (Object.assign(state, next), begin());
   }
 
+  const fits = ({ X, length }) =>
+    X.length === Y.length &&
+    X.every((x) => Math.hypot(...x) >= 0.5 && x.every((v) => Math.abs(v) < 10)) &&
+    LENGTHS.includes(length);
+
   const X = [[3, 1], [2, 3], [4, 7], [-5, 2], [-5, -1], [-8, 4]];
-  reluflow.picture("turning", { state: { X, length: 20 }, build });
+  reluflow.picture("turning", { state: { X, length: 20 }, fits, build });
 })();
