@@ -88,6 +88,10 @@ def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajecto
     )
 
 
+_MANY = 5
+"""Flows in one picture from which on words beside a curve lie on others."""
+
+
 @in_house_style
 def plane_flows(
     X: NDArray,
@@ -112,7 +116,16 @@ def plane_flows(
     activation_boundaries(ax, X)
     cells(ax, X)
     annotate_minima(ax, minima, _loss_at)
-    name_curves(ax)
+    if len(paths) > _MANY:
+        for line in ax.lines:  # what stands for an event in the legend has no size on the picture
+            if not line.get_markersize():
+                hollow = line.get_label() != "a datum switches off"
+                line.set(
+                    marker="D", ms=4.5, mec=style.QUIET, mfc="white" if hollow else style.QUIET
+                )
+        legend_below(fig)
+    else:
+        name_curves(ax)
     return fig
 
 
