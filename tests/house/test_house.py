@@ -53,11 +53,11 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
     [
         ("modules", 154),
         ("modules of papers", 66),
-        ("lines", 60277),
+        ("lines", 60290),
         ("lines outside papers", 19831),
-        ("code", 36782),
+        ("code", 36792),
         ("code of papers a claim", 75),
-        ("lines of tests", 34760),
+        ("lines of tests", 34804),
         ("pages", 40),
     ],
 )

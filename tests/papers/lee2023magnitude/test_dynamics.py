@@ -20,6 +20,7 @@ from reluflow.papers.lee2023magnitude.population import (
     TURNING,
     angle,
     coordinates,
+    nullcline,
     phases,
     quadrature_gradient,
     threshold_norm,
@@ -128,6 +129,15 @@ def test_a_magnitude_that_moves_otherwise_is_found(
     moves = replace(phases(start.psi, start.rho, m), kind=found)
     monkeypatch.setattr(rates, "phases", lambda *_: moves)
     assert statement.fails(statement.slack(item)) == (found != expected)
+
+
+@pytest.mark.parametrize(("size", "expected"), [(0.9999, RISING), (1.0001, TURNING)])
+def test_the_nullcline_divides_those_that_rise(size, expected, monkeypatch) -> None:
+    start = Start.at(2.5, size * float(nullcline(2.5, 1)), 1)
+    item = {"psi": np.array(start.psi), "rho": np.array(start.rho), "m": np.array(1)}
+    moves = replace(phases(start.psi, start.rho, 1), kind=expected)
+    monkeypatch.setattr(rates, "phases", lambda *_: moves)
+    assert not rates.two_phases([1]).fails(rates.two_phases([1]).slack(item))
 
 
 def test_convergence_sees_a_wrong_flow(monkeypatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -142,6 +143,22 @@ def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyP
             spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), constructions_page)
             assert failing(evidence())
         monkeypatch.undo()
+
+
+@pytest.mark.parametrize(
+    ("name", "c", "evidence"),
+    [
+        ("theorem_3_2", theorem_3_2(), constructions_page.dead_neuron_helps),
+        ("theorem_4_2", theorem_4_2(), constructions_page.turning_helps),
+    ],
+)
+def test_points_that_are_longer_are_not_called_shorter(
+    name: str, c: Construction, evidence: Callable[[], list[Evidence]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    longer = tuple((1 + EPS) * value for value in c.exact_limit)
+    spoiled(monkeypatch, name, replace(c, exact_better=longer), constructions_page)
+    assert any("< |θ̃|" in told for told in failing(evidence()))
 
 
 def test_other_data_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
