@@ -233,7 +233,12 @@ def test_states_out_of_place_are_noticed(survey, late, only) -> None:
     across = np.broadcast_to(np.eye(*falling.U.shape[1:]), falling.U.shape)
     spread = replace(falling, U=across, R=np.zeros(falling.R.shape))
     assert failed(convergence.nearly_two(one(each, falling=spread)))
-    assert failed(convergence.at_most_two(one(each, falling=spread)))
+    wide = one(each, falling=spread).found
+    beside = convergence.at_most_two(replace(survey, found=[*survey.found, *wide]))
+    assert any("largest stable rank" in told for told in failed(beside))  # one of several is enough
+    above = dict.fromkeys((1.0, -1.0), 1.01 * max(convergence.bounds(each).values()))
+    slow = trajectories.Survey([replace(each, t_2=above)], 0, 0)
+    assert any("t₂ above" in told for told in failed(convergence.exact_order_of_the_data(slow)))
     late_fall = trajectories.Survey([replace(each, t_2={1.0: 1e-9, -1.0: 1e-9})], 0, 0)
     assert len(failed(convergence.exact_order_of_the_data(late_fall))) == 1
     assert len(failed(convergence.falls_in_time(late_fall, only))) == 1
