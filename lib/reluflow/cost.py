@@ -66,16 +66,18 @@ def silent() -> Figure:
     return fig
 
 
-def kinds() -> pd.DataFrame:
-    """Silent failures by the kind of difficulty: a row a kind, a column a family of solvers."""
+@in_house_style
+def kinds() -> Figure:
+    """Silent failures in per cent, by kind of difficulty and by family of solvers."""
     table = record("silent")
-    table["family"] = table["solver"].str.split(" ").str[0] + np.where(
-        table["solver"].str.contains("events"), ", events", ""
-    )
-    wrong = table["verdict"].eq("silent").groupby([table["kind"], table["family"]]).mean()
-    shown = (100 * wrong).round().astype(int).unstack()
-    shown.insert(0, "flows", table[table["solver"] == OURS].groupby("kind").size())
-    return shown.drop(columns=OURS).rename_axis(index="difficulty", columns=None)
+    events = np.where(table["solver"].str.contains("events"), ",\nevents", "")
+    table["family"] = table["solver"].str.split("[ ,_]").str[0] + events
+    shown = 100 * table["verdict"].eq("silent").groupby([table["kind"], table["family"]]).mean()
+    fig, (ax,) = panels(height=4.2)
+    sns.heatmap(shown.unstack(), annot=True, fmt=".0f", cmap="rocket_r", cbar=False, ax=ax)
+    ax.set(xlabel="", ylabel="")
+    ax.tick_params(axis="x", labelsize="x-small")
+    return fig
 
 
 def failures(solver: str) -> pd.DataFrame:
@@ -99,11 +101,10 @@ def precision(against: str = "seconds") -> Figure:
     table["method"] = table["solver"].str.replace("affine_flow", "exact flow")
     methods = list(dict.fromkeys(table["method"]))
     for ax, problem in zip(axes, problems, strict=True):
-        here = table[table["problem"] == problem]
         sns.lineplot(
-            here, x=against, y="error", hue="method", style="method", markers=True, dashes=False,
-            hue_order=methods, style_order=methods, estimator=None, sort=False, ax=ax,
-            legend="full",
+            table[table["problem"] == problem], x=against, y="error", hue="method", style="method",
+            hue_order=methods, style_order=methods, markers=True, dashes=False, estimator=None,
+            sort=False, legend="full", ax=ax,
         )  # fmt: skip
         ax.set(xscale="log", yscale="log", xlabel=against, ylabel="relative error")
         ax.xaxis.set_minor_formatter(NullFormatter())

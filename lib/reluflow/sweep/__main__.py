@@ -39,16 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Sweep; 0 where every run ended, 1 where one failed or is still to be done, 2 for wrong use,
     130 where it was stopped."""
     parser = Parser(prog="sweep", description=__doc__.split("\n\n")[1])
-    parser.add_argument(
-        "place", metavar="NOTEBOOK or FOLDER", help="a page, or a sweep to go on with"
-    )
+    parser.add_argument("place", metavar="NOTEBOOK or FOLDER", help="a page, or a sweep to go on")
     parser.add_argument("--grid", action="append", default=[], metavar="NAME=VALUES",
                         help="seed=0:40 or n=5,10,20; the product of several is run")  # fmt: skip
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="fixed",
                         help="a parameter that is the same in all runs")  # fmt: skip
-    parser.add_argument(
-        "--out", metavar="FOLDER", help="for the runs: a path, or s3://... and such"
-    )
+    parser.add_argument("--out", metavar="FOLDER", help="for the runs: a path, or s3://...")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, default=CPU_COUNT, help="default: one a core")
     where.add_argument("--scheduler", default=os.environ.get("DASK_SCHEDULER_ADDRESS"),

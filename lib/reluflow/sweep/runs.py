@@ -193,7 +193,11 @@ def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
     kernels: list[AsyncKernelManager] = []
 
     class Kernel(AsyncKernelManager):
-        """A kernel with one thread of BLAS, and with this library."""
+        """A kernel with one thread of BLAS, and with this library; it is reached by files, for of
+        kernels that start at once two may be given the same port."""
+
+        def __init__(self, **how: Any) -> None:
+            super().__init__(transport="ipc", ip=str(page.with_name("kernel")), **how)
 
         async def start_kernel(self, **how: Any) -> None:  # type: ignore[override]
             paths = [str(LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
