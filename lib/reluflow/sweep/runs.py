@@ -244,8 +244,7 @@ def _wanted(stopped: threading.Event, kernels: list[AsyncKernelManager]) -> Iter
             if kernels and not (waited and worker.status in (Status.running, Status.paused)):
                 stopped.set()
                 with suppress(OSError, AttributeError):  # it ended just now
-                    process: Any = kernels[0].provisioner
-                    os.killpg(process.process.pid, signal.SIGKILL)
+                    os.killpg(kernels[0].provisioner.process.pid, signal.SIGKILL)  # type: ignore
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
