@@ -16,7 +16,8 @@ from reluflow.falsify.attempt import FIXED, WITNESS
 from reluflow.ledger import Evidence, Row, read
 from reluflow.places import CHAPTERS
 
-PAPERS = ("lee2022support", "lee2023magnitude", "min2024early", "phuong2021inductive", "vardi2022margin")  # fmt: skip
+PAPERS = ("lee2022support", "lee2023magnitude", "min2024early", "phuong2021inductive",
+          "vardi2022margin")  # fmt: skip
 COUNT = re.compile(r"\d+")
 Planted = Callable[[], Iterable[Evidence]]
 PLANTED: dict[str, Planted] = {
