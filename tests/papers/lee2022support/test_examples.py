@@ -197,14 +197,6 @@ def test_other_starts_are_no_seven_small_ones(
     assert sum(verdicts(other).values()) < sum(verdicts(found).values())
 
 
-def test_a_descent_stopped_early_or_with_long_steps_is_no_flow(paper: examples.Study) -> None:
-    early = examples.descent_for_flow(replace(paper.main, iterations=500))
-    assert value(early, "left") > 0.05
-    assert not all(verdicts(early).values())
-    long = examples.descent_for_flow(replace(paper.main, step=0.5, iterations=1000))
-    assert not all(verdicts(long).values())
-
-
 def test_captions_that_one_normalisation_suits_pass(
     paper: examples.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

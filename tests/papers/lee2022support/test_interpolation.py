@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pandas as pd
 import pytest
-from numpy.typing import NDArray
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.trajectory import Event, Trajectory
 from reluflow.papers.lee2022support import starts
 from reluflow.papers.lee2022support.setting import deactivated
 from reluflow.papers.lee2022support.starts import protected
@@ -49,21 +44,6 @@ def test_the_radius_of_protection_is_sharp(angle: float) -> None:
     assert not affine_flow(X, y, near).events
 
 
-def test_evidence_on_theorem_4_2_can_fail() -> None:
-    kept, lost = starts.survey_protection(10, 0), starts.survey_lost_data(40, 0)
-
-    def failing(kept: pd.DataFrame, lost: pd.DataFrame) -> int:
-        return [e.holds for e in starts.protection(kept, lost, 0) if e.decides].count(False)
-
-    assert failing(kept, lost) == 0
-    # Without a lost datum the second half of the evidence is empty, and does not pass.
-    for none in ({"lost": 0, "nearest": np.inf}, {"lost": 0, "nearest": 1.5}):
-        assert failing(kept, lost.assign(**none)) == 2
-    assert failing(kept, lost.assign(lost=1, nearest=0.99)) == 1
-    for worse in ({"deactivated": 1}, {"room": -0.01}, {"gap": 0.1}, {"final_loss": 0.1}):
-        assert failing(kept.assign(**worse), lost) == 1
-
-
 def test_evidence_on_theorem_4_3_can_fail() -> None:
     pairs = starts.survey_exclusion(30, 0).assign(holds=True)
     broken = [item.holds for item in starts.exclusion((15, 1), pairs) if item.decides]
@@ -74,23 +54,3 @@ def test_equality_survey_sees_a_lost_datum(monkeypatch):
     behind = {"X": np.eye(2), "w_gm": np.ones(2), "w0": np.array([-1e-3, 1.0])}
     monkeypatch.setattr(starts, "_at_equality", lambda rng: behind)
     assert starts.starts_at_equality(2, 0) == (2, 2)
-
-
-def test_survey_of_protection_sees_a_broken_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every flow is given a deactivation of x_1: it counts where x_1 is protected."""
-    safe_first = []
-
-    def remembered(X, y, w0, w_gm) -> NDArray:
-        safe_first.append(bool(protected(X, y, w0, w_gm)[0]))
-        return protected(X, y, w0, w_gm)
-
-    def with_an_event(X, y, w0, activation="relu") -> Trajectory:
-        path = affine_flow(X, y, w0, activation=activation)
-        more = (Event(1.0, 0, "activate"), Event(1.0, 0, "deactivate"))
-        return replace(path, events=(*path.events, *more))
-
-    monkeypatch.setattr(starts, "protected", remembered)
-    monkeypatch.setattr(starts, "affine_flow", with_an_event)
-    lost = starts.survey_protection(12, 0)["deactivated"].sum()
-    assert lost == sum(safe_first)
-    assert 0 < lost < 12

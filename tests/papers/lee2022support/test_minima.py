@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reluflow import datasets, rational
+from reluflow import rational
 from reluflow.geometry import local_minima, nested_pairs
 from reluflow.instances import Instance, draw_many
 from reluflow.ledger import Evidence
@@ -25,26 +25,10 @@ THREE = instance([[1, 0], [0, 1], [1, 1]], [2, 1, 1])
 # The virtual minima (1, 1, s) of the cell with data 1 and 2 active have x_3.w = 1 > 0 for every s.
 MISSED = instance([[1, 1, 0], [0, 1, 0], [1, 0, 0], [0, 0, 1]], [2, 1, 1, 1])
 INSIDE = np.array([-1, 2, -1])  # a point of that cell
-FIVE = datasets.load("example-5.1")
 
 
 def holding(evidence: list[Evidence]) -> list[bool]:
     return [e.holds for e in evidence if e.decides]
-
-
-@pytest.mark.parametrize("wrong", [0.0, 1.0])
-def test_survey_of_virtual_minima_sees_a_violation(
-    wrong: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Were the minimum of L_P always (never) in the cell, (5) would be wrong where it says else."""
-    monkeypatch.setattr(minima, "excess_in_cell", lambda X, y, active: wrong)
-    found = minima.survey_cells([THREE, FIVE])
-    full = found[~found.deficient]
-    violations = (~full.agree).sum()
-    assert violations == (full.inside if wrong else ~full.inside).sum() > 0
-    evidence = minima.cells_of_full_rank([found])
-    assert holding(evidence) == [False]
-    assert evidence[0].value == violations
 
 
 def test_cells_within_rounding_of_equality_are_left_out() -> None:

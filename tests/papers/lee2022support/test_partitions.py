@@ -10,7 +10,6 @@ from flows import best_of_many
 from reluflow import rational
 from reluflow.falsify import falsify
 from reluflow.geometry import cell_bound, enumerate_cells
-from reluflow.instances import Instance, draw_many
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import geometry, minima
 
@@ -21,17 +20,6 @@ FOUR = np.array([[6.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 6.0]])
 
 def holding(evidence) -> list[bool]:
     return [item.holds for item in evidence if item.decides]
-
-
-def test_evidence_on_the_terms_can_fail() -> None:
-    """Figure 1: two data have a point, two half-lines and a plateau; six have twelve cells."""
-    three = Instance(THREE, np.array([2.0, 1.0, 1.0]), "by hand")
-    pairs = list(draw_many(5, 2, 0, sizes=(2, 2)))
-    odd = geometry.terminology(THREE, three.y, np.array([2.0, 2.0]), [*pairs, three])
-    assert holding(odd)[:2] == [False, False]
-    # The virtual minimum of a cell that contains it.
-    at_home = geometry.terminology(three.X, three.y, np.array([1.0, 1.0]), pairs)
-    assert holding(at_home) == [True, False, False]
 
 
 def test_a_tighter_bound_and_another_count_are_found(monkeypatch):
