@@ -30,3 +30,18 @@ def changed(table: pd.DataFrame, **cells: Any) -> pd.DataFrame:
     for name, value in cells.items():
         table.loc[table.index[-1], name] = value
     return table
+
+
+def but(known: Callable[..., Any], when: Callable[..., bool], wrong: Callable[..., Any]) -> Any:
+    """The function, with another result for arguments at which `when` holds."""
+
+    def other(*args: Any) -> Any:
+        found = known(*args)
+        return wrong(found) if when(*args) else found
+
+    return other
+
+
+def each(words: str, *faults: Planted) -> tuple[tuple[str, Planted], ...]:
+    """Several faults that one piece of evidence has to see."""
+    return tuple((words, fault) for fault in faults)

@@ -1,9 +1,576 @@
-"""A planted input for each claim of the paper that is settled without a Statement."""
+"""Planted inputs for each claim of the paper that is settled without a Statement.
+
+Of several values that decide one is at fault, and just outside, so that the worst of them counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
-from reluflow.ledger import Evidence
+import numpy as np
+import pandas as pd
+import sympy as sp
+from faults import Found, Planted, but, changed, each, under
+from numpy.typing import ArrayLike, NDArray
+from reluflow.papers.lee2023magnitude import (
+    bounds,
+    descent,
+    experiments,
+    laws,
+    runs,
+)
+from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
+from reluflow.papers.lee2023magnitude.population import OTHER, RISING, TURNING, PopulationPath
 
-PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {}
+# --- Figures 1 and 2: all nine panels at full length, of which every path is the flow -------------
+
+
+@cache
+def panels() -> tuple[runs.Run, ...]:
+    made = []
+    for setting in runs.experiment().settings:
+        start = runs.drawn_start(setting)
+        flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
+        made.append(runs.Run(setting, start, flow, flow, flow))
+    return tuple(made)
+
+
+def moved(k: int, path: str, at: slice, psi: float = 0.0, rho: float = 0.0) -> list[runs.Run]:
+    """The panels, one path of the k-th of which is elsewhere at some steps."""
+    old = panels()[k].flow
+    states = old.states.copy()
+    states[at] += psi, rho
+    new = replace(old, states=states)
+    return [replace(run, **{path: new}) if j == k else run for j, run in enumerate(panels())]
+
+
+def angles(*at: Any, **by: float) -> Planted:
+    return lambda: runs.figure_1(moved(*at, **by))
+
+
+def magnitudes(*at: Any, **by: float) -> Planted:
+    return lambda: runs.figure_2(moved(*at, **by))
+
+
+SOON, ONCE, LAST = slice(10, 11), slice(30_000, 30_001), slice(-1, None)
+PERCENT, RESTART = slice(1000, 1001), slice(20_000, 20_001)
+
+FIGURE_1 = (
+    ("panels", lambda: runs.figure_1([*panels(), panels()[0]])),
+    ("steps checked", under(runs, "STEPS", 99_999, lambda: runs.figure_1(panels()))),
+    *each("by the run on data", angles(4, "empirical", ONCE, psi=0.8),
+          angles(4, "empirical", ONCE, psi=-0.72)),
+    *each("by descent on the population", angles(4, "population", ONCE, psi=0.8),
+          angles(4, "population", ONCE, psi=-0.72)),
+    *each("by the population's flow", angles(4, "flow", ONCE, psi=0.8),
+          angles(4, "flow", ONCE, psi=-0.72)),
+    ("one layer", angles(1, "empirical", PERCENT, psi=3.0)),
+    ("three layers", angles(7, "empirical", slice(1, 95_000), psi=-9.0)),
+)  # fmt: skip
+FIGURE_2 = (
+    ("panels", lambda: runs.figure_2([*panels(), panels()[0]])),
+    *each("largest excess", magnitudes(1, "empirical", SOON, rho=0.022),
+          magnitudes(1, "empirical", SOON, rho=-0.022),
+          magnitudes(3, "empirical", LAST, rho=-0.14)),  # of restarted bounds only
+    *each("by the population's flow", magnitudes(2, "flow", SOON, rho=0.01),
+          magnitudes(2, "flow", SOON, rho=-0.01), magnitudes(3, "flow", LAST, rho=-0.14)),
+    ("lower bound is the nearer", magnitudes(4, "empirical", PERCENT, rho=0.035)),
+    ("upper bound is the nearer", magnitudes(4, "empirical", LAST, rho=-0.27)),
+    ("restarted bounds are closer", magnitudes(4, "empirical", RESTART, psi=-2.0)),
+)  # fmt: skip
+
+
+# --- Figure 3: two panels and the population's starts, of which one is another --------------------
+
+
+@cache
+def restarts(layers: int) -> page.Restarts:
+    return page.tightening(layers, 1.0, 0, 1)[0]
+
+
+def figure_3(panel: page.Restarts, drawn: bool, others: int = 5, count: int = 1) -> Found:
+    """Figure 3's evidence where one of its two panels, or `count` of many starts, is this one."""
+    one, two = restarts(1), restarts(2)
+    pair = [one, panel] if drawn else [one, two]
+    return page.bounds_restarted(pair, [two] * others + ([two] if drawn else [panel] * count), [])
+
+
+def ordered(sign: int) -> page.Restarts:
+    """A panel whose |w| only rises, or only falls."""
+    panel = restarts(2)
+    states = panel.path.states.copy()
+    states[:, 1] = np.sort(states[:, 1])[::sign]
+    return replace(panel, path=replace(panel.path, states=states))
+
+
+def widened(k: int, at: slice, low: float = 0.0, high: float = 0.0) -> page.Restarts:
+    """A panel with other bounds after its k-th restart, at some steps, by these shares of |w*|."""
+    panel = restarts(2)
+    found = [(a.copy(), b.copy()) for a, b in panel.bounds]
+    found[k][0][at] += low * panel.target
+    found[k][1][at] += high * panel.target
+    return replace(panel, bounds=tuple(found))
+
+
+def mirrored() -> page.Restarts:
+    """A panel with its upper bounds below |w| by what they were above it, and the lower ones."""
+    panel = restarts(2)
+    pairs = [(panel.v[at:], low, high) for at, (low, high) in
+             zip(panel.points, panel.bounds, strict=True)]  # fmt: skip
+    return replace(panel, bounds=tuple((2.0 * v - high, 2.0 * v - low) for v, low, high in pairs))
+
+
+def either(words: str, where: str, *made: Callable[[], page.Restarts]) -> Any:
+    """Faults of the second of the figure's panels, or of one of the population's starts."""
+    drawn = where == "2L"
+    return each(f"{where}: {words}", *(partial(lambda m: figure_3(m(), drawn), m) for m in made))
+
+
+MIDST = slice(700, 701)
+FIGURE_3 = tuple(
+    fault
+    for where, falls, shrinks, late in (
+        ("2L", "|w| falls", "the gap", "restarts after which the upper"),
+        ("population", "starts that do not fall", "starts whose gaps", ""),
+    )
+    for fault in (
+        *either(falls, where, partial(ordered, 1), partial(ordered, -1)),
+        *either(shrinks, where, partial(widened, 2, slice(None), high=1.0)),
+        *either("a restarted bound outside", where, partial(widened, 1, MIDST, low=-0.5),
+                partial(widened, 3, MIDST, high=0.5)),
+        *(either(late, where, partial(widened, 1, LAST, high=1.0)) if late else ()),
+        *(either("|w| outside", where, partial(widened, 1, MIDST, low=0.5),
+                 partial(widened, 3, MIDST, high=-0.5)) if late else ()),
+    )
+)  # fmt: skip
+
+
+# --- Figure 4: the records, altered ---------------------------------------------------------------
+
+
+@cache
+def record(panel: str) -> page.Record:
+    return page.load(panel)
+
+
+def told(panel: str, **ways: Any) -> page.Record:
+    """A record that tells something else of all steps of |W_1|."""
+    known = record(panel)
+    said = known.facts["monotone"]
+    changed = said | {page.FIRST: said[page.FIRST] | ways}
+    return replace(known, facts=known.facts | {"monotone": changed})
+
+
+def curved(panel: str, *at: tuple[float, float]) -> page.Record:
+    """A record whose |W_1| goes through these points (share of the steps, share of its way)."""
+    known = record(panel)
+    norms, shares = known.run.norms.copy(), known.run.steps / known.n_steps
+    first, last = norms[[0, -1], 0]
+    norms[:, 0] = first + (last - first) * np.interp(shares, *zip(*at, strict=True))
+    return replace(known, run=replace(known.run, norms=norms))
+
+
+def forged(panel: str, half: bool, by: float) -> page.Record:
+    """A record with a layer's norm at one of the steps that are taken again, in shares of a way."""
+    known = record(panel)
+    first = int(np.searchsorted(known.run.steps, known.facts["half"])) if half else 0
+    norms = known.run.norms.copy()
+    kept = norms[first : first + 21]
+    norms[first + 5, 2] += by * np.abs(kept - kept[0]).max()
+    return replace(known, run=replace(known.run, norms=norms))
+
+
+def panel_a(made: page.Record) -> Found:
+    return page.small_start(made, record("a-teacher-0.4"), np.array([True, False] * 20))
+
+
+def panel_b(made: page.Record) -> Found:
+    return page.large_start(made, pd.DataFrame({"fell": [True] * 40}))
+
+
+def still(judge: Callable[..., Found], *made: page.Record) -> Found:
+    """What `judge` finds, without taking steps again."""
+    return under(page, "again", lambda *_: 0.0, lambda: judge(*made))()
+
+
+def arriving(a: Sequence[tuple[float, float]], b: Sequence[tuple[float, float]]) -> Found:
+    return page.slower(curved("a", *a), curved("b", *b))
+
+
+BACK = (0.0, 0.0), (0.9, 1.011), (1.0, 1.0)  # the last tenth goes back, by 1.1 % of the way
+STRAIGHT = (0.0, 0.0), (1.0, 1.0)
+RETURNS = (0.0, 0.0), (0.5, 1.0), (1.0, 0.0)
+FIGURE_4A = (
+    *each("from half-way again", lambda: panel_a(forged("a", False, 0.011)),
+          lambda: panel_a(forged("a", True, -0.011))),
+    ("that goes down", lambda: still(panel_a, told("a", way_down=1.02, way_up=98.98))),
+    ("at the end over its start", lambda: still(panel_a, curved("a", *RETURNS))),
+)  # fmt: skip
+FIGURE_4B = (
+    *each("from half-way again", lambda: panel_b(forged("b", False, 0.011)),
+          lambda: panel_b(forged("b", True, -0.011))),
+    ("does not fall", lambda: still(panel_b, told("b", falls=29_999))),
+    ("at the end over its start", lambda: still(panel_b, curved("b", *RETURNS))),
+)  # fmt: skip
+CONVERGES = (
+    ("(a) way", lambda: page.converges(curved("a", *BACK), record("a-teacher-0.4"), record("b"))),
+    ("(b) way", lambda: page.converges(record("a"), record("a-teacher-0.4"), curved("b", *BACK))),
+)
+SLOWER = (
+    ("steps until", lambda: arriving([(0.0, 0.0), (0.29, 1.0), (1.0, 1.0)], STRAIGHT)),
+    ("times eta T", lambda: arriving([(0.0, 0.0), (0.03, 1.0), (1.0, 1.0)], STRAIGHT)),
+)
+
+
+# --- Lemma 2.1 and Propositions B.1, 3.1, 3.6 -----------------------------------------------------
+
+
+class Enlarged:
+    """A law whose matrix of a sector has too large, or too small, a trace."""
+
+    def __init__(self, law: laws.SectorIntegrals, off: float) -> None:
+        self.law, self.off = law, off
+
+    def matrix(self, u: NDArray, v: NDArray) -> NDArray:
+        return self.law.matrix(u, v) + self.off * np.eye(len(u))
+
+
+def wrong(name: str, judge: Planted, when: Callable[..., bool], change: Callable[..., Any]) -> Any:
+    """What `judge` finds where a function of the laws is another one in some cases."""
+    return under(laws, name, but(getattr(laws, name), when, change), judge)
+
+
+def both(name: str, judge: Planted, when: Callable[..., bool], by: float) -> list[Planted]:
+    """The function's numbers too large, and too small."""
+    return [wrong(name, judge, when, lambda x, off=off: x + off) for off in (by, -by)]
+
+
+def traces(name: str, judge: Planted, when: Callable[..., bool], by: float) -> list[Planted]:
+    return [wrong(name, judge, when, lambda x, off=off: Enlarged(x, off)) for off in (by, -by)]
+
+
+def longer(law: laws.RadialLaw) -> laws.RadialLaw:
+    """The law, in ten dimensions with vectors twice as long."""
+    far = lambda rng, n, d: law.radius(rng, n, d) * (2.0 if d == 10 else 1.0)  # noqa: E731
+    return replace(law, radius=far)
+
+
+lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments, 1, 10)
+in_ten = lambda u, *_: len(u) == 10  # noqa: E731
+opposite = lambda u, v: len(u) == 10 and u @ v < -0.99999  # noqa: E731
+right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
+LEMMA_2_1 = (
+    *each("largest error of an entry", *both("printed_sector_moment", lemma, in_ten, 2e-9)),
+    *each("together, against I/2", *traces("gaussian_sector", lemma, right_angle, 1e-9)),
+    *each("E[s(u.x) s(v.x)]", *both("relu_correlation", lemma, right_angle, 2e-9)),
+    ("sampled mean", under(laws, "GAUSSIAN", longer(laws.GAUSSIAN), lemma)),
+    *each("continued", *both("sector_moment", lemma, opposite, 2e-9)),
+)  # fmt: skip
+B_1 = (
+    *each("both by quadrature", *traces("sphere_sector", sphere, lambda t, d: d == 10, 2e-10)),
+    *each("the half-space", *traces("sphere_sector", sphere, lambda t, d: d == 10, 1e-10)),
+    ("sampled mean", under(laws, "SPHERE", longer(laws.SPHERE), sphere)),
+)
+
+
+# --- Propositions 3.1 and 3.6: the two of them with one layer, and with two and three -------------
+
+
+def depth(*args: Any) -> int:
+    return args[-1] if isinstance(args[-1], int) else 0
+
+
+def shifted(path: PopulationPath, *by: float) -> PopulationPath:
+    """The path with another last state."""
+    states = path.states.copy()
+    states[-1] += by
+    return replace(path, states=states)
+
+
+def adrift(found: tuple[NDArray, NDArray]) -> tuple[NDArray, NDArray]:
+    """A flow of which one factor, at the end, is larger."""
+    w, v = found
+    v[-1, -1:] += 1e-7
+    return w, v
+
+
+def balanced(w0: NDArray, target: NDArray, v0: NDArray, *_: NDArray) -> bool:
+    return len(v0) != 1 and bool(np.allclose(v0, np.linalg.norm(w0)))
+
+
+def free(w0: NDArray, target: NDArray, v0: NDArray, *_: NDArray) -> bool:
+    return len(v0) == 2 and not balanced(w0, target, v0)
+
+
+def systems(judge: Planted, m: int, *words: str) -> tuple[tuple[str, Planted], ...]:
+    """Faults of the printed rates and of the flow, with m factors and at some weights alone."""
+    vector, magnitude, angle, system = words
+    short = lambda v, *a: depth(*a) == m and v < 1.0  # noqa: E731
+    near = lambda w, *a: depth(*a) == m and np.linalg.norm(w) < 1.0  # noqa: E731
+    flow = lambda psi, rho, deep, t: deep == m and rho < -0.5  # noqa: E731
+    return (
+        *each(vector, *both("vector_rate", judge, near, 1e-6)),
+        *each(magnitude, *both("magnitude_rate", judge, short, 1e-6)),
+        *each(angle, *both("angle_rate", judge, short, 1e-5)),
+        *each(system, wrong("population_flow", judge, flow, lambda x: shifted(x, 0.0, 2e-8)),
+              wrong("population_flow", judge, flow, lambda x: shifted(x, -2e-8, 0.0))),
+    )  # fmt: skip
+
+
+def one_layer() -> Found:
+    return laws.one_layer_system(0, 20)
+
+
+def layered() -> Found:
+    return laws.layered_system(0, 80, (1, 2))
+
+
+def other_overlap() -> sp.Expr:
+    return overlap() + sp.cos(laws.THETA) / 1000
+
+
+def last_is_false(proved: dict[str, bool]) -> dict[str, bool]:
+    return proved | {list(proved)[-1]: False}
+
+
+overlap = laws.overlap
+PROP_3_1 = (
+    *each("identities", under(laws, "overlap", other_overlap, one_layer),
+          wrong("identities", one_layer, lambda m: True, last_is_false)),
+    ("Lipschitz", under(laws, "turning_of_field", lambda: sp.Rational(1, 1000), one_layer)),
+    *systems(one_layer, 0, "against (5)", "against (6)", "against (7)", "vector flow"),
+)  # fmt: skip
+PROP_3_6 = (
+    *each("identities", under(laws, "overlap", other_overlap, layered),
+          wrong("identities", layered, lambda m: m == 2, last_is_false)),
+    *systems(layered, 2, "the vector equation", "every v_k against (9)", "against (10)",
+             "flow in all parameters"),
+    ("along balanced flows", wrong("parameter_flow", layered, balanced, adrift)),
+    ("along flows out of balance", wrong("parameter_flow", layered, free, adrift)),
+    *each("the closed form", *(
+        wrong("population_gradient", layered, lambda w, target, v, best: len(v) == 2,
+              lambda x, k=k, off=off: [a + off * (j == k) for j, a in enumerate(x)])
+        for k, off in ((0, 1e-4), (1, -1e-4))
+    )),
+)  # fmt: skip
+
+
+# --- Unique minimisers ----------------------------------------------------------------------------
+
+
+def law_in(d: int, points: Any, judge: Planted, targets: Any = None) -> Planted:
+    """What `judge` finds where the laws drawn in d dimensions are this one, with these teachers."""
+    law = laws.finite_law(points)
+    judged = wrong("random_law", judge, lambda rng, k, *_: k == d, lambda _: law)
+    if targets is None:
+        return judged
+    return wrong("telling_targets", judged, lambda one, *_: one == law, lambda _: targets)
+
+
+def several(rng: np.random.Generator, same: bool, mean: int) -> Any:
+    """Points as drawn; three of them with the teacher for the other minimiser, or another mean."""
+    points, target, other = drawn(rng)
+    if len(points) == 3:
+        points = [*points[:-1], (points[-1][0] + mean, points[-1][1])]
+        other = target if same else other
+    return points, target, other
+
+
+drawn = laws._several_minimisers
+symmetric = partial(laws.symmetric_minimiser, 0, 6)
+finite = partial(laws.minimiser_of_finite_laws, 0, 12)
+density = partial(laws.minimiser_of_densities, 0, 8)
+in_space = lambda law, *_: law.d == 3  # noqa: E731
+LINE, SILENT = [(1, 0), (-1, 0)], [(5, 5), (5, 6), (6, 5)]
+CROSS = [*LINE, (0, 1), (0, -1)]
+UNIQUE_SYMMETRIC = (
+    ("several minimisers", law_in(2, laws.MERCEDES, symmetric, [laws.TEACHER] * 4)),
+    *each("of these laws", law_in(2, laws.MERCEDES, symmetric), law_in(2, LINE, symmetric)),
+    ("linear programming", wrong("width", symmetric, in_space, lambda x: float(x <= 1e-7))),
+)
+UNIQUE_FINITE = (
+    *each("the teachers tried disagree", *(
+        wrong("spans_every_side", law_in(2, points, finite), lambda law: law.d == 2,
+              lambda _, spans=spans: spans)
+        for points, spans in ((laws.MERCEDES, True), (CROSS, False))
+    )),
+    ("laws that meet", wrong("random_law", finite, lambda *_: True,
+                             lambda _: laws.finite_law(laws.MERCEDES))),
+    ("laws that do not", wrong("random_law", finite, lambda *_: True,
+                               lambda _: laws.finite_law(CROSS))),
+    ("linear programming", wrong("width", finite, in_space, lambda x: float(x <= 1e-7))),
+)  # fmt: skip
+UNIQUE_DENSITY = (
+    *each("at another old minimiser", *(
+        under(laws, "_several_minimisers", partial(several, same=same, mean=mean), density)
+        for same, mean in ((True, 0), (False, 1))
+    )),
+    ("L(2 w*)", wrong("smeared", density, lambda points, size: points[0] == (-3, 1),
+                      lambda _: laws.triangle_law([[(3, 1), (4, 1), (3, 2)]]))),
+    ("size 1/100: L(-2, 0)", wrong("smeared", density,
+                                   lambda points, size: points is laws.MERCEDES and size < 0.05,
+                                   lambda _: laws.triangle_law([SILENT]))),
+)  # fmt: skip
+
+
+# --- The bend of the bounds, small starts, Theorem 4.1 --------------------------------------------
+
+
+def bends(**last: float) -> Found:
+    return page.bent_bounds(changed(page.survey_bounds(0, 4), **last))
+
+
+def none_of(**cells: Any) -> Found:
+    return page.bent_bounds(page.survey_bounds(0, 4).assign(**cells))
+
+
+BEND = (
+    ("another sign", lambda: bends(bent=1)),
+    ("another sign", under(page, "inflection",
+                           but(page.inflection, lambda level, m: m == 3, lambda x: 1.03 * x),
+                           lambda: page.bent_bounds(page.survey_bounds(0, 30)))),
+    ("looked at", lambda: none_of(looked=0)),
+    ("lower bounds that", lambda: none_of(convex=False)),
+)  # fmt: skip
+TURNS = (1.0, 1.889, 2.6)
+first = partial(bounds.first_order, TURNS, 1.0)
+steep = (math.sin(2.6) + math.pi * math.cos(2.6)) / 2.6
+
+
+def room(size: float, other: Callable[[float], float], judge: Planted = first) -> Planted:
+    """What `judge` finds where |w(t)| is another one at the steepest angle and one norm."""
+    at = lambda phi0, t, v0: phi0 == 2.6 and v0 == size  # noqa: E731
+    return under(bounds, "room", but(bounds.room, at, other), judge)
+
+
+SMALL_FIRST = (
+    *each("coefficient", room(1e-5, lambda x: x + 0.011), room(1e-5, lambda x: x - 0.011)),
+    ("smallest factor", room(1e-3, lambda _: steep + 1e-5)),
+    *each("root of", *(under(bounds, "THRESHOLD", bounds.THRESHOLD + by, first)
+                       for by in (0.011, -0.011))),
+    *each("the sign of", under(bounds, "THRESHOLD", 1.9, first), room(1e-5, lambda x: -x)),
+)  # fmt: skip
+
+
+def profiles(*made: descent.Profile) -> Planted:
+    """Theorem 4.1's evidence of these functions g."""
+
+    def judged() -> Found:
+        left = iter(made)
+        judge = lambda: descent.uniform_in_time(0, len(made))  # noqa: E731
+        return under(descent, "_random_bent", lambda rng: next(left), judge)()
+
+    return judged
+
+
+NOT_C2 = descent.Profile(
+    "1 - (1 - x)^1.5", lambda x: 1.0 - (1.0 - x) ** 1.5, lambda x: 1.5 * (1.0 - x) ** 0.5,
+    lambda w: 1.0 - (1.0 - w) ** (2.0 / 3.0), (0.0, 1.5, 1.0),
+)  # fmt: skip
+REGULAR = descent.bent(-0.6, 2.0)
+UNIFORM = (
+    ("of the largest error", profiles(descent.flat_inside(), REGULAR)),
+    ("the error at T = 3", profiles(NOT_C2, REGULAR)),
+    ("largest growth", profiles(descent.flat_inside(), REGULAR)),
+)
+
+
+def lower(by: float, steps: bool) -> Planted:
+    """The converse's evidence where the lower bound of large starts, or of their flow, is off."""
+    known = descent.magnitude_bounds
+
+    def other(t: ArrayLike, phi0: float, v0: float, *rest: float) -> Any:
+        low, high = known(t, phi0, v0, *rest)
+        return low + by * (v0 > 1.0 and (len(rest) == 2) == steps), high
+
+    return under(descent, "magnitude_bounds", other, converse)
+
+
+converse = partial(descent.converse, 0, 4)
+
+
+def read_off(when: Callable[..., bool], by: float) -> Planted:
+    return under(descent, "_read_off", but(descent._read_off, when, lambda g: g + by), converse)
+
+
+CONVERSE = (
+    *each("linear g", *(lower(by, steps) for by in (2e-9, -2e-9) for steps in (True, False))),
+    *each("dw/dt", *(read_off(lambda rate, w0, *_: w0 > 1.0, by) for by in (1.1e-4, -1.1e-4))),
+    ("the same for eta = 1/1000", read_off(lambda rate, w0, step, y: step == 1e-3, 2e-4)),
+)
+
+
+# --- Section 5 and Appendix D.3 -------------------------------------------------------------------
+
+
+def ratios(*last: float) -> Planted:
+    """The evidence on the scale of the norms, of draws the last of which is this one."""
+    made = np.array([[0.1, 1.0, 2.1]] * 4 + [last])
+    return under(experiments, "ratios", lambda *_: made, lambda: experiments.norm_scale(0, 5))
+
+
+def large(*last: float) -> Found:
+    return under(experiments, "ratios", lambda *_: np.array([[0.1, 1.0, 2.1], last]),
+                 lambda: experiments.large_norm(0, 2)[0])()  # fmt: skip
+
+
+scale = partial(experiments.norm_scale, 0, 20)
+SCALE = (
+    *each("small < middle", ratios(1.1, 1.0, 2.1), ratios(0.1, 2.2, 2.1)),
+    ("small norm: largest", ratios(0.21, 1.0, 2.1)),
+    *each("middle norm: largest", ratios(0.1, 0.49, 2.1), ratios(0.1, 2.05, 2.1)),
+    ("how much likelier", under(experiments, "NORMS", {0.1: "SN", 1.0: "MN", 3.0: "LN"}, scale)),
+    ("largest over smallest", under(experiments, "RATES", {1: 3e-4, 2: 6e-6, 3: 3.3e-7}, scale)),
+)
+
+
+def shapes(k: int, where: Callable[[pd.DataFrame], Any] = lambda found: [], **cells: Any) -> Found:
+    """Section 5.2's evidence of surveys that show what it says, but for some rows of the k-th."""
+    rows = [{"panel": panel, "shape": experiments.said_of(panel), "turn": 9000.0, "stray": False}
+            for panel in runs.experiment(layers=(1, 2)).settings for _ in range(40)]  # fmt: skip
+    surveys = [pd.DataFrame(rows) for _ in range(4)]
+    for name, value in cells.items():
+        surveys[k].loc[where(surveys[k]), name] = value
+    return experiments.two_phases(*surveys)
+
+
+def rows(*which: int) -> Callable[[pd.DataFrame], Any]:
+    return lambda found: found.index.isin(which)
+
+
+TWO_PHASES = (
+    ("population: least", lambda: shapes(1, rows(*range(5)), shape=OTHER)),
+    ("data: the lower end", lambda: shapes(2, rows(*range(0, 240, 5)), shape=OTHER)),
+    ("of small norm", lambda: shapes(0, rows(0), shape=TURNING)),
+    ("of middle and large norm", lambda: shapes(0, rows(239), shape=RISING)),
+    ("up to the last step", lambda: shapes(1, rows(5), stray=True)),
+    ("latest mean step", lambda: shapes(1, rows(*range(40, 80)), turn=1e5)),
+)
+
+PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
+    "ma.fig1": FIGURE_1,
+    "ma.fig2": FIGURE_2,
+    "ma.fig3": FIGURE_3,
+    "ma.fig4.a": FIGURE_4A,
+    "ma.fig4.b": FIGURE_4B,
+    "ma.fig4.converges": CONVERGES,
+    "ma.fig4.slower": SLOWER,
+    "ma.lem2.1": LEMMA_2_1,
+    "ma.ours.restart.bend": BEND,
+    "ma.ours.small.first": SMALL_FIRST,
+    "ma.ours.unique.density": UNIQUE_DENSITY,
+    "ma.ours.unique.finite": UNIQUE_FINITE,
+    "ma.ours.unique.symmetric": UNIQUE_SYMMETRIC,
+    "ma.prop3.1": PROP_3_1,
+    "ma.prop3.6": PROP_3_6,
+    "ma.propB.1": B_1,
+    "ma.text.scaleconv.1": SCALE,
+    "ma.text.scaleconv.2": lambda: large(0.1, 1.0, 2.0),
+    "ma.text.twophase.1": TWO_PHASES,
+    "ma.thm4.1.2": UNIFORM,
+    "ma.thm4.1.3": CONVERSE,
+}
