@@ -17,6 +17,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Of the environment of a kernel: on problems of this size a second thread of BLAS only waits."""
+
 _PICTURES = re.compile(r"figures(?:\.|$)")  # the end of a part of every drawing module's name
 
 

@@ -305,6 +305,7 @@ def pattern_of(n: int, support: Iterable[int]) -> NDArray:
 # --- Words inside a picture: names of curves beside them, and what is to be seen at a point -------
 
 
+_MANY = 2000  # points of a curve from which on those go that nobody can see
 _STOPS = 40  # places along a curve at which its name may stand
 _TURN = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
 _AROUND = 1.35 * np.column_stack([np.sin(_TURN), np.cos(_TURN)])
@@ -368,7 +369,8 @@ def _segments(line: Line2D, half: NDArray) -> NDArray:
     if line.get_linestyle() in ("None", "none", " ", ""):
         p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
         return np.stack([p, p], axis=1)
-    clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=False)
+    many = len(path) > _MANY
+    clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=many)
     p = clear.vertices / half
     kept = clear.codes[1:] == Path.LINETO
     return np.stack([p[:-1], p[1:]], axis=1)[kept]

@@ -68,6 +68,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         if times > 1:
             raise InputError(f'parameter "{name}" is given twice: give it once.')
     check(page, values)
+    os.environ.update(pages.ONE_THREAD)
     stem = Path(given.dataset).stem if given.dataset else ""
     name = "-".join(part for part in (stem, "" if page.stem == OWN else page.stem) if part)
     folder = given.out or Path("_runs") / (name or page.stem)

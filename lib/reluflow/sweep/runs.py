@@ -37,7 +37,6 @@ from reluflow.sweep.plan import code_digest
 DONE, FAILED, DIED = "done", "failed", "died"
 """A run that ended, one in which a cell raised an error, one whose kernel was killed."""
 
-_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ONE_AT_A_TIME = threading.Lock()  # papermill changes the folder of its process
 
@@ -201,7 +200,7 @@ def _executed(page: Path, out: Path, task: Task) -> tuple[str, str]:
 
         async def start_kernel(self, **how: Any) -> None:  # type: ignore[override]
             paths = [str(LIBRARY.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-            env = {**os.environ, **_THREADS, "PYTHONPATH": os.pathsep.join(paths)}
+            env = {**os.environ, **pages.ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)}
             await super().start_kernel(env=env, **how)
             kernels.append(self)
 
