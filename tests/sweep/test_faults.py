@@ -126,8 +126,9 @@ def ends_well(place: Path, *where: str) -> None:
     (place / "go").touch()
     with sweep(place, "out", *where) as process:
         _, told = process.communicate(timeout=120)
-    assert (process.returncode, said(told)) == (0, []), told
-    assert len(rows(place)) == len(FEW)
+    ended = [(place / "out" / "runs" / name).read_text() for name in rows(place)]
+    assert (process.returncode, said(told)) == (0, []), (told, ended)
+    assert len(ended) == len(FEW)
     assert list(place.rglob("*.part")) == []
     assert (place / "out" / "index.html").exists()
     assert kernels(place) == []
@@ -190,3 +191,17 @@ def test_a_kernel_that_is_killed_is_a_row_that_is_tried_again(place: Path) -> No
     found = [json.loads((place / "out" / "runs" / name).read_text()) for name in rows(place)]
     assert sorted(row["status"] for row in found) == ["died", "done", "done"]
     ends_well(place, *ALONE)
+
+
+def test_a_folder_takes_one_sweep_at_a_time(place: Path) -> None:
+    with sweep(place, *NEW, *ALONE) as first:
+        until(lambda: len(kernels(place)) == 2)
+        with sweep(place, "out", *ALONE) as second:
+            _, told = second.communicate(timeout=60)
+        assert second.returncode == 2
+        assert said(told) == [
+            f"sweep: another sweep runs in {place / 'out'}: wait for it, or stop it."
+        ]
+        (place / "go").touch()
+        _, told = first.communicate(timeout=120)
+    assert (first.returncode, said(told)) == (0, []), told

@@ -8,6 +8,7 @@ done already is not run again.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import io
 import json
 import logging
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         with ExitStack() as stack:
             client = stack.enter_context(_cluster(given.scheduler, given.workers))
-            _begun(store, settings, asked)
+            _begun(store, settings, asked, stack)
             return _swept(client, store, settings, asked)
     except InputError as error:
         print(f"sweep: {error}", file=sys.stderr)
@@ -117,12 +118,20 @@ def _notebook(settings: Mapping[str, Any]) -> Path:
     return Path(settings["folder"], settings["notebook"])
 
 
-def _begun(store: Store, settings: Mapping[str, Any], asked: Plan) -> None:
-    """Make the folder and write down what was asked for."""
+def _begun(store: Store, settings: Mapping[str, Any], asked: Plan, stack: ExitStack) -> None:
+    """Make the folder, hold it against other sweeps where it is one of this machine, and write down
+    what was asked for."""
     try:
+        if "://" not in store.url:
+            Path(store.url).mkdir(parents=True, exist_ok=True)
+            held = os.open(store.url, os.O_RDONLY)
+            stack.callback(os.close, held)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         store.make()
         store.write(SETTINGS, json.dumps(settings, indent=1).encode())
         store.write(_page(asked), asked.source.encode())
+    except BlockingIOError:
+        raise InputError(f"another sweep runs in {store.url}: wait for it, or stop it.") from None
     except (OSError, ImportError) as error:
         raise InputError(f"{store.url} cannot be written ({error}).") from None
 
