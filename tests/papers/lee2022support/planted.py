@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from faults import Found, Planted, changed, under
+from faults import Found, Planted, but, changed, each, under
 from numpy.typing import ArrayLike, NDArray
 from reluflow.exact import ExponentialEquation, fitted
 from reluflow.flows.affine import affine_descent, affine_flow
@@ -51,10 +51,14 @@ def let_go(y: ArrayLike = (4, 1, 1), norms: Sequence[float] = (0.01, 1, 100)) ->
     return dynamics.must_deactivate(THREE, y, 1, norms, 25, 0)[0]
 
 
-def beside(X: NDArray, y: NDArray, active: NDArray) -> tuple[NDArray, NDArray]:
-    """A virtual minimum that is none: of labels of which the last is doubled."""
-    w, N = virtual_minimum(X, np.append(y[:-1], 2.0 * y[-1]), active)
-    return w, N
+def beside(X: NDArray, y: NDArray, active: NDArray, share: float = 2.0) -> tuple[NDArray, NDArray]:
+    """A virtual minimum that is none: of labels of which the last is another one."""
+    return virtual_minimum(X, np.append(y[:-1], share * y[-1]), active)
+
+
+def first_another(path: Trajectory) -> Trajectory:
+    """The path, which loses another datum before all that it loses."""
+    return replace(path, events=(Event(0.0, 0, "deactivate"), *path.events))
 
 
 def cells(**last: bool) -> Found:
@@ -73,9 +77,29 @@ def kept(**last: float) -> Found:
     )
 
 
-def lost(**last: float) -> Found:
-    none = starts.survey_lost_data(4, 0).assign(lost=0, nearest=np.inf)
-    return starts.protection(starts.survey_protection(4, 0), changed(none, **last), 0)
+def lost(count: int = 4, **last: float) -> Found:
+    """Of flows of which the last loses a datum elsewhere, or of four that lose none."""
+    table = starts.survey_lost_data(count, 0)
+    table = table if count > 4 else table.assign(lost=0, nearest=np.inf)
+    return starts.protection(starts.survey_protection(4, 0), changed(table, **last), 0)
+
+
+def loses_all(X: NDArray, y: NDArray, w0: NDArray, activation: str = "relu") -> Trajectory:
+    """A flow that loses all data."""
+    events = tuple(Event(0.0, j, "deactivate") for j in range(len(y)))
+    return replace(affine_flow(X, y, w0, activation=activation), events=events)
+
+
+def ends_at_zero(X: NDArray, y: NDArray, w0: NDArray, activation: str = "relu") -> Trajectory:
+    """A flow that is 0 at the last of the times at which it is looked at, and in the limit."""
+    path = affine_flow(X, y, w0, activation=activation)
+
+    def states(t: NDArray) -> NDArray:
+        w = path.interpolant(t).copy()
+        w[-1] *= activation == "linear"
+        return w
+
+    return replace(path, interpolant=states, end=0.0 * path.end)
 
 
 def promised(X: NDArray, y: NDArray, w0: NDArray, w_gm: NDArray) -> NDArray:
@@ -211,7 +235,22 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("the optimum of the other two", lambda: let_go((1, 1, 1))),
         ("|w0| = 100: starts whose flow loses x_2", lambda: let_go(norms=(0.01, 100, 1000))),
         ("their limits", lambda: let_go(norms=(0.01, 100, 1000))),
-        ("virtual minimum against", under(dynamics, "virtual_minimum", beside, let_go)),
+        (
+            "starts whose flow loses x_2",
+            under(
+                dynamics,
+                "affine_flow",
+                but(affine_flow, lambda X, y, w: w[0] > w[1], first_another),
+                let_go,
+            ),
+        ),
+        *each(
+            "virtual minimum against",
+            *(
+                under(dynamics, "virtual_minimum", partial(beside, share=share), let_go)
+                for share in (2.0, 0.5)
+            ),
+        ),
     ),
     "sv.prop3.3.1": (
         ("", lambda: cells(agree=False)),
@@ -223,12 +262,17 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("protected data that", under(starts, "protected", promised, outside)),
         ("protected data that", lambda: kept(deactivated=1.0)),
         ("smallest slack", lambda: kept(room=-1.1e-8)),
+        *(
+            (words, under(starts, "affine_flow", ends_at_zero, kept))
+            for words in ("smallest slack", "largest distance to the linear flow", "largest loss")
+        ),
         ("largest distance to the linear flow", lambda: kept(gap=1.1e-8)),
         ("largest distance to the linear flow", under(starts, "affine_flow", faster, kept)),
         ("largest loss", lambda: kept(final_loss=1.1e-8)),
         ("lose one", lost),
         ("smallest |x_j| |w_0 - w_GM|", lost),
-        ("smallest |x_j| |w_0 - w_GM|", lambda: lost(lost=1, nearest=0.999)),
+        ("smallest |x_j| |w_0 - w_GM|", lambda: lost(20, lost=1, nearest=0.999)),
+        ("smallest |x_j| |w_0 - w_GM|", under(starts, "affine_flow", loses_all, lambda: lost(20))),
     ),
     "sv.init.norm": (
         ("smallest norm: gain", lambda: norms(BOTH, DOWN)),
@@ -237,6 +281,7 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
     ),
     "sv.thmF.11.2": (
         ("crossings", diagonal(3, fitted((1, 4), [Fraction(1, 2), Fraction(1, 4)]))),
+        ("crossings", diagonal(2, fitted((1, 4), [Fraction(1, 2), 2]))),
         ("each of them", diagonal(2, fitted((1, 4), [Fraction(1, 2), Fraction(1, 8)]))),
         ("each of them", diagonal(1, ExponentialEquation((4, -4), (1, 2), 1))),
     ),
@@ -244,7 +289,8 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("over the whole path", lambda: descended(1.06)),
         ("left after the last", lambda: descended(iterations=13_000)),
         ("the same order", lambda: descended(events=())),
-        ("the same order", lambda: descended(events=(OFF, ON))),
+        ("the same order", lambda: descended(events=(OFF, replace(OFF, datum=1)))),
+        ("the same order", lambda: descended(events=(OFF, replace(ON, datum=2)))),
     ),
     "sv.ex5.2": (
         ("nothing else happens", lambda: left_for_good(flows=flow(EX_2, events=(OFF, ON)))),
@@ -254,6 +300,7 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ),
         ("re-activates", lambda: left_for_good(linear_flows=flow(EX_2))),
         ("up to then", lambda: left_for_good(linear_flows=moved(EX_2, -1.1e-8, 0.78))),
+        ("up to then", lambda: left_for_good(linear_flows=moved(EX_2, 1.1e-8, 0.78))),
         ("one unit of time later", lambda: left_for_good(linear_flows=moved(EX_2, 9e-4))),
         ("rank of the ReLU limit", lambda: left_for_good(limits=limit(EX_2, rank=1))),
         ("x_1 is a support", lambda: left_for_good(limits=limit(EX_2, support=(0, 2)))),
@@ -269,6 +316,7 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
         ("this share", lambda: comes_back(flows=flow(EX_3, events=(replace(EARLY, t=0.21), LATE)))),
         ("largest distance", lambda: comes_back(linear_flows=moved(EX_3, 9e-4))),
         ("distance of their limits", lambda: comes_back(linear_flows=moved(EX_3, -1.1e-8))),
+        ("distance of their limits", lambda: comes_back(linear_flows=moved(EX_3, 1.1e-8))),
         ("rank of the limit", lambda: comes_back(limits=limit(EX_3, rank=2))),
         ("global minima", lambda: comes_back(minima=2 * best(EX_3))),
         ("data active there", lambda: comes_back(limits=limit(EX_3, support=(0, 1, 2)))),

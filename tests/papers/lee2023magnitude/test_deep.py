@@ -7,7 +7,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import sympy
 import torch
@@ -205,42 +204,11 @@ def test_the_bend_by_symbols():
         assert slope == pytest.approx(-0.5 if m == 0 else 0.0, abs=1e-9)
 
 
-def test_a_wrong_bend_is_found(monkeypatch):
-    good = page.survey_bounds(0, 30)
-    assert (good.bent.sum(), good.looked.sum() > 100) == (0, True)
-    assert 0 < good.between.sum() <= good.convex.sum() < 30
-    monkeypatch.setattr(page, "inflection", lambda level, m: 0.9 * level)
-    assert page.survey_bounds(0, 30).bent.sum() > 0
-
-
-# Evidence and figures
-
-
-def fails(evidence):
-    return [item.what for item in evidence if item.decides and not item.holds]
-
-
 @pytest.fixture(scope="module")
 def third():
     drawn = [page.tightening(layers, 1.0, 0, 1)[0] for layers in (1, 2)]
     small = [page.tightening(layers, 0.1, 0, 1)[0] for layers in (1, 2)]
     return drawn, small
-
-
-def test_figure_3_can_fail(third):
-    drawn, small = third
-    many = [*drawn] * 3  # two starts are too few to tell a tendency from a coin
-    assert not fails(page.bounds_restarted(drawn, many, small))
-    (told,) = fails(page.bounds_restarted(drawn, drawn, small))
-    assert "lower end of the interval" in told
-    assert fails(page.bounds_restarted([small[0], drawn[1]], many, small))
-    assert fails(page.bounds_restarted(drawn, small, small))
-    swapped = replace(drawn[0], bounds=drawn[0].bounds[:1] * 1 + drawn[0].bounds[1:][::-1])
-    with pytest.raises(ValueError, match="broadcast"):
-        _ = swapped.inside
-    loose = tuple((low - 2.0 * j, high) for j, (low, high) in enumerate(drawn[1].bounds))
-    looser = replace(drawn[1], bounds=loose)
-    assert fails(page.bounds_restarted([drawn[0], looser], many, small))
 
 
 def test_sides(third):
@@ -252,17 +220,6 @@ def test_sides(third):
     )
     turned = replace(panel, bounds=mirrored)
     assert page.sides(turned)[0] == 0
-    found = page.bounds_restarted(third[0], [turned] * 6, third[1])
-    assert any("nearer one at first, lower end" in told for told in fails(found))
-
-
-def test_a_survey_of_bends_can_fail():
-    good = pd.DataFrame(
-        {"bent": [0, 0], "looked": [5, 5], "convex": [True, True], "between": [True, False]}
-    )
-    assert not fails(page.bent_bounds(good))
-    for wrong in ({"bent": [0, 1]}, {"looked": 0}, {"convex": False}):
-        assert fails(page.bent_bounds(good.assign(**wrong)))
 
 
 def test_a_run_that_diverges_says_so():

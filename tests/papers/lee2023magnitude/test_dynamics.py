@@ -174,21 +174,15 @@ def test_flows_that_wait_too_long_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "wrong", "run", "limit"),
+    ("name", "wrong", "run"),
     [
-        (laws, "vector_rate", lambda w, t, m=0: 1.0001 * vector_rate(w, t, m),
-         lambda: laws.one_layer_system(0, 4), TOLERANCE),
-        (laws, "magnitude_rate", lambda v, p, t, m=0: magnitude_rate(v, p, t, m) + 1e-6,
-         lambda: laws.layered_system(0, 4, (1,)), TOLERANCE),
-        (laws, "angle_rate", lambda v, p, t, m=0: angle_rate(v, p, t, m + 1),
-         lambda: laws.layered_system(0, 4, (2,)), TOLERANCE),
-        (rates, "phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
-         lambda: rates.phases_of_depth(0, 8), None),
-        (rates, "threshold_norm", lambda p: 1.02 * threshold_norm(p),
-         lambda: rates.falling_for_ever(0, 9), None),
+        ("phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
+         lambda: rates.phases_of_depth(0, 8)),
+        ("threshold_norm", lambda p: 1.02 * threshold_norm(p),
+         lambda: rates.falling_for_ever(0, 9)),
     ],
 )  # fmt: skip
-def test_evidence_can_fail(monkeypatch, module, name, wrong, run, limit) -> None:
-    assert failing(run(), limit) == []
-    monkeypatch.setattr(module, name, wrong)
-    assert failing(run(), limit)
+def test_evidence_can_fail(monkeypatch, name, wrong, run) -> None:
+    assert failing(run()) == []
+    monkeypatch.setattr(rates, name, wrong)
+    assert failing(run())

@@ -1,17 +1,14 @@
-"""The record of Figure 4 of Lee et al. 2022b at full scale: it comes out again, and its evidence
-can fail."""
+"""The record of Figure 4 of Lee et al. 2022b at full scale: it comes out again."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
 
 TINY = page.DeepSetting(start=0.3, teacher=0.7, step=0.02, n_steps=300, n=37, d=4, width=5, depth=4)
-MANY = np.array([True, False] * 20)
 
 
 @pytest.fixture(scope="module")
@@ -126,48 +123,8 @@ def fails(evidence):
     return [item.what for item in evidence if item.decides and not item.holds]
 
 
-def altered(record, **ways):
-    said = record.facts["monotone"]
-    changed = said | {page.FIRST: said[page.FIRST] | ways}
-    return replace(record, facts=record.facts | {"monotone": changed})
-
-
 def scaled(record, norms):
     return replace(record, run=replace(record.run, norms=norms))
-
-
-def starts(count=40):
-    return pd.DataFrame({"fell": [True] * count})
-
-
-@pytest.fixture
-def still(monkeypatch):
-    """The steps that the evidence takes again are not what these tests are about."""
-    monkeypatch.setattr(page, "again", lambda *_: 0.0)
-
-
-def test_steps_that_do_not_come_out_again_are_seen(full):
-    a, wide = full["a"], full["a-teacher-0.4"]
-    forged = a.run.norms.copy()
-    forged[5] *= 1.0 + 1e-6
-    assert len(fails(page.small_start(scaled(a, forged), wide, MANY))) == 1
-
-
-@pytest.mark.usefixtures("still")
-def test_panel_a_can_fail(full):
-    a, wide = full["a"], full["a-teacher-0.4"]
-    assert not fails(page.small_start(a, wide, MANY))
-    assert len(fails(page.small_start(altered(a, way_down=0.1), wide, MANY))) == 1
-    turned = scaled(a, a.run.norms[::-1])
-    assert len(fails(page.small_start(turned, wide, MANY))) == 1
-
-
-@pytest.mark.usefixtures("still")
-def test_panel_b_can_fail(full):
-    b = full["b"]
-    assert not fails(page.large_start(b, starts()))
-    assert len(fails(page.large_start(altered(b, falls=29999), starts()))) == 1
-    assert len(fails(page.large_start(scaled(b, b.run.norms[::-1]), starts()))) == 1
 
 
 def test_convergence_and_speed_can_come_out_either_way(full):
@@ -180,7 +137,6 @@ def test_convergence_and_speed_can_come_out_either_way(full):
     assert "of (a) and (b) still" in page.still_moving(moving)
     assert not fails(page.converges(b, wide, b))
     assert not fails(page.slower(a, b))
-    assert len(fails(page.slower(b, a))) == 2
     # The reading says of the loss that in steps the small start is the faster one.
     level = max(record.run.losses[-1] for record in (a, b))
     assert a.first_below(level) < b.first_below(level)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from numpy.typing import ArrayLike
 from reluflow import parameters
 from reluflow.errors import InputError
-from reluflow.ledger import Evidence
 from reluflow.papers.lee2023magnitude import experiments, runs
 from reluflow.papers.lee2023magnitude.population import PopulationPath, recorded_path
 from reluflow.papers.lee2023magnitude.runs import (
@@ -28,8 +26,6 @@ from reluflow.papers.lee2023magnitude.runs import (
     angle_curves,
     constants,
     experiment,
-    figure_1,
-    figure_2,
     magnitude_checks,
     magnitude_curves,
     train,
@@ -297,25 +293,3 @@ def test_the_theorem_is_silent_where_the_magnitude_leaves_its_interval() -> None
     run = Run(setting, Start(0.0, math.log(0.8), 1, 2.0), path, path, flow)
     check = angle_checks([run])[0]
     assert check.applies == {"empirical": False, "population": False, "flow": True}
-
-
-def fails(evidence: Iterable[Evidence]) -> list[str]:
-    return [item.what for item in evidence if item.decides and not item.holds]
-
-
-def test_figures_1_and_2_can_fail(small: tuple[Run, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "printed_panels", tuple)
-    monkeypatch.setattr(runs, "STEPS", 500)
-    run, said = small[0], "of 18 bounds, passed "
-    drawn = {f"{said}at some step by the run on data", f"{said}by descent on the population"}
-    assert set(fails(figure_1(small))) <= drawn
-    bent = replace(run, flow=moved(run.flow, 6.0))
-    assert f"{said}by the population's flow" in fails(figure_1([bent, *small[1:]]))
-    slow = replace(run, empirical=moved(run.empirical, -run.empirical.psi))
-    assert "one layer: small norm halves its angle first" in fails(figure_1([slow, *small[1:]]))
-    assert "panels" in fails(figure_1([*small, run]))
-    away = [item for item in figure_2(small) if item.form == "deviation"]
-    far = replace(run, empirical=moved(run.empirical, rho=1.0))
-    worse = [item for item in figure_2([far, *small[1:]]) if item.form == "deviation"]
-    assert worse[0].value > 0.5 > away[0].value
-    assert "panels" in fails(item for item in figure_2(small[1:]) if item.form != "deviation")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from reluflow.papers.lee2023magnitude import experiments
 from reluflow.papers.lee2023magnitude.population import (
@@ -133,40 +132,6 @@ def test_descent_on_data_is_a_plain_loop():
     assert found["panel"].n == 40
     if shape == TURNING:
         assert found["turn"] == 10.0 * turn
-
-
-def made(shape=None, turn=9000.0):
-    """Forty starts of each of six panels, of the shape that is said of them if none is given."""
-    panels = experiment(layers=(1, 2)).settings
-    rows = [
-        {"panel": panel, "shape": shape or experiments.said_of(panel), "turn": turn, "stray": False}
-        for panel in panels
-        for _ in range(40)
-    ]
-    return pd.DataFrame(rows)
-
-
-def fails(*surveys):
-    return [
-        item.what for item in experiments.two_phases(*surveys) if item.decides and not item.holds
-    ]
-
-
-def test_two_phases_can_fail():
-    good = made()
-    assert not fails(good, good, good, good)
-    for k in range(3):
-        surveys = [good] * 4
-        surveys[k] = made(OTHER)
-        assert len(fails(*surveys)) == (2 if k == 0 else 1)
-    # One start in forty of another shape is luck, and no reason to judge otherwise.
-    lucky = good.copy()
-    lucky.loc[0, "shape"] = TURNING
-    assert not fails(good, lucky, good, good)
-    (only,) = fails(lucky, good, good, good)
-    assert "small norm" in only
-    assert fails(good, good.assign(stray=good.index == 5), good, good)
-    assert fails(good, made(turn=2e5), good, good)
 
 
 def test_runs_are_read_like_any_curve():
