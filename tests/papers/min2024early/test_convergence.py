@@ -202,18 +202,15 @@ def test_a_lost_trajectory_is_noticed(survey, monkeypatch) -> None:
 
 
 def test_bounds_that_are_too_sharp_fail(survey, only, monkeypatch) -> None:
-    decay, fit_time = setting.decay, setting.fit_time
+    decay = setting.decay
     with monkeypatch.context() as patch:
         patch.setattr(setting, "decay", lambda data: 1e13 * decay(data))
         assert failed(convergence.falls_like_one_over_t(survey, only))
         assert not falsify(convergence.steep_enough(EXPONENTIAL), 0, 50, 0).survives
-    with monkeypatch.context() as patch:
-        patch.setattr(setting, "fit_time", lambda *given: 1e-4 * fit_time(*given))
-        assert failed(convergence.falls_in_time(survey, only))
 
 
-def test_states_out_of_place_are_noticed(survey, late, only) -> None:
-    """One trajectory whose moments are replaced: reversed in time, turned round, spread."""
+def test_states_out_of_place_are_noticed(survey, late) -> None:
+    """One trajectory whose moments are replaced: reversed in time, turned round."""
 
     def one(each: trajectories.Whole, **moments: trajectories.Moments) -> trajectories.Survey:
         other = replace(each)
@@ -221,27 +218,11 @@ def test_states_out_of_place_are_noticed(survey, late, only) -> None:
         return trajectories.Survey([other], 0, 0)
 
     each = survey.found[0]
-    waiting, falling = each.waiting, each.falling
+    waiting = each.waiting
     shrinking = one(each, waiting=replace(waiting, R=waiting.R[::-1]))
     assert failed(convergence.grows_from_t_1(shrinking, late))
     turned = one(each, waiting=replace(waiting, U=-waiting.U))
-    assert failed(convergence.classified(turned, late))
     assert failed(convergence.turned_by_then(turned, late))
-    smaller = one(each, waiting=replace(waiting, R=waiting.R * 1e3))
-    assert len(failed(convergence.shrinks_little(smaller, only))) == 2
-    assert len(failed(convergence.shrinks_little(survey, replace(only, shrunk=-1.01)))) == 1
-    across = np.broadcast_to(np.eye(*falling.U.shape[1:]), falling.U.shape)
-    spread = replace(falling, U=across, R=np.zeros(falling.R.shape))
-    assert failed(convergence.nearly_two(one(each, falling=spread)))
-    wide = one(each, falling=spread).found
-    beside = convergence.at_most_two(replace(survey, found=[*survey.found, *wide]))
-    assert any("largest stable rank" in told for told in failed(beside))  # one of several is enough
-    above = dict.fromkeys((1.0, -1.0), 1.01 * max(convergence.bounds(each).values()))
-    slow = trajectories.Survey([replace(each, t_2=above)], 0, 0)
-    assert any("t₂ above" in told for told in failed(convergence.exact_order_of_the_data(slow)))
-    late_fall = trajectories.Survey([replace(each, t_2={1.0: 1e-9, -1.0: 1e-9})], 0, 0)
-    assert len(failed(convergence.exact_order_of_the_data(late_fall))) == 1
-    assert len(failed(convergence.falls_in_time(late_fall, only))) == 1
 
 
 def test_neurons_are_drawn_inside_their_cones_up_to_the_boundary() -> None:
@@ -346,9 +327,6 @@ def test_the_best_alignment_is_that_of_two_thirds() -> None:
     assert np.all(single[0].shares == 1.0)
     assert runs[0].end == pytest.approx(runs[0].limit, abs=0.01)
     assert np.all(np.diff(runs[0].shares) < 0.0)
-    wrong = replace(runs[0], curves=np.sqrt(runs[0].curves))
-    assert failed(convergence.aligns_until_the_fall([wrong], single))
-    assert failed(convergence.aligns_until_the_fall(runs, runs))
 
 
 @pytest.mark.parametrize(

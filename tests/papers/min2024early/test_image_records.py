@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -124,83 +123,3 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path) -> None:
     assert mnist_page.load_phases("figure-12", shelf).epoch.tolist() == [0, 1, 2]
     w_plus = task.pair.picture(last.W[last.v > 0].mean(dim=0).numpy())
     np.testing.assert_allclose(kept.picture("w_plus"), w_plus, atol=2e-3 * np.abs(w_plus).max())
-
-
-def fails(evidence) -> list[str]:
-    return [item.what for item in evidence if item.decides and not item.holds]
-
-
-def with_curves(kept: mnist_page.Record, **curves) -> mnist_page.Record:
-    return replace(kept, curves=replace(kept.curves, **curves))
-
-
-def with_data(kept: mnist_page.Record, **data) -> mnist_page.Record:
-    return replace(kept, facts=kept.facts | {"data": kept.facts["data"] | data})
-
-
-def test_the_evidence_on_the_images_can_fail(full) -> None:
-    assert not fails(mnist_page.right_signs(full))
-    assert not fails(mnist_page.centring(full))
-    assert not fails(mnist_page.antipodal(full))
-    five = full["figure-5"]
-    shares = five.facts["data"]["shares"]
-    worse = with_data(five, shares=shares | {"equal_right": shares["equal"] // 2})
-    assert len(fails(mnist_page.right_signs(full | {"figure-5": worse}))) == 1
-    negative = full | {"figure-5": with_data(five, least_before=-1)}
-    assert len(fails(mnist_page.centring(negative))) == 1
-    uncentred = full | {"figure-5": with_data(five, left_over=3)}
-    assert len(fails(mnist_page.antipodal(uncentred))) == 1
-    ends = [e.value for e in mnist_page.antipodal(full) if "mean neurons" in e.what]
-    assert min(ends[0]) > min(ends[1])  # those of 3 and 8 have turned away
-
-
-def test_the_evidence_on_figure_5_can_fail(full) -> None:
-    five, starts = full["figure-5"], mnist_page.load_readings()["starts"]["figure-5"]
-    c = five.curves
-    assert not fails(mnist_page.aligns(five, starts))
-    assert not fails(mnist_page.falls(five))
-    assert not fails(mnist_page.image_figures_visible(five))
-    late = with_curves(five, step=2 * c.step)
-    assert len(fails(mnist_page.aligns(late, starts))) == 1
-    assert len(fails(mnist_page.falls(late))) == 1
-    early = with_curves(five, step=c.step / 2)
-    assert len(fails(mnist_page.aligns(early, starts))) == 1
-    assert len(fails(mnist_page.falls(early))) == 1
-    straight = with_curves(five, plus=np.maximum.accumulate(c.plus))
-    assert len(fails(mnist_page.aligns(straight, starts))) == 1
-    turned = with_curves(five, plus=c.plus + 0.3, minus=c.minus + 0.3)
-    assert fails(mnist_page.aligns(turned, starts))
-    wide = with_curves(five, stable_rank=c.stable_rank + 0.5)
-    assert len(fails(mnist_page.falls(wide))) == 1
-    shaken = c.loss.copy()
-    shaken[-2] = shaken[-1] / 2
-    assert len(fails(mnist_page.falls(with_curves(five, loss=shaken)))) == 1
-    swapped = {"w_plus": five.facts["cosines"]["w_minus"], "w_minus": [0.1] * 10}
-    other = replace(five, facts=five.facts | {"cosines": swapped})
-    assert len(fails(mnist_page.image_figures_visible(other))) == 1 + (five.setting.negative != 0)
-
-
-@pytest.mark.parametrize("name", ["figure-10", "figure-11"])
-def test_the_evidence_on_other_digits_can_fail(full, name) -> None:
-    kept = full[name]
-    c = kept.curves
-    starts = mnist_page.load_readings()["starts"][name]
-    found = mnist_page.alike(kept, starts)
-    assert not fails(found)
-    assert [e.value for e in found if e.what.startswith("other starts")] == [(2, 20)]
-    wide = with_curves(kept, stable_rank=c.stable_rank + 1)
-    assert len(fails(mnist_page.alike(wide, starts))) == 1
-    never = with_curves(kept, minus=np.minimum(c.minus, 0.85))
-    assert fails(mnist_page.alike(never, starts))
-
-
-def test_the_evidence_on_two_phases_can_fail(phases) -> None:
-    both, first = phases["figure-12"], phases["figure-13"]
-    assert not fails(mnist_page.two_phases(both))
-    assert not fails(mnist_page.one_phase(first))
-    assert fails(mnist_page.two_phases(first))
-    assert len(fails(mnist_page.one_phase(both))) == 1
-    stuck = replace(both, loss=np.ones_like(both.loss))
-    assert len(fails(mnist_page.two_phases(stuck))) == 1
-    at_once = replace(both, loss=np.where(both.epoch > 0, 0.5, 1.0) * 0.1)
-    assert len(fails(mnist_page.two_phases(at_once))) == 1

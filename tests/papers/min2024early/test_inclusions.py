@@ -69,19 +69,6 @@ def test_the_example_turns_back_exactly_and_along_its_flow() -> None:
     assert max(inclusions.crossings(path).values()) == 1
 
 
-def test_flows_cross_once_and_go_on() -> None:
-    far, in_time = inclusions.followed(2, 12), inclusions.solved(2, 8)
-    others = inclusions.followed(2, 8, separated=False)
-    evidence = [*inclusions.crossed_once(far, others),
-                *inclusions.solutions_exist(in_time, far, others)]  # fmt: skip
-    assert all(item.holds for item in evidence if item.decides)
-    assert (others.status == "sliding").any()
-    worse = [*inclusions.crossed_once(far.assign(most=2, backward=1), others),
-             *inclusions.solutions_exist(in_time.assign(residual=1.0, revived=True),
-                                      far.assign(status="sliding"), others)]  # fmt: skip
-    assert sum(not item.holds for item in worse if item.decides) == 5
-
-
 def test_a_regular_solution_stops_where_data_are_antiparallel() -> None:
     problem = inclusions.ANTIPARALLEL
     assert separation(problem.X, problem.y) == pytest.approx(1.0)

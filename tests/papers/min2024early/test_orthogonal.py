@@ -41,27 +41,6 @@ def test_predictions_from_the_start_come_true() -> None:
     assert 0.2 < np.mean(expected[backwards] >= 0) < 0.6
 
 
-def test_evidence_sees_a_neuron_that_changes_its_group() -> None:
-    grid = np.arange(0, toys.LATE + 1, 100)
-    skewed = toys.flow(toys.pair(0.05), 0, 8, grid)  # not orthogonal
-    told = toys.where_each_ends(skewed)
-    assert not told[0].holds
-    assert not told[1].holds
-
-
-def test_what_fits_is_measured() -> None:
-    grid = np.arange(0, toys.LATE + 1, 100)
-    nine = toys.flow(toys.FIGURE_9, 0, 12, grid)
-    seven = toys.flow(toys.FIGURE_7, 0, 12, grid)
-    told = toys.who_fits(nine, seven)
-    assert all(e.holds for e in told if e.decides)
-    some = np.full(nine.W.shape, 1.0)
-    some[..., ::3, 1] = -1.0  # a third of the neurons are along x_1, and as large as the others
-    some[..., 1::3, 0] = -1.0
-    level = nine.__class__(nine.knots, some, np.ones(nine.v.shape), nine.clock, nine.loss)
-    assert not toys.who_fits(level, seven)[0].holds
-
-
 @pytest.mark.parametrize("kind", ["wide", "integers", "parallel", "one against many"])
 def test_fates_in_fractions_are_those_of_tiny_flows(kind: str) -> None:
     rng = np.random.default_rng(3)

@@ -55,31 +55,3 @@ def test_the_share_counts_one_label_only() -> None:
     W = np.array([[1.0, 5.0], [-1.0, 0.0], [0.0, 1.0], [2.0, -1.0]])
     assert cones.active_share(X, y, W) == 0.5
     assert cones.active_share(X, y, W, -1.0) == 0.25
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_evidence_holds_and_a_wrong_law_is_noticed(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing() -> list[str]:
-        items = [*cones.assumption_2_is_sure(seed, 1500),
-                 *cones.half_start_active(seed, 6000, 60)]  # fmt: skip
-        return [
-            item.what for item in items if item.decides
-            and not (item.value <= 1e-12 if item.form == "deviation" else item.holds)
-        ]  # fmt: skip
-
-    assert failing() == []
-    right = cones.chance_of_clearance
-    monkeypatch.setattr(cones, "chance_of_clearance", lambda z, h, D: 0.5 * right(z, h, D))
-    monkeypatch.setattr(cones, "plane_share", lambda own: 0.55 * plane_share(own))
-    wrong = failing()
-    assert any("closed form of P" in what for what in wrong)
-    assert any("outside their intervals" in what for what in wrong)
-    assert any("miss their closed form" in what for what in wrong)
-
-
-def test_signs_that_look_at_the_weights_leave_no_neuron() -> None:
-    found = {item.what: item for item in cones.single_datum(3, 3000)}
-    died = found["signs that look: neurons of V₊ that die"]
-    assert died.value == died.limit == 100

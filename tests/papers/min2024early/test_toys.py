@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,17 +137,3 @@ def test_spread_of_large_neurons() -> None:
 def test_ratio_of_sums() -> None:
     assert toys.ratio_of_sums(toys.FIGURE_6["mirrored"]) == pytest.approx(1.0)
     assert toys.ratio_of_sums(toys.FIGURE_6["unequal sums"]) == pytest.approx(5.0**0.5)
-
-
-def test_evidence_fails_where_the_neurons_do_not_arrive() -> None:
-    grid = np.arange(0, toys.LATE + 1, 100)
-    tiny = toys.flow(toys.FIGURE_8, 0, 20, grid)
-    near = toys.flow(toys.FIGURE_7, 0, 20, grid)
-    failed = [e for e in toys.all_arrive_and_grow(tiny) if e.decides and not e.holds]
-    assert failed  # the data of Figure 8 in the place of those of Figure 7
-    swapped = toys.slower_when_nearly_orthogonal(tiny, near)
-    assert not all(e.holds for e in swapped if e.decides)
-    right = toys.slower_when_nearly_orthogonal(near, tiny)
-    assert all(e.holds for e in right if e.decides and "share of neurons" not in e.what)
-    home = replace(tiny, W=np.ones(tiny.W.shape), v=np.ones(tiny.v.shape))
-    assert not toys.left_behind(home)[0].holds
