@@ -13,7 +13,7 @@
 //       points, {angle: 2, X: [[1, 0], [0, 1]]}. An address is page.html#live-NAME?angle=3.
 //     fits(state): whether a state that an address tells can be drawn (optional; else as it opens).
 //     build(box, state, keep) draws into the element `box`; call keep(state) at each change made by
-//       the reader. Returns show(state), which is called when a link on the page asks for a state.
+//       the reader. It is built anew when a link on the page asks for a state.
 //
 // Tools, each explained at its place:
 //   numbers   short, point, settled (rounding is 0), tens (10⁻⁴³⁴³ from a log10), named, number
@@ -326,23 +326,26 @@
     const address = (state) => (link.href = `#${box.id}?${encode(state)}`);
     const remember = atRest(() => history.replaceState(null, "", link.href));
     box.append(stage);
-    let show;
-    try {
+    function build() {
       const state = told(asked() ?? "");
+      const inner = html("div");
+      stage.replaceChildren(inner);
       address(state);
-      show = made.build(stage, state, (next) => (address(next), remember()));
+      // What is still playing of a picture that is gone has nothing to keep.
+      made.build(inner, state, (next) => inner.isConnected && (address(next), remember()));
+      stage.append(html("p", { class: "link" }, link, " as it is now."));
+    }
+    try {
+      build();
     } catch (error) {
       stage.remove();
       throw error;
     }
-    stage.append(html("p", { class: "link" }, link, " as it is now."));
     for (const figure of stills) figure.classList.add("still");
     addEventListener("hashchange", () => {
       if (asked() === null) return;
-      const state = told(asked());
-      address(state);
       if (fold) fold.open = true;
-      show?.(state);
+      build();
       box.scrollIntoView();
     });
     if (asked() !== null) box.scrollIntoView();

@@ -27,7 +27,7 @@ from reluflow.ledger.rows import (
     exhausted,
     proved,
 )
-from reluflow.ledger.scoreboard import read
+from reluflow.ledger.scoreboard import Instead, read
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIM = Claim("xx.thm1", "paper", "Theorem 1", "theorem", r"a < b and $x_1 < \lambda$.")
@@ -182,13 +182,13 @@ def test_a_refuted_card_is_open_on_its_counterexample() -> None:
 
 
 def test_a_refuted_card_is_folded_where_a_sentence_says_what_it_shows() -> None:
-    html = page_card(
-        Row(CLAIM, REFUTED, counterexample=CASE), [], PAGE, None, "At $x = 1$ it fails."
-    )
+    told = Instead("", "", "", "At $x = 1$ it fails.", "orbits?m=10&v=1")
+    html = page_card(Row(CLAIM, REFUTED, counterexample=CASE), [], PAGE, None, told)
+    assert 'href="../02_magnitude_angle.html#live-orbits?m=10&amp;v=1"' in html
     summary = html.split("</summary>")[0]
     assert summary.startswith('<details class="claim" id="claim-xx-thm1"><summary>')
     assert r"<em>Counterexample:</em> At <span" in summary
-    held = page_card(Row(CLAIM, REPRODUCED), [], PAGE, None, "At $x = 1$ it fails.")
+    held = page_card(Row(CLAIM, REPRODUCED), [], PAGE, None, told)
     assert "Counterexample" not in held
 
 

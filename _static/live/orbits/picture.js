@@ -5,8 +5,10 @@
 (() => {
   const { html, short, within, range, degrees, through, band, arrow, disc, text } = reluflow;
   const { angleBounds, bounds, logTan, orbit, pull } = reluflow.orbits;
-  const HIGH = 2.3; // of |w| / |w*| on the plane
+  const [LEAST, MOST, HIGH] = [0.03, 3.1, 3.3]; // of |w| / |w*|: of a start, and on the plane
+  const DEPTHS = [0, 1, 2, 3, 10]; // factors besides w
   const POINTS = 120;
+  const SMALL = 0.3; // of a start, for which Theorem 3.3 has a bound (8)
 
   function build(box, state, keep) {
     let [course, limits, broken, drawn] = [null, null, false, ""];
@@ -17,7 +19,7 @@
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const upper = reluflow.cells(box);
-    const layers = reluflow.chooser(controls, "Layers", ["1", "2", "3", "4"], (m) => change({ m }));
+    const layers = reluflow.chooser(controls, "Layers", DEPTHS.map((m) => String(m + 1)), (k) => change({ m: DEPTHS[k] }));
 
     const vectors = reluflow.plane(upper("The teacher w* (blue) and the student w (red)."), {
       label: "Student and teacher as vectors", moves: false,
@@ -93,7 +95,7 @@
     const change = (next) => {
       Object.assign(state, next);
       state.phi = within(state.phi, 0.02, Math.PI - 0.02);
-      state.v = within(state.v, 0.03, 2.1);
+      state.v = within(state.v, LEAST, MOST);
       redo();
       keep(state);
     };
@@ -109,7 +111,7 @@
     const known = new Map(); // flows that are drawn for comparison, by the number of factors
     function others() {
       if (!known.has(state.m)) {
-        known.set(state.m, [0.3, 0.8, 1.4, 2.0, 2.6].flatMap((phi) => [0.15, 2.2].map((v) => orbit(phi, v, state.m, 6))));
+        known.set(state.m, [0.3, 0.8, 1.4, 2.0, 2.6].flatMap((phi) => [0.15, 3.2].map((v) => orbit(phi, v, state.m, 6))));
       }
       return known.get(state.m);
     }
@@ -126,17 +128,19 @@
 
     function begin() {
       const { m, phi, v } = state;
-      layers.value = m;
+      layers.value = DEPTHS.indexOf(m);
       course = orbit(phi, v, m, Math.max(7, logTan(phi) + 4));
       const last = course.t.at(-1);
       const scale = clockTo(last);
       const t = range(POINTS + 1, (k) => scale.value(k / POINTS));
       limits = { t, ...bounds(t, phi, v, m) };
+      // (8) of Theorem 3.3, for small starts only
+      if (m === 0 && v <= SMALL) limits.printed = t.map((s) => -Math.expm1(-s / 2));
       const sizes = [1, ...course.v];
       limits.angle = angleBounds(t, phi, m, Math.min(...sizes), Math.max(...sizes));
       broken = limits.printed && t.some((each, k) => at(each)[1] > limits.printed[k] * (1 + 1e-3));
       const theorem = m === 0 ? ["3.3", "3.4"] : ["3.8", "3.9"];
-      const printed = m < 2 ? "" : limits.printed ? ", repaired. Dashed: the upper bound as printed" : ", repaired";
+      const printed = m < 2 ? (limits.printed ? ". Dashed: the bound (8), which the paper prints for small starts" : "") : limits.printed ? ", repaired. Dashed: the upper bound as printed" : ", repaired";
       names[0].textContent = `The magnitude between the bounds of Theorem ${theorem[0]}${printed}.`;
       names[1].textContent = `The angle between the bounds of Theorem ${theorem[1]}.`;
       play.rescale(scale);
@@ -172,17 +176,18 @@
       const printed = !limits.printed
         ? "has no value for a start as long as this"
         : broken ? `starts at ${short(limits.printed[0], 3)}, and the flow passes it` : "holds here";
-      const more = m < 2 ? "" : ` The upper bound that Theorem 3.8 prints ${printed}; the repaired one holds.`;
+      const above = m === 0 && limits.printed ? at(1)[1] + Math.expm1(-0.5) : 0;
+      const early = above ? ` At t = 1 it is ${short(Math.abs(above), 2)} ${above > 0 ? "above" : "below"} the bound (8) for small starts.` : "";
+      const more = m < 2 ? early : ` The upper bound that Theorem 3.8 prints ${printed}; the repaired one holds.`;
       const [angle, size] = at(t);
       say(`From ${told()}, the magnitude ${how}.${more} At t = ${short(t, 3)} the student has the length ${short(size, 3)} and is ${degrees(Math.PI - angle)} from the teacher.`);
     }
 
     begin();
-    return (next) => (Object.assign(state, next), begin());
   }
 
   const fits = ({ m, phi, v }) =>
-    [0, 1, 2, 3].includes(m) && phi === within(phi, 0.02, Math.PI - 0.02) && v === within(v, 0.03, 2.1);
+    DEPTHS.includes(m) && phi === within(phi, 0.02, Math.PI - 0.02) && v === within(v, LEAST, MOST);
 
   reluflow.picture("orbits", { state: { m: 0, phi: 1.05, v: 1.6 }, fits, build });
 })();

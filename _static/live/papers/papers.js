@@ -236,7 +236,6 @@
       change(state, true);
     }
     show(state);
-    return show;
   }
 
   reluflow.picture("papers", { state: { X: SETS[1][1], y: SETS[1][2], size: -6 }, build });

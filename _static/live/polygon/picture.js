@@ -5,17 +5,17 @@
 (() => {
   const { html, short, tens, within, range, through, band, arrow, disc, text } = reluflow;
   const { align, directionAt, network, separation, steps } = reluflow.polygon;
-  const Y = [1, 1, -1, -1];
   const SIGNS = [1, -1];
-  const SCALES = [1, 2, 4, 8];
+  const SCALES = [1, 2, 4, 8, 87];
   const WIDE = 4;
   const STOPS = ["slides", "two ways"]; // ends at which the direction stays where it is
   const POINTS = 120;
   const turnOf = (u) => (Math.atan2(u[1], u[0]) * 180) / Math.PI;
   const unit = (u) => u.map((v) => v / Math.hypot(...u));
-  const colour = (k) => (Y[k] > 0 ? "two" : "one");
 
   function build(box, state, keep) {
+    const Y = state.y;
+    const colour = (k) => (Y[k] > 0 ? "two" : "one");
     let [path, last, limit, real, told, room] = [null, 1, [], [], "", [0, 1]];
     let bound = null;
     box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights."));
@@ -93,7 +93,7 @@
     function drawTurn(frame) {
       const mark = bound && bound < last ? [[bound, room[0]], [bound, room[1]]].map(frame.to) : null;
       lines.replaceChildren(
-        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] - 5, mark[1][1] + 10], told: "our bound", right: true })] : []),
+        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] + 5, mark[1][1] + 10], told: "our bound", left: true })] : []),
         through("plain", limit.map(frame.to)),
         through("flow dashed", real.map(frame.to)),
       );
@@ -107,7 +107,7 @@
       path = align(X, Y, w, s);
       const mu = separation(X, Y);
       bound = mu > 0 ? (2 / Math.min(...X.map((x) => Math.hypot(...x)))) * Math.log(2 / mu) : null;
-      last = within(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2), 2, 15);
+      last = within(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2), 2, 25);
       const times = range(POINTS + 1, (k) => (k / POINTS) * last);
       const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times);
       const held = STOPS.includes(path.ends);
@@ -141,12 +141,16 @@
         "two ways": `at ${when} it comes to a place that two flows leave`,
       };
       const bends = path.pieces.length - 1;
+      const first = bends > 1 ? `, first at t = ${short(path.pieces[1].t, 3)}` : "";
+      // What the proof of Theorem 1 prints: with its maximum for a minimum it is the same for all starts.
+      const proof = mu > 0 ? (16 * Math.log(Y.length)) / (mu ** 2.5 * Math.min(...state.X.map((x) => Math.hypot(...x)))) : 0;
+      const late = path.ends === "home" && path.t > proof && mu > 0 ? ` The time that the proof prints, ${short(proof, 3)}, is too short here.` : "";
       const speaks = mu > 0 ? "(A1) holds, and the theorem speaks" : "(A1) does not hold, and the theorem is silent";
       const wrong = path.pieces[0].active.every((on, i) => on === (Y[i] === -s));
       const by = !bound ? "" : wrong ? " It starts in the cone of the other label, for which no bound on the time is the same for all starts." : ` Our bound on this time is ${short(bound, 3)}.`;
       const apart = Math.max(0, ...real.map(([, v], k) => Math.abs(v - limit[k][1])));
       const far = apart < 0.01 ? "less than 0.01" : `at most ${short(apart, 2)}`;
-      return `μ = ${short(mu, 3)}: ${speaks}. The path bends ${bends === 1 ? "once" : `${bends} times`}, and ${ways[path.ends]}.${by} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
+      return `μ = ${short(mu, 3)}: ${speaks}. The path bends ${["never", "once", "twice"][bends] ?? `${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
     }
 
     function show(t) {
@@ -159,16 +163,16 @@
     }
 
     begin();
-    return (next) => (Object.assign(state, next), begin());
   }
 
-  const fits = ({ X, w, s, e }) =>
-    X.length === Y.length &&
+  const fits = ({ X, y, w, s, e }) =>
+    X.length === y.length &&
+    y.every((label) => SIGNS.includes(label)) &&
     w.length === 2 &&
     [...X, w].every((x) => Math.hypot(...x) > 0.2 && x.every((v) => Math.abs(v) < WIDE)) &&
     SIGNS.includes(s) &&
     SCALES.includes(e);
 
   const X = [[2, 0], [2, 1], [-1, -1], [-1, -3]];
-  reluflow.picture("polygon", { state: { X, w: [-1, -2.5], s: 1, e: 2 }, fits, build });
+  reluflow.picture("polygon", { state: { X, y: [1, 1, -1, -1], w: [-1, -2.5], s: 1, e: 2 }, fits, build });
 })();

@@ -133,7 +133,6 @@
     }
 
     begin();
-    return (next) => (Object.assign(state, next), begin());
   }
 
   const fits = ({ m, x, start }) =>

@@ -36,7 +36,7 @@
       },
     });
     const [ground, now] = [hill.layer(), hill.layer()];
-    const play = reluflow.clock(box, {
+    reluflow.clock(box, {
       label: "Share", over: reluflow.scale(0, MOST), value: state.share, seconds: 4,
       told: (share) => `${Math.round(100 * share)} % of x₂`,
       show: (share) => {
@@ -87,11 +87,6 @@
       tell();
     }
     begin();
-    return (next) => {
-      Object.assign(state, next);
-      play.set(state.share);
-      begin();
-    };
   }
 
   const fits = ({ X, share }) =>

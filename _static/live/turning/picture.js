@@ -4,9 +4,7 @@
 (() => {
   const { html, short, tens, within, range, through, disc } = reluflow;
   const { follow } = reluflow.turning;
-  const Y = [1, 1, 1, -1, -1, -1];
-  const SIGNS = range(12, (j) => (j % 2 ? -1 : 1));
-  const LENGTHS = [20, 5, 0]; // of the start, as -log
+  const LENGTHS = [20, 5, 0, -Math.LN10]; // of the start, as -log
   const LAST = 1e6; // log(1/loss)
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1];
   const colour = (label) => (label > 0 ? "two" : "one");
@@ -25,12 +23,13 @@
   }
 
   function build(box, state, keep) {
+    const [Y, SIGNS] = [state.y, state.s];
     let [run, shares, best, broken] = [null, [], {}, []];
     box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);
-    const lengths = reluflow.chooser(controls, "Length of the start", ["e⁻²⁰", "e⁻⁵", "1"], (k) => change({ length: LENGTHS[k] }));
+    const lengths = reluflow.chooser(controls, "Length of the start", ["e⁻²⁰", "e⁻⁵", "1", "10"], (k) => change({ length: LENGTHS[k] }));
     const data = reluflow.plane(cell("The data."), {
       label: "The data", moves: false, first: () => ({ x: 0, y: 0, r: 10 }),
       draw: (frame) => {
@@ -39,7 +38,7 @@
       },
     });
     const ground = data.layer();
-    const ring = reluflow.plane(cell("Twelve neurons: their angle, and outwards the logarithm of their length; rings are dead. Dotted: the sum of a label's data. Dashed: its max-margin vector."), {
+    const ring = reluflow.plane(cell("The neurons: their angle, and outwards the logarithm of their length; rings are dead. Dotted: the sum of a label's data. Dashed: its max-margin vector."), {
       label: "The neurons", moves: false, first: () => ({ x: 0, y: 0, r: 1.6 }), draw: drawRing,
     });
     const [paths, dots] = [ring.layer(), ring.layer()];
@@ -58,7 +57,7 @@
       show: (share) => (show(share), tell(share)),
     });
     const say = reluflow.sentence(box);
-    // Some hundred steps of twelve neurons take longer than a frame: they wait for the drag to rest.
+    // Some hundred steps of many neurons take longer than a frame: they wait for the drag to rest.
     const redo = reluflow.atRest(() => begin(), 60);
     const change = (next) => {
       Object.assign(state, next);
@@ -125,8 +124,7 @@
       broken = state.X.flatMap((a, i) =>
         state.X.flatMap((b, j) => (j > i && (Y[i] === Y[j]) !== dot(a, b) > 0 ? [`${reluflow.named(i)} and ${reluflow.named(j)}`] : [])),
       );
-      // Six directions, both signs in each.
-      const z = SIGNS.flatMap((_, j) => [(2 * Math.PI * ((j >> 1) + 0.37)) / 6, -state.length]);
+      const z = state.turns.flatMap((turn) => [(turn * Math.PI) / 180, -state.length]);
       run = follow(state.X, Y, SIGNS, z, LAST, 1e-5, 900);
       // A course on which everything that moves is seen: as long as what changes most in each step.
       const moved = run.states.slice(1).map((each, k) => Math.max(...each.map((v, i) => Math.abs(v - run.states[k][i]))));
@@ -157,24 +155,30 @@
         : "Orthogonally separable.";
       const dead = SIGNS.filter((_, j) => !alive(z, j)).length;
       const ends = [1, -1].flatMap((label) => {
-        const group = range(12, (j) => j).filter((j) => SIGNS[j] === label && alive(z, j));
+        const group = range(SIGNS.length, (j) => j).filter((j) => SIGNS[j] === label && alive(z, j));
         if (!best[label] || !group.length) return [];
         const far = Math.max(...group.map((j) => off(z, j)));
         return [`those of label ${label > 0 ? "1" : "−1"} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
       });
       const cut = run.ends === "slow" ? ` The flow is followed to ${loss(1)} only: from there it needs too many steps.` : "";
-      say(`${held} At ${loss(share)} ${dead} of 12 neurons are dead; ${ends.join(", ")}.${cut}`);
+      say(`${held} At ${loss(share)} ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`);
     }
 
     begin();
-    return (next) => (Object.assign(state, next), begin());
   }
 
-  const fits = ({ X, length }) =>
-    X.length === Y.length &&
+  const fits = ({ X, y, turns, s, length }) =>
+    X.length === y.length &&
+    turns.length === s.length &&
+    s.length <= 12 &&
+    [...y, ...s].every((sign) => Math.abs(sign) === 1) &&
+    [1, -1].every((label) => y.includes(label)) &&
     X.every((x) => Math.hypot(...x) >= 0.5 && x.every((v) => Math.abs(v) < 10)) &&
     LENGTHS.includes(length);
 
   const X = [[3, 1], [2, 3], [4, 7], [-5, 2], [-5, -1], [-8, 4]];
-  reluflow.picture("turning", { state: { X, length: 20 }, fits, build });
+  // Six directions, both signs in each.
+  const turns = range(12, (j) => 22.2 + 60 * (j >> 1));
+  const s = range(12, (j) => (j % 2 ? -1 : 1));
+  reluflow.picture("turning", { state: { X, y: [1, 1, 1, -1, -1, -1], length: 20, turns, s }, fits, build });
 })();

@@ -30,9 +30,8 @@ class ClaimRecord:
         row = row_from_record(data.content, _claims())
         checks = [address for address in _addresses() if address.id == row.claim.id]
         proof = _proofs().get(proof_label(row.claim.id))
-        told = _told().get(row.claim.id)
         page = renderer.renderer.sphinx_env.docname
-        html = page_card(row, checks, page, proof, told.shows if told else "")
+        html = page_card(row, checks, page, proof, _told().get(row.claim.id))
         return [nodes.raw(text=html, format="html")]
 
 

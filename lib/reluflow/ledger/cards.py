@@ -244,14 +244,19 @@ def _in_type(words: str) -> str:
     return html
 
 
-# --- Which counterexamples are one neuron in the plane, and the link that shows them in the
-# explorer -----------------------------------------------------------------------------------------
+# --- The link that shows a counterexample in the explorer or in a chapter's live picture ----------
 #
 # The explorer is a page of the book that draws the flow of such a neuron; it reads its setting from
 # the end of its address: `#X=1,0;0,1&y=2,1&w=0.1,0.1`.
 
 
 EXPLORER = "chapters/explorer.html"
+LIVE = {
+    "orbits": "chapters/02_magnitude_angle",
+    "polygon": "chapters/03_early_alignment",
+    "turning": "chapters/04_orthogonal_separability",
+}
+"""The pages of the live pictures on which a counterexample can be shown."""
 SMALL = 10_000
 """A start of which the instance says only that it is small is its direction divided by this."""
 
@@ -300,16 +305,18 @@ def setting(row: Row) -> Setting | None:
     return Setting(tuple((float(a), float(b)) for a, b in X), tuple(map(float, y)), (first, second))
 
 
-def open_in_explorer(row: Row, page: str) -> str:
-    """The link beside a planar counterexample, for a card on `page`; empty for any other claim."""
+def open_live(row: Row, page: str, live: str = "") -> str:
+    """The link beside a counterexample that can be moved, for a card on `page`; empty for any other
+    claim. `live` is a picture and its state, `orbits?m=10`; the explorer's follows from the row."""
     found = setting(row)
-    if found is None:
+    if found is not None:
+        live = f"explorer?{found.fragment}"
+    if not live:
         return ""
-    to = posixpath.relpath(EXPLORER, posixpath.dirname(page) or ".")
-    return (
-        f'<p><a class="explore" href="{to}#{escape(found.fragment)}">Open in the explorer</a>: '
-        "drag the start, and see where the flow goes.</p>"
-    )
+    picture, _, state = live.partition("?")
+    there = f"{LIVE[picture]}.html#live-{live}" if picture in LIVE else f"{EXPLORER}#{state}"
+    to = posixpath.relpath(there, posixpath.dirname(page) or ".")
+    return f'<p><a class="explore" href="{escape(to)}">Open it and move it yourself</a>.</p>'
 
 
 def _data(paper: str, instance: Mapping[str, Any]) -> tuple[Sequence[Any], Sequence[Any]] | None:
@@ -487,14 +494,16 @@ SCOREBOARD = "chapters/scoreboard.html"
 
 
 def page_card(
-    row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None, shows: str = ""
-) -> str:
+    row: Row, checks: Sequence[Address], page: str, proof: Proof | None = None,
+    told: Instead | None = None,
+) -> str:  # fmt: skip
     """The card as HTML; a refuted claim's is open, unless a sentence says what it shows.
 
     Parameters: `row`; `checks`, where the claim is stated or settled; `page` on which the card
-    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `shows`, the
-    counterexample in a sentence.
+    stands, such as `chapters/scoreboard`; `proof`, where the book proves the claim; `told`, what is
+    true instead, with the counterexample in a sentence.
     """
+    shows, live = (told.shows, told.live) if told else ("", "")
     head = (
         f'<summary><span class="line">{badge(row.verdict)} '
         f'<span class="where">{typeset(row.claim.at)}</span>{_how(row)}</span>'
@@ -517,7 +526,7 @@ def page_card(
     state = " open" if row.verdict == REFUTED and not shows else ""
     return (
         f'<details class="claim" id="{row.claim.anchor}"{state}>{head}'
-        f'<div class="told">{open_in_explorer(row, page)}{"".join(parts)}{_foot(row, page)}</div>'
+        f'<div class="told">{open_live(row, page, live)}{"".join(parts)}{_foot(row, page)}</div>'
         "</details>"
     )
 

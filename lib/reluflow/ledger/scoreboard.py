@@ -257,12 +257,13 @@ WEIGHTS = {
 @dataclass(frozen=True)
 class Instead:
     """What is true instead of a claim, why the claim falls, how much falls with it, and what the
-    counterexample of a refuted one shows, in a sentence."""
+    counterexample of a refuted one shows, in a sentence, and in which live picture it is seen."""
 
     sentence: str
     cause: str
     weight: str
     shows: str = ""
+    live: str = ""
 
 
 def true_instead(papers: Iterable[str]) -> dict[str, Instead]:
@@ -309,7 +310,7 @@ def _entry(entry: Mapping[str, Any], id: str) -> Instead:
         raise LedgerError(f"what is true instead of {id} needs a 'cause'")
     if weight not in WEIGHTS:
         raise LedgerError(f"{id}: weight {weight!r} is none of {', '.join(WEIGHTS)}")
-    return Instead(entry["instead"], cause, weight, entry.get("shows", ""))
+    return Instead(entry["instead"], cause, weight, entry.get("shows", ""), entry.get("live", ""))
 
 
 # --- What a chapter finds: how many of each verdict, and what falls -----------------------------

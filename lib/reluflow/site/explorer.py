@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 from reluflow.datasets import load, settings
-from reluflow.ledger.cards import Setting, errata, setting
+from reluflow.ledger.cards import LIVE, Setting, errata, setting
 from reluflow.ledger.evidence import printed
 from reluflow.ledger.scoreboard import Scoreboard
 from reluflow.site import book
@@ -152,9 +152,9 @@ class Live(Directive):
 
 
 OFFERED = {
-    "chapters/02_magnitude_angle": ("orbits", "magnitude-phase-portrait"),
-    "chapters/03_early_alignment": ("polygon", "figure-1"),
-    "chapters/04_orthogonal_separability": ("turning", "turning"),
+    LIVE["orbits"]: ("orbits", "magnitude-phase-portrait"),
+    LIVE["polygon"]: ("polygon", "figure-1"),
+    LIVE["turning"]: ("turning", "turning"),
     "chapters/05_margin_maximization": ("silent", "two-points"),
     "chapters/05_margin_maximization/suboptimality": ("race", "race"),
 }
