@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +19,15 @@ from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.tables import (
+    GLOBAL,
+    LOCAL,
+    MIXED,
+    NAMES,
+    NOT_LOCAL,
+    Cell,
+    Table,
+)
 
 # --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
 # there --------------------------------------------------------------------------------------------
@@ -424,3 +435,41 @@ def _cone(X: NDArray) -> NDArray:
     angles = np.deg2rad(np.linspace(-180.0, 180.0, 7201))
     units = np.column_stack([np.cos(angles), np.sin(angles)])
     return units[(units @ X.T > 0.0).all(axis=1)]
+
+
+# --- Tables 1 and 2 as grids ----------------------------------------------------------------------
+
+
+ENTRIES = {GLOBAL: style.GLOBAL, MIXED: "#FBE8AD", LOCAL: "#FBE8AD", NOT_LOCAL: "#DDE3EA"}
+"""Colours of what is found; white where no limit is."""
+
+
+@in_house_style
+def entries(tables: Mapping[str, Table]) -> Figure:
+    """Tables of the paper as grids, a panel for each, by title.
+
+    A cell has the colour of what the certificates give, and the paper's entry with its theorem.
+    Below stands how many certificates of each kind are behind it, or the entry found where that is
+    another.
+    """
+    fig, axes = panels(1, len(tables), height=4.3, titles=list(tables))
+    found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
+    for ax, table in zip(axes, tables.values(), strict=True):
+        cells = [[table[f"{row}.{name}"] for name in NAMES] for row in table.rows]
+        kinds = [[found.index(c.found) if c.found in found else len(found) for c in row]
+                 for row in cells]  # fmt: skip
+        sns.heatmap(
+            kinds, annot=np.array([[_words(c) for c in row] for row in cells]), fmt="", ax=ax,
+            cmap=colours, vmin=-0.5, vmax=len(found) + 0.5, cbar=False, linewidths=3,
+            annot_kws={"size": 8, "color": style.INK, "linespacing": 1.35},
+            xticklabels=list(NAMES.values()),
+            yticklabels=[words.replace(", ", ",\n") for words in table.rows.values()],
+        )  # fmt: skip
+        ax.tick_params(length=0, labeltop=True, labelbottom=False, labelrotation=0)
+    return fig
+
+
+def _words(cell: Cell) -> str:
+    proofs = "\n".join(f"{number} {kind}" for kind, number in sorted(cell.proofs.items()))
+    below = f"✓ {proofs}" if cell.found == cell.printed else f"found: {cell.found}"
+    return f"{cell.printed}\n{cell.theorem}\n{below}"
