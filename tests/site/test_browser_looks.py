@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,3 +105,15 @@ def test_on_paper_cards_and_solutions_are_open(site: Path, browser: Browser) -> 
         assert visit.ask(folded) == 0
         visit.ask("dispatchEvent(new Event('afterprint'))")
         assert visit.ask(folded) == before
+
+
+@pytest.mark.parametrize("paper", sorted(p.stem for p in (ROOT / "chapters/errata").glob("*.md")))
+def test_a_letter_is_a_page_and_those_to_lee_et_al_are_two(
+    site: Path, browser: Browser, paper: str
+) -> None:
+    with opened(browser, site / f"chapters/errata/{paper}.html") as visit:
+        printed = visit.page.pdf(format="A4")
+        visit.page.emulate_media(media="print")
+        size = visit.ask("() => getComputedStyle(document.querySelector('.errata td')).fontSize")
+    assert len(re.findall(rb"/Type */Page\b", printed)) == 1 + paper.startswith("lee")
+    assert float(size.removesuffix("px")) > 9.3  # 7 pt: small print, and no smaller

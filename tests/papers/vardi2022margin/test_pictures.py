@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from reluflow import ledger
 from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.margin.check import Checked
 from reluflow.margin.kkt import quotient
 from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import dead_neuron, figures, setting
+from reluflow.papers.vardi2022margin import dead_neuron, figures, setting, tables
 from reluflow.papers.vardi2022margin.counterexamples import values
 from reluflow.papers.vardi2022margin.dead_neuron import PRINTED
 
@@ -73,3 +75,21 @@ def test_not_local_is_what_the_exact_checker_accepts(monkeypatch: pytest.MonkeyP
     refused = Checked("refused", np.inf, "a point is not shorter")
     monkeypatch.setattr(dead_neuron, "check", lambda *_: refused)
     assert not dead_neuron.proved_not_local(theta, PRINTED)
+
+
+def test_a_grid_says_what_is_printed_and_where_something_else_is_found() -> None:
+    def cell(printed: str, found: str) -> tables.Cell:
+        return tables.Cell(printed, "Thm. 1", found, {"Shorter": 2}, (), ledger.proved("here"))
+
+    entries = {"a.linear": cell("Global", "Global"), "a.relu": cell("Global", "no limit"),
+               "b.linear": cell("Not local", "Not local"),
+               "b.relu": cell("Not local", "Global")}  # fmt: skip
+    fig = figures.entries({"Table 1": tables.Table({"a": "one", "b": "two, not 0"}, entries)})
+    (mesh,) = fig.axes[0].collections
+    colours = [to_hex(colour) for colour in mesh.get_facecolors()]
+    gold, grey = (figures.ENTRIES[name].lower() for name in ("Global", "Not local"))
+    assert colours == [gold, "#ffffff", grey, gold]
+    assert [text.get_text() for text in fig.axes[0].texts] == [
+        "Global\nThm. 1\n✓ 2 Shorter", "Global\nThm. 1\nfound: no limit",
+        "Not local\nThm. 1\n✓ 2 Shorter", "Not local\nThm. 1\nfound: Global"]  # fmt: skip
+    assert cut_off(fig) == []

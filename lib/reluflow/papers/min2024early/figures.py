@@ -47,7 +47,7 @@ _BIN = np.pi / 60.0
 """Neurons less than this apart are stacked."""
 _EDGE = 1e-9
 """A cosine this small is 0: the neurons that die as eps -> 0 rest on a boundary."""
-_STACK = 0.62
+_STACK = 0.4
 """Height of the highest stack, in radii of the circle."""
 
 
@@ -106,20 +106,15 @@ def small_multiples(
     return _planes([(X, y, stage) for stage in stages], columns, _neurons)
 
 
-def roses(X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3) -> Figure:
-    """One circle for each stage, with the share of the neurons in every direction as a bar.
+@in_house_style
+def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int = 3) -> Figure:
+    """One circle for each stage beside its data, with the share of the neurons in every direction
+    as a bar.
 
     For many neurons: the bars outside the circle are those of v_j > 0, the bars inside those of
     v_j < 0; dead neurons have no bars, their share is told below. The highest bar of a panel has a
-    fixed height, and heights are square roots of shares. Parameters as for `small_multiples`.
+    fixed height, and heights are square roots of shares. Parameters: X (n, 2), y (n,).
     """
-    X, y = np.asarray(X, float), np.asarray(y, float)
-    return roses_of_each([(X, y, stage) for stage in stages], columns)
-
-
-@in_house_style
-def roses_of_each(panes: Sequence[tuple[NDArray, NDArray, Stage]], columns: int = 3) -> Figure:
-    """`roses`, with the data X (n, 2), y (n,) of each stage beside it."""
     return _planes(panes, columns, _bars)
 
 
@@ -130,14 +125,14 @@ def _planes(
 ) -> Figure:
     """A plane with its data for each pane, in rows of `columns`, and what `draw` adds to it."""
     rows = -(-len(panes) // columns)
-    height = 0.5 + rows * (0.35 + 6.6 / columns)
+    height = 0.3 + rows * (0.25 + 6.6 / columns)
     fig, axes = panels(rows, columns, height=height, titles=[pane[2].title for pane in panes])
     for ax, (X, y, stage) in zip(axes, panes, strict=False):
         plane(ax, X, y)
         draw(ax, X, stage)
     for ax in axes[len(panes) :]:
         ax.set_visible(False)
-    legend_below(fig, columns=5)
+    legend_below(fig, columns=4)
     _room_for_titles(fig)
     return fig
 
@@ -153,7 +148,7 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     """
     X, y, t, W, v = (np.asarray(a, float) for a in (X, y, t, W, v))
     cut = _cut(X, y)
-    fig, (ax,) = panels(1, 1, height=3.9)
+    fig, (ax,) = panels(1, 1, height=3.2)
     for name, where in regions(X, y).items():
         for a, b in where:
             low = np.mod(a - cut, 2.0 * np.pi) + cut
@@ -198,13 +193,14 @@ def _room_for_titles(fig: Figure) -> None:
 
 def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
     """The circle, its cones as sectors, and the data at their directions; lengths are relative."""
-    ax.set(xlim=(-1.72, 1.72), ylim=(-1.72, 1.72), aspect="equal")
+    ax.set(xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
     ax.set_axis_off()
     for name, where in regions(X, y).items():
         for a, b in where:
             ax.add_patch(Wedge((0.0, 0.0), 1.0, *np.degrees([a, b]), color=PALE[name], lw=0.0,
                                zorder=0.2))  # fmt: skip
-        style.legend_entry(ax, name, color=PALE[name], lw=7.0)
+            middle = 0.5 * (a + b)
+            halo_text(ax, 0.5 * np.array([np.cos(middle), np.sin(middle)]), name, fontsize=8)
     ax.add_patch(Circle((0.0, 0.0), 1.0, fill=False, ec=style.QUIET, lw=0.8, zorder=1.0))
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
@@ -242,7 +238,7 @@ def _neurons(ax: Axes, X: NDArray, stage: Stage) -> None:
             ax.scatter(*place.T, s=np.where(large[mine], 20.0, 8.0), marker=marker, lw=0.7,
                        facecolor=face, edgecolor=colour, alpha=0.6 if is_dead else 1.0,
                        zorder=3.0)  # fmt: skip
-        words = f"neuron, $v_j {'>' if sign > 0 else '<'} 0$ (hollow: dead)"
+        words = f"$v_j {'>' if sign > 0 else '<'} 0$ (hollow: dead)"
         style.legend_entry(ax, words, ls="", marker=marker, ms=4.5, color=colour)
 
 
@@ -263,7 +259,7 @@ def _bars(ax: Axes, X: NDArray, stage: Stage) -> None:
         words = f"live neurons, $v_j {'>' if sign > 0 else '<'} 0$"
         style.legend_entry(ax, words, color=colour, lw=5.0)
     share = 1.0 - float(np.mean(live))
-    words = ax.text(0.0, -1.68, f"dead: {100.0 * share:.0f} %", ha="center", va="bottom",
+    words = ax.text(0.0, -1.46, f"dead: {100.0 * share:.0f} %", ha="center", va="bottom",
                     fontsize=8.0, color=style.INK, path_effects=white_edge())  # fmt: skip
     words.set_in_layout(False)
 
@@ -360,7 +356,7 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
     `found` is of `theorem_1.needed_times`; `ours` (m,) is t_* at `mus` (m,), `slowest` the times of
     the data that come nearest to it, at the values of mu that `found` has.
     """
-    fig, (ax,) = panels(1, 1, height=4.6)
+    fig, (ax,) = panels(1, 1, height=3.9)
     ns = sorted(found.n.unique())
     for n, dash in zip((ns[0], ns[-1]), _DASHES, strict=False):
         ax.plot(
@@ -390,7 +386,7 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
 @in_house_style
 def beside_the_excluded(found: BesideTimes) -> Figure:
     """The time of a neuron over the decades of its angle from x_-: needed, t_*'s bound, and t_1."""
-    fig, (ax,) = panels(1, 1, height=3.8)
+    fig, (ax,) = panels(1, 1, height=3.2)
     ax.plot(found.decades, found.needed, color=NEEDED, label="needed")
     ax.plot(found.decades, found.ours, color=OURS, ls=_DASHES[0],
             label="$t_* + \\log(\\cot(\\theta/2))\\,/\\,|x_-|$")  # fmt: skip
@@ -413,7 +409,7 @@ def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
     `slices` are `theorem_1.scales_along`.
     """
     names = {"mu": "separation $\\mu$", "n": "data $n$", "h": "neurons $h$"}
-    fig, axes = panels(1, len(slices), height=3.9, sharey=True)
+    fig, axes = panels(1, len(slices), height=3.3, sharey=True)
     for ax, (name, frame) in zip(axes, slices.items(), strict=True):
         rows = (
             ("small", PRINTED, "s", "(Small), with the minimum"),
@@ -742,7 +738,7 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
     last = 2.0 * max([*later, float(homes.max(initial=1.0))])
     t = np.concatenate([[first], homes[homes > first], [last]])
     share = np.searchsorted(homes, t, side="right") / len(homes)
-    fig, (ax,) = panels(1, 1, height=2.9)
+    fig, (ax,) = panels(1, 1, height=2.5)
     ax.semilogx(t, share, drawstyle="steps-post", color=style.INK, label="arrived")
     lines = (POSITIVE, (0, (1, 1.5))), (POSITIVE, (0, (5, 2))), (NEGATIVE, "-")
     for (name, time), (colour, line) in zip(bounds, lines, strict=False):

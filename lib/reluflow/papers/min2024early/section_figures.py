@@ -439,25 +439,25 @@ class PhaseCurves(Protocol):
 @in_house_style
 def heatmaps(products: Mapping[str, NDArray]) -> Figure:
     """The inner products of centred images, name -> (2m, 2m), the first m of one digit, the others
-    of the other. Blue is negative, red positive; each panel has its own scale."""
+    of the other, in units of the mean square of a length. Blue is negative, red positive."""
     fig, axes = panels(1, len(products), height=2.5, titles=list(products))
     for ax, values in zip(axes, products.values(), strict=True):
-        top = float(np.quantile(np.abs(values), 0.99))
-        drawn = ax.imshow(values, cmap="RdBu_r", vmin=-top, vmax=top, interpolation="nearest")
+        drawn = ax.imshow(values / np.diagonal(values).mean(), cmap="RdBu_r", vmin=-1.0, vmax=1.0,
+                          interpolation="nearest")  # fmt: skip
         half = len(values) / 2
         for line in (ax.axhline, ax.axvline):
             line(half - 0.5, color=INK, lw=0.8)
         ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
-        bar = fig.colorbar(drawn, ax=ax, orientation="horizontal", pad=0.04, aspect=14)
-        bar.ax.locator_params(nbins=4)
+    fig.colorbar(drawn, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.03,
+                 label="inner product over the mean square of a length")  # fmt: skip
     return fig
 
 
 @in_house_style
 def alignment(runs: Mapping[str, Curves]) -> Figure:
-    """cos(w_+, x_+) and cos(w_-, x_-) with the bands of their groups, and where a tenth of the loss
-    is gone (dotted), a panel a run."""
+    """cos(w_+, x_+) and cos(w_-, x_-), thin those of the worst neurons of their groups, and where a
+    tenth of the loss is gone (dotted), a panel a run."""
     fig, axes = _grid(runs, sharey=True)
     for ax, (name, curves) in zip(axes, runs.items(), strict=True):
         ax.set_title(name)
@@ -465,11 +465,11 @@ def alignment(runs: Mapping[str, Curves]) -> Figure:
             (curves.plus, PLUS, "$\\cos(w_+, x_+)$", "-"),
             (curves.minus, MINUS, "$\\cos(w_-, x_-)$", (0, (4, 1.5))),
         ):
-            ax.fill_between(curves.step, side[:, 1], side[:, 2], color=colour, alpha=0.2, lw=0)
+            ax.plot(curves.step, side[:, 1], color=colour, ls=line, lw=0.8)
             ax.plot(curves.step, side[:, 0], color=colour, ls=line, label=words)
         if np.isfinite(curves.fallen(0.1)):
             ax.axvline(curves.fallen(0.1), color=QUIET, ls=":", label="loss down by a tenth")
-        legend_entry(ax, "worst to best of the group", color="#CCCCCC", lw=7.0)
+        legend_entry(ax, "worst neuron of the group", color=QUIET, lw=0.8)
         _steps(ax, curves)
         ax.set(ylim=(-0.5, 1.05))
     for ax in axes[::2]:
@@ -492,7 +492,7 @@ def mnist_losses(runs: Mapping[str, Curves]) -> Figure:
                 label="$\\|W\\|_F^2 / \\|W\\|_2^2$")  # fmt: skip
         ax.axhline(1.0, color=QUIET, lw=0.7, zorder=0)
         _steps(ax, curves)
-        ax.set(ylim=(0.0, 4.0))
+        ax.set(ylim=(0.0, max(4.0, 1.05 * float(curves.spectral.max()))))
     legend_below(fig)
     return fig
 
@@ -501,18 +501,21 @@ def mnist_losses(runs: Mapping[str, Curves]) -> Figure:
 def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
     """The class means and the mean neurons as images, a row a run; blue is negative, red positive,
     each image in units of its own largest entry."""
-    fig, axes = panels(len(runs), 4, height=1.65 * len(runs))
+    fig, axes = panels(len(runs), 4, height=1.25 * len(runs) + 0.7)
     for row, (name, shown) in enumerate(runs.items()):
         for column, key in enumerate(_KEYS):
             ax, image = axes[4 * row + column], shown[key]
             top = float(np.abs(image).max())
-            ax.imshow(image, cmap="RdBu_r", vmin=-top, vmax=top, interpolation="nearest")
+            drawn = ax.imshow(image / top, cmap="RdBu_r", vmin=-1.0, vmax=1.0,
+                              interpolation="nearest")  # fmt: skip
             ax.set(xticks=[], yticks=[])
             ax.spines[:].set_visible(False)
             if row == 0:
                 ax.set_title(_NAMES[column], loc="center")
             if column == 0:
                 ax.set_ylabel(name)
+    fig.colorbar(drawn, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.02,
+                 label="entry over the largest of its image")  # fmt: skip
     return fig
 
 

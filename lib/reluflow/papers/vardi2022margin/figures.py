@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
@@ -17,6 +20,15 @@ from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
 from reluflow.networks.indexed import Network
 from reluflow.papers.vardi2022margin.counterexamples import values
+from reluflow.papers.vardi2022margin.tables import (
+    GLOBAL,
+    LOCAL,
+    MIXED,
+    NAMES,
+    NOT_LOCAL,
+    Cell,
+    Table,
+)
 
 # --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
 # there --------------------------------------------------------------------------------------------
@@ -42,8 +54,7 @@ def landscape(
     room: float = 0.3,
 ) -> Figure:
     """The value over the plane through `point` (p,) and two other parameters: blue is shorter than
-    the point, the darker the shorter, orange longer, and hatched where a datum is on the wrong
-    side. Steps of the colours: 3, 10 and 20 % shorter, 10 and 30 % longer.
+    the point, orange longer, and hatched where a datum is on the wrong side.
 
     Parameters: `others`, name -> parameters (p,), two of them; `room` around the three points, as a
     share of their extent.
@@ -125,15 +136,16 @@ def _window(places: NDArray, room: float) -> tuple[NDArray, NDArray]:
 def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
     wrong = np.isnan(relative)
     shown = np.clip(np.where(wrong, 1.0, relative), -1.0, 1.0)
-    ax.contourf(A, B, shown, levels=[-1.0, -0.2, -0.1, -0.03, 0.0], zorder=1,
-                colors=["#2F7FB5", "#6FA9D0", "#A9CDE6", "#DCECF6"])  # fmt: skip
-    ax.contourf(A, B, shown, levels=[0.0, 0.1, 0.3, 1.01], zorder=1,
-                colors=["#FDF1E7", "#FBE0C8", "#F6C79C"])  # fmt: skip
+    steps = [-1.0, -0.2, -0.1, -0.03, 0.0, 0.1, 0.3, 1.01]
+    drawn = ax.contourf(A, B, shown, levels=steps, zorder=1,
+                        colors=["#2F7FB5", "#6FA9D0", "#A9CDE6", "#DCECF6",
+                                "#FDF1E7", "#FBE0C8", "#F6C79C"])  # fmt: skip
+    ax.figure.colorbar(drawn, ax=ax, spacing="uniform", ticks=steps[1:-1], aspect=25,
+                       format=PercentFormatter(1.0, decimals=0),
+                       label="shorter or longer than the limit")  # fmt: skip
     lines = np.ma.masked_invalid(relative)
     ax.contour(A, B, lines, levels=[0.0], colors=SAME, linewidths=1.4, zorder=2)
     style.legend_entry(ax, "as long as the limit", color=SAME, lw=1.4)
-    style.legend_entry(ax, "shorter (blue)", color="#6FA9D0", lw=5)
-    style.legend_entry(ax, "longer (orange)", color="#F6C79C", lw=5)
     if wrong.any():
         ax.contourf(A, B, wrong.astype(float), levels=[0.5, 1.5], colors=["#FFFFFF"],
                     hatches=["///"], zorder=2.5)  # fmt: skip
@@ -170,10 +182,11 @@ def approach(runs: Sequence[tuple[str, ArrayLike, ArrayLike]], quantity: str) ->
             continue
         colour = COLOURS[k % 5]
         power, level = rate(decades, errors)
-        ax.loglog(decades, errors, color=colour, ls=DASHES[k % 5], label=name)
+        ax.loglog(decades, errors, color=colour, ls=DASHES[k % 5],
+                  label=name if len(runs) > 1 else None)  # fmt: skip
         middle = len(decades) // 2
         guide = np.exp(level) * decades[middle:] ** power
-        ax.loglog(decades[middle:], 1.5 * guide, color=style.QUIET, lw=0.9)
+        ax.loglog(decades[middle:], 1.5 * guide, color=colour, lw=0.9)
         place = decades[-1] ** 0.8
         height = (2.6 if k % 2 == 0 else 4.0) * np.exp(level) * place**power
         halo_text(ax, np.array([place, height]), f"slope {power:.1f}", color=colour, fontsize=9)
@@ -267,26 +280,41 @@ def two_times(
     """The neurons' vectors u_j in the plane, one panel for each of the parameters thetas (k, p),
     and in the last panel u_j / |theta|^2 of all of them and of the limit.
 
-    Parameters: `names` of the k panels, X (n, 2) the data, drawn as rays.
+    Parameters: `names` of the k panels, X (n, 2) the data, whose directions are drawn as rays.
     """
     X, thetas = np.asarray(X, float), np.asarray(thetas, float)
     titles = [*names, f"({chr(97 + len(names))}) relative to $\\|\\theta\\|^2$"]
-    fig, axes = panels(1, len(titles), height=3.5, titles=titles)
-    longest = 1.12 * np.abs(vectors(network, thetas)).max()
+    fig, axes = panels(1, len(titles), height=3.3, titles=titles)
+    drawn = vectors(network, thetas)
+    shares = [vectors(network, t) / np.dot(t, t) for t in (*thetas, np.asarray(limit, float))]
     for ax, theta in zip(axes, thetas, strict=False):
-        _plane(ax, X, longest)
+        _around(ax, X, drawn)
         _arrows(ax, vectors(network, theta))
     last = axes[-1]
-    shares = [vectors(network, t) / np.dot(t, t) for t in (*thetas, np.asarray(limit, float))]
-    _plane(last, X, 1.25 * np.abs(shares).max())
+    _around(last, X, np.array(shares))
+    moments = [*(f"$t_{{{k + 1}}}$" for k in range(len(thetas))), "limit"]
     for j in range(len(shares[0])):
         places = np.array([share[j] for share in shares])
         colour = NEURONS[j % len(NEURONS)]
-        last.plot(*places.T, color=colour, lw=1.0, marker="o", ms=3.5, mec="white", mew=0.5)
-        last.plot(*places[-1], ls="", **style.MARKERS["limit"], zorder=6,
-                  label=fresh(last, "limit"))  # fmt: skip
-    legend_below(fig, columns=4)
+        last.plot(*places.T, color=colour, lw=1.0, marker="o", ms=5, mec="white", mew=0.5)
+        last.plot(*places[-1], ls="", **style.MARKERS["limit"], zorder=6)
+        for place, words in zip(places, moments, strict=True):
+            last.annotate(words, place, (7, 5 if words == "limit" else 0), color=colour,
+                          textcoords="offset points", va="center", fontsize=9)  # fmt: skip
+    axes[0].set_ylabel("second entry")
     return fig
+
+
+def _around(ax: Axes, X: NDArray, U: NDArray) -> None:
+    """A window around 0 and the vectors U (..., 2), with the data as rays that bear their names."""
+    low, high = (np.append(ends, 0.0) for ends in (U[..., 1].min(), U[..., 1].max()))
+    tall = high.max() - low.min()
+    _plane(ax, X, tall)
+    ends = low.min() - 0.12 * tall, high.max() + 0.12 * tall
+    ax.set(ylim=ends, xlim=(-0.55 * tall, 0.55 * tall), xlabel="first entry")
+    for i, x in enumerate(X):
+        halo_text(ax, 0.45 * tall * x / np.abs(x).max() + [0.0, 0.07 * tall], datum_name(i),
+                  color=datum_colour(i))  # fmt: skip
 
 
 @in_house_style
@@ -370,7 +398,8 @@ def _arrows(ax: Axes, U: NDArray) -> None:
         ax.annotate("", u, (0.0, 0.0), zorder=4, annotation_clip=False,
                     arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
                                 "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11})  # fmt: skip
-        style.legend_entry(ax, f"$u_{{{j + 1}}}$", color=colour, lw=1.8)
+        ax.annotate(f"$u_{{{j + 1}}}$", u, (6, 0), textcoords="offset points", color=colour,
+                    va="center")  # fmt: skip
         if np.linalg.norm(u) < 0.02 * size:
             ax.plot(*u, "o", ms=3.5, color=colour, zorder=4)
 
@@ -424,3 +453,41 @@ def _cone(X: NDArray) -> NDArray:
     angles = np.deg2rad(np.linspace(-180.0, 180.0, 7201))
     units = np.column_stack([np.cos(angles), np.sin(angles)])
     return units[(units @ X.T > 0.0).all(axis=1)]
+
+
+# --- Tables 1 and 2 as grids ----------------------------------------------------------------------
+
+
+ENTRIES = {GLOBAL: style.GLOBAL, MIXED: "#FBE8AD", LOCAL: "#FBE8AD", NOT_LOCAL: "#DDE3EA"}
+"""Colours of what is found; white where no limit is."""
+
+
+@in_house_style
+def entries(tables: Mapping[str, Table]) -> Figure:
+    """Tables of the paper as grids, a panel for each, by title.
+
+    A cell has the colour of what the certificates give, and the paper's entry with its theorem.
+    Below stands how many certificates of each kind are behind it, or the entry found where that is
+    another.
+    """
+    fig, axes = panels(1, len(tables), height=4.3, titles=list(tables))
+    found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
+    for ax, table in zip(axes, tables.values(), strict=True):
+        cells = [[table[f"{row}.{name}"] for name in NAMES] for row in table.rows]
+        kinds = [[found.index(c.found) if c.found in found else len(found) for c in row]
+                 for row in cells]  # fmt: skip
+        sns.heatmap(
+            kinds, annot=np.array([[_words(c) for c in row] for row in cells]), fmt="", ax=ax,
+            cmap=colours, vmin=-0.5, vmax=len(found) + 0.5, cbar=False, linewidths=3,
+            annot_kws={"size": 8, "color": style.INK, "linespacing": 1.35},
+            xticklabels=list(NAMES.values()),
+            yticklabels=[words.replace(", ", ",\n") for words in table.rows.values()],
+        )  # fmt: skip
+        ax.tick_params(length=0, labeltop=True, labelbottom=False, labelrotation=0)
+    return fig
+
+
+def _words(cell: Cell) -> str:
+    proofs = "\n".join(f"{number} {kind}" for kind, number in sorted(cell.proofs.items()))
+    below = f"✓ {proofs}" if cell.found == cell.printed else f"found: {cell.found}"
+    return f"{cell.printed}\n{cell.theorem}\n{below}"

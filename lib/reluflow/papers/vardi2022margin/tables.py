@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from flint import arb
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
@@ -376,18 +375,6 @@ class Table:
 
     def __getitem__(self, name: str) -> Cell:
         return self.cells[name]
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Both entries of every cell side by side, and the certificates behind the program's."""
-        return pd.DataFrame([
-            {"networks": words, "activation": NAMES[activation], "paper": f"{cell.printed} "
-             f"({cell.theorem})", "program": cell.found, "certificates": ", ".join(
-                 f"{number} {kind}" for kind, number in sorted(cell.proofs.items()))}
-            for row, words in self.rows.items()
-            for activation in BOTH
-            for cell in [self.cells[f"{row}.{activation}"]]
-        ]).set_index(["networks", "activation"])  # fmt: skip
 
 
 def table_1(survey: Survey) -> Table:
