@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,10 +67,15 @@ def _on_demand(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built pages."""
-    output = tmp_path_factory.mktemp("book")
-    run = build(ROOT, output)
-    assert run.returncode == 0, run.stdout + run.stderr
+    """The folder of the built pages, which one worker builds for all."""
+    place = tmp_path_factory.getbasetemp()
+    output = (place.parent if "PYTEST_XDIST_WORKER" in os.environ else place) / "book"
+    with open(f"{output}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (output / "built").exists():
+            run = build(ROOT, output)
+            assert run.returncode == 0, run.stdout + run.stderr
+            (output / "built").touch()
     return output / "_build" / "html"
 
 

@@ -157,21 +157,6 @@ def test_minimisers_of_small_laws():
     assert not laws.is_only_minimiser(laws.finite_law(corner[:3]), (1, 0, 0))
 
 
-def test_population_loss_is_a_plain_sum():
-    w, target = (0.5, -2.0), (-1.0, 0.25)
-    slow = np.mean([
-        0.5 * (max(float(np.dot(w, x)), 0) - max(float(np.dot(target, x)), 0)) ** 2
-        for x in np.array(MERCEDES.points, float)
-    ])  # fmt: skip
-    assert float(laws.minimiser_population_loss(MERCEDES, w, target)) == pytest.approx(slow)
-    weighted = laws.finite_law([(1,), (-2,)], [Fraction(2, 3), Fraction(1, 3)])
-    assert laws.minimiser_population_loss(weighted, (2,), (1,)) == Fraction(1, 3)
-    for s in range(5):
-        w = (Fraction(-s, 2), Fraction(s, 2) - 2)
-        assert laws.minimiser_population_loss(MERCEDES, w, (-1, -1)) == 0
-    assert laws.minimiser_population_loss(MERCEDES, (-2.1, 0.1), (-1, -1)) > 0
-
-
 def test_bad_laws():
     with pytest.raises(InputError, match="one length"):
         laws.finite_law([(1, 0), (1,)])

@@ -840,17 +840,6 @@ MERCEDES = ((1, 0), (0, 1), (-1, -1))
 TEACHER = (-1, -1)
 
 
-def minimiser_population_loss(law: FiniteLaw, w: Any, target: Any) -> Fraction:
-    """L(w) = 1/2 E ([w.x]_+ - [w*.x]_+)^2 of eq. (13), exactly; w and target (d,)."""
-    w, target = rationals(w), rationals(target)
-    zero = Fraction(0)
-    terms = (
-        p * (max(dot(w, x), zero) - max(dot(target, x), zero)) ** 2
-        for p, x in zip(law.weights, law.points, strict=True)
-    )
-    return sum(terms, zero) / 2
-
-
 def is_only_minimiser(law: FiniteLaw, target: Any) -> bool:
     """Whether w* is the only minimiser of (13), by rational arithmetic.
 
