@@ -272,12 +272,12 @@ def scaled(law: laws.RadialLaw, share: float) -> laws.RadialLaw:
 
 
 lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments, 1, 10)
-CORNER = np.outer(np.eye(5)[0], np.eye(5)[4])
+CORNER = 2e-9 * np.outer(np.eye(5)[0], np.eye(5)[4])
 in_five = lambda u, *_: len(u) == 5  # noqa: E731
 opposite = lambda u, v: len(u) == 10 and u @ v < -0.99999  # noqa: E731
 right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
 LEMMA_2_1 = (
-    *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, 2e-9 * CORNER)),
+    *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, CORNER)),
     *each("together, against I/2", *traces("gaussian_sector", lemma, right_angle, 1e-9)),
     *each("E[s(u.x) s(v.x)]", *both("relu_correlation", lemma, right_angle, 2e-9)),
     *each("sampled mean", *(under(laws, "GAUSSIAN", scaled(laws.GAUSSIAN, share), lemma)

@@ -289,10 +289,7 @@ def at_opposite() -> Reading:
 
 
 def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list[Evidence]:
-    """ma.propB.1: the matrices of the unit sphere are 1/d times those of N(0, I).
-
-    For d = 1 the sphere is the two points of the `line`, and u = 1, v = -1 is the only pair.
-    """
+    """ma.propB.1: the matrices of the unit sphere are 1/d times those of N(0, I)."""
     rng = np.random.default_rng(seed)
     worst = half = 0.0
     pairs = list(_pairs(rng, count // 10))
@@ -304,6 +301,7 @@ def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list
         other = sphere_sector(math.pi - theta, d).matrix(u, -v)
         half = max(half, float(np.abs(d * (on_sphere + other) - 0.5 * np.eye(d)).max()))
     sampled = max(sampled_gap(SPHERE, u, v, 100 * count, rng) for u, v in pairs[8:24])
+    # d = 1: the sphere is two points, and u = 1, v = -1 is the only pair.
     halves = [sum(x * x for x in line if x > 0) / 2, sum(x * x for x in line if x > 0 > x) / 2]
     return [
         deviation("largest |d M_sphere - M_Gauss|, both by quadrature", worst, ""),
