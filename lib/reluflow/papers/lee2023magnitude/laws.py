@@ -288,7 +288,7 @@ def at_opposite() -> Reading:
     )
 
 
-def sphere_moments(seed: int, count: int) -> list[Evidence]:
+def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list[Evidence]:
     """ma.propB.1: the matrices of the unit sphere are 1/d times those of N(0, I)."""
     rng = np.random.default_rng(seed)
     worst = half = 0.0
@@ -301,12 +301,12 @@ def sphere_moments(seed: int, count: int) -> list[Evidence]:
         other = sphere_sector(math.pi - theta, d).matrix(u, -v)
         half = max(half, float(np.abs(d * (on_sphere + other) - 0.5 * np.eye(d)).max()))
     sampled = max(sampled_gap(SPHERE, u, v, 100 * count, rng) for u, v in pairs[8:24])
-    # d = 1: x is 1 or -1, and u = 1, v = -1 is the only pair.
-    line = [sum(x * x for x in (-1, 1) if x > 0) / 2, sum(x * x for x in (-1, 1) if x > 0 > x) / 2]
+    # d = 1: the sphere is two points, and u = 1, v = -1 is the only pair.
+    halves = [sum(x * x for x in line if x > 0) / 2, sum(x * x for x in line if x > 0 > x) / 2]
     return [
         deviation("largest |d M_sphere - M_Gauss|, both by quadrature", worst, ""),
         deviation("the half-space, d M_sphere against I/2", half, ""),
-        fact("d = 1: the two matrices are 1/2 and 0", line == [0.5, 0], True),
+        fact("d = 1: the two matrices are 1/2 and 0", halves == [0.5, 0], True),
         bound("largest distance of an entry from its sampled mean", sampled, "<=",
               STANDARD_ERRORS, "standard errors"),
         note("pairs u, v in d = 2, 3, 5, 10", len(pairs)),
