@@ -342,11 +342,10 @@ def all_arrive_and_grow() -> Faults:
     backward = replace(run, v=put(run.v, (2, 7, 3), -1.0))
     yield "live neurons with vⱼ < 0", judge(backward)
     followed = toys.flow(toys.FIGURE_7, 0, 2, KNOTS)
-    at = np.flatnonzero(toys.places(toys.FIGURE_7, *followed.at(toys.LATE)).arrived[0])[:2]
-    yield (
-        "share of neurons that the flow",
-        judge(moved(followed, np.s_[2, 0, at], edge(toys.FIGURE_7))),
-    )
+    for k in (1, 2):
+        at = np.flatnonzero(toys.places(toys.FIGURE_7, *followed.at(KNOTS[k])).arrived[0])[:2]
+        other = moved(followed, np.s_[k, 0, at], edge(toys.FIGURE_7))
+        yield "share of neurons that the flow", judge(other)
 
 
 def outside(starts: int, each: int = 1, v: float = 1.0) -> toys.Ensemble:
@@ -827,17 +826,19 @@ def scale_is_enough() -> Faults:
 def assumption_2_is_sure() -> Faults:
     law, clearance, judge = cones.chance_of_clearance, cones.clearance, cones.assumption_2_is_sure
 
-    def wrong(D: int, share: float) -> Any:
-        """A law that is wrong in one dimension."""
-        return patch.object(
-            cones, "chance_of_clearance", lambda z, h, d: law(z, h, d) * (share if d == D else 1)
-        )
+    def wrong(D: int, share: float, at: Sequence[float] = (0.05, 0.5)) -> Any:
+        """A law that is wrong in one dimension, at both angles that are drawn or at one."""
 
-    for share in (1.0 + 4e-12, 1.0 - 4e-12):
-        with wrong(5, share):
-            yield "closed form", judge(0, 10)
-    for D, share in ((2, 0.4), (3, 2.0), (20, 1e12)):
+        def told(z: NDArray, h: int, d: int) -> NDArray:
+            return law(z, h, d) * (share if d == D and (np.ndim(z) or z in at) else 1.0)
+
+        return patch.object(cones, "chance_of_clearance", told)
+
+    for D, share in ((2, 1.0 - 1e-11), (5, 1.0 + 4e-12), (5, 1.0 - 4e-12)):
         with wrong(D, share):
+            yield "closed form", judge(0, 10)
+    for D, share, z in ((2, 5.0, 0.05), (2, 0.4, 0.5), (3, 2.0, 0.5), (20, 1e12, 0.5)):
+        with wrong(D, share, (z,)):
             yield "shares in R²", judge(0, 400)
     with patch.object(cones, "clearance", at_call(clearance, 15, lambda _: 0.0)):
         yield "neurons along", judge(0, 10)
