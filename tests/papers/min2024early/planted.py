@@ -643,9 +643,11 @@ def twice_as_long() -> Faults:
 
 
 def crossed_once() -> Faults:
-    X, y, w = inclusions.TWICE
-    turning = inclusions.Problem("twice", np.asarray(X, float), y, np.asarray(w, float)[None],
-                                 np.ones(1), np.array([-12.0]), EXPONENTIAL)  # fmt: skip
+    X, y, w = inclusions.TWICE  # beside a neuron that soon becomes active, as it should
+    turning = inclusions.Problem(
+        "twice", X.astype(float), y, np.array([w, [1.0, 0.0, -0.21]]), np.ones(2),
+        np.full(2, -12.0), EXPONENTIAL,
+    )  # fmt: skip
     drawn = [*inclusions.problems(0, 1), turning, *inclusions.problems(1, 1)]
     with patch.object(inclusions, "problems", lambda *_: drawn):
         found = inclusions.followed(0, 3)
@@ -707,16 +709,21 @@ def many_solutions() -> Faults:
     judge, velocity, flow = inclusions.many_solutions, inclusions.velocity, inclusions.flow
     with leaky(Fraction(-1)):
         yield "ways to go on", judge()
-    with patch.object(inclusions.sympy, "cosh", lambda s, cosh=sympy.cosh: cosh(s) + 1):
-        yield "p = sinh s", judge()
+    for name, right in (("sinh", sympy.sinh), ("cosh", sympy.cosh)):
+        with patch.object(inclusions.sympy, name, lambda s, right=right: right(s) + 1):
+            yield "p = sinh s", judge()
     with patch.object(inclusions, "velocity", lambda p, v, label, _: velocity(p, v, label, 1e-15)):
         yield "residual of the constant", judge()
 
-    def late(p: NDArray, v: NDArray, label: float, at_zero: float) -> tuple[NDArray, ...]:
-        return tuple(rate * (1.0 + 1e-7 * (p > 0.6)) for rate in velocity(p, v, label, at_zero))
+    for late in ([1e-7, 0.0], [0.0, 1e-7]):
 
-    with patch.object(inclusions, "velocity", late):
-        yield "largest residual", judge()
+        def rates(*at: Any, late: Sequence[float] = late) -> tuple[NDArray, ...]:
+            """One of the rates is wrong from p = 0.6 on."""
+            found = zip(velocity(*at), late, strict=True)
+            return tuple(rate * (1.0 + share * (at[0] > 0.6)) for rate, share in found)
+
+        with patch.object(inclusions, "velocity", rates):
+            yield "largest residual", judge()
     residual = inclusions.departure_residual
     for k in range(3):
         other = at_call(residual, k, lambda found: found + 2e-9)
@@ -739,17 +746,17 @@ def many_solutions() -> Faults:
 
 def small_grants_both() -> Faults:
     horizon, allowed = own_data.horizon, own_data.log_eps_allowed
-    judge = own_data.small_grants_both
-    for printed, what in ((0, "flows under the first"), (1, "the same flows")):
-        longer = at_call(horizon, 2 * (4 + printed), lambda T: 8.0 * T)
-        with patch.object(own_data, "horizon", longer):
-            yield what, judge(own_data.under_small(0, 4))
-        larger = at_call(allowed, 4 + printed, lambda log_eps: (1.0 - 4e-9) * log_eps)
+    drawn, judge = partial(own_data.under_small, 0, 4), own_data.small_grants_both
+    for row, what, time in (
+        (4, "flows under the first", "largest t₁"), (5, "the same flows", "the same flows"),
+    ):  # fmt: skip
+        with patch.object(own_data, "horizon", at_call(horizon, 2 * row, lambda T: 8.0 * T)):
+            yield what, judge(drawn())
+        larger = at_call(allowed, row, lambda log_eps: (1.0 - 4e-9) * log_eps)
         with patch.object(own_data, "log_eps_allowed", larger):
-            late = own_data.under_small(0, 4)
-        yield "the same flows" if printed else "largest t₁", judge(late)
+            yield time, judge(drawn())
         for share in (1.001, np.nan):
-            yield what, judge(put_row(late, 4 + printed, share=share))
+            yield what, judge(put_row(drawn(), row, share=share))
 
 
 def growth_of_the_time() -> Faults:
