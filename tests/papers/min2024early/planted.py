@@ -200,7 +200,7 @@ def alike(name: str) -> Faults:
 def two_phases() -> Faults:
     both = mnist.load_phases("figure-12")
     early = both.epoch < 300
-    loud = np.where(early, -both.norms.max(), both.norms)
+    loud = np.where(early, -0.0101 * both.norms.max(), both.norms)
     yield "epochs at which only", mnist.two_phases(replace(both, norms=loud))
     loudest = both.directions[1:].max()
     slow = put(np.where(early, 0.099 * loudest, both.directions), 477, loudest)
@@ -303,10 +303,12 @@ def two_sharp_falls() -> Faults:
 def few_directions() -> Faults:
     runs = {name: gathered(each) for name, each in toys.FIGURE_6.items()}
     name, judge = toys.ALIKE[2], toys.few_directions
-    turn = np.radians(1.01)
-    minus = toys.FIGURE_6[name][0][toys.FIGURE_6[name][1] < 0].sum(axis=0)
-    turned = minus @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    yield "widest angle", judge(runs | {name: moved(runs[name], np.s_[2, 7, 5], turned)})
+    c, d = np.cos(np.radians(1.01)), np.sin(np.radians(1.01))
+    ends = runs[name].W[2, 7]
+    for j in (0, 5):  # of either sign, and hardly large
+        turned = ends[j] @ np.array([[c, -d], [d, c]]) / np.linalg.norm(ends[j])
+        small = 0.101 * np.linalg.norm(ends, axis=1).max() * turned
+        yield "widest angle", judge(runs | {name: moved(runs[name], np.s_[2, 7, j], small)})
     left = replace(runs[name], loss=put(runs[name].loss, (2, 7), 0.051))
     yield "what is left", judge(runs | {name: left})
     space = np.concatenate([runs[name].W, np.zeros((*runs[name].v.shape, 1))], axis=-1)
