@@ -359,13 +359,8 @@ def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: 
     fig, (ax,) = panels(1, 1, height=3.9)
     ns = sorted(found.n.unique())
     for n, dash in zip((ns[0], ns[-1]), _DASHES, strict=False):
-        ax.plot(
-            mus,
-            [maps_printed_time(n, mu) for mu in mus],
-            color=PRINTED,
-            ls=dash,
-            label=f"$t_1$ of the paper, $n = {n}$",
-        )
+        ax.plot(mus, [maps_printed_time(n, mu) for mu in mus], color=PRINTED, ls=dash,
+                label=f"$t_1$ of the paper, $n = {n}$")  # fmt: skip
     ax.plot(mus, ours, color=OURS, label="$t_*$, for every $n$")
     drawn = sorted(found.mu.unique())
     ax.plot(drawn, slowest, ls="", marker="*", ms=9, mfc="#F2B701", mec=INK, mew=0.7,
@@ -510,20 +505,9 @@ def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> 
         ax.plot(*np.array(places).T, ls="", marker="o", ms=6, mfc="white", mec=QUIET)
         ax.plot(0, 0, ls="", marker="x", ms=8, color=PRINTED, mew=1.6)
         for k, (a, b) in enumerate(pairwise(path), start=1):
-            bend = "arc3,rad=0.18"
-            ax.annotate(
-                "",
-                b,
-                a,
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": OURS,
-                    "lw": 1.5,
-                    "connectionstyle": bend,
-                    "shrinkA": 5,
-                    "shrinkB": 5,
-                },
-            )
+            ax.annotate("", b, a, arrowprops={
+                "arrowstyle": "-|>", "color": OURS, "lw": 1.5, "shrinkA": 5, "shrinkB": 5,
+                "connectionstyle": "arc3,rad=0.18"})  # fmt: skip
             middle = 0.5 * (np.array(a) + b)
             across = np.array([b[1] - a[1], a[0] - b[0]], float)
             halo_text(ax, middle + 0.16 * across, str(k), fontsize=9, color=OURS)
