@@ -28,7 +28,7 @@ SHORT = "chapters/05_margin_maximization/balance.html"
 def test_a_page_opens_clean(site: Path, browser: Browser, name: str) -> None:
     section = (ROOT / f"{name}.ipynb").is_file() and name.count("/") == 2
     with opened(browser, site / f"{name}.html") as visit:
-        assert looks.faults(visit, 20 if section else 30) == [], name
+        assert looks.faults(visit, 12 if section else 20) == [], name
 
 
 @pytest.mark.parametrize(

@@ -674,15 +674,9 @@ def _activity(ax: Axes, X: NDArray, ends: NDArray) -> None:
         if name in ("2nd", "4th"):
             ax.axvspan(stop, start, color="#3B5B7A", alpha=0.10, lw=0)
         _words(ax, 0.5 * (start + stop), 0.35, name, style.QUIET)
-    ax.set(
-        xlim=(225.0, -135.0),
-        ylim=(0.0, n + 1.4),
-        yticks=range(1, n + 1),
-        yticklabels=[style.datum_name(i) for i in range(n)],
-        xticks=(180, 90, 0, -90),
-        xticklabels=("180°", "90°", "0°", "−90°"),
-        xlabel="angle of $w$, clockwise",
-    )
+    ax.set(xlim=(225.0, -135.0), ylim=(0.0, n + 1.4), yticks=range(1, n + 1),
+           yticklabels=[style.datum_name(i) for i in range(n)], xticks=(180, 90, 0, -90),
+           xticklabels=("180°", "90°", "0°", "−90°"), xlabel="angle of $w$, clockwise")  # fmt: skip
 
 
 @in_house_style

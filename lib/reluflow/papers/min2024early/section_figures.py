@@ -140,12 +140,8 @@ def near_starts(mu: NDArray, chances: Mapping[int, NDArray], h: int) -> Figure:
     fig, (ax,) = panels(1, 1, height=3.4)
     for k, (D, chance) in enumerate(chances.items()):
         ax.plot(mu, chance, ls=LINES[k % 4], color=style.datum_colour(k), label=f"$D = {D}$")
-    ax.set(
-        xlabel="$\\mu$",
-        ylabel=f"$P(\\zeta_2 \\leq \\mu^2)$, $h = {h}$",
-        xlim=(0, 1),
-        ylim=(0, 1.02),
-    )
+    ax.set(xlabel="$\\mu$", ylabel=f"$P(\\zeta_2 \\leq \\mu^2)$, $h = {h}$", xlim=(0, 1),
+           ylim=(0, 1.02))  # fmt: skip
     legend_below(fig, columns=4)
     return fig
 
@@ -243,16 +239,9 @@ def _sphere(ax: Axes, X: NDArray, y: NDArray, axis: NDArray) -> None:
     for label, x in zip(y, X, strict=True):
         if x @ axis > 0.0:
             name = "positive data" if label > 0 else "negative data"
-            ax.plot(
-                *flat(x / np.linalg.norm(x)),
-                "o",
-                color=CONE_COLOURS["S_+" if label > 0 else "S_-"],
-                ms=6,
-                mec="white",
-                mew=0.8,
-                zorder=6,
-                label=fresh(ax, name),
-            )
+            ax.plot(*flat(x / np.linalg.norm(x)), "o",
+                    color=CONE_COLOURS["S_+" if label > 0 else "S_-"], ms=6, mec="white", mew=0.8,
+                    zorder=6, label=fresh(ax, name))  # fmt: skip
 
 
 # --- What happens on a boundary of activity: the examples of Appendix E, and crossings ------------
@@ -547,11 +536,8 @@ def flow_beside_descent(descent: Curves, flow: Curves) -> Figure:
         ax.plot(descent.step, values(descent), color=colour, label=f"{words}, descent")
         ax.plot(flow.step, values(flow), color=colour, ls="", marker="o", ms=4, mfc="white",
                 label=f"{words}, flow")  # fmt: skip
-    ax.set(
-        xlabel="step, or time of the flow over the length of a step",
-        ylim=(-0.5, 1.05),
-        ylabel="loss, and cosine",
-    )
+    ax.set(xlabel="step, or time of the flow over the length of a step", ylim=(-0.5, 1.05),
+           ylabel="loss, and cosine")  # fmt: skip
     legend_below(fig, columns=2)
     return fig
 

@@ -19,16 +19,8 @@ from reluflow.figures import style
 from reluflow.figures.frame import fresh, halo_text, name_curves
 from reluflow.figures.style import datum_colour, datum_name, in_house_style, legend_below, panels
 from reluflow.networks.indexed import Network
+from reluflow.papers.vardi2022margin import tables
 from reluflow.papers.vardi2022margin.counterexamples import values
-from reluflow.papers.vardi2022margin.tables import (
-    GLOBAL,
-    LOCAL,
-    MIXED,
-    NAMES,
-    NOT_LOCAL,
-    Cell,
-    Table,
-)
 
 # --- The margin problem in pictures: its value around a KKT point, and how fast a flow comes
 # there --------------------------------------------------------------------------------------------
@@ -37,7 +29,6 @@ from reluflow.papers.vardi2022margin.tables import (
 # feasible multiple (`reluflow.margin.kkt.quotient`).
 
 
-LOWER, SAME, HIGHER = "#0072B2", "#222222", "#D55E00"
 COLOURS = ("#0072B2", "#D55E00", "#117733", "#AA4499", "#777777")
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)))
 _POINTS = 181
@@ -61,33 +52,24 @@ def landscape(
     Raises InputError for points on one line.
     """
     point = np.asarray(point, float)
-    names, ends = list(others), [np.asarray(o, float) for o in others.values()]
+    ends = [np.asarray(o, float) for o in others.values()]
     basis = _basis(ends[0] - point, ends[1] - point)
     places = np.array([(end - point) @ basis.T for end in ends])
     low, high = _window(places, room)
-    A, B = np.meshgrid(*(np.linspace(a, b, _POINTS) for a, b in zip(low, high, strict=True)))
-    thetas = point + A[..., None] * basis[0] + B[..., None] * basis[1]
-    relative = values(network, thetas, X, y) / values(network, point, X, y) - 1.0
-    fig, (ax,) = panels(1, 1, height=4.8)
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]),
-           xlabel=f"distance from the limit, towards {names[0]}", ylabel="across")  # fmt: skip
-    _levels(ax, A, B, relative)
-    ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
-    for k, (name, place) in enumerate(zip(names, places, strict=True)):
-        ax.plot(*place, ls="", marker="sD^v"[k % 4], ms=7, mfc=style.GLOBAL, mec=style.INK,
-                mew=0.9, label=name, zorder=6)  # fmt: skip
-    legend_below(fig, columns=2)
-    return fig
+    window = np.column_stack([low, high])
+    names = f"distance from the limit, towards {next(iter(others))}", "across"
+    chart = Chart(lambda a, b: point + a[..., None] * basis[0] + b[..., None] * basis[1], names)
+    return _map(network, X, y, point, chart, window, window, dict(zip(others, places, strict=True)))
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Parameters of two numbers: `at(a, b)` (..., p) for a, b (...) from 0 to `top`, `names` of the
-    axes; the limit is at (0, 0)."""
+    """Parameters of two numbers: `at(a, b)` (..., p) for a, b (...), in `over_chart` from 0 to
+    `top`; `names` of the axes; the limit is at (0, 0)."""
 
     at: Callable[[NDArray, NDArray], NDArray]
     names: tuple[str, str]
-    top: tuple[float, float]
+    top: tuple[float, float] = (1.0, 1.0)
 
 
 @in_house_style
@@ -97,22 +79,27 @@ def over_chart(
     y: ArrayLike,
     point: ArrayLike,
     chart: Chart,
-    marks: Mapping[str, tuple[float, float]],
+    marks: Mapping[str, ArrayLike],
 ) -> Figure:
     """The value over a chart, relative to that of `point` (p,), in the colours of `landscape`.
 
     Parameters: `marks`, name -> place in the chart.
     """
-    A, B = np.meshgrid(*(np.linspace(0.0, end, _POINTS) for end in chart.top))
+    window = np.array([(0.0, end) for end in chart.top])
+    return _map(network, X, y, point, chart, window, window - [0.03, 0.0] * window[:, 1:], marks)
+
+
+def _map(network: Network, X: ArrayLike, y: ArrayLike, point: ArrayLike, chart: Chart,
+         drawn: NDArray, window: NDArray, marks: Mapping[str, ArrayLike]) -> Figure:  # fmt: skip
+    A, B = np.meshgrid(*(np.linspace(a, b, _POINTS) for a, b in drawn))
     relative = values(network, chart.at(A, B), X, y) / values(network, point, X, y) - 1.0
     fig, (ax,) = panels(1, 1, height=4.4)
-    edges = [(-0.03 * end, end) for end in chart.top]
-    ax.set(xlim=edges[0], ylim=edges[1], xlabel=chart.names[0], ylabel=chart.names[1])
+    ax.set(xlim=window[0], ylim=window[1], xlabel=chart.names[0], ylabel=chart.names[1])
     _levels(ax, A, B, relative)
     ax.plot(0.0, 0.0, ls="", **style.MARKERS["limit"], label="limit of the flow", zorder=6)
-    for name, place in marks.items():
-        ax.plot(*place, ls="", marker="s", ms=7, mfc=style.GLOBAL, mec=style.INK, mew=0.9,
-                label=name, zorder=6)  # fmt: skip
+    for k, (name, place) in enumerate(marks.items()):
+        ax.plot(*np.asarray(place), ls="", marker="sD^v"[k % 4], ms=7, mfc=style.GLOBAL,
+                mec=style.INK, mew=0.9, label=name, zorder=6)  # fmt: skip
     legend_below(fig, columns=2)
     return fig
 
@@ -144,8 +131,8 @@ def _levels(ax: Axes, A: NDArray, B: NDArray, relative: NDArray) -> None:
                        format=PercentFormatter(1.0, decimals=0),
                        label="shorter or longer than the limit")  # fmt: skip
     lines = np.ma.masked_invalid(relative)
-    ax.contour(A, B, lines, levels=[0.0], colors=SAME, linewidths=1.4, zorder=2)
-    style.legend_entry(ax, "as long as the limit", color=SAME, lw=1.4)
+    ax.contour(A, B, lines, levels=[0.0], colors=style.INK, linewidths=1.4, zorder=2)
+    style.legend_entry(ax, "as long as the limit", color=style.INK, lw=1.4)
     if wrong.any():
         ax.contourf(A, B, wrong.astype(float), levels=[0.5, 1.5], colors=["#FFFFFF"],
                     hatches=["///"], zorder=2.5)  # fmt: skip
@@ -289,7 +276,10 @@ def two_times(
     shares = [vectors(network, t) / np.dot(t, t) for t in (*thetas, np.asarray(limit, float))]
     for ax, theta in zip(axes, thetas, strict=False):
         _around(ax, X, drawn)
-        _arrows(ax, vectors(network, theta))
+        for j, u in enumerate(vectors(network, theta)):
+            _arrow(ax, (0.0, 0.0), u, NEURONS[j % len(NEURONS)])
+            ax.annotate(f"$u_{{{j + 1}}}$", u, (6, 0), textcoords="offset points", va="center",
+                        color=NEURONS[j % len(NEURONS)])  # fmt: skip
     last = axes[-1]
     _around(last, X, np.array(shares))
     moments = [*(f"$t_{{{k + 1}}}$" for k in range(len(thetas))), "limit"]
@@ -335,9 +325,7 @@ def points(
             halo_text(ax, x + np.array([0.0, 0.3]), datum_name(i), color=datum_colour(i))
         for j, (u, word) in enumerate(zip(vectors(network, theta), said, strict=False)):
             colour = NEURONS[j % len(NEURONS)]
-            ax.annotate("", u, (0.0, 0.0), zorder=4,
-                        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2,
-                                    "shrinkA": 0, "shrinkB": 0, "mutation_scale": 12})  # fmt: skip
+            _arrow(ax, (0.0, 0.0), u, colour, 2.2)
             place = [1.3, 0.8 * u[1]] if u[1] > 1.0 else [-1.25, 1.2]
             halo_text(ax, np.array(place), word, color=colour, fontsize=9)
     return fig
@@ -366,9 +354,7 @@ def ways(network: Network, X: ArrayLike, paths: ArrayLike, names: Sequence[str])
             aside = 0.12 * np.abs(weights).max() * np.array([1.0, 1.0])
             halo_text(ax, path[-1] + aside, f"$w_{{{j + 1}}}$", color=colour)
             ax.plot(*path[0], "o", ms=4.5, color=colour, zorder=4)
-            ax.annotate("", path[-1], path[-2], zorder=4,
-                        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
-                                    "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13})  # fmt: skip
+            _arrow(ax, path[-2], path[-1], colour)
     return fig
 
 
@@ -391,17 +377,10 @@ def _round(size: float) -> float:
     return float(unit * (5.0 if size >= 5.0 * unit else 2.0 if size >= 2.0 * unit else 1.0))
 
 
-def _arrows(ax: Axes, U: NDArray) -> None:
-    size = ax.get_xlim()[1]
-    for j, u in enumerate(U):
-        colour = NEURONS[j % len(NEURONS)]
-        ax.annotate("", u, (0.0, 0.0), zorder=4, annotation_clip=False,
-                    arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8,
-                                "shrinkA": 0, "shrinkB": 0, "mutation_scale": 11})  # fmt: skip
-        ax.annotate(f"$u_{{{j + 1}}}$", u, (6, 0), textcoords="offset points", color=colour,
-                    va="center")  # fmt: skip
-        if np.linalg.norm(u) < 0.02 * size:
-            ax.plot(*u, "o", ms=3.5, color=colour, zorder=4)
+def _arrow(ax: Axes, start: ArrayLike, end: ArrayLike, colour: str, width: float = 1.8) -> None:
+    ax.annotate("", end, start, zorder=4, annotation_clip=False,
+                arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0,
+                            "shrinkB": 0, "mutation_scale": 12})  # fmt: skip
 
 
 @in_house_style
@@ -458,36 +437,37 @@ def _cone(X: NDArray) -> NDArray:
 # --- Tables 1 and 2 as grids ----------------------------------------------------------------------
 
 
-ENTRIES = {GLOBAL: style.GLOBAL, MIXED: "#FBE8AD", LOCAL: "#FBE8AD", NOT_LOCAL: "#DDE3EA"}
+ENTRIES = {tables.GLOBAL: style.GLOBAL, tables.MIXED: "#FBE8AD", tables.LOCAL: "#FBE8AD",
+           tables.NOT_LOCAL: "#DDE3EA"}  # fmt: skip
 """Colours of what is found; white where no limit is."""
 
 
 @in_house_style
-def entries(tables: Mapping[str, Table]) -> Figure:
+def entries(shown: Mapping[str, tables.Table]) -> Figure:
     """Tables of the paper as grids, a panel for each, by title.
 
     A cell has the colour of what the certificates give, and the paper's entry with its theorem.
     Below stands how many certificates of each kind are behind it, or the entry found where that is
     another.
     """
-    fig, axes = panels(1, len(tables), height=4.3, titles=list(tables))
+    fig, axes = panels(1, len(shown), height=4.3, titles=list(shown))
     found, colours = list(ENTRIES), ListedColormap([*ENTRIES.values(), "#FFFFFF"])
-    for ax, table in zip(axes, tables.values(), strict=True):
-        cells = [[table[f"{row}.{name}"] for name in NAMES] for row in table.rows]
+    for ax, table in zip(axes, shown.values(), strict=True):
+        cells = [[table[f"{row}.{name}"] for name in tables.NAMES] for row in table.rows]
         kinds = [[found.index(c.found) if c.found in found else len(found) for c in row]
                  for row in cells]  # fmt: skip
         sns.heatmap(
             kinds, annot=np.array([[_words(c) for c in row] for row in cells]), fmt="", ax=ax,
             cmap=colours, vmin=-0.5, vmax=len(found) + 0.5, cbar=False, linewidths=3,
             annot_kws={"size": 8, "color": style.INK, "linespacing": 1.35},
-            xticklabels=list(NAMES.values()),
+            xticklabels=list(tables.NAMES.values()),
             yticklabels=[words.replace(", ", ",\n") for words in table.rows.values()],
         )  # fmt: skip
         ax.tick_params(length=0, labeltop=True, labelbottom=False, labelrotation=0)
     return fig
 
 
-def _words(cell: Cell) -> str:
+def _words(cell: tables.Cell) -> str:
     proofs = "\n".join(f"{number} {kind}" for kind, number in sorted(cell.proofs.items()))
     below = f"✓ {proofs}" if cell.found == cell.printed else f"found: {cell.found}"
     return f"{cell.printed}\n{cell.theorem}\n{below}"
