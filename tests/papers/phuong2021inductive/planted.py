@@ -27,10 +27,12 @@ def _late() -> Late:
     return flows.near_zero(0, 1).found[0]
 
 
-def _short(column: int) -> Late:
-    """The flow with its last state from when (8) or (9) was not yet near."""
+def _short(column: int, part: float = 0.0) -> Late:
+    """The flow with its last state from when (8) or (9) was not yet near, or not yet this part of
+    what it was at L = e^-1000."""
     late, far = _late(), _late().distances[:, column]
-    last = int(np.flatnonzero(far > limit.NEAR_LIMIT)[-1])
+    bar = part * np.interp(3.0, np.log10(late.tau), far) or limit.NEAR_LIMIT
+    last = int(np.flatnonzero(far > bar)[-1])
     U, R = late.U.copy(), late.R.copy()
     U[-1], R[-1] = U[last], R[last]
     return replace(late, U=U, R=R)
@@ -90,7 +92,7 @@ def _prune() -> list[Evidence]:
     survey = Survey([_late()] * 2, 0)
 
     def off(*given: Any) -> Any:
-        return right(*given) * (1.0 - 1e-8 * (next(calls) == 0))
+        return right(*given) - 1e-8 * (next(calls) == 0)
 
     check = partial(limit.two_neurons_suffice, seed=0)
     made = [Survey([_late(), one], 0) for one in (_short(0), _third_direction())]
@@ -152,7 +154,7 @@ def _not_enough() -> list[Evidence]:
     check, ends = partial(networks.linear_is_not_enough, found), iter([0.1, 0.011] * 2)
     X, across = networks.X.copy(), networks.ACROSS.copy()
     X[1], across[2] = (1.0, -4.0), (-2.0, -1.0)
-    behind = X * [[-1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+    behind = networks.X * [[-1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
 
     def short(*given: Any) -> Any:
         return SimpleNamespace(distances=np.full((1, 2), next(ends)))
@@ -166,7 +168,7 @@ def _steps() -> list[Evidence]:
     """One limit of one step; too few runs of the rates and factors that count, others all right."""
 
     def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
-        return [Ended(0.01, 0.02 * (step == 1.0 and k), True, 0) for k in range(2)]
+        return [Ended(0.01, 1.1 * networks.NEAR * (step == 1.0 and k), True, 0) for k in range(2)]
 
     rates = {"0.01": _runs(10), "0.1": _runs(5, high=0.5), "1": _runs(4, high=0.4), "3": _runs(10)}
     outer = {"1": _runs(7, high=0.5), "1000": _runs(10)}
@@ -197,7 +199,8 @@ def _to_the_right() -> list[Evidence]:
 
 
 def _apart() -> list[Evidence]:
-    return cnn.layers_separate(replace(_shown(), layers=_shown().layers[::-1]), {})
+    turned = replace(_shown(), layers=_shown().layers[::-1])
+    return seen("os.fig3.2", cnn.layers_separate(turned, {}))
 
 
 def _one_pair() -> list[Evidence]:
@@ -265,7 +268,8 @@ def _minima() -> list[Evidence]:
         return SimpleNamespace(status=found.status, end=end)
 
     def turned(X: Any, y: Any, sign: float) -> Any:
-        return goal(X, y, -sign)
+        w = goal(X, y, sign) + 3e-4 * np.eye(X.shape[1])[0]
+        return w / np.linalg.norm(w)
 
     check = partial(sectors.strict_minima, 0, 12)
     made: list[dict[str, Any]] = [{"align": astray}, {"direction": turned}]
@@ -337,7 +341,7 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.norm.log.1": partial(_flows, "os.norm.log.1", limit.norms_grow_like_log),
     "os.prune": _prune,
     "os.tab1": _sizes,
-    "os.thm1.W": partial(_flows, "os.thm1.W", limit.directions_converge),
+    "os.thm1.W": lambda: _flows("os.thm1.W", limit.directions_converge, _short(0, 0.1)),
     "os.thm1.a": lambda: _flows("os.thm1.a", limit.outer_weights_converge, _other_sign(), column=1),
     "os.thm1.nonempty": _groups,
     "os.thm1.prob": _often_dead,
