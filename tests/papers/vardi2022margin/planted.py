@@ -218,12 +218,24 @@ def _one_flow(id: str, layer: int | None) -> list[Evidence]:
     )  # fmt: skip
 
 
-def _two_groups(check: Check) -> list[Evidence]:
-    """One flow that misses the bars, a better point that is longer, another limit."""
-    changes, found = (_longer(2), _put("exact_limit", {2: 4})), list[Evidence]()
-    for one in changes:
-        found += where(check, constructions, **_ends("local"), **_other("lemma_C_6", one))
-    return [*where(check, constructions, **_ends("local", "", "all")), *found]
+def _two_groups(id: str, check: Check) -> list[Evidence]:
+    """One flow that misses the bars; a better point that is longer, or too short; a limit that is
+    shorter, with an input 0; other sizes, and an optimum that is not the least."""
+    layer, sizes = constructions.layer_optimum, (ONE * 19 / 10, ONE * 9 / 10, (ONE, -ONE, ONE))
+
+    def local(*given: Any) -> Optimum:
+        return constructions.classify_optimum(given[0], setting.lemma_C_6().limit, *given[1:])
+
+    def dearer(*given: Any) -> Any:
+        return SimpleNamespace(value=2.0 * layer(*given).value)
+
+    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}))
+    made = [_other("lemma_C_6", one) for one in changes]
+    made.append({"sizes_of_the_limit": lambda: sizes, "global_optimum": local,
+                 "layer_optimum": dearer})  # fmt: skip
+    misses = where(check, constructions, **_ends("local", "", "all"))
+    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one)
+                              for one in made))  # fmt: skip
 
 
 # --- the two tables -------------------------------------------------------------------------------
@@ -450,6 +462,10 @@ REMARKS = {
     "mm.rem3.1.5": (suboptimality.layer_grows_with_flat_data, "paired_layer"),
 }
 
+TWO_GROUPS: dict[str, Check] = {
+    "mm.thm4.3.notglobal": constructions.printed_limits_two_groups,
+    "mm.thm5.4.notglobal": constructions.first_layer_of_two_groups,
+}
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.fig1": _figure_1,
     "mm.lemC.4": _lengths,
@@ -473,9 +489,8 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.thm4.1": _silent_coordinate,
     "mm.thm4.2.2": partial(_one_flow, "mm.thm4.2.2", None),
     "mm.thm4.2.2.start": _four_neurons,
-    "mm.thm4.3.notglobal": partial(_two_groups, constructions.printed_limits_two_groups),
+    **{id: partial(_two_groups, id, check) for id, check in TWO_GROUPS.items()},
     "mm.thm4.4": _shared_filter,
     "mm.thm5.1": _deep_diagonal,
     "mm.thm5.3": partial(_one_flow, "mm.thm5.3", 1),
-    "mm.thm5.4.notglobal": partial(_two_groups, constructions.first_layer_of_two_groups),
 }  # fmt: skip
