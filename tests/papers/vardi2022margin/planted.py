@@ -48,7 +48,7 @@ def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
         return bad in ("all", bar)
 
     field = SimpleNamespace(log_loss=lambda _: -DECADE * (9.9e3 if misses("reach") else 1e5))
-    path: Any = SimpleNamespace(field=field, end=None)
+    path: Any = SimpleNamespace(field=field, end=None, start=c.start)
     theta = c.limit * (1.0 + 2e-9 * misses("limit"))
     status, off = UNDECIDED if misses("status") else CONVERGED, 2e-9 * misses("residual")
     end = _Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
@@ -58,8 +58,9 @@ def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
 
 class _Limit(Limit):
     def directions(self, decades: Any) -> NDArray:
-        """The limit's own, at all of these."""
-        return np.array([self.theta] * len(decades))
+        """The start's, at all of these."""
+        path: Any = self.path
+        return np.array([path.start] * len(decades))
 
 
 def _ends(verdict: str, *bad: str) -> dict[str, Any]:
@@ -421,7 +422,7 @@ def _connected(id: str, check: Callable[[pd.DataFrame], list[Evidence]]) -> list
     made = [far]
     if id == "mm.thm3.1":
         made += [good | {"excess limit": [0.0, off]} for off in (2e-6, -2e-6)]
-        made += [good | {f"excess {at}": [0.01, -2e-9]} for at in (first, last)]
+        made += [good | {f"excess {at}": [v, -2e-9]} for at, v in ((first, 0.2), (last, 0.01))]
     else:
         made += [good | {f"{name} limit": [0.0, 2e-6]} for name in names[1:]]
     return seen(id, *(check(pd.DataFrame(one)) for one in made))
