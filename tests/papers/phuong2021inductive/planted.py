@@ -2,8 +2,347 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from itertools import count
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
+from papers.seen import seen, where
 from reluflow.ledger import Evidence
+from reluflow.papers.phuong2021inductive import cnn, flows, limit, networks, sectors
+from reluflow.papers.phuong2021inductive.cnn import BEFORE, MINUS, PLUS, Pairs, Shown
+from reluflow.papers.phuong2021inductive.flows import Late, Survey
+from reluflow.papers.phuong2021inductive.networks import Case, Course, Ended, Seen
+from reluflow.papers.phuong2021inductive.sectors import Counts
 
-PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {}
+# --- flows: one that comes to its limit, and one that ends where it was just before the bar -------
+
+
+@cache
+def _late() -> Late:
+    return flows.near_zero(0, 1).found[0]
+
+
+def _short(column: int, part: float = 0.0) -> Late:
+    """The flow with its last state from when (8) or (9) was not yet near, or not yet this part of
+    what it was at L = e^-1000."""
+    late, far = _late(), _late().distances[:, column]
+    bar = part * np.interp(3.0, np.log10(late.tau), far) or limit.NEAR_LIMIT
+    last = int(np.flatnonzero(far > bar)[-1])
+    U, R = late.U.copy(), late.R.copy()
+    U[-1], R[-1] = U[last], R[last]
+    return replace(late, U=U, R=R)
+
+
+def _flows(
+    id: str, check: Callable[[Survey], list[Evidence]], *more: Late, column: int = 0
+) -> list[Evidence]:
+    """One flow of two that is short of its limit, and one that is lost."""
+    bad = (_short(column), *more)
+    made = (*(Survey([_late(), one], 0) for one in bad), Survey([_late()], 1))
+    return seen(id, *map(check, made))
+
+
+def _other_sign() -> Late:
+    """A flow of which one neuron ends on the wrong side of its own vector."""
+    late, U = _late(), _late().U.copy()
+    w, own = late.limit.vectors[1.0], late.given.X[late.given.y > 0.0]
+    U[-1, late.own(1.0)[0]] = own[0] - 1.001 * (own[0] @ w) / (w @ w) * w
+    return replace(late, U=U)
+
+
+def _third_direction() -> Late:
+    late, U = _late(), _late().U.copy()
+    U[-1] += 0.1 * np.random.default_rng(0).standard_normal(U[-1].shape)
+    return replace(late, U=U)
+
+
+def _linear() -> list[Evidence]:
+    good, bad = _late(), replace(_late())
+    check = partial(limit.groups_become_linear, Survey([good, bad], 0))
+    lost = partial(limit.groups_become_linear, Survey([good], 1))
+    right: dict[str, Any] = {"settles": lambda each: 0.0, "linear_group": lambda each, sign: 0.0,
+                             "home": lambda each: np.ones((2, 4), bool)}  # fmt: skip
+    ways: list[dict[str, Any]] = [
+        {"settles": lambda each: 1001.0 * (each is bad)},
+        {"linear_group": lambda each, sign: 2e-3 * (each is bad and sign < 0.0)},
+        {"home": lambda each: np.array([[True] * 4, [True, True, True, each is good]])},
+    ]
+    return seen("os.eq15-16", *(where(check, limit, **(right | way)) for way in ways),
+                where(lost, limit, **right), *_waits())  # fmt: skip
+
+
+def _waits() -> list[list[Evidence]]:
+    """Neurons that are home one after the other, and one that is for a moment; meeting the datum
+    too low, or in sight of another one."""
+    large = np.array([[True, False, True], [True, True, False]])
+    small = np.array([[True, False, True], [False, True, True]])
+    seen_by = np.array([True, False, False, True, False])
+    check = partial(sectors.waiting_size_comes_last, (large, small))
+    met = {"home": lambda late: late, "meeting": lambda size: (1.99, seen_by)}
+    return [where(check, sectors, **met, stays=lambda output: False)]
+
+
+def _prune() -> list[Evidence]:
+    right, calls = limit.two_neurons, count()
+    survey = Survey([_late()] * 2, 0)
+
+    def off(*given: Any) -> Any:
+        return right(*given) - 1e-8 * (next(calls) == 0)
+
+    check = partial(limit.two_neurons_suffice, seed=0)
+    made = [Survey([_late(), one], 0) for one in (_short(0), _third_direction())]
+    unequal = where(partial(check, survey), limit, two_neurons=off)
+    return seen("os.prune", unequal, *map(check, made), check(Survey([_late()], 1)))
+
+
+# --- many runs: seven of ten are more than half, and not surely -----------------------------------
+
+
+SEEN = Seen(
+    500, 0.01, [[2.0, 1.0, 0.1, 0.1]] * 3, [0.01] * 3, [0.95] * 3, [120.0] * 3, [0.95] * 3,
+    [0.95] * 4, 0.9, [0.95] * 2, 0.9, 0.1, 0.0, 0.0, 0.1, 0.5, [0.9] * 2,
+)  # fmt: skip
+
+
+def _runs(good: int, **fault: Any) -> list[Course]:
+    """Ten runs, all but the first few with a fault."""
+    start = replace(SEEN, epoch=0, singular=[[0.3, 0.2, 0.2, 0.1]] * 3)
+    return [Course((start, SEEN if k < good else replace(SEEN, **fault))) for k in range(10)]
+
+
+def _most(
+    id: str, check: Callable[..., list[Evidence]], *faults: Mapping[str, Any]
+) -> list[Evidence]:
+    """Each of the faults in three runs of ten."""
+    return seen(id, *(check(_runs(7, **fault)) for fault in faults))
+
+
+CLEAR: Sequence[Mapping[str, Any]] = tuple(
+    {"singular": [s] * 3} for s in ([2.0, 1.0, 0.21, 0.1], [2.0, 0.19, 0.1, 0.1])
+)
+RANK: Sequence[Mapping[str, Any]] = tuple(
+    {"singular": [s] * 3} for s in ([2.0, 1.0, 0.4, 0.1], [2.0, 0.5, 0.1, 0.1])
+)
+ALIGNED: Sequence[Mapping[str, Any]] = ({"near": [0.89] * 3}, {"agreement": [0.89] * 3})
+
+
+def _angles() -> list[Evidence]:
+    def draws(seed: int, count: int, *given: Any) -> Any:
+        one = networks.Draw(0, 10, 90.0, 90.0, (20, 20))
+        return [replace(one, degrees=9.9) if k > 6 else one for k in range(10)]
+
+    return seen("os.data.2", where(partial(networks.are_apart, 0, 10), networks, draws=draws))
+
+
+def _violations() -> list[Evidence]:
+    def draws(seed: int, count: int, *given: Any) -> Any:
+        return [networks.Draw(k, 10, 90.0, 90.0, (20, 20)) for k in (0, 1)]
+
+    return seen("os.data.1", where(partial(networks.are_separable, 0, 2), networks, draws=draws))
+
+
+def _not_enough() -> list[Evidence]:
+    right = Case(0.5, 1, False, True, 0.01)
+    found = [*[right] * 9, replace(right, partial=True)]
+    found += [replace(right, mu=mu, partial=k < 3) for mu in (-0.9, -0.6, -0.4, -0.1)
+              for k in range(10)]  # fmt: skip
+    check, ends = partial(networks.linear_is_not_enough, found), iter([0.1, 0.011] * 2)
+    X, across = networks.X.copy(), networks.ACROSS.copy()
+    X[1], across[2] = (1.0, -4.0), (-2.0, -1.0)
+    behind = networks.X * [[-1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]
+
+    def short(*given: Any) -> Any:
+        return SimpleNamespace(distances=np.full((1, 2), next(ends)))
+
+    made = ({"X": X, "ACROSS": across}, {"X": behind})
+    return seen("os.assumptions.2", *(where(check, networks, follow_long=short, **one)
+                                      for one in made))  # fmt: skip
+
+
+def _steps() -> list[Evidence]:
+    """One limit of one step; too few runs of the rates and factors that count, others all right."""
+
+    def ended(seed: int, step: float, ratio: float, count: int) -> list[Ended]:
+        return [Ended(0.01, 1.1 * networks.NEAR * (step == 1.0 and k), True, 0) for k in range(2)]
+
+    rates = {"0.01": _runs(10), "0.1": _runs(5, high=0.5), "1": _runs(4, high=0.4), "3": _runs(10)}
+    outer = {"1": _runs(7, high=0.5), "1000": _runs(10)}
+    check = partial(networks.survives, 0, 2, rates, outer)
+    return seen("os.assumptions.3", where(check, networks, ended=ended))
+
+
+# --- the record of the convolutional network ------------------------------------------------------
+
+
+@cache
+def _shown() -> Shown:
+    return cnn.recorded("taken")
+
+
+def _layers(change: Callable[[int, Pairs], Pairs]) -> Shown:
+    """The record with other pairs before the ReLU, layer by layer."""
+    layers = [{**each, BEFORE: change(k, each[BEFORE])} for k, each in enumerate(_shown().layers)]
+    return replace(_shown(), layers=layers)
+
+
+def _to_the_right() -> list[Evidence]:
+    """At each layer by itself the chance is one half."""
+    even = {PLUS: 0.6, MINUS: 0.4}
+    made = (_layers(lambda k, pairs, at=at: replace(pairs, right=even) if k == at else pairs)
+            for at in range(1, cnn.FIRST + 1))  # fmt: skip
+    return seen("os.fig3.1", *(cnn.same_class_to_the_right(run) for run in made))
+
+
+def _apart() -> list[Evidence]:
+    turned = replace(_shown(), layers=_shown().layers[::-1])
+    return seen("os.fig3.2", cnn.layers_separate(turned, {}))
+
+
+def _one_pair() -> list[Evidence]:
+    whole = _shown().whole
+    none = dict.fromkeys(whole["train"][BEFORE].violations, 0)
+    one = replace(whole["train"][BEFORE], violations={**none, MINUS: 1})
+    run = replace(_shown(), whole={**whole, "train": {**whole["train"], BEFORE: one}})
+    return seen("os.fig3.3", cnn.separable_features(run, {}))
+
+
+def _values() -> list[Evidence]:
+    many, gap = np.r_[np.full(11, 0.1), 1.0][::-1], np.r_[1.0, 0.9, 0.2, 0.09, np.full(9, 0.08)]
+    two = np.r_[1.0, 0.1, np.full(11, 0.09)]
+    made = (replace(_shown(), singular=s) for s in (many, gap, two))
+    synthetic = np.array([2.0, 1.0, 0.3, 0.2])
+    return seen("os.fig4a", *(cnn.few_singular_values(run, {}, synthetic) for run in made))
+
+
+def _clusters() -> list[Evidence]:
+    rng = np.random.default_rng(0)
+    centres = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 20, axis=0)
+    plane = centres + 0.01 * rng.standard_normal((60, 2))
+    second = np.r_[np.tile([1.0, -1.0], 10), np.ones(20), -np.ones(20)]
+    wide = centres + 0.2 * rng.standard_normal((60, 2))
+    rays = np.r_[np.outer(np.linspace(0.0, 1.0, 30), [1.0, 0.0]),
+                 np.outer(np.linspace(0.0, 1.0, 30), [0.0, 1.0])]  # fmt: skip
+    mixed = np.r_[np.ones(19), -1.0, np.ones(17), -np.ones(3), -np.ones(17), np.ones(3)]
+
+    def run(plane: Any, second: Any) -> Shown:
+        return replace(_shown(), plane=plane, second=second)
+
+    check = partial(cnn.three_clusters, seed=0)
+    return seen("os.fig4b", check(run(wide, second), (rays, second)),
+                check(run(plane, mixed), (plane, second)))  # fmt: skip
+
+
+# --- neurons --------------------------------------------------------------------------------------
+
+
+def _at_home() -> list[Evidence]:
+    right, alive = sectors.align, count()
+
+    def astray(*given: Any) -> Any:
+        found = right(*given)
+        off = 2e-5 * (found.status != "dead" and next(alive) == 0)
+        return SimpleNamespace(status=found.status, end=found.end + off)
+
+    def never(size: float, angle: float) -> Any:
+        return np.array([[True, False, True], [False, True, True]])
+
+    return seen(
+        "os.lem1",
+        where(partial(sectors.small_enough, (np.array([20, 19]), 20), 0, 8), sectors, align=astray),
+        where(sectors.fixed_size_size_comes_last, sectors, together=never),
+        *_waits(),
+    )
+
+
+def _minima() -> list[Evidence]:
+    right, goal = sectors.align, sectors.direction
+
+    def astray(X: Any, y: Any, w: Any, sign: float) -> Any:
+        found = right(X, y, w, sign)
+        end = X[0] if found.status == "dead" else -found.end
+        return SimpleNamespace(status=found.status, end=end)
+
+    def turned(X: Any, y: Any, sign: float) -> Any:
+        w = goal(X, y, sign) + 3e-4 * np.eye(X.shape[1])[0]
+        return w / np.linalg.norm(w)
+
+    check = partial(sectors.strict_minima, 0, 12)
+    made: list[dict[str, Any]] = [{"align": astray}, {"direction": turned}]
+    return seen("os.lem2.neg", *(where(check, sectors, **one) for one in made), *_waits())
+
+
+def _local_formula() -> list[Evidence]:
+    right = sectors.eps_max
+
+    def beyond(X: Any, w: Any, v: Any) -> Fraction | None:
+        found = right(X, w, v)
+        return found and 3 * found
+
+    return seen("os.lemA.2", where(partial(sectors.local_formula, 0, 60), sectors, eps_max=beyond))
+
+
+def _sizes() -> list[Evidence]:
+    other = (*cnn.CONVOLUTIONS[:-1], replace(cnn.CONVOLUTIONS[-1], padding=1))
+    return seen("os.tab1", where(cnn.sizes_fit, cnn, CONVOLUTIONS=other))
+
+
+def _groups() -> list[Evidence]:
+    def learnt(p: int) -> Any:
+        far = np.array([[0.5, 0.5], [0.0, 1.1e-3 * (p == 3)]])
+        return SimpleNamespace(distances=far, log_loss=lambda sign: np.zeros(2))
+
+    def rarely(plus: float, minus: float, p: Any) -> Any:
+        return 1.0 - 2.0 * 0.75**p - 2e-9 * (p == 3)
+
+    flat = sectors.ONE_GROUP_X * [[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, 1.0]]
+    made = {"positive_only": learnt, "both_groups": rarely, "ONE_GROUP_X": flat}
+    return seen("os.thm1.nonempty", where(partial(sectors.one_or_two, 0, 20), sectors, **made))
+
+
+def _often_dead() -> list[Evidence]:
+    trials = np.full(5, 1000)
+    fair = 1000 // 2 ** np.arange(1, 6)
+    often = fair + 300 * (np.arange(5) == 2)
+    good, bad = (Counts(each, fair, trials) for each in (fair, often))
+    return sectors.at_most({"90 degrees": good, "full circle": bad})
+
+
+PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
+    "os.assumptions.2": _not_enough,
+    "os.assumptions.3": _steps,
+    "os.assumptions.4": partial(_flows, "os.assumptions.4",
+                                lambda survey: limit.span_can_go(survey, survey), column=1),
+    "os.cor1": partial(_flows, "os.cor1", partial(limit.functions_converge, seed=0)),
+    "os.data.1": _violations,
+    "os.data.2": _angles,
+    "os.eq15-16": _linear,
+    "os.fig1a": partial(_most, "os.fig1a", networks.two_singular_values, *CLEAR),
+    "os.fig1b": partial(_most, "os.fig1b", networks.two_main_directions, *ALIGNED),
+    "os.fig1c": partial(_most, "os.fig1c", networks.high_correlations, {"high": 0.5}),
+    "os.fig2abc": partial(_most, "os.fig2abc", networks.deep_rank_two, *RANK),
+    "os.fig2def": partial(_most, "os.fig2def", lambda runs: networks.deep_directions(runs, []),
+                          *ALIGNED),
+    "os.fig2g.1": partial(_most, "os.fig2g.1", lambda runs: networks.deep_correlations(
+        runs, runs, runs), {"high": 0.5}),
+    "os.fig2g.2": partial(_most, "os.fig2g.2", networks.deep_limits, {"high": 0.5}),
+    "os.fig3.1": _to_the_right,
+    "os.fig3.2": _apart,
+    "os.fig3.3": _one_pair,
+    "os.fig4a": _values,
+    "os.fig4b": _clusters,
+    "os.lem1": _at_home,
+    "os.lem2.neg": _minima,
+    "os.lemA.2": _local_formula,
+    "os.norm.log.1": partial(_flows, "os.norm.log.1", limit.norms_grow_like_log),
+    "os.prune": _prune,
+    "os.tab1": _sizes,
+    "os.thm1.W": lambda: _flows("os.thm1.W", limit.directions_converge, _short(0, 0.1)),
+    "os.thm1.a": lambda: _flows("os.thm1.a", limit.outer_weights_converge, _other_sign(), column=1),
+    "os.thm1.nonempty": _groups,
+    "os.thm1.prob": _often_dead,
+}  # fmt: skip

@@ -116,23 +116,6 @@ def test_a_group_that_is_empty_is_left_out() -> None:
     assert follow_long(replace(dying, W0=np.array([[-0.07, 1.3], [-0.07, 1.3]]))) is None
 
 
-def test_another_data_set_s_limit_is_noticed(of_sizes: flows.Survey) -> None:
-    late = of_sizes.found[-1]
-    X = late.given.X * np.where(np.arange(len(late.given.X)) > 0, 1.0, 2.0)[:, None]
-    other = replace(late, given=replace(late.given, X=X))
-    for one, noticed in ((late, False), (other, True)):
-        found = limit_page.directions_converge(replace(of_sizes, found=[one]))
-        assert any(item.decides and not item.holds for item in found) == noticed
-
-
-def test_outer_weights_in_other_shares_are_noticed(of_sizes: flows.Survey) -> None:
-    late = of_sizes.found[-1]
-    other = replace(late, R=late.R + 1.0 * (late.given.signs > 0.0))
-    for one, noticed in ((late, False), (other, True)):
-        found = limit_page.outer_weights_converge(replace(of_sizes, found=[one]))
-        assert any(item.decides and not item.holds for item in found) == noticed
-
-
 def test_other_directions_and_another_clock_are_noticed(of_sizes: flows.Survey) -> None:
     """The witnesses of these statements spoil their slacks, not their flows."""
     late, lone = of_sizes.found[-1], sectors.leaves_the_other()

@@ -3,7 +3,495 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from itertools import count
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import sympy
+from numpy.typing import NDArray
+from papers.seen import seen, where
 from reluflow.ledger import Evidence
+from reluflow.margin.check import Checked
+from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
+from reluflow.margin.optimum import Optimum
+from reluflow.papers.vardi2022margin import (
+    balance,
+    certificates,
+    constructions,
+    counterexamples,
+    dead_neuron,
+    setting,
+    suboptimality,
+    tables,
+)
+from reluflow.papers.vardi2022margin.constructions import End, Followed, Judged
+from reluflow.papers.vardi2022margin.setting import EPS, Construction
+from reluflow.papers.vardi2022margin.suboptimality import Family, MovedTriple, Predicted
 
-PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {}
+Change = Callable[[Construction], Construction]
+Check = Callable[[], list[Evidence]]
+ONE = sympy.Integer(1)
+
+
+# --- flows that miss the bars by little, and other constructions ----------------------------------
+
+
+def _run(c: Construction, how: str, verdict: str, bad: str) -> Followed:
+    """A flow that ends as printed, or that just misses each bar, or one of them."""
+
+    def misses(bar: str) -> bool:
+        return bad in ("all", bar)
+
+    field = SimpleNamespace(log_loss=lambda _: -DECADE * (9.9e3 if misses("reach") else 1e5))
+    path: Any = SimpleNamespace(field=field, end=None, start=c.start)
+    theta = c.limit * (1.0 + 2e-9 * misses("limit"))
+    status, off = UNDECIDED if misses("status") else CONVERGED, 2e-9 * misses("residual")
+    end = _Limit(theta, off, np.ones(1), theta == 0.0, path, status, 0.0, "")
+    told = {"not local": "local", "local": "global"}[verdict] if misses("verdict") else verdict
+    return Followed(how, end, Optimum(told, theta, None, 0.0, ""), Checked(told, 0.0, ""))
+
+
+class _Limit(Limit):
+    def directions(self, decades: Any) -> NDArray:
+        """The start's, at all of these."""
+        path: Any = self.path
+        return np.array([path.start] * len(decades))
+
+
+def _ends(verdict: str, *bad: str) -> dict[str, Any]:
+    """Flows for both losses, of which these miss the bars."""
+    bad = bad or ("", "")
+
+    def followed(c: Construction, layer: Any = None, at_zero: Any = ()) -> list[Followed]:
+        return [_run(c, how, verdict, one) for how, one in zip(LOSSES, bad, strict=True)]
+
+    return {"followed": followed}
+
+
+LOSSES = ("exponential", "logistic")
+
+
+def _other(name: str, relu: Change | None = None, linear: Change | None = None) -> dict[str, Any]:
+    """A maker of constructions, with a change for an activation."""
+    maker = getattr(setting, name)
+
+    def made(*given: Any) -> Construction:
+        c: Construction = maker(*given)
+        change = relu if c.network.activation == "relu" else linear
+        return change(c) if change else c
+
+    return {name: made}
+
+
+def _printed(id: str, check: Check, verdict: str, *made: dict[str, Any]) -> list[Evidence]:
+    """What a check says of flows of which one misses the bars, and of other constructions."""
+    right = _ends(verdict)
+    one_misses = where(check, constructions, **_ends(verdict, "", "all"))
+    return seen(id, one_misses, *(where(check, constructions, **right, **one) for one in made))
+
+
+def _longer(*factors: Any) -> Change:
+    """The better point's parameters times these; the last is for all that follow."""
+
+    def change(c: Construction) -> Construction:
+        more = [*factors, *[factors[-1]] * (len(c.exact_better) - len(factors))]
+        longer = (f * v for f, v in zip(more, c.exact_better, strict=True))
+        return replace(c, exact_better=tuple(longer))
+
+    return change
+
+
+def _put(field: str, values: dict[int, Any]) -> Change:
+    """A construction with these entries of a field in place of its own."""
+
+    def change(c: Construction) -> Construction:
+        own = list(getattr(c, field))
+        for k, value in values.items():
+            own[k] = sympy.sympify(value)
+        return replace(c, **{field: tuple(own)})
+
+    return change
+
+
+def _reach(numerator: int, denominator: int) -> Change:
+    return lambda c: replace(c, reach=sympy.Rational(numerator, denominator))
+
+
+def _both(*changes: Change) -> Change:
+    def change(c: Construction) -> Construction:
+        for one in changes:
+            c = one(c)
+        return c
+
+    return change
+
+
+def _off_its_ray(c: Construction) -> Construction:
+    """From the limit with one entry doubled, or 1 where it was 0, as if that were the limit."""
+    first, *more = c.exact_limit
+    other = (2 * first if first else ONE, *more)
+    return replace(c, exact_start=other, exact_limit=other)
+
+
+def _silent_coordinate() -> list[Evidence]:
+    def shorter(c: Construction) -> Construction:
+        return replace(_off_its_ray(c), exact_better=c.exact_limit)
+
+    return _printed("mm.thm4.1", constructions.silent_coordinate, "not local",
+                    _other("theorem_4_1", relu=_longer(1, 1, 2), linear=shorter))  # fmt: skip
+
+
+def _shared_filter() -> list[Evidence]:
+    silent = _put("exact_limit", {0: 1 / sympy.sqrt(2), 1: -4})
+    return _printed(
+        "mm.thm4.4", constructions.shared_filter, "not local",
+        _other("theorem_4_4", relu=_both(silent, _longer(1, 1, sympy.Rational(1, 2)))),
+        _other("theorem_4_4", linear=_reach(51, 100)),
+        _other("theorem_4_4", relu=_off_its_ray, linear=_longer(2)),
+    )  # fmt: skip
+
+
+def _deep_diagonal() -> list[Evidence]:
+    check, right = partial(constructions.deep_diagonal, (3, 2)), setting.theorem_5_1
+
+    def made(relu: Change, linear: Change) -> dict[str, Any]:
+        """Changes of the second one."""
+        changed = _other("theorem_5_1", relu, linear)["theorem_5_1"]
+        return {"theorem_5_1": lambda m, name: (right if m == 3 else changed)(3, name)}
+
+    silent = _put("exact_limit", {0: 0})
+    return seen(
+        "mm.thm5.1",
+        where(partial(constructions.deep_diagonal, (3,)), constructions,
+              **_ends("not local", "", "all")),
+        *(where(check, constructions, **_ends("not local"), **one) for one in (
+            made(_longer(1, 1, 2, 1), _both(silent, _longer(2))),
+            made(_off_its_ray, _longer(1, 1, 2, 1)))),
+    )  # fmt: skip
+
+
+def _four_neurons() -> list[Evidence]:
+    c, right, ends = setting.theorem_4_2(), counterexamples.turning, counterexamples.limit
+
+    def turning(s: Any, v: Any, apart: Any = 1) -> tuple:
+        # Apart: the first neuron's input from the first datum is 0. Else the end of the other flow.
+        return (right(s, v)[0], 0 * s, *right(s, v)[2:]) if apart else c.exact_limit
+
+    def shorter(network: Any, loss: Any, *given: Any) -> Any:
+        end = ends(network, loss, *given)
+        return replace(end, theta=end.theta * (1.0 - 1e-9 * (loss.name == "logistic")))
+
+    longer, zero = _put("exact_better", {11: 1 + EPS}), _put("exact_limit", {0: 0, 1: 0})
+    stays, ends_off = constructions.four_neurons, _ends("not local", "", "all")
+    return seen(
+        "mm.thm4.2.2.start",
+        where(stays, constructions, **ends_off, **_other("theorem_4_2", _reach(101, 100))),
+        *(where(stays, constructions, **_ends("not local"), **_other("theorem_4_2", one))
+          for one in (_both(longer, zero), _off_its_ray)),
+        where(counterexamples.turns_away, counterexamples, turning=turning),
+        where(counterexamples.turns_away, counterexamples, limit=shorter),
+    )  # fmt: skip
+
+
+def _one_flow(id: str, layer: int | None) -> list[Evidence]:
+    check, right = partial(constructions.one_flow_only, layer), constructions.two_data
+
+    def other(*changes: Change) -> dict[str, Any]:
+        return {"two_data": lambda: _both(*changes)(right())}
+
+    meets, longer = _put("exact_start", {0: 0}), _put("exact_better", {11: 1})
+    nearer, zero = (
+        (lambda c: replace(c, exact_X=((1, 1), (1, 0)))),
+        _put("exact_limit", {0: 0, 1: 0}),
+    )
+    right_one, behind = _ends("not local"), _put("exact_start", {8: -1})
+    return seen(
+        id,
+        *(where(check, constructions, **_ends("not local", "", bar))
+          for bar in ("status", "limit", "verdict")),
+        *(where(check, constructions, **right_one, **one) for one in (
+            other(meets), other(behind), other(longer), other(nearer, zero))),
+    )  # fmt: skip
+
+
+def _two_groups(id: str, check: Check) -> list[Evidence]:
+    """One flow that misses the bars; a better point that is longer, or too short; a limit that is
+    shorter, with an input 0; other sizes, and an optimum that is not the least."""
+    layer, sizes = constructions.layer_optimum, (ONE * 19 / 10, ONE * 9 / 10, (ONE, -ONE, ONE))
+
+    def local(*given: Any) -> Optimum:
+        return constructions.classify_optimum(given[0], setting.lemma_C_6().limit, *given[1:])
+
+    def dearer(*given: Any) -> Any:
+        return SimpleNamespace(value=2.0 * layer(*given).value)
+
+    changes = (_longer(2), _longer(ONE / 2), _put("exact_limit", {1: ONE / 2, 2: ONE / 4}))
+    made = [_other("lemma_C_6", one) for one in changes]
+    made.append({"sizes_of_the_limit": lambda: sizes, "global_optimum": local,
+                 "layer_optimum": dearer})  # fmt: skip
+    misses = where(check, constructions, **_ends("local", "", "all"))
+    return seen(id, misses, *(where(check, constructions, **_ends("local"), **one)
+                              for one in made))  # fmt: skip
+
+
+# --- the two tables -------------------------------------------------------------------------------
+
+
+def _limits(verdict: str, inputs: bool, layer: int | None = None) -> Any:
+    """A trained network whose limit is of this kind."""
+    c = setting.theorem_4_1()
+    path: Any = SimpleNamespace()
+    found = Limit(c.limit, 0.0, np.ones(1), c.limit == 0.0, path, CONVERGED, 0.0, "")
+    end = End(found, True, (inputs,), (Judged(layer, verdict, 0.0, "planted"),))
+    given = {"network": c.network, "X": c.X, "y": c.y, "start": c.start, "logistic": np.array(0)}
+    return "planted", {**given, "end": end}
+
+
+@cache
+def _table(number: int, kind: str) -> tables.Table:
+    """Table 1 or 2 of planted limits and flows; those that a hypothesis leaves out change none."""
+    ends = (_limits("global", True, 1), _limits("global", True, 1))
+    survey = tables.Survey(*[ends] * 6)
+    made: dict[str, dict[str, Any]] = {
+        "one flow": _ends("not local", "", "all"),
+        "verdict": _ends("not local", "all", "all"),
+    }
+    table = (tables.table_1, tables.table_2)[number - 1]
+    found: list[Any] = []
+
+    def check() -> list[Evidence]:
+        found.append(table(survey))
+        return []
+
+    where(check, constructions, **made[kind])
+    return found[0]
+
+
+def _entry(number: int, name: str) -> list[Evidence]:
+    """The evidence of a table's entry, of flows of which one misses the bars, and all do. That of
+    the construction has a claim of its own."""
+    kinds = (_table(number, kind)[name].evidence for kind in ("one flow", "verdict"))
+    own = ("starts on", "the smallest", "hidden neurons", "curves", "layers in")
+    return seen(f"mm.tab{number}.{name}", *kinds, sure=own)
+
+
+# --- pictures, remarks, and flows of the page on certificates -------------------------------------
+
+
+@cache
+def _path() -> tuple[NDArray, NDArray]:
+    return dead_neuron.figure_path(10.0 ** np.arange(6.0))
+
+
+def _figure_1() -> list[Evidence]:
+    theta, start = _path()
+    grows, far, early, late, moves, stays = (theta.copy() for _ in range(6))
+    grows[3, [0, 1, 4]] = grows[2, [0, 1, 4]]
+    far[-1, :2] *= 1.0 + 1.5e-4
+    early[1, 0] = theta[1, 1] * theta[0, 0] / theta[0, 1] / 90.0
+    late[3, 0] = -2e-6 * late[3, 1]
+    moves[2, 5] *= 1.0015
+    stays[1, [0, 1, 4]] *= 2.2
+    awake = start * [1, 1, 1, -1, 1, 1]
+    made = [(each, start) for each in (grows, far, early, late, moves, stays)]
+    made.append((theta, awake))
+    return seen(
+        "mm.fig1",
+        *(
+            where(dead_neuron.one_grows_one_rests, dead_neuron, figure_path=lambda _, one=one: one)
+            for one in made
+        ),
+    )
+
+
+def _lengths() -> list[Evidence]:
+    rows = {"status": ["horizon"] * 2, "apart": [0.5] * 2, "bounded": [0] * 2, "off": [0.0, 2e-4]}
+    gaps: dict[str, Any] = {f"gap {at:g}": [0.09, 0.09] for at in balance.REACH}
+    gaps[f"gap {balance.REACH[-1]:g}"] = [0.001, 0.02]
+    wide = gaps | {f"gap {at:g}": [0.01, 9.0] for at in balance.REACH[-2:-1]}
+    wide |= {f"gap {balance.REACH[-1]:g}": [0.001, 0.11]}
+    return seen("mm.lemC.4", *(balance.balanced_in_the_limit(pd.DataFrame(rows | each))
+                               for each in (gaps, wide)))  # fmt: skip
+
+
+TURNED = {0.5: 1.0 + 2e-6, 1e-1: 1.0 - 2e-6} | {0.25 / m**2: 0.4 for m in suboptimality.FACTORS}
+"""Factors of the limit at some h: one flow, one ratio and each M are off."""
+AT_ANGLE = float(np.tan(np.arcsin(0.5 / suboptimality.FACTORS[1] ** 2)))
+
+
+def _family(right: Family) -> Family:
+    """A family with a fault of its own at each h that is looked at."""
+
+    def off(h: float) -> NDArray:
+        angled = 1.0 - 2e-7 * (abs(h / AT_ANGLE - 1.0) < 1e-12)
+        theta = TURNED.get(h, angled) * right.limit(h)
+        if right.name in ("Theorem 4.3", "Theorem 5.4") and h == 1e-2:
+            theta[2] = h  # the first datum is on the second neuron's boundary
+        return theta
+
+    return replace(right, limit=off)
+
+
+def _remark(id: str, check: Check, name: str) -> list[Evidence]:
+    maker, right = getattr(suboptimality, name), suboptimality.classify_optimum
+
+    def wrong(network: Any, theta: NDArray, X: NDArray, *given: Any) -> Optimum:
+        found = right(network, theta, X, *given)
+        small = np.any(np.isin(X, (1e-2, 1e2)))
+        return replace(found, verdict="global") if small else found
+
+    return seen(id, where(check, suboptimality, SIZES=(1e-1, 1e-2), classify_optimum=wrong,
+                          **{name: lambda *given: _family(maker(*given))}))  # fmt: skip
+
+
+def _triples(check: Callable[[list[MovedTriple]], list[Evidence]], id: str) -> list[Evidence]:
+    right = MovedTriple(CONVERGED, 0.5, 0.5, 0.0)
+    last = right._replace(saved=5e-7, layer_saved=5e-7)
+    none = right._replace(saved=np.nan, layer_saved=np.nan)
+    off = right._replace(off=2e-7)
+    return seen(id, *(check([right, one]) for one in (last, none, off)))
+
+
+def _race() -> list[Evidence]:
+    right, first, calls = suboptimality.limit_of, suboptimality.race, count()
+
+    def breaks_ties(x: Any, powers: Any) -> tuple[int, ...]:
+        return first(x, powers)[: 1 + next(calls) % 2]
+
+    def bent(x: NDArray, depth: int, leaders: Any, ratios: NDArray) -> NDArray:
+        """Of starts of depth 4 alone; without the second coordinate at depth 5."""
+        ratios = ratios * (1.0 + 1e-6 * (depth == 4) * np.arange(2))
+        return right(x, depth, leaders[: 1 if depth == 5 else 2], ratios)
+
+    check = partial(suboptimality.robust, 0, 4)
+    tie = (*suboptimality.DECADES[:3], Fraction(0))
+    made: list[dict[str, Any]] = [{"DECADES": tie}, {"race": breaks_ties}, {"limit_of": bent}]
+    return seen("mm.rem3.2.4", *(where(check, suboptimality, **one) for one in made))
+
+
+def _predictor() -> list[Evidence]:
+    check, right = suboptimality.longer_predictor, suboptimality.least_l1
+
+    def unproved(X: Any, y: Any) -> Any:
+        beta, multipliers = right(X, y)
+        return beta, tuple(m - Fraction(1, 9) for m in multipliers)
+
+    moved = ({"exact_X": ((2 * ONE, ONE),)}, {"exact_X": ((ONE, ONE / 2),)},
+             {"exact_start": (ONE, 1, ONE, 0)})  # fmt: skip
+    made = (lambda name, one=one: replace(setting.theorem_4_1(name), **one) for one in moved)
+    return seen("mm.rem4.1.1", *(where(check, suboptimality, theorem_4_1=one) for one in made),
+                where(check, suboptimality, least_l1=unproved))  # fmt: skip
+
+
+def _predicted() -> list[Evidence]:
+    right = Predicted("ties", "converged", 0, 0.0)
+    longer, shorter = (right._replace(excess=s * 2e-7) for s in (1.0, -1.0))
+    check = suboptimality.shortest_without_zeros
+    return seen("mm.rem4.1.2", check([right, longer]), check([right, shorter]),
+                check([right, right._replace(zeros=1)]))  # fmt: skip
+
+
+def _slopes() -> list[Evidence]:
+    """A neuron that wakes with sigma'(0) > 0 alone; of the flows that with 1 does not quite end."""
+    c = setting.theorem_3_2()
+    woken = _put("exact_start", {2: 0, 3: 0})(c)
+
+    def ends(network: Any, loss: Any, X: Any, y: Any, start: Any, reach: float, at: float) -> Any:
+        return _run(c, loss.name, "local", "all" if at == 1.0 else "").limit
+
+    made = (lambda one=one: (c, one) for one in (woken, c))
+    return seen("mm.sigma0", *(where(certificates.no_effect, certificates, printed=one, limit=ends)
+                               for one in made))  # fmt: skip
+
+
+def _connected(id: str, check: Callable[[pd.DataFrame], list[Evidence]]) -> list[Evidence]:
+    """Two flows; the second falls too little and ends too far, or has a limit that is not exact."""
+    first, last = certificates.FULLY_CONNECTED_REACH
+    good: dict[str, Any] = {"kind": ["normal"] * 2, "status": [CONVERGED] * 2, "depth": [2, 3]}
+    names = ("excess", "second", "lengths", "angle", "away")
+    for name in names:
+        good |= {f"{name} {first}": [0.2] * 2, f"{name} {last}": [0.01] * 2}
+        good |= {f"{name} limit": [0.0] * 2}
+    far = good | {f"{name} {at}": [low, high] for name in names
+                  for at, low, high in ((first, 0.2, 0.14), (last, 0.01, 0.11))}  # fmt: skip
+    made = [far]
+    if id == "mm.thm3.1":
+        made += [good | {"excess limit": [0.0, off]} for off in (2e-6, -2e-6)]
+        made += [good | {f"excess {at}": [v, -2e-9]} for at, v in ((first, 0.2), (last, 0.01))]
+    else:
+        made += [good | {f"{name} limit": [0.0, 2e-6]} for name in names[1:]]
+    return seen(id, *(check(pd.DataFrame(one)) for one in made))
+
+
+def _dead_neuron_helps() -> list[Evidence]:
+    check = constructions.dead_neuron_helps
+    return seen("mm.thm3.2.perturbation", *(
+        where(check, constructions, **_other("theorem_3_2", one))
+        for one in (_reach(95, 100), _reach(12, 10), _put("exact_better", {5: sympy.sqrt(EPS)}))
+    ))  # fmt: skip
+
+
+def _how_likely() -> list[Evidence]:
+    check, right = partial(suboptimality.positive_probability, 1, 2000), suboptimality.starts
+    uneven = (*suboptimality.SQUARE[:3], (Fraction(2), Fraction(-1)))
+    wide = suboptimality.PRINTED + np.array([[0.0, 1e-8], [0.0, 1e-8]])
+
+    def tiny(scheme: Any, seed: int, count: int) -> tuple[NDArray, NDArray]:
+        W, v = right(scheme, seed, count)
+        W[0], v[0] = [[0.0, 5e-324], [0.0, -5e-324]], 1.0
+        return W, v
+
+    none = where(partial(suboptimality.positive_probability, 1, 200), suboptimality,
+                 uniform_probability=lambda: Fraction(1, 8))  # fmt: skip
+    return seen(
+        "mm.thm3.2.prob", none, where(check, suboptimality, SQUARE=uneven),
+        where(check, suboptimality, PRINTED=wide), where(check, suboptimality, starts=tiny),
+        sure=("starts that are as asked for",),
+    )  # fmt: skip
+
+
+REMARKS = {
+    "mm.rem3.1.1": (suboptimality.grows_with_the_angle, "opening_angle"),
+    "mm.rem3.1.2": (suboptimality.grows_with_a_coordinate, "longer_coordinate"),
+    "mm.rem3.1.3": (suboptimality.grows_with_flat_data, "paired_data"),
+    "mm.rem3.1.4": (suboptimality.grows_with_flat_patches, "flat_patches"),
+    "mm.rem3.1.5": (suboptimality.layer_grows_with_flat_data, "paired_layer"),
+}
+
+TWO_GROUPS: dict[str, Check] = {
+    "mm.thm4.3.notglobal": constructions.printed_limits_two_groups,
+    "mm.thm5.4.notglobal": constructions.first_layer_of_two_groups,
+}
+PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
+    "mm.fig1": _figure_1,
+    "mm.lemC.4": _lengths,
+    **{id: partial(_remark, id, *what) for id, what in REMARKS.items()},
+    "mm.rem3.2.3": partial(_triples, suboptimality.stays_beaten, "mm.rem3.2.3"),
+    "mm.rem3.2.4": _race,
+    "mm.rem3.2.5": partial(_triples, suboptimality.layer_stays_beaten, "mm.rem3.2.5"),
+    "mm.rem4.1.1": _predictor,
+    "mm.rem4.1.2": _predicted,
+    "mm.sigma0": _slopes,
+    **{f"mm.tab1.{name}": partial(_entry, 1, name) for name in (
+        "fc.relu", "noshare.linear", "noshare.relu", "nonzerow.relu", "shared.linear",
+        "shared.relu")},
+    **{f"mm.tab2.{name}": partial(_entry, 2, name) for name in (
+        "fc.relu", "noshare.linear", "noshare.relu", "layer.relu")},
+    "mm.thm3.1": partial(_connected, "mm.thm3.1", certificates.global_in_the_limit),
+    "mm.thm3.1.structure": partial(_connected, "mm.thm3.1.structure",
+                                   certificates.aligned_in_the_limit),
+    "mm.thm3.2.perturbation": _dead_neuron_helps,
+    "mm.thm3.2.prob": _how_likely,
+    "mm.thm4.1": _silent_coordinate,
+    "mm.thm4.2.2": partial(_one_flow, "mm.thm4.2.2", None),
+    "mm.thm4.2.2.start": _four_neurons,
+    **{id: partial(_two_groups, id, check) for id, check in TWO_GROUPS.items()},
+    "mm.thm4.4": _shared_filter,
+    "mm.thm5.1": _deep_diagonal,
+    "mm.thm5.3": partial(_one_flow, "mm.thm5.3", 1),
+}  # fmt: skip

@@ -75,14 +75,7 @@ def test_starts_lie_below_the_threshold(fitted) -> None:
         assert np.exp(field.log_loss(start)) < certificates.THRESHOLD[field.loss.name]
 
 
-def test_where_the_derivative_at_zero_matters_it_is_noticed(monkeypatch) -> None:
-    """A start whose neuron w = 0, v = 1 wakes only if sigma'(0) > 0."""
-    c = setting.theorem_3_2()
-    network = fully_connected([2, 2])
-    woken = replace(c, network=network, exact_start=tuple(0 * v if k in (2, 3) else v for k, v in
-                                                          enumerate(c.exact_start)))  # fmt: skip
-    monkeypatch.setattr(certificates, "printed", lambda: (woken,))
-    assert not certificates.no_effect()[0].holds
+def test_theorem_5_1_is_about_depth_3_and_more() -> None:
     with pytest.raises(InputError):
         setting.theorem_5_1(2)
 

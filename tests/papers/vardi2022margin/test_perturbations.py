@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -28,7 +27,6 @@ from reluflow.papers.vardi2022margin.setting import (
     EPS,
     Construction,
     constructions,
-    lemma_C_6,
     output,
     theorem_3_2,
     theorem_4_1,
@@ -143,34 +141,6 @@ def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyP
             spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), constructions_page)
             assert failing(evidence())
         monkeypatch.undo()
-
-
-@pytest.mark.parametrize(
-    ("name", "c", "evidence"),
-    [
-        ("theorem_3_2", theorem_3_2(), constructions_page.dead_neuron_helps),
-        ("theorem_4_2", theorem_4_2(), constructions_page.turning_helps),
-    ],
-)
-def test_points_that_are_longer_are_not_called_shorter(
-    name: str, c: Construction, evidence: Callable[[], list[Evidence]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    longer = tuple((1 + EPS) * value for value in c.exact_limit)
-    spoiled(monkeypatch, name, replace(c, exact_better=longer), constructions_page)
-    assert any("< |θ̃|" in told for told in failing(evidence()))
-
-
-def test_other_data_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    c = theorem_4_1("relu")
-    data = (tuple(2 * value / 3 for value in c.exact_X[0]),)
-    spoiled(monkeypatch, "theorem_4_1", replace(c, exact_X=data), constructions_page)
-    assert failing(constructions_page.silent_coordinate_helps())
-    c = lemma_C_6()
-    data = (*c.exact_X[:2], (sympy.Integer(0), sympy.Rational(-1, 4)))
-    spoiled(monkeypatch, "lemma_C_6", replace(c, exact_X=data), constructions_page)
-    assert failing(constructions_page.far_point_is_shorter())
-    assert failing(constructions_page.far_first_layer_is_shorter())
 
 
 def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reluflow import ledger
 from reluflow.ledger import Evidence
 from reluflow.margin.check import check
 from reluflow.margin.kkt import margins, quotient
@@ -95,15 +94,6 @@ def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: i
     assert suboptimality.shared_filter_optimum(patches, activation) == pytest.approx(slow, rel=1e-6)
 
 
-def test_a_wrong_limit_and_a_wrong_ratio_are_noticed() -> None:
-    from dataclasses import replace
-
-    family = longer_coordinate("linear")
-    bent = replace(family, limit=lambda h: np.array([1.0, 0.1, 1.0, 0.1]))
-    assert len(failing(suboptimality.unbounded(bent))) >= 2
-    assert failing(suboptimality.unbounded(replace(family, ratio=lambda h: 1.001 * h**-0.5)))
-
-
 def test_a_layer_whose_program_fails_is_not_called_an_optimum() -> None:
     family, h = paired_layer(), 1e-6
     X, y = family.data(h), family.labels(h)
@@ -185,12 +175,6 @@ def test_the_radius_ends_where_it_says(size: float, inside: bool) -> None:
     assert (suboptimality.silent_nearby().unmet(item) is None) == inside
 
 
-def test_lemma_C_6_moved_and_a_fault() -> None:
-    found = suboptimality.moved_triples(4, 3)
-    for fault in ({"saved": 0.0, "layer_saved": 0.0}, {"off": 1e-3}, {"saved": np.nan}):
-        assert failing(suboptimality.stays_beaten([found[0]._replace(**fault), *found[1:]]))
-
-
 # --- The race -------------------------------------------------------------------------------------
 
 
@@ -238,18 +222,6 @@ def test_the_programme_has_the_exact_value(seed: int) -> None:
     assert suboptimality.least_l1_norm(X, y) == pytest.approx(exact, rel=1e-9)
     units = 10.0 ** rng.integers(-12, 13)
     assert suboptimality.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
-
-
-def test_remark_4_1_and_a_longer_predictor() -> None:
-    claims = ledger.open("vardi2022margin", seed=6)
-    found = suboptimality.flows_of_diagonal_networks(6, 12)
-    assert claims.settle("mm.rem4.1.2", suboptimality.shortest_without_zeros(found)).verdict == (
-        "reproduced"
-    )
-
-    inside = next(k for k, each in enumerate(found) if each.zeros == 0)
-    found[inside] = found[inside]._replace(excess=1e-3)
-    assert failing(suboptimality.shortest_without_zeros(found))
 
 
 def test_all_kinds_are_feasible() -> None:

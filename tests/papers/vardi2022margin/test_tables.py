@@ -49,15 +49,6 @@ def test_a_wrong_verdict_is_seen(
     assert any(seen in what for what in failed(found))
 
 
-def test_another_start_or_limit_is_seen() -> None:
-    c = setting.theorem_4_1()
-    both = replace(c, exact_start=tuple(sympy.Integer(1) for _ in range(4)))
-    assert "limits from the printed one, over its length" in failed(
-        constructions.ends_as_printed(both, "not local"))  # fmt: skip
-    wrong = replace(c, exact_limit=setting._numbers("1 1/10 1 1/10"))
-    assert failed(constructions.ends_as_printed(wrong, "not local"))
-
-
 def test_every_convention_and_loss_is_run() -> None:
     runs = constructions.followed(setting.theorem_4_1("relu"))
     assert len({run.how for run in runs}) == len(runs) == 6
@@ -160,6 +151,27 @@ def test_one_limit_that_is_not_optimal_changes_the_entry(monkeypatch: pytest.Mon
         mixed = tables._mixed("", tables.sparse_linear_is_global, other,
                               [setting.lemma_C_6()], None, "here")  # fmt: skip
         assert mixed.found == (tables.NOT_LOCAL if verdict == "not local" else tables.MIXED)
+
+
+@pytest.mark.parametrize(
+    ("statement", "weights", "inputs"),
+    [(tables.sparse_linear_is_global, False, (True,)),
+     (tables.sparse_linear_with_inputs_is_global, True, (False, True)),
+     (tables.relu_is_local, True, (True, False)),
+     (tables.linear_layers_with_inputs_are_global, True, (False, True)),
+     (tables.relu_layers_with_inputs_are_local, True, (True, False))],
+)  # fmt: skip
+def test_limits_that_a_hypothesis_leaves_out_change_no_entry(
+    statement: tables.Claimed, weights: bool, inputs: tuple[bool, ...]
+) -> None:
+    (kind, one), *_ = tables.trained(setting.sparse_linear(), 7, 1)
+    best = replace(one["end"], weights=True, inputs=(True, True),
+                   judged=(Judged(1, "global", 0.0, "planted"),))  # fmt: skip
+    other = replace(best, weights=weights, inputs=inputs,
+                    judged=(Judged(1, "not local", 0.5, "planted"),))  # fmt: skip
+    ends = tuple((kind, {**one, "end": end}) for end in (best, other))
+    assert [found.verdict for found in tables.spoken_of(statement, ends)] == ["global"]
+    assert tables.gaps(statement, ends).value == 0.0
 
 
 def test_entries_follow_from_verdicts() -> None:
