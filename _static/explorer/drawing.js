@@ -52,8 +52,8 @@
     return { drawn, labels };
   }
 
-  /** The active data of each cell that has room for words, as near to its middle as can be. */
-  function cells(frame, { X }) {
+  /** The labels of the cells: the active data of each that has room for words, as near to its middle as can be. */
+  reluflow.cells = (frame, { X }) => {
     const found = new Map();
     const steps = 40;
     for (let row = 2; row < steps - 2; row++) {
@@ -75,7 +75,7 @@
         const texts = (at) => [{ kind: "cell", at, told: `{${told}}` }];
         return { places: [middle, ...near], texts };
       });
-  }
+  };
 
   /** Whether a point in pixels lies on the plane, as far as the edge of a disc. */
   const onPlane = ({ size }, at, r = 0) => at.every((v) => v > -r && v < size + r);
@@ -124,7 +124,7 @@
   }
 
   /** All of the plane that does not change while the start is dragged: what is drawn, the labels
-   * before and after those of the flow, and the discs that they keep off. */
+   * before those of the flow, and after them, where there are any, and the discs that they keep off. */
   reluflow.ground = (frame, data, sets) => {
     const hatch = element(
       "pattern",
@@ -135,7 +135,7 @@
     return {
       drawn: [element("defs", {}, hatch), ...scale.drawn, ...lines.drawn, ...points.drawn],
       labels: [...points.labels, ...scale.labels, ...lines.labels],
-      after: cells(frame, data),
+      after: [],
       discs: points.discs,
     };
   };

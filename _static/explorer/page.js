@@ -50,6 +50,7 @@
     let time = null; // its scale
     let share = 0; // of the clock's way that has gone
     let ground = null; // what the plane has for the words: labels and discs
+    let whole = true; // false while more is to follow, and then all is drawn once
 
     // --- The weights ----------------------------------------------------------------------------
 
@@ -82,7 +83,12 @@
       return reluflow.viewOf(points);
     }
 
-    const finer = reluflow.atRest(() => shade(plane.frame(), FINE), 120);
+    const finer = reluflow.atRest(() => {
+      const frame = plane.frame();
+      shade(frame, FINE);
+      ground.after = reluflow.cells(frame, state);
+      drawFlow();
+    }, 120);
 
     function drawAll(frame) {
       shade(frame, COARSE);
@@ -149,6 +155,7 @@
     }
 
     function drawNow() {
+      if (!whole) return;
       const { X, y } = state;
       const t = clock.value();
       const w = reluflow.at(flow, t);
@@ -156,8 +163,7 @@
       marker.replaceChildren(reluflow.disc("now", { at, r: 6 }));
       moment.replaceChildren(...reluflow.moment(chart.frame(), t, loss(X, y, w)));
       inputs.show(w);
-      const on = are(reluflow.activeAt(X, w), X);
-      tellNow(`w = ${point(w)}, L = ${reluflow.lossAt(state, w)}; ${on} active.`);
+      tellNow(() => `w = ${point(w)}, L = ${reluflow.lossAt(state, w)}; ${are(reluflow.activeAt(X, w), X)} active.`);
     }
 
     function showTime(t) {
@@ -180,6 +186,7 @@
     // --- What follows from the data and the start -----------------------------------------------
 
     function follows() {
+      whole = false;
       flow = reluflow.flow(state.X, state.y, state.w);
       events = flow.events.map((event, k) => ({ ...event, number: k + 1, w: reluflow.at(flow, event.t) }));
       time = reluflow.timeScale(flow);
@@ -187,6 +194,7 @@
       clock.set(time.value(share));
       const [first, last] = [state.w, flow.end].map((w) => loss(state.X, state.y, w));
       chart.rescale({ x: time, y: reluflow.lossScale(first, last) });
+      whole = true;
     }
 
     /** Show the data and the start, and the whole of them where `fit` is set. */
@@ -197,10 +205,11 @@
       if (fit) plane.reset();
       else plane.redraw();
       tell();
-      find("here").textContent = "";
     }
 
-    function tell() {
+    const tell = () => reluflow.atEase(list, telling);
+    function telling() {
+      find("here").textContent = "";
       const end = reluflow.reached(sets, flow, state);
       find("told").textContent = reluflow.told(state, flow, sets, end);
       find("told").dataset.status = flow.status;
@@ -263,9 +272,11 @@
 
     /** Say that this is the reader's own. */
     function own(says) {
-      list.value = "own";
-      find("says").textContent = says;
-      find("wrong").textContent = "";
+      reluflow.atEase(own, () => {
+        list.value = "own";
+        find("says").textContent = says;
+        find("wrong").textContent = "";
+      });
     }
 
     function choose(k) {

@@ -41,7 +41,7 @@
   reluflow.lossCurve = (frame, flow, { X, y }, time, events) => {
     const within = (p) => [p[0], Math.min(frame.bottom + 3, p[1] || 0)];
     const at = (t) => within(frame.to([t, reluflow.loss(X, y, reluflow.at(flow, t))]));
-    const times = Array.from({ length: 161 }, (_, k) => time.value(k / 160));
+    const times = Array.from({ length: 101 }, (_, k) => time.value(k / 100));
     times.push(...events.map(({ t }) => t).filter((t) => t <= time.last));
     const drawn = [through("curve", times.sort((s, t) => s - t).map(at))];
     let right = -Infinity;
@@ -112,7 +112,7 @@
       side.replaceChildren(...reluflow.neuron(plane.frame(), w));
       const { X } = state();
       handles.forEach(({ group, place }, i) => {
-        group.setAttribute("class", `handle ${kind(i)}`);
+        if (group.seen !== kind(i)) group.setAttribute("class", `handle ${(group.seen = kind(i))}`);
         place();
       });
       if (!handles.length) {

@@ -18,7 +18,7 @@
 // Tools, each explained at its place:
 //   numbers   short, point, settled (rounding is 0), tens (10⁻⁴³⁴³ from a log10), named, number
 //   elements  html, svg, soon (once a frame), colour, still ({matches} where motion is unwanted)
-//   words     sentence(box): tells what happens, read aloud when it has come to rest
+//   words     sentence(box): tells what happens, read aloud when it has come to rest; atEase(owner, act)
 //   controls  button, chooser, slider(box, …), clock(box, …), scale(from, to, log)
 //   places    plane(box, …), chart(box, …), draggable(place, …)   in plane.js
 //   layout    classes of live.css: sides, controls, wide; colours --flow --best --other --one … --six
@@ -97,6 +97,31 @@
     };
   }
 
+  // Words and tables take as long as the drawing: while something is dragged they wait for a rest.
+  let dragging = false;
+  const waiting = new Map(); // what is to be done then, by its owner
+  function tellAll() {
+    for (const act of waiting.values()) act();
+    waiting.clear();
+  }
+  const rest = atRest(tellAll);
+  /** Call `act` now, or where something is dragged when it rests: then the last one of its owner. */
+  function atEase(owner, act) {
+    if (!dragging) {
+      act();
+      return;
+    }
+    waiting.set(owner, act);
+    rest();
+  }
+  const drag = () => (dragging = true);
+  for (const end of ["pointerup", "pointercancel"]) {
+    addEventListener(end, () => {
+      dragging = false;
+      tellAll();
+    });
+  }
+
   /** A colour of the theme, for a canvas. */
   const colour = (element, name) => getComputedStyle(element).getPropertyValue(name).trim();
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -110,17 +135,18 @@
 
   // --- Words and controls -----------------------------------------------------------------------
 
-  /** A paragraph that says what happens: tell(text). It is read aloud once it is at rest. */
+  /** A paragraph that says what happens: say(() => text). It is read aloud once it is at rest. */
   function sentence(box, kind = "told") {
     const told = html("p", { class: kind, "aria-live": "polite" });
     const rest = atRest(() => told.removeAttribute("aria-busy"));
     box.append(told);
-    return (text) => {
+    const write = (text) => {
       if (told.textContent === text) return;
       told.setAttribute("aria-busy", true);
       told.textContent = text;
       rest();
     };
+    return (make) => atEase(told, () => write(make()));
   }
 
   /** A row of places beside each other: the function that it returns makes one, with a caption. */
@@ -356,7 +382,7 @@
   });
 
   Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
-  Object.assign(reluflow, { html, svg, soon, atRest, colour, still, onLook });
+  Object.assign(reluflow, { html, svg, soon, atRest, atEase, drag, colour, still, onLook });
   Object.assign(reluflow, { sentence, cells, button, chooser, scale, ticked, steps, slider, clock });
   Object.assign(reluflow, { encode, decode, picture });
 })();

@@ -5,6 +5,7 @@
   const reluflow = (window.reluflow ??= {});
   const { html, svg: element } = reluflow;
   const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const tints = new Map(); // of the ground, by theme
   let clips = 0; // charts so far: what each shows ends at its frame
   const FARTHEST = 1e5; // pixels: a picture has fewer digits than a number
 
@@ -23,7 +24,17 @@
       },
       told,
     );
-  const joined = (points) => points.map((p) => p.map((v) => v.toFixed(2)).join()).join(" ");
+  /** Points as text, without those that are nearer than a pixel to the one before. */
+  function joined(points) {
+    let [told, last] = ["", [Infinity, Infinity]];
+    points.forEach((p, k) => {
+      const far = Math.abs(p[0] - last[0]) + Math.abs(p[1] - last[1]) >= 1;
+      if (!far && k < points.length - 1) return;
+      told += `${Math.round(100 * p[0]) / 100},${Math.round(100 * p[1]) / 100} `;
+      last = p;
+    });
+    return told.trim();
+  }
   /** A line through points in pixels. */
   const through = (kind, points) => element("polyline", { class: kind, points: joined(points) });
   /** What lies between two such lines. */
@@ -56,7 +67,10 @@
     }
     const flat = !(high - low > 1e-11 * Math.abs(high));
     canvas.width = canvas.height = cells + 1;
-    const [red, green, blue] = reluflow.colour(canvas, "--ground").split(",");
+    // Asked once for each theme: to ask has the whole page's style computed.
+    const { theme } = document.documentElement.dataset;
+    if (!tints.has(theme)) tints.set(theme, reluflow.colour(canvas, "--ground").split(","));
+    const [red, green, blue] = tints.get(theme);
     const context = canvas.getContext("2d");
     const image = context.createImageData(cells + 1, cells + 1);
     values.forEach((value, k) => {
@@ -128,10 +142,23 @@
         ...texts.map(text),
       ]);
 
-  /** The axes of a plane without names, as it is drawn. */
-  function grid(frame) {
+  /** Draw the axes of a plane without names into a layer, where it does not have them already. */
+  function grid(layer, frame) {
+    const seen = [frame.from([0, 0]), frame.size].join();
+    if (layer.seen === seen) return;
+    layer.seen = seen;
     const { drawn, labels } = axes(frame, ["", ""]);
-    return [...drawn, ...words(frame, labels, [])];
+    layer.replaceChildren(...drawn, ...words(frame, labels, []));
+  }
+
+  /** How wide an element is, in pixels, measured only when its look has changed, and `redraw` then. */
+  function widthOf(svg, redraw) {
+    let known = 0;
+    reluflow.onLook(svg, () => {
+      known = svg.clientWidth || 360;
+      redraw();
+    });
+    return () => (known ||= svg.clientWidth || 360);
   }
 
   /**
@@ -148,7 +175,8 @@
     const square = html("div", { class: "plane" }, ...(ground ? [ground] : []), svg);
     box.append(square);
     let view = null;
-    const frame = () => reluflow.frame((view ??= first()), svg.clientWidth || 360);
+    const width = widthOf(svg, () => view && redraw());
+    const frame = () => reluflow.frame((view ??= first()), width());
     function redraw() {
       const now = frame();
       svg.setAttribute("viewBox", `0 0 ${now.size} ${now.size}`);
@@ -178,7 +206,6 @@
       const pan = moves && event.pointerType === "mouse";
       if (!pan && !event.target.closest(".handle")) take(event);
     });
-    reluflow.onLook(svg, () => view && redraw());
     const made = { svg, canvas: ground, box: square, layer, frame, redraw, look, reset, zoom, at };
     return { ...made, view: () => (view ??= first()) };
   }
@@ -197,10 +224,11 @@
     const ground = svg.appendChild(element("g"));
     box.append(svg);
     svg.style.height = `${high}px`;
+    const width = widthOf(svg, () => redraw());
     const frame = () => {
-      const [left, right, top, bottom] = [46, (svg.clientWidth || 360) - 10, 24, high - 34];
+      const [left, right, top, bottom] = [46, width() - 10, 24, high - 34];
       return {
-        ...{ left, right, top, bottom, size: svg.clientWidth || 360 },
+        ...{ left, right, top, bottom, size: width() },
         to: (p) => [
           left + x.share(p[0]) * (right - left),
           bottom - y.share(p[1]) * (bottom - top),
@@ -211,20 +239,28 @@
         ],
       };
     };
+    let seen = "";
     function redraw() {
       const now = frame();
-      const { left, right, top, bottom } = now;
+      axes(now);
+      draw(now);
+    }
+    function axes({ left, right, top, bottom }) {
+      const [across, up] = [x.ticks(Math.max(2, (right - left) / 70)), y.ticks(Math.max(2, (bottom - top) / 25))];
+      const places = [across.map(([v, told]) => [x.share(v), told]), up.map(([v, told]) => [y.share(v), told]), right];
+      if (seen === places.join()) return; // as while a point is dragged
+      seen = places.join();
       svg.setAttribute("viewBox", `0 0 ${right + 10} ${high}`);
       // Room at the edges for the points and the words of what ends there.
       const edges = { x: left - 8, y: top - 14, width: right - left + 18, height: bottom - top + 20 };
       for (const [key, value] of Object.entries(edges)) inside.setAttribute(key, Math.max(0, value));
       const drawn = [];
-      for (const [v, told] of x.ticks(Math.max(2, (right - left) / 70))) {
+      for (const [v, told] of across) {
         const at = left + x.share(v) * (right - left);
         drawn.push(line("axis", [at, top], [at, bottom]));
         drawn.push(text({ kind: "tick", at: [at, bottom + 10], told }));
       }
-      for (const [v, told] of y.ticks(Math.max(2, (bottom - top) / 25))) {
+      for (const [v, told] of up) {
         const at = bottom - y.share(v) * (bottom - top);
         drawn.push(line("axis", [left, at], [right, at]));
         drawn.push(text({ kind: "tick", at: [left - 4, at], told, right: true }));
@@ -232,7 +268,6 @@
       drawn.push(text({ kind: "name", at: [right, high - 8], told: names[0], right: true }));
       drawn.push(text({ kind: "name", at: [left - 40, 7], told: names[1], left: true }));
       ground.replaceChildren(...drawn);
-      draw(now);
     }
     const rescale = (next) => {
       x = next.x ?? x;
@@ -240,7 +275,6 @@
       redraw();
     };
     const layer = (kind = "") => svg.appendChild(element("g", { class: kind, "clip-path": `url(#${id})` }));
-    reluflow.onLook(svg, redraw);
     const at = (event) => {
       const side = svg.getBoundingClientRect();
       return frame().from([event.clientX - side.left, event.clientY - side.top]);
@@ -272,14 +306,17 @@
     function place() {
       const p = frame().to(at()).map((v) => Math.max(-FARTHEST, Math.min(FARTHEST, v)));
       group.setAttribute("transform", `translate(${p.join(" ")})`);
-      group.setAttribute("aria-valuenow", at()[0]);
-      group.setAttribute("aria-valuetext", (told ?? (() => reluflow.point(at())))());
+      reluflow.atEase(group, () => {
+        group.setAttribute("aria-valuenow", at()[0]);
+        group.setAttribute("aria-valuetext", (told ?? (() => reluflow.point(at())))());
+      });
       return p;
     }
     let dragged = false;
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       dragged = true;
+      reluflow.drag();
       group.setPointerCapture(event.pointerId);
       event.preventDefault();
       group.focus({ preventScroll: true });

@@ -43,7 +43,7 @@
   /** log(phi / sin phi) */
   const logG = (psi) => Math.log(angle(psi)) + logCosh(psi);
 
-  const STEP = 0.02; // of psi: the rule of ten points is at rounding there
+  const STEP = 0.05; // of psi: the rule of ten points is at rounding there
 
   /** The orbit from phi0, v0 until psi = `last`: arrays psi, phi, v and t. */
   function orbit(phi0, v0, m, last) {

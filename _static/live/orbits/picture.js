@@ -25,8 +25,8 @@
       label: "Student and teacher as vectors", moves: false,
       first: () => ({ x: 0, y: 0.9, r: HIGH }),
       draw: (frame) => {
+        reluflow.grid(lines, frame);
         still.replaceChildren(
-          ...reluflow.grid(frame),
           arrow("one wide", frame.to([0, 0]), frame.to([1, 0])),
           text({ kind: "one", at: frame.to([1.22, 0]), told: "w*" }),
           through("flow dotted", course.phi.map((a, k) => frame.to(tip(a, course.v[k])))),
@@ -35,7 +35,7 @@
         show(play.value());
       },
     });
-    const [still, moving] = [vectors.layer(), vectors.layer()];
+    const [lines, still, moving] = ["", "", ""].map(vectors.layer);
     const quarters = range(5, (k) => [(k * Math.PI) / 4, `${180 - 45 * k}°`]);
     const phase = reluflow.chart(upper("The flow. Above the dashed curve |w| falls, below it rises."), {
       label: "Angle and magnitude", high: 330,
@@ -169,7 +169,8 @@
       over[1].now.replaceChildren(mark(over[1], [t, ((Math.PI - angle) * 180) / Math.PI]));
     }
 
-    function tell(t) {
+    const tell = (t) => say(() => sentence(t));
+    function sentence(t) {
       const { m, phi, v } = state;
       const least = Math.min(...course.v);
       const how = v ** (m + 1) <= pull(phi) ? "rises" : least < Math.min(1, v) * (1 - 1e-9) ? "falls, and comes back" : "falls";
@@ -180,7 +181,7 @@
       const early = above ? ` At t = 1 it is ${short(Math.abs(above), 2)} ${above > 0 ? "above" : "below"} the bound (8) for small starts.` : "";
       const more = m < 2 ? early : ` The upper bound that Theorem 3.8 prints ${printed}; the repaired one holds.`;
       const [angle, size] = at(t);
-      say(`From ${told()}, the magnitude ${how}.${more} At t = ${short(t, 3)} the student has the length ${short(size, 3)} and is ${degrees(Math.PI - angle)} from the teacher.`);
+      return `From ${told()}, the magnitude ${how}.${more} At t = ${short(t, 3)} the student has the length ${short(size, 3)} and is ${degrees(Math.PI - angle)} from the teacher.`;
     }
 
     begin();

@@ -156,7 +156,7 @@
 
   function build(box, first, keep) {
     let state = first;
-    let told = [];
+    let [told, stale] = [[], false];
     const sides = html("div", { class: "sides" });
     const [left, right, list] = [html("div"), html("div"), html("ul", { class: "papers" })];
     const head = html("p", { class: "controls" });
@@ -215,16 +215,19 @@
     function change(next, fit = false) {
       const other = next.X !== state.X || next.y !== state.y;
       state = next;
-      if (other || !told.length) {
-        told = speakers(state.X, state.y);
-        inputs.data(fit);
-      }
-      chart.redraw();
-      list.replaceChildren(
-        ...told.map(({ name, page, says }) =>
-          html("li", {}, html("a", { href: `${page}.html` }, name), ` ${says(state.size)}`),
-        ),
-      );
+      stale ||= other || !told.length;
+      if (stale) inputs.data(fit);
+      // Many flows from many starts: they wait for the drag to rest.
+      reluflow.atEase(list, () => {
+        if (stale) told = speakers(state.X, state.y);
+        stale = false;
+        chart.redraw();
+        list.replaceChildren(
+          ...told.map(({ name, page, says }) =>
+            html("li", {}, html("a", { href: `${page}.html` }, name), ` ${says(state.size)}`),
+          ),
+        );
+      });
     }
     function show(next) {
       const known = SETS.findIndex(([, X, y]) => reluflow.encode({ X, y }) === reluflow.encode({ X: next.X, y: next.y }));

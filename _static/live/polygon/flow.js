@@ -112,6 +112,10 @@
   ];
   const ERROR = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
 
+  function add(sum, c, k) {
+    for (let i = 0; i < sum.length; i++) sum[i] += c * k[i];
+  }
+
   /**
    * States (flat arrays) of dz/dt = rate(z) at the times t, by steps whose error is at most
    * `tolerance`; stops early after `most` steps.
@@ -128,13 +132,13 @@
         const ks = [k1];
         let next = z;
         for (const row of A) {
-          next = z.map((value, c) => value + step * row.reduce((sum, a, j) => sum + a * ks[j][c], 0));
+          next = z.slice();
+          for (let j = 0; j < row.length; j++) add(next, step * row[j], ks[j]);
           ks.push(rate(next));
         }
-        const wrong = Math.max(
-          1e-16,
-          ...z.map((_, c) => Math.abs(step * ERROR.reduce((sum, e, j) => sum + e * ks[j][c], 0))),
-        );
+        const off = z.map(() => 0);
+        for (let j = 0; j < 7; j++) add(off, step * ERROR[j], ks[j]);
+        const wrong = Math.max(1e-16, ...off.map(Math.abs));
         if (wrong <= tolerance || step < 1e-9) {
           [z, k1, now] = [next, ks[6], last ? t[i] : now + step];
         }

@@ -9,14 +9,14 @@
   const SCALES = [1, 2, 4, 8, 87];
   const WIDE = 4;
   const STOPS = ["slides", "two ways"]; // ends at which the direction stays where it is
-  const POINTS = 120;
+  const POINTS = 80;
   const turnOf = (u) => (Math.atan2(u[1], u[0]) * 180) / Math.PI;
   const unit = (u) => u.map((v) => v / Math.hypot(...u));
 
   function build(box, state, keep) {
     const Y = state.y;
     const colour = (k) => (Y[k] > 0 ? "two" : "one");
-    let [path, last, limit, real, told, room] = [null, 1, [], [], "", [0, 1]];
+    let [path, last, limit, real, room] = [null, 1, [], [], [0, 1]];
     let bound = null;
     box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights."));
     const controls = html("p", { class: "controls short" });
@@ -28,7 +28,7 @@
     const plane = reluflow.plane(cell("Shaded: where a neuron is active on exactly the data of label 1 (orange), of label −1 (blue), on none (grey)."), {
       label: "Data and a neuron", moves: false, first: () => ({ x: 0, y: 0, r: WIDE }), draw: drawPlane,
     });
-    const [still, moving] = [plane.layer(), plane.layer()];
+    const [axes, still, moving] = ["", "", ""].map(plane.layer);
     const over = reluflow.chart(cell("The neuron's direction: in the limit (black), and the true flow of a network of this one neuron, started at length ε (red)."), {
       label: "Direction over time", high: 330, x: reluflow.scale(0, 1), y: reluflow.scale(0, 1),
       names: ["time t", "direction"], draw: drawTurn,
@@ -78,9 +78,9 @@
       const { from, along } = path.pieces.at(-1);
       const goesOn = Math.hypot(...along) > 0 && !STOPS.includes(path.ends);
       const far = goesOn ? [[from[0] + 9 * along[0], from[1] + 9 * along[1]]] : [];
+      reluflow.grid(axes, frame);
       still.replaceChildren(
         ...sectors(frame),
-        ...reluflow.grid(frame),
         ...state.X.map((x) => through("other thin dashed", [-9, 9].map((c) => frame.to([-c * x[1], c * x[0]])))),
         ...state.X.map((x, k) => text({ kind: colour(k), at: frame.to(x).map((v, c) => v + [17, -12][c]), told: reluflow.named(k) })),
         through("plain", [...corners, ...far].map(frame.to)),
@@ -107,9 +107,9 @@
       path = align(X, Y, w, s);
       const mu = separation(X, Y);
       bound = mu > 0 ? (2 / Math.min(...X.map((x) => Math.hypot(...x)))) * Math.log(2 / mu) : null;
-      last = within(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2), 2, 25);
+      last = within(Math.ceil(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2)), 2, 25);
       const times = range(POINTS + 1, (k) => (k / POINTS) * last);
-      const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times);
+      const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times, 1e-6);
       const held = STOPS.includes(path.ends);
       // Angles without jumps, beside those of the true flow.
       const exact = times.map((t) => turnOf(held && t >= path.t ? path.pieces.at(-1).from : directionAt(path, t)));
@@ -118,16 +118,16 @@
       limit = exact.map((v, k) => [times[k], v]);
       real = states.map((z, k) => [times[k], (z[0] * 180) / Math.PI + first]);
       const all = [...limit, ...real].map(([, v]) => v);
-      room = [Math.min(...all) - 15, Math.max(...all) + 15];
+      // Round edges, which stay as they are in most of a drag.
+      room = [30 * Math.floor(Math.min(...all) / 30 - 0.3), 30 * Math.ceil(Math.max(...all) / 30 + 0.3)];
       const every = room[1] - room[0] > 200 ? 90 : 30;
       const least = Math.ceil(room[0] / every);
       const ticks = range(Math.floor(room[1] / every) - least + 1, (k) => [(least + k) * every, `${String((least + k) * every).replace("-", "−")}°`]);
-      told = sentence(mu);
       play.rescale(reluflow.scale(0, last));
       play.set(last);
       plane.redraw();
       over.rescale({ x: reluflow.scale(0, last), y: reluflow.ticked(...room, ticks) });
-      say(told);
+      say(() => sentence(mu));
     }
 
     function sentence(mu) {

@@ -38,7 +38,7 @@
       at(level) {
         if (level <= start) return alpha.map(Math.log);
         let [early, late] = ends ? [Math.log(ends[first]), -(k / m) * (level + 50) - 50] : [0, level + 1e3];
-        for (let i = 0; i < 64; i++) {
+        for (let i = 0; i < 50; i++) {
           const middle = (early + late) / 2;
           if (logMargin(logs(middle), x, m) < level) early = middle;
           else late = middle;

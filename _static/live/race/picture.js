@@ -26,7 +26,7 @@
       draw: (frame) => {
         // alpha_i^(2-m) in the ratio of the x_i: both are infinite at once.
         const ridge = state.m > 2 ? Math.log10(state.x[0] / state.x[1]) / (2 - state.m) : null;
-        const levels = range(81, (k) => run.start + (k / 80) * (LAST - run.start));
+        const levels = range(41, (k) => run.start + (k / 40) * (LAST - run.start));
         path.replaceChildren(
           ...(ridge === null ? [] : [through("plain dotted", [[-1 + ridge, -1], [3 + ridge, 3]].map(frame.to))]),
           through("flow", levels.map((level) => frame.to(run.at(level).map((v) => v / Math.LN10)))),
@@ -40,9 +40,9 @@
       label: "The hill", high: 220, x: reluflow.ticked(0, 90, range(7, (k) => [15 * k, `${15 * k}°`])), y: reluflow.scale(0, 1.15),
       names: ["direction of (α₁, α₂)", "V, over its largest value"],
       draw: (frame) => {
-        const values = range(91, (a) => value((a * Math.PI) / 180, state.x, state.m));
+        const values = range(46, (a) => value((a * Math.PI) / 90, state.x, state.m));
         top = Math.max(...values);
-        ground.replaceChildren(through("plain", values.map((v, a) => frame.to([a, v / top]))));
+        ground.replaceChildren(through("plain", values.map((v, a) => frame.to([2 * a, v / top]))));
         show(play.value());
       },
     });
@@ -99,7 +99,7 @@
     function tell(level) {
       const { x, m } = state;
       const best = Math.min(value(0, x, m), value(Math.PI / 2, x, m));
-      say(`${sentence()} At ${loss(level)} the value is ${short(value(angleAt(level), x, m), 3)}; the smallest possible is ${short(best, 3)}.`);
+      say(() => `${sentence()} At ${loss(level)} the value is ${short(value(angleAt(level), x, m), 3)}; the smallest possible is ${short(best, 3)}.`);
     }
 
     function sentence() {

@@ -13,8 +13,8 @@
     const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black), as vectors u = v w."), {
       label: "Data and neurons", moves: false, first: () => ({ x: 0, y: 1.9, r: 2.5 }),
       draw: (frame) => {
+        reluflow.grid(axes, frame);
         still.replaceChildren(
-          ...reluflow.grid(frame),
           ...state.X.map((x) => through("other thin dashed", [-6, 6].map((c) => frame.to([-c * x[1], c * x[0]])))),
           ...state.X.map((x, k) => text({ kind: "one", at: frame.to(x).map((v, c) => v + [16, -14][c]), told: reluflow.named(k) })),
         );
@@ -22,7 +22,7 @@
         show();
       },
     });
-    const [still, moving] = [plane.layer(), plane.layer()];
+    const [axes, still, moving] = ["", "", ""].map(plane.layer);
     const hill = reluflow.chart(cell("|θ|² = 2 (|u₁| + |u₂|), with margin 1 on both data."), {
       label: "The length of θ", high: 330, x: reluflow.scale(0, 1.02), y: reluflow.scale(0, 1.2),
       names: ["share that neuron 2 takes over", "|θ|², over that of the limit"],
@@ -78,7 +78,7 @@
         ? "Even the smallest share makes θ shorter: the limit is not a local optimum."
         : "A small share makes θ longer: this neuron does not help.";
       const [before, after] = [0, state.share].map((share) => short(size(takenOver(state.X, share)), 3));
-      say(`${local} At the limit |θ|² = ${before}; now it is ${after}.`);
+      say(() => `${local} At the limit |θ|² = ${before}; now it is ${after}.`);
     }
 
     function begin() {

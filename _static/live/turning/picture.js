@@ -33,7 +33,7 @@
     const data = reluflow.plane(cell("The data."), {
       label: "The data", moves: false, first: () => ({ x: 0, y: 0, r: 10 }),
       draw: (frame) => {
-        ground.replaceChildren(...reluflow.grid(frame));
+        reluflow.grid(ground, frame);
         for (const point of points) point.place();
       },
     });
@@ -147,7 +147,8 @@
       line.replaceChildren(through("plain dotted", [0, 60].map((v) => late.frame().to([depth, v]))));
     }
 
-    function tell(share) {
+    const tell = (share) => say(() => sentence(share));
+    function sentence(share) {
       const z = between(run.states, share);
       const more = broken.length > 2 ? ` and ${broken.length - 2} more pairs` : "";
       const held = broken.length
@@ -161,7 +162,7 @@
         return [`those of label ${label > 0 ? "1" : "−1"} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
       });
       const cut = run.ends === "slow" ? ` The flow is followed to ${loss(1)} only: from there it needs too many steps.` : "";
-      say(`${held} At ${loss(share)} ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`);
+      return `${held} At ${loss(share)} ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
     }
 
     begin();
