@@ -401,7 +401,7 @@ def _drawn(X: NDArray, rng: np.random.Generator) -> NDArray:
 
 # --- Two layers: who turns where, the flow to its limit, and the certificate of the limit ---------
 
-_FLOW_WORK, _LIMIT_WORK, _LINEAR_WORK = 6e9, 1.5e8, 6e7
+_FLOW_WORK, _LIMIT_WORK, _LINEAR_WORK = 4e9, 1e8, 6e7
 _MOST_PRODUCTS = 4000
 _SCALE = 0.05
 _STARTS = 4
