@@ -122,7 +122,11 @@ def _held(study: Study) -> str:
 def ends(neuron: OneNeuron) -> str:
     """Where the flows from small and from large starts end, in words."""
     many = len(neuron.run.minima)
-    which = f"the least of {many} local minima" if many > 1 else "the only local minimum"
+    which = (
+        f"the least of {many} local minima (points or pieces)"
+        if many > 1
+        else "the only local minimum"
+    )
     least = f", {which} is {approx(neuron.run.minima[0].loss)}" if many else ""
     parts = [
         f"{name} starts end at the loss {_losses(limits, neuron.run.y)}"
@@ -246,7 +250,7 @@ def _of_the_law(study: Study) -> Line:
     spread = approx(values[-1] / values[0], 3) if values[0] > _ROUNDING * values[-1] else "infinite"
     target = "some neuron fits the labels" if fits.holds else "no neuron fits the labels"
     return Line(
-        "Lee et al. 2022b, Theorems 4.1 and 4.2: magnitude and angle converge",
+        "Lee et al. 2022b, Theorems 3.2 and 3.7: magnitude and angle converge",
         _nothing("they are about a Gaussian law and a neuron that fits it"),
         f"{target}; the ratio of the largest and the least second moment, 1 for that law, is "
         f"{spread}",
@@ -260,12 +264,13 @@ def _of_the_law(study: Study) -> Line:
 def _layers(layers: Followed) -> str:
     home = sum(path.status in ("serves", "dead") for path in layers.turned.paths)
     counts = Counter(
-        one.optimum.verdict if one.optimum else f"no limit ({one.status})" for one in layers.found
+        one.optimum.verdict if one.optimum else f"without a limit ({one.status})"
+        for one in layers.found
     )
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return (
         f"{home} of {len(layers.turned.paths)} neurons turn into the cone of their label or die; "
-        f"{_way(layers)}; of {len(layers.found)} limits {kinds}"
+        f"{_way(layers)}; of {len(layers.found)} flows to a limit {kinds}"
     )
 
 
@@ -299,7 +304,7 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
     rank = told.get("stable rank of W at L = 1e-100", "")
     happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {layers.grown.status}"
     verdict = KEPT if rank and _number(rank) <= 2.0 else OPEN
-    promise = "a stable rank of at most 2 in the end"
+    promise = "a stable rank of at most 2 in the end, from a start that is tiny enough"
     alive = {v for v, path in zip(own.signs, turned.paths, strict=True) if path.status != "dead"}
     if len(alive) < 2:
         promise, verdict = _nothing("all neurons of a label die"), SILENT

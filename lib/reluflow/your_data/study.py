@@ -265,8 +265,8 @@ def _of_signs(study: Study) -> list[Assumption]:
                    _pairs(broken, total).removeprefix("; ")),
         Assumption("Phuong & Lampert 2021", "(Span)", "the support examples of each label span the "
                    "space", *_spans(study)),
-        Assumption("Vardi et al. 2022", "separable", "a hyperplane through 0 separates the labels",
-                   apart, how),
+        Assumption("Vardi et al. 2022", "separable", "for Theorem 3.1: a hyperplane through "
+                   "0 separates the labels", apart, how),
     ]  # fmt: skip
 
 
@@ -310,7 +310,7 @@ def separated(study: Study) -> tuple[bool | None, str]:
     *_, mean = np.linalg.svd(Z[few].T)  # its last row is what a sum to 0 takes of each
     share = mean[-1] * np.sign(mean[-1].sum())
     if share.min() > 0.0 and np.linalg.norm(share @ Z[few]) <= _ROUNDING:
-        return False, f"{rows(few)} contradict each other"
+        return False, f"{rows(few)} rule it out"
     return None, "if one does, rounding cannot tell: its margin is next to 0"
 
 
