@@ -261,10 +261,8 @@ def share_points(
     _log_axis(ax, scale, xlabel)
     colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
     at = scale * 10.0 ** (0.05 * series * _gap(scale))
-    shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4,
-           label=label)  # fmt: skip
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_ylabel(ylabel)
+    shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4, label=label)
+    ax.set(ylim=(-0.03, 1.03), ylabel=ylabel)
 
 
 def shares(ax: Axes, at: ArrayLike, hits: ArrayLike, trials: ArrayLike, **line: Any) -> None:
