@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -257,19 +257,19 @@ def share_points(
     Parameters: `scale` (m,) positive, `hits` and `trials` (m,) counts, `series` 0, 1, 2 ... chooses
     colour and marker and moves the points a little sideways, so that intervals do not coincide.
     """
-    scale, k, n = (
-        np.asarray(a, float) for a in (scale, hits, np.broadcast_to(trials, np.shape(hits)))
-    )
+    scale = np.asarray(scale, float)
     _log_axis(ax, scale, xlabel)
-    low, high = wilson(k, n)
     colour = ("#0072B2", "#D55E00", "#117733", "#AA4499")[series % 4]
-    marker = "osD^"[series % 4]
     at = scale * 10.0 ** (0.05 * series * _gap(scale))
-    sns.lineplot(x=at, y=k / n, errorbar=None, ax=ax, color=colour, marker=marker, lw=1.4,
-                 label=label, legend=False)  # fmt: skip
-    ax.vlines(at, low, high, color=colour, lw=1.2)
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_ylabel(ylabel)
+    shares(ax, at, hits, trials, color=colour, marker="osD^"[series % 4], lw=1.4, label=label)
+    ax.set(ylim=(-0.03, 1.03), ylabel=ylabel)
+
+
+def shares(ax: Axes, at: ArrayLike, hits: ArrayLike, trials: ArrayLike, **line: Any) -> None:
+    """Draw shares hits/trials, (m,) each, at `at`: seaborn draws the range of 95 % by Wilson."""
+    ends = np.array([*wilson(hits, trials), np.divide(hits, trials)])
+    sns.lineplot(x=np.tile(at, 3), y=ends.ravel(), estimator="median", errorbar=("pi", 100), ax=ax,
+                 err_style="bars", err_kws={"elinewidth": 1.2}, legend=False, **line)  # fmt: skip
 
 
 def _gap(scale: NDArray) -> float:

@@ -276,11 +276,11 @@ def norm_shares(
                                  (0, share, "active in the limit")):  # fmt: skip
         share_points(left, norms, np.rint(values * n).sum(axis=1), trials, name, series=series,
                      xlabel=label, ylabel="share of the data")  # fmt: skip
-    low, high = np.quantile(loss_gap, (0.25, 0.75), axis=1)
-    right.fill_between(norms, low, high, color="#0072B2", alpha=0.2, lw=0)
-    frame.halo_text(right, np.array([norms[-2], 0.9 * high[-1]]), "middle half", color="#0072B2")
-    sns.lineplot(x=norms, y=loss_gap.mean(axis=1), errorbar=None, ax=right, color="#0072B2",
-                 marker="o", label="mean of the data sets", legend=False)  # fmt: skip
+    sns.lineplot(x=np.repeat(norms, loss_gap.shape[1]), y=loss_gap.ravel(), errorbar=("pi", 50),
+                 ax=right, color="#0072B2", err_kws={"lw": 0}, marker="o",
+                 label="mean of the data sets", legend=False)  # fmt: skip
+    end = np.array([norms[-2], 0.9 * np.quantile(loss_gap[-1], 0.75)])
+    frame.halo_text(right, end, "middle half", color="#0072B2")
     right.set(xscale="log", xlabel=label, ylabel="loss above global, in units of $L(0)$")
     right.set_ylim(bottom=-0.02)
     for ax in (left, right):

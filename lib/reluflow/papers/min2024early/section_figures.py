@@ -25,7 +25,6 @@ from reluflow.papers.min2024early.lemmas import Followed
 from reluflow.papers.min2024early.mnist import Curves
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
-from reluflow.statistics import wilson
 
 # --- Cones {w : <c_i, w> >= 0} in the plane as sectors, and in space as polygons on the
 # sphere -------------------------------------------------------------------------------------------
@@ -617,8 +616,6 @@ def left_behind(
     bars.set(xlabel="neurons outside $S_+$ at iteration 21 000", ylabel="share of the starts")
     for (label, rows), (colour, marker, line) in zip(series, _SCALES, strict=False):
         angle, hits, tried, _, tau = (np.array(column) for column in zip(*rows, strict=True))
-        mu, p = np.sin(angle), hits / tried
-        low, high = wilson(hits, tried)
         fine = np.geomspace(angle.min(), angle.max(), 80)
         lengths = [np.sqrt(1.0 + np.sin(a)) for a in (angle, fine)]  # of x_+; tau goes with 1/|x_+|
         done = np.interp(np.log(fine), np.log(angle), tau * lengths[0]) / lengths[1]
@@ -626,11 +623,9 @@ def left_behind(
         ax.plot(np.sin(fine), chance, color=colour, ls=line, lw=1.4, zorder=2.0,
                 label=f"the law, {label}")  # fmt: skip
         some = hits > 0
-        if not some.any():
-            continue
-        ax.errorbar(mu[some], p[some], yerr=np.maximum([p - low, high - p], 0.0)[:, some],
-                    color=colour, marker=marker, ls="", ms=5.0, capsize=2.5, elinewidth=1.2,
-                    mec="white", mew=0.6, label=f"the flow, {label}", zorder=3.0)  # fmt: skip
+        if some.any():
+            style.shares(ax, np.sin(angle[some]), hits[some], tried[some], color=colour, ls="",
+                         marker=marker, label=f"the flow, {label}", zorder=3.0)  # fmt: skip
     ax.set(xscale="log", yscale="log", ylim=(1e-4, 1.0), xlabel="$\\mu$",
            ylabel="share of the neurons")  # fmt: skip
     legend_below(fig, columns=3)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Wedge
 from matplotlib.ticker import LogLocator, MultipleLocator, NullFormatter, StrMethodFormatter
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from reluflow.figures import style
@@ -44,7 +44,6 @@ from reluflow.papers.phuong2021inductive.setting import (
     height,
     top_plane,
 )
-from reluflow.statistics import wilson
 
 # --- Pictures of G on the circle, of neurons that come home, and of the chance that they die ------
 
@@ -96,33 +95,24 @@ def dying(found: Mapping[str, Counts], gaps: NDArray, measured: NDArray, trials:
     fig, (left, right) = panels(1, 2, height=3.5, titles=titles)
     fine = np.linspace(90.0, 175.0, 120)
     exact = np.array([chances(*plane(g)) for g in fine])
-    for line, shares, colour, label in (
+    for line, share, colour, label in (
         (0.5 * (exact[:, 0] + exact[:, 1]), measured[0], FIRST, "sign drawn by itself"),
         (exact[:, 2], measured[1], SECOND, "sign chosen after $w_j(0)$"),
     ):
         left.plot(fine, line, color=colour, lw=1.3, label=label)
-        _intervals(left, gaps, np.rint(shares * trials), trials, colour, "o")
+        style.shares(left, gaps, np.rint(share * trials), trials, color=colour, marker="o", ls="")
     left.axhline(0.5, color=style.INK, lw=0.9, ls=":", label="bound of the proof")
     left.set(xlabel="angle between the labels (degrees)", ylabel="chance", ylim=(0.0, 0.85))
     p = np.array(DEAD_STARTS_WIDTHS, float)
     right.plot(p, 2.0**-p, color=style.INK, ls=":", label="$2^{-p}$, the bound")
     for (name, one), marker, dash in zip(found.items(), "s^D", ("-", "--", "-."), strict=True):
-        right.plot(p, one.drawn / one.trials, color=FIRST, ls=dash, lw=1.0, label=name)
-        _intervals(right, p, one.drawn, one.trials, FIRST, marker)
+        style.shares(right, p, one.drawn, one.trials, color=FIRST, marker=marker, ls=dash, lw=1.0,
+                     label=name)  # fmt: skip
     right.set(xlabel="width $p$", ylim=(-0.02, 0.6))
     right.xaxis.set_major_locator(MultipleLocator(1))
     name_curves(left)
     name_curves(right)
     return fig
-
-
-def _intervals(ax: Axes, at: NDArray, hits: NDArray, trials: ArrayLike, colour: str, marker: str,
-               line: str = "") -> None:  # fmt: skip
-    """Shares with their 95 % Wilson intervals."""
-    low, high = wilson(np.asarray(hits).astype(int), trials)
-    share = hits / np.asarray(trials)
-    ax.errorbar(at, share, np.maximum([share - low, high - share], 0.0), color=colour, ls=line,
-                marker=marker, ms=4.5, lw=1.3, capsize=2.5)  # fmt: skip
 
 
 @in_house_style
@@ -745,8 +735,7 @@ def broken(found: Sequence[Case]) -> Figure:
         (hits, FIRST, "o", "limit other\nthan (8)"),
         (several, SECOND, "s", "several extremal\ndirections"),
     ):
-        left.plot(at, count / trials, color=colour, lw=1.3, label=name)
-        _intervals(left, at, count, trials, colour, mark)
+        style.shares(left, at, count, trials, color=colour, marker=mark, lw=1.3, label=name)
     left.axvline(0.0, color=style.INK, lw=0.9, ls=(0, (2, 2)))
     left.annotate("(OS)", (0.02, 0.9), fontsize=9)
     name_curves(left)
