@@ -3,7 +3,7 @@
 
 (() => {
   const { html, short, tens, within, range, through, disc } = reluflow;
-  const { follow } = reluflow.turning;
+  const { follow, following } = reluflow.turning;
   const LENGTHS = [20, 5, 0, -Math.LN10]; // of the start, as -log
   const LAST = 1e6; // log(1/loss)
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1];
@@ -58,7 +58,8 @@
     });
     const say = reluflow.sentence(box);
     // Some hundred steps of many neurons take longer than a frame: they wait for the drag to rest.
-    const redo = reluflow.atRest(() => begin(), 60);
+    const slices = reluflow.sliced((found) => begin(found));
+    const redo = reluflow.atRest(() => slices(following(...given())), 60);
     const change = (next) => {
       Object.assign(state, next);
       data.redraw();
@@ -118,14 +119,18 @@
       show(play.value());
     }
 
-    function begin() {
+    const given = () => {
+      const z = state.turns.flatMap((turn) => [(turn * Math.PI) / 180, -state.length]);
+      return [state.X, Y, SIGNS, z, LAST, 1e-5, 900];
+    };
+
+    function begin(found) {
+      run = found;
       lengths.value = LENGTHS.indexOf(state.length);
       best = { 1: maxMargin(of(1)), "-1": maxMargin(of(-1)) };
       broken = state.X.flatMap((a, i) =>
         state.X.flatMap((b, j) => (j > i && (Y[i] === Y[j]) !== dot(a, b) > 0 ? [`${reluflow.named(i)} and ${reluflow.named(j)}`] : [])),
       );
-      const z = state.turns.flatMap((turn) => [(turn * Math.PI) / 180, -state.length]);
-      run = follow(state.X, Y, SIGNS, z, LAST, 1e-5, 900);
       // A course on which everything that moves is seen: as long as what changes most in each step.
       const moved = run.states.slice(1).map((each, k) => Math.max(...each.map((v, i) => Math.abs(v - run.states[k][i]))));
       const sums = moved.reduce((all, step) => [...all, all.at(-1) + step], [0]);
@@ -165,7 +170,7 @@
       return `${held} At ${loss(share)} ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
     }
 
-    begin();
+    begin(follow(...given()));
   }
 
   const fits = ({ X, y, turns, s, length }) =>
