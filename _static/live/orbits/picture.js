@@ -15,7 +15,7 @@
     const tip = (phi, v) => [-v * Math.cos(phi), v * Math.sin(phi)];
     const told = () => `${degrees(Math.PI - state.phi)} from the teacher, length ${short(state.v, 3)}`;
 
-    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers."));
+    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers. It turns towards the teacher; the theorems bound its length and its angle at each time."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const upper = reluflow.cells(box);

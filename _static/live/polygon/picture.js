@@ -18,7 +18,7 @@
     const colour = (k) => (Y[k] > 0 ? "two" : "one");
     let [path, last, limit, real, room] = [null, 1, [], [], [0, 1]];
     let bound = null;
-    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights."));
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights. Theorem 1 says that where equal labels make acute angles and different ones obtuse angles, each neuron soon serves exactly the data of one label, or is dead."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);
@@ -93,7 +93,7 @@
     function drawTurn(frame) {
       const mark = bound && bound < last ? [[bound, room[0]], [bound, room[1]]].map(frame.to) : null;
       lines.replaceChildren(
-        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] + 5, mark[1][1] + 10], told: "our bound", left: true })] : []),
+        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] - 5, mark[1][1] + 10], told: "our bound", right: true })] : []),
         through("plain", limit.map(frame.to)),
         through("flow dashed", real.map(frame.to)),
       );

@@ -25,7 +25,7 @@
   function build(box, state, keep) {
     const [Y, SIGNS] = [state.y, state.s];
     let [run, shares, best, broken] = [null, [], {}, []];
-    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play."));
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play. They are where equal labels make acute angles, and different ones right angles or more: then, the theorem says, each neuron that lives ends in the direction of its label's max-margin vector."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);
@@ -63,6 +63,7 @@
     const change = (next) => {
       Object.assign(state, next);
       data.redraw();
+      box.setAttribute("aria-busy", true);
       redo();
       keep(state);
     };
@@ -126,6 +127,7 @@
 
     function begin(found) {
       run = found;
+      box.removeAttribute("aria-busy");
       lengths.value = LENGTHS.indexOf(state.length);
       best = { 1: maxMargin(of(1)), "-1": maxMargin(of(-1)) };
       broken = state.X.flatMap((a, i) =>
