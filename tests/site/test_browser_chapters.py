@@ -383,7 +383,7 @@ def test_a_picture_opens_moves_and_keeps_its_state(
         for grip in box.locator(".handle").all():
             grip.focus()
             for key in ("ArrowUp", "ArrowRight"):
-                was = grip.get_attribute("aria-valuetext") or ""
+                was = grip.get_attribute("aria-valuetext") or pytest.fail("says not where it is")
                 page.keyboard.press(key)
                 expect(grip).not_to_have_attribute("aria-valuetext", was)
         expect(link).not_to_have_attribute("href", before)
