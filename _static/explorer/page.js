@@ -160,8 +160,8 @@
       const t = clock.value();
       const w = reluflow.at(flow, t);
       const at = plane.frame().to(w).map((v) => Math.max(-1e5, Math.min(1e5, v)));
-      marker.replaceChildren(reluflow.disc("now", { at, r: 6 }));
-      moment.replaceChildren(...reluflow.moment(chart.frame(), t, loss(X, y, w)));
+      reluflow.drawn(marker, () => marker.replaceChildren(reluflow.disc("now", { at, r: 6 })));
+      reluflow.drawn(moment, () => moment.replaceChildren(...reluflow.moment(chart.frame(), t, loss(X, y, w))));
       inputs.show(w);
       tellNow(() => `w = ${point(w)}, L = ${reluflow.lossAt(state, w)}; ${are(reluflow.activeAt(X, w), X)} active.`);
     }

@@ -109,6 +109,9 @@
     };
     function show(next) {
       w = next;
+      reluflow.drawn(side, stand);
+    }
+    function stand() {
       side.replaceChildren(...reluflow.neuron(plane.frame(), w));
       const { X } = state();
       handles.forEach(({ group, place }, i) => {

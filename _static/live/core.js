@@ -17,7 +17,8 @@
 //
 // Tools, each explained at its place:
 //   numbers   short, point, settled (rounding is 0), tens (10⁻⁴³⁴³ from a log10), named, number
-//   elements  html, svg, soon (once a frame), colour, still ({matches} where motion is unwanted)
+//   elements  html, svg, soon (once a frame), sliced (what takes longer), drawn(element, draw) (in turn during a drag), colour,
+//             still ({matches} where motion is unwanted)
 //   words     sentence(box): tells what happens, read aloud when it has come to rest; atEase(owner, act)
 //   controls  button, chooser, slider(box, …), clock(box, …), scale(from, to, log)
 //   places    plane(box, …), chart(box, …), draggable(place, …)   in plane.js
@@ -28,6 +29,7 @@
   const reluflow = (window.reluflow ??= {});
   const [LEAST, LARGEST] = [1e-30, 1e30]; // as in reluflow.datasets
   const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+  const SLICE = 8; // milliseconds of a long computation, within a frame
   const QUIET = 250; // milliseconds after which what changes has come to rest
 
   // --- Numbers ----------------------------------------------------------------------------------
@@ -98,7 +100,7 @@
   }
 
   // Words and tables take as long as the drawing: while something is dragged they wait for a rest.
-  let dragging = false;
+  let held = null; // the place where something is dragged
   const waiting = new Map(); // what is to be done then, by its owner
   function tellAll() {
     for (const act of waiting.values()) act();
@@ -107,19 +109,55 @@
   const rest = atRest(tellAll);
   /** Call `act` now, or where something is dragged when it rests: then the last one of its owner. */
   function atEase(owner, act) {
-    if (!dragging) {
+    if (!held) {
       act();
       return;
     }
     waiting.set(owner, act);
     rest();
   }
-  const drag = () => (dragging = true);
+  const turns = new Map(); // drawings of other places than the held one, by their element
+  const inTurn = soon(() => {
+    const [[element, draw]] = turns;
+    turns.delete(element);
+    draw();
+    if (turns.size) inTurn();
+  });
+  /** Draw into an element: at once, or while something is dragged elsewhere one drawing a frame. */
+  function drawn(element, draw) {
+    if (!held || held.contains(element)) {
+      turns.delete(element);
+      draw();
+      return;
+    }
+    turns.set(element, draw);
+    inTurn();
+  }
+  const drag = (place) => (held = place);
   for (const end of ["pointerup", "pointercancel"]) {
     addEventListener(end, () => {
-      dragging = false;
+      held = null;
       tellAll();
     });
+  }
+
+  /** A function that runs a generator in slices, then calls `act` with what it returns; another
+   * call gives up the one before. */
+  function sliced(act) {
+    let course = null;
+    const slice = () => {
+      const until = performance.now() + SLICE;
+      let step = course.next();
+      while (!step.done && performance.now() < until) step = course.next();
+      if (step.done) act(step.value);
+      else waiting = setTimeout(slice);
+    };
+    let waiting = 0;
+    return (next) => {
+      clearTimeout(waiting);
+      course = next;
+      waiting = setTimeout(slice);
+    };
   }
 
   /** A colour of the theme, for a canvas. */
@@ -217,8 +255,10 @@
     };
     const set = (v) => {
       now = v;
-      input.value = over.share(v);
-      say();
+      atEase(input, () => {
+        input.value = over.share(now);
+        say();
+      });
     };
     input.addEventListener("input", () => {
       now = over.value(Number(input.value));
@@ -382,7 +422,7 @@
   });
 
   Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
-  Object.assign(reluflow, { html, svg, soon, atRest, atEase, drag, colour, still, onLook });
+  Object.assign(reluflow, { html, svg, soon, sliced, atRest, atEase, drawn, drag, colour, still, onLook });
   Object.assign(reluflow, { sentence, cells, button, chooser, scale, ticked, steps, slider, clock });
   Object.assign(reluflow, { encode, decode, picture });
 })();

@@ -177,12 +177,13 @@
     let view = null;
     const width = widthOf(svg, () => view && redraw());
     const frame = () => reluflow.frame((view ??= first()), width());
-    function redraw() {
-      const now = frame();
-      svg.setAttribute("viewBox", `0 0 ${now.size} ${now.size}`);
-      svg.shown = { ...view, size: now.size };
-      draw(now);
-    }
+    const redraw = () =>
+      reluflow.drawn(svg, () => {
+        const now = frame();
+        if (svg.shown?.size !== now.size) svg.setAttribute("viewBox", `0 0 ${now.size} ${now.size}`);
+        svg.shown = { ...view, size: now.size };
+        draw(now);
+      });
     const look = (next) => {
       view = next;
       redraw();
@@ -240,11 +241,12 @@
       };
     };
     let seen = "";
-    function redraw() {
-      const now = frame();
-      axes(now);
-      draw(now);
-    }
+    const redraw = () =>
+      reluflow.drawn(svg, () => {
+        const now = frame();
+        axes(now);
+        draw(now);
+      });
     function axes({ left, right, top, bottom }) {
       const [across, up] = [x.ticks(Math.max(2, (right - left) / 70)), y.ticks(Math.max(2, (bottom - top) / 25))];
       const places = [across.map(([v, told]) => [x.share(v), told]), up.map(([v, told]) => [y.share(v), told]), right];
@@ -303,9 +305,10 @@
     const group = handle(label, kind);
     const { svg, frame } = on;
     svg.append(group);
+    let stands = ""; // where it is drawn
     function place() {
       const p = frame().to(at()).map((v) => Math.max(-FARTHEST, Math.min(FARTHEST, v)));
-      group.setAttribute("transform", `translate(${p.join(" ")})`);
+      if (stands !== p.join(" ")) group.setAttribute("transform", `translate(${(stands = p.join(" "))})`);
       reluflow.atEase(group, () => {
         group.setAttribute("aria-valuenow", at()[0]);
         group.setAttribute("aria-valuetext", (told ?? (() => reluflow.point(at())))());
@@ -316,7 +319,7 @@
     group.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       dragged = true;
-      reluflow.drag();
+      reluflow.drag(svg);
       group.setPointerCapture(event.pointerId);
       event.preventDefault();
       group.focus({ preventScroll: true });

@@ -181,18 +181,6 @@ def test_the_clock_shows_where_the_flow_is(page: Page) -> None:
     assert page.locator("#explorer-time .event").count() == len(path.events)
 
 
-def test_the_clock_plays_and_pauses(page: Page) -> None:
-    button = page.locator("#explorer-time button")
-    assert page.locator(CLOCK).input_value() == "0"
-    button.click()
-    page.wait_for_function(f"Number(document.querySelector('{CLOCK}').value) > 0.05")
-    assert button.inner_text() == "Pause"
-    button.click()
-    stopped = page.locator(CLOCK).input_value()
-    page.wait_for_timeout(200)
-    assert (page.locator(CLOCK).input_value(), button.inner_text()) == (stopped, "Play")
-
-
 def test_who_wants_no_motion_goes_from_event_to_event(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     button = page.locator("#explorer-time button")

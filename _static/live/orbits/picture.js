@@ -15,7 +15,7 @@
     const tip = (phi, v) => [-v * Math.cos(phi), v * Math.sin(phi)];
     const told = () => `${degrees(Math.PI - state.phi)} from the teacher, length ${short(state.v, 3)}`;
 
-    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers."));
+    box.append(html("p", {}, "Drag the student, as a vector or as a point of the plane, and choose the number of layers. It turns towards the teacher; the theorems bound its length and its angle at each time."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const upper = reluflow.cells(box);
@@ -32,7 +32,7 @@
           through("flow dotted", course.phi.map((a, k) => frame.to(tip(a, course.v[k])))),
         );
         byVector.place();
-        show(play.value());
+        marks[0](play.value());
       },
     });
     const [lines, still, moving] = ["", "", ""].map(vectors.layer);
@@ -57,7 +57,7 @@
           disc("mark one", { at: frame.to([Math.PI, 1]), r: 6 }),
         );
         byPhase.place();
-        show(play.value());
+        marks[1](play.value());
       },
     });
     const [back, ground, point] = [phase.layer(), phase.layer(), phase.layer()];
@@ -84,7 +84,7 @@
             ...(!which && limits.printed ? [through("plain dashed", pen(limits.printed))] : []),
             through("flow", course.t.map((t, k) => frame.to([t, own[k]]))),
           );
-          show(play.value());
+          marks[2 + which](play.value());
         },
       });
       return Object.assign(plot, { lines: plot.layer(), now: plot.layer() });
@@ -159,15 +159,14 @@
       return ["phi", "v"].map((key) => course[key][k - 1] + part * (course[key][k] - course[key][k - 1]));
     }
 
-    function show(t) {
-      const [angle, size] = at(t);
-      const frame = vectors.frame();
-      moving.replaceChildren(arrow("flow", frame.to([0, 0]), frame.to(tip(angle, size))));
-      const mark = (plot, p) => disc("mark flow", { at: plot.frame().to(p), r: 5 });
-      point.replaceChildren(mark(phase, [angle, size]));
-      over[0].now.replaceChildren(mark(over[0], [t, size]));
-      over[1].now.replaceChildren(mark(over[1], [t, ((Math.PI - angle) * 180) / Math.PI]));
-    }
+    const mark = (plot, layer, p) => layer.replaceChildren(disc("mark flow", { at: plot.frame().to(p), r: 5 }));
+    const marks = [
+      (t) => moving.replaceChildren(arrow("flow", ...[[0, 0], tip(...at(t))].map(vectors.frame().to))),
+      (t) => mark(phase, point, at(t)),
+      (t) => mark(over[0], over[0].now, [t, at(t)[1]]),
+      (t) => mark(over[1], over[1].now, [t, ((Math.PI - at(t)[0]) * 180) / Math.PI]),
+    ];
+    const show = (t) => marks.forEach((each) => each(t));
 
     const tell = (t) => say(() => sentence(t));
     function sentence(t) {

@@ -18,7 +18,7 @@
     const colour = (k) => (Y[k] > 0 ? "two" : "one");
     let [path, last, limit, real, room] = [null, 1, [], [], [0, 1]];
     let bound = null;
-    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights."));
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights. Theorem 1 says that where equal labels make acute angles and different ones obtuse angles, each neuron soon serves exactly the data of one label, or is dead."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);
@@ -86,18 +86,18 @@
         through("plain", [...corners, ...far].map(frame.to)),
         ...corners.slice(1).map((at, k) => disc(path.ends === "dead" && k === corners.length - 2 ? "ring plain" : "mark plain", { at: frame.to(at), r: 4.5 })),
       );
-      for (const point of [...points, neuron]) point.place();
-      show(play.value());
+      for (const each of [...points, neuron]) each.place();
+      point(play.value());
     }
 
     function drawTurn(frame) {
       const mark = bound && bound < last ? [[bound, room[0]], [bound, room[1]]].map(frame.to) : null;
       lines.replaceChildren(
-        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] + 5, mark[1][1] + 10], told: "our bound", left: true })] : []),
+        ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] - 5, mark[1][1] + 10], told: "our bound", right: true })] : []),
         through("plain", limit.map(frame.to)),
         through("flow dashed", real.map(frame.to)),
       );
-      show(play.value());
+      stand(play.value());
     }
 
     function begin() {
@@ -153,14 +153,17 @@
       return `μ = ${short(mu, 3)}: ${speaks}. The path bends ${["never", "once", "twice"][bends] ?? `${bends} times`}${first}, and ${ways[path.ends]}.${by}${late} At ε = ${tens(-e)} the true flow is ${far}° away from it, up to t = ${short(last, 3)}.`;
     }
 
-    function show(t) {
-      const k = Math.round((t / last) * POINTS);
+    function point(t) {
       const held = STOPS.includes(path.ends) && t >= path.t;
       const u = held ? unit(path.pieces.at(-1).from) : directionAt(path, t);
       const to = plane.frame().to;
       moving.replaceChildren(arrow("plain", to([0, 0]), to(u.map((v) => 1.2 * v))));
-      now.replaceChildren(disc("mark plain", { at: over.frame().to(limit[Math.min(k, limit.length - 1)]), r: 5 }));
     }
+    function stand(t) {
+      const k = Math.min(Math.round((t / last) * POINTS), limit.length - 1);
+      now.replaceChildren(disc("mark plain", { at: over.frame().to(limit[k]), r: 5 }));
+    }
+    const show = (t) => (point(t), stand(t));
 
     begin();
   }

@@ -32,7 +32,7 @@
           through("flow", levels.map((level) => frame.to(run.at(level).map((v) => v / Math.LN10)))),
         );
         startAt.place();
-        show(play.value());
+        mark(play.value());
       },
     });
     const [path, point] = [plane.layer(), plane.layer()];
@@ -43,7 +43,7 @@
         const values = range(46, (a) => value((a * Math.PI) / 90, state.x, state.m));
         top = Math.max(...values);
         ground.replaceChildren(through("plain", values.map((v, a) => frame.to([2 * a, v / top]))));
-        show(play.value());
+        roll(play.value());
       },
     });
     const [ground, ball] = [hill.layer(), hill.layer()];
@@ -89,12 +89,14 @@
       return Math.atan(Math.exp(b - a));
     };
 
-    function show(level) {
-      const angle = angleAt(level);
+    const mark = (level) =>
       point.replaceChildren(disc("mark flow", { at: plane.frame().to(run.at(level).map((v) => v / Math.LN10)), r: 5 }));
+    function roll(level) {
+      const angle = angleAt(level);
       const at = hill.frame().to([(angle * 180) / Math.PI, value(angle, state.x, state.m) / top]);
       ball.replaceChildren(disc("mark flow", { at, r: 7 }));
     }
+    const show = (level) => (mark(level), roll(level));
 
     function tell(level) {
       const { x, m } = state;

@@ -7,7 +7,7 @@
   const MOST = 0.99; // of datum 2: with all of it neuron 1 could let go altogether
 
   function build(box, state, keep) {
-    box.append(html("p", {}, "The flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and move the data."));
+    box.append(html("p", {}, "The shortest θ that gives both data the margin 1 is the optimum. The flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and move the data."));
     const cell = reluflow.cells(box);
     const ratio = (share) => size(takenOver(state.X, share)) / size(takenOver(state.X, 0));
     const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black), as vectors u = v w."), {
@@ -19,7 +19,7 @@
           ...state.X.map((x, k) => text({ kind: "one", at: frame.to(x).map((v, c) => v + [16, -14][c]), told: reluflow.named(k) })),
         );
         for (const point of points) point.place();
-        show();
+        stand();
       },
     });
     const [axes, still, moving] = ["", "", ""].map(plane.layer);
@@ -32,7 +32,7 @@
           through("other dashed", [[0, 1], [1.02, 1]].map(frame.to)),
           through("flow", shares.map((share) => frame.to([share, ratio(share)]))),
         );
-        show();
+        mark();
       },
     });
     const [ground, now] = [hill.layer(), hill.layer()];
@@ -62,15 +62,17 @@
       }),
     );
 
-    function show() {
+    function stand() {
       const [first, second] = takenOver(state.X, state.share);
       const to = plane.frame().to;
       moving.replaceChildren(
         arrow("flow", to([0, 0]), to(first)),
         ...(state.share > 0 ? [arrow("plain", to([0, 0]), to(second))] : []),
       );
-      now.replaceChildren(disc("mark flow", { at: hill.frame().to([state.share, ratio(state.share)]), r: 7 }));
     }
+    const mark = () =>
+      now.replaceChildren(disc("mark flow", { at: hill.frame().to([state.share, ratio(state.share)]), r: 7 }));
+    const show = () => (stand(), mark());
 
     function tell() {
       const helps = ratio(1e-6) < 1 - 1e-15;

@@ -83,9 +83,9 @@
   /**
    * The flow from z until log(1/loss) is `last`: `states`, `clock` (log(1/loss) of each), and
    * `ends`, "there" or "slow" where `most` steps were not enough, as along a boundary that holds a
-   * neuron.
+   * neuron. A generator, which rests after each step.
    */
-  function follow(X, y, signs, z, last, tolerance = 1e-6, most = 1500) {
+  function* following(X, y, signs, z, last, tolerance = 1e-6, most = 1500) {
     const f = (state) => rate(X, y, signs, state);
     const found = { states: [z], clock: [depth(X, y, signs, z)], ends: "there" };
     let h = 1e-3;
@@ -118,6 +118,7 @@
       }
       found.states.push(z);
       found.clock.push(depth(X, y, signs, z));
+      yield;
     }
     found.states[found.states.length - 1] = stateAt(found, last);
     found.clock[found.clock.length - 1] = last;
@@ -132,5 +133,14 @@
     return states[k].map((value, i) => states[k - 1][i] + share * (value - states[k - 1][i]));
   }
 
-  reluflow.turning = { follow, stateAt };
+  /** The same at once. */
+  function follow(...given) {
+    const course = following(...given);
+    for (;;) {
+      const { done, value } = course.next();
+      if (done) return value;
+    }
+  }
+
+  reluflow.turning = { follow, following, stateAt };
 })();

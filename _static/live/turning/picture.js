@@ -3,7 +3,7 @@
 
 (() => {
   const { html, short, tens, within, range, through, disc } = reluflow;
-  const { follow } = reluflow.turning;
+  const { follow, following } = reluflow.turning;
   const LENGTHS = [20, 5, 0, -Math.LN10]; // of the start, as -log
   const LAST = 1e6; // log(1/loss)
   const dot = (a, b) => a[0] * b[0] + a[1] * b[1];
@@ -25,7 +25,7 @@
   function build(box, state, keep) {
     const [Y, SIGNS] = [state.y, state.s];
     let [run, shares, best, broken] = [null, [], {}, []];
-    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play."));
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1), also until they are not orthogonally separable any more, and play. They are where equal labels make acute angles, and different ones right angles or more: then, the theorem says, each neuron that lives ends in the direction of its label's max-margin vector."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);
@@ -58,10 +58,12 @@
     });
     const say = reluflow.sentence(box);
     // Some hundred steps of many neurons take longer than a frame: they wait for the drag to rest.
-    const redo = reluflow.atRest(() => begin(), 60);
+    const slices = reluflow.sliced((found) => begin(found));
+    const redo = reluflow.atRest(() => slices(following(...given())), 60);
     const change = (next) => {
       Object.assign(state, next);
       data.redraw();
+      box.setAttribute("aria-busy", true);
       redo();
       keep(state);
     };
@@ -118,14 +120,19 @@
       show(play.value());
     }
 
-    function begin() {
+    const given = () => {
+      const z = state.turns.flatMap((turn) => [(turn * Math.PI) / 180, -state.length]);
+      return [state.X, Y, SIGNS, z, LAST, 1e-5, 900];
+    };
+
+    function begin(found) {
+      run = found;
+      box.removeAttribute("aria-busy");
       lengths.value = LENGTHS.indexOf(state.length);
       best = { 1: maxMargin(of(1)), "-1": maxMargin(of(-1)) };
       broken = state.X.flatMap((a, i) =>
         state.X.flatMap((b, j) => (j > i && (Y[i] === Y[j]) !== dot(a, b) > 0 ? [`${reluflow.named(i)} and ${reluflow.named(j)}`] : [])),
       );
-      const z = state.turns.flatMap((turn) => [(turn * Math.PI) / 180, -state.length]);
-      run = follow(state.X, Y, SIGNS, z, LAST, 1e-5, 900);
       // A course on which everything that moves is seen: as long as what changes most in each step.
       const moved = run.states.slice(1).map((each, k) => Math.max(...each.map((v, i) => Math.abs(v - run.states[k][i]))));
       const sums = moved.reduce((all, step) => [...all, all.at(-1) + step], [0]);
@@ -165,7 +172,7 @@
       return `${held} At ${loss(share)} ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
     }
 
-    begin();
+    begin(follow(...given()));
   }
 
   const fits = ({ X, y, turns, s, length }) =>
