@@ -18,6 +18,11 @@ def _claims() -> dict[str, Claim]:
     return claims_by_id(load_inventories())
 
 
+def judged(id: str, evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The evidence, held against the limits of the inventory."""
+    return held(tuple(evidence), _claims()[id].limits, id)
+
+
 def where(
     check: Callable[[], Iterable[Evidence]], module: ModuleType, **made: Any
 ) -> list[Evidence]:
@@ -30,7 +35,7 @@ def seen(id: str, *planted: Iterable[Evidence], sure: Collection[str] = ()) -> l
     """The evidence of planted inputs, held against the limits of the inventory: each input breaks
     some of it, and each piece that decides is broken by some input, but for those that begin with
     a word of `sure`, which no input reaches."""
-    found = [held(tuple(items), _claims()[id].limits, id) for items in planted]
+    found = [judged(id, items) for items in planted]
     broken = [{item.what for item in items if item.decides and not item.holds} for items in found]
     assert all(broken), f"{id}: planted input {[*map(bool, broken)].index(False)} is not seen"
     decides = {item.what for item in chain(*found) if item.decides}

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
+from papers.seen import judged
 from reluflow.ledger import Evidence
-from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (
     alignment,
@@ -33,18 +33,13 @@ Faults = Iterator[tuple[str, Sequence[Evidence]]]
 """How the evidence that must fail begins, and the evidence of an input in which it is wrong."""
 
 
-@cache
-def claims() -> Mapping[str, Claim]:
-    return claims_by_id(load_inventories())
-
-
 def each_is_seen(id: str, faults: Callable[[], Faults]) -> list[Evidence]:
     """What fails, of each of the faults; AssertionError for one that is not seen."""
-    limits, seen = claims()[id].limits, list[Evidence]()
+    seen = list[Evidence]()
     for k, (what, evidence) in enumerate(faults()):
-        judged = [item for item in held(tuple(evidence), limits, id) if item.what.startswith(what)]
-        failed = [item for item in judged if item.decides and not item.holds]
-        assert failed, f"{id}: fault {k}, that of {what!r}, is not seen: {judged}"
+        found = [item for item in judged(id, evidence) if item.what.startswith(what)]
+        failed = [item for item in found if item.decides and not item.holds]
+        assert failed, f"{id}: fault {k}, that of {what!r}, is not seen: {found}"
         seen += failed
     return seen
 

@@ -106,16 +106,3 @@ def test_chances_and_widths() -> None:
     for n in range(1, 9):
         exact = math.ceil(math.log(0.5) / math.log1p(-(0.5**n)) - 1e-12)
         assert neurons_needed(Fraction(1, 2**n)) == exact
-
-
-def test_descent_crosses_where_the_regular_flow_dies() -> None:
-    told = toys.dead_and_alive(4, 4, (2e-2,))
-    pair, three, near = told.itertuples(index=False)
-    neurons, dies, saved = pair[1:]
-    assert neurons == 200
-    assert 0.4 * neurons < dies == saved
-    assert 0.9 * three[2] < three[3] <= three[2]
-    assert 0.0 == near[3] < near[2] < pair[2]
-    on_the_line, _ = fate([[Fraction(2), Fraction(1)], [Fraction(-2), Fraction(-1)]], [1, -1],
-                          [Fraction(-1), Fraction(0)])  # fmt: skip
-    assert on_the_line == "dead"

@@ -12,7 +12,7 @@ from reluflow.errors import InputError
 from reluflow.figures import cut_off, fingerprint_of
 from reluflow.geometry.separability import serves
 from reluflow.losses import LOGISTIC, TWICE_LOGISTIC
-from reluflow.papers.min2024early import figures, own_data, theorem_1
+from reluflow.papers.min2024early import figures, own_data
 from reluflow.papers.min2024early.own_data import Experiment, experiment
 from reluflow.papers.min2024early.setting import read
 
@@ -207,11 +207,3 @@ def test_a_training_without_a_direction_is_drawn(own: Experiment) -> None:
     assert np.isnan(curves.plus).all()
     assert np.isnan(curves.minus).all()
     whole(figures.training(curves))
-
-
-def test_the_late_neuron_of_the_figure_breaks_the_printed_time() -> None:
-    """What the card of ea.thm1.align.1 shows at every seed and effort."""
-    late = theorem_1.late_at_printed_time(theorem_1.beside_times(np.array([2.0, 5.0, 6.0, 20.0])))
-    assert (late.value, late.holds, late.decides) == (2, False, True)
-    early = theorem_1.late_at_printed_time(theorem_1.beside_times(np.array([1.0, 2.0])))
-    assert (early.value, early.holds) == (0, True)

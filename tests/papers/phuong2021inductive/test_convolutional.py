@@ -143,34 +143,6 @@ def test_evidence_that_features_are_separable_can_fail(paper):
     assert len(failing(cnn.separable_features(clean, {"another start": paper}))) == 1
 
 
-def test_evidence_of_three_clusters_can_fail(paper):
-    def rays():
-        """128 neurons on two opposite rays, and their signs."""
-        signs = np.where(np.arange(128) < 64, 1.0, -1.0)
-        return np.outer(signs * rng.exponential(size=128), [1.0, 0.3]), signs
-
-    def found(plane, second, ray):
-        return failing(cnn.three_clusters(replace(paper, plane=plane, second=second), ray, 0))
-
-    rng = np.random.default_rng(0)
-    centres = np.array([[0.0, 0.0], [5.0, 1.0], [-4.0, 2.0]])
-    plane = np.repeat(centres, 20, axis=0) + 0.1 * rng.standard_normal((60, 2))
-    signs = np.r_[np.tile([1.0, -1.0], 10), np.ones(20), -np.ones(20)]
-    ray = rays()
-    assert not found(plane, signs, ray)
-    assert failing(cnn.three_clusters(paper, (plane, signs), 0)) == {
-        "the same of the rays of Section 5.1"
-    }
-    for _ in range(5):
-        assert found(*rays(), ray) == {"silhouette of the three clusters"}
-    near, (plus, minus) = cnn.clusters(plane, signs)
-    assert (near.nonzero()[0].max(), plus.nonzero()[0].min(), minus.sum()) == (19, 20, 20)
-    means = cnn.by_means(plane, signs, 3)
-    np.testing.assert_array_equal([near, plus, minus], [means[0], *means[1]])
-    for same in (np.r_[np.tile([1.0, -1.0], 10), np.ones(40)], np.r_[np.ones(40), -np.ones(20)]):
-        assert len(found(plane, same, ray)) == 1
-
-
 def test_a_task_keeps_labels_and_pixels(data):
     found = digits()
     rows = found.digit <= 1

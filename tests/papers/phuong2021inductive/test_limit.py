@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from reluflow.falsify import falsify
 from reluflow.flows.integrate import integrate, log_elapsed, log_steepness
 from reluflow.losses import LOGISTIC
 from reluflow.margin.max_margin import max_margin
@@ -116,20 +115,6 @@ def test_a_group_that_is_empty_is_left_out() -> None:
     assert follow_long(replace(dying, W0=np.array([[-0.07, 1.3], [-0.07, 1.3]]))) is None
 
 
-def test_other_directions_and_another_clock_are_noticed(of_sizes: flows.Survey) -> None:
-    """The witnesses of these statements spoil their slacks, not their flows."""
-    late, lone = of_sizes.found[-1], sectors.leaves_the_other()
-    turned, doubled = replace(late, U=late.U[..., ::-1]), replace(late, tau=2.0 * late.tau)
-    alone = replace(lone, U=lone.U[..., ::-1])
-    every, law = limit_page.every_start, limit_page.follows_the_law
-    constants = partial(limit_page.constants_hold, seed=0)
-    for statement, flow, survives in ((every, late, True), (every, turned, False),
-                                      (law, late, True), (law, doubled, False),
-                                      (constants, alone, False)):  # fmt: skip
-        report = falsify(statement(replace(of_sizes, found=[flow])), 0, 1, 0)
-        assert (report.survives, report.tried) == (survives, 1)
-
-
 def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None:
     late = of_sizes.found[-1]
     given = late.given
@@ -146,18 +131,6 @@ def test_hypotheses_of_our_own_claims_are_tested(of_sizes: flows.Survey) -> None
     few = {"flow": flows.not_spanning(3, 1).found[0]}
     assert law.unmet(few)
     assert every.unmet(few) is None
-
-
-def test_evidence_of_a_neuron_that_waits_for_ever_can_fail() -> None:
-    large, small = (
-        follow_long(sectors.waiting_start(size, 1.0), 1e3)
-        for size in (sectors.WAITING_LARGE, sectors.WAITING_SMALL)
-    )
-    assert not limit_page.groups_are_clean(large)
-    assert limit_page.groups_are_clean(small)
-    for found, wrong in (((large, small), 0), ((small, small), 1), ((large, large), 1)):
-        evidence = sectors.waiting_size_comes_last(found)
-        assert sum(item.decides and not item.holds for item in evidence) == wrong
 
 
 def test_the_inequality_of_the_neuron_that_waits() -> None:
@@ -228,17 +201,6 @@ def test_both_halves_of_eq_79_are_asked() -> None:
     one, other = limit_page.products(X, y, 1.0)
     assert min(one.min(), other.min()) > 0.1
     assert limit_page.on_positive_data().slack({"X": X, "y": y}) < -0.1
-
-
-@pytest.mark.parametrize(("one", "other", "holds"), [(-1.0, 1.0, True), (1.0, 1.0, False),
-                                                     (-1.0, -1.0, False)])  # fmt: skip
-def test_both_halves_of_eq_80_are_asked(
-    one: float, other: float, holds: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No data satisfy it as printed: the two products are planted."""
-    monkeypatch.setattr(limit_page, "products", lambda *_: (np.array([one]), np.array([other])))
-    item = {"X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0])}
-    assert (limit_page.on_negative_data().slack(item) > 0.0) == holds
 
 
 def test_rays_of_other_losses_by_the_closed_form() -> None:

@@ -77,23 +77,6 @@ def test_gaps_are_those_of_neighbours() -> None:
     assert balance._between_layers([one, other, two]) == [6 - 3, 3 - 6]
 
 
-def test_draws_meet_kinks_holes_and_shared_weights() -> None:
-    rng, kinks, holes, sharing = np.random.default_rng(0), 0, 0, 0
-    for draw in class_n_draws([unshared, network_draws_shared]).values():
-        for _ in range(20):
-            item = draw(rng)
-            network = item["network"]
-            before = network.preactivations(item["theta"], item["X"])
-            kinks += any((h == 0.0).any() for h in before)
-            holes += any((g == 0).any() for g in network.maps)
-            sharing += any(np.count_nonzero(g) > g.max() for g in network.maps)
-    assert min(kinks, holes, sharing) > 30
-    whole = class_n_draws([full])["integers, relu"]
-    for item in (whole(rng) for _ in range(20)):
-        assert np.array_equal(item["theta"], np.round(item["theta"]))
-        assert np.abs(item["theta"]).max() <= 2
-
-
 def test_every_small_sharing_is_listed_once() -> None:
     """Bell numbers: 1 of (1, 1), 2 of (2, 1), 2 x 2 of (1, 2) and 15 x 2 of (2, 2)."""
     found = [tuple(g.tobytes() for g in maps) + maps[0].shape for maps in small_maps(2)]
@@ -123,36 +106,3 @@ def test_squared_differences_are_those_of_a_loop() -> None:
         np.testing.assert_allclose(layers[k], [a @ a - b @ b for a, b in pairwise(parts)])
         slow = [A[i] @ A[i] - B[:, i] @ B[:, i] for A, B in pairwise(W) for i in range(len(A))]
         np.testing.assert_allclose(neurons[k], slow)
-
-
-def test_lengths_meet_in_the_limit() -> None:
-    found = balance.lengths(1, 10)
-    evidence = balance.balanced_in_the_limit(found)
-    assert all(item.holds for item in evidence if item.decides)
-
-
-def test_starts_are_unbalanced_and_classify_their_data() -> None:
-    some = list(balance.cases(0, 30))
-    tilts, ratios = [], []
-    for case in some:
-        margins = case.y * case.network.output(case.theta, case.X)
-        assert case.loss.value(case.y * margins, case.y) < 0.5
-        gaps = balance.squared_differences(case.network, case.theta[None])[1]
-        tilts.append(np.abs(gaps).max() / (case.theta @ case.theta))
-        W, v = case.network.weights(case.theta)
-        sizes = np.linalg.norm(W, axis=1), np.abs(v[0])
-        there = (sizes[0] > 0) & (sizes[1] > 0)
-        ratios += np.log10(sizes[0][there] / sizes[1][there]).tolist()
-    assert len(some) > 10
-    assert np.median(tilts) > 0.3
-    assert np.quantile(ratios, 0.9) > 1.5
-    assert np.quantile(ratios, 0.1) < -1.5
-    idle = [c for c in some if not (c.X @ c.network.weights(c.theta)[0][-1] > 0).any()]
-    assert idle
-
-
-def test_one_pair_of_layers_that_does_not_balance_breaks_the_law() -> None:
-    for gaps in ([fmpq(0), fmpq(-1), fmpq(0)], [fmpq(1), fmpq(0)]):
-        law = balance._alike("one pair", [full], lambda layers, gaps=gaps: gaps, (3, 3))
-        item = next(iter(law.draws.values()))(np.random.default_rng(0))
-        assert law.slack(item) < 0.0

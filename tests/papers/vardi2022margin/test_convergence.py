@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reluflow.errors import InputError
-from reluflow.ledger.inventory import load_inventories
 from reluflow.losses import LOGISTIC
-from reluflow.networks.indexed import fully_connected
-from reluflow.papers.vardi2022margin import certificates, setting
+from reluflow.papers.vardi2022margin import certificates
 from scipy.integrate import solve_ivp
 
 
@@ -40,17 +37,6 @@ def test_the_start_on_the_wrong_side_costs_less_than_one() -> None:
     assert certificates.entered_below_one()
 
 
-def test_the_counterexample_meets_both_halves_of_the_assumption() -> None:
-    """The loss below 1 alone is not what Theorem 2.1 prints: it adds that all data are right."""
-    X, y, start = certificates.BOTH_RIGHT
-    outputs = y * np.maximum(X @ start[:2], 0.0) * start[2]
-    assert outputs.min() > 0.0
-    assert np.log1p(np.exp(-outputs)).sum() < 1.0
-    assert certificates.two_right_below_one()
-    says = {claim.id: claim.says for each in load_inventories() for claim in each.claims}
-    assert all("correctly" in says[f"mm.thm2.1.{part}"] for part in ("1", "2", "fit"))
-
-
 def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against SciPy's integrator, which knows nothing of enclosures."""
     X, _, start = certificates.BOTH_RIGHT
@@ -65,28 +51,3 @@ def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     assert certificates.second_is_lost()
     monkeypatch.setattr(certificates, "NEAR", 300 * certificates.NEAR)
     assert not certificates.second_is_lost()
-
-
-def test_starts_lie_below_the_threshold(fitted) -> None:
-    for each in fitted:
-        field, start = each.limit.path.field, each.limit.path.states[0]
-        z = field.chart.outputs(start, field.X)
-        assert (field.y * z > 0.0).all()
-        assert np.exp(field.log_loss(start)) < certificates.THRESHOLD[field.loss.name]
-
-
-def test_theorem_5_1_is_about_depth_3_and_more() -> None:
-    with pytest.raises(InputError):
-        setting.theorem_5_1(2)
-
-
-def test_data_that_are_right_once_may_be_lost() -> None:
-    """And for ever: the first datum alone pulls then, and moves w by multiples of (10, -10)."""
-    X, y, start = certificates.BOTH_RIGHT
-    network = fully_connected([2, 1])
-    outputs = network.output(start, X)
-    assert np.all(y * outputs > 0.0)
-    assert np.log1p(np.exp(-outputs)).sum() < 1.0
-    end = certificates._right_once().path.end[:-1]
-    assert network.output(end, X)[1] == 0.0
-    assert X[0] @ X[1] < 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reluflow.errors import InputError
-from reluflow.falsify import falsify
 from reluflow.losses import LOGISTIC
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
@@ -67,42 +66,14 @@ def test_each_measure_sees_its_own_fault() -> None:
         seen(-W[0], W[1], W[2])
 
 
-def test_cases_are_of_every_kind_and_fit() -> None:
-    wrong = 0
-    kinds, ratios = set(), set()
-    for case in certificates.cases(0, 60):
-        z = case.network.output(case.theta, case.X)
-        right = bool((case.y * z > 0).all())
-        wrong += not right
-        kinds.add((case.kind, case.network.degree, case.loss.name))
-        if right and np.abs(z).max() > 3.1:
-            assert case.loss.value(z, case.y) < 0.5
-        max_margin(case.X, case.y)  # the data are separable
-        if len(case.X) > 1 and np.linalg.matrix_rank(case.X) == 1 and case.X.shape[1] > 1:
-            ratios |= set(np.round(case.X[:, 0] / case.X[0, 0], 9).tolist())
-    assert wrong > 5
-    assert min(ratios) < 0 < max(ratios)
-    assert {kind for kind, _, _ in kinds} == set(certificates.STARTS)
-    assert {depth for _, depth, _ in kinds} == {2, 3, 4}
-    assert len({loss for *_, loss in kinds}) == 2
-
-
 def test_flows_without_a_limit_are_told(found) -> None:
     with pytest.raises(InputError, match="limit"):
         certificates.global_in_the_limit(found.assign(status="stiff"))
 
 
 def test_less_than_a_loss_below_one_is_enough() -> None:
-    """Also from starts on the wrong side; from one beyond the constant the flow stops."""
+    """From a start beyond the constant the flow stops."""
     statement = certificates.reaches_the_optimum()
-    report = falsify(statement, 3, 12, 0)
-    assert report.survives
-    assert report.tried >= 10
-    rng = np.random.default_rng(0)
-    items = [draw(rng) for draw in statement.draws.values() for _ in range(20)]
-    items = [item for item in items if statement.unmet(item) is None]
-    margins = [item["y"] * item["network"].output(item["theta"], item["X"]) for item in items]
-    assert sum(bool((q < 0.0).any()) for q in margins) > 10
     item = {"network": fully_connected([1, 1], "linear"), "loss": LOGISTIC, "X": np.ones((1, 1)),
             "y": np.ones(1), "theta": np.array([-0.5, 0.5])}  # fmt: skip
     assert "n\\,\\ell(0)" in str(statement.unmet(item))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import sympy
 from reluflow.errors import InputError
-from reluflow.falsify import falsify
 from reluflow.ledger import Evidence
 from reluflow.margin.kkt import margins, quotient
 from reluflow.networks.indexed import fully_connected
@@ -127,22 +126,6 @@ def spoiled(monkeypatch: pytest.MonkeyPatch, name: str, c: Construction, module:
     monkeypatch.setattr(module, name, lambda *_: c)
 
 
-def test_a_perturbation_with_another_sign_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, c, evidence in (
-        ("theorem_3_2", theorem_3_2(), constructions_page.dead_neuron_helps),
-        ("theorem_4_2", theorem_4_2(), constructions_page.turning_helps),
-        ("theorem_4_4", theorem_4_4(), constructions_page.tilting_helps),
-    ):
-        for k, value in enumerate(c.exact_better):
-            if not value.has(EPS):
-                continue
-            wrong = list(c.exact_better)
-            wrong[k] = c.exact_limit[k] + 2 * (value - c.exact_limit[k])
-            spoiled(monkeypatch, name, replace(c, exact_better=tuple(wrong)), constructions_page)
-            assert failing(evidence())
-        monkeypatch.undo()
-
-
 def test_depth_2_gains_nothing_by_uneven_coordinates() -> None:
     c = theorem_4_1("linear")
     half = sympy.sqrt(sympy.Rational(1, 2))
@@ -173,11 +156,7 @@ def test_a_layer_off_its_gradient_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_lemma_needs_its_hypotheses() -> None:
     true = balance.squares_of_factors()
-    assert not falsify(true, 1, 200, 100).violations
     assert balance.excess({"a": np.array([3.0, -4.0]), "C": np.array(2.0)}) == 17 / 25
-    larger = {k: (lambda rng, d=d: {**d(rng), "C": 1.01 * d(rng)["C"] + 1e-300})
-              for k, d in true.draws.items()}  # type: ignore[misc]  # fmt: skip
-    assert falsify(replace(true, draws=larger, hypotheses={}), 1, 200, 0).violations
     # An odd number of negative factors and C < 0: 0 >= (-1)^3, and 0 < 3.
     item = {"a": np.zeros(3), "C": np.array(-1.0)}
     assert balance.excess(item) < 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reluflow.ledger import Evidence
-from reluflow.margin.check import check
 from reluflow.margin.kkt import margins, quotient
 from reluflow.margin.max_margin import least_length
 from reluflow.margin.optimum import classify_optimum
@@ -36,10 +33,6 @@ FAMILIES = [opening_angle(), longer_coordinate("linear"), longer_coordinate("rel
 
 def named(family: Family) -> str:
     return f"{family.name}, {family.network.activation}"
-
-
-def failing(evidence: list[Evidence]) -> list[str]:
-    return [item.what for item in evidence if item.decides and not item.holds]
 
 
 # --- Remark 3.1 -----------------------------------------------------------------------------------
@@ -92,18 +85,6 @@ def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: i
     values = inputs if activation == "linear" else np.maximum(inputs, 0.0)
     slow = 2.0 / np.linalg.norm(values, axis=1).max()
     assert suboptimality.shared_filter_optimum(patches, activation) == pytest.approx(slow, rel=1e-6)
-
-
-def test_a_layer_whose_program_fails_is_not_called_an_optimum() -> None:
-    family, h = paired_layer(), 1e-6
-    X, y = family.data(h), family.labels(h)
-    found = classify_optimum(family.network, family.limit(h), X, y, 1)
-    if found.verdict == "undecided":
-        assert found.certificate is None
-    else:
-        proof = found.certificate
-        assert proof is not None
-        assert check(family.network, found.theta, X, y, proof).verdict == found.verdict
 
 
 # --- Theorem 3.2 and its data moved ---------------------------------------------------------------
@@ -191,11 +172,6 @@ def test_near_the_printed_datum_a_start_of_its_own_ends_at_no_local_optimum() ->
     assert values[1] > max(values[0], values[2])
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_starts_of_their_own_keep_both_coordinates(seed: int) -> None:
-    assert not failing(suboptimality.starts_that_keep_both(seed, 16))
-
-
 def test_an_untied_start_is_not_taken_for_a_tie() -> None:
     x = (Fraction(3), Fraction(2))
     assert suboptimality.race(x, (Fraction(3), Fraction(2))) == (0, 1)
@@ -222,13 +198,3 @@ def test_the_programme_has_the_exact_value(seed: int) -> None:
     assert suboptimality.least_l1_norm(X, y) == pytest.approx(exact, rel=1e-9)
     units = 10.0 ** rng.integers(-12, 13)
     assert suboptimality.least_l1_norm(units * X, y) == pytest.approx(exact / units, rel=1e-9)
-
-
-def test_all_kinds_are_feasible() -> None:
-    rng = np.random.default_rng(0)
-    kinds: dict[str, Callable] = dict(suboptimality.KINDS)
-    for draw in kinds.values():
-        for _ in range(50):
-            X, y, start = draw(rng)
-            assert suboptimality.least_l1_norm(X, y) > 0.0
-            assert start.shape == (2 * X.shape[1],)

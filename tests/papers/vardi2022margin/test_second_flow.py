@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from reluflow.figures import cut_off
-from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.margin.kkt import quotient
 from reluflow.papers.vardi2022margin import constructions, counterexamples, figures
 from reluflow.papers.vardi2022margin.setting import theorem_4_2
 
 KINKS = theorem_4_2()
-
-
-def failed(evidence: list[Evidence]) -> list[str]:
-    return [item.what for item in evidence if item.decides and not item.holds]
 
 
 @pytest.mark.parametrize("loss", [EXPONENTIAL, LOGISTIC], ids=["exponential", "logistic"])
@@ -67,14 +60,9 @@ def test_a_wrong_flow_is_seen(way: str, monkeypatch: pytest.MonkeyPatch) -> None
     assert not (all(counterexamples._gradient()[0]) and counterexamples._starts_there())
 
 
-def test_no_kink_is_met_and_one_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kink_would_be_seen() -> None:
     c = constructions.two_data()
-    assert failed(constructions.one_flow_only()) == []
     for k, value in ((0, 0.0), (0, 1.0), (8, -1.0)):
         other = c.start.copy()
         other[k] = value
         assert not constructions.each_sees_one(other)
-    # Another ratio of a_j + v_j, and so another limit.
-    moved = replace(c, exact_start=(*c.exact_start[:8], 3, *c.exact_start[9:]))
-    monkeypatch.setattr(constructions, "two_data", lambda: moved)
-    assert any("closed form" in what for what in failed(constructions.one_flow_only()))

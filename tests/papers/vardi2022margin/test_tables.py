@@ -35,20 +35,6 @@ def failed(evidence: list[Evidence]) -> list[str]:
 # --- printed examples -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("made", "verdict", "layer", "seen"),
-    [(setting.lemma_C_6, "not local", None, "no local optimum"),
-     (setting.theorem_4_2, "local", 1, "local optima"),
-     (setting.theorem_4_2, "not local", 2, "no local optimum")],
-)  # fmt: skip
-def test_a_wrong_verdict_is_seen(
-    made: Callable[[], Construction], verdict: str, layer: int | None, seen: str
-) -> None:
-    found = constructions.as_printed(
-        constructions.flows([made()], layer, (0.0,)), verdict, layer)  # fmt: skip
-    assert any(seen in what for what in failed(found))
-
-
 def test_every_convention_and_loss_is_run() -> None:
     runs = constructions.followed(setting.theorem_4_1("relu"))
     assert len({run.how for run in runs}) == len(runs) == 6
@@ -135,22 +121,6 @@ def test_the_better_first_layer_of_depth_3() -> None:
 
 
 # --- tables ---------------------------------------------------------------------------------------
-
-
-def test_one_limit_that_is_not_optimal_changes_the_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    sparse = tables.trained(setting.sparse_linear(), 7, 6)
-    # Making a counterexample smaller would follow hundreds of flows.
-    monkeypatch.setattr(tables, "ended", lambda item, by_layer: item)
-    one = next(one for _, one in sparse if one["end"].weights)
-    for verdict, entry in [("not local", "Not local"), ("local", "Local")]:
-        bad = replace(one["end"], judged=(Judged(None, verdict, 0.1, "planted"),))
-        other = (*sparse, *((k, {**one, "end": bad}) for k, _ in sparse[:12]))
-        cell = tables._all("", tables.sparse_linear_is_global, other, "here")
-        assert cell.found == entry
-        assert "the entry that the program finds" in failed(list(cell.evidence))
-        mixed = tables._mixed("", tables.sparse_linear_is_global, other,
-                              [setting.lemma_C_6()], None, "here")  # fmt: skip
-        assert mixed.found == (tables.NOT_LOCAL if verdict == "not local" else tables.MIXED)
 
 
 @pytest.mark.parametrize(
