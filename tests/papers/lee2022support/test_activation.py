@@ -125,8 +125,3 @@ def test_entry_radius_against_a_scan():
         if np.all(np.where(X @ u > 0, y, 0.0) @ X > 0):
             path = plain_descent(X, y, 0.95 * radius * u, 0.02, 1000)
             assert np.any((path @ X.T > 0).all(axis=1))
-
-
-def test_a_point_that_is_crossed_breaks_nothing():
-    sure = next(item for item in dynamics.repelled(X2, Y2, (4, -4)) if "(2,-2)" in item.what)
-    assert sure.holds

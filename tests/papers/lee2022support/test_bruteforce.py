@@ -41,13 +41,6 @@ def test_one_datum_by_hand() -> None:
     assert long[:, 0] == pytest.approx(1.5 - 0.6 ** np.arange(51))
 
 
-def test_the_gradient_is_the_sum_not_the_mean() -> None:
-    # Two equal data pull twice as far as one.
-    one = plain_descent([[1]], [1], [0.5], 0.1, 1)[1, 0] - 0.5
-    two = plain_descent([[1], [1]], [1, 1], [0.5], 0.1, 1)[1, 0] - 0.5
-    assert (one, two) == pytest.approx((0.05, 0.1))
-
-
 @pytest.mark.parametrize("start", [-1.0, 0.0])
 def test_an_inactive_datum_does_not_pull(start: float) -> None:
     """On its boundary too: the derivative of ReLU at 0 is taken as 0."""
@@ -67,19 +60,6 @@ def test_a_path_number_by_number(activation: str) -> None:
     # x_1 has left the ReLU neuron by then, so that the two activations differ.
     assert (X[0] @ path[-1] < 0) == (activation == "relu")
     assert np.all(path[0] == start)
-
-
-def test_the_linear_path_turns_back() -> None:
-    """The two paths coincide up to the deactivation, and only up to it."""
-    X, y = TWO
-    relu, line = (
-        plain_descent(X, y, [1e-4, 1e-4, 1e-4], 0.005, 4000, kind) for kind in ("relu", "linear")
-    )
-    left = int(np.argmax(relu @ X[0] <= 0.0))
-    assert 0 < left < 4000
-    assert np.array_equal(relu[: left + 1], line[: left + 1])
-    assert not np.allclose(relu[left + 10], line[left + 10], atol=1e-6)
-    assert X[0] @ relu[-1] < 0 < X[0] @ line[-1]
 
 
 floats = st.floats(-2, 2).map(lambda v: round(v, 3))

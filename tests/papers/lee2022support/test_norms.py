@@ -22,7 +22,6 @@ from reluflow.papers.lee2022support.setting import (
     crossings,
     guaranteed_radius,
     integrate,
-    plain_descent,
     small_flows,
     visited_cells,
 )
@@ -193,18 +192,6 @@ def test_overshoot_by_three_routes():
     # A start on the axis of w* overshoots nothing.
     along, _ = rate_polynomial(X.tolist(), y.tolist(), [1, 1])
     assert late_sign(along, eps, Fraction(1, 10**10)) == -1
-
-
-def test_starts_in_other_cells_lose_many_times_what_they_brought():
-    """The formula of the page for m without bound, and a plain descent with short steps."""
-    for k, j, share in zip((3, 17), (2, 12), norm.other_cells()[1].value, strict=True):
-        ratio = (k * k + 1) * (k * k - k + 1) ** 2 / (4 * k * k * (k * k - 2 * k + 2))
-        assert k * k == 2 * j * j + 1
-        assert share == pytest.approx(ratio, rel=2e-3)
-    X, w0 = np.array([[3.0, 1.0], [0.0, 4.0], [30.0, 90.0]]), 0.01 * np.array([1.0, -2.0])
-    assert [bool(h > 0) for h in X @ w0] == [True, False, False]
-    squares = (plain_descent(X, X @ [1.0, 3.0], w0, 1e-5, 60_000) ** 2).sum(axis=1)
-    assert np.max(np.maximum.accumulate(squares) - squares) > 2.3 * (w0 @ w0)
 
 
 def test_batches_say_what_single_flows_say():

@@ -12,7 +12,7 @@ from reluflow.errors import InputError
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.trajectory import largest_norm_drop
 from reluflow.instances import KINDS, ORDINARY, draw_many
-from reluflow.networks import gradient, loss
+from reluflow.networks import gradient
 from reluflow.papers.lee2022support.planar import planar_flows, planar_flows_of, turned_by
 from reluflow.papers.lee2022support.setting import norm_drops
 
@@ -115,55 +115,6 @@ def test_states_solve_the_equation_and_patterns_are_those_of_the_states(seed):
         step = 0.4 * span / 6.0 * (np.array([1.0, 4.0, 1.0]) @ velocity)
         error = (np.square(A).sum() * span) ** 4 * np.abs(velocity).max() * span
         assert np.abs(w[2] - w[0] - step).max() <= 0.01 * error + 1e-12 * np.abs(w).max()
-
-
-@given(seeds)
-@steady
-def test_the_loss_never_increases_and_the_limit_is_stationary(seed):
-    X, y, w0, _ = signed(seed)
-    flows = planar_flows(X, y, w0)
-    t = np.concatenate([[0.0], np.geomspace(1e-9, 1e3, 200), [np.inf]])
-    states = flows.at(t)
-    np.testing.assert_array_equal(states[flows.decided, -1], flows.ends[flows.decided])
-    for k in np.nonzero(flows.decided)[0]:
-        values = loss(X[k], y[k], states[k])
-        assert np.all(np.diff(values) <= 1e-12 * values[0])
-        terms = np.abs(X[k]).T @ (y[k] + np.abs(X[k]) @ np.abs(flows.ends[k]))
-        assert np.linalg.norm(gradient(X[k], y[k], flows.ends[k])) <= 1e-11 * np.linalg.norm(terms)
-
-
-@given(seeds)
-@steady
-def test_paths_are_continuous_at_events(seed):
-    X, y, w0, _ = signed(seed)
-    flows = planar_flows(X, y, w0)
-    k, i = np.nonzero(flows.decided[:, None] & (flows.datum >= 0))
-    t, here = flows.times[k, i], (k, np.arange(len(k)))
-    there = flows.states[k, i + 1]
-    size = np.linalg.norm(there, axis=1) + np.linalg.norm(w0[k], axis=1) + 1e-300
-    for near in (np.nextafter(t, 0.0), t, np.nextafter(t, np.inf)):
-        gap = np.linalg.norm(flows.at(near)[here] - there, axis=1)
-        assert np.all(gap <= 1e-13 * (size + np.linalg.norm(flows.ends[k], axis=1)))
-    h = (X[k, flows.datum[k, i]] * there).sum(axis=1)
-    assert np.all(np.abs(h) <= 1e-11 * np.linalg.norm(X[k, flows.datum[k, i]], axis=1) * size)
-
-
-@given(seeds, st.floats(0.2, 5.0), st.floats(0.2, 5.0))
-@steady
-def test_scaling_laws(seed, a, b):
-    X, y, w0, _ = signed(seed)
-    t = np.array([0.01, 0.3, 2.0, np.inf])
-    flows = planar_flows(X, y, w0)
-    longer, larger = planar_flows(X, a * y, a * w0), planar_flows(b * X, y, w0 / b)
-    both = flows.decided & longer.decided & larger.decided
-    assert both.mean() >= 0.8
-    unit = np.abs(flows.at(t)[both]).max(axis=(1, 2), keepdims=True)
-    assert np.all(np.abs(longer.at(t)[both] - a * flows.at(t)[both]) <= 1e-9 * a * unit)
-    assert np.all(np.abs(larger.at(t / b**2)[both] - flows.at(t)[both] / b) <= 1e-9 / b * unit)
-    m = flows.times.shape[1]
-    for other, unit in ((longer, 1.0), (larger, b**2)):
-        assert np.array_equal(other.datum[both, :m], flows.datum[both])
-        np.testing.assert_allclose(unit * other.times[both, :m], flows.times[both], rtol=1e-7)
 
 
 @given(seeds)

@@ -162,12 +162,6 @@ def test_evidence_on_small_starts_can_fail() -> None:
         assert verdicts(found).count(False) == 1
 
 
-def test_small_starts_with_one_fate_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starts, "integrate", lambda X, y, w0, t: affine_flow(X, y, w0).at(t))
-    found, case = starts.parting_starts(*TANGENT, (1, 3, 3), (1, 3, 3))
-    assert verdicts([*found, *case.breaks, *case.recheck]) == [True] * 4
-
-
 def test_a_touch_is_outside_the_repair_and_just_missed_it_is_undecided() -> None:
     repair = starts.small_starts_agree(3)
     ways = np.array([[1.0, 1, 1], [1, 3, 3]])

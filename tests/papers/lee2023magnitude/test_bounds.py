@@ -230,18 +230,6 @@ def test_orbits_are_the_flow(psi0, rho0, m) -> None:
     np.testing.assert_allclose(path.rho[0, chosen], flow.rho, rtol=0, atol=1e-11)
 
 
-def test_orbits_of_many_starts_at_once() -> None:
-    psi0, rho0, m = [-2.0, 0.0, 3.0], [1.0, -6.0, 5.0], [0, 2, 4]
-    many = population.orbits(psi0, rho0, m)
-    for k in range(3):
-        one = population.orbits(psi0[k], rho0[k], m[k])
-        n = min(one.s.shape[1], many.s.shape[1])
-        for name in ("s", "psi", "rho"):
-            np.testing.assert_allclose(
-                getattr(many, name)[k, :n], getattr(one, name)[0, :n], rtol=1e-11, atol=1e-13
-            )
-
-
 @FEW
 @given(st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
 def test_one_layer_in_closed_form(psi0, rho0) -> None:

@@ -13,7 +13,7 @@ import torch
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.papers.lee2023magnitude import figures
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
-from reluflow.papers.lee2023magnitude.population import pull, recorded_path
+from reluflow.papers.lee2023magnitude.population import pull
 
 TINY = page.DeepSetting(
     start=0.5, teacher=0.7, step=0.01, n_steps=400, plain=10, n=37, d=4, width=5, depth=4
@@ -174,25 +174,6 @@ def test_population_restarts_have_a_rising_least_and_nested_bounds():
             for T in range(1, len(low))
         )
         assert panel.breaches.max() == pytest.approx(outside / panel.target)
-
-
-def made_path(v, phi, target=1.0):
-    k = len(v)
-    return recorded_path(
-        np.arange(float(k)), np.log(np.tan(0.5 * np.asarray(phi))), np.log(np.asarray(v) / target),
-        np.zeros((k, 0)), target, "steps",
-    )  # fmt: skip
-
-
-def test_a_path_that_is_no_descent_leaves_its_bounds():
-    setting = replace(page.restart_setting(1, 1.0, 0), rate=0.1)
-    v = np.linspace(1.0, 3.0, 30)
-    panel = page.restarted(setting, made_path(v, np.full(30, 2.0)), (0, 10))
-    assert panel.breaches.max() > 1.0
-    assert panel.inside > 0.1
-    assert not panel.falls_and_rises
-    dip = np.concatenate([np.linspace(1.0, 0.5, 15), np.linspace(0.5, 1.0, 15)])
-    assert page.restarted(setting, made_path(dip, np.full(30, 2.0)), (0,)).falls_and_rises
 
 
 def test_the_bend_by_symbols():

@@ -19,18 +19,6 @@ from reluflow.papers.lee2023magnitude.setting import Start
 T = np.arange(6)
 
 
-def test_magnitude_bounds_as_printed():
-    phi0, v0, w, eta = 1.3, 0.7, 2.0, 0.05
-    eps0 = 1 - (math.sin(phi0) - phi0 * math.cos(phi0)) / math.pi
-    q = (1 - eta / 2) ** T
-    low, high = setting.magnitude_bounds(T, phi0, v0, w, eta)
-    assert low == pytest.approx((1 - eps0) * (1 - q) * w + v0 * q, rel=1e-13)
-    assert high == pytest.approx((1 - q) * w + v0 * q, rel=1e-13)
-    low, high = setting.magnitude_bounds(T, phi0, 0.0, w, eta)
-    assert low == pytest.approx((1 - eps0) * (1 - q) * w)
-    assert high == pytest.approx((1 - q) * w)
-
-
 def test_angle_bounds_as_printed():
     phi0, r, R, v, eta = 2.1, 0.4, 1.7, 1.2, 0.01
     k, psi0 = 1 / math.tan(phi0 / 2), math.log(math.tan(phi0 / 2))

@@ -171,18 +171,3 @@ def failing(evidence, limit: float | None = None) -> list[str]:
 def test_flows_that_wait_too_long_are_left_out() -> None:
     item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
     assert "floats still tell" in rates.converges([3]).unmet(item)
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong", "run"),
-    [
-        ("phases", lambda psi, rho, m: phases(psi, rho + 0.01, m),
-         lambda: rates.phases_of_depth(0, 8)),
-        ("threshold_norm", lambda p: 1.02 * threshold_norm(p),
-         lambda: rates.falling_for_ever(0, 9)),
-    ],
-)  # fmt: skip
-def test_evidence_can_fail(monkeypatch, name, wrong, run) -> None:
-    assert failing(run()) == []
-    monkeypatch.setattr(rates, name, wrong)
-    assert failing(run())

@@ -19,7 +19,6 @@ from reluflow.papers.lee2023magnitude.population import (
     dip_from_teacher_norm,
     imbalance,
     log_tan,
-    nullcline,
     orbits,
     parameter_flow,
     phases,
@@ -121,15 +120,6 @@ def test_dip_with_forty_digits() -> None:
     found = dip_from_teacher_norm(math.pi / 2, 2)
     assert found.least == pytest.approx(least, rel=1e-12)
     assert 2 * math.atan(math.exp(found.psi)) == pytest.approx(float(turn), rel=1e-10)
-
-
-@FEW
-@given(st.floats(0.3, 2.8), st.floats(-2.0, 2.0), st.integers(1, 8))
-def test_start_decides_the_phases(phi, rho, m) -> None:
-    found = phases(log_tan(phi), rho, m)
-    above = math.exp(rho) > float(nullcline(phi, m))
-    assert found.kind == (TURNING if above else RISING)
-    assert found.flips == int(above)
 
 
 @pytest.mark.parametrize("phi", [1.95, 2.4, 3.0])

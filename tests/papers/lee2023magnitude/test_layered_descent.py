@@ -7,8 +7,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reluflow.errors import InputError
-from reluflow.flows.descent import affine_descent
-from reluflow.networks import gradient
 from reluflow.papers.lee2023magnitude import chains
 from reluflow.papers.lee2023magnitude.chains import ActiveSet, neuron_descent
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -214,15 +212,6 @@ def test_scale_does_not_matter() -> None:
         np.testing.assert_allclose(other.states / c, path.states, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_equal_to_the_closed_form(seed) -> None:
-    X, y, w0, _ = teacher(seed, 30, 3)
-    other = affine_descent(X, y, w0, 1e-3, 3000)
-    path = neuron_descent(X, y, w0, 1e-3, 3000)
-    assert told(path) == told(other)
-    np.testing.assert_allclose(path.at(np.arange(3001)), other.at(np.arange(3001)), atol=1e-12)
-
-
 # --- The active set -------------------------------------------------------------------------------
 
 
@@ -333,21 +322,6 @@ def test_few_data_are_looked_at() -> None:
 # --- Layers ---------------------------------------------------------------------------------------
 
 
-@FEW
-@given(seed=st.integers(0, 10**6), layers=st.integers(1, 4))
-def test_balance_changes_by_the_square_of_the_step_only(seed, layers) -> None:
-    # Flow keeps v_k^2 - |w|^2 (Du, Hu and Lee 2018); a step changes it by its square.
-    rng = np.random.default_rng(seed)
-    X, y, w0, _ = teacher(seed, 100, 3, layers)
-    v = rng.uniform(0.3, 1.2, layers)
-    changes = []
-    for step in (4e-5, 2e-5):
-        path = neuron_descent(X, y, w0, step, 1, v)
-        gap = path.layers**2 - (path.states**2).sum(axis=1, keepdims=True)
-        changes.append(np.abs(gap[1] - gap[0]).max())
-    assert changes[1] == pytest.approx(changes[0] / 4, rel=1e-6, abs=1e-15)
-
-
 def test_one_step_is_the_gradient_in_all_parameters() -> None:
     X, y, w0, _ = teacher(7, 50, 4, 2)
     v, step, e = np.array([0.8, -1.3, 0.4]), 1e-3, 1e-6
@@ -369,17 +343,6 @@ def test_a_factor_of_zero_is_no_division() -> None:
     assert path.layers[-1, 0] > 0.1
     both = neuron_descent(X, y, w0, 1e-3, 20, (0.0, 0.0))
     np.testing.assert_array_equal(both.states, np.tile(w0, (21, 1)))
-
-
-def test_the_loss_falls_and_the_teacher_is_found() -> None:
-    X, y, w0, v = teacher(12, 500, 5, 2, start=0.6)
-    path = neuron_descent(X, y, w0, 0.1 / 500, 4000, v)
-    factor = path.layers.prod(axis=1)[:, None]
-    out = np.maximum(path.states @ X.T, 0.0) * factor
-    losses = 0.5 * ((out - y) ** 2).sum(axis=1)
-    assert (np.diff(losses) < 1e-20).all()
-    assert losses[-1] < 1e-20 * losses[0]
-    np.testing.assert_allclose(gradient(X, y, factor[-1] * path.end), 0.0, atol=1e-9)
 
 
 # --- The record -----------------------------------------------------------------------------------

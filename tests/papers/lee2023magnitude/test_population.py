@@ -180,18 +180,6 @@ def test_flow_from_half_way(m, psi0, rho0, s) -> None:
     assert rest.rho[0] == pytest.approx(whole.rho[1], rel=1e-9, abs=1e-11 * modes * fade)
 
 
-@settings(max_examples=12)
-@given(st.integers(0, 4), st.floats(-6.0, 6.0), st.floats(-6.0, 3.0))
-def test_the_angle_only_grows(m, psi0, rho0) -> None:
-    path = population_flow(psi0, rho0, m, np.geomspace(1e-3, 1e3, 25))
-    assert (np.diff(path.psi) > 0.0).all()
-    # The magnitude's fall and rise are eq. (11)'s.
-    falls = np.diff(path.rho) < 0.0
-    excess = np.expm1((m + 1) * path.rho) + shortfall(path.theta)
-    clear = (excess[:-1] > 0.0) & (excess[1:] > 0.0)
-    assert falls[clear].all()
-
-
 @pytest.mark.parametrize(("m", "rate"), [(0, 0.5), (1, 1.0), (2, 1.0), (4, 1.0)])
 def test_late_times(m, rate) -> None:
     # psi = s/2 + const; 1 - |w|/|w*| fades at its own rate far below the last digit of |w|.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from reluflow.papers.lee2023magnitude import figures_3_and_4 as page
@@ -117,29 +115,6 @@ def test_a_killed_record_goes_on_behind_its_last_piece(monkeypatch, tmp_path):
     again = page.SHELF.at("tiny", 5, root=tmp_path).read("tiny")
     assert taken[:9] == [40, 40, 40, 30, 30, 40, 40, 40, 30]
     assert {k for k in whole if whole[k] != again[k]} <= {"wall_s", "cpu_s"}
-
-
-def fails(evidence):
-    return [item.what for item in evidence if item.decides and not item.holds]
-
-
-def scaled(record, norms):
-    return replace(record, run=replace(record.run, norms=norms))
-
-
-def test_convergence_and_speed_can_come_out_either_way(full):
-    a, wide, b = (full[panel] for panel in ("a", "a-teacher-0.4", "b"))
-    moving = fails(page.converges(a, wide, b))
-    assert len(moving) == 1
-    assert "of (a) still" in page.still_moving(moving)
-    late = scaled(b, np.linspace(b.run.norms[0], b.run.norms[-1], len(b.run.steps)))
-    moving = fails(page.converges(a, wide, late))
-    assert "of (a) and (b) still" in page.still_moving(moving)
-    assert not fails(page.converges(b, wide, b))
-    assert not fails(page.slower(a, b))
-    # The reading says of the loss that in steps the small start is the faster one.
-    level = max(record.run.losses[-1] for record in (a, b))
-    assert a.first_below(level) < b.first_below(level)
 
 
 def test_shares_and_levels():

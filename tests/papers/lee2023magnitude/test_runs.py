@@ -249,17 +249,6 @@ def test_restarted_bounds_begin_on_the_path(small: tuple[Run, ...]) -> None:
             assert (breach.steps <= 500).all()
 
 
-def test_a_shifted_path_breaks_its_bound(small: tuple[Run, ...]) -> None:
-    run = small[1]
-    bent = moved(run.empirical, np.where(run.empirical.t > 20, 6.0, 0.0))
-    lower, upper = angle_checks([replace(run, empirical=bent)])
-    assert lower.breaches["empirical"].count == 0
-    assert upper.breaches["empirical"].count > 0
-    assert upper.breaches["empirical"].steps[0] == 21
-    assert upper.causes == {SAMPLE: upper.breaches["empirical"].count}
-    assert angle_checks([run])[1].breaches["empirical"].count == 0
-
-
 def test_a_path_that_is_no_number_breaks_its_bounds(small: tuple[Run, ...]) -> None:
     run = small[1]
     lost = moved(run.flow, rho=np.where(run.flow.t > run.flow.t[7], np.nan, 0.0))
