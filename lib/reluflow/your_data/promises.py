@@ -122,11 +122,7 @@ def _held(study: Study) -> str:
 def ends(neuron: OneNeuron) -> str:
     """Where the flows from small and from large starts end, in words."""
     many = len(neuron.run.minima)
-    which = (
-        f"the least of {many} local minima (points or pieces)"
-        if many > 1
-        else "the only local minimum"
-    )
+    which = f"the least of {many} minima or flat pieces" if many > 1 else "the only local minimum"
     least = f", {which} is {approx(neuron.run.minima[0].loss)}" if many else ""
     parts = [
         f"{name} starts end at the loss {_losses(limits, neuron.run.y)}"
@@ -264,13 +260,12 @@ def _of_the_law(study: Study) -> Line:
 def _layers(layers: Followed) -> str:
     home = sum(path.status in ("serves", "dead") for path in layers.turned.paths)
     counts = Counter(
-        one.optimum.verdict if one.optimum else f"without a limit ({one.status})"
-        for one in layers.found
+        one.optimum.verdict if one.optimum else f"no limit ({one.status})" for one in layers.found
     )
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return (
         f"{home} of {len(layers.turned.paths)} neurons turn into the cone of their label or die; "
-        f"{_way(layers)}; of {len(layers.found)} flows to a limit {kinds}"
+        f"{_way(layers)}; of {len(layers.found)} flows: {kinds}"
     )
 
 
