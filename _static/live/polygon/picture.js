@@ -18,7 +18,7 @@
     const colour = (k) => (Y[k] > 0 ? "two" : "one");
     let [path, last, limit, real, room] = [null, 1, [], [], [0, 1]];
     let bound = null;
-    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The black line is its path in the limit of ever smaller weights. Theorem 1 says that where equal labels make acute angles and different ones obtuse angles, each neuron soon serves exactly the data of one label, or is dead."));
+    box.append(html("p", {}, "Drag the data (orange: label 1, blue: label −1) and the neuron (red). The line from it is its path in the limit of ever smaller weights. Theorem 1 says that where equal labels make acute angles and different ones obtuse angles, each neuron soon serves exactly the data of one label, or is dead."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);
