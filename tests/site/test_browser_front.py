@@ -30,7 +30,7 @@ CHAPTERS = ROOT / "chapters"
 CHAPTER, SECTION = "05_margin_maximization", "04_orthogonal_separability/sectors"
 SENTENCE = (
     r"Of (\d+) claims in (\w+) papers, (\d+) are false as stated, from (\d+) causes; "
-    r"(\d+) of these causes make a numbered statement false"
+    r"(\d+) of which make a numbered statement false"
 )
 BOXES = """(wanted) => [...document.querySelectorAll(wanted)].map(
     (each) => [each.getBoundingClientRect().bottom, each.getBoundingClientRect().width])"""
