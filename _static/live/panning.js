@@ -78,34 +78,32 @@
       const wide = Math.hypot(p[0] - q[0], p[1] - q[1]) || 1;
       return { middle: [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2], wide };
     };
-    const two = ({ touches }) =>
-      touches.length === 2 &&
-      [...touches].every((each) => svg.contains(each.target) && !held(each));
+    const move = (event) => {
+      if (!pinch || event.touches.length !== 2) return;
+      event.preventDefault();
+      const { middle, wide } = between(event.touches);
+      zoom((pinch.r * pinch.wide) / wide / view().r);
+      put(pinch.w, middle);
+    };
+    const stop = () => (pinch = null);
     svg.addEventListener(
       "touchstart",
       (event) => {
         pinch = null;
-        if (!two(event)) return;
+        const under = [...event.touches].map((each) => each.target);
+        if (under.length !== 2) return;
+        if (!under.every((target) => svg.contains(target)) || [...event.touches].some(held)) return;
         event.preventDefault();
         const { middle, wide } = between(event.touches);
         pinch = { w: pointed(middle), wide, r: view().r };
+        // Each finger is told to what lay under it at first, which is drawn anew meanwhile.
+        for (const target of under) {
+          target.addEventListener("touchmove", move, { passive: false });
+          for (const end of ["touchend", "touchcancel"]) target.addEventListener(end, stop);
+        }
       },
       { passive: false },
     );
-    svg.addEventListener(
-      "touchmove",
-      (event) => {
-        if (!pinch || !two(event)) return;
-        event.preventDefault();
-        const { middle, wide } = between(event.touches);
-        zoom((pinch.r * pinch.wide) / wide / view().r);
-        put(pinch.w, middle);
-      },
-      { passive: false },
-    );
-    for (const end of ["touchend", "touchcancel"]) {
-      svg.addEventListener(end, () => (pinch = null));
-    }
 
     svg.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey) return;

@@ -57,7 +57,7 @@ def test_comments_docstrings_and_imports_are_no_code() -> None:
         ("lines outside papers", 19854),
         ("code", 36792),
         ("code of papers a claim", 75),
-        ("lines of tests", 36296),
+        ("lines of tests", 36297),
         ("pages", 40),
     ],
 )

@@ -383,6 +383,7 @@ def test_two_fingers_zoom_and_one_scrolls(browser: Browser, site: Path) -> None:
         for k in range(1, 7):
             touch("touchMove", (x - 20 - 5 * k, y - 60 + 5 * k), (x + 20 + 5 * k, y - 60 + 5 * k))
         touch("touchEnd")
+        page.wait_for_timeout(200)  # it is drawn once a frame
         after = seen(page)
         assert after["r"] == pytest.approx(before["r"] * 40 / 100)
         # What was between the fingers still is.
