@@ -194,6 +194,9 @@ def test_four_data_keep_what_is_promised(monkeypatch: pytest.MonkeyPatch) -> Non
              for each in layers.straight]  # fmt: skip
     unsure = promises.lines(given, neuron, replace(layers, turned=lost, straight=local))
     assert verdict(unsure, "alignment") == verdict(unsure, "Theorem 3.1") == OPEN
+    assert verdict(lines, "rank") == KEPT
+    large = replace(layers, grown=replace(layers.grown, log_eps=0.0))  # nothing is promised of it
+    assert verdict(promises.lines(given, neuron, large), "rank") == OPEN
 
 
 def test_minima_that_are_not_nested_keep_nothing(tmp_path: Path) -> None:

@@ -369,8 +369,7 @@ def _segments(line: Line2D, half: NDArray) -> NDArray:
     if line.get_linestyle() in ("None", "none", " ", ""):
         p = path.vertices[np.isfinite(path.vertices).all(axis=1)] / half
         return np.stack([p, p], axis=1)
-    many = len(path) > _MANY
-    clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=many)
+    clear = path.cleaned(remove_nans=True, clip=line.axes.bbox.extents, simplify=len(path) > _MANY)
     p = clear.vertices / half
     kept = clear.codes[1:] == Path.LINETO
     return np.stack([p[:-1], p[1:]], axis=1)[kept]

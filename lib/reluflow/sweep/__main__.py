@@ -119,8 +119,7 @@ def _notebook(settings: Mapping[str, Any]) -> Path:
 
 
 def _begun(store: Store, settings: Mapping[str, Any], asked: Plan, stack: ExitStack) -> None:
-    """Make the folder, hold it against other sweeps where it is one of this machine, and write down
-    what was asked for."""
+    """Make the folder, hold it, where it is a local one, and write down what was asked for."""
     try:
         if "://" not in store.url:
             Path(store.url).mkdir(parents=True, exist_ok=True)

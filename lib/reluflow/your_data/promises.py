@@ -18,6 +18,7 @@ from reluflow.margin.limits import AT_REST
 from reluflow.papers.lee2022support.setting import assumptions as of_support
 from reluflow.papers.lee2022support.starts import entered
 from reluflow.papers.min2024early import own_data as early
+from reluflow.papers.min2024early.theorem_1 import enough_log_eps
 from reluflow.papers.phuong2021inductive import own_data as separable
 from reluflow.papers.vardi2022margin import own_data as margin
 from reluflow.your_data.study import (
@@ -248,8 +249,7 @@ def _of_the_law(study: Study) -> Line:
     return Line(
         "Lee et al. 2022b, Theorems 3.2 and 3.7: magnitude and angle converge",
         _nothing("they are about a Gaussian law and a neuron that fits it"),
-        f"{target}; the ratio of the largest and the least second moment, 1 for that law, is "
-        f"{spread}",
+        f"{target}; the largest second moment over the least, 1 for that law, is {spread}",
         SILENT,
     )
 
@@ -298,8 +298,10 @@ def _of_alignment(study: Study, layers: Followed | None) -> list[Line]:
     told = early.growth_table(own, layers.grown)[""]
     rank = told.get("stable rank of W at L = 1e-100", "")
     happened = f"{rank} at the loss 1e-100" if rank else f"the flow is {layers.grown.status}"
-    verdict = KEPT if rank and _number(rank) <= 2.0 else OPEN
-    promise = "a stable rank of at most 2 in the end, from a start that is tiny enough"
+    happened += f", from ln ε = {approx(layers.grown.log_eps)}"
+    tiny = layers.grown.log_eps <= enough_log_eps(own.X, own.y, own.W0, own.signs)
+    verdict = KEPT if tiny and rank and _number(rank) <= 2.0 else OPEN
+    promise = "a stable rank of at most 2 in the end, from a start tiny enough to align"
     alive = {v for v, path in zip(own.signs, turned.paths, strict=True) if path.status != "dead"}
     if len(alive) < 2:
         promise, verdict = _nothing("all neurons of a label die"), SILENT

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from faults import Found, Planted, but, changed, each, under
 from numpy.typing import ArrayLike, NDArray
+from papers.faults import Found, Planted, but, changed, each, under
 from reluflow.exact import ExponentialEquation, fitted
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.trajectory import Event, Trajectory

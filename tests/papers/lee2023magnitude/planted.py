@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import sympy as sp
-from faults import Found, Planted, but, changed, each, under
 from numpy.typing import ArrayLike, NDArray
+from papers.faults import Found, Planted, but, changed, each, under
 from reluflow.papers.lee2023magnitude import (
     bounds,
     descent,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
-from papers.seen import judged
+from papers.faults import judged
 from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (

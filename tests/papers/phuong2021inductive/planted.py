@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from papers.seen import seen, where
+from papers.faults import seen, where
 from reluflow.ledger import Evidence
 from reluflow.papers.phuong2021inductive import cnn, flows, limit, networks, sectors
 from reluflow.papers.phuong2021inductive.cnn import BEFORE, MINUS, PLUS, Pairs, Shown

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
-from papers.seen import seen, where
+from papers.faults import seen, where
 from reluflow.ledger import Evidence
 from reluflow.margin.check import Checked
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit

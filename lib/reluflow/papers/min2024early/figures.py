@@ -717,13 +717,13 @@ def homes(turned: Turned, bounds: Sequence[tuple[str, float]]) -> Figure:
     last = 2.0 * max([*later, float(homes.max(initial=1.0))])
     t = np.concatenate([[first], homes[homes > first], [last]])
     share = np.searchsorted(homes, t, side="right") / len(homes)
-    fig, (ax,) = panels(1, 1, height=2.5)
+    fig, (ax,) = panels(1, 1, height=2.7)
     ax.semilogx(t, share, drawstyle="steps-post", color=style.INK, label="arrived")
     lines = (POSITIVE, (0, (1, 1.5))), (POSITIVE, (0, (5, 2))), (NEGATIVE, "-")
     for (name, time), (colour, line) in zip(bounds, lines, strict=False):
         ax.axvline(time, color=colour, ls=line, lw=1.4, label=name)
     ax.set(xlim=(first, last), ylim=(0.0, 1.05), xlabel="$t$", ylabel="share of the neurons")
-    name_curves(ax)
+    legend_below(fig)
     return fig
 
 
