@@ -70,13 +70,13 @@ def silent() -> Figure:
 def kinds() -> Figure:
     """Silent failures in per cent, by kind of difficulty and by family of solvers."""
     table = record("silent")
-    events = np.where(table["solver"].str.contains("events"), ",\nevents", "")
+    events = np.where(table["solver"].str.contains("events"), ", events", "")
     table["family"] = table["solver"].replace(OURS, "exact").str.split("[ ,]").str[0] + events
     shown = 100 * table["verdict"].eq("silent").groupby([table["kind"], table["family"]]).mean()
     fig, (ax,) = panels(height=4.2)
     sns.heatmap(shown.unstack(), annot=True, fmt=".0f", cmap="rocket_r", cbar=False, ax=ax)
     ax.set(xlabel="", ylabel="")
-    ax.tick_params(axis="x", labelsize="x-small", labelrotation=0)
+    ax.tick_params(axis="x", labelrotation=90)
     return fig
 
 
