@@ -29,7 +29,7 @@ from reluflow.ledger.scoreboard import causes, read, true_instead
 CHAPTERS = ROOT / "chapters"
 CHAPTER, SECTION = "05_margin_maximization", "04_orthogonal_separability/sectors"
 SENTENCE = (
-    r"Of (\d+) claims in (\w+) papers, (\d+) are false as stated, from (\d+) causes; "
+    r"Of (\d+) claims in (\w+) papers, (\d+) are false as stated, from (\d+) causes, "
     r"(\d+) of which make a numbered statement false"
 )
 BOXES = """(wanted) => [...document.querySelectorAll(wanted)].map(
