@@ -67,7 +67,7 @@ class Chart(Protocol):
 
 
 def _exp(x: NDArray) -> NDArray:
-    return np.exp(np.clip(x, None, _FAR))
+    return np.exp(np.minimum(x, _FAR))
 
 
 def _per(rate: NDArray, fall: ArrayLike) -> NDArray:

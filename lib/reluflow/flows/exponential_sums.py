@@ -99,38 +99,45 @@ def horizon(
 def solve(a, b, rates, lo, hi, sign_lo, limit=None) -> NDArray:
     """The zero of each f in its bracket (lo, hi), all (m,): Newton's method inside bisection."""
     limit, fall = limit_of(a, b) if limit is None else limit, rates * b
+    size, bends = np.abs(b), np.abs(b) * rates**2
     with np.errstate(all="ignore"):
-        tangent = -a / (b @ rates)  # a tiny start meets zero tens of decades before hi
-        parabola = tangent * (1.0 + 0.5 * tangent * (b @ rates**2) / (b @ rates))
+        speed, curve = b @ rates, b @ rates**2
+        tangent = -a / speed  # a tiny start meets zero tens of decades before hi
+        parabola = tangent * (1.0 + 0.5 * tangent * curve / speed)
         tangent = np.where(np.abs(parabola - tangent) < 0.1 * tangent, parabola, tangent)
         early = (lo == 0.0) & (tangent > 0.0) & (tangent < hi)
-        root, last = np.where(early, tangent, 0.5 * (lo + hi)), np.full_like(hi, np.inf)
-        bends = np.abs(b) * rates**2
-        for _ in range(1100):  # enough to halve down to the smallest number
-            decay = -rates * root[:, None]
-            left = np.exp(decay)
-            value, size = _added(a, b, limit, -np.expm1(decay), left)
-            slope = np.vecdot(left, fall)
-            same = np.sign(value) == sign_lo
-            lo, hi = np.where(same, root, lo), np.where(same, hi, root)
-            # Done where the value is all rounding, or the step was or would be.
-            steep = np.abs(slope) * root
-            done = np.abs(value) <= np.maximum(0.5 * size, steep) * _EPS
-            done |= last <= 2 * _EPS * root
-            if done.all():
-                break
-            newton = root - value / np.where(slope == 0.0, 1.0, slope)
-            # Bisect where Newton leaves the bracket or does not at least halve its previous step.
-            good = (newton > lo) & (newton < hi) & (slope != 0.0)
-            good &= np.abs(newton - root) < 0.5 * last
-            new = np.where(done, root, np.where(good, newton, 0.5 * (lo + hi)))
-            last = np.where(done, 0.0, np.abs(new - root))
-            # A step of Newton's leaves an error of its square.
-            sure = good & (np.vecdot(left, bends) * last**2 <= _EPS * steep)
-            last = np.where(sure, 0.0, last)
-            root = new
-            if (done | sure).all():
-                break
+        start = np.where(early, tangent, 0.5 * (lo + hi))
+    # One after the other: seldom are there more than two, and calls on arrays of two cost most.
+    given = (v.tolist() for v in (a, limit, lo, hi, sign_lo, start))
+    each = zip(b, size, fall, bends, *given, strict=True)
+    return np.array([_zero(-rates, *one) for one in each])
+
+
+def _zero(minus, b, size, fall, bends, a, limit, lo, hi, sign_lo, root) -> float:
+    """One zero, from `root` on."""
+    last = np.inf
+    for _ in range(1100):  # enough to halve down to the smallest number
+        decay = minus * root
+        left, gone = np.exp(decay), -np.expm1(decay)
+        early, late = abs(a) + float(gone @ size), abs(limit) + float(left @ size)
+        value = a + float(gone @ b) if early <= late else limit - float(left @ b)
+        slope = float(left @ fall)
+        if value * sign_lo > 0.0:
+            lo = root
+        else:
+            hi = root
+        # Done where the value is all rounding, or the step was or would be.
+        steep = abs(slope) * root
+        if abs(value) <= max(0.5 * min(early, late), steep) * _EPS or last <= 2 * _EPS * root:
+            break
+        newton = root - value / slope if slope else np.nan
+        # Bisect where Newton leaves the bracket or does not at least halve its previous step.
+        good = lo < newton < hi and abs(newton - root) < 0.5 * last
+        new = newton if good else 0.5 * (lo + hi)
+        last, root = abs(new - root), new
+        # A step of Newton's leaves an error of its square.
+        if good and float(left @ bends) * (last * last) <= _EPS * steep:
+            break
     return root
 
 
@@ -149,14 +156,9 @@ def single(a, b, rates, sign0, limit) -> NDArray:
 
 
 def bounds(
-    a: NDArray,
-    b: NDArray,
-    rates: NDArray,
-    sign0: NDArray,
-    first_only: bool = True,
-    until: float = np.inf,
-    limit: NDArray | None = None,
-) -> Zeros:
+    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, first_only: bool = True,
+    until: float = np.inf, limit: NDArray | None = None,
+) -> Zeros:  # fmt: skip
     """Zeros in t > 0 by interval halving with certificates; parameters as for `rolle`.
 
     With `first_only` (the default, and what a flow needs) everything past the earliest zero of all
@@ -302,14 +304,9 @@ def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:
 
 
 def rolle(
-    a: NDArray,
-    b: NDArray,
-    rates: NDArray,
-    sign0: NDArray,
-    first_only: bool = False,
-    limit: NDArray | None = None,
-    until: float = np.inf,
-) -> Zeros:
+    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, first_only: bool = False,
+    limit: NDArray | None = None, until: float = np.inf,
+) -> Zeros:  # fmt: skip
     """All zeros in t > 0 of m sums with common ascending rates, through their derivatives' zeros.
 
     Parameters: a (m,), b (m, r), rates (r,) ascending and positive, sign0 (m,) the sign of each f
@@ -402,13 +399,9 @@ def zeros(
 
 
 def first_zeros(
-    a: NDArray,
-    b: NDArray,
-    rates: NDArray,
-    sign0: NDArray,
-    until: float = np.inf,
+    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, until: float = np.inf,
     limit: NDArray | None = None,
-) -> Zeros:
+) -> Zeros:  # fmt: skip
     """As `zeros`, but only the earliest zero of all m sums is promised, and one before `until`."""
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]

@@ -158,7 +158,8 @@ class GradientFlow(Field):
 
     def layers(self, active: NDArray) -> list[NDArray]:
         """(n, units) as one array for each layer with a ReLU."""
-        return np.split(active, list(accumulate(self.chart.widths))[:-1], axis=1)
+        ends = list(accumulate(self.chart.widths))[:-1]
+        return np.split(active, ends, axis=1) if ends else [active]
 
     def _flat(self, layers: Sequence[NDArray]) -> NDArray:
         lead = layers[0].shape[:-1] if layers else (len(self.X),)

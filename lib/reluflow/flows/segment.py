@@ -385,14 +385,18 @@ def check_steps(step: float, n_steps: int) -> None:
 
 
 def segment(
-    X: NDArray,
-    y: NDArray,
-    w: NDArray,
-    on: NDArray,
-    normals: NDArray,
-    t0: float,
+    X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float,
     h: NDArray | None = None,
-) -> Segment:
+) -> Segment:  # fmt: skip
+    """`cell_flow` on `one_thread`."""
+    with one_thread():
+        return cell_flow(X, y, w, on, normals, t0, h)
+
+
+def cell_flow(
+    X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float,
+    h: NDArray | None = None,
+) -> Segment:  # fmt: skip
     """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d).
 
     h (n,) is X w, where it is known better than from w."""
@@ -445,9 +449,8 @@ def _decomposed(A: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     Rows or columns of very different size, such as features in different units, cost no digits.
     """
     m, k = A.shape
-    tall = np.vstack([A, np.zeros((max(k - m, 0), k))])
-    with one_thread():
-        s, U, V, work, _, failed = dgejsv(tall, joba=2)
+    tall = np.vstack([A, np.zeros((k - m, k))]) if m < k else A
+    s, U, V, work, _, failed = dgejsv(tall, joba=2)
     if failed:
         raise np.linalg.LinAlgError(f"Jacobi's method did not converge ({failed})")
     return U[:m], s * (work[0] / work[1]), V

@@ -34,13 +34,9 @@ APART = 0.03
 
 
 def departs(
-    network: Network,
-    X: NDArray,
-    trail: Sequence[NDArray],
-    found: Stationary,
-    away: NDArray,
+    network: Network, X: NDArray, trail: Sequence[NDArray], found: Stationary, away: NDArray,
     paths: Sequence[tuple[FlowPath, float]],
-) -> str:
+) -> str:  # fmt: skip
     """Why a flow may not stay at the KKT point that it has come to; nothing where it does.
 
     trail  directions (p,) of the flow, the last two of which tell whether it leaves a kink
@@ -99,7 +95,8 @@ class Spread:
         P, widest, one = self.covariance, self.widest, np.eye(len(path.end))
         for A, h in _steps(path):
             B = h * A
-            turn = keep @ np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
+            turn = np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
+            turn = keep @ turn if away.size else turn
             P = turn @ (P + noise**2 * keep) @ turn.T
             widest = float(np.maximum(widest, np.sqrt(np.trace(P[:-1, :-1]))))
         return Spread(P, widest)

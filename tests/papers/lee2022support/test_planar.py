@@ -348,3 +348,7 @@ def test_bad_arrays_get_a_sentence(change, word):
         planar_flows(**{**arrays, **change})
     with pytest.raises(ValueError, match="at least 0"):
         planar_flows(**arrays).at([-1.0])
+    short = {"X": np.ones((2, 2)), "y": [1.0], "w0": [1.0, 2.0]}
+    long = {"X": np.ones((1, 2)), "y": [1.0, 1.0], "w0": [1.0, 2.0]}
+    with pytest.raises(InputError, match="label for each row"):
+        planar_flows_of([short, long])

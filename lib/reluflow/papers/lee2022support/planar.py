@@ -12,7 +12,7 @@ that meets a choice too fine for this arithmetic is left undecided: `affine_flow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,11 +46,11 @@ class Cells:
         """States (..., 2) at the times s (...) from the cell's start on."""
         left, gone = self.d * np.exp(self._faded(s)), -self.d * np.expm1(self._faded(s))
         # The first form keeps the digits early, the second one late, a far start forgotten.
-        early = np.linalg.norm(self.w, axis=-1) + np.abs(gone).sum(axis=-1)
-        late = np.linalg.norm(self.limit, axis=-1) + np.abs(left).sum(axis=-1)
+        early = np.linalg.norm(self.w, axis=-1) + np.abs(gone[..., 0]) + np.abs(gone[..., 1])
+        late = np.linalg.norm(self.limit, axis=-1) + np.abs(left[..., 0]) + np.abs(left[..., 1])
         first = (early <= late)[..., None]
         step = np.where(first, gone, -left)
-        return np.where(first, self.w, self.limit) + (self.V * step[..., None, :]).sum(axis=-1)
+        return np.where(first, self.w, self.limit) + products(self.V, step)
 
     def _faded(self, s: NDArray) -> NDArray:
         with np.errstate(invalid="ignore"):
@@ -65,6 +65,11 @@ class Cells:
         """The cells at these indices."""
         fields = (self.w, self.V, self.rates, self.d, self.limit)
         return Cells(*(field[rows, index] for field in fields))
+
+
+def products(X: NDArray, w: NDArray) -> NDArray:
+    """The x.w (..., n) of X (..., n, 2) and w (..., 2); numpy's sum of two numbers takes longer."""
+    return X[..., 0] * w[..., :1] + X[..., 1] * w[..., 1:]
 
 
 def cells_of(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[Cells, NDArray, NDArray]:
@@ -84,10 +89,10 @@ def cells_of(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[Cells, ND
     rates[..., 1] = np.where(rates[..., 1] <= (16 * _EPS) ** 2 * rates[..., 0], 0.0, rates[..., 1])
     d, limit = np.zeros_like(w), w
     for _ in range(3):  # corrections forget a far start, and that V is rounded
-        residual = a * (y - (X * limit[..., None, :]).sum(axis=-1))
+        residual = a * (y - products(X, limit))
         force = (residual[..., None] * turned).sum(axis=-2)
         step = np.divide(force, rates, out=np.zeros_like(force), where=rates > 0.0)
-        d, limit = d + step, limit + (V * step[..., None, :]).sum(axis=-1)
+        d, limit = d + step, limit + products(V, step)
     terms = a * (y + np.hypot(p, q) * np.linalg.norm(limit, axis=-1)[..., None])
     terms = (np.abs(turned) * terms[..., None]).sum(axis=-2)
     error = np.divide(_EPS * terms, rates, out=np.zeros_like(terms), where=rates > 0.0)
@@ -124,7 +129,8 @@ DISTINCT = 1e-8
 
 @dataclass(frozen=True)
 class _Sums:
-    """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape.
+    """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape, but that l1 and l2
+    may be (R, 1), one for all of a flow's data.
 
     `limit` is f(inf). The rounding of f is eps times the smaller of the sums
     n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) + n2 exp(-l2 t).
@@ -142,9 +148,13 @@ class _Sums:
     n2: NDArray
 
     def __getitem__(self, key) -> _Sums:
-        return _Sums(*(getattr(self, name)[key] for name in self.__annotations__))
+        whole = self
+        if self.l1.shape != self.A.shape:
+            l1, l2 = (np.broadcast_to(rate, self.A.shape) for rate in (self.l1, self.l2))
+            whole = replace(self, l1=l1, l2=l2)
+        return _Sums(*(getattr(whole, name)[key] for name in self.__annotations__))
 
-    def at(self, t: NDArray) -> tuple[NDArray, NDArray]:
+    def at(self, t: NDArray | float) -> tuple[NDArray, NDArray]:
         """f(t), in whichever of its two forms has smaller terms, and the size of these terms."""
         e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
         g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
@@ -155,18 +165,18 @@ class _Sums:
         value = np.where(early <= late, first, self.limit - self.A * e1 - self.B * e2)
         return value, np.minimum(early, late)
 
-    def slope(self, t: NDArray) -> NDArray:
+    def slope(self, t: NDArray | float) -> NDArray:
         """f'(t)."""
         return self.A * self.l1 * np.exp(-self.l1 * t) + self.B * self.l2 * np.exp(-self.l2 * t)
 
-    def noise(self, t: NDArray) -> NDArray:
+    def noise(self, t: NDArray | float) -> NDArray:
         """What may be rounding in f(t)."""
         e1, e2 = np.exp(-self.l1 * t), np.exp(-self.l2 * t)
         g1, g2 = -np.expm1(-self.l1 * t), -np.expm1(-self.l2 * t)
         early, late = self.n0 + self.n1 * g1 + self.n2 * g2, self.m0 + self.n1 * e1 + self.n2 * e2
         return NOISE * _EPS * np.minimum(early, late)
 
-    def unsure(self, t: NDArray) -> NDArray:
+    def unsure(self, t: NDArray | float) -> NDArray:
         """Whether the sign of f(t) is not to be trusted."""
         value, size = self.at(t)
         return np.abs(value) <= MARGIN * size + self.noise(t)
@@ -190,11 +200,10 @@ def _sums(X: NDArray, cells: Cells, turned: NDArray, error: NDArray, fresh: NDAr
     A = np.where(np.abs(along) <= 4 * _EPS * size, 0.0, along * d1)
     B = np.where(np.abs(across) <= 4 * _EPS * size, 0.0, across * d2)
     l1, l2 = np.where(l1 > 0.0, l1, 1.0), np.where(l2 > 0.0, l2, 1.0)  # without amplitude, any rate
-    f0 = np.where(fresh, 0.0, (X * cells.w[:, None]).sum(axis=-1))
+    f0 = np.where(fresh, 0.0, products(X, cells.w))
     r1, r2 = size * error[:, :1] / _EPS, np.abs(across) * error[:, 1:] / _EPS
     return _Sums(
-        f0, A, B, (X * cells.limit[:, None]).sum(axis=-1),
-        np.broadcast_to(l1, A.shape), np.broadcast_to(l2, A.shape),
+        f0, A, B, products(X, cells.limit), l1, l2,
         n0=np.where(fresh, 0.0, size * np.linalg.norm(cells.w, axis=-1)[:, None]),
         m0=size * np.linalg.norm(cells.limit, axis=-1)[:, None] + r1 + r2,
         n1=size * np.abs(d1) + r1,
@@ -221,31 +230,34 @@ def next_events(
     moving = (f.A != 0.0) | (f.B != 0.0)
     # Just after t = 0 the data that were flipped are on their new side, the others on theirs.
     steep = np.abs(f.A) * f.l1 + np.abs(f.B) * f.l2
-    wrong = np.where(fresh, side * f.slope(np.zeros(on.shape)) <= MARGIN * steep, side * f.f0 <= 0)
+    wrong = np.where(fresh, side * f.slope(0.0) <= MARGIN * steep, side * f.f0 <= 0)
     # At most one zero before the critical point, and one after it.
     turn = f.turning()
     turns = moving & np.isfinite(turn)
     bend = np.where(turns, turn, 0.0)
-    doubtful = turns & ~fresh & f.unsure(bend)
-    dips = turns & ~fresh & (side * f.at(bend)[0] < 0.0)
-    found = dips | (moving & (side * f.limit < 0.0))
+    doubtful, dips = np.zeros((2, *on.shape), bool)
+    old = np.nonzero(turns & ~fresh)
+    turning, at_turn = f[old], bend[old]
+    doubtful[old] = turning.unsure(at_turn)
+    dips[old] = side[old] * turning.at(at_turn)[0] < 0.0
+    found = np.nonzero(dips | (moving & (side * f.limit < 0.0)))
     times = np.full(on.shape, np.inf)
     times[found] = _roots(f[found], side[found], dips[found], bend[found])
     j = times.argmin(axis=1)
     wait = times[rows, j]
     horizon = (wait * (1.0 + DISTINCT))[:, None]
     some = np.isfinite(wait)
-    then = np.repeat(np.where(some, wait, 0.0)[:, None], on.shape[1], axis=1)
+    then = np.where(some, wait, 0.0)
     flips = together[rows, j] & some[:, None]
     # A limit that may be zero leaves open whether the sum ever gets there, after all other events.
-    open_end = ~dips & f.unsure(np.full(on.shape, np.inf))
+    open_end = ~dips & f.unsure(np.inf)
     wrong |= open_end & (flips | ~some[:, None])
-    rival = (times <= horizon) | (f.unsure(then) & ~fresh)
+    rival = (times <= horizon) | (f.unsure(then[:, None]) & ~fresh)
     wrong |= some[:, None] & rival & ~flips
     wrong |= np.isnan(times) | (doubtful & (turn <= horizon))
     # An arrival that is nearly tangential does not know its time.
-    loose = f.noise(then) > DISTINCT * then * np.abs(f.slope(then))
-    wrong[rows, j] |= some & loose[rows, j]
+    first = f[rows, j]
+    wrong[rows, j] |= some & (first.noise(then) > DISTINCT * then * np.abs(first.slope(then)))
     return wait, flips, ~(wrong & moving).any(axis=1) & ~_ill_posed(cells, error)
 
 
@@ -288,7 +300,7 @@ def _roots(f: _Sums, side: NDArray, dips: NDArray, bend: NDArray) -> NDArray:
         root[todo[done]] = new[done]
         if done.all():
             break
-        on = ~done
+        on = np.nonzero(~done)[0]
         f, side, rate, todo = f[on], side[on], rate[on], todo[on]
         lo, hi, t = lo[on], hi[on], new[on]
     return root
@@ -416,7 +428,7 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 20
     Raises InputError for arrays that do not fit or are not finite, and for a label <= 0.
     """
     X, y, w0 = _problem(X, y, w0)
-    h = (X * w0[:, None]).sum(axis=-1)
+    h = products(X, w0)
     real, size = X.any(axis=-1), np.hypot(X[..., 0], X[..., 1])
     clear = np.abs(h) > 1e-12 * size * np.linalg.norm(w0, axis=-1)[:, None]
     decided = (clear | ~real).all(axis=1)
@@ -448,10 +460,13 @@ def planar_flows_of(
     Row k belongs to instance k; columns of `patterns` past its own n are false.
     """
     data = [np.asarray(problem["X"], float) for problem in instances]
-    n = max((len(x) for x in data), default=0)
-    X, y = np.zeros((len(data), n, 2)), np.ones((len(data), n))
-    for k, problem in enumerate(instances):
-        X[k, : len(data[k])], y[k, : len(data[k])] = problem["X"], problem["y"]
+    labels = [np.asarray(problem["y"], float) for problem in instances]
+    sizes = np.array([len(x) for x in data], int)
+    if [len(v) for v in labels] != sizes.tolist():
+        raise InputError("y must have a label for each row of X, in every instance")
+    n = int(sizes.max(initial=0))
+    X, y, own = np.zeros((len(data), n, 2)), np.ones((len(data), n)), np.arange(n) < sizes[:, None]
+    X[own], y[own] = np.concatenate([np.zeros((0, 2)), *data]), np.concatenate([[], *labels])
     w0 = np.array([problem["w0"] for problem in instances], float).reshape(-1, 2)
     return planar_flows(X, y, w0, max_events)
 
