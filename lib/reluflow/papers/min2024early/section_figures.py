@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,7 +21,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE
 from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
-from reluflow.papers.min2024early.mnist import Curves
+from reluflow.papers.min2024early.mnist import Curves, Phases
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
 
@@ -411,19 +410,6 @@ _NAMES = ("$x_+/n_+$", "$x_-/n_-$", "$w_+$", "$w_-$")
 _KEYS = ("x_plus", "x_minus", "w_plus", "w_minus")
 
 
-class PhaseCurves(Protocol):
-    """Arrays (m,) over the epochs of SGD."""
-
-    @property
-    def epoch(self) -> NDArray: ...
-    @property
-    def loss(self) -> NDArray: ...
-    @property
-    def norms(self) -> NDArray: ...
-    @property
-    def directions(self) -> NDArray: ...
-
-
 @in_house_style
 def heatmaps(products: Mapping[str, NDArray]) -> Figure:
     """The inner products of centred images, name -> (2m, 2m), the first m of one digit, the others
@@ -508,7 +494,7 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
 
 
 @in_house_style
-def phases(runs: Mapping[str, PhaseCurves]) -> Figure:
+def phases(runs: Mapping[str, Phases]) -> Figure:
     """The loss and the two changes over the epochs, a panel a way of training. Both axes are
     logarithmic: the changes of directions from scattered starts are huge."""
     fig, axes = panels(1, len(runs), height=3.5, titles=list(runs))
