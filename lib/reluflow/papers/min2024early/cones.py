@@ -69,9 +69,7 @@ def signed_whole(X: ArrayLike, y: ArrayLike) -> NDArray:
 
 def squared_cosines(A: NDArray, B: NDArray) -> NDArray:
     """sign(c) c^2 of the cosines c between the rows of A (k, d) and B (m, d), fractions (k, m).
-
-    Both hold ints or fractions. Raises ZeroDivisionError for a row 0, which has no angle.
-    """
+    Both hold ints or fractions. Raises ZeroDivisionError for a row 0, which has no angle."""
     inner, left, right = A.dot(B.T), (A * A).sum(axis=1), (B * B).sum(axis=1)
     found = np.empty(inner.shape, object)
     for (i, j), value in np.ndenumerate(inner):
@@ -163,10 +161,8 @@ def cones_hold_their_data(X: NDArray, y: NDArray) -> float:
 
 
 def _members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
-    """Two members of one of the cones, as `parts` (2, d), and multipliers `times` (2,).
-
-    A part is moved onto the boundary of the datum `edges` names where it stays a member there.
-    """
+    """Two members of one of the cones, as `parts` (2, d), and multipliers `times` (2,). A part is
+    moved onto the boundary of the datum `edges` names where it stays a member there."""
     X, y, sign = item["X"], item["y"], a_sign(rng)
     parts, edges = [], []
     for _ in range(2):
@@ -338,10 +334,8 @@ _SIZE = 1e-9
 
 
 def search_cap(X: NDArray, y: NDArray, seed: int) -> float:
-    """1 - (the largest cosine between x_+ and what is not in S_+, or x_- and not in S_-)^2.
-
-    A point is not in S_+ where <x_i, w> <= 0 for a positive datum or > 0 for a negative one.
-    """
+    """1 - (the largest cosine between x_+ and what is not in S_+, or x_- and not in S_-)^2. A point
+    is not in S_+ where <x_i, w> <= 0 for a positive datum or > 0 for a negative one."""
     rng, largest = np.random.default_rng(seed), -1.0
     for label in (1.0, -1.0):
         u = X[y == label].sum(axis=0) / np.linalg.norm(X[y == label].sum(axis=0))
@@ -354,10 +348,8 @@ def search_cap(X: NDArray, y: NDArray, seed: int) -> float:
 
 
 def search_gap(X: NDArray, y: NDArray, seed: int) -> float:
-    """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2.
-
-    w is kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs.
-    """
+    """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2. w is
+    kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs."""
     rng, largest, (n, d) = np.random.default_rng(seed), 0.0, X.shape
     for i, j in permutations(range(n), 2):
         # Out of S_+ by datum i, <y_i x_i, w> <= 0; out of S_- by datum j, <y_j x_j, w> >= 0.
@@ -434,12 +426,10 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
 
 
 def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6)) -> Evidence:
-    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone.
-
-    With i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has
-    <z_i, w> < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on
-    one line have zeta_1 = 1, and there is no larger cap.
-    """
+    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone. With
+    i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has <z_i, w>
+    < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on one line
+    have zeta_1 = 1, and there is no larger cap."""
     beyond = sum(_leaves(item, excess) for item in items)
     return fact(
         "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
@@ -636,12 +626,9 @@ def equal_angles(n: int) -> list[Evidence]:
 
 
 def has_dead_ray(X: NDArray) -> bool:
-    """Whether some w != 0 has <x_i, w> <= 0 for all rows of X (n, d).
-
-    Data that do not span R^d leave a w orthogonal to all of them. If they span, the cone holds no
-    line, and so it is the sum of its rays, on each of which d - 1 independent conditions are
-    equations.
-    """
+    """Whether some w != 0 has <x_i, w> <= 0 for all rows of X (n, d). Data that do not span R^d
+    leave a w orthogonal to all of them. If they span, the cone holds no line, and so it is the sum
+    of its rays, on each of which d - 1 independent conditions are equations."""
     rows, d = fractions(X), X.shape[1]
     if null_vectors(rows.tolist(), d):
         return True
@@ -709,11 +696,9 @@ def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
 
 
 def dead_direction(X: NDArray) -> NDArray | None:
-    """A w != 0 (d,) with <x_i, w> <= 0 for all data X (n, d), or None where there is only 0.
-
-    The program maximises -sum_i <x_i, w>/|x_i| over the w with |w_k| <= 1. Where that is 0, w is
-    orthogonal to all data, and only data that span the space leave no other.
-    """
+    """A w != 0 (d,) with <x_i, w> <= 0 for all data X (n, d), or None where there is only 0. The
+    program maximises -sum_i <x_i, w>/|x_i| over the w with |w_k| <= 1. Where that is 0, w is
+    orthogonal to all data, and only data that span the space leave no other."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     found = linprog(unit.sum(axis=0), A_ub=unit, b_ub=np.zeros(len(X)), bounds=(-1.0, 1.0))
     if found.fun < -1e-9:
@@ -970,11 +955,9 @@ def chance_of_clearance(z: ArrayLike, h: int, D: int) -> NDArray:
 
 def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
     """ea.random-init.1: Gaussian starts meet (A2) with probability one, in R^D with D >= 2.
-
     P(zeta_2 <= z) -> 0 as z -> 0. In R^1 it does not: (A2) leaves each neuron one direction of two,
     and h neurons meet it with probability 2^-h. Closed forms by two routes; `count` draws in each
-    of three dimensions, with data of both labels.
-    """
+    of three dimensions, with data of both labels."""
     angles = np.linspace(0.02, 1.5, 60)
     gap = max(
         float(np.max(np.abs(chance_of_clearance(np.sin(angles) ** 2, 1, D) - cap_share(angles, D))))
@@ -1064,11 +1047,9 @@ def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
 
 
 def single_datum(seed: int, count: int) -> list[Evidence]:
-    """n_+ = 1, x_1 = (1, 0) and x_2 = (-1, 0): the chance is 1/2, and with m = 3 it is 7/8.
-
-    With signs that look at W_0 it can be 0: v_j > 0 for the neurons with <x_1, w_j> <= 0 alone.
-    All of them die.
-    """
+    """n_+ = 1, x_1 = (1, 0) and x_2 = (-1, 0): the chance is 1/2, and with m = 3 it is 7/8. With
+    signs that look at W_0 it can be 0: v_j > 0 for the neurons with <x_1, w_j> <= 0 alone. All of
+    them die."""
     rng, m = np.random.default_rng(seed + 1), 3
     X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
     W = rng.standard_normal((count, m, 2))

@@ -29,9 +29,6 @@ from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.setting import separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
-#
-# By eq. (46) y_i sign(v_j) <x_i, w_j> grows while the neuron is active and rests while it is not:
-# it changes its sign at most once, from - to +. So there are at most n h changes of activity.
 
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -70,10 +67,8 @@ class Problem:
         return integrate(self.field(TIME), z, span, stop, at_zero, **options)
 
     def far(self, decades: float = DECADES) -> FlowPath:
-        """The flow until the loss has fallen by many powers of ten, or falls no more.
-
-        In time while neurons are small and turn within a moment of log(1/L); then on that clock.
-        """
+        """The flow until the loss has fallen by many powers of ten, or falls no more. In time while
+        neurons are small and turn within a moment of log(1/L); then on that clock."""
         span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
         early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
         late = self.field(LOG_LOSS)
@@ -105,11 +100,9 @@ def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]
 
 
 def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
-    """How often each (datum, neuron) changes its activity along a path.
-
-    A neuron that has died within rounding of its boundary may be switched off once more where a leg
-    begins; the same change twice in a row is one.
-    """
+    """How often each (datum, neuron) changes its activity along a path. A neuron that has died
+    within rounding of its boundary may be switched off once more where a leg begins; the same
+    change twice in a row is one."""
     times: Counter[tuple[int, int]] = Counter()
     last: dict[tuple[int, int], str] = {}
     for event in path.events:
@@ -152,10 +145,8 @@ SEPARATED = (np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([
 
 def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
     """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers.
-
     Within a pattern w moves along sum y_i x_i of the active data: (length of the way, datum) each.
-    Ends where nothing changes any more. The field must cross the boundaries that are met.
-    """
+    Ends where nothing changes any more. The field must cross the boundaries that are met."""
     Z, w = fractions(y)[:, None] * fractions(X), fractions(w)
     X = fractions(X)
     active, way, found = X @ w > 0, Fraction(0), []
@@ -199,10 +190,6 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
 
 
 # --- Appendix E.2 and E.5: under (A1) a regular Caratheodory solution exists for all times --------
-#
-# Between two changes of activity, of which there are at most n h (`crossings`), the field is
-# smooth, and by eq. (50) nothing grows faster than exponentially. A live neuron on a boundary
-# leaves it on the side that eq. (46) names; a neuron in S_dead rests.
 
 
 RESIDUAL = 1e-5
@@ -224,10 +211,8 @@ _SPAN = 3.0
 
 def residual(path: FlowPath, problem: Problem, end: float) -> float:
     """|theta(t) - theta(0) - integral of F| over the largest |theta| at t = `end`, with s'(0) = 0.
-
     The integral is by Gauss' rule between the changes of activity, on ever more panels until it
-    stands; F is from the network's gradient.
-    """
+    stands; F is from the network's gradient."""
     network = fully_connected([problem.X.shape[1], len(problem.signs)])
     chart, (nodes, weights) = problem.chart, _GAUSS
 
@@ -318,10 +303,6 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
 
 # --- Eq. (46): under (A1) the flow moves every active neuron the same way across all
 # boundaries ---------------------------------------------------------------------------------------
-#
-# It moves w_j by v_j sum_k c_k z_k over the active k, with c_k = |l'_k| > 0 and z_k = y_k x_k.
-# Under (A1) <z_i, sum_k c_k z_k> >= mu |z_i| sum_k c_k |z_k| > 0 for all i, so that y_i sign(v_j)
-# <x_i, w_j> grows. Appendix E writes the velocity of the flow as a gradient, and so does eq. (46).
 
 
 VELOCITY = Reading(
@@ -400,10 +381,8 @@ def slopes(at_zero: Fraction, leak: Fraction = NONE) -> dict[str, Fraction]:
 
 
 def ways(label: int, at_zero: Fraction, leak: Fraction = NONE) -> tuple[str, ...]:
-    """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below".
-
-    No way at all means that there is no Caratheodory solution on any interval [0, t_0].
-    """
+    """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below". No way
+    at all means that there is no Caratheodory solution on any interval [0, t_0]."""
     pushes = {side: label * slope for side, slope in slopes(at_zero, leak).items()}
     possible = {"stay": pushes["at"] == 0, "above": pushes["above"] > 0,
                 "below": pushes["below"] < 0}  # fmt: skip
@@ -419,10 +398,8 @@ def implicit_steps(label: int, at_zero: Fraction) -> int:
 
 
 def euler_ends(at_zero: Fraction, step: Fraction, count: int) -> tuple[Fraction, Fraction]:
-    """p and v after `count` explicit Euler steps of E.3, y = -1, from p = 0, v = 1.
-
-    At p <= 0 the output is 0 and the exponential 1, so that every step is rational.
-    """
+    """p and v after `count` explicit Euler steps of E.3, y = -1, from p = 0, v = 1. At p <= 0 the
+    output is 0 and the exponential 1, so that every step is rational."""
     p, v = Fraction(0), Fraction(1)
     for _ in range(count):
         slope = slopes(at_zero)["at" if p == 0 else "below"]
@@ -472,10 +449,8 @@ def flow(label: float, at_zero: float | None, start: float = 0.0, until: float =
 
 
 def departure(points: int = 400) -> tuple[NDArray, NDArray, NDArray]:
-    """The path of the active side from p = 0, v = 1 (eq. 47), up to the time 8: times, p and v.
-
-    p = sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2).
-    """
+    """The path of the active side from p = 0, v = 1 (eq. 47), up to the time 8: times, p and v. p =
+    sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2)."""
     s = np.linspace(0.0, 1.5, points)
     t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
     kept = t < 8.0
@@ -492,10 +467,8 @@ def loss_after(t: float) -> float:
 
 
 def departure_residual(end: float) -> float:
-    """The residual of the integral equation along `departure` up to s = `end`, s'(0) = 0.
-
-    By Gauss' rule, which does not touch p = 0: one moment more or less changes no integral.
-    """
+    """The residual of the integral equation along `departure` up to s = `end`, s'(0) = 0. By Gauss'
+    rule, which does not touch p = 0: one moment more or less changes no integral."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     s = 0.5 * end * (1.0 + nodes)
     rates = velocity(np.sinh(s), np.cosh(s), 1.0, 0.0)
@@ -567,13 +540,6 @@ def many_solutions() -> list[Evidence]:
 
 
 # --- Appendix F: under (A1) the inclusion (2) has the same regular solutions as the equation ------
-#
-# On a boundary the inclusion lets s' be anything in [0, 1]. The velocity is s_j |v_j| sum_k s'_k
-# c_k z_k, and by (A1) <z_i, sum_k s'_k c_k z_k> > 0 for all i unless all s'_k are 0. A neuron that
-# is active on some datum hence leaves each of its boundaries at once: it is on them for a set of
-# times of measure zero, where the choice of s' changes no integral. A neuron that is active on none
-# is in S_dead. There a regular solution keeps it, so s_j <z_i, w> must not move, and all s'_k are
-# 0.
 
 
 def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:

@@ -88,11 +88,9 @@ def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
 
 
 def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dict[str, Callable]:
-    """Draws of states whose largest output is 1, or between `least` and 1.
-
-    "gaussian"; "aspect", coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve
-    decades; "parallel" data; "integers", small whole numbers, with neurons on boundaries.
-    """
+    """Draws of states whose largest output is 1, or between `least` and 1. "gaussian"; "aspect",
+    coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve decades; "parallel"
+    data; "integers", small whole numbers, with neurons on boundaries."""
 
     def sized(rng: np.random.Generator, X: NDArray, U: NDArray, R: NDArray) -> dict[str, Any]:
         U = np.where(U.any(axis=1, keepdims=True), U, 1.0)
@@ -140,10 +138,6 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
 
 # --- Section 2.1: (Init) is balanced, the flow keeps it so, and no output weight changes its
 # sign ---------------------------------------------------------------------------------------------
-#
-# With the pulls c_i = -dl/df_i, half the rate of v_j^2 is v_j sum_i c_i s(<x_i, w_j>) and half that
-# of |w_j|^2 is sum_i c_i s'(<x_i, w_j>) v_j <x_i, w_j>. They are equal since s(p) = s'(p) p,
-# whatever s' is at p = 0. And sum_i |c_i| <= L <= L(0), so that d/dt log |v_j| >= -X_max L(0).
 
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -191,10 +185,8 @@ def rates_agree(item: Instance) -> float:
 
 def balanced_starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray, NDArray, NDArray]]:
     """Balanced starts: kind, loss, X (n, d), y (n,) and parameters (p,), W row by row and then v.
-
     Kinds in turn: data without an assumption; orthogonally separable data; and "shrinking", data of
-    one direction and of the label opposite to v, which pull every neuron towards 0.
-    """
+    one direction and of the label opposite to v, which pull every neuron towards 0."""
     rng = np.random.default_rng(seed)
     for k in range(count):
         n, d, h = int(rng.integers(1, 6)), int(rng.integers(2, 5)), int(rng.integers(1, 5))
@@ -285,16 +277,6 @@ def shrinking_share(norm: float, span: float = SPAN) -> float:
 
 # --- Lemmas 1 and 3: while t <= T neurons are small, outputs are small, and directions obey
 # eq. (6) ------------------------------------------------------------------------------------------
-#
-# With m = max_j |w_j|^2 the proof's inequality is m' <= 2 n X_max (1 + 2 max|f|) m and max|f| <=
-# h X_max m. It freezes 2 max|f| at its largest value. Kept as it is, q = 2 h X_max m obeys q' <=
-# 2 n X_max q (1 + q), so that
-#
-#     q / (1 + q) <= q_0 / (1 + q_0) e^(2 n X_max t),    q_0 = 2 h X_max eps^2 W_max^2.
-#
-# At t = 2 T the exponential is 1 / (sqrt(h) eps), the right side at most 2 sqrt(h) eps X_max
-# W_max^2 <= 1/2, hence q <= 1 and m <= 2 eps W_max^2 / sqrt(h): what Lemma 3 says at T is true up
-# to 2 T, and with it, by Lemma 4, Lemma 1.
 
 
 BOUNDS = ("direction", "norm", "output")
@@ -531,11 +513,6 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
 
 # --- Lemmas 4 and 10: how far the direction of a neuron is from its motion in the limit of
 # small eps ----------------------------------------------------------------------------------------
-#
-# In the limit d/dt (w_j/|w_j|) = s_j P_j x_a(w_j) with x_a(w) = sum_i s'(<x_i, w>) y_i x_i. The
-# true rate has -dl/df in place of y_i, so that by linearity the error is s_j P_j sum_i s' e_i x_i
-# with the excess e_i = -dl/df_i - y_i, at most n X_max max_i |e_i|; and Lemma 2 bounds |e_i| by 2
-# |f_i|.
 
 
 PROVED = (EXPONENTIAL, TWICE_LOGISTIC)
@@ -569,9 +546,7 @@ def near_the_limit(loss: Loss) -> Statement:
 
 def rates_of_cosines(state: State, loss: Loss) -> tuple[NDArray, NDArray]:
     """The rate of psi_rj = cos(x_r, w_j), and its limit s_j (psi_ra - psi_rj psi_aj) |x_a|, (h,).
-
-    x_r is the state's "reference" over its length; NaN in the limit where x_a(w_j) = 0.
-    """
+    x_r is the state's "reference" over its length; NaN in the limit where x_a(w_j) = 0."""
     r = state["reference"] / np.linalg.norm(state["reference"])
     U = state["U"] / np.linalg.norm(state["U"], axis=1)[:, None]
     slopes = np.where(active(state), 1.0, state["leak"])

@@ -90,10 +90,8 @@ class Neurons:
 
 class ShallowLoss:
     """L = weight * sum_i l(y_i f(x_i)) of f(x) = sum_j v_j [w_j.x]_+, with the ReLU's slope 0 at 0.
-
     Parameters: data X (n, d), labels y (n,) of +-1, the loss l of a margin, `weight`, 1 for the sum
-    over the data and 1/n for the mean, `dtype`, the precision of the products with X.
-    """
+    over the data and 1/n for the mean, `dtype`, the precision of the products with X."""
 
     def __init__(self, X: ArrayLike | Tensor, y: ArrayLike | Tensor, loss: MarginLoss,
                  weight: float, dtype: torch.dtype = torch.float64) -> None:  # fmt: skip
@@ -169,9 +167,7 @@ class _Sorted(NamedTuple):
 
 class GroupedLoss:
     """The same function as `problem`, to rounding, for weights that change a little at a time.
-
-    Parameters: `problem`, of whose data this keeps a sorted copy.
-    """
+    Parameters: `problem`, of whose data this keeps a sorted copy."""
 
     def __init__(self, problem: ShallowLoss) -> None:
         self.problem, self.n = problem, problem.n
@@ -394,12 +390,9 @@ def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
     """What the fourth plot shows: the centred class means x_+ / n_+ and x_- / n_-, and the means
     w_+ and w_- of the w_j with v_j > 0 and of those with v_j < 0; each (k,)."""
     y = task.pair.y
-    return {
-        "x_plus": task.x_plus / (y > 0).sum(),
-        "x_minus": task.x_minus / (y < 0).sum(),
-        "w_plus": neurons.W[neurons.v > 0].mean(dim=0).cpu().numpy(),
-        "w_minus": neurons.W[neurons.v < 0].mean(dim=0).cpu().numpy(),
-    }
+    return {"x_plus": task.x_plus / (y > 0).sum(), "x_minus": task.x_minus / (y < 0).sum(),
+            "w_plus": neurons.W[neurons.v > 0].mean(dim=0).cpu().numpy(),
+            "w_minus": neurons.W[neurons.v < 0].mean(dim=0).cpu().numpy()}  # fmt: skip
 
 
 def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
@@ -548,18 +541,11 @@ def record(pair: Pair) -> dict[str, Any]:
     plus = pair.y > 0
     sums = [pair.X[rows].sum(axis=0) for rows in (plus, ~plus)]
     lengths = [float(np.linalg.norm(x)) for x in sums]
-    return {
-        "positive": int(plus.sum()),
-        "negative": int((~plus).sum()),
-        "pixels": int(pair.moves.sum()),
-        "shares": shares(pair),
-        "mu": mu(pair),
-        "least_before": least_before(pair),
-        "least_after": least_after(pair),
-        "left_over": left_over(pair),
-        "pull": lengths[0] / len(pair.y),
-        "heatmap": {"unit": unit, "products": text},
-    }
+    return {"positive": int(plus.sum()), "negative": int((~plus).sum()),
+            "pixels": int(pair.moves.sum()), "shares": shares(pair), "mu": mu(pair),
+            "least_before": least_before(pair), "least_after": least_after(pair),
+            "left_over": left_over(pair), "pull": lengths[0] / len(pair.y),
+            "heatmap": {"unit": unit, "products": text}}  # fmt: skip
 
 
 def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
@@ -635,12 +621,8 @@ def tried(candidate: Candidate, images: Images, seed: int, last: int = LAST) -> 
     `last` steps, or 500 after the loss begins to fall, or before the weights overflow."""
     task = Task(candidate.setting, first_of(images, candidate.first), torch.float32)
     curves = Curves.of(watched(task, seed, last))
-    return {
-        "product": float(np.abs(heatmap(task.pair)).max()),
-        "begins": float(curves.loss[0]),
-        "aligned": curves.aligned(ALIGNED),
-        "falls": curves.fallen(FALLEN),
-    }
+    return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(curves.loss[0]),
+            "aligned": curves.aligned(ALIGNED), "falls": curves.fallen(FALLEN)}  # fmt: skip
 
 
 def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
@@ -665,11 +647,8 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
 
 def fits(row: Mapping[str, Any]) -> bool:
     """Whether a reading gives all of the paper's numbers."""
-    inside = [
-        BEGINS[0] <= row["begins"] <= BEGINS[1],
-        PRODUCTS[0] <= row["product"] <= PRODUCTS[1],
-        *(low <= row[name] <= high for name, (low, high) in STEPS.items()),
-    ]
+    inside = [BEGINS[0] <= row["begins"] <= BEGINS[1], PRODUCTS[0] <= row["product"] <= PRODUCTS[1],
+              *(low <= row[name] <= high for name, (low, high) in STEPS.items())]  # fmt: skip
     return all(inside)
 
 
@@ -807,17 +786,13 @@ def record_of_figure(
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
-    return {
-        **about(name, setting, task),
-        "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
-        "data": record(task.pair),
-        "shape": list(task.pair.shape),
-        "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
-        "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
-        "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()},
-        **slices,
-        "seen": [row_of(one) for one in seen],
-    }
+    return {**about(name, setting, task),
+            "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
+            "data": record(task.pair), "shape": list(task.pair.shape),
+            "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
+            "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
+            "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()}, **slices,
+            "seen": [row_of(one) for one in seen]}  # fmt: skip
 
 
 def record_of_phases(

@@ -102,13 +102,10 @@ def ensemble_flow(
     X: ArrayLike, y: ArrayLike, W0: ArrayLike, v0: ArrayLike, loss: Loss, step: float,
     record: ArrayLike, every: int = 1,
 ) -> Ensemble:  # fmt: skip
-    """The gradient flow of the same loss, by Runge and Kutta's method of order 4.
-
-    The method loses its order where a neuron crosses a boundary: an error of a fraction of `step`
-    in the time of the crossing, which the alignment then shrinks. Parameters as for
-    `ensemble_descent`, with `record` the times, rounded to multiples of `step`. Returns an
-    `Ensemble` on the clock of time.
-    """
+    """The gradient flow of the same loss, by Runge and Kutta's method of order 4. The method loses
+    its order where a neuron crosses a boundary: an error of a fraction of `step` in the time of the
+    crossing, which the alignment then shrinks. Parameters as for `ensemble_descent`, with `record`
+    the times, rounded to multiples of `step`. Returns an `Ensemble` on the clock of time."""
     counts = np.unique(np.round(np.asarray(record, float) / step).astype(int))
     check_steps(step, int(counts[-1]))
 
@@ -320,10 +317,8 @@ def mean_step(data: Data) -> float:
 
 
 def flow(data: Data, seed: int, networks: int, record: ArrayLike) -> Ensemble:
-    """The gradient flow from the same starts, on the clock of the descent's iterations.
-
-    `record` are multiples of 25 iterations; the loss is taken every 25.
-    """
+    """The gradient flow from the same starts, on the clock of the descent's iterations. `record`
+    are multiples of 25 iterations; the loss is taken every 25."""
     W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
     return flow_from(data, W, v, record)
 
@@ -375,10 +370,8 @@ def as_the_loss_begins_to_fall(run: Ensemble) -> Data:
 
 def typical(what: str, hits: NDArray, after: str = "") -> list[Evidence]:
     """That more than half of all starts do so: Wilson's interval of the share lies above 1/2.
-
     Parameters: what they do, `hits` (S,) which of the starts drawn did, `after` as `bound` has it.
-    A picture of one run is called typical where this holds.
-    """
+    A picture of one run is called typical where this holds."""
     low, _ = wilson(int(hits.sum()), len(hits))
     return [
         bound(f"share of starts in which {what}, lower end of the interval", float(low), ">", 0.5,
@@ -388,11 +381,9 @@ def typical(what: str, hits: NDArray, after: str = "") -> list[Evidence]:
 
 
 def readings(seed: int, networks: int) -> pd.DataFrame:
-    """What A.2 says of iterations 7000 and 21 000, under six readings of the loss.
-
-    A mean over two data is the sum at half the speed, and 2 log(1 + e^(-yf)) is log(1 + e^(-yf)) at
-    twice the speed: the six are two flows, looked at at different times.
-    """
+    """What A.2 says of iterations 7000 and 21 000, under six readings of the loss. A mean over two
+    data is the sum at half the speed, and 2 log(1 + e^(-yf)) is log(1 + e^(-yf)) at twice the
+    speed: the six are two flows, looked at at different times."""
     runs = {}
     for name, loss, last in (("exponential", EXPONENTIAL, 42.0), ("logistic", LOGISTIC, 84.0)):
         for data in (FIGURE_7, FIGURE_8):
@@ -428,22 +419,14 @@ def readings(seed: int, networks: int) -> pd.DataFrame:
 # --- Second route: how many neurons have not reached S_+ after a while: a law in closed form,
 # without any flow ---------------------------------------------------------------------------------
 #
-# Two positive unit data at the cosine sin(angle), a neuron with standard normal w and v. While it
-# is active on x_1 alone, p = w.x_1 and v obey p' = c v, v' = c p with the pull c of that datum, so
-# after the work tau = integral of c they are
-#
-#     p(tau) = C p + S v,   v(tau) = S p + C v,   C = cosh tau,  S = sinh tau,
-#
-# and w has moved by (p(tau) - p) x_1. So w.x_2 = p(tau) sin(angle) + w_2 cos(angle) with w_2 the
-# part of w orthogonal to x_1, and the neuron is astray while p(tau) > 0, v(tau) > 0 and w.x_2 <= 0.
+# Two positive unit data at the cosine sin(angle), a neuron with standard normal w and v: the page
+# derives the law from the work tau, the integral of the pull c of x_1.
 
 
 def chance_astray(tau: float, angle: float) -> float:
-    """The probability that a neuron is live, with v > 0, and outside S_+ after the work tau.
-
-    About e^-tau / (sqrt 2 pi tan(angle)) where that is small. A neuron that starts with v < 0 and
-    turns is counted too. Parameters: tau > 0, angle in [0, pi/2).
-    """
+    """The probability that a neuron is live, with v > 0, and outside S_+ after the work tau. About
+    e^-tau / (sqrt 2 pi tan(angle)) where that is small. A neuron that starts with v < 0 and turns
+    is counted too. Parameters: tau > 0, angle in [0, pi/2)."""
     return _both_sides(math.cosh(tau), math.sinh(tau), angle)
 
 
@@ -455,11 +438,9 @@ def chance_astray_after(steps: int, rate: float, angle: float) -> float:
 
 def _both_sides(C: float, S: float, angle: float) -> float:
     """Twice the probability of p(tau) > 0, v(tau) > 0, w.x_2 <= 0: x_1 and x_2 may change places.
-
     With (p, v) = r (cos t, sin t) and a = tan(angle) (C cos t + S sin t) it is the integral over t
     from -phi to pi/2, phi = arctan(S/C), of E Phi(-a r) / 2 pi = (1 - a / sqrt(1 + a^2)) / 4 pi,
-    since r has the law r e^(-r^2/2); and a = A cos(t - phi), whose integral is an arcsine.
-    """
+    since r has the law r e^(-r^2/2); and a = A cos(t - phi), whose integral is an arcsine."""
     A, phi = math.tan(angle) * math.hypot(C, S), math.atan2(S, C)
     k = A / math.hypot(1.0, A)
     turned = math.asin(k * math.cos(phi)) + math.asin(k * math.sin(2.0 * phi))
@@ -478,11 +459,9 @@ _SPREAD = 4.0
 
 def all_in_their_cones(runs: Mapping[str, Ensemble], descended: Ensemble) -> list[Evidence]:
     """ea.fig6.1: as the loss begins to fall all neurons are in S_+, S_- or S_dead, well aligned.
-
     Parameters: a run of the flow for each of the data sets `toys.FIGURE_6`, and one of descent for
     the first of them from the same starts. The sets of comparable lengths decide, together; the one
-    with a short datum is told beside them.
-    """
+    with a short datum is told beside them."""
     complete, well, rows = [], [], []
     for name, run in runs.items():
         at = places(FIGURE_6[name], *as_the_loss_begins_to_fall(run))
@@ -524,10 +503,8 @@ def all_arrive_and_grow(run: Ensemble) -> list[Evidence]:
 
 def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Evidence]:
     """ea.fig8.1: at iteration 7000 some live neurons are outside S_+ at mu = sin 0.001, along x_1
-    or x_2, and none at mu = sin 0.1.
-
-    Parameters: runs of the data of Figures 7 and 8 from the same starts.
-    """
+    or x_2, and none at mu = sin 0.1. Parameters: runs of the data of Figures 7 and 8 from the same
+    starts."""
     arrived = _none(places(FIGURE_7, *near.at(EARLY)).astray)
     W, v = tiny.at(EARLY)
     astray = places(FIGURE_8, W, v).astray
@@ -550,10 +527,8 @@ def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Eviden
 
 
 def left_behind(run: Ensemble) -> list[Evidence]:
-    """ea.fig8.2: at mu = sin 0.001 a neuron is still outside S_+ at iteration 21 000.
-
-    One instance cannot be wrong; what can be asked is whether it is rare.
-    """
+    """ea.fig8.2: at mu = sin 0.001 a neuron is still outside S_+ at iteration 21 000. One instance
+    cannot be wrong; what can be asked is whether it is rare."""
     count = places(FIGURE_8, *run.at(LATE)).astray.sum(axis=1)
     hits, starts = int((count > 0).sum()), len(count)
     low, _ = wilson(hits, starts)
@@ -574,10 +549,8 @@ def left_behind(run: Ensemble) -> list[Evidence]:
 
 def work(run: Ensemble, until: float, unit: float) -> NDArray:
     """tau (S,), the integral of the pull of x_1 up to the clock value `until`, for a pair of data.
-
     Both have nearly the same output f, so that the sum of the exponential loss is L = 2 e^-f, and
-    the pull is L/2. `unit` is the time of one step of the clock, in that of the sum's flow.
-    """
+    the pull is L/2. `unit` is the time of one step of the clock, in that of the sum's flow."""
     done = run.clock < until
     spacing = unit * (run.clock[1] - run.clock[0])
     return np.asarray(spacing * 0.5 * run.loss[done].sum(axis=0))
@@ -622,12 +595,10 @@ def _alike(data: Data, flow: Ensemble, run: Ensemble, looks: Sequence[float]) ->
 def astray_at_the_end(
     angles: NDArray, sigma: float, seed: int, networks: int
 ) -> list[tuple[float, int, int, float, float]]:
-    """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+.
-
-    Follows the flow to twice the time at which the loss has fallen to a half. Returns for each
-    angle (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or
-    rather -log of the mean e^-tau over the starts, as the law goes with e^-tau.
-    """
+    """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+. Follows
+    the flow to twice the time at which the loss has fallen to a half. Returns for each angle
+    (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or rather
+    -log of the mean e^-tau over the starts, as the law goes with e^-tau."""
     found = []
     until = float(np.round(20.0 * np.log(sigma) / np.log(SIGMA)))
     for k, angle in enumerate(angles.tolist()):
@@ -659,10 +630,8 @@ _LARGE = 0.1
 
 def falls(loss: NDArray) -> NDArray:
     """The places (k,) in a curve loss (m,), taken at equal distances, at which it falls sharply.
-
     They are the peaks of the rate of fall: as high as a tenth of the highest, and apart from a
-    higher one by a valley of less than half their height.
-    """
+    higher one by a valley of less than half their height."""
     rate = np.concatenate([[0.0], -np.diff(loss), [0.0]])
     peaks, told = find_peaks(rate, height=_LOW * rate.max(), prominence=0.0)
     return peaks[told["prominences"] >= _VALLEY * told["peak_heights"]] - 1
@@ -730,10 +699,8 @@ def spread(W: NDArray, v: NDArray) -> float:
 
 def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
     """ea.fig6.3: when the loss is near 0 the first layer has low rank: its large neurons have one
-    direction for each sign.
-
-    In the plane no matrix has a rank above 2, so the directions are counted.
-    """
+    direction for each sign. In the plane no matrix has a rank above 2, so the directions are
+    counted."""
     widest, remaining, many, ratios = 0.0, 0.0, [], []
     for name, run in runs.items():
         W, v = run.W[-1], run.v[-1]
@@ -759,10 +726,8 @@ def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
 
 
 def orthant_shares(n: int) -> tuple[Fraction, Fraction]:
-    """Probabilities that a normal w is active on all, and on some, of n orthogonal data.
-
-    Its inner products are independent and symmetric, so all 2^n sign patterns are alike; counted.
-    """
+    """Probabilities that a normal w is active on all, and on some, of n orthogonal data. Its inner
+    products are independent and symmetric, so all 2^n sign patterns are alike; counted."""
     patterns = list(product((False, True), repeat=n))
     return (Fraction(sum(map(all, patterns)), len(patterns)),
             Fraction(sum(map(any, patterns)), len(patterns)))  # fmt: skip
@@ -791,9 +756,7 @@ BY_OUTPUT = Reading(
 
 def group(W: NDArray, v: NDArray) -> NDArray:
     """0, 1, 2 for neurons with v > 0 active on x_1 alone, x_2 alone, both; -1 for the rest.
-
-    Parameters: W (..., 2), v (...), for the data (1, 0) and (0, 1).
-    """
+    Parameters: W (..., 2), v (...), for the data (1, 0) and (0, 1)."""
     on = W > 0.0
     alone = np.where(on[..., 0], 0, np.where(on[..., 1], 1, -1))
     return np.where(v > 0.0, np.where(on.all(axis=-1), 2, alone), -1)
@@ -845,11 +808,9 @@ def where_each_ends(run: Ensemble) -> list[Evidence]:
 
 def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
     """ea.fig9.2: only the neurons along x_+ grow and fit the data; they are fewer than for mu > 0.
-
     Parameters: runs of the data of Figures 9 and 7 from the same starts. Who fits is read off the
     outputs. All live neurons grow; those along x_+ at the rate sqrt 2 and the others at 1, so that
-    it is a race, which the others win where nobody else runs.
-    """
+    it is a race, which the others win where nobody else runs."""
     W, v = orthogonal.at(LATE)
     mine = group(W, v)
     parts = np.maximum(W, 0.0) * v[..., None]
@@ -938,11 +899,9 @@ def _orthogonal_integers(n: int, d: int, rng: np.random.Generator) -> NDArray:
 
 def start_decides(seed: int, networks: int) -> list[Evidence]:
     """Flows of orthogonal data with both labels: in S_+ end those neurons of V_+ that start active
-    on all positive data, and no others; the same for V_- and S_-.
-
-    Up to a rotation orthogonal data are multiples of the axes, and then their inner products with
-    the weights are free of rounding.
-    """
+    on all positive data, and no others; the same for V_- and S_-. Up to a rotation orthogonal data
+    are multiples of the axes, and then their inner products with the weights are free of
+    rounding."""
     others, missing, tried = 0, 0, 0
     for k, (plus, minus) in enumerate(((2, 1), (1, 3), (3, 2))):
         lengths = np.random.default_rng([seed, k]).uniform(0.7, 1.4, plus + minus)
