@@ -7,21 +7,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from reluflow.exact import fractions
 from reluflow.geometry.separability import cosines, serves, silent
 from reluflow.losses import EXPONENTIAL, LOGISTIC
 from reluflow.papers.min2024early import toys
-from reluflow.papers.min2024early.setting import separable_draws
+from reluflow.papers.min2024early.setting import polygon, separable_draws
 from reluflow.papers.min2024early.toys import (
     ensemble_flow,
-    fate,
     neurons_needed,
     normal_starts,
     orthant_shares,
 )
-
-
-def fractions(values: np.ndarray) -> list[list[Fraction]]:
-    return [[Fraction(float(a)) for a in row] for row in values]
 
 
 def test_groups() -> None:
@@ -59,25 +55,27 @@ def test_fates_in_fractions_are_those_of_tiny_flows(kind: str) -> None:
         run = ensemble_flow(X, y, scale * W, scale * v, EXPONENTIAL, step, [1500 * step])
         ends = np.where(serves(X, y, run.W[-1, 0]), "serves",
                         np.where(silent(X, run.W[-1, 0]), "dead", "late"))  # fmt: skip
-        exact = [fate(fractions(X), y.astype(int).tolist(), row) for row in fractions(W[0])]
-        for end, (told, changes) in zip(ends, exact, strict=True):
-            assert told in ("serves", "dead")
-            assert end in (told, "late") or (antipodal and told == "dead")
-            assert changes <= len(X)
+        exact = [polygon(fractions(X), y, row) for row in fractions(W[0])]
+        for end, path in zip(ends, exact, strict=True):
+            assert path.status in ("serves", "dead")
+            assert end in (path.status, "late") or (antipodal and path.status == "dead")
+            assert len(path.events) <= len(X)
         assert np.mean(ends == "late") < 0.5
 
 
 def test_fates_by_hand() -> None:
-    one, zero = Fraction(1), Fraction(0)
-    X, y = [[one, zero], [zero, one]], [1, 1]
-    assert fate(X, y, [one, one]) == ("serves", 0)
-    assert fate(X, y, [-one, -one]) == ("dead", 0)
-    assert fate(X, y, [one, -one])[0] == "astray"  # orthogonal data
-    near = [[one, zero], [Fraction(1, 1000), one]]
-    assert fate(near, y, [one, -one]) == ("serves", 1)
-    minus = [[one, zero], [-one, one]]
-    assert fate(minus, [1, -1], [-one, one])[0] == "rests"
-    assert fate(minus, [1, -1], [Fraction(-999, 1000), one])[0] == "serves"
+    X, near, minus = [[1, 0], [0, 1]], [[1, 0], [Fraction(1, 1000), 1]], [[1, 0], [-1, 1]]
+    ends = [
+        (X, [1, 1], [1, 1], "serves", 0),
+        (X, [1, 1], [-1, -1], "dead", 0),
+        (X, [1, 1], [1, -1], "rests", 0),  # orthogonal data
+        (near, [1, 1], [1, -1], "serves", 1),
+        (minus, [1, -1], [-1, 1], "rests", 0),
+        (minus, [1, -1], [Fraction(-999, 1000), 1], "serves", 2),
+    ]
+    for data, y, w, status, changes in ends:
+        path = polygon(data, y, w)
+        assert (path.status, len(path.events)) == (status, changes)
 
 
 def test_excluded_directions_are_recognised() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.integrate import solve_ivp
 
 from reluflow import rational
 from reluflow.approx import on_grain
-from reluflow.falsify import Instance, Report, Statement, planted, survey
+from reluflow.falsify import Instance, Report, planted, statement, survey
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.instances import Arrays, Draws, data_draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, note
@@ -33,39 +34,28 @@ Entries = Callable[[tuple[int, int]], NDArray]
 
 
 def network_draws() -> NetworkDraws:
-    """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data.
+    """Draws of {"X", "Y", "W1", "W2", ...}: 2 to 5 layers of 1 to 6 units, 1 to 4 data. Normal
+    weights; nonnegative data; weights of sizes from 1e-2 to 1e2; small integers, where many units
+    sit exactly on a kink; and a layer with no active unit."""
 
-    Normal weights; nonnegative data; weights of sizes from 1e-2 to 1e2; small integers, where many
-    units sit exactly on a kink; and a layer with no active unit.
-    """
+    def uneven(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray:
+        return rng.standard_normal(shape) * 10.0 ** rng.uniform(-2.0, 2.0)
 
-    def normal(rng: np.random.Generator) -> NetworkArrays:
-        return _network(rng, rng.standard_normal, rng.standard_normal)
+    def whole(rng: np.random.Generator, shape: tuple[int, int]) -> NDArray:
+        return rng.integers(-1, 2, shape).astype(float)
 
     def nonnegative(rng: np.random.Generator) -> NetworkArrays:
         return _network(rng, rng.standard_normal, lambda shape: rng.uniform(0.0, 1.0, shape))
-
-    def uneven(rng: np.random.Generator) -> NetworkArrays:
-        def entries(shape: tuple[int, int]) -> NDArray:
-            return rng.standard_normal(shape) * 10.0 ** rng.uniform(-2.0, 2.0)
-
-        return _network(rng, entries, rng.standard_normal)
-
-    def kinks(rng: np.random.Generator) -> NetworkArrays:
-        def whole(shape: tuple[int, int]) -> NDArray:
-            return rng.integers(-1, 2, shape).astype(float)
-
-        return _network(rng, whole, whole)
 
     def dead(rng: np.random.Generator) -> NetworkArrays:
         item = nonnegative(rng)
         return {**item, "W1": -np.abs(item["W1"])}
 
     return {
-        "normal": normal,
+        "normal": lambda rng: _network(rng, rng.standard_normal, rng.standard_normal),
         "nonnegative data": nonnegative,
-        "uneven": uneven,
-        "kinks": kinks,
+        "uneven": lambda rng: _network(rng, partial(uneven, rng), rng.standard_normal),
+        "kinks": lambda rng: _network(rng, partial(whole, rng), partial(whole, rng)),
         "dead layer": dead,
     }
 
@@ -87,10 +77,8 @@ def weights_of(item: Mapping[str, NDArray]) -> list[NDArray]:
 def side_by_side(
     count: int, widths: tuple[int, ...], n: int, rng: np.random.Generator
 ) -> tuple[list[NDArray], NDArray, NDArray]:
-    """`count` networks of these widths (d, h_1, ..., h_l) with n data each: W^(m), X and Y.
-
-    The weights are normal with variance 2 / h_{m-1}, the data uniform in (0, 1).
-    """
+    """`count` networks of these widths (d, h_1, ..., h_l) with n data each: W^(m), X and Y. The
+    weights are normal with variance 2 / h_{m-1}, the data uniform in (0, 1)."""
     weights = [
         rng.normal(0.0, np.sqrt(2.0 / fan_in), (count, out, fan_in))
         for fan_in, out in pairwise(widths)
@@ -108,10 +96,8 @@ def autograd(
     weights: Sequence[ArrayLike], X: ArrayLike, Y: ArrayLike, last: str = "linear"
 ) -> tuple[float, list[NDArray]]:
     """Loss 1/2 sum_i |f(x_i) - y_i|^2 of a layered ReLU network and its gradients, by torch.
-
     Parameters: weights W^(m) (h_m, h_{m-1}), X (n, d), Y (n, h_l), the last layer "linear" or
-    "relu". Returns the loss and dL/dW^(m), one array for each layer.
-    """
+    "relu". Returns the loss and dL/dW^(m), one array for each layer."""
     import torch
 
     layers = [torch.tensor(np.asarray(W, float), requires_grad=True) for W in weights]
@@ -131,12 +117,10 @@ def autograd(
 def flow_to_flip(
     weights: Weights, X: NDArray, Y: NDArray, until: float
 ) -> tuple[list[NDArray], bool]:
-    """The gradient flow of one network by DOP853, up to the first change of an activation.
-
-    Returns the weights there, or at t = `until`, and whether a change came first. A change comes
-    where a pre-activation is down to 1e-8 of the largest: a flow can also come to slide along the
-    boundary, and there the solver would go on in ever smaller steps.
-    """
+    """The gradient flow of one network by DOP853, up to the first change of an activation. Returns
+    the weights there, or at t = `until`, and whether a change came first. A change comes where a
+    pre-activation is down to 1e-8 of the largest: a flow can also come to slide along the boundary,
+    and there the solver would go on in ever smaller steps."""
     ends = np.cumsum([W.size for W in weights])[:-1]
 
     def layers(flat: NDArray) -> list[NDArray]:
@@ -195,11 +179,9 @@ def _draws() -> Draws:
 
     def lattice(rng: np.random.Generator) -> Arrays:
         n, d, outputs = (int(rng.integers(1, k)) for k in (6, 4, 5))
-        return {
-            "X": rng.integers(-2, 3, (n, d)).astype(float),
-            "Y": rng.integers(-3, 4, (n, outputs)).astype(float),
-            "W": rng.integers(-2, 3, (outputs, d)).astype(float),
-        }
+        return {"X": rng.integers(-2, 3, (n, d)).astype(float),
+                "Y": rng.integers(-3, 4, (n, outputs)).astype(float),
+                "W": rng.integers(-2, 3, (outputs, d)).astype(float)}  # fmt: skip
 
     return {**extended(data_draws(2, (2, 6)), layer), "on the boundaries": lattice}
 
@@ -210,32 +192,26 @@ def _of_terms(X: NDArray, Y: NDArray, W: NDArray) -> tuple[NDArray, float]:
     return size, max(float((size.T @ np.abs(X)).max()), 1e-300)
 
 
-def independent_neurons() -> Statement:
+@statement("loss and gradient of a layer are those of its neurons", _draws(), tolerance=ROUNDING,
+           fixed=("y",))  # fmt: skip
+def independent_neurons(item: Instance) -> float:
     """sv.appB: loss and gradient of a layer are its neurons' own, added up and stacked."""
-
-    def slack(item: Instance) -> float:
-        X, Y, W = item["X"], item["Y"], item["W"]
-        value, (G,) = autograd([W], X, Y, "relu")
-        pairs = list(zip(Y.T, W, strict=True))
-        size, largest = _of_terms(X, Y, W)
-        apart = np.abs(planted(item) * G - [gradient(X, y, w) for y, w in pairs]).max() / largest
-        total = sum(loss(X, y, w) for y, w in pairs)
-        return -float(max(apart, abs(value - total) / max((size**2).sum(), 1e-300)))
-
-    return Statement("loss and gradient of a layer are those of its neurons", _draws(), slack,
-                     tolerance=ROUNDING, fixed=("y",))  # fmt: skip
+    X, Y, W = item["X"], item["Y"], item["W"]
+    value, (G,) = autograd([W], X, Y, "relu")
+    pairs = list(zip(Y.T, W, strict=True))
+    size, largest = _of_terms(X, Y, W)
+    apart = np.abs(planted(item) * G - [gradient(X, y, w) for y, w in pairs]).max() / largest
+    total = sum(loss(X, y, w) for y, w in pairs)
+    return -float(max(apart, abs(value - total) / max((size**2).sum(), 1e-300)))
 
 
-def layer_gradient() -> Statement:
+@statement("gradient as printed", _draws(), tolerance=ROUNDING, fixed=("y",))
+def layer_gradient(item: Instance) -> float:
     """sv.appB.gradient: dL/dw_j = sum_i ([w_j.x_i]_+ - (y_i)_j) x_i, as Appendix B prints it."""
-
-    def slack(item: Instance) -> float:
-        X, Y, W = item["X"], item["Y"], item["W"]
-        printed = (np.maximum(X @ W.T, 0.0) - Y).T @ X
-        true = autograd([W], X, Y, "relu")[1][0]
-        return -float(np.abs(printed - true).max()) / _of_terms(X, Y, W)[1]
-
-    return Statement("gradient as printed", _draws(), slack, tolerance=ROUNDING, fixed=("y",))
+    X, Y, W = item["X"], item["Y"], item["W"]
+    printed = (np.maximum(X @ W.T, 0.0) - Y).T @ X
+    true = autograd([W], X, Y, "relu")[1][0]
+    return -float(np.abs(printed - true).max()) / _of_terms(X, Y, W)[1]
 
 
 def one_inactive_datum(report: Report) -> Counterexample:
@@ -339,30 +315,27 @@ def gradient_sizes(item: Instance) -> tuple[NDArray, ...]:
     return backpropagate(W, np.abs(item["X"]), -np.abs(item["Y"])).gradients
 
 
-def label_backpropagation() -> Statement:
+@statement("each layer's gradient is that of its single-neuron problems", network_draws(),
+           tolerance=ROUNDING)  # fmt: skip
+def label_backpropagation(item: Instance) -> float:
     """sv.propC.1: dL/dW^(m) is the gradient of the single-neuron networks, one for every row of
     W^(m), on the data x^(m) with the back-propagated labels y^(m); linear for m = l."""
-
-    def slack(item: Instance) -> float:
-        W, X, Y = weights_of(item), item["X"], item["Y"]
-        found = backpropagate(W, X, Y)
-        labels = labels_of(found, Y)
-        gradients, sizes = autograd(W, X, Y)[1], gradient_sizes(item)
-        gap = 0.0
-        for m, (w, x, y, G, size) in enumerate(
-            zip(W, found.inputs, labels, gradients, sizes, strict=True)
-        ):
-            last = m == len(W) - 1
-            network = "linear" if last else "relu"
-            rows = [gradient(x, y[:, j], w[j], network) for j in range(len(w))]
-            # The single-neuron formula takes y^(m) from o^(m) again: both are among its terms.
-            terms = size if last else (found.outputs[m] + np.abs(y)).T @ np.abs(x)
-            apart = float(np.abs(planted(item) * G - rows).max())
-            gap = max(gap, apart / max(size.max(), terms.max(), 1e-300))
-        return -gap
-
-    return Statement("each layer's gradient is that of its single-neuron problems",
-                     network_draws(), slack, tolerance=ROUNDING)  # fmt: skip
+    W, X, Y = weights_of(item), item["X"], item["Y"]
+    found = backpropagate(W, X, Y)
+    labels = labels_of(found, Y)
+    gradients, sizes = autograd(W, X, Y)[1], gradient_sizes(item)
+    gap = 0.0
+    for m, (w, x, y, G, size) in enumerate(
+        zip(W, found.inputs, labels, gradients, sizes, strict=True)
+    ):
+        last = m == len(W) - 1
+        network = "linear" if last else "relu"
+        rows = [gradient(x, y[:, j], w[j], network) for j in range(len(w))]
+        # The single-neuron formula takes y^(m) from o^(m) again: both are among its terms.
+        terms = size if last else (found.outputs[m] + np.abs(y)).T @ np.abs(x)
+        apart = float(np.abs(planted(item) * G - rows).max())
+        gap = max(gap, apart / max(size.max(), terms.max(), 1e-300))
+    return -gap
 
 
 def on_whole_numbers(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> list[Evidence]:
@@ -395,26 +368,19 @@ def labels_in_training(
         found = backpropagate(weights, X, Y)
         on = found.active
         labels = np.concatenate(labels_of(found, Y)[:-1], axis=-1)  # (networks, data, units)
-        looks[at] = pd.DataFrame(
-            {
-                "active": on.mean(axis=(1, 2)),
-                "positive": (labels > 0.0).mean(axis=(1, 2)),
-                "negative": (on & (labels <= 0.0)).sum(axis=(1, 2))
-                / np.maximum(on.sum(axis=(1, 2)), 1),
-                "suited": (labels > 0.0).all(axis=1).mean(axis=1),
-            }
-        )
+        above, live = labels > 0.0, np.maximum(on.sum(axis=(1, 2)), 1)
+        looks[at] = pd.DataFrame({
+            "active": on.mean(axis=(1, 2)), "positive": above.mean(axis=(1, 2)),
+            "negative": (on & ~above).sum(axis=(1, 2)) / live,
+            "suited": above.all(axis=1).mean(axis=1),
+        })  # fmt: skip
     return pd.concat(looks, names=["after steps", "network"])
 
 
 def label_table(found: pd.DataFrame) -> pd.DataFrame:
     """The shares in per cent, mean over the networks and 95 % interval, at every look."""
-    columns = {
-        "active": "pairs active",
-        "positive": "pairs with y > 0",
-        "negative": "active pairs with y <= 0",
-        "suited": "units that meet A2",
-    }
+    columns = {"active": "pairs active", "positive": "pairs with y > 0",
+               "negative": "active pairs with y <= 0", "suited": "units that meet A2"}  # fmt: skip
 
     def shown(shares: pd.Series) -> str:
         grains = (on_grain(100 * v, 0.1) for v in normal_interval(shares.to_numpy()))
@@ -430,22 +396,18 @@ def label_table(found: pd.DataFrame) -> pd.DataFrame:
 UNIT = "of the largest |W_m|^2"
 
 
-def balance() -> Statement:
+@statement("squared norms of adjoined layers change alike", network_draws(), tolerance=ROUNDING)
+def balance(item: Instance) -> float:
     """sv.lemC.2: <W^(m), dL/dW^(m)> = <W^(m+1), dL/dW^(m+1)>, so that the squared norms of adjoined
     layers change alike."""
-
-    def slack(item: Instance) -> float:
-        W = weights_of(item)
-        G = autograd(W, item["X"], item["Y"])[1]
-        size = max(float((np.abs(W[0]) * gradient_sizes(item)[0]).sum()), 1e-300)
-        apart = [
-            float(np.abs((planted(item) * (w * g).sum(axis=1) - (behind * pull).sum(axis=0)).sum()))
-            for (w, g), (behind, pull) in pairwise(zip(W, G, strict=True))
-        ]
-        return -max(apart, default=0.0) / size
-
-    return Statement("squared norms of adjoined layers change alike", network_draws(), slack,
-                     tolerance=ROUNDING)  # fmt: skip
+    W = weights_of(item)
+    G = autograd(W, item["X"], item["Y"])[1]
+    size = max(float((np.abs(W[0]) * gradient_sizes(item)[0]).sum()), 1e-300)
+    apart = [
+        float(np.abs((planted(item) * (w * g).sum(axis=1) - (behind * pull).sum(axis=0)).sum()))
+        for (w, g), (behind, pull) in pairwise(zip(W, G, strict=True))
+    ]
+    return -max(apart, default=0.0) / size
 
 
 Networks = tuple[Weights, NDArray, NDArray]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow import rational
 from reluflow.exact import fractions
-from reluflow.falsify import Instance, Statement, given, survey
+from reluflow.falsify import Instance, Statement, given, statement, survey
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import virtual_minimum
 from reluflow.instances import ORDINARY, data_draws, extended, readable_data
@@ -55,11 +55,9 @@ def normal_rates(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[floa
 
 def displaced_sides(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int) -> tuple[float, float]:
     """x_j.w, in units of its first size, after plain Euler steps from w -+ 1e-8 |w| x_j / |x_j|.
-
     Shares no code with the exact flow. The ten steps are so long that the slower of the two normal
     velocities moves x_j.w by ten times the displacement. NaN where such steps are too long for
-    Euler's method, or may reach another boundary.
-    """
+    Euler's method, or may reach another boundary."""
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
     length = np.linalg.norm(X[j])
     move = 1e-8 * np.linalg.norm(w) * X[j] / length
@@ -90,9 +88,7 @@ def _clear_rates(item: Instance) -> bool:
 
 def deactivates_if() -> Statement:
     """sv.prop3.1.1: where grad L(w).x_1 >= 0, every flow from w deactivates x_1 (Prop. 3.1, "if").
-
-    At a point w on the boundary of x_1 alone.
-    """
+    At a point w on the boundary of x_1 alone."""
 
     def slack(item: Instance) -> float:
         sides = continuation_sides(item["X"], item["y"], foot(item), 0)
@@ -134,14 +130,9 @@ def deactivation_repaired() -> Statement:
         first, second = (1 if s < 0.0 else -1), (1 if s < top else -1)
         return min(first * below, second * above)
 
-    return Statement(
-        says="three ranges of grad L(w).x",
-        draws=extended(MIXED, on_boundary),
-        slack=slack,
-        hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
-        strict=True,
-        readable=_readable_point(),
-    )
+    return Statement(says="three ranges of grad L(w).x", draws=extended(MIXED, on_boundary),
+                     slack=slack, hypotheses=given("sv.ours.deactivation", point=point, rate=rate),
+                     strict=True, readable=_readable_point())  # fmt: skip
 
 
 def _forced(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -170,21 +161,18 @@ def _leaving(item: Instance) -> tuple[NDArray, list[NDArray]]:
     return on, [some for some in off if some.any()]
 
 
-def deactivates_only_if() -> Statement:
+@statement("grad L(w).x >= 0 where a flow deactivates x",
+           extended(extended(MIXED, on_several), _forced),
+           {"some flow deactivates a datum": lambda item: bool(_leaving(item)[1])}, tolerance=1e-9,
+           fixed=("some",))  # fmt: skip
+def deactivates_only_if(item: Instance) -> float:
     """sv.prop3.1.2: grad L(w).x_j >= 0 wherever a flow deactivates x_j (Prop. 3.1, "only if"), on
     one boundary or on several at once. A1 and A2."""
-
-    def slack(item: Instance) -> float:
-        X, y = item["X"], item["y"]
-        h, (on, off) = X @ common_point(item), _leaving(item)
-        force = np.where(on, 0.0, np.maximum(h, 0.0) - y * (h > 0.0)) @ X
-        size = np.linalg.norm(X, axis=1) * (np.linalg.norm(force) + 1e-300)
-        return min(float(np.min((X @ force / size)[some])) for some in off)
-
-    return Statement("grad L(w).x >= 0 where a flow deactivates x",
-                     extended(extended(MIXED, on_several), _forced), slack,
-                     {"some flow deactivates a datum": lambda item: bool(_leaving(item)[1])},
-                     tolerance=1e-9, fixed=("some",))  # fmt: skip
+    X, y = item["X"], item["y"]
+    h, (on, off) = X @ common_point(item), _leaving(item)
+    force = np.where(on, 0.0, np.maximum(h, 0.0) - y * (h > 0.0)) @ X
+    size = np.linalg.norm(X, axis=1) * (np.linalg.norm(force) + 1e-300)
+    return min(float(np.min((X @ force / size)[some])) for some in off)
 
 
 def needs_A1_and_A2() -> list[Evidence]:
@@ -265,10 +253,8 @@ def slope_along(X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, alpha: Fractio
 
 def alpha_statement() -> Statement:
     """sv.prop4.1.1: grad L(alpha w0).x_j >= 0 if and only if alpha >= alpha_j* (Proposition 4.1).
-
     For x_1 under A1, at alpha below, at and above alpha_1*, in rational arithmetic; alpha_1* is
-    defined if x_1 is not orthogonal to all active data.
-    """
+    defined if x_1 is not orthogonal to all active data."""
 
     def start(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         return {"w0": rng.normal(size=item["X"].shape[1])}
@@ -311,10 +297,8 @@ def _yes(value: bool) -> str:
 
 
 def still_at_alpha_star() -> tuple[list[Evidence], Counterexample]:
-    """sv.prop4.1.2: -grad L(alpha w0).x_j > 0 up to alpha = min alpha_j* (proof of Prop. 4.1).
-
-    For x = y = w0 = 1 it is an equality at alpha = min alpha_j*.
-    """
+    """sv.prop4.1.2: -grad L(alpha w0).x_j > 0 up to alpha = min alpha_j* (proof of Prop. 4.1). For
+    x = y = w0 = 1 it is an equality at alpha = min alpha_j*."""
     X, y, w0 = np.ones((1, 1), int), np.ones(1, int), np.ones(1, int)
     stars, step = [alpha_star(X, y, w0, j) for j in range(len(y))], Fraction(1, 1000)
     star = min(value for value in stars if value is not None)
@@ -345,11 +329,9 @@ def _all_active_starts(
 def must_deactivate(
     X: ArrayLike, y: ArrayLike, datum: int, norms: Sequence[float], count: int, seed: int
 ) -> tuple[list[Evidence], Reading]:
-    """sv.ex3.5: where the all-active cell has no minimum, its flows lose a datum (Example 3.5).
-
-    On our data: `count` starts in the all-active cell at each of the `norms`, the last of which is
-    far out; the virtual minimum of that cell has `datum` (from 0) inactive.
-    """
+    """sv.ex3.5: where the all-active cell has no minimum, its flows lose a datum (Example 3.5). On
+    our data: `count` starts in the all-active cell at each of the `norms`, the last of which is far
+    out; the virtual minimum of that cell has `datum` (from 0) inactive."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     rest = [j for j in range(len(y)) if j != datum]
     whole, kept = rational.fit(X, y, list(range(len(y)))), rational.fit(X, y, rest)
@@ -416,9 +398,7 @@ def _start(item: Instance, rng: np.random.Generator, low: float) -> dict[str, ND
 
 def some_flow_leaves() -> Statement:
     """sv.propF.4.1: under A2, from every point a flow leaves into a cell, strictly (Prop. F.4).
-
-    Data under A1, and with inputs of either sign.
-    """
+    Data under A1, and with inputs of either sign."""
 
     def slack(item: Instance) -> float:
         problem = item["X"], item["y"], common_point(item)
@@ -517,11 +497,8 @@ def needs_A2(slides: tuple[int, int]) -> list[Evidence]:
 
 def branching(points: tuple[int, int], seed: int) -> list[Evidence]:
     """`branching_points` as evidence: those tried, and those that more than one flow leaves."""
-    return [
-        fact("points on a boundary that more than one flow leaves", points[1], 0),
-        note("points on a boundary tried", points[0]),
-        note("seed", seed),
-    ]
+    return [fact("points on a boundary that more than one flow leaves", points[1], 0),
+            note("points on a boundary tried", points[0]), note("seed", seed)]  # fmt: skip
 
 
 def two_flows_from_rest() -> Counterexample:

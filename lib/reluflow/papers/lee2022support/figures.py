@@ -80,12 +80,8 @@ def window_of_interest(minima: Sequence[StationarySet], paths: Sequence[Trajecto
     points += [p.states[0] for p in paths if np.all(np.abs(p.states[0] - middle) <= 0.75 * reach)]
     low, high = np.min(points, axis=0), np.max(points, axis=0)
     room = 0.3 * np.maximum(high - low, 0.3 * float(np.max(high - low)))
-    return (
-        float(low[0] - room[0]),
-        float(high[0] + room[0]),
-        float(low[1] - room[1]),
-        float(high[1] + room[1]),
-    )
+    return (float(low[0] - room[0]), float(high[0] + room[0]), float(low[1] - room[1]),
+            float(high[1] + room[1]))  # fmt: skip
 
 
 _MANY = 5
@@ -94,13 +90,9 @@ _MANY = 5
 
 @in_house_style
 def plane_flows(
-    X: NDArray,
-    y: NDArray,
-    minima: Sequence[StationarySet],
-    paths: Sequence[Trajectory],
-    window: Window | None = None,
-    circles: Mapping[str, float] | None = None,
-) -> Figure:
+    X: NDArray, y: NDArray, minima: Sequence[StationarySet], paths: Sequence[Trajectory],
+    window: Window | None = None, circles: Mapping[str, float] | None = None,
+) -> Figure:  # fmt: skip
     """Figure 3: level curves, cells, all stationary sets and the flows in the weight plane, and
     `circles` about the origin, {name: radius}, which make the scales of both axes equal."""
     fig, (ax,) = panels(1, 1, height=5.6 if circles else 4.6)
@@ -182,14 +174,9 @@ def example_curves(run: Experiment) -> Figure:
 
 @in_house_style
 def losses_and_preactivations(
-    X: NDArray,
-    y: NDArray,
-    relu: Trajectory,
-    linear: Trajectory,
-    step: float,
-    until: float | None = None,
-    data: Sequence[int] | None = None,
-) -> Figure:
+    X: NDArray, y: NDArray, relu: Trajectory, linear: Trajectory, step: float,
+    until: float | None = None, data: Sequence[int] | None = None,
+) -> Figure:  # fmt: skip
     """Figures 12 and 13: loss curves, and x_i.w along both flows, against iterations t / step."""
     data = list(range(len(X))) if data is None else list(data)
     columns = 2 if len(data) in (1, 3) else 3
@@ -239,9 +226,7 @@ def segment_losses(
 @in_house_style
 def parting(paths: dict[str, Trajectory], X: NDArray, datum: int, touch: float) -> Figure:
     """x_j.w(t) of starts that part where the boundary is touched: whole, and near the time `touch`.
-
-    The paths are drawn in their order, later ones thinner, so that those that coincide all show.
-    """
+    The paths are drawn in their order, later ones thinner, so that those that coincide all show."""
     fig, (left, right) = panels(1, 2, height=3.3)
     looks = (("#0072B2", "-", 4.5), (style.QUIET, "-", 4.5), ("#A6D2EC", "--", 2.2),
              ("#D0D0D0", "--", 2.2))  # fmt: skip
@@ -266,9 +251,7 @@ def norm_shares(
     norms: NDArray, start: NDArray, share: NDArray, loss_gap: NDArray, n: int
 ) -> Figure:
     """Share of data active at the start and in the limit, and the limit's loss gap, against |w0|.
-
-    Parameters: norms (k,), the others (k, m), one row a norm; n data in each of the m data sets.
-    """
+    Parameters: norms (k,), the others (k, m), one row a norm; n data in each of the m data sets."""
     fig, (left, right) = panels(1, 2, height=3.2)
     trials = np.full(len(norms), n * share.shape[1])
     label = "norm of the start, $\\|w_0\\| / \\|w_{lin}\\|$"
@@ -623,10 +606,8 @@ QUADRANTS = (("3rd", 225.0, 180.0), ("2nd", 180.0, 90.0), ("1st", 90.0, 0.0), ("
 
 @in_house_style
 def circle_of_cells(X: NDArray) -> Figure:
-    """Figure 10: the cells of X (n, 2) around the circle, and each datum's activity along it.
-
-    The circle is followed clockwise from the third quadrant, so that the second comes next.
-    """
+    """Figure 10: the cells of X (n, 2) around the circle, and each datum's activity along it. The
+    circle is followed clockwise from the third quadrant, so that the second comes next."""
     fig, (plane, strip) = panels(
         1, 2, height=4.3, titles=("(a) the cells and the circle", "(b) active data along it")
     )
@@ -731,10 +712,8 @@ IDLE = "#BBBBBB"
 @in_house_style
 def label_backpropagation(weights: Sequence[NDArray], x: NDArray, y: NDArray) -> Figure:
     """A network of a few units on one datum: (a) outputs o, errors delta and labels at every unit;
-    (b) every layer alone, whose labels pull its outputs.
-
-    Parameters: weights W^(m) (h_m, h_{m-1}), x (d,), y (h_l,).
-    """
+    (b) every layer alone, whose labels pull its outputs. Parameters: weights W^(m) (h_m, h_{m-1}),
+    x (d,), y (h_l,)."""
     found = backpropagate(weights, x[None], y[None])
     labels = [of_layer[0] for of_layer in labels_of(found, y[None])]
     layers = len(weights)
@@ -842,10 +821,8 @@ def training_dynamics(
     scaled: tuple[NDArray, NDArray, NDArray, Sequence[Trajectory], Window],
 ) -> Figure:
     """Figure 2: (a) the flow that lets a datum go; (b) the gradients along a ray, and flows.
-
     Parameters: (a) X (n, 2), y (n,), the flow and the window; (b) X, y, a point w0 (2,) on the ray,
-    flows and the window.
-    """
+    flows and the window."""
     fig = Figure(figsize=(style.TEXT_WIDTH, 4.3), layout="constrained")
     a, b = fig.subplots(1, 2, width_ratios=(2, 3))
     a.set_title("(a) a datum is let go")

@@ -61,13 +61,10 @@ def _distinct(X: NDArray) -> bool:
     return len({tuple(x) for x in X.tolist()}) == len(X)
 
 
-@statement(
-    "adjacent cells differ in one datum",
-    in_dimensions((1, 2, 3), 5, ("uniform", "directions", "integers")),
-    {"no two data are equal": _distinct},
-    readable=readable_data(1, (1, 3)),
-    fixed=("X", "y"),
-)
+@statement("adjacent cells differ in one datum",
+           in_dimensions((1, 2, 3), 5, ("uniform", "directions", "integers")),
+           {"no two data are equal": _distinct}, readable=readable_data(1, (1, 3)),
+           fixed=("X", "y"))  # fmt: skip
 def one_datum_between_cells(X: NDArray) -> float:
     """sv.lemF.1: one less the largest number of data in which two adjacent cells differ. The lemma
     speaks of the set of active data, so equal data are left out."""
@@ -124,11 +121,8 @@ def one_class_between_cells() -> Statement:
     )
 
 
-@statement(
-    "no more cells than the bound, by enumeration and by Winder's formula",
-    degenerate_draws(),
-    fixed=("X",),
-)
+@statement("no more cells than the bound, by enumeration and by Winder's formula",
+           degenerate_draws(), fixed=("X",))  # fmt: skip
 def few_cells(X: NDArray) -> float:
     """sv.lemF.2: the bound 2 sum_{k<d} C(n-1, k) less the cells enumerated, under A1 (Lemma F.2, eq
     16); minus one where Winder's formula counts otherwise."""
@@ -175,10 +169,8 @@ def cells_are_cones(
 
 
 def quadrant_cells(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
-    """Active sets of all cells of X (n, 2) that meet the open quadrant (2 or 4), by enumeration.
-
-    A cell may reach over the quadrant's edge; the axes are added as data, which cuts it there.
-    """
+    """Active sets of all cells of X (n, 2) that meet the open quadrant (2 or 4), by enumeration. A
+    cell may reach over the quadrant's edge; the axes are added as data, which cuts it there."""
     patterns = enumerate_cells(np.vstack([np.asarray(X, float), np.eye(2)])).patterns
     east = quadrant == 4
     here = (patterns[:, -2] == east) & (patterns[:, -1] != east)
@@ -186,10 +178,8 @@ def quadrant_cells(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
 
 
 def quadrant_cells_by_angle(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
-    """The same from the slopes of the data alone, sorted and compared in integers.
-
-    Between two neighbouring directions lies their sum (p, q), and (-q, p) is a weight of the cell.
-    """
+    """The same from the slopes of the data alone, sorted and compared in integers. Between two
+    neighbouring directions lies their sum (p, q), and (-q, p) is a weight of the cell."""
     rows = integer_rows(X)
     directions = sorted({*rows, (1, 0), (0, 1)}, key=lambda x: Fraction(x[1], x[0] + x[1]))
     found = set()
@@ -199,12 +189,9 @@ def quadrant_cells_by_angle(X: ArrayLike, quadrant: int) -> set[frozenset[int]]:
     return found
 
 
-@statement(
-    "the active sets of a quadrant's cells are nested",
-    {**data_draws(2), **degenerate_draws((2,), 8)},
-    readable=readable_data(2, (1, 4)),
-    fixed=("X", "y"),
-)
+@statement("the active sets of a quadrant's cells are nested",
+           {**data_draws(2), **degenerate_draws((2,), 8)}, readable=readable_data(2, (1, 4)),
+           fixed=("X", "y"))  # fmt: skip
 def nested_in_quadrants(X: NDArray) -> float:
     """sv.lem4.5: minus the pairs of cells that meet the second quadrant, or the fourth, and are not
     nested, and minus the quadrants whose cells the sorted slopes give differently (d = 2, A1)."""
@@ -229,11 +216,9 @@ def cells_of_the_figure(X: NDArray) -> list[Evidence]:
 
 
 def holds_minimum(X: NDArray, y: NDArray, cell: Sequence[int]) -> bool:
-    """Whether the cell of these active data (from 0) holds a minimum, for X (n, 2), y (n,).
-
-    Its fit, if unique, else a point that fits its one active datum, sought among rationals, else
-    (none active) any point of it.
-    """
+    """Whether the cell of these active data (from 0) holds a minimum, for X (n, 2), y (n,). Its
+    fit, if unique, else a point that fits its one active datum, sought among rationals, else (none
+    active) any point of it."""
     if len(cell) >= 2:
         return rational.is_local_minimum(rational.fit(X, y, cell), cell)
     if not cell:
@@ -249,10 +234,8 @@ def holds_minimum(X: NDArray, y: NDArray, cell: Sequence[int]) -> bool:
 
 
 def cells_with_minima(X: ArrayLike, y: ArrayLike) -> int:
-    """How many partitions hold a local minimum, for labels of either sign.
-
-    The active data are the same at all points of one set of minima, boundary points included.
-    """
+    """How many partitions hold a local minimum, for labels of either sign. The active data are the
+    same at all points of one set of minima, boundary points included."""
     return len({m.support for m in local_minima(X, y)})
 
 
@@ -278,12 +261,8 @@ def few_minima(extra: int = 1) -> Statement:
         most = cell_bound(m, item["X"].shape[1]) if m else 0
         return most + extra - cells_with_minima(item["X"], item["y"])
 
-    return Statement(
-        says=f"at most the bound + {extra} partitions with a local minimum",
-        draws=mixed_labels(),
-        slack=slack,
-        fixed=("X", "y"),
-    )
+    return Statement(says=f"at most the bound + {extra} partitions with a local minimum",
+                     draws=mixed_labels(), slack=slack, fixed=("X", "y"))  # fmt: skip
 
 
 def minima_in_positive_cells() -> Statement:
@@ -322,12 +301,8 @@ def _term(rng: np.random.Generator) -> dict[str, NDArray]:
             "share": rng.uniform(size=1)}  # fmt: skip
 
 
-@statement(
-    "a label of at most zero makes a convex term",
-    {"random": _term},
-    {"y <= 0": lambda y: y[0] <= 0},
-    tolerance=1e-13,
-)
+@statement("a label of at most zero makes a convex term", {"random": _term},
+           {"y <= 0": lambda y: y[0] <= 0}, tolerance=1e-13)  # fmt: skip
 def labels_convex(t: NDArray, y: NDArray, share: NDArray) -> float:
     """Proposition F.3.2, first sentence: 1/2 ([t]_+ - y)^2 is convex in t = w.x_i if y <= 0."""
     part = float(np.clip(share[0], 0.0, 1.0))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -25,7 +26,7 @@ from reluflow.exact import (
     solve,
     zeros_between,
 )
-from reluflow.falsify import Instance, Statement, given, planted
+from reluflow.falsify import Instance, Statement, given, planted, statement
 from reluflow.flows import exponential_sums
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import rank
@@ -102,33 +103,27 @@ def neuron(instance: Instance) -> LinearNeuron:
 
 
 def spectral_draws(d: int, more: Callable[[int, np.random.Generator], Instance]) -> Draws:
-    """Draws for `neuron`, each with the arrays of `more(d, rng)`.
+    """Draws for `neuron`, each with the arrays of `more(d, rng)`: eigenvalues over two decades, all
+    or all but one equal, 1e-6 apart, over six decades; "flat" with some c_k* = 0 (w* not zero)."""
 
-    "spread" eigenvalues over two decades, "tied" all or all but one equal, "close" 1e-6 apart,
-    "stiff" over six decades, "flat" with some c_k* = 0 (but w* not zero).
-    """
-
-    def one(kind: str) -> Callable[[np.random.Generator], Instance]:
-        def draw(rng: np.random.Generator) -> Instance:
-            n = d + int(rng.integers(0, 3))
-            s = 10.0 ** rng.uniform(-1.0, 1.0, d)
-            c = rng.uniform(0.05, 2.0, d)
-            if kind == "tied":
-                s = np.full(d, s[0])
-                s[0] *= rng.choice([1.0, 4.0])
-            elif kind == "close":
-                s = s[0] * (1.0 + 1e-6 * rng.uniform(size=d))
-            elif kind == "stiff":
-                s = 10.0 ** rng.uniform(-3.0, 3.0, d)
-            elif kind == "flat":
-                c[rng.permutation(d)[: rng.integers(1, d)]] = 0.0
-            base = {"s": s, "c": c, "V": rng.normal(size=(d, d)), "U": rng.normal(size=(n, d))}
-            return {**base, "e": rng.normal(size=n), **more(d, rng)}
-
-        return draw
+    def one(kind: str, rng: np.random.Generator) -> Instance:
+        n = d + int(rng.integers(0, 3))
+        s = 10.0 ** rng.uniform(-1.0, 1.0, d)
+        c = rng.uniform(0.05, 2.0, d)
+        if kind == "tied":
+            s = np.full(d, s[0])
+            s[0] *= rng.choice([1.0, 4.0])
+        elif kind == "close":
+            s = s[0] * (1.0 + 1e-6 * rng.uniform(size=d))
+        elif kind == "stiff":
+            s = 10.0 ** rng.uniform(-3.0, 3.0, d)
+        elif kind == "flat":
+            c[rng.permutation(d)[: rng.integers(1, d)]] = 0.0
+        base = {"s": s, "c": c, "V": rng.normal(size=(d, d)), "U": rng.normal(size=(n, d))}
+        return {**base, "e": rng.normal(size=n), **more(d, rng)}
 
     kinds = ("spread", "tied", "close", "stiff", "flat")
-    return {kind: one(kind) for kind in kinds if d > 1 or kind != "flat"}
+    return {kind: partial(one, kind) for kind in kinds if d > 1 or kind != "flat"}
 
 
 def _near_boundary(d: int, rng: np.random.Generator) -> Instance:
@@ -152,12 +147,8 @@ def norm_grows_inside(d: int) -> Statement:
         growth = float((later - w) @ (later + w)) / float(w @ w)
         return np.nan if abs(growth) < 1e-13 else -np.sign(g) * growth
 
-    return Statement(
-        says="1: the norm grows where g < 0 and falls where g > 0",
-        draws=spectral_draws(d, _near_boundary),
-        slack=slack,
-        strict=True,
-    )
+    return Statement("1: the norm grows where g < 0 and falls where g > 0",
+                     spectral_draws(d, _near_boundary), slack, strict=True)  # fmt: skip
 
 
 NOT_ZERO = Reading(
@@ -172,7 +163,7 @@ def subset_is_ellipsoid(d: int) -> Statement:
 
     def slack(instance: Instance) -> float:
         net = neuron(instance)
-        centre, middle = 0.5 * net.minimum, None
+        centre = 0.5 * net.minimum
         u = instance["u"] / np.linalg.norm(instance["u"])
         curvature = []
         middle = float(net.g(centre))
@@ -185,12 +176,9 @@ def subset_is_ellipsoid(d: int) -> Statement:
         expected = float(u**2 @ np.array(curvature[1:]))
         return -abs(curvature[0] / expected - 1.0) if min(curvature) > 0.0 else -1.0
 
-    return Statement(
-        says="2: the subset is an ellipsoid along the eigenvectors",
-        draws=spectral_draws(d, lambda d, rng: {"u": rng.normal(size=d)}),
-        slack=slack,
-        tolerance=ROUNDING,
-    )
+    return Statement("2: the subset is an ellipsoid along the eigenvectors",
+                     spectral_draws(d, lambda d, rng: {"u": rng.normal(size=d)}), slack,
+                     tolerance=ROUNDING)  # fmt: skip
 
 
 def _in_rectangle(d: int, rng: np.random.Generator) -> Instance:
@@ -212,13 +200,8 @@ def rectangle_is_invariant(d: int) -> Statement:
         c = path.at(path.grid(40)) @ net.axes
         return float(min(c.min(), (net.c - c).min()) / np.linalg.norm(net.c))
 
-    return Statement(
-        says="3: the flow stays in the hyperrectangle",
-        draws=spectral_draws(d, _in_rectangle),
-        slack=slack,
-        hypotheses=_INSIDE,
-        tolerance=ROUNDING,
-    )
+    return Statement("3: the flow stays in the hyperrectangle", spectral_draws(d, _in_rectangle),
+                     slack, _INSIDE, tolerance=ROUNDING)  # fmt: skip
 
 
 CLOSED = Reading(
@@ -235,13 +218,9 @@ def rectangle_in_ellipsoid(d: int) -> Statement:
         net = neuron(instance)
         return -float(net.g(net.at(instance["place"] * net.c))) / net.height
 
-    return Statement(
-        says="4: the closed ellipsoid contains the hyperrectangle",
-        draws=spectral_draws(d, _in_rectangle),
-        slack=slack,
-        hypotheses=_INSIDE,
-        tolerance=ROUNDING,
-    )
+    return Statement("4: the closed ellipsoid contains the hyperrectangle",
+                     spectral_draws(d, _in_rectangle), slack, _INSIDE,
+                     tolerance=ROUNDING)  # fmt: skip
 
 
 # --- Where the flows of the linear neuron end: Proposition D.1 and Theorem D.5, at any rank -------
@@ -251,27 +230,20 @@ def rectangle_in_ellipsoid(d: int) -> Statement:
 
 
 def factored_draws(full: bool | None, signs: bool = True) -> Draws:
-    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,).
+    """Draws of data X = A B of rank r: A (n, r), B (r, d), y (n,), w0 (d,), z (d,). `full`: r = d
+    (True), r < d (False) or either (None); n below, at or above d. With `signs` the entries have
+    any sign, else X satisfies A1 and y satisfies A2."""
 
-    `full`: r = d (True), r < d (False) or either (None); n below, at or above d. With `signs` the
-    entries have any sign, else X satisfies A1 and y satisfies A2. A and B are drawn until their
-    condition numbers are at most 30, so that r is the rank beyond rounding, too. The kinds are
-    "normal" or "uniform" entries, "whole numbers", and "single" (r = 1).
-    """
+    def one(kind: str, rng: np.random.Generator) -> Instance:
+        d = int(rng.integers(1 if full is not False else 2, 6))
+        low, high = (d if full else 1), (d - 1 if full is False else d)
+        r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
+        n = r + int(rng.integers(0, 4))
+        A, B = _factor(kind, n, r, signs, rng), _factor(kind, r, d, signs, rng)
+        y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
+        return {"A": A, "B": B, "y": y, "w0": rng.normal(size=d), "z": rng.normal(size=d)}
 
-    def one(kind: str) -> Callable[[np.random.Generator], Instance]:
-        def draw(rng: np.random.Generator) -> Instance:
-            d = int(rng.integers(1 if full is not False else 2, 6))
-            low, high = (d if full else 1), (d - 1 if full is False else d)
-            r = low if kind == "single" and not full else int(rng.integers(low, high + 1))
-            n = r + int(rng.integers(0, 4))
-            A, B = _factor(kind, n, r, signs, rng), _factor(kind, r, d, signs, rng)
-            y = rng.normal(size=n) if signs else rng.uniform(0.1, 2.0, n)
-            return {"A": A, "B": B, "y": y, "w0": rng.normal(size=d), "z": rng.normal(size=d)}
-
-        return draw
-
-    return {kind: one(kind) for kind in ("entries", "whole numbers", "single")}
+    return {kind: partial(one, kind) for kind in ("entries", "whole numbers", "single")}
 
 
 def _factor(kind: str, n: int, m: int, signs: bool, rng: np.random.Generator) -> NDArray:
@@ -315,64 +287,39 @@ MANIFOLD = Reading(
 )
 
 
-def every_flow_is_optimal() -> Statement:
+@statement("D.1 (i): every flow reaches the least loss", factored_draws(None), FULL_FACTORS,
+           tolerance=ROUNDING)  # fmt: skip
+def every_flow_is_optimal(item: Instance) -> float:
     """sv.propD.1: from every w0 the flow's late state has the least loss, whatever the rank (i)."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        fitted = np.linalg.lstsq(X, y, rcond=1e-9)[0]
-        w = planted(instance) * late(X, y, instance["w0"])
-        excess = float(loss(X, y, w, "linear") - loss(X, y, fitted, "linear"))
-        apart = np.linalg.norm(w - affine_flow(X, y, instance["w0"], "linear").end)
-        unit = np.linalg.norm(instance["w0"]) + np.linalg.norm(fitted)
-        return -max(excess / (0.5 * float(y @ y)), float(apart / unit))
-
-    return Statement(
-        says="D.1 (i): every flow reaches the least loss",
-        draws=factored_draws(None),
-        slack=slack,
-        hypotheses=FULL_FACTORS,
-        tolerance=ROUNDING,
-    )
+    X, y = data_of(item)
+    fitted = np.linalg.lstsq(X, y, rcond=1e-9)[0]
+    w = planted(item) * late(X, y, item["w0"])
+    excess = float(loss(X, y, w, "linear") - loss(X, y, fitted, "linear"))
+    apart = np.linalg.norm(w - affine_flow(X, y, item["w0"], "linear").end)
+    unit = np.linalg.norm(item["w0"]) + np.linalg.norm(fitted)
+    return -max(excess / (0.5 * float(y @ y)), float(apart / unit))
 
 
-def limit_from_zero_is_shortest() -> Statement:
+@statement("D.5, 1: from 0 the limit is the shortest minimiser", factored_draws(None), FULL_FACTORS,
+           tolerance=ROUNDING)  # fmt: skip
+def limit_from_zero_is_shortest(item: Instance) -> float:
     """sv.thmD.5: from w0 = 0 the limit is the minimiser of least norm (part 1; LAPACK's gelsd)."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        shortest = np.linalg.lstsq(X, y, rcond=1e-9)[0]
-        limit = planted(instance) * late(X, y, np.zeros(X.shape[1]))
-        apart = np.linalg.norm(limit - shortest)
-        return -float(apart / np.linalg.norm(shortest))
-
-    return Statement(
-        says="D.5, 1: from 0 the limit is the shortest minimiser",
-        draws=factored_draws(None),
-        slack=slack,
-        hypotheses=FULL_FACTORS,
-        tolerance=ROUNDING,
-    )
+    X, y = data_of(item)
+    shortest = np.linalg.lstsq(X, y, rcond=1e-9)[0]
+    limit = planted(item) * late(X, y, np.zeros(X.shape[1]))
+    apart = np.linalg.norm(limit - shortest)
+    return -float(apart / np.linalg.norm(shortest))
 
 
-def norm_grows_from_zero(start: float = 0.0) -> Statement:
-    """D.5, part 2: |w(t)| never falls along the flow from `start` * w0 (the theorem: start 0)."""
-
-    def slack(instance: Instance) -> float:
-        X, y = data_of(instance)
-        begin = start + planted(instance) - 1.0
-        path = affine_flow(X, y, begin * instance["w0"], "linear")
-        W = path.at(path.grid(60))
-        growth = np.sum(np.diff(W, axis=0) * (W[1:] + W[:-1]), axis=1)
-        return float(growth.min() / (path.end @ path.end))
-
-    return Statement(
-        says="D.5, 2: from 0 the norm never falls",
-        draws=factored_draws(None),
-        slack=slack,
-        hypotheses=FULL_FACTORS,
-        tolerance=1e-14,
-    )
+@statement("D.5, 2: from 0 the norm never falls", factored_draws(None), FULL_FACTORS,
+           tolerance=1e-14)  # fmt: skip
+def norm_grows_from_zero(item: Instance) -> float:
+    """D.5, part 2: |w(t)| never falls along the flow from 0."""
+    X, y = data_of(item)
+    path = affine_flow(X, y, (planted(item) - 1.0) * item["w0"], "linear")
+    W = path.at(path.grid(60))
+    growth = np.sum(np.diff(W, axis=0) * (W[1:] + W[:-1]), axis=1)
+    return float(growth.min() / (path.end @ path.end))
 
 
 # --- Theorem E.1, Corollary E.2: what reducing data to their span keeps ---------------------------
@@ -486,13 +433,8 @@ def flow_is_reduced_flow(activation: str) -> Statement:
 
 def _statement(says: str, activation: str, slack) -> Statement:
     """Rank-deficient data; under A1 and A2 for the ReLU neuron, of any sign for the linear one."""
-    return Statement(
-        says=says,
-        draws=factored_draws(False, signs=activation == "linear"),
-        slack=slack,
-        hypotheses=FULL_FACTORS,
-        tolerance=ROUNDING,
-    )
+    return Statement(says, factored_draws(False, signs=activation == "linear"), slack, FULL_FACTORS,
+                     tolerance=ROUNDING)  # fmt: skip
 
 
 def orthogonal_pairs(X: ArrayLike) -> NDArray:
@@ -598,21 +540,18 @@ def plane_coordinates(X: ArrayLike) -> NDArray:
 def plane_keeps_sign(count: int) -> Statement:
     """sv.ours.reduction.plane: the least of `plane_coordinates` of up to `count` data of rank 2."""
 
-    def draw(kind: str):
-        def one(rng: np.random.Generator) -> Instance:
-            n, d = int(rng.integers(2, count + 1)), int(rng.integers(3, 7))
-            whole = kind == "whole numbers"
-            while True:
-                A = rng.integers(0, 4, (n, 2)).astype(float) if whole else rng.uniform(size=(n, 2))
-                if kind == "beyond the cone":  # data that are no mixtures of the rows of B
-                    A = rng.normal(size=(n, 2))
-                B = rng.integers(0, 3, (2, d)).astype(float) if whole else rng.uniform(size=(2, d))
-                B = B * (rng.uniform(size=(2, d)) < 0.6)
-                X = A @ B
-                if (X >= 0).all() and X.any(axis=1).all() and np.linalg.matrix_rank(X) == 2:
-                    return {"A": A, "B": B}
-
-        return one
+    def draw(kind: str, rng: np.random.Generator) -> Instance:
+        n, d = int(rng.integers(2, count + 1)), int(rng.integers(3, 7))
+        whole = kind == "whole numbers"
+        while True:
+            A = rng.integers(0, 4, (n, 2)).astype(float) if whole else rng.uniform(size=(n, 2))
+            if kind == "beyond the cone":  # data that are no mixtures of the rows of B
+                A = rng.normal(size=(n, 2))
+            B = rng.integers(0, 3, (2, d)).astype(float) if whole else rng.uniform(size=(2, d))
+            B = B * (rng.uniform(size=(2, d)) < 0.6)
+            X = A @ B
+            if (X >= 0).all() and X.any(axis=1).all() and np.linalg.matrix_rank(X) == 2:
+                return {"A": A, "B": B}
 
     def slack(instance: Instance) -> float:
         X = instance["A"] @ instance["B"]
@@ -626,10 +565,10 @@ def plane_keeps_sign(count: int) -> Statement:
         return bool((X >= 0).all() and np.linalg.matrix_rank(units, tol=1e-6) == 2)
 
     return Statement(
-        says="data of rank 2 keep A1 in orthonormal coordinates of their span",
-        draws={kind: draw(kind) for kind in ("entries", "whole numbers", "beyond the cone")},
-        slack=slack,
-        hypotheses=given("sv.ours.reduction.plane", data=plane),
+        "data of rank 2 keep A1 in orthonormal coordinates of their span",
+        {kind: partial(draw, kind) for kind in ("entries", "whole numbers", "beyond the cone")},
+        slack,
+        given("sv.ours.reduction.plane", data=plane),
         tolerance=ROUNDING,
     )
 
@@ -662,12 +601,10 @@ def manifolds(seed: int, count: int) -> list[Evidence]:
 
 
 def rectangle_points(seed: int, count: int) -> pd.DataFrame:
-    """D.4: vertices and other points of the hyperrectangles of `count` neurons, w* not zero.
-
-    d = 1..4, whole eigenvalues, ties and c_k* = 0 among them. A row a point: is it a `vertex`; the
-    sign of `g` = w.(H w - q); `moves`, whether the force is not zero; `enters`, whether g falls at
-    once along the flow; `lopsided`, whether g differs at w*/2 + u and w*/2 - u for some other u.
-    """
+    """D.4: vertices and other points of the hyperrectangles of `count` neurons, w* not zero. d =
+    1..4, whole eigenvalues, ties and c_k* = 0 among them. A row a point: is it a `vertex`; the sign
+    of `g` = w.(H w - q); `moves`, whether the force is not zero; `enters`, whether g falls at once
+    along the flow; `lopsided`, whether g differs at w*/2 + u and w*/2 - u for some other u."""
     return pd.DataFrame(_rectangle_points(np.random.default_rng(seed), count))
 
 
@@ -765,25 +702,16 @@ MOST = 6
 """The Vandermonde construction is carried out for n = 1..MOST."""
 
 
-def points_of_zeros(zero_exponent: bool = False) -> Statement:
+def points_of_zeros() -> Statement:
     """sv.lemF.10: the sign of the determinant of u_j^(b_i), columns in ascending order of the
-    exponents 0, b_1, ..., b_n, at n + 1 points u_0 < ... < u_n, exactly. With `zero_exponent` one
-    b_i is 0 as well, which the lemma as printed does not exclude."""
+    exponents 0, b_1, ..., b_n, at n + 1 points u_0 < ... < u_n, exactly."""
 
-    def draw(kind: str) -> Callable[[np.random.Generator], Instance]:
-        def one(rng: np.random.Generator) -> Instance:
-            n = int(rng.integers(1, 6))
-            nonzero = np.delete(np.arange(-6, 7), 6)
-            b = rng.permutation(nonzero)[:n]
-            if zero_exponent:
-                b[0] = 0
-            first = {"wide": 1, "close": 10**4}[kind]
-            return {
-                "b": b,
-                "points": first + rng.permutation(60 if kind == "wide" else 12)[: n + 1],
-            }
-
-        return one
+    def draw(kind: str, rng: np.random.Generator) -> Instance:
+        n = int(rng.integers(1, 6))
+        nonzero = np.delete(np.arange(-6, 7), 6)
+        b = rng.permutation(nonzero)[:n]
+        first, most = (1, 60) if kind == "wide" else (10**4, 12)
+        return {"b": b, "points": first + rng.permutation(most)[: n + 1]}
 
     def slack(instance: Instance) -> float:
         exponents = sorted([0, *map(int, instance["b"])])
@@ -791,18 +719,15 @@ def points_of_zeros(zero_exponent: bool = False) -> Statement:
         det = determinant([[u**k for k in exponents] for u in points])
         return float((det > 0) - (det < 0))
 
-    return Statement(
-        says="no sum of 1 and n exponentials vanishes at n + 1 points",
-        draws={kind: draw(kind) for kind in ("wide", "close")},
-        slack=slack,
-        strict=True,
-    )
+    return Statement("no sum of 1 and n exponentials vanishes at n + 1 points",
+                     {kind: partial(draw, kind) for kind in ("wide", "close")}, slack,
+                     strict=True)  # fmt: skip
 
 
-def random_equation(rng: np.random.Generator, most: int = 5) -> ExponentialEquation:
+def random_equation(rng: np.random.Generator) -> ExponentialEquation:
     """Whole exponents, different and not zero, and small whole coefficients; half of the equations
     are fitted to n zeros instead."""
-    n = int(rng.integers(1, most + 1))
+    n = int(rng.integers(1, 6))
     b = tuple(map(int, rng.permutation([-4, -3, -2, -1, 1, 2, 3, 4, 5])[:n]))
     if rng.uniform() < 0.5:
         return fitted(b, [Fraction(int(v), 3) for v in rng.permutation(np.arange(1, 10))[:n]])
@@ -854,9 +779,7 @@ def diagonal_crossings(dimensions: Sequence[int]) -> list[Evidence]:
 
 def zeros_by_isolation(equation: ExponentialEquation) -> int:
     """The number of zeros by `exponential_sums` in floating point: t > 0, t < 0 and t = 0.
-
-    Multiplied by a power of u = exp(t), the sum has rates of one sign on each side.
-    """
+    Multiplied by a power of u = exp(t), the sum has rates of one sign on each side."""
     found = int(equation.value(1) == 0)
     for side in (1, -1):
         terms = {-side * power: float(v) for power, v in equation.terms.items()}
@@ -936,10 +859,8 @@ def share_of_alternation(f: NDArray, rounding: float, k: int) -> float:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The linear flow from w0 in its eigenbasis: v.w(t) - c = v.w0 - c + sum_k (...)_k.
-
-    rates (d,), axes (d, d) columns, gap (d,) = e_k.(w* - w0), w0 (d,).
-    """
+    """The linear flow from w0 in its eigenbasis: v.w(t) - c = v.w0 - c + sum_k (...)_k. rates (d,),
+    axes (d, d) columns, gap (d,) = e_k.(w* - w0), w0 (d,)."""
 
     rates: NDArray
     axes: NDArray
@@ -968,11 +889,6 @@ def spectrum(X: NDArray, y: NDArray, w0: NDArray) -> Spectrum:
     return Spectrum(rates, axes, (axes.T @ (X.T @ (y - X @ w0))) / rates, w0)
 
 
-def _well_spread(instance: Instance) -> bool:
-    values = np.linalg.svd(instance["X"], compute_uv=False)
-    return bool(values[-1] > 1e-3 * values[0])
-
-
 def through(points: NDArray) -> tuple[NDArray, float]:
     """The hyperplane v.w = c through d points (d, d), |v|^2 + c^2 = 1."""
     normal = np.linalg.svd(np.column_stack([points, -np.ones(len(points))]))[2][-1]
@@ -980,6 +896,11 @@ def through(points: NDArray) -> tuple[NDArray, float]:
 
 
 _KINDS = ("uniform", "directions", "integers")
+
+
+def _well_spread(instance: Instance) -> bool:
+    values = np.linalg.svd(instance["X"], compute_uv=False)
+    return bool(values[-1] > 1e-3 * values[0])
 
 
 def _starts(d: int) -> Mapping[str, Callable[[np.random.Generator], Instance]]:
@@ -992,8 +913,8 @@ def _starts(d: int) -> Mapping[str, Callable[[np.random.Generator], Instance]]:
 
 
 def _crossings(instance: Instance, prescribed: bool, k: int) -> float:
-    """How deeply v.w(t) - c alternates k times, for a hyperplane through d points of the path or a
-    random one through one point; NaN where the flow stays in it, as far as doubles tell."""
+    """How deeply v.w(t) - c alternates k times; NaN where the flow stays in the hyperplane, as far
+    as doubles tell."""
     flow = spectrum(instance["X"], instance["y"], instance["w0"])
     span = np.log(1e2 * flow.rates[-1] / flow.rates[0])
     at = 0.1 / flow.rates[-1] * np.exp(np.sort(instance["places"]) * span)
@@ -1010,11 +931,11 @@ def crossings_bound(d: int, prescribed: bool, most: int | None = None) -> Statem
     """sv.thmF.11.1: how deeply v.w(t) - c alternates more than d times; `most` stands for d."""
     limit = d if most is None else most
     return Statement(
-        says=f"d = {d}: at most {limit} crossings of a hyperplane "
+        f"d = {d}: at most {limit} crossings of a hyperplane "
         + ("through d points of the path" if prescribed else "through one point"),
-        draws=_starts(d),
-        slack=lambda instance: -_crossings(instance, prescribed, limit + 2),
-        hypotheses={"singular values of X within a factor 1000": _well_spread},
+        _starts(d),
+        lambda instance: -_crossings(instance, prescribed, limit + 2),
+        {"singular values of X within a factor 1000": _well_spread},
         tolerance=1e-9,
     )
 

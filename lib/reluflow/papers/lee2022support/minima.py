@@ -67,11 +67,9 @@ def fall_from_boundary(
     X: ArrayLike, y: ArrayLike, w: ArrayLike, j: int, eps: float
 ) -> tuple[float, float, float]:
     """How far the better of the two steps w +- eps x_j lowers the loss, from w on x_j's boundary.
-
     Returns L(w) - min L(w +- eps x_j); the promise 1/2 eps (y_j |x_j|^2 - eps kappa_j) with kappa_j
     = sum_i (x_i.x_j)^2, positive for 0 < eps < y_j |x_j|^2 / kappa_j; and the sum of the sizes of
-    the terms, against which rounding is measured. Losses only: no derivative, no cell.
-    """
+    the terms, against which rounding is measured. Losses only: no derivative, no cell."""
     X, y, w = np.asarray(X, float), np.asarray(y, float), np.asarray(w, float)
     h, turn = X @ w, X @ X[j]
     h[j] = 0.0
@@ -88,11 +86,9 @@ def fall_from_boundary(
 
 def boundary_points() -> Draws:
     """Draws of X, y, a `point` (d,), the `first` 1 to d data to whose boundaries it is projected,
-    and a `step` in (0, 1), as a share of the longest step of `fall_from_boundary`.
-
-    "parallel": the first boundary is that of three data; "balanced": labels under which neither
-    direction is steeper than the other, where the lemma has the least room.
-    """
+    and a `step` in (0, 1), as a share of the longest step of `fall_from_boundary`. "parallel": the
+    first boundary is that of three data; "balanced": labels under which neither direction is
+    steeper than the other, where the lemma has the least room."""
 
     def point(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
         X, y = item["X"], item["y"]
@@ -165,11 +161,9 @@ def lower_beside_boundaries() -> Statement:
 
 
 def no_minimum_on_boundaries() -> Statement:
-    """sv.lem3.2: under A2, data not zero, no local minimum lies on a boundary.
-
-    Every candidate of `restricted_minima` is left by steps of 1, 1e-2 and 1e-4 of half the longest.
-    Slack: the smallest fall of the loss, relative to its promise.
-    """
+    """sv.lem3.2: under A2, data not zero, no local minimum lies on a boundary. Every candidate of
+    `restricted_minima` is left by steps of 1, 1e-2 and 1e-4 of half the longest. Slack: the
+    smallest fall of the loss, relative to its promise."""
 
     def slack(item: Instance) -> float:
         X, y, ratios = item["X"], item["y"], [np.inf]
@@ -183,13 +177,8 @@ def no_minimum_on_boundaries() -> Statement:
 
     kinds = ("uniform", "directions", "integers")
     draws = {**in_dimensions((1, 2), 5, kinds), **in_dimensions((3,), 4, ("integers",))}
-    return Statement(
-        says="no minimum of L on a boundary is a minimum of L",
-        draws=draws,
-        slack=slack,
-        strict=True,
-        fixed=("X", "y"),
-    )
+    return Statement(says="no minimum of L on a boundary is a minimum of L", draws=draws,
+                     slack=slack, strict=True, fixed=("X", "y"))  # fmt: skip
 
 
 # --- Proposition 3.3: whether a cell holds its virtual minimum ------------------------------------
@@ -212,11 +201,9 @@ def survey_cells(data: Iterable[instances.Instance]) -> pd.DataFrame:
 
 def _cell(item: instances.Instance, active: NDArray) -> dict[str, bool] | None:
     """One cell: (5) should hold if and only if the minimum of L_P over the closed cell is w_P*.
-
     None where a condition of (5) is within rounding of equality, and where the data are too
     ill-conditioned for the least-distance problem in doubles: too much so altogether, or too flat
-    for L_P to tell a point that violates (5) as little as w_P* from one that does not.
-    """
+    for L_P to tell a point that violates (5) as little as w_P* from one that does not."""
     w, N = virtual_minimum(item.X, item.y, active)
     if N.shape[1]:
         inside = meets_cell(item.X, item.y, active)
@@ -248,10 +235,8 @@ def cells_of_full_rank(surveys: Sequence[pd.DataFrame]) -> list[Evidence]:
 def deficient_cells(
     surveys: Sequence[pd.DataFrame], X: NDArray, y: NDArray, inside: NDArray
 ) -> list[Evidence]:
-    """sv.prop3.3.2: where H has rank below d the cell holds a virtual minimum.
-
-    By the surveys of the plane and of space, and on the cell of the point `inside` (d,).
-    """
+    """sv.prop3.3.2: where H has rank below d the cell holds a virtual minimum. By the surveys of
+    the plane and of space, and on the cell of the point `inside` (d,)."""
     cells = [found.query("deficient") for found in surveys]
     missing = tuple(int((~found.inside).sum()) for found in cells)
     return [
@@ -340,16 +325,10 @@ def _under_A2() -> Draws:
 
 def relu_below_linear() -> Statement:
     """sv.thm3.4.1: under A2 the least loss of the ReLU neuron is smaller (Theorem 3.4)."""
-    return Statement(
-        says="the ReLU neuron's least loss is smaller",
-        draws=_under_A2(),
-        hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
-        slack=gain_of_relu,
-        strict=True,
-        tolerance=1e-12,
-        readable=readable_data(1, (1, 3)),
-        fixed=("X", "y"),
-    )
+    return Statement(says="the ReLU neuron's least loss is smaller", draws=_under_A2(),
+                     hypotheses={"A2": lambda item: bool(np.all(item["y"] > 0))},
+                     slack=gain_of_relu, strict=True, tolerance=1e-12,
+                     readable=readable_data(1, (1, 3)), fixed=("X", "y"))  # fmt: skip
 
 
 def zero_linear_loss(report: Report) -> Counterexample:
@@ -372,13 +351,9 @@ def zero_linear_loss(report: Report) -> Counterexample:
 
 def relu_not_above_linear() -> Statement:
     """sv.thm3.4.2: under A2 the least loss of the ReLU neuron is smaller or equal."""
-    return replace(
-        relu_below_linear(),
-        says="the ReLU neuron's least loss is at most the linear one's",
-        strict=False,
-        fixed=(),
-        readable=None,
-    )
+    return replace(relu_below_linear(),
+                   says="the ReLU neuron's least loss is at most the linear one's", strict=False,
+                   fixed=(), readable=None)  # fmt: skip
 
 
 def relu_below_linear_where_unfit() -> Statement:

@@ -73,11 +73,9 @@ def products(X: NDArray, w: NDArray) -> NDArray:
 
 
 def cells_of(X: NDArray, y: NDArray, w: NDArray, on: NDArray) -> tuple[Cells, NDArray, NDArray]:
-    """The flow of the active data `on` (..., n) from w (..., 2); X (..., n, 2), y (..., n).
-
-    Returns it, the data (..., n, 2) in the coordinates of its V, and how far (..., 2) its limit may
-    be off along V by rounding.
-    """
+    """The flow of the active data `on` (..., n) from w (..., 2); X (..., n, 2), y (..., n). Returns
+    it, the data (..., n, 2) in the coordinates of its V, and how far (..., 2) its limit may be off
+    along V by rounding."""
     a = on.astype(float)
     p, q = X[..., 0], X[..., 1]
     angle = 0.5 * np.arctan2(2.0 * (a * p * q).sum(-1), (a * (p - q) * (p + q)).sum(-1))
@@ -130,11 +128,9 @@ DISTINCT = 1e-8
 @dataclass(frozen=True)
 class _Sums:
     """f(t) = f0 + A (1 - exp(-l1 t)) + B (1 - exp(-l2 t)), arrays of one shape, but that l1 and l2
-    may be (R, 1), one for all of a flow's data.
-
-    `limit` is f(inf). The rounding of f is eps times the smaller of the sums
-    n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) + n2 exp(-l2 t).
-    """
+    may be (R, 1), one for all of a flow's data. `limit` is f(inf). The rounding of f is eps times
+    the smaller of the sums n0 + n1 (1 - exp(-l1 t)) + n2 (1 - exp(-l2 t)) and m0 + n1 exp(-l1 t) +
+    n2 exp(-l2 t)."""
 
     f0: NDArray
     A: NDArray
@@ -212,18 +208,11 @@ def _sums(X: NDArray, cells: Cells, turned: NDArray, error: NDArray, fresh: NDAr
 
 
 def next_events(
-    X: NDArray,
-    together: NDArray,
-    cells: Cells,
-    turned: NDArray,
-    error: NDArray,
-    on: NDArray,
+    X: NDArray, together: NDArray, cells: Cells, turned: NDArray, error: NDArray, on: NDArray,
     fresh: NDArray,
-) -> tuple[NDArray, NDArray, NDArray]:
+) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
     """Time (R,) until the next event or inf, its data (R, n), and whether these are sure (R,).
-
-    `fresh` (R, n) are the data whose event started the cell: on their boundary exactly.
-    """
+    `fresh` (R, n) are the data whose event started the cell: on their boundary exactly."""
     rows = np.arange(len(on))
     f = _sums(X, cells, turned, error, fresh)
     side = np.where(on, 1.0, -1.0)
@@ -371,9 +360,7 @@ class PlanarFlows:
 
     def at(self, t: ArrayLike) -> NDArray:
         """States (B, k, 2) at the times t (k,), or t (B, k) with times of their own for each row.
-
-        They are at least 0, infinity allowed. NaN where undecided.
-        """
+        They are at least 0, infinity allowed. NaN where undecided."""
         t = np.atleast_1d(np.asarray(t, float))
         if t.shape[:-1] not in ((), (len(self),)) or np.any(np.isnan(t)) or np.any(t < 0.0):
             raise InputError("t must be one row, or one a flow, and at least 0, the flows' start")
@@ -381,11 +368,9 @@ class PlanarFlows:
         return np.where(self.decided[:, None, None], cells.after(since), np.nan)
 
     def grid(self, points: int = 60) -> NDArray:
-        """Times (B, k) that resolve every stretch between events, dense at its two ends.
-
-        The last stretch goes on until its transients are below one part in 10^12; rows of fewer
-        events repeat that time.
-        """
+        """Times (B, k) that resolve every stretch between events, dense at its two ends. The last
+        stretch goes on until its transients are below one part in 10^12; rows of fewer events
+        repeat that time."""
         u = np.concatenate([[0.0], np.geomspace(1e-6, 0.5, max(points // 2, 1))])
         u = np.concatenate([u, 1.0 - u[-2::-1]])
         starts, last = self._starts(), self._stops()[:, None]
@@ -455,10 +440,8 @@ def planar_flows(X: ArrayLike, y: ArrayLike, w0: ArrayLike, max_events: int = 20
 def planar_flows_of(
     instances: Sequence[Mapping[str, ArrayLike]], max_events: int = 200
 ) -> PlanarFlows:
-    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all.
-
-    Row k belongs to instance k; columns of `patterns` past its own n are false.
-    """
+    """`planar_flows` of instances {"X": (n, 2), "y": (n,), "w0": (2,)}, n not the same for all. Row
+    k belongs to instance k; columns of `patterns` past its own n are false."""
     data = [np.asarray(problem["X"], float) for problem in instances]
     labels = [np.asarray(problem["y"], float) for problem in instances]
     sizes = np.array([len(x) for x in data], int)

@@ -45,25 +45,16 @@ def plain_descent(
 
 
 def integrate(X: ArrayLike, y: ArrayLike, w0: ArrayLike, horizon: float) -> NDArray:
-    """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events.
-
-    Steps are at most 1/1000, so that a short visit to another cell is not stepped over.
-    """
+    """The flow's state (d,) at t = horizon by SciPy's DOP853, which knows nothing of events. Steps
+    are at most 1/1000, so that a short visit to another cell is not stepped over."""
     X, y = np.asarray(X, float), np.asarray(y, float)
 
     def velocity(_: float, w: NDArray) -> NDArray:
         h = X @ w
         return np.where(h > 0.0, y - h, 0.0) @ X
 
-    solution = solve_ivp(
-        velocity,
-        (0.0, horizon),
-        np.asarray(w0, float),
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-12,
-        max_step=1e-3,
-    )
+    solution = solve_ivp(velocity, (0.0, horizon), np.asarray(w0, float), method="DOP853",
+                         rtol=1e-12, atol=1e-12, max_step=1e-3)  # fmt: skip
     return solution.y[:, -1]
 
 
@@ -166,31 +157,16 @@ def reactivations(path: Trajectory) -> int:
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "dataset": Parameter(
-        str,
-        '"paper" for the printed data sets, the name of one of them, or the path of a CSV file',
-        bool,
-        "a name or a path, not empty",
-    ),
-    "initial_points": Parameter(
-        list,
-        "points w_0 where the flows start, each a list of d numbers; None for the chapter's own",
-        bool,
-        "a list of at least one point",
-        optional=True,
-    ),
-    "step": Parameter(
-        float,
-        "step of the gradient descent",
-        lambda value: 1e-12 <= value <= 1e12,
-        "from 1e-12 to 1e12",
-    ),
+    "dataset": Parameter(str, '"paper" for the printed data sets, the name of one of them, or the '
+                         "path of a CSV file", bool, "a name or a path, not empty"),
+    "initial_points": Parameter(list, "points w_0 where the flows start, each a list of d numbers; "
+                                "None for the chapter's own", bool, "a list of at least one point",
+                                optional=True),
+    "step": Parameter(float, "step of the gradient descent",
+                      lambda value: 1e-12 <= value <= 1e12, "from 1e-12 to 1e12"),
     "seed": SEED,
     "effort": EFFORT,
-}
-
-
-# --- What is true instead, for the claims of Lee et al. 2022a that do not hold as they stand ------
+}  # fmt: skip
 
 
 # --- The paper's assumptions on data (Section 2): A1, A2 and A3 -----------------------------------
@@ -210,12 +186,9 @@ def meets(item: Mapping[str, Any], *names: str, d: int | None = None) -> bool:
 
 
 def check_assumptions(X: NDArray, y: NDArray) -> None:
-    """Refuse data X (n, d), y (n,) outside A1 or A2.
-
-    A3 is a choice of coordinates: data that span less are followed in their span, by the reduction
-    principle, Corollary E.2. Raises InputError naming the first assumption that fails and the row
-    where it does.
-    """
+    """Refuse data X (n, d), y (n,) outside A1 or A2. A3 is a choice of coordinates: data that span
+    less are followed in their span, by the reduction principle, Corollary E.2. Raises InputError
+    naming the first assumption that fails and the row where it does."""
     for _, fault in _faults(X, y):
         raise InputError(fault)
 
@@ -251,36 +224,33 @@ def unit_of_norm(X: ArrayLike, y: ArrayLike) -> float:
 
 def forced(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
     """Whether q(w) > 0 componentwise; data within rounding of their boundary count as inactive.
-
-    Near the origin -grad L = q, so this is the hypothesis of Proposition 4.4 and Theorem 4.7.
-    """
+    Near the origin -grad L = q, so this is the hypothesis of Proposition 4.4 and Theorem 4.7."""
     X, w = np.asarray(X, float), np.asarray(w, float)
     on = X @ w > 1e-13 * np.linalg.norm(X, axis=1) * np.linalg.norm(w)
     return bool(np.all(np.where(on, y, 0.0) @ X > 0.0))
 
 
-def random_direction(
-    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
-) -> NDArray:
-    """A random unit vector (d,) with q > 0; that of X^T y, which activates all data, where `tries`
+_TRIES = 100
+
+
+def random_direction(X: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> NDArray:
+    """A random unit vector (d,) with q > 0; that of X^T y, which activates all data, where _TRIES
     draws gave none."""
     X, y = np.asarray(X, float), np.asarray(y, float)
-    drawn = (rng.normal(size=(X.shape[1],)) for _ in range(tries))
+    drawn = (rng.normal(size=(X.shape[1],)) for _ in range(_TRIES))
     u: NDArray = next((u for u in drawn if forced(X, y, u)), y @ X)
     return u / np.linalg.norm(u)
 
 
-def start_direction(
-    X: ArrayLike, y: ArrayLike, rng: np.random.Generator, tries: int = 100
-) -> NDArray:
+def start_direction(X: ArrayLike, y: ArrayLike, rng: np.random.Generator) -> NDArray:
     """A unit vector (d,) with q > 0: of random direction, or as often near a datum's boundary."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     if rng.integers(2):
-        drawn = (near_boundary_start({"X": X, "y": y}, rng)["w0"] for _ in range(tries))
+        drawn = (near_boundary_start({"X": X, "y": y}, rng)["w0"] for _ in range(_TRIES))
         w = next((w for w in drawn if forced(X, y, w)), None)
         if w is not None:
             return w / np.linalg.norm(w)
-    return random_direction(X, y, rng, tries)
+    return random_direction(X, y, rng)
 
 
 def directed(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
@@ -293,7 +263,7 @@ def nontrivial(item: Instance) -> bool:
     return forced(item["X"], item["y"], item["u"])
 
 
-def within(item: Instance, radius: Callable[[ArrayLike, ArrayLike], float]) -> bool:
+def within(item: Instance, radius: Radius) -> bool:
     """Whether the starts of `NORMS` along the instance's "u" are shorter than the radius."""
     least = radius(item["X"], item["y"])
     return all(float(np.linalg.norm(w0)) < least for w0 in starts_of(item, NORMS, radius))
@@ -306,10 +276,8 @@ def small(item: Instance) -> bool:
 
 def guaranteed_radius(X: ArrayLike, y: ArrayLike) -> float:
     """delta_0 = (a + Q - sqrt(Q^2 + 2 a Q)) / Lambda: smaller starts with q > 0 activate all data.
-
     a is the least x_j.q_P / |x_j| over all j and all cells P with q_P > 0, Q = |q| of all data, and
-    Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist).
-    """
+    Lambda the largest eigenvalue of sum x_i x_i^T. Under A1-A3 (A3 makes the cells exist)."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     q = np.where(enumerate_cells(X).patterns, y, 0.0) @ X
     q = q[(q > 0).all(axis=1)]
@@ -344,10 +312,11 @@ def smallest_force(X: ArrayLike, y: ArrayLike, starts: ArrayLike) -> float:
     return float(min((-gradient(X, y, w)).min() for w in np.asarray(starts, float)))
 
 
+Radius = Callable[[ArrayLike, ArrayLike], float]
+
+
 def starts_of(
-    item: Instance,
-    norms: Sequence[float],
-    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+    item: Instance, norms: Sequence[float], radius: Radius = guaranteed_radius
 ) -> list[NDArray]:
     """The starts (d,) of these norms, in units of the radius of the data, along the instance's "u",
     by default along X^T y."""
@@ -358,18 +327,14 @@ def starts_of(
 
 
 def small_flows(
-    item: Instance,
-    norms: Sequence[float],
-    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+    item: Instance, norms: Sequence[float], radius: Radius = guaranteed_radius
 ) -> list[Trajectory]:
     """The exact flows of an instance from `starts_of`."""
     return [affine_flow(item["X"], item["y"], w0) for w0 in starts_of(item, norms, radius)]
 
 
 def flows_of(
-    items: Sequence[Instance],
-    norms: Sequence[float],
-    radius: Callable[[ArrayLike, ArrayLike], float] = guaranteed_radius,
+    items: Sequence[Instance], norms: Sequence[float], radius: Radius = guaranteed_radius
 ) -> list[PlanarFlows]:
     """The planar flows from `starts_of`, all instances at once, one batch a norm."""
     starts = [starts_of(item, norms, radius) for item in items]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -16,7 +17,7 @@ from scipy.optimize import brentq
 from reluflow import rational
 from reluflow.approx import counted, on_grain
 from reluflow.exact import fractions, solve
-from reluflow.falsify import Instance, Statement, given
+from reluflow.falsify import Instance, Statement, given, statement
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import Segment, segment
 from reluflow.flows.trajectory import Trajectory
@@ -64,11 +65,9 @@ NEAR = 1e-6
 
 
 def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
-    """The data (n,) active where small starts end, and that point (2,), in rational arithmetic.
-
-    X (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
-    there counts as active, for no event has switched it off.
-    """
+    """The data (n,) active where small starts end, and that point (2,), in rational arithmetic. X
+    (n, 2) and y (n,) under A1-A3, taken as the rationals that they are. A datum on its boundary
+    there counts as active, for no event has switched it off."""
     X, y = fractions(X), fractions(y)
     flat = sorted(range(len(X)), key=lambda j: X[j, 1] / X[j].sum())
     w = _fit(X[flat], y[flat])
@@ -81,11 +80,9 @@ def resting_point(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray]:
 
 
 def has_settled(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> bool:
-    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is.
-
-    Data within SURE of their boundary may count on either side. Where rates differ by more than
-    double precision holds, a path in doubles can stop short of its limit; here that shows.
-    """
+    """Whether w (2,) is a virtual minimum of its closed cell, as the limit of every flow is. Data
+    within SURE of their boundary may count on either side. Where rates differ by more than double
+    precision holds, a path in doubles can stop short of its limit; here that shows."""
     X, y, w = (np.asarray(v, float) for v in (X, y, w))
     h, units = X @ w, np.linalg.norm(X, axis=1) * np.linalg.norm(w)
     rows, labels = fractions(X), fractions(y)
@@ -172,9 +169,7 @@ def planar_data(X: NDArray, y: NDArray) -> PlanarData:
 
 def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
     """Which pattern (B,) of `planar_data` holds its own minimum first; NaN where that is not sure.
-
-    h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms.
-    """
+    h, units (B, 2n, n): pre-activations at the virtual minima, and the size of their terms."""
     B, n = h.shape[0], h.shape[2]
     rows, at = np.arange(B), np.arange(n)
     cosine = np.divide(h, units, out=np.zeros_like(h), where=units > 0)
@@ -238,9 +233,7 @@ def _at_rest(says: str, draws: Draws, hypotheses: Mapping, gone: bool) -> Statem
     def one(item: Instance) -> float:
         paths = small_flows(item, NORMS)
         faults = [len(deactivated(path)) if gone else reactivations(path) for path in paths]
-        if not all(
-            path.has_limit and has_settled(item["X"], item["y"], path.end) for path in paths
-        ):
+        if not all(p.has_limit and has_settled(item["X"], item["y"], p.end) for p in paths):
             return np.nan  # rounding could not tell a state from a boundary
         return min(slack(item, path.end, n) for path, n in zip(paths, faults, strict=True))
 
@@ -323,13 +316,11 @@ def table_of_kinds(plane: pd.DataFrame) -> pd.DataFrame:
     for name, kinds in groups.items():
         part = plane[plane.kind.isin(kinds)]
         share, low, high = (on_grain(100.0 * v, 0.1) for v in share_missed(plane, kinds))
-        rows[name] = {
-            "data sets": len(part),
-            "flows": counted(int(part.followed.sum())),
-            "give up a datum": counted(int(part.deactivating.sum())),
-            "miss the global minimum": f"{share} % ({low} to {high})",
-            "another minimum has more support": counted(int(part.not_largest.sum())),
-        }
+        rows[name] = {"data sets": len(part), "flows": counted(int(part.followed.sum())),
+                      "give up a datum": counted(int(part.deactivating.sum())),
+                      "miss the global minimum": f"{share} % ({low} to {high})",
+                      "another minimum has more support":
+                          counted(int(part.not_largest.sum()))}  # fmt: skip
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -352,20 +343,15 @@ def not_global(
     plane: pd.DataFrame, seed: int, X: NDArray, y: NDArray
 ) -> tuple[list[Evidence], Counterexample]:
     """sv.thm4.7.1: in the plane the limit of a small start is a global minimum (Theorem 4.7).
-
-    Refuted by `survey_plane` and by the three data X, y of Theorem 3.6's counterexample.
-    """
+    Refuted by `survey_plane` and by the three data X, y of Theorem 3.6's counterexample."""
     w0 = np.array([1e-4, 1e-4])
     end, best = affine_flow(X, y, w0).end, rational.fit(X, y, [0, 2])
     above = float(loss(X, y, end)) - local_minima(X, y)[0].loss
     loop = plain_descent(X, y, w0, 0.01, 5000)[-1]
     by_loop = rational.neuron_loss(X, y, rational.rationals(loop)) - best.loss
-    evidence = [
-        fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
-        fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
-        note("data sets", len(plane)),
-        note("seed", seed),
-    ]
+    evidence = [fact("data sets whose limit is not a global minimum", int(plane.missed.sum()), 0),
+                fact("the limit is global on the data of the counterexample", above <= 1e-9, True),
+                note("data sets", len(plane)), note("seed", seed)]  # fmt: skip
     return evidence, Counterexample(
         instance={"X": X.astype(int), "y": y.astype(int), "w0": w0},
         assumptions={**assumptions(X, y), "q(w0) > 0": smallest_force(X, y, [w0]) > 0},
@@ -381,20 +367,16 @@ def not_global(
 
 
 def norm_rate(X: ArrayLike, y: ArrayLike, w: ArrayLike) -> NDArray:
-    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7).
-
-    Parameters: X (n, d), y (n,), w (..., d). Returns shape (...).
-    """
+    """g(w) = w.(H(w) w - q(w)) = -1/2 d|w|^2/dt (Definition D.3, Lemma F.7). Parameters: X (n, d),
+    y (n,), w (..., d). Returns shape (...)."""
     w = np.asarray(w, float)
     return (w * gradient(X, y, w)).sum(axis=-1)
 
 
 def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
-    """The largest |w(s)|^2 - |w(t)|^2 over s < t of a flow that slides along no boundary.
-
-    Where all of |w|^2's maxima and minima are is told by the zeros of its derivative, a sum of
-    exponentials on each piece of the path; no grid is involved.
-    """
+    """The largest |w(s)|^2 - |w(t)|^2 over s < t of a flow that slides along no boundary. Where all
+    of |w|^2's maxima and minima are is told by the zeros of its derivative, a sum of exponentials
+    on each piece of the path; no grid is involved."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     states, last = [path.states[:1]], np.inf if path.has_limit else path.t[-1]
     for on, w, t0, t1 in zip(
@@ -402,10 +384,8 @@ def norm_lost(X: ArrayLike, y: ArrayLike, path: Trajectory) -> float:
     ):
         piece = segment(X, y, w, on, np.zeros((0, len(w))), 0.0)
         s = _turns(piece)
-        states += [
-            piece.after(s[s < t1 - t0]),
-            path.at([t1]) if np.isfinite(t1) else path.end[None],
-        ]
+        end = path.at([t1]) if np.isfinite(t1) else path.end[None]
+        states += [piece.after(s[s < t1 - t0]), end]
     squares = (np.vstack(states) ** 2).sum(axis=1)
     return float(np.max(np.maximum.accumulate(squares) - squares))
 
@@ -441,27 +421,23 @@ def sign_changes(c: NDArray, rates: NDArray) -> list[float]:
     ]
 
 
-def rate_is_continuous() -> Statement:
-    """Lemma F.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i), with w on
-    the boundary of the first datum and v of any size."""
+def _by_a_boundary(item: Arrays, rng: np.random.Generator) -> Arrays:
+    """w on the boundary of the first datum, and v of any size."""
+    p, q = item["X"][0]
+    w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
+    return {"w": w, "v": rng.normal(size=2) * 10.0 ** rng.uniform(-9.0, 0.0) * np.linalg.norm(w)}
 
-    def more(item: Arrays, rng: np.random.Generator) -> Arrays:
-        p, q = item["X"][0]
-        w = np.array([-q, p]) * rng.choice([-1.0, 1.0])
-        v = rng.normal(size=2) * 10.0 ** rng.uniform(-9.0, 0.0) * np.linalg.norm(w)
-        return {"w": w, "v": v}
 
-    def slack(item: Instance) -> float:
-        X, y, w, v = item["X"], item["y"], item["w"], item["v"]
-        moved, h = np.abs(X @ v), np.abs(X @ w)
-        allowed = float(moved @ (2.0 * h + moved + y))
-        jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
-        terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
-        noise = 1e-13 * float(terms @ (terms + y))
-        return (allowed - jump + noise) / (allowed + noise)
-
-    return Statement("g is continuous across boundaries", extended(data_draws(2), more), slack,
-                     fixed=("X", "y"))  # fmt: skip
+@statement("g is continuous across boundaries", extended(data_draws(2), _by_a_boundary),
+           fixed=("X", "y"))  # fmt: skip
+def rate_is_continuous(X: NDArray, y: NDArray, w: NDArray, v: NDArray) -> float:
+    """Lemma F.7, part 2: |g(w + v) - g(w)| <= sum |x_i.v| (2 |x_i.w| + |x_i.v| + y_i)."""
+    moved, h = np.abs(X @ v), np.abs(X @ w)
+    allowed = float(moved @ (2.0 * h + moved + y))
+    jump = abs(float(norm_rate(X, y, w + v) - norm_rate(X, y, w)))
+    terms = np.abs(X) @ (np.abs(w) + np.abs(v))  # of h: rounding sees them one by one
+    noise = 1e-13 * float(terms @ (terms + y))
+    return (allowed - jump + noise) / (allowed + noise)
 
 
 def rate_is_the_slope() -> Statement:
@@ -512,23 +488,17 @@ def rate_at_minima(seed: int, count: int) -> list[Evidence]:
 
 
 def standstill() -> tuple[dict[str, tuple], sympy.Poly]:
-    """A flow whose norm strictly increases through a moment at which g is zero.
-
-    x_1 = (1, 2), x_2 = (2, 1), so that H has eigenvalue 9 on (1, 1) and 1 on (1, -1), and
-    w(t) = (a - u^9) (1, 1) + (b - u) (1, -1) with u = exp(-t). Then -g = 2 f(u) u with
-    f = b - u + 9 a u^8 - 9 u^17, and a, b are such that f and its slope vanish at u = 1/2.
-    Returns the instance, in fractions, and f.
-    """
+    """A flow whose norm strictly increases through a moment at which g is zero. x_1 = (1, 2), x_2 =
+    (2, 1), so that H has eigenvalue 9 on (1, 1) and 1 on (1, -1), and w(t) = (a - u^9) (1, 1) + (b
+    - u) (1, -1) with u = exp(-t). Then -g = 2 f(u) u with f = b - u + 9 a u^8 - 9 u^17, and a, b
+    are such that f and its slope vanish at u = 1/2. Returns the instance, in fractions, and f."""
     u = sympy.Symbol("u")
     half = sympy.Rational(1, 2)
     a = (1 + 153 * half**16) / (72 * half**7)
     b = half - 9 * a * half**8 + 9 * half**17
     f = sympy.Poly(b - u + 9 * a * u**8 - 9 * u**17, u)
-    instance = {
-        "X": ((1, 2), (2, 1)),
-        "y": (Fraction(3 * a - b), Fraction(3 * a + b)),
-        "w0": (Fraction(a + b - 2), Fraction(a - b)),
-    }
+    instance = {"X": ((1, 2), (2, 1)), "y": (Fraction(3 * a - b), Fraction(3 * a + b)),
+                "w0": (Fraction(a + b - 2), Fraction(a - b))}  # fmt: skip
     return instance, f
 
 
@@ -588,11 +558,9 @@ class Conditions:
 
 
 def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
-    """B1-B4 at a crossing, read in the paper's favour where it leaves something open.
-
-    The signs of e_k make c_k^* >= 0 (Definition D.2); the eigenvectors of H~ are taken in the order
-    and with the signs that bring them nearest to those of H. X (n, d), y (n,).
-    """
+    """B1-B4 at a crossing, read in the paper's favour where it leaves something open. The signs of
+    e_k make c_k^* >= 0 (Definition D.2); the eigenvectors of H~ are taken in the order and with the
+    signs that bring them nearest to those of H. X (n, d), y (n,)."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     before, after = X[crossing.before], X[crossing.after]
     d, w0 = X.shape[1], crossing.w
@@ -613,13 +581,9 @@ def conditions(X: ArrayLike, y: ArrayLike, crossing: Crossing) -> Conditions:
     # The bracket of B2 times c_k, so that c_k = 0 needs no division.
     bracket = (target - c) / rates - np.linalg.norm(new - w0) / size / rates[-1] * c
     right = x @ old + inner / np.linalg.norm(x) * float(np.min(bracket * rates**2))
-    return Conditions(
-        B1=max(float(np.min(room - _apart(E, other))) for other in orders),
-        B2=float((right - label) / label),
-        full=True,
-        B4=float(-(x @ old) / (np.linalg.norm(x) * np.linalg.norm(old))),
-        inner=inner,
-    )
+    B1 = max(float(np.min(room - _apart(E, other))) for other in orders)
+    B4 = float(-(x @ old) / (np.linalg.norm(x) * np.linalg.norm(old)))
+    return Conditions(B1, float((right - label) / label), True, B4, inner)
 
 
 def _apart(E: NDArray, turned: NDArray) -> NDArray:
@@ -634,19 +598,16 @@ def at_crossings(item: Instance, norm: float = NORMS[1]) -> list[tuple[Crossing,
     return [(step, conditions(X, y, step)) for step in crossings(X, small_flows(item, [norm])[0])]
 
 
-def leaving_draws(sizes: tuple[int, int] = (3, 8), tries: int = 40) -> Draws:
+def leaving_draws(sizes: tuple[int, int] = (3, 8)) -> Draws:
     """Planar data sets drawn again until the all-active cell does not hold its minimum."""
 
     base = data_draws(2, sizes)
 
-    def outside(kind: str) -> Callable[[np.random.Generator], Arrays]:
-        def one(rng: np.random.Generator) -> Arrays:
-            drawn = (base[kind](rng) for _ in range(tries))
-            return next((item for item in drawn if not keeps_all(item)), base[kind](rng))
+    def outside(kind: str, rng: np.random.Generator) -> Arrays:
+        drawn = (base[kind](rng) for _ in range(40))
+        return next((item for item in drawn if not keeps_all(item)), base[kind](rng))
 
-        return one
-
-    return {kind: outside(kind) for kind in base}
+    return {kind: partial(outside, kind) for kind in base}
 
 
 def first_deactivation(item: Instance, norm: float) -> list[Conditions]:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import differential_evolution
 
-from reluflow.falsify import Instance, Statement, given, survey
+from reluflow.falsify import Instance, Statement, given, statement, survey
 from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import segment
 from reluflow.flows.trajectory import Trajectory
@@ -49,10 +49,8 @@ from reluflow.statistics import wilson
 
 
 def protected(X: ArrayLike, y: ArrayLike, w0: ArrayLike, w_gm: ArrayLike) -> NDArray:
-    """Which data (n,) Theorem 4.2 promises to keep active: eq. (6) and x_j.w0 > 0.
-
-    Parameters: X (n, d), y (n,), start w0 (d,), an interpolating w_gm (d,), X w_gm = y.
-    """
+    """Which data (n,) Theorem 4.2 promises to keep active: eq. (6) and x_j.w0 > 0. Parameters: X
+    (n, d), y (n,), start w0 (d,), an interpolating w_gm (d,), X w_gm = y."""
     X, y, w0 = (np.asarray(v, float) for v in (X, y, w0))
     radius = np.linalg.norm(w0 - np.asarray(w_gm, float))
     return (y / np.linalg.norm(X, axis=1) > radius) & (X @ w0 > 0)
@@ -111,12 +109,10 @@ def survey_protection(count: int, seed: int) -> pd.DataFrame:
 
 
 def _starts_outside(count: int, seed: int) -> Iterator[Start]:
-    """Starts built to lose a datum from as near as they can.
-
-    The shortest datum x starts just active, and the linear flow carries x.w just below zero by a
-    time t between the fast and the slow scale: with p = exp(-H t) x, w0 - w_GM is the shortest z
-    with p.z = -1.001 y and x.z = -0.999 y. The interval of losing starts so shrinks onto (6).
-    """
+    """Starts built to lose a datum from as near as they can. The shortest datum x starts just
+    active, and the linear flow carries x.w just below zero by a time t between the fast and the
+    slow scale: with p = exp(-H t) x, w0 - w_GM is the shortest z with p.z = -1.001 y and x.z =
+    -0.999 y. The interval of losing starts so shrinks onto (6)."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         d = int(rng.integers(2, 6))
@@ -151,10 +147,8 @@ def survey_lost_data(count: int, seed: int) -> pd.DataFrame:
 
 def protection(kept: pd.DataFrame, lost: pd.DataFrame, seed: int) -> list[Evidence]:
     """sv.thm4.2: data that (6) protects stay active; all protected, the flow is linear (Thm 4.2).
-
     `survey_protection`, and `survey_lost_data`: where no flow loses a datum there is no nearest
-    one: NaN, which meets no bound.
-    """
+    one: NaN, which meets no bound."""
     nearest = float(lost["nearest"][lost["lost"] > 0].min())
     return [
         fact("protected data that were deactivated", int(kept["deactivated"].sum()), 0),
@@ -208,11 +202,9 @@ def _at_equality(rng: np.random.Generator) -> dict[str, NDArray]:
 
 
 def limits_outside() -> Statement:
-    """sv.thm4.3: no flow from inside (7) converges to that local minimum (Theorem 4.3).
-
-    Turned round: where the flow from w0 converges to a local minimum with data off, |w0 - w_GM|
-    exceeds their largest y_j/|x_j|. A1, A2 and X w_GM = y; A3 is not assumed.
-    """
+    """sv.thm4.3: no flow from inside (7) converges to that local minimum (Theorem 4.3). Turned
+    round: where the flow from w0 converges to a local minimum with data off, |w0 - w_GM| exceeds
+    their largest y_j/|x_j|. A1, A2 and X w_GM = y; A3 is not assumed."""
 
     def slack(item: Instance) -> float:
         X, w = item["X"], item["w_gm"]
@@ -237,9 +229,7 @@ def limits_outside() -> Statement:
 
 def starts_at_equality(count: int, seed: int) -> tuple[int, int]:
     """Flows from |w0 - w_GM| = y_j/|x_j|, and how many limits leave that x_j inactive: by (7) none.
-
-    Starts on the boundary of x_j itself, where that sphere touches it, are left out.
-    """
+    Starts on the boundary of x_j itself, where that sphere touches it, are left out."""
     rng = np.random.default_rng(seed)
     off: list[bool] = []
     while len(off) < count:
@@ -316,30 +306,24 @@ def _entry_margin(X: NDArray, y: NDArray, w0: NDArray) -> float:
     return float(cosines.min(axis=1).max() / np.linalg.norm(w0))
 
 
-def entry_printed() -> Statement:
+@statement("small starts with q > 0 enter the all-active cell", extended(ENTRY, directed),
+           {"q(u) > 0": nontrivial}, strict=True)  # fmt: skip
+def entry_printed(item: Instance) -> float:
     """sv.lemF.5: from u times a small enough norm, q(u) > 0, all data become active (Lemma F.5).
-
-    Broken where that fails at all of `NORMS`.
-    """
-
-    def slack(item: Instance) -> float:
-        length = guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
-        margin = -np.inf
-        for norm in NORMS:
-            if margin <= 0.0:  # one norm at which they enter will do
-                margin = _entry_margin(item["X"], item["y"], norm * length * item["u"])
-        return margin
-
-    return Statement("small starts with q > 0 enter the all-active cell",
-                     extended(ENTRY, directed), slack, {"q(u) > 0": nontrivial},
-                     strict=True)  # fmt: skip
+    Broken where that fails at all of `NORMS`."""
+    length = guaranteed_radius(item["X"], item["y"]) / np.linalg.norm(item["u"])
+    margin = -np.inf
+    for norm in NORMS:
+        if margin <= 0.0:  # one norm at which they enter will do
+            margin = _entry_margin(item["X"], item["y"], norm * length * item["u"])
+    return margin
 
 
-def entry_within(factor: float = 1.0 - 1e-9) -> Statement:
-    """sv.ours.delta: an explicit delta for Lemma F.5, the same from `factor` delta_0."""
+def entry_within() -> Statement:
+    """sv.ours.delta: an explicit delta for Lemma F.5, the same from just below delta_0."""
 
     def start(item: Instance) -> NDArray:
-        length = factor * guaranteed_radius(item["X"], item["y"])
+        length = (1.0 - 1e-9) * guaranteed_radius(item["X"], item["y"])
         return length / np.linalg.norm(item["u"]) * item["u"]
 
     def inside(item: Instance) -> bool:
@@ -432,11 +416,9 @@ def _lost_cosines(X: NDArray, path: Trajectory) -> NDArray:
 
 
 def never_reactivates() -> Statement:
-    """sv.lem4.6: in the plane no small start's flow takes back a datum that it lost (Lemma 4.6).
-
-    In all directions, q(w0) > 0 or not. Broken where a datum comes back at all three norms; the
-    slack is the cosine at which a lost datum stays off.
-    """
+    """sv.lem4.6: in the plane no small start's flow takes back a datum that it lost (Lemma 4.6). In
+    all directions, q(w0) > 0 or not. Broken where a datum comes back at all three norms; the slack
+    is the cosine at which a lost datum stays off."""
 
     def loses(item: Instance) -> bool:
         return bool(deactivated(small_flows(item, SHARES[1:2])[0]))
@@ -453,23 +435,17 @@ def never_reactivates() -> Statement:
         return float(-np.max(_lost_cosines(item["X"], path), initial=-np.inf))
 
     plain = {**data_draws(2, (3, 8)), **{f"leaving, {k}": v for k, v in leaving_draws().items()}}
-    return Statement(
-        "no datum comes back, starts of any direction",
-        extended(plain, towards),
-        lambda item: max(margin(item, path) for path in small_flows(item, SHARES)),
-        {"the flow deactivates a datum": loses},
-        tolerance=1e-9,
-        fixed=("u",),
-    )
+    return Statement("no datum comes back, starts of any direction", extended(plain, towards),
+                     lambda item: max(margin(item, path) for path in small_flows(item, SHARES)),
+                     {"the flow deactivates a datum": loses}, tolerance=1e-9,
+                     fixed=("u",))  # fmt: skip
 
 
 def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
     """How far the flow from a small start stays from re-activating a datum: below 0 if it does.
-
     Over all data that an event deactivates, the smallest -x_j.w / (|x_j| |w|) in the limit; where
     nothing is deactivated, 1 plus the smallest such cosine of an active datum in the limit, so that
-    a search is led towards deactivation.
-    """
+    a search is led towards deactivation."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     path = affine_flow(X, y, 1e-6 * guaranteed_radius(X, y) * np.asarray(u))
     if reactivations(path):
@@ -480,12 +456,11 @@ def reactivation_margin(X: ArrayLike, y: ArrayLike, u: ArrayLike) -> float:
     return 1.0 + float(np.abs(cosines).min())
 
 
-def search_reactivation(seed: int, evaluations: int, n: int = 4) -> tuple[float, int]:
-    """Minimise `reactivation_margin` over planar data sets by differential evolution (SciPy).
-
-    The variables are the angles, log-lengths and log-labels of n data; the start points along
-    their mean. Returns the smallest margin found and the number of flows followed.
-    """
+def search_reactivation(seed: int, evaluations: int) -> tuple[float, int]:
+    """Minimise `reactivation_margin` over the angles, log-lengths and log-labels of four planar
+    data, a start along their mean, by differential evolution (SciPy): the smallest margin found and
+    the number of flows followed."""
+    n = 4
 
     def objective(z: NDArray) -> float:
         angles, lengths, labels = z[:n], 10.0 ** z[n : 2 * n], 10.0 ** z[2 * n :]
@@ -495,9 +470,8 @@ def search_reactivation(seed: int, evaluations: int, n: int = 4) -> tuple[float,
 
     box = [(0.0, np.pi / 2)] * n + [(-2.0, 2.0)] * (2 * n)
     generations = max(1, evaluations // (3 * n * 5) - 1)
-    result = differential_evolution(
-        objective, box, maxiter=generations, popsize=5, seed=seed, polish=False, tol=0.0
-    )
+    result = differential_evolution(objective, box, maxiter=generations, popsize=5, seed=seed,
+                                    polish=False, tol=0.0)  # fmt: skip
     return float(result.fun), int(result.nfev)
 
 
@@ -556,7 +530,7 @@ def _least_turn(X: NDArray, y: NDArray, path: Trajectory) -> float:
     return least
 
 
-def small_starts_agree(d: int, directions: int = 3) -> Statement:
+def small_starts_agree(d: int) -> Statement:
     """sv.ours.small.agree: where the flow from 0 crosses at speed, small starts with q(w0) > 0 in
     several directions end where it ends. Broken if not so at all three norms; undecided where an
     exception is as near as ROOM, for then the norms may not be small enough."""
@@ -567,7 +541,7 @@ def small_starts_agree(d: int, directions: int = 3) -> Statement:
         return way > 0.0 or 0.0 < end <= ROOM
 
     def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
-        drawn = [start_direction(item["X"], item["y"], rng) for _ in range(directions)]
+        drawn = [start_direction(item["X"], item["y"], rng) for _ in range(3)]
         return {"U": np.array(drawn)}
 
     def slack(item: Instance) -> float:
@@ -604,10 +578,8 @@ def parting_starts(
     X: NDArray, y: NDArray, lose: Sequence[int], keep: Sequence[int]
 ) -> tuple[list[Evidence], Counterexample]:
     """sv.prop4.4: small starts agree where H has full rank along their flows (Proposition 4.4).
-
     Refuted by integer data whose limiting flow touches the boundary of x_1: from eps `lose` (d,)
-    the flow loses x_1, from eps `keep` (d,) it keeps it, however small eps.
-    """
+    the flow loses x_1, from eps `keep` (d,) it keeps it, however small eps."""
     starts = [np.asarray(v, float) for v in (lose, keep)]
     paths = [affine_flow(X, y, 1e-9 * v) for v in starts]
     apart = float(np.linalg.norm(paths[0].end - paths[1].end))
@@ -640,10 +612,8 @@ def parting_starts(
 
 def recorded_misses() -> pd.DataFrame:
     """Of uniform data, by the number `n` of data and the dimension `d`, a row each: the `share` of
-    the data sets that the small start misses, and its 95 % interval, `low` to `high` (Wilson).
-
-    Read from `small_starts.csv` among the records, a sweep over the notebook beside it.
-    """
+    the data sets that the small start misses, and its 95 % interval, `low` to `high` (Wilson). Read
+    from `small_starts.csv` among the records, a sweep over the notebook beside it."""
     runs = pd.read_csv(RECORDS / "small_starts.csv")
     found = runs.groupby(["n", "d"])[["glued: missed", "draws"]].sum().reset_index()
     missed, draws = found.pop("glued: missed"), found.pop("draws")

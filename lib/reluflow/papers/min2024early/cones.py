@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from functools import partial
+from itertools import combinations, permutations, product
 from typing import Any
 
 import mpmath
@@ -18,9 +19,10 @@ from scipy.optimize import linprog, minimize
 from scipy.special import betainc
 
 from reluflow.exact import determinant, fractions, null_vectors
-from reluflow.falsify import Draw, Instance, Statement, planted, statement
+from reluflow.falsify import Instance, Statement, planted, statement
 from reluflow.flows.alignment import align
 from reluflow.geometry.separability import separation
+from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, SQUARE, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.setting import (
@@ -67,9 +69,7 @@ def signed_whole(X: ArrayLike, y: ArrayLike) -> NDArray:
 
 def squared_cosines(A: NDArray, B: NDArray) -> NDArray:
     """sign(c) c^2 of the cosines c between the rows of A (k, d) and B (m, d), fractions (k, m).
-
-    Both hold ints or fractions. Raises ZeroDivisionError for a row 0, which has no angle.
-    """
+    Both hold ints or fractions. Raises ZeroDivisionError for a row 0, which has no angle."""
     inner, left, right = A.dot(B.T), (A * A).sum(axis=1), (B * B).sum(axis=1)
     found = np.empty(inner.shape, object)
     for (i, j), value in np.ndenumerate(inner):
@@ -112,30 +112,14 @@ def data(dims: tuple[int, int] = (2, 50)) -> Draws:
 
 def one_label(dims: tuple[int, int] = (2, 50)) -> Draws:
     """Draws of {"X", "y"} under (A1) with data of one label only."""
-    ordinary = separable_draws(dims)["wide"]
+    ordinary = {"data only": separable_draws(dims)["wide"]}
 
-    def alike(label: float) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = ordinary(rng)
-            y = np.full(len(item["y"]), label)
-            return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
+    def alike(item: Instance, _: np.random.Generator, label: float) -> Instance:
+        y = np.full(len(item["y"]), label)
+        return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
 
-        return one
-
-    return {"positive data only": alike(1.0), "negative data only": alike(-1.0)}
-
-
-def beside(draws: Draws, more: Callable[[Any, np.random.Generator], Mapping[str, Any]]) -> Draws:
-    """The draws with what `more` adds to an instance."""
-
-    def wider(draw: Draw) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = draw(rng)
-            return {**item, **more(item, rng)}
-
-        return one
-
-    return {kind: wider(draw) for kind, draw in draws.items()}
+    return {f"{name} {of}": draw for name, label in (("positive", 1.0), ("negative", -1.0))
+            for of, draw in extended(ordinary, partial(alike, label=label)).items()}  # fmt: skip
 
 
 def weights(n: int, rng: np.random.Generator) -> NDArray:
@@ -165,11 +149,8 @@ def a_sign(rng: np.random.Generator) -> NDArray:
 # --- Lemma 6: the cones S_+, S_- and S_dead, memberships decided in whole numbers -----------------
 
 
-@statement(
-    "every datum is in the cone of its label, and a cone without data holds 0 and all −xᵢ",
-    data(),
-    SEPARABLE,
-)
+@statement("every datum is in the cone of its label, and a cone without data holds 0 and all −xᵢ",
+           data(), SEPARABLE)  # fmt: skip
 def cones_hold_their_data(X: NDArray, y: NDArray) -> float:
     """ea.cones.1: x_i is in S_+ where y_i = 1, in S_- where y_i = -1, and neither cone is empty."""
     rows = whole(X)
@@ -180,10 +161,8 @@ def cones_hold_their_data(X: NDArray, y: NDArray) -> float:
 
 
 def _members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
-    """Two members of one of the cones, as `parts` (2, d), and multipliers `times` (2,).
-
-    A part is moved onto the boundary of the datum `edges` names where it stays a member there.
-    """
+    """Two members of one of the cones, as `parts` (2, d), and multipliers `times` (2,). A part is
+    moved onto the boundary of the datum `edges` names where it stays a member there."""
     X, y, sign = item["X"], item["y"], a_sign(rng)
     parts, edges = [], []
     for _ in range(2):
@@ -203,11 +182,10 @@ def _silent_members(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     """Two members of S_dead, drawn until found, else two zeros, and multipliers."""
     X, parts = item["X"], np.zeros((2, item["X"].shape[1]))
     tries = rng.standard_normal((400, X.shape[1]))
-    ends = tries[(tries @ X.T <= 0.0).all(axis=1)]
-    parts[: len(ends[:2])] = ends[:2]
+    ends = tries[(tries @ X.T <= 0.0).all(axis=1)][:2]
+    parts[: len(ends)] = ends
     times = 10.0 ** rng.uniform(-12.0, 6.0, 2)
-    edges = rng.integers(-1, len(X), 2)
-    return {"parts": parts, "times": times, "edges": edges}
+    return {"parts": parts, "times": times, "edges": rng.integers(-1, len(X), 2)}
 
 
 def _onto(x: NDArray, w: NDArray) -> NDArray:
@@ -235,11 +213,9 @@ def _combined(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> NDA
     return a * first + b * second
 
 
-@statement(
-    "sums and multiples of members of S₊ or S₋ are members, and 0 is none",
-    beside(separable_draws(), _members),
-    {**BOTH_LABELS, "w₁ and w₂ are members": _are_members},
-)
+@statement("sums and multiples of members of S₊ or S₋ are members, and 0 is none",
+           extended(separable_draws(), _members),
+           {**BOTH_LABELS, "w₁ and w₂ are members": _are_members})  # fmt: skip
 def sums_stay(
     X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
 ) -> float:
@@ -249,11 +225,9 @@ def sums_stay(
     return 1.0 if held else -1.0
 
 
-@statement(
-    "sums and multiples of members are members, for data of one label",
-    beside(one_label(), _members),
-    {**SEPARABLE, "w₁ and w₂ are members": _are_members},
-)
+@statement("sums and multiples of members are members, for data of one label",
+           extended(one_label(), _members),
+           {**SEPARABLE, "w₁ and w₂ are members": _are_members})  # fmt: skip
 def sums_stay_with_one_label(
     X: NDArray, y: NDArray, parts: NDArray, edges: NDArray, times: NDArray, sign: NDArray
 ) -> float:
@@ -261,11 +235,9 @@ def sums_stay_with_one_label(
     return 1.0 if serves_exactly(X, y, _combined(X, parts, edges, times), float(sign)) else -1.0
 
 
-@statement(
-    "sums and multiples of members of S_dead are members",
-    beside(data((2, 12)), _silent_members),
-    {**SEPARABLE, "w₁ and w₂ are members": _are_silent},
-)
+@statement("sums and multiples of members of S_dead are members",
+           extended(data((2, 12)), _silent_members),
+           {**SEPARABLE, "w₁ and w₂ are members": _are_silent})  # fmt: skip
 def silent_sums_stay(X: NDArray, parts: NDArray, edges: NDArray, times: NDArray) -> float:
     """Sums and multiples of members of S_dead are members, boundaries included."""
     return 1.0 if silent_exactly(X, _combined(X, parts, edges, times)) else -1.0
@@ -294,12 +266,9 @@ def _coefficients(*names: str) -> Callable[[Instance, np.random.Generator], dict
     return lambda item, rng: {name: weights(len(item["y"]), rng) for name in names}
 
 
-@statement(
-    "cos(z₁, z₂) ≥ μ on K",
-    beside(data(), _coefficients("a", "b")),
-    {**SEPARABLE, "z_1 and z_2 are not 0": lambda a, b: np.any(a) and np.any(b)},
-    fixed=("y",),
-)
+@statement("cos(z₁, z₂) ≥ μ on K", extended(data(), _coefficients("a", "b")),
+           {**SEPARABLE, "z_1 and z_2 are not 0": lambda a, b: np.any(a) and np.any(b)},
+           fixed=("y",))  # fmt: skip
 def narrow(X: NDArray, y: NDArray, a: NDArray, b: NDArray) -> Fraction:
     """ea.lem5-9.1: cos^2 / mu^2 - 1 for z_1 = sum_i a_i z_i and z_2 = sum_j b_j z_j (Lemma 5)."""
     Z = signed_whole(X, y)
@@ -334,13 +303,9 @@ def _is_near(X: NDArray, y: NDArray, a: NDArray, e: NDArray) -> bool:
     return bool(e.dot(e) < squared_cosines(Z, Z).min() * z.dot(z))
 
 
-@statement(
-    "what is nearer to K than arcsin μ is in S₊, with the other sign in S₋",
-    beside(data(), _near_hull),
-    {**SEPARABLE, "|e| < μ |z|": _is_near},
-    strict=True,
-    fixed=("y", "sign"),
-)
+@statement("what is nearer to K than arcsin μ is in S₊, with the other sign in S₋",
+           extended(data(), _near_hull), {**SEPARABLE, "|e| < μ |z|": _is_near},
+           strict=True, fixed=("y", "sign"))  # fmt: skip
 def inside(X: NDArray, y: NDArray, a: NDArray, e: NDArray, sign: NDArray) -> Fraction:
     """ea.lem5-9.3: the least sign(c) c^2, c = sign cos(z_i, w), of w = sign (z + e) (Lemma 7)."""
     Z, z, e = _parts(X, y, a, e)
@@ -348,12 +313,8 @@ def inside(X: NDArray, y: NDArray, a: NDArray, e: NDArray, sign: NDArray) -> Fra
     return squared_cosines(int(sign) * w[None], Z).min()
 
 
-@statement(
-    "⟨yᵢxᵢ, z⟩ ≥ μ Xₘᵢₙ ‖z‖ on K",
-    beside(data(), _coefficients("a")),
-    {**SEPARABLE, "z is not 0": lambda a: np.any(a)},
-    fixed=("y",),
-)
+@statement("⟨yᵢxᵢ, z⟩ ≥ μ Xₘᵢₙ ‖z‖ on K", extended(data(), _coefficients("a")),
+           {**SEPARABLE, "z is not 0": lambda a: np.any(a)}, fixed=("y",))  # fmt: skip
 def margin(X: NDArray, y: NDArray, a: NDArray) -> Fraction:
     """<z_i, z>^2 / (mu X_min |z|)^2 - 1, the least over i: the margin of Lemma 7's proof."""
     Z = signed_whole(X, y)
@@ -372,39 +333,31 @@ def margin(X: NDArray, y: NDArray, a: NDArray) -> Fraction:
 _SIZE = 1e-9
 
 
-def search_cap(X: NDArray, y: NDArray, seed: int, starts: int = 4) -> float:
-    """1 - (the largest cosine between x_+ and what is not in S_+, or x_- and not in S_-)^2.
-
-    A point is not in S_+ where <x_i, w> <= 0 for a positive datum or > 0 for a negative one.
-    """
+def search_cap(X: NDArray, y: NDArray, seed: int) -> float:
+    """1 - (the largest cosine between x_+ and what is not in S_+, or x_- and not in S_-)^2. A point
+    is not in S_+ where <x_i, w> <= 0 for a positive datum or > 0 for a negative one."""
     rng, largest = np.random.default_rng(seed), -1.0
     for label in (1.0, -1.0):
-        u = X[y == label].sum(axis=0)
+        u = X[y == label].sum(axis=0) / np.linalg.norm(X[y == label].sum(axis=0))
         for i, x in enumerate(X):
             away = x if y[i] == label else -x  # w leaves the cone where <away, w> <= 0
-            for _ in range(starts):
-                w = _nearest(u / np.linalg.norm(u), away, rng.standard_normal(len(u)))
-                largest = max(largest, float(w @ u / np.linalg.norm(u)))
+            for _ in range(4):
+                w = _nearest(u, away, rng.standard_normal(len(u)))
+                largest = max(largest, float(w @ u))
     return 1.0 - largest**2
 
 
-def search_gap(X: NDArray, y: NDArray, seed: int, starts: int = 3) -> float:
-    """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2.
-
-    w is kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs.
-    """
-    rng, largest = np.random.default_rng(seed), 0.0
-    n, d = X.shape
-    for i in range(n):
-        for j in range(n):
-            if i == j:
-                continue
-            # Out of S_+ by datum i, <y_i x_i, w> <= 0; out of S_- by datum j, <y_j x_j, w> >= 0.
-            keep = np.array([-y[i] * X[i], y[j] * X[j]])
-            for _ in range(starts):
-                start = np.concatenate([rng.random(n), rng.standard_normal(d)])
-                for sign in (1.0, -1.0):
-                    largest = max(largest, _pair(X * y[:, None], keep, sign, start))
+def search_gap(X: NDArray, y: NDArray, seed: int) -> float:
+    """1 - (the largest |cos(z, w)| of z in the hull of the y_i x_i and w in neither cone)^2. w is
+    kept out of S_+ by one datum and out of S_- by one, each in turn; both cosines' signs."""
+    rng, largest, (n, d) = np.random.default_rng(seed), 0.0, X.shape
+    for i, j in permutations(range(n), 2):
+        # Out of S_+ by datum i, <y_i x_i, w> <= 0; out of S_- by datum j, <y_j x_j, w> >= 0.
+        keep = np.array([-y[i] * X[i], y[j] * X[j]])
+        for _ in range(3):
+            start = np.concatenate([rng.random(n), rng.standard_normal(d)])
+            for sign in (1.0, -1.0):
+                largest = max(largest, _pair(X * y[:, None], keep, sign, start))
     return 1.0 - largest**2
 
 
@@ -473,12 +426,10 @@ def cap_exactly(X: NDArray, y: NDArray, sign: float | None = None) -> Fraction:
 
 
 def cap_is_largest(items: list[Instance], excess: Fraction = Fraction(1, 10**6)) -> Evidence:
-    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone.
-
-    With i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has
-    <z_i, w> < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on
-    one line have zeta_1 = 1, and there is no larger cap.
-    """
+    """How many of the data have a point of the cap of (1 + excess)^2 zeta_1 outside its cone. With
+    i and u where c = cos(u, z_i) is least, |u| = |z_i| = 1, w = u - (1 + excess) c z_i has <z_i, w>
+    < 0 and sin(u, w)^2 = (1 + excess)^2 c^2 (1 - c^2)/(1 - c^2 + excess^2 c^2). Data on one line
+    have zeta_1 = 1, and there is no larger cap."""
     beyond = sum(_leaves(item, excess) for item in items)
     return fact(
         "data where the cap of (1 + 10⁻⁶)² ζ₁ leaves its cone", (beyond, len(items)),
@@ -553,13 +504,9 @@ def _is_in_cap(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> bool:
     return bool(found > 0 and found > 1 - cap_exactly(X, y))
 
 
-@statement(
-    "the caps of every ζ < ζ₁ are in S₊ and in S₋",
-    beside(separable_draws(), _in_cap),
-    {**BOTH_LABELS, "w is in the cap of some ζ < ζ₁": _is_in_cap},
-    strict=True,
-    fixed=("y", "sign"),
-)
+@statement("the caps of every ζ < ζ₁ are in S₊ and in S₋", extended(separable_draws(), _in_cap),
+           {**BOTH_LABELS, "w is in the cap of some ζ < ζ₁": _is_in_cap},
+           strict=True, fixed=("y", "sign"))  # fmt: skip
 def caps_serve(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> Fraction:
     """ea.lem5-9.4: the least sign(c) c^2 of the cosines c of w with the z_i, turned for S_-, where
     cos(w, x_+) or cos(w, x_-) is at least sqrt(1 - zeta), zeta < zeta_1 (Lemma 8, eq 19)."""
@@ -598,12 +545,8 @@ def _is_outside(X: NDArray, y: NDArray, a: NDArray, w: NDArray) -> bool:
     return bool(any_of) and not any(serves_exactly(X, y, whole(w), s) for s in (1.0, -1.0))
 
 
-@statement(
-    "|cos(z, w)| ≤ √(1 − μ²) for z in K and w in neither cone",
-    beside(data(), _outside),
-    {**SEPARABLE, "w is in neither cone": _is_outside},
-    fixed=("y",),
-)
+@statement("|cos(z, w)| ≤ √(1 − μ²) for z in K and w in neither cone", extended(data(), _outside),
+           {**SEPARABLE, "w is in neither cone": _is_outside}, fixed=("y",))  # fmt: skip
 def outside_is_far(X: NDArray, y: NDArray, a: NDArray, w: NDArray) -> Fraction:
     """ea.lem5-9.5: 1 - mu^2 - cos(z, w)^2, z = sum_i a_i z_i in K, w in neither cone (Lemma 9)."""
     Z = signed_whole(X, y)
@@ -626,16 +569,6 @@ def _reaches(item: Instance) -> bool:
 # --- Lemma 11: how long the sum of the active data is, in whole numbers ---------------------------
 
 
-def equal_angles(n: int) -> list[Evidence]:
-    """n data 1 + e_i in R^n, y_i = 1, equally long, at equal angles: the sharper bound is met."""
-    X, y, w = np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n)
-    found, asked = _squares(X, y, w)
-    return [
-        fact(f"‖xₐ‖² for the {n} data 1 + eᵢ", found, asked),
-        fact("the same by Lemma 11 itself is less", asked > _printed(X, n), True),
-    ]
-
-
 def _neuron(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
     """w in any direction, or about the hull of the data with either sign."""
     if rng.integers(2):
@@ -649,7 +582,7 @@ def _active(X: NDArray, y: NDArray, w: NDArray) -> tuple[NDArray, NDArray]:
     return Z, Z[np.array(whole(X).dot(whole(w)) > 0, bool)]
 
 
-@statement("‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", beside(data(), _neuron), SEPARABLE, fixed=("y",))
+@statement("‖xₐ(w)‖ ≥ √μ nₐ Xₘᵢₙ", extended(data(), _neuron), SEPARABLE, fixed=("y",))
 def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     """ea.lem11: |x_a|^4 / (mu^2 n_a^4 X_min^4) - 1, x_a(w) the sum of the n_a active y_i x_i (Lemma
     11, eq 25)."""
@@ -661,7 +594,8 @@ def sums_are_long(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     return total.dot(total) ** 2 / asked - 1
 
 
-@statement("‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²", beside(data(), _neuron), SEPARABLE, fixed=("y",))
+@statement("‖xₐ(w)‖² ≥ nₐ (1 + μ (nₐ − 1)) Xₘᵢₙ²", extended(data(), _neuron), SEPARABLE,
+           fixed=("y",))  # fmt: skip
 def sums_are_longer(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     """(|x_a|^2 - n_a X_min^2)^2 / (mu n_a (n_a - 1) X_min^2)^2 - 1 with the sign of the difference,
     for n_a >= 2: the bound of the proof."""
@@ -675,19 +609,16 @@ def sums_are_longer(X: NDArray, y: NDArray, w: NDArray) -> float | Fraction:
     return room * abs(room) / asked - 1
 
 
-def _squares(X: NDArray, y: NDArray, w: NDArray) -> tuple[Fraction, Fraction]:
-    """|x_a|^2 and n_a (1 + mu (n_a - 1)) X_min^2 for equally long data with a rational mu."""
-    Z, active = _active(X, y, w)
-    count, size = len(active), Z[0].dot(Z[0])
-    mu = Fraction(min(Z[0].dot(z) for z in Z[1:]), size)
-    total = active.sum(axis=0)
-    return Fraction(total.dot(total)), count * (1 + mu * (count - 1)) * size
-
-
-def _printed(X: NDArray, n: int) -> Fraction:
-    """mu n^2 X_min^2 for equally long data with equal angles."""
-    Z = whole(X)
-    return Fraction(n * n * Z[0].dot(Z[1]))
+def equal_angles(n: int) -> list[Evidence]:
+    """n data 1 + e_i in R^n, y_i = 1, equally long, at equal angles: the sharper bound is met."""
+    Z, active = _active(np.ones((n, n)) + np.eye(n), np.ones(n), np.ones(n))
+    count, size, inner = len(active), Z[0].dot(Z[0]), Z[0].dot(Z[1])
+    found = Fraction(active.sum(axis=0).dot(active.sum(axis=0)))
+    asked = count * (1 + Fraction(inner, size) * (count - 1)) * size
+    return [
+        fact(f"‖xₐ‖² for the {n} data 1 + eᵢ", found, asked),
+        fact("the same by Lemma 11 itself is less", asked > n * n * inner, True),
+    ]
 
 
 # --- Second route: whether {w : <x_i, w> <= 0} holds more than 0, by its rays: a second
@@ -695,12 +626,9 @@ def _printed(X: NDArray, n: int) -> Fraction:
 
 
 def has_dead_ray(X: NDArray) -> bool:
-    """Whether some w != 0 has <x_i, w> <= 0 for all rows of X (n, d).
-
-    Data that do not span R^d leave a w orthogonal to all of them. If they span, the cone holds no
-    line, and so it is the sum of its rays, on each of which d - 1 independent conditions are
-    equations.
-    """
+    """Whether some w != 0 has <x_i, w> <= 0 for all rows of X (n, d). Data that do not span R^d
+    leave a w orthogonal to all of them. If they span, the cone holds no line, and so it is the sum
+    of its rays, on each of which d - 1 independent conditions are equations."""
     rows, d = fractions(X), X.shape[1]
     if null_vectors(rows.tolist(), d):
         return True
@@ -768,11 +696,9 @@ def served_at_finite_scale(seed: int, starts: int) -> list[Evidence]:
 
 
 def dead_direction(X: NDArray) -> NDArray | None:
-    """A w != 0 (d,) with <x_i, w> <= 0 for all data X (n, d), or None where there is only 0.
-
-    The program maximises -sum_i <x_i, w>/|x_i| over the w with |w_k| <= 1. Where that is 0, w is
-    orthogonal to all data, and only data that span the space leave no other.
-    """
+    """A w != 0 (d,) with <x_i, w> <= 0 for all data X (n, d), or None where there is only 0. The
+    program maximises -sum_i <x_i, w>/|x_i| over the w with |w_k| <= 1. Where that is 0, w is
+    orthogonal to all data, and only data that span the space leave no other."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     found = linprog(unit.sum(axis=0), A_ub=unit, b_ub=np.zeros(len(X)), bounds=(-1.0, 1.0))
     if found.fun < -1e-9:
@@ -796,25 +722,20 @@ def _small(rng: np.random.Generator, d: int) -> NDArray:
     return separable_draws((d, d), (2, d + 3))["integers"](rng)["X"]
 
 
-def _spanning(d: int) -> Any:
+def _spanning(rng: np.random.Generator, d: int) -> dict[str, Any]:
     """Data with S_dead = {0} in R^d, and a start: d independent z_i of one label, and of the other
     a positive combination of them, which (A1) then allows too, or two."""
-
-    def one(rng: np.random.Generator) -> dict[str, Any]:
-        while True:
-            Z = rng.integers(-2, 5, (d, d))
-            if round(np.linalg.det(Z)) and (Z @ Z.T).min() > 0:
-                break
-        inner = rng.integers(1, 4, (int(rng.integers(1, 3)), d)) @ Z
-        label = float(rng.choice([-1.0, 1.0]))
-        y = np.repeat([label, -label], [d, len(inner)])
-        X = y[:, None] * np.vstack([Z, inner])
-        w = rng.integers(-5, 6, d) if rng.integers(2) else X[rng.integers(len(X))] * 1.0
-        if not np.any(w):
-            w = -X[0]
-        return {"X": X, "y": y, "w": np.asarray(w, float), "sign": a_sign(rng)}
-
-    return one
+    while True:
+        Z = rng.integers(-2, 5, (d, d))
+        if round(np.linalg.det(Z)) and (Z @ Z.T).min() > 0:
+            break
+    inner = rng.integers(1, 4, (int(rng.integers(1, 3)), d)) @ Z
+    label = float(rng.choice([-1.0, 1.0]))
+    y = np.repeat([label, -label], [d, len(inner)])
+    X = y[:, None] * np.vstack([Z, inner])
+    w = rng.integers(-5, 6, d) if rng.integers(2) else X[rng.integers(len(X))] * 1.0
+    w = w if np.any(w) else -X[0]
+    return {"X": X, "y": y, "w": np.asarray(w, float), "sign": a_sign(rng)}
 
 
 def _is_allowed(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> bool:
@@ -824,11 +745,10 @@ def _is_allowed(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> bool:
     return squared_cosines(whole(w)[None], forbidden[None])[0, 0] != 1
 
 
-@statement(
-    "where S_dead = {0} every neuron ends in the cone of its sign",
-    {"plane": _spanning(2), "space": _spanning(3)},
-    {**BOTH_LABELS, "S_dead = {0}": lambda X: not has_dead_ray(X), "(A2)": _is_allowed},
-)
+@statement("where S_dead = {0} every neuron ends in the cone of its sign",
+           {"plane": partial(_spanning, d=2), "space": partial(_spanning, d=3)},
+           {**BOTH_LABELS, "S_dead = {0}": lambda X: not has_dead_ray(X),
+            "(A2)": _is_allowed})  # fmt: skip
 def every_neuron_serves(X: NDArray, y: NDArray, w: NDArray, sign: NDArray) -> float:
     """ea.cones.2: where S_dead = {0}, every neuron that (A2) allows ends in the cone of its sign:
     directions in the limit eps -> 0, followed as polygons in exact arithmetic. At a finite eps that
@@ -849,24 +769,18 @@ def largest_ratio() -> arb:
     return arb(1).exp() - 1
 
 
-def enclosed_end(digits: int = 40) -> tuple[Fraction, Fraction]:
-    """Two decimals, 10^-digits apart, between which e^q - 1 = 2 q with q > 0: signs by balls.
-
-    e^q - 1 - 2 q is convex, 0 and falling at 0, so it has one zero q > 0.
-    """
-    ctx.prec = _BITS
-    unit = 10**digits
+def enclosed_end() -> tuple[Fraction, Fraction]:
+    """Two decimals, 1e-40 apart, between which e^q - 1 = 2 q with q > 0, by the signs of balls: the
+    difference is convex, 0 and falling at 0, so it has one zero q > 0."""
+    ctx.prec, unit = _BITS, 10**40
     low, high = unit, 2 * unit
     while high - low > 1:
         middle = (low + high) // 2
         q = arb(middle) / unit
         difference = q.exp() - 1 - 2 * q
-        if difference > 0:
-            high = middle
-        elif difference < 0:
-            low = middle
-        else:
+        if not (difference > 0 or difference < 0):
             raise ArithmeticError("more bits are needed")
+        low, high = (low, middle) if difference > 0 else (middle, high)
     return Fraction(low, unit), Fraction(high, unit)
 
 
@@ -899,11 +813,7 @@ def square_gap(q: float) -> float:
 
 
 def exponential_slope() -> Statement:
-    """ea.lem2.1: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss (Lemma 2).
-
-    (e^q - 1)/q grows with q > 0, so its largest value on (0, 1] is e - 1 < 2; for q < 0 it is below
-    1. It reaches 2 at 1.2564, where the lemma ends.
-    """
+    """ea.lem2.1: |-dl/dz - y| <= 2 |z| for |z| <= 1 and the exponential loss (Lemma 2)."""
     return _near("exponential", exponential_gap, 2.0)
 
 
@@ -962,22 +872,19 @@ def _near(name: str, gap: Callable[[float], float], factor: float) -> Statement:
 
     return Statement(
         f"|−ℓ'(ŷ) − y| ≤ {'' if factor == 1.0 else f'{factor:g} '}|ŷ|, {name}",
-        {"ordinary": _sizes(0.0, 0.0, most), "tiny": _sizes(-300.0, -1.0, most),
-         "large": _sizes(-1.0, 6.0, most)},
+        {kind: partial(_sizes, low=low, high=high, most=most)
+         for kind, low, high in (("ordinary", 0.0, 0.0), ("tiny", -300.0, -1.0),
+                                 ("large", -1.0, 6.0))},
         slack,
         {f"|ŷ| ≤ {most:g}": lambda item: abs(float(item["q"])) <= most},
         tolerance=1e-15,
     )  # fmt: skip
 
 
-def _sizes(low: float, high: float, most: float) -> Draw:
+def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> dict[str, Any]:
     """q = y z of either sign: uniform up to 1, or of a size between 10^low and 10^high."""
-
-    def one(rng: np.random.Generator) -> dict[str, Any]:
-        size = rng.random() if low == high else min(10.0 ** rng.uniform(low, high), most)
-        return {"q": np.array(size * rng.choice([-1.0, 1.0]))}
-
-    return one
+    size = rng.random() if low == high else min(10.0 ** rng.uniform(low, high), most)
+    return {"q": np.array(size * rng.choice([-1.0, 1.0]))}
 
 
 # --- Second route: the probabilities of Gaussian starts by other routes: integrals, angles,
@@ -1021,6 +928,12 @@ def space_share(own: NDArray) -> float:
     return 0.875 - float(np.arcsin(rho).sum()) / (4.0 * math.pi)
 
 
+def _likely(hits: int, count: int, chance: ArrayLike) -> bool:
+    """Whether the chance is in the interval of `hits` among `count`."""
+    low, high = wilson(hits, count, SURE)
+    return bool(low <= np.asarray(chance) <= high)
+
+
 # --- Gaussian starts: how near a neuron comes to the direction that (A2) forbids it, and how
 # likely it is active on a datum of its label ------------------------------------------------------
 #
@@ -1042,11 +955,9 @@ def chance_of_clearance(z: ArrayLike, h: int, D: int) -> NDArray:
 
 def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
     """ea.random-init.1: Gaussian starts meet (A2) with probability one, in R^D with D >= 2.
-
     P(zeta_2 <= z) -> 0 as z -> 0. In R^1 it does not: (A2) leaves each neuron one direction of two,
     and h neurons meet it with probability 2^-h. Closed forms by two routes; `count` draws in each
-    of three dimensions, with data of both labels.
-    """
+    of three dimensions, with data of both labels."""
     angles = np.linspace(0.02, 1.5, 60)
     gap = max(
         float(np.max(np.abs(chance_of_clearance(np.sin(angles) ** 2, 1, D) - cap_share(angles, D))))
@@ -1059,9 +970,8 @@ def assumption_2_is_sure(seed: int, count: int) -> list[Evidence]:
         signs = rng.choice([-1.0, 1.0], count)
         nearest = np.array([clearance(X, y, W[k : k + 1], signs[k : k + 1]) for k in range(count)])
         parallel += int((nearest == 0.0).sum())
-        for z in (0.05, 0.5):
-            low, high = wilson(int((nearest <= z).sum()), count, SURE)
-            outside += not low <= chance_of_clearance(z, 1, D) <= high
+        outside += sum(not _likely(int((nearest <= z).sum()), count, chance_of_clearance(z, 1, D))
+                       for z in (0.05, 0.5))  # fmt: skip
     return [
         deviation("closed form of P(ζ₂ ≤ z) against that of a cap", gap, ""),
         fact("shares in R², R³, R²⁰ outside their intervals", outside, 0),
@@ -1076,11 +986,10 @@ def on_a_line(seed: int, count: int) -> list[Evidence]:
     X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
     W, signs = rng.standard_normal((count, h, 1)), rng.choice([-1.0, 1.0], (count, h))
     met = sum(clearance(X, y, w, s) > 0.0 for w, s in zip(W, signs, strict=True))
-    low, high = wilson(met, count, SURE)
     allowed, all_of_them = sign_patterns(h)
     return [
         fact(f"of the {all_of_them} signs of {h} neurons in R¹, allowed by (A2)", allowed, 1),
-        fact("2⁻ʰ is in the interval of the draws", bool(low <= 2.0**-h <= high), True),
+        fact("2⁻ʰ is in the interval of the draws", _likely(met, count, 2.0**-h), True),
     ]
 
 
@@ -1117,7 +1026,8 @@ def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
         X, y = separable(3, 3, float(rng.uniform(0.1, 0.9)), rng)
         Z = y[:, None] * X
         cases.append((Z, np.ones(3), space_share(Z)))
-    outside = sum(_misses(active_share(X, y, W[X.shape[1]]), p, count) for X, y, p in cases)
+    outside = sum(not _likely(round(active_share(X, y, W[X.shape[1]]) * count), count, p)
+                  for X, y, p in cases)  # fmt: skip
     least, below = 1.0, 0
     for k in range(20):
         D = (2, 3, 10)[k % 3]
@@ -1137,20 +1047,17 @@ def half_start_active(seed: int, count: int, followed: int) -> list[Evidence]:
 
 
 def single_datum(seed: int, count: int) -> list[Evidence]:
-    """n_+ = 1, x_1 = (1, 0) and x_2 = (-1, 0): the chance is 1/2, and with m = 3 it is 7/8.
-
-    With signs that look at W_0 it can be 0: v_j > 0 for the neurons with <x_1, w_j> <= 0 alone.
-    All of them die.
-    """
+    """n_+ = 1, x_1 = (1, 0) and x_2 = (-1, 0): the chance is 1/2, and with m = 3 it is 7/8. With
+    signs that look at W_0 it can be 0: v_j > 0 for the neurons with <x_1, w_j> <= 0 alone. All of
+    them die."""
     rng, m = np.random.default_rng(seed + 1), 3
     X, y = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0])
     W = rng.standard_normal((count, m, 2))
     hits = int(np.any(W[:, :, 0] > 0.0, axis=1).sum())
-    low, high = wilson(hits, count, SURE)
     chosen = W[:, 0][W[:, 0, 0] <= 0.0][:100]
     ends = [align(X, y, w).status for w in chosen]
     return [
-        fact("1 − 2⁻³ is in the interval of three neurons", bool(low <= 0.875 <= high), True),
+        fact("1 − 2⁻³ is in the interval of three neurons", _likely(hits, count, 0.875), True),
         fact("signs that look: neurons of V₊ that die", ends.count("dead"), len(ends)),
     ]
 
@@ -1163,11 +1070,6 @@ def independent_signs() -> Reading:
         "labels 1 and −1 let vⱼ > 0 only where ⟨x₁, wⱼ⟩ ≤ 0, and all of V₊ dies; and no ε is "
         "small enough for every W₀",
     )
-
-
-def _misses(share: float, probability: float, count: int) -> bool:
-    low, high = wilson(round(share * count), count, SURE)
-    return not low <= probability <= high
 
 
 def _followed(rng: np.random.Generator, number: int) -> int:
@@ -1188,23 +1090,6 @@ def shares_below(mu: Sequence[float], h: int, dims: Sequence[int]) -> NDArray:
 
 
 # --- Remark 4: the bounds of Appendix B for the square loss ---------------------------------------
-
-
-def directions_near() -> Statement:
-    """Lemma 4 with the loss (y - z)^2/2: |d/dt u_j - s_j P x_a(w_j)| <= 2 n X_max max_i |f(x_i)| at
-    balanced parameters, here as its proof gives it, with 1 in place of 2.
-
-    No assumption on the data. Slack relative to the bound; infinite where it is 0.
-    """
-    return Statement(
-        "Lemma 4 with the square loss",
-        {"ordinary": _parameters(0.5, 1), "spread": _parameters(4.0, 1),
-         "one datum": _parameters(0.5, 0)},
-        _room,
-        {"max |f| ≤ 1": lambda item: float(np.abs(_outputs(item)).max()) <= 1.0},
-        tolerance=1e-12,
-        fixed=("y", "signs"),
-    )  # fmt: skip
 
 
 def norms_along_flows(seed: int, count: int) -> list[Evidence]:
@@ -1234,29 +1119,33 @@ def norms_along_flows(seed: int, count: int) -> list[Evidence]:
     ]
 
 
-def _parameters(decades: float, more: int) -> Draw:
-    """Data X (n, d) of lengths over `decades` to either side, balanced W (h, d), max |f| <= 1."""
-
-    def one(rng: np.random.Generator) -> dict[str, Any]:
-        n, d, h = (int(k) for k in rng.integers(1, (1 + 6 * more, 8, 7), endpoint=True))
-        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-decades, decades, (n, 1))
-        item = {
-            "X": X, "y": rng.choice([-1.0, 1.0], n), "W": rng.standard_normal((h, d)),
-            "signs": rng.choice([-1.0, 1.0], h),
-        }  # fmt: skip
-        size = float(np.abs(_outputs(item)).max())
-        scale = np.sqrt(10.0 ** rng.uniform(-9.0, 0.0) / size) if size else 1.0
-        return {**item, "W": (1.0 - 1e-12) * scale * item["W"]}
-
-    return one
-
-
 def _outputs(item: Instance) -> NDArray:
     v = item["signs"] * np.linalg.norm(item["W"], axis=1)
     return np.maximum(item["X"] @ item["W"].T, 0.0) @ v
 
 
-def _room(item: Instance) -> float:
+def _parameters(rng: np.random.Generator, decades: float, more: int) -> dict[str, Any]:
+    """Data X (n, d) of lengths over `decades` to either side, balanced W (h, d), max |f| <= 1."""
+    n, d, h = (int(k) for k in rng.integers(1, (1 + 6 * more, 8, 7), endpoint=True))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-decades, decades, (n, 1))
+    item = {
+        "X": X, "y": rng.choice([-1.0, 1.0], n), "W": rng.standard_normal((h, d)),
+        "signs": rng.choice([-1.0, 1.0], h),
+    }  # fmt: skip
+    size = float(np.abs(_outputs(item)).max())
+    scale = np.sqrt(10.0 ** rng.uniform(-9.0, 0.0) / size) if size else 1.0
+    return {**item, "W": (1.0 - 1e-12) * scale * item["W"]}
+
+
+@statement("Lemma 4 with the square loss",
+           {kind: partial(_parameters, decades=decades, more=more) for kind, decades, more in
+            (("ordinary", 0.5, 1), ("spread", 4.0, 1), ("one datum", 0.5, 0))},
+           {"max |f| ≤ 1": lambda item: float(np.abs(_outputs(item)).max()) <= 1.0},
+           tolerance=1e-12, fixed=("y", "signs"))  # fmt: skip
+def directions_near(item: Instance) -> float:
+    """Lemma 4 with the loss (y - z)^2/2 and no assumption on the data, as its proof gives it, with
+    1 in place of 2: 1 - |d/dt u_j - s_j P x_a(w_j)| / (n X_max max_i |f(x_i)|), the least over j;
+    infinite where the bound is 0."""
     X, W = item["X"], item["W"]
     f, norms = _outputs(item), np.linalg.norm(W, axis=1)
     most = len(X) * float(np.linalg.norm(X, axis=1).max() * np.abs(f).max())
@@ -1287,26 +1176,15 @@ def of_starts(X: NDArray, y: NDArray, angles: Sequence[float]) -> pd.DataFrame:
     """t_1 and log10 of the allowed eps with either zeta, for one neuron of V_+ in the plane at
     these angles from x_-."""
     data, rows = data_constants(X, y), []
-    for angle, start in zip(angles, _beside(X, y, angles), strict=True):
-        zetas = [printed_zeta(data, start), needed_zeta(data, start)]
-        values = [alignment_time(data, zeta) for zeta in zetas]
-        values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
-        cells = [unmarked(start.zeta_2, 3), *(unmarked(v) for v in values)]
-        rows.append([f"{angle:g}", *cells])
-    names = [
-        "angle to x₋ (radians)",
-        "ζ₂",
-        "t₁, maximum",
-        "t₁, minimum",
-        "log₁₀ ε, maximum",
-        "log₁₀ ε, minimum",
-    ]
-    return pd.DataFrame(rows, columns=names).set_index("angle to x₋ (radians)")
-
-
-def _beside(X: NDArray, y: NDArray, angles: Sequence[float]) -> Iterable[StartConstants]:
     u = -centres(X, y)[-1.0]
     u = u / np.linalg.norm(u)
     for angle in angles:
         w = np.cos(angle) * u + np.sin(angle) * np.array([-u[1], u[0]])
-        yield StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))
+        start = StartConstants(1, 1.0, 1.0, clearance(X, y, w[None], np.ones(1)))
+        zetas = [printed_zeta(data, start), needed_zeta(data, start)]
+        values = [alignment_time(data, zeta) for zeta in zetas]
+        values += [log_eps_allowed(data, start, zeta) / np.log(10.0) for zeta in zetas]
+        rows.append([f"{angle:g}", unmarked(start.zeta_2, 3), *(unmarked(v) for v in values)])
+    names = ["angle to x₋ (radians)", "ζ₂", "t₁, maximum", "t₁, minimum", "log₁₀ ε, maximum",
+             "log₁₀ ε, minimum"]  # fmt: skip
+    return pd.DataFrame(rows, columns=names).set_index(names[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -16,16 +16,18 @@ from scipy.integrate import DOP853
 from scipy.special import logsumexp
 
 from reluflow.errors import InputError
-from reluflow.falsify import Draw, Instance, Statement, given
+from reluflow.falsify import Instance, Statement, given
 from reluflow.flows.alignment import Beside, align
 from reluflow.flows.integrate import log_steepness, then
 from reluflow.geometry.separability import separation, serves
+from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, deviation, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.margin.max_margin import MaxMargin, max_margin
 from reluflow.papers.min2024early import setting, theorem_1
 from reluflow.papers.min2024early.setting import (
     alignment_times,
+    dot,
     flow,
     parts,
     patterns,
@@ -142,16 +144,11 @@ def only_late() -> OnlyLate:
     U, R = chart.split(path.end)
     values = np.linalg.svd(np.exp(R)[:, None] * U, compute_uv=False) ** 2
     shrunk = 2.0 * float(chart.split(path.at(np.array([t_1]))[0])[1][0] - given.log_eps)
-    return OnlyLate(
-        t_1,
-        bool(np.array_equal(active, [[False, True], [True, False]])),
-        home,
-        float(np.max(outputs)),
-        float(np.exp(field.log_loss(path.end))),
-        float(values.sum() / values[0]),
-        setting.fit_time(data, start, given.log_eps, t_1, -1.0),
-        shrunk / (4.0 * data.n * data.X_max * t_1),
-    )
+    return OnlyLate(t_1, bool(np.array_equal(active, [[False, True], [True, False]])), home,
+                    float(np.max(outputs)), float(np.exp(field.log_loss(path.end))),
+                    float(values.sum() / values[0]),
+                    setting.fit_time(data, start, given.log_eps, t_1, -1.0),
+                    shrunk / (4.0 * data.n * data.X_max * t_1))  # fmt: skip
 
 
 # --- Theorem 1, part 2, Appendix D.2: from t_2 on the loss falls at least like 1/t ----------------
@@ -176,12 +173,10 @@ def inside_cone(
     return W / np.linalg.norm(W, axis=1, keepdims=True)
 
 
-def in_cones(rng: np.random.Generator, draw: Draw) -> dict[str, NDArray]:
-    """Data, and neurons "plus" (3, d) in S_+ and "minus" (3, d) in S_-, with the squared lengths
-    of either group adding up to 1/(4 X_max) times a factor from 1 to 1000."""
-    item = draw(rng)
-    X, y = np.asarray(item["X"]), np.asarray(item["y"])
-    made = {"X": X, "y": y}
+def in_cones(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+    """Neurons "plus" (3, d) in S_+ and "minus" (3, d) in S_-, with the squared lengths of either
+    group adding up to 1/(4 X_max) times a factor from 1 to 1000."""
+    X, y, made = item["X"], item["y"], {}
     for name, sign in (("plus", 1.0), ("minus", -1.0)):
         W = inside_cone(X, y, sign, _NEURONS, rng) * rng.exponential(size=(_NEURONS, 1))
         factor = float(rng.choice([1.0 + 1e-9, 10.0 ** rng.uniform(0.0, 3.0)]))
@@ -193,7 +188,12 @@ def _longest(X: NDArray) -> float:
     return float(np.linalg.norm(X, axis=1).max())
 
 
+BOTH = {
+    "data of both labels, μ > 1e-6": lambda item: bool(
+        len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6)
+}  # fmt: skip
 CONES = {
+    **BOTH,
     "S₊ holds the one group": lambda item: bool(serves(item["X"], item["y"], item["plus"]).all()),
     "S₋ the other": lambda item: bool(serves(item["X"], item["y"], item["minus"], -1.0).all()),
 }
@@ -211,13 +211,10 @@ def steep_enough(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: |∇L|² ≥ α L² where both groups have grown",
-        {name: partial(in_cones, draw=draw) for name, draw in data_draws().items()},
+        extended(data_draws(), in_cones),
         slack,
-        {"data of both labels, μ > 1e-6": lambda item: bool(
-            len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
-         **CONES,
-         "both groups have grown": lambda item: bool(min(
-             np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
+        {**CONES, "both groups have grown": lambda item: bool(min(
+            np.sum(item[name] ** 2) for name in ("plus", "minus")) >= 0.25 / _longest(item["X"]))},
         fixed=("y",),
     )  # fmt: skip
 
@@ -230,10 +227,7 @@ def _steepness(X: NDArray, y: NDArray, W: NDArray, loss: Loss) -> float:
 
 
 def slack_of_decay(each: Whole) -> NDArray:
-    """log of (1/L(t) - 1/L(t_2)) / (alpha (t - t_2)), (m,) >= 0 by Theorem 1, at moments after t_2.
-
-    By D.2, L(t) <= L(t_2) / (1 + alpha L(t_2) (t - t_2)) says just that.
-    """
+    """log of (1/L(t) - 1/L(t_2)) / (alpha (t - t_2)), (m,) >= 0 by D.2, at moments after t_2."""
     moments = each.falling
     tau = -moments.log_loss
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -243,11 +237,9 @@ def slack_of_decay(each: Whole) -> NDArray:
 
 
 def times_loss(each: Whole) -> float:
-    """t L log t at the end of a trajectory, over its limit (1/gamma_+ + 1/gamma_-)/2.
-
-    gamma_+ is the largest min over I_+ of <x_i, u> for a unit u, gamma_- that of I_-. Of either
-    group 1/L grows like 2 gamma t log t.
-    """
+    """t L log t at the end of a trajectory, over its limit (1/gamma_+ + 1/gamma_-)/2. gamma_+ is
+    the largest min over I_+ of <x_i, u> for a unit u, gamma_- that of I_-. Of either group 1/L
+    grows like 2 gamma t log t."""
     moments, given = each.falling, each.given
     lengths = [max_margin(given.X[given.y == s], np.ones(int(np.sum(given.y == s)))).length
                for s in (1.0, -1.0)]  # fmt: skip
@@ -289,12 +281,10 @@ def log_sum(R: NDArray) -> NDArray:
 
 
 def shrinks_little(survey: Survey, only: OnlyLate) -> list[Evidence]:
-    """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least
-    exp(-4 n X_max t_1) times that of |w_j(0)|^2 (Lemma 13).
-
-    Each neuron has d log|w_j|^2 / dt >= -2 n X_max max |l'|, and |l'| <= 2 while |f| <= 1/2, up to
-    T >= t_1 by eq (29): wherever it is, so that a late neuron is among what is tried.
-    """
+    """ea.lem13: over the neurons of a cone, the sum of |w_j(t_1)|^2 is at least exp(-4 n X_max t_1)
+    times that of |w_j(0)|^2 (Lemma 13). Each neuron has d log|w_j|^2 / dt >= -2 n X_max max |l'|,
+    and |l'| <= 2 while |f| <= 1/2, up to T >= t_1 by eq (29): wherever it is, so that a late neuron
+    is among what is tried."""
     slacks = []
     each_alone = [1.0 + only.shrunk]
     for each in survey.found:
@@ -322,22 +312,14 @@ def grows_in_its_cone(loss: Loss) -> Statement:
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
         W = np.vstack([item["plus"], item["minus"]])
-        sizes = np.linalg.norm(W, axis=1)
-        signs = np.repeat([1.0, -1.0], [len(item["plus"]), len(item["minus"])])
+        sizes, signs = np.linalg.norm(W, axis=1), np.repeat([1.0, -1.0], _NEURONS)
         before = np.maximum(X @ W.T, 0.0)
         pull = loss.pull(before @ (signs * sizes), y, relative=True)
         rates = 2.0 * signs * sizes * (pull @ before)
-        half = len(item["plus"])
-        return float(min(rates[:half].sum(), rates[half:].sum()))
+        return float(min(rates[:_NEURONS].sum(), rates[_NEURONS:].sum()))
 
-    return Statement(
-        f"{loss.name} loss: either group grows in its cone",
-        {name: partial(in_cones, draw=draw) for name, draw in data_draws().items()},
-        slack,
-        {"data of both labels, μ > 1e-6": lambda item: bool(
-            len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6), **CONES},
-        fixed=("y",),
-    )  # fmt: skip
+    return Statement(f"{loss.name} loss: either group grows in its cone",
+                     extended(data_draws(), in_cones), slack, CONES, fixed=("y",))  # fmt: skip
 
 
 def grows_from_t_1(survey: Survey, late: LateNeuron) -> list[Evidence]:
@@ -388,15 +370,11 @@ def classified(survey: Survey, late: LateNeuron) -> list[Evidence]:
     return [
         fact("trajectories that classify a datum wrongly at some moment from t₁ on", wrong, 0,
              tried=len(survey.found)),
-        note("log of the least y f(x) at t₁: least, largest", _range(least), digits=2),
+        note("log of the least y f(x) at t₁: least, largest", (min(least), max(least)), digits=2),
         note(f"{AT_THE_NUMBER}, a neuron of V₊ still in S₋ there: log of its output on x₂ over "
              "that of the neuron that should win", late.log_ratio, digits=3),
         *followed(survey),
     ]  # fmt: skip
-
-
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    return min(values), max(values)
 
 
 # --- Second route: t_2 of k equal data and one neuron along them, without an integrator -----------
@@ -406,12 +384,10 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 
 
 def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float:
-    """t_2 / log(1/(sqrt(h) eps)) of n_plus data (1, 0) against n_minus data (-1, 0).
-
-    That of the label with fewer data: the groups do not feel each other. Enclosed in ball
-    arithmetic of 200 bits; Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2.
-    Raises ValueError for a label without data and for eps above e^(-40).
-    """
+    """t_2 / log(1/(sqrt(h) eps)) of n_plus data (1, 0) against n_minus data (-1, 0). That of the
+    label with fewer data: the groups do not feel each other. Enclosed in ball arithmetic of 200
+    bits; Ei(eps^2) is Euler's constant plus 2 log eps plus less than 2 eps^2. Raises ValueError for
+    a label without data and for eps above e^(-40)."""
     fewer = min(n_plus, n_minus)
     if fewer < 1 or not log_eps < -40.0:
         raise ValueError("at least one datum of either label, and ε below e^(-40), are needed")
@@ -473,9 +449,7 @@ def falls_in_time(survey: Survey, only: OnlyLate) -> list[Evidence]:
 
 def one_against(many: int, log_eps: float = 0.0) -> Start:
     """`many` positive data (1, 0) against one negative datum (-1, 0), a neuron along each: mu = 1.
-
-    eps is the largest that (Small) allows, or the one that is given.
-    """
+    eps is the largest that (Small) allows, or the one that is given."""
     X = np.append(np.tile([1.0, 0.0], (many, 1)), [[-1.0, 0.0]], axis=0)
     y = np.append(np.ones(many), -1.0)
     made = Start(X, y, np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]), EXPONENTIAL,
@@ -546,12 +520,10 @@ def gap_of(each: Begun) -> NDArray:
 
 
 def exact_order(seed: int, count: int, behind: Survey) -> list[Evidence]:
-    """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0.
-
-    So t_2 ~ log(1/eps) / min(|x_+|, |x_-|), and twice that for the loss log(1 + e^(-y f)), whose
-    pull at 0 is half as large. t_1 is a time at which part 1 holds: the printed one, or, of the
-    trajectories `behind` from late starts, T_*.
-    """
+    """ea.ours.fall: |x_+-| t_2^+- - log(1/eps) stays bounded as eps goes to 0. So t_2 ~ log(1/eps)
+    / min(|x_+|, |x_-|), and twice that for the loss log(1 + e^(-y f)), whose pull at 0 is half as
+    large. t_1 is a time at which part 1 holds: the printed one, or, of the trajectories `behind`
+    from late starts, T_*."""
     changes, sizes, lost = list[float](), list[float](), 0
     for start in starts(seed, _AT_MOST):
         try:
@@ -617,18 +589,13 @@ def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArr
 # that carry it (KKT conditions); of all sets of data exactly those that satisfy them give it.
 
 
-Vector = Sequence[Fraction]
-
-
 def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
-    """The shortest u (d,) with <x_i, u> >= 1 for data X of whole numbers.
-
-    Raises ValueError where there is none.
-    """
+    """The shortest u (d,) with <x_i, u> >= 1 for data X of whole numbers. Raises ValueError where
+    there is none."""
     rows = [[Fraction(v) for v in x] for x in X]
     for size in range(1, len(rows) + 1):
         for kept in combinations(range(len(rows)), size):
-            gram = sympy.Matrix([[_dot(rows[i], rows[j]) for j in kept] for i in kept])
+            gram = sympy.Matrix([[dot(rows[i], rows[j]) for j in kept] for i in kept])
             if gram.det() == 0:
                 continue
             weights = gram.LUsolve(sympy.ones(size, 1))
@@ -637,24 +604,18 @@ def shortest(X: Sequence[Sequence[int]]) -> list[Fraction]:
             parts = [Fraction(int(w.p), int(w.q)) for w in weights]
             u = [sum((p * rows[i][k] for p, i in zip(parts, kept, strict=True)), Fraction(0))
                  for k in range(len(rows[0]))]  # fmt: skip
-            if all(_dot(x, u) >= 1 for x in rows):
+            if all(dot(x, u) >= 1 for x in rows):
                 return u
     raise ValueError("no u has ⟨xᵢ, u⟩ ≥ 1 for all data")
 
 
-def _dot(a: Vector, b: Vector) -> Fraction:
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
-
-
 def limit_rank_exact(plus: Sequence[Sequence[int]], minus: Sequence[Sequence[int]]) -> sympy.Expr:
-    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`.
-
-    The nonzero eigenvalues of a p p^T + b q q^T, p and q the unit vectors along u_+ and u_- and
-    a = |u_+|, b = |u_-|, are those of the Gram matrix of sqrt(a) p and sqrt(b) q.
-    """
+    """The limit of |W|_F^2 / |W|_2^2 for positive data `plus` and negative data `minus`. The
+    nonzero eigenvalues of a p p^T + b q q^T, p and q the unit vectors along u_+ and u_- and a =
+    |u_+|, b = |u_-|, are those of the Gram matrix of sqrt(a) p and sqrt(b) q."""
     p, q = shortest(plus), shortest(minus)
-    a, b = (sympy.sqrt(sympy.Rational(_dot(u, u))) for u in (p, q))
-    mixed = sympy.Rational(_dot(p, q)) / sympy.sqrt(a * b)
+    a, b = (sympy.sqrt(sympy.Rational(dot(u, u))) for u in (p, q))
+    mixed = sympy.Rational(dot(p, q)) / sympy.sqrt(a * b)
     root = sympy.sqrt((a - b) ** 2 + 4 * mixed**2)
     return sympy.simplify((a + b) / ((a + b + root) / 2))
 
@@ -786,10 +747,8 @@ def _grows(each: Whole) -> bool:
 
 
 def below_two() -> Statement:
-    """ea.ours.rank: the stable rank tends to a limit, at most 2/(1 + mu) < 2 (sharpens D.3).
-
-    The slack is 2/(1 + mu) less the limit in closed form.
-    """
+    """ea.ours.rank: the stable rank tends to a limit, at most 2/(1 + mu) < 2 (sharpens D.3). The
+    slack is 2/(1 + mu) less the limit in closed form."""
 
     def slack(item: Instance) -> float:
         X, y = item["X"], item["y"]
@@ -883,11 +842,10 @@ def turns_towards(loss: Loss) -> Statement:
     """d/dt cos(x_+, w) >= (1/3 - cos(x_+, w)) sqrt(mu) n_+ X_min / 2 in S_+, eq (37), whenever the
     outputs q on I_+ are within [0, 1/4]; the slack is the difference over |x_+|."""
 
-    def one(draw: Draw, rng: np.random.Generator) -> dict[str, NDArray]:
-        item = draw(rng)
-        X, y = np.asarray(item["X"]), np.asarray(item["y"])
+    def more(item: Instance, rng: np.random.Generator) -> dict[str, NDArray]:
+        X, y = item["X"], item["y"]
         q = 0.25 * rng.choice([rng.uniform(size=len(y)), rng.integers(0, 2, len(y))])
-        return {"X": X, "y": y, "w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
+        return {"w": inside_cone(X, y, 1.0, 1, rng)[0], "q": q}
 
     def slack(item: Instance) -> float:
         X, y, w = item["X"], item["y"], item["w"] / np.linalg.norm(item["w"])
@@ -902,10 +860,9 @@ def turns_towards(loss: Loss) -> Statement:
 
     return Statement(
         f"{loss.name} loss: neurons of S₊ turn to x₊ at the rate of (37)",
-        {name: partial(one, draw) for name, draw in data_draws().items()},
+        extended(data_draws(), more),
         slack,
-        {"data of both labels, μ > 1e-6": lambda item: bool(
-            len(set(item["y"])) == 2 and separation(item["X"], item["y"]) > 1e-6),
+        {**BOTH,
          "w in S₊": lambda item: bool(serves(item["X"], item["y"], item["w"])),
          "outputs at most 1/4": lambda item: bool(np.all((item["q"] >= 0) & (item["q"] <= 0.25)))},
         fixed=("y",),
@@ -949,20 +906,20 @@ def spread_start(rng: np.random.Generator, plus: int = 3) -> Start:
     return Start(X, y_new, W0, np.array([1.0, 1.0, 1.0, -1.0]), EXPONENTIAL, SCALES[0])
 
 
-def best_alignment(given: Start, scales: Sequence[float] = SCALES) -> Best:
+def best_alignment(given: Start) -> Best:
     """How well the neurons of S_+ align before the loss falls, from each of the scales ln eps."""
     plus = max_margins(given.X, given.y)[0]
     x = given.centre(1.0) / np.linalg.norm(given.centre(1.0))
     times, curves = np.linspace(0.005, 1.0, 400), []
-    for log_eps in scales:
+    for log_eps in SCALES:
         each = begin(replace(given, log_eps=log_eps), rtol=1e-7, t_1=_AT_ONCE)
         assert each is not None
         U = each.at(times * each.t_2[1.0]).U[:, each.own(1.0)]
         curves.append(np.linalg.norm(U - x, axis=-1).max(axis=1))
-    whole = follow(replace(given, log_eps=scales[0]), t_1=_AT_ONCE)
+    whole = follow(replace(given, log_eps=SCALES[0]), t_1=_AT_ONCE)
     assert whole is not None
     end = float(cosines(whole, whole.falling.U[-1:], 1.0).min())
-    return Best(np.array(scales), times, np.array(curves), end, float(plus.direction @ x))
+    return Best(np.array(SCALES), times, np.array(curves), end, float(plus.direction @ x))
 
 
 def spread_runs(seed: int, count: int, plus: int = 3) -> list[Best]:
@@ -977,12 +934,9 @@ def power(each: Best) -> float:
 
 
 def aligns_until_the_fall(found: Sequence[Best], single: Sequence[Best]) -> list[Evidence]:
-    """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to
-    cos(w_j, x_+) near 1 (Section 3.1).
-
-    `found` has three positive data in general position, `single` one, for which it is true for
-    ever: across the datum a neuron does not move, and along it grows.
-    """
+    """ea.thm1.refined.2: in S_+ a neuron is always drawn to x_+, so that all come to cos(w_j, x_+)
+    near 1 (Section 3.1). `found` has three positive data in general position, `single` one, for
+    which it is true for ever: across the datum a neuron does not move, and along it grows."""
     powers, lone = [power(each) for each in found], [power(each) for each in single]
     return [
         bound("largest angle of the neurons of S₊ to x₊, at its least, from ε = e⁻¹⁶",

@@ -62,11 +62,9 @@ class Stage:
 
 
 def arcs(X: NDArray, inside: Callable[[NDArray], NDArray]) -> list[tuple[float, float]]:
-    """The arcs (from, to), in radians, on which `inside` holds of the directions (k, 2).
-
-    Nothing changes but where a direction is orthogonal to a datum, so arcs between two such places
-    are asked in their middle; neighbours are joined.
-    """
+    """The arcs (from, to), in radians, on which `inside` holds of the directions (k, 2). Nothing
+    changes but where a direction is orthogonal to a datum, so arcs between two such places are
+    asked in their middle; neighbours are joined."""
     corners = (np.arctan2(X[:, 1], X[:, 0])[:, None] + [-np.pi / 2, np.pi / 2]).ravel()
     corners = np.sort(np.unique(np.round(np.mod(corners, 2.0 * np.pi), 12)))
     ends = np.append(corners, corners[0] + 2.0 * np.pi)
@@ -98,11 +96,9 @@ def regions(X: NDArray, y: NDArray) -> dict[str, list[tuple[float, float]]]:
 def small_multiples(
     X: ArrayLike, y: ArrayLike, stages: Sequence[Stage], columns: int = 3
 ) -> Figure:
-    """One circle for each stage, with every neuron's direction as a mark on it.
-
-    Marks less than 3 degrees apart are stacked outwards; a mark is larger where the neuron has at
-    least a tenth of the largest norm of its stage. Parameters: X (n, 2), y (n,).
-    """
+    """One circle for each stage, with every neuron's direction as a mark on it. Marks less than 3
+    degrees apart are stacked outwards; a mark is larger where the neuron has at least a tenth of
+    the largest norm of its stage. Parameters: X (n, 2), y (n,)."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     return _planes([(X, y, stage) for stage in stages], columns, _neurons)
 
@@ -141,12 +137,10 @@ def _planes(
 @in_house_style
 def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike, xlabel: str,
            fall: float | None = None) -> Figure:  # fmt: skip
-    """The circle unrolled: every neuron's angle against time, the cones as bands.
-
-    Parameters: t (r,), W (r, m, 2), v (r, m), `fall` a time to be marked by a line. The circle is
-    cut in the middle of the widest arc outside S_+ and S_-; a curve is broken where its neuron
-    crosses the cut, and ends where the neuron dies.
-    """
+    """The circle unrolled: every neuron's angle against time, the cones as bands. Parameters: t
+    (r,), W (r, m, 2), v (r, m), `fall` a time to be marked by a line. The circle is cut in the
+    middle of the widest arc outside S_+ and S_-; a curve is broken where its neuron crosses the
+    cut, and ends where the neuron dies."""
     X, y, t, W, v = (np.asarray(a, float) for a in (X, y, t, W, v))
     cut = _cut(X, y)
     fig, (ax,) = panels(1, 1, height=3.2)
@@ -278,9 +272,7 @@ _WINDOW = 2.0
 @in_house_style
 def polygons(X: ArrayLike, y: ArrayLike, paths: Sequence[tuple[int, Polygon]]) -> Figure:
     """The polygons of neurons in the plane, those with v_j > 0 in one panel, the others in another.
-
-    Parameters: X (n, 2), y (n,), paths the sign of each neuron with its path.
-    """
+    Parameters: X (n, 2), y (n,), paths the sign of each neuron with its path."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     size = max(float(np.linalg.norm(np.array(path.corners[0], float))) for _, path in paths)
     titles = ("(a) neurons with $v_j > 0$", "(b) neurons with $v_j < 0$")
@@ -353,10 +345,8 @@ _DASHES = ((0, (5, 2)), (0, (1.5, 1.2)))
 @in_house_style
 def times_against_mu(found: pd.DataFrame, mus: NDArray, ours: NDArray, slowest: NDArray) -> Figure:
     """The time that neurons need over mu, both logarithmic, with the printed t_1 and with t_*.
-
     `found` is of `theorem_1.needed_times`; `ours` (m,) is t_* at `mus` (m,), `slowest` the times of
-    the data that come nearest to it, at the values of mu that `found` has.
-    """
+    the data that come nearest to it, at the values of mu that `found` has."""
     fig, (ax,) = panels(1, 1, height=3.9)
     ns = sorted(found.n.unique())
     for n, dash in zip((ns[0], ns[-1]), _DASHES, strict=False):
@@ -401,9 +391,7 @@ def beside_the_excluded(found: BesideTimes) -> Figure:
 @in_house_style
 def scales(slices: Mapping[str, pd.DataFrame]) -> Figure:
     """-ln eps over mu, n and h, one panel each: what (Small) asks for, what is enough, what does.
-
-    `slices` are `theorem_1.scales_along`.
-    """
+    `slices` are `theorem_1.scales_along`."""
     names = {"mu": "separation $\\mu$", "n": "data $n$", "h": "neurons $h$"}
     fig, axes = panels(1, len(slices), height=3.3, sharey=True)
     for ax, (name, frame) in zip(axes, slices.items(), strict=True):
@@ -448,9 +436,7 @@ def journeys(
     X: NDArray, y: NDArray, found: Mapping[float, Sequence[Alignment]], until: float
 ) -> Figure:
     """Directions in the plane over time, a panel for each sign, with the cones behind them.
-
-    Parameters: X (n, 2), y (n,), the alignments by sign, the last time shown.
-    """
+    Parameters: X (n, 2), y (n,), the alignments by sign, the last time shown."""
     titles = {1.0: "$v_j > 0$", -1.0: "$v_j < 0$"}
     fig, axes = panels(1, 2, height=4.3, sharey=True, titles=[titles[s] for s in found])
     times = np.linspace(0.0, until, 241)
@@ -521,16 +507,10 @@ def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> 
 PLUS, MINUS, DEAD = "#D55E00", "#0072B2", "#999999"
 _DASHED = (0, (4, 1.5))
 _LN10 = float(np.log(10.0))
-_LOSSES = {
-    "exponential": ("#0072B2", "-", "o"),
-    "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
-    "logistic": ("#117733", (0, (1, 1.2)), "D"),
-}
-_NAMES = {
-    "exponential": "exponential",
-    "2 logistic": "$2 \\log(1 + e^{-yf})$",
-    "logistic": "$\\log(1 + e^{-yf})$",
-}
+_LOSSES = {"exponential": ("#0072B2", "-", "o"), "2 logistic": ("#D55E00", (0, (5, 2)), "s"),
+           "logistic": ("#117733", (0, (1, 1.2)), "D")}  # fmt: skip
+_NAMES = {"exponential": "exponential", "2 logistic": "$2 \\log(1 + e^{-yf})$",
+          "logistic": "$\\log(1 + e^{-yf})$"}  # fmt: skip
 
 
 @in_house_style

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -17,20 +17,18 @@ from scipy.integrate import DOP853, cumulative_simpson, quad
 from scipy.optimize import brentq
 
 from reluflow.exact import fractions
-from reluflow.falsify import Statement, survey
+from reluflow.falsify import Instance, Statement, statement, survey
 from reluflow.flows.charts import LOG_LOSS, TIME, Neurons
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, Stop, integrate, then
 from reluflow.geometry.separability import separation, silent
+from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.setting import separable_draws
 
 # --- Appendix E.2: under (A1) each boundary is crossed at most once in all time -------------------
-#
-# By eq. (46) y_i sign(v_j) <x_i, w_j> grows while the neuron is active and rests while it is not:
-# it changes its sign at most once, from - to +. So there are at most n h changes of activity.
 
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -61,23 +59,16 @@ class Problem:
         """The gradient flow on this clock."""
         return GradientFlow(self.chart, self.loss, self.X, self.y, clock)
 
-    def path(
-        self,
-        span: float,
-        rtol: float = 1e-8,
-        stop: Stop | None = None,
-        at_zero: float | None = 0.0,
-    ) -> FlowPath:
+    def path(self, span: float, rtol: float = 1e-8, stop: Stop | None = None,
+             at_zero: float | None = 0.0) -> FlowPath:  # fmt: skip
         """The flow over the time `span`: with s'(0) = 0 the regular one."""
         z = self.chart.along(self.W, self.log_norms)
         options = {"rtol": rtol, "max_steps": _STEPS, "method": DOP853}
         return integrate(self.field(TIME), z, span, stop, at_zero, **options)
 
     def far(self, decades: float = DECADES) -> FlowPath:
-        """The flow until the loss has fallen by many powers of ten, or falls no more.
-
-        In time while neurons are small and turn within a moment of log(1/L); then on that clock.
-        """
+        """The flow until the loss has fallen by many powers of ten, or falls no more. In time while
+        neurons are small and turn within a moment of log(1/L); then on that clock."""
         span = 30.0 / float(np.linalg.norm(self.X, axis=1).max())
         early = self.path(span, 1e-6, lambda _, z: -1.0 - self.chart.split(z)[1].max())
         late = self.field(LOG_LOSS)
@@ -109,11 +100,9 @@ def problems(seed: int, count: int, separated: bool = True) -> Iterator[Problem]
 
 
 def crossings(path: FlowPath) -> Counter[tuple[int, int]]:
-    """How often each (datum, neuron) changes its activity along a path.
-
-    A neuron that has died within rounding of its boundary may be switched off once more where a leg
-    begins; the same change twice in a row is one.
-    """
+    """How often each (datum, neuron) changes its activity along a path. A neuron that has died
+    within rounding of its boundary may be switched off once more where a leg begins; the same
+    change twice in a row is one."""
     times: Counter[tuple[int, int]] = Counter()
     last: dict[tuple[int, int], str] = {}
     for event in path.events:
@@ -135,44 +124,29 @@ def followed(seed: int, count: int, separated: bool = True) -> pd.DataFrame:
     """One row a flow of `problems`, followed `far`: its status, the number of changes of activity,
     the most of one boundary, those that go backward, and whether it starts on a boundary."""
 
-    def measured(problem: Problem) -> dict[str, float | str]:
+    def measured(problem: Problem) -> dict[str, Any]:
         path = problem.far()
         times = crossings(path)
-        return {
-            "kind": problem.kind,
-            "loss": problem.loss.name,
-            "status": path.status,
-            "changes": sum(times.values()),
-            "most": max(times.values(), default=0),
-            "backward": backward(path, problem),
-            "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
-        }
+        return {"kind": problem.kind, "loss": problem.loss.name, "status": path.status,
+                "changes": sum(times.values()), "most": max(times.values(), default=0),
+                "backward": backward(path, problem),
+                "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0))}  # fmt: skip
 
     return survey(problems(seed, count, separated), measured)
 
 
 # A boundary that is crossed twice where (A1) fails.
 
-TWICE = (
-    np.array([[3, 0, 0], [-1, 0, 1], [1, 5, 5]]),
-    np.ones(3),
-    np.array([1, -4, 2]),
-)
+TWICE = (np.array([[3, 0, 0], [-1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, 2]))
 """Data, labels and one neuron with v > 0: it loses the second datum and regains it."""
-SEPARATED = (
-    np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]),
-    np.ones(3),
-    np.array([1, -4, -2]),
-)
+SEPARATED = (np.array([[3, 0, 0], [1, 0, 1], [1, 5, 5]]), np.ones(3), np.array([1, -4, -2]))
 """Nearly the same data with (A1), and a neuron that begins with one of them."""
 
 
 def exact_changes(X: NDArray, y: NDArray, w: NDArray, most: int = 20) -> list[tuple[Fraction, int]]:
     """The changes of activity of a neuron of V_+ in the limit of small weights, in exact numbers.
-
     Within a pattern w moves along sum y_i x_i of the active data: (length of the way, datum) each.
-    Ends where nothing changes any more. The field must cross the boundaries that are met.
-    """
+    Ends where nothing changes any more. The field must cross the boundaries that are met."""
     Z, w = fractions(y)[:, None] * fractions(X), fractions(w)
     X = fractions(X)
     active, way, found = X @ w > 0, Fraction(0), []
@@ -216,10 +190,6 @@ def crossed_once(found: pd.DataFrame, others: pd.DataFrame) -> list[Evidence]:
 
 
 # --- Appendix E.2 and E.5: under (A1) a regular Caratheodory solution exists for all times --------
-#
-# Between two changes of activity, of which there are at most n h (`crossings`), the field is
-# smooth, and by eq. (50) nothing grows faster than exponentially. A live neuron on a boundary
-# leaves it on the side that eq. (46) names; a neuron in S_dead rests.
 
 
 RESIDUAL = 1e-5
@@ -231,31 +201,18 @@ _GAUSS = np.polynomial.legendre.leggauss(6)
 
 
 ANTIPARALLEL = Problem(
-    "antiparallel",
-    np.array([[1.0, 0.0], [-1.0, 0.0]]),
-    np.array([1.0, -1.0]),
-    np.array([[1.0, 1.0]]),
-    -np.ones(1),
-    np.zeros(1),
-    EXPONENTIAL,
-)
+    "antiparallel", np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0]),
+    np.array([[1.0, 1.0]]), -np.ones(1), np.zeros(1), EXPONENTIAL,
+)  # fmt: skip
 """A neuron of V_- that is active on the positive datum only. Where it loses that, the other one
 would wake: at this moment it is in S_dead. The regular solution keeps it there."""
 _SPAN = 3.0
 
 
-def _silent(path: FlowPath, problem: Problem, t: float) -> NDArray:
-    """Which neurons are in S_dead at t, up to rounding, (h,)."""
-    cosines = problem.chart.cosines(path.at(t), problem.X)[0]
-    return np.all(cosines <= _ON, axis=0)
-
-
 def residual(path: FlowPath, problem: Problem, end: float) -> float:
     """|theta(t) - theta(0) - integral of F| over the largest |theta| at t = `end`, with s'(0) = 0.
-
     The integral is by Gauss' rule between the changes of activity, on ever more panels until it
-    stands; F is from the network's gradient.
-    """
+    stands; F is from the network's gradient."""
     network = fully_connected([problem.X.shape[1], len(problem.signs)])
     chart, (nodes, weights) = problem.chart, _GAUSS
 
@@ -291,7 +248,8 @@ def residual(path: FlowPath, problem: Problem, end: float) -> float:
 def revived(path: FlowPath, problem: Problem, end: float) -> bool:
     """Whether a neuron is active on a datum after it was active on none, before `end`."""
     times = path.grid(40)
-    silent = np.array([_silent(path, problem, t) for t in times[times < end]], bool)
+    cosines = [problem.chart.cosines(path.at(t), problem.X)[0] for t in times[times < end]]
+    silent = np.array([np.all(of <= _ON, axis=0) for of in cosines], bool)
     return bool(np.any(silent[:-1] & ~silent[1:]))
 
 
@@ -307,15 +265,12 @@ def solved(seed: int, count: int) -> pd.DataFrame:
     """One row a flow of `problems` in time: the status, the residual of the integral equation, and
     whether a dead neuron revives."""
 
-    def measured(problem: Problem) -> dict[str, float | str | bool]:
+    def measured(problem: Problem) -> dict[str, Any]:
         path = problem.path(4.0 / float(np.linalg.norm(problem.X, axis=1).max()))
         end = float(path.t[-1])
-        return {
-            "status": path.status,
-            "residual": residual(path, problem, end),
-            "revived": revived(path, problem, end),
-            "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0)),
-        }
+        return {"status": path.status, "residual": residual(path, problem, end),
+                "revived": revived(path, problem, end),
+                "on boundaries": int(np.any(problem.W @ problem.X.T == 0.0))}  # fmt: skip
 
     return survey(problems(seed, count), measured)
 
@@ -348,10 +303,6 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
 
 # --- Eq. (46): under (A1) the flow moves every active neuron the same way across all
 # boundaries ---------------------------------------------------------------------------------------
-#
-# It moves w_j by v_j sum_k c_k z_k over the active k, with c_k = |l'_k| > 0 and z_k = y_k x_k.
-# Under (A1) <z_i, sum_k c_k z_k> >= mu |z_i| sum_k c_k |z_k| > 0 for all i, so that y_i sign(v_j)
-# <x_i, w_j> grows. Appendix E writes the velocity of the flow as a gradient, and so does eq. (46).
 
 
 VELOCITY = Reading(
@@ -361,12 +312,10 @@ VELOCITY = Reading(
     "neuron breaks the inequality: x = 1, y = 1 and w = v = 1 have -1/e for the exponential loss",
 )
 """Which sign of the gradient is meant."""
-Item = Mapping[str, Any]
-_DIMS, _SIZES = (2, 12), (2, 7)
 _A1 = {"(A1)": lambda item: separation(item["X"], item["y"]) > 0.0}
 
 
-def gradient_in_weights(item: Item, loss: Loss) -> NDArray:
+def gradient_in_weights(item: Instance, loss: Loss) -> NDArray:
     """grad_(w_j) L over L, shape (h, d), at W (h, d), v (h,), with s'(0) = 0."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
@@ -374,7 +323,7 @@ def gradient_in_weights(item: Item, loss: Loss) -> NDArray:
     return -network.gradient(theta, X, pull)[: W.size].reshape(W.shape)
 
 
-def _cosines(item: Item, velocity: NDArray) -> NDArray:
+def _cosines(item: Instance, velocity: NDArray) -> NDArray:
     """y_i sign(v_j) <x_i, velocity_j> over |x_i| |velocity_j| for the neurons that are active on
     some datum, shape (n, active neurons)."""
     X, y = item["X"], item["y"]
@@ -384,25 +333,17 @@ def _cosines(item: Item, velocity: NDArray) -> NDArray:
     return Z @ (moving / np.linalg.norm(moving, axis=1)[:, None]).T
 
 
-def _parameters() -> dict[str, Any]:
-    """Draws of orthogonally separable data, a fifth of them of one label, with weights of any size,
-    some whole numbers."""
-
-    def with_weights(draw):
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = draw(rng)
-            if rng.random() < 0.2:  # one label only
-                item = {"X": item["y"][:, None] * item["X"], "y": np.ones(len(item["y"]))}
-            h, d = int(rng.integers(1, 5)), item["X"].shape[1]
-            W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
-            if np.all(item["X"] == np.round(item["X"])):
-                W = np.round(2.0 * W)
-            size = 10.0 ** rng.uniform(-6.0, 0.0) / np.linalg.norm(item["X"], axis=1).max()
-            return {**item, "W": W * size, "v": v}
-
-        return one
-
-    return {kind: with_weights(draw) for kind, draw in separable_draws(_DIMS, _SIZES).items()}
+def _with_weights(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
+    """Data of one label in a fifth of the draws, and weights of any size, some whole numbers."""
+    X, y = item["X"], item["y"]
+    if rng.random() < 0.2:
+        X, y = y[:, None] * X, np.ones(len(y))
+    h, d = int(rng.integers(1, 5)), X.shape[1]
+    W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+    if np.all(np.round(X) == X):
+        W = np.round(2.0 * W)
+    size = 10.0 ** rng.uniform(-6.0, 0.0) / np.linalg.norm(X, axis=1).max()
+    return {"X": X, "y": y, "W": W * size, "v": v}
 
 
 def velocity_points_inward(loss: Loss) -> Statement:
@@ -410,7 +351,7 @@ def velocity_points_inward(loss: Loss) -> Statement:
     -grad_(w_j) L of the flow."""
     return Statement(
         f"{loss.name} loss: yᵢ sign(vⱼ) ⟨xᵢ, −∇L⟩ > 0 for active neurons",
-        _parameters(),
+        extended(separable_draws((2, 12), (2, 7)), _with_weights),
         lambda item: float(_cosines(item, -gradient_in_weights(item, loss)).min()),
         {**_A1,
          "a neuron is active": lambda item: bool(np.any(item["W"] @ item["X"].T > 0.0)),
@@ -440,29 +381,25 @@ def slopes(at_zero: Fraction, leak: Fraction = NONE) -> dict[str, Fraction]:
 
 
 def ways(label: int, at_zero: Fraction, leak: Fraction = NONE) -> tuple[str, ...]:
-    """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below".
-
-    No way at all means that there is no Caratheodory solution on any interval [0, t_0].
-    """
+    """What a solution from p = 0, v = 1 can do: "stay" at 0, leave "above", leave "below". No way
+    at all means that there is no Caratheodory solution on any interval [0, t_0]."""
     pushes = {side: label * slope for side, slope in slopes(at_zero, leak).items()}
     possible = {"stay": pushes["at"] == 0, "above": pushes["above"] > 0,
                 "below": pushes["below"] < 0}  # fmt: skip
     return tuple(way for way, can in possible.items() if can)
 
 
-def implicit_steps(label: int, at_zero: Fraction, push: Fraction = Fraction(1, 10)) -> int:
-    """How many p solve p = `label` `push` s'(p), the implicit Euler step from p = 0 with a positive
+def implicit_steps(label: int, at_zero: Fraction) -> int:
+    """How many p solve p = `label` s'(p) / 10, the implicit Euler step from p = 0 with a positive
     step times speed `push`: a discrete picture of the same trichotomy."""
-    sides = slopes(at_zero)
-    steps = {side: label * push * slope for side, slope in sides.items()}
+    push = Fraction(label, 10)
+    steps = {side: push * slope for side, slope in slopes(at_zero).items()}
     return sum((steps["above"] > 0, steps["at"] == 0, steps["below"] < 0))
 
 
 def euler_ends(at_zero: Fraction, step: Fraction, count: int) -> tuple[Fraction, Fraction]:
-    """p and v after `count` explicit Euler steps of E.3, y = -1, from p = 0, v = 1.
-
-    At p <= 0 the output is 0 and the exponential 1, so that every step is rational.
-    """
+    """p and v after `count` explicit Euler steps of E.3, y = -1, from p = 0, v = 1. At p <= 0 the
+    output is 0 and the exponential 1, so that every step is rational."""
     p, v = Fraction(0), Fraction(1)
     for _ in range(count):
         slope = slopes(at_zero)["at" if p == 0 else "below"]
@@ -511,15 +448,12 @@ def flow(label: float, at_zero: float | None, start: float = 0.0, until: float =
     return integrate(field, z, until, at_zero=at_zero, rtol=1e-10, method=DOP853)
 
 
-def departure(points: int = 400, until: float = 8.0) -> tuple[NDArray, NDArray, NDArray]:
-    """The path of the active side from p = 0, v = 1 (eq. 47), up to the time `until`: times, p and
-    v.
-
-    p = sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2).
-    """
+def departure(points: int = 400) -> tuple[NDArray, NDArray, NDArray]:
+    """The path of the active side from p = 0, v = 1 (eq. 47), up to the time 8: times, p and v. p =
+    sinh s, v = cosh s, and the time is the integral of e^(p v) = e^(sinh(2 s) / 2)."""
     s = np.linspace(0.0, 1.5, points)
     t = cumulative_simpson(np.exp(0.5 * np.sinh(2.0 * s)), x=s, initial=0.0)
-    kept = t < until
+    kept = t < 8.0
     return t[kept], np.sinh(s[kept]), np.cosh(s[kept])
 
 
@@ -533,10 +467,8 @@ def loss_after(t: float) -> float:
 
 
 def departure_residual(end: float) -> float:
-    """The residual of the integral equation along `departure` up to s = `end`, s'(0) = 0.
-
-    By Gauss' rule, which does not touch p = 0: one moment more or less changes no integral.
-    """
+    """The residual of the integral equation along `departure` up to s = `end`, s'(0) = 0. By Gauss'
+    rule, which does not touch p = 0: one moment more or less changes no integral."""
     nodes, weights = np.polynomial.legendre.leggauss(40)
     s = 0.5 * end * (1.0 + nodes)
     rates = velocity(np.sinh(s), np.cosh(s), 1.0, 0.0)
@@ -608,71 +540,44 @@ def many_solutions() -> list[Evidence]:
 
 
 # --- Appendix F: under (A1) the inclusion (2) has the same regular solutions as the equation ------
-#
-# On a boundary the inclusion lets s' be anything in [0, 1]. The velocity is s_j |v_j| sum_k s'_k
-# c_k z_k, and by (A1) <z_i, sum_k s'_k c_k z_k> > 0 for all i unless all s'_k are 0. A neuron that
-# is active on some datum hence leaves each of its boundaries at once: it is on them for a set of
-# times of measure zero, where the choice of s' changes no integral. A neuron that is active on none
-# is in S_dead. There a regular solution keeps it, so s_j <z_i, w> must not move, and all s'_k are
-# 0.
 
 
-def selections_point_inward() -> Statement:
+def _on_boundaries(item: Instance, rng: np.random.Generator) -> dict[str, Any]:
+    """A neuron w on the boundaries of some data (`on`), each of which takes a slope in [0, 1]; the
+    pulls c are any positive numbers. Not all slopes are 0."""
+    X, (n, d) = item["X"], item["X"].shape
+    on = np.zeros(n, bool)
+    on[rng.permutation(n)[: int(rng.integers(1, min(n, d) + 1))]] = True
+    basis = np.linalg.svd(X[on] / np.linalg.norm(X[on], axis=1)[:, None])
+    free = basis[2][int((basis[1] > 1e-9).sum()) :]
+    w = free.T @ (free @ rng.standard_normal(d))  # whichever basis of its space `free` is
+    w = np.where(np.abs(w) > 1e-12, w, 0.0)  # 0 but for rounding
+    size = np.linalg.norm(X, axis=1) * max(float(np.linalg.norm(w)), 1e-300)
+    active = X @ w > 1e-9 * size  # a multiple of a datum `on` has 0 up to rounding
+    slopes = rng.choice([0.0, 1.0, rng.uniform()], n)
+    slopes[rng.choice(np.flatnonzero(on))] = rng.uniform(1e-3, 1.0)
+    c = 10.0 ** rng.uniform(-3.0, 3.0, n)
+    return {"w": w, "on": on, "slopes": np.where(on, slopes, active), "c": c}
+
+
+@statement("every element of the inclusion that is not 0 crosses the boundaries the same way",
+           extended(separable_draws((2, 12), (2, 7)), _on_boundaries),
+           {"(A1)": lambda item: separation(item["X"], item["y"]) > 0.0,
+            "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0))},
+           strict=True, fixed=("y", "on"))  # fmt: skip
+def selections_point_inward(X: NDArray, y: NDArray, slopes: NDArray, c: NDArray) -> float:
     """ea.appF: on a boundary every element of the differential inclusion that is not 0 crosses it
-    the way eq. (46) says, so that regular solutions of Caratheodory and of Filippov are the same
-    ones.
-
-    A neuron w lies on the boundaries of some data (`on`), each of which takes a slope in [0, 1];
-    the pulls c are any positive numbers. Not all slopes are 0.
-    """
-
-    def on_boundaries(draw: Callable) -> Callable:
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            item = draw(rng)
-            X, (n, d) = item["X"], item["X"].shape
-            on = np.zeros(n, bool)
-            on[rng.permutation(n)[: int(rng.integers(1, min(n, d) + 1))]] = True
-            basis = np.linalg.svd(X[on] / np.linalg.norm(X[on], axis=1)[:, None])
-            rank = int((basis[1] > 1e-9).sum())
-            free = basis[2][rank:]
-            w = free.T @ (free @ rng.standard_normal(d))  # whichever basis of its space `free` is
-            w = np.where(np.abs(w) > 1e-12, w, 0.0)  # 0 but for rounding
-            size = np.linalg.norm(X, axis=1) * max(float(np.linalg.norm(w)), 1e-300)
-            active = X @ w > 1e-9 * size  # a multiple of a datum `on` has 0 up to rounding
-            slopes = rng.choice([0.0, 1.0, rng.uniform()], n)
-            slopes[rng.choice(np.flatnonzero(on))] = rng.uniform(1e-3, 1.0)
-            c = 10.0 ** rng.uniform(-3.0, 3.0, n)
-            return {**item, "w": w, "on": on, "slopes": np.where(on, slopes, active), "c": c}
-
-        return one
-
-    def slack(item: Item) -> float:
-        Z = item["y"][:, None] * item["X"]
-        Z = Z / np.linalg.norm(Z, axis=1)[:, None]
-        pulls = item["slopes"] * item["c"]
-        moved = (pulls / pulls.max()) @ Z
-        return float((Z @ moved).min() / np.linalg.norm(moved))
-
-    draws = separable_draws((2, 12), (2, 7))
-    return Statement(
-        "every element of the inclusion that is not 0 crosses the boundaries the same way",
-        {kind: on_boundaries(draw) for kind, draw in draws.items()},
-        slack,
-        {
-            "(A1)": lambda item: separation(item["X"], item["y"]) > 0.0,
-            "an element that is not 0": lambda item: bool(np.any(item["slopes"] > 0.0)),
-        },
-        strict=True,
-        fixed=("y", "on"),
-    )
+    the way eq. (46) says, so that regular solutions of Caratheodory and of Filippov are the same:
+    the least cosine of that element and the z_i."""
+    Z = y[:, None] * X
+    Z = Z / np.linalg.norm(Z, axis=1)[:, None]
+    moved = (slopes * c / (slopes * c).max()) @ Z
+    return float((Z @ moved).min() / np.linalg.norm(moved))
 
 
 def from_boundaries(seed: int, count: int) -> list[str]:
-    """How the integrator goes on from boundaries where s'(0) may be anything in [0, 1].
-
-    Starts of `inclusions.problems` on whole-number data, without neurons in S_dead. Returns the
-    statuses of short flows.
-    """
+    """How the integrator goes on from boundaries where s'(0) may be anything in [0, 1]: the
+    statuses of short flows from the `problems` of whole numbers, without neurons in S_dead."""
 
     def begun(problem: Problem) -> str:
         kept = ~silent(problem.X, problem.W)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -15,10 +16,11 @@ from scipy.integrate import DOP853
 
 from reluflow.errors import InputError
 from reluflow.exact import fractions
-from reluflow.falsify import Statement, planted, survey
+from reluflow.falsify import Instance, Statement, planted, statement, survey
 from reluflow.flows.charts import TIME, Neurons, Plain
 from reluflow.flows.fields import GradientFlow
 from reluflow.flows.integrate import FlowPath, integrate
+from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.margin.max_margin import max_margin
@@ -76,11 +78,8 @@ def turning(state: State, c: NDArray) -> NDArray:
 
 
 def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
-    """-dl/df - y, shape (..., n) as f: by how much the pull of a datum differs from its label.
-
-    For |f| <= 1/2 as -l'(0) - y less the integral of l'' from 0 to f, which keeps all digits where
-    f is tiny; beyond by the difference itself.
-    """
+    """-dl/df - y, shape (..., n) as f: by how much the pull of a datum differs from its label, for
+    |f| <= 1/2 by the integral of l'', which keeps all digits where f is tiny."""
     at_zero = loss.pull(np.zeros_like(f), y) - y
     bends = loss.bend(np.multiply.outer(0.5 * (1.0 + _NODES), f), y)
     bend = np.tensordot(_WEIGHTS, bends, axes=1)
@@ -89,22 +88,15 @@ def excess(loss: Loss, f: NDArray, y: NDArray) -> NDArray:
 
 
 def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dict[str, Callable]:
-    """Draws of states whose largest output is 1, or between `least` and 1.
-
-    "gaussian"; "aspect", coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve
-    decades; "parallel" data; "integers", small whole numbers, with neurons on boundaries.
-    """
+    """Draws of states whose largest output is 1, or between `least` and 1. "gaussian"; "aspect",
+    coordinates in units 1e-6 to 1e6; "lengths", data and neurons over twelve decades; "parallel"
+    data; "integers", small whole numbers, with neurons on boundaries."""
 
     def sized(rng: np.random.Generator, X: NDArray, U: NDArray, R: NDArray) -> dict[str, Any]:
         U = np.where(U.any(axis=1, keepdims=True), U, 1.0)
-        state = {
-            "X": X,
-            "y": rng.choice([-1.0, 1.0], len(X)),
-            "U": U,
-            "R": R,
-            "signs": rng.choice([-1.0, 1.0], len(U)),
-            "leak": np.array(rng.choice(leaks)),
-        }
+        state = {"X": X, "y": rng.choice([-1.0, 1.0], len(X)), "U": U, "R": R,
+                 "signs": rng.choice([-1.0, 1.0], len(U)),
+                 "leak": np.array(rng.choice(leaks))}  # fmt: skip
         largest = largest_output(state)
         if largest > 0.0:
             target = rng.choice([1.0, 10.0 ** rng.uniform(np.log10(least), 0.0)])
@@ -141,21 +133,11 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
         X[~X.any(axis=1)] = 1.0
         return sized(rng, X, rng.integers(-1, 2, (h, d)).astype(float), np.zeros(h))
 
-    return {
-        "gaussian": gaussian,
-        "aspect": aspect,
-        "lengths": lengths,
-        "parallel": parallel,
-        "integers": integers,
-    }
+    return {draw.__name__: draw for draw in (gaussian, aspect, lengths, parallel, integers)}
 
 
 # --- Section 2.1: (Init) is balanced, the flow keeps it so, and no output weight changes its
 # sign ---------------------------------------------------------------------------------------------
-#
-# With the pulls c_i = -dl/df_i, half the rate of v_j^2 is v_j sum_i c_i s(<x_i, w_j>) and half that
-# of |w_j|^2 is sum_i c_i s'(<x_i, w_j>) v_j <x_i, w_j>. They are equal since s(p) = s'(p) p,
-# whatever s' is at p = 0. And sum_i |c_i| <= L <= L(0), so that d/dt log |v_j| >= -X_max L(0).
 
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -181,36 +163,30 @@ def exact_rates(item: Mapping[str, Any]) -> tuple[NDArray, NDArray]:
     return v * dv, (W * dW).sum(axis=1)
 
 
-def rates_agree() -> Statement:
-    """ea.balanced.1: v_j^2 and |w_j|^2 have the same rate, in rational arithmetic, for any loss, on
-    boundaries too (Section 2.1)."""
+def _any_parameters(rng: np.random.Generator, whole: bool) -> Instance:
+    n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
+    X, W = rng.standard_normal((n, d)), rng.standard_normal((h, d))
+    if whole:
+        X, W = np.round(2.0 * X), np.round(2.0 * W)
+    c = rng.standard_normal(n) * 10.0 ** rng.uniform(-6.0, 6.0, n)
+    at_zero = np.array(rng.choice([0.0, 0.25, 1.0]))
+    return {"X": X, "c": c, "W": W, "v": rng.standard_normal(h), "at_zero": at_zero}
 
-    def draw(whole: bool):
-        def one(rng: np.random.Generator) -> dict[str, Any]:
-            n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
-            X, W = rng.standard_normal((n, d)), rng.standard_normal((h, d))
-            if whole:
-                X, W = np.round(2.0 * X), np.round(2.0 * W)
-            c = rng.standard_normal(n) * 10.0 ** rng.uniform(-6.0, 6.0, n)
-            at_zero = np.array(rng.choice([0.0, 0.25, 1.0]))
-            return {"X": X, "c": c, "W": W, "v": rng.standard_normal(h), "at_zero": at_zero}
 
-        return one
-
-    def slack(item: Mapping[str, Any]) -> float:
-        outgoing, incoming = exact_rates(item)
-        return -float(np.abs(planted(item) * outgoing - incoming).max())
-
-    draws = {"floats": draw(False), "whole numbers, some on boundaries": draw(True)}
-    return Statement("vⱼ² and |wⱼ|² change alike", draws, slack)
+@statement("vⱼ² and |wⱼ|² change alike",
+           {"floats": partial(_any_parameters, whole=False),
+            "whole numbers, some on boundaries": partial(_any_parameters, whole=True)})  # fmt: skip
+def rates_agree(item: Instance) -> float:
+    """ea.balanced.1: how far the rates of v_j^2 and |w_j|^2 are apart, negated, in rational
+    arithmetic, for any loss, on boundaries too (Section 2.1)."""
+    outgoing, incoming = exact_rates(item)
+    return -float(np.abs(planted(item) * outgoing - incoming).max())
 
 
 def balanced_starts(seed: int, count: int) -> Iterator[tuple[str, Loss, NDArray, NDArray, NDArray]]:
     """Balanced starts: kind, loss, X (n, d), y (n,) and parameters (p,), W row by row and then v.
-
     Kinds in turn: data without an assumption; orthogonally separable data; and "shrinking", data of
-    one direction and of the label opposite to v, which pull every neuron towards 0.
-    """
+    one direction and of the label opposite to v, which pull every neuron towards 0."""
     rng = np.random.default_rng(seed)
     for k in range(count):
         n, d, h = int(rng.integers(1, 6)), int(rng.integers(2, 5)), int(rng.integers(1, 5))
@@ -233,15 +209,14 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
     each tolerance over the largest |w_j|^2, whether a sign of v changes, and the least of log|v_j|
     above its bound log|v_j(0)| - X_max L(0) t, at the smallest tolerance."""
 
-    def measured(
-        start: tuple[str, Loss, NDArray, NDArray, NDArray],
-    ) -> dict[str, float | str | bool]:
+    def measured(start: tuple[str, Loss, NDArray, NDArray, NDArray]) -> dict[str, Any]:
         kind, loss, X, y, theta = start
+        d = X.shape[1]
         d = X.shape[1]
         h = len(theta) // (d + 1)
         field = GradientFlow(Plain(fully_connected([d, h])), loss, X, y)
         pace = float(np.linalg.norm(X, axis=1).max() * np.exp(field.log_loss(theta)))
-        row: dict[str, float | str | bool] = {"kind": kind, "loss": loss.name}
+        row: dict[str, Any] = {"kind": kind, "loss": loss.name}
         for tolerance in TOLERANCES:
             path = integrate(field, theta, SPAN / pace, at_zero=0.0, rtol=tolerance, method=DOP853)
             times = np.linspace(0.0, path.t[-1], _BALANCED_POINTS) if path.t[-1] > 0.0 else path.t
@@ -249,15 +224,12 @@ def drifts(seed: int, count: int) -> pd.DataFrame:
             W, v = Z[:, : h * d].reshape(-1, h, d), Z[:, h * d :]
             squares = (W**2).sum(axis=-1)
             row[f"{tolerance:g}"] = float(np.abs(v**2 - squares).max() / squares.max())
+        kept = np.abs(v / theta[h * d :])
         with np.errstate(divide="ignore"):
-            above = np.log(np.abs(v / theta[h * d :])) + (pace * times)[:, None]
-        return {
-            **row,
-            "flips": bool(np.any(np.sign(v) != np.sign(theta[h * d :]))),
-            "above": float(above.min()),
-            "shrunk": float(np.abs(v / theta[h * d :]).min()),
-            "status": path.status,
-        }
+            above = np.log(kept) + (pace * times)[:, None]
+        return {**row, "flips": bool(np.any(np.sign(v) != np.sign(theta[h * d :]))),
+                "above": float(above.min()), "shrunk": float(kept.min()),
+                "status": path.status}  # fmt: skip
 
     return survey(balanced_starts(seed, count), measured)
 
@@ -295,10 +267,7 @@ def signs_stay(found: pd.DataFrame) -> list[Evidence]:
 
 def shrinking_share(norm: float, span: float = SPAN) -> float:
     """log(|v(0)| / |v(t)|) over its bound X_max L(0) t at t = span / L(0): exponential loss, x = 1,
-    y = -1, w = v = `norm` > 0 at the start, in closed form.
-
-    u = v^2 obeys u' = -2 u e^u, so that 2 t = E_1(u) - E_1(u_0).
-    """
+    y = -1, w = v = `norm` > 0 at the start: u = v^2 obeys u' = -2 u e^u."""
     start = mpmath.mpf(norm) ** 2
     time = span / mpmath.exp(start)
     guess = mpmath.log(start) - 2 * span
@@ -308,16 +277,6 @@ def shrinking_share(norm: float, span: float = SPAN) -> float:
 
 # --- Lemmas 1 and 3: while t <= T neurons are small, outputs are small, and directions obey
 # eq. (6) ------------------------------------------------------------------------------------------
-#
-# With m = max_j |w_j|^2 the proof's inequality is m' <= 2 n X_max (1 + 2 max|f|) m and max|f| <=
-# h X_max m. It freezes 2 max|f| at its largest value. Kept as it is, q = 2 h X_max m obeys q' <=
-# 2 n X_max q (1 + q), so that
-#
-#     q / (1 + q) <= q_0 / (1 + q_0) e^(2 n X_max t),    q_0 = 2 h X_max eps^2 W_max^2.
-#
-# At t = 2 T the exponential is 1 / (sqrt(h) eps), the right side at most 2 sqrt(h) eps X_max
-# W_max^2 <= 1/2, hence q <= 1 and m <= 2 eps W_max^2 / sqrt(h): what Lemma 3 says at T is true up
-# to 2 T, and with it, by Lemma 4, Lemma 1.
 
 
 BOUNDS = ("direction", "norm", "output")
@@ -334,10 +293,8 @@ _NOISE = 1e-6
 
 @dataclass(frozen=True)
 class Start:
-    """(Init): W(0) = e^log_eps W0 with W0 (h, d), v_j(0) = signs_j |w_j(0)|; data X (n, d), y (n,).
-
-    `leak` of the activation. `kind` names how it was drawn.
-    """
+    """(Init): W(0) = e^log_eps W0 with W0 (h, d), v_j(0) = signs_j |w_j(0)|; data X (n, d), y (n,);
+    `leak` of the activation. `kind` names how it was drawn."""
 
     kind: str
     X: NDArray
@@ -383,10 +340,8 @@ def largest_log_eps(X: NDArray, W0: NDArray) -> float:
 
 
 def path(start: Start, reach: float = REACH) -> FlowPath:
-    """The flow from a start up to the time `reach` T, with s'(0) the leak.
-
-    Ends before that where it slides along a boundary: there (GF) has no solution any more.
-    """
+    """The flow from a start up to the time `reach` T, with s'(0) the leak; it ends before where it
+    slides along a boundary."""
     return flow(start.X, start.y, start.W0, start.signs, start.log_eps, reach * start.T, start.loss,
                 leak=start.leak, rtol=1e-8, method=DOP853)  # fmt: skip
 
@@ -430,14 +385,10 @@ def slack(start: Start, reach: float = REACH) -> Slack:
     return Slack(times / start.T, sizes - start.log_bounds, found.status)
 
 
-def horizon_starts(seed: int, count: int, losses: tuple[Loss, ...] = LOSSES) -> Iterator[Start]:
-    """`count` random starts with T > 0, half of them at the largest eps that the lemmas allow.
-
-    Data without any assumption: "gaussian"; "aspect", coordinates in units 1e-3 to 1e3; "integers",
-    some neurons on boundaries; "parallel", where data of one direction and label pull all neurons
-    along it; "one", a single datum. Lengths of data over six decades and of W0 over four. A seventh
-    of the others has eps down to e^-60.
-    """
+def horizon_starts(seed: int, count: int) -> Iterator[Start]:
+    """`count` random starts with T > 0, half of them at the largest eps that the lemmas allow, the
+    others down to e^-60; data without any assumption, in five kinds. Lengths of data over six
+    decades and of W0 over four."""
     rng = np.random.default_rng(seed)
     for k in range(count):
         kind = ("gaussian", "aspect", "integers", "parallel", "one")[k % 5]
@@ -459,7 +410,8 @@ def horizon_starts(seed: int, count: int, losses: tuple[Loss, ...] = LOSSES) -> 
         allowed = min(largest_log_eps(X, W0), -0.5 * np.log(h) - 0.5)
         shrunk = 0.0 if k % 2 else rng.choice([rng.uniform(0.0, 6.0), rng.uniform(0.0, 60.0)])
         leak = LEAKS[k // 5 % 3]
-        yield Start(kind, X, y, W0, signs, leak, losses[k // 2 % len(losses)], allowed - shrunk)
+        loss = LOSSES[k // 2 % len(LOSSES)]
+        yield Start(kind, X, y, W0, signs, leak, loss, allowed - shrunk)
 
 
 Followed = list[tuple[Start, Slack]]
@@ -474,13 +426,11 @@ def table(found: Followed) -> pd.DataFrame:
     """One row a flow: the largest ratios up to T and up to 2 T, and how long each bound holds, in
     units of T."""
 
-    def row(pair: tuple[Start, Slack]) -> dict[str, float | str]:
+    def row(pair: tuple[Start, Slack]) -> dict[str, Any]:
         start, along = pair
-        at_T, holds = along.largest(1.0), along.holds
-        cells: dict[str, float | str] = {"loss": start.loss.name, "leak": start.leak}
-        cells["status"] = along.status
-        for k, name in enumerate(BOUNDS):
-            cells |= {name: at_T[k], f"{name} holds": holds[k]}
+        cells = {"loss": start.loss.name, "leak": start.leak, "status": along.status}
+        for name, at_T, holds in zip(BOUNDS, along.largest(1.0), along.holds, strict=True):
+            cells |= {name: at_T, f"{name} holds": holds}
         return cells
 
     return survey(found, row)
@@ -543,10 +493,9 @@ def twice_as_long(found: pd.DataFrame) -> list[Evidence]:
 
 
 def passing_time(log_eps: float) -> float:
-    """When |w|^2 passes 2 eps along the flow of `one_neuron`, over T, in closed form.
-
-    u = |w|^2 obeys u' = 2 u e^(-u) from eps^2, so that 2 t = Ei(2 eps) - Ei(eps^2).
-    """
+    """When |w|^2 passes 2 eps along the flow of `one_neuron`, over T: u = |w|^2 obeys u' = 2 u
+    e^(-u) from eps^2, so that 2 t = Ei(2 eps) - Ei(eps^2)."""
+    eps = mpmath.exp(log_eps)
     eps = mpmath.exp(log_eps)
     return float(0.5 * (mpmath.ei(2 * eps) - mpmath.ei(eps**2)) / (-mpmath.mpf(log_eps) / 4))
 
@@ -564,11 +513,6 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
 
 # --- Lemmas 4 and 10: how far the direction of a neuron is from its motion in the limit of
 # small eps ----------------------------------------------------------------------------------------
-#
-# In the limit d/dt (w_j/|w_j|) = s_j P_j x_a(w_j) with x_a(w) = sum_i s'(<x_i, w>) y_i x_i. The
-# true rate has -dl/df in place of y_i, so that by linearity the error is s_j P_j sum_i s' e_i x_i
-# with the excess e_i = -dl/df_i - y_i, at most n X_max max_i |e_i|; and Lemma 2 bounds |e_i| by 2
-# |f_i|.
 
 
 PROVED = (EXPONENTIAL, TWICE_LOGISTIC)
@@ -594,21 +538,15 @@ def _slack(error: float, state: State) -> float:
 
 def near_the_limit(loss: Loss) -> Statement:
     """ea.lem4: the error is at most 2 n X_max max |f| whenever max |f| <= 1 (eq. 11)."""
-    return Statement(
-        f"{loss.name} loss: the error of the direction is at most 2 n Xₘₐₓ max|f|",
-        balanced_states(),
-        lambda state: _slack(float(errors(state, loss).max()), state),
-        _SMALL,
-        tolerance=1e-9,
-        fixed=NOT_MOVED,
-    )
+    return Statement(f"{loss.name} loss: the error of the direction is at most 2 n Xₘₐₓ max|f|",
+                     balanced_states(),
+                     lambda state: _slack(float(errors(state, loss).max()), state), _SMALL,
+                     tolerance=1e-9, fixed=NOT_MOVED)  # fmt: skip
 
 
 def rates_of_cosines(state: State, loss: Loss) -> tuple[NDArray, NDArray]:
     """The rate of psi_rj = cos(x_r, w_j), and its limit s_j (psi_ra - psi_rj psi_aj) |x_a|, (h,).
-
-    x_r is the state's "reference" over its length; NaN in the limit where x_a(w_j) = 0.
-    """
+    x_r is the state's "reference" over its length; NaN in the limit where x_a(w_j) = 0."""
     r = state["reference"] / np.linalg.norm(state["reference"])
     U = state["U"] / np.linalg.norm(state["U"], axis=1)[:, None]
     slopes = np.where(active(state), 1.0, state["leak"])
@@ -620,27 +558,22 @@ def rates_of_cosines(state: State, loss: Loss) -> tuple[NDArray, NDArray]:
     return rate, state["signs"] * (psi_ra - (U @ r) * psi_aj) * size
 
 
+def _reference(state: State, rng: np.random.Generator) -> Instance:
+    among = [*state["X"], *state["U"], rng.standard_normal(state["X"].shape[1])]
+    return {"reference": among[int(rng.integers(len(among)))]}
+
+
 def cosines_near_the_limit(loss: Loss) -> Statement:
     """ea.lem10: the rate of cos(x_r, w_j) is within 2 n X_max max |f| of its limit (eq. 24)."""
-
-    def with_reference(draw):
-        def one(rng: np.random.Generator) -> dict:
-            state = draw(rng)
-            d = state["X"].shape[1]
-            among = [*state["X"], *state["U"], rng.standard_normal(d)]
-            return {**state, "reference": among[int(rng.integers(len(among)))]}
-
-        return one
 
     def slack(state: State) -> float:
         rate, limit = rates_of_cosines(state, loss)
         gaps = np.abs(rate - limit)[~np.isnan(limit)]
         return _slack(float(gaps.max()), state) if gaps.size else np.inf
 
-    draws = balanced_states((0.0,), least=1e-6)
     return Statement(
         f"{loss.name} loss: the rate of cos(xᵣ, wⱼ) is within 2 n Xₘₐₓ max|f| of its limit",
-        {kind: with_reference(draw) for kind, draw in draws.items()},
+        extended(balanced_states((0.0,), least=1e-6), _reference),
         slack,
         _SMALL,
         tolerance=1e-7,  # of rounding, at |f| = 1e-6
@@ -650,14 +583,9 @@ def cosines_near_the_limit(loss: Loss) -> Statement:
 
 def at_forty_five_degrees(loss: Loss, log_norm: float) -> tuple[float, float, float]:
     """Error, its bound 2 n X_max |f|, and |f|, for x = (1, 0), y = 1 and w at 45 degrees, v > 0."""
-    state = {
-        "X": np.array([[1.0, 0.0]]),
-        "y": np.ones(1),
-        "U": np.ones((1, 2)),
-        "R": np.array([log_norm]),
-        "signs": np.ones(1),
-        "leak": np.array(0.0),
-    }
+    one = np.ones(1)
+    state = {"X": np.array([[1.0, 0.0]]), "y": one, "U": np.ones((1, 2)),
+             "R": np.array([log_norm]), "signs": one, "leak": np.array(0.0)}  # fmt: skip
     f = largest_output(state)
     return float(errors(state, loss)[0]), 2.0 * f, f
 
@@ -700,17 +628,12 @@ def reference_in_input_space() -> Reading:
 
 PRINTED = 0.25
 """The factor in eq. (31)."""
-BEST = {
-    EXPONENTIAL.name: 1.0,
-    TWICE_LOGISTIC.name: 0.25 / np.log(2.0) ** 2,
-    LOGISTIC.name: 0.25 / np.log(2.0) ** 2,
-}
+BEST = {loss.name: 1.0 if loss is EXPONENTIAL else 0.25 / np.log(2.0) ** 2
+        for loss in (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)}  # fmt: skip
 """The largest factor that can stand there, for each loss: the square of the least |l'| / l."""
 
-Item = Mapping[str, Any]
 
-
-def rate_of_decay(item: Item, loss: Loss) -> float:
+def rate_of_decay(item: Instance, loss: Loss) -> float:
     """-(dL/dt) / (|v|^2 L^2 gamma^2) of the linear network W (h, d), v (h,), with the largest
     margin gamma of the data: the factor of eq. (31), computed without L. NaN where the margin is
     too small for the solver."""
@@ -723,29 +646,35 @@ def rate_of_decay(item: Item, loss: Loss) -> float:
         return np.nan
 
 
+def _linear(
+    rng: np.random.Generator, low: float, high: float, spread: float = 0.5
+) -> dict[str, NDArray]:
+    """A linear network that fits its data, of a scale between 10^low and 10^high."""
+    scale = 10.0 ** rng.uniform(low, high) if low < high else 1.0
+    n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 4))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
+    W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+    q = X @ W.T @ v
+    return {"X": X, "y": np.where(q > 0.0, 1.0, -1.0), "W": W * scale, "v": v * scale}
+
+
+def _output_weights(rng: np.random.Generator) -> Instance:
+    made = _linear(rng, 0.0, 0.0, 0.0)
+    return {**made, "W": made["W"] * 1e-6, "v": made["v"] * 1e2}
+
+
 def linear_loss_falls(loss: Loss, factor: float = PRINTED) -> Statement:
     """ea.lem15: dL/dt <= -|v|^2 L^2 gamma^2 / 4 for a linear network that classifies all data
     correctly (eq. 31), gamma being any margin; the largest one is asked for."""
 
-    def item(rng: np.random.Generator, scale: float, spread: float) -> Item:
-        n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 4))
-        X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-spread, spread, (n, 1))
-        W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
-        q = X @ W.T @ v
-        return {"X": X, "y": np.where(q > 0.0, 1.0, -1.0), "W": W * scale, "v": v * scale}
-
-    def grown(low: float, high: float, spread: float = 0.5):
-        return lambda rng: item(rng, 10.0 ** rng.uniform(low, high), spread)
-
-    def output_weights(rng: np.random.Generator) -> Item:
-        made = item(rng, 1.0, 0.0)
-        return {**made, "W": made["W"] * 1e-6, "v": made["v"] * 1e2}
-
     return Statement(
         f"{loss.name} loss: the loss of a linear network falls at {factor:.4g} |v|² L² γ² "
         "or faster",
-        {"small": grown(-6.0, -1.0), "of size 1": grown(-1.0, 0.5), "large": grown(0.5, 3.0),
-         "lengths": grown(-1.0, 1.0, 2.0), "long v, short W": output_weights},
+        {"small": partial(_linear, low=-6.0, high=-1.0),
+         "of size 1": partial(_linear, low=-1.0, high=0.5),
+         "large": partial(_linear, low=0.5, high=3.0),
+         "lengths": partial(_linear, low=-1.0, high=1.0, spread=2.0),
+         "long v, short W": _output_weights},
         lambda at: rate_of_decay(at, loss) - factor,
         {"all data are classified correctly":
             lambda at: bool(np.all(at["y"] * (at["X"] @ at["W"].T @ at["v"]) > 0.0)),
@@ -766,7 +695,7 @@ def best_factors() -> list[Evidence]:
     ] + [note("the best factor for each of these losses", tuple(found.values()))]  # fmt: skip
 
 
-def speed(item: Item, loss: Loss) -> float:
+def speed(item: Instance, loss: Loss) -> float:
     """|F| / L of the two-layer ReLU network W (h, d), v (h,), computed without L."""
     X, y, W, v = item["X"], item["y"], item["W"], item["v"]
     network, theta = fully_connected([X.shape[1], len(v)]), np.concatenate([W.ravel(), v])
@@ -775,34 +704,33 @@ def speed(item: Item, loss: Loss) -> float:
     return float(np.linalg.norm(F))
 
 
+def _on_any_data(
+    rng: np.random.Generator, spread: float, units: float = 0.0, same: bool = False
+) -> Instance:
+    n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-units, units, d)
+    W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
+    if same:  # all data alike, and neurons along them: the bound's own case
+        X, W = np.tile(X[:1], (n, 1)), np.tile(X[:1], (h, 1)) + 0.0 * W
+    size = 10.0 ** rng.uniform(-spread, spread)
+    y = np.full(n, 1.0) if same else rng.choice([-1.0, 1.0], n)
+    return {"X": X, "y": y, "W": W * size, "v": v * size}
+
+
 def speed_is_bounded(loss: Loss) -> Statement:
-    """ea.eq50: |F(W, v)| <= X_max L(W(0), v(0)) |(W, v)| where L <= L(W(0), v(0)) (eqs. 48 to 50).
+    """ea.eq50: |F(W, v)| <= X_max L(W(0), v(0)) |(W, v)| where L <= L(W(0), v(0)) (eqs. 48 to 50);
+    L itself stands for L(W(0), v(0)), the case that asks most. The slack is relative."""
 
-    L itself stands for the larger L(W(0), v(0)), the case that asks most. No assumption on data or
-    balance. The slack is relative to X_max |(W, v)|.
-    """
-
-    def draw(spread: float, units: float, same: bool):
-        def one(rng: np.random.Generator) -> dict[str, NDArray]:
-            n, d, h = (int(rng.integers(1, top)) for top in (6, 5, 5))
-            X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-units, units, d)
-            W, v = rng.standard_normal((h, d)), rng.standard_normal(h)
-            if same:  # all data alike, and neurons along them: the bound's own case
-                X, W = np.tile(X[:1], (n, 1)), np.tile(X[:1], (h, 1)) + 0.0 * W
-            size = 10.0 ** rng.uniform(-spread, spread)
-            y = np.full(n, 1.0) if same else rng.choice([-1.0, 1.0], n)
-            return {"X": X, "y": y, "W": W * size, "v": v * size}
-
-        return one
-
-    def slack(item: Item) -> float:
+    def slack(item: Instance) -> float:
         length = np.sqrt(np.sum(item["W"] ** 2) + np.sum(item["v"] ** 2))
         return 1.0 - speed(item, loss) / float(np.linalg.norm(item["X"], axis=1).max() * length)
 
     return Statement(
         f"{loss.name} loss: |F| ≤ Xₘₐₓ L |(W, v)|",
-        {"of size 1": draw(0.5, 0.0, False), "sizes": draw(3.0, 0.0, False),
-         "units": draw(1.0, 6.0, False), "equal data": draw(1.0, 0.0, True)},
+        {"of size 1": partial(_on_any_data, spread=0.5),
+         "sizes": partial(_on_any_data, spread=3.0),
+         "units": partial(_on_any_data, spread=1.0, units=6.0),
+         "equal data": partial(_on_any_data, spread=1.0, same=True)},
         slack,
         tolerance=1e-12,
         fixed=("y",),

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
+from torch.nn.functional import softplus
 
 from reluflow.flows.stabilised import stabilised_flow
 from reluflow.images import Images, Pair, mnist, mnist_folder, pair
@@ -58,17 +59,11 @@ class MarginLoss:
 
 
 EXPONENTIAL = MarginLoss("exponential", lambda q: torch.exp(-q), lambda q: torch.exp(-q))
-"""l = exp(-q)."""
-LOGISTIC = MarginLoss(
-    "logistic", lambda q: torch.nn.functional.softplus(-q), lambda q: torch.sigmoid(-q)
-)
-"""l = log(1 + exp(-q))."""
+LOGISTIC = MarginLoss("logistic", lambda q: softplus(-q), lambda q: torch.sigmoid(-q))
 TWICE_LOGISTIC = MarginLoss(
-    "twice logistic",
-    lambda q: 2.0 * torch.nn.functional.softplus(-q),
-    lambda q: 2.0 * torch.sigmoid(-q),
+    "twice logistic", lambda q: 2.0 * softplus(-q), lambda q: 2.0 * torch.sigmoid(-q)
 )
-"""l = 2 log(1 + exp(-q)), whose slope at 0 is that of exp(-q)."""
+"""Twice log(1 + exp(-q)): its slope at 0 is that of exp(-q)."""
 LOSSES = {loss.name: loss for loss in (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC)}
 
 
@@ -93,45 +88,21 @@ class Neurons:
         return Neurons(flat[: self.W.numel()].view_as(self.W), flat[self.W.numel() :])
 
 
-class Differentiable(Protocol):
-    """A loss that gives its value and its slope."""
-
-    def value_and_slope(self, neurons: Neurons) -> tuple[float, Neurons]:
-        """L and - grad L, for both layers."""
-
-
 class ShallowLoss:
     """L = weight * sum_i l(y_i f(x_i)) of f(x) = sum_j v_j [w_j.x]_+, with the ReLU's slope 0 at 0.
-
     Parameters: data X (n, d), labels y (n,) of +-1, the loss l of a margin, `weight`, 1 for the sum
-    over the data and 1/n for the mean, `dtype`, the precision of the products with X.
-    """
+    over the data and 1/n for the mean, `dtype`, the precision of the products with X."""
 
-    def __init__(
-        self,
-        X: ArrayLike | Tensor,
-        y: ArrayLike | Tensor,
-        loss: MarginLoss,
-        weight: float,
-        dtype: torch.dtype = torch.float64,
-    ) -> None:
+    def __init__(self, X: ArrayLike | Tensor, y: ArrayLike | Tensor, loss: MarginLoss,
+                 weight: float, dtype: torch.dtype = torch.float64) -> None:  # fmt: skip
         self.X = torch.as_tensor(X).to(dtype).contiguous()
         self.y = torch.as_tensor(y).to(dtype)
-        self.loss, self.weight, self.dtype = loss, weight, dtype
-
-    @property
-    def n(self) -> int:
-        """Number of data."""
-        return len(self.y)
+        self.loss, self.weight, self.dtype, self.n = loss, weight, dtype, len(self.y)
 
     def of(self, rows: Tensor) -> ShallowLoss:
         """The loss of some of the data, with the weight that keeps a mean a mean."""
         weight = self.weight * self.n / len(rows)
         return ShallowLoss(self.X[rows], self.y[rows], self.loss, weight, self.dtype)
-
-    def before(self, neurons: Neurons) -> Tensor:
-        """The preactivations w_j.x_i, shape (n, h)."""
-        return torch.mm(self.X, neurons.W.to(self.dtype).T)
 
     def value(self, neurons: Neurons) -> float:
         """L."""
@@ -176,8 +147,7 @@ _PATIENCE = 8
 """Data are sorted afresh once the work on single ones is that of so many passes over all."""
 
 
-@dataclass(frozen=True)
-class _Group:
+class _Group(NamedTuple):
     """Data X (m, d), y (m,) with one pattern, `active` (h,) as 0 and 1, and by how much a direction
     must at least move to change it, (m,), in ascending order."""
 
@@ -187,8 +157,7 @@ class _Group:
     room: NDArray
 
 
-@dataclass(frozen=True)
-class _Sorted:
+class _Sorted(NamedTuple):
     """The data as they were sorted at some directions (h, d): groups, and the others."""
 
     directions: Tensor
@@ -198,9 +167,7 @@ class _Sorted:
 
 class GroupedLoss:
     """The same function as `problem`, to rounding, for weights that change a little at a time.
-
-    Parameters: `problem`, of whose data this keeps a sorted copy.
-    """
+    Parameters: `problem`, of whose data this keeps a sorted copy."""
 
     def __init__(self, problem: ShallowLoss) -> None:
         self.problem, self.n = problem, problem.n
@@ -261,8 +228,7 @@ def _directions(neurons: Neurons) -> Tensor:
 # --- Descent of a two-layer ReLU network on many data: all data at each step, or some of them -----
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """After `step` steps: the weights, and the loss on all data."""
 
     step: int
@@ -271,7 +237,7 @@ class State:
 
 
 def descent(
-    problem: Differentiable, start: Neurons, step_W: float, step_v: float
+    problem: ShallowLoss | GroupedLoss, start: Neurons, step_W: float, step_v: float
 ) -> Iterator[State]:
     """Every step of W <- W - step_W grad_W L, v <- v - step_v grad_v L, the start first, without
     end; step_v = 0 trains the first layer only."""
@@ -283,13 +249,9 @@ def descent(
 
 
 def stochastic_descent(
-    problem: ShallowLoss,
-    start: Neurons,
-    step_W: float,
-    step_v: float,
-    batch: int,
+    problem: ShallowLoss, start: Neurons, step_W: float, step_v: float, batch: int,
     rng: np.random.Generator,
-) -> Iterator[State]:
+) -> Iterator[State]:  # fmt: skip
     """The same with the gradient on `batch` data at a time, drawn without repetition in an epoch,
     whose last batch may be smaller. The states are those at the end of each epoch, the start first,
     and `step` counts epochs."""
@@ -334,13 +296,8 @@ class Task:
     x_plus, x_minus  (k,) sums of the centred images of each label
     """
 
-    def __init__(
-        self,
-        setting: Setting,
-        images: Images,
-        dtype: torch.dtype = torch.float64,
-        device: str = "cpu",
-    ) -> None:
+    def __init__(self, setting: Setting, images: Images, dtype: torch.dtype = torch.float64,
+                 device: str = "cpu") -> None:  # fmt: skip
         self.setting = setting
         self.pair: Pair = pair(images, setting.positive, setting.negative, setting.scale)
         X, y = self.pair.X, self.pair.y
@@ -364,21 +321,13 @@ class Task:
         W, v = state.neurons.W.cpu().numpy(), state.neurons.v.cpu().numpy()
         products = W @ W.T + still
         values = np.linalg.eigvalsh(products)
-        sides = []
-        for group, x in ((v > 0, self.x_plus), (v < 0, self.x_minus)):
-            sides.append(_side(W[group], products[np.ix_(group, group)], x))
-        return Seen(
-            state.step,
-            state.loss,
-            float(values[-1]),
-            float(np.trace(products) / values[-1]),
-            int((v > 0).sum()),
-            *sides,
-        )
+        sides = [_side(W[group], products[np.ix_(group, group)], x)
+                 for group, x in ((v > 0, self.x_plus), (v < 0, self.x_minus))]  # fmt: skip
+        top, rank = float(values[-1]), float(np.trace(products) / values[-1])
+        return Seen(state.step, state.loss, top, rank, int((v > 0).sum()), *sides)
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """cos of the neurons of one group to the sum of their data: that of the mean neuron, the least
     and the largest; NaN for a group without neurons."""
 
@@ -387,8 +336,7 @@ class Side:
     largest: float
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """After `step` steps: the loss, |W|_2^2, the stable rank |W|_F^2 / |W|_2^2, how many neurons
     have v_j > 0, and the cosines of w_+ to x_+ and of w_- to x_-."""
 
@@ -417,16 +365,7 @@ class Curves:
     @classmethod
     def of(cls, seen: Iterable[Seen]) -> Curves:
         """The curves through what was seen."""
-        rows = list(seen)
-        columns = [
-            np.array([getattr(row, name) for row in rows])
-            for name in ("step", "loss", "spectral", "stable_rank", "positive")
-        ]
-        sides = [
-            np.array([[s.mean, s.least, s.largest] for s in (getattr(row, side) for row in rows)])
-            for side in ("plus", "minus")
-        ]
-        return cls(*columns, *sides)
+        return cls(*map(np.array, zip(*seen, strict=True)))
 
     @property
     def worst(self) -> NDArray:
@@ -451,12 +390,9 @@ def visible(task: Task, neurons: Neurons) -> dict[str, NDArray]:
     """What the fourth plot shows: the centred class means x_+ / n_+ and x_- / n_-, and the means
     w_+ and w_- of the w_j with v_j > 0 and of those with v_j < 0; each (k,)."""
     y = task.pair.y
-    return {
-        "x_plus": task.x_plus / (y > 0).sum(),
-        "x_minus": task.x_minus / (y < 0).sum(),
-        "w_plus": neurons.W[neurons.v > 0].mean(dim=0).cpu().numpy(),
-        "w_minus": neurons.W[neurons.v < 0].mean(dim=0).cpu().numpy(),
-    }
+    return {"x_plus": task.x_plus / (y > 0).sum(), "x_minus": task.x_minus / (y < 0).sum(),
+            "w_plus": neurons.W[neurons.v > 0].mean(dim=0).cpu().numpy(),
+            "w_minus": neurons.W[neurons.v < 0].mean(dim=0).cpu().numpy()}  # fmt: skip
 
 
 def likeness(task: Task, images: Images, w: NDArray) -> list[float]:
@@ -488,8 +424,7 @@ def _side(W: NDArray, products: NDArray, x: NDArray) -> Side:
 BATCH = 2000
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(NamedTuple):
     """At the end of an epoch: the loss, sum_j d/dt |w_j|^2 and sum_j |d/dt (w_j/|w_j|)| under
     dw_j/dt = -grad_j L on all data, and the norms sum_j |w_j|^2."""
 
@@ -606,18 +541,11 @@ def record(pair: Pair) -> dict[str, Any]:
     plus = pair.y > 0
     sums = [pair.X[rows].sum(axis=0) for rows in (plus, ~plus)]
     lengths = [float(np.linalg.norm(x)) for x in sums]
-    return {
-        "positive": int(plus.sum()),
-        "negative": int((~plus).sum()),
-        "pixels": int(pair.moves.sum()),
-        "shares": shares(pair),
-        "mu": mu(pair),
-        "least_before": least_before(pair),
-        "least_after": least_after(pair),
-        "left_over": left_over(pair),
-        "pull": lengths[0] / len(pair.y),
-        "heatmap": {"unit": unit, "products": text},
-    }
+    return {"positive": int(plus.sum()), "negative": int((~plus).sum()),
+            "pixels": int(pair.moves.sum()), "shares": shares(pair), "mu": mu(pair),
+            "least_before": least_before(pair), "least_after": least_after(pair),
+            "left_over": left_over(pair), "pull": lengths[0] / len(pair.y),
+            "heatmap": {"unit": unit, "products": text}}  # fmt: skip
 
 
 def recorded_heatmap(facts: dict[str, Any]) -> NDArray:
@@ -693,12 +621,8 @@ def tried(candidate: Candidate, images: Images, seed: int, last: int = LAST) -> 
     `last` steps, or 500 after the loss begins to fall, or before the weights overflow."""
     task = Task(candidate.setting, first_of(images, candidate.first), torch.float32)
     curves = Curves.of(watched(task, seed, last))
-    return {
-        "product": float(np.abs(heatmap(task.pair)).max()),
-        "begins": float(curves.loss[0]),
-        "aligned": curves.aligned(ALIGNED),
-        "falls": curves.fallen(FALLEN),
-    }
+    return {"product": float(np.abs(heatmap(task.pair)).max()), "begins": float(curves.loss[0]),
+            "aligned": curves.aligned(ALIGNED), "falls": curves.fallen(FALLEN)}  # fmt: skip
 
 
 def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
@@ -723,41 +647,23 @@ def watched(task: Task, seed: int, last: int) -> Iterator[Seen]:
 
 def fits(row: Mapping[str, Any]) -> bool:
     """Whether a reading gives all of the paper's numbers."""
-    inside = [
-        BEGINS[0] <= row["begins"] <= BEGINS[1],
-        PRODUCTS[0] <= row["product"] <= PRODUCTS[1],
-        *(low <= row[name] <= high for name, (low, high) in STEPS.items()),
-    ]
+    inside = [BEGINS[0] <= row["begins"] <= BEGINS[1], PRODUCTS[0] <= row["product"] <= PRODUCTS[1],
+              *(low <= row[name] <= high for name, (low, high) in STEPS.items())]  # fmt: skip
     return all(inside)
 
 
 def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """The readings side by side with the paper's numbers; each name what differs from the first."""
     words = {name: candidate.words for name, candidate in candidates(1).items()}
-
-    def steps(value: float) -> str:
-        return f"{value:.0f}" if np.isfinite(value) else "never"
-
-    lines = [
-        {
-            "reading": words[name],
-            "largest product": unmarked(row["product"], 3),
-            "loss begins at": unmarked(row["begins"]),
-            "aligned after": steps(row["aligned"]),
-            "loss falls after": steps(row["falls"]),
-            "fits": "yes" if fits(row) else "no",
-        }
-        for name, row in rows.items()
-    ]
-    printed = {
-        "reading": "printed",
-        "largest product": "some tens",
-        "loss begins at": "1",
-        "aligned after": "about 2000",
-        "loss falls after": "about 3000",
-        "fits": "",
-    }
-    return pd.DataFrame([printed, *lines]).set_index("reading")
+    names = ["reading", "largest product", "loss begins at", "aligned after", "loss falls after",
+             "fits"]  # fmt: skip
+    lines = [["printed", "some tens", "1", "about 2000", "about 3000", ""]]
+    for name, row in rows.items():
+        sizes = [unmarked(row["product"], 3), unmarked(row["begins"])]
+        steps = (row["aligned"], row["falls"])
+        after = [f"{value:.0f}" if np.isfinite(value) else "never" for value in steps]
+        lines.append([words[name], *sizes, *after, "yes" if fits(row) else "no"])
+    return pd.DataFrame(lines, columns=names).set_index("reading")
 
 
 # --- Runs on images that a page can afford: descent step by step, and the gradient flow
@@ -791,12 +697,8 @@ def flow_states(task: Task, seed: int, points: int) -> tuple[list[Seen], int]:
     with one_thread():
         start, still = task.start(seed)
         until = task.setting.step * task.setting.n_steps
-        path = stabilised_flow(
-            lambda w: task.loss.value_and_slope(start.like(w))[1].flat,
-            start.flat,
-            until,
-            TOLERANCE,
-        )
+        path = stabilised_flow(lambda w: task.loss.value_and_slope(start.like(w))[1].flat,
+                               start.flat, until, TOLERANCE)  # fmt: skip
         steps = np.linspace(0, task.setting.n_steps, points).round().astype(int)
         seen = []
         for step, flat in zip(steps, path.at(steps * task.setting.step), strict=True):
@@ -863,19 +765,16 @@ def record_of_figure(
             Task(setting, images, dtype, device) for dtype in (torch.float32, torch.float64)
         )
         start, still = task.start(seed)
-        seen: list[Seen] = []
-        late: State | None = None
-        last: State | None = None
+        seen, late, last = list[Seen](), None, None
         path = descent(GroupedLoss(task.loss), start, setting.step, setting.step)
-        steps = progress(islice(path, setting.n_steps + 1), setting.n_steps + 1, "states")
-        for state in steps:
+        for state in progress(islice(path, setting.n_steps + 1), setting.n_steps + 1, "states"):
             if state.step % EVERY == 0:
                 seen.append(task.seen(state, still))
             if late is None and state.loss <= KEPT * seen[0].loss:
                 late = state
             last = state
-        assert last is not None
         assert late is not None
+        assert last is not None
         kept = halved(late.neurons)
         flat = torch.tensor(unpacked(kept["weights"], "<f2") * kept["unit"])
         branch = late.neurons.like(flat.to(start.W))
@@ -887,17 +786,13 @@ def record_of_figure(
         gaps = [precision_gap(exact, task, at) for at in (start, branch)]
     pictures = visible(task, last.neurons)
     near = {w: likeness(task, images, pictures[w]) for w in ("w_plus", "w_minus")}
-    return {
-        **about(name, setting, task),
-        "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
-        "data": record(task.pair),
-        "shape": list(task.pair.shape),
-        "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
-        "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
-        "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()},
-        **slices,
-        "seen": [row_of(one) for one in seen],
-    }
+    return {**about(name, setting, task),
+            "float32_against_float64": [float(f"{gap:.3g}") for gap in gaps],
+            "data": record(task.pair), "shape": list(task.pair.shape),
+            "pictures": {key: packed(task.pair.picture(x), "<f2") for key, x in pictures.items()},
+            "flow": {"gradients": gradients, "seen": [row_of(one) for one in flow]},
+            "cosines": {w: [short(c) for c in cosines] for w, cosines in near.items()}, **slices,
+            "seen": [row_of(one) for one in seen]}  # fmt: skip
 
 
 def record_of_phases(
@@ -907,7 +802,7 @@ def record_of_phases(
     with one_thread():
         task = Task(setting, images, torch.float32, device)
         epochs = progress(PHASES[name](task, seed, EPOCHS), EPOCHS + 1, "epochs")
-        rows = [[r.epoch, *map(short, (r.loss, r.norms, r.directions, r.squares))] for r in epochs]
+        rows = [[r.epoch, *map(short, r[1:])] for r in epochs]
     return {**about(name, setting, task), "rates": rows}
 
 
@@ -950,7 +845,7 @@ def about(name: str, setting: Setting, task: Task) -> dict[str, Any]:
 
 def losses_from(task: Task, start: Neurons) -> list[float]:
     """The losses of SLICE plain steps, all data looked at in each."""
-    states: Iterator[State] = descent(task.loss, start, *[task.setting.step] * 2)
+    states = descent(task.loss, start, *[task.setting.step] * 2)
     return [float(f"{s.loss:.10g}") for s in islice(states, SLICE + 1)]
 
 
@@ -1063,16 +958,14 @@ def load_readings(shelf: Shelf = SHELF) -> dict[str, Any]:
 
 def row_of(seen: Seen) -> list[float]:
     """One recorded step as numbers."""
-    numbers = (seen.loss, seen.spectral, seen.stable_rank)
-    sides = [short(v) for s in (seen.plus, seen.minus) for v in (s.mean, s.least, s.largest)]
-    return [seen.step, *map(short, numbers), seen.positive, *sides]
+    sides = [*seen.plus, *seen.minus]
+    return [seen.step, *map(short, seen[1:4]), seen.positive, *map(short, sides)]
 
 
 def seen_in(row: list[float]) -> Seen:
     """The recorded step behind such numbers."""
     step, loss, spectral, rank, positive = row[:5]
-    sides = Side(*row[5:8]), Side(*row[8:])
-    return Seen(int(step), loss, spectral, rank, int(positive), *sides)
+    return Seen(int(step), loss, spectral, rank, int(positive), Side(*row[5:8]), Side(*row[8:]))
 
 
 def short(value: float) -> float:
@@ -1150,23 +1043,14 @@ def right_signs(records: Mapping[str, Record]) -> list[Evidence]:
     data = {name: record.facts["data"] for name, record in records.items()}
     equal, different, every = _shares(data["figure-5"]["shares"])
     return [
-        bound(
-            "share of all pairs of 0 and 1 with the right sign",
-            every,
-            ">=",
-            VERY_LIKELY,
-            "",
-            after=f"{BAR}, and that it is put to all pairs together",
-        ),
+        bound("share of all pairs of 0 and 1 with the right sign", every, ">=", VERY_LIKELY, "",
+              after=f"{BAR}, and that it is put to all pairs together"),
         note("share among the pairs of one digit, and of two", (equal, different)),
         note("pairs", sum(data["figure-5"]["shares"][k] for k in ("equal", "different"))),
         note("μ, the least cosine, which (A1) wants positive", data["figure-5"]["mu"]),
-        *[
-            note(f"the same for {_digits(records[name])}: one, two, all", _shares(d["shares"]))
-            for name, d in data.items()
-            if name != "figure-5"
-        ],
-    ]
+        *(note(f"the same for {_digits(records[name])}: one, two, all", _shares(d["shares"]))
+          for name, d in data.items() if name != "figure-5"),
+    ]  # fmt: skip
 
 
 def centring(records: Mapping[str, Record]) -> list[Evidence]:
@@ -1342,37 +1226,28 @@ def _drops(record: Record) -> list[Evidence]:
 
 
 def _grows(record: Record) -> list[Evidence]:
-    c = record.curves
-    before = c.spectral[c.step <= c.fallen(FALLEN)]
+    c, fall = record.curves, record.curves.fallen(FALLEN)
+    before, late = c.spectral[c.step <= fall], c.step >= fall
+    one_way = (np.diff(c.spectral[late]) > 0).all() and (np.diff(c.loss[late]) < 0).all()
     return [
         bound("‖W‖₂² at the end", float(c.spectral[-1]), ">", float(before[-1]),
               "(its value where a tenth of the loss is gone)"),
         fact("both the loss and ‖W‖₂² move one way only from there on, as recorded",
-             _one_way(record), True),
+             bool(one_way), True),
     ]  # fmt: skip
-
-
-def _one_way(record: Record) -> bool:
-    c = record.curves
-    late = c.step >= c.fallen(FALLEN)
-    return bool((np.diff(c.spectral[late]) > 0).all() and (np.diff(c.loss[late]) < 0).all())
 
 
 def _looks(record: Record) -> list[Evidence]:
     """Of the ten digits' means the nearest to each mean neuron, and its cosine."""
     found: list[Evidence] = []
-    sides = (
-        ("w_plus", "w₊", record.setting.positive),
-        ("w_minus", "w₋", record.setting.negative),
-    )
-    for key, name, digit in sides:
+    for key, name, digit in (("w_plus", "w₊", record.setting.positive),
+                             ("w_minus", "w₋", record.setting.negative)):  # fmt: skip
         cosines = record.facts["cosines"][key]
-        found.append(fact(f"of all ten digits' means the nearest to {name}",
-                          int(np.argmax(cosines)), digit, after=MEANS))  # fmt: skip
-        others = [c for k, c in enumerate(cosines) if k != digit]
-        found.append(
-            note(f"cosine of {name} to it, and to the next", (cosines[digit], max(others)))
-        )
+        nearest, most = int(np.argmax(cosines)), max(c for k, c in enumerate(cosines) if k != digit)
+        found += [
+            fact(f"of all ten digits' means the nearest to {name}", nearest, digit, after=MEANS),
+            note(f"cosine of {name} to it, and to the next", (cosines[digit], most)),
+        ]
     return found
 
 
@@ -1402,7 +1277,5 @@ def _run(record: Record) -> list[Evidence]:
 
 
 def _trained(run: Phases) -> list[Evidence]:
-    return [
-        note("images; batch; seed", (run.facts["images"], 2000, run.facts["seed"])),
-        note("epochs", int(run.epoch[-1])),
-    ]
+    numbers = (run.facts["images"], 2000, run.facts["seed"])
+    return [note("images; batch; seed", numbers), note("epochs", int(run.epoch[-1]))]

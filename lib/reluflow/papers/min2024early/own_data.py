@@ -57,11 +57,8 @@ from reluflow.progress import progress
 # training -----------------------------------------------------------------------------------------
 
 
-LOSSES: Mapping[str, Loss] = {
-    "exponential": EXPONENTIAL,
-    "logistic": LOGISTIC,
-    "twice logistic": TWICE_LOGISTIC,
-}
+LOSSES: Mapping[str, Loss] = dict(zip(setting.LOSSES, (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC),
+                                      strict=True))  # fmt: skip
 _DIGITS = re.compile(r"digits:([0-9])-([0-9])")
 _MOST_DATA, _MOST_NUMBERS = 1000, 100_000
 """What a page does in seconds."""
@@ -94,22 +91,13 @@ class Experiment:
 
 
 def experiment(
-    dataset: str,
-    scale: float = 1.0,
-    h: int = 50,
-    log_eps: float | None = None,
-    sigma: float = 1e-6,
-    step: float = 2e-3,
-    iterations: int = 15_000,
-    loss: str = "exponential",
+    dataset: str, scale: float = 1.0, h: int = 50, log_eps: float | None = None,
+    sigma: float = 1e-6, step: float = 2e-3, iterations: int = 15_000, loss: str = "exponential",
     seed: int = 0,
-) -> Experiment:
-    """The experiment of the page's parameters, which `setting.PARAMETERS` describes; the
-    defaults are the page's.
-
-    Half of the neurons (rounded down) start with v_j < 0. Raises InputError, in one sentence, for
-    data that cannot be used.
-    """
+) -> Experiment:  # fmt: skip
+    """The experiment of the page's parameters, which `setting.PARAMETERS` describes; the defaults
+    are the page's. Half of the neurons (rounded down) start with v_j < 0. Raises InputError, in one
+    sentence, for data that cannot be used."""
     found = data(dataset)
     X = scale * found.X
     _check_sizes(X, found.name)
@@ -136,12 +124,10 @@ def of_parameters(p: Any) -> Experiment:
 
 
 def data(dataset: str) -> Labelled:
-    """The data of a figure, two digits, or a CSV file with labels +1 and -1 in its last column.
-
-    Of "digits:0-1" the zeros have the label +1; the images are centred, white is 1 (`images.pair`).
+    """The data of a figure, two digits, or a CSV file with labels +1 and -1 in its last column. Of
+    "digits:0-1" the zeros have the label +1; the images are centred, white is 1 (`images.pair`).
     Raises InputError for an unknown name, a file that cannot be read, other labels, fewer than two
-    data or features, and an input 0.
-    """
+    data or features, and an input 0."""
     if dataset in PRINTED:
         return PRINTED[dataset]
     if digits := _DIGITS.fullmatch(dataset):
@@ -185,7 +171,7 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
 
     def drawn() -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        n, d, h = int(rng.integers(2, 6)), int(rng.integers(2, 6)), int(rng.integers(1, 6))
+        n, d, h = (int(rng.integers(least, 6)) for least in (2, 2, 1))
         X, y = separable(n, d, float(rng.uniform(0.2, 0.9)), rng)
         return X, y, rng.standard_normal((h, d)), rng.choice([-1.0, 1.0], h)
 
@@ -205,12 +191,10 @@ def under_small(seed: int, count: int) -> pd.DataFrame:
         chart, times = parts(path)[1], np.linspace(0.0, path.t[-1], 40)
         f = np.array([chart.outputs(z, X) for z in path.at(times)])
         both = log_eps_allowed(data, begin, zeta)
-        return {
-            "share": float(np.abs(f).max() / allowed),
-            "ratio": alignment_time(data, zeta) / horizon(data, h, both),
-            "serves": bool(zeta <= data.zeta_1 and zeta <= begin.zeta_2),
-            "printed": k % 2 == 0,
-        }
+        return {"share": float(np.abs(f).max() / allowed),
+                "ratio": alignment_time(data, zeta) / horizon(data, h, both),
+                "serves": bool(zeta <= min(data.zeta_1, begin.zeta_2)),
+                "printed": k % 2 == 0}  # fmt: skip
 
     return survey(range(2 * count), one)
 
@@ -256,19 +240,14 @@ def _separated(X: NDArray, y: NDArray) -> dict[str, str]:
     n, bad = len(y), violations(X, y)
     pairs = n * (n - 1) // 2
     mu = separation(X, y) if n else np.nan
+    told = [f"{i + 1} and {j + 1}" for i, j in bad[:_FEW]]  # by their rows, counted from 1
     return {
         "data": f"{n}: {np.sum(y > 0)} positive, {np.sum(y < 0)} negative",
         "μ": approx(mu) if abs(mu) > 1e-12 else "0",
         "pairs that break (A1)": f"{len(bad)} of {pairs}" if len(bad) else "none",
-        "the worst of them": _named(bad),
+        "the worst of them": ", ".join(told) + (", …" if len(bad) > _FEW else ""),
         "(A1)": "holds" if mu > 0.0 else "does not hold",
     }
-
-
-def _named(pairs: NDArray) -> str:
-    """The first pairs by their rows, counted from 1."""
-    told = ", ".join(f"{i + 1} and {j + 1}" for i, j in pairs[:_FEW])
-    return told if len(pairs) <= _FEW else f"{told}, …"
 
 
 def constants_table(own: Experiment) -> pd.DataFrame:
@@ -382,10 +361,8 @@ def turn(own: Experiment) -> Turned:
 
 def ends_table(turned: Turned) -> pd.DataFrame:
     """Where the neurons of either sign end in the limit eps -> 0, and when the last one is there.
-
     The last two columns are means over the neurons that live: the share of the data of their own
-    label, and of the other one, on which they are active at their end.
-    """
+    label, and of the other one, on which they are active at their end."""
     own, rows = turned.own, {}
     for sign, name in ((1.0, "v > 0"), (-1.0, "v < 0")):
         mine = own.signs == sign
@@ -393,14 +370,11 @@ def ends_table(turned: Turned) -> pd.DataFrame:
         ends = [path.status for path in paths]
         live = [path.patterns[-1] for path in paths if path.status != "dead"]
         served, dead = ends.count("serves"), ends.count("dead")
-        rows[name] = {
-            "in their cone": served,
-            "dead": dead,
-            "elsewhere": len(paths) - served - dead,
-            "last at t": approx(turned.homes[mine].max()),
-            "active on own label": _share(live, own.y == sign),
-            "on the other": _share(live, own.y != sign),
-        }
+        shares = [_share(live, own.y == sign), _share(live, own.y != sign)]
+        rows[name] = {"in their cone": served, "dead": dead,
+                      "elsewhere": len(paths) - served - dead,
+                      "last at t": approx(turned.homes[mine].max()),
+                      "active on own label": shares[0], "on the other": shares[1]}  # fmt: skip
     return pd.DataFrame(rows).T
 
 
@@ -439,9 +413,8 @@ def grow(own: Experiment) -> Grown:
 
     chart = Neurons(own.signs, own.X.shape[1])
     field = GradientFlow(chart, own.loss, own.X, own.y)
-    path = flow(
-        own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half, rtol=_RTOL
-    )
+    path = flow(own.X, own.y, own.W0, own.signs, start, _FAR / longest, own.loss, loss_over_half,
+                rtol=_RTOL)  # fmt: skip
     if path.status == "stopped":
         clock = replace(cast(GradientFlow, path.field), clock=LOG_LOSS)
         path = then(path, clock, _DECADES * np.log(10.0), at_zero=0.0, rtol=_RTOL)
@@ -484,10 +457,8 @@ def left_out(own: Experiment) -> str:
 
 def descend(own: Experiment) -> Curves:
     """Descent of the mean loss from weights N(0, sigma^2), neurons that are dead left out of the
-    cosines; the weights of 150 steps are looked at.
-
-    Raises InputError where the steps are so large that the weights leave the floats.
-    """
+    cosines; the weights of 150 steps are looked at. Raises InputError where the steps are so large
+    that the weights leave the floats."""
     last = steps_taken(own)
     wanted = set(np.linspace(0, last, _PICTURES).astype(int).tolist())
     name = next(name for name, loss in LOSSES.items() if loss is own.loss)
@@ -512,14 +483,8 @@ def _seen(own: Experiment, state: State) -> Seen:
     values = np.linalg.svd(W, compute_uv=False) ** 2
     live = ~silent(own.X, W)
     sides = (_side(W[live & (s * v > 0.0)], own.X[own.y == s].sum(axis=0)) for s in (1.0, -1.0))
-    return Seen(
-        state.step,
-        state.loss,
-        float(values[0]),
-        float(values.sum() / values[0]),
-        int((v > 0.0).sum()),
-        *sides,
-    )
+    rank = float(values.sum() / values[0])
+    return Seen(state.step, state.loss, float(values[0]), rank, int((v > 0.0).sum()), *sides)
 
 
 def _side(W: NDArray, x: NDArray) -> Side:

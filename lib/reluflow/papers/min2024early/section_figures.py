@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -22,7 +21,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE
 from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
-from reluflow.papers.min2024early.mnist import Curves
+from reluflow.papers.min2024early.mnist import Curves, Phases
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
 
@@ -41,10 +40,8 @@ def conditions(X: NDArray, y: NDArray) -> dict[str, NDArray]:
 
 def rays(C: NDArray) -> NDArray:
     """The extreme rays (m, d), unit vectors in order around the cone, of {w : C w >= 0}, d = 2, 3.
-
     The cone must hold no line. Where it is {0}, m = 0. In the plane they go from the ray at the
-    right to the one at the left.
-    """
+    right to the one at the left."""
     C = C / np.linalg.norm(C, axis=1, keepdims=True)
     if C.shape[1] == 2:
         tries = C @ np.array([[0.0, 1.0], [-1.0, 0.0]])
@@ -258,10 +255,8 @@ def no_and_many(
     until: float,
 ) -> Figure:
     """p = <x, w> against time: E.3, Euler polygons (name, times, p), and E.4, its solutions.
-
     Parameters: `departure`, times and p of the path that leaves at once; `delays`, the moments t_0
-    at which the solutions shown leave; `until`, the end of E.4's axis.
-    """
+    at which the solutions shown leave; `until`, the end of E.4's axis."""
     titles = ("E.3: $y = -1$, $σ'(0) = 1/2$", "E.4: $y = +1$, $σ'(0) = 0$")
     fig, (left, right) = panels(1, 2, height=3.8, titles=titles)
     for k, (name, times, p) in enumerate(polygons):
@@ -315,16 +310,10 @@ def crossings(shown: Sequence[tuple[str, FlowPath, Problem]], until: Sequence[fl
 # hold ---------------------------------------------------------------------------------------------
 
 
-LEMMAS_COLOURS = {
-    EXPONENTIAL.name: "#0072B2",
-    TWICE_LOGISTIC.name: "#117733",
-    LOGISTIC.name: "#D55E00",
-}
-NAMES = {
-    EXPONENTIAL.name: "exponential",
-    TWICE_LOGISTIC.name: "2 log(1 + e$^{-q}$)",
-    LOGISTIC.name: "log(1 + e$^{-q}$)",
-}
+LEMMAS_COLOURS = {EXPONENTIAL.name: "#0072B2", TWICE_LOGISTIC.name: "#117733",
+                  LOGISTIC.name: "#D55E00"}  # fmt: skip
+NAMES = {EXPONENTIAL.name: "exponential", TWICE_LOGISTIC.name: "2 log(1 + e$^{-q}$)",
+         LOGISTIC.name: "log(1 + e$^{-q}$)"}  # fmt: skip
 MARKS = {EXPONENTIAL.name: "o", TWICE_LOGISTIC.name: "s", LOGISTIC.name: "^"}
 _SIZES = {"ms": 4, "mew": 0.5, "mec": "white", "ls": ""}
 
@@ -411,19 +400,6 @@ _NAMES = ("$x_+/n_+$", "$x_-/n_-$", "$w_+$", "$w_-$")
 _KEYS = ("x_plus", "x_minus", "w_plus", "w_minus")
 
 
-class PhaseCurves(Protocol):
-    """Arrays (m,) over the epochs of SGD."""
-
-    @property
-    def epoch(self) -> NDArray: ...
-    @property
-    def loss(self) -> NDArray: ...
-    @property
-    def norms(self) -> NDArray: ...
-    @property
-    def directions(self) -> NDArray: ...
-
-
 @in_house_style
 def heatmaps(products: Mapping[str, NDArray]) -> Figure:
     """The inner products of centred images, name -> (2m, 2m), the first m of one digit, the others
@@ -508,7 +484,7 @@ def neurons(runs: Mapping[str, Mapping[str, NDArray]]) -> Figure:
 
 
 @in_house_style
-def phases(runs: Mapping[str, PhaseCurves]) -> Figure:
+def phases(runs: Mapping[str, Phases]) -> Figure:
     """The loss and the two changes over the epochs, a panel a way of training. Both axes are
     logarithmic: the changes of directions from scattered starts are huge."""
     fig, axes = panels(1, len(runs), height=3.5, titles=list(runs))
@@ -568,10 +544,8 @@ def toys_losses(
     clocks: Mapping[str, NDArray], curves: Mapping[str, NDArray], marks: Mapping[str, NDArray]
 ) -> Figure:
     """The loss relative to its first value against the iteration, one panel for each data set.
-
     Parameters: by title the clock (m,), the curves (m, S) of S starts, and `marks` (k,), the places
-    in the clock at which the first start's loss falls.
-    """
+    in the clock at which the first start's loss falls."""
     rows = -(-len(curves) // 3)
     fig, axes = panels(rows, 3, height=0.6 + 1.75 * rows, titles=list(curves), sharex=True,
                        sharey=True)  # fmt: skip
@@ -600,11 +574,9 @@ def left_behind(
     series: Sequence[tuple[str, Sequence[tuple[float, int, int, float, float]]]],
 ) -> Figure:
     """Neurons outside S_+ at the end: how many in a start, and what share at other mu and scales.
-
-    Parameters: `counts` (S,), neurons outside in each start; `law` (k,), the probabilities of
-    0, 1, ... of them; `series` with a label and rows (angle, outside, neurons, chance by the law,
-    work). Between the angles the law is drawn with the work interpolated.
-    """
+    Parameters: `counts` (S,), neurons outside in each start; `law` (k,), the probabilities of 0, 1,
+    ... of them; `series` with a label and rows (angle, outside, neurons, chance by the law, work).
+    Between the angles the law is drawn with the work interpolated."""
     fig, (bars, ax) = panels(1, 2, height=3.5, titles=["(a) in one start", "(b) in general"])
     shown = np.arange(len(law))
     share = np.array([(counts == k).mean() for k in shown[:-1]] + [(counts >= shown[-1]).mean()])

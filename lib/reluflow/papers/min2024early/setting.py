@@ -66,29 +66,22 @@ def _labels(n: int, rng: np.random.Generator) -> NDArray:
 
 def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2, 8)) -> Draws:
     """Draws of {"X", "y"} with mu > 0, d in `dims` and n in `sizes` (both ends), for `falsify`.
-
     "wide" mu from 0.1 to 0.9; "narrow" mu from 1e-6 to 0.1; "integers" small whole numbers;
     "lengths" over twelve decades; "parallel" data, many of them multiples of each other; "one
-    against many", a single datum of one label.
-    """
+    against many", a single datum of one label."""
 
     def drawn(low: float, high: float, decades: float = 0.5) -> Callable[..., Arrays]:
         def one(rng: np.random.Generator) -> Arrays:
             mu = float(np.exp(rng.uniform(np.log(low), np.log(high))))
-            n, d = (
-                int(rng.integers(sizes[0], sizes[1] + 1)),
-                int(rng.integers(dims[0], dims[1] + 1)),
-            )
+            n, d = (int(rng.integers(least, most + 1)) for least, most in (sizes, dims))
             X, y = separable(n, d, mu, rng, decades)
             return {"X": X, "y": y}
 
         return one
 
     def integers(rng: np.random.Generator) -> Arrays:
-        n, d = (
-            int(rng.integers(sizes[0], min(sizes[1], 5) + 1)),
-            int(rng.integers(2, min(dims[1], 4) + 1)),
-        )
+        few = (sizes[0], min(sizes[1], 5)), (2, min(dims[1], 4))
+        n, d = (int(rng.integers(least, most + 1)) for least, most in few)
         while True:
             Z = rng.integers(-2, 4, (n, d)).astype(float)
             y = _labels(n, rng)
@@ -107,14 +100,9 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
         y = rng.choice([-1.0, 1.0]) * np.where(np.arange(len(item["y"])) == 0, -1.0, 1.0)
         return {"X": item["X"] * (item["y"] * y)[:, None], "y": y}
 
-    return {
-        "wide": drawn(0.1, 0.9),
-        "narrow": drawn(1e-6, 0.1),
-        "integers": integers,
-        "lengths": drawn(1e-2, 0.9, 6.0),
-        "parallel": parallel,
-        "one against many": against_many,
-    }
+    return {"wide": drawn(0.1, 0.9), "narrow": drawn(1e-6, 0.1), "integers": integers,
+            "lengths": drawn(1e-2, 0.9, 6.0), "parallel": parallel,
+            "one against many": against_many}  # fmt: skip
 
 
 # --- Second route: the order of events of the limit flow, in exact arithmetic: a polygon in
@@ -159,10 +147,8 @@ def pull(X: Sequence[Vector], y: Sequence[Fraction], active: Sequence[bool], sig
 
 
 def polygon(X: object, y: object, start: object, sign: int = 1, most: int = 200) -> Polygon:
-    """Follow w from `start` until no boundary is ahead, at most `most` events.
-
-    X (n, d), y (n,) and start (d,) are taken at their exact values, floats included.
-    """
+    """Follow w from `start` until no boundary is ahead, at most `most` events. X (n, d), y (n,) and
+    start (d,) are taken at their exact values, floats included."""
     data, labels, w = [tuple(x) for x in rationals(X)], list(rationals(y)), tuple(rationals(start))
     active = tuple(dot(x, w) > 0 for x in data)
     corners, events, patterns = [w], list[tuple[tuple[int, bool], ...]](), [active]
@@ -210,39 +196,23 @@ LOSSES = ("exponential", "logistic", "twice logistic")
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
 
 PARAMETERS: Mapping[str, Parameter] = {
-    "dataset": Parameter(
-        str,
-        'a figure\'s data such as "figure-6", two digits such as "digits:0-1", or the path of a '
-        "CSV file with labels +1 and -1",
-        bool,
-        "a name or a path, not empty",
-    ),
+    "dataset": Parameter(str, 'a figure\'s data such as "figure-6", two digits such as '
+                         '"digits:0-1", or the path of a CSV file with labels +1 and -1',
+                         bool, "a name or a path, not empty"),
     "scale": Parameter(float, "factor of the inputs", *between(1e-6, 1e6)),
     "h": Parameter(int, "number of neurons", *between(2, 200)),
-    "log_eps": Parameter(
-        float,
-        "ln of the factor eps of the balanced start, for the flow; None for the largest eps that "
-        "the theorem allows",
-        *between(-1e6, -1),
-        optional=True,
-    ),
-    "sigma": Parameter(
-        float, "standard deviation of the descent's first weights", *between(1e-12, 1)
-    ),
+    "log_eps": Parameter(float, "ln of the factor eps of the balanced start, for the flow; None "
+                         "for the largest eps that the theorem allows", *between(-1e6, -1),
+                         optional=True),
+    "sigma": Parameter(float, "standard deviation of the descent's first weights",
+                       *between(1e-12, 1)),
     "step": Parameter(float, "step of the descent", *between(1e-8, 1)),
     "iterations": Parameter(int, "number of its steps", *between(10, 100_000)),
-    "loss": Parameter(
-        str,
-        "the loss of one datum",
-        lambda value: value in LOSSES,
-        '"exponential", "logistic" or "twice logistic"',
-    ),
+    "loss": Parameter(str, "the loss of one datum", lambda value: value in LOSSES,
+                      '"exponential", "logistic" or "twice logistic"'),
     "seed": SEED,
     "effort": EFFORT,
-}
-
-
-# --- What is true instead, for the claims of Min et al. 2024 that do not hold as they stand -------
+}  # fmt: skip
 
 
 # --- The data of the paper's figures in the plane, and a reader's own -----------------------------
@@ -268,16 +238,12 @@ def _two_positive(name: str, angle: float) -> Labelled:
 
 
 PRINTED: Mapping[str, Labelled] = {
-    "figure-6": Labelled(
-        "figure-6",
-        np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]]),
-        np.array([1.0, 1.0, -1.0, -1.0]),
-        printed=False,
-    ),
+    "figure-6": Labelled("figure-6", np.array([[2.0, 0.0], [2.0, 1.0], [-1.0, -1.0], [-1.0, -3.0]]),
+                         np.array([1.0, 1.0, -1.0, -1.0]), printed=False),
     "figure-7": _two_positive("figure-7", 0.1),
     "figure-8": _two_positive("figure-8", 0.001),
     "figure-9": _two_positive("figure-9", 0.0),
-}
+}  # fmt: skip
 """Data of Figures 6 to 9. Those of Figure 6 are not printed: these are ours, with mu = 1/sqrt 10,
 two data of each label, and a cone S_dead that is neither empty nor large."""
 
@@ -357,22 +323,14 @@ class StartConstants:
 
 
 def data_constants(X: NDArray, y: NDArray) -> DataConstants:
-    """The constants of data X (n, d) with labels y (n,).
-
-    They mean what they say under (A1), mu > 0. Raises InputError for a datum 0 or another label.
-    """
+    """The constants of data X (n, d) with labels y (n,). They mean what they say under (A1), mu >
+    0. Raises InputError for a datum 0 or another label."""
     lengths = np.linalg.norm(signed(X, y), axis=1)
     mu = separation(X, y)
-    return DataConstants(
-        n=len(lengths),
-        n_plus=int(np.sum(np.asarray(y) > 0.0)),
-        n_minus=int(np.sum(np.asarray(y) < 0.0)),
-        mu=mu,
-        X_min=float(lengths.min()),
-        X_max=float(lengths.max()),
-        zeta_1=cap(X, y),
-        xi=mu**2,
-    )
+    y = np.asarray(y)
+    return DataConstants(len(y), int(np.sum(y > 0.0)), int(np.sum(y < 0.0)), mu,
+                         float(lengths.min()), float(lengths.max()), cap(X, y),
+                         mu**2)  # fmt: skip
 
 
 def start_constants(X: NDArray, y: NDArray, W0: NDArray, signs: NDArray) -> StartConstants:
@@ -405,11 +363,9 @@ def cap(X: NDArray, y: NDArray, sign: float | None = None) -> float:
 
 def clearance(X: NDArray, y: NDArray, W: NDArray, signs: NDArray) -> float:
     """zeta_2: the least squared sine between w_j (h, d) and x_- (signs 1) or x_+ (signs -1), eq 26.
-
     A neuron at a right angle or more counts as 1, and so do all of a sign that nothing is forbidden
     to, since no datum has the other label. Sines come from chords, so that a small angle is as
-    exact as the directions are.
-    """
+    exact as the directions are."""
     W, signs = np.asarray(W, float), np.asarray(signs)
     least = 1.0
     for label, u in centres(X, y).items():
@@ -481,11 +437,9 @@ def refined_delay(data: DataConstants, sign: float) -> float:
 def fit_time(
     data: DataConstants, start: StartConstants, log_eps: float, t_1: float, sign: float
 ) -> float:
-    """The bound of eqs (36)-(39) on t_2^+ (sign 1) or t_2^- (sign -1), from t_1.
-
-    t_1 + 6/g + (4/g) (log(2/(eps^2 sqrt(mu) X_min W_min^2)) + 4 n X_max t_1) with
-    g = sqrt(mu) n_+ X_min. Raises ZeroDivisionError where no datum has that label.
-    """
+    """The bound of eqs (36)-(39) on t_2^+ (sign 1) or t_2^- (sign -1), from t_1. t_1 + 6/g + (4/g)
+    (log(2/(eps^2 sqrt(mu) X_min W_min^2)) + 4 n X_max t_1) with g = sqrt(mu) n_+ X_min. Raises
+    ZeroDivisionError where no datum has that label."""
     root = math.sqrt(data.mu)
     rate = root * _number(data, sign) * data.X_min
     start_size = -2.0 * log_eps - 2.0 * math.log(start.W_min)
@@ -502,17 +456,9 @@ def _number(data: DataConstants, sign: float) -> int:
 
 
 def flow(
-    X: ArrayLike,
-    y: ArrayLike,
-    W0: ArrayLike,
-    signs: ArrayLike,
-    log_eps: float,
-    until: float,
-    loss: Loss = EXPONENTIAL,
-    stop: Stop | None = None,
-    leak: float = 0.0,
-    **options: Any,
-) -> FlowPath:
+    X: ArrayLike, y: ArrayLike, W0: ArrayLike, signs: ArrayLike, log_eps: float, until: float,
+    loss: Loss = EXPONENTIAL, stop: Stop | None = None, leak: float = 0.0, **options: Any,
+) -> FlowPath:  # fmt: skip
     """The regular solution of (GF), eq (2), from (Init), eq (3), in the chart of the neurons.
 
     X (n, d), y (n,), W0 (h, d) with rows w_j without a 0, signs (h,) of the v_j, log_eps the
@@ -542,10 +488,8 @@ def neurons(path: FlowPath, t: ArrayLike | None = None) -> tuple[NDArray, NDArra
 
 
 def patterns(path: FlowPath) -> Iterator[tuple[float, NDArray]]:
-    """The time and the active data (n, h) at the start, and behind every event.
-
-    They follow the events, not the signs of <x_i, w_j>: a neuron that has died lies on a boundary.
-    """
+    """The time and the active data (n, h) at the start, and behind every event. They follow the
+    events, not the signs of <x_i, w_j>: a neuron that has died lies on a boundary."""
     U = neurons(path, path.t[0])[0]
     active = parts(path)[0].X @ U.T > 0.0
     yield float(path.t[0]), active

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import cos, sin
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +16,14 @@ from scipy.signal import find_peaks
 from scipy.stats import binom
 
 from reluflow.errors import InputError
-from reluflow.falsify import Statement
+from reluflow.exact import fractions
+from reluflow.falsify import Instance, statement
 from reluflow.flows.segment import check_steps
 from reluflow.geometry.separability import separation, serves, silent
+from reluflow.instances import extended
 from reluflow.ledger import Evidence, Reading, bound, fact, note
 from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
-from reluflow.papers.min2024early.setting import separable_draws
+from reluflow.papers.min2024early.setting import polygon, separable_draws
 from reluflow.statistics import share_interval, wilson
 
 # --- Many two-layer ReLU networks side by side on the same few data: their descents and their
@@ -34,6 +35,10 @@ from reluflow.statistics import share_interval, wilson
 
 _CLEARED = 200
 """Steps between two looks at which neurons have died."""
+
+
+Data = tuple[NDArray, NDArray]
+"""Inputs X (n, 2) with labels y (n,); or the weights W and v of neurons."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Ensemble:
     clock: NDArray
     loss: NDArray
 
-    def at(self, knot: float) -> tuple[NDArray, NDArray]:
+    def at(self, knot: float) -> Data:
         """W (S, h, d) and v (S, h) at one of the recorded values; ValueError for another one."""
         (found,) = np.nonzero(np.isclose(self.knots, knot, rtol=1e-9))
         if not found.size:
@@ -58,41 +63,26 @@ class Ensemble:
         return self.W[found[0]], self.v[found[0]]
 
 
-def normal_starts(
-    seed: int, networks: int, h: int, d: int, sigma: float
-) -> tuple[NDArray, NDArray]:
-    """W (networks, h, d) and v (networks, h) with independent normal entries of deviation sigma.
-
-    Network k is the same for every number of networks.
-    """
+def normal_starts(seed: int, networks: int, h: int, d: int, sigma: float) -> Data:
+    """W (networks, h, d) and v (networks, h) with independent normal entries of deviation sigma;
+    network k is the same for every number of networks."""
     drawn = [np.random.default_rng([seed, k]).standard_normal((h, d + 1)) for k in range(networks)]
     theta = sigma * np.array(drawn)
     return theta[..., :d], theta[..., d]
 
 
-def balanced_starts(
-    seed: int, networks: int, h: int, d: int, sigma: float
-) -> tuple[NDArray, NDArray]:
+def balanced_starts(seed: int, networks: int, h: int, d: int, sigma: float) -> Data:
     """`normal_starts` with v_j made as large as |w_j|, of the same sign."""
     W, v = normal_starts(seed, networks, h, d, sigma)
     return W, np.sign(v) * np.linalg.norm(W, axis=2)
 
 
 def ensemble_descent(
-    X: ArrayLike,
-    y: ArrayLike,
-    W0: ArrayLike,
-    v0: ArrayLike,
-    loss: Loss,
-    step: float,
-    record: ArrayLike,
-    every: int = 20,
-) -> Ensemble:
-    """Gradient descent in all w_j and v_j at once, of L = sum_i l(f(x_i), y_i).
-
-    With pulls c_i = -dl/df(x_i), a step is w_j <- w_j + step v_j sum_i c_i x_i and
-    v_j <- v_j + step sum_i c_i w_j.x_i, both sums over the data with w_j.x_i > 0. For a mean in
-    place of the sum divide the step by n.
+    X: ArrayLike, y: ArrayLike, W0: ArrayLike, v0: ArrayLike, loss: Loss, step: float,
+    record: ArrayLike, every: int = 20,
+) -> Ensemble:  # fmt: skip
+    """Gradient descent in all w_j and v_j at once, of L = sum_i l(f(x_i), y_i); for a mean in place
+    of the sum divide the step by n.
 
     Parameters: X (n, d), y (n,), W0 (S, h, d), v0 (S, h), step > 0, `record` the steps whose
     weights are kept (the last of them ends the descent), `every` the steps from one loss to the
@@ -101,7 +91,7 @@ def ensemble_descent(
     record = np.unique(np.asarray(record, int))
     check_steps(step, int(record[-1]))
 
-    def euler(stacked: _Stacked, W: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def euler(stacked: _Stacked, W: NDArray, v: NDArray) -> Data:
         dW, dv = stacked.rates(W, v)
         return W + step * dW, v + step * dv
 
@@ -109,52 +99,32 @@ def ensemble_descent(
 
 
 def ensemble_flow(
-    X: ArrayLike,
-    y: ArrayLike,
-    W0: ArrayLike,
-    v0: ArrayLike,
-    loss: Loss,
-    step: float,
-    record: ArrayLike,
-    every: int = 1,
-) -> Ensemble:
-    """The gradient flow of the same loss, by Runge and Kutta's method of order 4.
-
-    The method loses its order where a neuron crosses a boundary: an error of a fraction of `step`
-    in the time of the crossing, which the alignment then shrinks. Parameters as for
-    `ensemble_descent`, with `record` the times, rounded to multiples of `step`. Returns an
-    `Ensemble` on the clock of time.
-    """
+    X: ArrayLike, y: ArrayLike, W0: ArrayLike, v0: ArrayLike, loss: Loss, step: float,
+    record: ArrayLike, every: int = 1,
+) -> Ensemble:  # fmt: skip
+    """The gradient flow of the same loss, by Runge and Kutta's method of order 4. The method loses
+    its order where a neuron crosses a boundary: an error of a fraction of `step` in the time of the
+    crossing, which the alignment then shrinks. Parameters as for `ensemble_descent`, with `record`
+    the times, rounded to multiples of `step`. Returns an `Ensemble` on the clock of time."""
     counts = np.unique(np.round(np.asarray(record, float) / step).astype(int))
     check_steps(step, int(counts[-1]))
 
-    def runge_kutta(stacked: _Stacked, W: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def runge_kutta(stacked: _Stacked, W: NDArray, v: NDArray) -> Data:
         slopes = [stacked.rates(W, v)]
         for share in (0.5, 0.5, 1.0):
             dW, dv = slopes[-1]
             slopes.append(stacked.rates(W + share * step * dW, v + share * step * dv))
-        parts = [
-            step / 6.0 * (a + 2.0 * b + 2.0 * c + e) for a, b, c, e in zip(*slopes, strict=True)
-        ]
-        return W + parts[0], v + parts[1]
+        dW, dv = (step / 6.0 * (a + 2.0 * b + 2.0 * c + e)
+                  for a, b, c, e in zip(*slopes, strict=True))  # fmt: skip
+        return W + dW, v + dv
 
     return _followed(X, y, W0, v0, loss, runge_kutta, counts, every, step)
 
 
-Move = Callable[["_Stacked", NDArray, NDArray], tuple[NDArray, NDArray]]
-
-
 def _followed(
-    X: ArrayLike,
-    y: ArrayLike,
-    W0: ArrayLike,
-    v0: ArrayLike,
-    loss: Loss,
-    move: Move,
-    record: NDArray,
-    every: int,
-    unit: float,
-) -> Ensemble:
+    X: ArrayLike, y: ArrayLike, W0: ArrayLike, v0: ArrayLike, loss: Loss,
+    move: Callable[[_Stacked, NDArray, NDArray], Data], record: NDArray, every: int, unit: float,
+) -> Ensemble:  # fmt: skip
     """Move on from one count in `record` to the next; the clock is the count times `unit`."""
     X, y, W0, v0 = (np.asarray(a, float) for a in (X, y, W0, v0))
     if W0.ndim != 3 or X.ndim != 2 or W0.shape[2] != X.shape[1]:
@@ -186,7 +156,7 @@ class _Stacked:
         self._home = np.repeat(np.arange(len(W)), W.shape[1])
         self._kept = np.arange(v.size)
 
-    def living(self) -> tuple[NDArray, NDArray]:
+    def living(self) -> Data:
         """W and v of the neurons listed in `_kept`."""
         home = self._home[self._kept]
         self._first, self._counts = np.unique(home, return_index=True, return_counts=True)[1:]
@@ -199,7 +169,7 @@ class _Stacked:
     def _sums(self, H: NDArray, v: NDArray) -> NDArray:
         return np.add.reduceat(np.maximum(H, 0.0) * v, self._first, axis=1).T
 
-    def rates(self, W: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def rates(self, W: NDArray, v: NDArray) -> Data:
         """-dL/dW (d, N) and -dL/dv (N,)."""
         H = self._X @ W
         pull = self._loss.pull(self._sums(H, v), self._y).T
@@ -208,12 +178,12 @@ class _Stacked:
         dW *= v
         return dW, np.einsum("ij,ij->j", C, H)
 
-    def all(self, W: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def all(self, W: NDArray, v: NDArray) -> Data:
         """W (S, h, d) and v (S, h) of the living and the dead."""
         self._W[:, self._kept], self._v[self._kept] = W, v
         return self._W.T.reshape(self._shape).copy(), self._v.reshape(self._shape[:2]).copy()
 
-    def cleared(self, W: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def cleared(self, W: NDArray, v: NDArray) -> Data:
         """Without the dead, but for the first neuron of a network: none may be without neurons."""
         alive = (self._X @ W > 0.0).any(axis=0)
         alive[self._first] = True
@@ -289,8 +259,6 @@ DIRECTIONS = Reading(
     "as a matrix, every first layer with two inputs has a rank of at most 2, trained or not",
 )
 
-Data = tuple[NDArray, NDArray]
-
 
 def _data(points: Sequence[Sequence[float]], labels: Sequence[int]) -> Data:
     return np.array(points, float), np.array(labels, float)
@@ -349,10 +317,8 @@ def mean_step(data: Data) -> float:
 
 
 def flow(data: Data, seed: int, networks: int, record: ArrayLike) -> Ensemble:
-    """The gradient flow from the same starts, on the clock of the descent's iterations.
-
-    `record` are multiples of 25 iterations; the loss is taken every 25.
-    """
+    """The gradient flow from the same starts, on the clock of the descent's iterations. `record`
+    are multiples of 25 iterations; the loss is taken every 25."""
     W, v = normal_starts(seed, networks, WIDTH, 2, SIGMA)
     return flow_from(data, W, v, record)
 
@@ -393,7 +359,7 @@ def places(data: Data, W: NDArray, v: NDArray) -> Places:
     return Places(live, live & own, live & ~own, aligned)
 
 
-def as_the_loss_begins_to_fall(run: Ensemble) -> tuple[NDArray, NDArray]:
+def as_the_loss_begins_to_fall(run: Ensemble) -> Data:
     """W (S, h, d), v (S, h) of each network at the last knot at which its loss has not begun."""
     high = run.loss >= BEGUN * run.loss[0]
     last = run.clock[high.shape[0] - 1 - np.argmax(high[::-1], axis=0)]
@@ -404,10 +370,8 @@ def as_the_loss_begins_to_fall(run: Ensemble) -> tuple[NDArray, NDArray]:
 
 def typical(what: str, hits: NDArray, after: str = "") -> list[Evidence]:
     """That more than half of all starts do so: Wilson's interval of the share lies above 1/2.
-
     Parameters: what they do, `hits` (S,) which of the starts drawn did, `after` as `bound` has it.
-    A picture of one run is called typical where this holds.
-    """
+    A picture of one run is called typical where this holds."""
     low, _ = wilson(int(hits.sum()), len(hits))
     return [
         bound(f"share of starts in which {what}, lower end of the interval", float(low), ">", 0.5,
@@ -417,11 +381,9 @@ def typical(what: str, hits: NDArray, after: str = "") -> list[Evidence]:
 
 
 def readings(seed: int, networks: int) -> pd.DataFrame:
-    """What A.2 says of iterations 7000 and 21 000, under six readings of the loss.
-
-    A mean over two data is the sum at half the speed, and 2 log(1 + e^(-yf)) is log(1 + e^(-yf)) at
-    twice the speed: the six are two flows, looked at at different times.
-    """
+    """What A.2 says of iterations 7000 and 21 000, under six readings of the loss. A mean over two
+    data is the sum at half the speed, and 2 log(1 + e^(-yf)) is log(1 + e^(-yf)) at twice the
+    speed: the six are two flows, looked at at different times."""
     runs = {}
     for name, loss, last in (("exponential", EXPONENTIAL, 42.0), ("logistic", LOGISTIC, 84.0)):
         for data in (FIGURE_7, FIGURE_8):
@@ -457,22 +419,14 @@ def readings(seed: int, networks: int) -> pd.DataFrame:
 # --- Second route: how many neurons have not reached S_+ after a while: a law in closed form,
 # without any flow ---------------------------------------------------------------------------------
 #
-# Two positive unit data at the cosine sin(angle), a neuron with standard normal w and v. While it
-# is active on x_1 alone, p = w.x_1 and v obey p' = c v, v' = c p with the pull c of that datum, so
-# after the work tau = integral of c they are
-#
-#     p(tau) = C p + S v,   v(tau) = S p + C v,   C = cosh tau,  S = sinh tau,
-#
-# and w has moved by (p(tau) - p) x_1. So w.x_2 = p(tau) sin(angle) + w_2 cos(angle) with w_2 the
-# part of w orthogonal to x_1, and the neuron is astray while p(tau) > 0, v(tau) > 0 and w.x_2 <= 0.
+# Two positive unit data at the cosine sin(angle), a neuron with standard normal w and v: the page
+# derives the law from the work tau, the integral of the pull c of x_1.
 
 
 def chance_astray(tau: float, angle: float) -> float:
-    """The probability that a neuron is live, with v > 0, and outside S_+ after the work tau.
-
-    About e^-tau / (sqrt 2 pi tan(angle)) where that is small. A neuron that starts with v < 0 and
-    turns is counted too. Parameters: tau > 0, angle in [0, pi/2).
-    """
+    """The probability that a neuron is live, with v > 0, and outside S_+ after the work tau. About
+    e^-tau / (sqrt 2 pi tan(angle)) where that is small. A neuron that starts with v < 0 and turns
+    is counted too. Parameters: tau > 0, angle in [0, pi/2)."""
     return _both_sides(math.cosh(tau), math.sinh(tau), angle)
 
 
@@ -484,11 +438,9 @@ def chance_astray_after(steps: int, rate: float, angle: float) -> float:
 
 def _both_sides(C: float, S: float, angle: float) -> float:
     """Twice the probability of p(tau) > 0, v(tau) > 0, w.x_2 <= 0: x_1 and x_2 may change places.
-
     With (p, v) = r (cos t, sin t) and a = tan(angle) (C cos t + S sin t) it is the integral over t
     from -phi to pi/2, phi = arctan(S/C), of E Phi(-a r) / 2 pi = (1 - a / sqrt(1 + a^2)) / 4 pi,
-    since r has the law r e^(-r^2/2); and a = A cos(t - phi), whose integral is an arcsine.
-    """
+    since r has the law r e^(-r^2/2); and a = A cos(t - phi), whose integral is an arcsine."""
     A, phi = math.tan(angle) * math.hypot(C, S), math.atan2(S, C)
     k = A / math.hypot(1.0, A)
     turned = math.asin(k * math.cos(phi)) + math.asin(k * math.sin(2.0 * phi))
@@ -507,11 +459,9 @@ _SPREAD = 4.0
 
 def all_in_their_cones(runs: Mapping[str, Ensemble], descended: Ensemble) -> list[Evidence]:
     """ea.fig6.1: as the loss begins to fall all neurons are in S_+, S_- or S_dead, well aligned.
-
     Parameters: a run of the flow for each of the data sets `toys.FIGURE_6`, and one of descent for
     the first of them from the same starts. The sets of comparable lengths decide, together; the one
-    with a short datum is told beside them.
-    """
+    with a short datum is told beside them."""
     complete, well, rows = [], [], []
     for name, run in runs.items():
         at = places(FIGURE_6[name], *as_the_loss_begins_to_fall(run))
@@ -553,10 +503,8 @@ def all_arrive_and_grow(run: Ensemble) -> list[Evidence]:
 
 def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Evidence]:
     """ea.fig8.1: at iteration 7000 some live neurons are outside S_+ at mu = sin 0.001, along x_1
-    or x_2, and none at mu = sin 0.1.
-
-    Parameters: runs of the data of Figures 7 and 8 from the same starts.
-    """
+    or x_2, and none at mu = sin 0.1. Parameters: runs of the data of Figures 7 and 8 from the same
+    starts."""
     arrived = _none(places(FIGURE_7, *near.at(EARLY)).astray)
     W, v = tiny.at(EARLY)
     astray = places(FIGURE_8, W, v).astray
@@ -579,10 +527,8 @@ def slower_when_nearly_orthogonal(near: Ensemble, tiny: Ensemble) -> list[Eviden
 
 
 def left_behind(run: Ensemble) -> list[Evidence]:
-    """ea.fig8.2: at mu = sin 0.001 a neuron is still outside S_+ at iteration 21 000.
-
-    One instance cannot be wrong; what can be asked is whether it is rare.
-    """
+    """ea.fig8.2: at mu = sin 0.001 a neuron is still outside S_+ at iteration 21 000. One instance
+    cannot be wrong; what can be asked is whether it is rare."""
     count = places(FIGURE_8, *run.at(LATE)).astray.sum(axis=1)
     hits, starts = int((count > 0).sum()), len(count)
     low, _ = wilson(hits, starts)
@@ -603,10 +549,8 @@ def left_behind(run: Ensemble) -> list[Evidence]:
 
 def work(run: Ensemble, until: float, unit: float) -> NDArray:
     """tau (S,), the integral of the pull of x_1 up to the clock value `until`, for a pair of data.
-
     Both have nearly the same output f, so that the sum of the exponential loss is L = 2 e^-f, and
-    the pull is L/2. `unit` is the time of one step of the clock, in that of the sum's flow.
-    """
+    the pull is L/2. `unit` is the time of one step of the clock, in that of the sum's flow."""
     done = run.clock < until
     spacing = unit * (run.clock[1] - run.clock[0])
     return np.asarray(spacing * 0.5 * run.loss[done].sum(axis=0))
@@ -618,11 +562,11 @@ def _law(run: Ensemble) -> NDArray:
     return np.mean([binom.pmf(np.arange(WIDTH + 1), WIDTH, p) for p in chances], axis=0)
 
 
-def counts_and_law(run: Ensemble, most: int = 4) -> tuple[NDArray, NDArray]:
-    """Neurons outside S_+ in each start (S,), and the law (most + 1,) of 0, ..., `most` or more."""
+def counts_and_law(run: Ensemble) -> Data:
+    """Neurons outside S_+ in each start (S,), and the law (5,) of 0, ..., 3 and of 4 or more."""
     law = _law(run)
-    return (places(FIGURE_8, *run.at(LATE)).astray.sum(axis=1),
-            np.append(law[:most], law[most:].sum()))  # fmt: skip
+    astray = places(FIGURE_8, *run.at(LATE)).astray.sum(axis=1)
+    return astray, np.append(law[:4], law[4:].sum())
 
 
 def _none(astray: NDArray) -> NDArray:
@@ -651,12 +595,10 @@ def _alike(data: Data, flow: Ensemble, run: Ensemble, looks: Sequence[float]) ->
 def astray_at_the_end(
     angles: NDArray, sigma: float, seed: int, networks: int
 ) -> list[tuple[float, int, int, float, float]]:
-    """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+.
-
-    Follows the flow to twice the time at which the loss has fallen to a half. Returns for each
-    angle (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or
-    rather -log of the mean e^-tau over the starts, as the law goes with e^-tau.
-    """
+    """How many live neurons of two positive data at the cosine sin(angle) stay outside S_+. Follows
+    the flow to twice the time at which the loss has fallen to a half. Returns for each angle
+    (angle, neurons outside, neurons, chance by the law, work): the work tau of the pull, or rather
+    -log of the mean e^-tau over the starts, as the law goes with e^-tau."""
     found = []
     until = float(np.round(20.0 * np.log(sigma) / np.log(SIGMA)))
     for k, angle in enumerate(angles.tolist()):
@@ -688,10 +630,8 @@ _LARGE = 0.1
 
 def falls(loss: NDArray) -> NDArray:
     """The places (k,) in a curve loss (m,), taken at equal distances, at which it falls sharply.
-
     They are the peaks of the rate of fall: as high as a tenth of the highest, and apart from a
-    higher one by a valley of less than half their height.
-    """
+    higher one by a valley of less than half their height."""
     rate = np.concatenate([[0.0], -np.diff(loss), [0.0]])
     peaks, told = find_peaks(rate, height=_LOW * rate.max(), prominence=0.0)
     return peaks[told["prominences"] >= _VALLEY * told["peak_heights"]] - 1
@@ -759,10 +699,8 @@ def spread(W: NDArray, v: NDArray) -> float:
 
 def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
     """ea.fig6.3: when the loss is near 0 the first layer has low rank: its large neurons have one
-    direction for each sign.
-
-    In the plane no matrix has a rank above 2, so the directions are counted.
-    """
+    direction for each sign. In the plane no matrix has a rank above 2, so the directions are
+    counted."""
     widest, remaining, many, ratios = 0.0, 0.0, [], []
     for name, run in runs.items():
         W, v = run.W[-1], run.v[-1]
@@ -784,85 +722,28 @@ def few_directions(runs: Mapping[str, Ensemble]) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Second route: the path of a neuron for tiny weights, event by event, in fractions ------------
-#
-# While the active set A of a balanced neuron with v > 0 stays what it is, w moves towards
-# x_a = sum of y_i x_i over A: in the limit of tiny weights its direction is that of w + s x_a with
-# growing s. So the path is a polygon with corners at s_i = -<x_i, w> / <x_i, x_a>, and for rational
-# data its order of events is decided without rounding. Neurons with v < 0 are those with v > 0 of
-# the data with exchanged labels.
-
-
-Vector = Sequence[Fraction]
-
-
-def dot(a: Vector, b: Vector) -> Fraction:
-    """<a, b>."""
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
-
-
-def fate(X: Sequence[Vector], y: Sequence[int], w: Vector) -> tuple[str, int]:
-    """Where a neuron with v > 0 ends, and after how many changes of its active set.
-
-    "serves" in S_+, "dead" in S_dead, "rests" where w is a negative multiple of x_a, so that it
-    shrinks to 0 along its line (Assumption 2 excludes it), "astray" where nothing can cross any
-    more. At a boundary a positive datum becomes active if others are; one that is alone stays off.
-    """
-    on = [dot(x, w) > 0 for x in X]
-    for changes in range(2 * len(X) + 1):
-        if not any(on):
-            return "dead", changes
-        if all(active == (label > 0) for active, label in zip(on, y, strict=True)):
-            return "serves", changes
-        xa = [sum((label * x[k] for x, label, active in zip(X, y, on, strict=True) if active),
-                  Fraction(0)) for k in range(len(w))]  # fmt: skip
-        rates = [dot(x, xa) for x in X]
-        heights = [dot(x, w) for x in X]
-        # Only a datum that is not yet as its label wants it crosses, and only if it moves there.
-        waits = {
-            i: -heights[i] / rates[i]
-            for i, label in enumerate(y)
-            if on[i] != (label > 0) and label * rates[i] > 0
-        }
-        if not waits:
-            return "astray", changes
-        s = min(waits.values())
-        w = [a + s * b for a, b in zip(w, xa, strict=True)]
-        if not any(w):
-            return "rests", changes
-        crossing = {i for i, wait in waits.items() if wait == s}
-        after = [active and i not in crossing for i, active in enumerate(on)]
-        if any(after):  # else everything is at or below 0: dead, and it stays there
-            after = [active or (i in crossing and y[i] > 0) for i, active in enumerate(after)]
-        on = after
-    raise ArithmeticError("more changes than a monotone path has")
+# --- Chances of a start, and how many neurons they ask for ----------------------------------------
 
 
 def orthant_shares(n: int) -> tuple[Fraction, Fraction]:
-    """Probabilities that a normal w is active on all, and on some, of n orthogonal data.
-
-    Its inner products are independent and symmetric, so all 2^n sign patterns are alike; counted.
-    """
+    """Probabilities that a normal w is active on all, and on some, of n orthogonal data. Its inner
+    products are independent and symmetric, so all 2^n sign patterns are alike; counted."""
     patterns = list(product((False, True), repeat=n))
     return (Fraction(sum(map(all, patterns)), len(patterns)),
             Fraction(sum(map(any, patterns)), len(patterns)))  # fmt: skip
 
 
-def neurons_needed(chance: Fraction, wanted: Fraction = Fraction(1, 2)) -> int:
-    """The least m for which one of m independent neurons has what each has by `chance`, with a
-    probability of at least `wanted`."""
+def neurons_needed(chance: Fraction) -> int:
+    """The least m for which one of m independent neurons has what each has by `chance` with a
+    probability of 1/2 or more."""
     m, missed = 1, 1 - chance
-    while 1 - missed < wanted:
+    while 2 * missed > 1:
         m, missed = m + 1, missed * (1 - chance)
     return m
 
 
 # --- Figure 9: two orthogonal data. What a start is active on decides where it ends, and who
 # grows --------------------------------------------------------------------------------------------
-
-
-TARGETS = ("$x_1$", "$x_2$", "$x_+$")
-"""What a live neuron with v_j > 0 aligns with, in the order of the numbers of `group`."""
 
 
 BY_OUTPUT = Reading(
@@ -875,14 +756,10 @@ BY_OUTPUT = Reading(
 
 def group(W: NDArray, v: NDArray) -> NDArray:
     """0, 1, 2 for neurons with v > 0 active on x_1 alone, x_2 alone, both; -1 for the rest.
-
-    Parameters: W (..., 2), v (...), for the data (1, 0) and (0, 1).
-    """
+    Parameters: W (..., 2), v (...), for the data (1, 0) and (0, 1)."""
     on = W > 0.0
-    found = np.where(
-        on[..., 0] & on[..., 1], 2, np.where(on[..., 0], 0, np.where(on[..., 1], 1, -1))
-    )
-    return np.where(v > 0.0, found, -1)
+    alone = np.where(on[..., 0], 0, np.where(on[..., 1], 1, -1))
+    return np.where(v > 0.0, np.where(on.all(axis=-1), 2, alone), -1)
 
 
 def predicted(W: NDArray, v: NDArray) -> NDArray:
@@ -931,11 +808,9 @@ def where_each_ends(run: Ensemble) -> list[Evidence]:
 
 def who_fits(orthogonal: Ensemble, near: Ensemble) -> list[Evidence]:
     """ea.fig9.2: only the neurons along x_+ grow and fit the data; they are fewer than for mu > 0.
-
     Parameters: runs of the data of Figures 9 and 7 from the same starts. Who fits is read off the
     outputs. All live neurons grow; those along x_+ at the rate sqrt 2 and the others at 1, so that
-    it is a race, which the others win where nobody else runs.
-    """
+    it is a race, which the others win where nobody else runs."""
     W, v = orthogonal.at(LATE)
     mine = group(W, v)
     parts = np.maximum(W, 0.0) * v[..., None]
@@ -975,7 +850,6 @@ def _without_them(run: Ensemble) -> list[Evidence]:
 # where --------------------------------------------------------------------------------------------
 
 
-Instance = Mapping[str, Any]
 OFF_THE_BOUNDARIES = Reading(
     "no neuron starts orthogonal to a datum, which has probability 0",
     "where ⟨wⱼ, xᵢ⟩ = 0 at the start the equation has, besides the solution on which it stays 0, "
@@ -988,65 +862,46 @@ WITH_ASSUMPTION_2 = Reading(
 )
 
 
-def _fractions(values: NDArray) -> list[list[Fraction]]:
-    return [[Fraction(float(a)) for a in row] for row in np.atleast_2d(values)]
+def _inactive(rng: np.random.Generator) -> Instance:
+    n, d = int(rng.integers(1, 6)), int(rng.integers(5, 8))
+    X = _orthogonal_integers(n, d, rng)
+    y = rng.choice([-1.0, 1.0], n)
+    return {"X": X, "y": y, "w": rng.integers(-3, 4, d).astype(float),
+            "pulls": rng.integers(0, 5, n).astype(float)}  # fmt: skip
 
 
-def inactive_stay_inactive() -> Statement:
-    """ea.orth.compare.1: for orthogonal data w_j.x_i rests while it is not positive, whatever the
-    pulls: its rate v_j sum over the active k of c_k <x_k, x_i> has no term but k = i."""
-
-    def draw(rng: np.random.Generator) -> Instance:
-        n, d = int(rng.integers(1, 6)), int(rng.integers(5, 8))
-        X = _orthogonal_integers(n, d, rng)
-        y = rng.choice([-1.0, 1.0], n)
-        return {"X": X, "y": y, "w": rng.integers(-3, 4, d).astype(float),
-                "pulls": rng.integers(0, 5, n).astype(float)}  # fmt: skip
-
-    def slack(item: Instance) -> float:
-        X, (w,), (c,) = _fractions(item["X"]), _fractions(item["w"]), _fractions(item["pulls"])
-        on = [dot(x, w) > 0 for x in X]
-        pulls = [b * int(label) for b, label in zip(c, item["y"], strict=True)]
-        parts = [[a * b for a in x] for x, b, active in zip(X, pulls, on, strict=True) if active]
-        velocity = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
-        if not velocity:
-            return 0.0
-        moved = [abs(dot(x, velocity)) for x, active in zip(X, on, strict=True) if not active]
-        return -float(max(moved, default=Fraction(0)))
-
-    return Statement(
-        "the inner product with an inactive datum has the rate 0", {"integers": draw}, slack,
-        fixed=("X", "y", "w", "pulls"),
-    )  # fmt: skip
+@statement("the inner product with an inactive datum has the rate 0", {"integers": _inactive},
+           fixed=("X", "y", "w", "pulls"))  # fmt: skip
+def inactive_stay_inactive(X: NDArray, y: NDArray, w: NDArray, pulls: NDArray) -> float:
+    """ea.orth.compare.1: for orthogonal data the largest rate of a w_j.x_i that is not positive,
+    v_j sum over the active k of c_k <x_k, x_i>, whatever the pulls c; it is negated."""
+    X, active = fractions(X), fractions(X) @ fractions(w) > 0
+    if not active.any():
+        return 0.0
+    velocity = (fractions(pulls) * fractions(y))[active] @ X[active]
+    return -float(max(np.abs(X[~active] @ velocity), default=0))
 
 
 def _orthogonal_integers(n: int, d: int, rng: np.random.Generator) -> NDArray:
     """X (n, d) with orthogonal rows of whole numbers: blocks (a, b), (-b, a) and single entries."""
-    rows: list[NDArray] = []
-    k = 0
-    while len(rows) < n:
+    rows, k = np.zeros((n, d)), 0
+    found = 0
+    while found < n:
         a, b = rng.integers(1, 4, 2).tolist()
-        if len(rows) + 2 <= n and k + 2 <= d:
-            for pair in ((a, b), (-b, a)):
-                row = np.zeros(d)
-                row[k : k + 2] = pair
-                rows.append(row)
-            k += 2
+        if found + 2 <= n and k + 2 <= d:
+            rows[found : found + 2, k : k + 2] = (a, b), (-b, a)
+            found, k = found + 2, k + 2
         else:
-            row = np.zeros(d)
-            row[k] = a
-            rows.append(row)
-            k += 1
-    return np.array(rows)[rng.permutation(n)][:, rng.permutation(d)]
+            rows[found, k] = a
+            found, k = found + 1, k + 1
+    return rows[rng.permutation(n)][:, rng.permutation(d)]
 
 
 def start_decides(seed: int, networks: int) -> list[Evidence]:
     """Flows of orthogonal data with both labels: in S_+ end those neurons of V_+ that start active
-    on all positive data, and no others; the same for V_- and S_-.
-
-    Up to a rotation orthogonal data are multiples of the axes, and then their inner products with
-    the weights are free of rounding.
-    """
+    on all positive data, and no others; the same for V_- and S_-. Up to a rotation orthogonal data
+    are multiples of the axes, and then their inner products with the weights are free of
+    rounding."""
     others, missing, tried = 0, 0, 0
     for k, (plus, minus) in enumerate(((2, 1), (1, 3), (3, 2))):
         lengths = np.random.default_rng([seed, k]).uniform(0.7, 1.4, plus + minus)
@@ -1067,45 +922,34 @@ def start_decides(seed: int, networks: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-def all_arrive_or_die() -> Statement:
+def _whole_start(item: Instance, rng: np.random.Generator) -> Instance:
+    d = item["X"].shape[1]
+    w = rng.integers(-3, 4, d).astype(float)
+    if rng.uniform() < 0.3:  # hardly off the direction of x_-, which is excluded
+        w = 1024.0 * item["X"][item["y"] < 0].sum(axis=0) + rng.integers(-1, 2, d)
+    return {"w": w}
+
+
+def _free_of_x_minus(X: NDArray, y: NDArray, w: NDArray) -> bool:
+    minus, w = fractions(X)[y < 0].sum(axis=0), fractions(w)
+    along = minus @ w
+    return not (along > 0 and along**2 == (minus @ minus) * (w @ w))
+
+
+_FOUR = separable_draws((2, 4), (2, 6))
+_KINDS = ("integers", "wide", "narrow", "parallel", "one against many")
+
+
+@statement("every neuron comes to S₊ or dies",
+           extended({kind: _FOUR[kind] for kind in _KINDS}, _whole_start),
+           {"w is no positive multiple of x₋": _free_of_x_minus},
+           fixed=("X", "y", "w"))  # fmt: skip
+def all_arrive_or_die(X: NDArray, y: NDArray, w: NDArray) -> float:
     """ea.orth.compare.2: under Assumption 1, for tiny weights, every neuron of V_+ ends in S_+ or
     dead; in S_+ if it starts active on one positive datum."""
-
-    def drawn(kind: str) -> Any:
-        data = separable_draws((2, 4), (2, 6))[kind]
-
-        def draw(rng: np.random.Generator) -> Instance:
-            item = dict(data(rng))
-            d = item["X"].shape[1]
-            item["w"] = rng.integers(-3, 4, d).astype(float)
-            if rng.uniform() < 0.3:  # hardly off the direction of x_-, which is excluded
-                minus = item["X"][item["y"] < 0].sum(axis=0)
-                item["w"] = 1024.0 * minus + rng.integers(-1, 2, d)
-            return item
-
-        return draw
-
-    def slack(item: Instance) -> float:
-        X, (w,) = _fractions(item["X"]), _fractions(item["w"])
-        y = [int(label) for label in item["y"]]
-        end, _ = fate(X, y, w)
-        if any(label > 0 and dot(x, w) > 0 for x, label in zip(X, y, strict=True)):
-            return 1.0 if end == "serves" else -1.0
-        return 1.0 if end in ("serves", "dead") else -1.0
-
-    def free_of_x_minus(item: Instance) -> bool:
-        X, (w,) = _fractions(item["X"]), _fractions(item["w"])
-        minus = [sum((x[k] for x, label in zip(X, item["y"], strict=True) if label < 0),
-                     Fraction(0)) for k in range(len(w))]  # fmt: skip
-        along = dot(minus, w)
-        return not (along > 0 and along**2 == dot(minus, minus) * dot(w, w))
-
-    kinds = ("integers", "wide", "narrow", "parallel", "one against many")
-    return Statement(
-        "every neuron comes to S₊ or dies", {kind: drawn(kind) for kind in kinds}, slack,
-        hypotheses={"w is no positive multiple of x₋": free_of_x_minus},
-        fixed=("X", "y", "w"),
-    )  # fmt: skip
+    X, w = fractions(X), fractions(w)
+    end = polygon(X, y, w).status
+    return 1.0 if end == "serves" or (end == "dead" and not (X[y > 0] @ w > 0).any()) else -1.0
 
 
 def widths_needed(seed: int, networks: int) -> list[Evidence]:
@@ -1141,12 +985,9 @@ def widths_needed(seed: int, networks: int) -> list[Evidence]:
 
 
 EXAMPLES: Mapping[str, Data] = {
-    "(2, 1) against (−2, −1)": (np.array([[2.0, 1.0], [-2.0, -1.0]]), np.array([1.0, -1.0])),
-    "(2, 1), (1, 2) against (−2, −1)": (
-        np.array([[2.0, 1.0], [-2.0, -1.0], [1.0, 2.0]]),
-        np.array([1.0, -1.0, 1.0]),
-    ),
-    "(2, 1) against (−2, −1.1)": (np.array([[2.0, 1.0], [-2.0, -1.1]]), np.array([1.0, -1.0])),
+    "(2, 1) against (−2, −1)": _data([[2, 1], [-2, -1]], [1, -1]),
+    "(2, 1), (1, 2) against (−2, −1)": _data([[2, 1], [-2, -1], [1, 2]], [1, -1, 1]),
+    "(2, 1) against (−2, −1.1)": _data([[2, 1], [-2, -1.1]], [1, -1]),
 }
 """Two sets with such a pair, and one in which it is not quite opposite."""
 
@@ -1157,9 +998,7 @@ def dead_and_alive(seed: int, networks: int, steps: Sequence[float]) -> pd.DataF
     rows = []
     for name, (X, y) in EXAMPLES.items():
         W, v = balanced_starts(seed, networks, WIDTH, X.shape[1], SIGMA)
-        data = [[Fraction(a) for a in x] for x in X.tolist()]
-        labels = y.astype(int).tolist()
-        ends = [fate(data, labels, [Fraction(a) for a in w])[0] for w in W.reshape(-1, 2).tolist()]
+        ends = [polygon(fractions(X), y, fractions(w)).status for w in W.reshape(-1, 2)]
         dies = (np.array(ends) == "dead").reshape(v.shape) & ~silent(X, W)
         row = {"data": name, "μ": round(separation(X, y), 4), "neurons": dies.size,
                "die": int(dies.sum())}  # fmt: skip

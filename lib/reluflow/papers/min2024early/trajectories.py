@@ -165,12 +165,10 @@ def reduced(given: Start) -> Start:
 
 
 def begin(given: Start, rtol: float = 1e-8, t_1: float | None = None) -> Begun | None:
-    """The trajectory of a start up to t_2, with t_1 as printed unless it is given.
-
-    None where the hypotheses fail: where at t_1 a neuron is in none of its cones, so that part 1
-    does not hold (the printed t_1 does not know the start), or where S_+ or S_- has no neuron.
-    Raises Lost where the flow cannot be followed, or has no t_2 up to four times the paper's bound.
-    """
+    """The trajectory of a start up to t_2, with t_1 as printed unless it is given. None where the
+    hypotheses fail: where at t_1 a neuron is in none of its cones, so that part 1 does not hold
+    (the printed t_1 does not know the start), or where S_+ or S_- has no neuron. Raises Lost where
+    the flow cannot be followed, or has no t_2 up to four times the paper's bound."""
     given = reduced(given)
     data, start = given.data, given.start
     if t_1 is None:
@@ -238,10 +236,8 @@ _FORBIDDEN = 1e-6
 
 def data_draws() -> Draws:
     """Draws of {"X", "y"} with data of both labels: mu from 0.03 to 0.9, up to 50 dimensions.
-
     Lengths that differ by more than 100 would ask for an eps below e^(-10^9), whose log norms have
-    no digit left after the point: those draws are left to the lemmas.
-    """
+    no digit left after the point: those draws are left to the lemmas."""
     kept = separable_draws(sizes=(2, 6))
 
     def narrow(rng: np.random.Generator) -> dict[str, NDArray]:
@@ -268,9 +264,7 @@ def neurons(X: NDArray, y: NDArray, signs: NDArray, rng: np.random.Generator) ->
 
 def starts(seed: int, count: int) -> Iterator[Start]:
     """`count` starts of four neurons, two of either sign, the kinds of data and the losses in turn.
-
-    eps is the largest that (Small) allows with the constants as printed.
-    """
+    eps is the largest that (Small) allows with the constants as printed."""
     rng = np.random.default_rng(seed)
     draws = list(data_draws().values())
     signs = np.where(np.arange(_NEURONS) % 2 == 0, 1.0, -1.0)
