@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from papers.faults import seen, where
+from papers.faults import seen, sees, where
 from reluflow.ledger import Evidence
 from reluflow.papers.phuong2021inductive import cnn, flows, limit, networks, sectors
 from reluflow.papers.phuong2021inductive.cnn import BEFORE, MINUS, PLUS, Pairs, Shown
@@ -346,3 +346,5 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.thm1.nonempty": _groups,
     "os.thm1.prob": _often_dead,
 }  # fmt: skip
+
+test_a_planted_input_is_seen = sees(PLANTED)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from papers.faults import Found, Planted, but, changed, each, under
+from papers.faults import Found, Planted, but, changed, each, sees, under
 from reluflow.exact import ExponentialEquation, fitted
 from reluflow.flows.affine import affine_descent, affine_flow
 from reluflow.flows.trajectory import Event, Trajectory
@@ -331,3 +331,5 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
     "sv.fig13.iteration": CAPTIONS,
     "sv.fig13.asymptotes": dashed,
 }
+
+test_a_planted_input_is_seen = sees(PLANTED)

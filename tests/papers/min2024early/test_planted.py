@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
-from papers.faults import judged
+from papers.faults import judged, sees
 from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (
@@ -913,3 +913,5 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     id: partial(each_is_seen, id, faults) for id, faults in FAULTS.items()
 }
+
+test_a_planted_input_is_seen = sees(PLANTED)
