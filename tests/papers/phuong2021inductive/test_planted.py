@@ -227,14 +227,17 @@ def _clusters() -> list[Evidence]:
     wide = centres + 0.2 * rng.standard_normal((60, 2))
     rays = np.r_[np.outer(np.linspace(0.0, 1.0, 30), [1.0, 0.0]),
                  np.outer(np.linspace(0.0, 1.0, 30), [0.0, 1.0])]  # fmt: skip
-    mixed = np.r_[np.ones(19), -1.0, np.ones(17), -np.ones(3), -np.ones(17), np.ones(3)]
+    near, plus, minus = np.split(second, 3)
+    one, some = (np.r_[np.ones(20 - k), -np.ones(k)] for k in (1, 3))
+    signs = ((one, plus, minus), (-one, plus, minus), (near, some, minus), (near, plus, -some))
 
     def run(plane: Any, second: Any) -> Shown:
         return replace(_shown(), plane=plane, second=second)
 
     check = partial(cnn.three_clusters, seed=0)
     return seen("os.fig4b", check(run(wide, second), (rays, second)),
-                check(run(plane, mixed), (plane, second)))  # fmt: skip
+                check(run(plane, second), (plane, second)),
+                *(check(run(plane, np.r_[found]), (rays, second)) for found in signs))  # fmt: skip
 
 
 # --- neurons --------------------------------------------------------------------------------------
