@@ -1,8 +1,14 @@
-"""Inputs of a check that are wrong on purpose, and that the check sees them."""
+"""Each claim that is settled without a Statement: its check fails where a fault is planted.
+
+A paper's `test_planted.py` has for each such claim a function without arguments: the deciding
+evidence of that claim, of an input that is wrong on purpose. Where several pieces of evidence
+decide it has pairs instead: some words, and a function; every piece with these words has to fail.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from types import ModuleType
@@ -10,9 +16,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pandas as pd
-from reluflow.ledger import Evidence
+import pytest
+from reluflow.falsify.attempt import FIXED, WITNESS
+from reluflow.ledger import Evidence, Row, read
 from reluflow.ledger.inventory import Claim, claims_by_id, held, load_inventories
+from reluflow.places import CHAPTERS
 
+COUNT = re.compile(r"\d+")
 Found = Iterable[Evidence]
 Planted = Callable[[], Found]
 
@@ -72,3 +82,39 @@ def seen(id: str, *planted: Iterable[Evidence], sure: Collection[str] = ()) -> l
     left = {w for w in decides.difference(*broken) if not w.startswith(tuple(sure))}
     assert not left, f"{id}: nothing breaks {sorted(left)}"
     return [*chain(*found)]
+
+
+@cache
+def settled_without() -> dict[str, Row]:
+    """The rows of claims that stand, and whose evidence has no statement with a witness."""
+    witnessed = {WITNESS, FIXED}
+    return {
+        row.claim.id: row
+        for row in read(CHAPTERS)
+        if row.counterexample is None and witnessed.isdisjoint(item.what for item in row.evidence)
+    }
+
+
+def sees(planted: Mapping[str, Planted | Sequence[tuple[str, Planted]]]) -> Callable[..., None]:
+    """The test of a paper's planted inputs."""
+    faults = [
+        (id, words, fault)
+        for id, one in sorted(planted.items())
+        for words, fault in ([("", one)] if callable(one) else one)
+    ]
+
+    @pytest.mark.parametrize(
+        ("id", "words", "fault"), faults, ids=[f"{id}: {words}" for id, words, _ in faults]
+    )
+    def test(id: str, words: str, fault: Planted) -> None:
+        """What fails is evidence by which the claim's page decides, counts in its words aside."""
+        row = settled_without()[id]
+        page = {COUNT.sub("", item.what) for item in row.evidence if item.decides}
+        found = held(tuple(item for item in fault() if item.decides), row.claim.limits, id)
+        known = [item for item in found if COUNT.sub("", item.what) in page]
+        named = [item for item in known if words == item.what]
+        aimed = named or [item for item in known if words in item.what]
+        assert aimed, f"{id}: the page decides by nothing with the words {words!r}"
+        assert (any if words == "" else all)(not item.holds for item in aimed), f"{id} holds"
+
+    return test

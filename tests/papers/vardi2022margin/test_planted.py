@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
-from papers.faults import seen, where
+from papers.faults import seen, sees, where
 from reluflow.ledger import Evidence
 from reluflow.margin.check import Checked
 from reluflow.margin.limits import CONVERGED, DECADE, UNDECIDED, Limit
@@ -495,3 +495,5 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.thm5.1": _deep_diagonal,
     "mm.thm5.3": partial(_one_flow, "mm.thm5.3", 1),
 }  # fmt: skip
+
+test_a_planted_input_is_seen = sees(PLANTED)

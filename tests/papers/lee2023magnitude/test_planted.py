@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import sympy as sp
 from numpy.typing import ArrayLike, NDArray
-from papers.faults import Found, Planted, but, changed, each, under
+from papers.faults import Found, Planted, but, changed, each, sees, under
 from reluflow.papers.lee2023magnitude import (
     bounds,
     descent,
@@ -605,3 +605,5 @@ PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
     "ma.thm4.1.2": UNIFORM,
     "ma.thm4.1.3": CONVERSE,
 }
+
+test_a_planted_input_is_seen = sees(PLANTED)

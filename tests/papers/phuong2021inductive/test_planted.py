@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from papers.faults import seen, where
+from papers.faults import seen, sees, where
 from reluflow.ledger import Evidence
 from reluflow.papers.phuong2021inductive import cnn, flows, limit, networks, sectors
 from reluflow.papers.phuong2021inductive.cnn import BEFORE, MINUS, PLUS, Pairs, Shown
@@ -227,14 +227,17 @@ def _clusters() -> list[Evidence]:
     wide = centres + 0.2 * rng.standard_normal((60, 2))
     rays = np.r_[np.outer(np.linspace(0.0, 1.0, 30), [1.0, 0.0]),
                  np.outer(np.linspace(0.0, 1.0, 30), [0.0, 1.0])]  # fmt: skip
-    mixed = np.r_[np.ones(19), -1.0, np.ones(17), -np.ones(3), -np.ones(17), np.ones(3)]
+    near, plus, minus = np.split(second, 3)
+    one, some = (np.r_[np.ones(20 - k), -np.ones(k)] for k in (1, 3))
+    signs = ((one, plus, minus), (-one, plus, minus), (near, some, minus), (near, plus, -some))
 
     def run(plane: Any, second: Any) -> Shown:
         return replace(_shown(), plane=plane, second=second)
 
     check = partial(cnn.three_clusters, seed=0)
     return seen("os.fig4b", check(run(wide, second), (rays, second)),
-                check(run(plane, mixed), (plane, second)))  # fmt: skip
+                check(run(plane, second), (plane, second)),
+                *(check(run(plane, np.r_[found]), (rays, second)) for found in signs))  # fmt: skip
 
 
 # --- neurons --------------------------------------------------------------------------------------
@@ -346,3 +349,5 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.thm1.nonempty": _groups,
     "os.thm1.prob": _often_dead,
 }  # fmt: skip
+
+test_a_planted_input_is_seen = sees(PLANTED)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import sympy
 from numpy.typing import NDArray
-from papers.faults import judged
+from papers.faults import judged, sees
 from reluflow.ledger import Evidence
 from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC
 from reluflow.papers.min2024early import (
@@ -726,6 +726,12 @@ def many_solutions() -> Faults:
 def small_grants_both() -> Faults:
     horizon, allowed = own_data.horizon, own_data.log_eps_allowed
     drawn, judge = partial(own_data.under_small, 0, 4), own_data.small_grants_both
+    parts = own_data.parts
+
+    def large_in_between(found: Any) -> Any:
+        """The path's parts, whose outputs are large at one of the times."""
+        return found[0], Mock(outputs=at_call(found[1].outputs, 20, lambda f: f + 1e9))
+
     for row, what, time in (
         (4, "flows under the first", "largest t₁"), (5, "the same flows", "the same flows"),
     ):  # fmt: skip
@@ -736,6 +742,8 @@ def small_grants_both() -> Faults:
             yield time, judge(drawn())
         for share in (1.001, np.nan):
             yield what, judge(put_row(drawn(), row, share=share))
+        with patch.object(own_data, "parts", at_call(parts, row, large_in_between)):
+            yield what, judge(drawn())
 
 
 def growth_of_the_time() -> Faults:
@@ -913,3 +921,5 @@ FAULTS: Mapping[str, Callable[[], Faults]] = {
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     id: partial(each_is_seen, id, faults) for id, faults in FAULTS.items()
 }
+
+test_a_planted_input_is_seen = sees(PLANTED)
