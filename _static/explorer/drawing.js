@@ -6,7 +6,7 @@
   const MOST_LABELS = 12; // with more boundaries the cells are too narrow for words
   const dot = (u, v) => u[0] * v[0] + u[1] * v[1];
   const live = (x) => x[0] !== 0 || x[1] !== 0;
-  const { svg: element, line, disc, axes } = reluflow;
+  const { mark: element, line, disc, axes } = reluflow;
 
   /** The active data at w, {1, 3}. */
   const activeAt = (X, w) => X.map((_, j) => j).filter((j) => dot(X[j], w) > 0);

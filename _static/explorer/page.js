@@ -3,7 +3,7 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  const { html, short, point, number, loss } = reluflow;
+  const { html, paint, short, point, number, loss } = reluflow;
   const KINDS = { activate: "on", deactivate: "off", slide: "slides" };
   const OWN = "Your own start.";
   const MANY_EVENTS = 8;
@@ -94,23 +94,23 @@
       shade(frame, COARSE);
       finer();
       ground = reluflow.ground(frame, state, sets);
-      under.replaceChildren(...ground.drawn);
+      paint(under, ...ground.drawn);
       drawFlow();
     }
 
     function shade(frame, cells) {
       const { X, y } = state;
       const d = reluflow.shade(plane.canvas, frame, (w) => loss(X, y, w), cells);
-      curves.replaceChildren(reluflow.svg("path", { class: "level", d }));
+      paint(curves, reluflow.mark("path", { class: "level", d }));
     }
 
     function drawFlow() {
       const frame = plane.frame();
       const drawn = reluflow.course(frame, flow, events);
-      course.replaceChildren(...drawn.drawn);
+      paint(course, ...drawn.drawn);
       const labels = [...ground.labels, ...drawn.labels, ...ground.after];
       const discs = [...ground.discs, ...drawn.discs, { at: start.place(), r: 8 }];
-      words.replaceChildren(...reluflow.words(frame, labels, discs));
+      paint(words, ...reluflow.words(frame, labels, discs));
       drawNow();
     }
 
@@ -150,7 +150,7 @@
 
     function drawLoss(frame) {
       if (!time) return;
-      curve.replaceChildren(...reluflow.lossCurve(frame, flow, state, time, events));
+      paint(curve, ...reluflow.lossCurve(frame, flow, state, time, events));
       drawNow();
     }
 
@@ -160,8 +160,8 @@
       const t = clock.value();
       const w = reluflow.at(flow, t);
       const at = plane.frame().to(w).map((v) => Math.max(-1e5, Math.min(1e5, v)));
-      reluflow.drawn(marker, () => marker.replaceChildren(reluflow.disc("now", { at, r: 6 })));
-      reluflow.drawn(moment, () => moment.replaceChildren(...reluflow.moment(chart.frame(), t, loss(X, y, w))));
+      reluflow.drawn(marker, () => paint(marker, reluflow.disc("now", { at, r: 6 })));
+      reluflow.drawn(moment, () => paint(moment, ...reluflow.moment(chart.frame(), t, loss(X, y, w))));
       inputs.show(w);
       tellNow(() => `w = ${point(w)}, L = ${reluflow.lossAt(state, w)}; ${are(reluflow.activeAt(X, w), X)} active.`);
     }

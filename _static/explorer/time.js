@@ -3,7 +3,7 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  const { svg: element, line, disc, text, through, axes } = reluflow;
+  const { mark: element, paint, line, disc, text, through, axes } = reluflow;
   const MOST_HANDLES = 12;
 
   /** The times that a clock shows of a flow: nearly to its limit, even at first and logarithmic
@@ -112,7 +112,7 @@
       reluflow.drawn(side, stand);
     }
     function stand() {
-      side.replaceChildren(...reluflow.neuron(plane.frame(), w));
+      paint(side, ...reluflow.neuron(plane.frame(), w));
       const { X } = state();
       handles.forEach(({ group, place }, i) => {
         if (group.seen !== kind(i)) group.setAttribute("class", `handle ${(group.seen = kind(i))}`);
@@ -120,19 +120,19 @@
       });
       if (!handles.length) {
         const at = (i) => ({ at: plane.frame().to(X[i]), r: 4 });
-        points.replaceChildren(...X.map((_, i) => disc(kind(i), at(i))));
+        paint(points, ...X.map((_, i) => disc(kind(i), at(i))));
       }
     }
     function draw(frame) {
       const { X, y } = state();
       const scale = axes(frame, ["x₁", "x₂"]);
-      ground.replaceChildren(...scale.drawn);
+      paint(ground, ...scale.drawn);
       const discs = X.map((x) => ({ at: frame.to(x), r: 8 }));
       const names = handles.map((_, i) => ({
         places: reluflow.beside(discs[i]),
         texts: (at) => [{ kind: "", at, told: `${reluflow.named(i)} → ${reluflow.short(y[i], 3)}` }],
       }));
-      words.replaceChildren(...reluflow.words(frame, [...names, ...scale.labels], discs));
+      paint(words, ...reluflow.words(frame, [...names, ...scale.labels], discs));
       show(w);
     }
     /** Draw new data; handles are kept where their number is the same, for one may be held. */
@@ -150,7 +150,7 @@
             done,
           }),
         );
-        points.replaceChildren();
+        paint(points);
       }
       if (fit) plane.reset();
       else plane.redraw();

@@ -17,7 +17,7 @@
 //
 // Tools, each explained at its place:
 //   numbers   short, point, settled (rounding is 0), tens (10⁻⁴³⁴³ from a log10), named, number
-//   elements  html, svg, soon (once a frame), sliced (what takes longer), drawn(element, draw) (in turn during a drag), colour,
+//   elements  html, svg, mark and paint(layer, ...marks), soon (once a frame), sliced (what takes longer), drawn(element, draw) (in turn during a drag), colour,
 //             still ({matches} where motion is unwanted)
 //   words     sentence(box): tells what happens, read aloud when it has come to rest; atEase(owner, act)
 //   controls  button, chooser, slider(box, …), clock(box, …), scale(from, to, log)
@@ -79,6 +79,38 @@
   const svg = (name, attributes = {}, ...children) =>
     filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
+  /** An element of an SVG as it shall be, for `paint`. */
+  const mark = (name, attributes = {}, ...children) => ({ name, attributes, children });
+  /** Draw such marks into an element, and nothing else: what stands there already is kept, and of it
+   * only what differs is changed, so that the browser has less to lay out and to paint. */
+  function paint(parent, ...marks) {
+    let node = parent.firstChild;
+    for (const mark of marks) {
+      const { name, attributes, children } = mark;
+      const last = node?.mark;
+      if (last?.name === name && last.attributes.class === attributes.class) {
+        for (const key in attributes) {
+          if (attributes[key] !== last.attributes[key]) node.setAttribute(key, attributes[key]);
+        }
+      } else {
+        const made = svg(name, attributes);
+        if (node) node.replaceWith(made);
+        else parent.append(made);
+        node = made;
+      }
+      const same = last === node.mark && last?.children[0] === children[0];
+      if (typeof children[0] !== "string") paint(node, ...children);
+      else if (!same) node.textContent = children[0];
+      node.mark = mark;
+      node = node.nextSibling;
+    }
+    while (node) {
+      const next = node.nextSibling;
+      node.remove();
+      node = next;
+    }
+  }
+
   /** A function that calls `act` once in the next frame, however often it is called before. */
   function soon(act) {
     let waiting = 0;
@@ -105,6 +137,7 @@
   function tellAll() {
     for (const act of waiting.values()) act();
     waiting.clear();
+    measured = null; // words may have moved it
   }
   const rest = atRest(tellAll);
   /** Call `act` now, or where something is dragged when it rests: then the last one of its owner. */
@@ -133,7 +166,15 @@
     turns.set(element, draw);
     inTurn();
   }
-  const drag = (place) => (held = place);
+  let [measured, box] = [null, null]; // in a drag
+  const drag = (place) => ([held, measured] = [place, null]);
+  /** Where an element is on the screen. In a drag it is measured once, for to measure it the browser
+   * lays the whole page out. */
+  function boxOf(element) {
+    if (!held || measured !== element) [measured, box] = [element, element.getBoundingClientRect()];
+    return box;
+  }
+  for (const change of ["scroll", "resize"]) addEventListener(change, () => (measured = null), true);
   for (const end of ["pointerup", "pointercancel"]) {
     addEventListener(end, () => {
       held = null;
@@ -388,17 +429,21 @@
       ? [...box.children]
       : before?.matches(".cell") ? [...before.querySelectorAll(":scope > .cell_output")] : [];
     const stage = html("div", { class: "stage" });
+    const address = (state) => `#${box.id}?${encode(state)}`;
+    const remember = atRest((state) => history.replaceState(null, "", address(state)));
     const link = html("a", { href: "#" }, "A link to this picture");
-    const address = (state) => (link.href = `#${box.id}?${encode(state)}`);
-    const remember = atRest(() => history.replaceState(null, "", link.href));
+    function keep(state) {
+      atEase(link, () => (link.href = address(state)));
+      remember(state);
+    }
     box.append(stage);
     function build() {
       const state = told(asked() ?? "");
       const inner = html("div");
       stage.replaceChildren(inner);
-      address(state);
+      link.href = address(state);
       // What is still playing of a picture that is gone has nothing to keep.
-      made.build(inner, state, (next) => inner.isConnected && (address(next), remember()));
+      made.build(inner, state, (next) => inner.isConnected && keep(next));
       stage.append(html("p", { class: "link" }, link, " as it is now."));
     }
     try {
@@ -422,7 +467,7 @@
   });
 
   Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
-  Object.assign(reluflow, { html, svg, soon, sliced, atRest, atEase, drawn, drag, colour, still, onLook });
+  Object.assign(reluflow, { html, svg, mark, paint, soon, sliced, atRest, atEase, drawn, drag, boxOf, colour, still, onLook });
   Object.assign(reluflow, { sentence, cells, button, chooser, scale, ticked, steps, slider, clock });
   Object.assign(reluflow, { encode, decode, picture });
 })();

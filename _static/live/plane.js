@@ -3,17 +3,17 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  const { html, svg: element } = reluflow;
+  const { html, svg: element, mark, paint } = reluflow;
   const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const tints = new Map(); // of the ground, by theme
   let clips = 0; // charts so far: what each shows ends at its frame
   const FARTHEST = 1e5; // pixels: a picture has fewer digits than a number
 
   const line = (kind, p, q) =>
-    element("line", { class: kind, x1: p[0], y1: p[1], x2: q[0], y2: q[1] });
-  const disc = (kind, { at, r }) => element("circle", { class: kind, cx: at[0], cy: at[1], r });
+    mark("line", { class: kind, x1: p[0], y1: p[1], x2: q[0], y2: q[1] });
+  const disc = (kind, { at, r }) => mark("circle", { class: kind, cx: at[0], cy: at[1], r });
   const text = ({ kind = "", at, told, left, right }) =>
-    element(
+    mark(
       "text",
       {
         class: kind,
@@ -36,10 +36,10 @@
     return told.trim();
   }
   /** A line through points in pixels. */
-  const through = (kind, points) => element("polyline", { class: kind, points: joined(points) });
+  const through = (kind, points) => mark("polyline", { class: kind, points: joined(points) });
   /** What lies between two such lines. */
   const band = (kind, low, high) =>
-    element("polygon", { class: `band ${kind}`, points: joined([...low, ...high.toReversed()]) });
+    mark("polygon", { class: `band ${kind}`, points: joined([...low, ...high.toReversed()]) });
   /** An arrow between two points in pixels. */
   function arrow(kind, tail, tip) {
     const [right, down] = [tip[0] - tail[0], tip[1] - tail[1]];
@@ -47,7 +47,7 @@
     const turn = (Math.atan2(down, right) * 180) / Math.PI;
     const d = `M0 0L${-head} ${head / 2}L${-head} ${-head / 2}Z`;
     const transform = `translate(${tip.join(" ")}) rotate(${turn})`;
-    return element("g", { class: `vector ${kind}` }, line("", tail, tip), element("path", { d, transform }));
+    return mark("g", { class: `vector ${kind}` }, line("", tail, tip), mark("path", { d, transform }));
   }
 
   /**
@@ -148,7 +148,7 @@
     if (layer.seen === seen) return;
     layer.seen = seen;
     const { drawn, labels } = axes(frame, ["", ""]);
-    layer.replaceChildren(...drawn, ...words(frame, labels, []));
+    paint(layer, ...drawn, ...words(frame, labels, []));
   }
 
   /** How wide an element is, in pixels, measured only when its look has changed, and `redraw` then. */
@@ -191,7 +191,7 @@
     const reset = () => look(first());
     /** The point of the plane under the pointer, to as many digits as a pixel has. */
     const at = (event) => {
-      const side = svg.getBoundingClientRect();
+      const side = reluflow.boxOf(svg);
       const { from, perPixel } = frame();
       const digits = Math.max(0, 1 - Math.floor(Math.log10(perPixel)));
       const p = from([event.clientX - side.left, event.clientY - side.top]);
@@ -223,6 +223,7 @@
     const inside = element("rect");
     svg.append(element("defs", {}, element("clipPath", { id }, inside)));
     const ground = svg.appendChild(element("g"));
+    const seen = svg.appendChild(element("g", { "clip-path": `url(#${id})` })); // of all layers
     box.append(svg);
     svg.style.height = `${high}px`;
     const width = widthOf(svg, () => redraw());
@@ -240,7 +241,7 @@
         ],
       };
     };
-    let seen = "";
+    let known = "";
     const redraw = () =>
       reluflow.drawn(svg, () => {
         const now = frame();
@@ -250,8 +251,8 @@
     function axes({ left, right, top, bottom }) {
       const [across, up] = [x.ticks(Math.max(2, (right - left) / 70)), y.ticks(Math.max(2, (bottom - top) / 25))];
       const places = [across.map(([v, told]) => [x.share(v), told]), up.map(([v, told]) => [y.share(v), told]), right];
-      if (seen === places.join()) return; // as while a point is dragged
-      seen = places.join();
+      if (known === places.join()) return; // as while a point is dragged
+      known = places.join();
       svg.setAttribute("viewBox", `0 0 ${right + 10} ${high}`);
       // Room at the edges for the points and the words of what ends there.
       const edges = { x: left - 8, y: top - 14, width: right - left + 18, height: bottom - top + 20 };
@@ -269,16 +270,16 @@
       }
       drawn.push(text({ kind: "name", at: [right, high - 8], told: names[0], right: true }));
       drawn.push(text({ kind: "name", at: [left - 40, 7], told: names[1], left: true }));
-      ground.replaceChildren(...drawn);
+      paint(ground, ...drawn);
     }
     const rescale = (next) => {
       x = next.x ?? x;
       y = next.y ?? y;
       redraw();
     };
-    const layer = (kind = "") => svg.appendChild(element("g", { class: kind, "clip-path": `url(#${id})` }));
+    const layer = (kind = "") => seen.appendChild(element("g", { class: kind }));
     const at = (event) => {
-      const side = svg.getBoundingClientRect();
+      const side = reluflow.boxOf(svg);
       return frame().from([event.clientX - side.left, event.clientY - side.top]);
     };
     return { svg, layer, frame, redraw, rescale, at };

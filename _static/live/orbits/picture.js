@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { html, short, within, range, degrees, through, band, arrow, disc, text } = reluflow;
+  const { html, paint, short, within, range, degrees, through, band, arrow, disc, text } = reluflow;
   const { angleBounds, bounds, logTan, orbit, pull } = reluflow.orbits;
   const [LEAST, MOST, HIGH] = [0.03, 3.1, 3.3]; // of |w| / |w*|: of a start, and on the plane
   const DEPTHS = [0, 1, 2, 3, 10]; // factors besides w
@@ -26,7 +26,8 @@
       first: () => ({ x: 0, y: 0.9, r: HIGH }),
       draw: (frame) => {
         reluflow.grid(lines, frame);
-        still.replaceChildren(
+        paint(
+          still,
           arrow("one wide", frame.to([0, 0]), frame.to([1, 0])),
           text({ kind: "one", at: frame.to([1.22, 0]), told: "w*" }),
           through("flow dotted", course.phi.map((a, k) => frame.to(tip(a, course.v[k])))),
@@ -46,13 +47,15 @@
         const seen = [state.m, frame.right].join();
         if (drawn !== seen) {
           const turns = range(POINTS + 1, (k) => (k * Math.PI) / POINTS);
-          back.replaceChildren(
+          paint(
+            back,
             ...others().map(({ phi, v }) => pen("other thin", phi.map((a, k) => [a, v[k]]))),
             pen("plain dashed", turns.map((a) => [a, pull(a) ** (1 / (state.m + 1))])),
           );
           drawn = seen; // what does not change while a start is dragged
         }
-        ground.replaceChildren(
+        paint(
+          ground,
           pen("flow", course.phi.map((a, k) => [a, course.v[k]])),
           disc("mark one", { at: frame.to([Math.PI, 1]), r: 6 }),
         );
@@ -77,7 +80,8 @@
           const [low, high] = which ? [limits.angle.upper, limits.angle.lower].map((phi) => angle({ phi })) : [limits.lower, limits.upper];
           const pen = (values) => values.map((value, k) => frame.to([limits.t[k], value]));
           const own = which ? angle(course) : course.v;
-          plot.lines.replaceChildren(
+          paint(
+            plot.lines,
             band("one", pen(low), pen(high)),
             through("one", pen(low)),
             through("one", pen(high)),
@@ -159,9 +163,9 @@
       return ["phi", "v"].map((key) => course[key][k - 1] + part * (course[key][k] - course[key][k - 1]));
     }
 
-    const mark = (plot, layer, p) => layer.replaceChildren(disc("mark flow", { at: plot.frame().to(p), r: 5 }));
+    const mark = (plot, layer, p) => paint(layer, disc("mark flow", { at: plot.frame().to(p), r: 5 }));
     const marks = [
-      (t) => moving.replaceChildren(arrow("flow", ...[[0, 0], tip(...at(t))].map(vectors.frame().to))),
+      (t) => paint(moving, arrow("flow", ...[[0, 0], tip(...at(t))].map(vectors.frame().to))),
       (t) => mark(phase, point, at(t)),
       (t) => mark(over[0], over[0].now, [t, at(t)[1]]),
       (t) => mark(over[1], over[1].now, [t, ((Math.PI - at(t)[0]) * 180) / Math.PI]),

@@ -11,7 +11,7 @@
 
 (() => {
   const reluflow = (window.reluflow ??= {});
-  const { html, svg, text, line, tens } = reluflow;
+  const { html, paint, text, line, tens } = reluflow;
   const [SMALLEST, LARGEST] = [-1e5, 3]; // of the powers of ten on the slider
   const NEURONS = 10; // of a network whose longest weight is the size of the start
   const DRAWN = 56; // starts that are followed
@@ -197,19 +197,20 @@
 
     function draw(frame) {
       const high = (frame.bottom - frame.top) / 5;
-      bars.replaceChildren(
+      paint(
+        bars,
         ...told.flatMap(({ name, bars: found }, k) => {
           const top = frame.top + k * high;
           const drawn = found.map(([from, to, kind]) => {
             const [x, end] = [frame.to([from, 0])[0], frame.to([to, 0])[0]];
             const wide = Math.max(0, end - x) + 0.5;
-            return svg("rect", { class: `bar ${kind}`, x, y: top + high / 2, width: wide, height: high / 2 - 6 });
+            return reluflow.mark("rect", { class: `bar ${kind}`, x, y: top + high / 2, width: wide, height: high / 2 - 6 });
           });
           return [...drawn, text({ at: [frame.left, top + high / 4 + 2], told: name, left: true })];
         }),
       );
       const [x] = frame.to([state.size, 0]);
-      mark.replaceChildren(line("moment", [x, frame.top], [x, frame.bottom]));
+      paint(mark, line("moment", [x, frame.top], [x, frame.bottom]));
     }
 
     function change(next, fit = false) {

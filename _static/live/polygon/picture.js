@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { html, short, tens, within, range, through, band, arrow, disc, text } = reluflow;
+  const { html, paint, short, tens, within, range, through, band, arrow, disc, text } = reluflow;
   const { align, directionAt, network, separation, steps } = reluflow.polygon;
   const SIGNS = [1, -1];
   const SCALES = [1, 2, 4, 8, 87];
@@ -79,7 +79,8 @@
       const goesOn = Math.hypot(...along) > 0 && !STOPS.includes(path.ends);
       const far = goesOn ? [[from[0] + 9 * along[0], from[1] + 9 * along[1]]] : [];
       reluflow.grid(axes, frame);
-      still.replaceChildren(
+      paint(
+        still,
         ...sectors(frame),
         ...state.X.map((x) => through("other thin dashed", [-9, 9].map((c) => frame.to([-c * x[1], c * x[0]])))),
         ...state.X.map((x, k) => text({ kind: colour(k), at: frame.to(x).map((v, c) => v + [17, -12][c]), told: reluflow.named(k) })),
@@ -92,7 +93,8 @@
 
     function drawTurn(frame) {
       const mark = bound && bound < last ? [[bound, room[0]], [bound, room[1]]].map(frame.to) : null;
-      lines.replaceChildren(
+      paint(
+        lines,
         ...(mark ? [through("other thin dashed", mark), text({ kind: "tick", at: [mark[1][0] - 5, mark[1][1] + 10], told: "our bound", right: true })] : []),
         through("plain", limit.map(frame.to)),
         through("flow dashed", real.map(frame.to)),
@@ -157,11 +159,11 @@
       const held = STOPS.includes(path.ends) && t >= path.t;
       const u = held ? unit(path.pieces.at(-1).from) : directionAt(path, t);
       const to = plane.frame().to;
-      moving.replaceChildren(arrow("plain", to([0, 0]), to(u.map((v) => 1.2 * v))));
+      paint(moving, arrow("plain", to([0, 0]), to(u.map((v) => 1.2 * v))));
     }
     function stand(t) {
       const k = Math.min(Math.round((t / last) * POINTS), limit.length - 1);
-      now.replaceChildren(disc("mark plain", { at: over.frame().to(limit[k]), r: 5 }));
+      paint(now, disc("mark plain", { at: over.frame().to(limit[k]), r: 5 }));
     }
     const show = (t) => (point(t), stand(t));
 

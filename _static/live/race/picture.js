@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const { html, short, tens, within, range, through, disc } = reluflow;
+  const { html, paint, short, tens, within, range, through, disc } = reluflow;
   const { race, value } = reluflow.race;
   const DEPTHS = [2, 3, 4, 6];
   const LAST = Math.log(1e6 * Math.LN10); // log log(1/L) at L = 10^(-10^6)
@@ -27,7 +27,8 @@
         // alpha_i^(2-m) in the ratio of the x_i: both are infinite at once.
         const ridge = state.m > 2 ? Math.log10(state.x[0] / state.x[1]) / (2 - state.m) : null;
         const levels = range(41, (k) => run.start + (k / 40) * (LAST - run.start));
-        path.replaceChildren(
+        paint(
+          path,
           ...(ridge === null ? [] : [through("plain dotted", [[-1 + ridge, -1], [3 + ridge, 3]].map(frame.to))]),
           through("flow", levels.map((level) => frame.to(run.at(level).map((v) => v / Math.LN10)))),
         );
@@ -42,7 +43,7 @@
       draw: (frame) => {
         const values = range(46, (a) => value((a * Math.PI) / 90, state.x, state.m));
         top = Math.max(...values);
-        ground.replaceChildren(through("plain", values.map((v, a) => frame.to([2 * a, v / top]))));
+        paint(ground, through("plain", values.map((v, a) => frame.to([2 * a, v / top]))));
         roll(play.value());
       },
     });
@@ -90,11 +91,11 @@
     };
 
     const mark = (level) =>
-      point.replaceChildren(disc("mark flow", { at: plane.frame().to(run.at(level).map((v) => v / Math.LN10)), r: 5 }));
+      paint(point, disc("mark flow", { at: plane.frame().to(run.at(level).map((v) => v / Math.LN10)), r: 5 }));
     function roll(level) {
       const angle = angleAt(level);
       const at = hill.frame().to([(angle * 180) / Math.PI, value(angle, state.x, state.m) / top]);
-      ball.replaceChildren(disc("mark flow", { at, r: 7 }));
+      paint(ball, disc("mark flow", { at, r: 7 }));
     }
     const show = (level) => (mark(level), roll(level));
 

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { html, short, within, range, through, arrow, disc, text } = reluflow;
+  const { html, paint, short, within, range, through, arrow, disc, text } = reluflow;
   const { shortest, size, takenOver } = reluflow.silent;
   const MOST = 0.99; // of datum 2: with all of it neuron 1 could let go altogether
 
@@ -14,7 +14,8 @@
       label: "Data and neurons", moves: false, first: () => ({ x: 0, y: 1.9, r: 2.5 }),
       draw: (frame) => {
         reluflow.grid(axes, frame);
-        still.replaceChildren(
+        paint(
+          still,
           ...state.X.map((x) => through("other thin dashed", [-6, 6].map((c) => frame.to([-c * x[1], c * x[0]])))),
           ...state.X.map((x, k) => text({ kind: "one", at: frame.to(x).map((v, c) => v + [16, -14][c]), told: reluflow.named(k) })),
         );
@@ -28,7 +29,8 @@
       names: ["share that neuron 2 takes over", "|θ|², over that of the limit"],
       draw: (frame) => {
         const shares = range(100, (k) => (MOST * k) / 99);
-        ground.replaceChildren(
+        paint(
+          ground,
           through("other dashed", [[0, 1], [1.02, 1]].map(frame.to)),
           through("flow", shares.map((share) => frame.to([share, ratio(share)]))),
         );
@@ -65,13 +67,14 @@
     function stand() {
       const [first, second] = takenOver(state.X, state.share);
       const to = plane.frame().to;
-      moving.replaceChildren(
+      paint(
+        moving,
         arrow("flow", to([0, 0]), to(first)),
         ...(state.share > 0 ? [arrow("plain", to([0, 0]), to(second))] : []),
       );
     }
     const mark = () =>
-      now.replaceChildren(disc("mark flow", { at: hill.frame().to([state.share, ratio(state.share)]), r: 7 }));
+      paint(now, disc("mark flow", { at: hill.frame().to([state.share, ratio(state.share)]), r: 7 }));
     const show = () => (stand(), mark());
 
     function tell() {

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { html, short, tens, within, range, through, disc } = reluflow;
+  const { html, paint, short, tens, within, range, through, disc } = reluflow;
   const { follow, following } = reluflow.turning;
   const LENGTHS = [20, 5, 0, -Math.LN10]; // of the start, as -log
   const LAST = 1e6; // log(1/loss)
@@ -106,7 +106,7 @@
       });
       const circle = range(73, (k) => frame.to(at((k * Math.PI) / 36, -state.length)));
       const tracks = SIGNS.map((s, j) => through(`${colour(s)} thin`, run.states.map((z) => frame.to(at(z[2 * j], z[2 * j + 1])))));
-      paths.replaceChildren(through("other thin", circle), ...rays, ...tracks);
+      paint(paths, through("other thin", circle), ...rays, ...tracks);
       show(play.value());
     }
 
@@ -114,7 +114,8 @@
       const end = run.states.at(-1);
       const seen = run.clock.map((depth, k) => [depth, k]).filter(([depth]) => depth > 0.5);
       const living = SIGNS.map((s, j) => [s, j]).filter(([s, j]) => alive(end, j) && best[s]);
-      curves.replaceChildren(
+      paint(
+        curves,
         ...living.map(([s, j]) => through(`${colour(s)} thin`, seen.map(([depth, k]) => frame.to([Math.log10(depth), off(run.states[k], j)])))),
       );
       show(play.value());
@@ -147,11 +148,12 @@
     function show(share) {
       const z = between(run.states, share);
       const to = ring.frame().to;
-      dots.replaceChildren(
+      paint(
+        dots,
         ...SIGNS.map((s, j) => disc(`${alive(z, j) ? "mark" : "ring"} ${colour(s)}`, { at: to(at(z[2 * j], z[2 * j + 1])), r: 5 })),
       );
       const depth = Math.log10(Math.max(0.5, between(run.clock.map((v) => [v]), share)[0]));
-      line.replaceChildren(through("plain dotted", [0, 60].map((v) => late.frame().to([depth, v]))));
+      paint(line, through("plain dotted", [0, 60].map((v) => late.frame().to([depth, v]))));
     }
 
     const tell = (share) => say(() => sentence(share));
