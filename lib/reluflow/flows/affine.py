@@ -79,9 +79,15 @@ class Contact:
 
 
 def first_contact(
-    X: NDArray, norms: NDArray, h: NDArray, sides: NDArray, flow: Segment, until: float = np.inf,
-    room: tuple[NDArray, NDArray, NDArray] | None = None, clear: float = 0.0,
-) -> Contact | None:  # fmt: skip
+    X: NDArray,
+    norms: NDArray,
+    h: NDArray,
+    sides: NDArray,
+    flow: Segment,
+    until: float = np.inf,
+    room: tuple[NDArray, NDArray, NDArray] | None = None,
+    clear: float = 0.0,
+) -> Contact | None:
     """The first contact of `flow` at a time up to `until` from its start on; None without one.
 
     Parameters: X (n, d) with the lengths `norms` (n,) of its rows; h (n,) their x.w at the start,
@@ -148,8 +154,13 @@ def _free(X: NDArray, norms: NDArray, sides: NDArray, near: NDArray, moment: Mom
 
 
 def _suspects(
-    X: NDArray, norms: NDArray, moment: Moment, sides: NDArray, closest: NDArray, lo: float,
-) -> tuple[NDArray, NDArray]:  # fmt: skip
+    X: NDArray,
+    norms: NDArray,
+    moment: Moment,
+    sides: NDArray,
+    closest: NDArray,
+    lo: float,
+) -> tuple[NDArray, NDArray]:
     """The data that may meet their boundary from lo to the moment, and their amplitudes (see
     `slopes_of`).
 
@@ -203,9 +214,13 @@ def _contact(X, norms, h, sides, flow: Segment, rows, found) -> Contact | None:
 
 
 def rooms(
-    X: NDArray, y: NDArray, h: NDArray, flow: Segment, on: NDArray,
+    X: NDArray,
+    y: NDArray,
+    h: NDArray,
+    flow: Segment,
+    on: NDArray,
     stay: tuple[SwitchingSurface, ...],
-) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
+) -> tuple[NDArray, NDArray, NDArray]:
     """How far the surfaces `stay` of the flow of the data `on`, whose x.w are h (n,) at first, are
     from letting go: values (m,), amplitudes (m, r) and limits (m,).
 
@@ -270,9 +285,13 @@ def _lexicographic_sign(derivatives: NDArray, scale: NDArray) -> float:
 
 
 def continuations(
-    X: NDArray, y: NDArray, w: NDArray, active: NDArray, here: tuple[SwitchingSurface, ...],
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    active: NDArray,
+    here: tuple[SwitchingSurface, ...],
     arrival: int = 0,
-) -> tuple[Continuation, ...]:  # fmt: skip
+) -> tuple[Continuation, ...]:
     """All ways in which a flow can leave w, a point on the surfaces `here`; at least two of them
     where there are many.
 
@@ -495,9 +514,13 @@ class _State:
 
 
 def affine_flow(
-    X: ArrayLike, y: ArrayLike, w0: ArrayLike, activation: str = "relu", horizon: float = np.inf,
+    X: ArrayLike,
+    y: ArrayLike,
+    w0: ArrayLike,
+    activation: str = "relu",
+    horizon: float = np.inf,
     max_events: int = 100_000,
-) -> Trajectory:  # fmt: skip
+) -> Trajectory:
     """Gradient flow dw/dt = q(w) - H(w) w of one neuron, exactly (Lee et al. 2022a, eq. 3).
 
     Parameters: X (n, d) data, y (n,) labels of either sign, w0 (d,) start, activation "relu" or
@@ -591,8 +614,13 @@ def _names(named: tuple[SwitchingSurface, ...]) -> str:
 
 
 def _leave(
-    X: NDArray, y: NDArray, w: NDArray, state: _State, on_boundary: NDArray, came: NDArray,
-) -> _State | str:  # fmt: skip
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    state: _State,
+    on_boundary: NDArray,
+    came: NDArray,
+) -> _State | str:
     """How the flow goes on from w on some boundaries, or a sentence that says why it cannot.
 
     `came` (n,) is the side of its boundary from which each datum is known to cross it, or 0.
@@ -653,9 +681,15 @@ def _changes(t: float, old: _State, new: _State, on_boundary: NDArray) -> list[E
 
 
 def _course(
-    X: NDArray, y: NDArray, norms: NDArray, factor: Factor, w: NDArray, h: NDArray, state: _State,
+    X: NDArray,
+    y: NDArray,
+    norms: NDArray,
+    factor: Factor,
+    w: NDArray,
+    h: NDArray,
+    state: _State,
     t: float,
-) -> tuple[Segment, Contact | None]:  # fmt: skip
+) -> tuple[Segment, Contact | None]:
     """The segment from w on, where the data's x.w are h, and the contact that ends it, if any."""
     sides, length = 2.0 * state.on - 1.0, 0.0
     if not state.stay:

@@ -22,8 +22,13 @@ _PLAIN_STEPS = 16
 
 
 def affine_descent(
-    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, activation: str = "relu",
-) -> Trajectory:  # fmt: skip
+    X: ArrayLike,
+    y: ArrayLike,
+    w0: ArrayLike,
+    step: float,
+    n_steps: int,
+    activation: str = "relu",
+) -> Trajectory:
     """Gradient descent w <- w - step (H(w) w - q(w)), n_steps times (Lee et al. 2022a, G.1).
 
     Parameters: X (n, d), y (n,), w0 (d,), step > 0 in units of time, n_steps >= 0, activation

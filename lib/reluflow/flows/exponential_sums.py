@@ -156,9 +156,14 @@ def single(a, b, rates, sign0, limit) -> NDArray:
 
 
 def bounds(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, first_only: bool = True,
-    until: float = np.inf, limit: NDArray | None = None,
-) -> Zeros:  # fmt: skip
+    a: NDArray,
+    b: NDArray,
+    rates: NDArray,
+    sign0: NDArray,
+    first_only: bool = True,
+    until: float = np.inf,
+    limit: NDArray | None = None,
+) -> Zeros:
     """Zeros in t > 0 by interval halving with certificates; parameters as for `rolle`.
 
     With `first_only` (the default, and what a flow needs) everything past the earliest zero of all
@@ -304,9 +309,14 @@ def _pad(m: int, rows: list[NDArray], times: list[NDArray]) -> NDArray:
 
 
 def rolle(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, first_only: bool = False,
-    limit: NDArray | None = None, until: float = np.inf,
-) -> Zeros:  # fmt: skip
+    a: NDArray,
+    b: NDArray,
+    rates: NDArray,
+    sign0: NDArray,
+    first_only: bool = False,
+    limit: NDArray | None = None,
+    until: float = np.inf,
+) -> Zeros:
     """All zeros in t > 0 of m sums with common ascending rates, through their derivatives' zeros.
 
     Parameters: a (m,), b (m, r), rates (r,) ascending and positive, sign0 (m,) the sign of each f
@@ -399,9 +409,13 @@ def zeros(
 
 
 def first_zeros(
-    a: NDArray, b: NDArray, rates: NDArray, sign0: NDArray, until: float = np.inf,
+    a: NDArray,
+    b: NDArray,
+    rates: NDArray,
+    sign0: NDArray,
+    until: float = np.inf,
     limit: NDArray | None = None,
-) -> Zeros:  # fmt: skip
+) -> Zeros:
     """As `zeros`, but only the earliest zero of all m sums is promised, and one before `until`."""
     order = np.argsort(rates)
     b, rates = b[:, order], rates[order]

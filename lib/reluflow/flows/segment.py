@@ -385,18 +385,28 @@ def check_steps(step: float, n_steps: int) -> None:
 
 
 def segment(
-    X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float,
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    on: NDArray,
+    normals: NDArray,
+    t0: float,
     h: NDArray | None = None,
-) -> Segment:  # fmt: skip
+) -> Segment:
     """`cell_flow` on `one_thread`."""
     with one_thread():
         return cell_flow(X, y, w, on, normals, t0, h)
 
 
 def cell_flow(
-    X: NDArray, y: NDArray, w: NDArray, on: NDArray, normals: NDArray, t0: float,
+    X: NDArray,
+    y: NDArray,
+    w: NDArray,
+    on: NDArray,
+    normals: NDArray,
+    t0: float,
     h: NDArray | None = None,
-) -> Segment:  # fmt: skip
+) -> Segment:
     """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d).
 
     h (n,) is X w, where it is known better than from w."""

@@ -34,9 +34,13 @@ APART = 0.03
 
 
 def departs(
-    network: Network, X: NDArray, trail: Sequence[NDArray], found: Stationary, away: NDArray,
+    network: Network,
+    X: NDArray,
+    trail: Sequence[NDArray],
+    found: Stationary,
+    away: NDArray,
     paths: Sequence[tuple[FlowPath, float]],
-) -> str:  # fmt: skip
+) -> str:
     """Why a flow may not stay at the KKT point that it has come to; nothing where it does.
 
     trail  directions (p,) of the flow, the last two of which tell whether it leaves a kink
