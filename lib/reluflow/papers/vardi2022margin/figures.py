@@ -289,7 +289,9 @@ def two_times(
         last.plot(*places.T, color=colour, lw=1.0, marker="o", ms=5, mec="white", mew=0.5)
         last.plot(*places[-1], ls="", **style.MARKERS["limit"], zorder=6)
         for place, words in zip(places, moments, strict=True):
-            last.annotate(words, place, (7, 5 if words == "limit" else 0), color=colour,
+            # A word at 0 stands above the rays, which start there.
+            lift = 0 if words != "limit" else 5 if np.hypot(*place) > 0.1 else 14
+            last.annotate(words, place, (7, lift), color=colour,
                           textcoords="offset points", va="center", fontsize=9)  # fmt: skip
     axes[0].set_ylabel("second entry")
     return fig
