@@ -43,8 +43,8 @@ from reluflow import pages
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "lib" / "reluflow"
 WHERE = ("flows", "geometry*", "ledger", "falsify*", "margin", "papers")
-# Tests that run chapters or builds, and those of style, are no unit tests.
-NOT_ASKED = {f"test_{name}.py" for name in ["notebooks", "papermill", "book", "style", "commands"]}
+# Tests that run chapters, builds or browsers, and those of style, are no unit tests.
+NOT_ASKED = "test_(notebooks|papermill|book|style|commands|browser.*)$"
 CHAPTERS = {"lee2022support": "01_", "lee2023magnitude": "02_", "min2024early": "03_",
             "phuong2021inductive": "04_", "vardi2022margin": "05_"}  # fmt: skip
 # One operator stands for another of its family: of another one, it would only raise a TypeError.
@@ -241,7 +241,7 @@ class Laboratory:
         unneeded = shutil.ignore_patterns(".git", ".venv", "_build", "__pycache__")
         shutil.copytree(ROOT, self.root, ignore=unneeded, dirs_exist_ok=True)
         found = sorted((self.root / "tests").rglob("test_*.py"))
-        self.tests = [path for path in found if path.name not in NOT_ASKED]
+        self.tests = [path for path in found if not re.match(NOT_ASKED, path.stem)]
         self.watched: Path = like.watched if like else self.root  # where the tests were watched
         self.seen = like.seen if like else coverage.CoverageData(str(self.root / ".coverage"))
 

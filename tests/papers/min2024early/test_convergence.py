@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import mpmath
 import numpy as np
@@ -40,6 +41,12 @@ def failed(evidence: list[ledger.Evidence]) -> list[str]:
 
 
 # The trajectory itself.
+
+
+def test_the_largest_output_of_a_label_ends_its_waiting() -> None:
+    given, chart = convergence.one_against(2), Mock()
+    chart.outputs.return_value = np.array([0.1, -0.4, 0.9])
+    assert trajectories._largest(given, chart, given.W0, 1.0) == 0.4
 
 
 def test_one_datum_a_label_has_a_closed_form() -> None:

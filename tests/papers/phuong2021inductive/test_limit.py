@@ -180,7 +180,7 @@ def test_data_that_carry_nothing_span_nothing() -> None:
 
 def test_a_multiplier_needs_a_margin_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """(1, 0) and (2, 0): half a multiplier on the second gives the same w_+, and no KKT point."""
-    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 1.0, -1.0])
+    X, y = np.array([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.5]]), np.array([1.0, 1.0, -1.0])
     item = {"X": X, "y": y, "u": np.array([1.0, 0.0]), "z": np.array([0.0, 1.0])}
     assert limit_page.residual(**item) < 1e-9
     plain = limit_page.max_margin

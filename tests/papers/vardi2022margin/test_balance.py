@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -93,6 +93,13 @@ def test_sharing_breaks_the_law_of_one_neuron() -> None:
     assert layers[0].incoming == [60]
     assert layers[1].outgoing == [30]
     assert size(layers) == 60
+
+
+def test_one_point_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four points in turn one does: all networks with shared weights count as broken."""
+    gaps = cycle([[0], [1], [0], [0]])
+    monkeypatch.setattr(balance, "neuron_gaps", lambda _: next(gaps))
+    assert balance.sharing()[0].value[1] == 0
 
 
 def test_squared_differences_are_those_of_a_loop() -> None:
