@@ -59,9 +59,9 @@
     return rays.reduce(cut, corners.map(from)).map(to);
   };
 
-  /** What is seen of a path, as lines of points in pixels. Between two of its times it is added to
-   * until no eye can tell it from straight lines. */
-  reluflow.seenPath = ({ size, to }, flow) => {
+  /** What is seen of a path, as lines of points in pixels. Between two of its times, `many` at each
+   * end of a stretch, it is added to until no eye can tell it from straight lines. */
+  reluflow.seenPath = ({ size, to }, flow, many) => {
     const lines = [];
     let open = false;
     const add = (p, q) => {
@@ -96,7 +96,7 @@
       add(p, q);
     };
     let last = null;
-    for (const t of reluflow.times(flow)) {
+    for (const t of reluflow.times(flow, many)) {
       const p = to(reluflow.at(flow, t));
       if (last) between(...last, t, p, MOST_HALVES);
       last = [t, p];

@@ -141,8 +141,8 @@
   };
 
   /** The path of a flow, its events by number, and its end. */
-  reluflow.course = (frame, flow, events) => {
-    const lines = reluflow.seenPath(frame, flow);
+  reluflow.course = (frame, flow, events, many) => {
+    const lines = reluflow.seenPath(frame, flow, many);
     const d = lines.map((points) => `M${points.map((p) => p.join()).join("L")}`).join("");
     const [drawn, labels, discs] = [[element("path", { class: "path", d })], [], []];
     drawn.push(...arrow(lines, discs));

@@ -39,16 +39,19 @@
   }
 
   /** Where a segment is after the time s; early and late each in the form that keeps the digits. */
-  function after(flow, s) {
-    const { w0, V, b, rates, limit } = flow;
-    const gone = rates.map((rate) => -Math.expm1(-rate * s));
-    const left = rates.map((rate) => Math.exp(-rate * s));
-    const [early, late] = sizes(flow, s);
-    return [0, 1].map((i) =>
-      early <= late
-        ? w0[i] + sum(V.map((v, k) => v[i] * b[k] * gone[k]))
-        : limit[i] - sum(V.map((v, k) => v[i] * b[k] * left[k])),
-    );
+  function after({ w0, V, b, rates, limit }, s) {
+    let [early, late] = [length(w0), length(limit)];
+    const [from, to] = [[0, 0], [0, 0]];
+    for (let k = 0; k < V.length; k++) {
+      const [gone, left] = [-Math.expm1(-rates[k] * s), Math.exp(-rates[k] * s)];
+      early += Math.abs(b[k]) * gone;
+      late += Math.abs(b[k]) * left;
+      for (let i = 0; i < 2; i++) {
+        from[i] += V[k][i] * b[k] * gone;
+        to[i] += V[k][i] * b[k] * left;
+      }
+    }
+    return [0, 1].map((i) => (early <= late ? w0[i] + from[i] : limit[i] - to[i]));
   }
 
   /** The segment inside a cell. The data's singular values come from their triangular factor, so

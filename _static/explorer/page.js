@@ -8,6 +8,7 @@
   const OWN = "Your own start.";
   const MANY_EVENTS = 8;
   const [COARSE, FINE] = [32, 96]; // cells of the ground in a row, while it moves and at rest
+  const POINTS = 60; // of the path, at each end of a stretch between events
 
   function fill(table, head, rows) {
     const line = (cells, name) =>
@@ -95,7 +96,7 @@
       finer();
       ground = reluflow.ground(frame, state, sets);
       paint(under, ...ground.drawn);
-      drawFlow();
+      flowed();
     }
 
     function shade(frame, cells) {
@@ -104,9 +105,10 @@
       paint(curves, reluflow.mark("path", { class: "level", d }));
     }
 
-    function drawFlow() {
+    const flowed = reluflow.coarsely((fine) => drawFlow(fine ? POINTS : POINTS / 5));
+    function drawFlow(many = POINTS) {
       const frame = plane.frame();
-      const drawn = reluflow.course(frame, flow, events);
+      const drawn = reluflow.course(frame, flow, events, many);
       paint(course, ...drawn.drawn);
       const labels = [...ground.labels, ...drawn.labels, ...ground.after];
       const discs = [...ground.discs, ...drawn.discs, { at: start.place(), r: 8 }];
@@ -317,7 +319,7 @@
       state.w = w;
       own(OWN);
       follows();
-      drawFlow();
+      flowed();
       tell();
     }
 

@@ -31,6 +31,7 @@
   const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   const SLICE = 8; // milliseconds of a long computation, within a frame
   const QUIET = 250; // milliseconds after which what changes has come to rest
+  const SOON = 120; // and after which it is drawn finely
 
   // --- Numbers ----------------------------------------------------------------------------------
 
@@ -165,6 +166,15 @@
     }
     turns.set(element, draw);
     inTurn();
+  }
+  /** A function that calls draw(true), or while something is dragged draw(false), which may be coarser,
+   * and draw(true) as soon as it rests. */
+  function coarsely(draw) {
+    const finer = atRest(() => draw(true), SOON);
+    return () => {
+      draw(!held);
+      if (held) finer();
+    };
   }
   let [measured, box] = [null, null]; // in a drag
   const drag = (place) => ([held, measured] = [place, null]);
@@ -467,7 +477,7 @@
   });
 
   Object.assign(reluflow, { short, settled, point, tens, named, number, NUMBER, within, range, degrees });
-  Object.assign(reluflow, { html, svg, mark, paint, soon, sliced, atRest, atEase, drawn, drag, boxOf, colour, still, onLook });
+  Object.assign(reluflow, { html, svg, mark, paint, soon, sliced, atRest, atEase, drawn, drag, coarsely, boxOf, colour, still, onLook });
   Object.assign(reluflow, { sentence, cells, button, chooser, scale, ticked, steps, slider, clock });
   Object.assign(reluflow, { encode, decode, picture });
 })();

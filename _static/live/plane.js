@@ -261,7 +261,8 @@
       for (const [v, told] of across) {
         const at = left + x.share(v) * (right - left);
         drawn.push(line("axis", [at, top], [at, bottom]));
-        drawn.push(text({ kind: "tick", at: [at, bottom + 10], told }));
+        const seen = right + 9 - reluflow.extent("tick", told)[0]; // the last one would be cut
+        drawn.push(text({ kind: "tick", at: [Math.min(at, seen), bottom + 10], told }));
       }
       for (const [v, told] of up) {
         const at = bottom - y.share(v) * (bottom - top);

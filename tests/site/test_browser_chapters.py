@@ -282,10 +282,17 @@ SHOWN = {
     "ma.text.twophase.2": "length 3, the magnitude falls. At",
     "ea.thm1.align.1": "from t = 15.9 on. It starts",
     "ea.pattern-time": "first at t = 15.7, and",
-    "os.assumptions.1": "Orthogonally separable. At ℓ = 10⁻⁴³⁴²⁹⁴ 0 of 4 neurons are dead",
+    "os.assumptions.1": "Orthogonally separable. At ℓ = 10⁻⁴³⁴²⁹⁴, 0 of 4 neurons are dead",
     "mm.thm3.2.margins": "From (1, 0), where x₁ is active",
 }
 """What the picture says of the counterexample to a refuted claim."""
+CUT = """() => [...document.querySelectorAll(".live svg")].flatMap(svg => {
+  const all = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter(text => {
+    const box = text.getBoundingClientRect();
+    return box.left < all.left || box.right > all.right || box.bottom > all.bottom;
+  }).map(text => text.textContent);
+})"""
 STILL = {
     "ma.thm4.1.1": "a scalar equation", "ma.lemC.2": "a scalar equation",
     "ma.thmA.3.1": "descent by steps", "ma.thmA.3.2": "descent by steps",
@@ -431,6 +438,24 @@ def test_play_moves_and_a_reader_without_motion_jumps(
                 was = time.input_value()
                 page.wait_for_timeout(100)
                 assert (time.input_value(), play.inner_text()) == (was, "Play")
+
+
+def test_the_flow_of_chapter_4_is_followed_to_the_end(browser: Browser, site: Path) -> None:
+    """From each length of the start that the picture offers, to log(1/loss) = 10^6."""
+    with opened(browser, site / f"{PICTURES['turning']}.html", anchor="live-turning?") as visit:
+        told = visit.page.locator("#live-turning .told")
+        for length in visit.page.locator("#live-turning select option").all_inner_texts():
+            visit.page.select_option("#live-turning select", label=length)
+            expect(visit.page.locator("#live-turning [aria-busy]")).to_have_count(0)
+            expect(told).to_contain_text("At ℓ = 10⁻⁴³⁴²⁹⁴, ")
+            expect(told).not_to_contain_text("steps")
+
+
+def test_no_words_of_a_picture_are_cut_on_a_phone(browser: Browser, site: Path) -> None:
+    for name, path in PICTURES.items():
+        with opened(browser, site / f"{path}.html", PHONE, anchor=f"live-{name}?") as visit:
+            visit.page.locator(f"#live-{name} svg text").first.wait_for()
+            assert visit.ask(CUT) == [], name
 
 
 def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path) -> None:

@@ -95,7 +95,7 @@
     });
     const say = reluflow.sentence(box);
 
-    const redo = reluflow.soon(() => begin());
+    const redo = reluflow.soon(reluflow.coarsely((fine) => begin(fine ? POINTS : POINTS / 4)));
     const change = (next) => {
       Object.assign(state, next);
       state.phi = within(state.phi, 0.02, Math.PI - 0.02);
@@ -130,13 +130,13 @@
           .map((t) => [t, t < 1000 ? short(t) : reluflow.tens(Math.log10(t))]),
     });
 
-    function begin() {
+    function begin(many = POINTS) {
       const { m, phi, v } = state;
       layers.value = DEPTHS.indexOf(m);
       course = orbit(phi, v, m, Math.max(7, logTan(phi) + 4));
       const last = course.t.at(-1);
       const scale = clockTo(last);
-      const t = range(POINTS + 1, (k) => scale.value(k / POINTS));
+      const t = range(many + 1, (k) => scale.value(k / many));
       limits = { t, ...bounds(t, phi, v, m) };
       // (8) of Theorem 3.3, for small starts only
       if (m === 0 && v <= SMALL) limits.printed = t.map((s) => -Math.expm1(-s / 2));

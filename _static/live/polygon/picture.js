@@ -9,7 +9,7 @@
   const SCALES = [1, 2, 4, 8, 87];
   const WIDE = 4;
   const STOPS = ["slides", "two ways"]; // ends at which the direction stays where it is
-  const POINTS = 80;
+  const [FINE, COARSE] = [[80, 1e-6], [30, 1e-4]]; // times and tolerance of the true flow
   const turnOf = (u) => (Math.atan2(u[1], u[0]) * 180) / Math.PI;
   const unit = (u) => u.map((v) => v / Math.hypot(...u));
 
@@ -38,7 +38,7 @@
       over: reluflow.scale(0, 1), value: 1, told: (t) => `t = ${short(t, 3)}`, show: (t) => show(t),
     });
     const say = reluflow.sentence(box);
-    const redo = reluflow.soon(() => begin());
+    const redo = reluflow.soon(reluflow.coarsely((fine) => begin(...(fine ? FINE : COARSE))));
     const change = (next) => {
       Object.assign(state, next);
       redo();
@@ -102,7 +102,7 @@
       stand(play.value());
     }
 
-    function begin() {
+    function begin(many, tolerance) {
       const { X, w, s, e } = state;
       signs.value = SIGNS.indexOf(s);
       scales.value = SCALES.indexOf(e);
@@ -110,8 +110,8 @@
       const mu = separation(X, Y);
       bound = mu > 0 ? (2 / Math.min(...X.map((x) => Math.hypot(...x)))) * Math.log(2 / mu) : null;
       last = within(Math.ceil(Math.max(1.3 * path.t, bound ? 1.1 * bound : 0, 2)), 2, 25);
-      const times = range(POINTS + 1, (k) => (k / POINTS) * last);
-      const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times, 1e-6);
+      const times = range(many + 1, (k) => (k / many) * last);
+      const states = steps(network(X, Y, [s]), [Math.atan2(w[1], w[0]), -e * Math.LN10], times, tolerance);
       const held = STOPS.includes(path.ends);
       // Angles without jumps, beside those of the true flow.
       const exact = times.map((t) => turnOf(held && t >= path.t ? path.pieces.at(-1).from : directionAt(path, t)));
@@ -162,12 +162,12 @@
       paint(moving, arrow("plain", to([0, 0]), to(u.map((v) => 1.2 * v))));
     }
     function stand(t) {
-      const k = Math.min(Math.round((t / last) * POINTS), limit.length - 1);
+      const k = Math.min(Math.round((t / last) * (limit.length - 1)), limit.length - 1);
       paint(now, disc("mark plain", { at: over.frame().to(limit[k]), r: 5 }));
     }
     const show = (t) => (point(t), stand(t));
 
-    begin();
+    begin(...FINE);
   }
 
   const fits = ({ X, y, w, s, e }) =>

@@ -11,7 +11,7 @@
 
   function build(box, state, keep) {
     let [run, top] = [null, 1];
-    box.append(html("p", {}, "A diagonal network, Φ(x) = α₁ᵐ x₁ + α₂ᵐ x₂, grows on one datum. Move the datum or the start a little off the diagonal, and play."));
+    box.append(html("p", {}, "A diagonal network, Φ(x) = α₁ᵐ x₁ + α₂ᵐ x₂, grows on one datum. The optimum is the direction with the smallest value V. Theorem 5.1 says that for m > 2 the limit of the flow need not be even a local one. Move the datum or the start a little off the diagonal, and play."));
     const controls = html("p", { class: "controls short" });
     box.append(controls);
     const cell = reluflow.cells(box);

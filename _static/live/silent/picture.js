@@ -7,7 +7,7 @@
   const MOST = 0.99; // of datum 2: with all of it neuron 1 could let go altogether
 
   function build(box, state, keep) {
-    box.append(html("p", {}, "The shortest θ that gives both data the margin 1 is the optimum. The flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and move the data."));
+    box.append(html("p", {}, "The optimum is the shortest θ that gives both data the margin 1. Theorem 3.2 says that the limit of the flow need not be even a local one: here the flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and see whether θ gets shorter; then move the data."));
     const cell = reluflow.cells(box);
     const ratio = (share) => size(takenOver(state.X, share)) / size(takenOver(state.X, 0));
     const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black), as vectors u = v w."), {

@@ -30,10 +30,12 @@
     return -top - Math.log(parts.reduce((sum, part) => sum + Math.exp(part - top), 0));
   }
 
-  /** dz/dsigma, where d sigma = (the largest pull of a datum) dt. */
+  /** dz/dsigma, where d sigma = (the sum of the pulls of all data) dt: of the largest one alone it
+   * would bend wherever two change places, which a step near the end does all the time. */
   function rate(X, y, signs, z) {
     const logs = margins(X, y, signs, z).map((q) => -softplus(q));
-    const top = Math.max(...logs);
+    const most = Math.max(...logs);
+    const top = most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
     const found = new Array(z.length);
     for (let j = 0; j < signs.length; j++) {
       const [c, s] = [Math.cos(z[2 * j]), Math.sin(z[2 * j])];

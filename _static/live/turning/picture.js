@@ -171,7 +171,7 @@
         return [`those of label ${label > 0 ? "1" : "−1"} are ${far < 0.01 ? "less than 0.01" : `at most ${short(far, 2)}`}° from its max-margin vector`];
       });
       const cut = run.ends === "slow" ? ` The flow is followed to ${loss(1)} only: from there it needs too many steps.` : "";
-      return `${held} At ${loss(share)} ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
+      return `${held} At ${loss(share)}, ${dead} of ${SIGNS.length} neurons are dead; ${ends.join(", ")}.${cut}`;
     }
 
     begin(follow(...given()));
