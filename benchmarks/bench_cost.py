@@ -11,39 +11,22 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from bench_affine import STARTS, X, Y
-from bench_planar import problems as planar_problems
-from bench_real_data import lsoda, real_data
-from machine import record
+from growth import REPEATS, SIZES, works
+from machine import TURNS, record, seconds
 from peers import Problem, solvers
 from reference_flow import reference_flow
 from reluflow.flows.affine import affine_flow
-from reluflow.flows.alignment import align
-from reluflow.papers.lee2022support.planar import planar_flows_of
+from targets import targets
 from threadpoolctl import threadpool_limits
 
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
-TURNS = 3
-Key = TypeVar("Key")
-
-
-def seconds(ways: dict[Key, Callable[[], object]], turns: int = TURNS) -> dict[Key, float]:
-    """The least processor seconds of each way, taken in turn."""
-    least = dict.fromkeys(ways, np.inf)
-    for _ in range(turns):
-        for name, way in ways.items():
-            begun = time.process_time()
-            way()
-            least[name] = min(least[name], time.process_time() - begun)
-    return least
 
 
 # --- Work against precision -----------------------------------------------------------------------
@@ -102,73 +85,28 @@ def _exact(A: np.ndarray, y: np.ndarray, w0: np.ndarray, at: float) -> tuple[_Ex
 
 
 def growth() -> pd.DataFrame:
-    """Seconds and bytes of the exact engines while one size grows."""
-    rng, rows = np.random.default_rng(1), []
-
-    def add(engine: str, size: str, value: int, way: Callable[[], object], count: int) -> None:
-        spent = seconds({"": way}, 2)[""]
-        tracemalloc.start()
-        way()
-        memory = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        rows.append((engine, size, value, spent, memory, count))
-
-    for n in (25, 50, 100, 200, 400):
-        A, y, w = rng.normal(size=(n, 10)), rng.uniform(1, 2, n), rng.normal(size=10)
-        way = partial(affine_flow, A, y, w)
-        add("one neuron", "n", n, way, len(way().events))
-    for d in (3, 6, 12, 25):
-        A, y, w = rng.normal(size=(100, d)), rng.uniform(1, 2, 100), rng.normal(size=d)
-        way = partial(affine_flow, A, y, w)
-        add("one neuron", "d", d, way, len(way().events))
-    for count in (100, 1000, 10_000):
-        items = planar_problems(count)
-        add("flows in the plane", "flows", count, partial(planar_flows_of, items), 0)
-    for n in (10, 30, 100, 300):
-        A, y = rng.normal(size=(n, 5)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
-        way = partial(align, A, y, rng.normal(size=5))
-        add("alignment", "n", n, way, len(way().events))
-    return pd.DataFrame(rows, columns=["engine", "size", "value", "seconds", "bytes", "events"])
+    """Seconds, those of the floor, bytes and events of the engines while one size grows: means over
+    a few problems."""
+    rows, names = [], ["size", "value", "seconds", "floor", "bytes", "events"]
+    for size, values in SIZES.items():
+        rng = np.random.default_rng(1)
+        for value in values:
+            found = []
+            for _ in range(1 if size == "flows of a batch" else REPEATS):
+                work = works(size, value, rng)
+                turns = int(np.clip(2.0 / seconds({"": work.run}, 1)[""], TURNS, 25))
+                spent = seconds({"run": work.run, "floor": work.floor}, turns)
+                tracemalloc.start()
+                work.run()
+                memory = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                found.append((spent["run"], spent["floor"], memory, work.events))
+            rows.append((size, value, *np.mean(found, axis=0)))
+            print(*rows[-1], flush=True)
+    return pd.DataFrame(rows, columns=names)
 
 
-# --- Targets --------------------------------------------------------------------------------------
-
-
-def targets() -> pd.DataFrame:
-    """What was aimed at, and what is measured."""
-    rows: list[tuple[str, float, float, str]] = []
-    for start in STARTS:
-        affine_flow(X, Y, start)
-    three = seconds({"": lambda: [affine_flow(X, Y, w) for w in STARTS]}, 50)[""]
-    rows.append(("Example 5.1, three flows, milliseconds", 4.0, 1e3 * three, "at most"))
-    for name in ("iris", "wine", "diabetes"):
-        A, y = real_data(name)
-        w0 = np.random.default_rng(0).standard_normal(A.shape[1])
-        flow = affine_flow(A, y, w0)
-        theirs = partial(lsoda, A, y, w0, float(flow.settled))
-        spent = seconds({"ours": partial(affine_flow, A, y, w0), "lsoda": theirs})
-        ratio = spent["lsoda"] / spent["ours"]
-        rows.append((f"{name}, ratio to LSODA at 1e-12", 4.0, ratio, "at least"))
-    items = planar_problems(10_000)
-    planar_flows_of(items[:100])
-    minute = 60.0 * len(items) / seconds({"": partial(planar_flows_of, items)})[""]
-    rows.append(("flows in the plane a minute, millions", 5.0, minute / 1e6, "at least"))
-    return pd.DataFrame(rows, columns=["target", "aim", "measured", "sense"])
-
-
-def large() -> pd.DataFrame:
-    """10 000 data in 100 dimensions."""
-    rng = np.random.default_rng(0)
-    A, w0 = rng.normal(size=(10_000, 100)), rng.normal(size=100)
-    y = np.maximum(A @ rng.normal(size=100), 0.0) + 0.1
-    found = []
-    spent = seconds({"": lambda: found.append(len(affine_flow(A, y, w0).events))}, 1)[""]
-    print(f"{found[0]} events")
-    row = ("10 000 x 100, seconds", 60.0, spent, "at most")
-    return pd.DataFrame([row], columns=["target", "aim", "measured", "sense"])
-
-
-PARTS = {"precision": precision, "growth": growth, "targets": targets, "large": large}
+PARTS = {"precision": precision, "growth": growth, "targets": targets}
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
+from reluflow.figures.frame import name_curves
 from reluflow.figures.style import in_house_style, legend_below, panels
 from reluflow.parameters import Parameter
 from reluflow.places import RECORDS
@@ -113,11 +114,46 @@ def precision(against: str = "seconds") -> Figure:
     return fig
 
 
+# --- Growth ---------------------------------------------------------------------------------------
+
+
+def grown() -> pd.DataFrame:
+    """The record of growth, with megabytes, and `over`: the time over the floor's."""
+    table = record("growth")
+    return table.assign(megabytes=table["bytes"] / 2**20, over=table["seconds"] / table["floor"])
+
+
+def exponents(table: pd.DataFrame, what: str) -> pd.Series:
+    """By which power of each size the column `what` grows, fitted to the larger half of sizes."""
+    found = {}
+    for size, part in table.groupby("size", sort=False):
+        late = part[part["value"] >= part["value"].median()]
+        found[size] = float(np.polyfit(np.log(late["value"]), np.log(late[what]), 1)[0])
+    return pd.Series(found)
+
+
+@in_house_style
+def growth() -> Figure:
+    """Seconds, megabytes, and seconds over the floor's, against each size: a panel each."""
+    table = grown()
+    fig, axes = panels(3, 1, height=9.0, titles=("seconds", "megabytes", "time over the floor's"))
+    for ax, what in zip(axes, ("seconds", "megabytes", "over"), strict=True):
+        sns.lineplot(table, x="value", y=what, hue="size", marker="o", estimator=None,
+                     legend=False, ax=ax)  # fmt: skip
+        for line, (size, power) in zip(ax.lines, exponents(table, what).items(), strict=True):
+            line.set_label(size if what == "over" else f"{size}: {power:.1f}")
+        ax.set(xscale="log", yscale="log", xlabel="", ylabel="")
+        name_curves(ax)
+    axes[2].set(xlabel="size", yticks=(3, 10, 30), yticklabels=("3", "10", "30"))
+    axes[2].yaxis.set_minor_formatter(NullFormatter())
+    return fig
+
+
 # --- Targets --------------------------------------------------------------------------------------
 
 
 def targets() -> pd.DataFrame:
-    """What was aimed at, what was measured, and whether that is met."""
+    """What was aimed at, what was measured, whether that is met, and what the floor would give."""
     table = record("targets")
     most = table["sense"] == "at most"
     met = np.where(most, table["measured"] <= table["aim"], table["measured"] >= table["aim"])
@@ -125,4 +161,6 @@ def targets() -> pd.DataFrame:
     shown["aim"] = table["sense"] + " " + table["aim"].map("{:g}".format)
     shown["measured"] = table["measured"].map("{:.3g}".format)
     shown["met"] = np.where(met, "yes", "no")
+    floors = pd.to_numeric(table["floor"], errors="coerce")
+    shown["floor"] = floors.map("{:.3g}".format).replace("nan", "")
     return shown

@@ -43,13 +43,22 @@ def test_a_solver_that_is_not_in_the_record_is_refused() -> None:
 
 
 def test_a_target_is_met_on_the_right_side(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [("a", 4.0, 4.5, "at most"), ("b", 4.0, 4.5, "at least"), ("c", 4.0, 3.9, "at most")]
-    table = pd.DataFrame(rows, columns=["target", "aim", "measured", "sense"])
+    senses, floors = ["at most", "at least", "at most"], ["1.25", "", ""]
+    table = pd.DataFrame({"target": [*"abc"], "aim": 4.0, "measured": [4.5, 4.5, 3.9]})
+    table = table.assign(floor=floors, sense=senses)
     monkeypatch.setattr(cost, "record", lambda name: table)
     assert list(cost.targets()["met"]) == ["no", "yes", "yes"]
+    assert list(cost.targets()["floor"]) == floors
 
 
-@pytest.mark.parametrize("name", ["silent", "precision", "targets"])
+def test_exponents_are_those_of_the_larger_half_of_each_size() -> None:
+    rows = [(s, v, max(v, 4) ** p) for s, p in (("n", 2.0), ("d", 0.5)) for v in (1, 2, 4, 8, 16)]
+    found = cost.exponents(pd.DataFrame(rows, columns=["size", "value", "seconds"]), "seconds")
+    assert found.round(9).to_dict() == {"n": 2.0, "d": 0.5}
+
+
+@pytest.mark.parametrize("name", ["silent", "precision", "growth", "targets"])
 def test_a_record_says_on_what_it_was_measured(name: str) -> None:
     assert re.search(r"cores, load .*; Python .*; numpy ", cost.machine(name))
     assert len(cost.record(name))
+    assert name != "growth" or (cost.grown()["over"] > 1.0).all()
