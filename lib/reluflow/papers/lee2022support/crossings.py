@@ -35,19 +35,16 @@ from reluflow.papers.lee2022support.small_flows import (
     norm_lost,
 )
 
-# --- Second route: Theorem F.6's conditions at a crossing next to the origin, in surds: a
-# second route, which follows no flow --------------------------------------------------------------
+# --- Second route: Theorem F.6's conditions at a crossing next to the origin, in surds ------------
 
 
 def conditions_at_the_origin(
     X: Sequence[Sequence[int]], y: Sequence[int], v: Sequence[int]
 ) -> tuple[sympy.Expr, sympy.Expr, sympy.Expr]:
     """The least slacks of B1, of B2 and of B4 as eps -> 0, where the planar flow from eps v
-    activates all data that are inactive at v; B2 and B4 for each of them in turn.
-
-    On the way w = eps v + t q. Signs of e_k as in Definition D.2, those of H~ the nearest to them,
-    both spectra in descending order.
-    """
+    activates all data that are inactive at v; B2 and B4 for each of them in turn. On the way w =
+    eps v + t q. Signs of e_k as in Definition D.2, those of H~ the nearest to them, both spectra in
+    descending order."""
     rows, start = [Matrix(x) for x in X], Matrix(v)
     on = [i for i, x in enumerate(rows) if x.dot(start) > 0]
     switched = [i for i in range(len(rows)) if i not in on]
@@ -73,12 +70,6 @@ def conditions_at_the_origin(
     return sympy.Min(*B1), sympy.Min(*B2), sympy.Min(*B4)
 
 
-def last_coefficient(X: Sequence[Sequence[int]], y: Sequence[int], v: Sequence[int]) -> sympy.Expr:
-    """The coefficient in eps of g's slowest term, along the all-active flow from eps v."""
-    found, _ = rate_polynomial(X, y, v)
-    return found.coeffs()[-1]
-
-
 def _sums(rows: Sequence[Matrix], y: Sequence[int], some: Sequence[int]) -> tuple[Matrix, Matrix]:
     """H (2, 2) and q (2, 1) of some of the data."""
     H = sum((rows[i] * rows[i].T for i in some), sympy.zeros(2))
@@ -99,8 +90,7 @@ def _spectrum(H: Matrix) -> list[tuple[sympy.Expr, Matrix]]:
     return found
 
 
-# --- Parallel data cross together: Theorem F.6 fails on them, and what one datum may stand
-# for ----------------------------------------------------------------------------------------------
+# --- Parallel data cross together: Theorem F.6 fails on them --------------------------------------
 
 
 TOGETHER = (np.array([[6, 7], [4, 1], [0, 1], [0, 1]]), np.array([5, 7, 8, 8]), np.array([2, -1]))
@@ -178,7 +168,8 @@ def two_at_once() -> Counterexample:
     steps = [step for path in paths for step in crossings(X, path)]
     met = [conditions(X, y, step) for step in steps]
     exact = conditions_at_the_origin(X.tolist(), y.tolist(), v.tolist())
-    last, eps = last_coefficient(X.tolist(), y.tolist(), [1, 0]), sympy.Symbol("eps")
+    rate, eps = rate_polynomial(X.tolist(), y.tolist(), [1, 0])
+    last = rate.coeffs()[-1]  # in eps, of g's slowest term along the all-active flow
     shares = _shares(*TOGETHER)
     return Counterexample(
         instance={"X": X, "y": y, "w0": "eps (2, -1), eps > 0"},
@@ -209,8 +200,7 @@ def two_at_once() -> Counterexample:
     )  # fmt: skip
 
 
-# --- Theorem F.6: a flow that crosses boundaries under conditions B1-B4 gains norm. How often
-# these conditions hold ----------------------------------------------------------------------------
+# --- Theorem F.6: a flow that crosses under conditions B1-B4 gains norm; how often they hold ------
 
 
 SHARES = (0.9, 0.1, NORMS[1])
@@ -235,11 +225,8 @@ def built_crossings(rng: np.random.Generator, d: int = 2) -> Arrays:
     inner = float(x @ np.linalg.solve(X.T @ X, x))
     label = beyond / inner * (1.0 + 10.0 ** rng.uniform(-2.0, 1.0))
     along = np.append(np.sin(over) * flat, -np.cos(over))  # in the boundary of x
-    return {
-        "X": np.vstack([X, x]),
-        "y": np.append(X @ target, label),
-        "u": along - 0.1 * tilt * rng.uniform(0.0, 1.0) * x / np.linalg.norm(x),
-    }
+    return {"X": np.vstack([X, x]), "y": np.append(X @ target, label),
+            "u": along - 0.1 * tilt * rng.uniform(0.0, 1.0) * x / np.linalg.norm(x)}  # fmt: skip
 
 
 def _units(rng: np.random.Generator, d: int, n: int = 1) -> NDArray:
@@ -255,11 +242,8 @@ def with_parallels(item: Arrays, rng: np.random.Generator) -> Arrays:
     sizes = 2.0 ** -rng.integers(0, 3, int(rng.integers(2, 4)))
     shares = rng.uniform(0.2, 1.0, sizes.size)
     labels = item["y"][-1] * shares / (sizes @ shares)
-    return {
-        "X": np.vstack([item["X"][:-1], sizes[:, None] * item["X"][-1]]),
-        "y": np.append(item["y"][:-1], labels),
-        "u": item["u"],
-    }
+    return {"X": np.vstack([item["X"][:-1], sizes[:, None] * item["X"][-1]]),
+            "y": np.append(item["y"][:-1], labels), "u": item["u"]}  # fmt: skip
 
 
 def crossing_draws() -> Draws:
@@ -304,12 +288,9 @@ def sources() -> dict[str, Draws]:
 
 
 def met_by_source(seed: int, flows: int) -> dict[str, pd.DataFrame]:
-    """B1-B4 at the crossings of `flows` small flows of every source, one row a crossing.
-
-    The starts are off boundaries: elsewhere rounding decides what crosses first, and with it what a
-    condition says. For the same reason a condition that holds by no more than rounding does not
-    count.
-    """
+    """B1-B4 at the crossings of `flows` small flows of every source, one row a crossing. The starts
+    are off boundaries: elsewhere rounding decides what crosses first, and with it what a condition
+    says. For the same reason a condition that holds by no more than rounding does not count."""
     rng = np.random.default_rng(seed)
     found = {}
     for name, draws in sources().items():

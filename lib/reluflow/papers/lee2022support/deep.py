@@ -156,8 +156,7 @@ def flow_to_flip(
     return layers(found.y[:, -1]), found.status == 1
 
 
-# --- One layer of many neurons (Appendix B of Lee et al. 2022a): its neurons do not see each
-# other --------------------------------------------------------------------------------------------
+# --- One layer of many neurons (Appendix B): its neurons do not see each other --------------------
 #
 # The layer's gradients come from torch's automatic differentiation, which shares no code with the
 # single-neuron formulas that they are held against.
@@ -296,9 +295,7 @@ def trained(found: pd.DataFrame) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Label back-propagation (Appendix C of Lee et al. 2022a): every layer of a network is
-# trained as single neurons are, on the outputs of the layer before and on labels that
-# come from behind ---------------------------------------------------------------------------------
+# --- Label back-propagation (Appendix C): every layer is trained as single neurons are ------------
 
 
 def labels_of(found: Passes, Y: ArrayLike) -> tuple[NDArray, ...]:

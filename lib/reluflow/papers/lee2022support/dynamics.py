@@ -232,8 +232,7 @@ def never_deactivated() -> Counterexample:
     )  # fmt: skip
 
 
-# --- Figure 2: the forces along a ray (Proposition 4.1), a datum that must be let go (Example
-# 3.5) ---------------------------------------------------------------------------------------------
+# --- Figure 2: the forces along a ray (Prop. 4.1), a datum that must be let go (Example 3.5) ------
 
 
 def alpha_star(X: ArrayLike, y: ArrayLike, w0: ArrayLike, j: int) -> Fraction | None:

@@ -31,8 +31,7 @@ from reluflow.papers.lee2022support.setting import (
 )
 from reluflow.progress import progress
 
-# --- The experiments of Section 5 and Appendix G: data, starts, flows, descents and their
-# limits -------------------------------------------------------------------------------------------
+# --- The experiments of Section 5 and Appendix G: data, starts, flows, descents, limits -----------
 
 
 MOST_DATA = 1000
@@ -92,9 +91,8 @@ class Experiment:
     @cached_property
     def descents(self) -> tuple[Trajectory, ...]:
         """Gradient descent from every start."""
-        return tuple(
-            affine_descent(self.X, self.y, w0, self.step, self.iterations) for w0 in self.starts
-        )
+        return tuple(affine_descent(self.X, self.y, w0, self.step, self.iterations)
+                     for w0 in self.starts)  # fmt: skip
 
     @cached_property
     def minima(self) -> tuple[StationarySet, ...]:
@@ -125,23 +123,15 @@ class Experiment:
         size = np.abs(self.X) @ np.abs(path.end)
         support = tuple(map(int, np.nonzero(h > 1e-9 * size)[0]))
         scale = 0.5 * float(self.y @ self.y)
-        rank = next(
-            (
-                m.rank
-                for m in self.minima
-                if m.support == support and abs(m.loss - value) <= 1e-9 * scale
-            ),
-            0,
-        )
+        same = (m.rank for m in self.minima
+                if m.support == support and abs(m.loss - value) <= 1e-9 * scale)  # fmt: skip
+        rank = next(same, 0)
         return Limit(path.states[0], path.end, value, support, rank, path.status)
 
 
 def experiment(dataset: Dataset, initial_points: list | None, step: float, seed: int) -> Experiment:
-    """The experiment on a data set: the paper's own one, or a reader's.
-
-    The starts are those of `reluflow.datasets.initial_points`. Raises InputError for starts that
-    do not fit the data.
-    """
+    """The experiment on a data set: the paper's own one, or a reader's. The starts are those of
+    `reluflow.datasets.initial_points`. Raises InputError for starts that do not fit the data."""
     printed = settings(dataset.name) if dataset.printed else None
     starts = starting_points(dataset, initial_points, seed)
     iterations = printed.iterations if printed else OWN_ITERATIONS
@@ -169,12 +159,9 @@ class Study:
 
 
 def study(dataset: str, initial_points: list | None, step: float, seed: int) -> Study:
-    """The experiments that a run's parameters ask for.
-
-    Raises InputError for data outside A1 or A2, for more than MOST_DATA data with too many cells to
-    enumerate, for starts of the wrong dimension, and for starts given without saying which data set
-    they belong to.
-    """
+    """The experiments that a run's parameters ask for. Raises InputError for data outside A1 or A2,
+    for more than MOST_DATA data with too many cells to enumerate, for starts of the wrong
+    dimension, and for starts given without saying which data set they belong to."""
     chosen = select(dataset)
     if len(chosen) > 1 and initial_points is not None:
         raise InputError(
@@ -269,15 +256,11 @@ def seven_starts(run: Experiment, starts: NDArray) -> dict[str, Any]:
 
 def descent_for_flow(run: Experiment) -> dict[str, Any]:
     """sv.ex5.1.gd: descent at the printed step stands for the flow, along the whole path (G.1)."""
-    apart = [path_distance(f, g, run.step) for f, g in zip(run.flows, run.descents, strict=True)]
-    order = [
-        [(e.datum, e.kind) for e in f.events] == [(e.datum, e.kind) for e in g.events]
-        for f, g in zip(run.flows, run.descents, strict=True)
-    ]
-    left = [
-        float(np.linalg.norm(g.end - f.end) / np.linalg.norm(f.end))
-        for f, g in zip(run.flows, run.descents, strict=True)
-    ]
+    pairs = list(zip(run.flows, run.descents, strict=True))
+    apart = [path_distance(f, g, run.step) for f, g in pairs]
+    told = [[[(e.datum, e.kind) for e in path.events] for path in pair] for pair in pairs]
+    order = [ours == theirs for ours, theirs in told]
+    left = [float(np.linalg.norm(g.end - f.end) / np.linalg.norm(f.end)) for f, g in pairs]
     return {
         "evidence": [
             deviation("largest distance over the whole path", max(apart), "of the path's reach"),
@@ -411,38 +394,26 @@ ROUNDED = 1e-14
 
 def limits_table(run: Experiment) -> pd.DataFrame:
     """One row a flow: where it starts and ends, the loss there, its support and its rank."""
-    rows = [
-        {
-            "start": _point(limit.start, "{:.5g}".format),
-            "limit": _point(limit.w),
-            "loss": _loss(limit.loss, run.y),
-            "support vectors": _data(limit.support),
-            "rank": str(limit.rank) if limit.rank else "unknown",
-            "events": str(len(path.events)),
-            "how it ended": limit.status,
-        }
-        for limit, path in zip(run.limits, run.flows, strict=True)
-    ]
-    return pd.DataFrame(rows, index=[f"flow {k + 1}" for k in range(len(rows))])
+    columns = ["start", "limit", "loss", "support vectors", "rank", "events", "how it ended"]
+    rows = [[_point(limit.start, "{:.5g}".format), _point(limit.w), _loss(limit.loss, run.y),
+             _data(limit.support), str(limit.rank) if limit.rank else "unknown",
+             str(len(path.events)), limit.status]
+            for limit, path in zip(run.limits, run.flows, strict=True)]  # fmt: skip
+    return pd.DataFrame(rows, [f"flow {k + 1}" for k in range(len(rows))], columns)
 
 
-def minima_table(run: Experiment, most: int = 12) -> pd.DataFrame:
-    """All sets of local minima by rank, `most` of them at most."""
+def minima_table(run: Experiment) -> pd.DataFrame:
+    """All sets of local minima by rank, twelve of them at most."""
     if not run.minima:
         bound = cell_bound(len(run.y), run.X.shape[1])
         return pd.DataFrame({"local minima": [f"not enumerated: up to {bound} cells"]}, index=[""])
     shapes = {0: "point", 1: "half-line or segment", 2: "plane piece"}
-    rows = [
-        {
-            "loss": _loss(m.loss, run.y),
-            "support vectors": _data(m.support),
-            "shape": shapes.get(m.dimension, f"piece of dimension {m.dimension}")
-            + (", by the last digits of the data" if m.margin < ROUNDED else ""),
-            "a point of it": _point(m.w),
-        }
-        for m in run.minima[:most]
-    ]
-    return pd.DataFrame(rows, index=[f"rank {m.rank}" for m in run.minima[:most]])
+    doubt, shown = ", by the last digits of the data", run.minima[:12]
+    rows = [[_loss(m.loss, run.y), _data(m.support),
+             shapes.get(m.dimension, f"piece of dimension {m.dimension}")
+             + (doubt if m.margin < ROUNDED else ""), _point(m.w)] for m in shown]  # fmt: skip
+    return pd.DataFrame(rows, [f"rank {m.rank}" for m in shown],
+                        ["loss", "support vectors", "shape", "a point of it"])  # fmt: skip
 
 
 def _loss(value: float, y: NDArray) -> str:
@@ -474,9 +445,7 @@ def _range(iterations: NDArray) -> str:
 
 def draws_table(datasets: Sequence[Dataset], step: float, draws: int, seed: int) -> pd.DataFrame:
     """How often random starts do what the examples show: events, first event, rank of the limit.
-
-    Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d).
-    """
+    Each data set is followed from `draws` starts of the paper's law, 1e-4 U([0, 1]^d)."""
     rng = np.random.default_rng(seed)
     rows = []
     for item in datasets:

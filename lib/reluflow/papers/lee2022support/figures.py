@@ -317,8 +317,7 @@ def _rank(minimum: StationarySet) -> str:
     return "global minimum" if minimum.rank == 1 else f"rank {minimum.rank}"
 
 
-# --- Figures 6 and 7 of Lee, Sim & Ye 2022a, and boundaries that linear flows cross many
-# times --------------------------------------------------------------------------------------------
+# --- Figures 6 and 7, and boundaries that linear flows cross many times ---------------------------
 
 
 RECTANGLE = OLD = "#009E73"
@@ -428,8 +427,7 @@ def boundary_crossings(
     return fig
 
 
-# --- Figures 9 and 11 of Lee, Sim & Ye 2022a, redrawn from computed flows; the norm's
-# overshoot ----------------------------------------------------------------------------------------
+# --- Figures 9 and 11, redrawn from computed flows; the norm's overshoot --------------------------
 
 
 NORMS_VIRTUAL = {"marker": "P", "ms": 9, "mec": style.INK, "zorder": 5.0, "ls": ""}
@@ -596,8 +594,7 @@ def overshoot(X: ArrayLike, y: ArrayLike, v: ArrayLike, sizes: Sequence[float]) 
     return fig
 
 
-# --- Figures 8 and 10 of Lee, Sim & Ye 2022a, from computed objects: a boundary, and all the
-# cells --------------------------------------------------------------------------------------------
+# --- Figures 8 and 10, from computed objects: a boundary, and all the cells -----------------------
 
 
 QUADRANTS = (("3rd", 225.0, 180.0), ("2nd", 180.0, 90.0), ("1st", 90.0, 0.0), ("4th", 0.0, -90.0),

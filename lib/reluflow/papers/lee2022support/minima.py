@@ -268,8 +268,7 @@ def two_data_and_their_difference(X: NDArray, y: NDArray, inside: NDArray) -> Co
     )  # fmt: skip
 
 
-# --- Theorem 3.4: the least losses of the ReLU and the linear neuron, as statements to
-# falsify ------------------------------------------------------------------------------------------
+# --- Theorem 3.4: the least losses of the ReLU and the linear neuron ------------------------------
 
 
 def linear_fit(X: ArrayLike, y: ArrayLike) -> tuple[NDArray, float]:

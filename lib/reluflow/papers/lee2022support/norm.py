@@ -47,8 +47,7 @@ from reluflow.papers.lee2022support.small_flows import (
 )
 from reluflow.rational import preactivation_polynomial
 
-# --- Second route: the norm's overshoot in rational arithmetic: a second route, which follows
-# no flow ------------------------------------------------------------------------------------------
+# --- Second route: the norm's overshoot in rational arithmetic, which follows no flow -------------
 
 
 def rate_polynomial(
@@ -79,8 +78,7 @@ def sharp_share(m: int, eps: Fraction, u: Fraction) -> Fraction:
     return (along**2 + (eps * (m + 1) * u) ** 2 - 1) / (eps**2 * (1 + (m + 1) ** 2))
 
 
-# --- The norm that small flows in the plane lose (Theorem 4.7 and the first half of Lemma
-# F.9) ---------------------------------------------------------------------------------------------
+# --- The norm that small flows in the plane lose (Theorem 4.7, first half of Lemma F.9) -----------
 #
 # |w(t)| may rise above its limit and fall back, however small the start; what is true instead is
 # that |w|^2 drops by at most |w0|^2. An instance is a data set "X" (n, 2), "y" (n,) and a direction
@@ -296,8 +294,7 @@ def sharp_family() -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Whether small flows in the plane end in a global minimum (Lemma F.8, Theorem 4.7): with
-# labels of zero loss they do, otherwise the limit can be as bad as w = 0 --------------------------
+# --- Whether small flows in the plane end in a global minimum (Lemma F.8, Theorem 4.7) ------------
 
 
 def least_planar_loss(X: ArrayLike, y: ArrayLike) -> float:
@@ -435,8 +432,7 @@ def family_table(sizes: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("m")
 
 
-# --- In which cell small flows in the plane end (second half of Lemma F.9): the first one met
-# that holds its virtual minimum, unless a virtual minimum lies on a boundary ----------------------
+# --- In which cell small flows in the plane end (second half of Lemma F.9) ------------------------
 
 
 def first_resting(X: ArrayLike, y: ArrayLike, cells: Sequence[NDArray]) -> int:

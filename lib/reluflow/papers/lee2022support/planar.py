@@ -22,8 +22,7 @@ from reluflow.flows.affine import affine_flow
 from reluflow.flows.segment import two_product
 from reluflow.flows.trajectory import Event, Trajectory, fading_time
 
-# --- Flows of one neuron in the plane inside cells, thousands at a time, by their
-# eigenvectors -------------------------------------------------------------------------------------
+# --- Flows of one neuron in the plane inside cells, thousands at a time ---------------------------
 
 
 _EPS = np.finfo(float).eps

@@ -150,8 +150,7 @@ def reactivations(path: Trajectory) -> int:
     return count
 
 
-# --- What the parameters cells of chapter 1 may hold: that of its page, and those of its
-# sections -----------------------------------------------------------------------------------------
+# --- What the parameters cells of chapter 1 may hold: its page's, and its sections' ---------------
 
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}

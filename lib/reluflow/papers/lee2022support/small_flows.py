@@ -48,8 +48,7 @@ from reluflow.papers.lee2022support.setting import (
 )
 from reluflow.statistics import wilson
 
-# --- Small starts in the plane: where they end, told from the data alone (Lemma 4.6, Theorem
-# 4.7) ---------------------------------------------------------------------------------------------
+# --- Small starts in the plane: where they end, from the data alone (Lemma 4.6, Theorem 4.7) ------
 #
 # Under A1-A3 every cell of the plane with active data keeps the first k or the last k of the data
 # in the order of their angles (Lemma 4.5). A flow from |w0| < delta_0 with q(w0) > 0 keeps all
@@ -190,8 +189,7 @@ def _resting_pattern(h: NDArray, units: NDArray, last: NDArray) -> NDArray:
     return np.where(doubt | (edges < SURE), np.nan, k)
 
 
-# --- Theorem 4.7 and Lemma F.8: where small starts in the plane end, and whether that is
-# global -------------------------------------------------------------------------------------------
+# --- Theorem 4.7 and Lemma F.8: where small starts end, and whether that is global ----------------
 #
 # An instance is a data set "X" (n, d), "y" (n,) and a direction "u" (d,) of the start.
 
@@ -525,8 +523,7 @@ INCREASING = Reading(
 )
 
 
-# --- Conditions B1-B4 of Theorem F.6 at a boundary crossing, and what they come to in the
-# plane --------------------------------------------------------------------------------------------
+# --- Conditions B1-B4 of Theorem F.6 at a crossing, and what they come to in the plane ------------
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,7 @@ from reluflow.places import RECORDS
 from reluflow.rational import preactivation_polynomial
 from reluflow.statistics import wilson
 
-# --- Theorems 4.2 and 4.3: interpolated data, and how far from w_GM, X w_GM = y, a flow
-# starts -------------------------------------------------------------------------------------------
+# --- Theorems 4.2 and 4.3: interpolated data, and how far from w_GM a flow starts -----------------
 
 
 def protected(X: ArrayLike, y: ArrayLike, w0: ArrayLike, w_gm: ArrayLike) -> NDArray:
@@ -283,8 +282,7 @@ def exclusion(at_equality: tuple[int, int], pairs: pd.DataFrame) -> list[Evidenc
     ]  # fmt: skip
 
 
-# --- Lemma F.5: small starts with q(w0) > 0 enter the all-active cell; how small is small
-# enough -------------------------------------------------------------------------------------------
+# --- Lemma F.5: small starts with q(w0) > 0 enter the all-active cell; how small is enough --------
 
 
 ENTRY = {f"{kind}, d = {d}": draw for d in (2, 3, 4) for kind, draw in data_draws(d).items()}
@@ -397,9 +395,7 @@ def entry_radius(miss: NDArray, X: NDArray, y: NDArray) -> list[Evidence]:
     ]
 
 
-# --- Lemma 4.6 and Proposition 4.4: flows from smaller and smaller starts. No datum comes
-# back in the plane, and starts of several directions end in one point unless the flow
-# from 0 touches a boundary ------------------------------------------------------------------------
+# --- Lemma 4.6 and Proposition 4.4: flows from smaller and smaller starts -------------------------
 
 
 SHARES = (1e-2, 1e-5, 1e-8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,17 +33,14 @@ def survey_pairs(data: Iterable[Instance]) -> pd.DataFrame:
         for number, item in enumerate(data)
         for pair in nested_pairs(local_minima(item.X, item.y))
     )
-    return survey(pairs, lambda pair: _compared(*pair))
 
+    def compared(pair: tuple[int, Instance, StationarySet, StationarySet]) -> dict[str, Any]:
+        number, item, more, fewer = pair
+        return {"number": number,
+                "breaks": more.loss > fewer.loss + 1e-9 * 0.5 * float(item.y @ item.y),
+                "excess": more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0}  # fmt: skip
 
-def _compared(
-    number: int, item: Instance, more: StationarySet, fewer: StationarySet
-) -> dict[str, bool | float]:
-    return {
-        "number": number,
-        "breaks": more.loss > fewer.loss + 1e-9 * 0.5 * float(item.y @ item.y),
-        "excess": more.loss / fewer.loss - 1.0 if fewer.loss > 0 else 0.0,
-    }
+    return survey(pairs, compared)
 
 
 def fewer_vectors_larger_loss(pairs: pd.DataFrame, X: NDArray, y: NDArray) -> list[Evidence]:
@@ -154,13 +152,9 @@ def _flows(
         unit, least = np.linalg.norm(np.linalg.lstsq(X, y)[0]), local_minima(X, y)[0].loss
         for norm in norms:
             end = affine_flow(X, y, norm * unit * u).end
-            yield {
-                "norm": norm,
-                "data set": k,
-                "start": float(np.mean(X @ u > 0)),
-                "share": float(np.mean(X @ end > 0)),
-                "excess": (loss(X, y, end) - least) / (0.5 * y @ y),
-            }
+            yield {"norm": norm, "data set": k, "start": float(np.mean(X @ u > 0)),
+                   "share": float(np.mean(X @ end > 0)),
+                   "excess": (loss(X, y, end) - least) / (0.5 * y @ y)}  # fmt: skip
 
 
 def survey_norms(
@@ -192,9 +186,7 @@ def norm_of_start(
     found: pd.DataFrame, seed: int
 ) -> tuple[list[Evidence], tuple[Evidence, ...] | None]:
     """sv.init.norm: small starts gain active data, large ones lose them (Sections 4.1 and 5).
-
-    Returns the evidence of `survey_norms`, and what appeared instead where it is not so.
-    """
+    Returns the evidence of `survey_norms`, and what appeared instead where it is not so."""
     share, gained = found["share"].to_numpy(), (found["share"] - found["start"]).to_numpy()
     gain = [normal_interval(gained[k]) for k in (0, -1)]
     spread = normal_interval(share[0] - share[-1])

@@ -301,8 +301,7 @@ def solutions_exist(found: pd.DataFrame, far: pd.DataFrame, others: pd.DataFrame
     ]  # fmt: skip
 
 
-# --- Eq. (46): under (A1) the flow moves every active neuron the same way across all
-# boundaries ---------------------------------------------------------------------------------------
+# --- Eq. (46): under (A1) a neuron moves the same way across all boundaries -----------------------
 
 
 VELOCITY = Reading(

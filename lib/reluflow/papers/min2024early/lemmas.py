@@ -27,8 +27,7 @@ from reluflow.margin.max_margin import max_margin
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.min2024early.setting import flow, separable
 
-# --- Random balanced parameters with small outputs, ordinary and adversarial: no assumption
-# on data ------------------------------------------------------------------------------------------
+# --- Random balanced parameters with small outputs, no assumption on data -------------------------
 #
 # A state is a mapping of X (n, d), y (n,), directions U (h, d), log norms R (h,), the `signs` of v
 # (h,) and the `leak`, of outputs at most 1 in size.
@@ -136,8 +135,7 @@ def balanced_states(leaks: Sequence[float] = LEAKS, least: float = 1e-12) -> dic
     return {draw.__name__: draw for draw in (gaussian, aspect, lengths, parallel, integers)}
 
 
-# --- Section 2.1: (Init) is balanced, the flow keeps it so, and no output weight changes its
-# sign ---------------------------------------------------------------------------------------------
+# --- Section 2.1: the flow stays balanced, and no output weight changes its sign ------------------
 
 
 LOSSES = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
@@ -275,8 +273,7 @@ def shrinking_share(norm: float, span: float = SPAN) -> float:
     return float((mpmath.log(start) - end) / 2 / span)
 
 
-# --- Lemmas 1 and 3: while t <= T neurons are small, outputs are small, and directions obey
-# eq. (6) ------------------------------------------------------------------------------------------
+# --- Lemmas 1 and 3: while t <= T neurons and outputs are small, directions obey eq. (6) ----------
 
 
 BOUNDS = ("direction", "norm", "output")
@@ -511,8 +508,7 @@ def _followed(found: pd.DataFrame) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Lemmas 4 and 10: how far the direction of a neuron is from its motion in the limit of
-# small eps ----------------------------------------------------------------------------------------
+# --- Lemmas 4 and 10: how far directions are from their motion in the limit of small eps ----------
 
 
 PROVED = (EXPONENTIAL, TWICE_LOGISTIC)

@@ -264,8 +264,7 @@ def stochastic_descent(
         epoch += 1
 
 
-# --- Two digits told apart by descent from a tiny start (Min et al. 2024, Section 4, Figures
-# 5, 10 and 11): the network, its start, and what the figures show of it at a step -----------------
+# --- Figures 5, 10 and 11: the network, its start, and what is shown of it at a step --------------
 
 
 @dataclass(frozen=True)
@@ -471,8 +470,7 @@ def _epochs(
         yield rates(state.step, task.loss, state.neurons, np.diag(still))
 
 
-# --- Whether images satisfy Assumption 1: the inner products of all pairs (Min et al. 2024,
-# Section 4, first plot of Figure 5) ---------------------------------------------------------------
+# --- Whether images satisfy Assumption 1: the inner products of all pairs (Figure 5) --------------
 
 
 SHOWN = 48
@@ -559,8 +557,7 @@ def _parts(X: NDArray) -> list[NDArray]:
     return [X[k : k + _BLOCK] for k in range(0, len(X), _BLOCK)]
 
 
-# --- What Section 4 of Min et al. 2024 leaves open about its MNIST runs, decided from its own
-# numbers ------------------------------------------------------------------------------------------
+# --- What Section 4 leaves open about its MNIST runs, decided from its own numbers ----------------
 #
 # The numbers, with bars set before any candidate was run, but for the 0.9 of ALIGNED: every neuron
 # aligned after about 2000 steps and the loss falling after about 3000 (to half a thousand); a loss
@@ -666,8 +663,7 @@ def table(rows: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=names).set_index("reading")
 
 
-# --- Runs on images that a page can afford: descent step by step, and the gradient flow
-# beside it ----------------------------------------------------------------------------------------
+# --- Runs on images that a page can afford: descent, and the gradient flow beside it --------------
 
 
 TOLERANCE = 1e-4
@@ -973,8 +969,7 @@ def short(value: float) -> float:
     return float(f"{value:.7g}")
 
 
-# --- Figures 5 and 10 to 13 of Min et al. 2024, judged on the records of their runs at full
-# scale --------------------------------------------------------------------------------------------
+# --- Figures 5 and 10 to 13, judged on the records of their runs at full scale --------------------
 #
 # The bars are round numbers, or scales that others use. "Nearly orthogonal" is a cosine of at most
 # ORTHOGONAL in size, "well aligned" one of at least `mnist.ALIGNED`, the loss begins to fall where

@@ -53,8 +53,7 @@ from reluflow.papers.min2024early.setting import (
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 from reluflow.progress import progress
 
-# --- The main page's experiment: the data of a figure or a reader's own, a start, and a
-# training -----------------------------------------------------------------------------------------
+# --- The main page's experiment: data, a start, and a training ------------------------------------
 
 
 LOSSES: Mapping[str, Loss] = dict(zip(setting.LOSSES, (EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC),
@@ -215,8 +214,7 @@ def small_grants_both(found: pd.DataFrame) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- What the theorem says of any data and start: whether it applies, and what it then
-# promises -----------------------------------------------------------------------------------------
+# --- What the theorem says of any data and start: whether it applies, what it promises ------------
 
 
 LEAST_LOG_EPS = -1e6
@@ -308,8 +306,7 @@ def log_eps(own: Experiment) -> float:
     return max(_promises(own)[-1][2], LEAST_LOG_EPS)
 
 
-# --- The main page's flows for any data: the limit of tiny weights, one small eps, and
-# descent ------------------------------------------------------------------------------------------
+# --- The main page's flows: the limit of tiny weights, one small eps, and descent -----------------
 
 
 _MOST = 320

@@ -25,8 +25,7 @@ from reluflow.papers.min2024early.mnist import Curves, Phases
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
 
-# --- Cones {w : <c_i, w> >= 0} in the plane as sectors, and in space as polygons on the
-# sphere -------------------------------------------------------------------------------------------
+# --- Cones {w : <c_i, w> >= 0} as sectors in the plane, and as polygons on the sphere -------------
 
 
 _INSIDE = 1e-9
@@ -306,8 +305,7 @@ def crossings(shown: Sequence[tuple[str, FlowPath, Problem]], until: Sequence[fl
     return fig
 
 
-# --- The lemmas on small neurons: how much room their bounds leave, and for how long they
-# hold ---------------------------------------------------------------------------------------------
+# --- The lemmas on small neurons: the room of their bounds, and how long they hold ----------------
 
 
 LEMMAS_COLOURS = {EXPONENTIAL.name: "#0072B2", TWICE_LOGISTIC.name: "#117733",
@@ -531,8 +529,7 @@ def _grid(runs: Mapping[str, Curves], sharey: bool = False) -> tuple[Figure, lis
     return fig, list(axes[: len(runs)])
 
 
-# --- Figures 6 to 9 of Min et al. 2024 over many starts: falls of the loss, neurons left
-# behind -------------------------------------------------------------------------------------------
+# --- Figures 6 to 9 over many starts: falls of the loss, neurons left behind ----------------------
 
 
 BLUE, VERMILLION, GREEN = "#0072B2", "#D55E00", "#117733"

@@ -105,8 +105,7 @@ def separable_draws(dims: tuple[int, int] = (2, 50), sizes: tuple[int, int] = (2
             "one against many": against_many}  # fmt: skip
 
 
-# --- Second route: the order of events of the limit flow, in exact arithmetic: a polygon in
-# weight space -------------------------------------------------------------------------------------
+# --- Second route: the limit flow in exact arithmetic: a polygon in weight space ------------------
 #
 # With dw/dsigma = s b(w), b(w) the sum of y_i x_i over the data with <x_i, w> > 0, the direction of
 # w runs along the path of du/dt = s (b(u) - <b(u), u> u), only at another speed. Between two events
@@ -187,8 +186,7 @@ def _ended(active: Sequence[bool], y: Sequence[Fraction], sign: int) -> str:
     return "serves" if all(on == (q == sign) for on, q in zip(active, y, strict=True)) else "rests"
 
 
-# --- What the parameters cells of chapter 3 may hold: that of its page, and those of its
-# sections -----------------------------------------------------------------------------------------
+# --- What the parameters cells of chapter 3 may hold: its page's, and its sections' ---------------
 
 
 LOSSES = ("exponential", "logistic", "twice logistic")
@@ -248,8 +246,7 @@ PRINTED: Mapping[str, Labelled] = {
 two data of each label, and a cone S_dead that is neither empty nor large."""
 
 
-# --- Numbers of any size as a table shows them: thousands in groups in place of a power of
-# ten ----------------------------------------------------------------------------------------------
+# --- Numbers of any size as a table shows them: thousands in groups -------------------------------
 
 
 _HIGH = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -283,8 +280,7 @@ def read(text: str) -> float:
     return float(mantissa) * 10.0 ** int(low or 0)
 
 
-# --- Every constant of Theorem 1: of the data, of the start, and the times and scales made of
-# them ---------------------------------------------------------------------------------------------
+# --- Every constant of Theorem 1: of the data, of the start, times and scales ---------------------
 #
 # With z_i = y_i x_i, x_+ and x_- the sums of the data of either label, u = x_+ or -x_-, everything
 # follows from mu = min_ij cos(z_i, z_j), the shortest and the longest datum, and three squared
@@ -451,8 +447,7 @@ def _number(data: DataConstants, sign: float) -> int:
     return data.n_plus if sign > 0.0 else data.n_minus
 
 
-# --- (GF) from (Init): balanced neurons of given directions, signs and norms, at any small
-# scale --------------------------------------------------------------------------------------------
+# --- (GF) from (Init): balanced neurons of given directions, signs and norms ----------------------
 
 
 def flow(

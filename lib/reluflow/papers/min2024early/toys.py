@@ -26,8 +26,7 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, Loss
 from reluflow.papers.min2024early.setting import polygon, separable_draws
 from reluflow.statistics import share_interval, wilson
 
-# --- Many two-layer ReLU networks side by side on the same few data: their descents and their
-# flows --------------------------------------------------------------------------------------------
+# --- Many two-layer ReLU networks side by side on a few data: descents and flows ------------------
 #
 # The networks f(x) = sum_j v_j [w_j.x]_+ know nothing of each other; they share the loop. A neuron
 # that is active on no datum has no gradient and never moves again, so it leaves the loop.
@@ -194,8 +193,7 @@ class _Stacked:
         return self.living()
 
 
-# --- The experiments in the plane (Min et al. 2024, Appendices A.1 to A.3): data, readings,
-# runs ---------------------------------------------------------------------------------------------
+# --- The experiments in the plane (Appendices A.1 to A.3): data, readings, runs -------------------
 #
 # The paper leaves open which loss it uses, whether it is summed or averaged, and the data of its
 # Figure 6. The chapter runs the mean of the exponential loss, the one that gives the paper's
@@ -416,8 +414,7 @@ def readings(seed: int, networks: int) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("reading")
 
 
-# --- Second route: how many neurons have not reached S_+ after a while: a law in closed form,
-# without any flow ---------------------------------------------------------------------------------
+# --- Second route: how many neurons have not reached S_+: a law in closed form --------------------
 #
 # Two positive unit data at the cosine sin(angle), a neuron with standard normal w and v: the page
 # derives the law from the work tau, the integral of the pull c of x_1.
@@ -742,8 +739,7 @@ def neurons_needed(chance: Fraction) -> int:
     return m
 
 
-# --- Figure 9: two orthogonal data. What a start is active on decides where it ends, and who
-# grows --------------------------------------------------------------------------------------------
+# --- Figure 9: two orthogonal data: what decides where a neuron ends, and who grows ---------------
 
 
 BY_OUTPUT = Reading(
@@ -846,8 +842,7 @@ def _without_them(run: Ensemble) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Orthogonal data beside separable ones (Section 3.2, A.3): who comes to S_+, and from
-# where --------------------------------------------------------------------------------------------
+# --- Orthogonal data beside separable ones (Section 3.2, A.3): who comes to S_+ -------------------
 
 
 OFF_THE_BOUNDARIES = Reading(

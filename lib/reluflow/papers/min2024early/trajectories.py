@@ -28,8 +28,7 @@ from reluflow.papers.min2024early.setting import (
 )
 from reluflow.papers.min2024early.theorem_1 import enough_log_eps, enough_time
 
-# --- One trajectory from ln eps through the alignment and the fall of the loss to L =
-# e^-reach -----------------------------------------------------------------------------------------
+# --- One trajectory from ln eps through the alignment to L = e^-reach -----------------------------
 #
 # Three clocks carry it: time up to t_2, then log(1/L), then log log(1/L). All sizes are logarithms,
 # so that eps = e^-100000 and times of 10^100 are ordinary numbers.
@@ -219,8 +218,7 @@ def _largest(given: Start, chart: Neurons, z: NDArray, sign: float) -> float:
     return float(np.abs(chart.outputs(z, given.X)[given.y == sign]).max())
 
 
-# --- Starts of whole trajectories at the largest eps that (Small) allows, ordinary and
-# adversarial --------------------------------------------------------------------------------------
+# --- Starts of whole trajectories at the largest eps that (Small) allows --------------------------
 
 
 LOSSES: tuple[Loss, ...] = (EXPONENTIAL, TWICE_LOGISTIC, LOGISTIC)
