@@ -76,7 +76,9 @@ def nbval(
     parts = (tests, str(LIBRARY.parent), outer.get("PYTHONPATH"))
     path = os.pathsep.join(part for part in parts if part)
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", "-q"]
-    command += ["-p", "nbval_numbers", "--nbval", "--nbval-current-env"]
+    # Of pytest's plugins nbval alone: the others take as long to load as many a page to run.
+    command += ["--disable-plugin-autoload", "-p", "nbval.plugin", "-p", "nbval_numbers"]
+    command += ["--nbval", "--nbval-current-env"]
     return subprocess.run(
         [*command, "--nbval-cell-timeout=600", *options, os.path.basename(notebook)],
         env={**outer, **machine, "PYTHONPATH": path},

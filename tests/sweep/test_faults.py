@@ -134,8 +134,15 @@ def ends_well(place: Path, *where: str) -> None:
     assert kernels(place) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("whose", ["own", "other"])
+@pytest.mark.parametrize(
+    ("whose", "number"),
+    [
+        ("own", signal.SIGINT),
+        ("own", signal.SIGKILL),
+        ("other", signal.SIGTERM),
+        ("other", signal.SIGKILL),
+    ],
+)
 def test_a_sweep_that_is_killed_leaves_no_kernel_and_goes_on(
     place: Path, number: int, whose: str, request: pytest.FixtureRequest
 ) -> None:
@@ -181,8 +188,15 @@ def test_a_scheduler_that_is_killed_ends_the_sweep(place: Path, cluster: Sequenc
 
 
 def test_a_kernel_that_is_killed_is_a_row_that_is_tried_again(place: Path) -> None:
+    """Meanwhile the folder takes no other sweep."""
     with sweep(place, *NEW, *ALONE) as process:
         until(lambda: len(kernels(place)) == 2)
+        with sweep(place, "out", *ALONE) as second:
+            _, told = second.communicate(timeout=60)
+        assert (second.returncode, said(told)) == (
+            2,
+            [f"sweep: another sweep runs in {place / 'out'}: wait for it, or stop it."],
+        )
         os.kill(kernels(place)[0], signal.SIGKILL)
         until(lambda: len(rows(place)) == 1)
         (place / "go").touch()
@@ -191,17 +205,3 @@ def test_a_kernel_that_is_killed_is_a_row_that_is_tried_again(place: Path) -> No
     found = [json.loads((place / "out" / "runs" / name).read_text()) for name in rows(place)]
     assert sorted(row["status"] for row in found) == ["died", "done", "done"]
     ends_well(place, *ALONE)
-
-
-def test_a_folder_takes_one_sweep_at_a_time(place: Path) -> None:
-    with sweep(place, *NEW, *ALONE) as first:
-        until(lambda: len(kernels(place)) == 2)
-        with sweep(place, "out", *ALONE) as second:
-            _, told = second.communicate(timeout=60)
-        assert second.returncode == 2
-        assert said(told) == [
-            f"sweep: another sweep runs in {place / 'out'}: wait for it, or stop it."
-        ]
-        (place / "go").touch()
-        _, told = first.communicate(timeout=120)
-    assert (first.returncode, said(told)) == (0, []), told

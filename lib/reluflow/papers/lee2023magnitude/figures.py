@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -28,7 +29,6 @@ from reluflow.papers.lee2023magnitude.bounds import norm_range, room
 from reluflow.papers.lee2023magnitude.chains import ChainPath
 from reluflow.papers.lee2023magnitude.descent import Profile, approximation_errors, largest_errors
 from reluflow.papers.lee2023magnitude.experiments import distance
-from reluflow.papers.lee2023magnitude.figures_3_and_4 import DeepRun, Restarts
 from reluflow.papers.lee2023magnitude.layers import excess, near_descent
 from reluflow.papers.lee2023magnitude.population import (
     PopulationPath,
@@ -46,6 +46,9 @@ from reluflow.papers.lee2023magnitude.population import (
 from reluflow.papers.lee2023magnitude.rates import best_norm
 from reluflow.papers.lee2023magnitude.runs import Run, angle_curves, magnitude_curves
 from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_bounds
+
+if TYPE_CHECKING:  # these train networks, which the figures do not
+    from reluflow.papers.lee2023magnitude.figures_3_and_4 import DeepRun, Restarts
 
 # --- Angle and magnitude of single ReLU neurons: phase portraits, times against |w_0|, dips
 # and depth ----------------------------------------------------------------------------------------

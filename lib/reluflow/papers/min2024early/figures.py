@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -28,11 +29,13 @@ from reluflow.papers.min2024early.convergence import (
     slack_of_decay,
     stable_ranks,
 )
-from reluflow.papers.min2024early.mnist import Curves
-from reluflow.papers.min2024early.own_data import Turned
 from reluflow.papers.min2024early.setting import Polygon
 from reluflow.papers.min2024early.theorem_1 import BesideTimes, maps_printed_time
 from reluflow.papers.min2024early.trajectories import Whole
+
+if TYPE_CHECKING:  # these train networks, which the figures do not
+    from reluflow.papers.min2024early.mnist import Curves
+    from reluflow.papers.min2024early.own_data import Turned
 
 # --- Where the neurons of a network in the plane point: cones, data and neurons on one circle -----
 #
