@@ -21,22 +21,13 @@ from reluflow import pages, refresh
 from reluflow.ledger.rows import RECORD
 
 ROOT = Path(__file__).resolve().parents[2]
-CHAPTERS = ROOT / "chapters"
-NOTEBOOKS = pages.in_order(CHAPTERS)
+NOTEBOOKS = pages.in_order(ROOT / "chapters")
 NAMES = [pages.name(path).removesuffix(".ipynb") for path in NOTEBOOKS]
 
 
 MACHINES = machines(numpy_levels())
-
-
-def always(path: Path, name: str) -> bool:
-    """Whether a page runs on this machine with every run of the tests; else on demand.
-
-    The outputs were made on a machine as it is, so the farthest one asks more of them. The
-    chapters' own pages run on both.
-    """
-    own = path.parent == CHAPTERS or why_not("far")
-    return name == "far" or (name == "native" and bool(own))
+# The machine itself and the one that is farthest from it, on every run; the others on demand.
+ALWAYS = ("native", "far")
 
 
 def test_there_are_notebooks() -> None:
@@ -45,23 +36,20 @@ def test_there_are_notebooks() -> None:
 
 def test_no_notebook_is_left_out() -> None:
     """One in a folder that no chapter's page is named after would be neither run nor compared."""
-    on_disk = set(CHAPTERS.rglob("*.ipynb"))
+    on_disk = set((ROOT / "chapters").rglob("*.ipynb"))
     assert {path for path in on_disk if ".ipynb_checkpoints" not in path.parts} == set(NOTEBOOKS)
 
 
 @pytest.mark.parametrize(
-    ("path", "name"),
+    "name",
     [
         pytest.param(
-            path,
-            name,
-            marks=[pytest.mark.matrix, *([pytest.mark.long] if always(path, name) else [])],
-            id=f"{label}-{name}",
+            name, marks=[pytest.mark.matrix, *([pytest.mark.long] if name in ALWAYS else [])]
         )
-        for path, label in zip(NOTEBOOKS, NAMES, strict=True)
         for name in MACHINES
     ],
 )
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
 def test_a_notebook_gives_its_outputs_again(
     path: Path, name: str, record_property: Callable[[str, object], None]
 ) -> None:
@@ -88,9 +76,7 @@ def found_by(machine: dict[str, str]) -> tuple[set[str], set[str]]:
 def test_the_far_machine_is_another_one() -> None:
     if reason := why_not("far"):
         pytest.skip(reason)
-    (blas, levels), (far_blas, far_levels) = (
-        found_by(MACHINES[name]) for name in ("native", "far")
-    )
+    (blas, levels), (far_blas, far_levels) = (found_by(MACHINES[name]) for name in ALWAYS)
     assert list(levels) == [] or sorted(levels) == sorted(numpy_levels())
     assert not far_levels
     assert far_blas.isdisjoint(blas) or not levels
