@@ -223,7 +223,6 @@
     const inside = element("rect");
     svg.append(element("defs", {}, element("clipPath", { id }, inside)));
     const ground = svg.appendChild(element("g"));
-    const seen = svg.appendChild(element("g", { "clip-path": `url(#${id})` })); // of all layers
     box.append(svg);
     svg.style.height = `${high}px`;
     const width = widthOf(svg, () => redraw());
@@ -278,7 +277,7 @@
       y = next.y ?? y;
       redraw();
     };
-    const layer = (kind = "") => seen.appendChild(element("g", { class: kind }));
+    const layer = (kind = "") => svg.appendChild(element("g", { class: kind, "clip-path": `url(#${id})` }));
     const at = (event) => {
       const side = reluflow.boxOf(svg);
       return frame().from([event.clientX - side.left, event.clientY - side.top]);
