@@ -262,6 +262,8 @@ def figure_15_is_longest(most: int = 5, far: int = 60) -> list[Evidence]:
     """ea.path: of all paths the one of Figure 15 is longest, has length n and the largest time, at
     most 4 log n = t_1; by enumeration for n <= `most`, and its time for all n <= `far`."""
     found = all_paths(most)
+    sums = accumulate(Fraction(1, k) for k in range(1, far + 1))
+    fails = [n for n, H in enumerate(sums, 1) if n > 1 and 2 * H + Fraction(1, 2) > 4 * log(n)]
     beyond = sum(
         length > sum(size) or time > travel_time(longest(*size))
         for size, (length, time) in found.items()
@@ -281,14 +283,8 @@ def figure_15_is_longest(most: int = 5, far: int = 60) -> list[Evidence]:
         fact("pairs with both labels for which Figure 15 is not the largest", reached, 0),
         fact(f"pairs, 2 ≤ n ≤ {far}, for which its time is above t₁", late, 0),
         note(f"n from 2 to {far} at which the estimate on the way, 2 (1 + 1/2 + … + 1/n) + 1/2 "
-             "≤ 4 log n, fails (the upper end of its sum is hard to read)", estimate_fails(far)),
+             "≤ 4 log n, fails (the upper end of its sum is hard to read)", fails),
     ]  # fmt: skip
-
-
-def estimate_fails(far: int) -> list[int]:
-    """The n from 2 to `far` with 2 H_n + 1/2 > 4 log n, H_n = 1 + 1/2 + ... + 1/n."""
-    sums = accumulate(Fraction(1, k) for k in range(1, far + 1))
-    return [n for n, H in enumerate(sums, 1) if n > 1 and 2 * H + Fraction(1, 2) > 4 * log(n)]
 
 
 # --- Second route: the solution that leaves S_dead, by a plain integrator from its own start ------

@@ -46,8 +46,7 @@ from reluflow.papers.min2024early.setting import (
 )
 from reluflow.statistics import wilson
 
-# --- Cosines of floats compared without rounding: each float is a whole number over a power
-# of 2 ---------------------------------------------------------------------------------------------
+# --- Cosines of floats without rounding: a float is a whole number over a power of 2 --------------
 #
 # A cosine c is a root, and c |c| is a fraction that grows with it: sign(c) c^2 takes its place.
 
@@ -621,8 +620,7 @@ def equal_angles(n: int) -> list[Evidence]:
     ]
 
 
-# --- Second route: whether {w : <x_i, w> <= 0} holds more than 0, by its rays: a second
-# method, exact ------------------------------------------------------------------------------------
+# --- Second route: whether {w : <x_i, w> <= 0} holds more than 0, by its rays, exactly ------------
 
 
 def has_dead_ray(X: NDArray) -> bool:
@@ -642,8 +640,7 @@ def has_dead_ray(X: NDArray) -> bool:
     return False
 
 
-# --- When S_dead = {w : <x_i, w> <= 0 for all i} is no more than {0}, and where neurons go
-# then ---------------------------------------------------------------------------------------------
+# --- When S_dead is no more than {0}, and where neurons go then -----------------------------------
 
 
 WITHOUT = (np.array([[2.0, 1.0], [1.0, 2.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0]))
@@ -784,13 +781,6 @@ def enclosed_end() -> tuple[Fraction, Fraction]:
     return Fraction(low, unit), Fraction(high, unit)
 
 
-def lambert_end() -> Fraction:
-    """The same zero, -1/2 - W_{-1}(-e^{-1/2}/2), to 60 digits."""
-    with mpmath.workdps(60):
-        root = -mpmath.mpf(1) / 2 - mpmath.lambertw(-mpmath.exp(-0.5) / 2, -1).real
-        return Fraction(mpmath.nstr(root, 58))
-
-
 # --- Lemma 2: how far the slope of a loss at an output z is from its slope at 0 -------------------
 #
 # With q = y z, y = +-1: |-dl/dz - y| is |e^-q - 1| for the exponential loss, tanh(|q|/2) for
@@ -830,10 +820,13 @@ def square_slope() -> Statement:
 def end_of_the_exponential_bound() -> list[Evidence]:
     """Where e^q - 1 = 2 q: enclosed by signs in ball arithmetic, and by Lambert's function."""
     low, high = enclosed_end()
+    with mpmath.workdps(60):
+        root = -mpmath.mpf(1) / 2 - mpmath.lambertw(-mpmath.exp(-0.5) / 2, -1).real
+        known = Fraction(mpmath.nstr(root, 58))
     return [
         fact("e − 1 < 2, in ball arithmetic", largest_ratio() < 2, True),
         bound("the bound 2 |ŷ| holds up to |ŷ| =", float(low), ">=", 1.0, ""),
-        fact("Lambert's function agrees to 40 digits", low <= lambert_end() <= high, True),
+        fact("Lambert's function agrees to 40 digits", low <= known <= high, True),
     ]
 
 
@@ -887,8 +880,7 @@ def _sizes(rng: np.random.Generator, low: float, high: float, most: float) -> di
     return {"q": np.array(size * rng.choice([-1.0, 1.0]))}
 
 
-# --- Second route: the probabilities of Gaussian starts by other routes: integrals, angles,
-# enumeration --------------------------------------------------------------------------------------
+# --- Second route: the chances of Gaussian starts by integrals, angles, enumeration ---------------
 
 
 def cap_share(angles: NDArray, D: int) -> NDArray:
@@ -934,8 +926,7 @@ def _likely(hits: int, count: int, chance: ArrayLike) -> bool:
     return bool(low <= np.asarray(chance) <= high)
 
 
-# --- Gaussian starts: how near a neuron comes to the direction that (A2) forbids it, and how
-# likely it is active on a datum of its label ------------------------------------------------------
+# --- Gaussian starts: how near what (A2) forbids, how likely active on a datum of its label -------
 #
 # A Gaussian vector has a uniform direction. A direction u of R^D is at an angle of at most a <=
 # pi/2 from a given one with probability I_s((D - 1)/2, 1/2) / 2, s = sin(a)^2, I the regularised

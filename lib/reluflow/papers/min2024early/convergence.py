@@ -122,16 +122,11 @@ class OnlyLate:
     shrunk: float
 
 
-def only_late_start() -> Start:
-    """Its start: a beside x_2 and b along x_1, both with v_j > 0, at ln eps = -200."""
-    W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
-    return Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL,
-                 theorem_1.LOG_EPS)  # fmt: skip
-
-
 def only_late() -> OnlyLate:
-    """The second example in numbers, by the flow."""
-    given = only_late_start()
+    """The second example in numbers, by the flow: a beside x_2 and b along x_1, both with v_j > 0,
+    at ln eps = -200."""
+    W0 = np.vstack([theorem_1.start(), theorem_1.X[:1]])
+    given = Start(theorem_1.X, theorem_1.Y, W0, np.ones(2), EXPONENTIAL, theorem_1.LOG_EPS)
     data, start = given.data, given.start
     t_1 = setting.alignment_time(data, setting.printed_zeta(data, start))
     path = flow(given.X, given.y, given.W0, given.signs, given.log_eps, _HOME, rtol=_RTOL,
@@ -400,8 +395,7 @@ def collinear_fall(n_plus: int, n_minus: int, log_eps: float, h: float) -> float
         ctx.prec = bits
 
 
-# --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of Appendix
-# D.2 ----------------------------------------------------------------------------------------------
+# --- When the loss begins to fall: t_2 of Theorem 1, part 2, and eqs (36)-(39) of D.2 -------------
 
 
 MANY = (1, 99)
@@ -457,12 +451,6 @@ def one_against(many: int, log_eps: float = 0.0) -> Start:
     return made if log_eps else replace(made, log_eps=allowed(made))
 
 
-def times_n(each: Begun) -> float:
-    """n t_2 / log(1/(sqrt(h) eps)), which is of order 1 if t_2 is of the order that is printed."""
-    given = each.given
-    return len(given.X) * each.fall / -(0.5 * np.log(len(given.W0)) + given.log_eps)
-
-
 @cache
 def grows_with_n() -> list[tuple[int, float]]:
     """n and n t_2 / log(1/(sqrt(h) eps)) for the family of `one_against`, the same eps for all."""
@@ -471,7 +459,8 @@ def grows_with_n() -> list[tuple[int, float]]:
     for many in MANY:
         each = begin(one_against(many, log_eps))
         assert each is not None
-        found.append((many + 1, times_n(each)))
+        unit = -(0.5 * np.log(len(each.given.W0)) + each.given.log_eps)
+        found.append((many + 1, len(each.given.X) * each.fall / unit))
     return found
 
 
@@ -582,8 +571,7 @@ def printed_order(sizes: Sequence[int], log_eps: float) -> list[tuple[str, NDArr
     return [("one negative datum", n, alone), ("classes of equal size", n, equal)]
 
 
-# --- Second route: the limit of the stable rank over the rationals: which data carry a
-# margin, by trying all sets -----------------------------------------------------------------------
+# --- Second route: the limit of the stable rank over the rationals, by trying all sets ------------
 #
 # The shortest u with <x_i, u> >= 1 is sum_i lambda_i x_i, lambda >= 0, with equality on the data
 # that carry it (KKT conditions); of all sets of data exactly those that satisfy them give it.

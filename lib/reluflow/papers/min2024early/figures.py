@@ -133,7 +133,8 @@ def _planes(
     for ax in axes[len(panes) :]:
         ax.set_visible(False)
     legend_below(fig, columns=4)
-    _room_for_titles(fig)
+    # The layout takes for free what a square panel leaves of its height, and cuts the titles.
+    fig.get_layout_engine().set(h_pad=0.12)  # type: ignore[union-attr]
     return fig
 
 
@@ -168,7 +169,7 @@ def angles(X: ArrayLike, y: ArrayLike, t: ArrayLike, W: ArrayLike, v: ArrayLike,
     for i, x in enumerate(X):
         turned = np.mod(np.arctan2(x[1], x[0]) - cut, 2.0 * np.pi) + cut
         ax.plot(1.015, np.degrees(turned), clip_on=False, ls="", zorder=5, ms=7, mew=1.8,
-                transform=ax.get_yaxis_transform(), **_circle_datum(y[i]))  # fmt: skip
+                transform=ax.get_yaxis_transform(), **_datum(y[i]))  # fmt: skip
     if fall is not None:
         ax.axvline(fall, color=style.INK, lw=0.9, ls=":", label="the loss begins to fall")
     ax.set(xlim=(t[0], t[-1]), ylim=np.degrees([cut, cut + 2.0 * np.pi]), xlabel=xlabel,
@@ -182,11 +183,6 @@ def _cut(X: NDArray, y: NDArray) -> float:
     outside = arcs(X, lambda U: silent(X, U) | ~(serves(X, y, U, 1.0) | serves(X, y, U, -1.0)))
     a, b = max(outside, key=lambda arc: arc[1] - arc[0], default=(0.0, 0.0))
     return float(np.mod(0.5 * (a + b), 2.0 * np.pi)) - 2.0 * np.pi
-
-
-def _room_for_titles(fig: Figure) -> None:
-    """The layout takes for free what a square panel leaves of its height, and cuts the titles."""
-    fig.get_layout_engine().set(h_pad=0.12)  # type: ignore[union-attr]
 
 
 def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
@@ -203,16 +199,16 @@ def plane(ax: Axes, X: NDArray, y: NDArray) -> None:
     longest = np.linalg.norm(X, axis=1).max()
     for x, label in zip(X, y, strict=True):
         tip = 0.8 * x / longest
-        mark = _circle_datum(label)
+        mark = _datum(label)
         ax.plot([0.0, tip[0]], [0.0, tip[1]], color=mark["color"], lw=0.9, zorder=1.5)
         ax.plot(*tip, ls="", ms=7, mew=1.8, zorder=2.0, **mark)
     for sign in np.unique(y):
-        mark = _circle_datum(sign)
+        mark = _datum(sign)
         style.legend_entry(ax, f"datum, $y = {'+' if sign > 0 else '-'}1$", ls="", ms=7, mew=1.8,
                            **mark)  # fmt: skip
 
 
-def _circle_datum(label: float) -> dict[str, object]:
+def _datum(label: float) -> dict[str, object]:
     return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
 
 
@@ -306,18 +302,12 @@ def _weights(ax: Axes, X: NDArray, y: NDArray, size: float) -> None:
         normal = 2.0 * edge * np.array([-x[1], x[0]]) / np.linalg.norm(x)
         ax.plot(*np.array([-normal, normal]).T, color=style.QUIET, lw=0.6, ls=(0, (1, 2)),
                 zorder=0.5)  # fmt: skip
-        ax.plot(
-            *(0.75 * size * x / longest), ls="", ms=8, mew=2.0, zorder=2.0, **_ruler_datum(label)
-        )
+        ax.plot(*(0.75 * size * x / longest), ls="", ms=8, mew=2.0, zorder=2.0, **_datum(label))
     ax.add_patch(Circle((0.0, 0.0), size, fill=False, ec=style.QUIET, lw=0.5, zorder=0.6))
     style.legend_entry(ax, "boundary of a datum", color=style.QUIET, lw=0.6, ls=(0, (1, 2)))
     for sign in np.unique(y):
         words = f"datum, $y = {'+' if sign > 0 else '-'}1$"
-        style.legend_entry(ax, words, ls="", ms=8, mew=2.0, **_ruler_datum(sign))
-
-
-def _ruler_datum(label: float) -> dict[str, object]:
-    return {"marker": "+", "color": POSITIVE} if label > 0 else {"marker": "_", "color": NEGATIVE}
+        style.legend_entry(ax, words, ls="", ms=8, mew=2.0, **_datum(sign))
 
 
 def _path(ax: Axes, path: Polygon, last: NDArray, colour: str, size: float) -> None:
@@ -503,8 +493,7 @@ def lattice(paths: Mapping[str, Sequence[Place]], n_plus: int, n_minus: int) -> 
     return fig
 
 
-# --- From the alignment to the end of training in pictures: one whole trajectory, t_2, the
-# rank ---------------------------------------------------------------------------------------------
+# --- From the alignment to the end of training: one whole trajectory, t_2, the rank ---------------
 
 
 PLUS, MINUS, DEAD = "#D55E00", "#0072B2", "#999999"

@@ -38,8 +38,7 @@ from reluflow.papers.min2024early.setting import (
     start_constants,
 )
 
-# --- How long a neuron needs to its cone as eps -> 0: a bound without n, and data that reach
-# it -----------------------------------------------------------------------------------------------
+# --- How long a neuron needs to its cone as eps -> 0: a bound without n, and its worst data -------
 #
 # The page `alignment` has the proof, under `A bound without n`.
 
@@ -242,12 +241,6 @@ def time_is_reached() -> list[Evidence]:
     ]  # fmt: skip
 
 
-def least_constant() -> float:
-    """The least c with t_* X_min <= c log n / sqrt(mu) for all mu in (0, 1] and n >= 2."""
-    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 20_001))
-    return float(np.max(np.sqrt(grid) * [uniform_time(mu) for mu in grid]) / np.log(2.0))
-
-
 # --- How small eps has to be: alignment at a finite eps, from the proof of the limit's time -------
 #
 # The page `alignment` has the proof, under `How small`, with phi the largest |f(x_i)| allowed.
@@ -405,8 +398,7 @@ def grown_at_every_scale(seed: int, count: int) -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Theorem 1, part 1: by the time t_1 every neuron is home, in the cone of its label or
-# dead ---------------------------------------------------------------------------------------------
+# --- Theorem 1, part 1: by the time t_1 every neuron is home --------------------------------------
 #
 # As eps -> 0 by the limit flow, and at the eps that (Small) allows by (GF) itself. The statements
 # are given zeta: the maximum of zeta_1 and zeta_2 is printed, the minimum is what the proof uses.
@@ -542,11 +534,12 @@ def home_within_the_order() -> Statement:
 def growth_of_the_time() -> list[Evidence]:
     """ea.thm1.t1.scaling: t_* X_min <= 3 log n / sqrt(mu) for all n >= 2 and mu, and data whose
     time grows as mu -> 0, like log(1 / mu)."""
+    grid = np.exp(np.linspace(np.log(1e-9), 0.0, 20_001))
+    least = float(np.max(np.sqrt(grid) * [uniform_time(mu) for mu in grid]) / np.log(2.0))
     mus = 10.0 ** -np.arange(1.0, 9.0)
     times = np.array([path(slowest(mu, 1e-3)).time for mu in mus])
     return [
-        bound("least c with t_* Xₘᵢₙ ≤ c log n / √μ for all n ≥ 2 and μ", least_constant(), "<=",
-              3.0, ""),
+        bound("least c with t_* Xₘᵢₙ ≤ c log n / √μ for all n ≥ 2 and μ", least, "<=", 3.0, ""),
         bound("least growth of the slowest data's time as μ falls by 10, in log 10",
               float(np.diff(times).min() / np.log(10.0)), ">", 1.0, "", digits=3),
         note("its times, for μ = 1e-1, ..., 1e-8", tuple(times.tolist()), digits=3),
@@ -554,8 +547,7 @@ def growth_of_the_time() -> list[Evidence]:
     ]  # fmt: skip
 
 
-# --- Second route: A neuron beside x_-, enclosed: x_1 = (1, 0) with label 1, x_2 = (-12/13,
-# 5/13) with label -1 ------------------------------------------------------------------------------
+# --- Second route: a neuron beside x_-, enclosed: x_1 = (1, 0), x_2 = (-12/13, 5/13) --------------
 #
 # At the angle theta from x_2 towards x_1 a neuron of V_+ is in S_- as long as sin(theta) <= 12/13.
 # Only x_2 is active there, f(x_2) = v <w, x_2> = f, and for the exponential loss
@@ -614,8 +606,7 @@ def _ball(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-# --- Theorem 1's time t_1 forgets the start: a neuron beside x_- stays in S_- for longer than
-# that ---------------------------------------------------------------------------------------------
+# --- Theorem 1's time t_1 forgets the start: beside x_- a neuron stays longer in S_- --------------
 #
 # The text puts zeta = max(zeta_1, zeta_2); then min(zeta, xi) = mu^2, for zeta_1 >= mu^2 = xi, and
 # the printed t_1 = 16 log n / (mu^2 sqrt(mu) X_min) is the same for every start. But a neuron of
@@ -680,20 +671,16 @@ def _example(breaks: Evidence, recheck: Evidence, allowed: bool) -> Counterexamp
     )  # fmt: skip
 
 
-def _deep(mu: float) -> tuple[Alignment, float]:
-    """Two unit data with this mu, as eps -> 0: a neuron of V_+ so near to x_- that it stays there
-    for longer than t_1; and the printed t_1."""
-    data = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
-    found = data_constants(data, Y)
-    t_1 = alignment_time(found, found.xi)
-    return align(data, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0))), t_1
-
-
 def kept_at_every_mu() -> Evidence:
-    """How many mu there are with data and a start that keeps its pattern for too long: all."""
-    kept = sum(
-        found.durations[0] > t_1 / (4.0 * np.log(2.0)) for found, t_1 in map(_deep, EXAMPLE_MUS)
-    )
+    """How many mu have two unit data, as eps -> 0, and a neuron of V_+ so near to x_- that it keeps
+    its pattern for too long, longer than the printed t_1: all."""
+    kept = 0
+    for mu in EXAMPLE_MUS:
+        pair = np.array([[1.0, 0.0], [-mu, np.sqrt(1.0 - mu**2)]])
+        data = data_constants(pair, Y)
+        t_1 = alignment_time(data, data.xi)
+        found = align(pair, Y, Beside(np.array([1.0, 0.0]), -(t_1 + 5.0)))
+        kept += found.durations[0] > t_1 / (4.0 * np.log(2.0))
     return fact("values of μ for which two data have a start that keeps its active datum for "
                 "longer than the printed bound", int(kept), 0, tried=len(EXAMPLE_MUS))  # fmt: skip
 
