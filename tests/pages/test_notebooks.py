@@ -109,6 +109,7 @@ def test_on_another_architecture_one_sentence_says_why(monkeypatch: pytest.Monke
     monkeypatch.setattr("machines.platform.machine", lambda: "aarch64")
     assert why_not("far") == "far: other CPUs are emulated on x86-64 only, and this is aarch64"
     assert why_not("native") == why_not("two threads") == ""
+    assert all(always(path, "native") for path in NOTEBOOKS)
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
