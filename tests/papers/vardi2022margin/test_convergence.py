@@ -33,10 +33,6 @@ def test_flows_that_fail_are_noticed(fitted) -> None:
         assert len(failed) == 2  # and the flow of one neuron
 
 
-def test_the_start_on_the_wrong_side_costs_less_than_one() -> None:
-    assert certificates.entered_below_one()
-
-
 def test_the_second_datum_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against SciPy's integrator, which knows nothing of enclosures."""
     X, _, start = certificates.BOTH_RIGHT

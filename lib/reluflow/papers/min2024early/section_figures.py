@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,9 +22,11 @@ from reluflow.losses import EXPONENTIAL, LOGISTIC, TWICE_LOGISTIC, Loss
 from reluflow.papers.min2024early.figures import NEGATIVE, PALE, POSITIVE
 from reluflow.papers.min2024early.inclusions import Problem
 from reluflow.papers.min2024early.lemmas import Followed
-from reluflow.papers.min2024early.mnist import Curves, Phases
 from reluflow.papers.min2024early.setting import cap, centres
 from reluflow.papers.min2024early.toys import chance_astray
+
+if TYPE_CHECKING:  # this trains networks, which the figures do not
+    from reluflow.papers.min2024early.mnist import Curves, Phases
 
 # --- Cones {w : <c_i, w> >= 0} as sectors in the plane, and as polygons on the sphere -------------
 
