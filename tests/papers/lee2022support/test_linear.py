@@ -161,3 +161,10 @@ def test_reduced_relu_flow_agrees_with_an_ode_solver_in_the_whole_space() -> Non
     reduced = affine_flow(RING @ B, y, B.T @ w0).at(0.7)
     assert np.allclose(B.T @ state, reduced, atol=1e-9)
     assert np.allclose(state - B @ reduced, w0 - B @ (B.T @ w0), atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5])
+def test_a_flow_beside_the_span_is_seen_on_either_side(factor: float) -> None:
+    item = {"A": np.eye(1), "B": np.ones((1, 2)), "y": np.ones(1), "w0": np.array([0.1, 0.1])}
+    assert linear.flow_stays_along_span("linear").slack(item) > -1e-12
+    assert linear.flow_stays_along_span("linear").slack({**item, "planted": factor}) < -0.1

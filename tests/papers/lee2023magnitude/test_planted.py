@@ -583,27 +583,14 @@ TWO_PHASES = (
 )
 
 PLANTED: dict[str, Planted | Sequence[tuple[str, Planted]]] = {
-    "ma.fig1": FIGURE_1,
-    "ma.fig2": FIGURE_2,
-    "ma.fig3": FIGURE_3,
-    "ma.fig4.a": FIGURE_4A,
-    "ma.fig4.b": FIGURE_4B,
-    "ma.fig4.converges": CONVERGES,
-    "ma.fig4.slower": SLOWER,
-    "ma.lem2.1": LEMMA_2_1,
-    "ma.ours.restart.bend": BEND,
-    "ma.ours.small.first": SMALL_FIRST,
-    "ma.ours.unique.density": UNIQUE_DENSITY,
-    "ma.ours.unique.finite": UNIQUE_FINITE,
-    "ma.ours.unique.symmetric": UNIQUE_SYMMETRIC,
-    "ma.prop3.1": PROP_3_1,
-    "ma.prop3.6": PROP_3_6,
-    "ma.propB.1": B_1,
-    "ma.text.scaleconv.1": SCALE,
-    "ma.text.scaleconv.2": lambda: large(0.1, 1.0, 2.0),
-    "ma.text.twophase.1": TWO_PHASES,
-    "ma.thm4.1.2": UNIFORM,
-    "ma.thm4.1.3": CONVERSE,
-}
+    "ma.fig1": FIGURE_1, "ma.fig2": FIGURE_2, "ma.fig3": FIGURE_3, "ma.fig4.a": FIGURE_4A,
+    "ma.fig4.b": FIGURE_4B, "ma.fig4.converges": CONVERGES, "ma.fig4.slower": SLOWER,
+    "ma.lem2.1": LEMMA_2_1, "ma.ours.restart.bend": BEND, "ma.ours.small.first": SMALL_FIRST,
+    "ma.ours.unique.density": UNIQUE_DENSITY, "ma.ours.unique.finite": UNIQUE_FINITE,
+    "ma.ours.unique.symmetric": UNIQUE_SYMMETRIC, "ma.prop3.1": PROP_3_1, "ma.prop3.6": PROP_3_6,
+    "ma.propB.1": B_1, "ma.text.scaleconv.1": SCALE,
+    "ma.text.scaleconv.2": lambda: large(0.1, 1.0, 2.0), "ma.text.twophase.1": TWO_PHASES,
+    "ma.thm4.1.2": UNIFORM, "ma.thm4.1.3": CONVERSE,
+}  # fmt: skip
 
 test_a_planted_input_is_seen = sees(PLANTED)

@@ -316,14 +316,11 @@ def _often_dead() -> list[Evidence]:
 
 
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
-    "os.assumptions.2": _not_enough,
-    "os.assumptions.3": _steps,
+    "os.assumptions.2": _not_enough, "os.assumptions.3": _steps,
     "os.assumptions.4": partial(_flows, "os.assumptions.4",
                                 lambda survey: limit.span_can_go(survey, survey), column=1),
     "os.cor1": partial(_flows, "os.cor1", partial(limit.functions_converge, seed=0)),
-    "os.data.1": _violations,
-    "os.data.2": _angles,
-    "os.eq15-16": _linear,
+    "os.data.1": _violations, "os.data.2": _angles, "os.eq15-16": _linear,
     "os.fig1a": partial(_most, "os.fig1a", networks.two_singular_values, *CLEAR),
     "os.fig1b": partial(_most, "os.fig1b", networks.two_main_directions, *ALIGNED),
     "os.fig1c": partial(_most, "os.fig1c", networks.high_correlations, {"high": 0.5}),
@@ -333,21 +330,13 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "os.fig2g.1": partial(_most, "os.fig2g.1", lambda runs: networks.deep_correlations(
         runs, runs, runs), {"high": 0.5}),
     "os.fig2g.2": partial(_most, "os.fig2g.2", networks.deep_limits, {"high": 0.5}),
-    "os.fig3.1": _to_the_right,
-    "os.fig3.2": _apart,
-    "os.fig3.3": _one_pair,
-    "os.fig4a": _values,
-    "os.fig4b": _clusters,
-    "os.lem1": _at_home,
-    "os.lem2.neg": _minima,
-    "os.lemA.2": _local_formula,
+    "os.fig3.1": _to_the_right, "os.fig3.2": _apart, "os.fig3.3": _one_pair, "os.fig4a": _values,
+    "os.fig4b": _clusters, "os.lem1": _at_home, "os.lem2.neg": _minima, "os.lemA.2": _local_formula,
     "os.norm.log.1": partial(_flows, "os.norm.log.1", limit.norms_grow_like_log),
-    "os.prune": _prune,
-    "os.tab1": _sizes,
+    "os.prune": _prune, "os.tab1": _sizes,
     "os.thm1.W": lambda: _flows("os.thm1.W", limit.directions_converge, _short(0, 0.1)),
     "os.thm1.a": lambda: _flows("os.thm1.a", limit.outer_weights_converge, _other_sign(), column=1),
-    "os.thm1.nonempty": _groups,
-    "os.thm1.prob": _often_dead,
+    "os.thm1.nonempty": _groups, "os.thm1.prob": _often_dead,
 }  # fmt: skip
 
 test_a_planted_input_is_seen = sees(PLANTED)

@@ -468,15 +468,12 @@ TWO_GROUPS: dict[str, Check] = {
     "mm.thm5.4.notglobal": constructions.first_layer_of_two_groups,
 }
 PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
-    "mm.fig1": _figure_1,
-    "mm.lemC.4": _lengths,
+    "mm.fig1": _figure_1, "mm.lemC.4": _lengths,
     **{id: partial(_remark, id, *what) for id, what in REMARKS.items()},
     "mm.rem3.2.3": partial(_triples, suboptimality.stays_beaten, "mm.rem3.2.3"),
     "mm.rem3.2.4": _race,
     "mm.rem3.2.5": partial(_triples, suboptimality.layer_stays_beaten, "mm.rem3.2.5"),
-    "mm.rem4.1.1": _predictor,
-    "mm.rem4.1.2": _predicted,
-    "mm.sigma0": _slopes,
+    "mm.rem4.1.1": _predictor, "mm.rem4.1.2": _predicted, "mm.sigma0": _slopes,
     **{f"mm.tab1.{name}": partial(_entry, 1, name) for name in (
         "fc.relu", "noshare.linear", "noshare.relu", "nonzerow.relu", "shared.linear",
         "shared.relu")},
@@ -485,14 +482,11 @@ PLANTED: dict[str, Callable[[], Iterable[Evidence]]] = {
     "mm.thm3.1": partial(_connected, "mm.thm3.1", certificates.global_in_the_limit),
     "mm.thm3.1.structure": partial(_connected, "mm.thm3.1.structure",
                                    certificates.aligned_in_the_limit),
-    "mm.thm3.2.perturbation": _dead_neuron_helps,
-    "mm.thm3.2.prob": _how_likely,
-    "mm.thm4.1": _silent_coordinate,
-    "mm.thm4.2.2": partial(_one_flow, "mm.thm4.2.2", None),
+    "mm.thm3.2.perturbation": _dead_neuron_helps, "mm.thm3.2.prob": _how_likely,
+    "mm.thm4.1": _silent_coordinate, "mm.thm4.2.2": partial(_one_flow, "mm.thm4.2.2", None),
     "mm.thm4.2.2.start": _four_neurons,
     **{id: partial(_two_groups, id, check) for id, check in TWO_GROUPS.items()},
-    "mm.thm4.4": _shared_filter,
-    "mm.thm5.1": _deep_diagonal,
+    "mm.thm4.4": _shared_filter, "mm.thm5.1": _deep_diagonal,
     "mm.thm5.3": partial(_one_flow, "mm.thm5.3", 1),
 }  # fmt: skip
 
