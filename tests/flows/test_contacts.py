@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reluflow.flows import affine, exponential_sums
 from reluflow.flows import segment as segments
 from reluflow.flows.affine import affine_flow
+from reluflow.flows.descent import affine_descent
 from reluflow.flows.segment import Factor, limits_of, opening, segment, slopes_of
 from sklearn import datasets
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -118,7 +119,8 @@ def test_a_flow_runs_on_one_thread_of_blas(n, d, monkeypatch) -> None:
         with threadpool_limits(threads, user_api="blas"):
             before = threadpool_info()
             ends.append(affine_flow(X, y, np.ones(d), horizon=2.0 / n).end)
-            segment(X, y, np.ones(d), y > 0, np.zeros((0, d)), 0.0)
+            affine_flow(X, y, np.ones(d), "linear")
+            affine_descent(X, y, np.ones(d), 1e-3, 50)
             assert threadpool_info() == before
     assert set(inside) == {1}
     np.testing.assert_array_equal(*ends)

@@ -25,7 +25,6 @@ from reluflow.flows.segment import (
     Moment,
     Segment,
     SwitchingSurface,
-    cell_flow,
     length_of,
     limits_of,
     one_thread,
@@ -700,7 +699,7 @@ def _course(
             return current, contact
     for surface in state.stay:
         sides[list(surface.data)] = 0.0
-    current = cell_flow(X, y, w, state.on, state.normals, t, h)
+    current = segment(X, y, w, state.on, state.normals, t, h)
     room = rooms(X, y, h, current, state.on, state.stay) if state.stay else None
     return current, first_contact(X, norms, h, sides, current, room=room, clear=length)
 
@@ -745,7 +744,8 @@ def _together(events: list[Event]) -> list[Event]:
 
 
 def _linear_flow(X: NDArray, y: NDArray, w: NDArray, horizon: float) -> Trajectory:
-    only = segment(X, y, w, np.ones(len(X), bool), np.zeros((0, len(w))), 0.0)
+    with one_thread():
+        only = segment(X, y, w, np.ones(len(X), bool), np.zeros((0, len(w))), 0.0)
     slopes = slopes_of(X, only)
     start = X @ w
     first = np.where(start != 0.0, np.sign(start), np.sign(slopes @ only.rates))

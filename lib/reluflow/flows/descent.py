@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from reluflow.errors import InputError
 from reluflow.flows import exponential_sums
-from reluflow.flows.segment import Segment, check_steps, limits_of, problem, segment, slopes_of
+from reluflow.flows.segment import (
+    Segment,
+    check_steps,
+    limits_of,
+    one_thread,
+    problem,
+    segment,
+    slopes_of,
+)
 from reluflow.flows.trajectory import Event, Trajectory
 
 _PLAIN_STEPS = 16
@@ -78,7 +86,8 @@ def affine_descent(
 
 def _stretch(X, y, w, on, step: float, k: float) -> Segment | None:
     """The steps from number k on as a segment whose rates are per step, or None."""
-    flow = segment(X, y, w, on, np.zeros((0, len(w))), k)
+    with one_thread():
+        flow = segment(X, y, w, on, np.zeros((0, len(w))), k)
     if flow.rates.size and step * flow.rates.max() >= 1.0:
         return None
     return replace(flow, rates=-np.log1p(-step * flow.rates))

@@ -393,23 +393,9 @@ def segment(
     t0: float,
     h: NDArray | None = None,
 ) -> Segment:
-    """`cell_flow` on `one_thread`."""
-    with one_thread():
-        return cell_flow(X, y, w, on, normals, t0, h)
-
-
-def cell_flow(
-    X: NDArray,
-    y: NDArray,
-    w: NDArray,
-    on: NDArray,
-    normals: NDArray,
-    t0: float,
-    h: NDArray | None = None,
-) -> Segment:
     """The affine flow of the data `on` (n,) from w, held on the hyperplanes `normals` (k, d).
 
-    h (n,) is X w, where it is known better than from w."""
+    h (n,) is X w, where it is known better than from w. To be called on `one_thread`."""
     Q = tangent_basis(normals, len(w))
     A, target, u = X[on] @ Q, y[on], Q.T @ w  # the same problem in the hyperplanes' coordinates
     if not A.size or not A.any():
