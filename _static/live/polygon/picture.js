@@ -29,7 +29,7 @@
       label: "Data and a neuron", moves: false, first: () => ({ x: 0, y: 0, r: WIDE }), draw: drawPlane,
     });
     const [axes, still, moving] = ["", "", ""].map(plane.layer);
-    const over = reluflow.chart(cell("The neuron's direction: in the limit (black), and the true flow of a network of this one neuron, started at length ε (red)."), {
+    const over = reluflow.chart(cell("The neuron's direction: in the limit (solid), and the true flow of a network of this one neuron, started at length ε (dashed)."), {
       label: "Direction over time", high: 330, x: reluflow.scale(0, 1), y: reluflow.scale(0, 1),
       names: ["time t", "direction"], draw: drawTurn,
     });

@@ -10,7 +10,7 @@
     box.append(html("p", {}, "The optimum is the shortest θ that gives both data the margin 1. Theorem 3.2 says that the limit of the flow need not be even a local one: here the flow ends with neuron 1 alone. Let neuron 2 take over a share of the datum x₂, and see whether θ gets shorter; then move the data."));
     const cell = reluflow.cells(box);
     const ratio = (share) => size(takenOver(state.X, share)) / size(takenOver(state.X, 0));
-    const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black), as vectors u = v w."), {
+    const plane = reluflow.plane(cell("The data (blue), neuron 1 (red) and neuron 2 (black, or white where it is dark), as vectors u = v w."), {
       label: "Data and neurons", moves: false, first: () => ({ x: 0, y: 1.9, r: 2.5 }),
       draw: (frame) => {
         reluflow.grid(axes, frame);
