@@ -11,6 +11,7 @@ import sympy
 from reluflow.flows.affine import affine_flow
 from reluflow.geometry import local_minima
 from reluflow.instances import draw_many
+from reluflow.ledger.inventory import claims_by_id, load_inventories
 from reluflow.networks import loss
 from reluflow.papers.lee2022support import crossings as crossings_page
 from reluflow.papers.lee2022support import norm
@@ -110,6 +111,17 @@ def test_the_numbers_of_the_page_on_crossings():
     assert step.w / (1e-6 * guaranteed_radius(one["X"], one["y"])) * np.sqrt(5) == pytest.approx(
         [3.38, 0.0], abs=5e-3
     )
+
+
+def test_one_crossing_that_misses_a_condition_is_enough_to_reject(monkeypatch):
+    statement = crossings_page.strict_under_conditions()
+    ((step, _),) = small_flows_page.at_crossings(crossings_page.merged(PARALLEL), 1e-6)
+    good = small_flows_page.Conditions(1.0, 1.0, True, 1.0, 1.0)
+    for bad, missed in (({"inner": -1e-9}, "inner"), ({"B1": -1e-9}, "conditions")):
+        met = [(step, good), (step, replace(good, **bad))]
+        monkeypatch.setattr(crossings_page, "at_crossings", lambda item, met=met: met)
+        given = claims_by_id(load_inventories())["sv.ours.crossing.norm"].given
+        assert statement.unmet(PARALLEL) == given[missed]
 
 
 def test_merged_data_have_the_same_flow_and_none_parallel():
