@@ -175,6 +175,11 @@ def test_decay_and_speed_are_those_of_the_networks(loss: Loss) -> None:
         assert lemmas.speed({**item, "y": -y}, loss) == pytest.approx(speed, rel=1e-9)
 
 
+def test_a_network_with_an_output_weight_of_zero_is_asked_too() -> None:
+    item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((2, 1)), "v": np.array([1.0, 0.0])}
+    assert lemmas.linear_loss_falls(EXPONENTIAL).unmet(item) is None
+
+
 def test_a_bound_on_the_speed_that_is_too_small_falls() -> None:
     item = {"X": np.ones((1, 1)), "y": np.ones(1), "W": np.ones((1, 1)), "v": np.ones(1)}
     assert lemmas.speed(item, EXPONENTIAL) == pytest.approx(2.0**0.5)
