@@ -93,6 +93,14 @@ def test_a_minimum_on_a_boundary_is_decided_exactly() -> None:
     assert told.least[0] == pytest.approx(0.5)
 
 
+def test_one_pattern_within_rounding_is_enough_for_doubt() -> None:
+    h, last = np.full((1, 6, 3), 0.5), np.array([2])
+    h[0, [0, 1, 2], [0, 1, 2]] = 0.7, -0.1, -0.5
+    assert small_flows._resting_pattern(h, np.ones_like(h), last) == 0
+    h[0, 1, 1] = -small_flows.SURE / 2
+    assert np.isnan(small_flows._resting_pattern(h, np.ones_like(h), last))
+
+
 def test_virtual_minima_of_many_patterns() -> None:
     on = np.array([[True, True, True], [True, False, True], [False, True, False]])
     w, rates = virtual_minima(X3[None], np.array([[2.0, 1.0, 1.0]]), on)
