@@ -8,7 +8,7 @@ from reluflow.errors import InputError
 from reluflow.losses import LOGISTIC
 from reluflow.margin.kkt import kkt
 from reluflow.margin.max_margin import max_margin
-from reluflow.networks.indexed import fully_connected
+from reluflow.networks.indexed import diagonal, fully_connected
 from reluflow.papers.vardi2022margin import certificates
 
 X = np.array([[2.0, 1.0], [-1.0, -3.0], [0.5, 0.5]])
@@ -23,6 +23,12 @@ def unit(rng: np.random.Generator, d: int) -> np.ndarray:
 @pytest.fixture(scope="module")
 def found():
     return certificates.connected_flows(2, 14)
+
+
+def test_full_is_linear_of_two_layers_or_more_and_without_holes() -> None:
+    full = [fully_connected([2], "linear"), fully_connected([2, 2]), diagonal(2, 3, "linear")]
+    assert not any(map(certificates._is_full, full))
+    assert certificates._is_full(fully_connected([2, 3], "linear"))
 
 
 @pytest.mark.parametrize("widths", [[2, 3], [2, 3, 2], [2, 1, 4, 2]])
