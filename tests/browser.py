@@ -56,6 +56,7 @@ def opened(
     size: tuple[int, int] = LAPTOP,
     theme: str = "light",
     anchor: str = "",
+    scripts: bool = True,
 ) -> Iterator[Opened]:
     """Open a page of the built book from its file, without a network, and set its formulas."""
     width, height = size
@@ -65,6 +66,7 @@ def opened(
         offline=True,
         has_touch=size == PHONE,
         accept_downloads=True,
+        java_script_enabled=scripts,
     )
     page = context.new_page()
     visit = Opened(page)

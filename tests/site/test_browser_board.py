@@ -188,13 +188,11 @@ def test_on_paper_every_claim_is_there_and_set_in_type(browser: Browser, site: P
 def test_a_reader_without_scripts_sees_every_claim_and_nothing_that_is_dead(
     browser: Browser, site: Path
 ) -> None:
-    context = browser.new_context(java_script_enabled=False, offline=True)
-    page = context.new_page()
-    page.goto((site / PAGE).as_uri())
-    expect(page.locator("#claims tbody tr")).to_have_count(len(ROWS))
-    expect(page.get_by_role("link", name=ROWS[-1].claim.id, exact=True)).to_be_visible()
-    expect(page.locator("#asked")).to_be_hidden()
-    context.close()
+    with opened(browser, site / PAGE, scripts=False) as visit:
+        page = visit.page
+        expect(page.locator("#claims tbody tr")).to_have_count(len(ROWS))
+        expect(page.get_by_role("link", name=ROWS[-1].claim.id, exact=True)).to_be_visible()
+        expect(page.locator("#asked")).to_be_hidden()
 
 
 @pytest.mark.parametrize(

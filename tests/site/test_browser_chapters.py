@@ -448,12 +448,10 @@ def test_the_flow_of_chapter_4_is_followed_to_the_end(browser: Browser, site: Pa
 
 
 def test_without_a_script_there_is_nothing_to_open(browser: Browser, site: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / f"{PICTURES['orbits']}.html").as_uri())
-    assert page.locator("details.offer").count() == 1
-    assert not page.locator("details.offer").is_visible()
-    context.close()
+    with opened(browser, site / f"{PICTURES['orbits']}.html", scripts=False) as visit:
+        offer = visit.page.locator("details.offer")
+        assert offer.count() == 1
+        assert not offer.is_visible()
 
 
 def test_a_page_without_the_figure_is_an_error() -> None:

@@ -302,11 +302,9 @@ def test_a_picture_is_shared_by_its_address(browser: Browser, site: Path) -> Non
 
 
 def test_a_page_without_a_script_keeps_the_still_figure(browser: Browser, site: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((site / MAP).as_uri())
-    assert page.locator("#live-papers").get_by_text("needs JavaScript").is_visible()
-    context.close()
+    with opened(browser, site / MAP, scripts=False) as visit:
+        told = visit.page.locator("#live-papers").get_by_text("needs JavaScript")
+        assert told.is_visible()
     with opened(browser, site / MAP) as visit:
         assert not visit.page.get_by_text("needs JavaScript").is_visible()
         visit.page.emulate_media(media="print")
