@@ -12,7 +12,7 @@ from reluflow.losses import EXPONENTIAL
 from reluflow.margin import limits, stays
 from reluflow.margin.confirm import Seen, Stationary, doubt, vanishing
 from reluflow.margin.limits import Limit, limit
-from reluflow.margin.stays import Spread, curvature, departs
+from reluflow.margin.stays import Spread, curvature, departs, radau_growth, widest_at_most
 from reluflow.networks.indexed import Network, convolutional, diagonal, fully_connected
 
 ONE = np.ones(1)
@@ -115,8 +115,10 @@ def test_a_manifold_of_kkt_points_is_seen() -> None:
     assert found.error >= 1e-6
 
 
-def test_what_a_flow_has_no_part_in_does_not_count() -> None:
+@pytest.mark.parametrize("large", [1, stays.LARGE])
+def test_what_a_flow_has_no_part_in_does_not_count(monkeypatch, large: int) -> None:
     """A tie from equal starts is the limit; a part of 1e-12 in the difference makes it none."""
+    monkeypatch.setattr(stays, "LARGE", large)
     network, X = diagonal(2, 3, "linear"), np.ones((1, 2))
     found = raced([1.0, 1.0], [1.0, 1.0])
     assert found.converged
@@ -156,6 +158,38 @@ def test_the_spread_grows_as_differences_of_the_start_do() -> None:
     free, held = (zero.then(found.path, 1e-6, basis) for basis in (away[:, :0], away))
     assert free.widest > 10.0 * held.widest
     assert held.covariance[:-1, :-1] @ away == pytest.approx(0.0, abs=1e-20)
+
+
+@pytest.mark.parametrize("x", [-40.0, -3.0, -0.2, 0.0, 0.05, 0.6, 1.5])
+def test_radau_s_growth_is_the_largest_on_its_half_plane(x: float) -> None:
+    """Against a dense grid of the half-plane, and against matrices, which reach it."""
+    left, up = np.append(0.0, np.geomspace(1e-3, 1e3, 60)), np.linspace(0.0, 20.0, 4001)
+    z = x - left[:, None] + 1j * up
+    largest = np.abs((1 + z / 3) / (1 - 2 * z / 3 + z**2 / 6)).max()
+    assert radau_growth(x) == pytest.approx(largest, rel=1e-5)
+    assert radau_growth(2.0) == np.inf
+    rng, one = np.random.default_rng(0), np.eye(5)
+    for size in (0.1, 1.0, 10.0):
+        B = size * rng.normal(size=(5, 5))
+        B += (x - np.linalg.eigvalsh(B + B.T)[-1] / 2.0) * one
+        turn = np.linalg.solve(one - B @ (4.0 * one - B) / 6.0, one + B / 3.0)
+        assert np.linalg.norm(turn, 2) <= radau_growth(x) * (1.0 + 1e-9)
+
+
+def test_the_bound_of_a_spread_is_one(monkeypatch) -> None:
+    """Against the dense covariance, with and without directions in which the flow has no part."""
+    rng = np.random.default_rng(1)
+    for network in (fully_connected([3, 4]), fully_connected([2, 2, 2], "linear"), diagonal(2, 3)):
+        X = rng.uniform(0.3, 1.0, (3, network.maps[0].shape[1]))
+        found = limit(network, EXPONENTIAL, X, np.ones(3), rng.uniform(0.3, 1.0, network.size))
+        for k, noise in ((0, 1e-6), (2, 1e-5)):
+            away = np.linalg.qr(rng.normal(size=(network.size, k)))[0]
+            spread = Spread(np.zeros((network.size + 1,) * 2), 0.0).then(found.path, noise, away)
+            bound = widest_at_most([(found.path, noise)], away)
+            assert spread.widest * (1.0 - 1e-9) <= bound < 1e3 * spread.widest
+            with monkeypatch.context() as changed:
+                changed.setattr(stays, "APART", 0.999 * bound)
+                assert widest_at_most([(found.path, noise)], away) == np.inf
 
 
 def test_a_unit_that_grows_again_is_not_hidden_by_one_that_dies() -> None:

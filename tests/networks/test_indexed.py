@@ -52,6 +52,8 @@ def test_output_gradient_and_hessian_are_those_of_autograd(name: str, seed: int)
     np.testing.assert_allclose(network.output(theta, X), out.detach(), atol=1e-14)
     np.testing.assert_allclose(network.gradient(theta, X, c), slope.detach(), atol=1e-13)
     np.testing.assert_allclose(network.hessian_product(theta, X, c, v), turned, atol=1e-13)
+    moves = network.turned(theta, X, c, v)[1]
+    np.testing.assert_array_equal(moves, network.rates(theta, X, v)[1])
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -178,10 +178,10 @@ class Polar:
         """
         u, rho, m = z[:-1], z[-1], self.network.degree
         network, p, size = self.network, len(z) - 1, _exp(m * rho)
-        tangents = network.rates(u, X, np.eye(p), patterns)[1].T
+        bend, along_each = network.turned(u, X, c, np.eye(p), patterns)
+        tangents = along_each.T
         G, square = c @ tangents, u @ u
         outputs = size * np.append(tangents, (tangents @ u)[:, None], axis=1)
-        bend = network.hessian_product(u, X, c, np.eye(p), patterns)
         dG = np.append(bend.T, np.zeros((p, 1)), axis=1) + tangents.T @ (C @ outputs)
         along = (G @ u) / square
         d_along = u @ dG / square

@@ -207,10 +207,10 @@ class FrozenFlow(Field):
     def jacobian(self, z: NDArray, active: NDArray) -> NDArray:
         u, patterns, p = z[:-1], self._plain.layers(active), len(z) - 1
         network, X, c = self.network, self.X, self.pulls(z, patterns)
-        tangents = self.y[:, None] * network.rates(u, X, np.eye(p), patterns)[1].T
-        bend = network.hessian_product(u, X, c * self.y, np.eye(p), patterns).T
+        bend, moves = network.turned(u, X, c * self.y, np.eye(p), patterns)
+        tangents = self.y[:, None] * moves.T
         spread = self.factor * (np.outer(c, c) - np.diag(c))
-        dG, G, square = bend + tangents.T @ (spread @ tangents), c @ tangents, u @ u
+        dG, G, square = bend.T + tangents.T @ (spread @ tangents), c @ tangents, u @ u
         along = (G @ u) / square
         d_along = (u @ dG + G - 2.0 * along * u) / square
         out = np.zeros((p + 1, p + 1))

@@ -172,10 +172,10 @@ class _System:
         theta, c = z[:p], z[p : p + a] * y
         patterns = self.mixed(z)
         sides = [mask[on] for mask in patterns]
-        tangents = y[:, None] * network.rates(theta, X, np.eye(p), sides)[1].T
-        bend = network.hessian_product(theta, X, c, np.eye(p), sides).T
+        bend, moves = network.turned(theta, X, c, np.eye(p), sides)
+        tangents = y[:, None] * moves.T
         outputs = y * network.output(theta, X, sides)
-        rows = [np.hstack([np.eye(p) - bend, -tangents.T])]
+        rows = [np.hstack([np.eye(p) - bend.T, -tangents.T])]
         rows.append(np.hstack([tangents, np.zeros((a, a))]))
         F = [theta - z[p : p + a] @ tangents, outputs - 1.0]
         if self.kinks:

@@ -168,6 +168,11 @@ class Network:
         pairs = zip(self.maps, starts, strict=True)
         return tuple(np.where(g > 0, g - 1 + first, self.size) for g, first in pairs)
 
+    @cached_property
+    def _shared(self) -> tuple[bool, ...]:
+        """Of each layer, whether two weights are one parameter."""
+        return tuple(np.count_nonzero(g) > g.max(initial=0) for g in self.maps)
+
     def weights(self, theta: ArrayLike) -> list[NDArray]:
         """The matrices W_l (..., h_l, h_(l-1)) of parameters theta (..., p)."""
         theta = np.asarray(theta, float)
@@ -181,8 +186,11 @@ class Network:
         """
         lead = matrices[0].shape[:-2]
         out = np.zeros((*lead, self.size + 1))
-        for where, M in zip(self._gather, matrices, strict=True):
-            np.add.at(out, (..., where), M)  # type: ignore[arg-type]
+        for where, M, shared in zip(self._gather, matrices, self._shared, strict=True):
+            if shared:
+                np.add.at(out, (..., where), M)  # type: ignore[arg-type]
+            else:  # much faster, and a zero has no sign, as in the sum
+                out[..., where] = M + 0.0
         return out[..., :-1]
 
     def preactivations(self, theta: ArrayLike, X: ArrayLike) -> list[NDArray]:
@@ -238,21 +246,25 @@ class Network:
         return turns[: self.layers], (moved[-1] if self.rectified else turns[-1])[..., 0]
 
     def hessian_product(
-        self,
-        theta: ArrayLike,
-        X: ArrayLike,
-        c: ArrayLike,
-        v: ArrayLike,
+        self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
         patterns: Patterns | None = None,
-    ) -> NDArray:
+    ) -> NDArray:  # fmt: skip
         """Hessian of sum_i c_i f(theta; x_i) times v (..., p), the units' activity held fixed.
 
         Forward differentiation of `gradient`, layer by layer. Returns shape (..., p).
         """
+        return self.turned(theta, X, c, v, patterns)[0]
+
+    def turned(
+        self, theta: ArrayLike, X: ArrayLike, c: ArrayLike, v: ArrayLike,
+        patterns: Patterns | None = None,
+    ) -> tuple[NDArray, NDArray]:  # fmt: skip
+        """Rates of `gradient` (..., p) and of the output (..., n) for a velocity v (..., p): what
+        `hessian_product` and `rates` give, for the price of the first."""
         W, V = self.weights(theta), self.weights(v)
         inputs, before = self._forward(W, np.asarray(X, float), patterns)
         masks = self._masks(before[: self._behind], patterns)
-        moved = self._moved(W, V, inputs, masks)[1]
+        turns, moved = self._moved(W, V, inputs, masks)
         delta = np.broadcast_to(np.asarray(c, float), before[-1].shape[:-1])[..., None]
         delta = delta * masks[-1] if self.rectified else delta
         change = np.zeros(np.broadcast_shapes(delta.shape, (*V[0].shape[:-2], 1, 1)))
@@ -264,14 +276,11 @@ class Network:
                 mask = masks[layer - 1]
                 change = (change @ W[layer] + delta @ V[layer]) * mask
                 delta = (delta @ W[layer]) * mask
-        return self.parameters(found[::-1])
+        along = (moved[-1] if self.rectified else turns[-1])[..., 0]
+        return self.parameters(found[::-1]), along
 
     def _moved(
-        self,
-        W: Sequence[NDArray],
-        V: Sequence[NDArray],
-        inputs: Sequence[NDArray],
-        masks: Patterns,
+        self, W: Sequence[NDArray], V: Sequence[NDArray], inputs: Sequence[NDArray], masks: Patterns
     ) -> tuple[list[NDArray], list[NDArray]]:
         """Rates of all pre-activations, and of the inputs of every layer, when W has rate V."""
         turns, moved = [], [np.zeros_like(inputs[0])]
