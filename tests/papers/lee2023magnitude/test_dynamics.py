@@ -170,4 +170,4 @@ def failing(evidence, limit: float | None = None) -> list[str]:
 
 def test_flows_that_wait_too_long_are_left_out() -> None:
     item = {"psi": np.array(-11.0), "rho": np.array(-11.0), "m": np.array(3)}
-    assert "floats still tell" in rates.converges([3]).unmet(item)
+    assert "floats still tell" in rates.converges([3], []).unmet(item)

@@ -580,13 +580,13 @@ def approximation(
     )
     for (name, profile), colour in zip(profiles, FAMILY, strict=False):
         look = {"color": colour, "label": name.replace("regular", "g' ≠ 0")}
-        errors = approximation_errors(profile, 1.0, step, math.ceil(span / step))
+        errors = approximation_errors(profile, step, math.ceil(span / step))
         T = np.arange(1, len(errors))
         left.plot(step * T, errors[1:], **look)
         late = len(T) // 5 + int(np.argmin(errors[1 + len(T) // 5 :]))
         if errors[1 + late] < 1e-2 * errors[1 : 1 + late].max():
             point_out(left, "the error\nchanges sign", (step * T[late], 1e-6), (48.0, 0.0))
-        most = largest_errors(profile, 1.0, steps, span)
+        most = largest_errors(profile, steps, span)
         right.plot(steps, most, marker="o", ms=4, **look)
     ends = np.array([min(steps), max(steps)])
     right.plot(ends, ends, color=style.QUIET, ls="--", lw=1.0, label="step size")

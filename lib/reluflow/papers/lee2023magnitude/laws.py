@@ -22,7 +22,7 @@ from scipy.special import betainc, betaincinv, ndtr
 
 from reluflow.errors import InputError
 from reluflow.exact import fractions, null_vectors
-from reluflow.falsify import Draw, Instance, given, statement, survey
+from reluflow.falsify import Draw, Instance, Statement, given, statement, survey
 from reluflow.geometry import Cells, enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.population import (
@@ -394,17 +394,19 @@ def concentration(eps: NDArray, d: NDArray) -> float:
     return _room(printed_bound(eps, d), eps, d)
 
 
-@statement(
-    "P(cos >= eps) <= 1/2 exp(-d eps^2 / 2)",
-    _angle_draws(2),
-    given(
-        "ma.ours.angle.half", pair=lambda item: item["d"] >= 2, level=lambda item: item["eps"] > 0.0
-    ),
-    tolerance=1e-12,
-)
-def half_concentration(eps: NDArray, d: NDArray) -> float:
+def half_concentration() -> Statement:
     """ma.ours.angle.half: a quarter of the bound will do for d >= 2."""
-    return _room(half_bound(eps, d), eps, d)
+    return Statement(
+        "P(cos >= eps) <= 1/2 exp(-d eps^2 / 2)",
+        _angle_draws(2),
+        lambda item: _room(half_bound(item["eps"], item["d"]), item["eps"], item["d"]),
+        given(
+            "ma.ours.angle.half",
+            pair=lambda item: bool(item["d"] >= 2),
+            level=lambda item: bool(item["eps"] > 0.0),
+        ),
+        tolerance=1e-12,
+    )
 
 
 def tails(seed: int, count: int) -> list[Evidence]:
