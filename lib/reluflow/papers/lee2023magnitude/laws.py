@@ -20,7 +20,6 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, linprog
 from scipy.special import betainc, betaincinv, ndtr
 
-from reluflow.errors import InputError
 from reluflow.exact import fractions, null_vectors
 from reluflow.falsify import Draw, Instance, Statement, given, statement, survey
 from reluflow.geometry import Cells, enumerate_cells, rank
@@ -42,28 +41,20 @@ from reluflow.rational import rationals
 # Cartesian, unlike the proof's polar ones.
 
 
-def _sector_matrix(
-    u: ArrayLike, v: ArrayLike, aa: float, ab: float, bb: float, rest: float
-) -> NDArray:
+def _sector_matrix(u: NDArray, v: NDArray, aa: float, ab: float, bb: float, rest: float) -> NDArray:
     """E[1{u.x>0} 1{v.x>0} xx^T] (d, d), the integrals E[1 a^2], E[1 a b], E[1 b^2], E[1 c^2]."""
-    u, v = unit_vector(u, "u"), unit_vector(v, "v")
     across = v - (u @ v) * u
-    length = np.linalg.norm(across)
-    if length == 0.0:
-        raise InputError("u and v must span a plane")
-    e = across / length
-    plane = np.outer(u, u) + np.outer(e, e)
+    e = across / np.linalg.norm(across)
     inner = aa * np.outer(u, u) + bb * np.outer(e, e)
+    plane = np.outer(u, u) + np.outer(e, e)
     return inner + ab * (np.outer(u, e) + np.outer(e, u)) + rest * (np.eye(len(u)) - plane)
 
 
-def gaussian_sector(theta: float, u: ArrayLike, v: ArrayLike) -> NDArray:
-    """E[1{u.x>0} 1{v.x>0} xx^T] (d, d) for x ~ N(0, I) by quadrature over a = u.x > 0.
-
-    On the sector b > c(a) = -a cot(theta), and the truncated normal law gives P(b > c) = Q(c),
-    E[1 b] = f(c), E[1 b^2] = Q(c) + c f(c), f the normal density. Unit vectors u, v (d,) at the
-    angle theta in (0, pi).
-    """
+def gaussian_sector(theta: float, u: NDArray, v: NDArray) -> NDArray:
+    """E[1{u.x>0} 1{v.x>0} xx^T] (d, d) for x ~ N(0, I) by quadrature over a = u.x > 0. On the
+    sector b > c(a) = -a cot(theta), and the truncated normal law gives P(b > c) = Q(c), E[1 b] =
+    f(c), E[1 b^2] = Q(c) + c f(c), f the normal density. Unit vectors u, v (d,) at the angle theta
+    in (0, pi)."""
     cot = 1.0 / math.tan(theta)
     # Where cot is large everything happens below 1 / |cot|.
     near = [k / max(1.0, abs(cot)) for k in (0.3, 1.0, 3.0, 10.0, 40.0)]
@@ -85,16 +76,12 @@ def gaussian_sector(theta: float, u: ArrayLike, v: ArrayLike) -> NDArray:
     )
 
 
-def sphere_sector(theta: float, u: ArrayLike, v: ArrayLike) -> NDArray:
-    """The same for the uniform law on the unit sphere, d >= 2.
-
-    With x = sin(t) (cos alpha, sin alpha) in the plane, t has density (d - 2) sin t cos^(d-3) t on
-    (0, pi/2), alpha is uniform, and an orthogonal coordinate has E[c^2 | t] = cos^2 t / (d - 2).
-    In the plane itself, d = 2, t = pi/2. Raises InputError for d < 2.
-    """
-    d, inner, outer = np.size(u), 1.0, 0.0
-    if d < 2:
-        raise InputError(f"two vectors span a plane only if d >= 2, not {d}")
+def sphere_sector(theta: float, u: NDArray, v: NDArray) -> NDArray:
+    """The same for the uniform law on the unit sphere, d >= 2. With x = sin(t) (cos alpha, sin
+    alpha) in the plane, t has density (d - 2) sin t cos^(d-3) t on (0, pi/2), alpha is uniform, and
+    an orthogonal coordinate has E[c^2 | t] = cos^2 t / (d - 2). In the plane itself, d = 2, t =
+    pi/2."""
+    d, inner, outer = len(u), 1.0, 0.0
     if d > 2:
         inner = quad(lambda t: (d - 2) * math.sin(t) ** 3 * math.cos(t) ** (d - 3), 0, math.pi / 2)[
             0
@@ -118,13 +105,6 @@ def _density(a: float) -> float:
     return math.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
 
 
-def unit_vector(u: ArrayLike, name: str) -> NDArray:
-    u = np.asarray(u, float)
-    if u.ndim != 1 or abs(float(u @ u) - 1.0) > 1e-12:
-        raise InputError(f"{name} must be a vector of length 1")
-    return u
-
-
 # --- Lemma 2.1 and Proposition B.1: second moments of a law on a half-space and on a sector -------
 #
 # E[1{u.x > 0} 1{v.x > 0} xx^T] as printed, in a form without 0/0, by quadrature, and from samples.
@@ -137,22 +117,19 @@ STANDARD_ERRORS = 7.0
 """A sampled mean may be this far off: of 1000 entries that are right none is, whatever the seed."""
 
 
-def sectors_angle(u: ArrayLike, v: ArrayLike) -> float:
+def sectors_angle(u: NDArray, v: NDArray) -> float:
     """The angle between two unit vectors (d,), with all its digits near 0 and near pi."""
-    u, v = unit_vector(u, "u"), unit_vector(v, "v")
     return float(2.0 * np.arctan2(np.linalg.norm(u - v), np.linalg.norm(u + v)))
 
 
-def printed_sector_moment(u: ArrayLike, v: ArrayLike) -> NDArray:
-    """E[1{u.x>0} 1{v.x>0} xx^T] for x ~ N(0, I), letter by letter as Lemma 2.1 prints it:
+def printed_sector_moment(u: NDArray, v: NDArray) -> NDArray:
+    """E[1{u.x>0} 1{v.x>0} xx^T] (d, d) for x ~ N(0, I), unit vectors u, v (d,), as in Lemma 2.1:
 
-        1/2 (1 - theta/pi) I + 1/(2 pi sin theta) [-cos theta (uu^T + vv^T) + vu^T + uv^T].
+        1/2 (1 - theta/pi) I + 1/(2 pi sin theta) [-cos theta (uu^T + vv^T) + vu^T + uv^T],
 
-    Parameters: unit vectors u, v (d,). Returns (d, d); all NaN where v = u or v = -u, for there the
-    formula is 0/0. Raises InputError for vectors that are not of length 1.
+    all NaN where v = u or v = -u, for there it is 0/0.
     """
     theta = sectors_angle(u, v)
-    u, v = np.asarray(u, float), np.asarray(v, float)
     if np.array_equal(u, v) or np.array_equal(u, -v):
         return np.full((len(u), len(u)), np.nan)
     both, mixed = np.outer(u, u) + np.outer(v, v), np.outer(v, u) + np.outer(u, v)
@@ -160,20 +137,15 @@ def printed_sector_moment(u: ArrayLike, v: ArrayLike) -> NDArray:
     return 0.5 * (1.0 - theta / np.pi) * np.eye(len(u)) + bracket
 
 
-def sector_moment(u: ArrayLike, v: ArrayLike) -> NDArray:
-    """The matrix of Lemma 2.1 in its proof's eigenbasis, where nothing is 0/0:
+def sector_moment(u: NDArray, v: NDArray) -> NDArray:
+    """The matrix of Lemma 2.1 (d, d) in its proof's eigenbasis, for v = u and v = -u too:
 
-        (pi - theta)/(2 pi) I + sin(theta)/(2 pi) (rr^T - ss^T),    r ~ u + v,  s ~ u - v.
-
-    Parameters: unit vectors u, v (d,), v = u and v = -u allowed. Returns (d, d). Raises InputError
-    for vectors that are not of length 1.
+    (pi - theta)/(2 pi) I + sin(theta)/(2 pi) (rr^T - ss^T),    r ~ u + v,  s ~ u - v.
     """
-    theta = sectors_angle(u, v)
-    u, v = np.asarray(u, float), np.asarray(v, float)
     r, s = u + v, u - v
     long, short = np.linalg.norm(r), np.linalg.norm(s)
     sine = 0.5 * long * short
-    matrix = (np.pi - theta) / (2.0 * np.pi) * np.eye(len(r))
+    matrix = (np.pi - sectors_angle(u, v)) / (2.0 * np.pi) * np.eye(len(r))
     if sine > 0.0:
         spread = np.outer(r / long, r / long) - np.outer(s / short, s / short)
         matrix = matrix + sine / (2.0 * np.pi) * spread
@@ -203,10 +175,8 @@ SPHERE = RadialLaw("unit sphere", lambda rng, n, d: np.ones(n), lambda d: 1.0)
 
 def sampled_gap(law: RadialLaw, u: NDArray, v: NDArray, n: int, rng: np.random.Generator) -> float:
     """How far n samples are from E[1{u.x>0} 1{v.x>0} xx^T] = E|x|^2 / d times `sector_moment`.
-
     Returns the largest distance of an entry of the mean from it, in standard errors; an entry that
-    is the same in every sample counts only if it is wrong.
-    """
+    is the same in every sample counts only if it is wrong."""
     d = len(u)
     z = rng.normal(size=(n, d))
     x = law.radius(rng, n, d)[:, None] * z / np.linalg.norm(z, axis=1, keepdims=True)
@@ -255,7 +225,7 @@ def sector_moments(seed: int, count: int) -> list[Evidence]:
 
 def at_opposite() -> Reading:
     """What Lemma 2.1 can mean at v = -u."""
-    alone = np.isnan(printed_sector_moment([1.0], [-1.0])).all()
+    alone = np.isnan(printed_sector_moment(np.ones(1), -np.ones(1))).all()
     return Reading(
         taken="at v = -u, which is distinct from u, the formula is read as its limit, 0: the "
         "sector is empty there",
@@ -297,8 +267,8 @@ def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list
 
 def upper_tail(eps: ArrayLike, d: ArrayLike) -> NDArray:
     """P(u.v / (|u||v|) >= eps) = 1/2 I_(1 - eps^2)((d-1)/2, 1/2), I the regularised incomplete beta
-    function; eps > 0 and d >= 1 broadcast. It is 0 for eps > 1, and 1/2 for d = 1, eps <= 1."""
-    eps, d = _checked(eps, d)
+    function; eps >= 0 and d >= 1 broadcast. It is 0 for eps > 1, and 1/2 for d = 1, eps <= 1."""
+    eps, d = np.asarray(eps, float), np.asarray(d, float)
     inside = np.clip((1.0 - eps) * (1.0 + eps), 0.0, 1.0)
     tail = 0.5 * betainc(np.maximum(d - 1.0, 1.0) / 2.0, 0.5, inside)
     return np.where(d == 1.0, np.where(eps <= 1.0, 0.5, 0.0), tail)
@@ -306,8 +276,7 @@ def upper_tail(eps: ArrayLike, d: ArrayLike) -> NDArray:
 
 def printed_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
     """2 exp(-d eps^2 / 2), which Proposition C.1 puts above the tail P(... >= eps)."""
-    eps, d = _checked(eps, d)
-    return 2.0 * np.exp(-0.5 * d * eps**2)
+    return 2.0 * np.exp(-0.5 * np.asarray(d, float) * np.asarray(eps, float) ** 2)
 
 
 def half_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
@@ -332,27 +301,14 @@ def sampled_shares(
 
 def central_angles(d: int, share: float) -> tuple[float, float]:
     """The angles, in degrees, between which the angle of u and v lies with probability `share`."""
-    if not 0.0 < share < 1.0 or d < 2:
-        raise InputError(f"share = {share} must lie between 0 and 1, and d = {d} be 2 or more")
     half = np.degrees(np.arcsin(np.sqrt(1.0 - betaincinv((d - 1) / 2.0, 0.5, 1.0 - share))))
     return float(90.0 - half), float(90.0 + half)
 
 
-def _checked(eps: ArrayLike, d: ArrayLike) -> tuple[NDArray, NDArray]:
-    eps, d = np.asarray(eps, float), np.asarray(d, float)
-    if np.any(d < 1.0) or np.any(d != np.round(d)):
-        raise InputError("d must be a whole number from 1 on")
-    if np.any(eps < 0.0):
-        raise InputError("eps must not be negative")
-    return eps, d
-
-
 def second_turn() -> float:
     """For d = 2: `half_bound` less `upper_tail` at its second turn, its least value inside (0, 1).
-
     There its derivative has the sign of -log(pi) - 1/2 log(1 - e^2) - log(e) + e^2, which falls up
-    to e^2 = 1 - 1/sqrt(2) and rises from there.
-    """
+    to e^2 = 1 - 1/sqrt(2) and rises from there."""
 
     def sign(eps: float) -> float:
         return -math.log(math.pi * eps) - 0.5 * math.log1p(-(eps**2)) + eps**2
@@ -450,11 +406,9 @@ def overlap() -> sp.Expr:
 
 
 def identities(m: int) -> Mapping[str, bool]:
-    """Which equations follow from L for m factors besides w; (5)-(7) for m = 0, (9)-(10) else.
-
-    In the plane w' = -L_rho e_rho - (1/rho) L_theta e_theta. The vector equation is compared along
-    both, the angle's as phi' = -theta'. Returns {equation: whether the difference is zero}.
-    """
+    """Which equations follow from L for m factors besides w; (5)-(7) for m = 0, (9)-(10) else. In
+    the plane w' = -L_rho e_rho - (1/rho) L_theta e_theta. The vector equation is compared along
+    both, the angle's as phi' = -theta'. Returns {equation: whether the difference is zero}."""
     v = sp.symbols(f"v_1:{m + 1}", positive=True)
     here, there = sp.prod(v) * RHO, BEST ** (m + 1)
     single = sp.integrate(sp.cos(ANGLE) ** 2, (ANGLE, -sp.pi / 2, sp.pi / 2)) / sp.pi
@@ -499,40 +453,26 @@ def turning_of_field() -> sp.Expr:
 # teacher is balanced: v_1* = ... = v_m* = |w*| = v*.
 
 
-def vector_rate(w: ArrayLike, target: ArrayLike, m: int = 0) -> NDArray:
-    """dw/dt of eq. (5), for m >= 1 of Proposition 3.6 (balanced, v = |w|):
+def vector_rate(w: NDArray, target: NDArray, m: int) -> NDArray:
+    """dw/dt (d,) of eq. (5), for m >= 1 of Proposition 3.6 (balanced, v = |w|), w and w* not 0:
 
-        -1/2 v^(2m) w + 1/2 v^m v*^m (phi/pi w* + v*/v sin(phi)/pi w).
-
-    Parameters: w and target (d,), not 0. Returns (d,).
+    -1/2 v^(2m) w + 1/2 v^m v*^m (phi/pi w* + v*/v sin(phi)/pi w).
     """
-    w, target = np.asarray(w, float), np.asarray(target, float)
     v, best = float(np.linalg.norm(w)), float(np.linalg.norm(target))
     phi = angle(coordinates(w, target)[0])
     toward = (phi * target + best / v * np.sin(phi) * w) / np.pi
     return -0.5 * v ** (2 * m) * w + 0.5 * (v * best) ** m * toward
 
 
-def magnitude_rate(v: ArrayLike, phi: ArrayLike, target: float, m: int = 0) -> NDArray:
-    """dv/dt of (6), for m >= 1 of (9): -1/2 v^m (v^(m+1) - v*^(m+1) (sin phi - phi cos phi)/pi).
-
-    Parameters: v and phi of one shape, target = v*. Returns that shape.
-    """
-    v, phi = np.asarray(v, float), np.asarray(phi, float)
+def magnitude_rate(v: float, phi: float, target: float, m: int) -> float:
+    """dv/dt of (6), for m >= 1 of (9): -1/2 v^m (v^(m+1) - v*^(m+1) (sin phi - phi cos phi)/pi)."""
     pull = (np.sin(phi) - phi * np.cos(phi)) / np.pi
     return -0.5 * v**m * (v ** (m + 1) - target ** (m + 1) * pull)
 
 
-def angle_rate(v: ArrayLike, phi: ArrayLike, target: float, m: int = 0) -> NDArray:
-    """dphi/dt of (7), for m >= 1 of (10): v^(m-1) v*^(m+1) phi sin(phi) / (2 pi).
-
-    Parameters: v and phi of one shape, target = v*. Returns that shape.
-    """
-    v, phi = np.asarray(v, float), np.asarray(phi, float)
+def angle_rate(v: float, phi: float, target: float, m: int) -> float:
+    """dphi/dt of (7), for m >= 1 of (10): v^(m-1) v*^(m+1) phi sin(phi) / (2 pi)."""
     return v ** (m - 1.0) * target ** (m + 1) * phi * np.sin(phi) / (2.0 * np.pi)
-
-
-# --- Against the loss by quadrature ---------------------------------------------------------------
 
 
 def field_errors(seed: int, count: int, m: int) -> pd.Series:
@@ -617,10 +557,8 @@ def _deviations(
 
 
 def one_layer_system(seed: int, count: int) -> list[Evidence]:
-    """ma.prop3.1: (5)-(7) follow from the loss, and (5) has one solution (Proposition 3.1).
-
-    By SymPy, by quadrature at `count` weights and along a tenth as many trajectories.
-    """
+    """ma.prop3.1: (5)-(7) follow from the loss, and (5) has one solution (Proposition 3.1): by
+    SymPy, by quadrature at `count` weights and along a tenth as many trajectories."""
     proved = identities(0)
     what = {
         "vector": "gradient by quadrature against (5)",
@@ -640,11 +578,9 @@ def one_layer_system(seed: int, count: int) -> list[Evidence]:
 
 
 def layered_system(seed: int, count: int, layers: Sequence[int] = (1, 2, 3, 4)) -> list[Evidence]:
-    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept
-    (Proposition 3.6).
-
-    By SymPy, by quadrature at `count` weights for each m in `layers` and along trajectories.
-    """
+    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept (Proposition
+    3.6). By SymPy, by quadrature at `count` weights for each m in `layers` and along
+    trajectories."""
     proved = [holds for m in layers for holds in identities(m).values()]
     what = {
         "vector": "gradient by quadrature against the vector equation",
@@ -706,27 +642,17 @@ class FiniteLaw:
 
 
 def finite_law(points: Any, weights: Any = None) -> FiniteLaw:
-    """A law on the points (n, d), with equal weights unless weights (n,) are given.
-
-    Decimals are taken as they print. Raises InputError for ragged points, or weights that are not
-    positive or not of sum 1.
-    """
+    """A law on the points (n, d), with equal weights unless weights (n,) are given; decimals are
+    taken as they print."""
     points = rationals(points)
-    n = len(points)
-    weights = (Fraction(1, n),) * n if weights is None else rationals(weights)
-    if n == 0 or len({len(x) for x in points}) != 1:
-        raise InputError("points must be a list of vectors of one length")
-    if len(weights) != n or min(weights) <= 0 or sum(weights) != 1:
-        raise InputError("weights must be positive, one for each point, and of sum 1")
+    weights = (Fraction(1, len(points)),) * len(points) if weights is None else rationals(weights)
     return FiniteLaw(points, weights)
 
 
 def random_law(rng: np.random.Generator, d: int, n: int, symmetric: bool) -> FiniteLaw:
-    """A law with zero mean and regular covariance on small whole points.
-
-    Symmetric: n points and their negatives, with equal weights in pairs. Otherwise n random points
-    and one more that makes the mean zero. Drawn again until the covariance is regular.
-    """
+    """A law with zero mean and regular covariance on small whole points. Symmetric: n points and
+    their negatives, with equal weights in pairs. Otherwise n random points and one more that makes
+    the mean zero. Drawn again until the covariance is regular."""
     while True:
         points, weights = rng.integers(-3, 4, (n, d)), rng.integers(1, 4, n)
         more, their = (-points, weights) if symmetric else ([-weights @ points], [1])
@@ -750,13 +676,11 @@ TEACHER = (-1, -1)
 
 
 def is_only_minimiser(law: FiniteLaw, target: Any) -> bool:
-    """Whether w* is the only minimiser of (13), by rational arithmetic.
-
-    With N a basis of {v : v.x = 0 where w*.x > 0} and M the rows x.N of the points on the boundary
-    w*.x = 0, v = Nc, it asks that Mc <= 0 only for c = 0. If M has full column rank, that cone is
-    pointed, and it holds more than 0 exactly if it has a ray orthogonal to all but one dimension
-    of rows; all such rays are tried.
-    """
+    """Whether w* is the only minimiser of (13), by rational arithmetic. With N a basis of {v : v.x
+    = 0 where w*.x > 0} and M the rows x.N of the points on the boundary w*.x = 0, v = Nc, it asks
+    that Mc <= 0 only for c = 0. If M has full column rank, that cone is pointed, and it holds more
+    than 0 exactly if it has a ray orthogonal to all but one dimension of rows; all such rays are
+    tried."""
     X, heights = np.array(law.points), law.inputs(target)
     basis = null_vectors(X[heights > 0], law.d)
     if not basis:
@@ -794,15 +718,9 @@ def extent(law: FiniteLaw, target: Any, direction: Any) -> tuple[float, float]:
 
 
 def width(law: FiniteLaw, target: Any) -> float:
-    """The width of the set of minimisers along (1, sqrt 2, sqrt 3, sqrt 5, ...).
-
-    A rational polyhedron has width 0 along a direction of rationally independent entries only if it
-    is a point.
-    """
-    primes = [1, 2, 3, 5, 7, 11, 13, 17, 19, 23]
-    if law.d > len(primes):
-        raise InputError(f"d = {law.d} is more than {len(primes)}")
-    low, high = extent(law, target, np.sqrt(primes[: law.d]))
+    """The width of the set of minimisers along (1, sqrt 2, sqrt 3): a rational polyhedron has width
+    0 along a direction of rationally independent entries only if it is a point."""
+    low, high = extent(law, target, np.sqrt([1, 2, 3][: law.d]))
     return high - low
 
 
@@ -828,11 +746,6 @@ def small_laws(d: int, n: int) -> list[tuple[int, bool]]:
     return [(k, not is_only_minimiser(law, w)) for k, law in enumerate(laws) for w in grid]
 
 
-def several_minimisers(d: int, n: int) -> int:
-    """How many of the pairs of `small_laws` have more than one minimiser."""
-    return sum(several for _, several in small_laws(d, n))
-
-
 def small_laws_table() -> pd.DataFrame:
     """Uniform laws of mean zero and full rank on n points of {-1, 0, 1}^d, enumerated."""
 
@@ -851,12 +764,11 @@ def laws_tried(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     random = [random_law(rng, 3, 5, False) for _ in range(count)]
     several = sum(not is_only_minimiser(law, rng.integers(-3, 4, 3)) for law in random)
-    line = [several_minimisers(1, n) for n in (2, 3)]
+    plane, *line = (sum(many for _, many in small_laws(*size)) for size in ((2, 3), (1, 2), (1, 3)))
     return [
         fact("random laws on six points of space, each with a random w*: those with several "
              "minimisers", several, 0),
-        fact("uniform laws on 3 points of {-1, 0, 1}^2, pairs with several minimisers",
-             several_minimisers(2, 3), 0),
+        fact("uniform laws on 3 points of {-1, 0, 1}^2, pairs with several minimisers", plane, 0),
         fact("the same in d = 1, on 2 and on 3 points", sum(line), 0),
         note("random laws", count),
         note("seed", seed),
@@ -1003,9 +915,7 @@ def area(triangle: NDArray) -> Fraction:
 
 def smeared(points: ArrayLike, size: Fraction) -> NDArray:
     """The uniform law on the points (n, 2), each spread over a triangle around it of extent size.
-
-    The corners are the point + size (1, 0), size (0, 1), size (-1, -1), so its mean stays.
-    """
+    The corners are the point + size (1, 0), size (0, 1), size (-1, -1), so its mean stays."""
     return fractions(points)[:, None] + size * fractions([(1, 0), (0, 1), (-1, -1)])
 
 
@@ -1021,11 +931,9 @@ def _cut(polygon: list[NDArray], w: NDArray) -> list[NDArray]:
 
 
 def minimiser_of_densities(seed: int, count: int) -> list[Evidence]:
-    """ma.ours.unique.density: w* is the only minimiser where no hyperplane through 0 has mass.
-
-    Laws on points with several minimisers, each point spread over a triangle, are tried at an old
-    minimiser, exactly.
-    """
+    """ma.ours.unique.density: w* is the only minimiser where no hyperplane through 0 has mass. Laws
+    on points with several minimisers, each point spread over a triangle, are tried at an old
+    minimiser, exactly."""
     rng, zero, least = np.random.default_rng(seed), 0, []
     for _ in range(count):
         points, target, other = _several_minimisers(rng)

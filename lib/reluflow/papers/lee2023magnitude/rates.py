@@ -89,14 +89,11 @@ def starts(layers: Sequence[int], edge: float = 12.0) -> dict[str, Draw]:
 
 def converges(layers: Sequence[int], gaps: list[float]) -> Statement:
     """ma.thm3.2, ma.thm3.7: phi strictly increases to pi, and w goes to w* (Theorems 3.2, one
-    layer, and 3.7).
-
-    The slack is the smaller of 1 - |w - w*| / (REACHED |w*|) at the last time and of the smallest
-    rise of psi between the times at which the flow is seen. `gaps` collects the integrated flow's
-    largest distances from the orbits' quadrature in psi and rho, divided by 1 + s (v/v*)^(m-1):
-    where a flow waits long before it moves, the rounding of the time s itself moves its state by
-    that many units in the last place.
-    """
+    layer, and 3.7). The slack is the smaller of 1 - |w - w*| / (REACHED |w*|) at the last time and
+    of the smallest rise of psi between the times at which the flow is seen. `gaps` collects the
+    integrated flow's largest distances from the orbits' quadrature in psi and rho, divided by 1 + s
+    (v/v*)^(m-1): where a flow waits long before it moves, the rounding of the time s itself moves
+    its state by that many units in the last place."""
 
     def slack(item: Instance) -> float:
         start = Start.of(item)
@@ -222,10 +219,8 @@ def followed(layers: Sequence[int]) -> dict[str, Draw]:
 )
 def falls_above_nullcline(item: Instance) -> float:
     """ma.eq11.1: dv/dt < 0 if and only if v > v* (1 - eps)^(1/(m+1)) (eq. (11), its first line).
-
     The sign of dv/dt is that of the loss's own gradient by quadrature, in all parameters. Starts on
-    the nullcline to within 1e-6 are left out: rounding decides their sign.
-    """
+    the nullcline to within 1e-6 are left out: rounding decides their sign."""
     start = Start.of(item)
     m, v = start.m, start.v
     w = v * np.array([math.sin(start.phi), -math.cos(start.phi)])
@@ -613,16 +608,14 @@ def near_the_teacher() -> Counterexample:
 # --- Second route: when the smallest factor of a chain in dimension 1 reaches 0, by quadrature ----
 
 
-def reached_zero_at(v: ArrayLike, w: float, target: float, second_moment: float) -> float:
-    """When the smallest factor reaches 0 in dimension 1, by mpmath's quadrature; w, target > 0.
+def reached_zero_at(v: ArrayLike, w: float) -> float:
+    """When the smallest factor reaches 0 in dimension 1 on the datum x = 1, y = -1, by mpmath's
+    quadrature; v (m,) and w positive.
 
-    The chain's loss is s/2 (w prod v + c)^2 with the target -c x for x > 0 and s = E[1{x>0} x^2].
-    Then w^2 - v_k^2 and v_j^2 - v_k^2 stay what they are, so that all sizes are functions of the
-    smallest one, a, and
+    The loss is 1/2 (w prod v + 1)^2. Then w^2 - v_k^2 and v_j^2 - v_k^2 stay what they are, so that
+    all sizes are functions of the smallest one, a, and
 
-        T = int_0^a0 da / (s (w prod v + c) w prod_(j != k) v_j).
-
-    Parameters: v (m,) and w positive, `target` = c > 0, `second_moment` = s.
+        T = int_0^a0 da / ((w prod v + 1) w prod_(j != k) v_j).
     """
     sizes = sorted([mpmath.mpf(float(a)) for a in [*np.asarray(v, float), w]])
     if sizes[0] == sizes[1]:
@@ -631,7 +624,7 @@ def reached_zero_at(v: ArrayLike, w: float, target: float, second_moment: float)
 
     def pace(a: mpmath.mpf) -> mpmath.mpf:
         rest = mpmath.fprod(mpmath.sqrt(a**2 + gap) for gap in gaps)
-        return 1 / (second_moment * (a * rest + target) * rest)
+        return 1 / ((a * rest + 1) * rest)
 
     return float(mpmath.quad(pace, [0, sizes[0] / 2, sizes[0]]))
 
@@ -722,7 +715,7 @@ def flows_and_descents(seed: int, count: int) -> list[Evidence]:
         X, w, v, target, factors = _data(KINDS[k % 3], rng).values()
         y = chain_output(X, target, factors)
         step = 0.1 / time_scale(X, y, w, v) / len(y)
-        path = neuron_descent(X, y, w, step, 500, v, every=500)
+        path = neuron_descent(X, y, w, step, 500, v)
         flips += bool((path.layers[:, 1:] <= 0.0).any())
     rng, made, noticed = np.random.default_rng(seed), positive_target(), 0
     for _ in range(30):
@@ -742,7 +735,7 @@ def positive() -> Reading:
     """Section 3.2's assumption of a positive target, and what becomes of others."""
     v, w = SMALLEST
     negative = chain_flow(chain_gradient([[1.0]], [-1.0]), [w], v, 1.0)
-    time = reached_zero_at(v, w, 1.0, 1.0)
+    time = reached_zero_at(v, w)
     kinked = chain_gradient([[1.0]], [1.0], at_zero=1.0)(np.ones(1), np.array([1.0, 0.0]))[1]
     return Reading(
         taken="the target's factors are positive: the sentence that assumes it throughout "
