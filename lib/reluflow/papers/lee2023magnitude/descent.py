@@ -64,11 +64,9 @@ class Profile:
 
 
 def bent(beta: float, power: float) -> Profile:
-    """g(x) = ((1 + beta x)^power - 1) / (beta power), g' = (1 + beta x)^(power - 1).
-
-    Theorem A.3's g is power = -1/2 up to a linear map, linear g is power = 1. Raises InputError for
-    beta <= -1 or a beta or power of 0.
-    """
+    """g(x) = ((1 + beta x)^power - 1) / (beta power), g' = (1 + beta x)^(power - 1). Theorem A.3's
+    g is power = -1/2 up to a linear map, linear g is power = 1. Raises InputError for beta <= -1 or
+    a beta or power of 0."""
     if not (beta > -1.0 and beta != 0.0 and power != 0.0):
         raise InputError("beta must be above -1, and beta and power must not be 0")
     ends = (1.0, 1.0 + beta)
@@ -431,29 +429,6 @@ def escape_table() -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("step")
 
 
-def _unique_flow() -> dict[str, bool]:
-    """By SymPy: w(t) = exp(-e^t) solves w' = -w log(1/w), w(0) = 1/e; g = e^(-1/x) is one-to-one
-    and C^2 on [0, 1]; the right side has a derivative wherever w > 0."""
-    t, x, w = sympy.symbols("t x w", positive=True)
-    flow, g = sympy.exp(-sympy.exp(t)), sympy.exp(-1 / x)
-    right = w * sympy.log(w)
-    at_zero = [sympy.limit(sympy.diff(g, x, k), x, 0, "+") for k in range(3)]
-    return {
-        "the flow solves the equation": bool(
-            sympy.simplify(sympy.diff(flow, t) + flow * sympy.exp(t)) == 0
-            and sympy.simplify(sympy.expand_log(right.subs(w, flow), force=True)
-                               + flow * sympy.exp(t)) == 0
-        ),
-        "it is the only one: dw/dt is differentiable in w > 0, where the flow stays": bool(
-            sympy.diff(right, w).subs(w, sympy.Rational(1, 7)).is_finite and flow.is_positive
-        ),
-        "g is one-to-one and C^2 on [0, 1], with g = g' = g'' = 0 at 0": bool(
-            at_zero == [0, 0, 0] and sympy.diff(g, x).is_positive
-        ),
-        "eta at most 1/(10 c)": max(ESCAPES) <= Fraction(1, 10),
-    }  # fmt: skip
-
-
 AS_STATED = Reading(
     taken="as stated: g is one-to-one and in C^2([0, 1]), and nothing is asked of g'",
     others="if g' has no zero on [0, 1], as the second part asks, (12) is true at every T",
@@ -487,14 +462,32 @@ def unbounded_quotients() -> list[Evidence]:
 
 
 def escaping_descent() -> Counterexample:
-    """ma.thm4.1.1: the error is of order T eta^2, against a unique flow with g'(0) = 0."""
+    """ma.thm4.1.1: the error is of order T eta^2, against a unique flow with g'(0) = 0. By SymPy
+    w(t) = exp(-e^t) solves w' = -w log(1/w), w(0) = 1/e; g = e^(-1/x) is one-to-one and C^2 on
+    [0, 1]; the right side has a derivative wherever w > 0."""
+    t, x, w = sympy.symbols("t x w", positive=True)
+    flow, g, right = sympy.exp(-sympy.exp(t)), sympy.exp(-1 / x), w * sympy.log(w)
+    rate = flow * sympy.exp(t)
+    at_zero = [sympy.limit(sympy.diff(g, x, k), x, 0, "+") for k in range(3)]
     escaped = [escape(step)[1] for step in ESCAPES]
     exactly = [escape_exactly(step) for step in ESCAPES]
     return Counterexample(
         instance={"dw/dt": "-w log(1/w) for w > 0, -sqrt|w| for w <= 0; w(0) = 1/e",
                   "flow": "exp(-e^t)", "g(x)": "e^(-1/x), g(0) = 0", "c": 1,
                   "eta": list(ESCAPES)},
-        assumptions=_unique_flow(),
+        assumptions={
+            "the flow solves the equation": bool(
+                sympy.simplify(sympy.diff(flow, t) + rate) == 0
+                and sympy.simplify(sympy.expand_log(right.subs(w, flow), force=True) + rate) == 0
+            ),
+            "it is the only one: dw/dt is differentiable in w > 0, where the flow stays": bool(
+                sympy.diff(right, w).subs(w, sympy.Rational(1, 7)).is_finite and flow.is_positive
+            ),
+            "g is one-to-one and C^2 on [0, 1], with g = g' = g'' = 0 at 0": bool(
+                at_zero == [0, 0, 0] and sympy.diff(g, x).is_positive
+            ),
+            "eta at most 1/(10 c)": max(ESCAPES) <= Fraction(1, 10),
+        },
         breaks=(bound("growth of the largest error/(T eta^2) up to the first error above 1, "
                       "from eta = 1/10 to 1/100, in floats", escaped[-1] / escaped[0], "<=",
                       1.5, ""),),
@@ -515,11 +508,6 @@ OPPOSITE = 0.1
 
 ANY_STEP = (1, *SMALLNESS)
 """Shares of X = 2: the theorems hold for every step below it."""
-
-
-def below_two(run: Descent) -> bool:
-    """Whether the step is below 2, and as small as the instance says."""
-    return run.is_below(2.0)
 
 
 def small_norm(run: Descent) -> float:
@@ -543,7 +531,7 @@ def _magnitude_slack(run: Descent, v0: float) -> float:
 @statement(
     "A.1: both bounds of |w(T)|, T >= 1",
     draws((0,), lambda _: 2.0, psi=(-9.0, 12.0), rho=(-9.0, 5.0), shares=ANY_STEP),
-    {"step below 2": below_two},
+    {"step below 2": lambda run: run.is_below(2.0)},
 )
 def magnitude(run: Descent) -> float:
     """ma.thmA.1.1: Theorem A.1 from the first step on, for all steps below 2."""
@@ -559,7 +547,10 @@ def _near_zero(item: Arrays, rng: np.random.Generator) -> Arrays:
 @statement(
     "A.1, |w0| near 0: both bounds of |w(T)|, T >= 1",
     extended(draws((0,), lambda _: 2.0, psi=(-4.0, 4.0), shares=ANY_STEP), _near_zero),
-    {"step below 2": below_two, "|w0| small enough": lambda run: run.start.v < small_norm(run)},
+    {
+        "step below 2": lambda run: run.is_below(2.0),
+        "|w0| small enough": lambda run: run.start.v < small_norm(run),
+    },
 )
 def small_magnitude(run: Descent) -> float:
     """ma.thmA.1.2: Theorem A.1, the special case: |w0| below `small_norm`."""
@@ -615,7 +606,7 @@ def _limit(start: Start) -> float:
     to_the_limit((0,), _limit),
     {
         "start": lambda run: run.start.phi > 0.0 and run.start.theta > 0.0 and run.start.m == 0,
-        "norm": Descent.is_loose,
+        "norm": lambda run: min(run.loose) > 1.0,
         "step": lambda run: run.step < 2.0 and _share(run) < 1.0,
     },
     "ma.ours.descent.one",
@@ -630,7 +621,10 @@ def repaired_angle(run: Descent) -> float:
 @statement(
     "A.2, |w0| <= |w*|: lower bound of phi(T), and phi(T) < pi",
     draws((0,), lambda _: 2.0, (NEAR_ZERO[0], 9.0), (-9.0, 0.0), ANY_STEP),
-    {"|w0| <= |w*|": lambda run: run.start.rho <= 0.0, "step below 2": below_two},
+    {
+        "|w0| <= |w*|": lambda run: run.start.rho <= 0.0,
+        "step below 2": lambda run: run.is_below(2.0),
+    },
 )
 def small_angle(run: Descent) -> float:
     """ma.thmA.2.3: Theorem A.2, the special case, for all |w0| <= |w*| and all steps below 2: the

@@ -57,11 +57,9 @@ class Descent:
         return _path(self.start, self.step, self.steps)
 
     def norm_range(self) -> tuple[float, float]:
-        """An r and an R with r < |w(T)| < R for all T > 0, those after the run included.
-
-        After it |w| stays above the smaller of its value and v* (1 - eps)^(1/(m+1)), and below the
-        larger of its value and v* (1 + eta v*^(2m)).
-        """
+        """An r and an R with r < |w(T)| < R for all T > 0, those after the run included. After it
+        |w| stays above the smaller of its value and v* (1 - eps)^(1/(m+1)), and below the larger of
+        its value and v* (1 + eta v*^(2m))."""
         path, m, target = self.path, self.start.m, self.start.target
         length = path.length[1:]
         rest = target * float(nullcline(path.phi[-1], m))
@@ -92,27 +90,20 @@ class Descent:
         """Whether the step is at most the limit over 10, 100 or 1000."""
         return self.step * self.smallness <= limit
 
-    def is_loose(self) -> bool:
-        """Whether r and R are strictly outside the norms of the run."""
-        return min(self.loose) > 1.0
 
-    def is_gentle(self) -> bool:
-        """No step overshoots: eta max(v0, v*)^(2m) <= 1. The theorems do not ask for it where they
-        let v0 be large; it leaves out runs that diverge."""
-        return self.overshoot() <= 1.0
-
-    def is_fine(self) -> bool:
-        """Whether the step is small against the limit of Theorems 4.2 and A.2."""
-        start = self.start
-        return self.is_below(step_limit(start.phi, *self.norm_range(), start.target, start.m))
+def _is_fine(run: Descent) -> bool:
+    """Whether the step is small against the limit of Theorems 4.2 and A.2."""
+    start = run.start
+    return run.is_below(step_limit(start.phi, *run.norm_range(), start.target, start.m))
 
 
-ON_THE_ANGLE = {
-    "no step overshoots": Descent.is_gentle,
-    "r < |w(T)| < R": Descent.is_loose,
-    "step small enough": Descent.is_fine,
+ON_THE_ANGLE: Mapping[str, Callable[[Descent], bool]] = {
+    "no step overshoots": lambda run: run.overshoot() <= 1.0,
+    "r < |w(T)| < R": lambda run: min(run.loose) > 1.0,
+    "step small enough": _is_fine,
 }
-"""What Theorems 4.2 and A.2 suppose."""
+"""What Theorems 4.2 and A.2 suppose, and that eta max(v0, v*)^(2m) <= 1, for which they do not ask
+where they let v0 be large; it leaves out runs that diverge."""
 
 
 @lru_cache(maxsize=4)

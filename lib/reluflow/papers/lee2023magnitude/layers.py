@@ -73,10 +73,6 @@ def corrected_factors(
     return 1.0 - unit * high / keep, 1.0 - phi0 / math.pi * h / (1.0 + h)
 
 
-def _is_far(run: Descent) -> bool:
-    return run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2
-
-
 def _is_between(run: Descent) -> bool:
     """The printed condition is on T > 0 only; |w0| far above R makes a first step too long."""
     r, R = run.norm_range()
@@ -84,7 +80,11 @@ def _is_between(run: Descent) -> bool:
 
 
 FAR = f"phi0 >= {OPPOSITE}, pi - phi0 >= {AWAY_4_2}"
-AWAY_TESTS = {**ON_THE_ANGLE, FAR: _is_far, "r < |w0| < R": _is_between}
+AWAY_TESTS = {
+    **ON_THE_ANGLE,
+    FAR: lambda run: run.start.phi >= OPPOSITE and run.start.theta >= AWAY_4_2,
+    "r < |w0| < R": _is_between,
+}
 """Starts away from phi0 = 0 and pi, whose norm is between r and R as well."""
 
 
@@ -134,17 +134,15 @@ def corrected_angle(run: Descent) -> float:
     return float(np.minimum(slow - log_ratio, log_ratio - fast).min())
 
 
-def near_descent(
-    theta0: float | Fraction, v0: float | Fraction, step: float | Fraction, n: int
-) -> PopulationPath:
+def near_descent(theta0: float, v0: float, step: float, n: int) -> PopulationPath:
     """n steps with m = v* = 1 from pi - phi0 = theta0 and |w0| = v_1 = v0."""
     return Start.near(float(theta0), float(v0), 1).descent(float(step), n)
 
 
-def excess(path: PopulationPath, step: float, r: float, R: float, side: int) -> NDArray:
-    """By how much, in parts of pi - phi(T), a path of m = v* = 1 passes the upper (side = 0) or the
-    lower bound of phi of Theorem 4.2, the upper or lower one of pi - phi."""
-    limit = gap_bounds(path.t, float(path.psi[0]), r, R, 1.0, 1, step)[side]
+def excess(path: PopulationPath, step: float, side: int) -> NDArray:
+    """By how much, in parts of pi - phi(T), a path of m = v* = 1, for which r and R drop out, is
+    beyond the upper (side = 0) or the lower bound of phi of Theorem 4.2."""
+    limit = gap_bounds(path.t, float(path.psi[0]), 1.0, 1.0, 1.0, 1, step)[side]
     return (path.theta - limit if side else limit - path.theta) / path.theta
 
 
@@ -155,8 +153,7 @@ def violations_4_2(T: Sequence[int]) -> pd.DataFrame:
     def measure(step: Fraction) -> Mapping[str, str]:
         row = {"step": str(step)}
         for name, v0, side in (("lower", 0.5, 1), ("upper", 2.0, 0)):
-            path = near_descent(step, v0, step, max(T))
-            out = excess(path, float(step), 1.0, 1.0, side)
+            out = excess(near_descent(float(step), v0, float(step), max(T)), float(step), side)
             row |= {f"{name}, T = {k}": approx(out[k], 2) for k in T}
         return row
 
@@ -169,7 +166,7 @@ def failing_gap(step: float) -> float:
 
     def room(gap: float) -> float:
         path = near_descent(gap, 0.01, step, math.ceil(15.0 / gap))
-        return -float(excess(path, step, 1.0, 1.0, 1)[1:].max())
+        return -float(excess(path, step, 1)[1:].max())
 
     return float(brentq(room, step, 1.0, xtol=1e-6))
 
@@ -272,7 +269,7 @@ def two_layers(name: str) -> Statement:
         name,
         _draws(),
         {
-            "no step overshoots": Descent.is_gentle,
+            "no step overshoots": ON_THE_ANGLE["no step overshoots"],
             "step small against 1/v*^2": lambda run: run.is_below(1 / run.start.target**2),
         },
     )
