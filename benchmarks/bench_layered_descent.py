@@ -159,7 +159,7 @@ def measure(label: str, p: Problem, steps: int, chunk: int) -> list[tuple[str, .
     for run in methods.values():
         run(p, 5)
     times = {name: stopwatch(lambda run=run: run(p, chunk))[0] for name, run in methods.items()}
-    ours, path = stopwatch(lambda: neuron_descent(p.X, p.y, p.w0, p.step, steps, p.v0, every=10))
+    ours, path = stopwatch(lambda: neuron_descent(p.X, p.y, p.w0, p.step, steps, p.v0))
     ends = {}
     for name, run in methods.items():
         seconds, ends[name] = stopwatch(lambda run=run: run(p, chunk))

@@ -16,6 +16,7 @@ import pandas as pd
 import sympy as sp
 from numpy.typing import ArrayLike, NDArray
 from papers.faults import Found, Planted, but, changed, each, sees, under
+from reluflow.exact import fractions
 from reluflow.papers.lee2023magnitude import (
     bounds,
     descent,
@@ -241,16 +242,6 @@ SLOWER = (
 # --- Lemma 2.1 and Propositions B.1, 3.1, 3.6 -----------------------------------------------------
 
 
-class Enlarged:
-    """A law whose matrix of a sector has too large, or too small, a trace."""
-
-    def __init__(self, law: laws.SectorIntegrals, off: float) -> None:
-        self.law, self.off = law, off
-
-    def matrix(self, u: NDArray, v: NDArray) -> NDArray:
-        return self.law.matrix(u, v) + self.off * np.eye(len(u))
-
-
 def wrong(name: str, judge: Planted, when: Callable[..., bool], change: Callable[..., Any]) -> Any:
     """What `judge` finds where a function of the laws is another one in some cases."""
     return under(laws, name, but(getattr(laws, name), when, change), judge)
@@ -262,7 +253,9 @@ def both(name: str, judge: Planted, when: Callable[..., bool], by: Any) -> list[
 
 
 def traces(name: str, judge: Planted, when: Callable[..., bool], by: float) -> list[Planted]:
-    return [wrong(name, judge, when, lambda x, off=off: Enlarged(x, off)) for off in (by, -by)]
+    """Matrices with too large, and too small, a trace."""
+    return [wrong(name, judge, when, lambda M, off=off: M + off * np.eye(len(M)))
+            for off in (by, -by)]  # fmt: skip
 
 
 def scaled(law: laws.RadialLaw, share: float) -> laws.RadialLaw:
@@ -275,6 +268,7 @@ lemma, sphere = partial(laws.sector_moments, 1, 10), partial(laws.sphere_moments
 CORNER = 2e-9 * np.outer(np.eye(5)[0], np.eye(5)[4])
 in_five = lambda u, *_: len(u) == 5  # noqa: E731
 opposite = lambda u, v: len(u) == 10 and u @ v < -0.99999  # noqa: E731
+in_ten = lambda theta, u, v: len(u) == 10  # noqa: E731
 right_angle = lambda theta, *_: abs(theta - 0.5 * math.pi) < 1e-9  # noqa: E731
 LEMMA_2_1 = (
     *each("largest error of an entry", *both("printed_sector_moment", lemma, in_five, CORNER)),
@@ -285,8 +279,8 @@ LEMMA_2_1 = (
     *each("continued", *both("sector_moment", lemma, opposite, 2e-9)),
 )  # fmt: skip
 B_1 = (
-    *each("both by quadrature", *traces("sphere_sector", sphere, lambda t, d: d == 10, 2e-10)),
-    *each("the half-space", *traces("sphere_sector", sphere, lambda t, d: d == 10, 1e-10)),
+    *each("both by quadrature", *traces("sphere_sector", sphere, in_ten, 2e-10)),
+    *each("the half-space", *traces("sphere_sector", sphere, in_ten, 1e-10)),
     *each(
         "sampled mean",
         *(under(laws, "SPHERE", scaled(laws.SPHERE, share), sphere) for share in (1.5, 0.75)),
@@ -436,10 +430,10 @@ UNIQUE_DENSITY = (
         for same, mean in ((True, 0), (False, 1))
     )),
     ("L(2 w*)", wrong("smeared", density, lambda points, size: points[0] == (-3, 1),
-                      lambda _: laws.triangle_law([[(3, 1), (4, 1), (3, 2)]]))),
+                      lambda _: fractions([[(3, 1), (4, 1), (3, 2)]]))),
     ("size 1/100: L(-2, 0)", wrong("smeared", density,
                                    lambda points, size: points is laws.MERCEDES and size < 0.05,
-                                   lambda _: laws.triangle_law([SILENT]))),
+                                   lambda _: fractions([SILENT]))),
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ def test_recorded_steps_come_out_again(full, panel, half):
 def test_the_record_is_of_the_papers_setting_and_its_data_are_drawn_again(full):
     for panel, record in full.items():
         assert record.run.setting == page.PANELS[panel]
-        assert record.seed == 0
+        assert record.facts["seed"] == 0
         problem = page.DeepProblem(record.run.setting, 0)
         for name, value in page.checksums(problem).items():
             assert record.facts["checksums"][name] == pytest.approx(value, rel=1e-9)
@@ -95,7 +95,7 @@ def test_a_record_is_the_plain_loop(monkeypatch, tmp_path):
     ]
     assert set(record.facts["eta_lambda"]) == {"start", "half", "end"}
     assert max(record.facts["float32_against_float64"].values()) < 1e-4
-    assert record.seed == 0
+    assert record.facts["seed"] == 0
 
 
 def test_a_killed_record_goes_on_behind_its_last_piece(monkeypatch, tmp_path):

@@ -114,7 +114,7 @@ def test_a_variance_gives_the_roots_of_the_ratios():
 
 
 def test_descent_on_data_is_a_plain_loop():
-    setting = Setting(2, 1.0, 0.5, 8e-4, 6, 40, 600, 2)
+    setting = Setting(2, 1.0, 0.5, 1.6e-4, 6, 40, 3000, 2)
     path = descent_on_data(replace(setting, rate=8e-3, steps=60))
     X, target, w = setting.data(), setting.target(), setting.start()
     size = np.linalg.norm(target)
@@ -126,12 +126,12 @@ def test_descent_on_data_is_a_plain_loop():
         w, v = w - 8e-3 * v * (error @ X), v - 8e-3 * float(error @ np.maximum(X @ w, 0.0))
         lengths.append(np.linalg.norm(w))
     np.testing.assert_allclose(path.length, lengths, rtol=1e-10)
-    found = experiments.descent_shapes([setting], 2, 1, n=40, hurry=10).iloc[0]
+    found = experiments.descent_shapes([setting], 2, 1, n=40).iloc[0]
     shape, turn = shape_of(np.array(lengths), 1e-3 * size)
     assert found["shape"] == shape
     assert found["panel"].n == 40
     if shape == TURNING:
-        assert found["turn"] == 10.0 * turn
+        assert found["turn"] == 50.0 * turn
 
 
 def test_runs_are_read_like_any_curve():
@@ -140,3 +140,9 @@ def test_runs_are_read_like_any_curve():
     found = experiments.run_shapes([run])
     assert found["shape"].tolist() == [TURNING]
     assert found["turn"].tolist() == [1.0]
+
+
+def test_steps_on_a_sum_are_stable_where_curvature_says_so() -> None:
+    # One layer: w -> (1 - step/2) w + ..., which comes to rest for a step below 4 only.
+    assert experiments.arrives(experiments.DEVIATION, "half the sum", 1, 1.0)  # step 3
+    assert not experiments.arrives(experiments.DEVIATION, "sum", 1, 1.0)  # step 6

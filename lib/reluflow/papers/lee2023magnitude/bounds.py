@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 
 import mpmath
 import numpy as np
@@ -14,9 +15,9 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
 from reluflow.approx import on_grain
-from reluflow.falsify import Draw, Instance, Report, Statement, falsify, given, planted
+from reluflow.falsify import Instance, Report, Statement, falsify, given, planted
 from reluflow.flows.charts import TIME
-from reluflow.instances import extended
+from reluflow.instances import Draws, extended
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.population import (
@@ -31,19 +32,13 @@ from reluflow.papers.lee2023magnitude.setting import Start, angle_rates, drawn, 
 
 # --- The bounds of Theorems 3.3, 3.4, 3.8 and 3.9 tried on flows ----------------------------------
 #
-# An instance is a start of `starts`, with "target". A bound is tried at all points of the orbit,
-# which resolve the first moments and the last. The flow is taken from its closed form (`orbit`), so
-# thousands of starts cost seconds.
+# An instance is a start of `setting`, with "target". A bound is tried at all points of the orbit in
+# closed form, which resolve the first moments and the last.
 
 
 NOISE = 1e-11
 """Relative rounding error of a magnitude or an angle; a slack below it is not told."""
 
-BELOW_BRANCH = "the formula's argument at v_0 is below 1"
-"""Where u(t; 0) of Theorem 3.8, as printed, is real."""
-
-OFF_BRANCH = "the formula's argument at v_0 is not 1"
-"""Where u(t; eps_0) of Theorem 3.8 is: all but the branch point, where F is infinite."""
 
 RANGES = {
     "generic": ((-2.0, 2.0), (-2.0, 2.0)),
@@ -56,6 +51,7 @@ RANGES = {
 """Ranges of psi_0 and rho_0 by kind of start."""
 
 Tests = Mapping[str, Callable[[Instance], bool]]
+Slack = Callable[[Start, PopulationPath], float]
 
 
 def flows(starts: Sequence[Start]) -> list[PopulationPath]:
@@ -71,12 +67,10 @@ def flows(starts: Sequence[Start]) -> list[PopulationPath]:
 
 
 def norm_range(start: Start, path: PopulationPath) -> tuple[float, float]:
-    """Infimum and supremum of |w(t)|, the infimum less a part in 500 at a dip.
-
-    The magnitude never turns from growth to decay, so the supremum is at an end. It dips where
-    v^(m+1) falls below (1 - eps) v*^(m+1), which grows; between points rho is taken as a cubic in
-    psi, with drho/dpsi = -pi/phi (e^((m+1) rho) - 1 + eps).
-    """
+    """Infimum and supremum of |w(t)|, the infimum less a part in 500 at a dip. The magnitude never
+    turns from growth to decay, so the supremum is at an end. It dips where v^(m+1) falls below (1 -
+    eps) v*^(m+1), which grows; between points rho is taken as a cubic in psi, with drho/dpsi =
+    -pi/phi (e^((m+1) rho) - 1 + eps)."""
     low, high = sorted([start.v, start.target])
     psi, rho = np.append(start.psi, path.psi), np.append(start.rho, path.rho)
     phi = np.append(start.phi, path.phi)
@@ -96,81 +90,71 @@ def _inside(item: Instance) -> bool:
     return bool(small and 0.01 <= item["target"] <= 100.0)
 
 
-def _statement(
-    says: str,
-    layers: Sequence[int],
-    slack: Callable[[Start, PopulationPath], float],
-    hypotheses: Tests | None = None,
-    draws: Mapping[str, Draw] | None = None,
-) -> Statement:
-    """A statement on the flows of m in `layers`; a witness may plant a factor of |w|."""
+def _on_flows(
+    says: str, layers: Sequence[int], hypotheses: Tests | None = None, draws: Draws | None = None
+) -> Callable[[Slack], Callable[[], Statement]]:
+    """Makes a Statement of the slack below it, of a start and its flow, m in `layers`; a witness
+    may plant a factor of |w|."""
 
-    def slacks(items: Sequence[Instance]) -> NDArray:
-        starts = [Start.of(item) for item in items]
-        paths = [
-            replace(path, states=path.states + np.array([0.0, math.log(planted(item))]))
-            for path, item in zip(flows(starts), items, strict=True)
-        ]
-        return np.array([slack(*pair) for pair in zip(starts, paths, strict=True)])
+    def of(slack: Slack) -> Callable[[], Statement]:
+        def slacks(items: Sequence[Instance]) -> NDArray:
+            starts, values = [Start.of(item) for item in items], []
+            for start, path, item in zip(starts, flows(starts), items, strict=True):
+                states = path.states + np.array([0.0, math.log(planted(item))])
+                values.append(slack(start, replace(path, states=states)))
+            return np.array(values)
 
-    return Statement(
-        says,
-        draws or drawn(layers, RANGES, (-1.0, 1.0)),
-        lambda item: float(slacks([item])[0]),
-        {"phi_0 and |w_0| in the range of floats": _inside, **(hypotheses or {})},
-        batch=slacks,
-    )
+        made = Statement(
+            says,
+            draws or drawn(layers, RANGES, (-1.0, 1.0)),
+            lambda item: float(slacks([item])[0]),
+            {"phi_0 and |w_0| in the range of floats": _inside, **(hypotheses or {})},
+            batch=slacks,
+        )
+        return wraps(slack)(lambda: made)
+
+    return of
 
 
 def enclosed(v: NDArray, lower: NDArray, upper: NDArray) -> float:
-    """The least distance of v (n,) to a bound, as a share of their gap.
-
-    Moments at which rounding hides the sign do not count; NaN if none is left.
-    """
+    """The least distance of v (n,) to a bound, as a share of their gap. Moments at which rounding
+    hides the sign do not count; NaN if none is left."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = np.minimum(v - lower, upper - v) / (upper - lower)
         told = np.abs(share) > NOISE * v / np.abs(upper - lower)
     return float(share[told].min()) if told.any() else np.nan
 
 
-def magnitude() -> Statement:
+@_on_flows("Theorem 3.3", (0,))
+def magnitude(start: Start, path: PopulationPath) -> float:
     """ma.thm3.3.1: Theorem 3.3, for t > 0 and 0 < phi_0 < pi."""
-
-    def slack(start: Start, path: PopulationPath) -> float:
-        limits = setting.magnitude_bounds(path.t, start.phi, start.v, start.target)
-        return enclosed(path.length, *limits)
-
-    return _statement("Theorem 3.3", (0,), slack)
+    limits = setting.magnitude_bounds(path.t, start.phi, start.v, start.target)
+    return enclosed(path.length, *limits)
 
 
-def small_magnitude_lower() -> Statement:
+@_on_flows("eq. (8), lower bound, any |w_0|", (0,))
+def small_magnitude_lower(start: Start, path: PopulationPath) -> float:
     """ma.thm3.3.2: the lower half of eq. (8), for any |w_0| > 0."""
-
-    def slack(start: Start, path: PopulationPath) -> float:
-        lower, _ = setting.magnitude_bounds(path.t, start.phi, 0.0, start.target)
-        return enclosed(path.length, lower, 2.0 * path.length)
-
-    return _statement("eq. (8), lower bound, any |w_0|", (0,), slack)
+    lower, _ = setting.magnitude_bounds(path.t, start.phi, 0.0, start.target)
+    return enclosed(path.length, lower, 2.0 * path.length)
 
 
-def two_layers() -> Statement:
+@_on_flows("Theorem 3.8, m = 1", (1,))
+def two_layers(start: Start, path: PopulationPath) -> float:
     """ma.thm3.8.m1: Theorem 3.8 for m = 1, its explicit bounds."""
+    limits = setting.two_layer_magnitude_bounds(path.t, start.phi, start.v, start.target)
+    return enclosed(path.length, *limits)
 
-    def slack(start: Start, path: PopulationPath) -> float:
-        limits = setting.two_layer_magnitude_bounds(path.t, start.phi, start.v, start.target)
-        return enclosed(path.length, *limits)
 
-    return _statement("Theorem 3.8, m = 1", (1,), slack)
+@_on_flows("Theorem 3.8 repaired", (2, 3, 4, 6))
+def _layered(start: Start, path: PopulationPath) -> float:
+    at = (start.phi, start.v, start.target, start.m)
+    return enclosed(path.length, *setting.layered_magnitude_bounds(path.t, *at))
 
 
 def layered() -> Statement:
     """Theorem 3.8 with the solutions of the comparison equation, on both sides of the branch."""
-
-    def slack(start: Start, path: PopulationPath) -> float:
-        at = (start.phi, start.v, start.target, start.m)
-        return enclosed(path.length, *setting.layered_magnitude_bounds(path.t, *at))
-
-    found = _statement("Theorem 3.8 repaired", (2, 3, 4, 6), slack)
+    found = _layered()
 
     def slacks(items: Sequence[Instance]) -> NDArray:
         values = np.full(len(items), np.nan)
@@ -190,25 +174,37 @@ def layered() -> Statement:
     )
 
 
-def printed(side: str) -> Statement:
-    """ma.thm3.8.1, ma.thm3.8.2: Theorem 3.8 as printed, its "lower" or its "upper" bound, where
-    its equation has a real solution."""
+def _past_branch(item: Instance) -> float:
+    start = Start.of(item)
+    return math.exp(start.rho) - float(nullcline(start.phi, start.m))
 
-    def slack(start: Start, path: PopulationPath) -> float:
-        kappa = float(pull(start.phi)) if side == "lower" else 1.0
-        u = setting.implicit_printed(path.t, start.phi, start.v, start.target, start.m, kappa)
-        v = path.length
-        return enclosed(v, u, 2.0 * v) if side == "lower" else enclosed(v, 0.0 * u, u)
 
-    def past_branch(item: Instance) -> float:
-        start = Start.of(item)
-        return math.exp(start.rho) - float(nullcline(start.phi, start.m))
+def _printed(start: Start, path: PopulationPath, kappa: float) -> NDArray:
+    at = (start.phi, start.v, start.target, start.m, kappa)
+    return setting.implicit_printed(path.t, *at)
 
-    real: Tests = {BELOW_BRANCH: lambda item: past_branch(item) < 0.0}
-    if side == "lower":
-        real = {OFF_BRANCH: lambda item: past_branch(item) != 0.0}
-    says = f"Theorem 3.8 as printed, {side} bound"
-    return _statement(says, (2, 3, 4, 6), slack, real)
+
+@_on_flows(
+    "Theorem 3.8 as printed, lower bound",
+    (2, 3, 4, 6),
+    {"the formula's argument at v_0 is not 1": lambda item: _past_branch(item) != 0.0},
+)
+def printed_lower(start: Start, path: PopulationPath) -> float:
+    """ma.thm3.8.1: Theorem 3.8's lower bound as printed, where its equation has a real solution:
+    everywhere but at the branch point, where F is infinite."""
+    lower = _printed(start, path, float(pull(start.phi)))
+    return enclosed(path.length, lower, 2.0 * path.length)
+
+
+@_on_flows(
+    "Theorem 3.8 as printed, upper bound",
+    (2, 3, 4, 6),
+    {"the formula's argument at v_0 is below 1": lambda item: _past_branch(item) < 0.0},
+)
+def printed_upper(start: Start, path: PopulationPath) -> float:
+    """ma.thm3.8.2: Theorem 3.8's upper bound as printed, where its equation has a real solution."""
+    upper = _printed(start, path, 1.0)
+    return enclosed(path.length, 0.0 * upper, upper)
 
 
 def _gap_slack(path: PopulationPath, least: NDArray, most: NDArray, fastest: float) -> float:
@@ -224,30 +220,28 @@ def _gap_slack(path: PopulationPath, least: NDArray, most: NDArray, fastest: flo
 def angle(says: str, layers: Sequence[int]) -> Statement:
     """ma.thm3.4.1, ma.thm3.9: Theorem 3.4 (m = 0) or 3.9 (m >= 1), with the closest r and R."""
 
+    @_on_flows(says, layers)
     def slack(start: Start, path: PopulationPath) -> float:
         within = (*norm_range(start, path), start.target, start.m)
         fastest = setting.angle_rates(start.phi, *within)[1]
         return _gap_slack(path, *setting.gap_bounds(path.t, start.psi, *within), fastest)
 
-    return _statement(says, layers, slack)
+    return slack()
 
 
-def small_angle() -> Statement:
+@_on_flows(
+    "Theorem 3.4, its case |w_0| near 0, for all |w_0| <= |w*|",
+    (0,),
+    {"|w_0| <= |w*|": lambda item: bool(item["rho"] <= 0.0)},
+    extended(
+        drawn((0,), RANGES, (-1.0, 1.0)), lambda item, _: {"rho": np.minimum(item["rho"], 0.0)}
+    ),
+)
+def small_angle(start: Start, path: PopulationPath) -> float:
     """ma.thm3.4.2: Theorem 3.4, its special case |w_0| near 0, for |w_0| <= |w*|."""
-
-    def slack(start: Start, path: PopulationPath) -> float:
-        v = start.target
-        _, most = setting.gap_bounds(path.t, start.psi, v, v, v, 0)
-        return _gap_slack(path, np.zeros(len(most)), most, 1.0)
-
-    draws = drawn((0,), RANGES, (-1.0, 1.0))
-    return _statement(
-        "Theorem 3.4, its case |w_0| near 0, for all |w_0| <= |w*|",
-        (0,),
-        slack,
-        {"|w_0| <= |w*|": lambda item: bool(item["rho"] <= 0.0)},
-        extended(draws, lambda item, _: {"rho": np.minimum(item["rho"], 0.0)}),
-    )
+    v = start.target
+    _, most = setting.gap_bounds(path.t, start.psi, v, v, v, 0)
+    return _gap_slack(path, np.zeros(len(most)), most, 1.0)
 
 
 def beyond_small_angle() -> Evidence:
@@ -272,8 +266,8 @@ EXPLICIT: Statements = {
 
 COMPARED: Statements = {
     "two layers": two_layers,
-    "printed lower": lambda: printed("lower"),
-    "printed upper": lambda: printed("upper"),
+    "printed lower": printed_lower,
+    "printed upper": printed_upper,
     "layered": layered,
 }
 """Theorem 3.8: for two layers, as printed where that can be, and repaired."""
@@ -284,27 +278,13 @@ def try_bounds(seed: int, count: int, statements: Statements) -> dict[str, Repor
     return {name: falsify(made(), seed, count, count // 2) for name, made in statements.items()}
 
 
-# --- When the bounds of Theorems 3.4 and 3.9 on the angle begin to say more than phi_0 < phi
-# < pi ---------------------------------------------------------------------------------------------
-
-
-def silent_until(phi0: float, slow: float, fast: float) -> tuple[float, float]:
-    """Times until which the bounds of Theorems 3.4 and 3.9 say no more than phi_0 < phi < pi.
-
-    With theta_0 = pi - phi_0 and the rates p, q of the theorem they are
-    log(2 tan(theta_0/2) / theta_0) / p and log(cot(phi_0/2) / sqrt(3)) / q, 0 for phi_0 >= pi/3.
-    """
-    theta0 = np.pi - phi0
-    lower = np.log(2.0 * np.tan(0.5 * theta0) / theta0) / slow
-    return float(lower), max(float(-np.log(np.sqrt(3.0) * np.tan(0.5 * phi0)) / fast), 0.0)
+# --- When the bounds of Theorems 3.4 and 3.9 begin to say more than phi_0 < phi < pi --------------
 
 
 def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.DataFrame:
-    """Shares of the time in which each bound on phi says nothing new, from |w_0| = norm |w*|.
-
-    The time is counted until the flow has come to a hundredth of its first distance from pi; r and
-    R are the closest that there are.
-    """
+    """Shares of the time in which each bound on phi says nothing new, from |w_0| = norm |w*|. The
+    time is counted until the flow has come to a hundredth of its first distance from pi; r and R
+    are the closest that there are."""
     rows: dict[str, list[str]] = {}
     for m in layers:
         starts = [Start.at(float(np.radians(a)), norm, m) for a in degrees]
@@ -315,21 +295,18 @@ def silence(degrees: Sequence[int], layers: Sequence[int], norm: float) -> pd.Da
 
 
 def _silent_shares(start: Start, path: PopulationPath) -> tuple[float, float]:
+    """With theta_0 = pi - phi_0 and the rates p, q of the theorem the times are
+    log(2 tan(theta_0/2) / theta_0) / p and log(cot(phi_0/2) / sqrt(3)) / q, 0 for phi_0 >= pi/3."""
     slope = 2.0 * np.pi / (path.length ** (start.m - 1) * path.phi)
     end = float(CubicHermiteSpline(path.psi, path.t, slope)(-log_tan(start.theta / 100.0)))
-    rates = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
-    lower, upper = silent_until(start.phi, *rates)
-    return min(lower / end, 1.0), min(upper / end, 1.0)
+    slow, fast = angle_rates(start.phi, *norm_range(start, path), start.target, start.m)
+    theta0 = np.pi - start.phi
+    lower = np.log(2.0 * np.tan(0.5 * theta0) / theta0) / slow
+    upper = max(-np.log(np.sqrt(3.0) * np.tan(0.5 * start.phi)) / fast, 0.0)
+    return min(float(lower) / end, 1.0), min(float(upper) / end, 1.0)
 
 
-# --- Eq. (8), the magnitude of one layer for |w_0| near 0: its upper bound, and what is true
-# instead ------------------------------------------------------------------------------------------
-#
-# For |w_0| -> 0, with |w*| = 1,
-#
-#     |w(t)| = (1 - e^(-t/2)) - |w_0| e^(-t/2) (sin phi_0 + pi cos phi_0) / phi_0 + o(|w_0|),
-#
-# and the upper bound of (8) is the limit itself.
+# --- Eq. (8), one layer for |w_0| near 0: its upper bound, and what is true instead ---------------
 
 
 THRESHOLD = float(np.pi - np.arctan(np.pi))

@@ -15,10 +15,9 @@ from scipy.special import digamma, hyp2f1
 from reluflow.errors import InputError
 from reluflow.flows.segment import check_steps, one_thread, problem
 from reluflow.flows.trajectory import Event, Trajectory
-from reluflow.papers.lee2023magnitude.population import population_gradient
+from reluflow.papers.lee2023magnitude.population import Recorded, population_gradient
 
-# --- The flow of a chain of single ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) =
-# max(h, 0) ----------------------------------------------------------------------------------------
+# --- The flow of a chain of ReLU neurons f(x) = v_1 s(v_2 s(... v_m s(w.x))), s(h) = max(h, 0) ----
 #
 # It is integrated in log v_k for k >= 2, so that a slow decay and a zero reached in finite time
 # cannot be confused: only the second stops the clock. Nothing is supposed about balance.
@@ -33,10 +32,8 @@ _MOST_STEPS = 2_000
 
 def chain_gradient(X: ArrayLike, y: ArrayLike, at_zero: float = 0.0) -> Gradient:
     """The gradient of 1/(2n) sum_i (f(x_i) - y_i)^2 by back-propagation through the ReLU chain.
-
-    Parameters: X (n, d), y (n,), at_zero = s'(0), 0 in the paper. With a_(m+1) = s(w.x) and
-    a_k = s(v_k a_(k+1)) for k = m, ..., 2, f = v_1 a_2.
-    """
+    Parameters: X (n, d), y (n,), at_zero = s'(0), 0 in the paper. With a_(m+1) = s(w.x) and a_k =
+    s(v_k a_(k+1)) for k = m, ..., 2, f = v_1 a_2."""
     X, y = np.asarray(X, float), np.asarray(y, float)
 
     def slope(h: NDArray) -> NDArray:
@@ -72,9 +69,7 @@ def chain_output(X: ArrayLike, w: ArrayLike, v: ArrayLike) -> NDArray:
 
 def chain_population_gradient(target: ArrayLike, factor: float) -> Gradient:
     """The gradient of (1) for x ~ N(0, I) and the target factor * s(w*.x), factor of either sign.
-
-    Where some v_k <= 0, k >= 2, the chain is silent and its gradient is 0 (s'(0) = 0).
-    """
+    Where some v_k <= 0, k >= 2, the chain is silent and its gradient is 0 (s'(0) = 0)."""
     target = np.asarray(target, float)
 
     def gradient(w: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
@@ -129,7 +124,10 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
         raise InputError("a chain needs at least one factor v_1")
     if np.any(v0[1:] <= 0.0):  # silent: nothing moves, if the gradient is what it should be
         in_w, in_v = gradient(w0, v0)
-        return _euler_path(w0, v0, in_w, in_v, horizon)
+        w, v = np.array([w0, w0 - horizon * in_w]), np.array([v0, v0 - horizon * in_v])
+        turned = np.nonzero(np.sign(v[1, 1:]) != np.sign(v0[1:]))[0]
+        zero, factor = (0.0, 2 + int(turned[0])) if len(turned) else (math.inf, 0)
+        return ChainPath(np.array([0.0, horizon]), w, v, zero, factor)
 
     def unpack(state: NDArray) -> tuple[NDArray, NDArray]:
         # A trial step near a pole may end anywhere; its error is large in any case.
@@ -140,9 +138,7 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
     def velocity(_: float, state: NDArray) -> NDArray:
         w, v = unpack(state)
         in_w, in_v = gradient(w, v)
-        out = np.empty(d + m)
-        out[:d], out[d], out[d + 1 :] = -in_w, -in_v[0], -in_v[1:] / v[1:]
-        return out
+        return np.concatenate([-in_w, -in_v[:1], -in_v[1:] / v[1:]])
 
     start = np.concatenate([w0, v0[:1], np.log(v0[1:])])
     size = float(np.abs(start[: d + 1]).max())
@@ -167,36 +163,16 @@ def chain_flow(gradient: Gradient, w0: ArrayLike, v0: ArrayLike, horizon: float)
             raise ArithmeticError(f"{_MOST_STEPS} steps reach t = {solver.t:g} of {horizon:g} only")
     if solver.status == "failed" and lowest > _SMALL:
         raise ArithmeticError(f"the flow cannot be followed beyond t = {solver.t:g}")
-    pairs = [unpack(state) for state in states]
-    reached = bool(gone or solver.status == "failed")
-    return ChainPath(
-        np.array(t),
-        np.array([w for w, _ in pairs]),
-        np.array([v for _, v in pairs]),
-        float(solver.t) if reached else math.inf,
-        2 + int(np.argmin(fallen)) if reached else 0,
-    )
-
-
-def _euler_path(w: NDArray, v: NDArray, in_w: NDArray, in_v: NDArray, horizon: float) -> ChainPath:
-    """One Euler step: it stays put exactly if the gradient is 0."""
-    later = v - horizon * in_v
-    flipped = np.nonzero(np.sign(later[1:]) != np.sign(v[1:]))[0]
-    return ChainPath(
-        np.array([0.0, horizon]),
-        np.array([w, w - horizon * in_w]),
-        np.array([v, later]),
-        0.0 if len(flipped) else math.inf,
-        2 + int(flipped[0]) if len(flipped) else 0,
-    )
+    w, v = map(np.array, zip(*map(unpack, states), strict=True))
+    if not (gone or solver.status == "failed"):
+        return ChainPath(np.array(t), w, v, math.inf, 0)
+    return ChainPath(np.array(t), w, v, float(solver.t), 2 + int(np.argmin(fallen)))
 
 
 def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:
-    """An upper estimate of the flow's fastest rate: its inverse is a natural unit of time.
-
-    Of the Hessian's blocks at the larger of the start and what the labels call for: sizes of
-    (prod v)^2 E|x|^2 and (prod v / v_k)^2 E(w.x)^2 with every factor at its largest.
-    """
+    """An upper estimate of the flow's fastest rate: its inverse is a natural unit of time. Of the
+    Hessian's blocks at the larger of the start and what the labels call for: sizes of (prod v)^2
+    E|x|^2 and (prod v / v_k)^2 E(w.x)^2 with every factor at its largest."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     data = float(np.mean(np.sum(X * X, axis=1)))
     sizes = np.append(np.abs(np.asarray(v, float)), np.linalg.norm(w))
@@ -204,8 +180,7 @@ def time_scale(X: ArrayLike, y: ArrayLike, w: ArrayLike, v: ArrayLike) -> float:
     return (len(sizes) * data + np.sqrt(data * np.mean(y * y))) * size ** (2 * len(sizes) - 2)
 
 
-# --- The gradient flow of a balanced chain: m + 1 equal scalars u, the loss (u^(m+1) -
-# a^(m+1))^2 / 4, ----------------------------------------------------------------------------------
+# --- The gradient flow of a balanced chain: m + 1 scalars u, the loss (u^(m+1) - a^(m+1))^2 / 4, --
 #
 #     du/dt = -1/2 u^m (u^(m+1) - a^(m+1)).
 #
@@ -227,9 +202,7 @@ _ROUNDS, _CLOSE = 100, 3e-14
 
 def balanced_chain(t: ArrayLike, v0: float, a: float, m: int) -> NDArray:
     """u(t) from u(0) = v0, explicit for m = 0, m = 1 and a = 0; for m >= 2 the inverse of `clock`.
-
-    Parameters: t (k,) times >= 0, v0 > 0, a >= 0 and m >= 0. Returns u (k,).
-    """
+    Parameters: t (k,) times >= 0, v0 > 0, a >= 0 and m >= 0. Returns u (k,)."""
     t = np.asarray(t, float)
     if a == 0.0:
         decay = np.exp(-0.5 * t) if m == 0 else (1.0 + m * v0 ** (2 * m) * t) ** (-0.5 / m)
@@ -300,11 +273,9 @@ def unit_hypergeometric(b: float, z: ArrayLike, log_rest: ArrayLike) -> NDArray:
 
 
 def odds_at(s: ArrayLike, m: int, above: bool) -> NDArray:
-    """The l at which `clock` shows s (k,), any s below and s > 0 above: Newton in a bracket.
-
-    The clock is concave in l below and convex above, with slope 2/(m+1) far out, which gives the
-    bracket, and a start from which Newton's method does not overshoot twice.
-    """
+    """The l at which `clock` shows s (k,), any s below and s > 0 above: Newton in a bracket. The
+    clock is concave in l below and convex above, with slope 2/(m+1) far out, which gives the
+    bracket, and a start from which Newton's method does not overshoot twice."""
     s = np.asarray(s, float)
     rate = 0.5 * (m + 1)
     if above:
@@ -385,7 +356,9 @@ class ActiveSet:
 
     def __init__(self, X: NDArray, y: NDArray, w: NDArray) -> None:
         self._X, self._y = X, y
-        self._norms = _norms(X)
+        largest = np.abs(X).max(axis=1)  # so that lengths neither overflow nor underflow inside
+        scaled = X / np.where(largest > 0.0, largest, 1.0)[:, None]
+        self._norms = largest * np.sqrt(np.vecdot(scaled, scaled))
         self._sizes = np.stack([self._norms**2, np.abs(y) * self._norms])
         # A computed margin, a drift and a product w.x are wrong by at most 2d + 8, d + 8 and d
         # half epsilons (sums of d products, a root, a division). What beats the drift by all of
@@ -402,11 +375,9 @@ class ActiveSet:
         self._refer(w, h)
 
     def follow(self, W: NDArray) -> tuple[int, NDArray]:
-        """Walk from the present w along the states W (k, d) until data flip.
-
-        Returns the number of states that keep the present set, and the data (f,) that have flipped
-        at the next one, which becomes the present w; f = 0 where all k states keep the set.
-        """
+        """Walk from the present w along the states W (k, d) until data flip. Returns the number of
+        states that keep the present set, and the data (f,) that have flipped at the next one, which
+        becomes the present w; f = 0 where all k states keep the set."""
         start, k = 0, len(W)
         while start < k:
             # Not "drift >= reach": the drift is nan where w = 0 has no direction.
@@ -505,13 +476,6 @@ class ActiveSet:
         return np.sqrt(np.vecdot(U, U))
 
 
-def _norms(X: NDArray) -> NDArray:
-    """Lengths of the rows of X (n, d), free of overflow and underflow inside, shape (n,)."""
-    largest = np.abs(X).max(axis=1)
-    scaled = X / np.where(largest > 0.0, largest, 1.0)[:, None]
-    return largest * np.sqrt(np.vecdot(scaled, scaled))
-
-
 # --- Full-batch descent of one neuron, or of a chain of single neurons, on many data --------------
 #
 # A step needs the data only through the active set's H and q, so it costs d^2 in place of n d until
@@ -537,7 +501,6 @@ _OVERFLOW = 1e150
 class LayeredTrajectory(Trajectory):
     """A path of descent of f(x) = v_m ... v_1 [w.x]_+; as a `Trajectory`, the path of w.
 
-    t        (r,) recorded steps, `states` (r, d) the weights w there
     layers   (k + 1, m) the factors v after each of the k steps, from the start on
     flips    (k + 1,) number of data that each step flips; the first 10^6 are listed in `events`
     """
@@ -545,22 +508,9 @@ class LayeredTrajectory(Trajectory):
     layers: NDArray
     flips: NDArray
 
-    def grid(self, points: int = 200) -> NDArray:
-        """Recorded steps for drawing: about `points` evenly spaced ones and as many dense early."""
-        last = len(self.t) - 1
-        even = np.linspace(0, last, points)
-        early = np.geomspace(1, last, points) if last else np.zeros(1)
-        return self.t[np.unique(np.round(np.concatenate([[0], even, early])).astype(int))]
-
 
 def neuron_descent(
-    X: ArrayLike,
-    y: ArrayLike,
-    w0: ArrayLike,
-    step: float,
-    n_steps: int,
-    v0: ArrayLike = (),
-    every: int = 1,
+    X: ArrayLike, y: ArrayLike, w0: ArrayLike, step: float, n_steps: int, v0: ArrayLike = ()
 ) -> LayeredTrajectory:
     """Gradient descent of L = 1/2 sum_i (v_m ... v_1 [w.x_i]_+ - y_i)^2 in w and all v_k at once.
 
@@ -569,29 +519,42 @@ def neuron_descent(
     divide the step by n. The paper's network is this product while v_2, ..., v_m are positive.
 
     Parameters: X (n, d), y (n,), w0 (d,), step > 0, n_steps >= 0, v0 (m,) with m = 0 for the neuron
-    alone, every >= 1: w is recorded at the multiples of it and at the end. A datum with w.x = 0 is
-    inactive.
+    alone. A datum with w.x = 0 is inactive.
 
     Returns a `LayeredTrajectory` on the clock "steps"; an event's t is the first step after which
     the datum has changed. Equal to the plain loop to rounding, and the same for any number of BLAS
-    threads: the process has one while this runs. Memory: the states recorded, 8 n d bytes twice and
-    little else. Status "horizon", or "diverged" where w or v passes 1e150.
+    threads: the process has one while this runs. Memory: all states, 8 n d bytes twice and little
+    else. Status "horizon", or "diverged" where w or v passes 1e150.
 
-    Raises InputError for arrays that do not fit, a step that is not positive, n_steps < 0 or every
-    < 1.
+    Raises InputError for arrays that do not fit, a step that is not positive, or n_steps < 0.
     """
     X, y, w = problem(X, y, w0)
     v = np.asarray(v0, float)
     if v.ndim != 1 or not np.isfinite(v).all():
         raise InputError(f"v0 must be a list of finite numbers, not {v0!r}")
     check_steps(step, n_steps)
-    if int(every) != every or every < 1:
-        raise InputError(f"every must be a whole number from 1 on, not {every!r}")
     X, n_steps, step = np.ascontiguousarray(X), int(n_steps), float(step)
-    record = _Record(w, v, n_steps, int(every))
+    record = _Record(w, v, n_steps)
     with one_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sound = _descend(X, y, w, v.tolist(), step, n_steps, record)
-    return record.trajectory(X, y, step, sound)
+    done, end = record.done, record.done + 1
+    t, states, flips = np.arange(end, dtype=float), record.states[:end], record.flips[:end]
+    detail = f"stopped after {done} steps" if sound else f"overflow near step {done}"
+    if flips.sum() > len(record.events):
+        detail += f", the first {len(record.events)} of {flips.sum()} flips listed"
+    return LayeredTrajectory(
+        t=t,
+        states=states,
+        events=tuple(record.events),
+        status="horizon" if sound else "diverged",
+        clock="steps",
+        end=states[-1].copy(),
+        detail=detail,
+        interpolant=Recorded(t, states),
+        settled=float(done),
+        layers=record.layers[:end],
+        flips=flips,
+    )
 
 
 def _descend(X, y, w, v, step, n_steps, record: _Record) -> bool:
@@ -663,16 +626,13 @@ def _others(v: list[float]) -> list[float]:
 class _Record:
     """What a descent has been through so far."""
 
-    def __init__(self, w: NDArray, v: NDArray, n_steps: int, every: int) -> None:
+    def __init__(self, w: NDArray, v: NDArray, n_steps: int) -> None:
         self.done = 0
-        self._n_steps, self._every = n_steps, every
-        self._t = np.union1d(np.arange(0, n_steps + 1, every), [n_steps])
-        self._states = np.empty((len(self._t), len(w)))
-        self._layers = np.empty((n_steps + 1, len(v)))
-        self._flips = np.zeros(n_steps + 1, np.int64)
-        self._events: list[Event] = []
-        self._states[0], self._layers[0], self._end = w, v, w
-        self._filled = 1
+        self.states = np.empty((n_steps + 1, len(w)))
+        self.layers = np.empty((n_steps + 1, len(v)))
+        self.flips = np.zeros(n_steps + 1, np.int64)
+        self.events: list[Event] = []
+        self.states[0], self.layers[0] = w, v
 
     def add(self, W: NDArray, V: NDArray) -> bool:
         """Append states (k, d) and factors (k, m); false, and cut there, at one that overflows."""
@@ -680,57 +640,14 @@ class _Record:
         if not sound:
             good = (np.abs(np.hstack([W, V])) <= _OVERFLOW).all(axis=1)
             W, V = W[: np.argmin(good) + 1], V[: np.argmin(good) + 1]
-        first, self.done = self.done + 1, self.done + len(W)
-        self._layers[first : self.done + 1] = V
-        until = int(np.searchsorted(self._t, self.done, "right"))
-        mine = self._t[self._filled : until]
-        self._states[self._filled : until] = W[mine - first]
-        self._filled, self._end = until, W[-1].copy()
+        here = slice(self.done + 1, self.done + 1 + len(W))
+        self.states[here], self.layers[here] = W, V
+        self.done += len(W)
         return sound
 
     def flip(self, data: NDArray, on: NDArray) -> None:
         """The data (f,) have flipped at the last step added; `on` (n,) is how they are now."""
-        self._flips[self.done] = len(data)
-        for j in map(int, np.sort(data)[: _LISTED - len(self._events)]):
+        self.flips[self.done] = len(data)
+        for j in map(int, np.sort(data)[: _LISTED - len(self.events)]):
             kind = "activate" if on[j] else "deactivate"
-            self._events.append(Event(float(self.done), j, kind))
-
-    def trajectory(self, X: NDArray, y: NDArray, step: float, sound: bool) -> LayeredTrajectory:
-        """The result; the states between the recorded ones are found by taking the steps again."""
-        t, states = self._t[: self._filled], self._states[: self._filled]
-        if t[-1] < self.done:  # overflow between two recorded steps
-            t, states = np.append(t, self.done), np.vstack([states, self._end])
-        layers, flips = self._layers[: self.done + 1], self._flips[: self.done + 1]
-        detail = f"stopped after {self.done} steps" if sound else f"overflow near step {self.done}"
-        if flips.sum() > len(self._events):
-            detail += f", the first {len(self._events)} of {flips.sum()} flips listed"
-
-        def interpolant(wanted: NDArray) -> NDArray:
-            if np.any(wanted != np.round(wanted)):
-                raise ValueError("descent has whole steps only")
-            wanted = wanted.astype(int)
-            knot = np.searchsorted(t, wanted, "right") - 1
-            out = states[knot]
-            with one_thread():
-                for k in np.unique(knot[t[knot] != wanted]):
-                    w, v, mine = states[k], layers[t[k]].tolist(), knot == k
-                    walk = [w]
-                    for _ in range(int(wanted[mine].max()) - t[k]):
-                        w, v = _plain_step(X, y, w, v, step)
-                        walk.append(w)
-                    out[mine] = np.array(walk)[wanted[mine] - t[k]]
-            return out
-
-        return LayeredTrajectory(
-            t=t.astype(float),
-            states=states,
-            events=tuple(self._events),
-            status="horizon" if sound else "diverged",
-            clock="steps",
-            end=self._end,
-            detail=detail,
-            interpolant=interpolant,
-            settled=float(self.done),
-            layers=layers,
-            flips=flips,
-        )
+            self.events.append(Event(float(self.done), j, kind))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import mpmath
@@ -16,20 +17,17 @@ from scipy.special import hyp2f1
 from sympy.calculus.singularities import singularities
 
 from reluflow.approx import approx
-from reluflow.falsify import Draw, Instance, Report, Statement, given
+from reluflow.falsify import Instance, Report, Statement, given
 from reluflow.ledger import Counterexample, Evidence, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude import setting
 from reluflow.papers.lee2023magnitude.chains import balanced_chain, unit_hypergeometric
 from reluflow.papers.lee2023magnitude.population import pull
 from reluflow.papers.lee2023magnitude.setting import Start, implicit_printed
 
-# --- Lemma C.2: u' = f(u, t), v' = g(v, t), f <= g and u(t_0) <= v(t_0) are said to give u <=
-# v ------------------------------------------------------------------------------------------------
-#
-# It fails where solutions are not unique, and holds where f or g is Lipschitz in x, uniformly in t.
+# --- Lemma C.2: u' = f(u, t), v' = g(v, t), f <= g and u(t_0) <= v(t_0) are said to give u <= v ---
 
 
-_TIMES, _HORIZON = 20, 2.0
+_TIMES = 20
 
 
 def overtaken() -> Counterexample:
@@ -64,28 +62,25 @@ def _quotients(times: Sequence[Fraction]) -> int:
     return found
 
 
+def _pair(touching: bool, rng: np.random.Generator) -> dict[str, NDArray]:
+    start = rng.normal()
+    return {
+        "waves": rng.normal(size=(3, 3)),
+        "gap": np.abs(rng.normal(size=2)) * (0.0 if touching else 1.0),
+        "root": np.array(10.0 ** rng.uniform(-2.0, 0.5)),
+        "at": np.array(start if rng.random() < 0.5 else rng.normal()),
+        "u0": np.array(start),
+        "v0": np.array(start + (0.0 if rng.random() < 0.7 else abs(rng.normal()))),
+        "below": np.array(int(rng.integers(0, 2))),
+    }
+
+
 def compared() -> Statement:
     """ma.ours.comparison: Lemma C.2 for f(x, t) <= g(x, t) of which one, h of `least_lead`, has the
     Lipschitz constant sum_j |a_j b_j|; the other has a square root."""
-
-    def draw(touching: bool) -> Draw:
-        def one(rng: np.random.Generator) -> dict[str, NDArray]:
-            start = rng.normal()
-            return {
-                "waves": rng.normal(size=(3, 3)),
-                "gap": np.abs(rng.normal(size=2)) * (0.0 if touching else 1.0),
-                "root": np.array(10.0 ** rng.uniform(-2.0, 0.5)),
-                "at": np.array(start if rng.random() < 0.5 else rng.normal()),
-                "u0": np.array(start),
-                "v0": np.array(start + (0.0 if rng.random() < 0.7 else abs(rng.normal()))),
-                "below": np.array(int(rng.integers(0, 2))),
-            }
-
-        return one
-
     return Statement(
         "Lemma C.2 with f or g Lipschitz",
-        {"g = f + root": draw(True), "g = f + root + gap": draw(False)},
+        {"g = f + root": partial(_pair, True), "g = f + root + gap": partial(_pair, False)},
         lambda item: float(least_lead([item])[0]),
         given(
             "ma.ours.comparison",
@@ -130,7 +125,7 @@ def _solved(items: Sequence[Instance], start: str, steps: int) -> tuple[NDArray,
         return smooth + share * more
 
     def path(number: int) -> NDArray:
-        h, x, found = _HORIZON / _TIMES / number, x0, []
+        h, x, found = 2.0 / _TIMES / number, x0, []
         for k in range(_TIMES * number):
             t = k * h
             k1 = rate(x, t)
@@ -196,10 +191,8 @@ def defined(layers: Sequence[int]) -> list[Evidence]:
     """The printed equation with the constant mended, F(v_0; eps), a difference of two values of F,
     solved on the principal branch from starts on both sides of the branch point, against the
     integrated comparison equation; for eps = eps_0 at phi_0 = pi/2, where nothing has to be mended,
-    and for eps = 0. |w*| = 1.
-
-    Behind the cut |Im F| = pi / ((m+1) l^(2m)), l the branch point, whatever u is, and cancels.
-    """
+    and for eps = 0. |w*| = 1. Behind the cut |Im F| = pi / ((m+1) l^(2m)), l the branch point,
+    whatever u is, and cancels."""
     times, shares = (0.1, 1.0, 5.0), (float(pull(0.5 * np.pi)), 1.0)
     residuals, apart, cut = [], [], []
     for m, share, y0 in product(layers, shares, (0.5, 1.2, 2.0)):
@@ -267,10 +260,8 @@ def repaired(layers: Sequence[int]) -> list[Evidence]:
 def _errors(b: float, z: float) -> tuple[float, float]:
     """Relative errors of SciPy's F(1, b; 1+b; z) and of ours."""
     true = setting.hypergeometric(b, z)
-    theirs, ours = (
-        float(abs(float(x) - true) / max(abs(true), 1))
-        for x in (hyp2f1(1.0, b, 1.0 + b, z), unit_hypergeometric(b, z, np.log1p(-z)))
-    )
+    found = (hyp2f1(1.0, b, 1.0 + b, z), unit_hypergeometric(b, z, np.log1p(-z)))
+    theirs, ours = (float(abs(float(x) - true) / max(abs(true), 1)) for x in found)
     return theirs, ours
 
 

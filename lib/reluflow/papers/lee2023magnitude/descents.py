@@ -1,11 +1,18 @@
-"""Population descents that the statements of Section 4 and Appendix A are tried on."""
+"""Population descents that the statements of Section 4 and Appendix A are tried on.
+
+An instance is a start of `setting`, with "target", and a descent: "step" (), "steps" () how many
+are taken, and "loose" (2,) > 1: the r and R that a theorem asks for are taken that much outside the
+norms of the run. A step is called small against a number X if it is at most X over "smallness" (),
+which is 10, 100 or 1000, by the kind of draw, or 1, where a statement needs no small step. "asked"
+() is the number of steps for which the eps of Corollary 4.3 is taken, where an instance has it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 import mpmath
@@ -18,33 +25,11 @@ from reluflow.ledger import Evidence, Reading, fact, note
 from reluflow.papers.lee2023magnitude.population import PopulationPath, nullcline
 from reluflow.papers.lee2023magnitude.setting import Range, Start, bounds_exact_pull, step_limit
 
-# --- Population descents that the statements of Section 4 and Appendix A are tried on -------------
-#
-# An instance is a start of `starts`, with "target", and a descent: "step" (), "steps" () how many
-# are taken, and "loose" (2,) > 1: the r and R that a theorem asks for are taken that much outside
-# the norms of the run. A step is called small against a number X if it is at most X over
-# "smallness" (), which is 10, 100 or 1000, by the kind of draw, or 1, where a statement needs no
-# small step. "asked" () is the number of steps for which the eps of Corollary 4.3 is taken, where
-# an instance has it.
-
-
 SMALLNESS = (10, 100, 1000)
 """A step is tried at these fractions of what it is to be small against."""
 
 ROUNDING = 1e-12
 """A slack below this share of the quantity is rounding."""
-
-
-@dataclass(frozen=True)
-class Ranges:
-    """What is known of a descent in advance: low <= v_1...v_m / |w| <= high, v_1...v_m <= product.
-
-    For balanced weights v_1...v_m / |w| is |w|^(m-1).
-    """
-
-    low: float
-    high: float
-    product: float
 
 
 @dataclass(frozen=True)
@@ -72,11 +57,9 @@ class Descent:
         return _path(self.start, self.step, self.steps)
 
     def norm_range(self) -> tuple[float, float]:
-        """An r and an R with r < |w(T)| < R for all T > 0, those after the run included.
-
-        After it |w| stays above the smaller of its value and v* (1 - eps)^(1/(m+1)), and below the
-        larger of its value and v* (1 + eta v*^(2m)).
-        """
+        """An r and an R with r < |w(T)| < R for all T > 0, those after the run included. After it
+        |w| stays above the smaller of its value and v* (1 - eps)^(1/(m+1)), and below the larger of
+        its value and v* (1 + eta v*^(2m))."""
         path, m, target = self.path, self.start.m, self.start.target
         length = path.length[1:]
         rest = target * float(nullcline(path.phi[-1], m))
@@ -84,11 +67,12 @@ class Descent:
         low, high = float(min(length.min(), rest)), float(max(length.max(), top))
         return low / self.loose[0], high * self.loose[1]
 
-    def ranges(self) -> Ranges:
-        """The ranges of v_1...v_m / |w| and v_1...v_m over the run."""
+    def ranges(self) -> tuple[float, float, float]:
+        """The least and the largest v_1...v_m / |w| over the run, which for balanced weights is
+        |w|^(m-1), and the largest v_1...v_m."""
         product = self.path.layers.prod(axis=1)
         ratio = product / self.path.length
-        return Ranges(float(ratio.min()), float(ratio.max()), float(product.max()))
+        return float(ratio.min()), float(ratio.max()), float(product.max())
 
     def stays_positive(self) -> bool:
         """Whether all v_k stay positive, and do not overflow."""
@@ -106,27 +90,20 @@ class Descent:
         """Whether the step is at most the limit over 10, 100 or 1000."""
         return self.step * self.smallness <= limit
 
-    def is_loose(self) -> bool:
-        """Whether r and R are strictly outside the norms of the run."""
-        return min(self.loose) > 1.0
 
-    def is_gentle(self) -> bool:
-        """No step overshoots: eta max(v0, v*)^(2m) <= 1. The theorems do not ask for it where they
-        let v0 be large; it leaves out runs that diverge."""
-        return self.overshoot() <= 1.0
-
-    def is_fine(self) -> bool:
-        """Whether the step is small against the limit of Theorems 4.2 and A.2."""
-        start = self.start
-        return self.is_below(step_limit(start.phi, *self.norm_range(), start.target, start.m))
+def _is_fine(run: Descent) -> bool:
+    """Whether the step is small against the limit of Theorems 4.2 and A.2."""
+    start = run.start
+    return run.is_below(step_limit(start.phi, *run.norm_range(), start.target, start.m))
 
 
-ON_THE_ANGLE = {
-    "no step overshoots": Descent.is_gentle,
-    "r < |w(T)| < R": Descent.is_loose,
-    "step small enough": Descent.is_fine,
+ON_THE_ANGLE: Mapping[str, Callable[[Descent], bool]] = {
+    "no step overshoots": lambda run: run.overshoot() <= 1.0,
+    "r < |w(T)| < R": lambda run: min(run.loose) > 1.0,
+    "step small enough": _is_fine,
 }
-"""What Theorems 4.2 and A.2 suppose."""
+"""What Theorems 4.2 and A.2 suppose, and that eta max(v0, v*)^(2m) <= 1, for which they do not ask
+where they let v0 be large; it leaves out runs that diverge."""
 
 
 @lru_cache(maxsize=4)
@@ -147,6 +124,28 @@ def limit_guess(start: Start) -> float:
     return min(limit, 1.0 / R ** (2 * start.m))
 
 
+def _instance(
+    layers: tuple[int, ...],
+    psi: Range,
+    rho: Range,
+    step: Callable[[Start, np.random.Generator], float],
+    steps: Mapping[int, float],
+    rng: np.random.Generator,
+) -> Arrays:
+    """A start with psi and rho in these ranges and a descent, `steps` with their probabilities."""
+    m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
+    start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
+    return {
+        "psi": np.array(start.psi),
+        "rho": np.array(start.rho),
+        "target": np.array(target),
+        "step": np.array(step(start, rng)),
+        "steps": np.array(int(rng.choice(list(steps), p=list(steps.values())))),
+        "m": np.array(m),
+        "loose": 1.0 + 10.0 ** rng.uniform(-6.0, 0.0, 2),
+    }
+
+
 def draws(
     layers: tuple[int, ...],
     limit: Callable[[Start], float] = limit_guess,
@@ -156,38 +155,24 @@ def draws(
 ) -> Draws:
     """Starts with psi and rho in these ranges; the step is limit(start) over one of the shares, or
     up to two times smaller."""
-
-    def kind(share: int) -> Callable[[np.random.Generator], Arrays]:
-        def draw(rng: np.random.Generator) -> Arrays:
-            m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
-            start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
-            return {
-                "psi": np.array(start.psi),
-                "rho": np.array(start.rho),
-                "target": np.array(target),
-                "step": np.array(limit(start) / share * rng.uniform(0.5, 1.0)),
-                "steps": np.array(int(rng.choice([20, 100, 400], p=[0.3, 0.4, 0.3]))),
-                "m": np.array(m),
-                "loose": 1.0 + 10.0 ** rng.uniform(-6.0, 0.0, 2),
-                "smallness": np.array(share),
-            }
-
-        return draw
-
-    return {f"step below X{f'/{share}' * (share > 1)}": kind(share) for share in shares}
+    found: Draws = {}
+    for k in shares:
+        step = lambda start, rng, k=k: limit(start) / k * rng.uniform(0.5, 1.0)  # noqa: E731
+        one = partial(_instance, layers, psi, rho, step, {20: 0.3, 100: 0.4, 400: 0.3})
+        kind: Draws = {f"step below X{f'/{k}' * (k > 1)}": one}
+        found |= extended(kind, lambda *_, k=k: {"smallness": np.array(k)})
+    return found
 
 
-def everywhere(
-    layers: tuple[int, ...], limit: Callable[[Start], float] = limit_guess, psi: Range = (-3.0, 9.0)
-) -> Draws:
+def everywhere(layers: tuple[int, ...]) -> Draws:
     """`draws`, and starts with psi in `NEAR_ZERO` that are followed for up to 2000 steps."""
 
     def prolonged(_: Arrays, rng: np.random.Generator) -> Arrays:
         return {"steps": np.array(int(rng.choice([100, 400, 2000])))}
 
-    near = extended(draws(layers, limit, NEAR_ZERO, shares=SMALLNESS[:1]), prolonged)
+    near = extended(draws(layers, psi=NEAR_ZERO, shares=SMALLNESS[:1]), prolonged)
     near = {f"{name}, phi0 below 0.1": draw for name, draw in near.items()}
-    return {**draws(layers, limit, psi), **near}
+    return {**draws(layers), **near}
 
 
 FAR: Mapping[str, tuple[Range, Range]] = {
@@ -204,47 +189,37 @@ def to_the_limit(layers: tuple[int, ...], limit: Callable[[Start], float]) -> Dr
     """Starts of every kind of `FAR`; every second step is within a tenth of limit(start), the
     others are down to a thousandth of it."""
 
-    def kind(psi: Range, rho: Range) -> Callable[[np.random.Generator], Arrays]:
-        def draw(rng: np.random.Generator) -> Arrays:
-            m, target = int(rng.choice(layers)), float(10.0 ** rng.uniform(-0.5, 0.5))
-            start = Start(rng.uniform(*psi), rng.uniform(*rho), m, target)
-            share = rng.uniform(0.9, 1.0) if rng.random() < 0.5 else 10.0 ** rng.uniform(-3.0, 0.0)
-            return {
-                "psi": np.array(start.psi),
-                "rho": np.array(start.rho),
-                "target": np.array(target),
-                "step": np.array(share * limit(start)),
-                "steps": np.array(int(rng.choice([20, 100, 400, 2000], p=[0.3, 0.4, 0.2, 0.1]))),
-                "m": np.array(m),
-                "loose": 1.0 + 10.0 ** rng.uniform(-6.0, 0.0, 2),
-            }
+    def step(start: Start, rng: np.random.Generator) -> float:
+        share = rng.uniform(0.9, 1.0) if rng.random() < 0.5 else 10.0 ** rng.uniform(-3.0, 0.0)
+        return share * limit(start)
 
-        return draw
-
-    return {name: kind(*ranges) for name, ranges in FAR.items()}
+    steps = {20: 0.3, 100: 0.4, 400: 0.2, 2000: 0.1}
+    return {name: partial(_instance, layers, *at, step, steps) for name, at in FAR.items()}
 
 
 def statement(
-    says: str,
-    draws: Draws,
-    slack: Callable[[Descent], float],
-    hypotheses: Mapping[str, Callable[[Descent], bool]],
-    ours: str = "",
-) -> Statement:
-    """A statement on descents; if it is that of the claim `ours` of our own, the hypotheses are
-    named as in its `given`."""
+    says: str, draws: Draws, hypotheses: Mapping[str, Callable[[Descent], bool]], ours: str = ""
+) -> Callable[[Callable[[Descent], float]], Callable[[], Statement]]:
+    """Makes a Statement of the slack of a descent below it; if it is that of the claim `ours` of
+    our own, the hypotheses are named as in its `given`."""
 
     def tested(test: Callable[[Descent], bool]) -> Callable[[Instance], bool]:
         return lambda item: test(Descent.of(item))
 
-    tests = {name: tested(test) for name, test in hypotheses.items()}
-    return Statement(
-        says,
-        draws,
-        lambda item: slack(Descent.of(item)),
-        given(ours, **tests) if ours else tests,
-        tolerance=ROUNDING,
-    )
+    def of(slack: Callable[[Descent], float]) -> Callable[[], Statement]:
+        def made() -> Statement:
+            tests = {name: tested(test) for name, test in hypotheses.items()}
+            return Statement(
+                says,
+                draws,
+                lambda item: slack(Descent.of(item)),
+                given(ours, **tests) if ours else tests,
+                tolerance=ROUNDING,
+            )
+
+        return wraps(slack)(made)
+
+    return of
 
 
 def broken(report: Report) -> list[Evidence]:
@@ -259,13 +234,8 @@ def broken(report: Report) -> list[Evidence]:
 
 # --- Second routes for the descent statements: plain vector steps in high precision ---------------
 #
-# They share no code with `population`. `quadrature_step` does not even use Lemma
-# 2.1: for x ~ N(0, I) the plane of w and w* suffices, and there x = rho e(alpha) with E rho^2 = 2,
-# so
-#
-#     E F(x) = 1/pi * integral of F(e(alpha)) over one turn
-#
-# for every F with F(c x) = c^2 F(x), c > 0.
+# `quadrature_step` does not even use Lemma 2.1: E F(x) = 1/pi * integral of F(e(alpha)) over one
+# turn of the plane of w and w*, for x ~ N(0, I) and every F with F(c x) = c^2 F(x), c > 0.
 
 
 DIGITS = 30
@@ -374,49 +344,37 @@ def magnitude_bounds_at(T: int, theta0: Any, v0: Any, target: Any, step: Any) ->
     with mpmath.workdps(DIGITS):
         theta0, v0, target, step = mpf(theta0), mpf(v0), mpf(target), mpf(step)
         q = (1 - step / 2) ** T
-        return bounds_exact_pull(mpmath.pi - theta0) * (1 - q) * target + v0 * q, (
-            1 - q
-        ) * target + v0 * q
+        pull = bounds_exact_pull(mpmath.pi - theta0)
+        return pull * (1 - q) * target + v0 * q, (1 - q) * target + v0 * q
 
 
-# --- At one fraction of X the upper bounds of phi(T) in Theorems A.2 and 4.2 become negative
-# near phi_0 = 0 -----------------------------------------------------------------------------------
+# --- At one fraction of X the upper bounds of phi(T) become negative near phi_0 = 0 ---------------
 #
 # Both say pi - phi(T) > 2 y - 2/3 y^3 rho^T with y = chi (1 - h)^T, rho = (1 - 3h) / (1 - h)^3 and
-# h = c eta. The limit X that eta is to be small against is 1/(3c), so at eta = X/k, for every
-# start, h = 1/(3k). As rho < 1 the cubic term dies, and 2 y > pi is left where chi is so large that
-# y still exceeds pi/2 when it has died: chi = 10^(4k/5) is large enough.
+# h = c eta = 1/(3k) at eta = X/k; chi = 10^(4k/5) is large enough.
 
 
 LEVEL = 2.5
 """T is the last step with y at least this: 2 y = 5 is well above pi."""
 
 
-def digits(k: int) -> int:
-    """4k/5, the decimal logarithm of chi = cot(phi_0/2) for the step X/k."""
-    return 4 * k // 5
-
-
-def last_step(k: int) -> int:
-    """T for the step X/k."""
-    decay = -math.log1p(-1.0 / (3 * k))
-    return math.floor((digits(k) * math.log(10.0) - math.log(LEVEL)) / decay)
-
-
-def demanded(k: int) -> float:
-    """What the theorems ask pi - phi(T) to exceed at T = `last_step`, by logarithms."""
-    h, T = 1.0 / (3 * k), last_step(k)
-    y = math.exp(digits(k) * math.log(10.0) + T * math.log1p(-h))
+def demanded(k: int) -> tuple[int, int, float]:
+    """At eta = X/k: the decimal logarithm of chi = cot(phi_0/2), T, and what the theorems ask
+    pi - phi(T) to exceed, by logarithms."""
+    digits, h = 4 * k // 5, 1.0 / (3 * k)
+    T = math.floor((digits * math.log(10.0) - math.log(LEVEL)) / -math.log1p(-h))
+    y = math.exp(digits * math.log(10.0) + T * math.log1p(-h))
     cubic = math.exp(T * (math.log1p(-3.0 * h) - 3.0 * math.log1p(-h)))
-    return 2.0 * y - 2.0 / 3.0 * y**3 * cubic
+    return digits, T, 2.0 * y - 2.0 / 3.0 * y**3 * cubic
 
 
 def demands() -> list[Evidence]:
     """What Theorems 4.2 (any m) and A.2 ask pi - phi(T) to exceed, at three steps."""
     return [
-        note(f"one fraction for all starts, cot(phi0/2) = 10^{digits(k)}: what pi - phi(T) is to "
-             f"exceed at eta = X/{k}, T = {last_step(k)}", demanded(k))
+        note(f"one fraction for all starts, cot(phi0/2) = 10^{digits}: what pi - phi(T) is to "
+             f"exceed at eta = X/{k}, T = {T}", value)
         for k in SMALLNESS
+        for digits, T, value in [demanded(k)]
     ]  # fmt: skip
 
 

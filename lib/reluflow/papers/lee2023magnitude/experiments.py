@@ -54,24 +54,19 @@ def gap_table(runs: Sequence[Run]) -> pd.DataFrame:
     rows = []
     for run in runs:
         row: dict[str, object] = {"panel": run.setting.name}
-        step = distance(run.population, run.flow)
-        sample = (math.nan, math.nan)
-        if run.empirical is not None:
-            sample = distance(run.empirical, run.population)
-        for name, values in (("sample", sample), ("step", step)):
-            for what, value in zip(("angle", "|w|/|w*|"), values, strict=True):
-                row[f"{name}: {what}"] = "–" if math.isnan(value) else approx(value, 2)
+        pairs = {"sample": (run.empirical, run.population), "step": (run.population, run.flow)}
+        for name, (one, other) in pairs.items():
+            found = ("–", "–") if one is None else (approx(x, 2) for x in distance(one, other))
+            row |= zip((f"{name}: angle", f"{name}: |w|/|w*|"), found, strict=True)
         rows.append(row)
     return pd.DataFrame(rows).set_index("panel")
 
 
-# --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are
-# trained ------------------------------------------------------------------------------------------
+# --- Section 5.2 over many starts: how often |w| turns while one, two or three layers are trained -
 #
 # The panels are those of Figures 1 and 2 (`runs`); a seed draws w* and w_0 afresh. For the
-# population the shape for all time is known from the start (`flows.phases`); a few starts are
-# followed to the last step as well, to see that it shows by then. On data |w| may turn more often,
-# and every step is looked at.
+# population the shape for all time is known from the start (`phases`); a few starts are followed to
+# the last step as well. On data |w| may turn more often, and every step is looked at.
 #
 # A survey has a row for each start: its "panel", the "shape" of |w(T)|, the step of the "turn"
 # where it was followed and turned, else NaN, and whether the shape up to the last step is a
@@ -83,6 +78,9 @@ VISIBLE = 1e-3
 
 USUAL = 0.75
 """What Section 5.2 describes is usual if this share of the random starts shows it, surely."""
+
+HURRY = 50
+"""How much faster than at the paper's rate descents on few data go."""
 
 
 def said_of(setting: Setting) -> str:
@@ -98,18 +96,13 @@ def start_of(setting: Setting, variance: bool = False) -> Start:
     return replace(start, rho=rho, target=setting.scale * math.sqrt(setting.d))
 
 
-# --- Surveys --------------------------------------------------------------------------------------
-
-
 def flow_shapes(
     panels: Sequence[Setting], seed: int, count: int, follow: int = 0, variance: bool = False
 ) -> pd.DataFrame:
-    """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel, for all time.
-
-    The first `follow` starts of every panel are followed as well, at 1000 times up to the panel's
-    last step. Parameters: the panels (their own seeds do not count), the first seed, the numbers of
-    seeds, whether k is a variance in place of a standard deviation.
-    """
+    """The population's flow (6)-(7), (9)-(10) from `count` starts of every panel, for all time. The
+    first `follow` starts of every panel are followed as well, at 1000 times up to the panel's last
+    step. Parameters: the panels (their own seeds do not count), the first seed, the numbers of
+    seeds, whether k is a variance in place of a standard deviation."""
 
     def moves(at: tuple[Setting, int]) -> dict[str, Any]:
         panel, k = at
@@ -124,18 +117,16 @@ def flow_shapes(
     return survey(product(panels, range(count)), moves)
 
 
-def descent_shapes(
-    panels: Sequence[Setting], seed: int, count: int, n: int, hurry: int = 50
-) -> pd.DataFrame:
-    """Descent on n data at `hurry` times the paper's rate, for as much less steps, from `count`
-    starts of every panel; falls and rises below `VISIBLE` |w*| are not told from standing still."""
+def descent_shapes(panels: Sequence[Setting], seed: int, count: int, n: int) -> pd.DataFrame:
+    """Descent on n data at 50 times the paper's rate, for as much less steps, from `count` starts
+    of every panel; falls and rises below `VISIBLE` |w*| are not told from standing still."""
 
     def moves(at: tuple[Setting, int]) -> dict[str, Any]:
         panel, k = at
-        rate, steps = hurry * panel.rate, panel.steps // hurry
-        path = descent_on_data(replace(panel, seed=seed + k, n=n, rate=rate, steps=steps))
+        fast = replace(panel, rate=HURRY * panel.rate, steps=panel.steps // HURRY)
+        path = descent_on_data(replace(fast, seed=seed + k, n=n))
         shape, turn = shape_of(path.length, VISIBLE * path.target)
-        return _row(replace(panel, n=n), shape, turn * hurry)
+        return _row(replace(panel, n=n), shape, turn * HURRY)
 
     return survey(product(panels, range(count)), moves)
 
@@ -173,22 +164,16 @@ def shape_table(found: pd.DataFrame) -> pd.DataFrame:
     return survey(found.groupby("panel", sort=False), of).set_index("panel")
 
 
-# --- Section 5.2 ----------------------------------------------------------------------------------
-
-
 def two_phases(
     trained: pd.DataFrame, flows: pd.DataFrame, data: pd.DataFrame, variance: pd.DataFrame
 ) -> list[Evidence]:
     """ma.text.twophase.1: |w| rises from a small norm, and else falls and then rises (Section 5.2).
-
     Surveys of the runs of Figures 1 and 2, of population flows and of descents on few data;
-    `variance` is the one-layer panel of small norm where k is a variance.
-    """
+    `variance` is the one-layer panel of small norm where k is a variance."""
     said = as_said(flows).groupby(flows["panel"], sort=False)
     shares = wilson(said.sum(), said.count())[0]
     seen = float(wilson(int(as_said(data).sum()), len(data))[0])
-    small = trained["panel"].map(said_of) == RISING
-    strays = ~as_said(trained)
+    small, strays = trained["panel"].map(said_of) == RISING, ~as_said(trained)
     first = variance["shape"] != RISING
     return [
         bound("population: least lower end, over the panels, of the 95 % interval of the share "
@@ -205,18 +190,14 @@ def two_phases(
         bound("latest mean step of a turn, population",
               float(flows["turn"].groupby(flows["panel"], sort=False).mean().max()), "<",
               flows["panel"][0].steps, "steps"),
-        note("starts per panel: population, data", (_trials(flows), _trials(data))),
+        note("starts per panel: population, data",
+             tuple(len(found) // found["panel"].nunique() for found in (flows, data))),
         note("starts of another shape: population, data",
              tuple(int((~as_said(found)).sum()) for found in (flows, data))),
         note("if k is a variance, one layer, small norm: starts that fall first", int(first.sum())),
         note("their share's 95 % interval", share_interval(int(first.sum()), len(first))),
         note("data of a descent on few data", data["panel"][0].n),
     ]  # fmt: skip
-
-
-def _trials(found: pd.DataFrame) -> int:
-    """Starts of a panel."""
-    return len(found) // found["panel"].nunique()
 
 
 READING = Reading(
@@ -255,10 +236,10 @@ def sizes(reading: str, layers: int, norm: float) -> tuple[float, float]:
     return unit * root(SCALES[layers]), unit * root(SCALES[layers] * norm)
 
 
-def exceeds(reading: str, norm: float, factor: float, d: int = DIMENSION) -> float:
+def exceeds(reading: str, norm: float, factor: float) -> float:
     """The probability that |w_0| > factor |w*|, where |w_0|^2/|w*|^2 is a multiple of F(d, d)."""
     ratio = norm if reading == DEVIATION else math.sqrt(norm)
-    return float(f_law.sf((factor / ratio) ** 2, d, d))
+    return float(f_law.sf((factor / ratio) ** 2, DIMENSION, DIMENSION))
 
 
 def ratios(seed: int, draws: int, reading: str) -> NDArray:
@@ -298,14 +279,8 @@ def loss_readings() -> pd.DataFrame:
     lower and upper bound are respected."""
 
     def panel(at: tuple[str, str, int, float]) -> dict[str, object]:
-        lower, upper = respects(*at)
-        return {
-            "k is the": at[0],
-            "loss": at[1],
-            "arrives": arrives(*at),
-            "lower bound holds": lower,
-            "upper bound holds": upper,
-        }
+        bounds = dict(zip(("lower bound holds", "upper bound holds"), respects(*at), strict=True))
+        return {"k is the": at[0], "loss": at[1], "arrives": arrives(*at), **bounds}
 
     found = survey(product((DEVIATION, VARIANCE), LOSSES, RATES, NORMS), panel)
     return found.groupby(["k is the", "loss"], sort=False).sum()
@@ -327,10 +302,8 @@ def _descent(start: Start, loss: str) -> PopulationPath | None:
 
 
 def arrives(reading: str, loss: str, layers: int, norm: float) -> bool:
-    """Whether descent at D.3's rate comes to the target, and does not diverge or jump about.
-
-    A mean takes steps so small that it follows the flow; a sum is tried.
-    """
+    """Whether descent at D.3's rate comes to the target, and does not diverge or jump about. A mean
+    takes steps so small that it follows the flow; a sum is tried."""
     start = _typical(reading, layers, norm)
     # The largest curvature of a balanced chain, at the start or at the target.
     curvature = 0.5 * layers * max(start.target, start.v) ** (2 * start.m)
@@ -342,11 +315,9 @@ def arrives(reading: str, loss: str, layers: int, norm: float) -> bool:
 
 
 def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, bool]:
-    """Whether the population's angle respects the lower and the upper bound drawn in Figure 1.
-
-    The bounds are those of Theorems A.2 and 4.2 at D.3's rate; the angle is the flow's at the times
-    that the steps of the loss take, or the descent's where the steps are large.
-    """
+    """Whether the population's angle respects the lower and the upper bound drawn in Figure 1. The
+    bounds are those of Theorems A.2 and 4.2 at D.3's rate; the angle is the flow's at the times
+    that the steps of the loss take, or the descent's where the steps are large."""
     start, rate = _typical(reading, layers, norm), RATES[layers]
     if LOSSES[loss] > 2.0:
         T = np.arange(1.0, PROBE + 1.0)
@@ -360,9 +331,6 @@ def respects(reading: str, loss: str, layers: int, norm: float) -> tuple[bool, b
     ranges = (*constants(start.v, start.target), start.target)
     below, above = gap_bounds(T, start.psi, *ranges, start.m, rate)
     return bool((theta < above).all()), bool((theta > below).all())
-
-
-# --- The claims -----------------------------------------------------------------------------------
 
 
 def norm_scale(seed: int, draws: int) -> list[Evidence]:

@@ -50,10 +50,7 @@ from reluflow.papers.lee2023magnitude.setting import Start, two_layer_magnitude_
 if TYPE_CHECKING:  # these train networks, which the figures do not
     from reluflow.papers.lee2023magnitude.figures_3_and_4 import DeepRun, Restarts
 
-# --- Angle and magnitude of single ReLU neurons: phase portraits, times against |w_0|, dips
-# and depth ----------------------------------------------------------------------------------------
-#
-# m is the number of factors besides w, phi = pi - angle(w, w*), |w*| = 1.
+# --- Angle and magnitude, |w*| = 1: phase portraits, times against |w_0|, dips and depth ----------
 
 
 MOVES, LOWER, UPPER, PRINTED = "#0072B2", "#009E73", "#E69F00", "#D55E00"
@@ -62,37 +59,40 @@ FAMILY = ("#24135F", "#5B3FA8", "#8E74CC", "#B49FE0", "#D0C3EC")
 depths, steps and other numbers."""
 DEPTH_LINES = ("-", (0, (6, 2)), (0, (1, 1.2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 2, 2)), "--")
 
-_START_ANGLES = (0.25, 0.9, 1.6, 2.3)
-_START_NORMS = (0.12, 2.2)
+_TOP = 2.2
+_STARTS = [(phi, r) for r in (0.12, _TOP) for phi in (0.25, 0.9, 1.6, 2.3)]
+_STARTS += [(2.75, _TOP), (2.9, 1.5)]
+"""Starts (phi, |w|) at the lower and upper edge of the phase plane."""
 
 
 @in_house_style
-def phase_portraits(depths: Sequence[int] = (0, 1, 2), top: float = 2.2) -> Figure:
+def phase_portraits() -> Figure:
     """Student and teacher as vectors, from a right angle, and flows in the plane of phi and
     |w|/|w*|, one panel a depth, with the curve on which eq. (11) stops |w|, and for m = 0 the
     separatrix beyond which |w| falls for ever."""
-    layers = [f"({chr(98 + k)}) $m = {m}$" for k, m in enumerate(depths)]
-    rows = 1 + len(depths) // 2
-    fig, (vectors, *axes) = panels(
-        rows, 2, height=2.75 * rows, titles=["(a) student and teacher, $m = 0$", *layers]
-    )
+    titles = ["(a) student and teacher, $m = 0$", *(f"({'bcd'[m]}) $m = {m}$" for m in range(3))]
+    fig, (vectors, *axes) = panels(2, 2, height=5.5, titles=titles)
     _vectors(vectors)
     phi = np.linspace(1e-3, math.pi, 400)
-    for ax, m in zip(axes, depths, strict=False):
-        ax.fill_between(phi, nullcline(phi, m), top, color=style.QUIET, alpha=0.12, lw=0)
-        for start in _starts(top):
+    for m, ax in enumerate(axes):
+        ax.fill_between(phi, nullcline(phi, m), _TOP, color=style.QUIET, alpha=0.12, lw=0)
+        for start in _STARTS:
             _flow(ax, *_curve(*start, m))
-        _turns(ax, m, top)
+        for phi0, r in _STARTS:  # where those flows turn from falling to rising
+            found = phases(float(log_tan(phi0)), math.log(r), m)
+            if math.isfinite(found.psi):
+                ax.plot(angle(found.psi), found.least, "o", ms=4.5, mfc=style.INK,
+                        mec="white", mew=0.7, zorder=5, ls="")  # fmt: skip
         ax.plot(phi, nullcline(phi, m), color=style.INK, lw=2.0, ls=(0, (5, 1.5)), zorder=4,
                 label="eq. (11): $|w|$ turns")  # fmt: skip
         if m == 0:
-            at = phi[threshold_norm(phi) < top]
+            at = phi[threshold_norm(phi) < _TOP]
             ax.plot(at, threshold_norm(at), color=style.INK, lw=2.2, ls=(0, (1, 1)), zorder=4,
                     label="beyond, $|w|$ only falls")  # fmt: skip
         ax.plot([math.pi], [1.0], clip_on=False, ls="", **style.MARKERS["global minimum"], zorder=7)
-        ax.set(xlim=(0.0, math.pi), ylim=(0.0, top), xlabel="$\\varphi$", ylabel="$|w| / |w^*|$")
+        ax.set(xlim=(0.0, math.pi), ylim=(0.0, _TOP), xlabel="$\\varphi$", ylabel="$|w| / |w^*|$")
         ax.set_xticks([0.0, 0.5 * math.pi, math.pi], ["0", "π/2", "π"])
-    halo_text(axes[0], np.array([0.8, 0.82 * top]), "$|w|$ falls", fontsize=9, zorder=6)
+    halo_text(axes[0], np.array([0.8, 0.82 * _TOP]), "$|w|$ falls", fontsize=9, zorder=6)
     halo_text(axes[0], np.array([2.2, 0.3]), "$|w|$ rises", fontsize=9, zorder=6)
     name_curves(axes[0], *axes[1:])
     return fig
@@ -122,60 +122,40 @@ def _vectors(ax: Axes) -> None:
     name_curves(ax)
 
 
-def _starts(top: float) -> list[tuple[float, float]]:
-    """Starts (phi, |w|) at the lower and upper edge."""
-    edges = [(phi, r) for r in (_START_NORMS[0], top) for phi in _START_ANGLES]
-    return [*edges, (2.75, top), (2.9, 1.5)]
-
-
-def _curve(phi0: float, r: float, m: int, points: int = 240) -> tuple[NDArray, NDArray]:
+def _curve(phi0: float, r: float, m: int) -> tuple[NDArray, NDArray]:
     """phi and |w|/|w*| along the orbit from a start: its points, and cubics with their slopes."""
     path = orbits(log_tan(phi0), math.log(r), m)
     psi, rho = path.psi[0], path.rho[0]
     slope = np.pi / angle(psi) * (pull(angle(psi)) - np.exp((m + 1) * rho))
     first = psi[0] + np.concatenate([[0.0], np.geomspace(1e-4, 0.1, 20)])
-    dense = np.concatenate([first, np.linspace(psi[0] + 0.15, psi[-1], points)])
-    rho = CubicHermiteSpline(psi, rho, slope)(dense)
-    return angle(dense), np.exp(rho)
+    dense = np.concatenate([first, np.linspace(psi[0] + 0.15, psi[-1], 240)])
+    return angle(dense), np.exp(CubicHermiteSpline(psi, rho, slope)(dense))
 
 
 def _flow(ax: Axes, phi: NDArray, v: NDArray) -> None:
     ax.plot(phi, v, color=MOVES, lw=1.2, zorder=3)
     length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(phi), np.diff(v)))])
     k = int(np.searchsorted(length, 0.38 * length[-1]))
-    ax.annotate(
-        "",
-        (phi[k + 1], v[k + 1]),
-        (phi[k], v[k]),
-        zorder=3,
-        arrowprops={"arrowstyle": "-|>", "color": MOVES, "lw": 0, "mutation_scale": 10},
-    )
-
-
-def _turns(ax: Axes, m: int, top: float) -> None:
-    """Where those flows turn from falling to rising."""
-    for phi0, r in _starts(top):
-        found = phases(float(log_tan(phi0)), math.log(r), m)
-        if math.isfinite(found.psi):
-            ax.plot(angle(found.psi), found.least, "o", ms=4.5, mfc=style.INK,
-                    mec="white", mew=0.7, zorder=5, ls="")  # fmt: skip
+    arrow = {"arrowstyle": "-|>", "color": MOVES, "lw": 0, "mutation_scale": 10}
+    ax.annotate("", (phi[k + 1], v[k + 1]), (phi[k], v[k]), zorder=3, arrowprops=arrow)
 
 
 @in_house_style
-def passage_times(depths: Sequence[int] = (0, 1, 2, 3), level: float = 1e-4) -> Figure:
+def passage_times() -> Figure:
     """Time against |w_0|, from phi_0 = pi/2: (a) to phi = 3 pi/4, with the powers 1 - m; (b) to the
-    loss `level`, in units of |w*|^(2(m+1)), and for m = 0 from phi_0 = 3 pi/4 too, with the norm
-    that is best for small losses."""
-    titles = ("(a) to the angle $\\varphi = 3\\pi/4$", f"(b) to the loss ${_power(level)}$")
+    loss 1e-4, in units of |w*|^(2(m+1)), and for m = 0 from phi_0 = 3 pi/4 too, with the norm that
+    is best for small losses."""
+    titles = ("(a) to the angle $\\varphi = 3\\pi/4$", "(b) to the loss $10^{-4}\\,|w^*|^{2(m+1)}$")
     fig, (left, right) = panels(1, 2, height=3.6, titles=titles)
-    sizes = np.geomspace(1e-3, 1e2, 41)
-    nearer = 0.75 * math.pi
+    sizes, nearer, level = np.geomspace(1e-3, 1e2, 41), 0.75 * math.pi, 1e-4
     psi = log_tan(nearer)
-    for m, colour, line in zip(depths, FAMILY, DEPTH_LINES, strict=False):
-        times = time_to_angle(0.0, np.log(sizes), m, psi)
-        left.loglog(sizes, times, color=colour, ls=line, label=f"$m = {m}$")
-        right.semilogx(sizes, time_to_loss(0.0, np.log(sizes), m, level), color=colour, ls=line,
-                       label=f"$m = {m}$")  # fmt: skip
+    for m, colour, line in zip(range(4), FAMILY, DEPTH_LINES, strict=False):
+        times, look = (
+            time_to_angle(0.0, np.log(sizes), m, psi),
+            {"color": colour, "ls": line, "label": f"$m = {m}$"},
+        )
+        left.loglog(sizes, times, **look)
+        right.semilogx(sizes, time_to_loss(0.0, np.log(sizes), m, level), **look)
         if m != 1:
             guide = 1.7 * times[0] * (sizes[:14] / sizes[0]) ** (1.0 - m)
             left.loglog(sizes[:14], guide, color=style.QUIET, lw=0.9)
@@ -194,16 +174,12 @@ def passage_times(depths: Sequence[int] = (0, 1, 2, 3), level: float = 1e-4) -> 
     return fig
 
 
-def _power(level: float) -> str:
-    return f"10^{{{round(math.log10(level))}}}\\,|w^*|^{{2(m+1)}}"
-
-
 @in_house_style
-def dips_and_depth(phi0: float, depths: Sequence[int] = (0, 1, 2, 4, 16)) -> Figure:
+def dips_and_depth(phi0: float) -> Figure:
     """From |w_0| = |w*| at the angle phi0: (a) |w| against phi, (b) how far |w| and the output's
     scale v_1 ... v_m |w| fall, against m, with the bounds of eq. (11)."""
     fig, (left, right) = panels(1, 2, height=3.4, titles=("(a) the dip", "(b) how far it falls"))
-    for m, colour, line in zip(depths, FAMILY, DEPTH_LINES, strict=False):
+    for m, colour, line in zip((0, 1, 2, 4, 16), FAMILY, DEPTH_LINES, strict=False):
         left.plot(*_curve(phi0, 1.0, m), color=colour, ls=line, label=f"$m = {m}$")
         found = dip_from_teacher_norm(phi0, m)
         left.plot(angle(found.psi), found.least, "o", ms=5, mfc=style.INK,
@@ -229,7 +205,7 @@ def dips_and_depth(phi0: float, depths: Sequence[int] = (0, 1, 2, 4, 16)) -> Fig
     return fig
 
 
-# --- Figures 1 and 2 of Lee, Sim & Ye 2022b, redrawn from full-scale runs -------------------------
+# --- Figures 1 and 2, redrawn from full-scale runs ------------------------------------------------
 
 
 RUNS_DASHES, POINTS = (0, (3.5, 2.0)), 300
@@ -242,12 +218,12 @@ def angles(runs: Sequence[Run]) -> Figure:
     fig, axes = _grid(runs, "angle $\\varphi(T)$")
     for ax, run in zip(axes, runs, strict=True):
         T = _shown(run)
-        below, above = angle_curves(run, run.population)
-        _between(ax, T, np.pi - above[T], np.pi - below[T], "-", "bound")
+        lower, upper = (np.pi - bound[T] for bound in angle_curves(run, run.population)[::-1])
+        _between(ax, T, lower, upper, "-", "bound")
         _paths(ax, run, T, lambda path: np.pi - path.theta)
-        shown = [np.maximum(np.pi - above[T], 0.0), run.trained.phi[T]]
+        shown = [np.maximum(lower, 0.0), run.trained.phi[T]]
         ax.set_ylim(float(np.min(shown)) - 0.1, 3.3)
-        _gap(ax, run, 0, 0.04)
+        _gap(ax, run, 0)
     name_curves(axes[-len({run.setting.norm for run in runs})], *axes)
     return fig
 
@@ -255,11 +231,8 @@ def angles(runs: Sequence[Run]) -> Figure:
 @in_house_style
 def magnitudes(runs: Sequence[Run]) -> Figure:
     """Figure 2: |w(T)|/|w*| with its bounds, and with those that start again at a fifth of the
-    steps.
-
-    Only the runs of one and two layers, unless there are none. For more layers the bounds are those
-    of Theorem 3.8 in its right form, at the times eta T.
-    """
+    steps. Only the runs of one and two layers, unless there are none. For more layers the bounds
+    are those of Theorem 3.8 in its right form, at the times eta T."""
     chosen = [run for run in runs if run.setting.layers <= 2] or list(runs)
     fig, axes = _grid(chosen, "$|w(T)|\\,/\\,|w^*|$")
     for ax, run in zip(axes, chosen, strict=True):
@@ -273,7 +246,7 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
         _paths(ax, run, T, lambda path: path.length / path.target)
         ax.plot(place, run.trained.length[place] / run.target, "o", ms=5, color=style.INK, zorder=5)
         ax.set_ylim(bottom=0.0)
-        _gap(ax, run, 1, 0.04)
+        _gap(ax, run, 1)
     legend_below(fig, columns=5)
     return fig
 
@@ -281,14 +254,12 @@ def magnitudes(runs: Sequence[Run]) -> Figure:
 def _grid(runs: Sequence[Run], name: str) -> tuple[Figure, NDArray]:
     """A row for each depth, a column for each norm, titles with the panel's start."""
     columns = len({run.setting.norm for run in runs})
-    words = {0.1: "small", 1.0: "middle", 2.0: "large"}
-    titles = []
+    words, titles = {0.1: "small", 1.0: "middle", 2.0: "large"}, []
     for run in runs:
         layers = f"{run.setting.layers} layer" + ("s" if run.setting.layers > 1 else "")
         titles.append(f"{layers}, {words.get(run.setting.norm, f'{run.setting.norm:g}')} start")
-    rows = len(runs) // columns
+    rows, last = len(runs) // columns, runs[0].setting.steps
     fig, axes = panels(rows, columns, height=1.6 * rows + 0.5, titles=titles, sharex=True)
-    last = runs[0].setting.steps
     for k, ax in enumerate(axes):
         ax.set(xlim=(0, last), xticks=[0, last // 2, last])
         ax.xaxis.set_major_formatter("{x:,.0f}")
@@ -318,24 +289,19 @@ def _between(ax: Axes, T: NDArray, lower: NDArray, upper: NDArray, line: str, wo
 def _paths(ax: Axes, run: Run, T: NDArray, value: Callable[[PopulationPath], NDArray]) -> None:
     """The run on data, thick, and over it the population's descent."""
     if run.empirical is not None:
-        ax.plot(T, value(run.empirical)[T], color=MOVES, lw=2.6, label="descent on data",
-                zorder=3)  # fmt: skip
+        ax.plot(T, value(run.empirical)[T], color=MOVES, lw=2.6, label="descent on data", zorder=3)
     ax.plot(T, value(run.population)[T], color=style.INK, lw=1.0, ls=RUNS_DASHES, zorder=3.2)
 
 
-def _gap(ax: Axes, run: Run, which: int, height: float) -> None:
+def _gap(ax: Axes, run: Run, which: int) -> None:
     """Write the largest distances: data from population, and the population's descent from flow."""
     words = f"flow: {distance(run.population, run.flow)[which]:.1g}"
     if run.empirical is not None:
         words = f"data: {distance(run.empirical, run.population)[which]:.1g}\n{words}"
-    ax.text(0.97, height, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=8)
+    ax.text(0.97, 0.04, words, transform=ax.transAxes, ha="right", va="bottom", fontsize=8)
 
 
-# --- Propositions B.2, C.1 and 3.5 of Lee, Sim & Ye 2022b in pictures: several minimisers,
-# the angle of two random vectors, factors that keep their signs or fall silent --------------------
-
-
-_SAMPLED = {"ls": "", "marker": "o", "ms": 4.5, "mec": "white", "mew": 0.6}
+# --- Propositions B.2, C.1 and 3.5 in pictures ----------------------------------------------------
 
 
 @in_house_style
@@ -347,24 +313,17 @@ def segment_of_minimisers(
     points, target = np.asarray(points, float), np.asarray(target, float)
     fig, axes = panels(1, 2, height=3.6, titles=("(a) the points", "(b) and their opposites"))
     for ax, X in zip(axes, (points, np.vstack([points, -points])), strict=True):
-        _landscape(ax, X, target, np.asarray(starts, float), window, len(points))
+        y = np.maximum(X @ target, 0.0)
+        weight_plane(ax, window, equal=True)
+        loss_levels(ax, X, y, floor=0.0)
+        stationary_sets(ax, [m for m in local_minima(X, y) if m.rank == 1], X)
+        for w0 in np.asarray(starts, float):
+            flow(ax, affine_flow(X, y, w0), "ReLU flow", arrows=1, events=False)
+        ax.plot(*target, ls="", marker="x", ms=8, mew=2.0, color=style.INK, zorder=7,
+                label="teacher $w^*$")  # fmt: skip
+        activation_boundaries(ax, X, range(len(points)))  # opposites share theirs
         name_curves(ax)
     return fig
-
-
-def _landscape(
-    ax: Axes, X: NDArray, target: NDArray, starts: NDArray, window: Window, drawn: int
-) -> None:
-    y = np.maximum(X @ target, 0.0)
-    weight_plane(ax, window, equal=True)
-    loss_levels(ax, X, y, floor=0.0)
-    best = [m for m in local_minima(X, y) if m.rank == 1]
-    stationary_sets(ax, best, X)
-    for w0 in starts:
-        flow(ax, affine_flow(X, y, w0), "ReLU flow", arrows=1, events=False)
-    ax.plot(*target, ls="", marker="x", ms=8, mew=2.0, color=style.INK, zorder=7,
-            label="teacher $w^*$")  # fmt: skip
-    activation_boundaries(ax, X, range(drawn))  # opposites share theirs
 
 
 @in_house_style
@@ -372,11 +331,8 @@ def angle_tails(
     levels: Sequence[float], dimensions: ArrayLike, samples: Mapping[float, ArrayLike]
 ) -> Figure:
     """Proposition C.1: (a) the exact tail P(cos >= eps) over d with its bounds and sampled shares;
-    (b) the angles that hold 95 % of all pairs of vectors.
-
-    Parameters: `levels` the values of eps, at most three, `dimensions` (k,) values d >= 2, and
-    `samples` {eps: shares (k,)}.
-    """
+    (b) the angles that hold 95 % of all pairs of vectors. Parameters: `levels` the values of eps,
+    at most three, `dimensions` (k,) values d >= 2, and `samples` {eps: shares (k,)}."""
     d = np.asarray(dimensions, int)
     fig, (left, right) = panels(
         1, 2, height=3.6, titles=("(a) the tail and its bounds", "(b) the angle of u and v")
@@ -391,7 +347,7 @@ def angle_tails(
                   label="ours, a quarter" if eps == levels[0] else "_nolegend_")  # fmt: skip
         share = np.asarray(samples[eps], float)
         seen = share > 0.0
-        left.plot(d[seen], share[seen], color=colour, **_SAMPLED)
+        left.plot(d[seen], share[seen], "o", ms=4.5, mec="white", mew=0.6, color=colour)
     left.axhline(1.0, color=style.INK, lw=0.8)
     left.set(xscale="log", yscale="log", ylim=(1e-5, 3.0), xlabel="dimension $d$",
              ylabel=r"$P(\cos \geq \varepsilon)$")  # fmt: skip
@@ -437,16 +393,14 @@ def factor_signs(negative: ChainPath, positive: ChainPath) -> Figure:
     return fig
 
 
-# --- Bounds of Lee, Sim & Ye 2022b, Section 3, round flows: as printed, and as they should
-# read ---------------------------------------------------------------------------------------------
+# --- Bounds of Section 3 round flows: as printed, and as they should read -------------------------
 
 
 @in_house_style
 def comparison_solutions(phi0: float, m: int, below: float, above: float, until: float) -> Figure:
     """Theorem 3.8, |w*| = 1: the flow from (a) v_0 = `below` and (b) v_0 = `above` the branch point
-    of the printed formula, the comparison solutions, and the printed u(t; 0) where it exists.
-
-    The lower comparison solution rests at a = (1 - eps_0)^(1/(m+1)) v*."""
+    of the printed formula, the comparison solutions, and the printed u(t; 0) where it exists. The
+    lower comparison solution rests at a = (1 - eps_0)^(1/(m+1)) v*."""
     titles = (f"(a) below the branch, $v_0 = {below:g}$", f"(b) above it, $v_0 = {above:g}$")
     fig, axes = panels(1, 2, height=3.4, titles=titles)
     t = np.linspace(0.0, until, 301)
@@ -498,7 +452,18 @@ def one_layer_bounds(phi0: float, norms: Sequence[float], until: float) -> Figur
                      color=style.QUIET)  # fmt: skip
     axes[1].set(xlabel="time $t$", ylabel=r"$\varphi(t)$", xlim=(0.0, until),
                 ylim=(phi0 - 0.6, np.pi + 0.25))  # fmt: skip
-    _first_order(axes[2])
+    ax = axes[2]  # ((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t = 1, and its limit
+    phi, few = np.linspace(0.8, 3.1, 120), np.linspace(1.0, 3.0, 6)
+    ax.plot(phi, (np.sin(phi) + np.pi * np.cos(phi)) / phi, color=style.INK, lw=1.3,
+            label="limit $|w_0| \\to 0$")  # fmt: skip
+    for v0, colour, mark in zip((0.001, 0.1, 0.3), FAMILY, "Dso", strict=False):
+        ax.plot(few, [room(each, 1.0, v0) for each in few], ls="", marker=mark, ms=5, color=colour,
+                label=f"$|w_0| = {v0:g}$")  # fmt: skip
+    ax.axhline(0.0, color=style.QUIET, lw=0.8)
+    ax.axhspan(-1.25, 0.0, color=PRINTED, alpha=0.12, lw=0)
+    ax.text(0.85, -0.6, "(8) fails", color=PRINTED, va="center")
+    ax.set(xlabel=r"$\varphi_0$", xlim=(0.8, 3.2), ylim=(-1.25, None),
+           ylabel="scaled room below (8)")  # fmt: skip
     name_curves(axes[1], axes[0])
     name_curves(axes[2])
     return fig
@@ -509,23 +474,7 @@ def _enclosed(ax: Axes, t: NDArray, value: NDArray, lower: NDArray, upper: NDArr
     ax.plot(t, value, color=MOVES, lw=2.0, label="flow", zorder=3)
 
 
-def _first_order(ax: Axes, t: float = 1.0) -> None:
-    """((1 - e^(-t/2)) |w*| - |w(t)|) / (|w_0| e^(-t/2)) at t against phi_0, and its limit."""
-    phi = np.linspace(0.8, 3.1, 120)
-    ax.plot(phi, (np.sin(phi) + np.pi * np.cos(phi)) / phi, color=style.INK, lw=1.3,
-            label="limit $|w_0| \\to 0$")  # fmt: skip
-    at = np.linspace(1.0, 3.0, 6)
-    for v0, colour, mark in zip((0.001, 0.1, 0.3), FAMILY, "Dso", strict=False):
-        ax.plot(at, [room(phi0, t, v0) for phi0 in at], ls="", marker=mark, ms=5, color=colour,
-                label=f"$|w_0| = {v0:g}$")  # fmt: skip
-    ax.axhline(0.0, color=style.QUIET, lw=0.8)
-    ax.axhspan(-1.25, 0.0, color=PRINTED, alpha=0.12, lw=0)
-    ax.text(0.85, -0.6, "(8) fails", color=PRINTED, va="center")
-    ax.set(xlabel=r"$\varphi_0$", xlim=(0.8, 3.2), ylim=(-1.25, None),
-           ylabel="scaled room below (8)")  # fmt: skip
-
-
-# --- Descent against the bounds of Section 4 and Appendix A of Lee, Sim & Ye 2022b ----------------
+# --- Descent against the bounds of Section 4 and Appendix A ---------------------------------------
 
 
 Pair = tuple[float, float]
@@ -533,13 +482,11 @@ Pair = tuple[float, float]
 
 
 @in_house_style
-def bounds_missed(
-    steps: Sequence[float], low: Pair, high: Pair, gaps: Sequence[float], reach: float = 12.0
-) -> Figure:
+def bounds_missed(steps: Sequence[float], low: Pair, high: Pair, gaps: Sequence[float]) -> Figure:
     """By how many eta descent is outside its bounds, positive where it is, a colour each step eta.
-    Theorem A.3, v* = 1, against eta T <= `reach`: |w| (a) below the lower bound from `low`, (b)
-    above the upper one from `high`. Theorem 4.2, m = v* = 1, against (pi - phi0) / eta, the `gaps`:
-    the largest excess over (c) the lower, (d) the upper bound, in parts of pi - phi and of eta."""
+    Theorem A.3, v* = 1, against eta T <= 12: |w| (a) below the lower bound from `low`, (b) above
+    the upper one from `high`. Theorem 4.2, m = v* = 1, against (pi - phi0) / eta, the `gaps`: the
+    largest excess over (c) the lower, (d) the upper bound, in parts of pi - phi and of eta."""
     sides = ("below its lower bound", "above its upper bound")
     titles = [f"{what} {side}" for what in ("$|w|$", r"$\varphi$") for side in sides]
     titles = [f"({letter}) {title}" for letter, title in zip("abcd", titles, strict=True)]
@@ -547,25 +494,26 @@ def bounds_missed(
     for step, colour in zip(steps, FAMILY, strict=False):
         look = {"color": colour, "label": f"step 1/{1 / step:.0f}"}
         for ax, (phi0, norm), side in ((axes[0], low, 0), (axes[1], high, 1)):
-            path = Start.at(phi0, norm, 1).descent(step, math.ceil(reach / step))
+            path = Start.at(phi0, norm, 1).descent(step, math.ceil(12.0 / step))
             bounds = two_layer_magnitude_bounds(path.t, phi0, norm, 1.0, step)
             outside = (bounds[0] - path.length, path.length - bounds[1])[side]
             ax.plot(step * path.t, outside / step, **look)
         for ax, norm, side in ((axes[2], 0.5, 1), (axes[3], 2.0, 0)):
             paths = [near_descent(gap * step, norm, step, math.ceil(2.0 / step)) for gap in gaps]
-            most = [excess(path, step, 1.0, 1.0, side)[1:].max() / step for path in paths]
+            most = [excess(path, step, side)[1:].max() / step for path in paths]
             ax.plot(gaps, most, **look)
-    for k, ax in enumerate(axes):
+    heights = ((-0.1, 0.55), (-0.1, 0.1), (-0.05, 0.4), (-0.05, 0.4))
+    for k, (ax, height) in enumerate(zip(axes, heights, strict=True)):
         ax.axhline(0.0, color=style.QUIET, lw=0.9, zorder=1)
-        ax.set_ylim((-0.1, 0.55) if k == 0 else (-0.1, 0.1) if k == 1 else (-0.05, 0.4))
+        ax.set_ylim(height)
         if k < 2:
-            ax.set(xlabel="step size times $T$", xlim=(0.0, reach))
+            ax.set(xlabel="step size times $T$", xlim=(0.0, 12.0))
         else:
             ax.set(xlabel=r"$(\pi - \varphi_0)$ / step", xscale="log", xlim=(min(gaps), max(gaps)))
     axes[0].set_ylabel("how far outside / step")
     axes[2].set_ylabel(r"excess / ($\pi - \varphi$) / step")
-    for ax, alike in ((axes[0], axes[1]), (axes[2], axes[3])):
-        name_curves(ax, alike)
+    name_curves(axes[0], axes[1])
+    name_curves(axes[2], axes[3])
     return fig
 
 
@@ -580,13 +528,13 @@ def approximation(
     )
     for (name, profile), colour in zip(profiles, FAMILY, strict=False):
         look = {"color": colour, "label": name.replace("regular", "g' ≠ 0")}
-        errors = approximation_errors(profile, 1.0, step, math.ceil(span / step))
+        errors = approximation_errors(profile, step, math.ceil(span / step))
         T = np.arange(1, len(errors))
         left.plot(step * T, errors[1:], **look)
         late = len(T) // 5 + int(np.argmin(errors[1 + len(T) // 5 :]))
         if errors[1 + late] < 1e-2 * errors[1 : 1 + late].max():
             point_out(left, "the error\nchanges sign", (step * T[late], 1e-6), (48.0, 0.0))
-        most = largest_errors(profile, 1.0, steps, span)
+        most = largest_errors(profile, steps, span)
         right.plot(steps, most, marker="o", ms=4, **look)
     ends = np.array([min(steps), max(steps)])
     right.plot(ends, ends, color=style.QUIET, ls="--", lw=1.0, label="step size")
@@ -599,7 +547,7 @@ def approximation(
     return fig
 
 
-# --- Figures 3 and 4 of Lee, Sim & Ye 2022b, redrawn from computed runs ---------------------------
+# --- Figures 3 and 4, redrawn from computed runs --------------------------------------------------
 
 
 LAYERS = ("one layer", "two layers")
@@ -608,10 +556,7 @@ _SMALLER = {"lw": 1.1, "ls": (0, (4.0, 2.0))}
 
 @in_house_style
 def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
-    """Figure 3: |w(T)| over |w*|, and the bounds that start at four points of it.
-
-    Parameters: the panels from left to right.
-    """
+    """Figure 3: |w(T)| over |w*|, and the bounds that start at four points of it, a panel each."""
     titles = [f"({chr(97 + k)}) {LAYERS[p.setting.layers - 1]}" for k, p in enumerate(drawn)]
     fig, axes = panels(1, len(drawn), height=3.7, titles=titles)
     for ax, panel in zip(axes, drawn, strict=True):
@@ -637,12 +582,9 @@ def restarted_bounds(drawn: Sequence[Restarts]) -> Figure:
 
 @in_house_style
 def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Figure:
-    """Figure 4: magnitudes of a network of depth 5 in training, relative to their start, above;
-    the loss over the zero function's below.
-
-    Parameters: the runs (a) and (b) at full scale, solid, and smaller ones, dashed; of these one
-    that diverges is left out.
-    """
+    """Figure 4: magnitudes of a network of depth 5 in training, relative to their start, above; the
+    loss over the zero function's below. Parameters: the runs (a) and (b) at full scale, solid, and
+    smaller ones, dashed; of these one that diverges is left out."""
     titles = ("(a) small start, $k = 0.04$", "(b) large start, $k = 0.44$", "", "")
     fig, axes = panels(2, 2, height=5.4, titles=titles)
     for column, (run, other) in enumerate(zip(recorded, drawn, strict=True)):
@@ -655,27 +597,23 @@ def deep_magnitudes(recorded: Sequence[DeepRun], drawn: Sequence[DeepRun]) -> Fi
         bottom.plot(run.steps, run.losses / run.zero, color=style.INK, lw=1.5, label="loss")
         if not other.diverged:
             first_layer = other.norms[:, 0] / other.norms[0, 0]
-            top.plot(other.steps, first_layer, color=MOVES, label="$|W_1|$, fewer data",
-                     **_SMALLER)  # fmt: skip
+            top.plot(other.steps, first_layer, color=MOVES, label="$|W_1|$, fewer data", **_SMALLER)
             bottom.plot(other.steps, other.losses / other.zero, color=style.INK,
                         label="fewer data", **_SMALLER)  # fmt: skip
         bottom.set_yscale("log")
         bottom.set_xlabel("step $T$")
         for ax in (top, bottom):
-            _steps_axis(ax, run, logarithmic=column == 1)
+            if column == 1:
+                ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
+                ax.set_xticks(
+                    [0, 1, 10, 100, 1000, 10000], ["0", "1", "10", "100", "1000", "10000"]
+                )
+                ax.minorticks_off()
+            ax.set_xlim(0, run.setting.n_steps)
             name_curves(ax)
     axes[0].set_ylabel("magnitude over its start")
     axes[2].set_ylabel("loss over that of $f = 0$")
     return fig
-
-
-def _steps_axis(ax: Axes, run: DeepRun, logarithmic: bool) -> None:
-    if logarithmic:
-        ax.set_xscale("symlog", linthresh=1.0, linscale=0.4)
-        ticks = [0, 1, 10, 100, 1000, 10000]
-        ax.set_xticks(ticks, ["0", "1", "10", "100", "1000", "10000"])
-        ax.minorticks_off()
-    ax.set_xlim(0, run.setting.n_steps)
 
 
 def _few(size: int) -> NDArray:

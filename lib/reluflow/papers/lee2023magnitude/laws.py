@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -19,9 +20,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, linprog
 from scipy.special import betainc, betaincinv, ndtr
 
-from reluflow.errors import InputError
-from reluflow.exact import null_vectors
-from reluflow.falsify import Instance, Statement, given, survey
+from reluflow.exact import fractions, null_vectors
+from reluflow.falsify import Draw, Instance, Statement, given, statement, survey
 from reluflow.geometry import Cells, enumerate_cells, rank
 from reluflow.ledger import Counterexample, Evidence, Reading, bound, deviation, fact, note
 from reluflow.papers.lee2023magnitude.population import (
@@ -35,61 +35,40 @@ from reluflow.papers.lee2023magnitude.population import (
 )
 from reluflow.rational import rationals
 
-# --- Second route: the matrices of Lemma 2.1 and Proposition B.1 by quadrature, as integrals
-# over the sector ----------------------------------------------------------------------------------
+# --- Second route: the matrices of Lemma 2.1 and Proposition B.1 by quadrature over the sector ----
 #
-# The Gaussian law's are taken in Cartesian coordinates, unlike the proof's polar ones.
+# In coordinates a = u.x and b across it in the plane, c across the plane; the Gaussian law's are
+# Cartesian, unlike the proof's polar ones.
 
 
-@dataclass(frozen=True)
-class SectorIntegrals:
-    """Integrals over the sector in coordinates a = u.x and b, orthogonal to it in the plane.
-
-    aa, ab, bb   E[1 a^2], E[1 a b], E[1 b^2]
-    rest         E[1 c^2] for a coordinate c orthogonal to the plane
-    """
-
-    aa: float
-    ab: float
-    bb: float
-    rest: float
-
-    def matrix(self, u: ArrayLike, v: ArrayLike) -> NDArray:
-        """E[1{u.x>0} 1{v.x>0} xx^T] (d, d) for unit vectors u, v (d,) at that angle."""
-        u, v = unit_vector(u, "u"), unit_vector(v, "v")
-        across = v - (u @ v) * u
-        length = np.linalg.norm(across)
-        if length == 0.0:
-            raise InputError("u and v must span a plane")
-        e = across / length
-        plane = np.outer(u, u) + np.outer(e, e)
-        inner = self.aa * np.outer(u, u) + self.bb * np.outer(e, e)
-        return (
-            inner
-            + self.ab * (np.outer(u, e) + np.outer(e, u))
-            + self.rest * (np.eye(len(u)) - plane)
-        )
+def _sector_matrix(u: NDArray, v: NDArray, aa: float, ab: float, bb: float, rest: float) -> NDArray:
+    """E[1{u.x>0} 1{v.x>0} xx^T] (d, d), the integrals E[1 a^2], E[1 a b], E[1 b^2], E[1 c^2]."""
+    across = v - (u @ v) * u
+    e = across / np.linalg.norm(across)
+    inner = aa * np.outer(u, u) + bb * np.outer(e, e)
+    plane = np.outer(u, u) + np.outer(e, e)
+    return inner + ab * (np.outer(u, e) + np.outer(e, u)) + rest * (np.eye(len(u)) - plane)
 
 
-def gaussian_sector(theta: float) -> SectorIntegrals:
-    """The integrals for x ~ N(0, I) by quadrature over a = u.x > 0.
-
-    On the sector b > c(a) = -a cot(theta), and the truncated normal law gives P(b > c) = Q(c),
-    E[1 b] = f(c), E[1 b^2] = Q(c) + c f(c), f the normal density. Here 0 < theta < pi.
-    """
+def gaussian_sector(theta: float, u: NDArray, v: NDArray) -> NDArray:
+    """E[1{u.x>0} 1{v.x>0} xx^T] (d, d) for x ~ N(0, I) by quadrature over a = u.x > 0. On the
+    sector b > c(a) = -a cot(theta), and the truncated normal law gives P(b > c) = Q(c), E[1 b] =
+    f(c), E[1 b^2] = Q(c) + c f(c), f the normal density. Unit vectors u, v (d,) at the angle theta
+    in (0, pi)."""
     cot = 1.0 / math.tan(theta)
     # Where cot is large everything happens below 1 / |cot|.
     near = [k / max(1.0, abs(cot)) for k in (0.3, 1.0, 3.0, 10.0, 40.0)]
-    ends = sorted({0.0, *near, 3.0, 10.0, 40.0})
+    pieces = list(pairwise(sorted({0.0, *near, 3.0, 10.0, 40.0})))
 
     def over(term: Callable[[float, float], float]) -> float:
-        pieces = pairwise(ends)
-        return sum(
-            quad(lambda a: _density(a) * term(a, -a * cot), low, high, epsrel=1e-12)[0]
-            for low, high in pieces
-        )
+        def integrand(a: float) -> float:
+            return _density(a) * term(a, -a * cot)
 
-    return SectorIntegrals(
+        return sum(quad(integrand, low, high, epsrel=1e-12)[0] for low, high in pieces)
+
+    return _sector_matrix(
+        u,
+        v,
         aa=over(lambda a, c: a * a * ndtr(-c)),
         ab=over(lambda a, c: a * _density(c)),
         bb=over(lambda a, c: ndtr(-c) + c * _density(c)),
@@ -97,26 +76,24 @@ def gaussian_sector(theta: float) -> SectorIntegrals:
     )
 
 
-def sphere_sector(theta: float, d: int) -> SectorIntegrals:
-    """The integrals for the uniform law on the unit sphere, d >= 2, by quadrature.
-
-    With x = sin(t) (cos alpha, sin alpha) in the plane, t has density (d - 2) sin t cos^(d-3) t on
-    (0, pi/2), alpha is uniform, and an orthogonal coordinate has E[c^2 | t] = cos^2 t / (d - 2).
-    In the plane itself, d = 2, t = pi/2. Raises InputError for d < 2.
-    """
-    if d < 2:
-        raise InputError(f"two vectors span a plane only if d >= 2, not {d}")
-    if d == 2:
-        inner, outer = 1.0, 0.0
-    else:
-        inner = quad(lambda t: (d - 2) * math.sin(t) ** 3 * math.cos(t) ** (d - 3), 0, math.pi / 2)
-        outer = quad(lambda t: math.sin(t) * math.cos(t) ** (d - 1), 0, math.pi / 2)
-        inner, outer = inner[0], outer[0]
+def sphere_sector(theta: float, u: NDArray, v: NDArray) -> NDArray:
+    """The same for the uniform law on the unit sphere, d >= 2. With x = sin(t) (cos alpha, sin
+    alpha) in the plane, t has density (d - 2) sin t cos^(d-3) t on (0, pi/2), alpha is uniform, and
+    an orthogonal coordinate has E[c^2 | t] = cos^2 t / (d - 2). In the plane itself, d = 2, t =
+    pi/2."""
+    d, inner, outer = len(u), 1.0, 0.0
+    if d > 2:
+        inner = quad(lambda t: (d - 2) * math.sin(t) ** 3 * math.cos(t) ** (d - 3), 0, math.pi / 2)[
+            0
+        ]
+        outer = quad(lambda t: math.sin(t) * math.cos(t) ** (d - 1), 0, math.pi / 2)[0]
 
     def over(term: Callable[[float], float]) -> float:
         return quad(term, theta - math.pi / 2, math.pi / 2, epsabs=1e-12)[0] / (2.0 * math.pi)
 
-    return SectorIntegrals(
+    return _sector_matrix(
+        u,
+        v,
         aa=inner * over(lambda alpha: math.cos(alpha) ** 2),
         ab=inner * over(lambda alpha: math.cos(alpha) * math.sin(alpha)),
         bb=inner * over(lambda alpha: math.sin(alpha) ** 2),
@@ -128,18 +105,9 @@ def _density(a: float) -> float:
     return math.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
 
 
-def unit_vector(u: ArrayLike, name: str) -> NDArray:
-    u = np.asarray(u, float)
-    if u.ndim != 1 or abs(float(u @ u) - 1.0) > 1e-12:
-        raise InputError(f"{name} must be a vector of length 1")
-    return u
-
-
 # --- Lemma 2.1 and Proposition B.1: second moments of a law on a half-space and on a sector -------
 #
-# The sector of unit vectors u, v is {x : u.x > 0, v.x > 0}. Its matrix E[1{u.x > 0} 1{v.x > 0}
-# xx^T] is computed in four ways: as printed, in a form without 0/0, by quadrature, and from
-# samples.
+# E[1{u.x > 0} 1{v.x > 0} xx^T] as printed, in a form without 0/0, by quadrature, and from samples.
 
 
 ANGLES = (1e-6, 1e-3, 0.3, 1.0, math.pi / 2, 2.0, 3.0, math.pi - 1e-3, math.pi - 1e-6)
@@ -149,44 +117,35 @@ STANDARD_ERRORS = 7.0
 """A sampled mean may be this far off: of 1000 entries that are right none is, whatever the seed."""
 
 
-def sectors_angle(u: ArrayLike, v: ArrayLike) -> float:
+def sectors_angle(u: NDArray, v: NDArray) -> float:
     """The angle between two unit vectors (d,), with all its digits near 0 and near pi."""
-    u, v = unit_vector(u, "u"), unit_vector(v, "v")
     return float(2.0 * np.arctan2(np.linalg.norm(u - v), np.linalg.norm(u + v)))
 
 
-def printed_sector_moment(u: ArrayLike, v: ArrayLike) -> NDArray:
-    """E[1{u.x>0} 1{v.x>0} xx^T] for x ~ N(0, I), letter by letter as Lemma 2.1 prints it:
+def printed_sector_moment(u: NDArray, v: NDArray) -> NDArray:
+    """E[1{u.x>0} 1{v.x>0} xx^T] (d, d) for x ~ N(0, I), unit vectors u, v (d,), as in Lemma 2.1:
 
-        1/2 (1 - theta/pi) I + 1/(2 pi sin theta) [-cos theta (uu^T + vv^T) + vu^T + uv^T].
+        1/2 (1 - theta/pi) I + 1/(2 pi sin theta) [-cos theta (uu^T + vv^T) + vu^T + uv^T],
 
-    Parameters: unit vectors u, v (d,). Returns (d, d); all NaN where v = u or v = -u, for there the
-    formula is 0/0. Raises InputError for vectors that are not of length 1.
+    all NaN where v = u or v = -u, for there it is 0/0.
     """
     theta = sectors_angle(u, v)
-    u, v = np.asarray(u, float), np.asarray(v, float)
     if np.array_equal(u, v) or np.array_equal(u, -v):
         return np.full((len(u), len(u)), np.nan)
-    both = np.outer(u, u) + np.outer(v, v)
-    mixed = np.outer(v, u) + np.outer(u, v)
+    both, mixed = np.outer(u, u) + np.outer(v, v), np.outer(v, u) + np.outer(u, v)
     bracket = (-np.cos(theta) * both + mixed) / (2.0 * np.pi * np.sin(theta))
     return 0.5 * (1.0 - theta / np.pi) * np.eye(len(u)) + bracket
 
 
-def sector_moment(u: ArrayLike, v: ArrayLike) -> NDArray:
-    """The matrix of Lemma 2.1 in its proof's eigenbasis, where nothing is 0/0:
+def sector_moment(u: NDArray, v: NDArray) -> NDArray:
+    """The matrix of Lemma 2.1 (d, d) in its proof's eigenbasis, for v = u and v = -u too:
 
-        (pi - theta)/(2 pi) I + sin(theta)/(2 pi) (rr^T - ss^T),    r ~ u + v,  s ~ u - v.
-
-    Parameters: unit vectors u, v (d,), v = u and v = -u allowed. Returns (d, d). Raises InputError
-    for vectors that are not of length 1.
+    (pi - theta)/(2 pi) I + sin(theta)/(2 pi) (rr^T - ss^T),    r ~ u + v,  s ~ u - v.
     """
-    u, v = unit_vector(u, "u"), unit_vector(v, "v")
-    theta = sectors_angle(u, v)
     r, s = u + v, u - v
     long, short = np.linalg.norm(r), np.linalg.norm(s)
     sine = 0.5 * long * short
-    matrix = (np.pi - theta) / (2.0 * np.pi) * np.eye(len(u))
+    matrix = (np.pi - sectors_angle(u, v)) / (2.0 * np.pi) * np.eye(len(r))
     if sine > 0.0:
         spread = np.outer(r / long, r / long) - np.outer(s / short, s / short)
         matrix = matrix + sine / (2.0 * np.pi) * spread
@@ -202,38 +161,25 @@ def relu_correlation(theta: ArrayLike) -> NDArray:
 
 @dataclass(frozen=True)
 class RadialLaw:
-    """A law x = R e with e uniform on the sphere and R >= 0 independent of it.
-
-    name      what it is called
-    radius    radius(rng, n, d): n samples of R, shape (n,)
-    square    square(d): E R^2 = E |x|^2
-    """
+    """A law x = R e, e uniform on the sphere, R >= 0 independent of it: its name, radius(rng, n, d)
+    of n samples of R, and square(d) = E R^2 = E |x|^2."""
 
     name: str
     radius: Callable[[np.random.Generator, int, int], NDArray]
     square: Callable[[int], float]
-
-    def sample(self, rng: np.random.Generator, n: int, d: int) -> NDArray:
-        """n samples of x, shape (n, d)."""
-        z = rng.normal(size=(n, d))
-        return self.radius(rng, n, d)[:, None] * z / np.linalg.norm(z, axis=1, keepdims=True)
 
 
 GAUSSIAN = RadialLaw("N(0, I)", lambda rng, n, d: np.sqrt(rng.chisquare(d, n)), float)
 SPHERE = RadialLaw("unit sphere", lambda rng, n, d: np.ones(n), lambda d: 1.0)
 
 
-def sampled_gap(
-    law: RadialLaw, u: ArrayLike, v: ArrayLike, n: int, rng: np.random.Generator
-) -> float:
+def sampled_gap(law: RadialLaw, u: NDArray, v: NDArray, n: int, rng: np.random.Generator) -> float:
     """How far n samples are from E[1{u.x>0} 1{v.x>0} xx^T] = E|x|^2 / d times `sector_moment`.
-
     Returns the largest distance of an entry of the mean from it, in standard errors; an entry that
-    is the same in every sample counts only if it is wrong.
-    """
-    u, v = unit_vector(u, "u"), unit_vector(v, "v")
+    is the same in every sample counts only if it is wrong."""
     d = len(u)
-    x = law.sample(rng, n, d)
+    z = rng.normal(size=(n, d))
+    x = law.radius(rng, n, d)[:, None] * z / np.linalg.norm(z, axis=1, keepdims=True)
     x = x * ((x @ u > 0.0) & (x @ v > 0.0))[:, None]
     i, j = np.triu_indices(d)
     entries = x[:, i] * x[:, j]
@@ -257,11 +203,11 @@ def sector_moments(seed: int, count: int) -> list[Evidence]:
     worst = half = product = 0.0
     pairs = list(_pairs(rng, count // 10))
     for u, v in pairs:
-        theta, eye = sectors_angle(u, v), np.eye(len(u))
-        measured = gaussian_sector(theta).matrix(u, v)
+        theta = sectors_angle(u, v)
+        measured = gaussian_sector(theta, u, v)
         worst = max(worst, float(np.abs(measured - printed_sector_moment(u, v)).max()))
-        other = gaussian_sector(math.pi - theta).matrix(u, -v)
-        half = max(half, float(np.abs(measured + other - 0.5 * eye).max()))
+        both = measured + gaussian_sector(math.pi - theta, u, -v)
+        half = max(half, float(np.abs(both - 0.5 * np.eye(len(u))).max()))
         product = max(product, abs(float(u @ measured @ v) - float(relu_correlation(theta))))
     sampled = max(sampled_gap(GAUSSIAN, u, v, 100 * count, rng) for u, v in pairs[8:24])
     limit = max(float(np.abs(sector_moment(u, -u)).max()) for u, _ in pairs)
@@ -279,7 +225,7 @@ def sector_moments(seed: int, count: int) -> list[Evidence]:
 
 def at_opposite() -> Reading:
     """What Lemma 2.1 can mean at v = -u."""
-    alone = np.isnan(printed_sector_moment([1.0], [-1.0])).all()
+    alone = np.isnan(printed_sector_moment(np.ones(1), -np.ones(1))).all()
     return Reading(
         taken="at v = -u, which is distinct from u, the formula is read as its limit, 0: the "
         "sector is empty there",
@@ -295,11 +241,10 @@ def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list
     pairs = list(_pairs(rng, count // 10))
     for u, v in pairs:
         d, theta = len(u), sectors_angle(u, v)
-        on_sphere = sphere_sector(theta, d).matrix(u, v)
-        gaussian = gaussian_sector(theta).matrix(u, v)
-        worst = max(worst, float(np.abs(d * on_sphere - gaussian).max()))
-        other = sphere_sector(math.pi - theta, d).matrix(u, -v)
-        half = max(half, float(np.abs(d * (on_sphere + other) - 0.5 * np.eye(d)).max()))
+        on_sphere = sphere_sector(theta, u, v)
+        worst = max(worst, float(np.abs(d * on_sphere - gaussian_sector(theta, u, v)).max()))
+        both = on_sphere + sphere_sector(math.pi - theta, u, -v)
+        half = max(half, float(np.abs(d * both - 0.5 * np.eye(d)).max()))
     sampled = max(sampled_gap(SPHERE, u, v, 100 * count, rng) for u, v in pairs[8:24])
     # d = 1: the sphere is two points, and u = 1, v = -1 is the only pair.
     halves = [sum(x * x for x in line if x > 0) / 2, sum(x * x for x in line if x > 0 > x) / 2]
@@ -314,8 +259,7 @@ def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list
     ]  # fmt: skip
 
 
-# --- Proposition C.1: the cosine of two independent Gaussian vectors, its exact tail and its
-# bounds -------------------------------------------------------------------------------------------
+# --- Proposition C.1: the cosine of two independent Gaussian vectors, its exact tail, its bounds --
 #
 # The cosine c of independent u, v ~ N(0, I) in R^d has density proportional to (1 - c^2)^((d-3)/2),
 # so (1 + c)/2 has the law Beta((d-1)/2, (d-1)/2); for d = 1 it is 1 or -1.
@@ -323,8 +267,8 @@ def sphere_moments(seed: int, count: int, line: Sequence[int] = (-1, 1)) -> list
 
 def upper_tail(eps: ArrayLike, d: ArrayLike) -> NDArray:
     """P(u.v / (|u||v|) >= eps) = 1/2 I_(1 - eps^2)((d-1)/2, 1/2), I the regularised incomplete beta
-    function; eps > 0 and d >= 1 broadcast. It is 0 for eps > 1, and 1/2 for d = 1, eps <= 1."""
-    eps, d = _checked(eps, d)
+    function; eps >= 0 and d >= 1 broadcast. It is 0 for eps > 1, and 1/2 for d = 1, eps <= 1."""
+    eps, d = np.asarray(eps, float), np.asarray(d, float)
     inside = np.clip((1.0 - eps) * (1.0 + eps), 0.0, 1.0)
     tail = 0.5 * betainc(np.maximum(d - 1.0, 1.0) / 2.0, 0.5, inside)
     return np.where(d == 1.0, np.where(eps <= 1.0, 0.5, 0.0), tail)
@@ -332,19 +276,12 @@ def upper_tail(eps: ArrayLike, d: ArrayLike) -> NDArray:
 
 def printed_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
     """2 exp(-d eps^2 / 2), which Proposition C.1 puts above the tail P(... >= eps)."""
-    eps, d = _checked(eps, d)
-    return 2.0 * np.exp(-0.5 * d * eps**2)
+    return 2.0 * np.exp(-0.5 * np.asarray(d, float) * np.asarray(eps, float) ** 2)
 
 
 def half_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
     """1/2 exp(-d eps^2 / 2), four times smaller; at eps = 0 it is the tail itself."""
     return 0.25 * printed_bound(eps, d)
-
-
-def proof_bound(eps: ArrayLike, d: ArrayLike) -> NDArray:
-    """(1 - eps^2)^(d/2), 0 for eps > 1, which the proof puts above P(... > eps)."""
-    eps, d = _checked(eps, d)
-    return np.clip((1.0 - eps) * (1.0 + eps), 0.0, 1.0) ** (d / 2.0)
 
 
 def sampled_cosines(d: int, n: int, rng: np.random.Generator) -> NDArray:
@@ -362,43 +299,16 @@ def sampled_shares(
     return {eps: np.array([np.mean(c >= eps) for c in cosines]) for eps in levels}
 
 
-def sampled_tail_gap(d: int, levels: ArrayLike, n: int, rng: np.random.Generator) -> float:
-    """Largest distance of sampled shares with cosine >= eps from `upper_tail`, in standard errors
-    of a share; levels (k,) are values of eps."""
-    levels = np.asarray(levels, float)
-    share = np.mean(sampled_cosines(d, n, rng)[:, None] >= levels, axis=0)
-    tail = upper_tail(levels, d)
-    return float(np.max(np.abs(share - tail) / np.sqrt(np.maximum(tail, 1.0 / n) / n)))
-
-
-def vacuous_until(d: int) -> float:
-    """The eps below which the bound of Proposition C.1 exceeds 1 and says nothing."""
-    return float(np.sqrt(2.0 * np.log(2.0) / d))
-
-
 def central_angles(d: int, share: float) -> tuple[float, float]:
     """The angles, in degrees, between which the angle of u and v lies with probability `share`."""
-    if not 0.0 < share < 1.0 or d < 2:
-        raise InputError(f"share = {share} must lie between 0 and 1, and d = {d} be 2 or more")
     half = np.degrees(np.arcsin(np.sqrt(1.0 - betaincinv((d - 1) / 2.0, 0.5, 1.0 - share))))
     return float(90.0 - half), float(90.0 + half)
 
 
-def _checked(eps: ArrayLike, d: ArrayLike) -> tuple[NDArray, NDArray]:
-    eps, d = np.asarray(eps, float), np.asarray(d, float)
-    if np.any(d < 1.0) or np.any(d != np.round(d)):
-        raise InputError("d must be a whole number from 1 on")
-    if np.any(eps < 0.0):
-        raise InputError("eps must not be negative")
-    return eps, d
-
-
 def second_turn() -> float:
     """For d = 2: `half_bound` less `upper_tail` at its second turn, its least value inside (0, 1).
-
     There its derivative has the sign of -log(pi) - 1/2 log(1 - e^2) - log(e) + e^2, which falls up
-    to e^2 = 1 - 1/sqrt(2) and rises from there.
-    """
+    to e^2 = 1 - 1/sqrt(2) and rises from there."""
 
     def sign(eps: float) -> float:
         return -math.log(math.pi * eps) - 0.5 * math.log1p(-(eps**2)) + eps**2
@@ -410,92 +320,78 @@ def second_turn() -> float:
 def _angle_draws(least: int) -> dict[str, Any]:
     """Dimensions d from `least` on and eps > 0: everywhere, far out, and near 1."""
 
-    def dimension(rng: np.random.Generator, top: float = 5.0) -> NDArray:
-        return np.array(max(least, int(10.0 ** rng.uniform(0.0, top))))
+    def drawn(level: Callable[..., float], top: float = 5.0) -> Draw:
+        def one(rng: np.random.Generator) -> Instance:
+            d = np.array(max(least, int(10.0 ** rng.uniform(0.0, top))))
+            return {"d": d, "eps": np.array(level(rng, d))}
 
-    def anywhere(rng: np.random.Generator) -> dict[str, NDArray]:
-        d = dimension(rng)
-        return {"d": d, "eps": np.array(10.0 ** rng.uniform(-6.0, 0.5) / math.sqrt(d) ** 0.5)}
+        return one
 
-    def far(rng: np.random.Generator) -> dict[str, NDArray]:
-        d = dimension(rng)
-        return {"d": d, "eps": np.array(math.sqrt(10.0 ** rng.uniform(0.0, 3.0) / d))}
-
-    def near_one(rng: np.random.Generator) -> dict[str, NDArray]:
-        d = dimension(rng, 2.5)
-        return {"d": d, "eps": np.array(1.0 - 10.0 ** rng.uniform(-12.0, -0.3))}
-
-    return {"anywhere": anywhere, "far out": far, "near 1": near_one}
+    return {
+        "anywhere": drawn(lambda rng, d: 10.0 ** rng.uniform(-6.0, 0.5) / math.sqrt(d) ** 0.5),
+        "far out": drawn(lambda rng, d: math.sqrt(10.0 ** rng.uniform(0.0, 3.0) / d)),
+        "near 1": drawn(lambda rng, _: 1.0 - 10.0 ** rng.uniform(-12.0, -0.3), 2.5),
+    }
 
 
-Tests = Mapping[str, Callable[[Instance], bool]]
+def _room(bound: NDArray, eps: NDArray, d: NDArray) -> float:
+    """1 less the tail over a bound of it; not decided where the bound is no float."""
+    return 1.0 - float(upper_tail(eps, d)) / float(bound) if bound > 0.0 else math.nan
 
 
-def _tail_statement(says: str, cap: Callable[..., NDArray], least: int, tests: Tests) -> Statement:
-    def slack(item: Instance) -> float:
-        bound = float(cap(item["eps"], item["d"]))
-        # Not decided where the bound is no float.
-        return 1.0 - float(upper_tail(item["eps"], item["d"])) / bound if bound > 0.0 else math.nan
-
-    return Statement(
-        says,
-        _angle_draws(least),
-        slack,
-        tests,
-        tolerance=1e-12,
-    )  # fmt: skip
-
-
-def concentration() -> Statement:
+@statement(
+    "P(cos >= eps) <= 2 exp(-d eps^2 / 2)",
+    _angle_draws(1),
+    {"eps > 0": lambda eps: eps > 0.0},
+    tolerance=1e-12,
+)
+def concentration(eps: NDArray, d: NDArray) -> float:
     """ma.propC.1: P(cos >= eps) <= 2 exp(-d eps^2 / 2)."""
-    tests = {"eps > 0": lambda item: bool(item["eps"] > 0.0)}
-    return _tail_statement("P(cos >= eps) <= 2 exp(-d eps^2 / 2)", printed_bound, 1, tests)
+    return _room(printed_bound(eps, d), eps, d)
 
 
 def half_concentration() -> Statement:
     """ma.ours.angle.half: a quarter of the bound will do for d >= 2."""
-    tests = given(
-        "ma.ours.angle.half",
-        pair=lambda item: bool(item["d"] >= 2),
-        level=lambda item: bool(item["eps"] > 0.0),
+    return Statement(
+        "P(cos >= eps) <= 1/2 exp(-d eps^2 / 2)",
+        _angle_draws(2),
+        lambda item: _room(half_bound(item["eps"], item["d"]), item["eps"], item["d"]),
+        given(
+            "ma.ours.angle.half",
+            pair=lambda item: bool(item["d"] >= 2),
+            level=lambda item: bool(item["eps"] > 0.0),
+        ),
+        tolerance=1e-12,
     )
-    return _tail_statement("P(cos >= eps) <= 1/2 exp(-d eps^2 / 2)", half_bound, 2, tests)
 
 
 def tails(seed: int, count: int) -> list[Evidence]:
     """The exact tail against closed forms and samples, and how sharp the bounds are."""
-    rng = np.random.default_rng(seed)
-    eps = np.linspace(0.0, 1.0, 201)
-    known = max(
-        float(np.abs(upper_tail(eps, 3) - (1.0 - eps) / 2.0).max()),
-        float(np.abs(upper_tail(eps, 2) - np.arccos(eps) / np.pi).max()),
-    )
-    levels = (0.05, 0.1, 0.2, 0.4, 0.8)
-    sampled = [sampled_tail_gap(d, levels, 20 * count, rng) for d in (1, 2, 3, 5, 10, 30, 100)]
-    in_proof = float(upper_tail(0.99, 2) / proof_bound(0.99, 2))
+    rng, n = np.random.default_rng(seed), 20 * count
+    eps, levels = np.linspace(0.0, 1.0, 201), np.array([0.05, 0.1, 0.2, 0.4, 0.8])
+    closed = np.array([np.arccos(eps) / np.pi, (1.0 - eps) / 2.0])
+    known = float(np.abs(upper_tail(eps, [[2], [3]]) - closed).max())
+    sampled = []  # the largest distances from the tail, in standard errors of a share
+    for d in (1, 2, 3, 5, 10, 30, 100):
+        share = np.mean(sampled_cosines(d, n, rng)[:, None] >= levels, axis=0)
+        tail = upper_tail(levels, d)
+        sampled.append(np.max(np.abs(share - tail) / np.sqrt(np.maximum(tail, 1.0 / n) / n)))
     return [
         deviation("the tail at d = 2 and 3 against arccos(eps)/pi and (1 - eps)/2", known, ""),
-        bound("sampled tails, d = 1, ..., 100, from the exact ones", max(sampled), "<=",
+        bound("sampled tails, d = 1, ..., 100, from the exact ones", float(max(sampled)), "<=",
               STANDARD_ERRORS, "standard errors"),
         note("eps up to which the bound says nothing, d = 100",
-             float(vacuous_until(100))),
+             math.sqrt(2.0 * math.log(2.0) / 100)),
         note("bound and exact tail at d = 100, eps = 0.2",
-             tuple(float(f(0.2, 100))
-                   for f in (printed_bound, upper_tail))),
+             tuple(float(f(0.2, 100)) for f in (printed_bound, upper_tail))),
         note("tail over the proof's (1 - eps^2)^(d/2) at d = 2, eps = 0.99",
-             float(in_proof)),
+             float(upper_tail(0.99, 2) / (1.0 - 0.99**2))),
     ]  # fmt: skip
 
 
-# --- Second route: Equations (5)-(7) and (9)-(10), derived with SymPy from the loss in polar
-# coordinates --------------------------------------------------------------------------------------
+# --- Second route: Equations (5)-(7) and (9)-(10) by SymPy from the loss in polar coordinates -----
 #
-# The loss (1) for f = v_1 ... v_m [w.x]_+ needs only E[u.x]_+[u*.x]_+ for two unit vectors. Both
-# lie in a plane, in which the Gaussian's radius and direction are independent; E radius^2 = 2, so
-#
-#     E f(x) = (1/pi) int_0^(2 pi) f(cos a, sin a) da     for f homogeneous of degree 2.
-#
-# Nothing of Lemma 2.1 is used.
+# E f(x) = (1/pi) int_0^(2 pi) f(cos a, sin a) da for f homogeneous of degree 2; no Lemma 2.1.
 
 
 RHO, LENGTH, BEST, THETA, ANGLE = sp.symbols("rho v v_star theta a", positive=True)
@@ -509,30 +405,22 @@ def overlap() -> sp.Expr:
     return sp.integrate(sp.expand(product), (ANGLE, THETA - sp.pi / 2, sp.pi / 2)) / sp.pi
 
 
-def dynamics_exact_population_loss(m: int) -> tuple[sp.Expr, tuple[sp.Symbol, ...]]:
-    """L(|w|, theta, v_1, ..., v_m) of eq. (1) under a balanced teacher, and the symbols v_k."""
+def identities(m: int) -> Mapping[str, bool]:
+    """Which equations follow from L for m factors besides w; (5)-(7) for m = 0, (9)-(10) else. In
+    the plane w' = -L_rho e_rho - (1/rho) L_theta e_theta. The vector equation is compared along
+    both, the angle's as phi' = -theta'. Returns {equation: whether the difference is zero}."""
     v = sp.symbols(f"v_1:{m + 1}", positive=True)
     here, there = sp.prod(v) * RHO, BEST ** (m + 1)
     single = sp.integrate(sp.cos(ANGLE) ** 2, (ANGLE, -sp.pi / 2, sp.pi / 2)) / sp.pi
-    return sp.Rational(1, 2) * (single * (here**2 + there**2) - 2 * here * there * overlap()), v
-
-
-def identities(m: int) -> Mapping[str, bool]:
-    """Which equations follow from L for m factors besides w; (5)-(7) for m = 0, (9)-(10) else.
-
-    In the plane w' = -L_rho e_rho - (1/rho) L_theta e_theta. The vector equation is compared along
-    both, the angle's as phi' = -theta'. Returns {equation: whether the difference is zero}.
-    """
-    loss, v = dynamics_exact_population_loss(m)
+    loss = (single * (here**2 + there**2) - 2 * here * there * overlap()) / 2
     balanced = dict.fromkeys((*v, RHO), LENGTH)
     outward, around = -sp.diff(loss, RHO), -sp.diff(loss, THETA) / RHO
     phi = sp.pi - THETA
     pull = (sp.sin(phi) - phi * sp.cos(phi)) / sp.pi
     size, least = LENGTH**m, BEST**m
     # e_rho and e_theta have the components cos theta and -sin theta along w*.
-    along = sp.Rational(1, 2) * size * least * (phi / sp.pi) * BEST
-    rest = -sp.Rational(1, 2) * size**2 * LENGTH
-    rest += sp.Rational(1, 2) * size * least * BEST * sp.sin(phi) / sp.pi
+    along = size * least * phi / sp.pi * BEST / 2
+    rest = size * least * BEST * sp.sin(phi) / sp.pi / 2 - size**2 * LENGTH / 2
     magnitude = -size * (LENGTH ** (m + 1) - BEST ** (m + 1) * pull) / 2
     angle = LENGTH ** (m - 1) * BEST ** (m + 1) * phi * sp.sin(phi) / (2 * sp.pi)
     vector = "(5)" if m == 0 else "the vector equation of Prop. 3.6"
@@ -544,19 +432,15 @@ def identities(m: int) -> Mapping[str, bool]:
         turning: -(around / RHO).subs(balanced) - angle,
     }
     for k, symbol in enumerate(v, 1):
-        left[f"{radial}, for v_{k}"] = -sp.diff(loss, symbol).subs(balanced) - magnitude
-        left[f"v_{k} v_{k}' = |w| |w|', balanced or not"] = symbol * sp.diff(
-            loss, symbol
-        ) - RHO * sp.diff(loss, RHO)
+        slope = sp.diff(loss, symbol)
+        left[f"{radial}, for v_{k}"] = -slope.subs(balanced) - magnitude
+        left[f"v_{k} v_{k}' = |w| |w|', balanced or not"] = symbol * slope + RHO * outward
     return {name: bool(sp.simplify(sp.expand(value)) == 0) for name, value in left.items()}
 
 
 def turning_of_field() -> sp.Expr:
-    """|dG/dphi|^2 of G = (phi w*/|w*| + sin(phi) w/|w|) / (2 pi), the part of (5) that bends.
-
-    It is (sin(phi)/pi)^2. Across the plane G turns with half that, so (5) has the Lipschitz
-    constant 1/2 + |w*| / (pi |w|) on every sphere |w|: away from 0 its solution is unique.
-    """
+    """|dG/dphi|^2 - (sin(phi)/pi)^2, which is 0, for the part of (5) that bends, G = (phi w*/|w*| +
+    sin(phi) w/|w|) / (2 pi)."""
     phi = sp.Symbol("phi", positive=True)
     G = sp.Matrix([phi - sp.sin(phi) * sp.cos(phi), sp.sin(phi) ** 2]) / (2 * sp.pi)
     slope = G.diff(phi)
@@ -569,40 +453,26 @@ def turning_of_field() -> sp.Expr:
 # teacher is balanced: v_1* = ... = v_m* = |w*| = v*.
 
 
-def vector_rate(w: ArrayLike, target: ArrayLike, m: int = 0) -> NDArray:
-    """dw/dt of eq. (5), for m >= 1 of Proposition 3.6 (balanced, v = |w|):
+def vector_rate(w: NDArray, target: NDArray, m: int) -> NDArray:
+    """dw/dt (d,) of eq. (5), for m >= 1 of Proposition 3.6 (balanced, v = |w|), w and w* not 0:
 
-        -1/2 v^(2m) w + 1/2 v^m v*^m (phi/pi w* + v*/v sin(phi)/pi w).
-
-    Parameters: w and target (d,), not 0. Returns (d,).
+    -1/2 v^(2m) w + 1/2 v^m v*^m (phi/pi w* + v*/v sin(phi)/pi w).
     """
-    w, target = np.asarray(w, float), np.asarray(target, float)
     v, best = float(np.linalg.norm(w)), float(np.linalg.norm(target))
     phi = angle(coordinates(w, target)[0])
     toward = (phi * target + best / v * np.sin(phi) * w) / np.pi
     return -0.5 * v ** (2 * m) * w + 0.5 * (v * best) ** m * toward
 
 
-def magnitude_rate(v: ArrayLike, phi: ArrayLike, target: float, m: int = 0) -> NDArray:
-    """dv/dt of (6), for m >= 1 of (9): -1/2 v^m (v^(m+1) - v*^(m+1) (sin phi - phi cos phi)/pi).
-
-    Parameters: v and phi of one shape, target = v*. Returns that shape.
-    """
-    v, phi = np.asarray(v, float), np.asarray(phi, float)
+def magnitude_rate(v: float, phi: float, target: float, m: int) -> float:
+    """dv/dt of (6), for m >= 1 of (9): -1/2 v^m (v^(m+1) - v*^(m+1) (sin phi - phi cos phi)/pi)."""
     pull = (np.sin(phi) - phi * np.cos(phi)) / np.pi
     return -0.5 * v**m * (v ** (m + 1) - target ** (m + 1) * pull)
 
 
-def angle_rate(v: ArrayLike, phi: ArrayLike, target: float, m: int = 0) -> NDArray:
-    """dphi/dt of (7), for m >= 1 of (10): v^(m-1) v*^(m+1) phi sin(phi) / (2 pi).
-
-    Parameters: v and phi of one shape, target = v*. Returns that shape.
-    """
-    v, phi = np.asarray(v, float), np.asarray(phi, float)
+def angle_rate(v: float, phi: float, target: float, m: int) -> float:
+    """dphi/dt of (7), for m >= 1 of (10): v^(m-1) v*^(m+1) phi sin(phi) / (2 pi)."""
     return v ** (m - 1.0) * target ** (m + 1) * phi * np.sin(phi) / (2.0 * np.pi)
-
-
-# --- Against the loss by quadrature ---------------------------------------------------------------
 
 
 def field_errors(seed: int, count: int, m: int) -> pd.Series:
@@ -687,10 +557,8 @@ def _deviations(
 
 
 def one_layer_system(seed: int, count: int) -> list[Evidence]:
-    """ma.prop3.1: (5)-(7) follow from the loss, and (5) has one solution (Proposition 3.1).
-
-    By SymPy, by quadrature at `count` weights and along a tenth as many trajectories.
-    """
+    """ma.prop3.1: (5)-(7) follow from the loss, and (5) has one solution (Proposition 3.1): by
+    SymPy, by quadrature at `count` weights and along a tenth as many trajectories."""
     proved = identities(0)
     what = {
         "vector": "gradient by quadrature against (5)",
@@ -710,11 +578,9 @@ def one_layer_system(seed: int, count: int) -> list[Evidence]:
 
 
 def layered_system(seed: int, count: int, layers: Sequence[int] = (1, 2, 3, 4)) -> list[Evidence]:
-    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept
-    (Proposition 3.6).
-
-    By SymPy, by quadrature at `count` weights for each m in `layers` and along trajectories.
-    """
+    """ma.prop3.6: (9)-(10) follow from the loss in all parameters, and balance is kept (Proposition
+    3.6). By SymPy, by quadrature at `count` weights for each m in `layers` and along
+    trajectories."""
     proved = [holds for m in layers for holds in identities(m).values()]
     what = {
         "vector": "gradient by quadrature against the vector equation",
@@ -742,11 +608,7 @@ Vector = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class FiniteLaw:
-    """A law on finitely many points, in rational numbers.
-
-    points    n tuples of d rationals
-    weights   n positive rationals of sum 1
-    """
+    """A law on finitely many points (n, d), of n positive weights of sum 1, in rational numbers."""
 
     points: tuple[Vector, ...]
     weights: Vector
@@ -759,8 +621,7 @@ class FiniteLaw:
     @property
     def has_zero_mean(self) -> bool:
         """Whether E x = 0, exactly."""
-        pairs = list(zip(self.weights, self.points, strict=True))
-        return all(sum(p * x[i] for p, x in pairs) == 0 for i in range(self.d))
+        return not (np.array(self.weights) @ np.array(self.points)).any()
 
     @property
     def has_full_rank(self) -> bool:
@@ -770,68 +631,42 @@ class FiniteLaw:
     @property
     def is_symmetric(self) -> bool:
         """Whether x and -x have the same law."""
-        mass: dict[Vector, Fraction] = {}
+        mass: Any = Counter()
         for p, x in zip(self.weights, self.points, strict=True):
-            mass[x] = mass.get(x, Fraction(0)) + p
-        return all(mass.get(tuple(-a for a in x)) == p for x, p in mass.items())
+            mass[x] += p
+        return all(mass[tuple(-a for a in x)] == p for x, p in mass.items())
+
+    def inputs(self, w: Any) -> NDArray:
+        """x.w at all points x (n,), exactly."""
+        return np.array(self.points) @ np.array(rationals(w))
 
 
 def finite_law(points: Any, weights: Any = None) -> FiniteLaw:
-    """A law on the points (n, d), with equal weights unless weights (n,) are given.
-
-    Decimals are taken as they print. Raises InputError for ragged points, or weights that are not
-    positive or not of sum 1.
-    """
+    """A law on the points (n, d), with equal weights unless weights (n,) are given; decimals are
+    taken as they print."""
     points = rationals(points)
-    n = len(points)
-    weights = (Fraction(1, n),) * n if weights is None else rationals(weights)
-    if n == 0 or len({len(x) for x in points}) != 1:
-        raise InputError("points must be a list of vectors of one length")
-    if len(weights) != n or min(weights) <= 0 or sum(weights) != 1:
-        raise InputError("weights must be positive, one for each point, and of sum 1")
+    weights = (Fraction(1, len(points)),) * len(points) if weights is None else rationals(weights)
     return FiniteLaw(points, weights)
 
 
-def dot(a: Iterable[Any], b: Iterable[Any]) -> Fraction:
-    """The inner product, exactly."""
-    return sum((p * q for p, q in zip(a, b, strict=True)), Fraction(0))
-
-
 def random_law(rng: np.random.Generator, d: int, n: int, symmetric: bool) -> FiniteLaw:
-    """A law with zero mean and regular covariance on small whole points.
-
-    Symmetric: n points and their negatives, with equal weights in pairs. Otherwise n random points
-    and one more that makes the mean zero. Drawn again until the covariance is regular.
-    """
+    """A law with zero mean and regular covariance on small whole points. Symmetric: n points and
+    their negatives, with equal weights in pairs. Otherwise n random points and one more that makes
+    the mean zero. Drawn again until the covariance is regular."""
     while True:
-        drawn = rng.integers(-3, 4, (n, d))
-        weights = [Fraction(int(p)) for p in rng.integers(1, 4, n)]
-        points: list[tuple[Any, ...]] = [tuple(map(int, x)) for x in drawn]
-        if symmetric:
-            points = [*points, *(tuple(-a for a in x) for x in points)]
-            weights = weights * 2
-        else:
-            moment: list[Any] = [
-                sum(p * x[i] for p, x in zip(weights, points, strict=True)) for i in range(d)
-            ]
-            points.append(tuple(-a for a in moment))
-            weights.append(Fraction(1))
-        total = sum(weights)
-        law = finite_law(points, [p / total for p in weights])
+        points, weights = rng.integers(-3, 4, (n, d)), rng.integers(1, 4, n)
+        more, their = (-points, weights) if symmetric else ([-weights @ points], [1])
+        weights = fractions(np.append(weights, their))
+        law = finite_law(np.vstack([points, more]), weights / weights.sum())
         if law.has_full_rank:
             return law
 
 
-# --- Proposition B.2: is the teacher w* the only minimiser of L(w) = 1/2 E ([w.x]_+ -
-# [w*.x]_+)^2? -------------------------------------------------------------------------------------
+# --- Proposition B.2: is the teacher w* the only minimiser of L(w) = 1/2 E ([w.x]_+ - [w*.x]_+)^2?
 #
-# For a law on finitely many points x the minimisers, all of loss 0, form the polyhedron
-#
-#     {w : w.x = w*.x where w*.x > 0,  w.x <= 0 where w*.x <= 0},
-#
-# since [w.x]_+ = 0 asks for w.x <= 0 only. So w* is the only one exactly if v = 0 is the only v
-# with v.x = 0 where w*.x > 0 and v.x <= 0 where w*.x = 0. `is_only_minimiser` decides this over the
-# rationals, `extent` measures the polyhedron by linear programming in floats, with no shared code.
+# The minimisers are {w : w.x = w*.x where w*.x > 0, w.x <= 0 where w*.x <= 0}; w* is the only one
+# exactly if v = 0 is the only v with v.x = 0 where w*.x > 0 and v.x <= 0 where w*.x = 0, which is
+# decided over the rationals. Linear programming in floats measures the polyhedron.
 
 
 MERCEDES = ((1, 0), (0, 1), (-1, -1))
@@ -841,27 +676,22 @@ TEACHER = (-1, -1)
 
 
 def is_only_minimiser(law: FiniteLaw, target: Any) -> bool:
-    """Whether w* is the only minimiser of (13), by rational arithmetic.
-
-    With N a basis of {v : v.x = 0 where w*.x > 0} and M the rows x.N of the points on the boundary
-    w*.x = 0, v = Nc, it asks that Mc <= 0 only for c = 0. If M has full column rank, that cone is
-    pointed, and it holds more than 0 exactly if it has a ray orthogonal to all but one dimension
-    of rows; all such rays are tried.
-    """
-    target = rationals(target)
-    active = [x for x in law.points if dot(x, target) > 0]
-    boundary = [x for x in law.points if dot(x, target) == 0]
-    N = null_vectors(active, law.d)
-    rows = [tuple(dot(x, v) for v in N) for x in boundary]
-    k = len(N)
+    """Whether w* is the only minimiser of (13), by rational arithmetic. With N a basis of {v : v.x
+    = 0 where w*.x > 0} and M the rows x.N of the points on the boundary w*.x = 0, v = Nc, it asks
+    that Mc <= 0 only for c = 0. If M has full column rank, that cone is pointed, and it holds more
+    than 0 exactly if it has a ray orthogonal to all but one dimension of rows; all such rays are
+    tried."""
+    X, heights = np.array(law.points), law.inputs(target)
+    basis = null_vectors(X[heights > 0], law.d)
+    if not basis:
+        return True
+    rows, k = X[heights == 0] @ np.array(basis).T, len(basis)
     if null_vectors(rows, k):
         return False
-    for chosen in combinations(rows, k - 1) if k else ():
-        rays = null_vectors(chosen, k)
-        if len(rays) > 1:
-            continue
-        signs = [dot(row, rays[0]) for row in rows]
-        if max(signs) <= 0 or min(signs) >= 0:
+    for chosen in combinations(rows, k - 1):
+        rays = null_vectors(np.array(chosen), k)
+        signs = rows @ np.array(rays[0])
+        if len(rays) == 1 and (max(signs) <= 0 or min(signs) >= 0):
             return False
     return True
 
@@ -869,17 +699,16 @@ def is_only_minimiser(law: FiniteLaw, target: Any) -> bool:
 def extent(law: FiniteLaw, target: Any, direction: Any) -> tuple[float, float]:
     """Smallest and largest g.w over the minimisers w of (13), g = direction (d,), by linear
     programming; infinite where the set is unbounded. Raises ArithmeticError if that fails."""
-    X, best = np.array(law.points, float), np.array(rationals(target), float)
-    h, g = X @ best, np.asarray(direction, float)
-    on = np.array([dot(x, rationals(target)) > 0 for x in law.points])
+    X, on = np.array(law.points, float), law.inputs(target) > 0
+    h, g = X @ np.array(rationals(target), float), np.asarray(direction, float)
     ends = []
     for sign in (1.0, -1.0):
         found = linprog(
             sign * g,
-            A_ub=X[~on] if (~on).any() else None,
-            b_ub=np.zeros((~on).sum()) if (~on).any() else None,
-            A_eq=X[on] if on.any() else None,
-            b_eq=h[on] if on.any() else None,
+            A_ub=X[~on],
+            b_ub=np.zeros((~on).sum()),
+            A_eq=X[on],
+            b_eq=h[on],
             bounds=(None, None),
         )
         if found.status not in (0, 3):
@@ -889,15 +718,9 @@ def extent(law: FiniteLaw, target: Any, direction: Any) -> tuple[float, float]:
 
 
 def width(law: FiniteLaw, target: Any) -> float:
-    """The width of the set of minimisers along (1, sqrt 2, sqrt 3, sqrt 5, ...).
-
-    A rational polyhedron has width 0 along a direction of rationally independent entries only if it
-    is a point.
-    """
-    primes = [1, 2, 3, 5, 7, 11, 13, 17, 19, 23]
-    if law.d > len(primes):
-        raise InputError(f"d = {law.d} is more than {len(primes)}")
-    low, high = extent(law, target, np.sqrt(primes[: law.d]))
+    """The width of the set of minimisers along (1, sqrt 2, sqrt 3): a rational polyhedron has width
+    0 along a direction of rationally independent entries only if it is a point."""
+    low, high = extent(law, target, np.sqrt([1, 2, 3][: law.d]))
     return high - low
 
 
@@ -914,21 +737,13 @@ def spans_every_side(law: FiniteLaw) -> bool:
     return all(pattern.any() and rank(X[pattern]) == law.d for pattern in law_cells(law).patterns)
 
 
-def small_laws(d: int, n: int) -> pd.DataFrame:
-    """Uniform laws of mean zero and full rank on n points of {-1, 0, 1}^d: one row for each pair of
-    such a law (its number) and a teacher of {-1, 0, 1}^d, and whether the minimisers are `several`.
-    """
+def small_laws(d: int, n: int) -> list[tuple[int, bool]]:
+    """Uniform laws of mean zero and full rank on n points of {-1, 0, 1}^d: for each pair of such a
+    law and a teacher of {-1, 0, 1}^d the law's number, and whether there are several minimisers."""
     grid = list(product((-1, 0, 1), repeat=d))
     laws = [law for law in map(finite_law, combinations(grid, n))
             if law.has_zero_mean and law.has_full_rank]  # fmt: skip
-    pairs = [(k, law, target) for k, law in enumerate(laws) for target in grid]
-    return survey(pairs, lambda pair: {"law": pair[0], "several": not is_only_minimiser(*pair[1:])})
-
-
-def several_minimisers(d: int, n: int) -> int:
-    """How many of the pairs of `small_laws` have more than one minimiser."""
-    found = small_laws(d, n)
-    return int(found.several.sum()) if len(found) else 0
+    return [(k, not is_only_minimiser(law, w)) for k, law in enumerate(laws) for w in grid]
 
 
 def small_laws_table() -> pd.DataFrame:
@@ -936,10 +751,9 @@ def small_laws_table() -> pd.DataFrame:
 
     def row(size: tuple[int, int]) -> dict[str, int]:
         found = small_laws(*size)
-        laws = int(found.law.nunique()) if len(found) else 0
-        several = several_minimisers(*size)
-        sizes = {"d": size[0], "points": size[1], "laws": laws, "pairs of law and w*": len(found)}
-        return {**sizes, "with several minimisers": several}
+        sizes = {"d": size[0], "points": size[1], "laws": len({k for k, _ in found})}
+        several = sum(each for _, each in found)
+        return {**sizes, "pairs of law and w*": len(found), "with several minimisers": several}
 
     sizes = ((1, 2), (1, 3), (2, 2), (2, 3), (2, 4), (2, 5))
     return survey(sizes, row).set_index(["d", "points"])
@@ -950,12 +764,11 @@ def laws_tried(seed: int, count: int) -> list[Evidence]:
     rng = np.random.default_rng(seed)
     random = [random_law(rng, 3, 5, False) for _ in range(count)]
     several = sum(not is_only_minimiser(law, rng.integers(-3, 4, 3)) for law in random)
-    line = [several_minimisers(1, n) for n in (2, 3)]
+    plane, *line = (sum(many for _, many in small_laws(*size)) for size in ((2, 3), (1, 2), (1, 3)))
     return [
         fact("random laws on six points of space, each with a random w*: those with several "
              "minimisers", several, 0),
-        fact("uniform laws on 3 points of {-1, 0, 1}^2, pairs with several minimisers",
-             several_minimisers(2, 3), 0),
+        fact("uniform laws on 3 points of {-1, 0, 1}^2, pairs with several minimisers", plane, 0),
         fact("the same in d = 1, on 2 and on 3 points", sum(line), 0),
         note("random laws", count),
         note("seed", seed),
@@ -1029,7 +842,7 @@ def symmetric_minimiser(seed: int, count: int) -> list[Evidence]:
         targets = list(telling_targets(law, rng, 2))
         # Inside a cell, or one of those on boundaries.
         pairs.append((law, targets[0 if k % 3 == 0 else -1 - k % len(targets[-4:])]))
-    on_edge = sum(any(dot(x, rationals(w)) == 0 for x in law.points) for law, w in pairs)
+    on_edge = sum(bool((law.inputs(w) == 0).any()) for law, w in pairs)
     only, agreed = _decided(pairs)
     return [
         fact("symmetric laws of full rank with several minimisers", only.count(False), 0),
@@ -1066,135 +879,80 @@ def minimiser_of_finite_laws(seed: int, count: int) -> list[Evidence]:
 
 # --- Proposition B.2 for laws with a density: mixtures of uniform laws on triangles, exactly ------
 #
-# On a triangle with corners a, b, c of area S, E xx^T restricted to it is S/12 (aa^T + bb^T + cc^T
-# + ss^T) with s = a + b + c. Half-planes through 0 cut triangles into triangles, so every moment of
-# this file is a rational number.
+# A law is an array (k, 3, 2) of the corners of triangles, all as likely. On a triangle with corners
+# a, b, c of area S, E xx^T restricted to it is S/12 (aa^T + bb^T + cc^T + ss^T) with s = a + b + c.
+# Half-planes through 0 cut triangles into triangles, so every moment is a rational number.
 
 
-Triangle = tuple[Vector, Vector, Vector]
-Moment = tuple[Fraction, Fraction, Fraction]
-"""E x_1^2, E x_1 x_2 and E x_2^2."""
-
-
-@dataclass(frozen=True)
-class TriangleLaw:
-    """A mixture of uniform laws on triangles of the plane.
-
-    triangles   k triples of rational corners
-    weights     k positive rationals of sum 1
-    """
-
-    triangles: tuple[Triangle, ...]
-    weights: Vector
-
-    @property
-    def has_zero_mean(self) -> bool:
-        """Whether E x = 0, exactly."""
-        pairs = list(zip(self.weights, self.triangles, strict=True))
-        return all(sum(p * sum(c[i] for c in t) for p, t in pairs) == 0 for i in range(2))
-
-
-def triangle_law(triangles: Sequence) -> TriangleLaw:
-    """The mixture of the triangles (k, 3, 2), of equal weights."""
-    k = len(triangles)
-    return TriangleLaw(rationals(triangles), (Fraction(1, k),) * k)
-
-
-def active_moment(law: TriangleLaw, *normals: Sequence) -> Moment:
-    """E xx^T over the part of the plane where w.x > 0 for all w among `normals`, exactly."""
-    total = [Fraction(0)] * 3
-    for p, triangle in zip(law.weights, law.triangles, strict=True):
-        whole = area(triangle)
+def active_moment(law: NDArray, *normals: ArrayLike) -> NDArray:
+    """E xx^T (2, 2) over the part of the plane where w.x > 0 for all w among `normals`, exactly."""
+    total = fractions(np.zeros((2, 2)))
+    for triangle in law:
         polygon = list(triangle)
         for w in normals:
-            polygon = _cut(polygon, rationals(w))
-        for k in range(1, len(polygon) - 1):
-            piece = (polygon[0], polygon[k], polygon[k + 1])
-            share = p * area(piece) / whole / 12
-            vectors = [*piece, tuple(sum(c[i] for c in piece) for i in range(2))]
-            for slot, (i, j) in enumerate(((0, 0), (0, 1), (1, 1))):
-                total[slot] += share * sum(v[i] * v[j] for v in vectors)
-    xx, xy, yy = total
-    return xx, xy, yy
+            polygon = _cut(polygon, fractions(w))
+        for pair in pairwise(polygon[1:]):
+            piece = np.array([polygon[0], *pair])
+            corners = np.vstack([piece, piece.sum(axis=0)])
+            total += area(piece) / area(triangle) / (12 * len(law)) * corners.T @ corners
+    return total
 
 
-def density_loss(law: TriangleLaw, w: Any, target: Any) -> Fraction:
+def density_loss(law: NDArray, w: ArrayLike, target: ArrayLike) -> Fraction:
     """L(w) of eq. (13), exactly: (w - w*).x squared where both are active, w.x or w*.x squared
     where one is."""
-    w, target = rationals(w), rationals(target)
+    w, target = fractions(w), fractions(target)
     both = active_moment(law, w, target)
-    difference = tuple(a - b for a, b in zip(w, target, strict=True))
-    total = form(both, difference)
-    for v in (w, target):
-        total += form(active_moment(law, v), v) - form(both, v)
-    return total / 2
+    alone = sum(v @ (active_moment(law, v) - both) @ v for v in (w, target))
+    return ((w - target) @ both @ (w - target) + alone) / 2
 
 
-def form(moment: Moment, v: Vector) -> Fraction:
-    """v.Mv."""
-    return moment[0] * v[0] ** 2 + 2 * moment[1] * v[0] * v[1] + moment[2] * v[1] ** 2
+def area(triangle: NDArray) -> Fraction:
+    """The area of a triangle (3, 2)."""
+    (a, b), (c, d) = triangle[1:] - triangle[0]
+    return abs(a * d - b * c) / 2
 
 
-def area(triangle: Sequence[Vector]) -> Fraction:
-    """The area of a triangle."""
-    a, b, c = triangle
-    return abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
-
-
-def smeared(points: Any, size: Fraction) -> TriangleLaw:
+def smeared(points: ArrayLike, size: Fraction) -> NDArray:
     """The uniform law on the points (n, 2), each spread over a triangle around it of extent size.
-
-    The corners are the point + size (1, 0), size (0, 1), size (-1, -1), so its mean stays.
-    """
-    corners = [(1, 0), (0, 1), (-1, -1)]
-    return triangle_law(
-        [[tuple(a + size * c for a, c in zip(x, corner, strict=True)) for corner in corners]
-         for x in rationals(points)]
-    )  # fmt: skip
+    The corners are the point + size (1, 0), size (0, 1), size (-1, -1), so its mean stays."""
+    return fractions(points)[:, None] + size * fractions([(1, 0), (0, 1), (-1, -1)])
 
 
-def _cut(polygon: list[Vector], w: Vector) -> list[Vector]:
+def _cut(polygon: list[NDArray], w: NDArray) -> list[NDArray]:
     """The part of a convex polygon where w.x >= 0."""
-    out: list[Vector] = []
+    out = []
     for a, b in zip(polygon, polygon[1:] + polygon[:1], strict=True):
-        ha, hb = dot(w, a), dot(w, b)
-        if ha >= 0:
+        if w @ a >= 0:
             out.append(a)
-        if ha * hb < 0:
-            s = ha / (ha - hb)
-            out.append(tuple(p + s * (q - p) for p, q in zip(a, b, strict=True)))
+        if (w @ a) * (w @ b) < 0:
+            out.append(a + (w @ a) / (w @ (a - b)) * (b - a))
     return out
 
 
 def minimiser_of_densities(seed: int, count: int) -> list[Evidence]:
-    """ma.ours.unique.density: w* is the only minimiser where no hyperplane through 0 has mass.
-
-    Laws on points with several minimisers, each point spread over a triangle, are tried at an old
-    minimiser, exactly.
-    """
+    """ma.ours.unique.density: w* is the only minimiser where no hyperplane through 0 has mass. Laws
+    on points with several minimisers, each point spread over a triangle, are tried at an old
+    minimiser, exactly."""
     rng, zero, least = np.random.default_rng(seed), 0, []
     for _ in range(count):
         points, target, other = _several_minimisers(rng)
         size = Fraction(1, int(rng.integers(2, 200)))
         law = smeared(points, size)
         loss = density_loss(law, other, target)
-        zero += loss == 0 or not law.has_zero_mean
+        zero += loss == 0 or bool(law.sum(axis=(0, 1)).any())  # or its mean is not 0
         least.append(loss / size**2)
     spread = smeared([(-3, 1), (-2, -1), (-4, 0)], Fraction(1, 10))
-    dead = density_loss(spread, (2, 0), (1, 0))
-    losses = [
-        density_loss(smeared(MERCEDES, size), (-2, 0), TEACHER)
-        for size in (Fraction(1, 2), Fraction(1, 10), Fraction(1, 100))
-    ]
+    losses = [density_loss(smeared(MERCEDES, Fraction(1, k)), (-2, 0), TEACHER)
+              for k in (2, 10, 100)]  # fmt: skip
     return [
         fact("laws on points with several minimisers, each point spread over a triangle: those "
              "with L = 0 at another old minimiser", zero, 0),
         fact("the same for a law of mean other than 0, all on the silent side of w*: L(2 w*)",
-             dead, 0),
+             density_loss(spread, (2, 0), (1, 0)), 0),
         bound("the three points spread over triangles of size 1/100: L(-2, 0)", losses[-1],
               ">", 0, ""),
-        note("the same at size 1/2, 1/10, 1/100",
-             tuple(map(float, losses))),
+        note("the same at size 1/2, 1/10, 1/100", tuple(map(float, losses))),
         note("least L/size^2 of the laws drawn", float(min(least)), digits=2),
         note("laws", count),
         note("seed", seed),
@@ -1205,18 +963,16 @@ def _several_minimisers(rng: np.random.Generator) -> tuple[list[Any], Any, Any]:
     """Points (k, 2) of mean 0 that span the plane, a teacher that is active on one line of them
     alone, and another minimiser, all rational: w* + s v with v orthogonal to the active points."""
     while True:
-        points = [
-            tuple(int(a) for a in x) for x in rng.integers(-3, 4, (int(rng.integers(2, 5)), 2))
-        ]
-        points.append(tuple(-sum(x[i] for x in points) for i in range(2)))
-        target = tuple(int(a) for a in rng.integers(-3, 4, 2))
-        heights = [dot(x, target) for x in points]
-        active = [x for x, h in zip(points, heights, strict=True) if h > 0]
-        if not active or np.linalg.matrix_rank(active) > 1 or np.linalg.matrix_rank(points) < 2:
+        X = rng.integers(-3, 4, (int(rng.integers(2, 5)), 2))
+        X = np.vstack([X, -X.sum(axis=0)])
+        target = rng.integers(-3, 4, 2)
+        heights = X @ target
+        active = X[heights > 0]
+        if not len(active) or np.linalg.matrix_rank(active) > 1 or np.linalg.matrix_rank(X) < 2:
             continue
-        across = (-active[0][1], active[0][0])
-        steep = [(dot(x, across), h) for x, h in zip(points, heights, strict=True)]
-        limits = [Fraction(-h, up) for up, h in steep if h <= 0 and up > 0]
-        share = min([Fraction(2), *limits]) / 2
+        across = np.array([-active[0, 1], active[0, 0]])
+        steep = zip((X @ across).tolist(), heights.tolist(), strict=True)
+        share = min([Fraction(2), *(Fraction(-h, up) for up, h in steep if h <= 0 < up)]) / 2
         if share > 0:
-            return points, target, tuple(a + share * b for a, b in zip(target, across, strict=True))
+            other = fractions(target) + share * fractions(across)
+            return list(map(tuple, X.tolist())), tuple(target.tolist()), tuple(other)

@@ -31,8 +31,7 @@ from reluflow.flows.integrate import integrate
 from reluflow.flows.segment import check_steps
 from reluflow.flows.trajectory import Trajectory
 
-# --- The coordinate psi = log tan(phi/2) of an angle phi, in which no angle near 0 or pi
-# loses digits -------------------------------------------------------------------------------------
+# --- psi = log tan(phi/2), in which no angle phi near 0 or pi loses digits ------------------------
 #
 # sin(phi) = 1 / cosh(psi), cos(phi) = -tanh(psi), and -psi belongs to pi - phi.
 
@@ -47,8 +46,7 @@ def log_tan(phi: ArrayLike) -> NDArray:
     return np.log(np.tan(0.5 * np.asarray(phi, float)))
 
 
-# --- Paths of the angle and the magnitude of a neuron under a teacher, on a clock of time or
-# steps --------------------------------------------------------------------------------------------
+# --- Paths of the angle and the magnitude of a neuron under a teacher, by time or steps -----------
 
 
 _LARGE = 700.0
@@ -94,7 +92,7 @@ class PopulationPath(Trajectory):
 
 
 @dataclass(frozen=True)
-class _Recorded:
+class Recorded:
     """States (k, d) that are known at their knots t (k,) only."""
 
     t: NDArray
@@ -119,7 +117,7 @@ def recorded_path(
         clock=clock,
         end=states[-1],
         detail=f"stopped after {t[-1]:g} ({clock})",
-        interpolant=_Recorded(t, states),
+        interpolant=Recorded(t, states),
         settled=float(t[-1]),
         layers=layers,
         target=float(target),
@@ -132,11 +130,9 @@ _TAYLOR = [(-1.0) ** (k + 1) * 2 * k / math.factorial(2 * k + 1) for k in range(
 
 
 def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
-    """psi = log tan(phi/2) and rho = log(|w|/|w*|) of weights w (..., d) under a teacher's (d,).
-
-    By half angles, tan(phi/2) = |u + u*| / |u - u*| for the unit vectors, so that no angle loses
-    digits; infinite where w is along the teacher to the last digit. Returns two arrays (...).
-    """
+    """psi = log tan(phi/2) and rho = log(|w|/|w*|) of weights w (..., d) under a teacher's (d,). By
+    half angles, tan(phi/2) = |u + u*| / |u - u*| for the unit vectors, so that no angle loses
+    digits; infinite where w is along the teacher to the last digit. Returns two arrays (...)."""
     w, target = np.asarray(w, float), np.asarray(target, float)
     length, size = np.linalg.norm(w, axis=-1), np.linalg.norm(target)
     u, best = w / length[..., None], target / size
@@ -147,17 +143,13 @@ def coordinates(w: ArrayLike, target: ArrayLike) -> tuple[NDArray, NDArray]:
 
 def pull(phi: ArrayLike) -> NDArray:
     """(sin phi - phi cos phi) / pi = 1 - eps of eq. (6), with all digits as phi nears 0.
-
-    Parameters: phi (...) in [0, pi]. Returns values in [0, 1] of the same shape.
-    """
+    Parameters: phi (...) in [0, pi]. Returns values in [0, 1] of the same shape."""
     return _sine_less_arc(np.asarray(phi, float)) / np.pi
 
 
 def shortfall(theta: ArrayLike) -> NDArray:
     """eps = 1 - (sin phi - phi cos phi) / pi of Theorem 3.3 at phi = pi - theta, small ones too.
-
-    Parameters: theta (...) in [0, pi]. Returns values in [0, 1] of the same shape.
-    """
+    Parameters: theta (...) in [0, pi]. Returns values in [0, 1] of the same shape."""
     theta = np.asarray(theta, float)
     return 2.0 * np.sin(theta / 2.0) ** 2 - _sine_less_arc(theta) / np.pi
 
@@ -166,10 +158,8 @@ def population_gradient(
     w: ArrayLike, target: ArrayLike, v: ArrayLike = (), target_v: ArrayLike = ()
 ) -> tuple[NDArray, NDArray]:
     """Gradient of L = 1/2 E ([w.x]_+ prod v - [w*.x]_+ prod v*)^2, x ~ N(0, I) (eqs. 5, 14).
-
     Parameters: w (d,) not 0, target (d,), v (m,), target_v (any number of factors,). Returns the
-    gradient in w (d,) and in v (m,); no balance is supposed.
-    """
+    gradient in w (d,) and in v (m,); no balance is supposed."""
     w, target = np.asarray(w, float), np.asarray(target, float)
     v, factor = np.asarray(v, float), float(np.prod(v))
     best = float(np.prod(np.asarray(target_v, float)))
@@ -207,13 +197,10 @@ def population_flow(
     psi0: float, rho0: float, m: int, t: ArrayLike, target: float = 1.0
 ) -> PopulationPath:
     """The balanced flow (9)-(10) of Proposition 3.6, for m = 0 (6)-(7) of Proposition 3.1.
-
     Parameters: psi0 and rho0 the start's coordinates, m >= 0 factors besides w, t (k,) times >= 0
     in their order, target = |w*| = v_k*. Returns the path with these times as knots; psi and rho
-    are good to ten digits at all of them, however late.
-
-    Raises InputError for a start, time or target that is not finite or out of range.
-    """
+    are good to ten digits at all of them, however late. Raises InputError for a start, time or
+    target that is not finite or out of range."""
     _check(psi0, rho0, m, target)
     t = np.atleast_1d(np.asarray(t, float))
     if t.ndim != 1 or not (np.isfinite(t).all() and (np.diff(t, prepend=0.0) >= 0.0).all()):
@@ -255,44 +242,41 @@ def population_flow(
 
 @dataclass(frozen=True)
 class _Continued:
-    """The path in s = pace t, and behind it the flow's linear part."""
+    """The path in s = pace t, and behind it the flow's linear part, near the teacher, where dpsi =
+    1/2, eps = theta^2 / 2 = eps_0 e^-s and drho = -((m + 1) rho + eps) / 2."""
 
     path: Trajectory
     m: int
     pace: float
 
     def __call__(self, t: NDArray) -> NDArray:
-        s, last = t * self.pace, self.path.t[-1]
-        out, late = self.path.at(np.minimum(s, last)), s > last
-        if late.any():
-            out[late] = _linear_part(self.path.end, s[late] - last, self.m)
+        s, m = t * self.pace, self.m
+        out, late = self.path.at(np.minimum(s, self.path.t[-1])), s > self.path.t[-1]
+        if not late.any():
+            return out
+        (psi0, rho0), s = self.path.end, s[late] - self.path.t[-1]
+        eps0 = 2.0 * math.exp(-2.0 * psi0)
+        if m == 1:
+            rho = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
+        else:
+            forced = -eps0 / (m - 1)
+            rho = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
+        out[late] = np.column_stack([psi0 + 0.5 * s, rho])
         return out
 
 
 def population_descent(
-    psi0: float,
-    rho0: float,
-    m: int,
-    step: float,
-    n_steps: int,
-    target: float = 1.0,
-    v0: ArrayLike | None = None,
+    psi0: float, rho0: float, m: int, step: float, n_steps: int, target: float = 1.0
 ) -> PopulationPath:
-    """Gradient descent (3) on the population loss (1), every step of it.
-
-    Parameters: psi0 and rho0 the start's coordinates, m >= 0, step > 0, n_steps >= 0, target =
-    |w*| = v_k*, v0 (m,) the factors at the start, |w| each where it is None. Steps keep the plane
-    of w and w*, and the part of w across w* is multiplied by a number, so small angles keep their
-    digits.
-
-    Returns the path at the steps 0, ..., n_steps. Raises InputError as `population_flow` does.
-    """
+    """Gradient descent (3) on the population loss (1) from a balanced start, at the steps 0, ...,
+    n_steps. Parameters: psi0 and rho0 the start's coordinates, m >= 0, step > 0, n_steps >= 0,
+    target = |w*| = v_k*. Steps keep the plane of w and w*, and the part of w across w* is
+    multiplied by a number, so small angles keep their digits. Raises InputError as
+    `population_flow` does."""
     _check(psi0, rho0, m, target)
     check_steps(step, n_steps)
     length = target * math.exp(rho0)
-    v = [length] * m if v0 is None else [float(a) for a in np.asarray(v0, float)]
-    if len(v) != m:
-        raise InputError(f"v0 must have {m} factors, not {len(v)}")
+    v = [length] * m
     small = math.exp(-2.0 * abs(psi0))
     across = length * 2.0 * math.exp(-abs(psi0)) / (1.0 + small)  # |w| sin(phi)
     along = length * math.tanh(psi0)  # -|w| cos(phi)
@@ -308,7 +292,12 @@ def population_descent(
         along = keep * along + step * factor * best * phi / (2.0 * math.pi)
         across = abs(keep * across)
         v = [a - step * common * math.prod(v[:i]) * math.prod(v[i + 1 :]) for i, a in enumerate(v)]
-    psi, rho = _polar(places[:, 0], places[:, 1], target)
+    w_along, w_across = places.T
+    lengths = np.hypot(w_along, w_across)
+    # tan(phi/2) = across / (length - along) = (length + along) / across, where nothing cancels.
+    with np.errstate(divide="ignore"):
+        psi = np.log(lengths + np.abs(w_along)) - np.log(w_across)
+        psi, rho = np.where(w_along > 0.0, psi, -psi), np.log(lengths / target)
     return recorded_path(np.arange(n_steps + 1.0), psi, rho, layers, target, "steps")
 
 
@@ -337,56 +326,17 @@ def _scalar_pull(phi: float) -> float:
     return total * phi**3 / math.pi
 
 
-def _linear_part(state: NDArray, s: NDArray, m: int) -> NDArray:
-    """psi and rho (k, 2) a time s (k,) after a state near the teacher, where dpsi = 1/2.
-
-    There eps = theta^2 / 2 = eps_0 e^-s and drho = -((m + 1) rho + eps) / 2.
-    """
-    psi0, rho0 = state
-    eps0 = 2.0 * math.exp(-2.0 * psi0)
-    if m == 1:
-        rho = (rho0 - 0.5 * eps0 * s) * np.exp(-s)
-    else:
-        forced = -eps0 / (m - 1)
-        rho = (rho0 - forced) * np.exp(-0.5 * (m + 1) * s) + forced * np.exp(-s)
-    return np.column_stack([psi0 + 0.5 * s, rho])
-
-
-def _polar(along: NDArray, across: NDArray, target: float) -> tuple[NDArray, NDArray]:
-    """psi and rho of places (k,) along and across w*."""
-    length = np.hypot(along, across)
-    # tan(phi/2) = across / (length - along) = (length + along) / across, where nothing cancels.
-    with np.errstate(divide="ignore"):
-        half = np.where(
-            along > 0.0,
-            np.log(length + np.abs(along)) - np.log(across),
-            np.log(across) - np.log(length + np.abs(along)),
-        )
-        return half, np.log(length / target)
-
-
 # --- The balanced flow (9)-(10) in closed form: the magnitude as a function of the angle ----------
 #
-# Along the flow of m + 1 layers
-#
-#     d/dt log(v sin(phi) / phi) = -1/2 v^(2m),
-#
-# which makes v sin(phi) / phi a Bernoulli equation in phi. With g(phi) = phi / sin(phi),
+# With g(phi) = phi / sin(phi) = phi cosh(psi), by dphi = sin(phi) dpsi,
 #
 #     (v*/v)^(m+1) g(phi)^(m+1) = (v*/v_0)^(m+1) g(phi_0)^(m+1)
 #                                 + (m+1) pi int_(phi_0)^(phi) x^m / sin(x)^(m+2) dx,
 #
-# and the time is one more integral, of 2 pi / (v^(m-1) v*^(m+1) x sin x). For m = 0 all is
-# explicit:
-#
-#     cot phi(t) = cot phi_0 - (g(phi_0) v* / (pi v_0)) (e^(t/2) - 1),
-#     v(t)       = v_0 e^(-t/2) g(phi(t)) / g(phi_0).
-#
-# In psi = log tan(phi/2) one has sin(phi) = 1/cosh(psi), cot(phi) = -sinh(psi), dphi = sin(phi)
-# dpsi.
+# and the time is the integral of 2 pi / (v^(m-1) v*^(m+1) x sin x).
 
 
-_ORBIT_NODES = 12
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _SPAN = 14.0
 """An orbit ends where psi is this much above its start and above 0."""
 
@@ -413,19 +363,12 @@ class Orbit:
         s, _, odd = _panel(s, start, np.exp(-(self.m + 1.0) * rho), psi - start, self.m)
         return s, -np.log(odd) / (self.m + 1.0)
 
-    def __getitem__(self, k: int) -> PopulationPath:
-        """Orbit k as a path of the flow with v* = 1, known at its points; without its factors."""
-        none = np.zeros((self.s.shape[1], 0))
-        return recorded_path(self.s[k], self.psi[k], self.rho[k], none, 1.0, "time")
-
 
 def orbits(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike) -> Orbit:
     """k orbits at points that resolve the start, however fast it is, and the approach to w*.
-
     Gauss-Legendre panels in psi, doubling in width from a small part of the start's own scale.
     Parameters: psi0, rho0 and the whole numbers m >= 0, arrays that broadcast to (k,). The number
-    of points is the longest orbit's; the others go on further.
-    """
+    of points is the longest orbit's; the others go on further."""
     psi, rho, m = (np.atleast_1d(a).astype(float) for a in np.broadcast_arrays(psi0, rho0, m))
     p, cap = m + 1.0, np.minimum(0.5, 2.0 / (m + 1.0))
     s, odd = np.zeros(len(psi)), np.exp(-p * rho)
@@ -459,27 +402,19 @@ def _panel(
 @cache
 def _legendre() -> tuple[NDArray, NDArray, NDArray]:
     """Nodes and weights on (0, 1), and the matrix of the integrals from 0 to each node."""
-    x, weights = np.polynomial.legendre.leggauss(_ORBIT_NODES)
-    degrees = np.arange(_ORBIT_NODES)
-    values = np.polynomial.legendre.legvander(x, _ORBIT_NODES)
+    n, degrees = len(_NODES), np.arange(len(_NODES))
+    values = np.polynomial.legendre.legvander(_NODES, n)
     # int_(-1)^x P_n = (P_(n+1) - P_(n-1)) / (2n + 1), and x + 1 for n = 0.
-    primitives = (values[:, 1:] - np.pad(values, ((0, 0), (1, 0)))[:, :_ORBIT_NODES]) / (
-        2 * degrees + 1
-    )
-    primitives[:, 0] = x + 1.0
-    coefficients = (values[:, :_ORBIT_NODES] * weights[:, None]).T * (degrees[:, None] + 0.5)
-    return 0.5 * (x + 1.0), 0.5 * weights, 0.5 * primitives @ coefficients
+    before = np.pad(values, ((0, 0), (1, 0)))[:, :n]
+    primitives = (values[:, 1:] - before) / (2 * degrees + 1)
+    primitives[:, 0] = _NODES + 1.0
+    coefficients = (values[:, :n] * _WEIGHTS[:, None]).T * (degrees[:, None] + 0.5)
+    return 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS, 0.5 * primitives @ coefficients
 
 
-# --- How long a balanced chain takes to an angle or a loss under a Gaussian teacher, by
-# quadrature ---------------------------------------------------------------------------------------
+# --- How long a balanced chain takes to an angle or a loss under a Gaussian teacher ---------------
 #
-# Times are s = |w*|^(2m) t; psi = log tan(phi/2), rho = log(|w|/|w*|), and losses are in units of
-# |w*|^(2(m+1)). In dtau = (|w|/|w*|)^(m-1) ds the angle's equation is free of the magnitude,
-#
-#     dphi/dtau = phi sin(phi) / (2 pi),    s = int (|w|/|w*|)^(1-m) dtau.
-#
-# So a larger start is slower for m = 0, as fast for m = 1 and faster for m >= 2, to every angle.
+# Times are s = |w*|^(2m) t, and losses are in units of |w*|^(2(m+1)).
 
 
 _HALVINGS = 50
@@ -488,21 +423,17 @@ _STAGES = 4
 
 
 def relative_loss(psi: ArrayLike, rho: ArrayLike, m: ArrayLike) -> NDArray:
-    """The loss over |w*|^(2(m+1)): 1/4 ((e^((m+1) rho) - 1 + eps)^2 + eps (2 - eps)).
-
-    Parameters: psi, rho and m of shapes that broadcast. Returns their shape.
-    """
+    """The loss over |w*|^(2(m+1)): 1/4 ((e^((m+1) rho) - 1 + eps)^2 + eps (2 - eps)). Parameters:
+    psi, rho and m of shapes that broadcast. Returns their shape."""
     eps = shortfall(angle(-np.asarray(psi, float)))
     excess = np.expm1((np.asarray(m) + 1.0) * np.asarray(rho, float)) + eps
     return 0.25 * (excess**2 + eps * (2.0 - eps))
 
 
 def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLike) -> NDArray:
-    """Time s at which psi = psi1, from starts (psi0, rho0).
-
-    Parameters: arrays that broadcast to (k,), psi0 <= psi1. Returns (k,). Raises InputError for an
-    angle before the start's, or more than 14 beyond it and 0 in psi.
-    """
+    """Time s at which psi = psi1, from starts (psi0, rho0). Parameters: arrays that broadcast to
+    (k,), psi0 <= psi1. Returns (k,). Raises InputError for an angle before the start's, or more
+    than 14 beyond it and 0 in psi."""
     psi0, rho0, m, psi1 = _columns(psi0, rho0, m, psi1)
     path = orbits(psi0, rho0, m)
     if np.any(psi1 < psi0) or np.any(psi1 > path.psi[:, -1]):
@@ -511,11 +442,9 @@ def time_to_angle(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, psi1: ArrayLik
 
 
 def time_to_loss(psi0: ArrayLike, rho0: ArrayLike, m: ArrayLike, level: ArrayLike) -> NDArray:
-    """Time s at which the loss, which falls along the flow, has come down to `level`.
-
-    Parameters: arrays that broadcast to (k,); level in units of |w*|^(2(m+1)). Returns (k,), 0
-    where the start is no higher. Raises InputError for a level that is not reached.
-    """
+    """Time s at which the loss, which falls along the flow, has come down to `level`. Parameters:
+    arrays that broadcast to (k,); level in units of |w*|^(2(m+1)). Returns (k,), 0 where the start
+    is no higher. Raises InputError for a level that is not reached."""
     psi0, rho0, m, level = _columns(psi0, rho0, m, level)
     path = orbits(psi0, rho0, m)
     for _ in range(_STAGES):
@@ -546,13 +475,10 @@ def _continued(path: Orbit) -> Orbit:
     return Orbit(s, psi, rho, path.m)
 
 
-# --- Where the magnitude of a balanced chain turns under a Gaussian teacher: its phases and
-# its dip ------------------------------------------------------------------------------------------
+# --- Where the magnitude of a balanced chain turns under a Gaussian teacher: its phases, its dip --
 #
-# v = |w| of `reluflow.flows.population` falls exactly where v > v* (1 - eps)^(1/(m+1)), the
-# nullcline. As eps only falls, a flow that reaches the nullcline is overtaken by it: v turns at
-# most once, from falling to rising. Whether and where is told by delta = (v*/v)^(m+1) - 1. With g =
-# phi / sin(phi) and psi = log tan(phi/2), for which dphi = sin(phi) dpsi, the equations are
+# v = |w| falls exactly where v > v* (1 - eps)^(1/(m+1)), the nullcline. Whether and where it turns
+# is told by delta = (v*/v)^(m+1) - 1. With g = phi / sin(phi) the equations are
 #
 #     d/dpsi [g^(m+1) delta] = (m + 1) pi eps g^(m+1) / phi,
 #
@@ -564,7 +490,6 @@ RISING, TURNING, FALLING = "rising", "falling, then rising", "falling"
 OTHER = "other"
 SHAPES = (RISING, TURNING, FALLING, OTHER)
 
-_PHASES_NODES, _PHASES_WEIGHTS = np.polynomial.legendre.leggauss(12)
 _WIDTH = 0.25
 _LARGEST = 500.0
 """Logarithm up to which g^(m+1) is followed; panels may end a little later."""
@@ -613,12 +538,10 @@ def threshold_norm(phi: ArrayLike) -> NDArray:
 
 
 def phases(psi0: float, rho0: float, m: int) -> Phases:
-    """How |w(t)| moves from a start psi0 = log tan(phi_0/2), rho0 = log(|w_0|/|w*|).
-
-    The integral is followed panel by panel until a turn must have come; for m = 0 a turn with
-    |w| within 1e-8 of |w*| is not told from none. Raises InputError for a start with m >= 1 so
-    near the teacher that its turn is too late to be followed.
-    """
+    """How |w(t)| moves from a start psi0 = log tan(phi_0/2), rho0 = log(|w_0|/|w*|). The integral
+    is followed panel by panel until a turn must have come; for m = 0 a turn with |w| within 1e-8 of
+    |w*| is not told from none. Raises InputError for a start with m >= 1 so near the teacher that
+    its turn is too late to be followed."""
     edges = psi0 + _WIDTH * np.arange(_panels(psi0, m) + 1)
     delta0 = math.expm1(-(m + 1) * rho0)
     scaled = delta0 + np.concatenate([[0.0], np.cumsum(_gains(edges[:-1], edges[1:], psi0, m))])
@@ -648,11 +571,9 @@ def dip_from_teacher_norm(phi0: float, m: int) -> Phases:
 
 
 def shape_of(values: NDArray, least: float) -> tuple[str, int]:
-    """The shape of a curve (k,), and where it turns (0 without a turn).
-
-    A curve is cut into falls and rises at its extremes; excursions below `least` do not count. One
-    that stays within `least` of its start rises or falls as its end lies above the start or not.
-    """
+    """The shape of a curve (k,), and where it turns (0 without a turn). A curve is cut into falls
+    and rises at its extremes; excursions below `least` do not count. One that stays within `least`
+    of its start rises or falls as its end lies above the start or not."""
     ways: list[int] = []
     turn, high, low, at = 0, values[0], values[0], 0
     for k, value in enumerate(values.tolist()):
@@ -693,9 +614,9 @@ def _growth(psi: NDArray, psi0: float, m: int) -> NDArray:
 def _gains(low: NDArray, high: NDArray, psi0: float, m: int) -> NDArray:
     """int (m + 1) pi eps growth / phi dpsi over the panels (low, high), each (k,)."""
     half = 0.5 * (high - low)[:, None]
-    psi = low[:, None] + half * (_PHASES_NODES + 1.0)
+    psi = low[:, None] + half * (_NODES + 1.0)
     values = (m + 1) * np.pi * _eps(psi) * _growth(psi, psi0, m) / angle(psi)
-    return (half * values) @ _PHASES_WEIGHTS
+    return (half * values) @ _WEIGHTS
 
 
 def _rise(scaled: NDArray, psi: NDArray, psi0: float, m: int) -> NDArray:
@@ -715,11 +636,7 @@ def _panels(psi0: float, m: int) -> int:
     return math.ceil(span / _WIDTH)
 
 
-# --- A chain of ReLU neurons under a teacher and Gaussian data, by quadrature: no closed
-# forms --------------------------------------------------------------------------------------------
-#
-# The student is v_1 ... v_m [w.x]_+, the teacher v_1* ... v_k* [w*.x]_+, x ~ N(0, I), and the loss
-# half the mean of squares. It is the second, slower route beside `reluflow.flows.population`.
+# --- A chain of ReLU neurons under a teacher and Gaussian data, by quadrature: no closed forms ----
 
 
 _GAUSSIAN_NODES, _GAUSSIAN_WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -745,7 +662,10 @@ def quadrature_gradient(
     away = float(np.linalg.norm(across))
     second = across / away if away > 0.0 else np.zeros_like(first)
     theta = math.atan2(away, float(w @ first))
-    angles, weights = _arcs((theta - 0.5 * np.pi, 0.5 * np.pi, theta + 0.5 * np.pi))
+    low, high = np.array([theta - 0.5 * np.pi, 0.5 * np.pi, theta + 0.5 * np.pi])[[[0, 1], [1, 2]]]
+    half = 0.5 * (high - low)[:, None]
+    angles = (low[:, None] + half * (_GAUSSIAN_NODES + 1.0)).ravel()
+    weights = (half * _GAUSSIAN_WEIGHTS).ravel()
     factor, best = float(np.prod(v)), float(np.prod(np.asarray(target_v, float)))
     student = length * np.cos(angles - theta)
     residual = factor * student - best * size * np.maximum(np.cos(angles), 0.0)
@@ -755,22 +675,13 @@ def quadrature_gradient(
     return in_plane[0] * first + in_plane[1] * second, rests * float(share @ student)
 
 
-def _arcs(ends: tuple[float, ...]) -> tuple[NDArray, NDArray]:
-    """Gauss-Legendre nodes and weights on the arcs between consecutive ends."""
-    low, high = np.array(ends[:-1])[:, None], np.array(ends[1:])[:, None]
-    half = 0.5 * (high - low)
-    return (low + half * (_GAUSSIAN_NODES + 1.0)).ravel(), (half * _GAUSSIAN_WEIGHTS).ravel()
-
-
 def parameter_flow(
     w0: ArrayLike, target: ArrayLike, v0: ArrayLike, target_v: ArrayLike, t: ArrayLike
 ) -> tuple[NDArray, NDArray]:
-    """The gradient flow in all parameters, from `quadrature_gradient`, balanced or not.
-
-    Parameters: w0 and target (d,), not 0; v0 and target_v (m,), positive; t (k,) increasing times
-    from 0 on. Returns w (k, d) and v (k, m) at those times, to about ten digits. Raises InputError
-    for factors <= 0.
-    """
+    """The gradient flow in all parameters, from `quadrature_gradient`, balanced or not. Parameters:
+    w0 and target (d,), not 0; v0 and target_v (m,), positive; t (k,) increasing times from 0 on.
+    Returns w (k, d) and v (k, m) at those times, to about ten digits. Raises InputError for factors
+    <= 0."""
     w0, v0, t = (np.asarray(a, float) for a in (w0, v0, t))
     if np.any(v0 <= 0.0) or np.any(np.asarray(target_v, float) <= 0.0):
         raise InputError("v0 and target_v must be positive: other neurons are constant zero")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,7 @@ from reluflow.papers.lee2023magnitude.setting import (
 )
 from reluflow.progress import progress
 
-# --- The settings of Figures 1 and 2 (Section 5, Appendix D.3), and how they carry over to
-# others -------------------------------------------------------------------------------------------
+# --- The settings of Figures 1 and 2 (Section 5, Appendix D.3), and how they carry over to others -
 
 
 RATES = {1: 0.0003, 2: 0.000008, 3: 0.000002}
@@ -41,8 +41,6 @@ NORMS = {0.1: "SN", 1.0: "MN", 2.0: "LN"}
 """k/k* of small, middle and large norm: the start is drawn from N(0, k I)."""
 DIMENSION, DATA, STEPS = 100, 10_000, 100_000
 """D.3's d and n, and the number of steps of Figures 1 and 2."""
-RESTART = 5
-"""Figure 2 restarts its bounds at w(20000), after a fifth of the steps."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,8 @@ class Setting:
 
     @property
     def restart(self) -> int:
-        """The step at which the bounds of the magnitude start again."""
-        return self.steps // RESTART
+        """The step at which the bounds of the magnitude start again: w(20000), after a fifth."""
+        return self.steps // 5
 
     def target(self) -> np.ndarray:
         """The target w* (d,), the same for all norms of one depth."""
@@ -107,8 +105,7 @@ class Experiment:
     @property
     def as_printed(self) -> bool:
         """Whether these are all nine panels of D.3, trained on data; the seed is free."""
-        first = self.settings[0]
-        paper = experiment(seed=first.seed)
+        paper = experiment(seed=self.settings[0].seed)
         return self.data == "empirical" and set(paper.settings) <= set(self.settings)
 
 
@@ -122,46 +119,27 @@ def experiment(
     seed: int = 0,
     data: str = "empirical",
 ) -> Experiment:
-    """The panels of all `layers` and `norms`; D.3's by default.
-
-    A learning rate that is None is D.3's. Where D.3 has none, for more than three layers, k* is
-    that of three, and the rate is the one for which eta k*^(2m) d^m, the progress a step makes, is
-    the same as for D.3's three layers.
-    """
-    panels = tuple(
-        Setting(
-            int(k), float(norm), _scale(k), learning_rate or _rate(k, d), int(d), int(n),
-            int(steps), int(seed),
-        )
-        for k in layers
-        for norm in norms
-    )  # fmt: skip
-    return Experiment(panels, data)
+    """The panels of all `layers` and `norms`; D.3's by default. A learning rate that is None is
+    D.3's. Where D.3 has none, for more than three layers, k* is that of three, and the rate is the
+    one for which eta k*^(2m) d^m, the progress a step makes, is the same as for D.3's three
+    layers."""
+    deepest, panels = max(RATES), []
+    pace = RATES[deepest] * (SCALES[deepest] ** 2 * DIMENSION) ** (deepest - 1)
+    for k, norm in product(map(int, layers), map(float, norms)):
+        scale = SCALES.get(k, SCALES[deepest])
+        rate = learning_rate or RATES.get(k) or pace / (scale**2 * d) ** (k - 1)
+        panels.append(Setting(k, norm, scale, rate, int(d), int(n), int(steps), int(seed)))
+    return Experiment(tuple(panels), data)
 
 
 def constants(v0: float, target: float) -> tuple[float, float]:
-    """D.3's (r, R) of Theorems 4.2 and A.2: r = min(|w_0|, |w*|/2), R = max(|w_0|, |w*|).
-
-    D.3 lists three cases, (|w_0|, |w*|) for small, (|w*|/2, max(|w_0|, |w*|)) for middle and
-    (|w*|/2, |w_0|) for large norm; this is all three in one.
-    """
+    """D.3's (r, R) of Theorems 4.2 and A.2: r = min(|w_0|, |w*|/2), R = max(|w_0|, |w*|). D.3 lists
+    three cases, (|w_0|, |w*|) for small, (|w*|/2, max(|w_0|, |w*|)) for middle and (|w*|/2, |w_0|)
+    for large norm; this is all three in one."""
     return min(v0, 0.5 * target), max(v0, target)
 
 
-def _scale(layers: int) -> float:
-    return SCALES.get(layers, SCALES[max(SCALES)])
-
-
-def _rate(layers: int, d: int) -> float:
-    if layers in RATES:
-        return RATES[layers]
-    deepest = max(RATES)
-    pace = RATES[deepest] * (SCALES[deepest] ** 2 * DIMENSION) ** (deepest - 1)
-    return pace / (_scale(layers) ** 2 * d) ** (layers - 1)
-
-
-# --- The runs of Figures 1 and 2: descent on data, on the population, and the population's
-# flow ---------------------------------------------------------------------------------------------
+# --- The runs of Figures 1 and 2: descent on data, on the population, and the population's flow ---
 #
 # All three begin at one (phi_0, |w_0|) and are kept at every step, in the coordinates
 # psi = log tan(phi/2) and rho = log(|w|/|w*|). The loss is half the mean of the squares; why, the
@@ -208,14 +186,11 @@ class Run:
 
 
 def train(experiment: Experiment, workers: int = 2) -> tuple[Run, ...]:
-    """Train every panel of the experiment, and show meanwhile how many panels are done.
-
-    Panels are shared out to `workers` processes, 1 for none but this one; with one thread of linear
-    algebra each, which is faster on products this small and makes the digits the same on one core
-    and on many.
-
-    Raises InputError for the first panel that diverges, or whose start is along the target.
-    """
+    """Train every panel of the experiment, and show meanwhile how many panels are done. Panels are
+    shared out to `workers` processes, 1 for none but this one; with one thread of linear algebra
+    each, which is faster on products this small and makes the digits the same on one core and on
+    many. Raises InputError for the first panel that diverges, or whose start is along the
+    target."""
     settings = experiment.settings
     run = partial(train_one, data=experiment.data == "empirical")
     if min(workers, len(settings)) == 1:
@@ -231,8 +206,13 @@ def train_one(setting: Setting, data: bool = True) -> Run:
     with threadpool_limits(1):
         start = drawn_start(setting)
         empirical = descent_on_data(setting) if data else None
-        with np.errstate(all="ignore"):
-            population = _population(setting, start)
+        try:
+            with np.errstate(all="ignore"):
+                population = start.descent(setting.rate, setting.steps)
+        except OverflowError:
+            raise _diverged(setting) from None
+        if _explodes(population.rho, start.rho):
+            raise _diverged(setting)
         flow = start.flow(setting.rate * np.arange(setting.steps + 1.0))
         return Run(setting, start, empirical, population, flow)
 
@@ -263,8 +243,7 @@ def descent_on_data(setting: Setting) -> PopulationPath:
             raise _diverged(setting)
         here = slice(done, done + piece + 1)
         psi[here], rho[here] = coordinates(path.states, best)
-        layers[here] = path.layers
-        w, v = path.end, path.layers[-1]
+        layers[here], w, v = path.layers, path.end, path.layers[-1]
         if _explodes(rho[here], rho[0]):
             raise _diverged(setting)
     return recorded_path(np.arange(setting.steps + 1.0), psi, rho, layers, target, "steps")
@@ -274,16 +253,6 @@ def printed_panels(runs: Sequence[Run]) -> tuple[Run, ...]:
     """D.3's panels among the runs, in the figure's order."""
     wanted = experiment(seed=runs[0].setting.seed).settings
     return tuple(run for run in runs if run.setting in wanted)
-
-
-def _population(setting: Setting, start: Start) -> PopulationPath:
-    try:
-        path = start.descent(setting.rate, setting.steps)
-    except OverflowError:
-        raise _diverged(setting) from None
-    if _explodes(path.rho, start.rho):
-        raise _diverged(setting)
-    return path
 
 
 def _explodes(rho: NDArray, rho0: float) -> bool:
@@ -318,15 +287,11 @@ ANGLES = ("A.2", "4.2")
 
 @dataclass(frozen=True)
 class Breach:
-    """Where a path passes a bound: at which steps, and by how much at most.
-
-    excess is in radians for angles and in units of |w*| for magnitudes, 0 without a breach; `at` is
-    the step at which it is largest.
-    """
+    """Where a path passes a bound: at which steps, and by how much at most, in radians for angles
+    and in units of |w*| for magnitudes; 0 without a breach."""
 
     steps: NDArray
     excess: float
-    at: int
 
     @property
     def count(self) -> int:
@@ -368,33 +333,39 @@ class Check:
         broken = self.breaches[self.trained].steps
         if not self.applies[self.trained]:
             return {HYPOTHESIS: len(broken)} if len(broken) else {}
-        flow = np.isin(broken, self.breaches["flow"].steps)
-        descent = np.isin(broken, self.breaches["population"].steps) & ~flow
-        counts = {
-            STATEMENT: int(flow.sum()),
-            STEP: int(descent.sum()),
-            SAMPLE: int((~flow & ~descent).sum()),
-        }
-        return {cause: count for cause, count in counts.items() if count}
+        flow, descent = (np.isin(broken, self.breaches[k].steps) for k in ("flow", "population"))
+        counts = {STATEMENT: flow, STEP: descent & ~flow, SAMPLE: ~flow & ~descent}
+        return {cause: int(steps.sum()) for cause, steps in counts.items() if steps.any()}
 
 
 def angle_checks(runs: Iterable[Run]) -> tuple[Check, ...]:
     """Figure 1: Theorem A.2 (one layer) or 4.2 on phi(T), both sides, for T = 1, 2, ..."""
-    return tuple(check for run in runs for check in _angle(run))
+    found: list[Check] = []
+    for run in runs:
+        r, R = constants(run.start.v, run.target)
+        excess, applies = {}, {}
+        for name, path in run.paths.items():
+            below, above = angle_curves(run, path)  # an upper bound of pi - phi is phi's lower one
+            excess[name] = path.theta - above, below - path.theta
+            applies[name] = bool(((r < path.length[1:]) & (path.length[1:] < R)).all())
+        found += _sides(run, ANGLES[min(run.setting.m, 1)], 0, excess, applies)
+    return tuple(found)
 
 
 def magnitude_checks(runs: Iterable[Run], restarted: bool = False) -> tuple[Check, ...]:
-    """Figure 2: Theorem A.1 (one layer) or A.3 (two) on |w(T)|, both sides, for T = 1, 2, ...
-
-    With `restarted` for the bounds that start at a fifth of the steps, w(20000), and later T.
-    Runs of more layers are left out: their bounds have no closed form.
-    """
-    return tuple(
-        check
-        for run in runs
-        if run.setting.layers <= 2
-        for check in _magnitude(run, run.setting.restart if restarted else 0)
-    )
+    """Figure 2: Theorem A.1 (one layer) or A.3 (two) on |w(T)|, both sides, for T = 1, 2, ... With
+    `restarted` for the bounds that start at a fifth of the steps, w(20000), and later T. Runs of
+    more layers are left out: their bounds have no closed form."""
+    found: list[Check] = []
+    for run in (run for run in runs if run.setting.layers <= 2):
+        start, excess = run.setting.restart if restarted else 0, {}
+        for name, path in run.paths.items():
+            lower, upper = magnitude_curves(run.setting, path, start)
+            length = path.length[start:]
+            excess[name] = (lower - length) / run.target, (length - upper) / run.target
+        everywhere = dict.fromkeys(run.paths, True)
+        found += _sides(run, ("A.1", "A.3")[run.setting.m], start, excess, everywhere)
+    return tuple(found)
 
 
 def angle_curves(run: Run, path: PopulationPath) -> Bounds:
@@ -406,10 +377,8 @@ def angle_curves(run: Run, path: PopulationPath) -> Bounds:
 
 def magnitude_curves(setting: Setting, path: PopulationPath, start: int = 0) -> Bounds:
     """Figures 2's and 3's bounds on |w| of a path, from its own w(start) on, at every later step.
-
     Theorem A.1 or A.3, for the flow 3.3 or 3.8; for more layers 3.8 in its right form, at the times
-    eta T.
-    """
+    eta T."""
     t, step = path.t[start:] - path.t[start], setting.rate if path.clock == "steps" else None
     given = float(path.phi[start]), float(path.length[start]), path.target
     if setting.layers > 2:
@@ -429,6 +398,7 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
         mine = check.breaches[check.trained]
         word = {"empirical": "data", "population": "population"}[check.trained]
         others = [name for name in ("population", "flow") if name != check.trained]
+        most = approx(mine.excess, 2).replace("-", NO_BREAK)
         rows.append({
             "panel": check.panel.replace("-", NO_BREAK),
             "theorem": check.bound,
@@ -436,7 +406,7 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
             f"{word}: steps": mine.count,
             "first": int(mine.steps[0]) if mine.count else "–",
             "last": int(mine.steps[-1]) if mine.count else "–",
-            "by at most": approx(mine.excess, 2).replace("-", NO_BREAK) if mine.count else "–",
+            "by at most": most if mine.count else "–",
             **{f"{name}: steps": check.breaches[name].count for name in others},
             "cause": ", ".join(f"{cause} {k}" for cause, k in check.causes.items()) or "–",
             "r < |w| < R": "yes" if check.applies[check.trained] else "no",
@@ -446,26 +416,6 @@ def compliance_table(checks: Sequence[Check]) -> pd.DataFrame:
     if any(check.bound in ANGLES for check in checks):
         return table
     return table.drop(columns="r < |w| < R", errors="ignore")
-
-
-def _angle(run: Run) -> list[Check]:
-    r, R = constants(run.start.v, run.target)
-    excess, applies = {}, {}
-    for name, path in run.paths.items():
-        below, above = angle_curves(run, path)  # an upper bound of pi - phi is a lower one of phi
-        excess[name] = path.theta - above, below - path.theta
-        applies[name] = bool(((r < path.length[1:]) & (path.length[1:] < R)).all())
-    return _sides(run, ANGLES[min(run.setting.m, 1)], 0, excess, applies)
-
-
-def _magnitude(run: Run, start: int) -> list[Check]:
-    excess = {}
-    for name, path in run.paths.items():
-        lower, upper = magnitude_curves(run.setting, path, start)
-        length = path.length[start:]
-        excess[name] = (lower - length) / run.target, (length - upper) / run.target
-    everywhere = dict.fromkeys(run.paths, True)
-    return _sides(run, ("A.1", "A.3")[run.setting.m], start, excess, everywhere)
 
 
 def _sides(
@@ -483,16 +433,13 @@ def _sides(
 
 
 def _breach(excess: NDArray, start: int) -> Breach:
-    """The steps at which the excess (k,), from `start` on, is positive beyond rounding.
-
-    `start` itself is none: there the angle is inside its bounds and the magnitude on them.
-    """
+    """The steps at which the excess (k,), from `start` on, is positive beyond rounding; `start`
+    itself is none: there the angle is inside its bounds and the magnitude on them."""
     excess = np.where(np.isnan(excess), np.inf, excess)
     broken = np.nonzero(excess > ROUNDING)[0]
     if not len(broken):
-        return Breach(broken, 0.0, start)
-    at = int(broken[np.argmax(excess[broken])])
-    return Breach(broken + start, float(excess[at]), at + start)
+        return Breach(broken, 0.0)
+    return Breach(broken + start, float(excess[broken].max()))
 
 
 LINE = 0.02

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import mpmath
@@ -26,8 +27,7 @@ from reluflow.papers.lee2023magnitude.population import (
 )
 from reluflow.parameters import EFFORT, SEED, Parameter, between, few, number, whole
 
-# --- What the parameters cells of chapter 2 may hold: that of its page, and those of its
-# sections -----------------------------------------------------------------------------------------
+# --- What the parameters cells of chapter 2 may hold: that of its page, and those of its sections -
 
 
 SECTION: Mapping[str, Parameter] = {"seed": SEED, "effort": EFFORT}
@@ -65,11 +65,7 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 
 
-# --- What is true instead, for the claims of Lee et al. 2022b that do not hold as they stand ------
-
-
-# --- Starts of a balanced chain, v_1 = ... = v_m = |w_0|, in the coordinates of
-# `flows.population` -------------------------------------------------------------------------------
+# --- Starts of a balanced chain, v_1 = ... = v_m = |w_0|, in the coordinates of `population` ------
 #
 # An instance of a statement on a start holds "psi", "rho" and "m", arrays (), and "target" where it
 # is not 1; `Start.of` reads it.
@@ -132,28 +128,24 @@ class Start:
         return population_descent(self.psi, self.rho, self.m, step, n_steps, self.target)
 
 
+def _drawn(
+    layers: Sequence[int], psi: Range, rho: Range, sizes: Range | None, rng: np.random.Generator
+) -> Arrays:
+    item = {"psi": np.array(rng.uniform(*psi)), "rho": np.array(rng.uniform(*rho))}
+    if sizes is not None:
+        item["target"] = np.array(10.0 ** rng.uniform(*sizes))
+    return {**item, "m": np.array(int(rng.choice(layers)))}
+
+
 def drawn(
-    layers: Sequence[int],
-    ranges: Mapping[str, tuple[Range, Range]],
-    sizes: Range | None = None,
+    layers: Sequence[int], ranges: Mapping[str, tuple[Range, Range]], sizes: Range | None = None
 ) -> Draws:
     """Draws of starts with m in `layers`, by kind, given the ranges of psi and rho; with `sizes`
     also of "target", whose decimal logarithm is in that range."""
-
-    def kind(psi: Range, rho: Range) -> Callable[[np.random.Generator], Arrays]:
-        def draw(rng: np.random.Generator) -> Arrays:
-            item = {"psi": np.array(rng.uniform(*psi)), "rho": np.array(rng.uniform(*rho))}
-            if sizes is not None:
-                item["target"] = np.array(10.0 ** rng.uniform(*sizes))
-            return {**item, "m": np.array(int(rng.choice(layers)))}
-
-        return draw
-
-    return {name: kind(*pair) for name, pair in ranges.items()}
+    return {name: partial(_drawn, layers, *pair, sizes) for name, pair in ranges.items()}
 
 
-# --- The bounds of Sections 3 and 4 and of Appendix A on the magnitude and the angle, as
-# printed ------------------------------------------------------------------------------------------
+# --- The bounds of Sections 3 and 4 and of Appendix A on the magnitude and the angle, as printed --
 #
 # m is the number of factors besides w, phi = pi - angle(w, w*), v = |w|, target = v* = |w*|, and
 # eps_0 = 1 - (sin phi_0 - phi_0 cos phi_0) / pi. Every bound is a combination of decays e^(-c t);
@@ -165,10 +157,8 @@ Bounds = tuple[NDArray, NDArray]
 
 
 def decay(rate: float, t: ArrayLike, step: float | None = None) -> NDArray:
-    """e^(-rate t) at times t (k,) of the flow, (1 - rate step)^t after t steps of descent.
-
-    Where rate step > 2, far from the theorems' small steps, it may overflow.
-    """
+    """e^(-rate t) at times t (k,) of the flow, (1 - rate step)^t after t steps of descent. Where
+    rate step > 2, far from the theorems' small steps, it may overflow."""
     t = np.asarray(t, float)
     if step is None:
         return np.exp(-rate * t)
@@ -294,16 +284,13 @@ def step_limit(phi0: float, r: float, R: float, target: float, m: int) -> float:
 
 def enough_steps(log_eps: float, psi0: float, factor: float) -> float:
     """Corollary 4.3: log(eps/2 tan(phi_0/2)) / log(factor) steps are said to give phi > pi - eps.
-
-    The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi). Parameters: log eps,
-    psi0 = log tan(phi_0/2), the factor in (0, 1). Returns the number, not rounded; negative where
-    no step is needed.
-    """
+    The printed factor is 1 - p eta, p = phi_0 r^(m-1) v*^(m+1) / (2 pi). Parameters: log eps, psi0
+    = log tan(phi_0/2), the factor in (0, 1). Returns the number, not rounded; negative where no
+    step is needed."""
     return (log_eps - math.log(2.0) + psi0) / math.log(factor)
 
 
-# --- Second routes for the bounds on flows, with |w*| = 1, by mpmath: closed forms, its
-# integrals, its Taylor series for (9)-(10) and its hypergeometric function ------------------------
+# --- Second routes for the bounds on flows, with |w*| = 1, by mpmath ------------------------------
 
 
 def bounds_exact_pull(phi: Any) -> mpmath.mpf:
