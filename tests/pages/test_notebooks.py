@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -95,6 +96,13 @@ def test_on_another_architecture_one_sentence_says_why(monkeypatch: pytest.Monke
     monkeypatch.setattr("machines.platform.machine", lambda: "aarch64")
     assert why_not("far") == "far: other CPUs are emulated on x86-64 only, and this is aarch64"
     assert why_not("native") == why_not("two threads") == ""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
+def test_no_paragraph_is_printed_twice_in_a_row(path: Path) -> None:
+    cells = nbformat.read(path, 4).cells
+    told = [part for c in cells if c.cell_type == "markdown" for part in c.source.split("\n\n")]
+    assert not [a[:60] for a, b in pairwise(told) if a == b and a.strip()]
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.__name__)
