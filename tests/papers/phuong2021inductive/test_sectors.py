@@ -67,8 +67,8 @@ def test_sliding_follows_the_projection_and_not_the_plain_sum() -> None:
     rng = np.random.default_rng(1)
     for repeated in (False, True):
         item = sectors.sliding_start(rng, repeated)
-        coarse, way = sectors.slides(item, 1e-3)
-        fine, _ = sectors.slides(item, 2.5e-4)
+        coarse, way = sectors.slides(**item, step=1e-3)
+        fine, _ = sectors.slides(**item, step=2.5e-4)
         assert fine < 0.01 * way
         assert fine < 0.6 * coarse
         moved = {**item, "W": item["W"] + 1e-3 * item["X"][1]}
