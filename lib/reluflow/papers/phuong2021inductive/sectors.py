@@ -571,7 +571,7 @@ def sliding_start(rng: np.random.Generator, repeated: bool) -> dict[str, NDArray
 
 
 def slides(
-    X: NDArray, y: NDArray, W: NDArray, a: NDArray, step: float = STEP
+    X: NDArray, y: NDArray, W: NDArray, a: NDArray, *, step: float = STEP
 ) -> tuple[float, float]:
     """How far descent with tiny steps, which knows no projection, ends from the solution of
     (45)-(46), and how far that one has moved, both in (w, a)."""
