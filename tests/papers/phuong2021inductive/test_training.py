@@ -17,7 +17,6 @@ from reluflow.papers.phuong2021inductive.training import (
     minibatch_steps,
 )
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
 
 convolutions = st.builds(
     Convolution,
@@ -75,21 +74,6 @@ def test_features_are_those_of_pytorchs_modules(network, seed):
     torch.testing.assert_close(network.output(weights, images), found[-1].flatten())
 
 
-@settings(max_examples=25, deadline=None)
-@given(networks)
-def test_sizes_by_counting(network):
-    side = network.side
-    for c, found in zip(network.convolutions, network.sides, strict=True):
-        places = [k for k in range(side + 2 * c.padding) if k % c.stride == 0]
-        assert found == sum(k + c.size <= side + 2 * c.padding for k in places)
-        side = found
-    weights = network.start(np.random.default_rng(0))
-    assert [tuple(w.shape) for w in weights[::2]] == network.shapes
-    with FlopCounterMode(display=False) as counter:
-        network.features(weights, torch.zeros(1, 1, network.side, network.side))
-    assert counter.get_total_flops() == 2 * network.products
-
-
 @given(st.booleans(), st.floats(0.0, 3.0), st.floats(0.0, 3.0))
 def test_a_start_is_pytorchs_with_the_last_two_layers_scaled(biases, scale, bias_scale):
     network = ConvolutionalNetwork((Convolution(8, 3, 1, 1),), 50, 6, biases)
@@ -141,24 +125,3 @@ def test_images_keep_their_pixels_where_they_are():
     images = as_images(levels, 4)
     assert images.shape == (2, 1, 4, 4)
     np.testing.assert_array_equal(images.numpy().reshape(2, 16), levels)
-
-
-def test_adam_by_hand():
-    rng = np.random.default_rng(1)
-    A, start = rng.standard_normal((7, 3)), rng.standard_normal(3)
-    w = torch.tensor(start, requires_grad=True)
-    targets = torch.tensor(A)
-
-    def loss(rows):
-        return ((targets[rows] @ w - 1.0) ** 2).mean()
-
-    optimiser = torch.optim.Adam([w], lr=0.01)
-    steps = minibatch_steps(optimiser, loss, 7, 7, np.random.default_rng(2))
-    v, m, s = start.copy(), np.zeros(3), np.zeros(3)
-    for k in range(1, 6):
-        value = next(steps)
-        assert value == pytest.approx(np.mean((A @ v - 1.0) ** 2))
-        g = 2.0 * A.T @ (A @ v - 1.0) / 7
-        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g * g
-        v = v - 0.01 * (m / (1 - 0.9**k)) / (np.sqrt(s / (1 - 0.999**k)) + 1e-8)
-        np.testing.assert_allclose(w.detach().numpy(), v, rtol=1e-9)
