@@ -238,6 +238,12 @@ def test_the_work_of_a_flow_is_bounded(
     assert most <= sum(done.values()) <= most + step
 
 
+def test_slopes_are_those_of_the_relu_off_the_boundary() -> None:
+    width = flows.WIDTH
+    found = flows.slopes(np.array([-1.0, -width, -0.5 * width, 0.0, width, 0.5]))
+    assert found.tolist() == [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
+
+
 def test_the_gap_is_that_of_chapter_five() -> None:
     """0 at a KKT point, and the residual of `margin.kkt` at another point."""
     u, z = np.array([1.0, 2.0, 0.0]), np.array([0.0, 0.0, 1.0])

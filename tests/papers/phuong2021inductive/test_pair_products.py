@@ -55,6 +55,19 @@ def test_all_pairs_one_at_a_time(drawn, rows):
             assert found.mean(kind) * found.square == pytest.approx(np.mean(values))
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e6])
+def test_units_change_nothing_but_the_unit(scale):
+    rng = np.random.default_rng(4)
+    X, y = rng.standard_normal((60, 5)), rng.choice([-1.0, 1.0], 60)
+    a, b = pair_products(X, y), pair_products(scale * X, y)
+    assert b.square == pytest.approx(scale**2 * a.square)
+    assert a.violated == b.violated
+    levels = np.array([0.0, 0.3, 1.0])
+    for kind in a.products:
+        np.testing.assert_allclose(a.quantiles(kind, levels), b.quantiles(kind, levels))
+        assert a.mean(kind) == pytest.approx(b.mean(kind))
+
+
 @given(data, st.integers(1, 5))
 def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
     X, y = drawn
@@ -72,3 +85,11 @@ def test_what_has_to_be_left_out_by_trying_all_subsets(drawn, rows):
     least = min(out for out in range(n + 1) if any(map(separable, combinations(range(n), n - out))))
     assert low <= least <= high
     assert (high == 0) == separable(range(n))
+
+
+def test_one_bad_datum_is_one_datum():
+    X = np.abs(np.random.default_rng(0).standard_normal((9, 3)))
+    y = np.repeat([1.0, -1.0], [5, 4])
+    X *= y[:, None]
+    assert left_out(X, y) == (0, 0)
+    assert left_out(X, np.r_[-1.0, y[1:]]) == (1, 1)

@@ -17,6 +17,7 @@ from reluflow.papers.phuong2021inductive.training import (
     minibatch_steps,
 )
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 convolutions = st.builds(
     Convolution,
@@ -72,6 +73,21 @@ def test_features_are_those_of_pytorchs_modules(network, seed):
         assert ours.shape == theirs.shape
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
     torch.testing.assert_close(network.output(weights, images), found[-1].flatten())
+
+
+@settings(max_examples=25, deadline=None)
+@given(networks)
+def test_sizes_by_counting(network):
+    side = network.side
+    for c, found in zip(network.convolutions, network.sides, strict=True):
+        places = [k for k in range(side + 2 * c.padding) if k % c.stride == 0]
+        assert found == sum(k + c.size <= side + 2 * c.padding for k in places)
+        side = found
+    weights = network.start(np.random.default_rng(0))
+    assert [tuple(w.shape) for w in weights[::2]] == network.shapes
+    with FlopCounterMode(display=False) as counter:
+        network.features(weights, torch.zeros(1, 1, network.side, network.side))
+    assert counter.get_total_flops() == 2 * network.products
 
 
 @given(st.booleans(), st.floats(0.0, 3.0), st.floats(0.0, 3.0))

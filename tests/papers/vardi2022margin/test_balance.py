@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from reluflow.papers.vardi2022margin.setting import (
     network_draws_shared,
     rationals,
     size,
+    small_maps,
     unshared,
 )
 
@@ -54,11 +55,32 @@ def test_at_a_kink_the_given_slope_counts() -> None:
     assert first.du == [fmpq(7 * 5 * 3 * 2, 8)]  # each layer with a slope of its own
 
 
+def test_rates_are_those_of_squared_norms_after_a_short_step() -> None:
+    rng = np.random.default_rng(1)
+    maps = network_draws_shared(rng, [3, 3, 2, 1])
+    network = Network(maps, "linear")
+    theta, X, c = rng.normal(size=network.size), rng.normal(size=(2, 3)), rng.normal(size=2)
+    layers, h = ascent(maps, theta, X, c, None), 1e-6
+    step = h * np.concatenate([real(layer.du) for layer in layers])
+    ends = [network.weights(theta + s * step) for s in (-1.0, 1.0)]
+    for layer, a, b in zip(layers, *ends, strict=True):
+        rate = (b**2 - a**2) / (4.0 * h)
+        np.testing.assert_allclose(real(layer.incoming), rate.sum(axis=1), atol=1e-7)
+        np.testing.assert_allclose(real(layer.outgoing), rate.sum(axis=0), atol=1e-7)
+        np.testing.assert_allclose(real([layer.matrix]), rate.sum(), atol=1e-7)
+
+
 def test_gaps_are_those_of_neighbours() -> None:
     one, two = ascent((np.array([[1]]), np.array([[1]])), [2.0, 3.0], [[1.0]], [1.0], None)
     other = replace(two, du=[fmpq(1)])
     assert balance._between_layers([one, two]) == [0]
     assert balance._between_layers([one, other, two]) == [6 - 3, 3 - 6]
+
+
+def test_every_small_sharing_is_listed_once() -> None:
+    """Bell numbers: 1 of (1, 1), 2 of (2, 1), 2 x 2 of (1, 2) and 15 x 2 of (2, 2)."""
+    found = [tuple(g.tobytes() for g in maps) + maps[0].shape for maps in small_maps(2)]
+    assert len(found) == len(set(found)) == 37
 
 
 def test_sharing_breaks_the_law_of_one_neuron() -> None:
@@ -71,6 +93,13 @@ def test_sharing_breaks_the_law_of_one_neuron() -> None:
     assert layers[0].incoming == [60]
     assert layers[1].outgoing == [30]
     assert size(layers) == 60
+
+
+def test_one_point_breaks_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four points in turn one does: all networks with shared weights count as broken."""
+    gaps = cycle([[0], [1], [0], [0]])
+    monkeypatch.setattr(balance, "neuron_gaps", lambda _: next(gaps))
+    assert balance.sharing()[0].value[1] == 0
 
 
 def test_squared_differences_are_those_of_a_loop() -> None:

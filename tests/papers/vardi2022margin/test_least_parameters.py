@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reluflow.papers.vardi2022margin import balance
 from reluflow.papers.vardi2022margin.balance import CIRCULAR, DIAGONAL, FULL, circular
 
@@ -22,6 +24,22 @@ def test_circular_networks_convolve(d: int, depth: int) -> None:
     np.testing.assert_allclose(balance.predictor(network, theta), beta, atol=1e-12)
     X = rng.normal(size=(4, d))
     np.testing.assert_allclose(network.output(theta, X), X @ beta, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 7), depth=st.integers(2, 5))
+@settings(max_examples=30, deadline=None)
+def test_minimisers_have_the_predictor_and_the_closed_forms_length(
+    name: str, seed: int, d: int, depth: int
+) -> None:
+    family, rng = FAMILIES[name], np.random.default_rng(seed)
+    beta = np.round(rng.normal(size=d), int(rng.integers(0, 3))) * 10.0 ** rng.uniform(-6, 6)
+    network = family.network(d, depth, rng)
+    theta = family.minimiser(network, beta)
+    size = np.abs(beta).max()
+    np.testing.assert_allclose(balance.predictor(network, theta), beta, atol=1e-11 * size)
+    assert theta @ theta == pytest.approx(family.cost(beta, depth), rel=1e-11)
+    assert np.isreal(theta).all()
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -47,6 +47,15 @@ def test_the_tables_have_a_row_for_each(found: list[own_data.Found]) -> None:
     assert own_data.verdicts_table(found[2:]).empty
 
 
+def test_errors_fall_towards_the_limit(found: list[own_data.Found]) -> None:
+    runs = own_data.approaches(found)
+    assert [name for name, _, _ in runs] == ["start 1", "start 2"]
+    decades, errors = runs[0][1:]
+    assert np.all(np.diff(errors) < 0.0)
+    slope = np.diff(np.log(errors[-10:])) / np.diff(np.log(decades[-10:]))
+    assert np.allclose(slope, -0.5, atol=0.05)
+
+
 def test_a_start_that_cannot_be_followed_is_told(own: Experiment) -> None:
     (one,) = own_data.follow(replace(own, starts=np.zeros((1, 6))))
     assert one.limit is None

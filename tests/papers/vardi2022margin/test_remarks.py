@@ -2,15 +2,89 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from reluflow.margin.kkt import margins, quotient
 from reluflow.margin.max_margin import least_length
+from reluflow.margin.optimum import classify_optimum
+from reluflow.margin.second_order import span
+from reluflow.networks.indexed import diagonal
 from reluflow.papers.vardi2022margin import dead_neuron, suboptimality
-from reluflow.papers.vardi2022margin.suboptimality import least_l1
+from reluflow.papers.vardi2022margin.suboptimality import (
+    Family,
+    flat_patches,
+    least_l1,
+    longer_coordinate,
+    opening_angle,
+    paired_data,
+    paired_layer,
+)
+from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
+
+FAMILIES = [opening_angle(), longer_coordinate("linear"), longer_coordinate("relu"), paired_data(),
+            paired_layer(), flat_patches("linear"), flat_patches("relu")]  # fmt: skip
+
+
+def named(family: Family) -> str:
+    return f"{family.name}, {family.network.activation}"
+
+
+# --- Remark 3.1 -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=named)
+def test_the_ratio_is_what_a_search_finds(family: Family) -> None:
+    h, rng = 0.2, np.random.default_rng(3)
+    X, y, theta = family.data(h), family.labels(h), family.limit(h)
+    assert margins(family.network, theta, X, y) == pytest.approx(1.0, rel=1e-14)
+    where = span(family.network, family.layer)
+    bound = theta[where] @ theta[where] / family.ratio(h) ** 2
+
+    def completed(part: NDArray) -> NDArray:
+        whole = theta.copy()
+        whole[where] = part
+        return whole
+
+    best = np.inf
+    for _ in range(60):
+        run = minimize(
+            lambda t: t @ t,
+            2.0 * rng.normal(size=len(theta[where])),
+            jac=lambda t: 2.0 * t,
+            constraints={"type": "ineq", "fun": lambda t: family.network.output(
+                completed(t), X) - 1.0},
+            method="SLSQP",
+            options={"maxiter": 300, "ftol": 1e-12},
+        )  # fmt: skip
+        if run.success and family.network.output(completed(run.x), X).min() > 1.0 - 1e-8:
+            best = min(best, run.fun)
+    assert best == pytest.approx(bound, rel=1e-5)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=named)
+def test_the_start_is_feasible_and_the_family_is_the_printed_one(family: Family) -> None:
+    for h in (0.25, 1e-3):
+        assert margins(family.network, family.start(h), family.data(h), family.labels(h)).min() > 0
+    assert np.all(np.diff([family.ratio(h) for h in (0.2, 0.1, 0.01, 1e-4)]) > 0.0)
+
+
+@pytest.mark.parametrize("activation", ["linear", "relu"])
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_shared_filter_has_the_optimum_of_a_fine_grid(activation: str, seed: int) -> None:
+    patches = np.random.default_rng(seed).normal(size=(3, 2))
+    phi = np.linspace(0.0, 2.0 * np.pi, 20001)
+    inputs = np.stack([np.cos(phi), np.sin(phi)], axis=1) @ patches.T
+    values = inputs if activation == "linear" else np.maximum(inputs, 0.0)
+    slow = 2.0 / np.linalg.norm(values, axis=1).max()
+    assert suboptimality.shared_filter_optimum(patches, activation) == pytest.approx(slow, rel=1e-6)
+
 
 # --- Theorem 3.2 and its data moved ---------------------------------------------------------------
 
@@ -47,6 +121,20 @@ def test_no_data_nearer_lose_one() -> None:
     assert best == pytest.approx(suboptimality.LOSING, rel=1e-4)
 
 
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_the_first_neuron_keeps_both_up_to_there_and_no_farther(factor: float) -> None:
+    # Plain integration of the first neuron from w.x_1 = w.x_2 = 1e-6.
+    X = dead_neuron.PRINTED + factor * (dead_neuron.nearest_losing() - dead_neuron.PRINTED)
+
+    def rate(t: float, z: NDArray) -> NDArray:
+        h = X @ z[:2]
+        g = np.exp(-z[2] * h) * (h > 0.0)
+        return np.append(z[2] * (g @ X), g @ h)
+
+    path = solve_ivp(rate, (0.0, 5.0), [*np.linalg.solve(X, [1e-6, 1e-6]), 1.0], max_step=1e-3)
+    assert ((X @ path.y[:2]).min() > 0.0) == (factor < 1.0)
+
+
 def test_starts_are_of_the_stated_kind() -> None:
     rng = np.random.default_rng(0)
     starts = [dead_neuron.draw_start(dead_neuron.PRINTED, rng, (-12.0, 6.0)) for _ in range(500)]
@@ -65,6 +153,33 @@ def test_starts_are_of_the_stated_kind() -> None:
 def test_the_radius_ends_where_it_says(size: float, inside: bool) -> None:
     item = {"x": suboptimality.PRINTED_DATUM + np.array([0.0, size]), "activation": "relu"}
     assert (suboptimality.silent_nearby().unmet(item) is None) == inside
+
+
+# --- The race -------------------------------------------------------------------------------------
+
+
+def test_near_the_printed_datum_a_start_of_its_own_ends_at_no_local_optimum() -> None:
+    """Theorem 5.1 lets the start be chosen: by the integrated flow, from alpha = 1/x and m = 3."""
+    x, depth = np.array([1.001, 0.999]), 3
+    path = solve_ivp(lambda G, a: x * a**2, (0.0, 1.0 - 1e-6), 1.0 / x, rtol=1e-12)
+    ratio = path.y[1, -1] / path.y[0, -1]
+    assert ratio == pytest.approx(x[0] / x[1], rel=1e-6)
+    alpha = np.array([1.0, ratio])
+    network = diagonal(2, depth, "linear")
+    values = [quotient(network, np.tile(alpha * [1.0, s], depth), x[None], np.ones(1))
+              for s in (0.99, 1.0, 1.01)]  # fmt: skip
+    assert values[1] > max(values[0], values[2])
+
+
+def test_an_untied_start_is_not_taken_for_a_tie() -> None:
+    x = (Fraction(3), Fraction(2))
+    assert suboptimality.race(x, (Fraction(3), Fraction(2))) == (0, 1)
+    assert suboptimality.race(x, (Fraction(3), Fraction(2) + Fraction(1, 10**30))) == (0,)
+    theta = suboptimality.limit_of(np.array([3.0, 2.0]), 3, (0, 1), np.array([3.0, 2.0]) ** -1.0)
+    value = classify_optimum(diagonal(2, 3, "linear"), theta, np.array([[3.0, 2.0]]), np.ones(1))
+    assert value.verdict == "not local"  # and a KKT point:
+    gradient = diagonal(2, 3, "linear").gradient(theta, np.array([[3.0, 2.0]]), np.ones(1))
+    assert gradient / gradient[0] == pytest.approx(theta / theta[0], rel=1e-12)
 
 
 # --- Remark 4.1 -----------------------------------------------------------------------------------

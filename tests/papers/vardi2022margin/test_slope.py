@@ -30,6 +30,16 @@ def descended(value: float, steps: int = 40_000, rate: float = 0.02) -> np.ndarr
     return theta / np.linalg.norm(theta)
 
 
+def test_the_limit_is_no_kkt_point_for_one_value_only() -> None:
+    stays, leaves = certificates.ended(0.0), certificates.ended(0.5)
+    assert stays.theta == pytest.approx(
+        2.0**0.25 * np.array([0, 1, 0.5**0.5, -(0.5**0.5)]), abs=1e-4
+    )
+    assert not stays.converged
+    assert leaves.converged
+    assert leaves.theta @ leaves.theta < stays.theta @ stays.theta - 0.1
+
+
 @pytest.mark.parametrize("value", [0.0, 0.5])
 def test_descent_goes_there_too(value: float) -> None:
     end = certificates.ended(value).theta

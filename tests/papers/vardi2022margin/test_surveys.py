@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from reluflow.falsify import falsify
-from reluflow.networks.indexed import diagonal, fully_connected
+from reluflow.margin.kkt import quotient
+from reluflow.networks.indexed import Network, diagonal, fully_connected
 from reluflow.papers.vardi2022margin import certificates, constructions, setting, tables
 from reluflow.papers.vardi2022margin.constructions import (
     End,
@@ -21,6 +23,7 @@ from reluflow.papers.vardi2022margin.constructions import (
     trained,
 )
 from reluflow.papers.vardi2022margin.setting import Construction
+from scipy.optimize import minimize
 
 FAMILIES = {
     "full": setting.full_linear((2, 4)),
@@ -152,6 +155,32 @@ def test_slacks(verdict: str, gap: float, slack: float) -> None:
     assert made.slack({**one, "end": end}) == pytest.approx(slack, nan_ok=True)
     unknown = tables.sparse_linear_is_global((("planted", one),))
     assert np.isnan(unknown.slack({**one, "end": replace(end, weights=None)}))
+
+
+def test_no_descent_ends_below_a_limit_that_is_global() -> None:
+    """SciPy's SLSQP from random starts, on the linear networks of depth 2."""
+    rng = np.random.default_rng(0)
+    for _, one in trained(setting.sparse_linear(), 5, 6):
+        if [j.verdict for j in one["end"].judged] != ["global"]:
+            continue
+        net, y = one["network"], one["y"]
+        X = one["X"] / np.abs(one["X"]).max()
+        value = quotient(net, one["end"].limit.theta, X, y)
+        for _ in range(4):
+            least = descent(net, X, y, rng)
+            assert least is None or least >= value * (1.0 - 1e-6)
+
+
+def descent(net: Network, X: NDArray, y: NDArray, rng: np.random.Generator) -> float | None:
+    run = minimize(
+        lambda t: 0.5 * t @ t,
+        2.0 * rng.normal(size=net.size),
+        jac=lambda t: t,
+        constraints={"type": "ineq", "fun": lambda t: y * net.output(t, X) - 1.0},
+        method="SLSQP",
+        options={"maxiter": 300, "ftol": 1e-13},
+    )
+    return None if (y * net.output(run.x, X)).min() <= 0.0 else quotient(net, run.x, X, y)
 
 
 # --- the KKT conditions are necessary -------------------------------------------------------------

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import sympy
 from reluflow.ledger import Evidence
+from reluflow.margin.kkt import kkt, margins, quotient
 from reluflow.networks.indexed import fully_connected
 from reluflow.papers.vardi2022margin import constructions, setting, tables
 from reluflow.papers.vardi2022margin.constructions import (
@@ -80,6 +82,16 @@ def test_better_points_must_be_feasible_and_shorter() -> None:
 # --- a third layer --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("made", [constructions.dead_neuron, constructions.deeper_two_groups])
+def test_a_third_layer(made: Callable[[], Construction]) -> None:
+    c = made()
+    assert c.network.degree == 3
+    assert margins(c.network, c.limit, c.X, c.y).min() == pytest.approx(1.0)
+    assert kkt(c.network, c.limit, c.X, c.y).residual < 1e-12
+    sizes = np.split(c.limit**2, np.cumsum(c.network.sizes)[:-1])
+    assert [float(s.sum()) for s in sizes] == pytest.approx([float(sizes[0].sum())] * 3)
+
+
 @pytest.mark.parametrize(
     ("made", "length"),
     [(constructions.dead_neuron, S**2 / 2), (constructions.two_data, S),
@@ -87,11 +99,25 @@ def test_better_points_must_be_feasible_and_shorter() -> None:
 )  # fmt: skip
 def test_shorter_points_all_the_way(made: Callable[[], Construction], length: sympy.Expr) -> None:
     c = made()
+    assert failed(shorter_all_the_way((c, length))) == []
+    for eps in (1e-3, 0.05):
+        better = c.better(eps)
+        assert margins(c.network, better, c.X, c.y) == pytest.approx(np.ones(len(c.y)))
+        assert better @ better < c.limit @ c.limit
     long = tuple(sympy.Rational(101, 100) * value for value in c.exact_better)
     far = replace(c, exact_better=long)
     short = replace(c, exact_better=tuple((1 - EPS) * value for value in c.exact_limit))
     for wrong in (far, short):
         assert failed(shorter_all_the_way((wrong, length)))
+
+
+def test_the_better_first_layer_of_depth_3() -> None:
+    c = constructions.deeper_two_groups()
+    better = setting.floats(c.exact_better)
+    assert margins(c.network, better, c.X, c.y).min() == pytest.approx(1.0)
+    assert quotient(c.network, better, c.X, c.y) < quotient(c.network, c.limit, c.X, c.y)
+    first = c.network.sizes[0]
+    assert better[first:] == pytest.approx(c.limit[first:])
 
 
 # --- tables ---------------------------------------------------------------------------------------

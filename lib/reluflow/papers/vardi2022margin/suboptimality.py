@@ -790,10 +790,14 @@ class Scheme(NamedTuple):
     probability: float
 
 
-def _by(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
-    """Xavier's schemes look at the number of outputs too, and stacked layers have a smaller scale,
-    on which nothing depends that is asked."""
+def _he(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
+    """He's schemes look at the number of inputs alone, which stacking leaves as it is."""
     return fill(torch.empty(copies * out, 2))
+
+
+def _xavier(fill: Callable[..., torch.Tensor], copies: int, out: int) -> torch.Tensor:
+    """Xavier's look at the number of outputs too, for which the gain makes up."""
+    return fill(torch.empty(copies * out, 2), gain=math.sqrt((2 + copies * out) / (2 + out)))
 
 
 def _default(copies: int, out: int) -> torch.Tensor:
@@ -804,10 +808,10 @@ def schemes() -> tuple[Scheme, ...]:
     """Xavier's and He's, normal and uniform, and torch's default for a layer without bias."""
     init, isotropic, uniform = torch.nn.init, isotropic_probability(), float(uniform_probability())
     return (
-        Scheme("Xavier, normal", partial(_by, init.xavier_normal_), isotropic),
-        Scheme("Xavier, uniform", partial(_by, init.xavier_uniform_), uniform),
-        Scheme("He, normal", partial(_by, init.kaiming_normal_), isotropic),
-        Scheme("He, uniform", partial(_by, init.kaiming_uniform_), uniform),
+        Scheme("Xavier, normal", partial(_xavier, init.xavier_normal_), isotropic),
+        Scheme("Xavier, uniform", partial(_xavier, init.xavier_uniform_), uniform),
+        Scheme("He, normal", partial(_he, init.kaiming_normal_), isotropic),
+        Scheme("He, uniform", partial(_he, init.kaiming_uniform_), uniform),
         Scheme("PyTorch's default", _default, uniform),
     )
 
@@ -818,6 +822,14 @@ def starts(scheme: Scheme, seed: int, count: int) -> tuple[NDArray, NDArray]:
         torch.manual_seed(seed)
         W, v = scheme.weights(count, 2), scheme.weights(count, 1)
     return W.double().numpy().reshape(count, 2, 2), v.double().numpy()
+
+
+def orthogonal_starts(seed: int, count: int) -> NDArray:
+    """`count` first layers (count, 2, 2) by torch's orthogonal initialisation."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        found = [torch.nn.init.orthogonal_(torch.empty(2, 2)) for _ in range(count)]
+    return torch.stack(found).double().numpy()
 
 
 def positive_probability(seed: int, count: int) -> list[Evidence]:
@@ -841,10 +853,7 @@ def positive_probability(seed: int, count: int) -> list[Evidence]:
         rescaled += sum(int((asked_for(W * s, v * s) != met).sum()) for s in (2.0**-40, 2.0**40))
         rows.append(float(met.mean()))
         exchanged.append(float((met | other).mean()))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        layers = [torch.nn.init.orthogonal_(torch.empty(2, 2)) for _ in range(count // 100)]
-    orthogonal = asked_for(torch.stack(layers).double().numpy(), np.ones((len(layers), 2)))
+    orthogonal = asked_for(orthogonal_starts(seed, count // 100), np.ones((count // 100, 2)))
     return [
         fact("share of the square in the cone and in its negative, by areas", shares,
              [Fraction(1, 16)] * 2),
